@@ -1,0 +1,28 @@
+# Every library the project uses, as an imported (so: system) target. All of them are Debian 12 packages; `./dev` installs them.
+# CAF, LMDB, jq and xxHash ship no CMake config, so they are found by name.
+
+find_package(Threads REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(fmt REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(CURL REQUIRED)
+find_package(simdjson REQUIRED)
+find_package(nlohmann_json REQUIRED)
+
+function(find_plain_library target header)
+  find_path(${target}_INCLUDE ${header} REQUIRED)
+  add_library(fairlead::${target} INTERFACE IMPORTED)
+  target_include_directories(fairlead::${target} SYSTEM INTERFACE ${${target}_INCLUDE})
+  foreach(name ${ARGN})
+    find_library(${target}_${name} ${name} REQUIRED)
+    target_link_libraries(fairlead::${target} INTERFACE ${${target}_${name}})
+  endforeach()
+endfunction()
+
+find_plain_library(caf caf/all.hpp caf_io caf_core)
+find_plain_library(lmdb lmdb.h lmdb)
+find_plain_library(jq jq.h jq onig)
+find_plain_library(xxhash xxhash.h xxhash)
+target_link_libraries(fairlead::caf INTERFACE Threads::Threads)

@@ -1,0 +1,22 @@
+# What every target of ours is built with.
+
+add_library(fairlead_rules INTERFACE)
+target_compile_options(fairlead_rules INTERFACE -Wall -Wextra -Werror)
+target_include_directories(fairlead_rules INTERFACE ${PROJECT_SOURCE_DIR})
+
+set(FAIRLEAD_SANITIZE "" CACHE STRING "Sanitizers to build with, such as address,undefined or thread")
+if(FAIRLEAD_SANITIZE)
+  add_compile_options(-fsanitize=${FAIRLEAD_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${FAIRLEAD_SANITIZE})
+  if(FAIRLEAD_SANITIZE MATCHES undefined)
+    # CAF 0.17.6 binds a null reference in detail/init_fun_factory.hpp for actors without arguments.
+    add_compile_options(-fno-sanitize=null -fno-sanitize-recover=undefined)
+  endif()
+endif()
+
+# A library of this project from all sources of the current folder.
+function(fairlead_library name)
+  add_library(${name} STATIC ${ARGN})
+  target_link_libraries(${name} PRIVATE fairlead_rules)
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
+endfunction()
