@@ -1,0 +1,40 @@
+#pragma once
+// Moments and durations. Everything stored is whole milliseconds since 1970-01-01T00:00Z. C++17.
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace fairlead {
+
+using duration = std::chrono::milliseconds;
+using moment = std::chrono::time_point<std::chrono::system_clock, duration>;
+
+inline std::int64_t to_unix_ms(moment at) { return at.time_since_epoch().count(); }
+inline moment from_unix_ms(std::int64_t unix_ms) { return moment{duration{unix_ms}}; }
+
+/// Where the time comes from. Only shells ask; decisions get the moment as a value.
+class clock {
+ public:
+  virtual ~clock() = default;
+  virtual moment now() const = 0;
+};
+
+/// The machine's clock.
+class system_clock final : public clock {
+ public:
+  moment now() const override {
+    return std::chrono::time_point_cast<duration>(std::chrono::system_clock::now());
+  }
+};
+
+/// `2026-03-29T01:00:00.250Z`.
+std::string format_utc(std::int64_t unix_ms);
+
+/// Reads `250ms`, `5s`, `1m30s`, `2h`, `7d`, `1.5s`; false when it is none or beyond 10 years.
+bool parse_duration(const std::string& text, std::int64_t& out_ms);
+
+/// The shortest text that `parse_duration` reads back: `90000` gives `1m30s`.
+std::string format_duration(std::int64_t ms);
+
+}  // namespace fairlead
