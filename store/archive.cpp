@@ -1,0 +1,170 @@
+#include "store/archive.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <set>
+#include <stdexcept>
+#include <system_error>
+
+#include "store/directory.hpp"
+#include "store/keys.hpp"
+#include "store/lmdb_snapshot.hpp"
+#include "store/meta_rows.hpp"
+#include "store/task_rows.hpp"
+
+namespace fairlead::store {
+
+namespace {
+
+namespace fs = std::filesystem;
+constexpr auto ns = default_namespace;
+
+error archive_error(const std::string& directory, const std::error_code& why) {
+  return {v1::ERROR_CODE_DISK, "The archive " + directory + " cannot be read or changed: " + why.message() + ".",
+          "Check the directory's rights and the disk."};
+}
+
+/// Copies the rows of one table that belong to a task, and adds their erasures.
+status take_rows(table where, std::uint64_t number, const snapshot& from, batch& copies, batch& out) {
+  const auto first = keys::task(ns, number);
+  return from.scan(where, first, keys::after(first), [&](std::string_view key, std::string_view payload) {
+    copies.put(where, key, payload);
+    out.erase(where, key);
+    return true;
+  });
+}
+
+status take_task(const v1::TaskRecord& record, const snapshot& from, std::int64_t day, batch& copies, batch& out) {
+  const auto number = record.number();
+  if (!is_finished(record.state())) {
+    return error{v1::ERROR_CODE_INTERNAL, "Task " + std::to_string(number) + " was to be archived but is not finished.",
+                 "This is a bug; report it."};
+  }
+  for (auto where : {table::task, table::history, table::payload}) {
+    if (auto taken = take_rows(where, number, from, copies, out); !taken) return taken;
+  }
+  out.erase(table::by_workflow, keys::by_workflow(ns, record.workflow(), number));
+  for (const auto& label : record.labels()) out.erase(table::by_label, keys::by_label(ns, label.key(), label.value(), number));
+  out.erase(table::finished, keys::finished(ns, static_cast<std::uint8_t>(record.state()), record.finished_at_unix_ms(), number));
+  if (record.parked()) out.erase(table::held, keys::held(ns, held_why::parked, number));
+  if (record.paused()) out.erase(table::held, keys::held(ns, held_why::paused, number));
+  if (record.due_indexed_unix_ms() != 0) out.erase(table::due, keys::due(ns, record.due_indexed_unix_ms(), number));
+  v1::TaskTombstone tombstone;
+  tombstone.set_number(number);
+  tombstone.set_content_hash(record.content_hash());
+  tombstone.set_archived_day(day);
+  tombstone.set_final_state(record.state());
+  out.put(table::task_id, keys::task_id(ns, record.id()), tombstone.SerializeAsString());
+  return nothing{};
+}
+
+}  // namespace
+
+std::string format_day(std::int64_t day) {
+  const std::chrono::year_month_day date{std::chrono::sys_days{std::chrono::days{day}}};
+  char text[32];
+  std::snprintf(text, sizeof text, "%04d-%02u-%02u", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                static_cast<unsigned>(date.day()));
+  return text;
+}
+
+std::optional<std::int64_t> parse_day(const std::string& text) {
+  int year = 0;
+  unsigned month = 0, day = 0;
+  int length = 0;
+  if (text.size() != 10 || text.find_first_not_of("0123456789-") != std::string::npos || text[0] == '-') return std::nullopt;
+  if (std::sscanf(text.c_str(), "%4d-%2u-%2u%n", &year, &month, &day, &length) != 3 || length != 10) return std::nullopt;
+  const std::chrono::year_month_day date{std::chrono::year{year}, std::chrono::month{month}, std::chrono::day{day}};
+  if (!date.ok()) return std::nullopt;
+  const std::int64_t out = std::chrono::sys_days{date}.time_since_epoch().count();
+  return format_day(out) == text ? std::optional(out) : std::nullopt;
+}
+
+std::int64_t day_of(std::int64_t unix_ms) {
+  return std::chrono::floor<std::chrono::days>(std::chrono::milliseconds{unix_ms}).count();
+}
+
+archive::archive(std::string directory, std::uint64_t max_day_bytes) : directory_(std::move(directory)), max_day_bytes_(max_day_bytes) {}
+
+std::string archive::path_of(std::int64_t day) const { return directory_ + "/" + format_day(day); }
+
+status archive::write(std::int64_t day, const batch& copies) {
+  if (auto ready = prepare_directory(directory_, false); !ready) return ready;
+  auto opened = env::open({path_of(day), max_day_bytes_, false});
+  if (!opened) return opened.failure();
+  auto txn = (*opened)->write();
+  if (!txn) return txn.failure();
+  const std::vector<batch> group{copies};
+  group_operations gathered;
+  gathered.gather(group);
+  if (auto applied = txn->apply(gathered); !applied) return applied;
+  return txn->commit();
+}
+
+status archive::move(const std::vector<task_number>& numbers, const snapshot& from, std::int64_t day, batch& out) {
+  if (day <= 0) throw std::logic_error("archive: day " + std::to_string(day));
+  // Twice the same number would erase twice, which a check of the batch could not tell from a fault.
+  const std::set<task_number> once(numbers.begin(), numbers.end());
+  batch copies, removal;
+  copies.put(table::meta, keys::meta(meta::schema_row), meta::encode_u32(schema_version));
+  for (const auto& number : once) {
+    auto record = load_task(from, number.get());
+    if (!record) return record.failure();
+    if (!record->has_value()) continue;
+    if (auto taken = take_task(**record, from, day, copies, removal); !taken) return taken;
+  }
+  if (removal.empty()) return nothing{};
+  {
+    std::lock_guard lock(guard_);
+    if (auto written = write(day, copies); !written) return written;
+  }
+  out.append(removal);
+  return nothing{};
+}
+
+result<std::optional<v1::TaskRecord>> archive::load(std::int64_t day, task_number number) {
+  std::lock_guard lock(guard_);
+  std::error_code failed;
+  if (!fs::exists(path_of(day) + "/data.mdb", failed)) {
+    if (failed && failed != std::errc::no_such_file_or_directory) return archive_error(path_of(day), failed);
+    return std::optional<v1::TaskRecord>{};
+  }
+  auto opened = env::open({path_of(day), max_day_bytes_, true});
+  if (!opened) return opened.failure();
+  const lmdb_snapshot from((*opened)->read());
+  auto record = load_task(from, number.get());
+  if (!record || !record->has_value()) return record;
+  if (auto whole = load_whole(from, **record); !whole) return whole.failure();
+  return record;
+}
+
+result<std::vector<std::int64_t>> archive::days() const {
+  std::lock_guard lock(guard_);
+  std::vector<std::int64_t> out;
+  std::error_code failed;
+  for (fs::directory_iterator it(directory_, failed), end; !failed && it != end; it.increment(failed)) {
+    if (auto day = parse_day(it->path().filename().string())) out.push_back(*day);
+  }
+  if (failed && failed != std::errc::no_such_file_or_directory) return archive_error(directory_, failed);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+status archive::drop_before(std::int64_t day) {
+  auto kept = days();
+  if (!kept) return kept.failure();
+  std::lock_guard lock(guard_);
+  bool dropped = false;
+  for (auto one : *kept) {
+    if (one >= day) break;
+    std::error_code failed;
+    fs::remove_all(path_of(one), failed);
+    if (failed) return archive_error(path_of(one), failed);
+    dropped = true;
+  }
+  return dropped ? sync_directory(directory_) : status(nothing{});
+}
+
+}  // namespace fairlead::store

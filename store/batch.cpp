@@ -1,0 +1,105 @@
+#include "store/batch.hpp"
+
+#include <array>
+#include <limits>
+#include <stdexcept>
+
+#include "store/checksum.hpp"
+
+namespace fairlead::store {
+
+namespace {
+
+void append_u32(std::string& out, std::uint32_t value) {
+  const char bytes[4] = {static_cast<char>(value), static_cast<char>(value >> 8), static_cast<char>(value >> 16),
+                         static_cast<char>(value >> 24)};
+  out.append(bytes, sizeof bytes);
+}
+
+[[noreturn]] void no_batch() { throw std::logic_error("batch: the bytes are no batch"); }
+
+std::uint32_t take_u32(std::string_view& rest) {
+  if (rest.size() < 4) no_batch();
+  std::uint32_t value = 0;
+  for (unsigned i = 0; i < 4; ++i) value |= static_cast<std::uint32_t>(static_cast<unsigned char>(rest[i])) << (8 * i);
+  rest.remove_prefix(4);
+  return value;
+}
+
+std::string_view take_bytes(std::string_view& rest) {
+  auto size = take_u32(rest);
+  if (rest.size() < size) no_batch();
+  auto bytes = rest.substr(0, size);
+  rest.remove_prefix(size);
+  return bytes;
+}
+
+// LMDB refuses such keys only when the batch is applied; whoever builds one learns of it at once.
+void require_key(table where, std::string_view key) {
+  if (key.empty() || key.size() > max_key_bytes) {
+    throw std::logic_error("batch: a key of " + std::to_string(key.size()) + " bytes for table " + table_name(where) + ", expected 1 to " +
+                           std::to_string(max_key_bytes));
+  }
+}
+
+}  // namespace
+
+const char* table_name(table t) {
+  static constexpr std::array<const char*, table_count> names = {"meta",        "task",     "task_id", "due",     "pending",  "held",
+                                                                 "finished",    "by_workflow", "by_label", "history", "payload", "workflow",
+                                                                 "workflow_version"};
+  auto index = static_cast<std::size_t>(t);
+  return index < names.size() ? names[index] : "unknown";
+}
+
+void batch::put(table where, std::string_view key, std::string_view payload) {
+  require_key(where, key);
+  if (payload.size() > std::numeric_limits<std::uint32_t>::max() - checksum_bytes) throw std::logic_error("batch: a value beyond 4 GiB");
+  bytes_ += static_cast<char>(operation::kind::put);
+  bytes_ += static_cast<char>(where);
+  append_u32(bytes_, static_cast<std::uint32_t>(key.size()));
+  bytes_ += key;
+  append_u32(bytes_, static_cast<std::uint32_t>(payload.size() + checksum_bytes));
+  bytes_ += payload;
+  append_u32(bytes_, checksum(where, key, payload));
+  ++operations_;
+}
+
+void batch::erase(table where, std::string_view key) {
+  require_key(where, key);
+  bytes_ += static_cast<char>(operation::kind::erase);
+  bytes_ += static_cast<char>(where);
+  append_u32(bytes_, static_cast<std::uint32_t>(key.size()));
+  bytes_ += key;
+  ++operations_;
+}
+
+void batch::append(const batch& more) {
+  bytes_ += more.bytes_;
+  operations_ += more.operations_;
+}
+
+void batch::clear() {
+  sequence = 0;
+  epoch = 0;
+  shard_state.clear();
+  bytes_.clear();
+  operations_ = 0;
+}
+
+bool batch::next(std::string_view& rest, operation& out) {
+  if (rest.empty()) return false;
+  if (rest.size() < 2) no_batch();
+  auto kind = static_cast<std::uint8_t>(rest[0]);
+  auto where = static_cast<std::uint8_t>(rest[1]);
+  if (kind != 1 && kind != 2) no_batch();
+  if (where >= table_count) no_batch();
+  rest.remove_prefix(2);
+  out.what = static_cast<operation::kind>(kind);
+  out.where = static_cast<table>(where);
+  out.key = take_bytes(rest);
+  out.value = out.what == operation::kind::put ? take_bytes(rest) : std::string_view{};
+  return true;
+}
+
+}  // namespace fairlead::store

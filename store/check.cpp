@@ -1,0 +1,215 @@
+#include "store/check.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "store/check_task.hpp"
+#include "store/content_hash.hpp"
+#include "store/keys.hpp"
+#include "store/meta_rows.hpp"
+#include "store/task_rows.hpp"
+
+namespace fairlead::store {
+
+namespace {
+
+constexpr std::uint64_t progress_every = 10'000;
+
+class checker {
+ public:
+  checker(const snapshot& of, const check_progress& progress, std::size_t max_findings)
+      : of_(of), progress_(progress), max_findings_(max_findings), tasks_(of, [this](std::string sentence) { add(std::move(sentence)); }) {}
+
+  check_report run() {
+    check_tasks();
+    for (auto where : {table::due, table::pending, table::held, table::finished, table::by_workflow, table::by_label}) check_index(where);
+    check_ids();
+    check_parts(table::history);
+    check_parts(table::payload);
+    check_workflows();
+    check_meta();
+    return std::move(report_);
+  }
+
+ private:
+  void add(std::string sentence) {
+    if (report_.findings.size() < max_findings_) {
+      report_.findings.push_back(std::move(sentence));
+    } else {
+      ++report_.findings_left_out;
+    }
+  }
+
+  void add(table where, std::string_view key, std::string_view what) {
+    add(std::string("Table ") + table_name(where) + ", key " + keys::describe(where, key) + ": " + std::string(what) + ".");
+  }
+
+  /// Calls `look(key, payload)` for every sound value whose key decodes; reports the others.
+  template <class Look>
+  void scan(table where, Look&& look) {
+    const auto total = of_.count(where);
+    std::uint64_t done = 0;
+    auto finished = of_.scan_all(where, [&](std::string_view key, std::optional<std::string_view> payload) {
+      if (progress_ && done % progress_every == 0) progress_(where, done, total);
+      ++done;
+      if (!keys::decodes(where, key)) {
+        add(where, key, "the key is none of this table's");
+      } else if (!payload) {
+        add(where, key, "the value is damaged (checksum)");
+      } else {
+        look(key, *payload);
+      }
+      return true;
+    });
+    if (!finished) add(std::string("Table ") + table_name(where) + " cannot be read on: " + finished.failure().sentence);
+    if (progress_) progress_(where, done, total);
+    report_.values += done;
+  }
+
+  void check_tasks() {
+    scan(table::task, [&](std::string_view key, std::string_view payload) { tasks_.look_at(*keys::decode_task(key), payload); });
+    report_.tasks = of_.count(table::task);
+  }
+
+  static std::uint64_t number_of(table where, std::string_view key) {
+    switch (where) {
+      case table::due: return keys::decode_due(key)->number;
+      case table::pending: return keys::decode_pending(key)->number;
+      case table::held: return keys::decode_held(key)->number;
+      case table::finished: return keys::decode_finished(key)->number;
+      case table::by_workflow: return keys::decode_by_workflow(key)->number;
+      case table::by_label: return keys::decode_by_label(key)->number;
+      case table::history: return keys::decode_history(key)->number;
+      default: return keys::decode_payload(key)->number;
+    }
+  }
+
+  // Entries are compared with their tasks one by one only where the numbers show that there is a surplus.
+  void check_index(table where) {
+    const bool surplus = of_.count(where) != tasks_.expected(where);
+    scan(where, [&](std::string_view key, std::string_view payload) {
+      if (payload.size() != (where == table::held ? 8u : 0u)) add(where, key, "the value has " + std::to_string(payload.size()) + " bytes");
+      if (surplus) check_entry(where, key);
+    });
+  }
+
+  void check_entry(table where, std::string_view key) {
+    auto record = load_task(of_, number_of(where, key));
+    if (!record) return;  // the row's own scan reports it
+    if (!record->has_value()) return add(where, key, "there is no such task");
+    bool implied = false;
+    for_each_index_entry(**record, [&](table other, std::string_view one) { implied = implied || (other == where && one == key); });
+    if (!implied) add(where, key, "the task's row does not say so");
+  }
+
+  void check_ids() {
+    scan(table::task_id, [&](std::string_view key, std::string_view payload) {
+      v1::TaskTombstone tombstone;
+      if (!tombstone.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) return add(where_id, key, "the value does not parse");
+      greatest_number_ = std::max(greatest_number_, tombstone.number());
+      if (tombstone.archived_day() != 0) {
+        ++archived_;
+        if (!is_finished(tombstone.final_state())) add(where_id, key, "an archived task has no final state");
+        return;
+      }
+      auto record = load_task(of_, tombstone.number());
+      if (!record) return;
+      if (!record->has_value()) return add(where_id, key, "there is no task " + std::to_string(tombstone.number()));
+      if ((*record)->id() != keys::decode_task_id(key)->name) add(where_id, key, "task " + std::to_string(tombstone.number()) + " has another id");
+    });
+  }
+
+  void check_parts(table where) {
+    std::uint64_t last = 0;
+    bool known = false;
+    scan(where, [&](std::string_view key, std::string_view payload) {
+      const auto number = number_of(where, key);
+      if (!known || number != last) {
+        last = number;
+        known = true;
+        auto row = of_.get(table::task, keys::task(default_namespace, number));
+        if (row && !row->has_value()) add(where, key, "there is no such task");
+      }
+      if (where != table::history) return;
+      v1::HistoryChunk chunk;
+      if (!chunk.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) add(where, key, "the value does not parse");
+    });
+  }
+
+  void check_workflows() {
+    scan(table::workflow, [&](std::string_view key, std::string_view payload) {
+      if (payload.size() != content_hash_bytes) return add(table::workflow, key, "the value is no content hash");
+      const auto name = *keys::decode_workflow(key);
+      auto version = of_.get(table::workflow_version, keys::workflow_version(name.ns, name.name, payload));
+      if (version && !version->has_value()) add(table::workflow, key, "its version " + to_hex(payload) + " is not in table workflow_version");
+    });
+    scan(table::workflow_version, [&](std::string_view key, std::string_view payload) {
+      v1::DeployedWorkflow deployed;
+      const auto decoded = *keys::decode_workflow_version(key);
+      if (!deployed.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
+        add(table::workflow_version, key, "the value does not parse");
+      } else if (deployed.definition().name() != decoded.name || deployed.content_hash() != decoded.hash) {
+        add(table::workflow_version, key, "the value is of another workflow or version");
+      }
+    });
+  }
+
+  void check_meta() {
+    scan(table::meta, [](std::string_view, std::string_view) {});
+    require(meta::schema_row, [](std::string_view payload) { return meta::decode_u32(payload) == schema_version; });
+    require(meta::boot_row, [](std::string_view payload) { return meta::decode_u64(payload).has_value(); });
+    std::optional<fairlead::store::progress> stored;
+    require(meta::progress_row, [&](std::string_view payload) { return (stored = meta::decode_progress(payload)).has_value(); });
+    if (stored) check_counters(stored->shard);
+  }
+
+  template <class Sound>
+  void require(std::string_view row, Sound&& sound) {
+    const auto key = keys::meta(row);
+    auto found = of_.get(table::meta, key);
+    if (!found) return;
+    if (!found->has_value()) {
+      add(table::meta, key, "the row is missing");
+    } else if (!sound(**found)) {
+      add(table::meta, key, "the value is not what this release writes");
+    }
+  }
+
+  void check_counters(const v1::ShardState& stored) {
+    const auto& counted = tasks_.counted();
+    const auto compare = [&](const char* name, std::uint64_t in_row, std::uint64_t in_tables) {
+      if (in_row == in_tables) return;
+      add(table::meta, keys::meta(meta::progress_row),
+          std::string("the counter ") + name + " is " + std::to_string(in_row) + ", counted were " + std::to_string(in_tables));
+    };
+    compare("pending", stored.pending(), counted.pending());
+    compare("running", stored.running(), counted.running());
+    compare("completed", stored.completed(), counted.completed());
+    compare("undoing", stored.undoing(), counted.undoing());
+    compare("undone", stored.undone(), counted.undone());
+    compare("parked", stored.parked(), counted.parked());
+    compare("archived", stored.archived(), archived_);
+    const auto greatest = std::max(greatest_number_, tasks_.greatest_number());
+    if (greatest != 0 && stored.next_task_number() <= greatest) {
+      add(table::meta, keys::meta(meta::progress_row),
+          "the next task number is " + std::to_string(stored.next_task_number()) + ", but task " + std::to_string(greatest) + " exists");
+    }
+  }
+
+  static constexpr table where_id = table::task_id;
+  const snapshot& of_;
+  const check_progress& progress_;
+  std::size_t max_findings_;
+  check_report report_;
+  task_check tasks_;
+  std::uint64_t archived_ = 0;
+  std::uint64_t greatest_number_ = 0;
+};
+
+}  // namespace
+
+check_report check(const snapshot& of, const check_progress& progress, std::size_t max_findings) {
+  return checker(of, progress, max_findings).run();
+}
+
+}  // namespace fairlead::store

@@ -1,0 +1,159 @@
+#include "store/check_task.hpp"
+
+#include <algorithm>
+
+#include "store/content_hash.hpp"
+#include "store/task_rows.hpp"
+
+namespace fairlead::store {
+
+namespace {
+
+constexpr auto ns = default_namespace;
+
+bool known_state(v1::TaskState state) { return state >= v1::TASK_STATE_PENDING && state <= v1::TASK_STATE_UNDONE; }
+
+bool wants_due(const v1::TaskRecord& record) {
+  return !is_finished(record.state()) && record.state() != v1::TASK_STATE_PENDING && !record.parked() && !record.paused();
+}
+
+}  // namespace
+
+void for_each_index_entry(const v1::TaskRecord& record, const std::function<void(table, std::string_view)>& visit) {
+  const auto number = record.number();
+  visit(table::by_workflow, keys::by_workflow(ns, record.workflow(), number));
+  std::set<std::string> labels;  // the same label twice is one entry
+  for (const auto& label : record.labels()) labels.insert(keys::by_label(ns, label.key(), label.value(), number));
+  for (const auto& key : labels) visit(table::by_label, key);
+  if (record.due_indexed_unix_ms() != 0) visit(table::due, keys::due(ns, record.due_indexed_unix_ms(), number));
+  if (record.state() == v1::TASK_STATE_PENDING) {
+    visit(table::pending, keys::pending(ns, pending_order(record.created_at_unix_ms(), record.priority()), number));
+  }
+  if (record.parked()) visit(table::held, keys::held(ns, held_why::parked, number));
+  if (record.paused()) visit(table::held, keys::held(ns, held_why::paused, number));
+  if (is_finished(record.state())) {
+    visit(table::finished, keys::finished(ns, static_cast<std::uint8_t>(record.state()), record.finished_at_unix_ms(), number));
+  }
+}
+
+void task_check::look_at(number_key key, std::string_view payload) {
+  v1::TaskRecord record;
+  if (!record.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
+    return report_("Table task, key " + std::to_string(key.number) + ": the row does not parse.");
+  }
+  if (record.number() != key.number || key.ns != ns) {
+    return report_("Table task, key " + std::to_string(key.number) + ": the row says it is task " + std::to_string(record.number()) + ".");
+  }
+  greatest_number_ = std::max(greatest_number_, key.number);
+  if (!known_state(record.state())) finding(record, "has no known state");
+  check_id(record);
+  check_entries(record);
+  check_due(record);
+  check_history(record);
+  check_payloads(record);
+  check_definition(record);
+  count(record);
+}
+
+void task_check::finding(const v1::TaskRecord& record, std::string_view what) {
+  report_("Table task, key " + std::to_string(record.number()) + ": task `" + record.id() + "` " + std::string(what) + ".");
+}
+
+// A damaged value counts as present: its own table's scan reports it.
+bool task_check::present(table where, std::string_view key) {
+  auto found = of_.get(where, key);
+  return !found || found->has_value();
+}
+
+void task_check::check_id(const v1::TaskRecord& record) {
+  ++expected_[static_cast<std::size_t>(table::task_id)];
+  auto tombstone = find_task(of_, record.id());
+  if (!tombstone) return;
+  if (!tombstone->has_value()) return finding(record, "has no entry in table task_id");
+  const auto& found = **tombstone;
+  if (found.number() != record.number()) {
+    finding(record, "has an entry in table task_id that names task " + std::to_string(found.number()));
+  } else if (found.archived_day() != 0) {
+    finding(record, "has an entry in table task_id that says it is archived");
+  } else if (found.content_hash() != record.content_hash()) {
+    finding(record, "has an entry in table task_id with another content hash");
+  }
+}
+
+void task_check::check_entries(const v1::TaskRecord& record) {
+  for_each_index_entry(record, [&](table where, std::string_view key) {
+    ++expected_[static_cast<std::size_t>(where)];
+    if (!present(where, key)) finding(record, "lacks its entry " + keys::describe(where, key) + " in table " + table_name(where));
+  });
+}
+
+void task_check::check_due(const v1::TaskRecord& record) {
+  const auto due = record.due_unix_ms();
+  const auto indexed = record.due_indexed_unix_ms();
+  if (wants_due(record) && due == 0) finding(record, "is live and has no next wake-up");
+  if (!wants_due(record) && due != 0) finding(record, "has a wake-up that its state does not allow");
+  if (due != 0 && indexed == 0) finding(record, "has a wake-up but no entry in table due");
+  if (due != 0 && indexed > due) finding(record, "stands in table due later than its wake-up");
+  if (due == 0 && indexed != 0) finding(record, "stands in table due without a wake-up");
+}
+
+void task_check::check_history(const v1::TaskRecord& record) {
+  std::uint64_t last = 0;
+  bool whole = true;
+  const auto follow = [&](const v1::HistoryEvent& event) { whole = whole && event.sequence() == ++last; };
+  if (of_.count(table::history) != 0) {
+    const auto first = keys::task(ns, record.number());
+    // A damaged chunk ends this scan; the scan of table history reports it.
+    const auto done = of_.scan(table::history, first, keys::after(first), [&](std::string_view key, std::string_view payload) {
+      v1::HistoryChunk chunk;
+      const auto decoded = keys::decode_history(key);
+      whole = whole && decoded && decoded->chunk == last + 1 && chunk.ParseFromArray(payload.data(), static_cast<int>(payload.size()));
+      for (const auto& event : chunk.events()) follow(event);
+      ++expected_[static_cast<std::size_t>(table::history)];
+      return true;
+    });
+    if (!done) return;
+  }
+  for (const auto& event : record.recent()) follow(event);
+  if (!whole || last != record.history_size()) finding(record, "has a gap in its history (tables task and history)");
+}
+
+void task_check::check_payloads(const v1::TaskRecord& record) {
+  for_each_payload(record, [&](const v1::Payload& payload) {
+    if (payload.slot() == 0) return;
+    const auto key = keys::payload(ns, record.number(), payload.slot());
+    auto found = of_.get(table::payload, key);
+    if (!found) return;
+    if (!found->has_value()) {
+      finding(record, "lacks its " + keys::describe(table::payload, key) + " in table payload");
+    } else if ((*found)->size() != payload.size()) {
+      finding(record, "has a " + keys::describe(table::payload, key) + " of " + std::to_string((*found)->size()) + " bytes instead of " +
+                          std::to_string(payload.size()));
+    }
+    if (payload.slot() >= record.next_slot()) finding(record, "uses payload slot " + std::to_string(payload.slot()) + " as if it were free");
+  });
+}
+
+void task_check::check_definition(const v1::TaskRecord& record) {
+  if (is_finished(record.state())) return;
+  auto key = keys::workflow_version(ns, record.workflow(), record.workflow_hash());
+  if (known_definitions_.count(key) != 0) return;
+  if (!present(table::workflow_version, key)) {
+    return finding(record, "runs `" + record.workflow() + "` " + to_hex(record.workflow_hash()) + ", which is not in table workflow_version");
+  }
+  known_definitions_.insert(std::move(key));
+}
+
+void task_check::count(const v1::TaskRecord& record) {
+  switch (record.state()) {
+    case v1::TASK_STATE_PENDING: counted_.set_pending(counted_.pending() + 1); break;
+    case v1::TASK_STATE_RUNNING: counted_.set_running(counted_.running() + 1); break;
+    case v1::TASK_STATE_COMPLETED: counted_.set_completed(counted_.completed() + 1); break;
+    case v1::TASK_STATE_UNDOING: counted_.set_undoing(counted_.undoing() + 1); break;
+    case v1::TASK_STATE_UNDONE: counted_.set_undone(counted_.undone() + 1); break;
+    default: break;
+  }
+  if (record.parked()) counted_.set_parked(counted_.parked() + 1);
+}
+
+}  // namespace fairlead::store

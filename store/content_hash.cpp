@@ -1,0 +1,69 @@
+#include "store/content_hash.hpp"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
+#include <stdexcept>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace fairlead::store {
+
+namespace {
+
+void append_u32(std::string& out, std::uint32_t value) {
+  for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>(value >> shift);
+}
+
+void append_sized(std::string& out, std::string_view bytes) {
+  append_u32(out, static_cast<std::uint32_t>(bytes.size()));
+  out += bytes;
+}
+
+}  // namespace
+
+std::string content_hash(std::string_view bytes) {
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes.data(), bytes.size()));
+  return {reinterpret_cast<const char*>(canonical.digest), sizeof canonical.digest};
+}
+
+std::string submission_hash(std::string_view workflow, std::string_view minified_input,
+                            const google::protobuf::RepeatedPtrField<v1::Label>& labels, std::int32_t priority) {
+  std::string text;
+  text.reserve(workflow.size() + minified_input.size() + 64);
+  append_sized(text, workflow);
+  append_sized(text, minified_input);
+  append_u32(text, static_cast<std::uint32_t>(labels.size()));
+  for (const auto& label : labels) {
+    append_sized(text, label.key());
+    append_sized(text, label.value());
+  }
+  append_u32(text, static_cast<std::uint32_t>(priority));
+  return content_hash(text);
+}
+
+std::string definition_hash(const v1::WorkflowDefinition& definition) {
+  std::string text;
+  {
+    google::protobuf::io::StringOutputStream stream(&text);
+    google::protobuf::io::CodedOutputStream out(&stream);
+    out.SetSerializationDeterministic(true);
+    if (!definition.SerializeToCodedStream(&out)) throw std::logic_error("definition_hash: the definition cannot be serialized");
+  }
+  return content_hash(text);
+}
+
+std::string to_hex(std::string_view bytes) {
+  static const char digits[] = "0123456789abcdef";
+  std::string out;
+  out.reserve(bytes.size() * 2);
+  for (unsigned char byte : bytes) {
+    out += digits[byte >> 4];
+    out += digits[byte & 15];
+  }
+  return out;
+}
+
+}  // namespace fairlead::store

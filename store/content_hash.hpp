@@ -1,0 +1,31 @@
+#pragma once
+// Content hashes: 16 bytes, XXH128 in its canonical (big-endian) form. They say whether two things are the same, not who made them.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "messages/common.pb.h"
+#include "messages/workflow.pb.h"
+
+namespace fairlead::store {
+
+inline constexpr std::size_t content_hash_bytes = 16;
+
+/// XXH128 of the bytes as they stand.
+std::string content_hash(std::string_view bytes);
+
+/// Of a submission: what must be equal for the same id to mean the same task. Hashed are, each with its length as u32 LE before it: the
+/// workflow's name and the minified input; then the number of labels as u32 LE and each label's key and value in the order given, again with
+/// their lengths; then the priority as u32 LE.
+std::string submission_hash(std::string_view workflow, std::string_view minified_input,
+                            const google::protobuf::RepeatedPtrField<v1::Label>& labels, std::int32_t priority);
+
+/// Of a definition: over its deterministic Protobuf serialization. Its fields are plain, lists included, so the bytes are stable as long as
+/// the .proto only grows.
+std::string definition_hash(const v1::WorkflowDefinition& definition);
+
+/// Lower-case hexadecimal, for people.
+std::string to_hex(std::string_view bytes);
+
+}  // namespace fairlead::store

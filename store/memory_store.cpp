@@ -1,0 +1,215 @@
+#include "store/memory_store.hpp"
+
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "store/checksum.hpp"
+#include "store/keys.hpp"
+#include "store/meta_rows.hpp"
+
+namespace fairlead::store {
+
+namespace {
+using rows = std::map<std::string, std::string, std::less<>>;
+}
+
+// Snapshots share the tables; a write copies a table only while a snapshot looks at it. `guard` covers the pointers and who shares them.
+struct memory_store::contents {
+  mutable std::mutex guard;
+  std::array<std::shared_ptr<rows>, table_count> tables;
+  std::uint64_t bytes = 0;
+};
+
+namespace {
+
+class memory_snapshot final : public snapshot {
+ public:
+  explicit memory_snapshot(std::shared_ptr<const memory_store::contents> from) : from_(std::move(from)) {
+    std::lock_guard lock(from_->guard);
+    for (int i = 0; i < table_count; ++i) tables_[i] = from_->tables[i];
+  }
+
+  ~memory_snapshot() override {
+    std::lock_guard lock(from_->guard);
+    for (auto& one : tables_) one.reset();
+  }
+
+  result<std::optional<std::string_view>> get(table where, std::string_view key) const override {
+    const auto& all = of(where);
+    auto it = all.find(key);
+    if (it == all.end()) return std::optional<std::string_view>{};
+    auto payload = verified_payload(where, key, it->second);
+    if (!payload) return damaged_value(where, key);
+    return payload;
+  }
+
+  status scan(table where, std::string_view from, std::string_view to, const visitor& visit) const override {
+    const auto& all = of(where);
+    for (auto it = all.lower_bound(from); it != all.end() && (to.empty() || it->first < to); ++it) {
+      auto payload = verified_payload(where, it->first, it->second);
+      if (!payload) return damaged_value(where, it->first);
+      if (!visit(it->first, *payload)) break;
+    }
+    return nothing{};
+  }
+
+  status scan_reverse(table where, std::string_view from, std::string_view to, const visitor& visit) const override {
+    const auto& all = of(where);
+    auto it = to.empty() ? all.end() : all.lower_bound(to);
+    while (it != all.begin() && (--it)->first >= from) {
+      auto payload = verified_payload(where, it->first, it->second);
+      if (!payload) return damaged_value(where, it->first);
+      if (!visit(it->first, *payload)) break;
+    }
+    return nothing{};
+  }
+
+  status scan_all(table where, const inspector& visit) const override {
+    for (const auto& [key, stored] : of(where)) {
+      if (!visit(key, verified_payload(where, key, stored))) break;
+    }
+    return nothing{};
+  }
+
+  std::uint64_t count(table where) const override { return of(where).size(); }
+
+  progress get_progress() const override {
+    auto row = get(table::meta, keys::meta(meta::progress_row));
+    if (!row || !row->has_value()) return {};
+    return meta::decode_progress(**row).value_or(progress{});
+  }
+
+ private:
+  const rows& of(table where) const { return *tables_[static_cast<std::size_t>(where)]; }
+
+  std::shared_ptr<const memory_store::contents> from_;
+  std::array<std::shared_ptr<const rows>, table_count> tables_;
+};
+
+std::uint64_t group_bytes(const std::vector<batch>& group) {
+  std::uint64_t bytes = 0;
+  for (const auto& one : group) bytes += one.bytes().size();
+  return bytes;
+}
+
+}  // namespace
+
+memory_store::memory_store(durability mode, std::uint64_t max_size_bytes)
+    : mode_(mode), max_bytes_(max_size_bytes), now_(std::make_shared<contents>()) {
+  for (auto& one : now_->tables) one = std::make_shared<rows>();
+  batch first;
+  first.put(table::meta, keys::meta(meta::schema_row), meta::encode_u32(schema_version));
+  first.put(table::meta, keys::meta(meta::boot_row), meta::encode_u64(0));
+  first.put(table::meta, keys::meta(meta::namespace_row(system_namespace)), "system");
+  first.put(table::meta, keys::meta(meta::namespace_row(default_namespace)), "default");
+  first.for_each([&](const operation& op) { write(op.where, op.key, &op.value); });
+  write_progress(0, 0, {});
+  unsynced_.clear();
+}
+
+memory_store::~memory_store() = default;
+
+// The caller holds the guard.
+void memory_store::write(table where, std::string_view key, const std::string_view* stored) {
+  auto& shared = now_->tables[static_cast<std::size_t>(where)];
+  if (shared.use_count() > 1) shared = std::make_shared<rows>(*shared);
+  auto it = shared->find(key);
+  const bool exists = it != shared->end();
+  if (!exists && stored == nullptr) return;
+  unsynced_.push_back({where, std::string(key), exists ? std::optional(it->second) : std::nullopt});
+  if (exists) now_->bytes -= key.size() + it->second.size();
+  if (stored == nullptr) {
+    shared->erase(it);
+    return;
+  }
+  now_->bytes += key.size() + stored->size();
+  if (exists) {
+    it->second = *stored;
+  } else {
+    shared->emplace(key, *stored);
+  }
+}
+
+void memory_store::write_progress(std::uint64_t sequence, std::uint64_t epoch, std::string_view shard_state) {
+  batch row;
+  row.put(table::meta, keys::meta(meta::progress_row), meta::encode_progress(sequence, epoch, shard_state));
+  row.for_each([&](const operation& op) { write(op.where, op.key, &op.value); });
+}
+
+status memory_store::commit(const std::vector<batch>& group) {
+  std::lock_guard lock(now_->guard);
+  if (group.empty()) return nothing{};
+  auto sequence = sequence_;
+  for (const auto& one : group) {
+    if (auto in_order = check_order(one, sequence, epoch_); !in_order) return in_order;
+    ++sequence;
+  }
+  if (now_->bytes + group_bytes(group) > max_bytes_) {
+    return error{v1::ERROR_CODE_STORE_FULL, "The store in memory is full: it has reached " + std::to_string(max_bytes_) + " bytes.",
+                 "Raise its size."};
+  }
+  for (const auto& one : group) {
+    one.for_each([&](const operation& op) { write(op.where, op.key, op.what == operation::kind::put ? &op.value : nullptr); });
+  }
+  sequence_ = sequence;
+  shard_state_ = group.back().shard_state;
+  write_progress(sequence_, epoch_, shard_state_);
+  if (mode_ == durability::at_once) {
+    unsynced_.clear();
+    synced_sequence_ = sequence_;
+    synced_shard_state_ = shard_state_;
+  }
+  return nothing{};
+}
+
+result<std::uint64_t> memory_store::raise_epoch() {
+  {
+    std::lock_guard lock(now_->guard);
+    write_progress(sequence_, ++epoch_, shard_state_);
+  }
+  sync();
+  return epoch_;
+}
+
+void memory_store::sync() {
+  std::lock_guard lock(now_->guard);
+  unsynced_.clear();
+  synced_sequence_ = sequence_;
+  synced_shard_state_ = shard_state_;
+}
+
+void memory_store::crash() {
+  std::lock_guard lock(now_->guard);
+  const auto changes = std::exchange(unsynced_, {});
+  for (auto it = changes.rbegin(); it != changes.rend(); ++it) {
+    if (it->before) {
+      const std::string_view before = *it->before;
+      write(it->where, it->key, &before);
+    } else {
+      write(it->where, it->key, nullptr);
+    }
+  }
+  unsynced_.clear();
+  sequence_ = synced_sequence_;
+  shard_state_ = synced_shard_state_;
+}
+
+bool memory_store::damage(table where, std::string_view key) {
+  std::lock_guard lock(now_->guard);
+  auto& shared = now_->tables[static_cast<std::size_t>(where)];
+  if (shared.use_count() > 1) shared = std::make_shared<rows>(*shared);
+  auto it = shared->find(key);
+  if (it == shared->end()) return false;
+  it->second.front() = static_cast<char>(it->second.front() ^ 1);
+  return true;
+}
+
+std::unique_ptr<snapshot> memory_store::read() const { return std::make_unique<memory_snapshot>(now_); }
+
+usage memory_store::get_usage() const {
+  std::lock_guard lock(now_->guard);
+  return {now_->bytes, max_bytes_};
+}
+
+}  // namespace fairlead::store

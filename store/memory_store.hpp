@@ -1,0 +1,60 @@
+#pragma once
+// The store's twin in memory, for tests and the simulator: the same rules, and a crash that can be ordered.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "store/store.hpp"
+
+namespace fairlead::store {
+
+class memory_store final : public store {
+ public:
+  /// `at_once`: durable when commit returns, as with LMDB. `when_told`: a commit is seen by readers at once, but a crash forgets it unless
+  /// sync() came between; whoever drives the simulation acknowledges only after that sync.
+  enum class durability { at_once, when_told };
+
+  explicit memory_store(durability mode = durability::at_once, std::uint64_t max_size_bytes = std::uint64_t{1} << 40);
+  ~memory_store() override;
+
+  status commit(const std::vector<batch>& group) override;
+  /// Durable at once in both modes, and with it everything committed before.
+  result<std::uint64_t> raise_epoch() override;
+  std::unique_ptr<snapshot> read() const override;
+  usage get_usage() const override;
+
+  /// Makes all commits so far durable.
+  void sync();
+  /// Forgets what was not synced. Snapshots that exist keep what they show.
+  void crash();
+
+  /// Changes one stored byte, for tests of what happens to damaged values. False when there is no such key.
+  bool damage(table where, std::string_view key);
+
+  struct contents;
+
+ private:
+  struct change {
+    table where;
+    std::string key;
+    std::optional<std::string> before;
+  };
+  void write(table where, std::string_view key, const std::string_view* stored);
+  void write_progress(std::uint64_t sequence, std::uint64_t epoch, std::string_view shard_state);
+
+  durability mode_;
+  std::uint64_t max_bytes_;
+  std::shared_ptr<contents> now_;
+  std::vector<change> unsynced_;  // the way back, in order of the writes
+  std::uint64_t sequence_ = 0;
+  std::uint64_t epoch_ = 0;
+  std::string shard_state_;
+  std::uint64_t synced_sequence_ = 0;
+  std::string synced_shard_state_;
+};
+
+}  // namespace fairlead::store

@@ -1,0 +1,90 @@
+#include "store/meta_rows.hpp"
+
+#include "store/keys.hpp"
+
+namespace fairlead::store {
+
+namespace {
+
+template <class T>
+void append(std::string& out, T value) {
+  for (std::size_t i = sizeof(T); i-- > 0;) out += static_cast<char>(value >> (8 * i));
+}
+
+template <class T>
+T read(std::string_view bytes) {
+  T value = 0;
+  for (std::size_t i = 0; i < sizeof(T); ++i) value = static_cast<T>(value << 8 | static_cast<unsigned char>(bytes[i]));
+  return value;
+}
+
+}  // namespace
+
+namespace meta {
+
+std::string namespace_row(std::uint32_t ns) { return "namespace:" + std::to_string(ns); }
+
+std::string encode_u32(std::uint32_t value) {
+  std::string out;
+  append(out, value);
+  return out;
+}
+
+std::string encode_u64(std::uint64_t value) {
+  std::string out;
+  append(out, value);
+  return out;
+}
+
+std::optional<std::uint32_t> decode_u32(std::string_view payload) {
+  if (payload.size() != 4) return std::nullopt;
+  return read<std::uint32_t>(payload);
+}
+
+std::optional<std::uint64_t> decode_u64(std::string_view payload) {
+  if (payload.size() != 8) return std::nullopt;
+  return read<std::uint64_t>(payload);
+}
+
+std::string encode_progress(std::uint64_t sequence, std::uint64_t epoch, std::string_view shard_state) {
+  std::string out;
+  out.reserve(16 + shard_state.size());
+  append(out, sequence);
+  append(out, epoch);
+  out += shard_state;
+  return out;
+}
+
+std::optional<progress> decode_progress(std::string_view payload) {
+  if (payload.size() < 16) return std::nullopt;
+  progress out;
+  out.sequence = read<std::uint64_t>(payload);
+  out.epoch = read<std::uint64_t>(payload.substr(8));
+  auto state = payload.substr(16);
+  if (!out.shard.ParseFromArray(state.data(), static_cast<int>(state.size()))) return std::nullopt;
+  return out;
+}
+
+}  // namespace meta
+
+error damaged_value(table where, std::string_view key) {
+  return {v1::ERROR_CODE_CORRUPT, "The value of " + keys::describe(where, key) + " in table " + table_name(where) + " is damaged.",
+          "Stop the node, run `fairlead store check` and restore the store from a backup."};
+}
+
+status check_order(const batch& next, std::uint64_t stored_sequence, std::uint64_t stored_epoch) {
+  if (next.epoch != stored_epoch) {
+    return error{v1::ERROR_CODE_STALE_EPOCH,
+                 "A batch of epoch " + std::to_string(next.epoch) + " was refused: the shard is at epoch " + std::to_string(stored_epoch) + ".",
+                 "Another leader or start has taken the shard; this one must stop."};
+  }
+  if (next.sequence != stored_sequence + 1) {
+    return error{v1::ERROR_CODE_INTERNAL,
+                 "A batch with sequence " + std::to_string(next.sequence) + " was refused: " + std::to_string(stored_sequence + 1) +
+                     " is the next one.",
+                 "This is a bug of the writer; report it."};
+  }
+  return nothing{};
+}
+
+}  // namespace fairlead::store

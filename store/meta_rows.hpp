@@ -1,0 +1,45 @@
+#pragma once
+// The rows of the meta table. Keys are 0 (u32) and a name; integers in values are big-endian, like those in keys.
+//
+//   name               payload
+//   schema_version     u32
+//   progress           sequence u64 | epoch u64 | serialized ShardState
+//   boot               u64, how many processes have opened this store to run a node
+//   namespace:N        the name of namespace N (decimal)
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "store/store.hpp"
+
+namespace fairlead::store {
+
+/// The layout this release reads and writes. Rises with every change that an older release could not read.
+inline constexpr std::uint32_t schema_version = 1;
+
+namespace meta {
+
+inline constexpr std::string_view schema_row = "schema_version";
+inline constexpr std::string_view progress_row = "progress";
+inline constexpr std::string_view boot_row = "boot";
+std::string namespace_row(std::uint32_t ns);
+
+std::string encode_u32(std::uint32_t value);
+std::string encode_u64(std::uint64_t value);
+std::optional<std::uint32_t> decode_u32(std::string_view payload);
+std::optional<std::uint64_t> decode_u64(std::string_view payload);
+
+std::string encode_progress(std::uint64_t sequence, std::uint64_t epoch, std::string_view shard_state);
+std::optional<progress> decode_progress(std::string_view payload);
+
+}  // namespace meta
+
+/// A value whose bytes are not those that were written.
+error damaged_value(table where, std::string_view key);
+
+/// The sentences shared by both stores for a batch that does not follow what is stored. OK when it does.
+status check_order(const batch& next, std::uint64_t stored_sequence, std::uint64_t stored_epoch);
+
+}  // namespace fairlead::store

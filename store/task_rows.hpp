@@ -1,0 +1,83 @@
+#pragma once
+// How a task becomes rows and how rows become a task: the only place that knows which indexes a TaskRecord stands in.
+//
+// A task of three steps costs nine operations in its whole life: row, id, by_workflow and due when it is created running; the row with each
+// change; row, due erased and finished when it ends. Each label adds one, a start from pending two.
+//
+// The due index is lazy: the entry of a live task may be earlier than its due_unix_ms, never later. Moving the wake-up on, which every step
+// does, then writes nothing; a scan that meets such an entry looks at the row and has it put right (refresh_due).
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "messages/task.pb.h"
+#include "store/batch.hpp"
+#include "store/store.hpp"
+
+namespace fairlead::store {
+
+/// History events stand in the row until there are more than this many; then all but the newest move to a chunk of their own.
+inline constexpr int recent_events_limit = 32;
+inline constexpr int recent_events_kept = 8;
+
+/// Where the stored version of a task stands in the indexes. Taken from the record as it was read or last written, before a decision
+/// changes it. A task that is not stored yet: a default-made value.
+struct task_index_state {
+  bool exists = false;
+  v1::TaskState state = v1::TASK_STATE_UNSPECIFIED;
+  bool parked = false;
+  bool paused = false;
+  std::int64_t due_indexed_unix_ms = 0;
+  std::uint64_t pending_order = 0;
+  std::int64_t finished_at_unix_ms = 0;
+};
+
+task_index_state index_state_of(const v1::TaskRecord& record);
+
+/// Adds the row and what changes in the indexes. Sets due_indexed_unix_ms in `after` and moves old events out of `after.recent`, so that
+/// `after` is what is stored. Id, workflow and labels of a task never change. With `refresh_due` the due entry is made exact.
+void put_task(batch& out, const task_index_state& before, v1::TaskRecord& after, bool refresh_due = false);
+
+/// Stores JSON text too big for the row. Slots of a task are never used again for another text.
+void put_payload(batch& out, std::uint64_t number, std::uint32_t slot, std::string_view json);
+
+/// nullopt: there is no such row (it may be in an archive).
+result<std::optional<v1::TaskRecord>> load_task(const snapshot& from, std::uint64_t number);
+
+/// The id's tombstone, which is there from the task's creation on, for ever.
+result<std::optional<v1::TaskTombstone>> find_task(const snapshot& from, std::string_view id);
+
+/// The whole history of a task in order: stored chunks, then the record's recent events.
+result<std::vector<v1::HistoryEvent>> load_history(const snapshot& from, const v1::TaskRecord& record);
+
+/// The JSON text, from the record or from its slot. A slot that is not there is an error (code corrupt).
+result<std::string> load_payload(const snapshot& from, std::uint64_t number, const v1::Payload& payload);
+
+/// Puts the whole history into `recent` and every payload into its place, as TaskShowReply shows a task. Such a record is not to be stored.
+status load_whole(const snapshot& from, v1::TaskRecord& record);
+
+bool is_finished(v1::TaskState state);
+
+/// Calls `visit(payload)` for each payload of the record: the task's input, then every step's input and output.
+template <class Record, class Visitor>
+void for_each_payload(Record& record, Visitor&& visit) {
+  if constexpr (std::is_const_v<Record>) {
+    visit(record.input());
+    for (const auto& step : record.steps()) {
+      visit(step.input());
+      visit(step.output());
+    }
+  } else {
+    if (record.has_input()) visit(*record.mutable_input());
+    for (auto& step : *record.mutable_steps()) {
+      if (step.has_input()) visit(*step.mutable_input());
+      if (step.has_output()) visit(*step.mutable_output());
+    }
+  }
+}
+
+}  // namespace fairlead::store

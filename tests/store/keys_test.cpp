@@ -1,0 +1,135 @@
+#include "store/keys.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <random>
+
+#include "store/content_hash.hpp"
+
+namespace fairlead::store {
+namespace {
+
+const std::string hash16 = "0123456789abcdef";
+
+TEST(keys, have_the_bytes_that_are_documented) {
+  EXPECT_EQ(to_hex(keys::meta("boot")), "00000000" "626f6f74");
+  EXPECT_EQ(to_hex(keys::task(1, 0x0102)), "00000001" "0000000000000102");
+  EXPECT_EQ(to_hex(keys::task_id(1, "o-1")), "00000001" "6f2d31");
+  EXPECT_EQ(to_hex(keys::due(1, 1'700'000'000'000, 5)), "00000001" "0000018bcfe56800" "0000000000000005");
+  EXPECT_EQ(to_hex(keys::pending(1, 7, 5)), "00000001" "0000000000000007" "0000000000000005");
+  EXPECT_EQ(to_hex(keys::held(1, held_why::parked, 5)), "00000001" "6b" "0000000000000005");
+  EXPECT_EQ(to_hex(keys::held(1, held_why::paused, 5)), "00000001" "70" "0000000000000005");
+  EXPECT_EQ(to_hex(keys::finished(1, 3, 9, 5)), "00000001" "03" "0000000000000009" "0000000000000005");
+  EXPECT_EQ(to_hex(keys::by_workflow(1, "ab", 5)), "00000001" "6162" "00" "0000000000000005");
+  EXPECT_EQ(to_hex(keys::by_label(1, "k", "vv", 5)), "00000001" "6b" "00" "7676" "00" "0000000000000005");
+  EXPECT_EQ(to_hex(keys::history(1, 5, 25)), "00000001" "0000000000000005" "00000019");
+  EXPECT_EQ(to_hex(keys::payload(1, 5, 2)), "00000001" "0000000000000005" "00000002");
+  EXPECT_EQ(to_hex(keys::workflow(1, "ab")), "00000001" "6162");
+  EXPECT_EQ(to_hex(keys::workflow_version(1, "ab", hash16)), "00000001" "6162" "00" + to_hex(hash16));
+}
+
+TEST(keys, table_numbers_and_names_are_for_ever) {
+  const char* names[] = {"meta",     "task",    "task_id", "due",      "pending",         "held", "finished", "by_workflow",
+                         "by_label", "history", "payload", "workflow", "workflow_version"};
+  for (int i = 0; i < table_count; ++i) EXPECT_STREQ(table_name(static_cast<table>(i)), names[i]);
+}
+
+TEST(keys, sort_as_their_numbers_do) {
+  EXPECT_LT(std::string_view(keys::due(1, 255, 9)), std::string_view(keys::due(1, 256, 1)));
+  EXPECT_LT(std::string_view(keys::due(1, 256, 1)), std::string_view(keys::due(1, 256, 2)));
+  EXPECT_LT(std::string_view(keys::task(1, std::numeric_limits<std::uint64_t>::max())), std::string_view(keys::task(2, 0)));
+}
+
+TEST(keys, decode_to_what_was_encoded) {
+  EXPECT_EQ(keys::decode_meta(keys::meta("boot")), "boot");
+  EXPECT_EQ(keys::decode_task(keys::task(1, 77))->number, 77u);
+  EXPECT_EQ(keys::decode_task_id(keys::task_id(1, "o-1"))->name, "o-1");
+  EXPECT_EQ(keys::decode_due(keys::due(1, 1'234, 5))->due_unix_ms, 1'234);
+  EXPECT_EQ(keys::decode_pending(keys::pending(1, 99, 5))->order, 99u);
+  EXPECT_EQ(keys::decode_held(keys::held(1, held_why::paused, 5))->why, held_why::paused);
+  const auto finished = *keys::decode_finished(keys::finished(1, 3, 9, 5));
+  EXPECT_EQ(finished.state, 3);
+  EXPECT_EQ(finished.finished_at_unix_ms, 9);
+  EXPECT_EQ(finished.number, 5u);
+  const auto by_workflow_bytes = keys::by_workflow(1, "order", 5);
+  EXPECT_EQ(keys::decode_by_workflow(by_workflow_bytes)->workflow, "order");
+  const auto label_bytes = keys::by_label(1, "shop", "", 5);
+  const auto label = *keys::decode_by_label(label_bytes);
+  EXPECT_EQ(label.key, "shop");
+  EXPECT_EQ(label.value, "");
+  EXPECT_EQ(label.number, 5u);
+  EXPECT_EQ(keys::decode_history(keys::history(1, 5, 25))->chunk, 25u);
+  EXPECT_EQ(keys::decode_payload(keys::payload(1, 5, 2))->slot, 2u);
+  const auto version_bytes = keys::workflow_version(1, "order", hash16);
+  EXPECT_EQ(keys::decode_workflow_version(version_bytes)->name, "order");
+  EXPECT_EQ(keys::decode_workflow_version(version_bytes)->hash, hash16);
+}
+
+std::string encoded_again(table where, std::string_view key) {
+  switch (where) {
+    case table::meta: return keys::meta(*keys::decode_meta(key));
+    case table::task: { auto k = *keys::decode_task(key); return keys::task(k.ns, k.number).str(); }
+    case table::task_id: { auto k = *keys::decode_task_id(key); return keys::task_id(k.ns, k.name); }
+    case table::due: { auto k = *keys::decode_due(key); return keys::due(k.ns, k.due_unix_ms, k.number).str(); }
+    case table::pending: { auto k = *keys::decode_pending(key); return keys::pending(k.ns, k.order, k.number).str(); }
+    case table::held: { auto k = *keys::decode_held(key); return keys::held(k.ns, k.why, k.number).str(); }
+    case table::finished: { auto k = *keys::decode_finished(key); return keys::finished(k.ns, k.state, k.finished_at_unix_ms, k.number).str(); }
+    case table::by_workflow: { auto k = *keys::decode_by_workflow(key); return keys::by_workflow(k.ns, k.workflow, k.number); }
+    case table::by_label: { auto k = *keys::decode_by_label(key); return keys::by_label(k.ns, k.key, k.value, k.number); }
+    case table::history: { auto k = *keys::decode_history(key); return keys::history(k.ns, k.number, k.chunk).str(); }
+    case table::payload: { auto k = *keys::decode_payload(key); return keys::payload(k.ns, k.number, k.slot).str(); }
+    case table::workflow: { auto k = *keys::decode_workflow(key); return keys::workflow(k.ns, k.name); }
+    case table::workflow_version: { auto k = *keys::decode_workflow_version(key); return keys::workflow_version(k.ns, k.name, k.hash); }
+  }
+  return {};
+}
+
+TEST(keys, any_bytes_decode_to_nothing_or_to_what_encodes_to_them_again) {
+  std::mt19937_64 random(20'261);
+  int decoded = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    std::string key(random() % 40, '\0');
+    for (auto& byte : key) byte = random() % 3 == 0 ? '\0' : static_cast<char>("akp\x01\xff"[random() % 5]);
+    for (int i = 0; i < table_count; ++i) {
+      const auto where = static_cast<table>(i);
+      EXPECT_FALSE(keys::describe(where, key).empty());
+      if (!keys::decodes(where, key)) continue;
+      ++decoded;
+      EXPECT_EQ(encoded_again(where, key), key) << table_name(where) << " " << to_hex(key);
+    }
+  }
+  EXPECT_GT(decoded, 10'000);
+}
+
+TEST(keys, after_is_the_bound_of_a_prefix_scan) {
+  EXPECT_EQ(keys::after("ab"), "ac");
+  EXPECT_EQ(keys::after(std::string("a\xff\xff")), "b");
+  EXPECT_EQ(keys::after(std::string("\xff\xff")), "");
+  const auto prefix = keys::by_workflow_prefix(1, "order");
+  const auto key = keys::by_workflow(1, "order", std::numeric_limits<std::uint64_t>::max());
+  EXPECT_LT(prefix, key);
+  EXPECT_LT(key, keys::after(prefix));
+  EXPECT_GE(keys::by_workflow(1, "order2", 0), keys::after(prefix));
+}
+
+TEST(keys, pending_order_puts_higher_priority_and_older_tasks_first_and_saturates) {
+  EXPECT_LT(pending_order(1'000, 0), pending_order(1'001, 0));
+  EXPECT_LT(pending_order(60'000, 1), pending_order(1, 0));
+  EXPECT_LT(pending_order(0, 0), pending_order(60'001, 1));
+  EXPECT_LT(pending_order(0, 1), pending_order(0, -1));
+  const auto max = std::numeric_limits<std::int64_t>::max();
+  const auto min = std::numeric_limits<std::int64_t>::min();
+  EXPECT_EQ(pending_order(max, -5), std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(pending_order(min, 5), 0u);
+}
+
+TEST(keys, are_described_for_people) {
+  EXPECT_EQ(keys::describe(table::task, keys::task(1, 42)), "task 42");
+  EXPECT_EQ(keys::describe(table::due, keys::due(1, 17, 42)), "due 17 of task 42");
+  EXPECT_EQ(keys::describe(table::by_label, keys::by_label(1, "shop", "berlin", 42)), "by_label `shop=berlin` of task 42");
+  EXPECT_EQ(keys::describe(table::task, "ab"), "task 0x6162");
+}
+
+}  // namespace
+}  // namespace fairlead::store
