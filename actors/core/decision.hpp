@@ -1,0 +1,144 @@
+#pragma once
+// What goes into a decision about a task and what comes out of it. All plain values and two small interfaces.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "actors/core/workflow.hpp"
+#include "messages/agent.pb.h"
+#include "messages/error.hpp"
+#include "messages/task.pb.h"
+#include "messages/time.hpp"
+
+namespace fairlead::core {
+
+// ---- events ----
+
+/// A pending task may run.
+struct task_admitted {};
+
+/// An agent says how an attempt ended.
+struct attempt_ended {
+  std::uint32_t step = 0;
+  v1::Direction direction = v1::DIRECTION_PERFORM;
+  std::uint32_t attempt = 0;
+  std::uint32_t tries = 0;
+  std::string output;              // JSON text, when there is no fault
+  std::optional<v1::Fault> fault;
+};
+
+/// The expression worker's answer for a step's input.
+struct input_evaluated {
+  std::uint32_t step = 0;
+  std::vector<std::string> results;  // JSON texts
+  std::optional<error> failure;
+};
+
+/// An agent may have a free slot for steps of this task that wait for one.
+struct slot_freed {};
+
+/// The Supervisor's request about one step, stamped with what it saw.
+struct recovery_requested {
+  std::uint32_t step = 0;
+  std::uint32_t attempt = 0;
+  std::uint32_t failure_count = 0;
+};
+
+/// The task's entry in the due index has come up.
+struct task_due {};
+
+/// An agent instance has a new incarnation: what the old one held is in doubt.
+struct agent_replaced {
+  std::string instance;
+  std::uint64_t incarnation = 0;  // the new one
+};
+
+/// The Scheduler has started and takes the task up again.
+struct task_resumed {};
+
+/// A decision about this task crashed: an operator must look.
+struct task_poisoned {
+  std::string reason;
+};
+
+using event = std::variant<task_admitted, attempt_ended, input_evaluated, slot_freed, recovery_requested, task_due, agent_replaced,
+                           task_resumed, task_poisoned>;
+
+// ---- the world as far as a decision needs it ----
+
+/// An agent instance that may be handed an attempt.
+struct agent_instance {
+  std::string_view name;
+  std::uint64_t incarnation = 0;
+};
+
+class agent_directory {
+ public:
+  virtual ~agent_directory() = default;
+  /// Takes a free slot at an instance of `agent`; nullopt when there is none at the moment.
+  virtual std::optional<agent_instance> claim(std::string_view agent) = 0;
+  /// The incarnation of an instance that is there now; nullopt when the instance is not known.
+  virtual std::optional<std::uint64_t> incarnation_of(std::string_view instance) const = 0;
+  /// Takes a slot for an attempt that the instance holds already (its Scheduler has started anew).
+  virtual void hold(std::string_view instance) = 0;
+  /// Gives back the slot of an attempt that has left `running`. Nothing happens when the instance has been replaced since.
+  virtual void release(std::string_view instance, std::uint64_t incarnation) = 0;
+};
+
+/// Gives the JSON text of payloads that do not stand in the row.
+class payload_source {
+ public:
+  virtual ~payload_source() = default;
+  virtual result<std::string_view> load(const v1::TaskRecord& record, std::uint32_t slot) const = 0;
+};
+
+struct context {
+  moment now;
+  std::uint64_t epoch = 0;
+  const workflow* definition = nullptr;
+  const workflow_engine* engine = nullptr;
+  agent_directory* agents = nullptr;
+  const payload_source* payloads = nullptr;
+};
+
+// ---- what comes out ----
+
+struct handover {
+  std::string instance;
+  v1::Perform message;
+};
+
+struct stored_payload {
+  std::uint32_t slot = 0;
+  std::string json;
+};
+
+/// A change of state, for the log. `step` is an index plus one; 0 is the task.
+struct noted_transition {
+  std::uint32_t step = 0;
+  const char* from = "";
+  const char* to = "";
+  std::uint32_t attempt = 0;
+  std::string detail;
+};
+
+/// Rows to write (the record itself and its payloads) and messages to send once they are durable.
+struct decision {
+  bool changed = false;   // the record must be written
+  bool accepted = false;  // for attempt_ended: the outcome counts
+  bool ended = false;     // the task has reached a final state by this
+  bool parked = false;    // the task has been parked by this
+  std::vector<stored_payload> payloads;
+  std::vector<handover> performs;
+  std::vector<v1::EvaluateRequest> evaluations;  // `ticket` is left to the shell
+  std::vector<v1::RecoveryHint> hints;
+  std::vector<std::string> waiting_for;  // agents that have no free slot for a ready step of this task
+  std::vector<noted_transition> transitions;
+  std::optional<error> fatal;  // a read of the store failed: the node must stop
+};
+
+}  // namespace fairlead::core

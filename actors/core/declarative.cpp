@@ -1,0 +1,40 @@
+#include "actors/core/declarative.hpp"
+
+#include <algorithm>
+
+namespace fairlead::core {
+
+namespace {
+
+bool satisfied(v1::StepState state) { return state == v1::STEP_STATE_COMPLETED || state == v1::STEP_STATE_SKIPPED; }
+
+}  // namespace
+
+void declarative_engine::begin(const workflow& definition, v1::TaskRecord& record) const {
+  record.mutable_steps()->Reserve(definition.definition().steps_size());
+  std::uint32_t index = 0;
+  for (const auto& source : definition.definition().steps()) {
+    auto* step = record.add_steps();
+    step->set_path(source.name());
+    step->set_state(v1::STEP_STATE_PENDING);
+    step->set_definition(index++);
+  }
+}
+
+void declarative_engine::next(const workflow& definition, const v1::TaskRecord& record, next_steps& out) const {
+  out.ready.clear();
+  out.over = true;
+  for (int i = 0; i < record.steps_size(); ++i) {
+    const auto& step = record.steps(i);
+    if (satisfied(step.state())) continue;
+    out.over = false;
+    if (step.state() != v1::STEP_STATE_PENDING) continue;
+    // In this engine the index of a step is that of its definition.
+    const auto& needs = definition.compiled(step.definition()).needs;
+    const auto met = std::all_of(needs.begin(), needs.end(),
+                                 [&](std::uint32_t need) { return satisfied(record.steps(static_cast<int>(need)).state()); });
+    if (met) out.ready.push_back(static_cast<std::uint32_t>(i));
+  }
+}
+
+}  // namespace fairlead::core

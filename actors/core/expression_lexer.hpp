@@ -1,0 +1,44 @@
+#pragma once
+// jq's tokens, as far as the checked subset has them.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "messages/error.hpp"
+
+namespace fairlead::core {
+
+enum class token_kind {
+  field,         // .name            value: name
+  dot,           // .
+  recurse,       // ..
+  name,          // a function or a key word
+  variable,      // $name            value: name
+  format,        // @name            value: name
+  number,        // 12.5e3
+  string,        // "…" without interpolation, value: what it says
+  string_open,   // the quote that begins a string with interpolations; their texts are no tokens
+  string_close,  // its last quote
+  interp_open,   // \(
+  interp_close,  // its )
+  symbol         // operators and brackets
+};
+
+struct token {
+  token_kind kind = token_kind::symbol;
+  std::string_view text;  // as written; a view into the expression
+  std::size_t offset = 0;
+  std::string value;
+};
+
+/// Refuses comments, modules (`a::b`) and characters jq has no use for; the sentence names the position.
+result<std::vector<token>> lex_expression(std::string_view expression);
+
+/// The offset just behind the `}` that ends the `${` at the start of `text`; npos when it does not end.
+std::size_t end_of_embedded(std::string_view text);
+
+/// ", at character 12": where in an expression.
+std::string at_position(std::string_view expression, std::size_t offset);
+
+}  // namespace fairlead::core

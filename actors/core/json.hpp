@@ -1,0 +1,50 @@
+#pragma once
+// Looking into JSON texts without parsing them: slices of the text itself, so that every spelling survives.
+//
+// All functions but `append_json_string` and `jq_keeps_number` want text that check_json has accepted. Given anything else they stay
+// inside the text and their answer means nothing.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace fairlead::core {
+
+/// Without the white space around the value.
+std::string_view trim_json(std::string_view text);
+
+/// The value of a member of `object`, verbatim. Of doubled keys the last one counts. nullopt: there is none, or it is no object.
+std::optional<std::string_view> json_member(std::string_view object, std::string_view name);
+
+/// An element of `array`, verbatim; -1 is the last. nullopt: there is none, or it is no array.
+std::optional<std::string_view> json_element(std::string_view array, std::int64_t index);
+
+/// `an object`, `a string`, …: what a person would call `value`.
+const char* json_kind(std::string_view value);
+
+/// What a string says: `raw` with its quotes. Also reads jq's string literals, whose escapes are the same.
+std::string decode_json_string(std::string_view raw);
+
+/// Appends `text`, which is UTF-8, as a JSON string with quotes.
+void append_json_string(std::string& out, std::string_view text);
+
+/// The end of the string that begins (with its quote) at `p`.
+const char* skip_json_string(const char* p, const char* end);
+
+/// `.name`, or `["other name"]`: a step of a path as jq spells it.
+std::string spell_json_key(std::string_view name);
+
+/// Whether jq 1.6, which computes in doubles, hands `number` on with the same value. Plain integers beyond 2^53 never count as kept.
+bool jq_keeps_number(std::string_view number);
+
+/// A number that jq would change.
+struct changed_number {
+  std::string path;  // where it stands, from the value looked at: `.items[0]["big id"]`
+  std::string number;
+};
+
+/// The first number in `value` that jq would change.
+std::optional<changed_number> find_changed_number(std::string_view value);
+
+}  // namespace fairlead::core

@@ -1,0 +1,21 @@
+#pragma once
+// Retry arithmetic: how long to wait before the next attempt.
+
+#include <cstdint>
+
+#include "messages/workflow.pb.h"
+
+namespace fairlead::core {
+
+/// What a delay's jitter is derived from, so that the same history replays to the same delays.
+struct jitter_seed {
+  std::uint64_t task_number = 0;
+  std::uint32_t step = 0;
+  std::uint32_t attempt = 0;
+};
+
+/// The wait after the `failures`-th bad end (from 1): exponential and capped, then spread over its upper half ("equal jitter": between
+/// one half and the whole of the capped value), so that tasks that failed together do not come back together. Never negative.
+std::int64_t backoff_ms(const v1::Backoff& policy, std::uint32_t failures, const jitter_seed& seed);
+
+}  // namespace fairlead::core

@@ -1,0 +1,47 @@
+#pragma once
+// The task machine: the only code that changes a task. Pure: the same record, event and context give the same decision.
+//
+// Step transitions (docs/architecture.md draws them); each has its source states and one destination, and an event that does not apply to
+// the current record gives an empty decision:
+//
+//   start      pending                     -> running     an attempt is handed over: instance, attempt, complete_by are in the row
+//   complete   running                     -> completed   outcome without fault for exactly this attempt
+//   fail       running                     -> failed      outcome with a transient or permanent fault
+//   doubt      running                     -> in doubt    outcome in doubt, lease over, or the agent's process known dead
+//   retry      failed | in doubt           -> pending     recovery is due and attempts are left
+//
+// An outcome is accepted while its attempt is `running`, even after complete_by, and refused once recovery was decided.
+
+#include <string>
+#include <vector>
+
+#include "actors/core/decision.hpp"
+
+namespace fairlead::core {
+
+/// What a new task is made of. All of it has been checked.
+struct new_task {
+  std::uint64_t number = 0;
+  std::string id;
+  std::string name_space;
+  std::string content_hash;
+  std::string input;  // minified JSON text
+  std::vector<v1::Label> labels;
+  std::int32_t priority = 0;
+};
+
+/// The record of a new task, pending, with the steps it begins with.
+v1::TaskRecord create_task(new_task source, const context& ctx, decision& out);
+
+/// Applies `what` to `record`. When `decision.changed` is false the record is as it was.
+/// Throws std::logic_error on an impossible event: a bug; the record must then be thrown away and read anew.
+decision decide(v1::TaskRecord& record, const event& what, const context& ctx);
+
+/// The idempotency key of a step: the same for all attempts in one direction and generation. The last three parts hold no '/'.
+std::string idempotency_key(const v1::TaskRecord& record, const v1::StepRecord& step);
+
+/// Lower-case words for states, as people see them.
+const char* state_word(v1::TaskState state);
+const char* state_word(v1::StepState state);
+
+}  // namespace fairlead::core

@@ -1,0 +1,54 @@
+#pragma once
+// A workflow definition made ready for decisions, and the interface of workflow engines.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/core/expression.hpp"
+#include "messages/error.hpp"
+#include "messages/task.pb.h"
+#include "messages/workflow.pb.h"
+
+namespace fairlead::core {
+
+/// A checked definition with its templates compiled and its graph as indices. Immutable, shared by all tasks pinned to it.
+class workflow {
+ public:
+  struct step {
+    input_template with;
+    std::vector<std::uint32_t> needs;  // indices into the definition's steps
+  };
+
+  /// `definition` must have passed check_definition (workflow_check.hpp); what compile itself cannot do is an error.
+  static result<std::shared_ptr<const workflow>> compile(v1::WorkflowDefinition definition, std::string content_hash);
+
+  const v1::WorkflowDefinition& definition() const noexcept { return definition_; }
+  const v1::StepDefinition& step_definition(std::uint32_t index) const { return definition_.steps(static_cast<int>(index)); }
+  const step& compiled(std::uint32_t index) const { return steps_.at(index); }
+  const std::string& content_hash() const noexcept { return content_hash_; }
+
+ private:
+  workflow() = default;
+  v1::WorkflowDefinition definition_;
+  std::string content_hash_;
+  std::vector<step> steps_;
+};
+
+/// What an engine says of a task: which pending steps may start now, or that it is over.
+struct next_steps {
+  std::vector<std::uint32_t> ready;  // indices into TaskRecord.steps, in the order in which they should start
+  bool over = false;                 // everything that will be done is done
+};
+
+/// Decides what comes next in a task; the Scheduler knows no more of workflows. Pure: the same arguments give the same answer.
+class workflow_engine {
+ public:
+  virtual ~workflow_engine() = default;
+  /// Adds the steps a new task begins with.
+  virtual void begin(const workflow& definition, v1::TaskRecord& record) const = 0;
+  virtual void next(const workflow& definition, const v1::TaskRecord& record, next_steps& out) const = 0;
+};
+
+}  // namespace fairlead::core
