@@ -1,0 +1,57 @@
+#pragma once
+// What one kind of agent must do: carry out single attempts. Leases, duplicates, outcomes kept until acknowledged and batching are the
+// agent host's business (actors/agent_host.*), the same for every kind.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "messages/agent.pb.h"
+#include "messages/error.hpp"
+
+namespace fairlead::agents {
+
+/// How an attempt ended: output (JSON text) or a fault.
+struct attempt_result {
+  std::string output;
+  std::optional<v1::Fault> fault;
+  std::uint32_t tries = 1;
+};
+
+/// Identifies an attempt inside one agent instance.
+struct attempt_key {
+  std::uint64_t task_number = 0;
+  std::uint32_t step = 0;
+  v1::Direction direction = v1::DIRECTION_PERFORM;
+  std::uint32_t attempt = 0;
+  friend bool operator==(const attempt_key& a, const attempt_key& b) {
+    return a.task_number == b.task_number && a.step == b.step && a.direction == b.direction && a.attempt == b.attempt;
+  }
+};
+
+/// Called once for each started attempt, from any thread, unless the attempt was stopped before.
+using completion = std::function<void(const attempt_key&, attempt_result)>;
+
+class backend {
+ public:
+  virtual ~backend() = default;
+
+  /// Starts one attempt and returns at once. Never more than `capacity()` at a time.
+  virtual void start(const v1::Perform& what, completion done) = 0;
+
+  /// The lease has ended: stop what is under way (cancel the transfer) and do not complete it. Unknown keys are ignored.
+  virtual void stop(const attempt_key& which) = 0;
+
+  /// Calls this agent knows; a step that names another one is refused with a permanent fault (code unknown_call).
+  virtual std::vector<std::string> calls() const = 0;
+
+  virtual std::uint32_t capacity() const = 0;
+
+  /// Ends all threads; nothing completes after it returns. Bounded in time (2 s).
+  virtual void shut_down() = 0;
+};
+
+}  // namespace fairlead::agents

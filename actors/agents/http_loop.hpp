@@ -1,0 +1,79 @@
+#pragma once
+// One thread that carries all transfers of one http agent, over libcurl's multi interface.
+//
+// Thread rules: submit, stop and shut_down come from any thread; a job's `finished` is called on the loop's thread, with no lock held.
+// An attempt is `live` from submit until it is stopped or claimed for its completion, whichever is first, under one mutex: so a stopped
+// attempt never completes, and no attempt completes twice. (A completion claimed just before may still be on its way when stop returns.)
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "actors/agents/backend.hpp"
+#include "actors/agents/http_request.hpp"
+#include "actors/agents/http_response.hpp"
+
+namespace fairlead::agents {
+
+struct http_limits {
+  std::uint32_t concurrency = 64;
+  std::int64_t connect_timeout_ms = 2'000;
+  std::uint64_t max_response_bytes = 1'048'576;
+};
+
+struct http_job {
+  attempt_key key;
+  http_request request;
+  /// The end of the lease on this process's own clock: no byte is sent or read after it.
+  std::chrono::steady_clock::time_point deadline;
+  /// Told how it ended. When the lease ran out, the attempt's holder is expected to stop it and nothing is said; if no stop has come
+  /// `http_loop::stop_grace` later, the attempt ends with the code `timeout` so that it cannot be lost.
+  std::function<void(http_answer)> finished;
+};
+
+class http_loop {
+ public:
+  static constexpr std::chrono::milliseconds stop_grace{250};
+
+  explicit http_loop(const http_limits& limits);
+  ~http_loop();
+  http_loop(const http_loop&) = delete;
+  http_loop& operator=(const http_loop&) = delete;
+
+  /// Never refused: beyond `concurrency` it waits for a transfer to end. Dropped after shut_down.
+  void submit(std::unique_ptr<http_job> job);
+  void stop(const attempt_key& which);
+  /// Cancels everything and ends the thread. Not to be called from `finished`.
+  void shut_down();
+
+ private:
+  class engine;  // what only the loop's thread touches
+  struct key_hash {
+    std::size_t operator()(const attempt_key& key) const noexcept;
+  };
+
+  // The loop's side. `take` gives what has come since the last call; false once the loop has to end.
+  bool take(std::vector<std::pair<std::uint64_t, std::unique_ptr<http_job>>>& jobs, std::vector<std::uint64_t>& stops);
+  // True when the attempt was neither stopped nor completed yet; after that it is completed.
+  bool claim(const attempt_key& key, std::uint64_t ticket);
+
+  std::mutex guard_;
+  bool closed_ = false;
+  std::uint64_t next_ticket_ = 1;  // tells a job from a later one with the same key
+  std::unordered_map<attempt_key, std::uint64_t, key_hash> live_;
+  std::vector<std::pair<std::uint64_t, std::unique_ptr<http_job>>> submitted_;
+  std::vector<std::uint64_t> stopped_;
+
+  std::unique_ptr<engine> engine_;
+  std::mutex joining_;
+  std::thread thread_;
+};
+
+}  // namespace fairlead::agents

@@ -1,0 +1,68 @@
+#pragma once
+// One request on its way: a libcurl easy handle with everything its callbacks write to. Only the loop's thread touches it.
+
+#include <curl/curl.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "actors/agents/http_loop.hpp"
+
+namespace fairlead::agents {
+
+struct curl_easy_closer {
+  void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
+};
+struct curl_list_closer {
+  void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+};
+using curl_easy_handle = std::unique_ptr<CURL, curl_easy_closer>;
+
+class http_transfer {
+ public:
+  /// Sets up `easy` (fresh or reset) for the job. `limits` must outlive the transfer.
+  http_transfer(std::uint64_t ticket, std::unique_ptr<http_job> job, curl_easy_handle easy, const http_limits& limits);
+  http_transfer(const http_transfer&) = delete;
+  http_transfer& operator=(const http_transfer&) = delete;
+
+  /// False when libcurl refused an option: the transfer must not be run.
+  bool ready() const { return ready_; }
+  std::uint64_t ticket() const { return ticket_; }
+  const http_job& job() const { return *job_; }
+  CURL* easy() const { return easy_.get(); }
+
+  /// True when the lease was over as libcurl ended the transfer with `code`.
+  bool expired(CURLcode code) const;
+  /// What `code` means, given how far the exchange had come. Takes the body.
+  http_answer answer(CURLcode code);
+
+  /// After the handle was taken off the multi handle: give up the parts that live on.
+  curl_easy_handle release_handle() { return std::move(easy_); }
+  std::unique_ptr<http_job> release_job() { return std::move(job_); }
+
+ private:
+  bool set_up(const http_limits& limits);
+  bool set_body();
+  bool set_headers();
+  http_answer unsent(CURLcode code, http_answer out) const;
+  http_answer unanswered(CURLcode code, http_answer out) const;
+  std::string describe(CURLcode code) const;
+
+  static std::size_t on_header(char* data, std::size_t size, std::size_t count, void* self);
+  static std::size_t on_body(char* data, std::size_t size, std::size_t count, void* self);
+  static int on_sending(void* self, char*, char*, int, int);
+
+  std::uint64_t ticket_;
+  std::unique_ptr<http_job> job_;
+  curl_easy_handle easy_;
+  std::unique_ptr<curl_slist, curl_list_closer> header_list_;
+  std::array<char, CURL_ERROR_SIZE> error_text_{};
+  std::uint64_t max_response_bytes_;
+  std::size_t header_bytes_ = 0;
+  bool headers_complete_ = false;  // of the final response; an interim one (1xx) does not count
+  bool ready_ = false;
+  http_answer answer_;
+};
+
+}  // namespace fairlead::agents

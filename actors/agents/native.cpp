@@ -1,0 +1,238 @@
+#include "actors/agents/native.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <list>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "actors/core/expression.hpp"
+
+namespace fairlead::agents {
+
+namespace {
+
+using steady = std::chrono::steady_clock;
+constexpr std::uint32_t max_threads = 4096;
+constexpr auto shut_down_limit = std::chrono::milliseconds{1'800};
+
+attempt_key key_of(const v1::Perform& what) { return {what.task_number(), what.step(), what.direction(), what.attempt()}; }
+
+attempt_result run(const native_agent_config& config, const v1::Perform& what, const std::atomic<bool>& flag) {
+  const auto found = config.calls.find(what.call());
+  if (found == config.calls.end()) {
+    return permanent_fault("unknown_call", "this agent knows no call named " + what.call());
+  }
+  native_context context{flag};
+  context.task_id = what.task_id();
+  context.step_path = what.step_path();
+  context.idempotency_key = what.idempotency_key();
+  context.direction = what.direction();
+  context.attempt = what.attempt();
+  context.complete_by = from_unix_ms(what.complete_by_unix_ms());
+  try {
+    auto out = found->second(context, what.input());
+    if (out.fault) return out;
+    if (out.output.empty()) {
+      out.output = "null";
+    } else if (const auto valid = core::check_json(out.output); !valid.ok()) {
+      auto fault = in_doubt_fault("bad_output", "the handler of " + what.call() + " returned what is not JSON");
+      fault.tries = out.tries;
+      return fault;
+    }
+    return out;
+  } catch (const std::exception& e) {
+    return in_doubt_fault("handler_threw", "the handler of " + what.call() + " threw: " + printable(e.what(), 200));
+  } catch (...) {
+    return in_doubt_fault("handler_threw", "the handler of " + what.call() + " threw something that is no std::exception");
+  }
+}
+
+std::vector<std::string> names(const native_agent_config& config) {
+  std::vector<std::string> out;
+  for (const auto& [name, handler] : config.calls) out.push_back(name);
+  return out;
+}
+
+class direct_backend final : public backend {
+ public:
+  explicit direct_backend(native_agent_config config) : config_(std::move(config)) {}
+
+  void start(const v1::Perform& what, completion done) override {
+    if (closed_.load(std::memory_order_acquire)) return;
+    done(key_of(what), run(config_, what, closed_));
+  }
+
+  // Nothing is under way once start has returned.
+  void stop(const attempt_key&) override {}
+
+  std::vector<std::string> calls() const override { return names(config_); }
+  std::uint32_t capacity() const override { return config_.capacity; }
+  void shut_down() override { closed_.store(true, std::memory_order_release); }
+
+ private:
+  const native_agent_config config_;
+  std::atomic<bool> closed_{false};
+};
+
+struct job {
+  v1::Perform what;
+  attempt_key key;
+  completion done;
+  std::atomic<bool> stopped{false};
+};
+
+// Shared with every thread, so that one left behind by shut_down still has its handlers.
+struct pool {
+  explicit pool(native_agent_config c) : config(std::move(c)) {}
+
+  const native_agent_config config;
+  std::mutex guard;
+  std::condition_variable work;     // something was queued, or closed
+  std::condition_variable quieter;  // a thread ended or a completion returned
+  std::deque<std::shared_ptr<job>> queue;
+  std::list<std::shared_ptr<job>> live;  // queued or running, not stopped; the only ones that may complete
+  std::uint32_t threads = 0;
+  std::uint32_t idle = 0;
+  std::uint32_t delivering = 0;
+  bool closed = false;
+};
+
+// Caller holds the guard. True when this caller is the one that may complete the job.
+bool claim(pool& p, const std::shared_ptr<job>& j) {
+  for (auto it = p.live.begin(); it != p.live.end(); ++it) {
+    if (*it == j) {
+      p.live.erase(it);
+      return true;
+    }
+  }
+  return false;
+}
+
+void serve(const std::shared_ptr<pool>& shared) {
+  auto& p = *shared;
+  std::unique_lock lock{p.guard};
+  for (;;) {
+    ++p.idle;
+    p.work.wait(lock, [&] { return p.closed || !p.queue.empty(); });
+    --p.idle;
+    if (p.closed) break;
+    const auto j = p.queue.front();
+    p.queue.pop_front();
+    lock.unlock();
+    const auto by = j->what.complete_by_unix_ms();
+    auto result = by != 0 && to_unix_ms(system_clock{}.now()) >= by
+                      ? transient_fault("not_started", "no thread was free before the lease ended")
+                      : run(p.config, j->what, j->stopped);
+    lock.lock();
+    if (!claim(p, j)) continue;
+    ++p.delivering;
+    lock.unlock();
+    try {
+      j->done(j->key, std::move(result));
+    } catch (...) {
+      // A completion only passes the result on. There is nobody to tell, and the thread has to live on: the lease will end the attempt.
+    }
+    lock.lock();
+    --p.delivering;
+    p.quieter.notify_all();
+  }
+  --p.threads;
+  p.quieter.notify_all();
+}
+
+class pooled_backend final : public backend {
+ public:
+  explicit pooled_backend(native_agent_config config) : pool_(std::make_shared<pool>(std::move(config))) {}
+  pooled_backend(const pooled_backend&) = delete;
+  pooled_backend& operator=(const pooled_backend&) = delete;
+  ~pooled_backend() override { shut_down(); }
+
+  void start(const v1::Perform& what, completion done) override {
+    auto j = std::make_shared<job>();
+    j->what = what;
+    j->key = key_of(what);
+    j->done = std::move(done);
+    {
+      const std::lock_guard lock{pool_->guard};
+      if (pool_->closed) return;
+      // An idle thread that was notified but has not woken yet still counts as idle: compare with what is queued.
+      if (pool_->idle <= pool_->queue.size() && pool_->threads < pool_->config.capacity) add_thread();
+      if (pool_->threads > 0) {
+        pool_->live.push_back(j);
+        pool_->queue.push_back(std::move(j));
+        pool_->work.notify_one();
+        return;
+      }
+    }
+    j->done(j->key, transient_fault("not_started", "the system refused to start a thread"));
+  }
+
+  void stop(const attempt_key& which) override {
+    const std::lock_guard lock{pool_->guard};
+    for (auto it = pool_->live.begin(); it != pool_->live.end(); ++it) {
+      if (!((*it)->key == which)) continue;
+      const auto j = *it;
+      j->stopped.store(true, std::memory_order_release);
+      pool_->live.erase(it);
+      for (auto queued = pool_->queue.begin(); queued != pool_->queue.end(); ++queued) {
+        if (*queued == j) {
+          pool_->queue.erase(queued);
+          break;
+        }
+      }
+      return;
+    }
+  }
+
+  std::vector<std::string> calls() const override { return names(pool_->config); }
+  std::uint32_t capacity() const override { return pool_->config.capacity; }
+
+  void shut_down() override {
+    std::unique_lock lock{pool_->guard};
+    pool_->closed = true;
+    for (const auto& j : pool_->live) j->stopped.store(true, std::memory_order_release);
+    pool_->live.clear();
+    pool_->queue.clear();
+    pool_->work.notify_all();
+    pool_->quieter.wait_until(lock, steady::now() + shut_down_limit, [&] { return pool_->threads == 0; });
+  }
+
+ private:
+  // Caller holds the guard. Detached, since shut_down cannot wait for ever; `threads` counts them instead.
+  void add_thread() {
+    try {
+      std::thread([shared = pool_] { serve(shared); }).detach();
+      ++pool_->threads;
+    } catch (const std::system_error&) {
+      // The threads there are go on; with none the caller answers that nothing was started.
+    }
+  }
+
+  const std::shared_ptr<pool> pool_;
+};
+
+}  // namespace
+
+result<std::unique_ptr<backend>> make_native_backend(native_agent_config config) {
+  if (config.calls.empty()) {
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "a native agent has no calls", "give it at least one handler"};
+  }
+  for (const auto& [name, handler] : config.calls) {
+    if (!handler || name.empty()) {
+      return error{v1::ERROR_CODE_INVALID_ARGUMENT, "call '" + name + "' of a native agent has no name or no handler", "give it both"};
+    }
+  }
+  if (config.capacity == 0 || (config.mode == native_mode::pooled && config.capacity > max_threads)) {
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "the capacity of a native agent is " + std::to_string(config.capacity),
+                 "1 to " + std::to_string(max_threads)};
+  }
+  if (config.mode == native_mode::direct) return std::unique_ptr<backend>{std::make_unique<direct_backend>(std::move(config))};
+  return std::unique_ptr<backend>{std::make_unique<pooled_backend>(std::move(config))};
+}
+
+}  // namespace fairlead::agents

@@ -1,0 +1,75 @@
+#pragma once
+// Agents whose calls are C++ functions in the node's own process. C++17; no CAF type.
+//
+//   native_agent_config config;
+//   config.calls["reserve"] = [](const native_context& context, std::string_view input) {
+//     return stock.reserve(context.idempotency_key, input) ? completed(R"({"ok":true})") : permanent_fault("sold_out", "nothing is left");
+//   };
+//   auto backend = make_native_backend(std::move(config));
+//
+// A handler may be called again for the same step, after a fault or after a crash of the node, with the same idempotency key: it must
+// have the same effect once.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "actors/agents/attempt_results.hpp"
+#include "actors/agents/backend.hpp"
+#include "messages/common.pb.h"
+#include "messages/error.hpp"
+#include "messages/time.hpp"
+
+namespace fairlead::agents {
+
+/// What a handler is told beside its input. The views are valid until the handler returns.
+class native_context {
+ public:
+  std::string_view task_id;
+  std::string_view step_path;
+  std::string_view idempotency_key;
+  v1::Direction direction = v1::DIRECTION_PERFORM;
+  std::uint32_t attempt = 0;
+  moment complete_by;  // the end of the lease
+
+  /// True once the lease has ended, the attempt was stopped or the agent is shutting down: whatever the handler has not begun yet it
+  /// must leave alone, and what it returns from then on may be dropped. Asks the machine's clock; cheap enough for every turn of a loop.
+  bool stopped() const {
+    return flag_->load(std::memory_order_acquire) || (complete_by.time_since_epoch().count() != 0 && system_clock{}.now() >= complete_by);
+  }
+
+  explicit native_context(const std::atomic<bool>& flag) : flag_(&flag) {}
+
+ private:
+  const std::atomic<bool>* flag_;
+};
+
+/// Carries out one attempt. `input` is valid JSON text; the output must be too (empty stands for null). A handler that throws leaves
+/// its step in doubt (code handler_threw), for it may have done its work before it threw.
+using native_handler = std::function<attempt_result(const native_context&, std::string_view input)>;
+
+enum class native_mode {
+  /// Handlers are quick and never block: each runs inside backend::start on the caller's thread and completes there. No thread, no lock.
+  direct,
+  /// Handlers may block: each runs on one of up to `capacity` threads, which are started as they are needed.
+  pooled,
+};
+
+struct native_agent_config {
+  std::map<std::string, native_handler> calls;
+  native_mode mode = native_mode::direct;
+  std::uint32_t capacity = 64;
+};
+
+/// A backend over `config`. Errors (invalid_argument): no call, an empty handler, a capacity outside 1..4096 when pooled.
+///
+/// Pooled: a handler that ignores stopped() keeps its thread, though its completion is suppressed; attempts started meanwhile wait for
+/// a free thread, and one whose lease ends before that is never begun (transient, code not_started). shut_down() waits up to 2 s for
+/// handlers, then leaves the threads that still run behind: what their handlers refer to must outlive the process's agents.
+result<std::unique_ptr<backend>> make_native_backend(native_agent_config config);
+
+}  // namespace fairlead::agents

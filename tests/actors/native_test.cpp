@@ -1,0 +1,222 @@
+#include "actors/agents/native.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <future>
+#include <mutex>
+#include <thread>
+
+#include "tests/actors/http_test_support.hpp"
+
+namespace fairlead::test {
+namespace {
+
+using namespace agents;
+using namespace std::chrono_literals;
+
+std::unique_ptr<backend> make(native_handler handler, native_mode mode, std::uint32_t capacity = 4) {
+  native_agent_config config;
+  config.calls["do"] = std::move(handler);
+  config.mode = mode;
+  config.capacity = capacity;
+  auto made = make_native_backend(std::move(config));
+  EXPECT_TRUE(made.ok());
+  return std::move(made).value();
+}
+
+class native : public ::testing::TestWithParam<native_mode> {};
+INSTANTIATE_TEST_SUITE_P(modes, native, ::testing::Values(native_mode::direct, native_mode::pooled),
+                         [](const auto& mode) { return mode.param == native_mode::direct ? "direct" : "pooled"; });
+
+TEST_P(native, hands_the_attempt_to_the_handler_and_its_output_back) {
+  std::string told;
+  const auto agent = make(
+      [&](const native_context& context, std::string_view input) {
+        told = std::string{context.task_id} + " " + std::string{context.step_path} + " " + std::string{context.idempotency_key} + " " +
+               std::to_string(context.attempt) + (context.stopped() ? " stopped" : "");
+        return completed(std::string{input});
+      },
+      GetParam());
+  EXPECT_EQ(brief(run_one(*agent, a_perform(7, "do", R"({"n":9007199254740993})"))), R"(ok {"n":9007199254740993})");
+  EXPECT_EQ(told, "order-7 charge order-7/charge/perform/1 3");
+  EXPECT_EQ(agent->calls(), std::vector<std::string>{"do"});
+  EXPECT_EQ(agent->capacity(), 4U);
+}
+
+TEST_P(native, passes_faults_on) {
+  const auto agent = make([](const native_context&, std::string_view) { return permanent_fault("sold_out", "none left"); }, GetParam());
+  const auto result = run_one(*agent, a_perform(1, "do"));
+  EXPECT_EQ(brief(result), "permanent sold_out");
+  EXPECT_EQ(result.fault->message(), "none left");
+}
+
+TEST_P(native, leaves_a_step_in_doubt_whose_handler_threw) {
+  const auto agent = make(
+      [](const native_context&, std::string_view input) -> attempt_result {
+        if (input == "1") throw 1;
+        throw std::runtime_error("disk \xff on fire");
+      },
+      GetParam());
+  const auto result = run_one(*agent, a_perform(1, "do"));
+  EXPECT_EQ(brief(result), "in_doubt handler_threw");
+  EXPECT_EQ(result.fault->message(), "the handler of do threw: disk . on fire");
+  EXPECT_EQ(brief(run_one(*agent, a_perform(2, "do", "1"))), "in_doubt handler_threw");
+}
+
+TEST_P(native, lets_no_output_through_that_is_not_json) {
+  const auto agent = make([](const native_context&, std::string_view input) { return completed(input == "1" ? "" : "{oops"); }, GetParam());
+  EXPECT_EQ(brief(run_one(*agent, a_perform(1, "do", "1"))), "ok null");
+  EXPECT_EQ(brief(run_one(*agent, a_perform(2, "do", "2"))), "in_doubt bad_output");
+}
+
+TEST_P(native, answers_for_calls_it_does_not_know) {
+  const auto agent = make([](const native_context&, std::string_view) { return completed("1"); }, GetParam());
+  EXPECT_EQ(brief(run_one(*agent, a_perform(1, "undo"))), "permanent unknown_call");
+}
+
+TEST_P(native, is_silent_after_shutdown) {
+  const auto agent = make([](const native_context&, std::string_view) { return completed("1"); }, GetParam());
+  agent->shut_down();
+  inbox box;
+  agent->start(a_perform(1, "do"), box.taker());
+  agent->shut_down();
+  EXPECT_EQ(box.total(), 0U);
+}
+
+TEST_P(native, tells_the_handler_when_the_lease_is_over) {
+  std::atomic<bool> stopped{false};
+  const auto agent = make(
+      [&](const native_context& context, std::string_view) {
+        while (!context.stopped()) std::this_thread::yield();
+        stopped = true;
+        return completed("1");
+      },
+      GetParam());
+  EXPECT_EQ(brief(run_one(*agent, a_perform(1, "do", "{}", 100))), "ok 1") << "what was finished is said, even late";
+  EXPECT_TRUE(stopped);
+}
+
+TEST(native_direct, completes_on_the_callers_thread_within_start) {
+  const auto agent = make([](const native_context&, std::string_view) { return completed("1"); }, native_mode::direct);
+  std::thread::id where;
+  agent->start(a_perform(1, "do"), [&](const attempt_key&, const attempt_result&) { where = std::this_thread::get_id(); });
+  EXPECT_EQ(where, std::this_thread::get_id());
+}
+
+TEST(native_pooled, runs_as_many_at_once_as_its_capacity_and_no_more) {
+  // The first three meet: each waits until all of them run, so that a pool with fewer threads would hang here.
+  std::mutex guard;
+  std::condition_variable changed;
+  int busy = 0, most = 0;
+  bool met = false;
+  const auto agent = make(
+      [&](const native_context&, std::string_view) {
+        std::unique_lock lock{guard};
+        most = std::max(most, ++busy);
+        met = met || busy == 3;
+        changed.notify_all();
+        changed.wait_for(lock, 10s, [&] { return met; });
+        --busy;
+        return completed(met ? "1" : "0");
+      },
+      native_mode::pooled, 3);
+  inbox box;
+  for (std::uint64_t n = 1; n <= 300; ++n) agent->start(a_perform(n, "do"), box.taker());
+  ASSERT_TRUE(box.wait_for(300));
+  EXPECT_EQ(most, 3);
+}
+
+TEST(native_pooled, suppresses_what_was_stopped_and_goes_on) {
+  std::promise<void> begun, seen;
+  const auto agent = make(
+      [&](const native_context& context, std::string_view input) {
+        if (input == "1") return completed("1");
+        begun.set_value();
+        while (!context.stopped()) std::this_thread::yield();
+        seen.set_value();
+        return completed("2");
+      },
+      native_mode::pooled, 1);
+  inbox box;
+  const auto slow = a_perform(1, "do", "2");
+  agent->start(slow, box.taker());
+  begun.get_future().wait();
+  const auto queued = a_perform(2, "do", "1");
+  agent->start(queued, box.taker());
+  agent->stop(key_of(queued));
+  agent->stop(key_of(slow));
+  agent->stop({99, 0, v1::DIRECTION_PERFORM, 1});
+  ASSERT_EQ(seen.get_future().wait_for(10s), std::future_status::ready);
+  agent->start(a_perform(3, "do", "1"), box.taker());
+  ASSERT_TRUE(box.wait_for(1));
+  EXPECT_EQ(brief(box.of(3)), "ok 1");
+  EXPECT_EQ(box.total(), 1U);
+}
+
+TEST(native_pooled, begins_nothing_whose_lease_ended_in_the_queue) {
+  std::promise<void> begun;
+  std::promise<void> go;
+  auto going = go.get_future().share();
+  std::atomic<int> runs{0};
+  const auto agent = make(
+      [&](const native_context&, std::string_view) {
+        if (++runs == 1) {
+          begun.set_value();
+          going.wait();
+        }
+        return completed("1");
+      },
+      native_mode::pooled, 1);
+  inbox box;
+  agent->start(a_perform(1, "do"), box.taker());
+  begun.get_future().wait();
+  agent->start(a_perform(2, "do", "{}", -1), box.taker());
+  go.set_value();
+  ASSERT_TRUE(box.wait_for(2));
+  EXPECT_EQ(brief(box.of(2)), "transient not_started");
+  EXPECT_EQ(runs, 1);
+}
+
+TEST(native_pooled, ends_within_two_seconds_though_a_handler_will_not) {
+  struct shared_state {
+    std::promise<void> begun;
+    std::promise<void> go, gone;
+  };
+  const auto shared = std::make_shared<shared_state>();
+  const auto agent = make(
+      [shared, going = shared->go.get_future().share()](const native_context&, std::string_view) {
+        shared->begun.set_value();
+        going.wait();
+        shared->gone.set_value();
+        return completed("1");
+      },
+      native_mode::pooled);
+  inbox box;
+  agent->start(a_perform(1, "do"), box.taker());
+  shared->begun.get_future().wait();
+  const auto began = std::chrono::steady_clock::now();
+  agent->shut_down();
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 2s);
+  shared->go.set_value();
+  shared->gone.get_future().wait();
+  EXPECT_EQ(box.total(), 0U);
+}
+
+TEST(native_config, refuses_what_cannot_work) {
+  EXPECT_FALSE(make_native_backend({}).ok());
+  native_agent_config config;
+  config.calls["do"] = nullptr;
+  EXPECT_FALSE(make_native_backend(config).ok());
+  config.calls["do"] = [](const native_context&, std::string_view) { return completed("1"); };
+  config.capacity = 0;
+  EXPECT_FALSE(make_native_backend(config).ok());
+  config.mode = native_mode::pooled;
+  config.capacity = 5000;
+  EXPECT_FALSE(make_native_backend(config).ok());
+}
+
+}  // namespace
+}  // namespace fairlead::test
