@@ -1,0 +1,84 @@
+#include "actors/agent_actor.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace fairlead {
+
+class agent_shell final : public agent_outbox {
+ public:
+  using self_pointer = agent_actor::stateful_pointer<agent_state>;
+
+  agent_shell(self_pointer self, agent_setup setup)
+      : self_(self),
+        address_(caf::actor_cast<caf::weak_actor_ptr>(self)),
+        setup_(std::move(setup)),
+        host_(setup_.who, *setup_.backend, *setup_.time, *this) {}
+
+  // The backend's threads call into this object, so they end first.
+  ~agent_shell() override { setup_.backend->shut_down(); }
+
+  void enlist() { self_->send(setup_.scheduler, host_.registration(), agent_actor{self_}); }
+
+  void perform(v1::PerformBatch& what) {
+    host_.perform(std::move(what));
+    after_message();
+  }
+
+  void acknowledged(const v1::OutcomeAckBatch& what) { host_.acknowledged(what); }
+
+  void finished(attempt_finished& what) {
+    host_.finished(what.key, std::move(what.result));
+    after_message();
+  }
+
+  void expire() {
+    armed_until_.reset();
+    host_.expire();
+    after_message();
+  }
+
+  void flush() {
+    flush_armed_ = false;
+    host_.flush();
+  }
+
+ private:
+  void outcomes(v1::OutcomeBatch what) override { self_->send(setup_.scheduler, std::move(what)); }
+
+  // Called by the backend's threads: nothing of this object but the address may be touched.
+  void finish_later(agents::attempt_key key, agents::attempt_result result) override {
+    if (const auto there = caf::actor_cast<agent_actor>(address_)) caf::anon_send(there, attempt_finished{key, std::move(result)});
+  }
+
+  void after_message() {
+    if (host_.wants_flush() && !std::exchange(flush_armed_, true)) self_->send(self_, flush_atom_v);
+    const auto next = host_.next_expiry();
+    if (!next || (armed_until_ && *armed_until_ <= *next)) return;
+    armed_until_ = next;
+    self_->delayed_send(self_, std::max(*next - setup_.time->now(), duration{0}), expire_atom_v);
+  }
+
+  self_pointer self_;
+  const caf::weak_actor_ptr address_;
+  agent_setup setup_;
+  agent_host host_;
+  bool flush_armed_ = false;
+  std::optional<moment> armed_until_;
+};
+
+agent_actor::behavior_type run_agent(agent_actor::stateful_pointer<agent_state> self, agent_setup setup) {
+  self->state.shell = std::make_shared<agent_shell>(self, std::move(setup));
+  auto* shell = self->state.shell.get();
+  shell->enlist();
+  return {
+      [=](v1::PerformBatch& what) { shell->perform(what); },
+      [=](const v1::OutcomeAckBatch& what) { shell->acknowledged(what); },
+      [=](attempt_finished& what) { shell->finished(what); },
+      [=](expire_atom) { shell->expire(); },
+      [=](flush_atom) { shell->flush(); },
+  };
+}
+
+}  // namespace fairlead

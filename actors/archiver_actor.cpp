@@ -1,0 +1,34 @@
+#include "actors/archiver_actor.hpp"
+
+namespace fairlead {
+
+namespace {
+
+constexpr auto busy_pause = std::chrono::milliseconds{100};  // between passes while there is something to move
+constexpr auto idle_pause = std::chrono::seconds{10};
+
+}  // namespace
+
+archiver_actor::behavior_type run_archiver(archiver_actor::pointer self, archiver_setup setup) {
+  const auto shell = std::make_shared<archiver>(*setup.time, *setup.reads, setup.archives, setup.policy);
+  self->delayed_send(self, busy_pause, archive_atom_v);
+  return {
+      [self, shell, setup = std::move(setup)](archive_atom) {
+        auto moved = shell->pass();
+        if (!moved) {
+          setup.on_fatal(moved.failure());
+          return;
+        }
+        if (*moved) {
+          self->send(setup.scheduler, std::move(**moved));
+          self->delayed_send(self, busy_pause, archive_atom_v);
+          return;
+        }
+        const auto dropped = shell->drop_old();
+        if (!dropped.ok()) setup.log->on_note(note_level::warning, "archiver", dropped.failure().sentence);
+        self->delayed_send(self, idle_pause, archive_atom_v);
+      },
+  };
+}
+
+}  // namespace fairlead

@@ -1,0 +1,71 @@
+#pragma once
+// The C++ client. C++17, no CAF type. Thread-safe: any thread may call, calls block until answered or timed out.
+//
+// Inside, a client actor sends typed messages to the gateways of the given nodes: to one at a time, to the next when that one is
+// lost. A request that may be repeated (all of them: submissions carry their ids) is repeated until `request_timeout`, so a node
+// that is killed and started again costs time and nothing else.
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "messages/api.pb.h"
+#include "messages/error.hpp"
+#include "messages/time.hpp"
+
+namespace fairlead {
+
+struct client_options {
+  std::vector<std::string> nodes = {"127.0.0.1:7100"};  // host:port of gateways, tried in turn
+  duration request_timeout = std::chrono::seconds{15};  // for one call, all its repetitions included
+  duration connect_timeout{0};  // how long `connect` goes round the nodes until one answers; zero: once
+};
+
+class client {
+ public:
+  /// Connects to the first node that answers. Errors: invalid_argument (an address is none), unavailable (no node answers; names all).
+  static result<client> connect(client_options options);
+
+  client(client&&) noexcept;
+  client& operator=(client&&) noexcept;
+  ~client();
+
+  /// Submits all items (each without an id is given a UUIDv7 first, so that repetitions never double). The reply has one result an item,
+  /// in order, all durable. More than 1,000 items or 1 MiB of input travel in several messages, each with a `request_timeout` of its own; when
+  /// one of them fails, its items and those after it carry the error. An input over 256 KiB is refused here (item error).
+  result<v1::SubmitReply> submit(v1::SubmitRequest what);
+
+  /// Waits until the task has ended or is parked. `limit` zero: for ever. Errors: timed_out after `limit`; unavailable when no node answers
+  /// for `request_timeout`; not_found.
+  result<v1::TaskEnd> wait(const std::string& id, duration limit);
+
+  /// Calls `on_reply` for each batch of new events until it returns false or the task has ended or parked. Goes on after the last sequence
+  /// number seen when the connection was lost. `limit` zero: for ever. Errors as of `wait`.
+  status watch(const std::string& id, std::uint64_t after_sequence, const std::function<bool(const v1::WatchReply&)>& on_reply,
+               duration limit = duration{0});
+
+  /// Called from the client's own thread for each FinishedNotice of tasks submitted with `notify`. Set before submitting. The handler must
+  /// return soon and must not call this client: no answer can come in while it runs.
+  void on_finished(std::function<void(const v1::FinishedNotice&)> handler);
+
+  /// How often a node was found: one after `connect`; more means that a connection was lost, and notices with it.
+  std::uint64_t connections() const;
+
+  result<v1::StatesReply> states(const v1::StatesRequest& what);
+  result<v1::TaskListReply> list(const v1::TaskListRequest& what);
+  result<v1::TaskShowReply> show(const v1::TaskShowRequest& what);
+  result<v1::DeployReply> deploy(const v1::DeployRequest& what);
+  result<v1::WorkflowListReply> workflows(const v1::WorkflowListRequest& what);
+  result<v1::WorkflowShowReply> workflow(const v1::WorkflowShowRequest& what);
+  result<v1::StatusReply> status_of_node(const v1::StatusRequest& what);
+
+ private:
+  struct state;
+  explicit client(std::unique_ptr<state> s);
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace fairlead

@@ -1,0 +1,27 @@
+#pragma once
+// Cuts a submission into messages of bounded size. C++17, no CAF.
+
+#include <cstddef>
+#include <vector>
+
+#include "messages/api.pb.h"
+
+namespace fairlead {
+
+inline constexpr int max_items_a_message = 1'000;
+inline constexpr std::size_t max_input_bytes_a_message = 1'048'576;
+inline constexpr std::size_t max_input_bytes = 262'144;  // of one task
+
+struct submission_part {
+  v1::SubmitRequest request;
+  std::vector<int> positions;  // of its items in the whole
+};
+
+struct split_submission {
+  std::vector<submission_part> parts;
+  std::vector<int> oversized;  // positions of items whose input is beyond the limit; they are in no part
+};
+
+split_submission split(v1::SubmitRequest what);
+
+}  // namespace fairlead

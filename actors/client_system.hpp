@@ -1,0 +1,27 @@
+#pragma once
+// The actor system that all clients of a process share. One, because CAF tells the actor systems of a process apart by a single byte
+// and a node takes two of the same number for one.
+
+#include <caf/all.hpp>
+#include <memory>
+
+namespace fairlead {
+
+class client_system {
+ public:
+  /// The one that lives, or a new one. It ends with the last client.
+  static std::shared_ptr<client_system> acquire();
+
+  caf::actor_system& actors() { return system_; }
+
+ private:
+  client_system();
+
+  struct config : caf::actor_system_config {
+    config();
+  };
+  config config_;
+  caf::actor_system system_;
+};
+
+}  // namespace fairlead

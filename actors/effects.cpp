@@ -1,0 +1,51 @@
+#include "actors/effects.hpp"
+
+#include <iterator>
+
+namespace fairlead {
+
+bool effects::empty() const {
+  return performs.empty() && acknowledged.empty() && hints.items().empty() && submit_replies.empty() && deploy_replies.empty() &&
+         notices.empty() && transitions.empty() && changed.empty() && new_ids.empty();
+}
+
+void effects::append(effects&& later) {
+  for (auto& [instance, batch] : later.performs) performs[instance].MergeFrom(batch);
+  for (auto& [instance, batch] : later.acknowledged) acknowledged[instance].MergeFrom(batch);
+  hints.MergeFrom(later.hints);
+  for (auto& [subscriber, notice] : later.notices) notices[subscriber].MergeFrom(notice);
+  const auto move_all = [](auto& to, auto& from) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  };
+  move_all(submit_replies, later.submit_replies);
+  move_all(deploy_replies, later.deploy_replies);
+  move_all(transitions, later.transitions);
+  move_all(changed, later.changed);
+  move_all(new_ids, later.new_ids);
+}
+
+void effects::drop_messages() {
+  performs.clear();
+  acknowledged.clear();
+  hints.Clear();
+  submit_replies.clear();
+  deploy_replies.clear();
+  notices.clear();
+  transitions.clear();
+}
+
+void effects::release(std::uint64_t epoch, scheduler_outbox& to, observer& log) {
+  for (const auto& told : transitions)
+    log.on_transition({told.task_id, told.step, told.what.from, told.what.to, told.what.attempt, told.what.detail});
+  for (auto& [instance, batch] : performs) {
+    batch.set_epoch(epoch);
+    to.perform(instance, std::move(batch));
+  }
+  for (auto& [instance, batch] : acknowledged) to.acknowledge(instance, std::move(batch));
+  if (!hints.items().empty()) to.hint(std::move(hints));
+  for (auto& [ticket, reply] : submit_replies) to.reply(ticket, std::move(reply));
+  for (auto& [ticket, reply] : deploy_replies) to.reply(ticket, std::move(reply));
+  for (auto& [subscriber, notice] : notices) to.notify(subscriber, std::move(notice));
+}
+
+}  // namespace fairlead

@@ -1,0 +1,48 @@
+#pragma once
+// What must leave the Scheduler once a batch is durable, gathered while the batch fills.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/core/decision.hpp"
+#include "actors/ports.hpp"
+
+namespace fairlead {
+
+class effects {
+ public:
+  std::map<std::string, v1::PerformBatch> performs;         // by instance
+  std::map<std::string, v1::OutcomeAckBatch> acknowledged;  // by instance
+  v1::RecoveryHintBatch hints;
+  std::vector<std::pair<std::uint64_t, v1::SubmitReply>> submit_replies;  // by ticket
+  std::vector<std::pair<std::uint64_t, v1::DeployReply>> deploy_replies;
+  std::map<std::uint64_t, v1::FinishedNotice> notices;  // by subscriber
+
+  /// Transitions as the log will show them; kept as values because the record moves on before they are told.
+  struct told_transition {
+    std::string task_id;
+    std::string step;
+    core::noted_transition what;
+  };
+  std::vector<told_transition> transitions;
+
+  /// Tasks changed by this batch; for the Scheduler's own use after the commit.
+  std::vector<std::uint64_t> changed;
+  std::vector<std::string> new_ids;
+
+  bool empty() const;
+
+  /// Adds what `later` holds behind what is here.
+  void append(effects&& later);
+
+  /// Forgets all messages and keeps what is for the Scheduler's own use.
+  void drop_messages();
+
+  /// Sends everything. To be called once the batch is durable.
+  void release(std::uint64_t epoch, scheduler_outbox& to, observer& log);
+};
+
+}  // namespace fairlead

@@ -1,0 +1,102 @@
+#include "actors/gateway.hpp"
+
+#include <utility>
+
+#include "actors/core/workflow.hpp"
+#include "actors/core/workflow_check.hpp"
+#include "actors/task_queries.hpp"
+#include "messages/ids.hpp"
+#include "store/keys.hpp"
+
+namespace fairlead {
+
+namespace {
+
+constexpr auto status_limit = std::chrono::seconds{5};
+
+using deploy_check_actor = caf::typed_actor<caf::replies_to<v1::DeployRequest>::with<v1::DeployReply>>;
+
+/// The expressions of a definition that only the worker can compile; empty also when the definition is not fit to be looked at, which
+/// the Scheduler then says.
+std::vector<std::string> worker_expressions(const v1::WorkflowDefinition& definition) {
+  std::vector<std::string> out;
+  const auto add = [&out](const std::string& with_json) {
+    const auto compiled = core::input_template::compile(with_json);
+    if (compiled.ok()) out.insert(out.end(), compiled->worker_expressions().begin(), compiled->worker_expressions().end());
+  };
+  if (definition.ByteSizeLong() > core::max_definition_bytes) return out;
+  for (const auto& step : definition.steps()) {
+    add(step.with_json());
+    if (step.has_undo()) add(step.undo().with_json());
+  }
+  return out;
+}
+
+/// Lives for one deployment: asking the worker may take seconds and must not hold up the gateway.
+deploy_check_actor::behavior_type run_deploy_check(deploy_check_actor::pointer self, gateway_setup setup) {
+  return {
+      [self, setup = std::move(setup)](v1::DeployRequest& what) -> caf::result<v1::DeployReply> {
+        self->quit();
+        const auto expressions = worker_expressions(what.definition());
+        if (!expressions.empty()) {
+          const auto checked = setup.check_expressions(expressions);
+          if (!checked.ok()) {
+            v1::DeployReply reply;
+            *reply.mutable_error() = checked.failure().to_proto();
+            return reply;
+          }
+        }
+        return self->delegate(setup.scheduler, std::move(what));
+      },
+  };
+}
+
+}  // namespace
+
+gateway_actor::behavior_type run_gateway(gateway_actor::pointer self, gateway_setup given) {
+  const auto setup = std::make_shared<gateway_setup>(std::move(given));
+  return {
+      [self, setup](v1::SubmitRequest& what) -> caf::result<v1::SubmitReply> {
+        // A client without the library may leave ids out; the library never does, because only who chose an id can repeat it.
+        for (auto& item : *what.mutable_items())
+          if (item.id().empty()) item.set_id(make_uuid_v7(to_unix_ms(setup->time->now())));
+        return self->delegate(setup->scheduler, std::move(what));
+      },
+      [setup](const v1::StatesRequest& what) { return states_of(what, *setup->reads->read()); },
+      [setup](const v1::TaskListRequest& what) { return list_tasks(what, *setup->reads->read(), setup->time->now()); },
+      [setup](const v1::TaskShowRequest& what) { return show_task(what, *setup->reads->read(), *setup->archives); },
+      [self, setup](const v1::WatchRequest& what) -> caf::result<v1::WatchReply> { return self->delegate(setup->scheduler, what); },
+      [self, setup](v1::DeployRequest& what) -> caf::result<v1::DeployReply> {
+        return self->delegate(self->spawn<caf::detached>(run_deploy_check, *setup), std::move(what));
+      },
+      [setup](const v1::WorkflowListRequest&) { return list_workflows(*setup->reads->read()); },
+      [setup](const v1::WorkflowShowRequest& what) { return show_workflow(what, *setup->reads->read()); },
+      [self, setup](const v1::StatusRequest& what) -> caf::result<v1::StatusReply> {
+        auto promise = self->make_response_promise<v1::StatusReply>();
+        auto complete = [setup, promise](v1::StatusReply reply) mutable {
+          reply.set_node(setup->node);
+          reply.set_version(setup->version);
+          const auto view = setup->reads->read();
+          // The first entry of the due index is the earliest wake-up.
+          const auto scanned = view->scan(store::table::due, {}, {}, [&reply](std::string_view key, std::string_view) {
+            if (const auto entry = store::keys::decode_due(key)) reply.set_oldest_due_unix_ms(entry->due_unix_ms);
+            return false;
+          });
+          if (!scanned.ok()) *reply.mutable_error() = scanned.failure().to_proto();
+          setup->describe_node(reply);
+          promise.deliver(std::move(reply));
+        };
+        self->request(setup->scheduler, status_limit, what)
+            .then([complete](const v1::StatusReply& reply) mutable { complete(reply); },
+                  [complete](const caf::error&) mutable {
+                    v1::StatusReply reply;
+                    *reply.mutable_error() =
+                        error{v1::ERROR_CODE_UNAVAILABLE, "the Scheduler does not answer", "see the node's log"}.to_proto();
+                    complete(reply);
+                  });
+        return promise;
+      },
+  };
+}
+
+}  // namespace fairlead

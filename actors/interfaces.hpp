@@ -1,0 +1,86 @@
+#pragma once
+// Every typed handle of the system, one comment a message.
+
+#include "actors/type_ids.hpp"
+
+namespace fairlead {
+
+/// A client, as the gateway and the Scheduler see it.
+using client_sink = caf::typed_actor<
+    // Tasks that this client submitted with `notify` have ended or parked. Best effort: StatesRequest tells what was missed.
+    caf::reacts_to<v1::FinishedNotice>>;
+
+/// The one actor a node publishes. Every request is answered, with an error of its own where it cannot be served.
+using gateway_actor = caf::typed_actor<
+    // Takes tasks. Answered once all of them are durable.
+    caf::replies_to<v1::SubmitRequest>::with<v1::SubmitReply>,
+    // States of many tasks by id.
+    caf::replies_to<v1::StatesRequest>::with<v1::StatesReply>,
+    // One page of tasks.
+    caf::replies_to<v1::TaskListRequest>::with<v1::TaskListReply>,
+    // One task with steps, history and payloads.
+    caf::replies_to<v1::TaskShowRequest>::with<v1::TaskShowReply>,
+    // Long poll for the events of a task after a sequence number.
+    caf::replies_to<v1::WatchRequest>::with<v1::WatchReply>,
+    // Makes a workflow definition the current one of its name.
+    caf::replies_to<v1::DeployRequest>::with<v1::DeployReply>,
+    caf::replies_to<v1::WorkflowListRequest>::with<v1::WorkflowListReply>,
+    caf::replies_to<v1::WorkflowShowRequest>::with<v1::WorkflowShowReply>,
+    caf::replies_to<v1::StatusRequest>::with<v1::StatusReply>>;
+
+/// Hosts one agent instance.
+using agent_actor = caf::typed_actor<
+    // Attempts handed over.
+    caf::reacts_to<v1::PerformBatch>,
+    // Outcomes that are recorded or refused: forget them.
+    caf::reacts_to<v1::OutcomeAckBatch>,
+    // The backend has finished an attempt.
+    caf::reacts_to<attempt_finished>,
+    // Own reminder: some lease ends, or unacknowledged outcomes want sending again.
+    caf::reacts_to<expire_atom>,
+    // Own reminder: send what has gathered.
+    caf::reacts_to<flush_atom>>;
+
+/// Looks for what is due and asks for recovery.
+using supervisor_actor = caf::typed_actor<
+    // Steps that will want recovery at a known moment.
+    caf::reacts_to<v1::RecoveryHintBatch>,
+    // Own reminder: periodic scan of the due index.
+    caf::reacts_to<scan_atom>,
+    // Own reminder: a hinted moment has come.
+    caf::reacts_to<expire_atom>>;
+
+/// The Scheduler of one shard.
+using scheduler_actor = caf::typed_actor<
+    caf::replies_to<v1::SubmitRequest>::with<v1::SubmitReply>, caf::replies_to<v1::DeployRequest>::with<v1::DeployReply>,
+    caf::replies_to<v1::WatchRequest>::with<v1::WatchReply>, caf::replies_to<v1::StatusRequest>::with<v1::StatusReply>,
+    // Who takes hints.
+    caf::reacts_to<supervisor_actor>,
+    // An agent instance is there; its outcomes and performs go between this handle and the Scheduler.
+    caf::reacts_to<v1::RegisterAgent, agent_actor>,
+    // How attempts ended.
+    caf::reacts_to<v1::OutcomeBatch>,
+    // The Supervisor asks for recovery.
+    caf::reacts_to<v1::RecoverBatch>,
+    // The expression worker's answer.
+    caf::reacts_to<v1::EvaluateReply>,
+    // The store actor has made batches durable.
+    caf::reacts_to<committed>,
+    // Own reminder, queued behind what the mailbox holds: close the batch.
+    caf::reacts_to<flush_atom>,
+    // Own reminder: take up the next tasks of the sweep after a start.
+    caf::reacts_to<resume_atom>,
+    // Own reminder: long polls whose time is over.
+    caf::reacts_to<expire_atom>,
+    // The archiver has copied tasks to an archive durably: erase them here.
+    caf::reacts_to<archived_tasks>,
+    // Take no new tasks and hand nothing over any more; answered once everything decided is durable.
+    caf::replies_to<drain_atom>::with<caf::unit_t>>;
+
+/// Group commit on its own thread.
+using store_actor = caf::typed_actor<caf::reacts_to<commit_request>, caf::reacts_to<flush_atom>>;
+
+/// Moves finished tasks to dated archives, off the hot path.
+using archiver_actor = caf::typed_actor<caf::reacts_to<archive_atom>>;
+
+}  // namespace fairlead

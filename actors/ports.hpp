@@ -1,0 +1,77 @@
+#pragma once
+// What the shells see of the world. Production gives them CAF, LMDB and the machine's clock; tests and the simulator give them
+// what they like. No CAF here.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "messages/agent.pb.h"
+#include "messages/api.pb.h"
+#include "messages/error.hpp"
+#include "messages/time.hpp"
+#include "store/batch.hpp"
+
+namespace fairlead {
+
+/// One change of state of a task (`step` empty) or of a step. Told once it is durable.
+struct transition {
+  std::string_view task_id;
+  std::string_view step;
+  std::string_view from;
+  std::string_view to;
+  std::uint32_t attempt = 0;
+  std::string_view detail;  // never a payload
+};
+
+enum class note_level { debug, info, warning, error };
+
+/// Where shells report to; the application logs it. Called from several threads.
+class observer {
+ public:
+  virtual ~observer() = default;
+  virtual void on_transition(const transition& what) = 0;
+  /// False lets a shell skip the work of describing transitions.
+  virtual bool wants_transitions() const { return true; }
+  virtual void on_note(note_level level, std::string_view component, std::string_view sentence) = 0;
+};
+
+/// Where a Scheduler's batches go. `commit` returns at once; the Scheduler is told by `scheduler::on_committed(sequence)`, in
+/// order, once everything up to that sequence is durable.
+class commit_port {
+ public:
+  virtual ~commit_port() = default;
+  virtual void commit(store::batch what) = 0;
+};
+
+/// Where a Scheduler's effects go. Every one of these is called only for what is durable.
+class scheduler_outbox {
+ public:
+  virtual ~scheduler_outbox() = default;
+
+  /// To one agent instance.
+  virtual void perform(const std::string& instance, v1::PerformBatch what) = 0;
+  virtual void acknowledge(const std::string& instance, v1::OutcomeAckBatch what) = 0;
+
+  /// To the Supervisor.
+  virtual void hint(v1::RecoveryHintBatch what) = 0;
+
+  /// To the expression worker. The only message that may leave before a commit: it changes nothing.
+  virtual void evaluate(v1::EvaluateRequest what) = 0;
+
+  /// To clients. A ticket stands for one request that awaits its reply, a subscriber for one client.
+  virtual void reply(std::uint64_t ticket, v1::SubmitReply what) = 0;
+  virtual void reply(std::uint64_t ticket, v1::DeployReply what) = 0;
+  virtual void reply(std::uint64_t ticket, v1::WatchReply what) = 0;
+  virtual void notify(std::uint64_t subscriber, v1::FinishedNotice what) = 0;
+};
+
+/// Where the Supervisor's requests go.
+class supervisor_outbox {
+ public:
+  virtual ~supervisor_outbox() = default;
+  virtual void recover(v1::RecoverBatch what) = 0;
+};
+
+}  // namespace fairlead

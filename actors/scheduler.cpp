@@ -1,0 +1,420 @@
+#include "actors/scheduler.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "actors/core/expression.hpp"
+#include "actors/core/task.hpp"
+#include "actors/payload_reader.hpp"
+#include "store/keys.hpp"
+
+namespace fairlead {
+
+namespace {
+
+constexpr std::size_t flush_at_bytes = 4U << 20;      // a batch is closed early when it has grown to this
+constexpr std::uint64_t usage_every_commits = 64;     // how often the store's fill is looked at
+constexpr std::size_t resume_chunk = 512;             // tasks of the sweep taken up at a time
+constexpr std::size_t pending_chunk = 256;            // pending tasks read ahead
+
+bool any_running(const v1::TaskRecord& record) {
+  for (const auto& step : record.steps())
+    if (step.state() == v1::STEP_STATE_RUNNING) return true;
+  return false;
+}
+
+}  // namespace
+
+scheduler::scheduler(ports world, scheduler_limits limits, planted_faults faults) : world_(world), limits_(limits), faults_(faults) {}
+
+scheduler::~scheduler() = default;
+
+status scheduler::open(std::uint64_t epoch) {
+  epoch_ = epoch;
+  const auto& now_committed = committed();
+  const auto progress = now_committed.get_progress();
+  next_sequence_ = progress.sequence + 1;
+  committed_sequence_ = progress.sequence;
+  shard_ = progress.shard;
+  if (shard_.next_task_number() == 0) shard_.set_next_task_number(1);
+  sweep_before_ = shard_.next_task_number();
+  sweeping_ = now_committed.count(store::table::due) > 0;
+  return catalog_.open(now_committed);
+}
+
+const store::snapshot& scheduler::committed() {
+  if (!snapshot_) snapshot_ = world_.reads->read();
+  return *snapshot_;
+}
+
+bool scheduler::fail(const error& why) {
+  if (!fatal_) {
+    fatal_ = why;
+    world_.log->on_note(note_level::error, "scheduler", why.sentence);
+  }
+  return false;
+}
+
+// ---- records ----
+
+scheduler::live_task* scheduler::find(std::uint64_t number) {
+  const auto found = live_.find(number);
+  return found == live_.end() ? nullptr : found->second.get();
+}
+
+scheduler::live_task* scheduler::load(std::uint64_t number) {
+  if (auto* there = find(number)) return there->poison.empty() ? there : nullptr;
+  auto record = store::load_task(committed(), number);
+  if (!record) {
+    fail(record.failure());
+    return nullptr;
+  }
+  if (!*record) return nullptr;
+  auto task = std::make_unique<live_task>();
+  task->record = std::move(**record);
+  auto definition = catalog_.pinned(task->record.workflow(), task->record.workflow_hash(), committed());
+  if (!definition) {
+    fail(definition.failure());
+    return nullptr;
+  }
+  task->definition = std::move(*definition);
+  auto& kept = *live_.emplace(number, std::move(task)).first->second;
+  if (sweeping_ && number < sweep_before_ && kept.record.state() == v1::TASK_STATE_RUNNING) {
+    ++resumed_tasks_;
+    apply(kept, core::task_resumed{});
+  }
+  return kept.poison.empty() ? &kept : nullptr;
+}
+
+void scheduler::forget_if_idle(std::uint64_t number) {
+  const auto found = live_.find(number);
+  if (found == live_.end()) return;
+  auto& task = *found->second;
+  if (task.last_sequence > committed_sequence_) return;
+  task.fresh_payloads.clear();
+  if (!task.poison.empty()) {
+    const auto reason = task.poison;
+    live_.erase(found);
+    if (auto* again = load(number)) apply(*again, core::task_poisoned{reason});
+    return;
+  }
+  if (!task.evaluating.empty() || any_running(task.record)) return;
+  live_.erase(found);
+}
+
+// ---- decide ----
+
+core::context scheduler::context_for(const live_task& task, const core::payload_source& payloads) {
+  core::context ctx;
+  ctx.now = world_.time->now();
+  ctx.epoch = epoch_;
+  ctx.definition = task.definition.get();
+  ctx.engine = world_.engine;
+  ctx.agents = &slots_;
+  ctx.payloads = &payloads;
+  return ctx;
+}
+
+bool scheduler::apply(live_task& task, const core::event& what) {
+  if (fatal_ || !task.poison.empty()) return false;
+  const payload_reader payloads{task.fresh_payloads, *world_.reads};
+  const auto ctx = context_for(task, payloads);
+  const auto before = store::index_state_of(task.record);
+  core::decision made;
+  try {
+    made = core::decide(task.record, what, ctx);
+  } catch (const std::exception& bug) {
+    // The record may be half changed: it is thrown away and, once all its written versions are durable, read anew and parked.
+    task.poison = "internal error while deciding about this task: " + std::string{bug.what()};
+    world_.log->on_note(note_level::error, "scheduler", "task " + task.record.id() + ": " + task.poison);
+    const auto number = task.record.number();
+    gathering_.changed.push_back(number);
+    return false;
+  }
+  if (made.fatal) return fail(*made.fatal);
+  if (made.changed) write(task, before, made, std::holds_alternative<core::task_due>(what));
+  gather(task, made);
+  return made.accepted;
+}
+
+void scheduler::write(live_task& task, const store::task_index_state& before, core::decision& made, bool exact_due) {
+  for (auto& payload : made.payloads) {
+    store::put_payload(open_, task.record.number(), payload.slot, payload.json);
+    task.fresh_payloads[payload.slot] = std::move(payload.json);
+  }
+  store::put_task(open_, before, task.record, exact_due);
+  task.last_sequence = next_sequence_;
+  gathering_.changed.push_back(task.record.number());
+  count(before, task.record);
+}
+
+void scheduler::count(const store::task_index_state& before, const v1::TaskRecord& after) {
+  const auto add = [this](v1::TaskState state, std::int64_t by) {
+    const auto moved = [by](std::uint64_t value) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(value) + by); };
+    switch (state) {
+      case v1::TASK_STATE_PENDING: shard_.set_pending(moved(shard_.pending())); break;
+      case v1::TASK_STATE_RUNNING: shard_.set_running(moved(shard_.running())); break;
+      case v1::TASK_STATE_COMPLETED: shard_.set_completed(moved(shard_.completed())); break;
+      case v1::TASK_STATE_UNDOING: shard_.set_undoing(moved(shard_.undoing())); break;
+      case v1::TASK_STATE_UNDONE: shard_.set_undone(moved(shard_.undone())); break;
+      default: break;
+    }
+  };
+  if (before.exists) add(before.state, -1);
+  add(after.state(), 1);
+  const auto was_parked = before.exists && before.parked;
+  if (after.parked() != was_parked) shard_.set_parked(shard_.parked() + (after.parked() ? 1 : -1));
+}
+
+void scheduler::gather(live_task& task, core::decision& made) {
+  for (auto& out : made.performs) *gathering_.performs[out.instance].add_items() = std::move(out.message);
+  for (auto& hint : made.hints) *gathering_.hints.add_items() = std::move(hint);
+  for (auto& request : made.evaluations) {
+    if (!task.evaluating.insert(request.step()).second) continue;
+    request.set_ticket(next_ticket_++);
+    world_.out->evaluate(std::move(request));
+  }
+  for (const auto& agent : made.waiting_for) slots_.wait(agent, task.record.number());
+  if (world_.log->wants_transitions()) {
+    for (auto& noted : made.transitions) {
+      auto& told = gathering_.transitions.emplace_back();
+      told.task_id = task.record.id();
+      if (noted.step > 0) told.step = task.record.steps(static_cast<int>(noted.step) - 1).path();
+      told.what = std::move(noted);
+    }
+  }
+  if (made.ended || made.parked) {
+    const auto found = subscribers_.find(task.record.number());
+    if (found == subscribers_.end()) return;
+    auto* end = gathering_.notices[found->second].add_items();
+    end->set_id(task.record.id());
+    end->set_state(task.record.state());
+    end->set_parked(task.record.parked());
+    end->set_reason(task.record.parked_reason());
+    if (made.ended) subscribers_.erase(found);
+  }
+}
+
+// ---- messages in ----
+
+void scheduler::add_agent(const v1::RegisterAgent& what) {
+  const auto arrival = slots_.add(what);
+  // Also for a name that is new to this Scheduler: records may know an earlier incarnation of it.
+  if (arrival == agent_slots::arrival::fresh || arrival == agent_slots::arrival::replaced) {
+    std::vector<std::uint64_t> holders;
+    for (const auto& [number, task] : live_)
+      if (any_running(task->record)) holders.push_back(number);
+    for (const auto number : holders)
+      if (auto* task = load(number)) apply(*task, core::agent_replaced{what.instance(), what.incarnation()});
+  }
+  serve_waiting();
+}
+
+void scheduler::outcomes(v1::OutcomeBatch what) {
+  auto& acks = gathering_.acknowledged[what.instance()];
+  for (auto& item : *what.mutable_items()) {
+    core::attempt_ended e;
+    e.step = item.step();
+    e.direction = item.direction();
+    e.attempt = item.attempt();
+    e.tries = item.tries();
+    if (item.has_fault()) {
+      e.fault = std::move(*item.mutable_fault());
+    } else {
+      e.output = std::move(*item.mutable_output());
+      e.fault = fault_of_output(e.output);
+    }
+    auto* task = load(item.task_number());
+    const auto accepted = task != nullptr && apply(*task, e);
+    if (task != nullptr && !accepted) forget_if_idle(item.task_number());
+    auto* ack = acks.add_items();
+    ack->set_task_number(item.task_number());
+    ack->set_step(item.step());
+    ack->set_direction(item.direction());
+    ack->set_attempt(item.attempt());
+    ack->set_accepted(accepted);
+    if (fatal_) return;
+  }
+  serve_waiting();
+  admit_pending();
+}
+
+std::optional<v1::Fault> scheduler::fault_of_output(const std::string& output) const {
+  v1::Fault fault;
+  fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
+  if (output.size() > limits_.output_bytes) {
+    fault.set_code("output_too_large");
+    fault.set_message("the output has " + std::to_string(output.size()) + " bytes, the limit is " + std::to_string(limits_.output_bytes));
+    return fault;
+  }
+  if (output.empty()) return std::nullopt;
+  const auto checked = core::check_json(output);
+  if (checked.ok()) return std::nullopt;
+  fault.set_code("output_not_json");
+  fault.set_message(checked.failure().sentence);
+  return fault;
+}
+
+void scheduler::recover(const v1::RecoverBatch& what) {
+  for (const auto& item : what.items()) {
+    auto* task = load(item.task_number());
+    if (task == nullptr) continue;
+    if (item.step() == 0)
+      apply(*task, core::task_due{});
+    else
+      apply(*task, core::recovery_requested{item.step() - 1, item.attempt(), item.failure_count()});
+    forget_if_idle(item.task_number());
+    if (fatal_) return;
+  }
+  serve_waiting();
+}
+
+void scheduler::evaluated(v1::EvaluateReply what) {
+  auto* task = find(what.task_number());
+  if (task == nullptr || task->evaluating.erase(what.step()) == 0) return;
+  core::input_evaluated e;
+  e.step = what.step();
+  if (what.has_error() && what.error().code() != v1::ERROR_CODE_OK) e.failure = error::from_proto(what.error());
+  for (auto& text : *what.mutable_results()) e.results.push_back(std::move(text));
+  apply(*task, e);
+  forget_if_idle(what.task_number());
+  serve_waiting();
+}
+
+void scheduler::archive(store::batch erasures, std::uint64_t tasks) {
+  open_.append(erasures);
+  shard_.set_completed(shard_.completed() - std::min(tasks, shard_.completed()));
+  shard_.set_archived(shard_.archived() + tasks);
+}
+
+void scheduler::serve_waiting() {
+  if (draining_) return;
+  while (!fatal_) {
+    const auto number = slots_.next_waiting();
+    if (!number) return;
+    auto* task = load(*number);
+    if (task == nullptr) continue;
+    apply(*task, core::slot_freed{});
+    forget_if_idle(*number);
+  }
+}
+
+void scheduler::admit_pending() {
+  while (!draining_ && !fatal_ && shard_.pending() > 0 && active_tasks() < limits_.running_tasks) {
+    if (pending_ahead_.empty()) {
+      const auto scanned = committed().scan(store::table::pending, {}, {}, [this](std::string_view key, std::string_view) {
+        const auto entry = store::keys::decode_pending(key);
+        // A task that is live has been admitted already; its index entry only has not been erased durably yet.
+        if (entry && find(entry->number) == nullptr) pending_ahead_.push_back(entry->number);
+        return pending_ahead_.size() < pending_chunk;
+      });
+      if (!scanned.ok()) {
+        fail(scanned.failure());
+        return;
+      }
+      if (pending_ahead_.empty()) return;  // what is pending is not durable yet
+    }
+    const auto number = pending_ahead_.front();
+    pending_ahead_.pop_front();
+    auto* task = load(number);
+    if (task == nullptr) continue;
+    apply(*task, core::task_admitted{});
+  }
+}
+
+bool scheduler::resume_some() {
+  if (!sweeping_ || fatal_) return false;
+  std::vector<std::uint64_t> found;
+  std::string last;
+  const auto scanned = committed().scan(store::table::due, sweep_from_, {}, [&](std::string_view key, std::string_view) {
+    last.assign(key);
+    const auto entry = store::keys::decode_due(key);
+    if (entry && entry->number < sweep_before_) found.push_back(entry->number);
+    return found.size() < resume_chunk;
+  });
+  if (!scanned.ok()) return fail(scanned.failure());
+  for (const auto number : found) {
+    load(number);
+    forget_if_idle(number);
+    if (fatal_) return false;
+  }
+  if (found.size() < resume_chunk) {
+    sweeping_ = false;
+    world_.log->on_note(note_level::info, "scheduler", "took up " + std::to_string(resumed_tasks_) + " tasks that were running");
+    admit_pending();
+    return false;
+  }
+  sweep_from_ = last + '\0';
+  return true;
+}
+
+// ---- commit, act ----
+
+bool scheduler::wants_flush() const { return !open_.empty() || !gathering_.empty(); }
+
+void scheduler::flush() {
+  if (fatal_) return;
+  if (open_.empty()) {
+    if (gathering_.empty()) return;
+    // Nothing to write, but what leaves may rest on versions that are still on their way.
+    if (sent_.empty())
+      act(std::exchange(gathering_, {}));
+    else
+      sent_.back().after.append(std::exchange(gathering_, {}));
+    return;
+  }
+  open_.sequence = next_sequence_++;
+  open_.epoch = epoch_;
+  open_.shard_state = shard_.SerializeAsString();
+  auto& sent = sent_.emplace_back();
+  sent.sequence = open_.sequence;
+  sent.bytes = open_.bytes().size();
+  sent.after = std::exchange(gathering_, {});
+  sent_bytes_ += sent.bytes;
+  if (faults_.act_before_commit) {
+    auto early = sent.after;
+    early.release(epoch_, *world_.out, *world_.log);
+    sent.after.drop_messages();
+  }
+  world_.commits->commit(std::exchange(open_, {}));
+}
+
+void scheduler::act(effects after) {
+  after.release(epoch_, *world_.out, *world_.log);
+  for (const auto& id : after.new_ids) recent_ids_.erase(id);
+  std::vector<watches::answer> answers;
+  for (const auto number : after.changed) {
+    if (watches_.has(number)) watches_.look(number, committed(), answers);
+    forget_if_idle(number);
+  }
+  for (auto& answer : answers) world_.out->reply(answer.ticket, std::move(answer.reply));
+}
+
+void scheduler::on_committed(std::uint64_t sequence) {
+  snapshot_.reset();
+  committed_sequence_ = sequence;
+  while (!sent_.empty() && sent_.front().sequence <= sequence) {
+    auto done = std::move(sent_.front());
+    sent_.pop_front();
+    sent_bytes_ -= done.bytes;
+    act(std::move(done.after));
+  }
+  if (++commits_since_usage_ >= usage_every_commits) {
+    commits_since_usage_ = 0;
+    const auto usage = world_.reads->get_usage();
+    store_full_ = usage.used_bytes >= usage.max_bytes / 100 * limits_.full_percent;
+  }
+  admit_pending();
+}
+
+std::uint64_t scheduler::active_tasks() const { return shard_.running() + shard_.undoing() - shard_.parked(); }
+
+bool scheduler::settled() const { return sent_.empty() && !wants_flush(); }
+
+void scheduler::drain() {
+  draining_ = true;
+  slots_.close();
+}
+
+}  // namespace fairlead

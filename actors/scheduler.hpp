@@ -1,0 +1,166 @@
+#pragma once
+// The Scheduler: arranges the steps of its tasks, records every state in the store, and sends work to agents. A shell over ports, run by CAF
+// (scheduler_actor.*) and by tests alike. One thread at a time; nothing here blocks except reads of the store.
+//
+// Decide, commit, act: a message becomes an event, the core decides, rows and effects gather in the open batch, `flush` hands the batch
+// to the commit port, and its effects leave when `on_committed` says that it is durable. Decisions run on the newest records (those
+// in `live_`), committed or not; replies and effects show only what is committed.
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "actors/agent_slots.hpp"
+#include "actors/core/decision.hpp"
+#include "actors/effects.hpp"
+#include "actors/ports.hpp"
+#include "actors/watches.hpp"
+#include "actors/workflow_catalog.hpp"
+#include "store/store.hpp"
+#include "store/task_rows.hpp"
+
+namespace fairlead {
+
+struct scheduler_limits {
+  std::uint64_t running_tasks = 10'000;          // tasks beyond this wait as pending, on disk only
+  std::uint64_t pending_tasks = 1'000'000;       // beyond this submissions are refused
+  std::uint64_t input_bytes = 256 * 1024;        // of one task's input
+  std::uint64_t output_bytes = 1024 * 1024;      // of one step's output
+  std::uint64_t uncommitted_bytes = 64ULL << 20; // on their way to the disk; beyond this submissions are refused
+  std::uint32_t full_percent = 90;               // of the store's size; beyond this submissions are refused
+};
+
+/// Faults that tests switch on to show that they would be seen. Never set in production.
+struct planted_faults {
+  bool act_before_commit = false;  // effects leave when decided, not when durable
+};
+
+class scheduler {
+ public:
+  struct ports {
+    const clock* time = nullptr;
+    const store::store* reads = nullptr;
+    commit_port* commits = nullptr;
+    scheduler_outbox* out = nullptr;
+    observer* log = nullptr;
+    const core::workflow_engine* engine = nullptr;
+  };
+
+  scheduler(ports world, scheduler_limits limits, planted_faults faults = {});
+  ~scheduler();
+
+  /// Starts under `epoch`, which the caller has raised, from what the store holds. Call `resume_some` until it returns false.
+  status open(std::uint64_t epoch);
+
+  // Messages in. A handler may leave an open batch: `wants_flush` then says so.
+  void submit(v1::SubmitRequest what, std::uint64_t ticket, std::uint64_t subscriber);  // subscriber 0: no notices
+  void deploy(const v1::DeployRequest& what, std::uint64_t ticket);
+  void watch(const v1::WatchRequest& what, std::uint64_t ticket);
+  void add_agent(const v1::RegisterAgent& what);
+  void outcomes(v1::OutcomeBatch what);
+  void recover(const v1::RecoverBatch& what);
+  void evaluated(v1::EvaluateReply what);
+  void archive(store::batch erasures, std::uint64_t tasks);
+  void on_committed(std::uint64_t sequence);
+  void expire_watches();
+
+  /// Takes up the next tasks of the sweep after a start; false when it is over.
+  bool resume_some();
+
+  /// Closes the open batch and hands it to the commit port.
+  void flush();
+  bool wants_flush() const;
+
+  /// No new tasks, nothing handed over any more.
+  void drain();
+  /// Everything decided is durable and told.
+  bool settled() const;
+
+  void describe(v1::StatusReply& out) const;
+  std::uint64_t epoch() const noexcept { return epoch_; }
+  bool watched() const noexcept { return !watches_.empty(); }
+  /// A failure that the node must stop for: the store could not be read.
+  const std::optional<error>& fatal() const noexcept { return fatal_; }
+
+ private:
+  struct live_task {
+    v1::TaskRecord record;
+    workflow_catalog::handle definition;
+    std::uint64_t last_sequence = 0;                               // of the newest batch that holds a version of it
+    std::unordered_map<std::uint32_t, std::string> fresh_payloads; // by slot, until committed
+    std::unordered_set<std::uint32_t> evaluating;                  // steps whose input the worker was asked for
+    std::string poison;                                            // why a decision about it crashed; it is then left alone
+  };
+  struct sent_batch {
+    std::uint64_t sequence = 0;
+    std::size_t bytes = 0;
+    effects after;
+  };
+  struct recent_id {
+    std::uint64_t number = 0;
+    std::string content_hash;
+  };
+  const store::snapshot& committed();
+  live_task* find(std::uint64_t number);
+  live_task* load(std::uint64_t number);
+  bool apply(live_task& task, const core::event& what);
+  core::context context_for(const live_task& task, const core::payload_source& payloads);
+  void write(live_task& task, const store::task_index_state& before, core::decision& made, bool exact_due);
+  void gather(live_task& task, core::decision& made);
+  void count(const store::task_index_state& before, const v1::TaskRecord& after);
+  void act(effects after);
+  std::uint64_t active_tasks() const;
+  std::optional<v1::Fault> fault_of_output(const std::string& output) const;
+  void serve_waiting();
+  void admit_pending();
+  void forget_if_idle(std::uint64_t number);
+  bool fail(const error& why);
+
+  v1::SubmitResult take(v1::Submission& item, std::uint64_t subscriber);
+  std::optional<error> refuse(const v1::Submission& item) const;
+  std::optional<error> refuse_new() const;
+  /// The number of a task by its id: of one that is taken or stored.
+  result<std::optional<recent_id>> lookup(const std::string& id);
+  /// Notifies `subscriber` when the task ends or parks, at once if it has.
+  void follow(std::uint64_t number, std::uint64_t subscriber);
+  void create(v1::Submission& item, std::string minified, std::string hash, workflow_catalog::handle definition,
+              std::uint64_t subscriber);
+
+  ports world_;
+  scheduler_limits limits_;
+  planted_faults faults_;
+
+  std::uint64_t epoch_ = 0;
+  std::uint64_t next_sequence_ = 1;
+  std::uint64_t committed_sequence_ = 0;
+  v1::ShardState shard_;
+  bool draining_ = false;
+  bool store_full_ = false;
+  std::optional<error> fatal_;
+
+  workflow_catalog catalog_;
+  agent_slots slots_;
+  watches watches_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<live_task>> live_;
+  std::unordered_map<std::string, recent_id> recent_ids_;  // taken, not yet committed
+  std::unordered_map<std::uint64_t, std::uint64_t> subscribers_;  // task number -> who asked to be notified
+
+  store::batch open_;
+  effects gathering_;
+  std::deque<sent_batch> sent_;
+  std::size_t sent_bytes_ = 0;
+  std::unique_ptr<store::snapshot> snapshot_;  // dropped whenever something newer may be wanted
+  std::uint64_t commits_since_usage_ = 0;
+
+  std::deque<std::uint64_t> pending_ahead_;  // the next pending tasks, as far as read from their index
+  std::uint64_t sweep_before_ = 0;           // tasks with a lower number were there before this start
+  std::string sweep_from_;                   // key in the due index where the sweep goes on
+  bool sweeping_ = false;
+  std::uint64_t resumed_tasks_ = 0;
+  std::uint64_t next_ticket_ = 1;
+};
+
+}  // namespace fairlead

@@ -1,0 +1,36 @@
+#pragma once
+// The Scheduler in CAF: translates messages, holds the handles behind instances, tickets and subscribers, and keeps its reminders armed.
+
+#include <functional>
+#include <memory>
+
+#include "actors/interfaces.hpp"
+#include "actors/scheduler.hpp"
+#include "actors/store_actor.hpp"
+
+namespace fairlead {
+
+struct scheduler_setup {
+  const clock* time = nullptr;
+  const store::store* reads = nullptr;
+  observer* log = nullptr;
+  const core::workflow_engine* engine = nullptr;
+  scheduler_limits limits;
+  planted_faults faults;
+  store_actor commits;
+  /// Asks the expression worker; whoever answers sends an EvaluateReply to the Scheduler, from any thread.
+  std::function<void(const scheduler_actor& asker, v1::EvaluateRequest)> evaluate;
+  fatal_handler on_fatal;
+  std::uint64_t epoch = 0;  // raised durably before the Scheduler is spawned
+};
+
+class scheduler_shell;
+
+struct scheduler_state {
+  std::shared_ptr<scheduler_shell> shell;
+  static inline const char* name = "scheduler";
+};
+
+scheduler_actor::behavior_type run_scheduler(scheduler_actor::stateful_pointer<scheduler_state> self, scheduler_setup setup);
+
+}  // namespace fairlead

@@ -1,0 +1,245 @@
+// The Scheduler's front: what clients ask of it.
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/core/expression.hpp"
+#include "actors/core/task.hpp"
+#include "actors/payload_reader.hpp"
+#include "actors/scheduler.hpp"
+#include "messages/ids.hpp"
+#include "store/content_hash.hpp"
+#include "store/keys.hpp"
+
+namespace fairlead {
+
+namespace {
+
+constexpr int max_items = 1000;
+constexpr int max_labels = 32;
+constexpr std::int32_t max_priority = 1000;
+constexpr duration max_watch = std::chrono::seconds{30};
+
+error invalid(std::string sentence, std::string remedy = {}) {
+  return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
+}
+
+bool valid_label(const v1::Label& label) {
+  const auto plain = [](const std::string& text) {
+    return std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+  };
+  return !label.key().empty() && label.key().size() <= store::max_label_key_bytes && label.value().size() <= store::max_label_value_bytes &&
+         label.key().find('=') == std::string::npos && plain(label.key()) && plain(label.value());
+}
+
+}  // namespace
+
+void scheduler::submit(v1::SubmitRequest what, std::uint64_t ticket, std::uint64_t subscriber) {
+  v1::SubmitReply reply;
+  if (draining_) {
+    *reply.mutable_error() = error{v1::ERROR_CODE_UNAVAILABLE, "the node is stopping", "submit again when it is back"}.to_proto();
+  } else if (what.items_size() > max_items) {
+    *reply.mutable_error() =
+        invalid("the request holds " + std::to_string(what.items_size()) + " tasks, at most " + std::to_string(max_items) + " are taken at a time",
+                "send several requests")
+            .to_proto();
+  } else {
+    for (auto& item : *what.mutable_items()) *reply.add_results() = take(item, what.notify() ? subscriber : 0);
+  }
+  // Also for what was refused or had been taken before: the answer may rest on versions that are still on their way.
+  gathering_.submit_replies.emplace_back(ticket, std::move(reply));
+}
+
+v1::SubmitResult scheduler::take(v1::Submission& item, std::uint64_t subscriber) {
+  v1::SubmitResult out;
+  out.set_id(item.id());
+  const auto refused = [&out](const error& why) {
+    *out.mutable_error() = why.to_proto();
+    return out;
+  };
+  if (const auto why = refuse(item)) return refused(*why);
+  auto input = item.input().empty() ? std::string{"null"} : core::minify_json(item.input());
+  auto hash = store::submission_hash(item.workflow(), input, item.labels(), item.priority());
+
+  const auto known = lookup(item.id());
+  if (!known) {
+    fail(known.failure());
+    return refused(known.failure());
+  }
+  if (*known) {
+    if ((*known)->content_hash != hash)
+      return refused({v1::ERROR_CODE_CONFLICT, "task " + item.id() + " exists with another workflow, input, label or priority",
+                      "use another id, or send exactly what was sent before"});
+    if (subscriber != 0) follow((*known)->number, subscriber);
+    return out;
+  }
+  if (const auto why = refuse_new()) return refused(*why);
+  auto definition = catalog_.current(item.workflow(), committed());
+  if (!definition) return refused(definition.failure());
+  create(item, std::move(input), std::move(hash), std::move(*definition), subscriber);
+  out.set_created(true);
+  return out;
+}
+
+std::optional<error> scheduler::refuse(const v1::Submission& item) const {
+  if (!valid_task_id(item.id()))
+    return invalid("the task id '" + item.id().substr(0, 80) + "' is not valid", "use 1 to 256 of the characters A-Z a-z 0-9 . _ : @ / -");
+  if (item.workflow().empty() || item.workflow().size() > store::max_workflow_name_bytes) return invalid("the workflow's name is missing or too long");
+  if (item.input().size() > limits_.input_bytes)
+    return invalid("the input of task " + item.id() + " has " + std::to_string(item.input().size()) + " bytes, the limit is " +
+                       std::to_string(limits_.input_bytes),
+                   "put large data elsewhere and pass a reference to it");
+  if (!item.input().empty()) {
+    const auto checked = core::check_json(item.input());
+    if (!checked.ok()) return invalid("the input of task " + item.id() + " is not JSON: " + checked.failure().sentence);
+  }
+  if (item.labels_size() > max_labels) return invalid("task " + item.id() + " has more than " + std::to_string(max_labels) + " labels");
+  for (const auto& label : item.labels())
+    if (!valid_label(label))
+      return invalid("label '" + label.key().substr(0, 80) + "' of task " + item.id() + " is not valid",
+                     "a key has 1 to 128 bytes without '=', a value at most 256, neither has control characters");
+  if (item.priority() > max_priority || item.priority() < -max_priority)
+    return invalid("the priority of task " + item.id() + " is " + std::to_string(item.priority()) + ", it must be between -1000 and 1000");
+  return std::nullopt;
+}
+
+std::optional<error> scheduler::refuse_new() const {
+  if (store_full_)
+    return error{v1::ERROR_CODE_STORE_FULL, "the store is more than " + std::to_string(limits_.full_percent) + " % full, so no new tasks are taken",
+                 "raise store.max_size or shorten retention; what runs goes on"};
+  if (sent_bytes_ + open_.bytes().size() > limits_.uncommitted_bytes)
+    return error{v1::ERROR_CODE_OVERLOADED, "more is waiting for the disk than limits.uncommitted_bytes allows", "submit again in a moment"};
+  if (shard_.pending() >= limits_.pending_tasks)
+    return error{v1::ERROR_CODE_OVERLOADED, std::to_string(shard_.pending()) + " tasks are pending, which is limits.pending_tasks", "submit again later"};
+  return std::nullopt;
+}
+
+result<std::optional<scheduler::recent_id>> scheduler::lookup(const std::string& id) {
+  const auto recent = recent_ids_.find(id);
+  if (recent != recent_ids_.end()) return std::optional<recent_id>{recent->second};
+  auto stored = store::find_task(committed(), id);
+  if (!stored) return stored.failure();
+  if (!*stored) return std::optional<recent_id>{};
+  return std::optional<recent_id>{recent_id{(*stored)->number(), (*stored)->content_hash()}};
+}
+
+void scheduler::create(v1::Submission& item, std::string minified, std::string hash, workflow_catalog::handle definition,
+                       std::uint64_t subscriber) {
+  const auto number = shard_.next_task_number();
+  shard_.set_next_task_number(number + 1);
+  auto owned = std::make_unique<live_task>();
+  auto& task = *owned;
+  task.definition = std::move(definition);
+
+  core::new_task source;
+  source.number = number;
+  source.id = item.id();
+  source.name_space = "default";
+  source.content_hash = hash;
+  source.input = std::move(minified);
+  source.labels.assign(std::make_move_iterator(item.mutable_labels()->begin()), std::make_move_iterator(item.mutable_labels()->end()));
+  source.priority = item.priority();
+
+  const payload_reader payloads{task.fresh_payloads, *world_.reads};
+  const auto ctx = context_for(task, payloads);
+  core::decision made;
+  task.record = core::create_task(std::move(source), ctx, made);
+  if (shard_.pending() == 0 && active_tasks() < limits_.running_tasks) {
+    // Submitted and started in one write.
+    for (auto& payload : made.payloads) {
+      store::put_payload(open_, number, payload.slot, payload.json);
+      task.fresh_payloads[payload.slot] = std::move(payload.json);
+    }
+    made.payloads.clear();
+    auto started = core::decide(task.record, core::task_admitted{}, ctx);
+    if (started.fatal) {
+      fail(*started.fatal);
+      return;
+    }
+    made.payloads = std::move(started.payloads);
+    made.performs = std::move(started.performs);
+    made.evaluations = std::move(started.evaluations);
+    made.waiting_for = std::move(started.waiting_for);
+    made.ended = started.ended;
+    made.parked = started.parked;
+    made.transitions.insert(made.transitions.end(), std::make_move_iterator(started.transitions.begin()),
+                            std::make_move_iterator(started.transitions.end()));
+  }
+  if (subscriber != 0) subscribers_[number] = subscriber;
+  recent_ids_[task.record.id()] = {number, std::move(hash)};
+  gathering_.new_ids.push_back(task.record.id());
+  write(task, store::task_index_state{}, made, false);
+  gather(task, made);
+  live_.emplace(number, std::move(owned));
+}
+
+void scheduler::follow(std::uint64_t number, std::uint64_t subscriber) {
+  const auto stored = store::load_task(committed(), number);
+  if (stored.ok() && *stored) {
+    const auto& record = **stored;
+    if (record.state() == v1::TASK_STATE_COMPLETED || record.state() == v1::TASK_STATE_UNDONE || record.parked()) {
+      auto* end = gathering_.notices[subscriber].add_items();
+      end->set_id(record.id());
+      end->set_state(record.state());
+      end->set_parked(record.parked());
+      end->set_reason(record.parked_reason());
+      return;
+    }
+  }
+  subscribers_[number] = subscriber;
+}
+
+void scheduler::deploy(const v1::DeployRequest& what, std::uint64_t ticket) {
+  v1::DeployReply reply;
+  if (draining_) {
+    *reply.mutable_error() = error{v1::ERROR_CODE_UNAVAILABLE, "the node is stopping", "deploy again when it is back"}.to_proto();
+  } else {
+    auto deployed = catalog_.deploy(what.definition(), what.source(), to_unix_ms(world_.time->now()), open_);
+    if (!deployed) {
+      *reply.mutable_error() = deployed.failure().to_proto();
+    } else {
+      reply.set_content_hash(deployed->content_hash);
+      reply.set_created(deployed->created);
+      for (const auto& step : what.definition().steps())
+        if (!slots_.offers(step.agent(), step.call()))
+          reply.add_warnings("step " + step.name() + ": no agent offers " + step.agent() + "." + step.call() + " at the moment; the step will wait for one");
+    }
+  }
+  gathering_.deploy_replies.emplace_back(ticket, std::move(reply));
+}
+
+void scheduler::watch(const v1::WatchRequest& what, std::uint64_t ticket) {
+  const auto known = lookup(what.id());
+  if (!known || !*known) {
+    v1::WatchReply reply;
+    *reply.mutable_error() =
+        (known ? error{v1::ERROR_CODE_NOT_FOUND, "there is no task " + what.id().substr(0, 256), ""} : known.failure()).to_proto();
+    world_.out->reply(ticket, std::move(reply));
+    return;
+  }
+  const auto number = (*known)->number;
+  auto reply = watches::describe(number, what.after_sequence(), committed());
+  const auto over = reply.state() == v1::TASK_STATE_COMPLETED || reply.state() == v1::TASK_STATE_UNDONE;
+  if (!reply.events().empty() || over || (reply.has_error() && reply.error().code() != v1::ERROR_CODE_NOT_FOUND)) {
+    world_.out->reply(ticket, std::move(reply));
+    return;
+  }
+  const auto wait = std::clamp(duration{what.wait_ms()}, duration{0}, max_watch);
+  watches_.add(number, {ticket, what.after_sequence(), world_.time->now() + wait});
+}
+
+void scheduler::expire_watches() {
+  std::vector<watches::answer> answers;
+  watches_.expire(world_.time->now(), committed(), answers);
+  for (auto& answer : answers) world_.out->reply(answer.ticket, std::move(answer.reply));
+}
+
+void scheduler::describe(v1::StatusReply& out) const {
+  out.set_epoch(epoch_);
+  *out.mutable_counts() = shard_;
+  slots_.describe(out);
+  out.set_resumed_tasks(resumed_tasks_);
+  out.set_resuming(sweeping_);
+}
+
+}  // namespace fairlead

@@ -1,0 +1,97 @@
+#include "actors/shard.hpp"
+
+#include <utility>
+
+#include "actors/agent_actor.hpp"
+#include "actors/archiver_actor.hpp"
+#include "actors/core/declarative.hpp"
+#include "actors/gateway.hpp"
+#include "actors/scheduler_actor.hpp"
+#include "actors/supervisor_actor.hpp"
+
+namespace fairlead {
+
+namespace {
+
+const core::declarative_engine& declarative() {
+  static const core::declarative_engine engine;
+  return engine;
+}
+
+}  // namespace
+
+shard::shard(world in, shard_options options) : world_(std::move(in)), options_(std::move(options)) {}
+
+result<std::unique_ptr<shard>> shard::start(world in, shard_options options) {
+  const auto epoch = in.store->raise_epoch();
+  if (!epoch) return epoch.failure();
+  std::unique_ptr<shard> out{new shard{std::move(in), std::move(options)}};
+  auto& with = out->world_;
+  const auto& chosen = out->options_;
+  auto& system = *with.system;
+
+  out->store_ = system.spawn<caf::detached>(run_store, with.store, with.on_fatal);
+
+  scheduler_setup scheduler;
+  scheduler.time = with.time;
+  scheduler.reads = with.store;
+  scheduler.log = with.log;
+  scheduler.engine = &declarative();
+  scheduler.limits = chosen.limits;
+  scheduler.faults = chosen.faults;
+  scheduler.commits = out->store_;
+  scheduler.on_fatal = with.on_fatal;
+  scheduler.epoch = *epoch;
+  scheduler.evaluate = [pool = with.expressions](const scheduler_actor& asker, v1::EvaluateRequest what) {
+    pool->evaluate(std::move(what), [asker](v1::EvaluateReply reply) { caf::anon_send(asker, std::move(reply)); });
+  };
+  out->scheduler_ = system.spawn(run_scheduler, std::move(scheduler));
+
+  out->supervisor_ = system.spawn(
+      run_supervisor, supervisor_setup{with.time, with.store, with.log, out->scheduler_, chosen.scan_period, with.on_fatal});
+  caf::anon_send(out->scheduler_, out->supervisor_);
+
+  for (const auto& agent : chosen.agents) {
+    agent_setup setup;
+    setup.who = {agent.name, chosen.node + "/" + agent.name, chosen.incarnation, agent.kind};
+    setup.backend = agent.backend;
+    setup.time = with.time;
+    setup.scheduler = out->scheduler_;
+    out->agents_.push_back(system.spawn(run_agent, std::move(setup)));
+  }
+
+  auto archives = std::make_shared<store::archive>(chosen.archive_directory);
+  out->archiver_ = system.spawn<caf::detached>(
+      run_archiver, archiver_setup{with.time, with.store, archives, chosen.retention, out->scheduler_, with.log, with.on_fatal});
+
+  gateway_setup gateway;
+  gateway.node = chosen.node;
+  gateway.version = chosen.version;
+  gateway.time = with.time;
+  gateway.reads = with.store;
+  gateway.archives = archives;
+  gateway.scheduler = out->scheduler_;
+  gateway.check_expressions = [pool = with.expressions](const std::vector<std::string>& expressions) { return pool->check(expressions); };
+  gateway.describe_node = with.describe_node;
+  out->gateway_ = system.spawn(run_gateway, std::move(gateway));
+  return out;
+}
+
+shard::~shard() {
+  // In the order in which they need each other; actors that have ended already do not mind.
+  caf::anon_send_exit(gateway_, caf::exit_reason::user_shutdown);
+  caf::anon_send_exit(supervisor_, caf::exit_reason::user_shutdown);
+  caf::anon_send_exit(archiver_, caf::exit_reason::user_shutdown);
+  for (const auto& agent : agents_) caf::anon_send_exit(agent, caf::exit_reason::user_shutdown);
+  caf::anon_send_exit(scheduler_, caf::exit_reason::user_shutdown);
+  caf::anon_send_exit(store_, caf::exit_reason::user_shutdown);
+}
+
+bool shard::stop(duration limit) {
+  bool settled = false;
+  caf::scoped_actor self{*world_.system};
+  self->request(scheduler_, limit, drain_atom_v).receive([&settled](caf::unit_t) { settled = true; }, [](const caf::error&) {});
+  return settled;
+}
+
+}  // namespace fairlead

@@ -1,0 +1,76 @@
+#pragma once
+// Puts one shard together: store actor, Scheduler, Supervisor, archiver, the agents of this process, and the gateway before them.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/agents/backend.hpp"
+#include "actors/archiver.hpp"
+#include "actors/expression_pool.hpp"
+#include "actors/interfaces.hpp"
+#include "actors/ports.hpp"
+#include "actors/scheduler.hpp"
+#include "actors/store_actor.hpp"
+#include "store/store.hpp"
+
+namespace fairlead {
+
+/// An agent that lives in this process.
+struct local_agent {
+  std::string name;  // the one steps use; also that of its instance, behind the node's name
+  std::string kind;
+  std::shared_ptr<agents::backend> backend;
+};
+
+struct shard_options {
+  std::string node;
+  std::string version;
+  scheduler_limits limits;
+  planted_faults faults;
+  duration scan_period = std::chrono::seconds{1};
+  retention_policy retention;
+  std::string archive_directory;
+  std::uint64_t incarnation = 1;  // of the agents in this process: counts the node's starts
+  std::vector<local_agent> agents;
+};
+
+class shard {
+ public:
+  struct world {
+    caf::actor_system* system = nullptr;
+    const clock* time = nullptr;
+    store::store* store = nullptr;
+    observer* log = nullptr;
+    expression_pool* expressions = nullptr;
+    std::function<void(v1::StatusReply&)> describe_node;
+    /// Called at most a few times, from any thread, when the shard cannot go on.
+    fatal_handler on_fatal;
+  };
+
+  /// Raises the epoch, spawns everything and begins to take up what was running.
+  static result<std::unique_ptr<shard>> start(world in, shard_options options);
+
+  ~shard();
+
+  const gateway_actor& gateway() const noexcept { return gateway_; }
+
+  /// No new tasks and no new attempts; waits until everything decided is durable, at most `limit`; then ends all actors. False when the
+  /// limit ran out (nothing is lost: what was not acknowledged was not promised).
+  bool stop(duration limit);
+
+ private:
+  shard(world in, shard_options options);
+
+  world world_;
+  shard_options options_;
+  store_actor store_;
+  scheduler_actor scheduler_;
+  supervisor_actor supervisor_;
+  archiver_actor archiver_;
+  std::vector<agent_actor> agents_;
+  gateway_actor gateway_;
+};
+
+}  // namespace fairlead

@@ -1,0 +1,35 @@
+#include "actors/store_actor.hpp"
+
+#include <utility>
+
+namespace fairlead {
+
+store_actor::behavior_type run_store(store_actor::stateful_pointer<store_state> self, store::store* target, fatal_handler on_fatal) {
+  return {
+      [self](commit_request& request) {
+        auto& state = self->state;
+        if (state.failed) return;
+        state.gathered.push_back(std::move(request.what));
+        state.asker = self->current_sender();
+        if (std::exchange(state.armed, true)) return;
+        // Queued behind everything the mailbox holds by now.
+        self->send(self, flush_atom_v);
+      },
+      [self, target, on_fatal = std::move(on_fatal)](flush_atom) {
+        auto& state = self->state;
+        state.armed = false;
+        if (state.gathered.empty() || state.failed) return;
+        const auto group = std::exchange(state.gathered, {});
+        const auto done = target->commit(group);
+        if (!done.ok()) {
+          state.failed = true;
+          on_fatal(done.failure());
+          return;
+        }
+        const auto scheduler = caf::actor_cast<scheduler_actor>(state.asker);
+        self->send(scheduler, committed{group.back().sequence});
+      },
+  };
+}
+
+}  // namespace fairlead

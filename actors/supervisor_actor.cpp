@@ -1,0 +1,64 @@
+#include "actors/supervisor_actor.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace fairlead {
+
+class supervisor_shell final : public supervisor_outbox {
+ public:
+  using self_pointer = supervisor_actor::stateful_pointer<supervisor_state>;
+
+  supervisor_shell(self_pointer self, supervisor_setup setup)
+      : self_(self), setup_(std::move(setup)), supervisor_({setup_.time, setup_.reads, this, setup_.log}) {}
+
+  void scan() {
+    const auto more = supervisor_.scan();
+    if (!more) {
+      setup_.on_fatal(more.failure());
+      return;
+    }
+    // Requests that are still on their way would only be sent again: leave the Scheduler time even when much is due.
+    const auto pause = *more ? std::min(setup_.scan_period, duration{100}) : setup_.scan_period;
+    self_->delayed_send(self_, pause, scan_atom_v);
+  }
+
+  void hint(const v1::RecoveryHintBatch& what) {
+    supervisor_.hint(what);
+    arm();
+  }
+
+  void fire() {
+    armed_until_.reset();
+    supervisor_.fire();
+    arm();
+  }
+
+ private:
+  void recover(v1::RecoverBatch what) override { self_->send(setup_.scheduler, std::move(what)); }
+
+  void arm() {
+    const auto next = supervisor_.next_hint();
+    if (!next || (armed_until_ && *armed_until_ <= *next)) return;
+    armed_until_ = next;
+    self_->delayed_send(self_, std::max(*next - setup_.time->now(), duration{0}), expire_atom_v);
+  }
+
+  self_pointer self_;
+  supervisor_setup setup_;
+  supervisor supervisor_;
+  std::optional<moment> armed_until_;
+};
+
+supervisor_actor::behavior_type run_supervisor(supervisor_actor::stateful_pointer<supervisor_state> self, supervisor_setup setup) {
+  self->state.shell = std::make_shared<supervisor_shell>(self, std::move(setup));
+  auto* shell = self->state.shell.get();
+  self->send(self, scan_atom_v);
+  return {
+      [=](const v1::RecoveryHintBatch& what) { shell->hint(what); },
+      [=](scan_atom) { shell->scan(); },
+      [=](expire_atom) { shell->fire(); },
+  };
+}
+
+}  // namespace fairlead

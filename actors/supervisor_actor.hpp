@@ -1,0 +1,28 @@
+#pragma once
+// The Supervisor in CAF: a periodic scan and a reminder for the next hint.
+
+#include "actors/interfaces.hpp"
+#include "actors/store_actor.hpp"
+#include "actors/supervisor.hpp"
+
+namespace fairlead {
+
+struct supervisor_setup {
+  const clock* time = nullptr;
+  const store::store* reads = nullptr;
+  observer* log = nullptr;
+  scheduler_actor scheduler;
+  duration scan_period = std::chrono::seconds{1};
+  fatal_handler on_fatal;
+};
+
+class supervisor_shell;
+
+struct supervisor_state {
+  std::shared_ptr<supervisor_shell> shell;
+  static inline const char* name = "supervisor";
+};
+
+supervisor_actor::behavior_type run_supervisor(supervisor_actor::stateful_pointer<supervisor_state> self, supervisor_setup setup);
+
+}  // namespace fairlead

@@ -1,0 +1,59 @@
+#include "actors/watches.hpp"
+
+#include <algorithm>
+
+#include "store/task_rows.hpp"
+
+namespace fairlead {
+
+v1::WatchReply watches::describe(std::uint64_t task_number, std::uint64_t after_sequence, const store::snapshot& from) {
+  v1::WatchReply out;
+  const auto record = store::load_task(from, task_number);
+  if (!record) {
+    *out.mutable_error() = record.failure().to_proto();
+    return out;
+  }
+  if (!*record) {
+    *out.mutable_error() = error{v1::ERROR_CODE_NOT_FOUND, "the task is not in the store any more", "see fairlead task show"}.to_proto();
+    return out;
+  }
+  const auto& task = **record;
+  out.set_state(task.state());
+  out.set_parked(task.parked());
+  out.set_reason(task.parked_reason());
+  for (const auto& step : task.steps()) out.add_step_paths(step.path());
+  if (task.history_size() <= after_sequence) return out;
+  auto history = store::load_history(from, task);
+  if (!history) {
+    *out.mutable_error() = history.failure().to_proto();
+    return out;
+  }
+  for (auto& event : *history)
+    if (event.sequence() > after_sequence) *out.add_events() = std::move(event);
+  return out;
+}
+
+void watches::look(std::uint64_t task_number, const store::snapshot& now_committed, std::vector<answer>& out) {
+  const auto found = by_task_.find(task_number);
+  if (found == by_task_.end()) return;
+  std::erase_if(found->second, [&](const entry& who) {
+    auto reply = describe(task_number, who.after_sequence, now_committed);
+    if (reply.events().empty() && !reply.has_error()) return false;
+    out.push_back({who.ticket, std::move(reply)});
+    return true;
+  });
+  if (found->second.empty()) by_task_.erase(found);
+}
+
+void watches::expire(moment now, const store::snapshot& now_committed, std::vector<answer>& out) {
+  for (auto task = by_task_.begin(); task != by_task_.end();) {
+    std::erase_if(task->second, [&](const entry& who) {
+      if (who.until > now) return false;
+      out.push_back({who.ticket, describe(task->first, who.after_sequence, now_committed)});
+      return true;
+    });
+    task = task->second.empty() ? by_task_.erase(task) : std::next(task);
+  }
+}
+
+}  // namespace fairlead

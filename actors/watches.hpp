@@ -1,0 +1,45 @@
+#pragma once
+// Long polls on tasks: who waits for the next events of which task, and until when. One thread.
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "messages/api.pb.h"
+#include "messages/time.hpp"
+#include "store/store.hpp"
+
+namespace fairlead {
+
+class watches {
+ public:
+  struct entry {
+    std::uint64_t ticket = 0;
+    std::uint64_t after_sequence = 0;
+    moment until;
+  };
+  struct answer {
+    std::uint64_t ticket = 0;
+    v1::WatchReply reply;
+  };
+
+  bool empty() const noexcept { return by_task_.empty(); }
+  bool has(std::uint64_t task_number) const { return by_task_.count(task_number) != 0; }
+
+  void add(std::uint64_t task_number, entry who) { by_task_[task_number].push_back(who); }
+
+  /// Answers for those whose task has newer events in `now_committed`.
+  void look(std::uint64_t task_number, const store::snapshot& now_committed, std::vector<answer>& out);
+
+  /// Empty answers for those whose time is over.
+  void expire(moment now, const store::snapshot& now_committed, std::vector<answer>& out);
+
+  /// The reply for one task as it is in `from`; `events` holds what is newer than `after_sequence`.
+  static v1::WatchReply describe(std::uint64_t task_number, std::uint64_t after_sequence, const store::snapshot& from);
+
+ private:
+  std::unordered_map<std::uint64_t, std::vector<entry>> by_task_;
+};
+
+}  // namespace fairlead

@@ -1,0 +1,40 @@
+#pragma once
+// The workflow definitions of a shard: the current one of each name and every version that a task is pinned to. One thread.
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "actors/core/workflow.hpp"
+#include "messages/workflow.pb.h"
+#include "store/store.hpp"
+
+namespace fairlead {
+
+class workflow_catalog {
+ public:
+  using handle = std::shared_ptr<const core::workflow>;
+
+  /// Reads which version of each name is current.
+  status open(const store::snapshot& from);
+
+  /// The current version; not_found names the workflow.
+  result<handle> current(const std::string& name, const store::snapshot& from);
+
+  /// The version a task is pinned to.
+  result<handle> pinned(const std::string& name, const std::string& content_hash, const store::snapshot& from);
+
+  /// Checks and compiles a definition and adds its rows to `out`. `created` is false when exactly this is current already.
+  struct deployed {
+    std::string content_hash;
+    bool created = false;
+  };
+  result<deployed> deploy(const v1::WorkflowDefinition& definition, const std::string& source, std::int64_t now_unix_ms,
+                          store::batch& out);
+
+ private:
+  std::unordered_map<std::string, std::string> current_;  // name -> content hash
+  std::unordered_map<std::string, handle> compiled_;      // by content hash
+};
+
+}  // namespace fairlead
