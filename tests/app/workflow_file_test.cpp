@@ -1,0 +1,234 @@
+#include "app/workflow_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/app/problems.hpp"
+
+namespace fairlead::app {
+namespace {
+
+lines problems_of(const std::string& text, const core::agent_catalog* agents = nullptr) {
+  return shown(parse_workflow("order.yaml", text, agents).problems);
+}
+
+const std::string order = R"(workflow: order
+timeout: 2m
+on_failure: undo
+steps:
+  reserve:
+    agent: inventory
+    call: reserve
+    with: { order: "${ .task.id }", items: "${ .input.items }", count: 9007199254740993 }
+    timeout: 5s
+    attempts: 4
+    backoff: { first: 200ms, factor: 1.5, max: 10s }
+    undo: { call: release, with: { order: "${ .task.id }" }, timeout: 7s, attempts: 9, backoff: { first: 1s } }
+  ship:
+    needs: [reserve]
+    agent: shipping
+    call: dispatch
+    undo: none
+    pivot: true
+    in_doubt: park
+    on_failure: cool_off
+    cool_off: 10m
+)";
+
+// One step with these lines under it; they begin on line 3.
+std::string with_lines(const std::string& text) { return "workflow: w\nsteps: { a: { agent: x, call: y,\n" + text + "\n} }\n"; }
+
+TEST(workflow_file, reads_every_key) {
+  const auto file = parse_workflow("order.yaml", order, nullptr);
+  EXPECT_EQ(shown(file.problems), lines{});
+  EXPECT_EQ(file.source, order);
+  const auto& definition = file.definition;
+  EXPECT_EQ(definition.name(), "order");
+  EXPECT_EQ(definition.timeout_ms(), 120'000);
+  EXPECT_EQ(definition.on_failure(), v1::ON_FAILURE_UNDO);
+  ASSERT_EQ(definition.steps_size(), 2);
+  const auto& reserve = definition.steps(0);
+  EXPECT_EQ(reserve.name(), "reserve");
+  EXPECT_EQ(reserve.agent(), "inventory");
+  EXPECT_EQ(reserve.call(), "reserve");
+  EXPECT_EQ(reserve.with_json(), R"({"order":"${ .task.id }","items":"${ .input.items }","count":9007199254740993})");
+  EXPECT_EQ(reserve.timeout_ms(), 5'000);
+  EXPECT_EQ(reserve.attempts(), 4U);
+  EXPECT_EQ(reserve.backoff().first_ms(), 200);
+  EXPECT_EQ(reserve.backoff().factor(), 1.5);
+  EXPECT_EQ(reserve.backoff().max_ms(), 10'000);
+  EXPECT_EQ(reserve.in_doubt(), v1::IN_DOUBT_RETRY);
+  EXPECT_EQ(reserve.on_failure(), v1::ON_FAILURE_UNSPECIFIED);
+  EXPECT_EQ(reserve.undo().call(), "release");
+  EXPECT_EQ(reserve.undo().with_json(), R"({"order":"${ .task.id }"})");
+  EXPECT_EQ(reserve.undo().timeout_ms(), 7'000);
+  EXPECT_EQ(reserve.undo().attempts(), 9U);
+  EXPECT_EQ(reserve.undo().backoff().first_ms(), 1'000);
+  EXPECT_EQ(reserve.undo().backoff().max_ms(), 60'000);
+  const auto& ship = definition.steps(1);
+  EXPECT_EQ(ship.needs(0), "reserve");
+  EXPECT_TRUE(ship.undo().none());
+  EXPECT_TRUE(ship.pivot());
+  EXPECT_EQ(ship.in_doubt(), v1::IN_DOUBT_PARK);
+  EXPECT_EQ(ship.on_failure(), v1::ON_FAILURE_COOL_OFF);
+  EXPECT_EQ(ship.cool_off_ms(), 600'000);
+}
+
+TEST(workflow_file, fills_in_the_defaults) {
+  const auto file = parse_workflow("w.yaml", "workflow: w\nsteps:\n  a: { agent: x, call: y, undo: { call: z } }\n", nullptr);
+  EXPECT_EQ(shown(file.problems), lines{});
+  EXPECT_EQ(file.definition.on_failure(), v1::ON_FAILURE_PARK);
+  EXPECT_EQ(file.definition.timeout_ms(), 0);
+  const auto& step = file.definition.steps(0);
+  EXPECT_EQ(step.with_json(), "");
+  EXPECT_EQ(step.timeout_ms(), 30'000);
+  EXPECT_EQ(step.attempts(), 3U);
+  EXPECT_EQ(step.backoff().first_ms(), 1'000);
+  EXPECT_EQ(step.backoff().factor(), 2);
+  EXPECT_EQ(step.backoff().max_ms(), 60'000);
+  EXPECT_EQ(step.in_doubt(), v1::IN_DOUBT_RETRY);
+  EXPECT_FALSE(step.pivot());
+  EXPECT_EQ(step.undo().timeout_ms(), 30'000);
+  EXPECT_EQ(step.undo().attempts(), 3U);
+}
+
+TEST(workflow_file, a_first_backoff_beyond_the_default_maximum_raises_it) {
+  const auto file = parse_workflow("w.yaml", with_lines("backoff: { first: 5m }"), nullptr);
+  EXPECT_EQ(shown(file.problems), lines{});
+  EXPECT_EQ(file.definition.steps(0).backoff().max_ms(), 300'000);
+}
+
+TEST(workflow_file, says_what_is_missing) {
+  EXPECT_EQ(problems_of("timeout: 1m\n"), (lines{"1:1: workflow: this key is missing; expected the name of the workflow",
+                                                 "1:1: steps: this key is missing; expected a map of steps by name"}));
+  EXPECT_EQ(problems_of("workflow: w\nsteps: {}\n"), lines{"2:8: steps: a workflow has at least one step"});
+  EXPECT_EQ(problems_of("workflow: w\nsteps:\n"), lines{"2:1: steps: expected a map, found nothing"});
+  EXPECT_EQ(problems_of("workflow: w\nsteps:\n  - a\n"), lines{"2:1: steps: expected a map, found a list"});
+  EXPECT_EQ(problems_of("workflow: w\nsteps:\n  a:\n    timeout: 5s\n"),
+            (lines{"3:3: steps.a.agent: a step names the agent that performs it", "3:3: steps.a.call: this names the agent's call"}));
+  EXPECT_EQ(problems_of("workflow: w\nsteps:\n  a:\n"), lines{"3:3: steps.a: expected a map, found nothing"});
+  EXPECT_EQ(problems_of("[workflow]\n"), lines{"1:1: expected a map, found a list"});
+}
+
+TEST(workflow_file, reads_on_after_a_problem_and_shows_all_in_order) {
+  const auto* text = R"(workflow: Order
+timeout: soon
+on_failure: explode
+steps:
+  reserve:
+    agent: inventory
+    call: reserve
+    attempts: 0
+    backoff: { first: 2s, factor: 0, max: 1s, mix: 1 }
+    tiemout: 5s
+    timeout: 5s
+  charge:
+    needs: [resrve, charge]
+    agent: [payment]
+    call: charge
+    pivot: maybe
+    in_doubt: ignore
+    undo: maybe
+  charge:
+    agent: x
+  ship:
+    needs: charge
+    agent: shipping
+    call: dispatch
+    with: { a: 0x10, b: "${ .steps.reserve }" }
+    undo: { cal: recall }
+)";
+  EXPECT_EQ(problems_of(text),
+            (lines{
+                "1:11: workflow: \"Order\" is not a name for a workflow; a lower-case letter, then lower-case letters, digits, _ and -; at most 64 in all",
+                "2:10: timeout: expected a duration such as 250ms, 5s, 1m30s, 2h or 7d, found \"soon\"",
+                "3:13: on_failure: expected undo, park or cool_off, found \"explode\"",
+                "8:15: steps.reserve.attempts: expected a whole number from 1 to 1000, found the number 0",
+                "9:23: steps.reserve.backoff.first: 2s is longer than max, 1s",
+                "9:35: steps.reserve.backoff.factor: expected a number from 1 to 100, found the number 0",
+                "9:47: steps.reserve.backoff.mix: this key is not known here; did you mean max?",
+                "10:5: steps.reserve.tiemout: this key is not known here; did you mean timeout?",
+                "13:12: steps.charge.needs: \"resrve\" is not a step of this workflow; did you mean reserve?",
+                "13:12: steps.charge.needs: a step cannot need itself",
+                "14:12: steps.charge.agent: expected text, found a list",
+                "16:12: steps.charge.pivot: expected true or false, found \"maybe\"",
+                "17:15: steps.charge.in_doubt: expected retry or park, found \"ignore\"",
+                "18:11: steps.charge.undo: expected none or a map with call, found \"maybe\"",
+                "19:3: steps.charge: this key stands here twice, first on line 12; remove one of them",
+                "22:12: steps.ship.needs: expected a list, found \"charge\"",
+                "25:16: steps.ship.with.a: 0x10 is a number that JSON cannot spell; put it in quotes if text is meant, or write it in decimal digits",
+                "26:11: steps.ship.undo.call: this names the agent's call",
+                "26:13: steps.ship.undo.cal: this key is not known here; did you mean call?",
+            }));
+}
+
+TEST(workflow_file, shows_what_core_finds_at_its_line) {
+  const auto* text = R"(workflow: w
+on_failure: undo
+steps:
+  a:
+    needs: [c]
+    agent: x
+    call: y
+    undo: none
+  b:
+    needs:
+      - a
+    agent: x
+    call: y
+    with:
+      deep:
+        - "${ .steps.d }"
+  c:
+    needs: [b]
+    agent: x
+    call: "${ no }"
+    undo: none
+    cool_off: 5m
+)";
+  EXPECT_EQ(problems_of(text),
+            (lines{"5:12: steps.a.needs: these steps wait for each other: a -> c -> b -> a; remove one of these needs",
+                   "9:3: steps.b.undo: the workflow says on_failure: undo, so each step says how it is undone; add undo: { call: … }, or undo: none",
+                   "14:5: steps.b.with: an expression reads step \"d\", which is not in this workflow",
+                   "20:11: steps.c.call: \"${ no }\" is not a name for a call",
+                   "22:15: steps.c.cool_off: the step does not say on_failure: cool_off, so this has no effect"}));
+}
+
+TEST(workflow_file, shows_a_bad_expression_at_its_with) {
+  const auto problems = parse_workflow("w.yaml", with_lines("with: { a: \"${ .inputt.x }\" }, undo: { call: z,\nwith: \"${ env }\" }"), nullptr).problems;
+  ASSERT_EQ(problems.size(), 2U);
+  EXPECT_EQ(problems[0].where, "steps.a.with");
+  EXPECT_EQ(problems[0].line, 3);
+  EXPECT_NE(problems[0].sentence.find("inputt"), std::string::npos);
+  EXPECT_EQ(problems[1].where, "steps.a.undo.with");
+  EXPECT_EQ(problems[1].line, 4);
+  EXPECT_NE(problems[1].sentence.find("env"), std::string::npos);
+}
+
+TEST(workflow_file, refuses_later_words_by_name) {
+  for (const auto* key : {"when", "for_each", "repeat", "wait", "signal", "on_timeout", "workflow", "join", "finally", "retry", "lock", "labels", "heartbeat"})
+    EXPECT_EQ(problems_of(with_lines(std::string{key} + ": x")), lines{"3:1: steps.a." + std::string{key} + ": this key is not supported yet"});
+  for (const auto* key : {"labels", "lock", "finally", "retry"})
+    EXPECT_EQ(problems_of(with_lines("") + key + ": x\n"), lines{"5:1: " + std::string{key} + ": this key is not supported yet"});
+  EXPECT_EQ(problems_of(with_lines("undo: { call: z,\n also_if_failed: true }")), lines{"4:2: steps.a.undo.also_if_failed: this key is not supported yet"});
+  EXPECT_EQ(problems_of(with_lines("on_failure: continue")),
+            lines{"3:13: steps.a.on_failure: on_failure: continue is not supported yet; say undo, park or cool_off"});
+}
+
+TEST(workflow_file, checks_agents_and_calls_when_they_are_known) {
+  const core::agent_catalog agents{{"inventory", std::set<std::string>{"reserve"}}, {"shipping", std::set<std::string>{"dispatch"}}};
+  EXPECT_EQ(problems_of(order, &agents), lines{"12:19: steps.reserve.undo.call: agent inventory has no call \"release\""});
+}
+
+TEST(workflow_file, says_when_the_file_is_missing) {
+  const auto file = read_workflow("no/such/order.yaml", nullptr);
+  EXPECT_EQ(shown(file.problems), lines{"there is no such file"});
+}
+
+TEST(workflow_file, shows_the_whole_problem_for_a_person) {
+  const auto file = parse_workflow("flows/w.yaml", "workflow: w\nsteps: 5\n", nullptr);
+  ASSERT_EQ(file.problems.size(), 1U);
+  EXPECT_EQ(to_text(file.problems[0]), "flows/w.yaml:2:8: steps: expected a map, found the number 5");
+}
+
+}  // namespace
+}  // namespace fairlead::app

@@ -1,0 +1,88 @@
+// `./dev bench`: what a task costs, beside what the disk and LMDB cost alone. Never a test: it asserts nothing about time.
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+
+#include "app/expression_worker.hpp"
+#include "tests/bench/bench_load.hpp"
+#include "tests/bench/bench_replay.hpp"
+#include "tests/bench/bench_report.hpp"
+
+namespace {
+
+using namespace fairlead::bench;
+
+struct choices {
+  std::string directory = "build/bench";
+  bool json = false;
+  std::uint64_t finished = 0;
+  std::uint64_t live = 0;
+  std::vector<std::uint32_t> in_flight = {1, 64, 512, 2000};
+  double scale = 1;
+};
+
+std::uint64_t tasks_for(std::uint32_t in_flight, double scale) {
+  const auto tasks = in_flight == 1 ? 2'000 : in_flight <= 64 ? 60'000 : in_flight <= 512 ? 150'000 : 300'000;
+  return static_cast<std::uint64_t>(tasks * scale);
+}
+
+int run(const choices& chosen) {
+  floor with;
+  with.fdatasync_p50_us = fdatasync_p50_us(chosen.directory);
+  std::vector<load_result> runs;
+  for (const auto in_flight : chosen.in_flight) {
+    load_options options;
+    options.directory = chosen.directory + "/store";
+    options.in_flight = in_flight;
+    options.tasks = tasks_for(in_flight, chosen.scale);
+    options.warm_up = std::max<std::uint64_t>(options.tasks / 10, 100);
+    options.seed_finished = chosen.finished;
+    options.seed_live = chosen.live;
+    runs.push_back(run_load(options));
+    std::fprintf(stderr, "%u in flight: %.0f tasks/s (open %.2f s)\n", in_flight, runs.back().tasks_per_s, runs.back().open_s);
+    if (in_flight != 1 && in_flight != chosen.in_flight.back()) continue;
+    // The recording run is one of its own, so that keeping the batches costs the measured one nothing.
+    options.record = true;
+    options.tasks = in_flight == 1 ? 1'000 : options.tasks / 3;
+    options.warm_up = in_flight == 1 ? 1 : options.warm_up / 3;
+    options.seed_finished = 0;
+    options.seed_live = 0;
+    auto recorded = run_load(options);
+    const auto total = options.tasks + options.warm_up;
+    std::filesystem::remove_all(options.directory);
+    if (in_flight == 1) {
+      recorded.groups.erase(recorded.groups.begin());  // the deployment
+      const auto again = replay(recorded.groups, total, recorded.groups.size() / total, chosen.directory + "/replay");
+      with.replay_p50_us = again.p50_us;
+    } else {
+      with.replay_tasks_per_s = replay(recorded.groups, total, 0, chosen.directory + "/replay").tasks_per_s;
+    }
+    std::filesystem::remove_all(chosen.directory + "/replay");
+  }
+  std::filesystem::remove_all(chosen.directory + "/store");
+  std::puts((chosen.json ? to_json(with, runs) : to_table(with, runs)).c_str());
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::string{argv[1]} == "expression-worker") return fairlead::app::run_expression_worker();
+  CLI::App app{"Measures the order workload and its floor."};
+  choices chosen;
+  app.add_flag("--json", chosen.json, "print one JSON object");
+  app.add_option("--directory", chosen.directory, "where stores are made; on the disk to be measured")->capture_default_str();
+  app.add_option("--in-flight", chosen.in_flight, "tasks in flight, one run each")->delimiter(',')->capture_default_str();
+  app.add_option("--finished", chosen.finished, "tasks that stand finished in the store before each run");
+  app.add_option("--live", chosen.live, "tasks that stand live in the store before each run");
+  app.add_option("--scale", chosen.scale, "times the usual number of tasks")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return run(chosen);
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "bench: %s\n", failure.what());
+    return 1;
+  }
+}

@@ -1,0 +1,20 @@
+#pragma once
+// What the bench prints.
+
+#include <string>
+#include <vector>
+
+#include "tests/bench/bench_load.hpp"
+
+namespace fairlead::bench {
+
+struct floor {
+  double fdatasync_p50_us = 0;
+  double replay_tasks_per_s = 0;
+  double replay_p50_us = 0;
+};
+
+std::string to_json(const floor& with, const std::vector<load_result>& runs);
+std::string to_table(const floor& with, const std::vector<load_result>& runs);
+
+}  // namespace fairlead::bench

@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""A node whose surroundings are wrong says so and ends, and one that is asked to end finishes what it has begun to commit."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import harness
+import node_file
+import orders
+from harness import expect, fairlead, wait_until
+
+sys.path.insert(0, str(harness.SERVICES))
+import audit  # noqa: E402
+
+
+class place:
+    """A folder with a node file whose store lies in it."""
+
+    def __init__(self, box, name, services=None, **settings):
+        self.folder = box.folder / name
+        self.folder.mkdir()
+        self.store = self.folder / "store"
+        self.port, = harness.free_ports(1)
+        ports = {7100: self.port, **(dict(zip((7101, 7102, 7103), services.ports.values())) if services else {})}
+        self.config = node_file.derive(harness.ROOT / "config" / "single.yaml", self.folder / "node.yaml", ports=ports,
+                                       settings={"store.path": "store", **{key.replace("__", "."): value for key, value in settings.items()}})
+        self.node = harness.node(box, self.config, f"127.0.0.1:{self.port}", self.folder / "node.log")
+
+    def begin(self):
+        """A store that a node has worked on."""
+        self.node.start()
+        deploy(self.node)
+        code, _ = self.node.end()
+        expect(code == 0, f"the node ended with {code}: {self.node.last_words()}")
+        return self
+
+
+def deploy(node):
+    done = fairlead("workflow", "deploy", harness.ROOT / "config" / "workflows" / "order.yaml", node=node.address)
+    expect(done.returncode == 0, f"deploy: {done.stderr}")
+
+
+def refuses(what, config, codes, words, prefix=()):
+    """The node does not start, says why, and leaves no doubt about what to look at."""
+    done = subprocess.run([*prefix, str(harness.BINARY), "node", "--config", str(config)], capture_output=True, text=True, timeout=30,
+                          cwd=harness.ROOT)
+    expect(done.returncode in codes, f"{what}: exit code {done.returncode} instead of {codes}: {done.stderr[-500:]}")
+    for word in map(str, words):
+        expect(word in done.stderr, f"{what}: the message does not name {word!r}: {done.stderr[-500:]}")
+    print(f"ok  {what}: {done.stderr.strip().splitlines()[-1][:170]}", flush=True)
+
+
+def store_directories(box):
+    one = place(box, "missing_parent", store__path="not/there/store")
+    refuses("a store whose parent is missing", one.config, (3, 74), ["not/there"])
+    one = place(box, "under_a_file", store__path="file/store")
+    (one.folder / "file").write_text("")
+    refuses("a store under a file", one.config, (2, 3, 74), ["file/store"])
+    one = place(box, "a_file")
+    one.store.write_text("")
+    refuses("a store that is a file", one.config, (2, 74), [one.store])
+    one = place(box, "read_only").begin()
+    without_rights = root_without_its_rights()
+    if without_rights is None:
+        print("skipped  a read-only store: this user may write everywhere", flush=True)
+    else:
+        for file in one.store.iterdir():
+            file.chmod(0o444)
+        one.store.chmod(0o555)
+        refuses("a read-only store", one.config, (74,), [one.store], without_rights)
+        one.store.chmod(0o755)
+
+
+def root_without_its_rights():
+    """What to put before a command so that file modes bind it; None when that cannot be had."""
+    if os.geteuid() != 0:
+        return ()
+    if shutil.which("setpriv") is None:
+        return None
+    prefix = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search", "--inh-caps", "-dac_override,-dac_read_search")
+    return prefix if subprocess.run([*prefix, "true"], capture_output=True).returncode == 0 else None
+
+
+def in_use(box):
+    one, other = place(box, "first"), place(box, "second")
+    one.node.start()
+    taken = node_file.derive(other.config, other.folder / "same_store.yaml", settings={"store.path": one.store})
+    refuses("a store in use", taken, (75,), [one.store, one.node.process.pid])
+    checked = fairlead("store", "check", one.store)
+    expect(checked.returncode == 75, f"store check of a store in use ended with {checked.returncode}: {checked.stdout}{checked.stderr}")
+    taken = node_file.derive(other.config, other.folder / "same_port.yaml", ports={other.port: one.port})
+    refuses("a port in use", taken, (75,), [one.port])
+    expect(one.node.status() is not None, "the first node does not answer any more")
+    one.node.end()
+
+
+def newer(box):
+    helper = os.environ.get("FAIRLEAD_MAKE_NEWER_STORE")
+    if not helper:
+        print("skipped  a newer store: FAIRLEAD_MAKE_NEWER_STORE does not name the program that makes one", flush=True)
+        return
+    one = place(box, "newer").begin()
+    done = subprocess.run([helper, str(one.store)], capture_output=True, text=True)
+    expect(done.returncode == 0, f"make_newer_store: {done.stderr}")
+    refuses("a newer store", one.config, (74,), [one.store, "version"])
+
+
+def damaged(box):
+    original = place(box, "whole")
+    original.node.start()
+    deploy(original.node)
+    for order in orders.made_up(20, 1):  # parked or failing: nobody serves them, what counts is that they are stored
+        fairlead("submit", "order", "--id", order["id"], "--input", json.dumps(order["input"]), node=original.node.address)
+    original.node.end()
+    data = (original.store / "data.mdb").read_bytes()
+    for what, spoil in (("overwritten from the start", lambda b: b"\xa5" * 8192 + b[8192:]), ("cut in half", lambda b: b[:len(b) // 2 & ~4095]),
+                        ("a bit flipped in a stored value", lambda b: flip_in_value(b))):
+        one = place(box, what.replace(" ", "_"))
+        shutil.copytree(original.store, one.store)
+        (one.store / "data.mdb").write_bytes(spoil(data))
+        checked = fairlead("store", "check", one.store)
+        expect(checked.returncode == 74, f"store check, {what}: exit code {checked.returncode}: {checked.stdout}{checked.stderr}")
+        print(f"ok  store check, {what}: {(checked.stderr or checked.stdout).strip().splitlines()[0][:170]}", flush=True)
+        if what != "a bit flipped in a stored value":  # a node need not read every value to start
+            refuses(f"a damaged store, {what}", one.config, (74,), [one.store])
+
+
+def flip_in_value(data):
+    """A bit inside the text of a stored order, wherever it stands."""
+    at = data.rfind("order-00007".encode())
+    expect(at >= 0, "the order is not to be found in the store's file")
+    return data[:at + 3] + bytes([data[at + 3] ^ 1]) + data[at + 4:]
+
+
+def full(box, services):
+    one = place(box, "full", services, store__max_size="16MiB")
+    one.node.start()
+    deploy(one.node)
+    history = harness.history(one.folder / "history.jsonl")
+    taken, refusal = [], None
+    for number in range(1, 200):
+        order = {"id": f"big-{number:03}", "input": {"items": [{"sku": "x" * 200_000}], "amount_cents": number, "address": {}}}
+        history.add_orders([order])
+        path = one.folder / "input.json"
+        path.write_text(json.dumps(order["input"]))
+        done = fairlead("submit", "order", "--id", order["id"], "--input", f"@{path}", node=one.node.address, seconds=60)
+        if done.returncode != 0:
+            refusal = done
+            break
+        taken.append(order["id"])
+        history.add("acknowledged", [order["id"]])
+    expect(refusal is not None and refusal.returncode == 5 and "full" in refusal.stderr.lower() and len(taken) > 5,
+           f"a full store should refuse new tasks with 5 and say so: {refusal and (refusal.returncode, refusal.stderr)}, {len(taken)} taken")
+    print(f"ok  a full store, after {len(taken)} orders: {refusal.stderr.strip().splitlines()[0][:170]}", flush=True)
+    wait_until(lambda: one.node.status()["counts"]["completed"] >= len(taken), 60, "what was taken completes in a full store", every=0.1)
+    history.add_ends(one.node.tasks())
+    code, _ = one.node.end()
+    expect(code == 0, f"the node of a full store ended with {code}")
+    judge(services, history, one, "big-")
+
+
+def asked_to_end(box, services):
+    """SIGTERM and SIGINT in the middle of work: in bounded time, with 0, and everything acknowledged goes on afterwards."""
+    one = place(box, "asked", services)
+    history = harness.history(one.folder / "history.jsonl")
+    for turn, number in enumerate((signal.SIGTERM, signal.SIGINT, signal.SIGTERM)):
+        one.node.start()
+        if turn == 0:
+            deploy(one.node)
+        batch = list(orders.made_up(100, 1, 1 + 100 * turn, prefix="asked-"))
+        history.add_orders(batch)
+        path = one.folder / "batch.jsonl"
+        harness.write_batch(path, batch)
+        done = fairlead("submit", "order", "--batch", path, "--quiet", node=one.node.address)
+        expect(done.returncode == 0, f"submit: {done.stderr}")
+        history.add("acknowledged", [order["id"] for order in batch])
+        wait_until(lambda: services.look() >= 20, 30, "20 steps run at once", every=0.01)
+        code, seconds = one.node.end(number, 6)
+        expect(code == 0, f"{number.name}: the node ended with {code}: {one.node.last_words()}")
+        print(f"ok  {number.name} with work under way: ended with 0 after {seconds:.2f} s", flush=True)
+    one.node.start()
+    wait_until(lambda: one.node.status()["counts"]["completed"] >= 300, 60, "all orders complete after the restarts", every=0.1)
+    history.add_ends(one.node.tasks())
+    for _ in range(2):  # twice in a row is no worse than once
+        one.node.process.send_signal(signal.SIGINT)
+        time.sleep(0.01)
+    expect(one.node.process.wait(timeout=6) in (0, 130), "two SIGINTs in a row")
+    judge(services, history, one, "asked-")
+
+
+def judge(services, history, one, prefix):
+    records = services.records()
+    mine = {(r["service"], r["request"]) for r in records if r["record"] == "arrival" and f'"{prefix}' in r["body"]}
+    verdict = audit.judge([r for r in records if (r["service"], r["request"]) in mine], history.events)
+    expect(verdict.held(), audit.table(verdict))
+    checked = fairlead("store", "check", one.store)
+    expect(checked.returncode == 0, f"store check: {checked.stdout}{checked.stderr}")
+    print(f"ok  audit and store check, {verdict.counts['acknowledged']} orders", flush=True)
+
+
+def run():
+    with harness.sandbox("bad_surroundings") as box:
+        store_directories(box)
+        in_use(box)
+        newer(box)
+        damaged(box)
+        services = harness.services(box, work_seconds=(0.05, 0.2), slow=0.1, slow_seconds=(0.2, 1.5), max_seconds=300)
+        full(box, services)
+        asked_to_end(box, services)
+    return 0
+
+
+if __name__ == "__main__":
+    harness.main(run)

@@ -1,0 +1,260 @@
+"""What every scenario needs: the real binary, the three services, a scratch folder, waiting with deadlines, and an end to all of it."""
+
+import contextlib
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SERVICES = ROOT / "tests" / "services"
+BINARY = pathlib.Path(os.environ.get("FAIRLEAD_BIN", ROOT / "build" / "release" / "bin" / "fairlead"))
+sys.path.insert(0, str(SERVICES))
+
+import journal  # noqa: E402
+import operations  # noqa: E402
+
+
+class scenario_failed(Exception):
+    """The sentence is for a person."""
+
+
+def expect(truth, sentence):
+    if not truth:
+        raise scenario_failed(sentence)
+
+
+def wait_until(condition, seconds, what, every=0.02):
+    """Returns the first truthy value of `condition`; after `seconds` without one the scenario fails, naming `what`."""
+    end = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() >= end:
+            raise scenario_failed(f"waited {seconds:g} s in vain for this: {what}")
+        time.sleep(every)
+
+
+def free_ports(count):
+    """Ports that nobody listens on, below those that the system gives to outgoing connections."""
+    found = []
+    while len(found) < count:
+        port = random.SystemRandom().randrange(20000, 30000)
+        if port not in found and not port_in_use(port):
+            found.append(port)
+    return found
+
+
+def port_in_use(port):
+    with socket.socket() as one:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            one.bind(("127.0.0.1", port))
+        except OSError:
+            return True
+    return False
+
+
+def until_parent_ends(command):
+    """The command, so that the kernel kills it when this process ends, however that happens."""
+    setpriv = shutil.which("setpriv")
+    return [setpriv, "--pdeathsig", "KILL", *command] if setpriv else list(command)
+
+
+def fairlead(*arguments, node=None, seconds=30, stdin=None):
+    """Runs the binary to its end."""
+    command = [str(BINARY), *map(str, arguments)] + (["--node", node] if node else [])
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=seconds, input=stdin, cwd=ROOT)
+    except subprocess.TimeoutExpired:
+        raise scenario_failed(f"`fairlead {' '.join(map(str, arguments))}` did not end within {seconds} s") from None
+
+
+def fairlead_json(*arguments, node=None, seconds=30):
+    """What a command prints with --json; fails with the command's own sentence."""
+    done = fairlead(*arguments, "--json", node=node, seconds=seconds)
+    expect(done.returncode == 0, f"`fairlead {' '.join(map(str, arguments))}` ended with {done.returncode}: {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
+class sandbox:
+    """A scratch folder and processes; all of them end with the `with` block. The folder is kept when the block fails."""
+
+    def __init__(self, name, folder=None):
+        self.folder = (pathlib.Path(folder) if folder else BINARY.parent.parent / "scenarios" / f"{name}-{os.getpid()}").resolve()
+        self.keep = folder is not None
+        self.processes_ = []
+
+    def __enter__(self):
+        mark = self.folder / ".scratch"
+        expect(not self.folder.exists() or mark.exists() or not any(self.folder.iterdir()),
+               f"{self.folder} holds something that is not from here, so it is not emptied")
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True)
+        mark.touch()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, lambda *_: sys.exit(1))
+        return self
+
+    def __exit__(self, kind, _error, _trace):
+        for process in reversed(self.processes_):
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            process.wait()
+        if kind is None and not self.keep:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        elif kind is not None:
+            print(f"what is left of this run stands in {self.folder}", file=sys.stderr)
+        return False
+
+    def start(self, command, **options):
+        # A session of its own: Ctrl-C on the terminal is for this program, which then ends all the others.
+        process = subprocess.Popen(until_parent_ends(map(str, command)), start_new_session=True, **options)
+        self.processes_.append(process)
+        return process
+
+
+class services:
+    """The three services, each with its own record file, and what their records say so far."""
+
+    def __init__(self, box, ports=(0, 0, 0), **options):
+        self.paths = {name: box.folder / f"{name}.jsonl" for name in operations.SERVICES}
+        self.ports = {}
+        self.running = {}   # (service, request) -> arrival, of requests that are neither answered nor given up
+        self.effects = {}   # operation -> effects so far
+        self.arrivals = 0
+        self.followers_ = {name: journal.follower(path) for name, path in self.paths.items()}
+        flags = [word for key, value in options.items()
+                 for word in (f"--{key.replace('_', '-')}", *map(str, value if isinstance(value, tuple) else (value,)))]
+        started = {}
+        for name, port in zip(self.paths, ports):
+            started[name] = box.start([sys.executable, SERVICES / "service.py", "--name", name, "--port", port, "--record",
+                                       self.paths[name], "--with-parent", *flags], stdout=subprocess.PIPE, text=True)
+        for name, process in started.items():
+            ready = process.stdout.readline().split()
+            expect(ready, f"the {name} service could not be started")
+            self.ports[name] = int(ready[1])
+
+    def look(self):
+        """Reads what was recorded since the last look; gives the number of requests being worked on."""
+        for name, follower in self.followers_.items():
+            for record in follower.fresh():
+                place = (name, record["request"])
+                if record["record"] == "arrival":
+                    self.arrivals += 1
+                    self.running[place] = record
+                elif record["record"] in ("answer", "gone"):
+                    self.running.pop(place, None)
+                elif record["record"] == "effect_end":
+                    self.effects[record["operation"]] = self.effects.get(record["operation"], 0) + 1
+        return len(self.running)
+
+    def records(self):
+        return [record for path in self.paths.values() for record in journal.read(path)]
+
+
+class node:
+    """One node of a config file, started as often as one likes."""
+
+    def __init__(self, box, config, address, log=None):
+        self.box_ = box
+        self.config_ = config
+        self.address = address
+        self.log = pathlib.Path(log or box.folder / "node.log")
+        self.process = None
+
+    def launch(self):
+        """Starts the process and waits for nothing."""
+        with open(self.log, "ab") as log:
+            self.process = self.box_.start([BINARY, "node", "--config", self.config_], stdout=log, stderr=log, cwd=ROOT)
+
+    def start(self, seconds=15):
+        """Returns once it answers, with what it says."""
+        self.launch()
+        return wait_until(self._answers, seconds, f"the node answers at {self.address}, see {self.log}", every=0.01)
+
+    def _answers(self):
+        expect(self.process.poll() is None, f"the node ended with {self.process.returncode}: {self.last_words()}")
+        return self.status()
+
+    def status(self):
+        """None when it does not answer."""
+        done = fairlead("status", "--json", node=self.address)
+        return json.loads(done.stdout) if done.returncode == 0 else None
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def end(self, number=signal.SIGTERM, seconds=6):
+        """Asks it to end; (exit code, seconds it took)."""
+        began = time.monotonic()
+        self.process.send_signal(number)
+        try:
+            code = self.process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            raise scenario_failed(f"the node did not end within {seconds} s of {signal.Signals(number).name}") from None
+        return code, time.monotonic() - began
+
+    def last_words(self, lines=3):
+        return " / ".join(self.log.read_text(errors="replace").strip().splitlines()[-lines:])
+
+    def tasks(self, *filters):
+        """Every task, over all pages."""
+        found, cursor = [], ""
+        while True:
+            page = fairlead_json("task", "list", "--limit", "1000", *filters, *(["--cursor", cursor] if cursor else []), node=self.address)
+            found += page["tasks"]
+            cursor = page["cursor"]
+            if not cursor:
+                return found
+
+
+class history:
+    """The client's own record, in the form that the audit reads."""
+
+    def __init__(self, path):
+        self.path = path
+        self.events = []
+        self.file_ = open(path, "a", encoding="utf-8")
+
+    def add(self, event, ids, **fields):
+        for number in ids:
+            line = {"event": event, "id": number, **fields}
+            self.events.append(line)
+            self.file_.write(json.dumps(line, ensure_ascii=False) + "\n")
+        self.file_.flush()
+
+    def add_orders(self, orders):
+        for order in orders:
+            self.add("submitted", [order["id"]], input=order["input"])
+
+    def add_ends(self, tasks):
+        for task in tasks:
+            self.add("final", [task["id"]], state=task["state"], parked=task["parked"], reason=task.get("reason", ""))
+
+
+def write_batch(path, orders):
+    with open(path, "w", encoding="utf-8") as file:
+        for order in orders:
+            file.write(json.dumps(order, ensure_ascii=False) + "\n")
+
+
+def main(run):
+    """Runs a scenario; a failed one says so in one sentence."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also where a shell that runs this in the background has it ignored
+    if not BINARY.exists():
+        sys.exit(f"there is no {BINARY}: ./dev build")
+    try:
+        sys.exit(run() or 0)
+    except scenario_failed as failure:
+        sys.exit(f"FAILED: {failure}")
+    except KeyboardInterrupt:
+        sys.exit(130)
