@@ -1,0 +1,15 @@
+#pragma once
+// The command groups, one file each.
+
+#include "app/cli_context.hpp"
+
+namespace fairlead::app {
+
+void add_submit_command(CLI::App& app, cli_context& context);     // cli_submit.cpp
+void add_task_commands(CLI::App& app, cli_context& context);      // cli_task.cpp
+void add_workflow_commands(CLI::App& app, cli_context& context);  // cli_workflow.cpp
+void add_status_command(CLI::App& app, cli_context& context);     // cli_status.cpp
+void add_config_commands(CLI::App& app, cli_context& context);    // cli_config.cpp
+void add_store_commands(CLI::App& app, cli_context& context);     // cli_store.cpp
+
+}  // namespace fairlead::app

@@ -1,0 +1,84 @@
+#include "app/cli_context.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "app/cli_table.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+std::string as_sentence(const std::string& text) {
+  auto out = printable(text);
+  if (!out.empty() && out.back() != '.' && out.back() != '!' && out.back() != '?') out += '.';
+  return out;
+}
+
+}  // namespace
+
+void add_json_option(CLI::App& command, cli_context& context) { command.add_flag("--json", context.json, "Print one JSON object, for programs"); }
+
+void add_client_options(CLI::App& command, cli_context& context, const std::string& timeout_help) {
+  command.add_option("--node", context.nodes, "Nodes to ask, HOST:PORT[,HOST:PORT...]; the next one is tried when one is lost")
+      ->envname("FAIRLEAD_NODE")
+      ->type_name("ADDRESSES")
+      ->capture_default_str();
+  command.add_option("--timeout", context.timeout, timeout_help)->type_name("DURATION");
+  add_json_option(command, context);
+}
+
+result<std::optional<duration>> timeout_of(const cli_context& context) {
+  if (context.timeout.empty()) return std::optional<duration>{};
+  std::int64_t ms = 0;
+  if (!parse_duration(context.timeout, ms) || ms <= 0)
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "'" + context.timeout + "' is not a duration for --timeout", "Write it like 500ms, 5s, 1m30s or 2h"};
+  return std::optional<duration>{duration{ms}};
+}
+
+std::vector<std::string> split_nodes(const std::string& text) {
+  std::vector<std::string> out;
+  std::size_t from = 0;
+  for (;;) {
+    auto comma = text.find(',', from);
+    out.push_back(text.substr(from, comma == std::string::npos ? std::string::npos : comma - from));
+    if (comma == std::string::npos) return out;
+    from = comma + 1;
+  }
+}
+
+result<client> connect(const cli_context& context, duration request_timeout) {
+  auto timeout = timeout_of(context);
+  if (!timeout) return timeout.failure();
+  return connect_with(context, timeout->value_or(request_timeout), timeout->value_or(duration{0}));
+}
+
+result<client> connect_with(const cli_context& context, duration request_timeout, duration connect_timeout) {
+  client_options options;
+  options.nodes = split_nodes(context.nodes);
+  options.request_timeout = request_timeout;
+  options.connect_timeout = connect_timeout;
+  auto connected = client::connect(std::move(options));
+  if (!connected && connected.failure().code == v1::ERROR_CODE_UNAVAILABLE) {
+    auto why = connected.failure();
+    why.remedy = "Start one with 'fairlead node --config FILE', or name another with --node HOST:PORT or FAIRLEAD_NODE";
+    return why;
+  }
+  return connected;
+}
+
+int fail(const error& why) {
+  std::fflush(stdout);
+  auto text = "fairlead: " + as_sentence(why.sentence) + "\n";
+  if (!why.remedy.empty()) text += as_sentence(why.remedy) + "\n";
+  std::fputs(text.c_str(), stderr);
+  return exit_code_of(why.code);
+}
+
+void print(cli_context& context, const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
+  context.code = fail({v1::ERROR_CODE_DISK, std::string{"The output cannot be written: "} + std::strerror(errno), ""});
+}
+
+}  // namespace fairlead::app

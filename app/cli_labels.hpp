@@ -1,0 +1,15 @@
+#pragma once
+// Labels as options give them.
+
+#include <string>
+#include <vector>
+
+#include "messages/api.pb.h"
+#include "messages/error.hpp"
+
+namespace fairlead::app {
+
+/// Reads `key=value`s; a value may be empty and may hold `=`. Errors: no `=`, an empty key, the same key twice.
+result<std::vector<v1::Label>> parse_labels(const std::vector<std::string>& texts);
+
+}  // namespace fairlead::app

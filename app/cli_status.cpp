@@ -1,0 +1,77 @@
+#include <algorithm>
+
+#include "app/cli_commands.hpp"
+#include "app/cli_json.hpp"
+#include "app/cli_table.hpp"
+#include "app/cli_words.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+std::string status_json(const v1::StatusReply& reply) {
+  json_writer out;
+  out.begin_object().key("node").string(reply.node()).key("version").string(reply.version());
+  out.key("started_at").moment(reply.started_at_unix_ms()).key("epoch").number(std::uint64_t{reply.epoch()});
+  const auto& counts = reply.counts();
+  out.key("counts").begin_object();
+  out.key("pending").number(std::uint64_t{counts.pending()}).key("running").number(std::uint64_t{counts.running()});
+  out.key("completed").number(std::uint64_t{counts.completed()}).key("undoing").number(std::uint64_t{counts.undoing()});
+  out.key("undone").number(std::uint64_t{counts.undone()}).key("parked").number(std::uint64_t{counts.parked()});
+  out.key("archived").number(std::uint64_t{counts.archived()}).end_object();
+  out.key("agents").begin_array();
+  for (const auto& agent : reply.agents()) {
+    out.begin_object().key("agent").string(agent.agent()).key("instance").string(agent.instance()).key("kind").string(agent.kind());
+    out.key("incarnation").number(std::uint64_t{agent.incarnation()}).key("capacity").number(agent.capacity());
+    out.key("held").number(agent.held()).key("waiting").number(std::uint64_t{agent.waiting()}).key("calls").begin_array();
+    for (const auto& call : agent.calls()) out.string(call);
+    out.end_array().end_object();
+  }
+  out.end_array();
+  const auto& store = reply.store();
+  out.key("store").begin_object().key("path").string(store.path()).key("used_bytes").number(std::uint64_t{store.used_bytes()});
+  out.key("max_bytes").number(std::uint64_t{store.max_bytes()}).key("sequence").number(std::uint64_t{store.sequence()});
+  out.key("commits").number(std::uint64_t{store.commits()}).end_object();
+  out.key("oldest_due").moment(reply.oldest_due_unix_ms()).key("resumed_tasks").number(std::uint64_t{reply.resumed_tasks()});
+  out.key("resuming").boolean(reply.resuming()).end_object();
+  return out.text();
+}
+
+std::string status_text(const v1::StatusReply& reply) {
+  const auto& store = reply.store();
+  std::string out = "node     " + printable(reply.node()) + ", fairlead " + printable(reply.version()) + ", up since " +
+                    time_text(reply.started_at_unix_ms()) + ", epoch " + std::to_string(reply.epoch()) + "\n";
+  out += "store    " + printable(store.path()) + ", " + bytes_text(store.used_bytes()) + " of " + bytes_text(store.max_bytes()) + " used, " +
+         std::to_string(store.commits()) + " commits\n";
+  out += "resumed  " + std::to_string(reply.resumed_tasks()) + " tasks taken up at the start" + (reply.resuming() ? ", more to come" : "") + "\n";
+  if (reply.oldest_due_unix_ms() != 0) out += "due      next wake-up at " + time_text(reply.oldest_due_unix_ms()) + "\n";
+
+  const auto& counts = reply.counts();
+  text_table tasks{{{"PENDING", align::right}, {"RUNNING", align::right}, {"COMPLETED", align::right}, {"UNDOING", align::right},
+                    {"UNDONE", align::right}, {"PARKED", align::right}, {"ARCHIVED", align::right}}};
+  tasks.add({std::to_string(counts.pending()), std::to_string(counts.running()), std::to_string(counts.completed()), std::to_string(counts.undoing()),
+             std::to_string(counts.undone()), std::to_string(counts.parked()), std::to_string(counts.archived())});
+  out += "\nTasks\n" + tasks.text();
+
+  if (reply.agents().empty()) return out + "\nNo agents: steps wait until one is there.\n";
+  text_table agents{{{"AGENT"}, {"INSTANCE"}, {"KIND"}, {"HELD", align::right}, {"CAPACITY", align::right}, {"WAITING", align::right}, {"CALLS"}}};
+  for (const auto& agent : reply.agents()) {
+    std::string calls;
+    for (const auto& call : agent.calls()) calls += (calls.empty() ? "" : " ") + call;
+    agents.add({agent.agent(), agent.instance(), agent.kind(), std::to_string(agent.held()), std::to_string(agent.capacity()),
+                std::to_string(agent.waiting()), shortened(calls, 60)});
+  }
+  return out + "\nAgents\n" + agents.text();
+}
+
+}  // namespace
+
+void add_status_command(CLI::App& app, cli_context& context) {
+  auto* command = app.add_subcommand("status", "Show what a node does: its tasks by state, agents and store");
+  add_client_options(*command, context);
+  command->callback([&context] {
+    run_request(context, [](client& to) { return to.status_of_node({}); }, status_json, status_text);
+  });
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,121 @@
+#include "app/cli_watch.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "app/cli_table.hpp"
+#include "app/cli_task_json.hpp"
+#include "app/cli_words.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+/// The state that an event leaves its step in; null when it leaves it as it is.
+const char* state_after(v1::EventKind kind) {
+  switch (kind) {
+    case v1::EVENT_KIND_STEP_STARTED: return "running";
+    case v1::EVENT_KIND_STEP_COMPLETED: return "completed";
+    case v1::EVENT_KIND_STEP_FAILED: return "failed";
+    case v1::EVENT_KIND_STEP_IN_DOUBT:
+    case v1::EVENT_KIND_STEP_EXPIRED: return "in doubt";
+    case v1::EVENT_KIND_STEP_RETRIED: return "pending";
+    default: return nullptr;
+  }
+}
+
+std::string path_of(const v1::WatchReply& reply, const v1::HistoryEvent& event) {
+  const auto index = static_cast<int>(event.step());
+  return index > 0 && index <= reply.step_paths_size() ? reply.step_paths(index - 1) : std::string{};
+}
+
+std::string end_json(const v1::WatchReply& reply) {
+  json_writer out;
+  out.begin_object().key("state").string(task_state_word(reply.state())).key("parked").boolean(reply.parked()).key("reason").string(reply.reason());
+  return out.end_object().text() + "\n";
+}
+
+}  // namespace
+
+void watch_view::take(const v1::WatchReply& reply) {
+  if (!reply.step_paths().empty()) paths_.assign(reply.step_paths().begin(), reply.step_paths().end());
+  for (const auto& event : reply.events()) {
+    const auto* state = state_after(event.kind());
+    if (event.step() == 0 || state == nullptr) continue;
+    steps_[event.step() - 1] = {state, event.attempt(), event.at_unix_ms(), event.detail()};
+  }
+}
+
+std::string watch_view::table() const {
+  text_table out{{{"STEP"}, {"STATE"}, {"ATTEMPT", align::right}, {"SINCE"}, {"DETAIL"}}};
+  for (std::size_t i = 0; i < paths_.size(); ++i) {
+    auto found = steps_.find(i);
+    const auto step = found == steps_.end() ? step_view{} : found->second;
+    out.add({paths_[i], step.state, step.attempt == 0 ? "-" : std::to_string(step.attempt), time_text(step.at_unix_ms), shortened(step.detail, 50)});
+  }
+  return out.text();
+}
+
+std::string watch_view::lines(const v1::WatchReply& reply) const {
+  std::string out;
+  for (const auto& event : reply.events()) {
+    out += format_utc(event.at_unix_ms()) + "  " + event_word(event.kind());
+    if (auto path = path_of(reply, event); !path.empty()) out += " " + printable(path);
+    if (event.attempt() != 0) out += " attempt " + std::to_string(event.attempt());
+    if (!event.detail().empty()) out += ": " + printable(event.detail());
+    out += "\n";
+  }
+  return out;
+}
+
+std::string end_text(const std::string& id, v1::TaskState state, bool parked, const std::string& reason) {
+  auto out = "Task " + printable(id);
+  if (parked)
+    out += " is parked: " + (reason.empty() ? std::string{"the node gives no reason"} : printable(reason));
+  else
+    out += std::string{" is "} + task_state_word(state);
+  return out + (out.back() == '.' ? "\n" : ".\n");
+}
+
+void watch_task(cli_context& context, const std::string& id) {
+  auto limit = timeout_of(context);
+  if (!limit) {
+    context.code = fail(limit.failure());
+    return;
+  }
+  auto connected = connect_with(context, std::chrono::seconds{60}, duration{0});
+  if (!connected) {
+    context.code = fail(connected.failure());
+    return;
+  }
+  const bool redraw = !context.json && ::isatty(STDOUT_FILENO) == 1;
+  watch_view view;
+  std::ptrdiff_t drawn_lines = 0;
+  bool completed = false;
+  auto show = [&](const v1::WatchReply& reply) {
+    view.take(reply);
+    if (context.json) {
+      std::string lines;
+      for (const auto& event : reply.events()) lines += event_json(event, path_of(reply, event)) + "\n";
+      print(context, lines);
+    } else if (redraw) {
+      auto table = view.table();
+      print(context, (drawn_lines > 0 ? "\x1b[" + std::to_string(drawn_lines) + "A\x1b[J" : "") + table);
+      drawn_lines = std::count(table.begin(), table.end(), '\n');
+    } else {
+      print(context, view.lines(reply));
+    }
+    if (reply.parked() || task_ended(reply.state()))
+      print(context, context.json ? end_json(reply) : end_text(id, reply.state(), reply.parked(), reply.reason()));
+    completed = reply.state() == v1::TASK_STATE_COMPLETED && !reply.parked();
+    return context.code == exit_ok;
+  };
+  auto watched = connected->watch(id, 0, show, limit->value_or(duration{0}));
+  if (!watched)
+    context.code = fail(watched.failure());
+  else if (context.code == exit_ok && !completed)
+    context.code = exit_failed;
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,38 @@
+#pragma once
+// `task watch`: the steps of one task as they change.
+
+#include <map>
+#include <string>
+
+#include "app/cli_context.hpp"
+
+namespace fairlead::app {
+
+/// What the events so far say of each step.
+class watch_view {
+ public:
+  void take(const v1::WatchReply& reply);
+
+  /// A compact table for a terminal that is redrawn.
+  std::string table() const;
+  /// One line an event of `reply`, for everything that is no terminal.
+  std::string lines(const v1::WatchReply& reply) const;
+
+ private:
+  struct step_view {
+    std::string state = "pending";
+    std::uint32_t attempt = 0;
+    std::int64_t at_unix_ms = 0;
+    std::string detail;
+  };
+  std::vector<std::string> paths_;
+  std::map<std::size_t, step_view> steps_;  // by index into paths_
+};
+
+/// Follows the task until it has ended or is parked and sets context.code.
+void watch_task(cli_context& context, const std::string& id);
+
+/// `Task X completed.`, or why it did not.
+std::string end_text(const std::string& id, v1::TaskState state, bool parked, const std::string& reason);
+
+}  // namespace fairlead::app

@@ -1,0 +1,34 @@
+#pragma once
+// The words of the command line for states, events and faults: the same in tables, in JSON and in options.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "messages/api.pb.h"
+
+namespace fairlead::app {
+
+const char* task_state_word(v1::TaskState state);
+const char* step_state_word(v1::StepState state);
+const char* fault_kind_word(v1::FaultKind kind);
+const char* event_word(v1::EventKind kind);
+
+/// The state that `task_state_word` gives this word for.
+std::optional<v1::TaskState> task_state_from_word(std::string_view word);
+
+/// For people: the state, and that an operator has to look.
+std::string task_state_text(v1::TaskState state, bool parked, bool paused);
+
+/// `a=1 b=2`.
+std::string labels_text(const google::protobuf::RepeatedPtrField<v1::Label>& labels);
+
+bool task_ended(v1::TaskState state);
+
+/// `1.5 GiB`.
+std::string bytes_text(std::uint64_t bytes);
+
+/// `2026-03-29 01:00:00Z`, or `-` for 0. Tables need no milliseconds.
+std::string time_text(std::int64_t unix_ms);
+
+}  // namespace fairlead::app

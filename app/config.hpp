@@ -1,0 +1,85 @@
+#pragma once
+// The node file: YAML to plain structs. docs/configuration.md lists every key once.
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/agents/http_config.hpp"
+#include "actors/core/workflow_check.hpp"
+#include "actors/ports.hpp"
+#include "app/yaml_document.hpp"
+
+namespace fairlead::app {
+
+/// `127.0.0.1:7100`, `[::1]:7100`, `localhost:7100`. Port 0 lets the system choose.
+struct listen_address {
+  std::string host;  // without brackets
+  std::uint16_t port = 0;
+};
+
+struct log_config {
+  note_level level = note_level::info;
+  bool json = false;
+  std::string file;  // absolute, or relative to the working directory; empty: stderr
+};
+
+/// An agent whose handler is compiled into the binary. Which handlers exist is checked by whoever starts them.
+struct native_agent_section {
+  std::string name;
+  std::string handler;
+  std::uint32_t concurrency = 64;
+  int line = 0;  // of the handler in the node file
+  int column = 0;
+};
+
+struct node_config {
+  std::string file;  // as given
+
+  std::string name;
+  listen_address listen{"127.0.0.1", 7100};
+  bool trusted_network = false;
+
+  bool shard_role = true;
+  bool agent_role = true;
+
+  std::string store_path;  // already joined to the node file's folder
+  std::uint64_t store_max_bytes = std::uint64_t{16} << 30;
+
+  std::uint64_t running_tasks = 10'000;
+  std::uint64_t pending_tasks = 1'000'000;
+  std::uint64_t input_bytes = 256 * 1024;
+  std::uint64_t uncommitted_bytes = std::uint64_t{64} << 20;
+
+  std::int64_t scan_period_ms = 1'000;
+  std::int64_t archive_after_ms = 3'600'000;
+  std::int64_t keep_ms = std::int64_t{30} * 86'400'000;
+  std::int64_t shutdown_timeout_ms = 5'000;
+
+  std::int64_t expression_time_limit_ms = 1'000;
+  std::uint64_t expression_memory_bytes = std::uint64_t{512} << 20;
+
+  log_config log;
+
+  std::vector<agents::http_agent_config> http_agents;  // in the order of the file
+  std::vector<native_agent_section> native_agents;
+
+  /// CAF's options as `group.name` and the value in CAF's own notation (config_value::parse reads it: `2`, `stealing`, `500ms`, `["a", "b"]`),
+  /// in the order of the file. Names and types have been checked.
+  std::vector<std::pair<std::string, std::string>> caf;
+};
+
+struct config_file {
+  node_config config;              // whole when there are no problems
+  std::vector<problem> problems;   // in the order of the file
+};
+
+config_file read_node_config(const std::string& path);
+/// `path` names the file in problems, and its folder is what relative paths in the text start from.
+config_file parse_node_config(const std::string& path, const std::string& text);
+
+/// The agents of a node file and their calls; those of native agents are not known here.
+core::agent_catalog catalog_of(const node_config& config);
+
+}  // namespace fairlead::app

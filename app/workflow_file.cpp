@@ -1,0 +1,231 @@
+#include "app/workflow_file.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+
+#include "app/yaml_reader.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+constexpr std::int64_t longest_ms = std::int64_t{10} * 366 * 86'400'000;
+
+const std::vector<std::pair<std::string, v1::OnFailure>> on_failure_words{
+    {"undo", v1::ON_FAILURE_UNDO}, {"park", v1::ON_FAILURE_PARK}, {"cool_off", v1::ON_FAILURE_COOL_OFF}};
+const std::vector<std::pair<std::string, v1::InDoubt>> in_doubt_words{{"retry", v1::IN_DOUBT_RETRY}, {"park", v1::IN_DOUBT_PARK}};
+
+// Words of later releases, refused by name.
+const std::vector<std::string> later_in_workflow{"labels", "lock", "finally", "retry"};
+const std::vector<std::string> later_in_step{"when", "for_each", "repeat", "wait", "signal", "on_timeout", "workflow",
+                                             "join", "finally",  "retry",  "lock", "labels", "heartbeat"};
+const std::vector<std::string> later_in_undo{"also_if_failed", "retry"};
+
+class reader {
+ public:
+  explicit reader(workflow_file& out) : out_(out) {}
+
+  void run(yaml_document& document, const core::agent_catalog* agents) {
+    first_own_ = static_cast<std::ptrdiff_t>(document.problems.size());
+    const auto root = yaml_node::root(document);
+    place("", root);
+    auto& definition = out_.definition;
+    yaml_section section{root};
+    if (const auto name = section.require("workflow", "the name of the workflow")) {
+      place("workflow", *name);
+      if (const auto text = name->text()) definition.set_name(*text);
+    }
+    if (const auto timeout = found(section, "timeout", "")) {
+      if (const auto ms = timeout->duration_ms(1, longest_ms)) definition.set_timeout_ms(*ms);
+    }
+    definition.set_on_failure(v1::ON_FAILURE_PARK);
+    read_failure(section, "", definition);
+    const auto steps = section.require("steps", "a map of steps by name");
+    section.not_yet(later_in_workflow);
+    section.finish();
+    if (steps) {
+      place("steps", *steps);
+      for (const auto& [name, node] : steps->entries()) read_step(name, node);
+    }
+    add_core_problems(document, agents);
+  }
+
+ private:
+  void place(const std::string& where, const yaml_node& node) { places_[where] = {node.line(), node.column()}; }
+
+  std::optional<yaml_node> found(yaml_section& section, const std::string& key, const std::string& parent) {
+    auto node = section.find(key);
+    if (node) place(dotted(parent, key), *node);
+    return node;
+  }
+
+  template <class Definition>
+  void read_failure(yaml_section& section, const std::string& where, Definition& definition) {
+    if (const auto node = found(section, "on_failure", where)) {
+      if (node->is_word("continue")) {
+        node->complain("on_failure: continue is not supported yet", "say undo, park or cool_off");
+      } else {
+        v1::OnFailure value{};
+        if (section.word("on_failure", value, on_failure_words)) definition.set_on_failure(value);
+      }
+    }
+    if (const auto node = found(section, "cool_off", where)) {
+      if (const auto ms = node->duration_ms(1, longest_ms)) definition.set_cool_off_ms(*ms);
+    }
+  }
+
+  // timeout, attempts and backoff: the same for performing and for undoing.
+  template <class Definition>
+  void read_patience(yaml_section& section, const std::string& where, Definition& definition) {
+    definition.set_timeout_ms(default_timeout_ms);
+    definition.set_attempts(default_attempts);
+    auto& backoff = *definition.mutable_backoff();
+    backoff.set_first_ms(default_backoff_first_ms);
+    backoff.set_factor(default_backoff_factor);
+    backoff.set_max_ms(default_backoff_max_ms);
+    if (const auto node = found(section, "timeout", where)) {
+      if (const auto ms = node->duration_ms(1, longest_ms)) definition.set_timeout_ms(*ms);
+    }
+    if (const auto node = found(section, "attempts", where)) {
+      if (const auto count = node->integer(1, 1000)) definition.set_attempts(static_cast<std::uint32_t>(*count));
+    }
+    const auto node = found(section, "backoff", where);
+    if (!node) return;
+    yaml_section inner{*node};
+    const auto here = dotted(where, "backoff");
+    bool has_max = false;
+    if (const auto first = found(inner, "first", here)) {
+      if (const auto ms = first->duration_ms(1, longest_ms)) backoff.set_first_ms(*ms);
+    }
+    if (const auto factor = found(inner, "factor", here)) {
+      if (const auto value = factor->number(1, 100)) backoff.set_factor(*value);
+    }
+    if (const auto max = found(inner, "max", here)) {
+      has_max = true;
+      if (const auto ms = max->duration_ms(1, longest_ms)) backoff.set_max_ms(*ms);
+    }
+    // Who only says `first: 5m` means at least that.
+    if (!has_max) backoff.set_max_ms(std::max(backoff.max_ms(), backoff.first_ms()));
+    inner.finish();
+  }
+
+  void read_step(const std::string& name, const yaml_node& node) {
+    const auto here = dotted("steps", name);
+    place(here, node);
+    auto& step = *out_.definition.add_steps();
+    step.set_name(name);
+    step.set_in_doubt(v1::IN_DOUBT_RETRY);
+    yaml_section section{node};
+    if (const auto needs = found(section, "needs", here)) {
+      for (const auto& item : needs->items()) {
+        place(item.where(), item);
+        if (const auto need = item.text()) step.add_needs(*need);
+      }
+    }
+    if (const auto agent = found(section, "agent", here)) {
+      if (const auto text = agent->text()) step.set_agent(*text);
+    }
+    if (const auto call = found(section, "call", here)) {
+      if (const auto text = call->text()) step.set_call(*text);
+    }
+    if (const auto with = found(section, "with", here)) {
+      if (const auto json = with->json()) step.set_with_json(*json);
+    }
+    read_patience(section, here, step);
+    if (const auto pivot = found(section, "pivot", here)) {
+      if (const auto value = pivot->boolean()) step.set_pivot(*value);
+    }
+    if (found(section, "in_doubt", here)) {
+      v1::InDoubt value{};
+      if (section.word("in_doubt", value, in_doubt_words)) step.set_in_doubt(value);
+    }
+    read_failure(section, here, step);
+    if (const auto undo = found(section, "undo", here)) read_undo(*undo, *step.mutable_undo());
+    section.not_yet(later_in_step);
+    section.finish();
+  }
+
+  void read_undo(const yaml_node& node, v1::UndoDefinition& undo) {
+    if (node.is_word("none")) {
+      undo.set_none(true);
+      return;
+    }
+    if (!node.is_map()) {
+      node.expected("none or a map with call");
+      return;
+    }
+    yaml_section section{node};
+    const auto& here = node.where();
+    if (const auto call = found(section, "call", here)) {
+      if (const auto text = call->text()) undo.set_call(*text);
+    }
+    if (const auto with = found(section, "with", here)) {
+      if (const auto json = with->json()) undo.set_with_json(*json);
+    }
+    read_patience(section, here, undo);
+    section.not_yet(later_in_undo);
+    section.finish();
+  }
+
+  // What core finds is shown at the key it is about, or at the nearest one around it.
+  void add_core_problems(yaml_document& document, const core::agent_catalog* agents) {
+    const std::vector<problem> known{document.problems.begin() + first_own_, document.problems.end()};
+    for (const auto& found : core::check_definition(out_.definition, agents)) {
+      auto where = found.step.empty() ? found.field : dotted("steps", found.step);
+      if (!found.step.empty() && !found.field.empty()) where = dotted(where, found.field);
+      const bool follows = std::any_of(known.begin(), known.end(), [&](const problem& p) { return follows_from(p, where, found.field); });
+      if (follows) continue;
+      const auto at = place_of(where);
+      document.problems.push_back({out_.file, at.first, at.second, where, found.sentence, found.remedy});
+    }
+  }
+
+  // True when `known` already says what is wrong at `where`, or when what core believes there rests on a key that could not be read.
+  static bool follows_from(const problem& known, const std::string& where, const std::string& field) {
+    const auto& outer = known.where;
+    if (outer.empty()) return true;
+    if (where.compare(0, outer.size(), outer) == 0 && (where.size() == outer.size() || where[outer.size()] == '.')) return true;
+    const bool needs_unread = outer.find(".need") != std::string::npos;
+    return needs_unread && (field == "with" || field == "undo.with" || field == "on_failure" || field == "pivot");
+  }
+
+  std::pair<int, int> place_of(std::string where) const {
+    while (true) {
+      const auto known = places_.find(where);
+      if (known != places_.end()) return known->second;
+      const auto cut = where.rfind('.');
+      where = cut == std::string::npos ? std::string{} : where.substr(0, cut);
+    }
+  }
+
+  workflow_file& out_;
+  std::ptrdiff_t first_own_ = 0;  // the problems before it are yaml's, and say nothing of what was read
+  std::unordered_map<std::string, std::pair<int, int>> places_;
+};
+
+}  // namespace
+
+workflow_file parse_workflow(const std::string& file, const std::string& text, const core::agent_catalog* agents) {
+  workflow_file out;
+  out.file = file;
+  out.source = text;
+  auto document = parse_yaml(file, text);
+  if (document.root) reader{out}.run(document, agents);
+  out.problems = std::move(document.problems);
+  std::stable_sort(out.problems.begin(), out.problems.end(),
+                   [](const problem& a, const problem& b) { return std::tie(a.line, a.column) < std::tie(b.line, b.column); });
+  return out;
+}
+
+workflow_file read_workflow(const std::string& path, const core::agent_catalog* agents) {
+  std::vector<problem> problems;
+  const auto text = read_text_file(path, problems);
+  if (text) return parse_workflow(path, *text, agents);
+  workflow_file out;
+  out.file = path;
+  out.problems = std::move(problems);
+  return out;
+}
+
+}  // namespace fairlead::app

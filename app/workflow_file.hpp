@@ -1,0 +1,33 @@
+#pragma once
+// A workflow as a person writes it: YAML to WorkflowDefinition, with the place of every key kept, so that what core finds later is shown
+// with its line. docs/workflows.md is the reference of the keys.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "actors/core/workflow_check.hpp"
+#include "app/yaml_document.hpp"
+#include "messages/workflow.pb.h"
+
+namespace fairlead::app {
+
+struct workflow_file {
+  std::string file;
+  std::string source;  // the text as read, for people
+  v1::WorkflowDefinition definition;  // whole, defaults filled in, when there are no problems
+  std::vector<problem> problems;      // in the order of the file
+};
+
+/// Reads and checks everything that can be known without a node. With a catalog (from a node file) agents and calls are checked too.
+workflow_file read_workflow(const std::string& path, const core::agent_catalog* agents);
+workflow_file parse_workflow(const std::string& file, const std::string& text, const core::agent_catalog* agents);
+
+/// What a step gets that says nothing itself.
+inline constexpr std::int64_t default_timeout_ms = 30'000;
+inline constexpr std::uint32_t default_attempts = 3;
+inline constexpr std::int64_t default_backoff_first_ms = 1'000;
+inline constexpr double default_backoff_factor = 2;
+inline constexpr std::int64_t default_backoff_max_ms = 60'000;
+
+}  // namespace fairlead::app
