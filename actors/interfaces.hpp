@@ -75,7 +75,7 @@ using scheduler_actor = caf::typed_actor<
     // The archiver has copied tasks to an archive durably: erase them here.
     caf::reacts_to<archived_tasks>,
     // Take no new tasks and hand nothing over any more; answered once everything decided is durable.
-    caf::replies_to<drain_atom>::with<caf::unit_t>>;
+    caf::replies_to<drain_atom>::with<bool>>;
 
 /// Group commit on its own thread.
 using store_actor = caf::typed_actor<caf::reacts_to<commit_request>, caf::reacts_to<flush_atom>>;

@@ -6,6 +6,7 @@
 
 #include "actors/core/expression.hpp"
 #include "actors/core/task.hpp"
+#include "actors/core/text.hpp"
 #include "actors/payload_reader.hpp"
 #include "store/keys.hpp"
 
@@ -13,7 +14,8 @@ namespace fairlead {
 
 namespace {
 
-constexpr std::size_t flush_at_bytes = 4U << 20;      // a batch is closed early when it has grown to this
+constexpr std::size_t code_limit = 64;                // bytes kept of a fault's code
+constexpr std::size_t sentence_limit = 1024;          // and of what is said about it
 constexpr std::uint64_t usage_every_commits = 64;     // how often the store's fill is looked at
 constexpr std::size_t resume_chunk = 512;             // tasks of the sweep taken up at a time
 constexpr std::size_t pending_chunk = 256;            // pending tasks read ahead
@@ -40,6 +42,7 @@ status scheduler::open(std::uint64_t epoch) {
   if (shard_.next_task_number() == 0) shard_.set_next_task_number(1);
   sweep_before_ = shard_.next_task_number();
   sweeping_ = now_committed.count(store::table::due) > 0;
+  look_at_usage();
   return catalog_.open(now_committed);
 }
 
@@ -80,8 +83,7 @@ scheduler::live_task* scheduler::load(std::uint64_t number) {
   }
   task->definition = std::move(*definition);
   auto& kept = *live_.emplace(number, std::move(task)).first->second;
-  if (sweeping_ && number < sweep_before_ && kept.record.state() == v1::TASK_STATE_RUNNING) {
-    ++resumed_tasks_;
+  if (sweeping_ && number < sweep_before_ && kept.record.state() == v1::TASK_STATE_RUNNING && taken_up_.insert(number).second) {
     apply(kept, core::task_resumed{});
   }
   return kept.poison.empty() ? &kept : nullptr;
@@ -220,13 +222,17 @@ void scheduler::outcomes(v1::OutcomeBatch what) {
     e.attempt = item.attempt();
     e.tries = item.tries();
     if (item.has_fault()) {
-      e.fault = std::move(*item.mutable_fault());
+      auto& fault = e.fault.emplace(std::move(*item.mutable_fault()));
+      fault.set_code(core::clean_text(fault.code(), code_limit));
+      fault.set_message(core::clean_text(fault.message(), sentence_limit));
     } else {
       e.output = std::move(*item.mutable_output());
       e.fault = fault_of_output(e.output);
     }
     auto* task = load(item.task_number());
     const auto accepted = task != nullptr && apply(*task, e);
+    // A poisoned task is about to be parked: the outcome is neither recorded nor refused, so that the agent offers it again.
+    if (const auto* there = find(item.task_number()); there != nullptr && !there->poison.empty()) continue;
     if (task != nullptr && !accepted) forget_if_idle(item.task_number());
     auto* ack = acks.add_items();
     ack->set_task_number(item.task_number());
@@ -275,7 +281,10 @@ void scheduler::evaluated(v1::EvaluateReply what) {
   if (task == nullptr || task->evaluating.erase(what.step()) == 0) return;
   core::input_evaluated e;
   e.step = what.step();
-  if (what.has_error() && what.error().code() != v1::ERROR_CODE_OK) e.failure = error::from_proto(what.error());
+  if (what.has_error() && what.error().code() != v1::ERROR_CODE_OK) {
+    e.failure = error::from_proto(what.error());
+    e.failure->sentence = core::clean_text(e.failure->sentence, sentence_limit);
+  }
   for (auto& text : *what.mutable_results()) e.results.push_back(std::move(text));
   apply(*task, e);
   forget_if_idle(what.task_number());
@@ -341,6 +350,7 @@ bool scheduler::resume_some() {
   }
   if (found.size() < resume_chunk) {
     sweeping_ = false;
+    resumed_tasks_ = std::exchange(taken_up_, {}).size();
     world_.log->on_note(note_level::info, "scheduler", "took up " + std::to_string(resumed_tasks_) + " tasks that were running");
     admit_pending();
     return false;
@@ -402,10 +412,14 @@ void scheduler::on_committed(std::uint64_t sequence) {
   }
   if (++commits_since_usage_ >= usage_every_commits) {
     commits_since_usage_ = 0;
-    const auto usage = world_.reads->get_usage();
-    store_full_ = usage.used_bytes >= usage.max_bytes / 100 * limits_.full_percent;
+    look_at_usage();
   }
   admit_pending();
+}
+
+void scheduler::look_at_usage() {
+  const auto usage = world_.reads->get_usage();
+  store_full_ = usage.used_bytes >= usage.max_bytes / 100 * limits_.full_percent;
 }
 
 std::uint64_t scheduler::active_tasks() const { return shard_.running() + shard_.undoing() - shard_.parked(); }

@@ -112,6 +112,7 @@ class scheduler {
   void gather(live_task& task, core::decision& made);
   void count(const store::task_index_state& before, const v1::TaskRecord& after);
   void act(effects after);
+  void look_at_usage();
   std::uint64_t active_tasks() const;
   std::optional<v1::Fault> fault_of_output(const std::string& output) const;
   void serve_waiting();
@@ -125,7 +126,7 @@ class scheduler {
   /// The number of a task by its id: of one that is taken or stored.
   result<std::optional<recent_id>> lookup(const std::string& id);
   /// Notifies `subscriber` when the task ends or parks, at once if it has.
-  void follow(std::uint64_t number, std::uint64_t subscriber);
+  void follow(const std::string& id, std::uint64_t number, std::uint64_t subscriber);
   void create(v1::Submission& item, std::string minified, std::string hash, workflow_catalog::handle definition,
               std::uint64_t subscriber);
 
@@ -159,7 +160,8 @@ class scheduler {
   std::uint64_t sweep_before_ = 0;           // tasks with a lower number were there before this start
   std::string sweep_from_;                   // key in the due index where the sweep goes on
   bool sweeping_ = false;
-  std::uint64_t resumed_tasks_ = 0;
+  std::unordered_set<std::uint64_t> taken_up_;  // by the sweep so far
+  std::uint64_t resumed_tasks_ = 0;             // once it is over
   std::uint64_t next_ticket_ = 1;
 };
 

@@ -31,8 +31,9 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   }
 
   caf::result<v1::SubmitReply> submit(v1::SubmitRequest& what) {
-    auto promise = self_->make_response_promise<v1::SubmitReply>();
+    // The promise takes the sender away from the message.
     const auto subscriber = what.notify() ? subscriber_for(self_->current_sender()) : 0;
+    auto promise = self_->make_response_promise<v1::SubmitReply>();
     submits_[next_ticket_] = promise;
     scheduler_.submit(std::move(what), next_ticket_++, subscriber);
     after_message();
@@ -97,8 +98,8 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
     if (scheduler_.watched() && !std::exchange(watch_armed_, true)) self_->delayed_send(self_, watch_tick, expire_atom_v);
   }
 
-  caf::result<caf::unit_t> drain() {
-    auto promise = self_->make_response_promise<caf::unit_t>();
+  caf::result<bool> drain() {
+    auto promise = self_->make_response_promise<bool>();
     drains_.push_back(promise);
     scheduler_.drain();
     after_message();
@@ -119,7 +120,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
 
   void answer_drains() {
     if (drains_.empty() || !scheduler_.settled()) return;
-    for (auto& promise : drains_) promise.deliver(caf::unit);
+    for (auto& promise : drains_) promise.deliver(true);
     drains_.clear();
   }
 
@@ -192,7 +193,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   std::unordered_map<std::uint64_t, caf::typed_response_promise<v1::SubmitReply>> submits_;
   std::unordered_map<std::uint64_t, caf::typed_response_promise<v1::DeployReply>> deploys_;
   std::unordered_map<std::uint64_t, caf::typed_response_promise<v1::WatchReply>> watches_;
-  std::vector<caf::typed_response_promise<caf::unit_t>> drains_;
+  std::vector<caf::typed_response_promise<bool>> drains_;
   std::unordered_map<std::string, agent_actor> agents_;  // by instance
   std::unordered_map<std::uint64_t, caf::actor_addr> subscribers_;
   std::unordered_map<caf::actor_addr, std::uint64_t> subscriber_of_;

@@ -70,7 +70,7 @@ v1::SubmitResult scheduler::take(v1::Submission& item, std::uint64_t subscriber)
     if ((*known)->content_hash != hash)
       return refused({v1::ERROR_CODE_CONFLICT, "task " + item.id() + " exists with another workflow, input, label or priority",
                       "use another id, or send exactly what was sent before"});
-    if (subscriber != 0) follow((*known)->number, subscriber);
+    if (subscriber != 0) follow(item.id(), (*known)->number, subscriber);
     return out;
   }
   if (const auto why = refuse_new()) return refused(*why);
@@ -151,7 +151,15 @@ void scheduler::create(v1::Submission& item, std::string minified, std::string h
       task.fresh_payloads[payload.slot] = std::move(payload.json);
     }
     made.payloads.clear();
-    auto started = core::decide(task.record, core::task_admitted{}, ctx);
+    core::decision started;
+    try {
+      started = core::decide(task.record, core::task_admitted{}, ctx);
+    } catch (const std::exception& bug) {
+      world_.log->on_note(note_level::error, "scheduler", "task " + task.record.id() + ": internal error at its start: " + bug.what());
+      task.record.clear_steps();
+      world_.engine->begin(*task.definition, task.record);
+      started = core::decide(task.record, core::task_poisoned{"internal error while starting this task: " + std::string{bug.what()}}, ctx);
+    }
     if (started.fatal) {
       fail(*started.fatal);
       return;
@@ -173,20 +181,29 @@ void scheduler::create(v1::Submission& item, std::string minified, std::string h
   live_.emplace(number, std::move(owned));
 }
 
-void scheduler::follow(std::uint64_t number, std::uint64_t subscriber) {
-  const auto stored = store::load_task(committed(), number);
-  if (stored.ok() && *stored) {
-    const auto& record = **stored;
-    if (record.state() == v1::TASK_STATE_COMPLETED || record.state() == v1::TASK_STATE_UNDONE || record.parked()) {
-      auto* end = gathering_.notices[subscriber].add_items();
-      end->set_id(record.id());
-      end->set_state(record.state());
-      end->set_parked(record.parked());
-      end->set_reason(record.parked_reason());
-      return;
-    }
+void scheduler::follow(const std::string& id, std::uint64_t number, std::uint64_t subscriber) {
+  v1::TaskEnd end;
+  end.set_id(id);
+  const auto over = [&end](const v1::TaskRecord& record) {
+    end.set_state(record.state());
+    end.set_parked(record.parked());
+    end.set_reason(record.parked_reason());
+    return store::is_finished(record.state()) || record.parked();
+  };
+  // The newest version counts: an end that is still on its way to the disk has been gathered for other subscribers already.
+  bool ended = false;
+  if (const auto* live = find(number)) {
+    ended = over(live->record);
+  } else if (const auto stored = store::load_task(committed(), number); stored.ok() && *stored) {
+    ended = over(**stored);
+  } else if (const auto tombstone = store::find_task(committed(), id); tombstone.ok() && *tombstone) {
+    end.set_state((*tombstone)->final_state());
+    ended = store::is_finished(end.state());
   }
-  subscribers_[number] = subscriber;
+  if (ended)
+    *gathering_.notices[subscriber].add_items() = std::move(end);
+  else
+    subscribers_[number] = subscriber;
 }
 
 void scheduler::deploy(const v1::DeployRequest& what, std::uint64_t ticket) {
@@ -218,9 +235,10 @@ void scheduler::watch(const v1::WatchRequest& what, std::uint64_t ticket) {
     return;
   }
   const auto number = (*known)->number;
+  const bool on_its_way = recent_ids_.count(what.id()) != 0;
   auto reply = watches::describe(number, what.after_sequence(), committed());
   const auto over = reply.state() == v1::TASK_STATE_COMPLETED || reply.state() == v1::TASK_STATE_UNDONE;
-  if (!reply.events().empty() || over || (reply.has_error() && reply.error().code() != v1::ERROR_CODE_NOT_FOUND)) {
+  if (!reply.events().empty() || over || (reply.has_error() && !on_its_way)) {
     world_.out->reply(ticket, std::move(reply));
     return;
   }
@@ -238,7 +256,7 @@ void scheduler::describe(v1::StatusReply& out) const {
   out.set_epoch(epoch_);
   *out.mutable_counts() = shard_;
   slots_.describe(out);
-  out.set_resumed_tasks(resumed_tasks_);
+  out.set_resumed_tasks(sweeping_ ? taken_up_.size() : resumed_tasks_);
   out.set_resuming(sweeping_);
 }
 

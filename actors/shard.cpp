@@ -90,7 +90,7 @@ shard::~shard() {
 bool shard::stop(duration limit) {
   bool settled = false;
   caf::scoped_actor self{*world_.system};
-  self->request(scheduler_, limit, drain_atom_v).receive([&settled](caf::unit_t) { settled = true; }, [](const caf::error&) {});
+  self->request(scheduler_, limit, drain_atom_v).receive([&settled](bool) { settled = true; }, [](const caf::error&) {});
   return settled;
 }
 

@@ -18,9 +18,7 @@ class machine {
 
   void on(const task_admitted&) {
     if (record_.state() != v1::TASK_STATE_PENDING) return;
-    move_task(record_, v1::TASK_STATE_RUNNING, out_);
-    record_.set_started_at_unix_ms(now_ms());
-    add_event(record_, v1::EVENT_KIND_TASK_STARTED, 0, 0, ctx_.now);
+    begin();
     advance();
   }
 
@@ -57,15 +55,14 @@ class machine {
 
   void on(const recovery_requested& e) {
     auto* step = find(e.step);
-    if (step == nullptr || stopped() || step->attempt() != e.attempt || step->failure_count() != e.failure_count) return;
+    if (step == nullptr || step->attempt() != e.attempt || step->failure_count() != e.failure_count) return;
     recover_if_due(e.step);
     advance();
   }
 
   void on(const task_due&) {
-    if (stopped()) return;
     const auto limit = ctx_.definition->definition().timeout_ms();
-    if (limit > 0 && now_ms() >= record_.created_at_unix_ms() + limit) {
+    if (!stopped() && limit > 0 && now_ms() >= record_.created_at_unix_ms() + limit) {
       park(record_, "the task did not end within its timeout of " + format_duration(limit), ctx_.now, out_);
       return;
     }
@@ -89,6 +86,8 @@ class machine {
 
   void on(const task_poisoned& e) {
     if (record_.state() == v1::TASK_STATE_COMPLETED || record_.state() == v1::TASK_STATE_UNDONE) return;
+    // Only what runs can be parked.
+    if (record_.state() == v1::TASK_STATE_PENDING) begin();
     park(record_, e.reason, ctx_.now, out_);
   }
 
@@ -97,6 +96,12 @@ class machine {
 
   /// Nothing may start: not running, or waiting for an operator.
   bool stopped() const { return record_.state() != v1::TASK_STATE_RUNNING || record_.parked() || record_.paused(); }
+
+  void begin() {
+    move_task(record_, v1::TASK_STATE_RUNNING, out_);
+    record_.set_started_at_unix_ms(now_ms());
+    add_event(record_, v1::EVENT_KIND_TASK_STARTED, 0, 0, ctx_.now);
+  }
 
   static bool has_input(const v1::StepRecord& step) { return step.has_input(); }
 
@@ -282,8 +287,8 @@ class machine {
     out_.hints.push_back(std::move(out));
   }
 
+  /// A lease ends also while the task is parked, or the agent's slot would never come back; another attempt waits for the operator.
   void recover_if_due(std::uint32_t index) {
-    if (stopped()) return;
     auto& step = at(index);
     if (step.state() == v1::STEP_STATE_RUNNING && now_ms() >= step.complete_by_unix_ms()) {
       ctx_.agents->release(step.instance(), step.incarnation());
@@ -292,7 +297,7 @@ class machine {
       fault.set_code("lease_expired");
       fault.set_message("agent instance " + step.instance() + " gave no outcome before complete_by");
       end_badly(index, fault, v1::EVENT_KIND_STEP_EXPIRED);
-    } else if (waits_for_recovery(step) && now_ms() >= step.not_before_unix_ms()) {
+    } else if (!stopped() && waits_for_recovery(step) && now_ms() >= step.not_before_unix_ms()) {
       retry(index);
     }
   }
@@ -325,6 +330,7 @@ class machine {
     if (step.state() == v1::STEP_STATE_RUNNING) {
       const auto known = ctx_.agents->incarnation_of(step.instance());
       if (!known) return;  // not there (yet): its lease is awaited
+      if (*known < step.incarnation()) return;  // an older process reports late: the lease is awaited as well
       if (*known > step.incarnation()) {
         lose(index);
       } else {
@@ -342,11 +348,14 @@ class machine {
 };
 
 /// Everything that every stored version carries.
-void seal(v1::TaskRecord& record, const context& ctx) {
+void seal(v1::TaskRecord& record, const context& ctx, std::int64_t due) {
   record.set_version(record.version() + 1);
   record.set_epoch(ctx.epoch);
-  record.set_due_unix_ms(next_due(record, ctx));
+  record.set_due_unix_ms(due);
 }
+
+/// Some step is ready and could not be handed over.
+bool waits(const decision& made) { return !made.waiting_for.empty() || !made.evaluations.empty(); }
 
 }  // namespace
 
@@ -367,7 +376,7 @@ v1::TaskRecord create_task(new_task source, const context& ctx, decision& out) {
   add_event(record, v1::EVENT_KIND_TASK_SUBMITTED, 0, 0, ctx.now);
   out.transitions.push_back({0, "", "pending", 0, ""});
   out.changed = true;
-  seal(record, ctx);
+  seal(record, ctx, next_due(record, ctx, false));
   return record;
 }
 
@@ -375,9 +384,10 @@ decision decide(v1::TaskRecord& record, const event& what, const context& ctx) {
   decision out;
   machine m{record, ctx, out};
   std::visit([&m](const auto& e) { m.on(e); }, what);
+  const auto due = next_due(record, ctx, waits(out));
   // An index entry that came up without anything being due moves to the moment when something is.
-  if (std::holds_alternative<task_due>(what) && record.due_indexed_unix_ms() != next_due(record, ctx)) out.changed = true;
-  if (out.changed) seal(record, ctx);
+  if (std::holds_alternative<task_due>(what) && record.due_indexed_unix_ms() != due) out.changed = true;
+  if (out.changed) seal(record, ctx, due);
   return out;
 }
 

@@ -88,8 +88,9 @@ void park(v1::TaskRecord& record, std::string reason, moment now, decision& out)
   out.parked = true;
 }
 
-std::int64_t next_due(const v1::TaskRecord& record, const context& ctx) {
-  if (record.state() != v1::TASK_STATE_RUNNING || record.parked() || record.paused()) return 0;
+std::int64_t next_due(const v1::TaskRecord& record, const context& ctx, bool waiting) {
+  if (record.state() != v1::TASK_STATE_RUNNING) return 0;
+  const bool stopped = record.parked() || record.paused();
   std::int64_t due = 0;
   const auto consider = [&due](std::int64_t at) {
     if (due == 0 || at < due) due = at;
@@ -99,13 +100,14 @@ std::int64_t next_due(const v1::TaskRecord& record, const context& ctx) {
     if (step.state() == v1::STEP_STATE_RUNNING) {
       consider(step.complete_by_unix_ms());
       underway = true;
-    } else if (step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT) {
+    } else if (!stopped && (step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT)) {
       consider(step.not_before_unix_ms());
       underway = true;
     }
   }
+  if (stopped) return due;
   // With nothing under way some ready step waits for a slot or for its input.
-  if (!underway) consider(to_unix_ms(ctx.now) + waiting_recheck_ms);
+  if (waiting || !underway) consider(to_unix_ms(ctx.now) + waiting_recheck_ms);
   const auto limit = ctx.definition->definition().timeout_ms();
   if (limit > 0) consider(record.created_at_unix_ms() + limit);
   return due;

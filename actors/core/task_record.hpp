@@ -26,7 +26,8 @@ void move_task(v1::TaskRecord& record, v1::TaskState to, decision& out, std::str
 /// Parks the task: nothing starts any more until an operator acts. `reason` is one sentence.
 void park(v1::TaskRecord& record, std::string reason, moment now, decision& out);
 
-/// When the task must be looked at next; 0 when nothing will happen by time alone (pending, over, parked, paused).
-std::int64_t next_due(const v1::TaskRecord& record, const context& ctx);
+/// When the task must be looked at next; 0 when nothing will happen by time alone (pending, over; parked or paused with no attempt out).
+/// `waiting`: some step is ready but found no slot, or its input is being evaluated.
+std::int64_t next_due(const v1::TaskRecord& record, const context& ctx, bool waiting);
 
 }  // namespace fairlead::core

@@ -55,28 +55,30 @@ class quiet final : public observer {
   }
 };
 
+namespace stores = fairlead::store;  // inside a class derived from store::store the name `store` is the class
+
 /// The store, remembering the groups as they were committed.
-class recording_store final : public store::store {
+class recording_store final : public stores::store {
  public:
-  explicit recording_store(store::lmdb_store& inner) : inner_(inner) {}
-  status commit(const std::vector<fairlead::store::batch>& group) override {
+  explicit recording_store(stores::lmdb_store& inner) : inner_(inner) {}
+  status commit(const std::vector<stores::batch>& group) override {
     for (const auto& batch : group) operations_ += batch.size();
     if (recording_) groups_.push_back(group);
     return inner_.commit(group);
   }
   result<std::uint64_t> raise_epoch() override { return inner_.raise_epoch(); }
-  std::unique_ptr<fairlead::store::snapshot> read() const override { return inner_.read(); }
-  fairlead::store::usage get_usage() const override { return inner_.get_usage(); }
+  std::unique_ptr<stores::snapshot> read() const override { return inner_.read(); }
+  stores::usage get_usage() const override { return inner_.get_usage(); }
 
   void record() { recording_ = true; }
   std::uint64_t operations() const { return operations_; }
-  std::vector<std::vector<fairlead::store::batch>> take() { return std::move(groups_); }
+  std::vector<std::vector<stores::batch>> take() { return std::move(groups_); }
 
  private:
-  fairlead::store::lmdb_store& inner_;
+  stores::lmdb_store& inner_;
   bool recording_ = false;
   std::uint64_t operations_ = 0;
-  std::vector<std::vector<fairlead::store::batch>> groups_;
+  std::vector<std::vector<stores::batch>> groups_;
 };
 
 class bench_config final : public caf::actor_system_config {

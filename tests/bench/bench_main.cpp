@@ -29,7 +29,7 @@ std::uint64_t tasks_for(std::uint32_t in_flight, double scale) {
 }
 
 int run(const choices& chosen) {
-  floor with;
+  floor_costs with;
   with.fdatasync_p50_us = fdatasync_p50_us(chosen.directory);
   std::vector<load_result> runs;
   for (const auto in_flight : chosen.in_flight) {

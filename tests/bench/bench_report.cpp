@@ -21,7 +21,7 @@ __attribute__((format(printf, 1, 2))) std::string format(const char* pattern, ..
 
 }  // namespace
 
-std::string to_json(const floor& with, const std::vector<load_result>& runs) {
+std::string to_json(const floor_costs& with, const std::vector<load_result>& runs) {
   auto out = format(R"({"floor":{"fdatasync_p50_us":%.1f,"replay_tasks_per_s":%.0f,"replay_p50_us":%.1f},"runs":[)", with.fdatasync_p50_us,
                     with.replay_tasks_per_s, with.replay_p50_us);
   bool first = true;
@@ -35,7 +35,7 @@ std::string to_json(const floor& with, const std::vector<load_result>& runs) {
   return out + "]}";
 }
 
-std::string to_table(const floor& with, const std::vector<load_result>& runs) {
+std::string to_table(const floor_costs& with, const std::vector<load_result>& runs) {
   std::string out = "order workload: 3 sequential steps, 200 bytes in, 100 bytes out, native agents, durable\n\n";
   out += " in flight   tasks/s   steps/s     p50 us     p99 us    CPU s  RssAnon MB  bytes/task  key ops/task\n";
   for (const auto& run : runs)

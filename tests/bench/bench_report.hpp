@@ -8,13 +8,13 @@
 
 namespace fairlead::bench {
 
-struct floor {
+struct floor_costs {
   double fdatasync_p50_us = 0;
   double replay_tasks_per_s = 0;
   double replay_p50_us = 0;
 };
 
-std::string to_json(const floor& with, const std::vector<load_result>& runs);
-std::string to_table(const floor& with, const std::vector<load_result>& runs);
+std::string to_json(const floor_costs& with, const std::vector<load_result>& runs);
+std::string to_table(const floor_costs& with, const std::vector<load_result>& runs);
 
 }  // namespace fairlead::bench

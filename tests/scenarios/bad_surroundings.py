@@ -52,7 +52,7 @@ def refuses(what, config, codes, words, prefix=()):
     expect(done.returncode in codes, f"{what}: exit code {done.returncode} instead of {codes}: {done.stderr[-500:]}")
     for word in map(str, words):
         expect(word in done.stderr, f"{what}: the message does not name {word!r}: {done.stderr[-500:]}")
-    print(f"ok  {what}: {done.stderr.strip().splitlines()[-1][:170]}", flush=True)
+    print(f"ok  {what}: {' '.join(done.stderr.strip().splitlines()[-2:])[:250]}", flush=True)
 
 
 def store_directories(box):
@@ -119,49 +119,97 @@ def damaged(box):
     original.node.end()
     data = (original.store / "data.mdb").read_bytes()
     for what, spoil in (("overwritten from the start", lambda b: b"\xa5" * 8192 + b[8192:]), ("cut in half", lambda b: b[:len(b) // 2 & ~4095]),
-                        ("a bit flipped in a stored value", lambda b: flip_in_value(b))):
+                        ("a bit flipped in stored values", flip_in_value)):
         one = place(box, what.replace(" ", "_"))
         shutil.copytree(original.store, one.store)
         (one.store / "data.mdb").write_bytes(spoil(data))
         checked = fairlead("store", "check", one.store)
         expect(checked.returncode == 74, f"store check, {what}: exit code {checked.returncode}: {checked.stdout}{checked.stderr}")
         print(f"ok  store check, {what}: {(checked.stderr or checked.stdout).strip().splitlines()[0][:170]}", flush=True)
-        if what != "a bit flipped in a stored value":  # a node need not read every value to start
+        if spoil is not flip_in_value:  # a node need not read every value to start
             refuses(f"a damaged store, {what}", one.config, (74,), [one.store])
 
 
 def flip_in_value(data):
-    """A bit inside the text of a stored order, wherever it stands."""
-    at = data.rfind("order-00007".encode())
-    expect(at >= 0, "the order is not to be found in the store's file")
-    return data[:at + 3] + bytes([data[at + 3] ^ 1]) + data[at + 4:]
+    """One bit wherever the id of a stored order stands: in its row, in its index, and in old copies of their pages."""
+    number = b"order-00007"
+    expect(number in data, "the order is not to be found in the store's file")
+    return data.replace(number, bytes([number[0] ^ 16]) + number[1:])
 
 
 def full(box, services):
+    """At 90 % new tasks are refused, and what was taken goes on to its end."""
     one = place(box, "full", services, store__max_size="16MiB")
     one.node.start()
     deploy(one.node)
     history = harness.history(one.folder / "history.jsonl")
-    taken, refusal = [], None
-    for number in range(1, 200):
-        order = {"id": f"big-{number:03}", "input": {"items": [{"sku": "x" * 200_000}], "amount_cents": number, "address": {}}}
-        history.add_orders([order])
-        path = one.folder / "input.json"
-        path.write_text(json.dumps(order["input"]))
-        done = fairlead("submit", "order", "--id", order["id"], "--input", f"@{path}", node=one.node.address, seconds=60)
-        if done.returncode != 0:
-            refusal = done
+    refusals = []
+    for turn in range(60):
+        refusals = give(one, history, [heavy(f"full-{turn * 20 + i:05}", 25_000) for i in range(20)])
+        if refusals:
             break
-        taken.append(order["id"])
-        history.add("acknowledged", [order["id"]])
-    expect(refusal is not None and refusal.returncode == 5 and "full" in refusal.stderr.lower() and len(taken) > 5,
-           f"a full store should refuse new tasks with 5 and say so: {refusal and (refusal.returncode, refusal.stderr)}, {len(taken)} taken")
-    print(f"ok  a full store, after {len(taken)} orders: {refusal.stderr.strip().splitlines()[0][:170]}", flush=True)
-    wait_until(lambda: one.node.status()["counts"]["completed"] >= len(taken), 60, "what was taken completes in a full store", every=0.1)
+    expect(refusals, "a store of 16 MiB took 30 MB of input")
+    expect("full" in refusals[0]["error"], f"the refusal does not say that the store is full: {refusals[0]}")
+    print(f"ok  a full store, after {taken(history)} orders: {refusals[0]['error'][:170]}", flush=True)
+    wait_until(lambda: one.node.status()["counts"]["completed"] >= taken(history), 60, "what was taken completes in a full store", every=0.1)
+    finish(one, services, history, "full-")
+
+
+def overfull(box, services):
+    """Great inputs at once: what runs may need more than what is left. Then the node ends with its reason, and with a greater store all of it
+    goes on."""
+    one = place(box, "overfull", services, store__max_size="16MiB")
+    one.node.start()
+    deploy(one.node)
+    history = harness.history(one.folder / "history.jsonl")
+    for turn in range(10):
+        if one.node.process.poll() is not None or give(one, history, [heavy(f"over-{turn * 10 + i:05}", 200_000) for i in range(10)]):
+            break
+    wait_until(lambda: one.node.process.poll() is not None or done(one, history), 60, "all completes, or the node ends", every=0.1)
+    if one.node.process.poll() is None:
+        print(f"ok  great inputs in a small store: {taken(history)} orders completed", flush=True)
+    else:
+        expect(one.node.process.returncode in (5, 74) and "full" in one.node.last_words(),
+               f"the node ended with {one.node.process.returncode}: {one.node.last_words()}")
+        print(f"ok  great inputs in a small store: ended with {one.node.process.returncode}: {one.node.last_words(1)[:170]}", flush=True)
+        node_file.derive(one.config, one.config, settings={"store.max_size": "256MiB"})
+        one.node.start()
+        wait_until(lambda: done(one, history), 60, "what was taken completes once there is room", every=0.1)
+    finish(one, services, history, "over-")
+
+
+def heavy(number, size):
+    return {"id": number, "input": {"items": [{"sku": "x" * size}], "amount_cents": len(number), "address": {}}}
+
+
+def give(one, history, batch):
+    """Submits a batch; its refusals. What came of it is in the history."""
+    history.add_orders(batch)
+    path = one.folder / "batch.jsonl"
+    harness.write_batch(path, batch)
+    answered = fairlead("submit", "order", "--batch", path, "--json", "--quiet", "--timeout", "10s", node=one.node.address, seconds=60)
+    if not answered.stdout.strip():
+        return [{"id": order["id"], "error": answered.stderr} for order in batch]
+    refusals = json.loads(answered.stdout)["refusals"]
+    refused = {refusal["id"] for refusal in refusals}
+    history.add("acknowledged", [order["id"] for order in batch if order["id"] not in refused])
+    return refusals
+
+
+def taken(history):
+    return sum(event["event"] == "acknowledged" for event in history.events)
+
+
+def done(one, history):
+    status = one.node.status()
+    return status is not None and status["counts"]["completed"] >= taken(history)
+
+
+def finish(one, services, history, prefix):
     history.add_ends(one.node.tasks())
     code, _ = one.node.end()
-    expect(code == 0, f"the node of a full store ended with {code}")
-    judge(services, history, one, "big-")
+    expect(code == 0, f"the node ended with {code}: {one.node.last_words()}")
+    judge(services, history, one, prefix)
 
 
 def asked_to_end(box, services):
@@ -211,6 +259,7 @@ def run():
         damaged(box)
         services = harness.services(box, work_seconds=(0.05, 0.2), slow=0.1, slow_seconds=(0.2, 1.5), max_seconds=300)
         full(box, services)
+        overfull(box, services)
         asked_to_end(box, services)
     return 0
 

@@ -1,0 +1,12 @@
+#pragma once
+// Text from outside that will be stored: Protobuf's string fields hold UTF-8 and nothing else, and a row that breaks this cannot be read again.
+
+#include <string>
+#include <string_view>
+
+namespace fairlead::core {
+
+/// At most `limit` bytes of `text`, with U+FFFD for every byte that is not part of valid UTF-8; never ends inside a character.
+std::string clean_text(std::string_view text, std::size_t limit);
+
+}  // namespace fairlead::core
