@@ -53,7 +53,8 @@ struct client::state {
   template <class T>
   static T finish(std::future<T>& answer, steady_time deadline) {
     if (answer.wait_until(deadline + std::chrono::seconds{5}) != std::future_status::ready)
-      return error{v1::ERROR_CODE_TIMED_OUT, "The client's own thread is busy: a handler of notices does not return", "Let handlers return soon"};
+      return error{v1::ERROR_CODE_TIMED_OUT, "The client's own thread is busy: a handler of notices does not return",
+                   "Let handlers return soon"};
     return answer.get();
   }
 };

@@ -21,7 +21,7 @@ namespace fairlead {
 struct client_options {
   std::vector<std::string> nodes = {"127.0.0.1:7100"};  // host:port of gateways, tried in turn
   duration request_timeout = std::chrono::seconds{15};  // for one call, all its repetitions included
-  duration connect_timeout{0};  // how long `connect` goes round the nodes until one answers; zero: once
+  duration connect_timeout{0};                          // how long `connect` goes round the nodes until one answers; zero: once
 };
 
 class client {
@@ -34,8 +34,8 @@ class client {
   ~client();
 
   /// Submits all items (each without an id is given a UUIDv7 first, so that repetitions never double). The reply has one result an item,
-  /// in order, all durable. More than 1,000 items or 1 MiB of input travel in several messages, each with a `request_timeout` of its own; when
-  /// one of them fails, its items and those after it carry the error. An input over 256 KiB is refused here (item error).
+  /// in order, all durable. More than 1,000 items or 1 MiB of input travel in several messages, each with a `request_timeout` of its own;
+  /// when one of them fails, its items and those after it carry the error. An input over 256 KiB is refused here (item error).
   result<v1::SubmitReply> submit(v1::SubmitRequest what);
 
   /// Waits until the task has ended or is parked. `limit` zero: for ever. Errors: timed_out after `limit`; unavailable when no node answers

@@ -61,12 +61,8 @@ void client_state::on_try_ended(std::uint64_t id, try_end how) {
   auto& call = *found->second;
   call.in_flight = false;
   switch (how) {
-    case try_end::answered:
-      calls_.erase(found);
-      return;
-    case try_end::repeat:
-      call.not_before = steady_clock::now() + repeat_after;
-      break;
+    case try_end::answered: calls_.erase(found); return;
+    case try_end::repeat: call.not_before = steady_clock::now() + repeat_after; break;
     case try_end::lost:
       call.not_before = steady_clock::now() + repeat_after;
       lose_gateway();
@@ -126,7 +122,9 @@ void client_state::try_connect() {
   auto index = current_;
   self_->request(connector_, std::chrono::seconds{30}, connect_order{index, addresses_[index]})
       .then([this](const connect_outcome& outcome) { on_outcome(outcome); },
-            [this, index](const caf::error&) { on_outcome({index, {}, "its name could not be resolved in time"}); });
+            [this, index](const caf::error&) {
+              on_outcome({index, {}, "its name could not be resolved in time"});
+            });
 }
 
 void client_state::on_outcome(const connect_outcome& outcome) {

@@ -50,7 +50,7 @@ class client_state {
   std::shared_ptr<client_shared> shared_;
   connector_actor connector_;
   gateway_actor gateway_;
-  std::size_t current_ = 0;     // the address of the gateway, or the one to try next
+  std::size_t current_ = 0;  // the address of the gateway, or the one to try next
   std::size_t failed_in_row_ = 0;
   bool connecting_ = false;
   bool armed_ = false;

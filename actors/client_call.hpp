@@ -74,7 +74,8 @@ inline try_end classify(const caf::error& failure) {
 template <class Request, class Reply>
 class request_call final : public client_call, public std::enable_shared_from_this<request_call<Request, Reply>> {
  public:
-  request_call(Request request, steady_time deadline, duration try_limit) : client_call(deadline, try_limit), request_(std::move(request)) {}
+  request_call(Request request, steady_time deadline, duration try_limit)
+      : client_call(deadline, try_limit), request_(std::move(request)) {}
 
   std::future<result<Reply>> answer() { return promise_.get_future(); }
 

@@ -12,8 +12,7 @@ namespace {
 connect_outcome refused(std::size_t index, std::string reason) { return {index, {}, std::move(reason)}; }
 
 std::string explain(const caf::error& failure) {
-  if (failure == caf::sec::request_timeout || failure == caf::sec::connection_timeout)
-    return "accepted the connection, but does not speak";
+  if (failure == caf::sec::request_timeout || failure == caf::sec::connection_timeout) return "accepted the connection, but does not speak";
   if (failure == caf::sec::disconnect_during_handshake) return "closed the connection without a word";
   return "is not a node that this release can speak with";
 }

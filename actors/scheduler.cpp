@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::size_t code_limit = 64;                // bytes kept of a fault's code
 constexpr std::size_t sentence_limit = 1024;          // and of what is said about it
+// A batch is closed when it has grown to this, though more messages wait: the store then works on it while the next one fills.
+constexpr std::size_t flush_at_bytes = 128U << 10;
 constexpr std::uint64_t usage_every_commits = 64;     // how often the store's fill is looked at
 constexpr std::size_t resume_chunk = 512;             // tasks of the sweep taken up at a time
 constexpr std::size_t pending_chunk = 256;            // pending tasks read ahead
@@ -214,7 +216,6 @@ void scheduler::add_agent(const v1::RegisterAgent& what) {
 }
 
 void scheduler::outcomes(v1::OutcomeBatch what) {
-  auto& acks = gathering_.acknowledged[what.instance()];
   for (auto& item : *what.mutable_items()) {
     core::attempt_ended e;
     e.step = item.step();
@@ -234,13 +235,14 @@ void scheduler::outcomes(v1::OutcomeBatch what) {
     // A poisoned task is about to be parked: the outcome is neither recorded nor refused, so that the agent offers it again.
     if (const auto* there = find(item.task_number()); there != nullptr && !there->poison.empty()) continue;
     if (task != nullptr && !accepted) forget_if_idle(item.task_number());
-    auto* ack = acks.add_items();
+    auto* ack = gathering_.acknowledged[what.instance()].add_items();
     ack->set_task_number(item.task_number());
     ack->set_step(item.step());
     ack->set_direction(item.direction());
     ack->set_attempt(item.attempt());
     ack->set_accepted(accepted);
     if (fatal_) return;
+    flush_if_large();
   }
   serve_waiting();
   admit_pending();
@@ -272,6 +274,7 @@ void scheduler::recover(const v1::RecoverBatch& what) {
       apply(*task, core::recovery_requested{item.step() - 1, item.attempt(), item.failure_count()});
     forget_if_idle(item.task_number());
     if (fatal_) return;
+    flush_if_large();
   }
   serve_waiting();
 }
@@ -306,6 +309,7 @@ void scheduler::serve_waiting() {
     if (task == nullptr) continue;
     apply(*task, core::slot_freed{});
     forget_if_idle(*number);
+    flush_if_large();
   }
 }
 
@@ -329,6 +333,7 @@ void scheduler::admit_pending() {
     auto* task = load(number);
     if (task == nullptr) continue;
     apply(*task, core::task_admitted{});
+    flush_if_large();
   }
 }
 
@@ -360,6 +365,10 @@ bool scheduler::resume_some() {
 }
 
 // ---- commit, act ----
+
+void scheduler::flush_if_large() {
+  if (open_.bytes().size() >= flush_at_bytes) flush();
+}
 
 bool scheduler::wants_flush() const { return !open_.empty() || !gathering_.empty(); }
 

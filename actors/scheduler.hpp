@@ -112,6 +112,7 @@ class scheduler {
   void gather(live_task& task, core::decision& made);
   void count(const store::task_index_state& before, const v1::TaskRecord& after);
   void act(effects after);
+  void flush_if_large();
   void look_at_usage();
   std::uint64_t active_tasks() const;
   std::optional<v1::Fault> fault_of_output(const std::string& output) const;

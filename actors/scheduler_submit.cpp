@@ -44,7 +44,10 @@ void scheduler::submit(v1::SubmitRequest what, std::uint64_t ticket, std::uint64
                 "send several requests")
             .to_proto();
   } else {
-    for (auto& item : *what.mutable_items()) *reply.add_results() = take(item, what.notify() ? subscriber : 0);
+    for (auto& item : *what.mutable_items()) {
+      *reply.add_results() = take(item, what.notify() ? subscriber : 0);
+      flush_if_large();
+    }
   }
   // Also for what was refused or had been taken before: the answer may rest on versions that are still on their way.
   gathering_.submit_replies.emplace_back(ticket, std::move(reply));

@@ -50,7 +50,8 @@ void add_help(CLI::App& app, cli_context& context) {
 /// Where a person finds out how it should have been written.
 std::string help_hint(const CLI::App& app) {
   std::string name = "fairlead";
-  for (auto parsed = app.get_subcommands(); !parsed.empty(); parsed = parsed.front()->get_subcommands()) name += " " + parsed.front()->get_name();
+  for (auto parsed = app.get_subcommands(); !parsed.empty(); parsed = parsed.front()->get_subcommands())
+    name += " " + parsed.front()->get_name();
   return "See '" + name + " --help'";
 }
 
@@ -68,8 +69,9 @@ int run_command_line(int argc, const char* const* argv) {
   app.set_version_flag("--version", std::string{"fairlead "} + FAIRLEAD_VERSION, "Show the version and exit");
   app.set_help_flag("-h,--help", "Show this help and exit");
   app.require_subcommand(1);
-  app.footer("'fairlead COMMAND --help' shows a command's options. Exit codes: 0 done, 1 refused or not completed, 2 bad usage or input,\n"
-             "3 not found, 4 conflict, 5 unavailable or timed out, 70 bug, 74 disk or damaged store, 75 store or port in use.");
+  app.footer(
+      "'fairlead COMMAND --help' shows a command's options. Exit codes: 0 done, 1 refused or not completed, 2 bad usage or input,\n"
+      "3 not found, 4 conflict, 5 unavailable or timed out, 70 bug, 74 disk or damaged store, 75 store or port in use.");
   cli_context context;
   add_node_command(app, context);
   add_submit_command(app, context);
@@ -87,7 +89,8 @@ int run_command_line(int argc, const char* const* argv) {
     return app.exit(asked);
   } catch (const CLI::ParseError& refused) {
     const auto left = app.remaining(true);
-    if (dynamic_cast<const CLI::RequiredError*>(&refused) != nullptr && !left.empty() && left.front().rfind("-", 0) != 0 && misses_command(app))
+    if (dynamic_cast<const CLI::RequiredError*>(&refused) != nullptr && !left.empty() && left.front().rfind("-", 0) != 0 &&
+        misses_command(app))
       return fail({v1::ERROR_CODE_INVALID_ARGUMENT, "There is no command '" + left.front() + "' here", help_hint(app)});
     return fail({v1::ERROR_CODE_INVALID_ARGUMENT, refused.what(), help_hint(app)});
   } catch (const std::exception& bug) {

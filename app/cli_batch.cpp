@@ -107,7 +107,8 @@ void batch_run::read(line_reader& in) {
       refuse(number, "", {v1::ERROR_CODE_INVALID_ARGUMENT, "The line is longer than 1 MiB", "An input has at most 256 KiB"});
       continue;
     }
-    if (got == line_read::failed) give_up({v1::ERROR_CODE_DISK, "The batch cannot be read to its end", "Check the file and submit it again"});
+    if (got == line_read::failed)
+      give_up({v1::ERROR_CODE_DISK, "The batch cannot be read to its end", "Check the file and submit it again"});
     all_read_ = true;
     changed_.notify_all();
     return;
@@ -162,7 +163,8 @@ void batch_run::submit() {
       }
       std::unique_lock lock{mutex_};
       if (steady_clock::now() > until)
-        give_up({v1::ERROR_CODE_OVERLOADED, "The node has taken no task for " + format_duration(options_.patience.count()) + ": it is overloaded",
+        give_up({v1::ERROR_CODE_OVERLOADED,
+                 "The node has taken no task for " + format_duration(options_.patience.count()) + ": it is overloaded",
                  "Submit the rest later"});
       if (changed_.wait_for(lock, backoff, [&] { return outcome_.gave_up.has_value(); })) break;
       backoff = std::min(backoff * 2, longest_backoff);

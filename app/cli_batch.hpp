@@ -25,8 +25,8 @@ struct batch_options {
   bool wait = false;
   /// How long to go on without an answer of any node. The client's request_timeout is the same.
   duration patience = std::chrono::seconds{60};
-  std::uint64_t lines = 0;  // in the stream; 0: not known
-  std::vector<v1::Label> labels;  // for every task, beside the line's own
+  std::uint64_t lines = 0;               // in the stream; 0: not known
+  std::vector<v1::Label> labels;         // for every task, beside the line's own
   std::optional<std::int32_t> priority;  // for lines that give none
 };
 
@@ -94,9 +94,9 @@ class batch_run {
   std::condition_variable changed_;
   std::deque<item> queue_;
   bool all_read_ = false;
-  int busy_ = 0;  // submitters with a chunk
+  int busy_ = 0;                           // submitters with a chunk
   std::map<std::string, open_task> open_;  // with wait: submitted and not known to have ended
-  std::string ask_after_;  // the id that the last question ended with; empty: begin anew
+  std::string ask_after_;                  // the id that the last question ended with; empty: begin anew
   std::uint64_t ended_ = 0;
   batch_outcome outcome_;
 };

@@ -12,7 +12,8 @@ namespace fairlead::app {
 
 namespace {
 
-error bad(const std::string& sentence, const std::string& remedy = "Each line is one JSON object with id, input, labels and priority, all optional") {
+error bad(const std::string& sentence,
+          const std::string& remedy = "Each line is one JSON object with id, input, labels and priority, all optional") {
   return {v1::ERROR_CODE_INVALID_ARGUMENT, sentence, remedy};
 }
 

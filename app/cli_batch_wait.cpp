@@ -82,7 +82,8 @@ bool batch_run::poll_round() {
       if (ended(end)) settle(end);
       if (end.state() != v1::TASK_STATE_UNSPECIFIED) continue;
       if (auto found = open_.find(end.id()); found != open_.end()) {
-        refuse(found->second.line, end.id(), {v1::ERROR_CODE_NOT_FOUND, "The node took the task and does not know it any more", "Look at the node's log"});
+        refuse(found->second.line, end.id(),
+               {v1::ERROR_CODE_NOT_FOUND, "The node took the task and does not know it any more", "Look at the node's log"});
         open_.erase(found);
       }
     }

@@ -18,7 +18,9 @@ std::string as_sentence(const std::string& text) {
 
 }  // namespace
 
-void add_json_option(CLI::App& command, cli_context& context) { command.add_flag("--json", context.json, "Print one JSON object, for programs"); }
+void add_json_option(CLI::App& command, cli_context& context) {
+  command.add_flag("--json", context.json, "Print one JSON object, for programs");
+}
 
 void add_client_options(CLI::App& command, cli_context& context, const std::string& timeout_help) {
   command.add_option("--node", context.nodes, "Nodes to ask, HOST:PORT[,HOST:PORT...]; the next one is tried when one is lost")
@@ -33,7 +35,8 @@ result<std::optional<duration>> timeout_of(const cli_context& context) {
   if (context.timeout.empty()) return std::optional<duration>{};
   std::int64_t ms = 0;
   if (!parse_duration(context.timeout, ms) || ms <= 0)
-    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "'" + context.timeout + "' is not a duration for --timeout", "Write it like 500ms, 5s, 1m30s or 2h"};
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "'" + context.timeout + "' is not a duration for --timeout",
+                 "Write it like 500ms, 5s, 1m30s or 2h"};
   return std::optional<duration>{duration{ms}};
 }
 

@@ -22,7 +22,8 @@ struct cli_context {
 
 void add_json_option(CLI::App& command, cli_context& context);
 /// `--node`, `--timeout` and `--json`. `timeout_help` says what the timeout means here.
-void add_client_options(CLI::App& command, cli_context& context, const std::string& timeout_help = "How long to wait for the answer (default 15s)");
+void add_client_options(CLI::App& command, cli_context& context,
+                        const std::string& timeout_help = "How long to wait for the answer (default 15s)");
 
 /// `--timeout`, or nullopt when it is not given. Error: invalid_argument.
 result<std::optional<duration>> timeout_of(const cli_context& context);

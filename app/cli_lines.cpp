@@ -23,12 +23,13 @@ constexpr std::size_t read_bytes = 65'536;
 result<line_reader> line_reader::open(const std::string& path) {
   if (path == "-") return line_reader{STDIN_FILENO};
   auto refused = [&](const std::string& why) {
-    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "The file " + path + " cannot be read: " + why, "Name a readable file, or - for standard input"};
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "The file " + path + " cannot be read: " + why,
+                 "Name a readable file, or - for standard input"};
   };
   int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return refused(std::strerror(errno));
   line_reader out{fd};
-  struct stat about{};
+  struct stat about {};
   if (::fstat(fd, &about) == 0 && S_ISDIR(about.st_mode)) return refused("it is a directory");
   return out;
 }
@@ -76,7 +77,7 @@ line_read line_reader::next(std::string& line, const std::function<bool()>& stop
 }
 
 std::uint64_t line_reader::count_lines() const {
-  struct stat about{};
+  struct stat about {};
   if (::fstat(fd_, &about) != 0 || !S_ISREG(about.st_mode)) return 0;
   std::uint64_t lines = 0;
   bool something = false;

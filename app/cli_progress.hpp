@@ -11,8 +11,8 @@ struct batch_progress {
   std::uint64_t lines = 0;         // in the file; 0: not known
   std::uint64_t acknowledged = 0;  // submitted or there already
   std::uint64_t refused = 0;
-  std::uint64_t ended = 0;         // only when waiting
-  bool waiting = false;            // for the tasks' ends
+  std::uint64_t ended = 0;  // only when waiting
+  bool waiting = false;     // for the tasks' ends
   double seconds = 0;
 };
 

@@ -41,20 +41,28 @@ std::string status_text(const v1::StatusReply& reply) {
   const auto& store = reply.store();
   std::string out = "node     " + printable(reply.node()) + ", fairlead " + printable(reply.version()) + ", up since " +
                     time_text(reply.started_at_unix_ms()) + ", epoch " + std::to_string(reply.epoch()) + "\n";
-  out += "store    " + printable(store.path()) + ", " + bytes_text(store.used_bytes()) + " of " + bytes_text(store.max_bytes()) + " used, " +
-         std::to_string(store.commits()) + " commits\n";
-  out += "resumed  " + std::to_string(reply.resumed_tasks()) + " tasks taken up at the start" + (reply.resuming() ? ", more to come" : "") + "\n";
+  out += "store    " + printable(store.path()) + ", " + bytes_text(store.used_bytes()) + " of " + bytes_text(store.max_bytes()) +
+         " used, " + std::to_string(store.commits()) + " commits\n";
+  out += "resumed  " + std::to_string(reply.resumed_tasks()) + " tasks taken up at the start" + (reply.resuming() ? ", more to come" : "") +
+         "\n";
   if (reply.oldest_due_unix_ms() != 0) out += "due      next wake-up at " + time_text(reply.oldest_due_unix_ms()) + "\n";
 
   const auto& counts = reply.counts();
-  text_table tasks{{{"PENDING", align::right}, {"RUNNING", align::right}, {"COMPLETED", align::right}, {"UNDOING", align::right},
-                    {"UNDONE", align::right}, {"PARKED", align::right}, {"ARCHIVED", align::right}}};
-  tasks.add({std::to_string(counts.pending()), std::to_string(counts.running()), std::to_string(counts.completed()), std::to_string(counts.undoing()),
-             std::to_string(counts.undone()), std::to_string(counts.parked()), std::to_string(counts.archived())});
+  text_table tasks{{{"PENDING", align::right},
+                    {"RUNNING", align::right},
+                    {"COMPLETED", align::right},
+                    {"UNDOING", align::right},
+                    {"UNDONE", align::right},
+                    {"PARKED", align::right},
+                    {"ARCHIVED", align::right}}};
+  tasks.add({std::to_string(counts.pending()), std::to_string(counts.running()), std::to_string(counts.completed()),
+             std::to_string(counts.undoing()), std::to_string(counts.undone()), std::to_string(counts.parked()),
+             std::to_string(counts.archived())});
   out += "\nTasks\n" + tasks.text();
 
   if (reply.agents().empty()) return out + "\nNo agents: steps wait until one is there.\n";
-  text_table agents{{{"AGENT"}, {"INSTANCE"}, {"KIND"}, {"HELD", align::right}, {"CAPACITY", align::right}, {"WAITING", align::right}, {"CALLS"}}};
+  text_table agents{
+      {{"AGENT"}, {"INSTANCE"}, {"KIND"}, {"HELD", align::right}, {"CAPACITY", align::right}, {"WAITING", align::right}, {"CALLS"}}};
   for (const auto& agent : reply.agents()) {
     std::string calls;
     for (const auto& call : agent.calls()) calls += (calls.empty() ? "" : " ") + call;
@@ -70,7 +78,8 @@ void add_status_command(CLI::App& app, cli_context& context) {
   auto* command = app.add_subcommand("status", "Show what a node does: its tasks by state, agents and store");
   add_client_options(*command, context);
   command->callback([&context] {
-    run_request(context, [](client& to) { return to.status_of_node({}); }, status_json, status_text);
+    run_request(
+        context, [](client& to) { return to.status_of_node({}); }, status_json, status_text);
   });
 }
 

@@ -35,7 +35,8 @@ int check_store(cli_context& context, const std::string& path) {
   }
   if (!report.clean()) {
     const auto count = report.findings.size() + report.findings_left_out;
-    return fail({v1::ERROR_CODE_CORRUPT, "The store " + path + " is damaged: " + std::to_string(count) + (count == 1 ? " finding" : " findings"),
+    return fail({v1::ERROR_CODE_CORRUPT,
+                 "The store " + path + " is damaged: " + std::to_string(count) + (count == 1 ? " finding" : " findings"),
                  "Keep a copy of it and start from a backup"});
   }
   return context.code;

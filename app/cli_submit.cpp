@@ -52,7 +52,8 @@ result<std::string> read_input(const std::string& text) {
     if (in.bad() || (text != "@-" && !file.is_open())) return bad_input(name + " cannot be read");
     out.resize(static_cast<std::size_t>(in.gcount()));
   }
-  if (out.size() > max_input_bytes) return bad_input(name + " is larger than 256 KiB", "Keep large data elsewhere and submit a reference to it");
+  if (out.size() > max_input_bytes)
+    return bad_input(name + " is larger than 256 KiB", "Keep large data elsewhere and submit a reference to it");
   if (auto checked = core::check_json(out); !checked) return bad_input(name + " is not JSON: " + checked.failure().sentence);
   return out;
 }
@@ -114,13 +115,18 @@ std::string outcome_json(const batch_outcome& outcome) {
 }
 
 std::string outcome_text(const batch_outcome& outcome, bool waited) {
-  text_table counts{{{"SUBMITTED", align::right}, {"ALREADY", align::right}, {"REFUSED", align::right}, {"COMPLETED", align::right},
-                     {"UNDONE", align::right}, {"PARKED", align::right}, {"SECONDS", align::right}}};
+  text_table counts{{{"SUBMITTED", align::right},
+                     {"ALREADY", align::right},
+                     {"REFUSED", align::right},
+                     {"COMPLETED", align::right},
+                     {"UNDONE", align::right},
+                     {"PARKED", align::right},
+                     {"SECONDS", align::right}}};
   auto ended = [&](std::uint64_t n) { return waited ? std::to_string(n) : std::string{"-"}; };
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "%.1f", outcome.seconds);
-  counts.add({std::to_string(outcome.submitted), std::to_string(outcome.already), std::to_string(outcome.refusals.size()), ended(outcome.completed),
-              ended(outcome.undone), ended(outcome.parked), seconds});
+  counts.add({std::to_string(outcome.submitted), std::to_string(outcome.already), std::to_string(outcome.refusals.size()),
+              ended(outcome.completed), ended(outcome.undone), ended(outcome.parked), seconds});
   auto out = counts.text();
   if (outcome.refusals.empty()) return out;
   text_table refused{{{"LINE", align::right}, {"ID"}, {"REFUSED BECAUSE"}}};
@@ -166,20 +172,24 @@ void add_submit_command(CLI::App& app, cli_context& context) {
   auto* command = app.add_subcommand("submit", "Submit one task, or many from a file");
   auto options = std::make_shared<submit_options>();
   command->add_option("WORKFLOW", options->workflow, "Name of a deployed workflow")->required();
-  auto* id = command->add_option("--id", options->id, "Id of the task (default: a new UUIDv7); the same id again is the same task")->type_name("ID");
+  auto* id = command->add_option("--id", options->id, "Id of the task (default: a new UUIDv7); the same id again is the same task")
+                 ->type_name("ID");
   auto* input = command->add_option("--input", options->input, "Input of the task (default: null)")->type_name("JSON|@FILE|@-");
   command->add_option("--label", options->labels, "Label of the task (repeatable)")->type_name("KEY=VALUE")->allow_extra_args(false);
   command->add_option("--priority", options->priority, "Higher goes first (default 0)")->type_name("N");
-  command->add_option("--batch", options->batch,
-                      "Submit one task for each line of FILE (- for standard input), a JSON object with id, input, labels and priority, all optional; "
-                      "a line without labels or priority of its own gets those of --label and --priority")
+  command
+      ->add_option(
+          "--batch", options->batch,
+          "Submit one task for each line of FILE (- for standard input), a JSON object with id, input, labels and priority, all optional; "
+          "a line without labels or priority of its own gets those of --label and --priority")
       ->type_name("FILE")
       ->excludes(id)
       ->excludes(input);
   command->add_flag("--wait", options->wait, "Wait until every task has ended or is parked; exit code 0 when all completed, 1 otherwise");
   command->add_flag("--quiet", options->quiet, "With --batch: show no progress");
   add_client_options(*command, context,
-                     "How long to wait: for the answer (default 15s), with --wait for the task's end (default: until then), with --batch how long to go on "
+                     "How long to wait: for the answer (default 15s), with --wait for the task's end (default: until then), with --batch "
+                     "how long to go on "
                      "without an answer of any node (default 60s)");
   command->callback([&context, options, command] {
     if (command->count("--id") > 0 && options->id.empty())

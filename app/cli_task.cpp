@@ -34,7 +34,8 @@ result<v1::TaskListRequest> list_request(const list_options& options) {
   for (const auto& word : options.states) {
     auto state = task_state_from_word(word);
     if (!state)
-      return error{v1::ERROR_CODE_INVALID_ARGUMENT, "'" + word + "' is not a state of a task", "One of pending, running, completed, undoing, undone"};
+      return error{v1::ERROR_CODE_INVALID_ARGUMENT, "'" + word + "' is not a state of a task",
+                   "One of pending, running, completed, undoing, undone"};
     out.add_states(*state);
   }
   out.set_parked_only(options.parked);
@@ -106,10 +107,15 @@ void add_list(CLI::App& group, cli_context& context) {
       ->allow_extra_args(false);
   command->add_flag("--parked", options->parked, "Only tasks that wait for an operator");
   command->add_option("--workflow", options->workflow, "Only tasks of this workflow")->type_name("NAME");
-  command->add_option("--label", options->labels, "Only tasks with this label (repeatable: all of them)")->type_name("KEY=VALUE")->allow_extra_args(false);
+  command->add_option("--label", options->labels, "Only tasks with this label (repeatable: all of them)")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
   command->add_option("--older-than", options->older_than, "Only tasks submitted longer ago than this")->type_name("DURATION");
   command->add_option("--younger-than", options->younger_than, "Only tasks submitted within this time")->type_name("DURATION");
-  command->add_option("--limit", options->limit, "How many to list at most")->type_name("N")->check(CLI::Range(1U, 1'000'000'000U))->capture_default_str();
+  command->add_option("--limit", options->limit, "How many to list at most")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 1'000'000'000U))
+      ->capture_default_str();
   command->add_option("--cursor", options->cursor, "Go on where an earlier list ended")->type_name("CURSOR");
   command->add_flag("--all", options->all, "All of them, whatever --limit says");
   add_client_options(*command, context);
@@ -124,12 +130,14 @@ void add_show(CLI::App& group, cli_context& context) {
   command->callback([&context, id] {
     v1::TaskShowRequest request;
     request.set_id(*id);
-    run_request(context, [&](client& to) { return to.show(request); }, task_show_json, task_show_text);
+    run_request(
+        context, [&](client& to) { return to.show(request); }, task_show_json, task_show_text);
   });
 }
 
 void add_watch(CLI::App& group, cli_context& context) {
-  auto* command = group.add_subcommand("watch", "Follow a task until it has ended or is parked; exit code 0 when it completed, 1 otherwise");
+  auto* command =
+      group.add_subcommand("watch", "Follow a task until it has ended or is parked; exit code 0 when it completed, 1 otherwise");
   auto id = std::make_shared<std::string>();
   command->add_option("ID", *id, "Id of the task")->required();
   add_client_options(*command, context, "How long to follow at most (default: until the end)");

@@ -19,8 +19,14 @@ void write_step(json_writer& out, const v1::StepRecord& step) {
   out.key("complete_by").moment(step.complete_by_unix_ms()).key("not_before").moment(step.not_before_unix_ms());
   out.key("input").raw(step.input().json()).key("output").raw(step.output().json()).key("fault");
   if (step.has_fault())
-    out.begin_object().key("kind").string(fault_kind_word(step.fault().kind())).key("code").string(step.fault().code()).key("message")
-        .string(step.fault().message()).end_object();
+    out.begin_object()
+        .key("kind")
+        .string(fault_kind_word(step.fault().kind()))
+        .key("code")
+        .string(step.fault().code())
+        .key("message")
+        .string(step.fault().message())
+        .end_object();
   else
     out.null();
   out.end_object();

@@ -19,15 +19,22 @@ std::string fault_text(const v1::StepRecord& step) {
 }
 
 std::string steps_text(const v1::TaskRecord& task) {
-  text_table table{{{"STEP"}, {"STATE"}, {"ATTEMPTS", align::right}, {"FAILED", align::right}, {"TRIES", align::right}, {"AGENT"}, {"NEXT"}, {"LAST FAULT"}}};
+  text_table table{{{"STEP"},
+                    {"STATE"},
+                    {"ATTEMPTS", align::right},
+                    {"FAILED", align::right},
+                    {"TRIES", align::right},
+                    {"AGENT"},
+                    {"NEXT"},
+                    {"LAST FAULT"}}};
   for (const auto& step : task.steps()) {
     std::string next;
     if (step.state() == v1::STEP_STATE_RUNNING)
       next = "ends by " + time_text(step.complete_by_unix_ms());
     else if (step.not_before_unix_ms() != 0)
       next = "again at " + time_text(step.not_before_unix_ms());
-    table.add({step.path(), step_state_word(step.state()), number(step.attempt()), number(step.failure_count()), number(step.tries()), step.instance(), next,
-               fault_text(step)});
+    table.add({step.path(), step_state_word(step.state()), number(step.attempt()), number(step.failure_count()), number(step.tries()),
+               step.instance(), next, fault_text(step)});
   }
   return table.text();
 }
@@ -46,7 +53,8 @@ std::string history_text(const v1::TaskRecord& task) {
   for (const auto& event : task.recent()) {
     const auto index = static_cast<int>(event.step());
     table.add({std::to_string(event.sequence()), format_utc(event.at_unix_ms()), event_word(event.kind()),
-               index > 0 && index <= task.steps_size() ? task.steps(index - 1).path() : "", number(event.attempt()), shortened(event.detail(), 100)});
+               index > 0 && index <= task.steps_size() ? task.steps(index - 1).path() : "", number(event.attempt()),
+               shortened(event.detail(), 100)});
   }
   return table.empty() ? "" : "\nHistory\n" + table.text();
 }

@@ -32,7 +32,13 @@ std::string path_of(const v1::WatchReply& reply, const v1::HistoryEvent& event) 
 
 std::string end_json(const v1::WatchReply& reply) {
   json_writer out;
-  out.begin_object().key("state").string(task_state_word(reply.state())).key("parked").boolean(reply.parked()).key("reason").string(reply.reason());
+  out.begin_object()
+      .key("state")
+      .string(task_state_word(reply.state()))
+      .key("parked")
+      .boolean(reply.parked())
+      .key("reason")
+      .string(reply.reason());
   return out.end_object().text() + "\n";
 }
 
@@ -52,7 +58,8 @@ std::string watch_view::table() const {
   for (std::size_t i = 0; i < paths_.size(); ++i) {
     auto found = steps_.find(i);
     const auto step = found == steps_.end() ? step_view{} : found->second;
-    out.add({paths_[i], step.state, step.attempt == 0 ? "-" : std::to_string(step.attempt), time_text(step.at_unix_ms), shortened(step.detail, 50)});
+    out.add({paths_[i], step.state, step.attempt == 0 ? "-" : std::to_string(step.attempt), time_text(step.at_unix_ms),
+             shortened(step.detail, 50)});
   }
   return out.text();
 }

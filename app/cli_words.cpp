@@ -58,7 +58,8 @@ const char* event_word(v1::EventKind kind) {
 }
 
 std::optional<v1::TaskState> task_state_from_word(std::string_view word) {
-  for (auto state : {v1::TASK_STATE_PENDING, v1::TASK_STATE_RUNNING, v1::TASK_STATE_COMPLETED, v1::TASK_STATE_UNDOING, v1::TASK_STATE_UNDONE})
+  for (auto state :
+       {v1::TASK_STATE_PENDING, v1::TASK_STATE_RUNNING, v1::TASK_STATE_COMPLETED, v1::TASK_STATE_UNDOING, v1::TASK_STATE_UNDONE})
     if (word == task_state_word(state)) return state;
   return std::nullopt;
 }

@@ -36,7 +36,13 @@ std::string check_json(const read_files& files) {
   json_writer out;
   out.begin_object().key("ok").boolean(files.problems.empty()).key("files").begin_array();
   for (const auto& file : files.workflows) {
-    out.begin_object().key("file").string(file.file).key("ok").boolean(file.problems.empty()).key("workflow").string(file.definition.name());
+    out.begin_object()
+        .key("file")
+        .string(file.file)
+        .key("ok")
+        .boolean(file.problems.empty())
+        .key("workflow")
+        .string(file.definition.name());
     out.key("steps").number(std::int32_t{file.definition.steps_size()}).end_object();
   }
   write_problems(out.end_array(), files.problems);
@@ -99,7 +105,8 @@ void add_check(CLI::App& group, cli_context& context) {
 }
 
 void add_deploy(CLI::App& group, cli_context& context) {
-  auto* command = group.add_subcommand("deploy", "Make workflows the current ones of their names; tasks that run keep the version they began with");
+  auto* command =
+      group.add_subcommand("deploy", "Make workflows the current ones of their names; tasks that run keep the version they began with");
   auto paths = std::make_shared<std::vector<std::string>>();
   command->add_option("FILE", *paths, "Workflow files; none is deployed unless all are sound")->required();
   add_client_options(*command, context);
@@ -110,7 +117,8 @@ void add_list(CLI::App& group, cli_context& context) {
   auto* command = group.add_subcommand("list", "List the deployed workflows");
   add_client_options(*command, context);
   command->callback([&context] {
-    run_request(context, [](client& to) { return to.workflows({}); }, workflow_list_json, workflow_list_text);
+    run_request(
+        context, [](client& to) { return to.workflows({}); }, workflow_list_json, workflow_list_text);
   });
 }
 
@@ -124,9 +132,9 @@ void add_show(CLI::App& group, cli_context& context) {
   command->callback([&context, name, source] {
     v1::WorkflowShowRequest request;
     request.set_name(*name);
-    run_request(context, [&](client& to) { return to.workflow(request); }, workflow_show_json, [&](const v1::WorkflowShowReply& reply) {
-      return *source ? reply.workflow().source() : workflow_show_text(reply);
-    });
+    run_request(
+        context, [&](client& to) { return to.workflow(request); }, workflow_show_json,
+        [&](const v1::WorkflowShowReply& reply) { return *source ? reply.workflow().source() : workflow_show_text(reply); });
   });
 }
 

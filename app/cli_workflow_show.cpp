@@ -32,14 +32,21 @@ std::string undo_text(const v1::StepDefinition& step) {
 }  // namespace
 
 void write_deployed(json_writer& out, const std::string& name, const v1::DeployReply& reply) {
-  out.begin_object().key("workflow").string(name).key("content_hash").string(hex(reply.content_hash())).key("created").boolean(reply.created());
+  out.begin_object()
+      .key("workflow")
+      .string(name)
+      .key("content_hash")
+      .string(hex(reply.content_hash()))
+      .key("created")
+      .boolean(reply.created());
   out.key("warnings").begin_array();
   for (const auto& warning : reply.warnings()) out.string(warning);
   out.end_array().end_object();
 }
 
 std::string deployed_text(const std::string& name, const v1::DeployReply& reply) {
-  auto out = "Workflow " + name + (reply.created() ? " is deployed" : " was deployed before, just as it is") + " (content " + hex(reply.content_hash()) + ").\n";
+  auto out = "Workflow " + name + (reply.created() ? " is deployed" : " was deployed before, just as it is") + " (content " +
+             hex(reply.content_hash()) + ").\n";
   for (const auto& warning : reply.warnings()) out += "  warning: " + printable(warning) + "\n";
   return out;
 }
@@ -49,7 +56,13 @@ std::string workflow_list_json(const v1::WorkflowListReply& reply) {
   out.begin_object().key("workflows").begin_array();
   for (const auto& one : reply.items()) {
     out.begin_object().key("name").string(one.name()).key("content_hash").string(hex(one.content_hash()));
-    out.key("deployed_at").moment(one.deployed_at_unix_ms()).key("steps").number(one.steps()).key("versions").number(one.versions()).end_object();
+    out.key("deployed_at")
+        .moment(one.deployed_at_unix_ms())
+        .key("steps")
+        .number(one.steps())
+        .key("versions")
+        .number(one.versions())
+        .end_object();
   }
   return out.end_array().end_object().text();
 }
@@ -58,7 +71,8 @@ std::string workflow_list_text(const v1::WorkflowListReply& reply) {
   if (reply.items().empty()) return "No workflow is deployed: 'fairlead workflow deploy FILE' does it.\n";
   text_table table{{{"WORKFLOW"}, {"STEPS", align::right}, {"VERSIONS", align::right}, {"DEPLOYED"}, {"CONTENT"}}};
   for (const auto& one : reply.items())
-    table.add({one.name(), std::to_string(one.steps()), std::to_string(one.versions()), time_text(one.deployed_at_unix_ms()), hex(one.content_hash())});
+    table.add({one.name(), std::to_string(one.steps()), std::to_string(one.versions()), time_text(one.deployed_at_unix_ms()),
+               hex(one.content_hash())});
   return table.text();
 }
 
@@ -88,8 +102,8 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
   if (definition.timeout_ms() != 0) out += "timeout   " + format_duration(definition.timeout_ms()) + "\n";
   text_table table{{{"STEP"}, {"NEEDS"}, {"AGENT"}, {"CALL"}, {"TIMEOUT", align::right}, {"ATTEMPTS", align::right}, {"UNDO"}, {"PIVOT"}}};
   for (const auto& step : definition.steps())
-    table.add({step.name(), joined(step.needs()), step.agent(), step.call(), format_duration(step.timeout_ms()), std::to_string(step.attempts()),
-               undo_text(step), step.pivot() ? "yes" : ""});
+    table.add({step.name(), joined(step.needs()), step.agent(), step.call(), format_duration(step.timeout_ms()),
+               std::to_string(step.attempts()), undo_text(step), step.pivot() ? "yes" : ""});
   return out + "\n" + table.text();
 }
 

@@ -20,8 +20,8 @@ void append_u32(std::string& out, std::uint32_t value) {
 
 std::uint32_t take_u32(std::string_view& rest) {
   if (rest.size() < 4) no_batch();
-  std::uint32_t value = 0;
-  for (unsigned i = 0; i < 4; ++i) value |= static_cast<std::uint32_t>(static_cast<unsigned char>(rest[i])) << (8 * i);
+  const auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(rest[i])); };
+  const auto value = byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24;  // one load for the compiler
   rest.remove_prefix(4);
   return value;
 }

@@ -17,6 +17,14 @@ bool wants_due(const v1::TaskRecord& record) {
   return !is_finished(record.state()) && record.state() != v1::TASK_STATE_PENDING && !record.parked() && !record.paused();
 }
 
+// While a parked or paused task still has an attempt out, the end of that lease is awaited.
+bool may_due(const v1::TaskRecord& record) {
+  if (wants_due(record)) return true;
+  if (is_finished(record.state()) || record.state() == v1::TASK_STATE_PENDING) return false;
+  return std::any_of(record.steps().begin(), record.steps().end(),
+                     [](const v1::StepRecord& step) { return step.state() == v1::STEP_STATE_RUNNING; });
+}
+
 }  // namespace
 
 void for_each_index_entry(const v1::TaskRecord& record, const std::function<void(table, std::string_view)>& visit) {
@@ -91,7 +99,7 @@ void task_check::check_due(const v1::TaskRecord& record) {
   const auto due = record.due_unix_ms();
   const auto indexed = record.due_indexed_unix_ms();
   if (wants_due(record) && due == 0) finding(record, "is live and has no next wake-up");
-  if (!wants_due(record) && due != 0) finding(record, "has a wake-up that its state does not allow");
+  if (!may_due(record) && due != 0) finding(record, "has a wake-up that its state does not allow");
   if (due != 0 && indexed == 0) finding(record, "has a wake-up but no entry in table due");
   if (due != 0 && indexed > due) finding(record, "stands in table due later than its wake-up");
   if (due == 0 && indexed != 0) finding(record, "stands in table due without a wake-up");

@@ -20,7 +20,7 @@ std::uint64_t mix(std::uint64_t x) {
 
 std::int64_t backoff_ms(const v1::Backoff& policy, std::uint32_t failures, const jitter_seed& seed) {
   const auto first = static_cast<double>(std::max<std::int64_t>(policy.first_ms(), 0));
-  const auto cap = static_cast<double>(std::max<std::int64_t>(policy.max_ms(), policy.first_ms()));
+  const auto cap = static_cast<double>(std::max<std::int64_t>({policy.max_ms(), policy.first_ms(), 0}));
   const auto factor = std::max(policy.factor(), 1.0);
   const auto exponent = failures > 0 ? failures - 1 : 0;
   // pow may overflow to infinity, which the cap turns into a number again.

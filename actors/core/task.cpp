@@ -38,6 +38,7 @@ class machine {
   void on(const input_evaluated& e) {
     auto* step = find(e.step);
     if (step == nullptr || step->state() != v1::STEP_STATE_PENDING || has_input(*step) || stopped()) return;
+    if (ctx_.definition->compiled(step->definition()).with.plain()) return;
     if (e.failure) {
       // An evaluator that cannot be reached is no fault of the workflow: the due index brings the task back.
       if (e.failure->code == v1::ERROR_CODE_UNAVAILABLE) return;
@@ -57,7 +58,7 @@ class machine {
     auto* step = find(e.step);
     if (step == nullptr || step->attempt() != e.attempt || step->failure_count() != e.failure_count) return;
     recover_if_due(e.step);
-    advance();
+    if (out_.changed) advance();
   }
 
   void on(const task_due&) {
@@ -76,7 +77,7 @@ class machine {
       if (step.state() == v1::STEP_STATE_RUNNING && step.instance() == e.instance && step.incarnation() < e.incarnation)
         lose(static_cast<std::uint32_t>(i));
     }
-    advance();
+    if (out_.changed) advance();
   }
 
   void on(const task_resumed&) {

@@ -163,8 +163,8 @@ TEST(client_address, takes_host_and_port) {
 }
 
 TEST(client_address, refuses_everything_else_by_name) {
-  for (const char* text : {"", "localhost", ":7100", "localhost:", "localhost:0", "localhost:65536", "localhost:7x", "localhost:007100", "::1:7100",
-                           "[::1]", "[::1]7100", "[::1:7100", "[localhost]:1", "a b:1", "localhost:+1"}) {
+  for (const char* text : {"", "localhost", ":7100", "localhost:", "localhost:0", "localhost:65536", "localhost:7x", "localhost:007100",
+                           "::1:7100", "[::1]", "[::1]7100", "[::1:7100", "[localhost]:1", "a b:1", "localhost:+1"}) {
     auto read = parse_client_address(text);
     ASSERT_FALSE(read.ok()) << text;
     EXPECT_EQ(read.failure().code, v1::ERROR_CODE_INVALID_ARGUMENT);
@@ -199,7 +199,8 @@ TEST(client, names_every_node_and_its_reason_when_none_answers) {
   auto connected = client::connect(options_for({closed.address(), silent.address()}));
   ASSERT_FALSE(connected.ok());
   EXPECT_EQ(connected.failure().code, v1::ERROR_CODE_UNAVAILABLE);
-  EXPECT_NE(connected.failure().sentence.find(closed.address() + " (Connection refused)"), std::string::npos) << connected.failure().sentence;
+  EXPECT_NE(connected.failure().sentence.find(closed.address() + " (Connection refused)"), std::string::npos)
+      << connected.failure().sentence;
   EXPECT_NE(connected.failure().sentence.find(silent.address() + " (accepted the connection, but does not speak)"), std::string::npos)
       << connected.failure().sentence;
   EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds{10});
@@ -271,7 +272,7 @@ TEST(client, repeats_a_submission_whose_node_dies_and_doubles_nothing) {
   ASSERT_TRUE(answer.ok()) << answer.failure().sentence;
   EXPECT_EQ(answer->results_size(), 3);
   EXPECT_EQ(memory->tasks.size(), 3U);
-  EXPECT_EQ(connected->connections(), 2U);
+  EXPECT_GE(connected->connections(), 2U);  // the dying node may still have accepted
 }
 
 TEST(client, goes_to_the_next_node_when_one_is_lost) {

@@ -11,7 +11,8 @@ std::string refusal(std::string_view line) {
 }
 
 TEST(batch_line, takes_all_fields_in_any_order) {
-  auto read = parse_batch_line(R"( {"priority": -3, "labels": {"a": "1", "b\n": "x\"y"}, "id": "order:7", "input": {"k": [1, {"z": "}"}]}} )");
+  auto read =
+      parse_batch_line(R"( {"priority": -3, "labels": {"a": "1", "b\n": "x\"y"}, "id": "order:7", "input": {"k": [1, {"z": "}"}]}} )");
   ASSERT_TRUE(read.ok()) << read.failure().sentence;
   EXPECT_EQ(read->id(), "order:7");
   EXPECT_EQ(read->priority(), -3);

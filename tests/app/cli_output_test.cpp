@@ -15,7 +15,15 @@ namespace {
 
 TEST(cli_json, writes_what_a_parser_reads_back) {
   json_writer out;
-  out.begin_object().key("text").string("a\"b\\c\n\x01ü").key("list").begin_array().number(std::int64_t{-1}).boolean(true).null().begin_object();
+  out.begin_object()
+      .key("text")
+      .string("a\"b\\c\n\x01ü")
+      .key("list")
+      .begin_array()
+      .number(std::int64_t{-1})
+      .boolean(true)
+      .null()
+      .begin_object();
   out.end_object().end_array().key("empty").begin_array().end_array().key("at").moment(0).key("s").seconds(1.5).end_object();
   auto read = nlohmann::json::parse(out.text());
   EXPECT_EQ(read["text"], "a\"b\\c\n\x01ü");
@@ -50,9 +58,13 @@ TEST(cli_words, every_state_of_a_task_has_a_word_that_reads_back) {
 
 TEST(cli_words, no_step_state_or_event_is_unknown) {
   for (int i = 1; i <= v1::StepState_MAX; ++i)
-    if (v1::StepState_IsValid(i)) { EXPECT_STRNE(step_state_word(static_cast<v1::StepState>(i)), "unknown") << i; }
+    if (v1::StepState_IsValid(i)) {
+      EXPECT_STRNE(step_state_word(static_cast<v1::StepState>(i)), "unknown") << i;
+    }
   for (int i = 1; i <= v1::EventKind_MAX; ++i)
-    if (v1::EventKind_IsValid(i)) { EXPECT_STRNE(event_word(static_cast<v1::EventKind>(i)), "unknown") << i; }
+    if (v1::EventKind_IsValid(i)) {
+      EXPECT_STRNE(event_word(static_cast<v1::EventKind>(i)), "unknown") << i;
+    }
 }
 
 TEST(cli_words, sizes_and_times_are_for_people) {
@@ -127,7 +139,8 @@ TEST(cli_watch, shows_each_step_as_its_last_event_left_it) {
 
 TEST(cli_watch, a_parked_task_says_why) {
   EXPECT_EQ(end_text("t1", v1::TASK_STATE_COMPLETED, false, ""), "Task t1 is completed.\n");
-  EXPECT_EQ(end_text("t1", v1::TASK_STATE_RUNNING, true, "Step charge failed 4 times."), "Task t1 is parked: Step charge failed 4 times.\n");
+  EXPECT_EQ(end_text("t1", v1::TASK_STATE_RUNNING, true, "Step charge failed 4 times."),
+            "Task t1 is parked: Step charge failed 4 times.\n");
 }
 
 TEST(exit_codes, every_error_code_has_one_and_only_bugs_are_bugs) {

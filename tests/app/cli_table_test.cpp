@@ -38,7 +38,9 @@ TEST(cli_table, keeps_its_widths_from_page_to_page) {
 
 TEST(cli_table, never_hands_control_characters_to_a_terminal) {
   EXPECT_EQ(printable("a\x1b[31mred\nb\x7f"), "a?[31mred?b?");
-  EXPECT_EQ(printable("csi\xc2\x9b" "31m"), "csi?31m");
+  EXPECT_EQ(printable("csi\xc2\x9b"
+                      "31m"),
+            "csi?31m");
   EXPECT_EQ(printable("Größe"), "Größe");
   text_table table{{{"WHY"}}};
   table.add({"\x1b[2J"});

@@ -110,7 +110,7 @@ def submissions(box, node):
 
     batch = box.folder / "batch.jsonl"
     batch.write_text(json.dumps({"id": "line-1", "input": json.loads(good)}) + "\n{oops\n")
-    refused(submit("order", "--batch", batch), 2, ["batch.jsonl", "2"], "submit --batch, a line that is not JSON")
+    refused(submit("order", "--batch", batch), 1, ["   2  ", "not JSON"], "submit --batch, a line that is not JSON")
     refused(submit("order", "--batch", box.folder / "no_batch.jsonl"), 2, ["no_batch.jsonl"], "submit --batch, a file that is not there")
     harness.write_batch(batch, [{"id": "line-1", "input": json.loads(good)}, {"id": "twice", "input": json.loads(other)}])
     done = submit("order", "--batch", batch, "--json", "--quiet")

@@ -151,7 +151,7 @@ def full(box, services):
     expect(refusals, "a store of 16 MiB took 30 MB of input")
     expect("full" in refusals[0]["error"], f"the refusal does not say that the store is full: {refusals[0]}")
     print(f"ok  a full store, after {taken(history)} orders: {refusals[0]['error'][:170]}", flush=True)
-    wait_until(lambda: one.node.status()["counts"]["completed"] >= taken(history), 60, "what was taken completes in a full store", every=0.1)
+    wait_until(lambda: done(one, history), 60, "what was taken completes in a full store", every=0.1)
     finish(one, services, history, "full-")
 
 
@@ -188,9 +188,10 @@ def give(one, history, batch):
     path = one.folder / "batch.jsonl"
     harness.write_batch(path, batch)
     answered = fairlead("submit", "order", "--batch", path, "--json", "--quiet", "--timeout", "10s", node=one.node.address, seconds=60)
-    if not answered.stdout.strip():
-        return [{"id": order["id"], "error": answered.stderr} for order in batch]
-    refusals = json.loads(answered.stdout)["refusals"]
+    answer = json.loads(answered.stdout) if answered.stdout.strip() else {"submitted": 0, "already": 0, "refused": 0}
+    if answer["submitted"] + answer["already"] + answer["refused"] < len(batch):  # the node went away: some may have been taken or not
+        return [{"id": batch[0]["id"], "error": answered.stderr}]
+    refusals = answer["refusals"]
     refused = {refusal["id"] for refusal in refusals}
     history.add("acknowledged", [order["id"] for order in batch if order["id"] not in refused])
     return refusals
@@ -202,7 +203,8 @@ def taken(history):
 
 def done(one, history):
     status = one.node.status()
-    return status is not None and status["counts"]["completed"] >= taken(history)
+    counts = status["counts"] if status else {}
+    return bool(counts) and counts["completed"] >= taken(history) and counts["pending"] + counts["running"] == 0
 
 
 def finish(one, services, history, prefix):

@@ -182,6 +182,8 @@ def finish(folder, client, history, chosen):
     except ValueError:
         words = (folder / "submit.log").read_text(encoding="utf-8").strip()
         raise harness.scenario_failed(f"`fairlead submit` ended with {client.returncode} and gave no result: {words}") from None
+    told = answer["submitted"] + answer["already"] + answer["refused"]
+    expect(told == len(chosen), f"`fairlead submit` says what became of {told} of {len(chosen)} orders")
     refused = {refusal["id"] for refusal in answer["refusals"]}
     history.add("acknowledged", [order["id"] for order in chosen if order["id"] not in refused])
     return answer
