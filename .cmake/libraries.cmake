@@ -26,3 +26,10 @@ find_plain_library(lmdb lmdb.h lmdb)
 find_plain_library(jq jq.h jq onig)
 find_plain_library(xxhash xxhash.h xxhash)
 target_link_libraries(fairlead::caf INTERFACE Threads::Threads)
+
+# The allocator of the node (docs/adr/0008-jemalloc.md). Sanitizers bring their own.
+find_library(JEMALLOC jemalloc REQUIRED)
+add_library(fairlead::allocator INTERFACE IMPORTED)
+if(NOT FAIRLEAD_SANITIZE)
+  target_link_libraries(fairlead::allocator INTERFACE ${JEMALLOC})
+endif()

@@ -17,10 +17,15 @@ namespace {
 constexpr std::size_t code_limit = 64;                // bytes kept of a fault's code
 constexpr std::size_t sentence_limit = 1024;          // and of what is said about it
 // A batch is closed when it has grown to this, though more messages wait: the store then works on it while the next one fills.
-constexpr std::size_t flush_at_bytes = 128U << 10;
+constexpr std::size_t flush_at_bytes = 256U << 10;
 constexpr std::uint64_t usage_every_commits = 64;     // how often the store's fill is looked at
+constexpr std::uint64_t usage_every_share = 256;      // and after how large a part of it has been written
 constexpr std::size_t resume_chunk = 512;             // tasks of the sweep taken up at a time
 constexpr std::size_t pending_chunk = 256;            // pending tasks read ahead
+
+std::uint64_t input_bytes(const v1::TaskRecord& record) {
+  return record.input().slot() != 0 ? record.input().size() : record.input().json().size();
+}
 
 bool any_running(const v1::TaskRecord& record) {
   for (const auto& step : record.steps())
@@ -147,6 +152,10 @@ void scheduler::write(live_task& task, const store::task_index_state& before, co
     store::put_payload(open_, task.record.number(), payload.slot, payload.json);
     task.fresh_payloads[payload.slot] = std::move(payload.json);
   }
+  for (const auto slot : made.dropped_slots) {
+    open_.erase(store::table::payload, store::keys::payload(store::default_namespace, task.record.number(), slot));
+    task.fresh_payloads.erase(slot);
+  }
   store::put_task(open_, before, task.record, exact_due);
   task.last_sequence = next_sequence_;
   gathering_.changed.push_back(task.record.number());
@@ -167,6 +176,9 @@ void scheduler::count(const store::task_index_state& before, const v1::TaskRecor
   };
   if (before.exists) add(before.state, -1);
   add(after.state(), 1);
+  const auto active = [](v1::TaskState state) { return state == v1::TASK_STATE_RUNNING || state == v1::TASK_STATE_UNDOING; };
+  if (active(after.state()) && !active(before.state)) active_input_bytes_ += input_bytes(after);
+  if (!active(after.state()) && active(before.state)) active_input_bytes_ -= std::min(active_input_bytes_, input_bytes(after));
   const auto was_parked = before.exists && before.parked;
   if (after.parked() != was_parked) shard_.set_parked(shard_.parked() + (after.parked() ? 1 : -1));
 }
@@ -391,6 +403,7 @@ void scheduler::flush() {
   sent.bytes = open_.bytes().size();
   sent.after = std::exchange(gathering_, {});
   sent_bytes_ += sent.bytes;
+  bytes_since_usage_ += sent.bytes;
   if (faults_.act_before_commit) {
     auto early = sent.after;
     early.release(epoch_, *world_.out, *world_.log);
@@ -419,16 +432,20 @@ void scheduler::on_committed(std::uint64_t sequence) {
     sent_bytes_ -= done.bytes;
     act(std::move(done.after));
   }
-  if (++commits_since_usage_ >= usage_every_commits) {
-    commits_since_usage_ = 0;
-    look_at_usage();
-  }
+  if (++commits_since_usage_ >= usage_every_commits || bytes_since_usage_ >= usage_.max_bytes / usage_every_share) look_at_usage();
   admit_pending();
 }
 
 void scheduler::look_at_usage() {
-  const auto usage = world_.reads->get_usage();
-  store_full_ = usage.used_bytes >= usage.max_bytes / 100 * limits_.full_percent;
+  usage_ = world_.reads->get_usage();
+  bytes_since_usage_ = sent_bytes_;
+  commits_since_usage_ = 0;
+}
+
+bool scheduler::store_full() const {
+  // What has been written since can have taken up to twice its size; what runs will still write its steps' inputs and outputs.
+  const auto expected = usage_.used_bytes + 2 * (bytes_since_usage_ + open_.bytes().size()) + 2 * active_input_bytes_;
+  return expected >= usage_.max_bytes / 100 * limits_.full_percent;
 }
 
 std::uint64_t scheduler::active_tasks() const { return shard_.running() + shard_.undoing() - shard_.parked(); }

@@ -114,6 +114,7 @@ class scheduler {
   void act(effects after);
   void flush_if_large();
   void look_at_usage();
+  bool store_full() const;
   std::uint64_t active_tasks() const;
   std::optional<v1::Fault> fault_of_output(const std::string& output) const;
   void serve_waiting();
@@ -140,7 +141,9 @@ class scheduler {
   std::uint64_t committed_sequence_ = 0;
   v1::ShardState shard_;
   bool draining_ = false;
-  bool store_full_ = false;
+  store::usage usage_;                     // as last looked at
+  std::uint64_t bytes_since_usage_ = 0;    // handed to the store since
+  std::uint64_t active_input_bytes_ = 0;   // of tasks that run
   std::optional<error> fatal_;
 
   workflow_catalog catalog_;

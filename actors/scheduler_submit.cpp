@@ -107,7 +107,7 @@ std::optional<error> scheduler::refuse(const v1::Submission& item) const {
 }
 
 std::optional<error> scheduler::refuse_new() const {
-  if (store_full_)
+  if (store_full())
     return error{v1::ERROR_CODE_STORE_FULL, "the store is more than " + std::to_string(limits_.full_percent) + " % full, so no new tasks are taken",
                  "raise store.max_size or shorten retention; what runs goes on"};
   if (sent_bytes_ + open_.bytes().size() > limits_.uncommitted_bytes)

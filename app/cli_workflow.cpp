@@ -5,6 +5,7 @@
 #include "app/cli_problems.hpp"
 #include "app/cli_workflow_show.hpp"
 #include "app/config.hpp"
+#include "app/workflow_expressions.hpp"
 #include "app/workflow_file.hpp"
 
 namespace fairlead::app {
@@ -24,8 +25,10 @@ read_files read_all(const std::vector<std::string>& paths, const std::string& ag
     out.problems = node.problems;
     if (node.problems.empty()) agents = catalog_of(node.config);
   }
+  expression_pool worker;
   for (const auto& path : paths) {
     out.workflows.push_back(read_workflow(path, agents ? &*agents : nullptr));
+    check_expressions(out.workflows.back(), worker);
     const auto& found = out.workflows.back().problems;
     out.problems.insert(out.problems.end(), found.begin(), found.end());
   }

@@ -52,7 +52,7 @@ class reader {
   }
 
  private:
-  void place(const std::string& where, const yaml_node& node) { places_[where] = {node.line(), node.column()}; }
+  void place(const std::string& where, const yaml_node& node) { out_.places[where] = {node.line(), node.column()}; }
 
   std::optional<yaml_node> found(yaml_section& section, const std::string& key, const std::string& parent) {
     auto node = section.find(key);
@@ -176,7 +176,7 @@ class reader {
       if (!found.step.empty() && !found.field.empty()) where = dotted(where, found.field);
       const bool follows = std::any_of(known.begin(), known.end(), [&](const problem& p) { return follows_from(p, where, found.field); });
       if (follows) continue;
-      const auto at = place_of(where);
+      const auto at = out_.place_of(where);
       document.problems.push_back({out_.file, at.first, at.second, where, found.sentence, found.remedy});
     }
   }
@@ -190,21 +190,21 @@ class reader {
     return needs_unread && (field == "with" || field == "undo.with" || field == "on_failure" || field == "pivot");
   }
 
-  std::pair<int, int> place_of(std::string where) const {
-    while (true) {
-      const auto known = places_.find(where);
-      if (known != places_.end()) return known->second;
-      const auto cut = where.rfind('.');
-      where = cut == std::string::npos ? std::string{} : where.substr(0, cut);
-    }
-  }
-
   workflow_file& out_;
   std::ptrdiff_t first_own_ = 0;  // the problems before it are yaml's, and say nothing of what was read
-  std::unordered_map<std::string, std::pair<int, int>> places_;
 };
 
 }  // namespace
+
+std::pair<int, int> workflow_file::place_of(std::string where) const {
+  while (true) {
+    const auto known = places.find(where);
+    if (known != places.end()) return known->second;
+    if (where.empty()) return {1, 1};
+    const auto cut = where.rfind('.');
+    where = cut == std::string::npos ? std::string{} : where.substr(0, cut);
+  }
+}
 
 workflow_file parse_workflow(const std::string& file, const std::string& text, const core::agent_catalog* agents) {
   workflow_file out;

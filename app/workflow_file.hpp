@@ -4,6 +4,8 @@
 
 #include <map>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "actors/core/workflow_check.hpp"
@@ -17,6 +19,10 @@ struct workflow_file {
   std::string source;  // the text as read, for people
   v1::WorkflowDefinition definition;  // whole, defaults filled in, when there are no problems
   std::vector<problem> problems;      // in the order of the file
+  std::unordered_map<std::string, std::pair<int, int>> places;  // line and column of each key by its dotted name; "" is the file
+
+  /// The place of a key, or of the nearest one around it.
+  std::pair<int, int> place_of(std::string where) const;
 };
 
 /// Reads and checks everything that can be known without a node. With a catalog (from a node file) agents and calls are checked too.

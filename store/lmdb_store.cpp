@@ -14,7 +14,8 @@ namespace {
 
 // The free list is counted only when the answer could matter, and then not for every question.
 constexpr std::uint64_t free_count_from_percent = 80;
-constexpr std::uint64_t free_count_every_commits = 500;
+constexpr std::uint64_t free_count_every_commits = 500;  // of a store so large that counting takes its time
+constexpr std::uint64_t small_store_bytes = std::uint64_t{1} << 30;
 
 std::string stored_form(table where, std::string_view key, std::string_view payload) {
   std::string out(payload);
@@ -160,7 +161,8 @@ usage lmdb_store::get_usage() const {
   if (out.used_bytes < out.max_bytes / 100 * free_count_from_percent) return out;
   std::lock_guard lock(usage_guard_);
   const auto now = commits();
-  if (!free_counted_ || now - free_counted_at_commit_ >= free_count_every_commits) {
+  const auto every = out.max_bytes <= small_store_bytes ? 1 : free_count_every_commits;
+  if (!free_counted_ || now - free_counted_at_commit_ >= every) {
     if (auto counted = env_->free_bytes(); counted) {
       free_bytes_ = *counted;
       free_counted_at_commit_ = now;

@@ -133,6 +133,7 @@ struct decision {
   bool ended = false;     // the task has reached a final state by this
   bool parked = false;    // the task has been parked by this
   std::vector<stored_payload> payloads;
+  std::vector<std::uint32_t> dropped_slots;  // of payloads that the record does not refer to any more
   std::vector<handover> performs;
   std::vector<v1::EvaluateRequest> evaluations;  // `ticket` is left to the shell
   std::vector<v1::RecoveryHint> hints;

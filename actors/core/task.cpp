@@ -243,7 +243,10 @@ class machine {
     step.set_ended_at_unix_ms(now_ms());
     step.clear_complete_by_unix_ms();
     // What plain paths gave can be cut out again byte for byte; what the worker gave cannot.
-    if (ctx_.definition->compiled(step.definition()).with.plain()) step.clear_input();
+    if (ctx_.definition->compiled(step.definition()).with.plain()) {
+      if (step.input().slot() != 0) out_.dropped_slots.push_back(step.input().slot());
+      step.clear_input();
+    }
     add_event(record_, v1::EVENT_KIND_STEP_COMPLETED, index + 1, step.attempt(), ctx_.now);
   }
 

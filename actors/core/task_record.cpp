@@ -45,8 +45,8 @@ void set_payload(v1::TaskRecord& record, v1::Payload& target, std::string json, 
     target.set_json(std::move(json));
     return;
   }
-  const auto slot = record.next_slot() + 1;
-  record.set_next_slot(slot);
+  const auto slot = std::max<std::uint32_t>(record.next_slot(), 1);
+  record.set_next_slot(slot + 1);
   target.set_slot(slot);
   target.set_size(json.size());
   out.payloads.push_back({slot, std::move(json)});
