@@ -226,7 +226,7 @@ class expression_pool::impl {
     if (killed_from_outside(status) && head.times_lost++ < max_times_lost) return;
     const bool memory = WIFEXITED(status) && WEXITSTATUS(status) == expression_worker_out_of_memory;
     answer_head_with({v1::ERROR_CODE_EXPRESSION,
-                      head.subject() + (memory ? " needed more than 512 MiB of memory: evaluation stopped"
+                      head.subject() + (memory ? " needed more than " + std::to_string(options_.memory_bytes >> 20) + " MiB of memory: evaluation stopped"
                                                : " ended the process that evaluated it (" + describe_end(status) + ")"),
                       "Make it do less, or do this work in a step."});
   }

@@ -5,6 +5,7 @@
 // order. Threads: everything may be called from any thread; callbacks run on the pool's thread and must not block.
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -18,11 +19,16 @@ namespace fairlead {
 /// The exit code of a worker that needed more memory than it may have.
 inline constexpr int expression_worker_out_of_memory = 77;
 
+/// Address space of a worker.
+inline constexpr std::uint64_t default_expression_memory_bytes = std::uint64_t{512} << 20;
+
 struct expression_pool_options {
   std::string executable = "/proc/self/exe";
   std::vector<std::string> arguments = {"expression-worker"};
   /// For one evaluation. Compiling an expression for the first time is not counted.
   std::chrono::milliseconds time_limit{1000};
+  /// What the worker was told (its own arguments say it to the worker), for the sentence about one that needed more.
+  std::uint64_t memory_bytes = default_expression_memory_bytes;
   /// For a worker to say that it is ready.
   std::chrono::milliseconds start_limit{10000};
 };

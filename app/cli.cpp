@@ -21,7 +21,9 @@ void add_node_command(CLI::App& app, cli_context& context) {
 void add_expression_worker(CLI::App& app, cli_context& context) {
   auto* command = app.add_subcommand("expression-worker", "Evaluate expressions for a node (started by the node itself)");
   command->group("");  // not for people: left out of the help
-  command->callback([&context] { context.code = run_expression_worker(); });
+  auto memory_bytes = std::make_shared<std::uint64_t>(default_expression_memory_bytes);
+  command->add_option("--memory", *memory_bytes, "Bytes of address space it may have");
+  command->callback([&context, memory_bytes] { context.code = run_expression_worker(*memory_bytes); });
 }
 
 void print_help(CLI::App& app, cli_context& context, const std::vector<std::string>& words) {

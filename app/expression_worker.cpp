@@ -24,7 +24,6 @@ extern "C" {
 namespace fairlead::app {
 namespace {
 
-constexpr rlim_t max_memory_bytes = rlim_t{512} << 20;
 constexpr std::size_t max_programs = 512;
 constexpr std::uint32_t max_frame_bytes = std::uint32_t{64} << 20;
 
@@ -37,7 +36,7 @@ constexpr bool shadow_memory = false;
 [[noreturn]] void out_of_memory() { _exit(expression_worker_out_of_memory); }
 void jq_out_of_memory(void*) { out_of_memory(); }
 
-void confine() {
+void confine(std::uint64_t max_memory_bytes) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   close_range(3, ~0U, 0);
   const rlimit none{0, 0};
@@ -112,8 +111,8 @@ v1::EvaluateReply answer(const v1::EvaluateRequest& request, program_cache& prog
 
 }  // namespace
 
-int run_expression_worker() {
-  confine();
+int run_expression_worker(std::uint64_t max_memory_bytes) {
+  confine(max_memory_bytes);
   program_cache programs(max_programs, [] { write_frame({}); });
   std::string body;
   v1::EvaluateRequest request;

@@ -134,6 +134,8 @@ int run_node(const node_options& options) {
 
   expression_pool_options pool_options;
   pool_options.time_limit = duration{config.expression_time_limit_ms};
+  pool_options.memory_bytes = config.expression_memory_bytes;
+  pool_options.arguments = {"expression-worker", "--memory", std::to_string(config.expression_memory_bytes)};
   expression_pool expressions{pool_options};
 
   const system_clock clock;

@@ -212,6 +212,7 @@ TEST(scheduler, refuses_new_tasks_when_the_store_is_nearly_full_and_lets_what_ru
   for (int i = 0; i < 47; ++i) *request.add_items() = submission("t" + std::to_string(i), "\"" + std::string(3'500, 'x') + "\"");
   first.shell.submit(request, 2, 0);
   first.settle();
+  for (auto& r : out.submits.at(2).results()) if (r.has_error()) { std::puts(r.error().sentence().c_str()); break; }
   ASSERT_GT(small.get_usage().used_bytes, 180'000u);
 
   process second{small, time, out, log};
@@ -390,8 +391,8 @@ TEST_F(scheduler_shell_test, counts_archived_tasks_out_and_answers_for_them) {
 TEST_F(scheduler_shell_test, stops_the_node_when_the_store_cannot_be_read) {
   submit(submission("t1"));
   submit(submission("t2"));
-  restart();
   ASSERT_TRUE(store.damage(store::table::task, store::keys::task(store::default_namespace, 1)));
+  restart();
   node->shell.outcomes(from("n1/svc", {success(out.performs[0].what)}));
   ASSERT_TRUE(node->shell.fatal().has_value());
   EXPECT_EQ(node->shell.fatal()->code, v1::ERROR_CODE_CORRUPT);

@@ -267,7 +267,7 @@ class scheduler_fixture : public ::testing::Test {
   void finish_everything() {
     for (; answered_ < out.performs.size(); ++answered_) {
       const auto one = out.performs[answered_];
-      answer(success(one.what), one.instance);
+      answer(success(one.what, R"({"v":1})"), one.instance);
     }
   }
 

@@ -1,0 +1,220 @@
+#include "actors/agent_host.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/actors/scheduler_world.hpp"
+
+namespace fairlead::testing {
+namespace {
+
+/// Completes nothing by itself, unless told to complete at once.
+class fake_backend final : public agents::backend {
+ public:
+  void start(const v1::Perform& what, agents::completion done) override {
+    started.push_back(what);
+    if (at_once) done({what.task_number(), what.step(), what.direction(), what.attempt()}, {"1", std::nullopt, 1});
+    completions.push_back(std::move(done));
+  }
+  void stop(const agents::attempt_key& which) override { stopped.push_back(which); }
+  std::vector<std::string> calls() const override { return {"do", "undo"}; }
+  std::uint32_t capacity() const override { return 3; }
+  void shut_down() override {}
+
+  bool at_once = false;
+  std::vector<v1::Perform> started;
+  std::vector<agents::completion> completions;
+  std::vector<agents::attempt_key> stopped;
+};
+
+class fake_outbox final : public agent_outbox {
+ public:
+  void outcomes(v1::OutcomeBatch what) override { sent.push_back(std::move(what)); }
+  void finish_later(agents::attempt_key key, agents::attempt_result result) override { later.emplace_back(key, std::move(result)); }
+  std::vector<v1::OutcomeBatch> sent;
+  std::vector<std::pair<agents::attempt_key, agents::attempt_result>> later;
+};
+
+class agent_host_test : public ::testing::Test {
+ protected:
+  v1::Perform attempt(std::uint64_t task, std::uint32_t number = 1, std::int64_t lease_ms = 5'000) const {
+    v1::Perform out;
+    out.set_task_number(task);
+    out.set_attempt(number);
+    out.set_call("do");
+    out.set_complete_by_unix_ms(time.now_ms + lease_ms);
+    return out;
+  }
+
+  void hand_over(const std::vector<v1::Perform>& items, std::uint64_t epoch = 1) {
+    v1::PerformBatch batch;
+    batch.set_epoch(epoch);
+    for (const auto& one : items) *batch.add_items() = one;
+    host.perform(std::move(batch));
+    host.flush();
+  }
+
+  void finish(std::uint64_t task, std::uint32_t number = 1, agents::attempt_result result = {"7", std::nullopt, 2}) {
+    host.finished({task, 0, v1::DIRECTION_PERFORM, number}, std::move(result));
+    host.flush();
+  }
+
+  void acknowledge(std::uint64_t task, std::uint32_t number = 1, bool accepted = true) {
+    v1::OutcomeAckBatch batch;
+    auto* ack = batch.add_items();
+    ack->set_task_number(task);
+    ack->set_attempt(number);
+    ack->set_accepted(accepted);
+    host.acknowledged(batch);
+  }
+
+  void pass(std::int64_t ms) {
+    time.now_ms += ms;
+    host.expire();
+    host.flush();
+  }
+
+  manual_clock time;
+  fake_backend backend;
+  fake_outbox out;
+  agent_host host{{"svc", "n1/svc", 4, "native"}, backend, time, out};
+};
+
+TEST_F(agent_host_test, introduces_itself) {
+  const auto who = host.registration();
+  EXPECT_EQ(who.agent(), "svc");
+  EXPECT_EQ(who.instance(), "n1/svc");
+  EXPECT_EQ(who.incarnation(), 4u);
+  EXPECT_EQ(who.kind(), "native");
+  EXPECT_EQ(who.capacity(), 3u);
+  EXPECT_EQ(who.calls_size(), 2);
+}
+
+TEST_F(agent_host_test, reports_how_an_attempt_ended) {
+  hand_over({attempt(1), attempt(2)});
+  EXPECT_EQ(backend.started.size(), 2u);
+  EXPECT_TRUE(out.sent.empty());
+  finish(1);
+  v1::Fault fault;
+  fault.set_kind(v1::FAULT_KIND_PERMANENT);
+  fault.set_code("declined");
+  finish(2, 1, {"", fault, 3});
+  ASSERT_EQ(out.sent.size(), 2u);
+  EXPECT_EQ(out.sent[0].instance(), "n1/svc");
+  EXPECT_EQ(out.sent[0].incarnation(), 4u);
+  EXPECT_EQ(out.sent[0].items(0).output(), "7");
+  EXPECT_EQ(out.sent[0].items(0).tries(), 2u);
+  EXPECT_FALSE(out.sent[0].items(0).has_fault());
+  EXPECT_EQ(out.sent[1].items(0).fault().code(), "declined");
+}
+
+TEST_F(agent_host_test, takes_a_completion_inside_start_without_a_detour) {
+  backend.at_once = true;
+  hand_over({attempt(1), attempt(2)});
+  EXPECT_TRUE(out.later.empty());
+  ASSERT_EQ(out.sent.size(), 1u);
+  EXPECT_EQ(out.sent[0].items_size(), 2);
+  EXPECT_EQ(host.next_expiry(), time.now() + std::chrono::seconds{2}) << "only the sending again is left to do";
+}
+
+TEST_F(agent_host_test, takes_a_completion_from_another_thread_through_its_mailbox) {
+  hand_over({attempt(1)});
+  std::thread{[this] { backend.completions[0]({1, 0, v1::DIRECTION_PERFORM, 1}, {"5", std::nullopt, 1}); }}.join();
+  ASSERT_EQ(out.later.size(), 1u);
+  EXPECT_FALSE(host.wants_flush());
+  host.finished(out.later[0].first, out.later[0].second);
+  EXPECT_TRUE(host.wants_flush());
+}
+
+TEST_F(agent_host_test, stops_at_complete_by_and_keeps_silent) {
+  hand_over({attempt(1, 1, 5'000), attempt(2, 1, 9'000)});
+  EXPECT_EQ(host.next_expiry(), time.now() + duration{5'000});
+  pass(4'999);
+  EXPECT_TRUE(backend.stopped.empty());
+  pass(1);
+  ASSERT_EQ(backend.stopped.size(), 1u);
+  EXPECT_EQ(backend.stopped[0].task_number, 1u);
+  finish(1);
+  EXPECT_TRUE(out.sent.empty()) << "it says nothing of work that it had not finished";
+  EXPECT_EQ(host.next_expiry(), time.now() + duration{4'000});
+  finish(2);
+  EXPECT_EQ(out.sent.size(), 1u);
+}
+
+TEST_F(agent_host_test, does_not_begin_what_is_over_already) {
+  hand_over({attempt(1, 1, 0), attempt(2, 1, -1)});
+  EXPECT_TRUE(backend.started.empty());
+  EXPECT_TRUE(out.sent.empty());
+}
+
+TEST_F(agent_host_test, carries_out_once_what_is_handed_over_twice) {
+  const auto one = attempt(1);
+  hand_over({one, one});
+  hand_over({one}, 2);
+  EXPECT_EQ(backend.started.size(), 1u);
+  finish(1);
+  hand_over({one}, 3);
+  EXPECT_EQ(backend.started.size(), 1u);
+  ASSERT_EQ(out.sent.size(), 2u) << "the outcome is said again instead";
+  EXPECT_EQ(out.sent[1].items(0).output(), "7");
+  hand_over({attempt(1, 2)}, 3);
+  EXPECT_EQ(backend.started.size(), 2u) << "another attempt is another piece of work";
+}
+
+TEST_F(agent_host_test, repeats_an_outcome_until_it_is_acknowledged) {
+  hand_over({attempt(1), attempt(2)});
+  finish(1);
+  ASSERT_EQ(out.sent.size(), 1u);
+  pass(1'999);
+  EXPECT_EQ(out.sent.size(), 1u);
+  pass(1);
+  ASSERT_EQ(out.sent.size(), 2u);
+  EXPECT_EQ(out.sent[1].items(0).task_number(), 1u);
+  pass(60'000);
+  EXPECT_EQ(out.sent.size(), 3u) << "also long after complete_by: it had finished before";
+  acknowledge(1);
+  EXPECT_EQ(host.next_expiry(), std::nullopt);
+  pass(60'000);
+  EXPECT_EQ(out.sent.size(), 3u);
+}
+
+TEST_F(agent_host_test, forgets_an_outcome_that_was_refused_for_good) {
+  hand_over({attempt(1)});
+  finish(1);
+  acknowledge(1, 1, false);
+  pass(10'000);
+  EXPECT_EQ(out.sent.size(), 1u);
+}
+
+TEST_F(agent_host_test, forgets_exactly_what_was_acknowledged) {
+  hand_over({attempt(1, 1), attempt(1, 2)});
+  finish(1, 1);
+  finish(1, 2);
+  acknowledge(1, 2);
+  pass(2'000);
+  ASSERT_EQ(out.sent.size(), 3u);
+  ASSERT_EQ(out.sent[2].items_size(), 1);
+  EXPECT_EQ(out.sent[2].items(0).attempt(), 1u);
+}
+
+TEST_F(agent_host_test, takes_no_orders_from_an_older_epoch) {
+  hand_over({attempt(1)}, 5);
+  hand_over({attempt(2)}, 4);
+  EXPECT_EQ(backend.started.size(), 1u);
+  hand_over({attempt(3)}, 5);
+  hand_over({attempt(4)}, 6);
+  EXPECT_EQ(backend.started.size(), 3u);
+}
+
+TEST_F(agent_host_test, does_not_know_a_completion_it_did_not_ask_for) {
+  finish(9);
+  EXPECT_TRUE(out.sent.empty());
+  hand_over({attempt(1)});
+  finish(1);
+  finish(1);
+  EXPECT_EQ(out.sent.size(), 1u);
+}
+
+}  // namespace
+}  // namespace fairlead::testing
