@@ -1,6 +1,7 @@
 #pragma once
 // The order workload against a whole shard in this process: real store, Scheduler, gateway and agents; the client is an actor beside them.
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -34,6 +35,15 @@ struct load_result {
 };
 
 load_result run_load(const load_options& options);
+
+/// What a node costs that does nothing: `pending` tasks are submitted and none can start.
+struct standing_result {
+  double empty_rss_anon_mb = 0;    // before the submissions
+  double pending_rss_anon_mb = 0;  // after them; the load's own memory (about 40 bytes a task) included
+  double idle_cpu_percent = 0;     // of one core
+};
+
+standing_result run_standing(const std::string& directory, std::uint64_t pending, std::chrono::seconds idle);
 
 /// Numbers of the operating system about this process.
 double cpu_seconds();

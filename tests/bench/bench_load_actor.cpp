@@ -34,13 +34,11 @@ void submit_more(client_sink::stateful_pointer<load_state> self, const gateway_a
     self->request(gateway, caf::infinite, std::move(request))
         .then(
             [shared](const v1::SubmitReply& reply) {
+              const std::lock_guard lock{shared->guard};
+              shared->acknowledged += static_cast<std::uint64_t>(reply.results_size());
               for (const auto& result : reply.results())
-                if (result.error().code() != v1::ERROR_CODE_OK) {
-                  const std::lock_guard lock{shared->guard};
-                  shared->failure = result.error().sentence();
-                  shared->changed.notify_all();
-                  return;
-                }
+                if (result.error().code() != v1::ERROR_CODE_OK) shared->failure = result.error().sentence();
+              shared->changed.notify_all();
             },
             [shared](const caf::error&) {
               const std::lock_guard lock{shared->guard};

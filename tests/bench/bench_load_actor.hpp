@@ -15,6 +15,7 @@ namespace fairlead::bench {
 struct load_progress {
   std::mutex guard;
   std::condition_variable changed;
+  std::uint64_t acknowledged = 0;
   std::uint64_t ended = 0;
   std::string failure;
   std::vector<double> latencies_us;  // in the order of the ends

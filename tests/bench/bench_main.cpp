@@ -21,6 +21,7 @@ struct choices {
   std::uint64_t live = 0;
   std::vector<std::uint32_t> in_flight = {1, 64, 512, 2000};
   double scale = 1;
+  std::uint64_t pending = 0;
 };
 
 std::uint64_t tasks_for(std::uint32_t in_flight, double scale) {
@@ -66,10 +67,20 @@ int run(const choices& chosen) {
   return 0;
 }
 
+int run_standing_still(const choices& chosen) {
+  constexpr std::chrono::seconds idle{10};
+  const auto measured = run_standing(chosen.directory + "/store", chosen.pending, idle);
+  std::printf("%llu tasks pending: RssAnon %.1f MB (%.1f MB before); idle for %lld s: %.2f %% of a core\n",
+              static_cast<unsigned long long>(chosen.pending), measured.pending_rss_anon_mb, measured.empty_rss_anon_mb,
+              static_cast<long long>(idle.count()), measured.idle_cpu_percent);
+  std::filesystem::remove_all(chosen.directory + "/store");
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::string{argv[1]} == "expression-worker") return fairlead::app::run_expression_worker();
+  if (argc >= 2 && std::string{argv[1]} == "expression-worker") return fairlead::app::run_expression_worker();
   CLI::App app{"Measures the order workload and its floor."};
   choices chosen;
   app.add_flag("--json", chosen.json, "print one JSON object");
@@ -78,9 +89,10 @@ int main(int argc, char** argv) {
   app.add_option("--finished", chosen.finished, "tasks that stand finished in the store before each run");
   app.add_option("--live", chosen.live, "tasks that stand live in the store before each run");
   app.add_option("--scale", chosen.scale, "times the usual number of tasks")->capture_default_str();
+  app.add_option("--pending", chosen.pending, "instead: what this many pending tasks cost a node that does nothing");
   CLI11_PARSE(app, argc, argv);
   try {
-    return run(chosen);
+    return chosen.pending > 0 ? run_standing_still(chosen) : run(chosen);
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "bench: %s\n", failure.what());
     return 1;

@@ -1,0 +1,73 @@
+#pragma once
+// A whole node without a network in this process: real store, Scheduler, Supervisor, gateway, and one native agent `services` whose call
+// `work` gives 100 bytes. The workflow `order` of three sequential steps is deployed.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "actors/agents/native.hpp"
+#include "actors/meta_objects.hpp"
+#include "actors/shard.hpp"
+#include "store/lmdb_store.hpp"
+
+namespace fairlead::bench {
+
+namespace stores = fairlead::store;  // inside a class derived from store::store the name `store` is the class
+
+/// The store, counting operations and, when told to, remembering the groups as they were committed.
+class recording_store final : public stores::store {
+ public:
+  explicit recording_store(stores::lmdb_store& inner) : inner_(inner) {}
+  status commit(const std::vector<stores::batch>& group) override;
+  result<std::uint64_t> raise_epoch() override { return inner_.raise_epoch(); }
+  std::unique_ptr<stores::snapshot> read() const override { return inner_.read(); }
+  stores::usage get_usage() const override { return inner_.get_usage(); }
+
+  void record() { recording_ = true; }
+  std::uint64_t operations() const { return operations_; }
+  std::vector<std::vector<stores::batch>> take() { return std::move(groups_); }
+
+ private:
+  stores::lmdb_store& inner_;
+  bool recording_ = false;
+  std::uint64_t operations_ = 0;
+  std::vector<std::vector<stores::batch>> groups_;
+};
+
+v1::DeployRequest order_workflow();
+
+class bench_node {
+ public:
+  struct options {
+    std::string directory;
+    bool record = false;
+    std::uint64_t running_tasks = 10'000;
+    bool with_agent = true;
+  };
+
+  /// Opens, starts and deploys; throws std::runtime_error with the reason when something refuses.
+  explicit bench_node(const options& with);
+  ~bench_node();
+
+  caf::actor_system& system() { return *system_; }
+  const gateway_actor& gateway() const { return shard_->gateway(); }
+  recording_store& recorder() { return recorder_; }
+  void stop() { shard_->stop(std::chrono::seconds{10}); }
+
+ private:
+  class quiet_observer;
+  class config;
+
+  std::unique_ptr<stores::lmdb_store> store_;
+  recording_store recorder_;
+  const system_clock clock_;
+  std::unique_ptr<quiet_observer> log_;
+  expression_pool expressions_;
+  std::unique_ptr<config> config_;
+  std::unique_ptr<caf::actor_system> system_;
+  std::unique_ptr<shard> shard_;
+};
+
+}  // namespace fairlead::bench
