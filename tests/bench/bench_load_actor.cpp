@@ -8,6 +8,7 @@ namespace fairlead::bench {
 namespace {
 
 constexpr std::uint64_t batch_limit = 256;
+constexpr std::uint64_t unacknowledged_limit = 4096;
 
 /// 200 bytes of JSON, as the workload wants it.
 std::string input_of(std::uint64_t number) {
@@ -19,7 +20,8 @@ std::string input_of(std::uint64_t number) {
 
 void submit_more(client_sink::stateful_pointer<load_state> self, const gateway_actor& gateway, const load_plan& plan, load_progress* shared) {
   auto& state = self->state;
-  while (state.submitted < plan.tasks && state.submitted - state.ended < plan.in_flight) {
+  while (state.submitted < plan.tasks && state.submitted - state.ended < plan.in_flight &&
+         state.submitted - state.acknowledged < unacknowledged_limit) {
     v1::SubmitRequest request;
     request.set_notify(true);
     const auto room = std::min({plan.tasks - state.submitted, plan.in_flight - (state.submitted - state.ended), batch_limit});
@@ -33,12 +35,16 @@ void submit_more(client_sink::stateful_pointer<load_state> self, const gateway_a
     }
     self->request(gateway, caf::infinite, std::move(request))
         .then(
-            [shared](const v1::SubmitReply& reply) {
-              const std::lock_guard lock{shared->guard};
-              shared->acknowledged += static_cast<std::uint64_t>(reply.results_size());
-              for (const auto& result : reply.results())
-                if (result.error().code() != v1::ERROR_CODE_OK) shared->failure = result.error().sentence();
-              shared->changed.notify_all();
+            [self, gateway, plan, shared](const v1::SubmitReply& reply) {
+              self->state.acknowledged += static_cast<std::uint64_t>(reply.results_size());
+              {
+                const std::lock_guard lock{shared->guard};
+                shared->acknowledged = self->state.acknowledged;
+                for (const auto& result : reply.results())
+                  if (result.error().code() != v1::ERROR_CODE_OK) shared->failure = result.error().sentence();
+                shared->changed.notify_all();
+              }
+              submit_more(self, gateway, plan, shared);
             },
             [shared](const caf::error&) {
               const std::lock_guard lock{shared->guard};

@@ -32,6 +32,7 @@ client_sink::behavior_type run_load_client(client_sink::stateful_pointer<struct 
 
 struct load_state {
   std::uint64_t submitted = 0;
+  std::uint64_t acknowledged = 0;
   std::uint64_t ended = 0;
   std::vector<std::chrono::steady_clock::time_point> started;
   static inline const char* name = "load";
