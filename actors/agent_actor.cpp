@@ -1,5 +1,7 @@
 #include "actors/agent_actor.hpp"
 
+#include "actors/stop_on_bug.hpp"
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -69,6 +71,7 @@ class agent_shell final : public agent_outbox {
 };
 
 agent_actor::behavior_type run_agent(agent_actor::stateful_pointer<agent_state> self, agent_setup setup) {
+  stop_on_bug(self, "agent host", setup.on_fatal);
   self->state.shell = std::make_shared<agent_shell>(self, std::move(setup));
   auto* shell = self->state.shell.get();
   shell->enlist();

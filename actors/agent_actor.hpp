@@ -5,6 +5,7 @@
 
 #include "actors/agent_host.hpp"
 #include "actors/interfaces.hpp"
+#include "actors/store_actor.hpp"
 
 namespace fairlead {
 
@@ -13,6 +14,7 @@ struct agent_setup {
   std::shared_ptr<agents::backend> backend;  // shut down when the actor ends
   const clock* time = nullptr;
   scheduler_actor scheduler;
+  fatal_handler on_fatal;
 };
 
 class agent_shell;

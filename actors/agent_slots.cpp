@@ -91,6 +91,12 @@ std::optional<std::uint64_t> agent_slots::next_waiting() {
   return std::nullopt;
 }
 
+std::uint64_t agent_slots::held() const {
+  std::uint64_t out = 0;
+  for (const auto& [name, entry] : instances_) out += entry.held;
+  return out;
+}
+
 bool agent_slots::offers(const std::string& agent, const std::string& call) const {
   const auto found = services_.find(agent);
   if (found == services_.end()) return false;

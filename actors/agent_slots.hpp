@@ -40,6 +40,9 @@ class agent_slots final : public core::agent_directory {
   /// Gives no slot any more: the node is draining.
   void close() noexcept { closed_ = true; }
 
+  /// Attempts out at all instances.
+  std::uint64_t held() const;
+
   void describe(v1::StatusReply& out) const;
 
  private:

@@ -9,16 +9,16 @@ namespace fairlead {
 
 namespace {
 
-constexpr std::size_t tasks_a_pass = 500;
+constexpr std::size_t tasks_a_pass = 1'000;
 
 }  // namespace
 
-result<std::optional<archived_tasks>> archiver::pass() {
+result<archiver::pass_result> archiver::pass() {
   const auto view = reads_.read();
   if (last_moved_ != 0) {
     const auto still_there = store::load_task(*view, last_moved_);
     if (!still_there) return still_there.failure();
-    if (*still_there) return std::optional<archived_tasks>{};
+    if (*still_there) return pass_result{std::nullopt, true};
   }
   const auto before_ms = to_unix_ms(time_.now() - policy_.archive_after);
   std::vector<task_number> numbers;
@@ -42,14 +42,14 @@ result<std::optional<archived_tasks>> archiver::pass() {
   }
   if (numbers.empty()) {
     last_moved_ = 0;
-    return std::optional<archived_tasks>{};
+    return pass_result{};
   }
   archived_tasks out;
   const auto moved = archives_->move(numbers, *view, day, out.erasures);
   if (!moved.ok()) return moved.failure();
   out.tasks = numbers.size();
   last_moved_ = numbers.back().get();
-  return std::optional<archived_tasks>{std::move(out)};
+  return pass_result{std::move(out), false};
 }
 
 status archiver::drop_old() { return archives_->drop_before(store::day_of(to_unix_ms(time_.now() - policy_.keep))); }

@@ -22,9 +22,13 @@ class archiver {
   archiver(const clock& time, const store::store& reads, std::shared_ptr<store::archive> archives, retention_policy policy)
       : time_(time), reads_(reads), archives_(std::move(archives)), policy_(policy) {}
 
-  /// Copies the next finished tasks that are old enough and gives what takes them out of the store, for the Scheduler to commit; nullopt
-  /// when there are none, or when the tasks of the pass before are not out yet.
-  result<std::optional<archived_tasks>> pass();
+  struct pass_result {
+    std::optional<archived_tasks> moved;  // for the Scheduler to commit
+    bool waiting = false;                 // the tasks of the pass before are not out of the store yet
+  };
+
+  /// Copies the next finished tasks that are old enough to their archive and gives what takes them out of the store.
+  result<pass_result> pass();
 
   /// Unlinks what is older than the retention.
   status drop_old();

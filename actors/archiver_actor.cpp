@@ -1,16 +1,19 @@
 #include "actors/archiver_actor.hpp"
 
+#include "actors/stop_on_bug.hpp"
+
 namespace fairlead {
 
 namespace {
 
-constexpr auto busy_pause = std::chrono::milliseconds{100};  // between passes while there is something to move
+constexpr auto busy_pause = std::chrono::milliseconds{20};  // between passes while there is something to move
 constexpr auto idle_pause = std::chrono::seconds{10};
 
 }  // namespace
 
 archiver_actor::behavior_type run_archiver(archiver_actor::pointer self, archiver_setup setup) {
   const auto shell = std::make_shared<archiver>(*setup.time, *setup.reads, setup.archives, setup.policy);
+  stop_on_bug(self, "archiver", setup.on_fatal);
   self->delayed_send(self, busy_pause, archive_atom_v);
   return {
       [self, shell, setup = std::move(setup)](archive_atom) {
@@ -19,8 +22,8 @@ archiver_actor::behavior_type run_archiver(archiver_actor::pointer self, archive
           setup.on_fatal(moved.failure());
           return;
         }
-        if (*moved) {
-          self->send(setup.scheduler, std::move(**moved));
+        if (moved->moved) self->send(setup.scheduler, std::move(*moved->moved));
+        if (moved->moved || moved->waiting) {
           self->delayed_send(self, busy_pause, archive_atom_v);
           return;
         }

@@ -1,9 +1,12 @@
 #include "actors/gateway.hpp"
 
+#include <atomic>
 #include <utility>
 
 #include "actors/core/workflow.hpp"
 #include "actors/core/workflow_check.hpp"
+#include "actors/scheduler.hpp"
+#include "actors/stop_on_bug.hpp"
 #include "actors/task_queries.hpp"
 #include "messages/ids.hpp"
 #include "store/keys.hpp"
@@ -12,6 +15,7 @@ namespace fairlead {
 
 namespace {
 
+constexpr int max_deployments = 4;  // checked at a time
 constexpr auto status_limit = std::chrono::seconds{5};
 
 using deploy_check_actor = caf::typed_actor<caf::replies_to<v1::DeployRequest>::with<v1::DeployReply>>;
@@ -33,9 +37,10 @@ std::vector<std::string> worker_expressions(const v1::WorkflowDefinition& defini
 }
 
 /// Lives for one deployment: asking the worker may take seconds and must not hold up the gateway.
-deploy_check_actor::behavior_type run_deploy_check(deploy_check_actor::pointer self, gateway_setup setup) {
+deploy_check_actor::behavior_type run_deploy_check(deploy_check_actor::pointer self, gateway_setup setup,
+                                                   std::shared_ptr<void> place) {
   return {
-      [self, setup = std::move(setup)](v1::DeployRequest& what) -> caf::result<v1::DeployReply> {
+      [self, setup = std::move(setup), place = std::move(place)](v1::DeployRequest& what) -> caf::result<v1::DeployReply> {
         self->quit();
         const auto expressions = worker_expressions(what.definition());
         if (!expressions.empty()) {
@@ -54,10 +59,21 @@ deploy_check_actor::behavior_type run_deploy_check(deploy_check_actor::pointer s
 }  // namespace
 
 gateway_actor::behavior_type run_gateway(gateway_actor::pointer self, gateway_setup given) {
+  stop_on_bug(self, "gateway", given.on_fatal);
   const auto setup = std::make_shared<gateway_setup>(std::move(given));
+  const auto deployments = std::make_shared<std::atomic<int>>(0);
   return {
       [self, setup](v1::SubmitRequest& what) -> caf::result<v1::SubmitReply> {
         // A client without the library may leave ids out; the library never does, because only who chose an id can repeat it.
+        if (what.items_size() > max_submit_items) {
+          v1::SubmitReply reply;
+          *reply.mutable_error() = error{v1::ERROR_CODE_INVALID_ARGUMENT,
+                                         "the request holds " + std::to_string(what.items_size()) + " tasks, at most " +
+                                             std::to_string(max_submit_items) + " are taken at a time",
+                                         "send several requests"}
+                                       .to_proto();
+          return reply;
+        }
         for (auto& item : *what.mutable_items())
           if (item.id().empty()) item.set_id(make_uuid_v7(to_unix_ms(setup->time->now())));
         return self->delegate(setup->scheduler, std::move(what));
@@ -66,8 +82,17 @@ gateway_actor::behavior_type run_gateway(gateway_actor::pointer self, gateway_se
       [setup](const v1::TaskListRequest& what) { return list_tasks(what, *setup->reads->read(), setup->time->now()); },
       [setup](const v1::TaskShowRequest& what) { return show_task(what, *setup->reads->read(), *setup->archives); },
       [self, setup](const v1::WatchRequest& what) -> caf::result<v1::WatchReply> { return self->delegate(setup->scheduler, what); },
-      [self, setup](v1::DeployRequest& what) -> caf::result<v1::DeployReply> {
-        return self->delegate(self->spawn<caf::detached>(run_deploy_check, *setup), std::move(what));
+      [self, setup, deployments](v1::DeployRequest& what) -> caf::result<v1::DeployReply> {
+        // Each has a thread of its own.
+        if (deployments->load() >= max_deployments) {
+          v1::DeployReply reply;
+          *reply.mutable_error() =
+              error{v1::ERROR_CODE_OVERLOADED, std::to_string(max_deployments) + " deployments are being checked", "deploy again in a moment"}.to_proto();
+          return reply;
+        }
+        deployments->fetch_add(1);
+        const std::shared_ptr<void> place{nullptr, [deployments](void*) { deployments->fetch_sub(1); }};
+        return self->delegate(self->spawn<caf::detached>(run_deploy_check, *setup, place), std::move(what));
       },
       [setup](const v1::WorkflowListRequest&) { return list_workflows(*setup->reads->read()); },
       [setup](const v1::WorkflowShowRequest& what) { return show_workflow(what, *setup->reads->read()); },

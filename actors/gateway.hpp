@@ -7,6 +7,7 @@
 
 #include "actors/interfaces.hpp"
 #include "actors/ports.hpp"
+#include "actors/store_actor.hpp"
 #include "store/archive.hpp"
 #include "store/store.hpp"
 
@@ -23,6 +24,7 @@ struct gateway_setup {
   std::function<status(const std::vector<std::string>&)> check_expressions;
   /// Adds what only the node knows: the store's path and counters.
   std::function<void(v1::StatusReply&)> describe_node;
+  fatal_handler on_fatal;
 };
 
 gateway_actor::behavior_type run_gateway(gateway_actor::pointer self, gateway_setup setup);

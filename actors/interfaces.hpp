@@ -74,7 +74,7 @@ using scheduler_actor = caf::typed_actor<
     caf::reacts_to<expire_atom>,
     // The archiver has copied tasks to an archive durably: erase them here.
     caf::reacts_to<archived_tasks>,
-    // Take no new tasks and hand nothing over any more; answered once everything decided is durable.
+    // Take no new tasks and hand nothing over any more; answered once no attempt is out and everything is durable.
     caf::replies_to<drain_atom>::with<bool>>;
 
 /// Group commit on its own thread.

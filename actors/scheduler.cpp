@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "actors/claim_journal.hpp"
 #include "actors/core/expression.hpp"
 #include "actors/core/task.hpp"
 #include "actors/core/text.hpp"
@@ -20,6 +21,7 @@ constexpr std::size_t sentence_limit = 1024;          // and of what is said abo
 constexpr std::size_t flush_at_bytes = 256U << 10;
 constexpr std::uint64_t usage_every_commits = 64;     // how often the store's fill is looked at
 constexpr std::uint64_t usage_every_share = 256;      // and after how large a part of it has been written
+constexpr std::uint64_t max_evaluating_bytes = 64U << 20;  // documents at the expression worker; further steps wait
 constexpr std::size_t resume_chunk = 512;             // tasks of the sweep taken up at a time
 constexpr std::size_t pending_chunk = 256;            // pending tasks read ahead
 
@@ -46,11 +48,18 @@ status scheduler::open(std::uint64_t epoch) {
   next_sequence_ = progress.sequence + 1;
   committed_sequence_ = progress.sequence;
   shard_ = progress.shard;
+  committed_shard_ = shard_;
   if (shard_.next_task_number() == 0) shard_.set_next_task_number(1);
   sweep_before_ = shard_.next_task_number();
-  sweeping_ = now_committed.count(store::table::due) > 0;
+  // Also when nothing is due: the end of the sweep is what admits pending tasks.
+  sweeping_ = true;
   look_at_usage();
-  return catalog_.open(now_committed);
+  const auto opened = catalog_.open(now_committed);
+  // An attempt that was out is due before its step's timeout has passed, and a step that waited for a slot or an input before the task
+  // would have been looked at again. What is due later waits for its moment and needs nothing now: the Supervisor will find it.
+  const auto latest = to_unix_ms(world_.time->now()) + std::max(catalog_.longest_timeout_ms(), core::waiting_recheck_ms);
+  sweep_to_ = store::keys::due(store::default_namespace, latest + 1, 0).str();
+  return opened;
 }
 
 const store::snapshot& scheduler::committed() {
@@ -91,6 +100,7 @@ scheduler::live_task* scheduler::load(std::uint64_t number) {
   task->definition = std::move(*definition);
   auto& kept = *live_.emplace(number, std::move(task)).first->second;
   if (sweeping_ && number < sweep_before_ && kept.record.state() == v1::TASK_STATE_RUNNING && taken_up_.insert(number).second) {
+    active_input_bytes_ += input_bytes(kept.record);
     apply(kept, core::task_resumed{});
   }
   return kept.poison.empty() ? &kept : nullptr;
@@ -114,28 +124,31 @@ void scheduler::forget_if_idle(std::uint64_t number) {
 
 // ---- decide ----
 
-core::context scheduler::context_for(const live_task& task, const core::payload_source& payloads) {
+core::context scheduler::context_for(const live_task& task, const core::payload_source& payloads, core::agent_directory& slots) {
   core::context ctx;
   ctx.now = world_.time->now();
   ctx.epoch = epoch_;
   ctx.definition = task.definition.get();
   ctx.engine = world_.engine;
-  ctx.agents = &slots_;
+  ctx.agents = &slots;
   ctx.payloads = &payloads;
+  ctx.evaluating = &task.evaluating;
   return ctx;
 }
 
 bool scheduler::apply(live_task& task, const core::event& what) {
   if (fatal_ || !task.poison.empty()) return false;
   const payload_reader payloads{task.fresh_payloads, *world_.reads};
-  const auto ctx = context_for(task, payloads);
+  claim_journal slots{slots_};
+  const auto ctx = context_for(task, payloads, slots);
   const auto before = store::index_state_of(task.record);
   core::decision made;
   try {
     made = core::decide(task.record, what, ctx);
   } catch (const std::exception& bug) {
+    slots.undo();
     // The record may be half changed: it is thrown away and, once all its written versions are durable, read anew and parked.
-    task.poison = "internal error while deciding about this task: " + std::string{bug.what()};
+    task.poison = "internal error while deciding about this task: " + core::clean_text(bug.what(), 500);
     world_.log->on_note(note_level::error, "scheduler", "task " + task.record.id() + ": " + task.poison);
     const auto number = task.record.number();
     gathering_.changed.push_back(number);
@@ -187,8 +200,14 @@ void scheduler::gather(live_task& task, core::decision& made) {
   for (auto& out : made.performs) *gathering_.performs[out.instance].add_items() = std::move(out.message);
   for (auto& hint : made.hints) *gathering_.hints.add_items() = std::move(hint);
   for (auto& request : made.evaluations) {
-    if (!task.evaluating.insert(request.step()).second) continue;
+    if (task.evaluating.count(request.step()) != 0) continue;
+    if (evaluating_bytes_ >= max_evaluating_bytes) {
+      waiting_to_evaluate_.push_back(task.record.number());
+      continue;
+    }
+    task.evaluating.insert(request.step());
     request.set_ticket(next_ticket_++);
+    evaluating_bytes_ += evaluations_.emplace(request.ticket(), request.document().size()).first->second;
     world_.out->evaluate(std::move(request));
   }
   for (const auto& agent : made.waiting_for) slots_.wait(agent, task.record.number());
@@ -214,8 +233,9 @@ void scheduler::gather(live_task& task, core::decision& made) {
 
 // ---- messages in ----
 
-void scheduler::add_agent(const v1::RegisterAgent& what) {
+bool scheduler::add_agent(const v1::RegisterAgent& what) {
   const auto arrival = slots_.add(what);
+  if (arrival == agent_slots::arrival::stale) return false;
   // Also for a name that is new to this Scheduler: records may know an earlier incarnation of it.
   if (arrival == agent_slots::arrival::fresh || arrival == agent_slots::arrival::replaced) {
     std::vector<std::uint64_t> holders;
@@ -225,6 +245,7 @@ void scheduler::add_agent(const v1::RegisterAgent& what) {
       if (auto* task = load(number)) apply(*task, core::agent_replaced{what.instance(), what.incarnation()});
   }
   serve_waiting();
+  return true;
 }
 
 void scheduler::outcomes(v1::OutcomeBatch what) {
@@ -292,18 +313,36 @@ void scheduler::recover(const v1::RecoverBatch& what) {
 }
 
 void scheduler::evaluated(v1::EvaluateReply what) {
-  auto* task = find(what.task_number());
-  if (task == nullptr || task->evaluating.erase(what.step()) == 0) return;
-  core::input_evaluated e;
-  e.step = what.step();
-  if (what.has_error() && what.error().code() != v1::ERROR_CODE_OK) {
-    e.failure = error::from_proto(what.error());
-    e.failure->sentence = core::clean_text(e.failure->sentence, sentence_limit);
+  const auto asked = evaluations_.find(what.ticket());
+  if (asked != evaluations_.end()) {
+    evaluating_bytes_ -= asked->second;
+    evaluations_.erase(asked);
   }
-  for (auto& text : *what.mutable_results()) e.results.push_back(std::move(text));
-  apply(*task, e);
-  forget_if_idle(what.task_number());
+  auto* task = find(what.task_number());
+  if (task != nullptr && task->evaluating.erase(what.step()) != 0) {
+    core::input_evaluated e;
+    e.step = what.step();
+    if (what.has_error() && what.error().code() != v1::ERROR_CODE_OK) e.failure = error::from_proto(what.error());
+    if (e.failure) e.failure->sentence = core::clean_text(e.failure->sentence, sentence_limit);
+    if (e.failure && e.failure->code == v1::ERROR_CODE_UNAVAILABLE) note_unavailable(e.failure->sentence);
+    for (auto& text : *what.mutable_results()) e.results.push_back(std::move(text));
+    apply(*task, e);
+    forget_if_idle(what.task_number());
+  }
+  while (!waiting_to_evaluate_.empty() && evaluating_bytes_ < max_evaluating_bytes && !fatal_) {
+    const auto number = waiting_to_evaluate_.front();
+    waiting_to_evaluate_.pop_front();
+    if (auto* waiting = load(number)) apply(*waiting, core::slot_freed{});
+    forget_if_idle(number);
+  }
   serve_waiting();
+}
+
+void scheduler::note_unavailable(const std::string& sentence) {
+  const auto now = world_.time->now();
+  if (now < next_unavailable_note_) return;
+  next_unavailable_note_ = now + std::chrono::minutes{1};
+  world_.log->on_note(note_level::warning, "scheduler", "steps wait because their expressions cannot be evaluated: " + sentence);
 }
 
 void scheduler::archive(store::batch erasures, std::uint64_t tasks) {
@@ -353,7 +392,7 @@ bool scheduler::resume_some() {
   if (!sweeping_ || fatal_) return false;
   std::vector<std::uint64_t> found;
   std::string last;
-  const auto scanned = committed().scan(store::table::due, sweep_from_, {}, [&](std::string_view key, std::string_view) {
+  const auto scanned = committed().scan(store::table::due, sweep_from_, sweep_to_, [&](std::string_view key, std::string_view) {
     last.assign(key);
     const auto entry = store::keys::decode_due(key);
     if (entry && entry->number < sweep_before_) found.push_back(entry->number);
@@ -399,6 +438,7 @@ void scheduler::flush() {
   open_.epoch = epoch_;
   open_.shard_state = shard_.SerializeAsString();
   auto& sent = sent_.emplace_back();
+  sent.counts = shard_;
   sent.sequence = open_.sequence;
   sent.bytes = open_.bytes().size();
   sent.after = std::exchange(gathering_, {});
@@ -430,6 +470,7 @@ void scheduler::on_committed(std::uint64_t sequence) {
     auto done = std::move(sent_.front());
     sent_.pop_front();
     sent_bytes_ -= done.bytes;
+    committed_shard_ = done.counts;
     act(std::move(done.after));
   }
   if (++commits_since_usage_ >= usage_every_commits || bytes_since_usage_ >= usage_.max_bytes / usage_every_share) look_at_usage();

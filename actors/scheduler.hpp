@@ -24,6 +24,9 @@
 
 namespace fairlead {
 
+/// Tasks in one submission.
+inline constexpr int max_submit_items = 1000;
+
 struct scheduler_limits {
   std::uint64_t running_tasks = 10'000;          // tasks beyond this wait as pending, on disk only
   std::uint64_t pending_tasks = 1'000'000;       // beyond this submissions are refused
@@ -59,7 +62,8 @@ class scheduler {
   void submit(v1::SubmitRequest what, std::uint64_t ticket, std::uint64_t subscriber);  // subscriber 0: no notices
   void deploy(const v1::DeployRequest& what, std::uint64_t ticket);
   void watch(const v1::WatchRequest& what, std::uint64_t ticket);
-  void add_agent(const v1::RegisterAgent& what);
+  /// False: a later incarnation of the instance is known, and this one is not taken.
+  bool add_agent(const v1::RegisterAgent& what);
   void outcomes(v1::OutcomeBatch what);
   void recover(const v1::RecoverBatch& what);
   void evaluated(v1::EvaluateReply what);
@@ -78,6 +82,8 @@ class scheduler {
   void drain();
   /// Everything decided is durable and told.
   bool settled() const;
+  /// No agent holds an attempt.
+  bool idle() const { return slots_.held() == 0; }
 
   void describe(v1::StatusReply& out) const;
   std::uint64_t epoch() const noexcept { return epoch_; }
@@ -97,6 +103,7 @@ class scheduler {
   struct sent_batch {
     std::uint64_t sequence = 0;
     std::size_t bytes = 0;
+    v1::ShardState counts;
     effects after;
   };
   struct recent_id {
@@ -107,7 +114,7 @@ class scheduler {
   live_task* find(std::uint64_t number);
   live_task* load(std::uint64_t number);
   bool apply(live_task& task, const core::event& what);
-  core::context context_for(const live_task& task, const core::payload_source& payloads);
+  core::context context_for(const live_task& task, const core::payload_source& payloads, core::agent_directory& slots);
   void write(live_task& task, const store::task_index_state& before, core::decision& made, bool exact_due);
   void gather(live_task& task, core::decision& made);
   void count(const store::task_index_state& before, const v1::TaskRecord& after);
@@ -117,6 +124,7 @@ class scheduler {
   bool store_full() const;
   std::uint64_t active_tasks() const;
   std::optional<v1::Fault> fault_of_output(const std::string& output) const;
+  void note_unavailable(const std::string& sentence);
   void serve_waiting();
   void admit_pending();
   void forget_if_idle(std::uint64_t number);
@@ -139,7 +147,8 @@ class scheduler {
   std::uint64_t epoch_ = 0;
   std::uint64_t next_sequence_ = 1;
   std::uint64_t committed_sequence_ = 0;
-  v1::ShardState shard_;
+  v1::ShardState shard_;            // with everything decided
+  v1::ShardState committed_shard_;  // what readers may see
   bool draining_ = false;
   store::usage usage_;                     // as last looked at
   std::uint64_t bytes_since_usage_ = 0;    // handed to the store since
@@ -162,11 +171,16 @@ class scheduler {
 
   std::deque<std::uint64_t> pending_ahead_;  // the next pending tasks, as far as read from their index
   std::uint64_t sweep_before_ = 0;           // tasks with a lower number were there before this start
+  std::string sweep_to_;                     // key in the due index where it ends
   std::string sweep_from_;                   // key in the due index where the sweep goes on
   bool sweeping_ = false;
   std::unordered_set<std::uint64_t> taken_up_;  // by the sweep so far
   std::uint64_t resumed_tasks_ = 0;             // once it is over
   std::uint64_t next_ticket_ = 1;
+  std::unordered_map<std::uint64_t, std::uint64_t> evaluations_;  // at the expression worker: ticket -> bytes
+  std::uint64_t evaluating_bytes_ = 0;
+  std::deque<std::uint64_t> waiting_to_evaluate_;                 // tasks, until there is room at the worker
+  moment next_unavailable_note_{};
 };
 
 }  // namespace fairlead

@@ -1,5 +1,7 @@
 #include "actors/scheduler_actor.hpp"
 
+#include "actors/stop_on_bug.hpp"
+
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -22,6 +24,8 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
         scheduler_({setup_.time, setup_.reads, this, this, setup_.log, setup_.engine}, setup_.limits, setup_.faults) {}
 
   void open() {
+    stop_on_bug(self_, "Scheduler", setup_.on_fatal);
+    self_->set_down_handler([this](const caf::down_msg& gone) { forget_client(gone.source); });
     const auto opened = scheduler_.open(setup_.epoch);
     if (!opened.ok()) {
       setup_.on_fatal(opened.failure());
@@ -64,8 +68,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   }
 
   void add_agent(const v1::RegisterAgent& what, const agent_actor& who) {
-    agents_[what.instance()] = who;
-    scheduler_.add_agent(what);
+    if (scheduler_.add_agent(what)) agents_[what.instance()] = who;
     after_message();
   }
 
@@ -78,6 +81,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   void flush() {
     flush_armed_ = false;
     scheduler_.flush();
+    after_message();
     answer_drains();
   }
 
@@ -95,6 +99,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   void expire_watches() {
     watch_armed_ = false;
     scheduler_.expire_watches();
+    after_message();
     if (scheduler_.watched() && !std::exchange(watch_armed_, true)) self_->delayed_send(self_, watch_tick, expire_atom_v);
   }
 
@@ -119,9 +124,16 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   }
 
   void answer_drains() {
-    if (drains_.empty() || !scheduler_.settled()) return;
+    if (drains_.empty() || !scheduler_.settled() || !scheduler_.idle()) return;
     for (auto& promise : drains_) promise.deliver(true);
     drains_.clear();
+  }
+
+  void forget_client(const caf::actor_addr& who) {
+    const auto found = subscriber_of_.find(who);
+    if (found == subscriber_of_.end()) return;
+    subscribers_.erase(found->second);
+    subscriber_of_.erase(found);
   }
 
   std::uint64_t subscriber_for(const caf::strong_actor_ptr& client) {
@@ -131,6 +143,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
     const auto subscriber = next_subscriber_++;
     subscriber_of_.emplace(client->address(), subscriber);
     subscribers_.emplace(subscriber, caf::actor_cast<caf::actor_addr>(client));
+    self_->monitor(client->address());
     return subscriber;
   }
 
@@ -169,13 +182,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   void notify(std::uint64_t subscriber, v1::FinishedNotice what) override {
     const auto found = subscribers_.find(subscriber);
     if (found == subscribers_.end()) return;
-    const auto client = caf::actor_cast<client_sink>(found->second);
-    if (client) {
-      self_->send(client, std::move(what));
-    } else {
-      subscriber_of_.erase(found->second);
-      subscribers_.erase(found);
-    }
+    if (const auto client = caf::actor_cast<client_sink>(found->second)) self_->send(client, std::move(what));
   }
 
  public:

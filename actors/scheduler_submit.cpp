@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/claim_journal.hpp"
 #include "actors/core/expression.hpp"
 #include "actors/core/task.hpp"
+#include "actors/core/text.hpp"
 #include "actors/payload_reader.hpp"
 #include "actors/scheduler.hpp"
 #include "messages/ids.hpp"
@@ -15,7 +17,6 @@ namespace fairlead {
 
 namespace {
 
-constexpr int max_items = 1000;
 constexpr int max_labels = 32;
 constexpr std::int32_t max_priority = 1000;
 constexpr duration max_watch = std::chrono::seconds{30};
@@ -26,7 +27,8 @@ error invalid(std::string sentence, std::string remedy = {}) {
 
 bool valid_label(const v1::Label& label) {
   const auto plain = [](const std::string& text) {
-    return std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+    return core::clean_text(text, text.size()) == text &&
+           std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
   };
   return !label.key().empty() && label.key().size() <= store::max_label_key_bytes && label.value().size() <= store::max_label_value_bytes &&
          label.key().find('=') == std::string::npos && plain(label.key()) && plain(label.value());
@@ -38,9 +40,9 @@ void scheduler::submit(v1::SubmitRequest what, std::uint64_t ticket, std::uint64
   v1::SubmitReply reply;
   if (draining_) {
     *reply.mutable_error() = error{v1::ERROR_CODE_UNAVAILABLE, "the node is stopping", "submit again when it is back"}.to_proto();
-  } else if (what.items_size() > max_items) {
+  } else if (what.items_size() > max_submit_items) {
     *reply.mutable_error() =
-        invalid("the request holds " + std::to_string(what.items_size()) + " tasks, at most " + std::to_string(max_items) + " are taken at a time",
+        invalid("the request holds " + std::to_string(what.items_size()) + " tasks, at most " + std::to_string(max_submit_items) + " are taken at a time",
                 "send several requests")
             .to_proto();
   } else {
@@ -86,7 +88,7 @@ v1::SubmitResult scheduler::take(v1::Submission& item, std::uint64_t subscriber)
 
 std::optional<error> scheduler::refuse(const v1::Submission& item) const {
   if (!valid_task_id(item.id()))
-    return invalid("the task id '" + item.id().substr(0, 80) + "' is not valid", "use 1 to 256 of the characters A-Z a-z 0-9 . _ : @ / -");
+    return invalid("the task id '" + core::clean_text(item.id(), 80) + "' is not valid", "use 1 to 256 of the characters A-Z a-z 0-9 . _ : @ / -");
   if (item.workflow().empty() || item.workflow().size() > store::max_workflow_name_bytes) return invalid("the workflow's name is missing or too long");
   if (item.input().size() > limits_.input_bytes)
     return invalid("the input of task " + item.id() + " has " + std::to_string(item.input().size()) + " bytes, the limit is " +
@@ -99,7 +101,7 @@ std::optional<error> scheduler::refuse(const v1::Submission& item) const {
   if (item.labels_size() > max_labels) return invalid("task " + item.id() + " has more than " + std::to_string(max_labels) + " labels");
   for (const auto& label : item.labels())
     if (!valid_label(label))
-      return invalid("label '" + label.key().substr(0, 80) + "' of task " + item.id() + " is not valid",
+      return invalid("label '" + core::clean_text(label.key(), 80) + "' of task " + item.id() + " is not valid",
                      "a key has 1 to 128 bytes without '=', a value at most 256, neither has control characters");
   if (item.priority() > max_priority || item.priority() < -max_priority)
     return invalid("the priority of task " + item.id() + " is " + std::to_string(item.priority()) + ", it must be between -1000 and 1000");
@@ -144,7 +146,8 @@ void scheduler::create(v1::Submission& item, std::string minified, std::string h
   source.priority = item.priority();
 
   const payload_reader payloads{task.fresh_payloads, *world_.reads};
-  const auto ctx = context_for(task, payloads);
+  claim_journal slots{slots_};
+  const auto ctx = context_for(task, payloads, slots);
   core::decision made;
   task.record = core::create_task(std::move(source), ctx, made);
   if (shard_.pending() == 0 && active_tasks() < limits_.running_tasks) {
@@ -158,10 +161,11 @@ void scheduler::create(v1::Submission& item, std::string minified, std::string h
     try {
       started = core::decide(task.record, core::task_admitted{}, ctx);
     } catch (const std::exception& bug) {
+      slots.undo();
       world_.log->on_note(note_level::error, "scheduler", "task " + task.record.id() + ": internal error at its start: " + bug.what());
       task.record.clear_steps();
       world_.engine->begin(*task.definition, task.record);
-      started = core::decide(task.record, core::task_poisoned{"internal error while starting this task: " + std::string{bug.what()}}, ctx);
+      started = core::decide(task.record, core::task_poisoned{"internal error while starting this task: " + core::clean_text(bug.what(), 500)}, ctx);
     }
     if (started.fatal) {
       fail(*started.fatal);
@@ -233,13 +237,21 @@ void scheduler::watch(const v1::WatchRequest& what, std::uint64_t ticket) {
   if (!known || !*known) {
     v1::WatchReply reply;
     *reply.mutable_error() =
-        (known ? error{v1::ERROR_CODE_NOT_FOUND, "there is no task " + what.id().substr(0, 256), ""} : known.failure()).to_proto();
+        (known ? error{v1::ERROR_CODE_NOT_FOUND, "there is no task " + core::clean_text(what.id(), 256), ""} : known.failure()).to_proto();
     world_.out->reply(ticket, std::move(reply));
     return;
   }
   const auto number = (*known)->number;
   const bool on_its_way = recent_ids_.count(what.id()) != 0;
   auto reply = watches::describe(number, what.after_sequence(), committed());
+  if (reply.error().code() == v1::ERROR_CODE_NOT_FOUND) {
+    // Archived: the tombstone still knows how it ended.
+    const auto tombstone = store::find_task(committed(), what.id());
+    if (tombstone.ok() && *tombstone && (*tombstone)->archived_day() != 0) {
+      reply.Clear();
+      reply.set_state((*tombstone)->final_state());
+    }
+  }
   const auto over = reply.state() == v1::TASK_STATE_COMPLETED || reply.state() == v1::TASK_STATE_UNDONE;
   if (!reply.events().empty() || over || (reply.has_error() && !on_its_way)) {
     world_.out->reply(ticket, std::move(reply));
@@ -257,7 +269,7 @@ void scheduler::expire_watches() {
 
 void scheduler::describe(v1::StatusReply& out) const {
   out.set_epoch(epoch_);
-  *out.mutable_counts() = shard_;
+  *out.mutable_counts() = committed_shard_;
   slots_.describe(out);
   out.set_resumed_tasks(sweeping_ ? taken_up_.size() : resumed_tasks_);
   out.set_resuming(sweeping_);

@@ -57,6 +57,7 @@ result<std::unique_ptr<shard>> shard::start(world in, shard_options options) {
     setup.backend = agent.backend;
     setup.time = with.time;
     setup.scheduler = out->scheduler_;
+    setup.on_fatal = with.on_fatal;
     out->agents_.push_back(system.spawn(run_agent, std::move(setup)));
   }
 
@@ -73,6 +74,7 @@ result<std::unique_ptr<shard>> shard::start(world in, shard_options options) {
   gateway.scheduler = out->scheduler_;
   gateway.check_expressions = [pool = with.expressions](const std::vector<std::string>& expressions) { return pool->check(expressions); };
   gateway.describe_node = with.describe_node;
+  gateway.on_fatal = with.on_fatal;
   out->gateway_ = system.spawn(run_gateway, std::move(gateway));
   return out;
 }

@@ -56,8 +56,8 @@ class shard {
 
   const gateway_actor& gateway() const noexcept { return gateway_; }
 
-  /// No new tasks and no new attempts; waits until everything decided is durable, at most `limit`; then ends all actors. False when the
-  /// limit ran out (nothing is lost: what was not acknowledged was not promised).
+  /// No new tasks and no new attempts; waits at most `limit` until no attempt is out and everything decided is durable. False when the limit
+  /// ran out: what is still out will be in doubt, and nothing acknowledged is lost. The actors end with the shard.
   bool stop(duration limit);
 
  private:

@@ -1,10 +1,13 @@
 #include "actors/store_actor.hpp"
 
+#include "actors/stop_on_bug.hpp"
+
 #include <utility>
 
 namespace fairlead {
 
 store_actor::behavior_type run_store(store_actor::stateful_pointer<store_state> self, store::store* target, fatal_handler on_fatal) {
+  stop_on_bug(self, "store actor", on_fatal);
   return {
       [self](commit_request& request) {
         auto& state = self->state;

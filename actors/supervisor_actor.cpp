@@ -1,5 +1,7 @@
 #include "actors/supervisor_actor.hpp"
 
+#include "actors/stop_on_bug.hpp"
+
 #include <algorithm>
 #include <optional>
 
@@ -51,6 +53,7 @@ class supervisor_shell final : public supervisor_outbox {
 };
 
 supervisor_actor::behavior_type run_supervisor(supervisor_actor::stateful_pointer<supervisor_state> self, supervisor_setup setup) {
+  stop_on_bug(self, "Supervisor", setup.on_fatal);
   self->state.shell = std::make_shared<supervisor_shell>(self, std::move(setup));
   auto* shell = self->state.shell.get();
   self->send(self, scan_atom_v);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "actors/core/text.hpp"
 #include "store/content_hash.hpp"
 #include "store/keys.hpp"
 #include "store/task_rows.hpp"
@@ -20,9 +21,11 @@ constexpr std::size_t rows_a_page = 20'000;
 constexpr std::uint32_t default_page = 100;
 constexpr std::uint32_t max_page = 1'000;
 constexpr int max_ids = 1'000;
+constexpr int max_states = 16;
+constexpr int max_labels = 32;
 
 error not_found(const std::string& id) {
-  return {v1::ERROR_CODE_NOT_FOUND, "there is no task " + id.substr(0, 256), "fairlead task list shows which there are"};
+  return {v1::ERROR_CODE_NOT_FOUND, "there is no task " + core::clean_text(id, 256), "fairlead task list shows which there are"};
 }
 
 /// The table that holds what is asked for and little else, the part of it to scan, and how its keys name a task.
@@ -114,29 +117,6 @@ std::optional<std::string> from_hex(const std::string& text) {
   return out;
 }
 
-status put_in_place(v1::Payload& payload, std::uint64_t number, const store::snapshot& from) {
-  if (payload.slot() == 0) return nothing{};
-  auto text = store::load_payload(from, number, payload);
-  if (!text) return text.failure();
-  payload.Clear();
-  payload.set_json(std::move(*text));
-  return nothing{};
-}
-
-status put_all_in_place(v1::TaskRecord& task, const store::snapshot& from) {
-  if (auto done = put_in_place(*task.mutable_input(), task.number(), from); !done.ok()) return done;
-  for (auto& step : *task.mutable_steps()) {
-    if (step.has_input())
-      if (auto done = put_in_place(*step.mutable_input(), task.number(), from); !done.ok()) return done;
-    if (step.has_output())
-      if (auto done = put_in_place(*step.mutable_output(), task.number(), from); !done.ok()) return done;
-  }
-  auto history = store::load_history(from, task);
-  if (!history) return history.failure();
-  task.mutable_recent()->Assign(history->begin(), history->end());
-  return nothing{};
-}
-
 result<std::optional<v1::DeployedWorkflow>> load_definition(const store::snapshot& from, const std::string& name, const std::string& hash) {
   const auto row = from.get(store::table::workflow_version, keys::workflow_version(default_namespace, name, hash));
   if (!row) return row.failure();
@@ -151,6 +131,10 @@ result<std::optional<v1::DeployedWorkflow>> load_definition(const store::snapsho
 
 v1::TaskListReply list_tasks(const v1::TaskListRequest& what, const store::snapshot& from, moment now) {
   v1::TaskListReply out;
+  if (what.states_size() > max_states || what.labels_size() > max_labels) {
+    *out.mutable_error() = error{v1::ERROR_CODE_INVALID_ARGUMENT, "more than 16 states or 32 labels to filter by", "ask for fewer"}.to_proto();
+    return out;
+  }
   auto scan = plan_for(what);
   if (!what.cursor().empty()) {
     const auto key = from_hex(what.cursor());
@@ -195,12 +179,12 @@ v1::TaskShowReply show_task(const v1::TaskShowRequest& what, const store::snapsh
   if (!task) return refuse(task.failure());
   if (*task) {
     *out.mutable_task() = std::move(**task);
-    if (const auto done = put_all_in_place(*out.mutable_task(), from); !done.ok()) return refuse(done.failure());
+    if (const auto done = store::load_whole(from, *out.mutable_task()); !done.ok()) return refuse(done.failure());
   } else {
     auto archived = archives.load((*tombstone)->archived_day(), task_number{number});
     if (!archived) return refuse(archived.failure());
     if (!*archived)
-      return refuse({v1::ERROR_CODE_NOT_FOUND, "task " + what.id() + " has ended and its record is no longer kept", "see retention.keep"});
+      return refuse({v1::ERROR_CODE_NOT_FOUND, "task " + core::clean_text(what.id(), 256) + " has ended and its record is no longer kept", "see retention.keep"});
     *out.mutable_task() = std::move(**archived);
     out.set_archived(true);
   }
@@ -279,7 +263,7 @@ v1::WorkflowShowReply show_workflow(const v1::WorkflowShowRequest& what, const s
     *out.mutable_error() = why.to_proto();
     return out;
   };
-  const error unknown{v1::ERROR_CODE_NOT_FOUND, "there is no workflow " + what.name().substr(0, 80), "fairlead workflow list shows which there are"};
+  const error unknown{v1::ERROR_CODE_NOT_FOUND, "there is no workflow " + core::clean_text(what.name(), 80), "fairlead workflow list shows which there are"};
   if (what.name().empty() || what.name().size() > store::max_workflow_name_bytes) return refuse(unknown);
   const auto hash = from.get(store::table::workflow, keys::workflow(default_namespace, what.name()));
   if (!hash) return refuse(hash.failure());

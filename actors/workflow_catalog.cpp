@@ -1,5 +1,8 @@
 #include "actors/workflow_catalog.hpp"
 
+#include <algorithm>
+
+#include "actors/core/text.hpp"
 #include "actors/core/workflow_check.hpp"
 #include "store/content_hash.hpp"
 #include "store/keys.hpp"
@@ -7,6 +10,13 @@
 namespace fairlead {
 
 status workflow_catalog::open(const store::snapshot& from) {
+  const auto versions = from.scan(store::table::workflow_version, {}, {}, [this](std::string_view, std::string_view payload) {
+    v1::DeployedWorkflow version;
+    if (version.ParseFromArray(payload.data(), static_cast<int>(payload.size())))
+      for (const auto& step : version.definition().steps()) longest_timeout_ms_ = std::max(longest_timeout_ms_, step.timeout_ms());
+    return true;
+  });
+  if (!versions.ok()) return versions;
   return from.scan(store::table::workflow, {}, {}, [this](std::string_view key, std::string_view payload) {
     if (const auto name = store::keys::decode_workflow(key)) current_[std::string{name->name}] = std::string{payload};
     return true;
@@ -16,7 +26,7 @@ status workflow_catalog::open(const store::snapshot& from) {
 result<workflow_catalog::handle> workflow_catalog::current(const std::string& name, const store::snapshot& from) {
   const auto found = current_.find(name);
   if (found == current_.end())
-    return error{v1::ERROR_CODE_NOT_FOUND, "there is no workflow " + name.substr(0, 80), "deploy it: fairlead workflow deploy FILE"};
+    return error{v1::ERROR_CODE_NOT_FOUND, "there is no workflow " + core::clean_text(name, 80), "deploy it: fairlead workflow deploy FILE"};
   return pinned(name, found->second, from);
 }
 
@@ -41,7 +51,7 @@ result<workflow_catalog::deployed> workflow_catalog::deploy(const v1::WorkflowDe
   const auto problems = core::check_definition(definition, nullptr);
   if (!problems.empty()) {
     const auto& first = problems.front();
-    auto sentence = "workflow " + definition.name().substr(0, 80) + (first.step.empty() ? "" : ", step " + first.step) +
+    auto sentence = "workflow " + core::clean_text(definition.name(), 80) + (first.step.empty() ? "" : ", step " + first.step) +
                     (first.field.empty() ? "" : ", " + first.field) + ": " + first.sentence;
     if (problems.size() > 1) sentence += " (and " + std::to_string(problems.size() - 1) + " more)";
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, sentence, first.remedy.empty() ? "fairlead workflow check FILE lists everything" : first.remedy};

@@ -18,6 +18,9 @@ class workflow_catalog {
   /// Reads which version of each name is current.
   status open(const store::snapshot& from);
 
+  /// The longest timeout of any step of any version ever deployed.
+  std::int64_t longest_timeout_ms() const noexcept { return longest_timeout_ms_; }
+
   /// The current version; not_found names the workflow.
   result<handle> current(const std::string& name, const store::snapshot& from);
 
@@ -35,6 +38,7 @@ class workflow_catalog {
  private:
   std::unordered_map<std::string, std::string> current_;  // name -> content hash
   std::unordered_map<std::string, handle> compiled_;      // by content hash
+  std::int64_t longest_timeout_ms_ = 0;
 };
 
 }  // namespace fairlead

@@ -2,7 +2,9 @@
 
 #include <exception>
 #include <memory>
+#include <string_view>
 
+#include "actors/core/text.hpp"
 #include "app/cli_commands.hpp"
 #include "app/expression_worker.hpp"
 #include "app/node.hpp"
@@ -84,6 +86,13 @@ int run_command_line(int argc, const char* const* argv) {
   add_store_commands(app, context);
   add_help(app, context);
   add_expression_worker(app, context);
+
+  // What is sent must be UTF-8: a node cannot even read a request that is not.
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word{argv[i]};
+    if (core::clean_text(word, word.size()) == word) continue;
+    return fail({v1::ERROR_CODE_INVALID_ARGUMENT, "argument " + std::to_string(i) + " is not valid UTF-8", "set the terminal's encoding to UTF-8"});
+  }
 
   try {
     app.parse(argc, argv);

@@ -65,6 +65,8 @@ void read_roles(yaml_section& root, node_config& out) {
     if (role) item.complain("this role stands here twice", "remove one of them");
     role = true;
   }
+  if (out.agent_role && !out.shard_role)
+    node->complain("a node with the role agent alone is not supported yet: agents run in the node that holds the shard", "write [shard, agent]");
 }
 
 void read_store(yaml_section& root, node_config& out) {

@@ -16,6 +16,7 @@
 #include "actors/shard.hpp"
 #include "app/config.hpp"
 #include "app/exit_codes.hpp"
+#include "app/listen_probe.hpp"
 #include "app/logging.hpp"
 #include "app/native_handlers.hpp"
 #include "store/failpoint.hpp"
@@ -44,6 +45,13 @@ class caf_config final : public caf::actor_system_config {
   }
 };
 
+/// Sentence and remedy as the log shows them; some sentences end with a full stop.
+std::string in_one_line(const error& why) {
+  auto out = why.sentence;
+  while (!out.empty() && out.back() == '.') out.pop_back();
+  return why.remedy.empty() ? out : out + ". " + why.remedy;
+}
+
 int complain(const error& why) {
   std::fprintf(stderr, "fairlead: %s\n", why.sentence.c_str());
   if (!why.remedy.empty()) std::fprintf(stderr, "%s\n", why.remedy.c_str());
@@ -51,11 +59,11 @@ int complain(const error& why) {
 }
 
 /// Ends the process when an orderly end takes longer than `limit`: everything acknowledged is durable at any moment, so nothing is lost by it.
-void end_within(duration limit) {
-  std::thread{[limit] {
+void end_within(duration limit, exit_code code) {
+  std::thread{[limit, code] {
     std::this_thread::sleep_for(limit);
     std::fprintf(stderr, "fairlead: the node did not end in time and was ended\n");
-    std::_Exit(exit_ok);
+    std::_Exit(code);
   }}.detach();
 }
 
@@ -123,6 +131,10 @@ int run_node(const node_options& options) {
   if (!log) return complain(log.failure());
   auto& observe = **log;
 
+  if (const auto listens = probe_listen(config.listen); !listens.ok()) {
+    complain(listens.failure());
+    return exit_in_use;
+  }
   auto opened = store::lmdb_store::open({config.store_path, config.store_max_bytes, false});
   if (!opened) return complain(opened.failure());
   auto& store = **opened;
@@ -162,7 +174,7 @@ int run_node(const node_options& options) {
   };
   // What the disk holds is no longer known, or the shard belongs to another: the process must not say or do another thing.
   world.on_fatal = [&observe](const error& why) {
-    observe.on_note(note_level::error, "node", why.sentence + (why.remedy.empty() ? "" : "; " + why.remedy));
+    observe.on_note(note_level::error, "node", in_one_line(why));
     std::_Exit(exit_code_of(why.code));
   };
   auto shard = shard::start(world, options_of(config, std::move(*agents), *boot));
@@ -170,10 +182,9 @@ int run_node(const node_options& options) {
 
   const auto port = system.middleman().publish((*shard)->gateway(), config.listen.port, config.listen.host.c_str(), true);
   if (!port) {
-    end_within(duration{config.shutdown_timeout_ms});
-    const auto at = config.listen.host + ":" + std::to_string(config.listen.port);
-    complain({v1::ERROR_CODE_UNAVAILABLE, "cannot listen on " + at + ": the port is in use, or the address is not this machine's",
-              "stop what listens there (ss -ltnp shows it), or set node.listen in " + config.file});
+    end_within(duration{config.shutdown_timeout_ms}, exit_in_use);
+    complain({v1::ERROR_CODE_UNAVAILABLE, "cannot listen on " + config.listen.host + ":" + std::to_string(config.listen.port) + " any more",
+              "start the node again"});
     shard->reset();
     return exit_in_use;
   }
@@ -182,9 +193,9 @@ int run_node(const node_options& options) {
   int signal = 0;
   sigwait(&end_signals, &signal);
   observe.on_note(note_level::info, "node", std::string{"ending on "} + (signal == SIGTERM ? "SIGTERM" : "SIGINT"));
-  end_within(duration{config.shutdown_timeout_ms});
+  end_within(duration{config.shutdown_timeout_ms}, exit_ok);
   system.middleman().unpublish((*shard)->gateway(), *port);
-  if (!(*shard)->stop(duration{config.shutdown_timeout_ms / 2}))
+  if (!(*shard)->stop(duration{config.shutdown_timeout_ms / 4 * 3}))
     observe.on_note(note_level::warning, "node", "not everything was settled in time; nothing acknowledged is lost");
   shard->reset();
   expressions.shut_down();

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <variant>
 #include <vector>
 
@@ -103,6 +104,7 @@ struct context {
   const workflow_engine* engine = nullptr;
   agent_directory* agents = nullptr;
   const payload_source* payloads = nullptr;
+  const std::unordered_set<std::uint32_t>* evaluating = nullptr;  // steps whose input the worker has been asked for; may be null
 };
 
 // ---- what comes out ----
@@ -136,6 +138,7 @@ struct decision {
   std::vector<std::uint32_t> dropped_slots;  // of payloads that the record does not refer to any more
   std::vector<handover> performs;
   std::vector<v1::EvaluateRequest> evaluations;  // `ticket` is left to the shell
+  bool awaits_input = false;  // a ready step's input was asked for earlier and has not come yet
   std::vector<v1::RecoveryHint> hints;
   std::vector<std::string> waiting_for;  // agents that have no free slot for a ready step of this task
   std::vector<noted_transition> transitions;

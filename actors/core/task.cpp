@@ -1,7 +1,7 @@
 #include "actors/core/task.hpp"
 
 #include <algorithm>
-#include <stdexcept>
+#include <string_view>
 
 #include "actors/core/retry.hpp"
 #include "actors/core/task_document.hpp"
@@ -37,7 +37,7 @@ class machine {
 
   void on(const input_evaluated& e) {
     auto* step = find(e.step);
-    if (step == nullptr || step->state() != v1::STEP_STATE_PENDING || has_input(*step) || stopped()) return;
+    if (step == nullptr || step->state() != v1::STEP_STATE_PENDING || step->has_input() || stopped()) return;
     if (ctx_.definition->compiled(step->definition()).with.plain()) return;
     if (e.failure) {
       // An evaluator that cannot be reached is no fault of the workflow: the due index brings the task back.
@@ -104,7 +104,12 @@ class machine {
     add_event(record_, v1::EVENT_KIND_TASK_STARTED, 0, 0, ctx_.now);
   }
 
-  static bool has_input(const v1::StepRecord& step) { return step.has_input(); }
+  bool park_if_timed_out() {
+    const auto limit = ctx_.definition->definition().timeout_ms();
+    if (limit <= 0 || now_ms() < record_.created_at_unix_ms() + limit) return false;
+    park(record_, "the task did not end within its timeout of " + format_duration(limit), ctx_.now, out_);
+    return true;
+  }
 
   v1::StepRecord* find(std::uint32_t step) {
     return step < static_cast<std::uint32_t>(record_.steps_size()) ? record_.mutable_steps(static_cast<int>(step)) : nullptr;
@@ -139,23 +144,29 @@ class machine {
 
   void start(std::uint32_t index) {
     auto& step = at(index);
-    const auto& compiled = ctx_.definition->compiled(step.definition());
-    std::optional<std::string> input;
-    if (!has_input(step)) {
-      if (!compiled.with.plain()) {
-        ask_for_input(index, compiled.with);
-        return;
-      }
-      input = render(step, {});
-      if (!input) return;
+    const auto& with = ctx_.definition->compiled(step.definition()).with;
+    const auto rendered_here = !step.has_input();
+    if (rendered_here && !with.plain()) {
+      ask_for_input(index, with);
+      return;
     }
+    // The slot first: of a thousand parallel steps those that find none must not cost a rendering each.
     const auto& definition = definition_of(step);
+    if (std::find(full_.begin(), full_.end(), definition.agent()) != full_.end()) return;
     const auto instance = ctx_.agents->claim(definition.agent());
     if (!instance) {
+      full_.push_back(definition.agent());
       out_.waiting_for.push_back(definition.agent());
       return;
     }
-    if (input) set_payload(record_, *step.mutable_input(), std::move(*input), out_);
+    if (rendered_here) {
+      auto input = render(step, {});
+      if (!input) {
+        ctx_.agents->release(instance->name, instance->incarnation);
+        return;
+      }
+      set_payload(record_, *step.mutable_input(), std::move(*input), out_);
+    }
     step.set_attempt(step.attempt() + 1);
     step.set_complete_by_unix_ms(now_ms() + definition.timeout_ms());
     step.clear_not_before_unix_ms();
@@ -191,6 +202,10 @@ class machine {
   }
 
   void ask_for_input(std::uint32_t index, const input_template& with) {
+    if (ctx_.evaluating != nullptr && ctx_.evaluating->count(index) != 0) {
+      out_.awaits_input = true;
+      return;
+    }
     const task_document doc{record_, *ctx_.payloads, out_.payloads};
     auto text = with.worker_document(doc);
     if (doc.failure()) {
@@ -349,6 +364,7 @@ class machine {
   v1::TaskRecord& record_;
   const context& ctx_;
   decision& out_;
+  std::vector<std::string_view> full_;  // agents that had no free slot in this decision
 };
 
 /// Everything that every stored version carries.
@@ -359,7 +375,7 @@ void seal(v1::TaskRecord& record, const context& ctx, std::int64_t due) {
 }
 
 /// Some step is ready and could not be handed over.
-bool waits(const decision& made) { return !made.waiting_for.empty() || !made.evaluations.empty(); }
+bool waits(const decision& made) { return !made.waiting_for.empty() || !made.evaluations.empty() || made.awaits_input; }
 
 }  // namespace
 

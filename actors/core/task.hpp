@@ -19,6 +19,10 @@
 
 namespace fairlead::core {
 
+/// How long a step that is ready may wait for a slot or for its expressions before the task is looked at again. Only a safety net: freed
+/// slots and finished evaluations are told at once.
+inline constexpr std::int64_t waiting_recheck_ms = 30'000;
+
 /// What a new task is made of. All of it has been checked.
 struct new_task {
   std::uint64_t number = 0;

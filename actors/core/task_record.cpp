@@ -6,14 +6,6 @@
 
 namespace fairlead::core {
 
-namespace {
-
-// How long a step that is ready may wait for a slot or for its expressions before the task is looked at again. Only a safety net: freed
-// slots and finished evaluations are told at once.
-constexpr std::int64_t waiting_recheck_ms = 30'000;
-
-}  // namespace
-
 const char* state_word(v1::TaskState state) {
   switch (state) {
     case v1::TASK_STATE_PENDING: return "pending";

@@ -1,8 +1,33 @@
 #include "actors/core/workflow.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace fairlead::core {
+
+namespace {
+
+/// All steps but `pivot` and those that need it, directly or through others.
+std::vector<std::uint32_t> not_descending_from(std::uint32_t pivot, const std::vector<workflow::step>& steps) {
+  std::vector<bool> descends(steps.size(), false);
+  descends[pivot] = true;
+  // Steps may stand in any order, so a pass may find what the pass before could not know; the graph has no cycle.
+  for (bool found = true; found;) {
+    found = false;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const auto& needs = steps[i].needs;
+      if (descends[i] || std::none_of(needs.begin(), needs.end(), [&](std::uint32_t need) { return descends[need]; })) continue;
+      descends[i] = true;
+      found = true;
+    }
+  }
+  std::vector<std::uint32_t> out;
+  for (std::uint32_t i = 0; i < steps.size(); ++i)
+    if (!descends[i]) out.push_back(i);
+  return out;
+}
+
+}  // namespace
 
 result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition definition, std::string content_hash) {
   std::shared_ptr<workflow> out{new workflow};
@@ -24,6 +49,8 @@ result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition
     }
     out->steps_.push_back(std::move(compiled));
   }
+  for (int i = 0; i < definition.steps_size(); ++i)
+    if (definition.steps(i).pivot()) out->steps_[static_cast<std::size_t>(i)].needs = not_descending_from(static_cast<std::uint32_t>(i), out->steps_);
   out->definition_ = std::move(definition);
   out->content_hash_ = std::move(content_hash);
   return std::shared_ptr<const workflow>{std::move(out)};

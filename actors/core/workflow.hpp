@@ -18,7 +18,9 @@ class workflow {
  public:
   struct step {
     input_template with;
-    std::vector<std::uint32_t> needs;  // indices into the definition's steps
+    // What must be completed or skipped before it starts, as indices into the definition's steps: what it says it needs, and of a pivot
+    // everything that is not its descendant, because nothing before it can be undone once it has happened.
+    std::vector<std::uint32_t> needs;
   };
 
   /// `definition` must have passed check_definition (workflow_check.hpp); what compile itself cannot do is an error.

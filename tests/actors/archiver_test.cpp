@@ -30,11 +30,11 @@ class archiver_test : public ::testing::Test {
   std::uint64_t pass() {
     auto moved = mover->pass();
     EXPECT_TRUE(moved.ok());
-    if (!*moved) return 0;
+    if (!moved->moved) return 0;
     auto one = shard.next();
-    one.append((*moved)->erasures);
+    one.append(moved->moved->erasures);
     shard.expect_committed(std::move(one));
-    return (*moved)->tasks;
+    return moved->moved->tasks;
   }
 
   bool in_store(std::uint64_t number) const { return store::load_task(*store.read(), number)->has_value(); }
@@ -73,20 +73,22 @@ TEST_F(archiver_test, fills_the_archive_of_one_day_at_a_time) {
 }
 
 TEST_F(archiver_test, takes_small_bites) {
-  for (std::uint64_t i = 1; i <= 501; ++i) finished(i, 99 * day_ms);
-  EXPECT_EQ(pass(), 500u);
+  for (std::uint64_t i = 1; i <= 1'001; ++i) finished(i, 99 * day_ms);
+  EXPECT_EQ(pass(), 1'000u);
   EXPECT_EQ(pass(), 1u);
 }
 
 TEST_F(archiver_test, waits_until_the_tasks_of_the_pass_before_are_out) {
   finished(1, 99 * day_ms);
   auto first = mover->pass();
-  ASSERT_TRUE(first.ok() && *first);
+  ASSERT_TRUE(first.ok() && first->moved);
+  EXPECT_FALSE(first->waiting);
   const auto second = mover->pass();
   ASSERT_TRUE(second.ok());
-  EXPECT_FALSE(second->has_value()) << "they would be counted twice";
+  EXPECT_FALSE(second->moved) << "they would be counted twice";
+  EXPECT_TRUE(second->waiting);
   auto one = shard.next();
-  one.append((*first)->erasures);
+  one.append(first->moved->erasures);
   shard.expect_committed(std::move(one));
   EXPECT_FALSE(in_store(1));
 }
@@ -96,8 +98,8 @@ TEST_F(archiver_test, moves_again_what_a_crash_left_in_both_places) {
   ASSERT_TRUE(mover->pass().ok());
   archiver after_restart{time, store, archives, policy};
   auto again = after_restart.pass();
-  ASSERT_TRUE(again.ok() && *again);
-  EXPECT_EQ((*again)->tasks, 1u);
+  ASSERT_TRUE(again.ok() && again->moved);
+  EXPECT_EQ(again->moved->tasks, 1u);
 }
 
 TEST_F(archiver_test, lets_go_of_archives_beyond_the_retention) {

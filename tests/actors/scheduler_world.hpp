@@ -117,12 +117,13 @@ class process final : public commit_port {
 
   /// Until nothing is left to flush or to commit.
   void settle() {
-    for (int i = 0; i < 100'000; ++i) {
+    for (int i = 0; i < 100'000 && !shell.fatal(); ++i) {
       if (shell.wants_flush())
         shell.flush();
       else if (!commit_one())
         return;
     }
+    if (shell.fatal()) return;
     FAIL() << "the Scheduler never comes to rest";
   }
 

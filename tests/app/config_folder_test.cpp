@@ -45,7 +45,7 @@ TEST(config_folder, the_demo_s_node_is_what_the_demo_expects) {
   const auto node = read_node_config(config_folder() / "single.yaml").config;
   EXPECT_EQ(node.listen.host, "127.0.0.1");
   EXPECT_EQ(node.listen.port, 7100);
-  EXPECT_EQ(std::filesystem::path{node.store_path}, (config_folder().parent_path() / "data" / "single").lexically_normal());
+  EXPECT_EQ(std::filesystem::path{node.store_path}, (config_folder().parent_path() / "data").lexically_normal());
   ASSERT_EQ(node.http_agents.size(), 3U);
   EXPECT_EQ(node.http_agents[0].name, "inventory");
   EXPECT_EQ(node.http_agents[0].base_url, "http://127.0.0.1:7101");

@@ -127,6 +127,23 @@ TEST(task, looks_again_at_a_waiting_branch_while_a_long_attempt_is_out) {
   EXPECT_EQ(w.record.due_unix_ms(), start_ms + 30'000) << "an answer that is lost must not cost an hour";
 }
 
+TEST(task, asks_the_worker_once_and_still_looks_again_should_the_answer_be_lost) {
+  auto slow = step("slow", {"a"});
+  slow.set_timeout_ms(3'600'000);
+  world w{graph({step("a"), slow, step("b", {}, R"({"sum":"${ .input.n + 1 }"})")})};
+  w.submit();
+  EXPECT_EQ(w.apply(task_admitted{}).evaluations.size(), 1u);
+  w.evaluating.insert(2);
+  EXPECT_TRUE(w.outcome(0, 1).evaluations.empty());
+  w.advance_ms(30'000);
+  EXPECT_TRUE(w.apply(task_due{}).evaluations.empty());
+  EXPECT_EQ(w.record.due_unix_ms(), w.now_ms + 30'000) << "not after the hour that the other branch takes";
+  w.evaluating.clear();
+  EXPECT_FALSE(w.apply(input_evaluated{2, {}, error{v1::ERROR_CODE_UNAVAILABLE, "no worker", ""}}).changed);
+  w.advance_ms(30'000);
+  EXPECT_EQ(w.apply(task_due{}).evaluations.size(), 1u);
+}
+
 TEST(task, keeps_big_payloads_apart_from_its_row) {
   const auto big = "\"" + std::string(6'000, 'x') + "\"";
   world w{graph({step("a", {}, R"({"all":"${ .input }"})"), step("b", {"a"}, R"("${ .steps.a }")")})};
@@ -170,6 +187,16 @@ TEST(task, drops_an_input_that_can_be_cut_out_again) {
   EXPECT_TRUE(w.at(0).has_input());
   w.outcome(0, 1);
   EXPECT_FALSE(w.at(0).has_input());
+}
+
+TEST(task, drops_a_big_input_that_can_be_cut_out_again_together_with_its_slot) {
+  world w{graph({step("a", {}, R"({"all":"${ .input }"})"), step("b", {"a"}, R"({"m":"${ .input + \"\" }"})")})};
+  w.started("\"" + std::string(6'000, 'x') + "\"");
+  const auto slot = w.at(0).input().slot();
+  EXPECT_EQ(w.outcome(0, 1).dropped_slots, std::vector<std::uint32_t>{slot});
+  w.apply(input_evaluated{1, {"\"" + std::string(6'000, 'y') + "\""}, std::nullopt});
+  EXPECT_GT(w.at(1).input().slot(), slot) << "a slot is never used again";
+  EXPECT_TRUE(w.outcome(1, 1).dropped_slots.empty()) << "what a worker gave stays";
 }
 
 TEST(task, takes_an_empty_output_for_null) {

@@ -146,6 +146,7 @@ inline std::string text_of(const decision& made) {
     out += "\n";
   }
   for (const auto& payload : made.payloads) out += "store slot " + std::to_string(payload.slot) + ", " + std::to_string(payload.json.size()) + " bytes\n";
+  for (const auto slot : made.dropped_slots) out += "drop slot " + std::to_string(slot) + "\n";
   for (const auto& out_message : made.performs) {
     const auto& m = out_message.message;
     out += "-> " + out_message.instance + ": perform " + m.step_path() + " attempt=" + std::to_string(m.attempt()) + " " + m.call() + "(" +
@@ -286,6 +287,7 @@ class world {
     ctx.engine = engine != nullptr ? engine : &declarative_;
     ctx.agents = &with;
     ctx.payloads = &payloads;
+    ctx.evaluating = &evaluating;
     return ctx;
   }
 
@@ -293,12 +295,14 @@ class world {
   fake_agents agents;
   fake_payloads payloads;
   const workflow_engine* engine = nullptr;  // the declarative one unless a test sets another
+  std::unordered_set<std::uint32_t> evaluating;  // steps whose input the shell still awaits
   std::int64_t now_ms = start_ms;
 
  private:
   // What the store would do: payloads, and a due entry that is exact only when asked for.
   void keep(const decision& made, bool exact) {
     for (const auto& payload : made.payloads) payloads.slots[payload.slot] = payload.json;
+    for (const auto slot : made.dropped_slots) EXPECT_EQ(payloads.slots.erase(slot), 1u) << "slot " << slot << " was not there";
     if (!made.changed) return;
     const auto old = record.due_indexed_unix_ms();
     const auto due = record.due_unix_ms();

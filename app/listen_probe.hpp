@@ -1,0 +1,13 @@
+#pragma once
+// Whether an address can be listened on, found out before anything else is done: a node that starts only to find its port taken would cost
+// every running step an attempt.
+
+#include "app/config.hpp"
+#include "messages/error.hpp"
+
+namespace fairlead::app {
+
+/// Binds and lets go again. The error (code unavailable) names the address and the system's reason. Port 0 is always free.
+status probe_listen(const listen_address& address);
+
+}  // namespace fairlead::app

@@ -1,0 +1,353 @@
+#!/usr/bin/env python3
+"""Holds the documentation to the program: links lead somewhere, commands and options are those of `fairlead --help`, the keys of
+configuration.md are those that the program takes, examples pass its checks, and named files and tests exist.
+
+    FAIRLEAD_BIN=build/release/bin/fairlead tests/docs_test.py
+"""
+
+import functools
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+BINARY = pathlib.Path(os.environ.get("FAIRLEAD_BIN", ROOT / "build" / "release" / "bin" / "fairlead"))
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FOLDERS = ("app", "actors", "store", "messages", "tests", "config", "docs")
+PLAIN_COMMANDS = {"mkdir", "cp", "kill"}  # what blocks of commands use besides our own
+
+problems = []
+
+
+def blame(page, sentence):
+    problems.append(f"{page.relative_to(ROOT) if page.is_absolute() else page}: {sentence}")
+
+
+@functools.cache
+def text_of(page):
+    return page.read_text(encoding="utf-8")
+
+
+@functools.cache
+def prose_of(page):
+    """Without fenced blocks."""
+    return re.sub(r"^( *)```.*?^ *```$", "", text_of(page), flags=re.S | re.M)
+
+
+def blocks_of(page):
+    """(language, text) of each fenced block."""
+    return re.findall(r"^ *```(\w*)\n(.*?)^ *```$", text_of(page), flags=re.S | re.M)
+
+
+def spans_of(text):
+    """What stands in backticks, on one line or two."""
+    return [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", text)]
+
+
+def run(*arguments):
+    return subprocess.run([str(BINARY), *map(str, arguments)], capture_output=True, text=True, timeout=60, cwd=ROOT)
+
+
+# ---- links, files, tests ----
+
+def anchors_of(page):
+    """As the common renderers make them of headings."""
+    titles = re.findall(r"^#+ +(.*)$", prose_of(page), flags=re.M)
+    return {re.sub(r"[^\w\- ]", "", title.lower().replace("`", "")).replace(" ", "-") for title in titles}
+
+
+def check_links():
+    for page in PAGES:
+        for target in re.findall(r"\[[^\]]*\]\(([^)\s]+)\)", prose_of(page)):
+            if re.match(r"[a-z]+:", target):
+                continue
+            path, _, anchor = target.partition("#")
+            file = (page.parent / path).resolve() if path else page
+            if not file.exists():
+                blame(page, f"the link {target} leads nowhere")
+            elif anchor and anchor not in anchors_of(file):
+                blame(page, f"the link {target} names no heading of {file.name}")
+
+
+def check_named_files():
+    for page in PAGES:
+        for span in spans_of(prose_of(page)):
+            path = re.match(rf"((?:{'|'.join(FOLDERS)})/[\w./*-]*)(?::|$)", span)
+            if path and not list(ROOT.glob(path[1].rstrip("/"))):
+                blame(page, f"there is no {path[1]}")
+
+
+def check_named_tests():
+    page = ROOT / "docs" / "guarantees.md"
+    sources = "\n".join(text_of(file) for file in sorted((ROOT / "tests").rglob("*_test.cpp")))
+    seen = 0
+    for span in spans_of(prose_of(page)):
+        name = re.fullmatch(r"(?:(tests/\S+_test\.cpp): )?([a-z0-9]+(?:_[a-z0-9]+){3,})", span)
+        if not name or re.search(r"_(ms|bytes)$", name[2]):
+            continue
+        seen += 1
+        inside = text_of(ROOT / name[1]) if name[1] and (ROOT / name[1]).exists() else sources
+        if not re.search(rf"\b{name[2]}\b", inside):
+            blame(page, f"there is no test {span}")
+    if seen < 10:
+        blame(page, f"only {seen} tests were recognised: the page or this check is wrong")
+
+
+# ---- the command line ----
+
+class command:
+    """What `--help` says of one command."""
+
+    def __init__(self, *words):
+        self.words = words
+        self.help = run(*words, "--help").stdout
+        self.options = set(re.findall(r"^  (?:-\w,)?(--[a-z-]+)", self.help, flags=re.M)) - {"--help"}
+        listed = re.search(r"^Subcommands:\n(.*?)\n\n", self.help, flags=re.S | re.M)
+        names = re.findall(r"^  (\S+)", listed[1], flags=re.M) if listed else []
+        self.below = [command(*words, name) for name in names]
+
+    def leaves(self):
+        return [leaf for one in self.below for leaf in one.leaves()] if self.below else [self]
+
+
+@functools.cache
+def commands():
+    root = command()
+    found = {leaf.words: leaf for leaf in root.leaves()}
+    if len(found) < 10:
+        sys.exit(f"`{BINARY} --help` names only {len(found)} commands: is it the binary?")
+    return root, found
+
+
+def command_in(words):
+    """The command that the first words name, if any."""
+    for length in (2, 1):
+        if tuple(words[:length]) in commands()[1]:
+            return commands()[1][tuple(words[:length])]
+    return None
+
+
+def options_in(text):
+    return set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text))
+
+
+def check_command_line():
+    page = ROOT / "docs" / "cli.md"
+    root, known = commands()
+    common = options_in(re.search(r"^## Options of every command.*?(?=^## )", text_of(page), flags=re.S | re.M)[0].split("\n\n", 1)[1])
+    told = {words: "" for words in known}
+    for section in re.split(r"^### ", text_of(page), flags=re.M)[1:]:
+        heading = re.match(r"`fairlead ([^`]*)`", section)
+        one = command_in(heading[1].split()) if heading else None
+        if one is None:
+            blame(page, f"no command of the program is called `{section.splitlines()[0]}`")
+        else:
+            told[one.words] += section
+    for words, one in known.items():
+        name = " ".join(("fairlead", *words))
+        if not told[words]:
+            blame(page, f"{name} is missing")
+            continue
+        # Of the common options those count that the command has.
+        stands = options_in(told[words]) - (root.options if words == ("help",) else set())
+        for option in sorted(one.options - stands - common):
+            blame(page, f"{name}: {option} is missing")
+        for option in sorted(stands - one.options - (common if "--node" in one.options else set())):
+            blame(page, f"{name}: the program has no {option}")
+    for option in sorted(common - set().union(*(one.options for one in known.values()))):
+        blame(page, f"no command has the common option {option}")
+
+
+# ---- commands in blocks ----
+
+def check_commands_in_blocks():
+    seen = 0
+    for page in PAGES:
+        for language, block in blocks_of(page):
+            for line in block.splitlines():
+                if language == "sh" or re.match(r"(fairlead|\./dev|build/\S+/fairlead) ", line):
+                    seen += 1
+                    check_command_in_block(page, line)
+    if seen < 10:
+        blame(ROOT / "README.md", f"only {seen} commands were found in blocks: the pages or this check are wrong")
+
+
+def check_command_in_block(page, line):
+    try:
+        words = shlex.split(line, comments=True)
+    except ValueError as error:
+        return blame(page, f"`{line}`: {error}")
+    if words and words[-1] == "&":
+        words.pop()
+    if not words:
+        return
+    for word in words[1:]:
+        if re.match(rf"({'|'.join(FOLDERS)})/", word) and not (ROOT / word).exists():
+            blame(page, f"`{line}`: there is no {word}")
+    if words[0] == "./dev":
+        usage = subprocess.run([ROOT / "dev", "help"], capture_output=True, text=True, timeout=60).stdout
+        if len(words) < 2 or not re.search(rf"^  {re.escape(words[1])}\b", usage, flags=re.M):
+            blame(page, f"`{line}`: ./dev help does not know it")
+    elif words[0] == "python3":
+        usage = subprocess.run(["python3", "-B", ROOT / words[1], "--help"], capture_output=True, text=True, timeout=60).stdout
+        for option in [word for word in words[2:] if word.startswith("--")]:
+            if option not in usage:
+                blame(page, f"`{line}`: {words[1]} has no {option}")
+    elif words[0] == "fairlead" or words[0].endswith("/bin/fairlead"):
+        one = command_in(words[1:])
+        if one is None:
+            return blame(page, f"`{line}`: there is no such command")
+        for option in options_in(" ".join(word for word in words if word.startswith("--"))) - one.options:
+            blame(page, f"`{line}`: the command has no {option}")
+    elif words[0] not in PLAIN_COMMANDS:
+        blame(page, f"`{line}`: this check does not know {words[0]}")
+
+
+# ---- the node file ----
+
+# Values for keys whose row in the table gives no default that could be written into a file. By key, else by type.
+VALUES = {"node.name": "n", "roles": "[shard, agent]", "store.path": "store", "log.file": "node.log", "agents.http.kind": "http",
+          "agents.http.base_url": "http://127.0.0.1:1", "agents.http.headers": "{ X-Team: a }", "calls.path": "/a", "calls.url": "http://127.0.0.1:1/b",
+          "calls.headers": "{ X-Call: a }", "calls.body": '{ a: "${ .input.a }" }', "calls.output": '{ a: "${ .body.a }" }',
+          "calls.statuses.success": "[2xx]", "calls.statuses.transient": "[503]", "calls.statuses.in_doubt": "[5xx]",
+          "calls.statuses.permanent": "[4xx]", "agents.native.kind": "native", "agents.native.handler": "echo", "log.level": "info",
+          "log.format": "text"}
+
+
+def documented_keys():
+    """{place: {key: default}} of configuration.md; the places are node, agents.http, calls, agents.native."""
+    page = ROOT / "docs" / "configuration.md"
+    found = {"node": {}, "agents.http": {}, "calls": {}, "agents.native": {}}
+    native = text_of(page).index("## Agents of kind native")
+    for table in re.finditer(r"^\| Key(.*?)\|.*?\n\|[-| ]+\n((?:\|.*\n)+)", text_of(page), flags=re.M):
+        place = "calls" if "calls.NAME" in table[1] else "node" if "agents.NAME" not in table[1] else \
+            "agents.native" if table.start() > native else "agents.http"
+        for row in table[2].splitlines():
+            cells = [cell.strip() for cell in row.strip("|").split("|")]
+            found[place][cells[0].strip("`")] = re.fullmatch(r"`([^`]+)`", cells[2]) and cells[2].strip("`")
+    return found
+
+
+def value_of(place, key, default):
+    name = key if place == "node" else f"{place}.{key}"
+    return VALUES.get(name) or default
+
+
+def nested(keys, place, indent):
+    """`keys` as block YAML, nested at their dots; {} values in VALUES and defaults are taken as they are."""
+    lines, open_section = [], None
+    for key, default in keys.items():
+        section, _, last = key.rpartition(".")
+        if section and section != open_section:
+            lines.append(f"{' ' * indent}{section}:")
+        open_section = section
+        lines.append(f"{' ' * (indent + 2 * bool(section))}{last}: {value_of(place, key, default)}")
+    return lines
+
+
+def node_file(keys):
+    """A node file in which every documented key stands."""
+    calls = dict(keys["calls"])
+    by_url = {key: default for key, default in calls.items() if key != "path"}
+    calls.pop("url", None)
+    http = {key: default for key, default in keys["agents.http"].items() if key != "calls"}
+    plain = {key: default for key, default in keys["node"].items() if key not in ("agents", "caf")}
+    lines = nested(plain, "node", 0) + ["agents:", "  one:"] + nested(http, "agents.http", 4) + ["    calls:"]
+    for name, call in (("first", calls), ("second", by_url)):
+        lines += [f"      {name}:"] + nested(call, "calls", 8)
+    lines += ["  two:"] + nested(keys["agents.native"], "agents.native", 4) + ["caf:", "  scheduler: { max-threads: 2 }"]
+    return "\n".join(lines) + "\n"
+
+
+def check_configuration(folder):
+    page = ROOT / "docs" / "configuration.md"
+    keys = documented_keys()
+    for place, found in keys.items():
+        for key, default in found.items():
+            if value_of(place, key, default) is None and key not in ("agents", "caf", "calls"):
+                blame(page, f"{key}: the table gives no default in backticks, and VALUES of this check has none either")
+    whole = node_file(keys)
+    file = folder / "node.yaml"
+    file.write_text(whole, encoding="utf-8")
+    checked = run("config", "check", file)
+    if checked.returncode != 0:
+        blame(page, f"a node file of all documented keys is refused: {checked.stdout}{checked.stderr}")
+    # A key that is not known is refused, or the check above would say nothing.
+    for number, line in enumerate(whole.splitlines()):
+        spoilt = re.sub(r"^( *)([a-z_]+):", r"\1\2_:", line)
+        if spoilt == line or re.match(r" {2,6}(one|two|first|second):", line):
+            continue
+        lines = whole.splitlines()
+        lines[number] = spoilt
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        if run("config", "check", file).returncode == 0:
+            blame(page, f"the program takes `{spoilt.strip()}` as it takes `{line.strip()}`")
+    check_keys_of_the_source(page, keys)
+
+
+def check_keys_of_the_source(page, keys):
+    """Whatever word the reader asks a section for stands in some table."""
+    words = {word for found in keys.values() for key in found for word in key.split(".")}
+    source = "\n".join(text_of(file) for file in sorted((ROOT / "app").glob("config*.cpp")))
+    asked = set(re.findall(
+        r"\b(?:section|root)\.(?:find|require|text|boolean|integer|size_bytes|duration_ms|word<[\w:]+>)\(\s*\"([\w-]+)\"", source))
+    if len(asked) < 30:
+        blame(page, f"only {len(asked)} keys were found in app/config*.cpp: this check is wrong")
+    for key in sorted(asked - words):
+        blame(page, f"app/config*.cpp reads the key {key}, which no table has")
+    for key in sorted(words - asked):
+        blame(page, f"the table has the key {key}, which app/config*.cpp does not read")
+    groups = set(re.findall(r'^ *\{"([a-z-]+)\.[a-z-]+", option_type::', source, flags=re.M))
+    told = re.search(r"The sections are (.*?), with", text_of(page), flags=re.S)
+    if not told or set(spans_of(told[1])) != groups:
+        blame(page, f"the sections of CAF are {', '.join(sorted(groups))}")
+
+
+# ---- examples ----
+
+def check_examples(folder):
+    """YAML blocks that are whole workflows or `agents` of a node file pass the program's checks."""
+    seen = 0
+    for page in PAGES:
+        for language, block in blocks_of(page):
+            if language != "yaml":
+                continue
+            file = folder / "example.yaml"
+            if re.match(r"workflow:", block):
+                file.write_text(block, encoding="utf-8")
+                checked = run("workflow", "check", file)
+            elif re.match(r"(agents|caf):", block):
+                file.write_text("node: { name: n }\nstore: { path: store }\n" + block, encoding="utf-8")
+                checked = run("config", "check", file)
+            else:
+                continue
+            seen += 1
+            if checked.returncode != 0:
+                blame(page, f"the example `{block.splitlines()[0]} …` is refused: {checked.stdout}{checked.stderr}")
+    if seen < 4:
+        blame(ROOT / "README.md", f"only {seen} examples were found: the pages or this check are wrong")
+
+
+def main():
+    if not BINARY.exists():
+        sys.exit(f"there is no {BINARY}: build it, or set FAIRLEAD_BIN")
+    check_links()
+    check_named_files()
+    check_named_tests()
+    check_command_line()
+    check_commands_in_blocks()
+    with tempfile.TemporaryDirectory() as folder:
+        check_configuration(pathlib.Path(folder))
+        check_examples(pathlib.Path(folder))
+    for problem in problems:
+        print(problem)
+    print(f"{len(PAGES)} pages, {len(commands()[1])} commands, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
