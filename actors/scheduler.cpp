@@ -15,24 +15,8 @@ namespace fairlead {
 
 namespace {
 
-constexpr std::size_t code_limit = 64;                // bytes kept of a fault's code
-constexpr std::size_t sentence_limit = 1024;          // and of what is said about it
-// A batch is closed when it has grown to this, though more messages wait: the store then works on it while the next one fills.
-constexpr std::size_t flush_at_bytes = 256U << 10;
-constexpr std::uint64_t usage_every_commits = 64;     // how often the store's fill is looked at
-constexpr std::uint64_t usage_every_share = 256;      // and after how large a part of it has been written
-constexpr std::uint64_t max_evaluating_bytes = 64U << 20;  // documents at the expression worker; further steps wait
-constexpr std::size_t resume_chunk = 512;             // tasks of the sweep taken up at a time
-constexpr std::size_t pending_chunk = 256;            // pending tasks read ahead
-
 std::uint64_t input_bytes(const v1::TaskRecord& record) {
   return record.input().slot() != 0 ? record.input().size() : record.input().json().size();
-}
-
-bool any_running(const v1::TaskRecord& record) {
-  for (const auto& step : record.steps())
-    if (step.state() == v1::STEP_STATE_RUNNING) return true;
-  return false;
 }
 
 }  // namespace
@@ -118,7 +102,7 @@ void scheduler::forget_if_idle(std::uint64_t number) {
     if (auto* again = load(number)) apply(*again, core::task_poisoned{reason});
     return;
   }
-  if (!task.evaluating.empty() || any_running(task.record)) return;
+  if (!task.evaluating.empty() || core::any_running(task.record)) return;
   live_.erase(found);
 }
 
@@ -201,7 +185,7 @@ void scheduler::gather(live_task& task, core::decision& made) {
   for (auto& hint : made.hints) *gathering_.hints.add_items() = std::move(hint);
   for (auto& request : made.evaluations) {
     if (task.evaluating.count(request.step()) != 0) continue;
-    if (evaluating_bytes_ >= max_evaluating_bytes) {
+    if (evaluating_bytes_ >= limits_.evaluating_bytes) {
       waiting_to_evaluate_.push_back(task.record.number());
       continue;
     }
@@ -229,273 +213,6 @@ void scheduler::gather(live_task& task, core::decision& made) {
     end->set_reason(task.record.parked_reason());
     if (made.ended) subscribers_.erase(found);
   }
-}
-
-// ---- messages in ----
-
-bool scheduler::add_agent(const v1::RegisterAgent& what) {
-  const auto arrival = slots_.add(what);
-  if (arrival == agent_slots::arrival::stale) return false;
-  // Also for a name that is new to this Scheduler: records may know an earlier incarnation of it.
-  if (arrival == agent_slots::arrival::fresh || arrival == agent_slots::arrival::replaced) {
-    std::vector<std::uint64_t> holders;
-    for (const auto& [number, task] : live_)
-      if (any_running(task->record)) holders.push_back(number);
-    for (const auto number : holders)
-      if (auto* task = load(number)) apply(*task, core::agent_replaced{what.instance(), what.incarnation()});
-  }
-  serve_waiting();
-  return true;
-}
-
-void scheduler::outcomes(v1::OutcomeBatch what) {
-  for (auto& item : *what.mutable_items()) {
-    core::attempt_ended e;
-    e.step = item.step();
-    e.direction = item.direction();
-    e.attempt = item.attempt();
-    e.tries = item.tries();
-    if (item.has_fault()) {
-      auto& fault = e.fault.emplace(std::move(*item.mutable_fault()));
-      fault.set_code(core::clean_text(fault.code(), code_limit));
-      fault.set_message(core::clean_text(fault.message(), sentence_limit));
-    } else {
-      e.output = std::move(*item.mutable_output());
-      e.fault = fault_of_output(e.output);
-    }
-    auto* task = load(item.task_number());
-    const auto accepted = task != nullptr && apply(*task, e);
-    // A poisoned task is about to be parked: the outcome is neither recorded nor refused, so that the agent offers it again.
-    if (const auto* there = find(item.task_number()); there != nullptr && !there->poison.empty()) continue;
-    if (task != nullptr && !accepted) forget_if_idle(item.task_number());
-    auto* ack = gathering_.acknowledged[what.instance()].add_items();
-    ack->set_task_number(item.task_number());
-    ack->set_step(item.step());
-    ack->set_direction(item.direction());
-    ack->set_attempt(item.attempt());
-    ack->set_accepted(accepted);
-    if (fatal_) return;
-    flush_if_large();
-  }
-  serve_waiting();
-  admit_pending();
-}
-
-std::optional<v1::Fault> scheduler::fault_of_output(const std::string& output) const {
-  v1::Fault fault;
-  fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
-  if (output.size() > limits_.output_bytes) {
-    fault.set_code("output_too_large");
-    fault.set_message("the output has " + std::to_string(output.size()) + " bytes, the limit is " + std::to_string(limits_.output_bytes));
-    return fault;
-  }
-  if (output.empty()) return std::nullopt;
-  const auto checked = core::check_json(output);
-  if (checked.ok()) return std::nullopt;
-  fault.set_code("output_not_json");
-  fault.set_message(checked.failure().sentence);
-  return fault;
-}
-
-void scheduler::recover(const v1::RecoverBatch& what) {
-  for (const auto& item : what.items()) {
-    auto* task = load(item.task_number());
-    if (task == nullptr) continue;
-    if (item.step() == 0)
-      apply(*task, core::task_due{});
-    else
-      apply(*task, core::recovery_requested{item.step() - 1, item.attempt(), item.failure_count()});
-    forget_if_idle(item.task_number());
-    if (fatal_) return;
-    flush_if_large();
-  }
-  serve_waiting();
-}
-
-void scheduler::evaluated(v1::EvaluateReply what) {
-  const auto asked = evaluations_.find(what.ticket());
-  if (asked != evaluations_.end()) {
-    evaluating_bytes_ -= asked->second;
-    evaluations_.erase(asked);
-  }
-  auto* task = find(what.task_number());
-  if (task != nullptr && task->evaluating.erase(what.step()) != 0) {
-    core::input_evaluated e;
-    e.step = what.step();
-    if (what.has_error() && what.error().code() != v1::ERROR_CODE_OK) e.failure = error::from_proto(what.error());
-    if (e.failure) e.failure->sentence = core::clean_text(e.failure->sentence, sentence_limit);
-    if (e.failure && e.failure->code == v1::ERROR_CODE_UNAVAILABLE) note_unavailable(e.failure->sentence);
-    for (auto& text : *what.mutable_results()) e.results.push_back(std::move(text));
-    apply(*task, e);
-    forget_if_idle(what.task_number());
-  }
-  while (!waiting_to_evaluate_.empty() && evaluating_bytes_ < max_evaluating_bytes && !fatal_) {
-    const auto number = waiting_to_evaluate_.front();
-    waiting_to_evaluate_.pop_front();
-    if (auto* waiting = load(number)) apply(*waiting, core::slot_freed{});
-    forget_if_idle(number);
-  }
-  serve_waiting();
-}
-
-void scheduler::note_unavailable(const std::string& sentence) {
-  const auto now = world_.time->now();
-  if (now < next_unavailable_note_) return;
-  next_unavailable_note_ = now + std::chrono::minutes{1};
-  world_.log->on_note(note_level::warning, "scheduler", "steps wait because their expressions cannot be evaluated: " + sentence);
-}
-
-void scheduler::archive(store::batch erasures, std::uint64_t tasks) {
-  open_.append(erasures);
-  shard_.set_completed(shard_.completed() - std::min(tasks, shard_.completed()));
-  shard_.set_archived(shard_.archived() + tasks);
-}
-
-void scheduler::serve_waiting() {
-  if (draining_) return;
-  while (!fatal_) {
-    const auto number = slots_.next_waiting();
-    if (!number) return;
-    auto* task = load(*number);
-    if (task == nullptr) continue;
-    apply(*task, core::slot_freed{});
-    forget_if_idle(*number);
-    flush_if_large();
-  }
-}
-
-void scheduler::admit_pending() {
-  while (!draining_ && !fatal_ && shard_.pending() > 0 && active_tasks() < limits_.running_tasks) {
-    if (pending_ahead_.empty()) {
-      const auto scanned = committed().scan(store::table::pending, {}, {}, [this](std::string_view key, std::string_view) {
-        const auto entry = store::keys::decode_pending(key);
-        // A task that is live has been admitted already; its index entry only has not been erased durably yet.
-        if (entry && find(entry->number) == nullptr) pending_ahead_.push_back(entry->number);
-        return pending_ahead_.size() < pending_chunk;
-      });
-      if (!scanned.ok()) {
-        fail(scanned.failure());
-        return;
-      }
-      if (pending_ahead_.empty()) return;  // what is pending is not durable yet
-    }
-    const auto number = pending_ahead_.front();
-    pending_ahead_.pop_front();
-    auto* task = load(number);
-    if (task == nullptr) continue;
-    apply(*task, core::task_admitted{});
-    flush_if_large();
-  }
-}
-
-bool scheduler::resume_some() {
-  if (!sweeping_ || fatal_) return false;
-  std::vector<std::uint64_t> found;
-  std::string last;
-  const auto scanned = committed().scan(store::table::due, sweep_from_, sweep_to_, [&](std::string_view key, std::string_view) {
-    last.assign(key);
-    const auto entry = store::keys::decode_due(key);
-    if (entry && entry->number < sweep_before_) found.push_back(entry->number);
-    return found.size() < resume_chunk;
-  });
-  if (!scanned.ok()) return fail(scanned.failure());
-  for (const auto number : found) {
-    load(number);
-    forget_if_idle(number);
-    if (fatal_) return false;
-  }
-  if (found.size() < resume_chunk) {
-    sweeping_ = false;
-    resumed_tasks_ = std::exchange(taken_up_, {}).size();
-    world_.log->on_note(note_level::info, "scheduler", "took up " + std::to_string(resumed_tasks_) + " tasks that were running");
-    admit_pending();
-    return false;
-  }
-  sweep_from_ = last + '\0';
-  return true;
-}
-
-// ---- commit, act ----
-
-void scheduler::flush_if_large() {
-  if (open_.bytes().size() >= flush_at_bytes) flush();
-}
-
-bool scheduler::wants_flush() const { return !open_.empty() || !gathering_.empty(); }
-
-void scheduler::flush() {
-  if (fatal_) return;
-  if (open_.empty()) {
-    if (gathering_.empty()) return;
-    // Nothing to write, but what leaves may rest on versions that are still on their way.
-    if (sent_.empty())
-      act(std::exchange(gathering_, {}));
-    else
-      sent_.back().after.append(std::exchange(gathering_, {}));
-    return;
-  }
-  open_.sequence = next_sequence_++;
-  open_.epoch = epoch_;
-  open_.shard_state = shard_.SerializeAsString();
-  auto& sent = sent_.emplace_back();
-  sent.counts = shard_;
-  sent.sequence = open_.sequence;
-  sent.bytes = open_.bytes().size();
-  sent.after = std::exchange(gathering_, {});
-  sent_bytes_ += sent.bytes;
-  bytes_since_usage_ += sent.bytes;
-  if (faults_.act_before_commit) {
-    auto early = sent.after;
-    early.release(epoch_, *world_.out, *world_.log);
-    sent.after.drop_messages();
-  }
-  world_.commits->commit(std::exchange(open_, {}));
-}
-
-void scheduler::act(effects after) {
-  after.release(epoch_, *world_.out, *world_.log);
-  for (const auto& id : after.new_ids) recent_ids_.erase(id);
-  std::vector<watches::answer> answers;
-  for (const auto number : after.changed) {
-    if (watches_.has(number)) watches_.look(number, committed(), answers);
-    forget_if_idle(number);
-  }
-  for (auto& answer : answers) world_.out->reply(answer.ticket, std::move(answer.reply));
-}
-
-void scheduler::on_committed(std::uint64_t sequence) {
-  snapshot_.reset();
-  committed_sequence_ = sequence;
-  while (!sent_.empty() && sent_.front().sequence <= sequence) {
-    auto done = std::move(sent_.front());
-    sent_.pop_front();
-    sent_bytes_ -= done.bytes;
-    committed_shard_ = done.counts;
-    act(std::move(done.after));
-  }
-  if (++commits_since_usage_ >= usage_every_commits || bytes_since_usage_ >= usage_.max_bytes / usage_every_share) look_at_usage();
-  admit_pending();
-}
-
-void scheduler::look_at_usage() {
-  usage_ = world_.reads->get_usage();
-  bytes_since_usage_ = sent_bytes_;
-  commits_since_usage_ = 0;
-}
-
-bool scheduler::store_full() const {
-  // What has been written since can have taken up to twice its size; what runs will still write its steps' inputs and outputs.
-  const auto expected = usage_.used_bytes + 2 * (bytes_since_usage_ + open_.bytes().size()) + 2 * active_input_bytes_;
-  return expected >= usage_.max_bytes / 100 * limits_.full_percent;
-}
-
-std::uint64_t scheduler::active_tasks() const { return shard_.running() + shard_.undoing() - shard_.parked(); }
-
-bool scheduler::settled() const { return sent_.empty() && !wants_flush(); }
-
-void scheduler::drain() {
-  draining_ = true;
-  slots_.close();
 }
 
 }  // namespace fairlead

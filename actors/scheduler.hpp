@@ -32,6 +32,7 @@ struct scheduler_limits {
   std::uint64_t pending_tasks = 1'000'000;       // beyond this submissions are refused
   std::uint64_t input_bytes = 256 * 1024;        // of one task's input
   std::uint64_t output_bytes = 1024 * 1024;      // of one step's output
+  std::uint64_t evaluating_bytes = 64ULL << 20;  // documents at the expression worker; further steps wait
   std::uint64_t uncommitted_bytes = 64ULL << 20; // on their way to the disk; beyond this submissions are refused
   std::uint32_t full_percent = 90;               // of the store's size; beyond this submissions are refused
 };

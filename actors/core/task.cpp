@@ -411,6 +411,11 @@ decision decide(v1::TaskRecord& record, const event& what, const context& ctx) {
   return out;
 }
 
+bool any_running(const v1::TaskRecord& record) {
+  return std::any_of(record.steps().begin(), record.steps().end(),
+                     [](const v1::StepRecord& step) { return step.state() == v1::STEP_STATE_RUNNING; });
+}
+
 std::string idempotency_key(const v1::TaskRecord& record, const v1::StepRecord& step) {
   std::string key;
   key.reserve(record.id().size() + step.path().size() + 16);

@@ -44,6 +44,9 @@ decision decide(v1::TaskRecord& record, const event& what, const context& ctx);
 /// The idempotency key of a step: the same for all attempts in one direction and generation. The last three parts hold no '/'.
 std::string idempotency_key(const v1::TaskRecord& record, const v1::StepRecord& step);
 
+/// An attempt of some step is out.
+bool any_running(const v1::TaskRecord& record);
+
 /// Lower-case words for states, as people see them.
 const char* state_word(v1::TaskState state);
 const char* state_word(v1::StepState state);

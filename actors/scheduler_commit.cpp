@@ -1,0 +1,100 @@
+// Commit, then act: how batches leave and what happens once they are durable.
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/scheduler.hpp"
+
+namespace fairlead {
+
+namespace {
+
+// A batch is closed when it has grown to this, though more messages wait: the store then works on it while the next one fills.
+constexpr std::size_t flush_at_bytes = 256U << 10;
+constexpr std::uint64_t usage_every_commits = 64;     // how often the store's fill is looked at
+constexpr std::uint64_t usage_every_share = 256;      // and after how large a part of it has been written
+
+}  // namespace
+
+void scheduler::flush_if_large() {
+  if (open_.bytes().size() >= flush_at_bytes) flush();
+}
+
+bool scheduler::wants_flush() const { return !open_.empty() || !gathering_.empty(); }
+
+void scheduler::flush() {
+  if (fatal_) return;
+  if (open_.empty()) {
+    if (gathering_.empty()) return;
+    // Nothing to write, but what leaves may rest on versions that are still on their way.
+    if (sent_.empty())
+      act(std::exchange(gathering_, {}));
+    else
+      sent_.back().after.append(std::exchange(gathering_, {}));
+    return;
+  }
+  open_.sequence = next_sequence_++;
+  open_.epoch = epoch_;
+  open_.shard_state = shard_.SerializeAsString();
+  auto& sent = sent_.emplace_back();
+  sent.counts = shard_;
+  sent.sequence = open_.sequence;
+  sent.bytes = open_.bytes().size();
+  sent.after = std::exchange(gathering_, {});
+  sent_bytes_ += sent.bytes;
+  bytes_since_usage_ += sent.bytes;
+  if (faults_.act_before_commit) {
+    auto early = sent.after;
+    early.release(epoch_, *world_.out, *world_.log);
+    sent.after.drop_messages();
+  }
+  world_.commits->commit(std::exchange(open_, {}));
+}
+
+void scheduler::act(effects after) {
+  after.release(epoch_, *world_.out, *world_.log);
+  for (const auto& id : after.new_ids) recent_ids_.erase(id);
+  std::vector<watches::answer> answers;
+  for (const auto number : after.changed) {
+    if (watches_.has(number)) watches_.look(number, committed(), answers);
+    forget_if_idle(number);
+  }
+  for (auto& answer : answers) world_.out->reply(answer.ticket, std::move(answer.reply));
+}
+
+void scheduler::on_committed(std::uint64_t sequence) {
+  snapshot_.reset();
+  committed_sequence_ = sequence;
+  while (!sent_.empty() && sent_.front().sequence <= sequence) {
+    auto done = std::move(sent_.front());
+    sent_.pop_front();
+    sent_bytes_ -= done.bytes;
+    committed_shard_ = done.counts;
+    act(std::move(done.after));
+  }
+  if (++commits_since_usage_ >= usage_every_commits || bytes_since_usage_ >= usage_.max_bytes / usage_every_share) look_at_usage();
+  admit_pending();
+}
+
+void scheduler::look_at_usage() {
+  usage_ = world_.reads->get_usage();
+  bytes_since_usage_ = sent_bytes_;
+  commits_since_usage_ = 0;
+}
+
+bool scheduler::store_full() const {
+  // What has been written since can have taken up to twice its size; what runs will still write its steps' inputs and outputs.
+  const auto expected = usage_.used_bytes + 2 * (bytes_since_usage_ + open_.bytes().size()) + 2 * active_input_bytes_;
+  return expected >= usage_.max_bytes / 100 * limits_.full_percent;
+}
+
+std::uint64_t scheduler::active_tasks() const { return shard_.running() + shard_.undoing() - shard_.parked(); }
+
+bool scheduler::settled() const { return sent_.empty() && !wants_flush(); }
+
+void scheduler::drain() {
+  draining_ = true;
+  slots_.close();
+}
+
+}  // namespace fairlead

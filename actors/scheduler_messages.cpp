@@ -1,0 +1,140 @@
+// The Scheduler's other side: what agents, the Supervisor, the expression worker and the archiver tell it.
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "actors/core/expression.hpp"
+#include "actors/core/task.hpp"
+#include "actors/core/text.hpp"
+#include "actors/scheduler.hpp"
+
+namespace fairlead {
+
+namespace {
+
+constexpr std::size_t code_limit = 64;                // bytes kept of a fault's code
+constexpr std::size_t sentence_limit = 1024;          // and of what is said about it
+
+}  // namespace
+
+bool scheduler::add_agent(const v1::RegisterAgent& what) {
+  const auto arrival = slots_.add(what);
+  if (arrival == agent_slots::arrival::stale) return false;
+  // Also for a name that is new to this Scheduler: records may know an earlier incarnation of it.
+  if (arrival == agent_slots::arrival::fresh || arrival == agent_slots::arrival::replaced) {
+    std::vector<std::uint64_t> holders;
+    for (const auto& [number, task] : live_)
+      if (core::any_running(task->record)) holders.push_back(number);
+    for (const auto number : holders)
+      if (auto* task = load(number)) apply(*task, core::agent_replaced{what.instance(), what.incarnation()});
+  }
+  serve_waiting();
+  return true;
+}
+
+void scheduler::outcomes(v1::OutcomeBatch what) {
+  for (auto& item : *what.mutable_items()) {
+    core::attempt_ended e;
+    e.step = item.step();
+    e.direction = item.direction();
+    e.attempt = item.attempt();
+    e.tries = item.tries();
+    if (item.has_fault()) {
+      auto& fault = e.fault.emplace(std::move(*item.mutable_fault()));
+      fault.set_code(core::clean_text(fault.code(), code_limit));
+      fault.set_message(core::clean_text(fault.message(), sentence_limit));
+    } else {
+      e.output = std::move(*item.mutable_output());
+      e.fault = fault_of_output(e.output);
+    }
+    auto* task = load(item.task_number());
+    const auto accepted = task != nullptr && apply(*task, e);
+    // A poisoned task is about to be parked: the outcome is neither recorded nor refused, so that the agent offers it again.
+    if (const auto* there = find(item.task_number()); there != nullptr && !there->poison.empty()) continue;
+    if (task != nullptr && !accepted) forget_if_idle(item.task_number());
+    auto* ack = gathering_.acknowledged[what.instance()].add_items();
+    ack->set_task_number(item.task_number());
+    ack->set_step(item.step());
+    ack->set_direction(item.direction());
+    ack->set_attempt(item.attempt());
+    ack->set_accepted(accepted);
+    if (fatal_) return;
+    flush_if_large();
+  }
+  serve_waiting();
+  admit_pending();
+}
+
+std::optional<v1::Fault> scheduler::fault_of_output(const std::string& output) const {
+  v1::Fault fault;
+  fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
+  if (output.size() > limits_.output_bytes) {
+    fault.set_code("output_too_large");
+    fault.set_message("the output has " + std::to_string(output.size()) + " bytes, the limit is " + std::to_string(limits_.output_bytes));
+    return fault;
+  }
+  if (output.empty()) return std::nullopt;
+  const auto checked = core::check_json(output);
+  if (checked.ok()) return std::nullopt;
+  fault.set_code("output_not_json");
+  fault.set_message(checked.failure().sentence);
+  return fault;
+}
+
+void scheduler::recover(const v1::RecoverBatch& what) {
+  for (const auto& item : what.items()) {
+    auto* task = load(item.task_number());
+    if (task == nullptr) continue;
+    if (item.step() == 0)
+      apply(*task, core::task_due{});
+    else
+      apply(*task, core::recovery_requested{item.step() - 1, item.attempt(), item.failure_count()});
+    forget_if_idle(item.task_number());
+    if (fatal_) return;
+    flush_if_large();
+  }
+  serve_waiting();
+}
+
+void scheduler::evaluated(v1::EvaluateReply what) {
+  const auto asked = evaluations_.find(what.ticket());
+  if (asked != evaluations_.end()) {
+    evaluating_bytes_ -= asked->second;
+    evaluations_.erase(asked);
+  }
+  auto* task = find(what.task_number());
+  if (task != nullptr && task->evaluating.erase(what.step()) != 0) {
+    core::input_evaluated e;
+    e.step = what.step();
+    if (what.has_error() && what.error().code() != v1::ERROR_CODE_OK) e.failure = error::from_proto(what.error());
+    if (e.failure) e.failure->sentence = core::clean_text(e.failure->sentence, sentence_limit);
+    if (e.failure && e.failure->code == v1::ERROR_CODE_UNAVAILABLE) note_unavailable(e.failure->sentence);
+    for (auto& text : *what.mutable_results()) e.results.push_back(std::move(text));
+    apply(*task, e);
+    forget_if_idle(what.task_number());
+  }
+  while (!waiting_to_evaluate_.empty() && evaluating_bytes_ < limits_.evaluating_bytes && !fatal_) {
+    const auto number = waiting_to_evaluate_.front();
+    waiting_to_evaluate_.pop_front();
+    if (auto* waiting = load(number)) apply(*waiting, core::slot_freed{});
+    forget_if_idle(number);
+  }
+  serve_waiting();
+}
+
+void scheduler::note_unavailable(const std::string& sentence) {
+  const auto now = world_.time->now();
+  if (now < next_unavailable_note_) return;
+  next_unavailable_note_ = now + std::chrono::minutes{1};
+  world_.log->on_note(note_level::warning, "scheduler", "steps wait because their expressions cannot be evaluated: " + sentence);
+}
+
+void scheduler::archive(store::batch erasures, std::uint64_t tasks) {
+  open_.append(erasures);
+  shard_.set_completed(shard_.completed() - std::min(tasks, shard_.completed()));
+  shard_.set_archived(shard_.archived() + tasks);
+}
+
+}  // namespace fairlead
