@@ -2,9 +2,24 @@
 
 #include "actors/stop_on_bug.hpp"
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 namespace fairlead {
+
+namespace {
+
+/// With few tasks in flight the answer to a commit is the next commit, some tens of microseconds later. To sleep and be woken in between
+/// would cost as much again, so the thread stays awake for that long. An idle node commits nothing and so lingers never.
+template <class Mailbox>
+void linger(const Mailbox& mailbox) {
+  constexpr auto limit = std::chrono::microseconds{60};
+  const auto until = std::chrono::steady_clock::now() + limit;
+  while (mailbox.empty() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+}
+
+}  // namespace
 
 store_actor::behavior_type run_store(store_actor::stateful_pointer<store_state> self, store::store* target, fatal_handler on_fatal) {
   stop_on_bug(self, "store actor", on_fatal);
@@ -31,6 +46,7 @@ store_actor::behavior_type run_store(store_actor::stateful_pointer<store_state> 
         }
         const auto scheduler = caf::actor_cast<scheduler_actor>(state.asker);
         self->send(scheduler, committed{group.back().sequence});
+        linger(self->mailbox());
       },
   };
 }

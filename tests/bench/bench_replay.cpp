@@ -53,6 +53,11 @@ class bare_environment {
           must(mdb_del(txn, where, &key, nullptr), "mdb_del");
       });
     }
+    // What a batch carries beside its operations is written with it.
+    const auto progress = std::string(16, '\0') + group.back().shard_state;
+    MDB_val key{8, const_cast<char*>("progress")};
+    MDB_val value{progress.size(), const_cast<char*>(progress.data())};
+    must(mdb_put(txn, tables_[static_cast<std::size_t>(store::table::meta)], &key, &value, 0), "mdb_put");
     must(mdb_txn_commit(txn), "mdb_txn_commit");
   }
 

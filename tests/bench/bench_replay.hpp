@@ -13,8 +13,8 @@ struct replay_result {
   double p50_us = 0;  // of one task's commits one after the other, when replayed from a run with one task in flight
 };
 
-/// Applies recorded groups by a bare loop over LMDB: a transaction and a sync for each group, mdb_put and mdb_del for each operation, no
-/// checks. `groups_a_task` is how many groups make one task (for p50; 0 when groups hold many tasks).
+/// Applies recorded groups by a bare loop over LMDB: a transaction and a sync for each group, mdb_put and mdb_del for each operation and one
+/// mdb_put for the sequence and counters of the group; no checks. `groups_a_task` is how many groups make one task (for p50; 0 when groups hold many tasks).
 replay_result replay(const std::vector<std::vector<store::batch>>& groups, std::uint64_t tasks, std::size_t groups_a_task,
                      const std::string& directory);
 
