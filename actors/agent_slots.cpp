@@ -20,8 +20,7 @@ agent_slots::arrival agent_slots::add(const v1::RegisterAgent& what) {
   entry.calls.assign(what.calls().begin(), what.calls().end());
   entry.incarnation = what.incarnation();
   entry.capacity = what.capacity();
-  if (std::find(service.instances.begin(), service.instances.end(), &entry) == service.instances.end())
-    service.instances.push_back(&entry);
+  if (std::find(service.instances.begin(), service.instances.end(), &entry) == service.instances.end()) service.instances.push_back(&entry);
   offer(service);
   return outcome;
 }
@@ -100,9 +99,8 @@ std::uint64_t agent_slots::held() const {
 bool agent_slots::offers(const std::string& agent, const std::string& call) const {
   const auto found = services_.find(agent);
   if (found == services_.end()) return false;
-  return std::any_of(found->second.instances.begin(), found->second.instances.end(), [&call](const instance* of) {
-    return std::find(of->calls.begin(), of->calls.end(), call) != of->calls.end();
-  });
+  return std::any_of(found->second.instances.begin(), found->second.instances.end(),
+                     [&call](const instance* of) { return std::find(of->calls.begin(), of->calls.end(), call) != of->calls.end(); });
 }
 
 void agent_slots::describe(v1::StatusReply& out) const {
@@ -123,8 +121,7 @@ void agent_slots::describe(v1::StatusReply& out) const {
     // An agent that steps wait for though nobody offers it is worth seeing.
     if (service.instances.empty() && !service.queue.empty()) add(nullptr);
   }
-  std::sort(out.mutable_agents()->begin(), out.mutable_agents()->end(),
-            [](const auto& a, const auto& b) { return a.agent() < b.agent(); });
+  std::sort(out.mutable_agents()->begin(), out.mutable_agents()->end(), [](const auto& a, const auto& b) { return a.agent() < b.agent(); });
 }
 
 }  // namespace fairlead

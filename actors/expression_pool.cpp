@@ -226,7 +226,8 @@ class expression_pool::impl {
     if (killed_from_outside(status) && head.times_lost++ < max_times_lost) return;
     const bool memory = WIFEXITED(status) && WEXITSTATUS(status) == expression_worker_out_of_memory;
     answer_head_with({v1::ERROR_CODE_EXPRESSION,
-                      head.subject() + (memory ? " needed more than " + std::to_string(options_.memory_bytes >> 20) + " MiB of memory: evaluation stopped"
+                      head.subject() + (memory ? " needed more than " + std::to_string(options_.memory_bytes >> 20) +
+                                                     " MiB of memory: evaluation stopped"
                                                : " ended the process that evaluated it (" + describe_end(status) + ")"),
                       "Make it do less, or do this work in a step."});
   }
@@ -240,9 +241,10 @@ class expression_pool::impl {
     const bool was_ready = ready_;
     drop_worker();
     if (!was_ready) return start_failed({v1::ERROR_CODE_UNAVAILABLE, "the expression worker did not become ready", ""});
-    answer_head_with({v1::ERROR_CODE_EXPRESSION,
-                      queue_.front().subject() + " took longer than " + format_duration(options_.time_limit.count()) + ": evaluation stopped",
-                      "Make it do less, or do this work in a step."});
+    answer_head_with(
+        {v1::ERROR_CODE_EXPRESSION,
+         queue_.front().subject() + " took longer than " + format_duration(options_.time_limit.count()) + ": evaluation stopped",
+         "Make it do less, or do this work in a step."});
   }
 
   /// What was sent and not answered is sent again to the next worker.

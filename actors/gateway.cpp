@@ -37,8 +37,7 @@ std::vector<std::string> worker_expressions(const v1::WorkflowDefinition& defini
 }
 
 /// Lives for one deployment: asking the worker may take seconds and must not hold up the gateway.
-deploy_check_actor::behavior_type run_deploy_check(deploy_check_actor::pointer self, gateway_setup setup,
-                                                   std::shared_ptr<void> place) {
+deploy_check_actor::behavior_type run_deploy_check(deploy_check_actor::pointer self, gateway_setup setup, std::shared_ptr<void> place) {
   return {
       [self, setup = std::move(setup), place = std::move(place)](v1::DeployRequest& what) -> caf::result<v1::DeployReply> {
         self->quit();
@@ -86,8 +85,9 @@ gateway_actor::behavior_type run_gateway(gateway_actor::pointer self, gateway_se
         // Each has a thread of its own.
         if (deployments->load() >= max_deployments) {
           v1::DeployReply reply;
-          *reply.mutable_error() =
-              error{v1::ERROR_CODE_OVERLOADED, std::to_string(max_deployments) + " deployments are being checked", "deploy again in a moment"}.to_proto();
+          *reply.mutable_error() = error{v1::ERROR_CODE_OVERLOADED, std::to_string(max_deployments) + " deployments are being checked",
+                                         "deploy again in a moment"}
+                                       .to_proto();
           return reply;
         }
         deployments->fetch_add(1);

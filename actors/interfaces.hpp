@@ -23,10 +23,8 @@ using gateway_actor = caf::typed_actor<
     // Long poll for the events of a task after a sequence number.
     caf::replies_to<v1::WatchRequest>::with<v1::WatchReply>,
     // Makes a workflow definition the current one of its name.
-    caf::replies_to<v1::DeployRequest>::with<v1::DeployReply>,
-    caf::replies_to<v1::WorkflowListRequest>::with<v1::WorkflowListReply>,
-    caf::replies_to<v1::WorkflowShowRequest>::with<v1::WorkflowShowReply>,
-    caf::replies_to<v1::StatusRequest>::with<v1::StatusReply>>;
+    caf::replies_to<v1::DeployRequest>::with<v1::DeployReply>, caf::replies_to<v1::WorkflowListRequest>::with<v1::WorkflowListReply>,
+    caf::replies_to<v1::WorkflowShowRequest>::with<v1::WorkflowShowReply>, caf::replies_to<v1::StatusRequest>::with<v1::StatusReply>>;
 
 /// Hosts one agent instance.
 using agent_actor = caf::typed_actor<
@@ -51,31 +49,31 @@ using supervisor_actor = caf::typed_actor<
     caf::reacts_to<expire_atom>>;
 
 /// The Scheduler of one shard.
-using scheduler_actor = caf::typed_actor<
-    caf::replies_to<v1::SubmitRequest>::with<v1::SubmitReply>, caf::replies_to<v1::DeployRequest>::with<v1::DeployReply>,
-    caf::replies_to<v1::WatchRequest>::with<v1::WatchReply>, caf::replies_to<v1::StatusRequest>::with<v1::StatusReply>,
-    // Who takes hints.
-    caf::reacts_to<supervisor_actor>,
-    // An agent instance is there; its outcomes and performs go between this handle and the Scheduler.
-    caf::reacts_to<v1::RegisterAgent, agent_actor>,
-    // How attempts ended.
-    caf::reacts_to<v1::OutcomeBatch>,
-    // The Supervisor asks for recovery.
-    caf::reacts_to<v1::RecoverBatch>,
-    // The expression worker's answer.
-    caf::reacts_to<v1::EvaluateReply>,
-    // The store actor has made batches durable.
-    caf::reacts_to<committed>,
-    // Own reminder, queued behind what the mailbox holds: close the batch.
-    caf::reacts_to<flush_atom>,
-    // Own reminder: take up the next tasks of the sweep after a start.
-    caf::reacts_to<resume_atom>,
-    // Own reminder: long polls whose time is over.
-    caf::reacts_to<expire_atom>,
-    // The archiver has copied tasks to an archive durably: erase them here.
-    caf::reacts_to<archived_tasks>,
-    // Take no new tasks and hand nothing over any more; answered once no attempt is out and everything is durable.
-    caf::replies_to<drain_atom>::with<bool>>;
+using scheduler_actor =
+    caf::typed_actor<caf::replies_to<v1::SubmitRequest>::with<v1::SubmitReply>, caf::replies_to<v1::DeployRequest>::with<v1::DeployReply>,
+                     caf::replies_to<v1::WatchRequest>::with<v1::WatchReply>, caf::replies_to<v1::StatusRequest>::with<v1::StatusReply>,
+                     // Who takes hints.
+                     caf::reacts_to<supervisor_actor>,
+                     // An agent instance is there; its outcomes and performs go between this handle and the Scheduler.
+                     caf::reacts_to<v1::RegisterAgent, agent_actor>,
+                     // How attempts ended.
+                     caf::reacts_to<v1::OutcomeBatch>,
+                     // The Supervisor asks for recovery.
+                     caf::reacts_to<v1::RecoverBatch>,
+                     // The expression worker's answer.
+                     caf::reacts_to<v1::EvaluateReply>,
+                     // The store actor has made batches durable.
+                     caf::reacts_to<committed>,
+                     // Own reminder, queued behind what the mailbox holds: close the batch.
+                     caf::reacts_to<flush_atom>,
+                     // Own reminder: take up the next tasks of the sweep after a start.
+                     caf::reacts_to<resume_atom>,
+                     // Own reminder: long polls whose time is over.
+                     caf::reacts_to<expire_atom>,
+                     // The archiver has copied tasks to an archive durably: erase them here.
+                     caf::reacts_to<archived_tasks>,
+                     // Take no new tasks and hand nothing over any more; answered once no attempt is out and everything is durable.
+                     caf::replies_to<drain_atom>::with<bool>>;
 
 /// Group commit on its own thread.
 using store_actor = caf::typed_actor<caf::reacts_to<commit_request>, caf::reacts_to<flush_atom>>;

@@ -6,15 +6,14 @@
 #include <unordered_map>
 
 #include "actors/core/decision.hpp"
-#include "store/store.hpp"
 #include "store/keys.hpp"
+#include "store/store.hpp"
 
 namespace fairlead {
 
 class payload_reader final : public core::payload_source {
  public:
-  payload_reader(const std::unordered_map<std::uint32_t, std::string>& fresh, const store::store& reads)
-      : fresh_(fresh), reads_(reads) {}
+  payload_reader(const std::unordered_map<std::uint32_t, std::string>& fresh, const store::store& reads) : fresh_(fresh), reads_(reads) {}
 
   result<std::string_view> load(const v1::TaskRecord& record, std::uint32_t slot) const override {
     const auto found = fresh_.find(slot);

@@ -28,13 +28,13 @@ namespace fairlead {
 inline constexpr int max_submit_items = 1000;
 
 struct scheduler_limits {
-  std::uint64_t running_tasks = 10'000;          // tasks beyond this wait as pending, on disk only
-  std::uint64_t pending_tasks = 1'000'000;       // beyond this submissions are refused
-  std::uint64_t input_bytes = 256 * 1024;        // of one task's input
-  std::uint64_t output_bytes = 1024 * 1024;      // of one step's output
-  std::uint64_t evaluating_bytes = 64ULL << 20;  // documents at the expression worker; further steps wait
-  std::uint64_t uncommitted_bytes = 64ULL << 20; // on their way to the disk; beyond this submissions are refused
-  std::uint32_t full_percent = 90;               // of the store's size; beyond this submissions are refused
+  std::uint64_t running_tasks = 10'000;           // tasks beyond this wait as pending, on disk only
+  std::uint64_t pending_tasks = 1'000'000;        // beyond this submissions are refused
+  std::uint64_t input_bytes = 256 * 1024;         // of one task's input
+  std::uint64_t output_bytes = 1024 * 1024;       // of one step's output
+  std::uint64_t evaluating_bytes = 64ULL << 20;   // documents at the expression worker; further steps wait
+  std::uint64_t uncommitted_bytes = 64ULL << 20;  // on their way to the disk; beyond this submissions are refused
+  std::uint32_t full_percent = 90;                // of the store's size; beyond this submissions are refused
 };
 
 /// Faults that tests switch on to show that they would be seen. Never set in production.
@@ -96,10 +96,10 @@ class scheduler {
   struct live_task {
     v1::TaskRecord record;
     workflow_catalog::handle definition;
-    std::uint64_t last_sequence = 0;                               // of the newest batch that holds a version of it
-    std::unordered_map<std::uint32_t, std::string> fresh_payloads; // by slot, until committed
-    std::unordered_set<std::uint32_t> evaluating;                  // steps whose input the worker was asked for
-    std::string poison;                                            // why a decision about it crashed; it is then left alone
+    std::uint64_t last_sequence = 0;                                // of the newest batch that holds a version of it
+    std::unordered_map<std::uint32_t, std::string> fresh_payloads;  // by slot, until committed
+    std::unordered_set<std::uint32_t> evaluating;                   // steps whose input the worker was asked for
+    std::string poison;                                             // why a decision about it crashed; it is then left alone
   };
   struct sent_batch {
     std::uint64_t sequence = 0;
@@ -138,8 +138,7 @@ class scheduler {
   result<std::optional<recent_id>> lookup(const std::string& id);
   /// Notifies `subscriber` when the task ends or parks, at once if it has.
   void follow(const std::string& id, std::uint64_t number, std::uint64_t subscriber);
-  void create(v1::Submission& item, std::string minified, std::string hash, workflow_catalog::handle definition,
-              std::uint64_t subscriber);
+  void create(v1::Submission& item, std::string minified, std::string hash, workflow_catalog::handle definition, std::uint64_t subscriber);
 
   ports world_;
   scheduler_limits limits_;
@@ -151,16 +150,16 @@ class scheduler {
   v1::ShardState shard_;            // with everything decided
   v1::ShardState committed_shard_;  // what readers may see
   bool draining_ = false;
-  store::usage usage_;                     // as last looked at
-  std::uint64_t bytes_since_usage_ = 0;    // handed to the store since
-  std::uint64_t active_input_bytes_ = 0;   // of tasks that run
+  store::usage usage_;                    // as last looked at
+  std::uint64_t bytes_since_usage_ = 0;   // handed to the store since
+  std::uint64_t active_input_bytes_ = 0;  // of tasks that run
   std::optional<error> fatal_;
 
   workflow_catalog catalog_;
   agent_slots slots_;
   watches watches_;
   std::unordered_map<std::uint64_t, std::unique_ptr<live_task>> live_;
-  std::unordered_map<std::string, recent_id> recent_ids_;  // taken, not yet committed
+  std::unordered_map<std::string, recent_id> recent_ids_;         // taken, not yet committed
   std::unordered_map<std::uint64_t, std::uint64_t> subscribers_;  // task number -> who asked to be notified
 
   store::batch open_;
@@ -180,7 +179,7 @@ class scheduler {
   std::uint64_t next_ticket_ = 1;
   std::unordered_map<std::uint64_t, std::uint64_t> evaluations_;  // at the expression worker: ticket -> bytes
   std::uint64_t evaluating_bytes_ = 0;
-  std::deque<std::uint64_t> waiting_to_evaluate_;                 // tasks, until there is room at the worker
+  std::deque<std::uint64_t> waiting_to_evaluate_;  // tasks, until there is room at the worker
   moment next_unavailable_note_{};
 };
 

@@ -11,8 +11,8 @@ namespace {
 
 // A batch is closed when it has grown to this, though more messages wait: the store then works on it while the next one fills.
 constexpr std::size_t flush_at_bytes = 256U << 10;
-constexpr std::uint64_t usage_every_commits = 64;     // how often the store's fill is looked at
-constexpr std::uint64_t usage_every_share = 256;      // and after how large a part of it has been written
+constexpr std::uint64_t usage_every_commits = 64;  // how often the store's fill is looked at
+constexpr std::uint64_t usage_every_share = 256;   // and after how large a part of it has been written
 
 }  // namespace
 

@@ -14,8 +14,8 @@ namespace fairlead {
 
 namespace {
 
-constexpr std::size_t code_limit = 64;                // bytes kept of a fault's code
-constexpr std::size_t sentence_limit = 1024;          // and of what is said about it
+constexpr std::size_t code_limit = 64;        // bytes kept of a fault's code
+constexpr std::size_t sentence_limit = 1024;  // and of what is said about it
 
 }  // namespace
 

@@ -41,10 +41,10 @@ void scheduler::submit(v1::SubmitRequest what, std::uint64_t ticket, std::uint64
   if (draining_) {
     *reply.mutable_error() = error{v1::ERROR_CODE_UNAVAILABLE, "the node is stopping", "submit again when it is back"}.to_proto();
   } else if (what.items_size() > max_submit_items) {
-    *reply.mutable_error() =
-        invalid("the request holds " + std::to_string(what.items_size()) + " tasks, at most " + std::to_string(max_submit_items) + " are taken at a time",
-                "send several requests")
-            .to_proto();
+    *reply.mutable_error() = invalid("the request holds " + std::to_string(what.items_size()) + " tasks, at most " +
+                                         std::to_string(max_submit_items) + " are taken at a time",
+                                     "send several requests")
+                                 .to_proto();
   } else {
     for (auto& item : *what.mutable_items()) {
       *reply.add_results() = take(item, what.notify() ? subscriber : 0);
@@ -88,8 +88,10 @@ v1::SubmitResult scheduler::take(v1::Submission& item, std::uint64_t subscriber)
 
 std::optional<error> scheduler::refuse(const v1::Submission& item) const {
   if (!valid_task_id(item.id()))
-    return invalid("the task id '" + core::clean_text(item.id(), 80) + "' is not valid", "use 1 to 256 of the characters A-Z a-z 0-9 . _ : @ / -");
-  if (item.workflow().empty() || item.workflow().size() > store::max_workflow_name_bytes) return invalid("the workflow's name is missing or too long");
+    return invalid("the task id '" + core::clean_text(item.id(), 80) + "' is not valid",
+                   "use 1 to 256 of the characters A-Z a-z 0-9 . _ : @ / -");
+  if (item.workflow().empty() || item.workflow().size() > store::max_workflow_name_bytes)
+    return invalid("the workflow's name is missing or too long");
   if (item.input().size() > limits_.input_bytes)
     return invalid("the input of task " + item.id() + " has " + std::to_string(item.input().size()) + " bytes, the limit is " +
                        std::to_string(limits_.input_bytes),
@@ -110,12 +112,15 @@ std::optional<error> scheduler::refuse(const v1::Submission& item) const {
 
 std::optional<error> scheduler::refuse_new() const {
   if (store_full())
-    return error{v1::ERROR_CODE_STORE_FULL, "the store is more than " + std::to_string(limits_.full_percent) + " % full, so no new tasks are taken",
+    return error{v1::ERROR_CODE_STORE_FULL,
+                 "the store is more than " + std::to_string(limits_.full_percent) + " % full, so no new tasks are taken",
                  "raise store.max_size or shorten retention; what runs goes on"};
   if (sent_bytes_ + open_.bytes().size() > limits_.uncommitted_bytes)
-    return error{v1::ERROR_CODE_OVERLOADED, "more is waiting for the disk than limits.uncommitted_bytes allows", "submit again in a moment"};
+    return error{v1::ERROR_CODE_OVERLOADED, "more is waiting for the disk than limits.uncommitted_bytes allows",
+                 "submit again in a moment"};
   if (shard_.pending() >= limits_.pending_tasks)
-    return error{v1::ERROR_CODE_OVERLOADED, std::to_string(shard_.pending()) + " tasks are pending, which is limits.pending_tasks", "submit again later"};
+    return error{v1::ERROR_CODE_OVERLOADED, std::to_string(shard_.pending()) + " tasks are pending, which is limits.pending_tasks",
+                 "submit again later"};
   return std::nullopt;
 }
 
@@ -165,7 +170,8 @@ void scheduler::create(v1::Submission& item, std::string minified, std::string h
       world_.log->on_note(note_level::error, "scheduler", "task " + task.record.id() + ": internal error at its start: " + bug.what());
       task.record.clear_steps();
       world_.engine->begin(*task.definition, task.record);
-      started = core::decide(task.record, core::task_poisoned{"internal error while starting this task: " + core::clean_text(bug.what(), 500)}, ctx);
+      started = core::decide(task.record,
+                             core::task_poisoned{"internal error while starting this task: " + core::clean_text(bug.what(), 500)}, ctx);
     }
     if (started.fatal) {
       fail(*started.fatal);
@@ -226,7 +232,8 @@ void scheduler::deploy(const v1::DeployRequest& what, std::uint64_t ticket) {
       reply.set_created(deployed->created);
       for (const auto& step : what.definition().steps())
         if (!slots_.offers(step.agent(), step.call()))
-          reply.add_warnings("step " + step.name() + ": no agent offers " + step.agent() + "." + step.call() + " at the moment; the step will wait for one");
+          reply.add_warnings("step " + step.name() + ": no agent offers " + step.agent() + "." + step.call() +
+                             " at the moment; the step will wait for one");
     }
   }
   gathering_.deploy_replies.emplace_back(ticket, std::move(reply));

@@ -10,8 +10,8 @@ namespace fairlead {
 
 namespace {
 
-constexpr std::size_t resume_chunk = 512;             // tasks of the sweep taken up at a time
-constexpr std::size_t pending_chunk = 256;            // pending tasks read ahead
+constexpr std::size_t resume_chunk = 512;   // tasks of the sweep taken up at a time
+constexpr std::size_t pending_chunk = 256;  // pending tasks read ahead
 
 }  // namespace
 

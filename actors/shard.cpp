@@ -47,8 +47,8 @@ result<std::unique_ptr<shard>> shard::start(world in, shard_options options) {
   };
   out->scheduler_ = system.spawn(run_scheduler, std::move(scheduler));
 
-  out->supervisor_ = system.spawn(
-      run_supervisor, supervisor_setup{with.time, with.store, with.log, out->scheduler_, chosen.scan_period, with.on_fatal});
+  out->supervisor_ =
+      system.spawn(run_supervisor, supervisor_setup{with.time, with.store, with.log, out->scheduler_, chosen.scan_period, with.on_fatal});
   caf::anon_send(out->scheduler_, out->supervisor_);
 
   for (const auto& agent : chosen.agents) {

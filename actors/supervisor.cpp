@@ -9,8 +9,8 @@ namespace fairlead {
 
 namespace {
 
-constexpr std::size_t scan_limit = 2'000;     // tasks taken by one scan
-constexpr std::size_t hint_limit = 200'000;   // hints kept; the index has what is dropped
+constexpr std::size_t scan_limit = 2'000;    // tasks taken by one scan
+constexpr std::size_t hint_limit = 200'000;  // hints kept; the index has what is dropped
 constexpr duration hint_horizon = std::chrono::minutes{5};
 
 }  // namespace
@@ -20,7 +20,8 @@ void supervisor::add_due_steps(const v1::TaskRecord& record, std::int64_t now_ms
   for (int i = 0; i < record.steps_size(); ++i) {
     const auto& step = record.steps(i);
     const auto expired = step.state() == v1::STEP_STATE_RUNNING && step.complete_by_unix_ms() <= now_ms;
-    const auto waited = (step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT) && step.not_before_unix_ms() <= now_ms;
+    const auto waited =
+        (step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT) && step.not_before_unix_ms() <= now_ms;
     if (!expired && !waited) continue;
     auto* item = out.add_items();
     item->set_task_number(record.number());

@@ -132,15 +132,17 @@ result<std::optional<v1::DeployedWorkflow>> load_definition(const store::snapsho
 v1::TaskListReply list_tasks(const v1::TaskListRequest& what, const store::snapshot& from, moment now) {
   v1::TaskListReply out;
   if (what.states_size() > max_states || what.labels_size() > max_labels) {
-    *out.mutable_error() = error{v1::ERROR_CODE_INVALID_ARGUMENT, "more than 16 states or 32 labels to filter by", "ask for fewer"}.to_proto();
+    *out.mutable_error() =
+        error{v1::ERROR_CODE_INVALID_ARGUMENT, "more than 16 states or 32 labels to filter by", "ask for fewer"}.to_proto();
     return out;
   }
   auto scan = plan_for(what);
   if (!what.cursor().empty()) {
     const auto key = from_hex(what.cursor());
     if (!key || *key < scan.from || (!scan.to.empty() && *key > scan.to)) {
-      *out.mutable_error() =
-          error{v1::ERROR_CODE_INVALID_ARGUMENT, "the cursor is not one of this list", "use the cursor of the page before, with the same filters"}.to_proto();
+      *out.mutable_error() = error{v1::ERROR_CODE_INVALID_ARGUMENT, "the cursor is not one of this list",
+                                   "use the cursor of the page before, with the same filters"}
+                                 .to_proto();
       return out;
     }
     scan.to = *key;
@@ -184,7 +186,8 @@ v1::TaskShowReply show_task(const v1::TaskShowRequest& what, const store::snapsh
     auto archived = archives.load((*tombstone)->archived_day(), task_number{number});
     if (!archived) return refuse(archived.failure());
     if (!*archived)
-      return refuse({v1::ERROR_CODE_NOT_FOUND, "task " + core::clean_text(what.id(), 256) + " has ended and its record is no longer kept", "see retention.keep"});
+      return refuse({v1::ERROR_CODE_NOT_FOUND, "task " + core::clean_text(what.id(), 256) + " has ended and its record is no longer kept",
+                     "see retention.keep"});
     *out.mutable_task() = std::move(**archived);
     out.set_archived(true);
   }
@@ -263,7 +266,8 @@ v1::WorkflowShowReply show_workflow(const v1::WorkflowShowRequest& what, const s
     *out.mutable_error() = why.to_proto();
     return out;
   };
-  const error unknown{v1::ERROR_CODE_NOT_FOUND, "there is no workflow " + core::clean_text(what.name(), 80), "fairlead workflow list shows which there are"};
+  const error unknown{v1::ERROR_CODE_NOT_FOUND, "there is no workflow " + core::clean_text(what.name(), 80),
+                      "fairlead workflow list shows which there are"};
   if (what.name().empty() || what.name().size() > store::max_workflow_name_bytes) return refuse(unknown);
   const auto hash = from.get(store::table::workflow, keys::workflow(default_namespace, what.name()));
   if (!hash) return refuse(hash.failure());

@@ -26,18 +26,21 @@ status workflow_catalog::open(const store::snapshot& from) {
 result<workflow_catalog::handle> workflow_catalog::current(const std::string& name, const store::snapshot& from) {
   const auto found = current_.find(name);
   if (found == current_.end())
-    return error{v1::ERROR_CODE_NOT_FOUND, "there is no workflow " + core::clean_text(name, 80), "deploy it: fairlead workflow deploy FILE"};
+    return error{v1::ERROR_CODE_NOT_FOUND, "there is no workflow " + core::clean_text(name, 80),
+                 "deploy it: fairlead workflow deploy FILE"};
   return pinned(name, found->second, from);
 }
 
-result<workflow_catalog::handle> workflow_catalog::pinned(const std::string& name, const std::string& content_hash, const store::snapshot& from) {
+result<workflow_catalog::handle> workflow_catalog::pinned(const std::string& name, const std::string& content_hash,
+                                                          const store::snapshot& from) {
   const auto found = compiled_.find(content_hash);
   if (found != compiled_.end()) return found->second;
   const auto row = from.get(store::table::workflow_version, store::keys::workflow_version(store::default_namespace, name, content_hash));
   if (!row) return row.failure();
   v1::DeployedWorkflow deployed;
   if (!*row || !deployed.ParseFromArray((*row)->data(), static_cast<int>((*row)->size())))
-    return error{v1::ERROR_CODE_CORRUPT, "the definition " + store::to_hex(content_hash) + " of workflow " + name + " is missing or damaged",
+    return error{v1::ERROR_CODE_CORRUPT,
+                 "the definition " + store::to_hex(content_hash) + " of workflow " + name + " is missing or damaged",
                  "run fairlead store check and restore a backup"};
   auto compiled = core::workflow::compile(deployed.definition(), content_hash);
   if (!compiled) return compiled.failure();
@@ -54,7 +57,8 @@ result<workflow_catalog::deployed> workflow_catalog::deploy(const v1::WorkflowDe
     auto sentence = "workflow " + core::clean_text(definition.name(), 80) + (first.step.empty() ? "" : ", step " + first.step) +
                     (first.field.empty() ? "" : ", " + first.field) + ": " + first.sentence;
     if (problems.size() > 1) sentence += " (and " + std::to_string(problems.size() - 1) + " more)";
-    return error{v1::ERROR_CODE_INVALID_ARGUMENT, sentence, first.remedy.empty() ? "fairlead workflow check FILE lists everything" : first.remedy};
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, sentence,
+                 first.remedy.empty() ? "fairlead workflow check FILE lists everything" : first.remedy};
   }
   deployed done{store::definition_hash(definition), false};
   const auto& name = definition.name();

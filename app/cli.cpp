@@ -91,7 +91,8 @@ int run_command_line(int argc, const char* const* argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view word{argv[i]};
     if (core::clean_text(word, word.size()) == word) continue;
-    return fail({v1::ERROR_CODE_INVALID_ARGUMENT, "argument " + std::to_string(i) + " is not valid UTF-8", "set the terminal's encoding to UTF-8"});
+    return fail(
+        {v1::ERROR_CODE_INVALID_ARGUMENT, "argument " + std::to_string(i) + " is not valid UTF-8", "set the terminal's encoding to UTF-8"});
   }
 
   try {

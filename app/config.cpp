@@ -66,13 +66,15 @@ void read_roles(yaml_section& root, node_config& out) {
     role = true;
   }
   if (out.agent_role && !out.shard_role)
-    node->complain("a node with the role agent alone is not supported yet: agents run in the node that holds the shard", "write [shard, agent]");
+    node->complain("a node with the role agent alone is not supported yet: agents run in the node that holds the shard",
+                   "write [shard, agent]");
 }
 
 void read_store(yaml_section& root, node_config& out) {
   const auto node = root.find("store");
   if (!node) {
-    if (out.shard_role) root.node().child("store").complain("this key is missing; expected a map with the store's path, which the role shard needs");
+    if (out.shard_role)
+      root.node().child("store").complain("this key is missing; expected a map with the store's path, which the role shard needs");
     return;
   }
   yaml_section section{*node};
@@ -119,8 +121,9 @@ void read_log(yaml_section& root, node_config& out) {
   const auto node = root.find("log");
   if (!node) return;
   yaml_section section{*node};
-  section.word<note_level>("level", out.log.level,
-                           {{"debug", note_level::debug}, {"info", note_level::info}, {"warning", note_level::warning}, {"error", note_level::error}});
+  section.word<note_level>(
+      "level", out.log.level,
+      {{"debug", note_level::debug}, {"info", note_level::info}, {"warning", note_level::warning}, {"error", note_level::error}});
   section.word<bool>("format", out.log.json, {{"text", false}, {"json", true}});
   if (section.text("file", out.log.file)) out.log.file = beside(out.file, out.log.file);
   section.finish();

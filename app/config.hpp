@@ -71,8 +71,8 @@ struct node_config {
 };
 
 struct config_file {
-  node_config config;              // whole when there are no problems
-  std::vector<problem> problems;   // in the order of the file
+  node_config config;             // whole when there are no problems
+  std::vector<problem> problems;  // in the order of the file
 };
 
 config_file read_node_config(const std::string& path);

@@ -24,7 +24,8 @@ agents::attempt_result pause(const agents::native_context& context, std::string_
   }
   const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds{parsed["ms"].get<std::uint64_t>()};
   while (!context.stopped() && std::chrono::steady_clock::now() < until)
-    std::this_thread::sleep_for(std::min<std::chrono::steady_clock::duration>(until - std::chrono::steady_clock::now(), std::chrono::milliseconds{20}));
+    std::this_thread::sleep_for(
+        std::min<std::chrono::steady_clock::duration>(until - std::chrono::steady_clock::now(), std::chrono::milliseconds{20}));
   return {std::string{input}, std::nullopt, 1};
 }
 

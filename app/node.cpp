@@ -79,8 +79,8 @@ result<std::vector<local_agent>> make_agents(const node_config& config) {
     auto backend = make_native_handler(section.handler, section.concurrency);
     if (!backend) {
       auto failure = backend.failure();
-      failure.sentence = config.file + ":" + std::to_string(section.line) + ":" + std::to_string(section.column) + ": agents." + section.name +
-                         ".handler: " + failure.sentence;
+      failure.sentence = config.file + ":" + std::to_string(section.line) + ":" + std::to_string(section.column) + ": agents." +
+                         section.name + ".handler: " + failure.sentence;
       return failure;
     }
     out.push_back({section.name, "native", std::move(*backend)});

@@ -16,9 +16,9 @@ namespace fairlead::app {
 
 struct workflow_file {
   std::string file;
-  std::string source;  // the text as read, for people
-  v1::WorkflowDefinition definition;  // whole, defaults filled in, when there are no problems
-  std::vector<problem> problems;      // in the order of the file
+  std::string source;                                           // the text as read, for people
+  v1::WorkflowDefinition definition;                            // whole, defaults filled in, when there are no problems
+  std::vector<problem> problems;                                // in the order of the file
   std::unordered_map<std::string, std::pair<int, int>> places;  // line and column of each key by its dotted name; "" is the file
 
   /// The place of a key, or of the nearest one around it.

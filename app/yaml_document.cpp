@@ -42,8 +42,7 @@ class builder final : public YAML::EventHandler {
       return;
     }
     const auto at = place(mark);
-    if (source_.line(at.line).substr(0, 3) == "---")
-      throw stop{at, "", "a second document begins here", "keep exactly one in a file"};
+    if (source_.line(at.line).substr(0, 3) == "---") throw stop{at, "", "a second document begins here", "keep exactly one in a file"};
     throw stop{at, "", "this does not belong to what stands above it", "check the indentation and the punctuation before it"};
   }
   void OnDocumentEnd() override {}
@@ -88,7 +87,8 @@ class builder final : public YAML::EventHandler {
     attach(std::move(value), anchor);
   }
 
-  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YAML::EmitterStyle::value /*style*/) override {
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value /*style*/) override {
     open(yaml_value::kind_type::list, mark, tag, "tag:yaml.org,2002:seq", anchor);
   }
   void OnSequenceEnd() override { close(); }
@@ -109,9 +109,7 @@ class builder final : public YAML::EventHandler {
 
   text_position place(const YAML::Mark& mark) const { return source_.position_of(static_cast<std::size_t>(mark.pos)); }
 
-  bool key_expected() const {
-    return !stack_.empty() && stack_.back().value->kind == yaml_value::kind_type::map && !stack_.back().has_key;
-  }
+  bool key_expected() const { return !stack_.empty() && stack_.back().value->kind == yaml_value::kind_type::map && !stack_.back().has_key; }
 
   // The dotted key of what comes next.
   std::string path() const {
@@ -139,7 +137,8 @@ class builder final : public YAML::EventHandler {
   void bound(const YAML::Mark& mark, std::size_t nodes, int height) {
     nodes_ += nodes;
     if (nodes_ > max_yaml_nodes)
-      throw stop{place(mark), "", "there are more than " + std::to_string(max_yaml_nodes) + " values, those behind aliases counted each time", ""};
+      throw stop{place(mark), "",
+                 "there are more than " + std::to_string(max_yaml_nodes) + " values, those behind aliases counted each time", ""};
     if (static_cast<int>(stack_.size()) + height > max_yaml_depth)
       throw stop{place(mark), "", "the values are nested more than " + std::to_string(max_yaml_depth) + " deep", ""};
   }
@@ -151,7 +150,8 @@ class builder final : public YAML::EventHandler {
   }
 
   void open(yaml_value::kind_type kind, const YAML::Mark& mark, const std::string& tag, const char* allowed, YAML::anchor_t anchor) {
-    if (key_expected()) throw stop{place(mark), path(), "a key must be a plain word, not a list or a map", "put { } or [ ] in quotes if text is meant"};
+    if (key_expected())
+      throw stop{place(mark), path(), "a key must be a plain word, not a list or a map", "put { } or [ ] in quotes if text is meant"};
     auto value = fresh(kind, mark);
     if (tag != allowed && tag != "!") check_tag(mark, tag);
     frame next;
@@ -231,7 +231,8 @@ yaml_document parse_yaml(const std::string& file, const std::string& whole) {
     return out;
   }
   if (const auto bad = source.first_bad_byte()) {
-    complain(source.position_of(*bad), "", "here stands a byte that is not UTF-8 text", "save the file as UTF-8 without control characters");
+    complain(source.position_of(*bad), "", "here stands a byte that is not UTF-8 text",
+             "save the file as UTF-8 without control characters");
     return out;
   }
   try {

@@ -13,8 +13,8 @@ namespace fairlead::app {
 /// Something wrong in a file a person wrote.
 struct problem {
   std::string file;
-  int line = 0;    // from 1; 0: the file as a whole
-  int column = 0;  // from 1, in characters
+  int line = 0;          // from 1; 0: the file as a whole
+  int column = 0;        // from 1, in characters
   std::string where;     // dotted key: `steps.ship.timeout`; may be empty
   std::string sentence;  // without a full stop
   std::string remedy;    // may be empty
@@ -38,12 +38,12 @@ struct yaml_value {
   kind_type kind = kind_type::null;
   int line = 0;
   int column = 0;
-  bool written = true;    // false: a null that comes from nothing being there (`timeout:`)
-  bool quoted = false;    // a scalar in quotes, a block scalar or one tagged !!str: text whatever it looks like
-  std::string text;       // of a scalar
+  bool written = true;  // false: a null that comes from nothing being there (`timeout:`)
+  bool quoted = false;  // a scalar in quotes, a block scalar or one tagged !!str: text whatever it looks like
+  std::string text;     // of a scalar
   std::vector<yaml_pointer> items;
   std::vector<yaml_entry> entries;  // in the order of the file, keys unique
-  std::size_t nodes = 1;  // in the tree below, aliases counted as often as they are used
+  std::size_t nodes = 1;            // in the tree below, aliases counted as often as they are used
   int height = 1;
 };
 
@@ -53,7 +53,7 @@ inline constexpr std::size_t max_yaml_nodes = 100'000;
 inline constexpr int max_yaml_depth = 64;
 
 struct yaml_document {
-  std::string file;  // as given, for problems
+  std::string file;   // as given, for problems
   yaml_pointer root;  // null when `problems` says why nothing could be read
   std::vector<problem> problems;
 };

@@ -11,7 +11,9 @@ using kind_type = yaml_value::kind_type;
 
 namespace {
 
-std::string json_string(const std::string& text) { return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); }
+std::string json_string(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 }  // namespace
 
@@ -41,7 +43,8 @@ bool yaml_node::append_json(const yaml_value& from, const std::string& where, st
         case scalar_type::json_integer:
         case scalar_type::json_float: out += from.text; break;
         case scalar_type::other_number:
-          return refuse(from.text + " is a number that JSON cannot spell", "put it in quotes if text is meant, or write it in decimal digits");
+          return refuse(from.text + " is a number that JSON cannot spell",
+                        "put it in quotes if text is meant, or write it in decimal digits");
       }
       break;
     case kind_type::list: {

@@ -50,7 +50,7 @@ class yaml_node {
   std::optional<std::int64_t> duration_ms(std::int64_t least, std::int64_t most) const;
   std::optional<std::uint64_t> size_bytes(std::uint64_t least, std::uint64_t most) const;  // 4096, 256KiB, 64MiB, 16GiB, 1TiB
   std::optional<std::size_t> word(const std::vector<std::string>& choices) const;          // index of the choice
-  std::optional<std::string> json() const;  // the value as JSON text
+  std::optional<std::string> json() const;                                                 // the value as JSON text
 
   std::vector<yaml_node> items() const;                            // of a list; else complains
   std::vector<std::pair<std::string, yaml_node>> entries() const;  // of a map; else complains
@@ -62,7 +62,7 @@ class yaml_node {
   yaml_document* document_;
   yaml_pointer value_;
   std::string where_;
-  int line_;    // where problems are shown
+  int line_;  // where problems are shown
   int column_;
 };
 

@@ -33,8 +33,8 @@ struct error {
 template <class T>
 class result {
  public:
-  result(T value) : content_(std::move(value)) {}              // NOLINT(google-explicit-constructor)
-  result(error failure) : content_(std::move(failure)) {}      // NOLINT(google-explicit-constructor)
+  result(T value) : content_(std::move(value)) {}          // NOLINT(google-explicit-constructor)
+  result(error failure) : content_(std::move(failure)) {}  // NOLINT(google-explicit-constructor)
 
   bool ok() const noexcept { return content_.index() == 0; }
   explicit operator bool() const noexcept { return ok(); }

@@ -11,8 +11,8 @@ namespace fairlead {
 bool valid_task_id(const std::string& id) {
   if (id.empty() || id.size() > 256) return false;
   return std::all_of(id.begin(), id.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == ':' ||
-           c == '@' || c == '/' || c == '-';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == ':' || c == '@' ||
+           c == '/' || c == '-';
   });
 }
 
@@ -47,8 +47,7 @@ std::string make_uuid_v7(std::int64_t unix_ms) {
   std::array<char, 37> text{};
   std::snprintf(text.data(), text.size(), "%08x-%04x-7%03x-%04x-%012llx", static_cast<unsigned>((ms >> 16) & 0xffffffff),
                 static_cast<unsigned>(ms & 0xffff), static_cast<unsigned>(sequence & 0xfff),
-                static_cast<unsigned>(0x8000 | ((tail >> 48) & 0x3fff)),
-                static_cast<unsigned long long>(tail & 0xffffffffffffULL));
+                static_cast<unsigned>(0x8000 | ((tail >> 48) & 0x3fff)), static_cast<unsigned long long>(tail & 0xffffffffffffULL));
   return text.data();
 }
 

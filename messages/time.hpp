@@ -23,9 +23,7 @@ class clock {
 /// The machine's clock.
 class system_clock final : public clock {
  public:
-  moment now() const override {
-    return std::chrono::time_point_cast<duration>(std::chrono::system_clock::now());
-  }
+  moment now() const override { return std::chrono::time_point_cast<duration>(std::chrono::system_clock::now()); }
 };
 
 /// `2026-03-29T01:00:00.250Z`.

@@ -82,9 +82,7 @@ std::optional<std::int64_t> parse_day(const std::string& text) {
   return format_day(out) == text ? std::optional(out) : std::nullopt;
 }
 
-std::int64_t day_of(std::int64_t unix_ms) {
-  return std::chrono::floor<std::chrono::days>(std::chrono::milliseconds{unix_ms}).count();
-}
+std::int64_t day_of(std::int64_t unix_ms) { return std::chrono::floor<std::chrono::days>(std::chrono::milliseconds{unix_ms}).count(); }
 
 archive::archive(std::string directory, std::uint64_t max_day_bytes) : directory_(std::move(directory)), max_day_bytes_(max_day_bytes) {}
 

@@ -14,7 +14,7 @@ namespace fairlead::store {
 
 /// One LMDB database each. Numbers and names are for ever.
 enum class table : std::uint8_t {
-  meta = 0,          // see keys.hpp for every key and value
+  meta = 0,  // see keys.hpp for every key and value
   task = 1,
   task_id = 2,
   due = 3,

@@ -105,7 +105,8 @@ class checker {
   void check_ids() {
     scan(table::task_id, [&](std::string_view key, std::string_view payload) {
       v1::TaskTombstone tombstone;
-      if (!tombstone.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) return add(where_id, key, "the value does not parse");
+      if (!tombstone.ParseFromArray(payload.data(), static_cast<int>(payload.size())))
+        return add(where_id, key, "the value does not parse");
       greatest_number_ = std::max(greatest_number_, tombstone.number());
       if (tombstone.archived_day() != 0) {
         ++archived_;
@@ -115,7 +116,8 @@ class checker {
       auto record = load_task(of_, tombstone.number());
       if (!record) return;
       if (!record->has_value()) return add(where_id, key, "there is no task " + std::to_string(tombstone.number()));
-      if ((*record)->id() != keys::decode_task_id(key)->name) add(where_id, key, "task " + std::to_string(tombstone.number()) + " has another id");
+      if ((*record)->id() != keys::decode_task_id(key)->name)
+        add(where_id, key, "task " + std::to_string(tombstone.number()) + " has another id");
     });
   }
 
@@ -141,7 +143,8 @@ class checker {
       if (payload.size() != content_hash_bytes) return add(table::workflow, key, "the value is no content hash");
       const auto name = *keys::decode_workflow(key);
       auto version = of_.get(table::workflow_version, keys::workflow_version(name.ns, name.name, payload));
-      if (version && !version->has_value()) add(table::workflow, key, "its version " + to_hex(payload) + " is not in table workflow_version");
+      if (version && !version->has_value())
+        add(table::workflow, key, "its version " + to_hex(payload) + " is not in table workflow_version");
     });
     scan(table::workflow_version, [&](std::string_view key, std::string_view payload) {
       v1::DeployedWorkflow deployed;

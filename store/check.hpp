@@ -12,7 +12,7 @@
 namespace fairlead::store {
 
 struct check_report {
-  std::vector<std::string> findings;  // sentences that name table and key
+  std::vector<std::string> findings;    // sentences that name table and key
   std::uint64_t findings_left_out = 0;  // beyond the limit
   std::uint64_t values = 0;             // looked at
   std::uint64_t tasks = 0;

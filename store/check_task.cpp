@@ -138,7 +138,8 @@ void task_check::check_payloads(const v1::TaskRecord& record) {
       finding(record, "has a " + keys::describe(table::payload, key) + " of " + std::to_string((*found)->size()) + " bytes instead of " +
                           std::to_string(payload.size()));
     }
-    if (payload.slot() >= record.next_slot()) finding(record, "uses payload slot " + std::to_string(payload.slot()) + " as if it were free");
+    if (payload.slot() >= record.next_slot())
+      finding(record, "uses payload slot " + std::to_string(payload.slot()) + " as if it were free");
   });
 }
 
@@ -147,7 +148,8 @@ void task_check::check_definition(const v1::TaskRecord& record) {
   auto key = keys::workflow_version(ns, record.workflow(), record.workflow_hash());
   if (known_definitions_.count(key) != 0) return;
   if (!present(table::workflow_version, key)) {
-    return finding(record, "runs `" + record.workflow() + "` " + to_hex(record.workflow_hash()) + ", which is not in table workflow_version");
+    return finding(record,
+                   "runs `" + record.workflow() + "` " + to_hex(record.workflow_hash()) + ", which is not in table workflow_version");
   }
   known_definitions_.insert(std::move(key));
 }

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <utility>
 #include <cstring>
+#include <utility>
 
 #include "store/directory.hpp"
 
@@ -150,13 +150,17 @@ error env::failure(int rc, const char* doing) const {
     case MDB_CORRUPTED:
     case MDB_PAGE_NOTFOUND:
     case MDB_PANIC:
-      return {v1::ERROR_CODE_CORRUPT, sentence + mdb_strerror(rc) + ".", "Stop the node, run `fairlead store check` and restore the store from a backup."};
+      return {v1::ERROR_CODE_CORRUPT, sentence + mdb_strerror(rc) + ".",
+              "Stop the node, run `fairlead store check` and restore the store from a backup."};
     case EACCES:
     case EPERM:
-    case EROFS: return {v1::ERROR_CODE_DISK, sentence + mdb_strerror(rc) + ".", "Give this user the right to write there, or name another directory."};
+    case EROFS:
+      return {v1::ERROR_CODE_DISK, sentence + mdb_strerror(rc) + ".",
+              "Give this user the right to write there, or name another directory."};
     case ENOSPC: return {v1::ERROR_CODE_DISK, sentence + mdb_strerror(rc) + ".", "Make room on the disk and start the node again."};
     case ENOMEM:
-      return {v1::ERROR_CODE_DISK, sentence + mdb_strerror(rc) + ".", "Lower the store's max_size or raise the limit on address space (ulimit -v)."};
+      return {v1::ERROR_CODE_DISK, sentence + mdb_strerror(rc) + ".",
+              "Lower the store's max_size or raise the limit on address space (ulimit -v)."};
     case MDB_BAD_VALSIZE:
     case MDB_BAD_TXN:
     case MDB_BAD_DBI: return {v1::ERROR_CODE_INTERNAL, sentence + mdb_strerror(rc) + ".", "This is a bug; report it."};
@@ -246,7 +250,8 @@ status read_txn::scan(table where, std::string_view from, std::string_view to, c
   if (rc != 0) return owner_->failure(rc, "be read");
   auto k = to_val(from);
   MDB_val v{};
-  for (rc = mdb_cursor_get(at.it, &k, &v, from.empty() ? MDB_FIRST : MDB_SET_RANGE); rc == 0; rc = mdb_cursor_get(at.it, &k, &v, MDB_NEXT)) {
+  for (rc = mdb_cursor_get(at.it, &k, &v, from.empty() ? MDB_FIRST : MDB_SET_RANGE); rc == 0;
+       rc = mdb_cursor_get(at.it, &k, &v, MDB_NEXT)) {
     if ((!to.empty() && to_view(k) >= to) || !visit(to_view(k), to_view(v))) return nothing{};
   }
   if (rc != MDB_NOTFOUND) return owner_->failure(rc, "be read");

@@ -25,7 +25,8 @@ bool failpoint_hit(const char* name);
 
 /// To be called at the place of that name. True: act as if the operation had failed (action `error`). Thread-safe.
 inline bool failpoint(const char* name) {
-  if (!detail::failpoints_armed.load(std::memory_order_relaxed)) [[likely]] return false;
+  if (!detail::failpoints_armed.load(std::memory_order_relaxed)) [[likely]]
+    return false;
   return detail::failpoint_hit(name);
 }
 

@@ -60,17 +60,61 @@ std::uint64_t pending_order(std::int64_t created_at_unix_ms, std::int32_t priori
 
 enum class held_why : char { parked = 'k', paused = 'p' };
 
-struct number_key { std::uint32_t ns; std::uint64_t number; };
-struct name_key { std::uint32_t ns; std::string_view name; };
-struct due_key { std::uint32_t ns; std::int64_t due_unix_ms; std::uint64_t number; };
-struct pending_key { std::uint32_t ns; std::uint64_t order; std::uint64_t number; };
-struct held_key { std::uint32_t ns; held_why why; std::uint64_t number; };
-struct finished_key { std::uint32_t ns; std::uint8_t state; std::int64_t finished_at_unix_ms; std::uint64_t number; };
-struct by_workflow_key { std::uint32_t ns; std::string_view workflow; std::uint64_t number; };
-struct by_label_key { std::uint32_t ns; std::string_view key; std::string_view value; std::uint64_t number; };
-struct history_key { std::uint32_t ns; std::uint64_t number; std::uint32_t chunk; };
-struct payload_key { std::uint32_t ns; std::uint64_t number; std::uint32_t slot; };
-struct version_key { std::uint32_t ns; std::string_view name; std::string_view hash; };
+struct number_key {
+  std::uint32_t ns;
+  std::uint64_t number;
+};
+struct name_key {
+  std::uint32_t ns;
+  std::string_view name;
+};
+struct due_key {
+  std::uint32_t ns;
+  std::int64_t due_unix_ms;
+  std::uint64_t number;
+};
+struct pending_key {
+  std::uint32_t ns;
+  std::uint64_t order;
+  std::uint64_t number;
+};
+struct held_key {
+  std::uint32_t ns;
+  held_why why;
+  std::uint64_t number;
+};
+struct finished_key {
+  std::uint32_t ns;
+  std::uint8_t state;
+  std::int64_t finished_at_unix_ms;
+  std::uint64_t number;
+};
+struct by_workflow_key {
+  std::uint32_t ns;
+  std::string_view workflow;
+  std::uint64_t number;
+};
+struct by_label_key {
+  std::uint32_t ns;
+  std::string_view key;
+  std::string_view value;
+  std::uint64_t number;
+};
+struct history_key {
+  std::uint32_t ns;
+  std::uint64_t number;
+  std::uint32_t chunk;
+};
+struct payload_key {
+  std::uint32_t ns;
+  std::uint64_t number;
+  std::uint32_t slot;
+};
+struct version_key {
+  std::uint32_t ns;
+  std::string_view name;
+  std::string_view hash;
+};
 
 namespace keys {
 

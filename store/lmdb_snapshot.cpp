@@ -41,7 +41,8 @@ status lmdb_snapshot::scan_reverse(table where, std::string_view from, std::stri
 }
 
 status lmdb_snapshot::scan_all(table where, const inspector& visit) const {
-  return txn_.scan(where, {}, {}, [&](std::string_view key, std::string_view stored) { return visit(key, verified_payload(where, key, stored)); });
+  return txn_.scan(where, {}, {},
+                   [&](std::string_view key, std::string_view stored) { return visit(key, verified_payload(where, key, stored)); });
 }
 
 // The store reads this row when it opens and refuses a damaged one, so an empty answer here is damage that happened since; the row's own

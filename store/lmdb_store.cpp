@@ -44,7 +44,8 @@ status lmdb_store::begin_or_check(bool read_only) {
   const auto now = read();
   if (now->count(table::meta) == 0) {
     if (now->count(table::task) != 0 || now->count(table::task_id) != 0) return no_rows;
-    return read_only ? status(error{v1::ERROR_CODE_NOT_FOUND, "The store " + directory() + " is empty.", "Start a node on it first."}) : begin_new();
+    return read_only ? status(error{v1::ERROR_CODE_NOT_FOUND, "The store " + directory() + " is empty.", "Start a node on it first."})
+                     : begin_new();
   }
   auto schema = now->get(table::meta, keys::meta(meta::schema_row));
   if (!schema) return schema.failure();

@@ -74,9 +74,10 @@ error damaged_value(table where, std::string_view key) {
 
 status check_order(const batch& next, std::uint64_t stored_sequence, std::uint64_t stored_epoch) {
   if (next.epoch != stored_epoch) {
-    return error{v1::ERROR_CODE_STALE_EPOCH,
-                 "A batch of epoch " + std::to_string(next.epoch) + " was refused: the shard is at epoch " + std::to_string(stored_epoch) + ".",
-                 "Another leader or start has taken the shard; this one must stop."};
+    return error{
+        v1::ERROR_CODE_STALE_EPOCH,
+        "A batch of epoch " + std::to_string(next.epoch) + " was refused: the shard is at epoch " + std::to_string(stored_epoch) + ".",
+        "Another leader or start has taken the shard; this one must stop."};
   }
   if (next.sequence != stored_sequence + 1) {
     return error{v1::ERROR_CODE_INTERNAL,

@@ -134,15 +134,16 @@ result<std::vector<v1::HistoryEvent>> load_history(const snapshot& from, const v
   // A row without older events has no chunks, and most rows are such.
   if (record.history_size() > static_cast<std::uint64_t>(record.recent_size())) {
     const auto first = keys::history(ns, record.number(), 0);
-    auto done = from.scan(table::history, first, keys::after(keys::task(ns, record.number())), [&](std::string_view key, std::string_view bytes) {
-      v1::HistoryChunk chunk;
-      if (!chunk.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-        wrong = unreadable(table::history, key);
-        return false;
-      }
-      for (auto& event : *chunk.mutable_events()) out.push_back(std::move(event));
-      return true;
-    });
+    auto done =
+        from.scan(table::history, first, keys::after(keys::task(ns, record.number())), [&](std::string_view key, std::string_view bytes) {
+          v1::HistoryChunk chunk;
+          if (!chunk.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+            wrong = unreadable(table::history, key);
+            return false;
+          }
+          for (auto& event : *chunk.mutable_events()) out.push_back(std::move(event));
+          return true;
+        });
     if (wrong) return *wrong;
     if (!done) return done.failure();
   }

@@ -7,7 +7,7 @@
 #include "messages/time.hpp"
 
 #ifdef CAF_VERSION
-#  error "a public header includes CAF"
+#error "a public header includes CAF"
 #endif
 
 static_assert(__cplusplus == 201703L);

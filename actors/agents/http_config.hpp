@@ -46,7 +46,7 @@ struct http_agent_config {
   std::string base_url;  // http:// or https://, without a trailing slash
   std::uint32_t concurrency = 64;
   std::int64_t connect_timeout_ms = 2'000;
-  std::uint64_t max_response_bytes = 1'048'576;  // a longer response is a fault, in doubt, code response_too_large
+  std::uint64_t max_response_bytes = 1'048'576;              // a longer response is a fault, in doubt, code response_too_large
   std::vector<std::pair<std::string, std::string>> headers;  // for every call; a call's own of the same name replace them
   std::map<std::string, http_call> calls;
 };

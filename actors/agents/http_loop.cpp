@@ -199,7 +199,8 @@ class http_loop::engine {
 
 std::size_t http_loop::key_hash::operator()(const attempt_key& key) const noexcept {
   auto mix = key.task_number * 0x9e3779b97f4a7c15ULL;
-  mix ^= (static_cast<std::uint64_t>(key.step) << 33) ^ (static_cast<std::uint64_t>(key.attempt) << 2) ^ static_cast<std::uint64_t>(key.direction);
+  mix ^= (static_cast<std::uint64_t>(key.step) << 33) ^ (static_cast<std::uint64_t>(key.attempt) << 2) ^
+         static_cast<std::uint64_t>(key.direction);
   return static_cast<std::size_t>(mix ^ (mix >> 29));
 }
 

@@ -39,7 +39,8 @@ status check_url(const std::string& where, const std::string& url) {
     return refusal(where + " has the scheme '" + scheme + "'", "begin the agent's base_url, or the call's url, with http:// or https://");
   }
   const std::unique_ptr<CURLU, url_closer> parsed{curl_url()};
-  if (!parsed || curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), CURLU_PATH_AS_IS) != CURLUE_OK || !has_part(parsed.get(), CURLUPART_HOST)) {
+  if (!parsed || curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), CURLU_PATH_AS_IS) != CURLUE_OK ||
+      !has_part(parsed.get(), CURLUPART_HOST)) {
     return refusal(where + " is no URL", "write http://host:port/path");
   }
   if (has_part(parsed.get(), CURLUPART_USER) || has_part(parsed.get(), CURLUPART_PASSWORD)) {
@@ -85,8 +86,8 @@ result<field_template> prepare_url(const std::string& where, const http_agent_co
 }
 
 bool reserved_header(const std::string& lower) {
-  constexpr std::array<std::string_view, 9> ours{"idempotency-key", "traceparent", "content-length", "transfer-encoding", "connection",
-                                                 "expect",          "upgrade",     "trailer",        "te"};
+  constexpr std::array<std::string_view, 9> ours{
+      "idempotency-key", "traceparent", "content-length", "transfer-encoding", "connection", "expect", "upgrade", "trailer", "te"};
   return lower.rfind("fairlead-", 0) == 0 || std::find(ours.begin(), ours.end(), lower) != ours.end();
 }
 

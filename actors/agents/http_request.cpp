@@ -51,7 +51,8 @@ result<std::string> render_url(const field_template& url, const field_values& va
     if (piece.field.empty()) continue;
     const auto& value = value_of(values, piece.field);
     // `/orders/{id}` with nothing for the id would address the whole collection.
-    if (value.empty() && out.find('?') == std::string::npos) return unfit("the field '" + piece.field + "' is empty, and stands in the url's path");
+    if (value.empty() && out.find('?') == std::string::npos)
+      return unfit("the field '" + piece.field + "' is empty, and stands in the url's path");
     append_percent_encoded(out, value);
   }
   // A dot is not encoded, so that a value could still climb out of its place in the path.

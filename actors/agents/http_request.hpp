@@ -27,7 +27,7 @@ struct http_prepared_call {
   body_kind body = body_kind::input;
   std::optional<core::input_template> body_template;
   std::optional<core::input_template> output_template;  // over a response document, see http_response.hpp
-  bool needs_json_body = true;  // of a response that means success
+  bool needs_json_body = true;                          // of a response that means success
   http_statuses statuses;
 };
 

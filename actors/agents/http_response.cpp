@@ -163,7 +163,8 @@ result<compiled_output> compile_output(std::string_view output_json) {
   auto compiled = core::input_template::compile(inside);
   if (!compiled.ok()) return error{compiled.failure().code, as_written(compiled.failure().sentence), compiled.failure().remedy};
   if (!compiled->plain()) {
-    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "${ " + as_written(compiled->worker_expressions().front()) + " } is more than a plain path",
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT,
+                 "${ " + as_written(compiled->worker_expressions().front()) + " } is more than a plain path",
                  "take the value as it is, and compute in a later step's `with`"};
   }
   return compiled_output{std::move(compiled).value(), mentions_body};

@@ -62,9 +62,8 @@ void append_percent_encoded(std::string& out, std::string_view text) {
 
 bool valid_header_name(std::string_view name) {
   constexpr std::string_view others = "!#$%&'*+-.^_`|~";
-  return !name.empty() && std::all_of(name.begin(), name.end(), [&](char c) {
-    return is_alpha(c) || is_digit(c) || others.find(c) != std::string_view::npos;
-  });
+  return !name.empty() && std::all_of(name.begin(), name.end(),
+                                      [&](char c) { return is_alpha(c) || is_digit(c) || others.find(c) != std::string_view::npos; });
 }
 
 bool valid_header_value(std::string_view value) {

@@ -55,11 +55,11 @@ http_transfer::http_transfer(std::uint64_t ticket, std::unique_ptr<http_job> job
 bool http_transfer::set_up(const http_limits& limits) {
   CURL* e = easy_.get();
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(job_->deadline - steady::now()).count();
-  return set(e, CURLOPT_PRIVATE, this) && set(e, CURLOPT_ERRORBUFFER, error_text_.data()) && set(e, CURLOPT_URL, job_->request.url.c_str()) &&
-         set(e, CURLOPT_PATH_AS_IS, 1L) && set(e, CURLOPT_PROTOCOLS_STR, "http,https") && set(e, CURLOPT_FOLLOWLOCATION, 0L) &&
-         set(e, CURLOPT_PROXY, "") && set(e, CURLOPT_NOSIGNAL, 1L) && set(e, CURLOPT_SSL_VERIFYPEER, 1L) &&
-         set(e, CURLOPT_SSL_VERIFYHOST, 2L) && set(e, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1)) &&
-         set(e, CURLOPT_MAXAGE_CONN, idle_connection_s) &&
+  return set(e, CURLOPT_PRIVATE, this) && set(e, CURLOPT_ERRORBUFFER, error_text_.data()) &&
+         set(e, CURLOPT_URL, job_->request.url.c_str()) && set(e, CURLOPT_PATH_AS_IS, 1L) && set(e, CURLOPT_PROTOCOLS_STR, "http,https") &&
+         set(e, CURLOPT_FOLLOWLOCATION, 0L) && set(e, CURLOPT_PROXY, "") && set(e, CURLOPT_NOSIGNAL, 1L) &&
+         set(e, CURLOPT_SSL_VERIFYPEER, 1L) && set(e, CURLOPT_SSL_VERIFYHOST, 2L) &&
+         set(e, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1)) && set(e, CURLOPT_MAXAGE_CONN, idle_connection_s) &&
          // Cancelling during a name look-up would otherwise wait for the system's resolver.
          set(e, CURLOPT_QUICK_EXIT, 1L) && set(e, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(limits.connect_timeout_ms)) &&
          set(e, CURLOPT_TIMEOUT_MS, static_cast<long>(std::max<std::int64_t>(1, left))) &&

@@ -28,7 +28,7 @@ struct attempt_ended {
   v1::Direction direction = v1::DIRECTION_PERFORM;
   std::uint32_t attempt = 0;
   std::uint32_t tries = 0;
-  std::string output;              // JSON text, when there is no fault
+  std::string output;  // JSON text, when there is no fault
   std::optional<v1::Fault> fault;
 };
 
@@ -138,7 +138,7 @@ struct decision {
   std::vector<std::uint32_t> dropped_slots;  // of payloads that the record does not refer to any more
   std::vector<handover> performs;
   std::vector<v1::EvaluateRequest> evaluations;  // `ticket` is left to the shell
-  bool awaits_input = false;  // a ready step's input was asked for earlier and has not come yet
+  bool awaits_input = false;                     // a ready step's input was asked for earlier and has not come yet
   std::vector<v1::RecoveryHint> hints;
   std::vector<std::string> waiting_for;  // agents that have no free slot for a ready step of this task
   std::vector<noted_transition> transitions;

@@ -11,7 +11,7 @@ namespace fairlead::core {
 namespace {
 
 bool is_key_word(std::string_view name) {
-  static const std::set<std::string_view> words = {"and", "as",      "break", "catch", "def",    "elif", "else",    "end",
+  static const std::set<std::string_view> words = {"and", "as",      "break", "catch", "def",    "elif", "else", "end",
                                                    "if",  "foreach", "label", "or",    "reduce", "then", "try"};
   return words.count(name) > 0;
 }
@@ -339,9 +339,7 @@ class analysis {
   void semicolon(const token& t) {
     switch (top().what) {
       case frame::kind::definition: return close(t, {frame::kind::definition});
-      case frame::kind::fold:
-        top().base = dot::other;
-        return next_section(t, frame::kind::fold);
+      case frame::kind::fold: top().base = dot::other; return next_section(t, frame::kind::fold);
       case frame::kind::call: return next_section(t, frame::kind::call);
       default: return fail("`;` stands alone", t.offset);
     }

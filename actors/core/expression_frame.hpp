@@ -24,12 +24,12 @@ struct frame {
   kind what;
   dot base;  // of `.` where it begins
   dot now;
-  std::size_t group;    // the stretch all its stretches stand in
-  std::size_t current;  // the stretch being read
-  bool binding = false;      // after `as` or `label`: the next pipe leaves `.` alone
-  bool folding = false;      // after `reduce` or `foreach`: the next `(` behind `as` is its body
-  bool key = false;          // in an object, where a key is expected
-  bool assigned = false;     // right of an assignment operator
+  std::size_t group;      // the stretch all its stretches stand in
+  std::size_t current;    // the stretch being read
+  bool binding = false;   // after `as` or `label`: the next pipe leaves `.` alone
+  bool folding = false;   // after `reduce` or `foreach`: the next `(` behind `as` is its body
+  bool key = false;       // in an object, where a key is expected
+  bool assigned = false;  // right of an assignment operator
   dot before_assignment = dot::document;
   std::size_t last_path = npos;  // index into paths_
   static constexpr std::size_t npos = static_cast<std::size_t>(-1);

@@ -62,8 +62,10 @@ class lexer {
       add(token_kind::recurse, 2);
     } else if (c == '.') {
       const auto size = begins_name(peek(1)) ? name_size(at_ + 1) : 0;
-      if (size > 0) add(token_kind::field, size + 1, std::string(text_.substr(at_ + 1, size)));
-      else add(token_kind::dot, 1);
+      if (size > 0)
+        add(token_kind::field, size + 1, std::string(text_.substr(at_ + 1, size)));
+      else
+        add(token_kind::dot, 1);
     } else if (c == '$' || c == '@') {
       const auto size = begins_name(peek(1)) ? name_size(at_ + 1) : 0;
       if (size == 0) return fail(std::string("a name is missing behind `") + c + "`", at_);
@@ -120,8 +122,8 @@ class lexer {
 
   void symbol() {
     // jq's `?//` is left out: people who write `.a?//0` mean `.a? // 0`.
-    static constexpr std::array<std::string_view, 16> symbols = {"//=", "|=", "+=", "-=", "*=", "/=", "%=", "==",
-                                                                 "!=",  "<=", ">=", "//", "?",  "|",  ",",  ";"};
+    static constexpr std::array<std::string_view, 16> symbols = {
+        "//=", "|=", "+=", "-=", "*=", "/=", "%=", "==", "!=", "<=", ">=", "//", "?", "|", ",", ";"};
     const char c = text_[at_];
     if (!strings_.empty() && c == '(') ++strings_.back().parens;
     if (!strings_.empty() && c == ')' && strings_.back().parens-- == 0) {

@@ -12,7 +12,8 @@ std::string strict_expression(std::string_view expression) {
   // `has` knows no negative index.
   std::string out =
       "def __must($path; $name): reduce $path[] as $part (.; if (type == \"object\" and ($part | type) == \"string\" and has($part)) or "
-      "(type == \"array\" and ($part | type) == \"number\" and (length as $size | if $part < 0 then -$part <= $size else $part < $size end)) "
+      "(type == \"array\" and ($part | type) == \"number\" and (length as $size | if $part < 0 then -$part <= $size else $part < $size "
+      "end)) "
       "then .[$part] else error($name + \" is missing\") end); ";
   std::size_t done = 0;
   const auto tokens = lex_expression(expression);
@@ -33,8 +34,10 @@ std::string strict_expression(std::string_view expression) {
     out += "__must([";
     for (std::size_t i = 0; i < path.parts.size(); ++i) {
       if (i > 0) out += ',';
-      if (path.parts[i].is_key) append_json_string(out, path.parts[i].key);
-      else out += std::to_string(path.parts[i].index);
+      if (path.parts[i].is_key)
+        append_json_string(out, path.parts[i].key);
+      else
+        out += std::to_string(path.parts[i].index);
     }
     out += "]; ";
     append_json_string(out, spell_path(path.parts, path.parts.size()));

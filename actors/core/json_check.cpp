@@ -162,10 +162,14 @@ class checker {
     for (int i = 0; i < 4; ++i, ++p_) {
       if (p_ >= end_) return unexpected("a hex digit");
       const char c = *p_;
-      if (c >= '0' && c <= '9') out = out * 16 + static_cast<unsigned>(c - '0');
-      else if (c >= 'a' && c <= 'f') out = out * 16 + static_cast<unsigned>(c - 'a' + 10);
-      else if (c >= 'A' && c <= 'F') out = out * 16 + static_cast<unsigned>(c - 'A' + 10);
-      else return unexpected("a hex digit");
+      if (c >= '0' && c <= '9')
+        out = out * 16 + static_cast<unsigned>(c - '0');
+      else if (c >= 'a' && c <= 'f')
+        out = out * 16 + static_cast<unsigned>(c - 'a' + 10);
+      else if (c >= 'A' && c <= 'F')
+        out = out * 16 + static_cast<unsigned>(c - 'A' + 10);
+      else
+        return unexpected("a hex digit");
     }
     return true;
   }

@@ -348,7 +348,7 @@ class machine {
     const auto& step = at(index);
     if (step.state() == v1::STEP_STATE_RUNNING) {
       const auto known = ctx_.agents->incarnation_of(step.instance());
-      if (!known) return;  // not there (yet): its lease is awaited
+      if (!known) return;                       // not there (yet): its lease is awaited
       if (*known < step.incarnation()) return;  // an older process reports late: the lease is awaited as well
       if (*known > step.incarnation()) {
         lose(index);

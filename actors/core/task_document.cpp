@@ -94,8 +94,8 @@ std::optional<std::string_view> task_document::root(std::string_view name, std::
     return std::string_view{made_.emplace_back(quote_json(word))};
   }
   if (name == "errors" && step->has_fault()) {
-    return std::string_view{made_.emplace_back("{\"code\":" + quote_json(step->fault().code()) +
-                                               ",\"message\":" + quote_json(step->fault().message()) + "}")};
+    return std::string_view{
+        made_.emplace_back("{\"code\":" + quote_json(step->fault().code()) + ",\"message\":" + quote_json(step->fault().message()) + "}")};
   }
   return std::nullopt;
 }

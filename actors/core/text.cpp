@@ -16,7 +16,8 @@ std::size_t character_size(std::string_view text) {
   for (std::size_t at = 1; at < size; ++at)
     if ((byte(at) & 0xc0) != 0x80) return 0;
   const auto second = byte(1);
-  if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) || (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
+  if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) || (first == 0xf0 && second < 0x90) ||
+      (first == 0xf4 && second > 0x8f))
     return 0;
   return size;
 }

@@ -50,7 +50,8 @@ result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition
     out->steps_.push_back(std::move(compiled));
   }
   for (int i = 0; i < definition.steps_size(); ++i)
-    if (definition.steps(i).pivot()) out->steps_[static_cast<std::size_t>(i)].needs = not_descending_from(static_cast<std::uint32_t>(i), out->steps_);
+    if (definition.steps(i).pivot())
+      out->steps_[static_cast<std::size_t>(i)].needs = not_descending_from(static_cast<std::uint32_t>(i), out->steps_);
   out->definition_ = std::move(definition);
   out->content_hash_ = std::move(content_hash);
   return std::shared_ptr<const workflow>{std::move(out)};

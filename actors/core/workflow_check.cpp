@@ -44,11 +44,11 @@ class checker {
   std::vector<definition_problem> run() {
     const auto bytes = definition_.ByteSizeLong();
     if (bytes > max_definition_bytes) {
-      add("", "", "the definition takes " + std::to_string(bytes) + " bytes; at most " + std::to_string(max_definition_bytes) + " are allowed", "");
+      add("", "",
+          "the definition takes " + std::to_string(bytes) + " bytes; at most " + std::to_string(max_definition_bytes) + " are allowed", "");
       return std::move(found_);
     }
-    if (!valid_name(definition_.name()))
-      add("", "workflow", shown(definition_.name()) + " is not a name for a workflow", name_rule);
+    if (!valid_name(definition_.name())) add("", "workflow", shown(definition_.name()) + " is not a name for a workflow", name_rule);
     if (definition_.timeout_ms() != 0) range("", "timeout", definition_.timeout_ms(), 1);
     enums();
     if (definition_.steps_size() == 0) add("", "steps", "a workflow has at least one step", "");
@@ -70,8 +70,7 @@ class checker {
   }
 
  private:
-  static constexpr const char* name_rule =
-      "a lower-case letter, then lower-case letters, digits, _ and -; at most 64 in all";
+  static constexpr const char* name_rule = "a lower-case letter, then lower-case letters, digits, _ and -; at most 64 in all";
 
   bool full() const { return found_.size() >= max_problems; }
 
@@ -81,7 +80,8 @@ class checker {
 
   void range(const std::string& step, const std::string& field, std::int64_t ms, std::int64_t least_ms) {
     if (ms >= least_ms && ms <= max_duration_ms) return;
-    add(step, field, std::to_string(ms) + "ms is not between " + format_duration(least_ms) + " and " + format_duration(max_duration_ms), "");
+    add(step, field, std::to_string(ms) + "ms is not between " + format_duration(least_ms) + " and " + format_duration(max_duration_ms),
+        "");
   }
 
   static v1::OnFailure effective(const v1::WorkflowDefinition& definition, const v1::StepDefinition& step) {
@@ -163,14 +163,17 @@ class checker {
         did_you_mean(call, std::vector<std::string>(found->second->begin(), found->second->end())));
   }
 
-  void check_retry(const std::string& step, const std::string& prefix, std::uint32_t attempts, bool has_backoff, const v1::Backoff& backoff) {
+  void check_retry(const std::string& step, const std::string& prefix, std::uint32_t attempts, bool has_backoff,
+                   const v1::Backoff& backoff) {
     if (attempts < 1 || attempts > 1000) add(step, prefix + "attempts", std::to_string(attempts) + " is not between 1 and 1000", "");
     if (!has_backoff) return add(step, prefix + "backoff", "the backoff is missing", "");
     range(step, prefix + "backoff.first", backoff.first_ms(), 1);
     range(step, prefix + "backoff.max", backoff.max_ms(), 1);
-    if (!(backoff.factor() >= 1 && backoff.factor() <= 100)) add(step, prefix + "backoff.factor", "the factor is not between 1 and 100", "");
+    if (!(backoff.factor() >= 1 && backoff.factor() <= 100))
+      add(step, prefix + "backoff.factor", "the factor is not between 1 and 100", "");
     if (backoff.first_ms() > backoff.max_ms())
-      add(step, prefix + "backoff.first", format_duration(backoff.first_ms()) + " is longer than max, " + format_duration(backoff.max_ms()), "");
+      add(step, prefix + "backoff.first", format_duration(backoff.first_ms()) + " is longer than max, " + format_duration(backoff.max_ms()),
+          "");
   }
 
   // An expression can only look at what is certain to be there: the steps it needs, and for an undo the step's own output.
@@ -181,7 +184,8 @@ class checker {
     for (const auto& mentioned : compiled->mentioned_steps()) {
       const int other = graph.index_of(mentioned);
       if (other < 0) {
-        add(step, field, "an expression reads step " + shown(mentioned) + ", which is not in this workflow", did_you_mean(mentioned, names_));
+        add(step, field, "an expression reads step " + shown(mentioned) + ", which is not in this workflow",
+            did_you_mean(mentioned, names_));
       } else if (definition_.steps(index).name() == mentioned) {
         if (!own_output) add(step, field, "an expression reads the output of the step itself, which is not there yet", "");
       } else if (cycles_.empty() && !graph.reaches(index, other)) {
@@ -220,19 +224,22 @@ class checker {
       if (step.pivot() && step.has_undo() && !step.undo().none())
         add(step.name(), "undo", "a pivot is never undone", "say undo: none");
       else if (undoes && !step.has_undo())
-        add(step.name(), "undo", who + " says on_failure: undo, so each step says how it is undone", "add undo: { call: … }, or undo: none");
+        add(step.name(), "undo", who + " says on_failure: undo, so each step says how it is undone",
+            "add undo: { call: … }, or undo: none");
       for (const int pivot : pivots) {
         if (pivot == i) continue;
         if (graph.reaches(i, pivot)) {
           if (effective(definition_, step) == v1::ON_FAILURE_UNDO) {
-            add(step.name(), "on_failure", "this step comes after the pivot " + names_[static_cast<std::size_t>(pivot)] + ", after which nothing is undone",
+            add(step.name(), "on_failure",
+                "this step comes after the pivot " + names_[static_cast<std::size_t>(pivot)] + ", after which nothing is undone",
                 "say on_failure: park or cool_off on this step");
           }
           break;
         }
         // A pivot waits for all that is not its descendant; two of them side by side would wait for each other for ever.
         if (step.pivot() && pivot < i && !graph.reaches(pivot, i))
-          add(step.name(), "pivot", "the pivots " + names_[static_cast<std::size_t>(pivot)] + " and " + step.name() + " would wait for each other",
+          add(step.name(), "pivot",
+              "the pivots " + names_[static_cast<std::size_t>(pivot)] + " and " + step.name() + " would wait for each other",
               "let one of them need the other");
       }
     }

@@ -133,8 +133,9 @@ TEST(http_faults, are_in_doubt_when_a_success_cannot_be_read) {
   config.max_response_bytes = 1000;
   const auto huge = [](peer& p, const seen_request&) { p.answer(200, "OK", "\"" + std::string(2000, 'x') + "\""); };
   EXPECT_EQ(brief(end_with(huge, config)), "in_doubt response_too_large");
-  EXPECT_EQ(brief(end_with([](peer& p, const seen_request&) { p.answer(200, "OK", "\"" + std::string(998, 'x') + "\""); }, config)).substr(0, 4),
-            "ok \"");
+  EXPECT_EQ(
+      brief(end_with([](peer& p, const seen_request&) { p.answer(200, "OK", "\"" + std::string(998, 'x') + "\""); }, config)).substr(0, 4),
+      "ok \"");
   EXPECT_EQ(end_of(200, "{\"id\":}"), "in_doubt bad_response");
   EXPECT_EQ(end_of(200, "<html>"), "in_doubt bad_response");
   const auto endless_header = [](peer& p, const seen_request&) {

@@ -26,8 +26,8 @@ struct seen_request {
   std::string target;
   std::map<std::string, std::string> headers;  // names in lower case
   std::string body;
-  int connection = 0;             // 1, 2, … in order of acceptance
-  int number_on_connection = 0;   // 1, 2, …
+  int connection = 0;            // 1, 2, … in order of acceptance
+  int number_on_connection = 0;  // 1, 2, …
 };
 
 /// The server's end of one connection.
@@ -43,8 +43,8 @@ class peer {
     }
   }
   void answer(int status, const std::string& reason, const std::string& body, const std::string& more_headers = "") {
-    send("HTTP/1.1 " + std::to_string(status) + " " + reason + "\r\nContent-Type: application/json\r\nContent-Length: " +
-         std::to_string(body.size()) + "\r\n" + more_headers + "\r\n" + body);
+    send("HTTP/1.1 " + std::to_string(status) + " " + reason +
+         "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + more_headers + "\r\n" + body);
   }
   void close() { closed_ = true; }
   bool closed() const { return closed_; }
@@ -64,7 +64,8 @@ class http_test_server {
   using script = std::function<void(peer&, const seen_request&)>;
 
   /// `on_accept` returns false to close a new connection before reading from it.
-  explicit http_test_server(script answer, std::function<bool()> on_accept = [] { return true; })
+  explicit http_test_server(
+      script answer, std::function<bool()> on_accept = [] { return true; })
       : answer_(std::move(answer)), on_accept_(std::move(on_accept)) {
     listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};

@@ -18,7 +18,8 @@ namespace fairlead::test {
 
 inline std::int64_t now_ms() { return to_unix_ms(system_clock{}.now()); }
 
-inline v1::Perform a_perform(std::uint64_t task, const std::string& call, const std::string& input = "{}", std::int64_t budget_ms = 20'000) {
+inline v1::Perform a_perform(std::uint64_t task, const std::string& call, const std::string& input = "{}",
+                             std::int64_t budget_ms = 20'000) {
   v1::Perform out;
   out.set_task_number(task);
   out.set_task_id("order-" + std::to_string(task));

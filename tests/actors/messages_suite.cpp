@@ -13,11 +13,11 @@ namespace {
 using namespace fairlead;
 
 using every_message =
-    std::tuple<v1::SubmitRequest, v1::SubmitReply, v1::FinishedNotice, v1::StatesRequest, v1::StatesReply, v1::TaskListRequest, v1::TaskListReply,
-               v1::TaskShowRequest, v1::TaskShowReply, v1::WatchRequest, v1::WatchReply, v1::DeployRequest, v1::DeployReply,
-               v1::WorkflowListRequest, v1::WorkflowListReply, v1::WorkflowShowRequest, v1::WorkflowShowReply, v1::StatusRequest,
-               v1::StatusReply, v1::PerformBatch, v1::OutcomeBatch, v1::OutcomeAckBatch, v1::RegisterAgent, v1::RecoverBatch,
-               v1::RecoveryHintBatch, v1::EvaluateReply>;
+    std::tuple<v1::SubmitRequest, v1::SubmitReply, v1::FinishedNotice, v1::StatesRequest, v1::StatesReply, v1::TaskListRequest,
+               v1::TaskListReply, v1::TaskShowRequest, v1::TaskShowReply, v1::WatchRequest, v1::WatchReply, v1::DeployRequest,
+               v1::DeployReply, v1::WorkflowListRequest, v1::WorkflowListReply, v1::WorkflowShowRequest, v1::WorkflowShowReply,
+               v1::StatusRequest, v1::StatusReply, v1::PerformBatch, v1::OutcomeBatch, v1::OutcomeAckBatch, v1::RegisterAgent,
+               v1::RecoverBatch, v1::RecoveryHintBatch, v1::EvaluateReply>;
 
 /// Puts a value into every field, two into repeated ones.
 void fill(google::protobuf::Message& out, int depth = 0) {
@@ -27,7 +27,9 @@ void fill(google::protobuf::Message& out, int depth = 0) {
     const auto* field = type->field(i);
     using kind = google::protobuf::FieldDescriptor;
     for (int n = 0; n < (field->is_repeated() ? 2 : 1); ++n) {
-      const auto put = [&](auto add, auto set, auto value) { field->is_repeated() ? (access->*add)(&out, field, value) : (access->*set)(&out, field, value); };
+      const auto put = [&](auto add, auto set, auto value) {
+        field->is_repeated() ? (access->*add)(&out, field, value) : (access->*set)(&out, field, value);
+      };
       using refl = google::protobuf::Reflection;
       const auto number = 1 + i + n;
       switch (field->cpp_type()) {
@@ -38,7 +40,9 @@ void fill(google::protobuf::Message& out, int depth = 0) {
         case kind::CPPTYPE_DOUBLE: put(&refl::AddDouble, &refl::SetDouble, 0.1 * number); break;
         case kind::CPPTYPE_FLOAT: put(&refl::AddFloat, &refl::SetFloat, 0.5f); break;
         case kind::CPPTYPE_BOOL: put(&refl::AddBool, &refl::SetBool, true); break;
-        case kind::CPPTYPE_ENUM: put(&refl::AddEnumValue, &refl::SetEnumValue, field->enum_type()->value(field->enum_type()->value_count() - 1)->number()); break;
+        case kind::CPPTYPE_ENUM:
+          put(&refl::AddEnumValue, &refl::SetEnumValue, field->enum_type()->value(field->enum_type()->value_count() - 1)->number());
+          break;
         case kind::CPPTYPE_STRING: {
           auto text = std::string{field->type() == kind::TYPE_BYTES ? "\x00\xff bytes" : "t\xc3\xa4xt", 7} + std::to_string(number);
           field->is_repeated() ? access->AddString(&out, field, text) : access->SetString(&out, field, text);

@@ -217,7 +217,8 @@ class engine_with_a_bug final : public core::workflow_engine {
  public:
   void begin(const core::workflow& definition, v1::TaskRecord& record) const override { good_.begin(definition, record); }
   void next(const core::workflow& definition, const v1::TaskRecord& record, core::next_steps& out) const override {
-    const bool now = record.id().rfind("bad-start", 0) == 0 || (record.id().rfind("bad-later", 0) == 0 && record.steps(0).state() == v1::STEP_STATE_COMPLETED);
+    const bool now = record.id().rfind("bad-start", 0) == 0 ||
+                     (record.id().rfind("bad-later", 0) == 0 && record.steps(0).state() == v1::STEP_STATE_COMPLETED);
     if (now) throw std::logic_error("index 9 of 3");
     good_.next(definition, record, out);
   }
@@ -302,7 +303,11 @@ TEST_F(scheduler_work_test, gives_the_slot_of_an_expired_attempt_to_the_next) {
   EXPECT_EQ(stored("t1")->steps(0).state(), v1::STEP_STATE_IN_DOUBT);
   ASSERT_EQ(out.hints.size(), 1u);
   time.now_ms = out.hints[0].due_unix_ms();
-  watcher.hint([&] { v1::RecoveryHintBatch all; *all.add_items() = out.hints[0]; return all; }());
+  watcher.hint([&] {
+    v1::RecoveryHintBatch all;
+    *all.add_items() = out.hints[0];
+    return all;
+  }());
   watcher.fire();
   node->shell.recover(out.recoveries.back());
   node->settle();

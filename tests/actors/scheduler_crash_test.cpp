@@ -50,7 +50,8 @@ class history {
       const auto* step = there ? &(*task)->steps(static_cast<int>(sent.what.step())) : nullptr;
       if (step == nullptr || step->attempt() < sent.what.attempt() ||
           (step->attempt() == sent.what.attempt() && step->state() == v1::STEP_STATE_PENDING && step->failure_count() < step->attempt()))
-        out.push_back(sent.what.task_id() + " step " + std::to_string(sent.what.step()) + " attempt " + std::to_string(sent.what.attempt()));
+        out.push_back(sent.what.task_id() + " step " + std::to_string(sent.what.step()) + " attempt " +
+                      std::to_string(sent.what.attempt()));
     }
     return out;
   }
@@ -65,8 +66,9 @@ class history {
     }
     for (const auto& ack : recorded_) {
       const auto task = store::load_task(*view, ack.task_number());
-      if (!task.ok() || !*task || ((*task)->steps(static_cast<int>(ack.step())).state() == v1::STEP_STATE_RUNNING &&
-                                   (*task)->steps(static_cast<int>(ack.step())).attempt() == ack.attempt()))
+      if (!task.ok() || !*task ||
+          ((*task)->steps(static_cast<int>(ack.step())).state() == v1::STEP_STATE_RUNNING &&
+           (*task)->steps(static_cast<int>(ack.step())).attempt() == ack.attempt()))
         out.push_back("outcome of task " + std::to_string(ack.task_number()));
     }
     return out;

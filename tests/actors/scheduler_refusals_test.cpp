@@ -63,7 +63,10 @@ TEST_F(scheduler_refusals_test, refuses_bad_submissions_by_name_and_stores_nothi
       {label(std::string(129, 'k'), "x"), v1::ERROR_CODE_INVALID_ARGUMENT, "label"},
       {label("k", std::string(257, 'v')), v1::ERROR_CODE_INVALID_ARGUMENT, "label"},
       {label("k", "a\nb"), v1::ERROR_CODE_INVALID_ARGUMENT, "label"},
-      {with([](v1::Submission& s) { for (int i = 0; i < 33; ++i) s.add_labels()->set_key("k" + std::to_string(i)); }), v1::ERROR_CODE_INVALID_ARGUMENT, "32 labels"},
+      {with([](v1::Submission& s) {
+         for (int i = 0; i < 33; ++i) s.add_labels()->set_key("k" + std::to_string(i));
+       }),
+       v1::ERROR_CODE_INVALID_ARGUMENT, "32 labels"},
       {with([](v1::Submission& s) { s.set_priority(1'001); }), v1::ERROR_CODE_INVALID_ARGUMENT, "between -1000 and 1000"},
       {with([](v1::Submission& s) { s.set_priority(-1'001); }), v1::ERROR_CODE_INVALID_ARGUMENT, "between -1000 and 1000"},
   };
@@ -165,7 +168,8 @@ TEST(scheduler, refuses_new_tasks_when_the_store_is_nearly_full_and_lets_what_ru
   process second{small, time, out, log};
   second.open();
   while (second.shell.resume_some()) second.settle();
-  EXPECT_EQ(submit(second, 9'000, 20'000).error().code(), v1::ERROR_CODE_STORE_FULL) << "what runs has its room reserved after a restart too";
+  EXPECT_EQ(submit(second, 9'000, 20'000).error().code(), v1::ERROR_CODE_STORE_FULL)
+      << "what runs has its room reserved after a restart too";
 }
 
 }  // namespace

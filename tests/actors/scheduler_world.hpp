@@ -32,7 +32,9 @@ class manual_clock final : public clock {
 
 class quiet_observer final : public observer {
  public:
-  void on_transition(const transition& what) override { transitions.push_back(std::string{what.task_id} + " " + std::string{what.step} + " " + std::string{what.to}); }
+  void on_transition(const transition& what) override {
+    transitions.push_back(std::string{what.task_id} + " " + std::string{what.step} + " " + std::string{what.to});
+  }
   void on_note(note_level, std::string_view, std::string_view sentence) override { notes.emplace_back(sentence); }
   std::vector<std::string> transitions;
   std::vector<std::string> notes;
@@ -86,8 +88,8 @@ struct crashed {};
 /// One process: a Scheduler and the queue of batches before its store.
 class process final : public commit_port {
  public:
-  process(store::memory_store& store, manual_clock& time, recorder& out, observer& log, scheduler_limits limits = {}, planted_faults faults = {},
-          const core::workflow_engine* engine = nullptr)
+  process(store::memory_store& store, manual_clock& time, recorder& out, observer& log, scheduler_limits limits = {},
+          planted_faults faults = {}, const core::workflow_engine* engine = nullptr)
       : store_(store), shell({&time, &store, this, &out, &log, engine != nullptr ? engine : &declarative_}, limits, faults) {}
 
   void open() {
@@ -168,7 +170,8 @@ inline v1::Submission submission(const std::string& id, const std::string& input
   return out;
 }
 
-inline v1::RegisterAgent agent(const std::string& instance, std::uint32_t capacity = 1'000, std::uint64_t incarnation = 1, const std::string& name = "svc") {
+inline v1::RegisterAgent agent(const std::string& instance, std::uint32_t capacity = 1'000, std::uint64_t incarnation = 1,
+                               const std::string& name = "svc") {
   v1::RegisterAgent out;
   out.set_agent(name);
   out.set_instance(instance);
@@ -190,7 +193,8 @@ inline v1::Outcome success(const v1::Perform& of, const std::string& output = "{
   return out;
 }
 
-inline v1::Outcome failure(const v1::Perform& of, v1::FaultKind kind, const std::string& code = "http_503", const std::string& message = "told so") {
+inline v1::Outcome failure(const v1::Perform& of, v1::FaultKind kind, const std::string& code = "http_503",
+                           const std::string& message = "told so") {
   auto out = success(of, "");
   out.mutable_fault()->set_kind(kind);
   out.mutable_fault()->set_code(code);

@@ -2,8 +2,8 @@
 // What the suites over real actors share: CAF's deterministic fixture with our messages registered, and the parts of a shard as actors that
 // run only when the test lets them.
 
-#include <caf/test/dsl.hpp>
 #include <caf/io/all.hpp>
+#include <caf/test/dsl.hpp>
 #include <caf/test/io_dsl.hpp>
 
 #include <memory>
@@ -122,8 +122,8 @@ class suite_shard {
 
   /// The actors rearm their reminders for ever, so they end before the fixture lets everything run.
   void end() {
-    for (const auto& one : {caf::actor_cast<caf::actor>(gateway), caf::actor_cast<caf::actor>(agent), caf::actor_cast<caf::actor>(scheduler),
-                            caf::actor_cast<caf::actor>(commits)})
+    for (const auto& one : {caf::actor_cast<caf::actor>(gateway), caf::actor_cast<caf::actor>(agent),
+                            caf::actor_cast<caf::actor>(scheduler), caf::actor_cast<caf::actor>(commits)})
       caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
     if (supervisor) caf::anon_send_exit(supervisor, caf::exit_reason::user_shutdown);
   }

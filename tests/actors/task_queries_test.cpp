@@ -100,16 +100,32 @@ TEST_F(task_queries_test, filters_by_state_hold_workflow_label_and_age) {
   };
   EXPECT_EQ(found([](auto& w) { w.add_states(v1::TASK_STATE_COMPLETED); }), (texts{"t4"}));
   EXPECT_EQ(found([](auto& w) { w.add_states(v1::TASK_STATE_PENDING); }), (texts{"t6"}));
-  EXPECT_EQ(found([](auto& w) { w.add_states(v1::TASK_STATE_COMPLETED); w.add_states(v1::TASK_STATE_PENDING); }), (texts{"t6", "t4"}));
+  EXPECT_EQ(found([](auto& w) {
+              w.add_states(v1::TASK_STATE_COMPLETED);
+              w.add_states(v1::TASK_STATE_PENDING);
+            }),
+            (texts{"t6", "t4"}));
   EXPECT_EQ(found([](auto& w) { w.set_parked_only(true); }), (texts{"t5"}));
   EXPECT_EQ(found([](auto& w) { w.set_workflow("other"); }), (texts{"t1"}));
   EXPECT_EQ(found([](auto& w) { w.set_workflow("nothing"); }), texts{});
   EXPECT_EQ(found([&](auto& w) { add_label(w, "shop", "berlin"); }), (texts{"t2"}));
-  EXPECT_EQ(found([&](auto& w) { add_label(w, "shop", "berlin"); add_label(w, "kind", "gift"); }), (texts{"t2"}));
-  EXPECT_EQ(found([&](auto& w) { add_label(w, "shop", "berlin"); add_label(w, "kind", "none"); }), texts{});
+  EXPECT_EQ(found([&](auto& w) {
+              add_label(w, "shop", "berlin");
+              add_label(w, "kind", "gift");
+            }),
+            (texts{"t2"}));
+  EXPECT_EQ(found([&](auto& w) {
+              add_label(w, "shop", "berlin");
+              add_label(w, "kind", "none");
+            }),
+            texts{});
   EXPECT_EQ(found([&](auto& w) { add_label(w, "shop", "ber"); }), texts{});
   EXPECT_EQ(found([](auto& w) { w.set_younger_than_ms(5'000); }), (texts{"t3"}));
-  EXPECT_EQ(found([](auto& w) { w.set_older_than_ms(5'000); w.set_workflow("order"); }), (texts{"t6", "t5", "t4", "t2"}));
+  EXPECT_EQ(found([](auto& w) {
+              w.set_older_than_ms(5'000);
+              w.set_workflow("order");
+            }),
+            (texts{"t6", "t5", "t4", "t2"}));
 }
 
 TEST_F(task_queries_test, sums_a_task_up) {

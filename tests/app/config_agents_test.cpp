@@ -76,8 +76,10 @@ TEST(config_agents, has_the_defaults_that_the_documentation_promises) {
 
 TEST(config_agents, refuses_agents_without_a_kind_or_of_another) {
   EXPECT_EQ(problems_of("agents:\n  a: { calls: {} }"), lines{"4:6: agents.a.kind: this key is missing; expected http or native"});
-  EXPECT_EQ(problems_of("agents:\n  a: { kind: htpt }"), lines{"4:14: agents.a.kind: expected http or native, found \"htpt\"; did you mean http?"});
-  EXPECT_EQ(problems_of("agents:\n  a: { kind: exec }"), lines{"4:14: agents.a.kind: agents of kind exec are not supported yet; say http or native"});
+  EXPECT_EQ(problems_of("agents:\n  a: { kind: htpt }"),
+            lines{"4:14: agents.a.kind: expected http or native, found \"htpt\"; did you mean http?"});
+  EXPECT_EQ(problems_of("agents:\n  a: { kind: exec }"),
+            lines{"4:14: agents.a.kind: agents of kind exec are not supported yet; say http or native"});
   EXPECT_EQ(problems_of("agents:\n  a: http"), lines{"4:6: agents.a: expected a map, found \"http\""});
   EXPECT_EQ(problems_of("agents:\n  \"a b\": { kind: native, handler: echo }"),
             lines{"4:10: agents.a b: expected a name: a letter, then letters, digits, _, . and -; at most 64 in all"});
@@ -103,16 +105,18 @@ TEST(config_agents, refuses_wrong_values_of_an_http_agent) {
                    "6:15: agents.a.base_url: expected a URL that begins with http:// or https://, found \"ftp://x\"",
                    "7:18: agents.a.concurrency: expected a whole number from 1 to 4096, found the number 0",
                    "8:22: agents.a.connect_timeout: expected a duration such as 250ms, 5s, 1m30s, 2h or 7d, found the number 1",
-                   "9:19: agents.a.max_response: expected a size from 1 to 64MiB, found \"1GiB\"", "10:14: agents.a.headers: expected a map, found a list",
-                   "11:5: agents.a.breaker: this key is not supported yet", "12:5: agents.a.cals: this key is not known here; did you mean calls?"}));
+                   "9:19: agents.a.max_response: expected a size from 1 to 64MiB, found \"1GiB\"",
+                   "10:14: agents.a.headers: expected a map, found a list", "11:5: agents.a.breaker: this key is not supported yet",
+                   "12:5: agents.a.cals: this key is not known here; did you mean calls?"}));
   EXPECT_EQ(problems_of("agents:\n  a: { kind: http, calls: {} }"), lines{"4:27: agents.a.calls: an agent has at least one call"});
 }
 
 TEST(config_agents, refuses_calls_without_one_address) {
   EXPECT_EQ(problems_of(with_call("      { method: GET }")),
             lines{"5:5: agents.payment.calls.charge: the call has neither path nor url; add path: /… or url: http://…"});
-  EXPECT_EQ(problems_of(with_call("      { path: /a, url: http://b/c }")),
-            lines{"6:24: agents.payment.calls.charge.url: path and url stand side by side; keep one: path joins base_url, url is absolute"});
+  EXPECT_EQ(
+      problems_of(with_call("      { path: /a, url: http://b/c }")),
+      lines{"6:24: agents.payment.calls.charge.url: path and url stand side by side; keep one: path joins base_url, url is absolute"});
   EXPECT_EQ(problems_of(with_call("      { path: charges }")),
             lines{"6:15: agents.payment.calls.charge.path: expected a path that begins with /, found \"charges\""});
   EXPECT_EQ(problems_of(with_call("      { url: /charges }")),
@@ -124,12 +128,14 @@ TEST(config_agents, refuses_calls_without_one_address) {
 TEST(config_agents, refuses_wrong_values_of_a_call) {
   EXPECT_EQ(problems_of(with_call("      { path: /x, method: FETCH }")),
             lines{"6:27: agents.payment.calls.charge.method: expected GET, HEAD, POST, PUT, PATCH or DELETE, found \"FETCH\""});
-  EXPECT_EQ(problems_of(with_call("      { path: /x,\n statuses: { transient: [503, 6xx, 599-500, often], sucess: 200 } }")),
-            (lines{"7:31: agents.payment.calls.charge.statuses.transient[1]: expected a status such as 503, 5xx or 500-599, found \"6xx\"",
-                   "7:36: agents.payment.calls.charge.statuses.transient[2]: expected a status such as 503, 5xx or 500-599, found \"599-500\"",
-                   "7:45: agents.payment.calls.charge.statuses.transient[3]: expected a status such as 503, 5xx or 500-599, found \"often\"",
-                   "7:53: agents.payment.calls.charge.statuses.sucess: this key is not known here; did you mean success?"}));
-  EXPECT_EQ(problems_of(with_call("      { path: /x, pth: /y }")), lines{"6:19: agents.payment.calls.charge.pth: this key is not known here; did you mean path?"});
+  EXPECT_EQ(
+      problems_of(with_call("      { path: /x,\n statuses: { transient: [503, 6xx, 599-500, often], sucess: 200 } }")),
+      (lines{"7:31: agents.payment.calls.charge.statuses.transient[1]: expected a status such as 503, 5xx or 500-599, found \"6xx\"",
+             "7:36: agents.payment.calls.charge.statuses.transient[2]: expected a status such as 503, 5xx or 500-599, found \"599-500\"",
+             "7:45: agents.payment.calls.charge.statuses.transient[3]: expected a status such as 503, 5xx or 500-599, found \"often\"",
+             "7:53: agents.payment.calls.charge.statuses.sucess: this key is not known here; did you mean success?"}));
+  EXPECT_EQ(problems_of(with_call("      { path: /x, pth: /y }")),
+            lines{"6:19: agents.payment.calls.charge.pth: this key is not known here; did you mean path?"});
 }
 
 TEST(config_agents, shows_what_the_agent_itself_refuses_at_the_key_that_brought_it_in) {
@@ -156,7 +162,9 @@ TEST(config_agents, shows_what_the_agent_itself_refuses_at_the_key_that_brought_
 }
 
 TEST(config_agents, shows_a_bad_header_of_the_agent_once) {
-  const auto problems = parsed("agents:\n  a: { kind: http, base_url: \"http://x\",\n headers: { \"a b\": c }, calls: { c: { path: /x }, d: { path: /y } } }").problems;
+  const auto problems =
+      parsed("agents:\n  a: { kind: http, base_url: \"http://x\",\n headers: { \"a b\": c }, calls: { c: { path: /x }, d: { path: /y } } }")
+          .problems;
   ASSERT_EQ(problems.size(), 1U);
   EXPECT_EQ(problems[0].where, "agents.a.headers");
   EXPECT_EQ(problems[0].line, 5);

@@ -97,26 +97,30 @@ TEST(config, says_what_is_missing) {
             (lines{"1:1: node: this key is missing; expected a map with the node's name",
                    "1:1: store: this key is missing; expected a map with the store's path, which the role shard needs"}));
   EXPECT_EQ(problems_of("node: {}\nstore: {}\n"), (lines{"1:7: node.name: this key is missing; expected the node's name",
-                                                       "2:8: store.path: this key is missing; expected the folder of the store"}));
+                                                         "2:8: store.path: this key is missing; expected the folder of the store"}));
   EXPECT_EQ(problems_of("node: { name: n }\nroles: [agent]\n"),
-            (lines{"2:8: roles: a node with the role agent alone is not supported yet: agents run in the node that holds the shard; write [shard, agent]"}));
+            (lines{"2:8: roles: a node with the role agent alone is not supported yet: agents run in the node that holds the shard; write "
+                   "[shard, agent]"}));
 }
 
 TEST(config, a_port_that_others_reach_needs_to_be_wanted_by_name) {
   const std::string refusal =
-      "this address can be reached from other machines, and the port trusts whoever reaches it; listen on 127.0.0.1, or add trusted_network: true where the "
+      "this address can be reached from other machines, and the port trusts whoever reaches it; listen on 127.0.0.1, or add "
+      "trusted_network: true where the "
       "network is yours alone";
   for (const auto* address : {"0.0.0.0:7100", "10.1.2.3:7100", "\"[::]:7100\"", "node.example:7100"}) {
     const auto text = std::string{"node:\n  name: n\n  listen: "} + address + "\nstore: { path: d }\n";
     EXPECT_EQ(problems_of(text), lines{"3:11: node.listen: " + refusal});
-    EXPECT_EQ(problems_of("node:\n  trusted_network: true\n  name: n\n  listen: " + std::string{address} + "\nstore: { path: d }\n"), lines{});
+    EXPECT_EQ(problems_of("node:\n  trusted_network: true\n  name: n\n  listen: " + std::string{address} + "\nstore: { path: d }\n"),
+              lines{});
   }
   for (const auto* address : {"127.0.0.1:7100", "127.9.9.9:0", "\"[::1]:7100\"", "localhost:7100"})
     EXPECT_EQ(problems_of(std::string{"node: { name: n, listen: "} + address + " }\nstore: { path: d }\n"), lines{}) << address;
 }
 
 TEST(config, refuses_what_is_no_address) {
-  for (const auto* address : {"7100x", "127.0.0.1", "127.0.0.1:", "127.0.0.1:70000", ":7100", "127.0.0:7100", "127.0.0.256:7100", "[::1:7100", "::1:7100", "a b:1"}) {
+  for (const auto* address : {"7100x", "127.0.0.1", "127.0.0.1:", "127.0.0.1:70000", ":7100", "127.0.0:7100", "127.0.0.256:7100",
+                              "[::1:7100", "::1:7100", "a b:1"}) {
     EXPECT_EQ(problems_of("node:\n  name: n\n  listen: \"" + std::string{address} + "\"\nstore: { path: d }\n"),
               lines{"3:11: node.listen: expected HOST:PORT, such as 127.0.0.1:7100, found \"" + std::string{address} + "\""});
   }
@@ -125,7 +129,8 @@ TEST(config, refuses_what_is_no_address) {
 TEST(config, refuses_roles_that_make_no_node) {
   EXPECT_EQ(problems_of(with_lines("roles: []")), lines{"3:8: roles: a node has at least one role; name shard, agent or both"});
   EXPECT_EQ(problems_of(with_lines("roles: [shard, shrad,\n  shard]")),
-            (lines{"3:16: roles[1]: expected shard or agent, found \"shrad\"; did you mean shard?", "4:3: roles[2]: this role stands here twice; remove one of them"}));
+            (lines{"3:16: roles[1]: expected shard or agent, found \"shrad\"; did you mean shard?",
+                   "4:3: roles[2]: this role stands here twice; remove one of them"}));
   EXPECT_EQ(problems_of(with_lines("roles: shard")), lines{"3:8: roles: expected a list, found \"shard\""});
 }
 
@@ -138,9 +143,11 @@ TEST(config, names_line_key_and_expectation_of_every_wrong_value) {
       {"limits: { running_tasks: 0 }", "3:26: limits.running_tasks: expected a whole number from 1 to 1000000, found the number 0"},
       {"limits: { pending_tasks: many }", "3:26: limits.pending_tasks: expected a whole number from 1 to 100000000, found \"many\""},
       {"limits: { input_bytes: 1MiB }", "3:24: limits.input_bytes: expected a size from 1 to 256KiB, found \"1MiB\""},
-      {"limits: { uncommitted_bytes: 1KB }", "3:30: limits.uncommitted_bytes: expected a size such as 4096, 256KiB, 64MiB or 16GiB, found \"1KB\""},
+      {"limits: { uncommitted_bytes: 1KB }",
+       "3:30: limits.uncommitted_bytes: expected a size such as 4096, 256KiB, 64MiB or 16GiB, found \"1KB\""},
       {"limits: 5", "3:9: limits: expected a map, found the number 5"},
-      {"supervisor: { scan_period: 1 }", "3:28: supervisor.scan_period: expected a duration such as 250ms, 5s, 1m30s, 2h or 7d, found the number 1"},
+      {"supervisor: { scan_period: 1 }",
+       "3:28: supervisor.scan_period: expected a duration such as 250ms, 5s, 1m30s, 2h or 7d, found the number 1"},
       {"supervisor: { scan_period: 1ms }", "3:28: supervisor.scan_period: expected a duration from 10ms to 1h, found \"1ms\""},
       {"retention: { keep: 1s }", "3:20: retention.keep: expected a duration from 1h to 3660d, found \"1s\""},
       {"shutdown_timeout: 2h", "3:19: shutdown_timeout: expected a duration from 100ms to 1h, found \"2h\""},

@@ -147,7 +147,8 @@ TEST(expression_worker, names_the_expression_and_what_is_wrong_with_it) {
 
 TEST(expression_worker, is_stopped_when_an_evaluation_does_not_end) {
   expression_pool pool(options(300ms));
-  for (const auto* expression : {"def f: f; f", "[range(1e12)] | length", "last(range(1e12))", "\"x\" * 1e9 | length", "[limit(1; repeat(empty))]"}) {
+  for (const auto* expression :
+       {"def f: f; f", "[range(1e12)] | length", "last(range(1e12))", "\"x\" * 1e9 | length", "[limit(1; repeat(empty))]"}) {
     const auto began = std::chrono::steady_clock::now();
     const auto answer = evaluate(pool, expression, "{}");
     EXPECT_EQ(answer.rfind("error: expression ${ " + std::string(expression) + " } ", 0), 0U) << answer;
@@ -192,8 +193,10 @@ TEST(expression_worker, answers_many_outstanding_requests_in_their_order) {
     pool.evaluate(request({slow}, R"({"input":{"n":)" + std::to_string(ticket) + R"(,"x":")" + padding + "\"}}", ticket),
                   [&](v1::EvaluateReply reply) {
                     const std::lock_guard lock(mutex);
-                    if (reply.ticket() == 100) EXPECT_TRUE(reply.has_error());
-                    else EXPECT_EQ(said(reply), std::to_string(reply.ticket() * 2));
+                    if (reply.ticket() == 100)
+                      EXPECT_TRUE(reply.has_error());
+                    else
+                      EXPECT_EQ(said(reply), std::to_string(reply.ticket() * 2));
                     order.push_back(reply.ticket());
                     changed.notify_one();
                   });
@@ -239,8 +242,7 @@ TEST(expression_worker, killed_again_and_again_under_one_request_gives_it_up) {
     return done();
   }));
   EXPECT_EQ(killed, 3);
-  EXPECT_EQ(said(doomed.get()),
-            "error: expression ${ last(range(1e12)) } ended the process that evaluated it (signal 9, Killed)");
+  EXPECT_EQ(said(doomed.get()), "error: expression ${ last(range(1e12)) } ended the process that evaluated it (signal 9, Killed)");
 }
 
 TEST(expression_worker, that_cannot_start_makes_requests_unavailable) {

@@ -106,8 +106,14 @@ TEST_F(logging, writes_json_that_programs_can_read) {
   auto first = nlohmann::json::parse(lines[0]);
   EXPECT_TRUE(std::regex_match(first["time"].get<std::string>(), std::regex{R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"}));
   first.erase("time");
-  EXPECT_EQ(first, (nlohmann::json{{"level", "info"}, {"component", "task"}, {"task", "order-\"1\"\n"}, {"step", "ship"}, {"from", "pending"}, {"to", "running"},
-                                   {"attempt", 2}, {"detail", "caf\xef\xbf\xbd {}"}}));
+  EXPECT_EQ(first, (nlohmann::json{{"level", "info"},
+                                   {"component", "task"},
+                                   {"task", "order-\"1\"\n"},
+                                   {"step", "ship"},
+                                   {"from", "pending"},
+                                   {"to", "running"},
+                                   {"attempt", 2},
+                                   {"detail", "caf\xef\xbf\xbd {}"}}));
   auto second = nlohmann::json::parse(lines[1]);
   second.erase("time");
   EXPECT_EQ(second, (nlohmann::json{{"level", "warning"}, {"component", "agent payment"}, {"message", "a \\ b\x01"}}));

@@ -137,28 +137,29 @@ steps:
     with: { a: 0x10, b: "${ .steps.reserve }" }
     undo: { cal: recall }
 )";
-  EXPECT_EQ(problems_of(text),
-            (lines{
-                "1:11: workflow: \"Order\" is not a name for a workflow; a lower-case letter, then lower-case letters, digits, _ and -; at most 64 in all",
-                "2:10: timeout: expected a duration such as 250ms, 5s, 1m30s, 2h or 7d, found \"soon\"",
-                "3:13: on_failure: expected undo, park or cool_off, found \"explode\"",
-                "8:15: steps.reserve.attempts: expected a whole number from 1 to 1000, found the number 0",
-                "9:23: steps.reserve.backoff.first: 2s is longer than max, 1s",
-                "9:35: steps.reserve.backoff.factor: expected a number from 1 to 100, found the number 0",
-                "9:47: steps.reserve.backoff.mix: this key is not known here; did you mean max?",
-                "10:5: steps.reserve.tiemout: this key is not known here; did you mean timeout?",
-                "13:12: steps.charge.needs: \"resrve\" is not a step of this workflow; did you mean reserve?",
-                "13:12: steps.charge.needs: a step cannot need itself",
-                "14:12: steps.charge.agent: expected text, found a list",
-                "16:12: steps.charge.pivot: expected true or false, found \"maybe\"",
-                "17:15: steps.charge.in_doubt: expected retry or park, found \"ignore\"",
-                "18:11: steps.charge.undo: expected none or a map with call, found \"maybe\"",
-                "19:3: steps.charge: this key stands here twice, first on line 12; remove one of them",
-                "22:12: steps.ship.needs: expected a list, found \"charge\"",
-                "25:16: steps.ship.with.a: 0x10 is a number that JSON cannot spell; put it in quotes if text is meant, or write it in decimal digits",
-                "26:11: steps.ship.undo.call: this names the agent's call",
-                "26:13: steps.ship.undo.cal: this key is not known here; did you mean call?",
-            }));
+  EXPECT_EQ(problems_of(text), (lines{
+                                   "1:11: workflow: \"Order\" is not a name for a workflow; a lower-case letter, then lower-case letters, "
+                                   "digits, _ and -; at most 64 in all",
+                                   "2:10: timeout: expected a duration such as 250ms, 5s, 1m30s, 2h or 7d, found \"soon\"",
+                                   "3:13: on_failure: expected undo, park or cool_off, found \"explode\"",
+                                   "8:15: steps.reserve.attempts: expected a whole number from 1 to 1000, found the number 0",
+                                   "9:23: steps.reserve.backoff.first: 2s is longer than max, 1s",
+                                   "9:35: steps.reserve.backoff.factor: expected a number from 1 to 100, found the number 0",
+                                   "9:47: steps.reserve.backoff.mix: this key is not known here; did you mean max?",
+                                   "10:5: steps.reserve.tiemout: this key is not known here; did you mean timeout?",
+                                   "13:12: steps.charge.needs: \"resrve\" is not a step of this workflow; did you mean reserve?",
+                                   "13:12: steps.charge.needs: a step cannot need itself",
+                                   "14:12: steps.charge.agent: expected text, found a list",
+                                   "16:12: steps.charge.pivot: expected true or false, found \"maybe\"",
+                                   "17:15: steps.charge.in_doubt: expected retry or park, found \"ignore\"",
+                                   "18:11: steps.charge.undo: expected none or a map with call, found \"maybe\"",
+                                   "19:3: steps.charge: this key stands here twice, first on line 12; remove one of them",
+                                   "22:12: steps.ship.needs: expected a list, found \"charge\"",
+                                   "25:16: steps.ship.with.a: 0x10 is a number that JSON cannot spell; put it in quotes if text is meant, "
+                                   "or write it in decimal digits",
+                                   "26:11: steps.ship.undo.call: this names the agent's call",
+                                   "26:13: steps.ship.undo.cal: this key is not known here; did you mean call?",
+                               }));
 }
 
 TEST(workflow_file, shows_what_core_finds_at_its_line) {
@@ -185,16 +186,19 @@ steps:
     undo: none
     cool_off: 5m
 )";
-  EXPECT_EQ(problems_of(text),
-            (lines{"5:12: steps.a.needs: these steps wait for each other: a -> c -> b -> a; remove one of these needs",
-                   "9:3: steps.b.undo: the workflow says on_failure: undo, so each step says how it is undone; add undo: { call: … }, or undo: none",
-                   "14:5: steps.b.with: an expression reads step \"d\", which is not in this workflow",
-                   "20:11: steps.c.call: \"${ no }\" is not a name for a call",
-                   "22:15: steps.c.cool_off: the step does not say on_failure: cool_off, so this has no effect"}));
+  EXPECT_EQ(
+      problems_of(text),
+      (lines{
+          "5:12: steps.a.needs: these steps wait for each other: a -> c -> b -> a; remove one of these needs",
+          "9:3: steps.b.undo: the workflow says on_failure: undo, so each step says how it is undone; add undo: { call: … }, or undo: none",
+          "14:5: steps.b.with: an expression reads step \"d\", which is not in this workflow",
+          "20:11: steps.c.call: \"${ no }\" is not a name for a call",
+          "22:15: steps.c.cool_off: the step does not say on_failure: cool_off, so this has no effect"}));
 }
 
 TEST(workflow_file, shows_a_bad_expression_at_its_with) {
-  const auto problems = parse_workflow("w.yaml", with_lines("with: { a: \"${ .inputt.x }\" }, undo: { call: z,\nwith: \"${ env }\" }"), nullptr).problems;
+  const auto problems =
+      parse_workflow("w.yaml", with_lines("with: { a: \"${ .inputt.x }\" }, undo: { call: z,\nwith: \"${ env }\" }"), nullptr).problems;
   ASSERT_EQ(problems.size(), 2U);
   EXPECT_EQ(problems[0].where, "steps.a.with");
   EXPECT_EQ(problems[0].line, 3);
@@ -205,11 +209,14 @@ TEST(workflow_file, shows_a_bad_expression_at_its_with) {
 }
 
 TEST(workflow_file, refuses_later_words_by_name) {
-  for (const auto* key : {"when", "for_each", "repeat", "wait", "signal", "on_timeout", "workflow", "join", "finally", "retry", "lock", "labels", "heartbeat"})
-    EXPECT_EQ(problems_of(with_lines(std::string{key} + ": x")), lines{"3:1: steps.a." + std::string{key} + ": this key is not supported yet"});
+  for (const auto* key : {"when", "for_each", "repeat", "wait", "signal", "on_timeout", "workflow", "join", "finally", "retry", "lock",
+                          "labels", "heartbeat"})
+    EXPECT_EQ(problems_of(with_lines(std::string{key} + ": x")),
+              lines{"3:1: steps.a." + std::string{key} + ": this key is not supported yet"});
   for (const auto* key : {"labels", "lock", "finally", "retry"})
     EXPECT_EQ(problems_of(with_lines("") + key + ": x\n"), lines{"5:1: " + std::string{key} + ": this key is not supported yet"});
-  EXPECT_EQ(problems_of(with_lines("undo: { call: z,\n also_if_failed: true }")), lines{"4:2: steps.a.undo.also_if_failed: this key is not supported yet"});
+  EXPECT_EQ(problems_of(with_lines("undo: { call: z,\n also_if_failed: true }")),
+            lines{"4:2: steps.a.undo.also_if_failed: this key is not supported yet"});
   EXPECT_EQ(problems_of(with_lines("on_failure: continue")),
             lines{"3:13: steps.a.on_failure: on_failure: continue is not supported yet; say undo, park or cool_off"});
 }

@@ -38,7 +38,9 @@ TEST(yaml_document, reads_values_with_their_places) {
 }
 
 TEST(yaml_document, accepts_a_byte_order_mark_and_windows_line_ends) {
-  const auto document = parse_yaml("f.yaml", "\xef\xbb\xbf" "a: 1\r\nb: two\r\n");
+  const auto document = parse_yaml("f.yaml",
+                                   "\xef\xbb\xbf"
+                                   "a: 1\r\nb: two\r\n");
   ASSERT_TRUE(document.root);
   EXPECT_EQ(document.root->entries.at(1).value->text, "two");
   EXPECT_EQ(document.root->entries.at(1).line, 2);
@@ -78,15 +80,20 @@ TEST(yaml_document, refuses_bytes_that_are_not_text) {
   EXPECT_EQ(problems_of("a: \xc0\x80\n"), lines{"1:4: " + refusal});
   EXPECT_EQ(problems_of("a: \xed\xa0\x80\n"), lines{"1:4: " + refusal});
   EXPECT_EQ(problems_of("a: \xf0\x9f\x98"), lines{"1:4: " + refusal});
-  EXPECT_EQ(problems_of("\xff\xfe" "a"), lines{"1:1: " + refusal});
+  EXPECT_EQ(problems_of("\xff\xfe"
+                        "a"),
+            lines{"1:1: " + refusal});
   // yaml-cpp would take this byte for the end of the file and drop the rest.
-  EXPECT_EQ(problems_of("a: 1\n\x04" "b: 2\n"), lines{"2:1: " + refusal});
+  EXPECT_EQ(problems_of("a: 1\n\x04"
+                        "b: 2\n"),
+            lines{"2:1: " + refusal});
   EXPECT_EQ(problems_of(std::string{"a: \0b\n", 6}), lines{"1:4: " + refusal});
 }
 
 TEST(yaml_document, refuses_a_second_document_and_what_belongs_to_none) {
   EXPECT_EQ(problems_of("---\na: 1\n---\nb: 2\n"), lines{"3:1: a second document begins here; keep exactly one in a file"});
-  EXPECT_EQ(problems_of("- a\nb\n"), lines{"2:1: this does not belong to what stands above it; check the indentation and the punctuation before it"});
+  EXPECT_EQ(problems_of("- a\nb\n"),
+            lines{"2:1: this does not belong to what stands above it; check the indentation and the punctuation before it"});
   EXPECT_TRUE(problems_of("---\na: 1\n...\n").empty());
 }
 
@@ -96,7 +103,8 @@ TEST(yaml_document, refuses_an_empty_file) {
 }
 
 TEST(yaml_document, refuses_keys_that_are_no_words) {
-  EXPECT_EQ(problems_of("[a]: 1\n"), lines{"1:1: a key must be a plain word, not a list or a map; put { } or [ ] in quotes if text is meant"});
+  EXPECT_EQ(problems_of("[a]: 1\n"),
+            lines{"1:1: a key must be a plain word, not a list or a map; put { } or [ ] in quotes if text is meant"});
   EXPECT_EQ(problems_of("a: 1\n: 1\n"), lines{"2:1: a key is empty; put a word before the colon"});
   EXPECT_EQ(problems_of("a: &x { b: 1 }\nc:\n  <<: *x\n"), lines{"3:3: c: merge keys (<<) are not supported; write the keys out"});
   EXPECT_EQ(problems_of("a: &x b\n*x : 1\n"), lines{"2:1: an alias cannot be a key"});
@@ -104,7 +112,8 @@ TEST(yaml_document, refuses_keys_that_are_no_words) {
 
 TEST(yaml_document, refuses_tags_except_those_of_plain_data) {
   EXPECT_EQ(problems_of("a: !!int \"5\"\nb: !mine x\nc: !!str 5\n"),
-            (lines{"1:4: a: the tag tag:yaml.org,2002:int is not supported; leave it out", "2:4: b: the tag !mine is not supported; leave it out"}));
+            (lines{"1:4: a: the tag tag:yaml.org,2002:int is not supported; leave it out",
+                   "2:4: b: the tag !mine is not supported; leave it out"}));
 }
 
 TEST(yaml_document, an_alias_stands_for_what_its_anchor_names) {
@@ -125,7 +134,8 @@ TEST(yaml_document, bounds_what_aliases_stand_for) {
   }
   const auto problems = problems_of(bomb);
   ASSERT_EQ(problems.size(), 1U);
-  EXPECT_NE(problems[0].find("there are more than 100000 values, those behind aliases counted each time"), std::string::npos) << problems[0];
+  EXPECT_NE(problems[0].find("there are more than 100000 values, those behind aliases counted each time"), std::string::npos)
+      << problems[0];
   EXPECT_EQ(problems[0].substr(0, 2), "5:");
   // One long text used over and over is as large.
   const auto long_text = "a: &x \"" + std::string(100'000, 'x') + "\"\nb: [*x" + repeated(", *x", 1'000) + "]\n";
@@ -138,7 +148,8 @@ TEST(yaml_document, bounds_depth) {
 }
 
 TEST(yaml_document, ends_soon_whatever_a_file_repeats) {
-  for (const auto* piece : {"[", "{", "? ", "- ", "a: ", "[{", "\"", "!", "%", "{a: [", "&a ", "- x\n", "x, ", "a", "'", "|\n", "#", "*a "}) {
+  for (const auto* piece :
+       {"[", "{", "? ", "- ", "a: ", "[{", "\"", "!", "%", "{a: [", "&a ", "- x\n", "x, ", "a", "'", "|\n", "#", "*a "}) {
     const auto begun = std::chrono::steady_clock::now();
     const auto count = static_cast<int>(1'000'000 / std::string{piece}.size());
     parse_yaml("f.yaml", repeated(piece, count));

@@ -59,8 +59,9 @@ TEST(yaml_reader, refuses_numbers_that_json_cannot_spell) {
   for (const auto* number : {"007", "+5", "0x1F", "0o17", ".5", "5.", "-.5", ".inf", "-.Inf", ".nan", "1.e3", "-01"}) {
     auto document = parse_yaml("f.yaml", std::string{"a:\n  b: ["} + number + "]\n");
     EXPECT_FALSE(yaml_node::root(document).json()) << number;
-    EXPECT_EQ(shown(document.problems), lines{std::string{"2:7: a.b[0]: "} + number +
-                                              " is a number that JSON cannot spell; put it in quotes if text is meant, or write it in decimal digits"});
+    EXPECT_EQ(shown(document.problems),
+              lines{std::string{"2:7: a.b[0]: "} + number +
+                    " is a number that JSON cannot spell; put it in quotes if text is meant, or write it in decimal digits"});
   }
 }
 
@@ -178,8 +179,9 @@ TEST(yaml_reader, names_unknown_keys_and_the_one_that_was_meant) {
   section.find("attempts");
   section.not_yet({"when"});
   section.finish();
-  EXPECT_EQ(shown(document.problems), (lines{"2:1: timeuot: this key is not known here; did you mean timeout?", "3:1: when: this key is not supported yet",
-                                             "4:1: something: this key is not known here; known keys: timeout or attempts"}));
+  EXPECT_EQ(shown(document.problems),
+            (lines{"2:1: timeuot: this key is not known here; did you mean timeout?", "3:1: when: this key is not supported yet",
+                   "4:1: something: this key is not known here; known keys: timeout or attempts"}));
 }
 
 }  // namespace

@@ -118,7 +118,8 @@ standing_result run_standing(const std::string& directory, std::uint64_t pending
   standing_result out;
   out.empty_rss_anon_mb = rss_anon_mb();
   load_progress progress;
-  const auto client = node.system().spawn(run_load_client, node.gateway(), load_plan{pending, static_cast<std::uint32_t>(pending), "order"}, &progress);
+  const auto client =
+      node.system().spawn(run_load_client, node.gateway(), load_plan{pending, static_cast<std::uint32_t>(pending), "order"}, &progress);
   wait_for(progress, [pending](const load_progress& p) { return p.acknowledged >= pending; });
   caf::anon_send_exit(client, caf::exit_reason::user_shutdown);
   out.pending_rss_anon_mb = rss_anon_mb();

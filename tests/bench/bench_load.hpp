@@ -12,13 +12,13 @@
 namespace fairlead::bench {
 
 struct load_options {
-  std::string directory;           // of the store; must not exist
-  std::uint32_t in_flight = 1;     // tasks submitted and not yet ended
-  std::uint64_t tasks = 1000;      // to run
-  std::uint64_t warm_up = 100;     // of them, not counted
-  bool record = false;             // keep every batch, for the replay
-  std::uint64_t seed_finished = 0; // tasks that stand finished in the store before the run
-  std::uint64_t seed_live = 0;     // tasks that stand live (waiting for a far moment) in the store before the run
+  std::string directory;            // of the store; must not exist
+  std::uint32_t in_flight = 1;      // tasks submitted and not yet ended
+  std::uint64_t tasks = 1000;       // to run
+  std::uint64_t warm_up = 100;      // of them, not counted
+  bool record = false;              // keep every batch, for the replay
+  std::uint64_t seed_finished = 0;  // tasks that stand finished in the store before the run
+  std::uint64_t seed_live = 0;      // tasks that stand live (waiting for a far moment) in the store before the run
 };
 
 struct load_result {
@@ -26,11 +26,11 @@ struct load_result {
   double tasks_per_s = 0;
   double p50_us = 0;
   double p99_us = 0;
-  double cpu_s = 0;              // of this process during the counted part
-  double rss_anon_mb = 0;        // highest seen during the run
-  double bytes_per_task = 0;     // handed to the disk by this process (/proc/self/io write_bytes)
+  double cpu_s = 0;           // of this process during the counted part
+  double rss_anon_mb = 0;     // highest seen during the run
+  double bytes_per_task = 0;  // handed to the disk by this process (/proc/self/io write_bytes)
   double key_operations_per_task = 0;
-  double open_s = 0;             // from opening the store to the shard's first answer
+  double open_s = 0;                              // from opening the store to the shard's first answer
   std::vector<std::vector<store::batch>> groups;  // as committed, when recorded
 };
 

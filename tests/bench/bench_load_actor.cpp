@@ -12,13 +12,15 @@ constexpr std::uint64_t unacknowledged_limit = 4096;
 
 /// 200 bytes of JSON, as the workload wants it.
 std::string input_of(std::uint64_t number) {
-  std::string out = R"({"order_id":)" + std::to_string(10'000'000 + number) +
-                    R"(,"amount_cents":4400,"items":[{"sku":"NW-11","quantity":12}],"address":{"street":"59 rue de l'Abbaye","city":"Reims"},"note":")";
+  std::string out =
+      R"({"order_id":)" + std::to_string(10'000'000 + number) +
+      R"(,"amount_cents":4400,"items":[{"sku":"NW-11","quantity":12}],"address":{"street":"59 rue de l'Abbaye","city":"Reims"},"note":")";
   out.append(198 - std::min<std::size_t>(out.size(), 198), 'x');
   return out + "\"}";
 }
 
-void submit_more(client_sink::stateful_pointer<load_state> self, const gateway_actor& gateway, const load_plan& plan, load_progress* shared) {
+void submit_more(client_sink::stateful_pointer<load_state> self, const gateway_actor& gateway, const load_plan& plan,
+                 load_progress* shared) {
   auto& state = self->state;
   while (state.submitted < plan.tasks && state.submitted - state.ended < plan.in_flight &&
          state.submitted - state.acknowledged < unacknowledged_limit) {

@@ -81,7 +81,10 @@ class bench_node::config final : public caf::actor_system_config {
 };
 
 bench_node::bench_node(const options& with)
-    : store_(must(open_store(with.directory))), recorder_(*store_), log_(std::make_unique<quiet_observer>()), config_(std::make_unique<config>()) {
+    : store_(must(open_store(with.directory))),
+      recorder_(*store_),
+      log_(std::make_unique<quiet_observer>()),
+      config_(std::make_unique<config>()) {
   if (with.record) recorder_.record();
   system_ = std::make_unique<caf::actor_system>(*config_);
 

@@ -34,7 +34,8 @@ class bare_environment {
     MDB_txn* txn = nullptr;
     must(mdb_txn_begin(env_, nullptr, 0, &txn), "mdb_txn_begin");
     for (int i = 0; i < store::table_count; ++i)
-      must(mdb_dbi_open(txn, store::table_name(static_cast<store::table>(i)), MDB_CREATE, &tables_[static_cast<std::size_t>(i)]), "mdb_dbi_open");
+      must(mdb_dbi_open(txn, store::table_name(static_cast<store::table>(i)), MDB_CREATE, &tables_[static_cast<std::size_t>(i)]),
+           "mdb_dbi_open");
     must(mdb_txn_commit(txn), "mdb_txn_commit");
   }
   ~bare_environment() { mdb_env_close(env_); }
@@ -97,7 +98,8 @@ double fdatasync_p50_us(const std::string& directory) {
   for (int i = 0; i < 1000; ++i) {
     page.fill(static_cast<char>(i));
     const auto start = steady::now();
-    if (::pwrite(fd, page.data(), page.size(), static_cast<off_t>(i % 256) * 4096) != static_cast<ssize_t>(page.size()) || ::fdatasync(fd) != 0)
+    if (::pwrite(fd, page.data(), page.size(), static_cast<off_t>(i % 256) * 4096) != static_cast<ssize_t>(page.size()) ||
+        ::fdatasync(fd) != 0)
       throw std::runtime_error("cannot write in " + directory);
     if (i >= 256) latencies.push_back(micros_since(start));  // the first round allocates the blocks
   }

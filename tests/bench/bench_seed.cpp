@@ -98,7 +98,9 @@ void seed_store(const std::string& directory, const v1::WorkflowDefinition& defi
     batch.shard_state = shard.SerializeAsString();
     const auto done = target.commit({batch});
     if (!done.ok()) throw std::runtime_error(done.failure().sentence);
-    if (number % 1'000'000 < batch_tasks) std::fprintf(stderr, "seeded %llu of %llu tasks\n", static_cast<unsigned long long>(number - 1), static_cast<unsigned long long>(total));
+    if (number % 1'000'000 < batch_tasks)
+      std::fprintf(stderr, "seeded %llu of %llu tasks\n", static_cast<unsigned long long>(number - 1),
+                   static_cast<unsigned long long>(total));
   }
 }
 

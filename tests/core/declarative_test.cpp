@@ -47,9 +47,9 @@ TEST(declarative, says_which_steps_are_ready) {
     bool over;
   };
   const row rows[] = {
-      {"pppp", {0}, false},    {"rppp", {}, false}, {"cppp", {1, 2}, false}, {"crpp", {2}, false}, {"ccpp", {2}, false}, {"cccp", {3}, false},
-      {"cscp", {3}, false},    {"cfcp", {}, false}, {"cdcp", {}, false},     {"cccr", {}, false},  {"cccc", {}, true},   {"cscs", {}, true},
-      {"sppp", {1, 2}, false}, {"fppp", {}, false},
+      {"pppp", {0}, false}, {"rppp", {}, false},  {"cppp", {1, 2}, false}, {"crpp", {2}, false}, {"ccpp", {2}, false},
+      {"cccp", {3}, false}, {"cscp", {3}, false}, {"cfcp", {}, false},     {"cdcp", {}, false},  {"cccr", {}, false},
+      {"cccc", {}, true},   {"cscs", {}, true},   {"sppp", {1, 2}, false}, {"fppp", {}, false},
   };
   for (const auto& [states, ready, over] : rows) {
     const auto got = ask(diamond, states);

@@ -11,9 +11,28 @@ std::string refusal(std::string_view expression) {
 }
 
 TEST(checked_subset, refuses_names_that_reach_outside_with_their_position) {
-  for (const auto* name : {"env", "now", "input", "inputs", "debug", "stderr", "halt", "halt_error", "input_line_number", "input_filename",
-                           "get_search_list", "import", "include", "modulemeta", "localtime", "strflocaltime", "get_jq_origin",
-                           "get_prog_origin", "builtins", "_modify", "__must", "__loc__"}) {
+  for (const auto* name : {"env",
+                           "now",
+                           "input",
+                           "inputs",
+                           "debug",
+                           "stderr",
+                           "halt",
+                           "halt_error",
+                           "input_line_number",
+                           "input_filename",
+                           "get_search_list",
+                           "import",
+                           "include",
+                           "modulemeta",
+                           "localtime",
+                           "strflocaltime",
+                           "get_jq_origin",
+                           "get_prog_origin",
+                           "builtins",
+                           "_modify",
+                           "__must",
+                           "__loc__"}) {
     const auto alone = refusal(name);
     EXPECT_EQ(alone.rfind("`" + std::string(name) + "` is not allowed: ", 0), 0U) << alone;
     EXPECT_NE(alone.find(", at character 1"), std::string::npos) << alone;
@@ -62,7 +81,7 @@ TEST(checked_subset, refuses_what_it_does_not_know) {
 
 TEST(checked_subset, allows_ordinary_jq) {
   for (const auto* expression :
-       {".input.items | map(.price * .quantity) | add", "{id: .task.id, \"a b\": 1, (.input.k): 2, input: 3, if: 4, $x} ", 
+       {".input.items | map(.price * .quantity) | add", "{id: .task.id, \"a b\": 1, (.input.k): 2, input: 3, if: 4, $x} ",
         "def now_ish: 1; now_ish", "def f(g; $x): g + $x; f(.input.a; 2)", "if .input.a then 1 elif .input.b then 2 else 3 end",
         "reduce .input.items[] as {q: $q, p: [$p]} (0; . + $q * $p)", "foreach range(5) as $i (0; . + $i; [$i, .])",
         "label $out | .input.items[] | if . > 2 then break $out else . end", "try error(\"x\") catch .", "@base64 \"a\\(.input.a)\"",

@@ -62,7 +62,9 @@ event random_event(engine_of_chance& chance, const world& w) {
     case 6: return recovery_requested{step, attempt, there ? w.at(step).failure_count() + (below(chance, 8) == 0 ? 1 : 0) : 0};
     case 7: return task_due{};
     case 8: return slot_freed{};
-    case 9: return input_evaluated{step, {"5"}, below(chance, 30) == 0 ? std::optional<error>{error{v1::ERROR_CODE_EXPRESSION, "no", ""}} : std::nullopt};
+    case 9:
+      return input_evaluated{
+          step, {"5"}, below(chance, 30) == 0 ? std::optional<error>{error{v1::ERROR_CODE_EXPRESSION, "no", ""}} : std::nullopt};
     case 10: return task_admitted{};
     default: return agent_replaced{"n1/svc", w.agents.instances.at("n1/svc").incarnation};
   }
@@ -72,7 +74,8 @@ event random_event(engine_of_chance& chance, const world& w) {
 void check_slots(const world& w) {
   std::map<std::string, int> out;
   for (const auto& step : w.record.steps())
-    if (step.state() == v1::STEP_STATE_RUNNING && w.agents.instances.at(step.instance()).incarnation == step.incarnation()) ++out[step.instance()];
+    if (step.state() == v1::STEP_STATE_RUNNING && w.agents.instances.at(step.instance()).incarnation == step.incarnation())
+      ++out[step.instance()];
   for (const auto& [name, one] : w.agents.instances) EXPECT_EQ(one.held, out[name]) << name;
 }
 
@@ -94,7 +97,8 @@ void run(std::uint64_t seed, int& completed, int& parked) {
     const auto made = w.apply(what);
     for (const auto& one : made.performs) {
       const auto& m = one.message;
-      EXPECT_TRUE(handed_over.emplace(m.step(), m.attempt()).second) << "step " << m.step() << " attempt " << m.attempt() << " was handed over twice";
+      EXPECT_TRUE(handed_over.emplace(m.step(), m.attempt()).second)
+          << "step " << m.step() << " attempt " << m.attempt() << " was handed over twice";
       EXPECT_EQ(w.at(m.step()).state(), v1::STEP_STATE_RUNNING);
       EXPECT_EQ(w.at(m.step()).attempt(), m.attempt());
       EXPECT_EQ(w.at(m.step()).instance(), one.instance);

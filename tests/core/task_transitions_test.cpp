@@ -54,39 +54,90 @@ const std::vector<named_event>& events() {
 const std::vector<situation>& situations() {
   static const std::vector<situation> all{
       //                                                                              a12u0-RRRR-hsoiofP
-      {"pending", [](world& w) { w.submit(); },                                      "X................X"},
-      {"running", [](world& w) { w.started(); },                                     ".X.........X.....X"},
+      {"pending", [](world& w) { w.submit(); }, "X................X"},
+      {"running", [](world& w) { w.started(); }, ".X.........X.....X"},
       {"running, lease over",
-       [](world& w) { w.started(); w.advance_ms(5'000); },                           ".X....X....X.....X"},
+       [](world& w) {
+         w.started();
+         w.advance_ms(5'000);
+       },
+       ".X....X....X.....X"},
       {"failed, before its time",
-       [](world& w) { w.started(); w.fault(0, 1, v1::FAULT_KIND_TRANSIENT); },       ".................X"},
+       [](world& w) {
+         w.started();
+         w.fault(0, 1, v1::FAULT_KIND_TRANSIENT);
+       },
+       ".................X"},
       {"failed, recovery due",
-       [](world& w) { w.started(); w.fault(0, 1, v1::FAULT_KIND_TRANSIENT); w.advance_ms(300); },
-                                                                                     ".......X.........X"},
+       [](world& w) {
+         w.started();
+         w.fault(0, 1, v1::FAULT_KIND_TRANSIENT);
+         w.advance_ms(300);
+       },
+       ".......X.........X"},
       {"in doubt, before its time",
-       [](world& w) { w.started(); w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT); },        ".................X"},
+       [](world& w) {
+         w.started();
+         w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT);
+       },
+       ".................X"},
       {"in doubt, recovery due",
-       [](world& w) { w.started(); w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT); w.advance_ms(300); },
-                                                                                     ".......X.........X"},
+       [](world& w) {
+         w.started();
+         w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT);
+         w.advance_ms(300);
+       },
+       ".......X.........X"},
       {"running again",
-       [](world& w) { w.started(); w.fault(0, 1, v1::FAULT_KIND_TRANSIENT); w.advance_ms(300); w.recover(0); },
-                                                                                     "..X........X.....X"},
+       [](world& w) {
+         w.started();
+         w.fault(0, 1, v1::FAULT_KIND_TRANSIENT);
+         w.advance_ms(300);
+         w.recover(0);
+       },
+       "..X........X.....X"},
       {"running again, lease over",
-       [](world& w) { w.started(); w.fault(0, 1, v1::FAULT_KIND_TRANSIENT); w.advance_ms(300); w.recover(0); w.advance_ms(5'000); },
-                                                                                     "..X......X.X.....X"},
+       [](world& w) {
+         w.started();
+         w.fault(0, 1, v1::FAULT_KIND_TRANSIENT);
+         w.advance_ms(300);
+         w.recover(0);
+         w.advance_ms(5'000);
+       },
+       "..X......X.X.....X"},
       {"waiting for a slot",
-       [](world& w) { w.agents.instances["n1/svc"].capacity = 0; w.started(); w.agents.instances["n1/svc"].capacity = 1; },
-                                                                                     "................XX"},
-      {"completed", [](world& w) { w.started(); w.outcome(0, 1); },                  ".................."},
+       [](world& w) {
+         w.agents.instances["n1/svc"].capacity = 0;
+         w.started();
+         w.agents.instances["n1/svc"].capacity = 1;
+       },
+       "................XX"},
+      {"completed",
+       [](world& w) {
+         w.started();
+         w.outcome(0, 1);
+       },
+       ".................."},
       {"parked, failed",
-       [](world& w) { w.started(); w.fault(0, 1, v1::FAULT_KIND_PERMANENT); w.advance_ms(300); },
-                                                                                     ".................."},
+       [](world& w) {
+         w.started();
+         w.fault(0, 1, v1::FAULT_KIND_PERMANENT);
+         w.advance_ms(300);
+       },
+       ".................."},
       {"parked, running",
-       [](world& w) { w.started(); w.apply(task_poisoned{"an operator must look"}); },
-                                                                                     ".X.........X......"},
+       [](world& w) {
+         w.started();
+         w.apply(task_poisoned{"an operator must look"});
+       },
+       ".X.........X......"},
       {"parked, running, lease over",
-       [](world& w) { w.started(); w.apply(task_poisoned{"an operator must look"}); w.advance_ms(5'000); },
-                                                                                     ".X....X....X......"},
+       [](world& w) {
+         w.started();
+         w.apply(task_poisoned{"an operator must look"});
+         w.advance_ms(5'000);
+       },
+       ".X....X....X......"},
   };
   return all;
 }

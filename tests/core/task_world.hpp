@@ -145,13 +145,15 @@ inline std::string text_of(const decision& made) {
     if (!noted.detail.empty()) out += " " + noted.detail;
     out += "\n";
   }
-  for (const auto& payload : made.payloads) out += "store slot " + std::to_string(payload.slot) + ", " + std::to_string(payload.json.size()) + " bytes\n";
+  for (const auto& payload : made.payloads)
+    out += "store slot " + std::to_string(payload.slot) + ", " + std::to_string(payload.json.size()) + " bytes\n";
   for (const auto slot : made.dropped_slots) out += "drop slot " + std::to_string(slot) + "\n";
   for (const auto& out_message : made.performs) {
     const auto& m = out_message.message;
     out += "-> " + out_message.instance + ": perform " + m.step_path() + " attempt=" + std::to_string(m.attempt()) + " " + m.call() + "(" +
            (m.input().size() > 200 ? std::to_string(m.input().size()) + " bytes" : m.input()) +
-           ") complete_by=" + time_text(m.complete_by_unix_ms()) + " budget=" + std::to_string(m.budget_ms()) + " key=" + m.idempotency_key() + "\n";
+           ") complete_by=" + time_text(m.complete_by_unix_ms()) + " budget=" + std::to_string(m.budget_ms()) +
+           " key=" + m.idempotency_key() + "\n";
   }
   for (const auto& asked : made.evaluations) {
     out += "-> worker: step " + std::to_string(asked.step());
@@ -294,7 +296,7 @@ class world {
   v1::TaskRecord record;
   fake_agents agents;
   fake_payloads payloads;
-  const workflow_engine* engine = nullptr;  // the declarative one unless a test sets another
+  const workflow_engine* engine = nullptr;       // the declarative one unless a test sets another
   std::unordered_set<std::uint32_t> evaluating;  // steps whose input the shell still awaits
   std::int64_t now_ms = start_ms;
 

@@ -15,7 +15,10 @@ TEST(clean_text, replaces_each_byte_that_is_no_utf_8) {
   struct row {
     std::string in, out;
   };
-  for (const auto& [in, out] : {row{"a\xff" "b", "a" + r + "b"}, row{"\xc3", r}, row{"\xc0\x80", r + r}, row{"\xed\xa0\x80", r + r + r},
+  for (const auto& [in, out] : {row{"a\xff"
+                                    "b",
+                                    "a" + r + "b"},
+                                row{"\xc3", r}, row{"\xc0\x80", r + r}, row{"\xed\xa0\x80", r + r + r},
                                 row{"\xf4\x90\x80\x80", r + r + r + r}, row{"\xe2\x82", r + r}, row{"\x80", r}})
     EXPECT_EQ(clean_text(in, 100), out);
 }

@@ -36,7 +36,8 @@ v1::UndoDefinition* add_undo(v1::StepDefinition& step) {
 v1::WorkflowDefinition chain(const std::vector<std::string>& names) {
   v1::WorkflowDefinition out;
   out.set_name("order");
-  for (std::size_t i = 0; i < names.size(); ++i) add_step(out, names[i], i == 0 ? std::vector<std::string>{} : std::vector<std::string>{names[i - 1]});
+  for (std::size_t i = 0; i < names.size(); ++i)
+    add_step(out, names[i], i == 0 ? std::vector<std::string>{} : std::vector<std::string>{names[i - 1]});
   return out;
 }
 
@@ -62,11 +63,13 @@ TEST(workflow_check, refuses_names) {
   for (const auto* name : {"", "Order", "1st", "a b", "-a", "naïve", "a.b"}) {
     auto definition = chain({"a"});
     definition.set_name(name);
-    EXPECT_EQ(problems_of(definition), lines{"/workflow: \"" + std::string{name} +
-                                             "\" is not a name for a workflow; a lower-case letter, then lower-case letters, digits, _ and -; at most 64 in all"});
+    EXPECT_EQ(problems_of(definition),
+              lines{"/workflow: \"" + std::string{name} +
+                    "\" is not a name for a workflow; a lower-case letter, then lower-case letters, digits, _ and -; at most 64 in all"});
     definition = chain({name});
-    EXPECT_EQ(problems_of(definition), lines{std::string{name} + "/: \"" + name +
-                                             "\" is not a name for a step; a lower-case letter, then lower-case letters, digits, _ and -; at most 64 in all"});
+    EXPECT_EQ(problems_of(definition),
+              lines{std::string{name} + "/: \"" + name +
+                    "\" is not a name for a step; a lower-case letter, then lower-case letters, digits, _ and -; at most 64 in all"});
   }
   EXPECT_TRUE(valid_name(std::string(64, 'a')));
   EXPECT_FALSE(valid_name(std::string(65, 'a')));
@@ -89,7 +92,9 @@ TEST(workflow_check, wants_at_least_one_step_and_at_most_a_thousand) {
   EXPECT_EQ(problems_of(definition), lines{"/steps: there are 1001 steps; at most 1000 are allowed; split the workflow"});
 }
 
-TEST(workflow_check, refuses_two_steps_of_one_name) { EXPECT_EQ(problems_of(chain({"a", "b", "a"})).at(0), "a/: two steps have this name"); }
+TEST(workflow_check, refuses_two_steps_of_one_name) {
+  EXPECT_EQ(problems_of(chain({"a", "b", "a"})).at(0), "a/: two steps have this name");
+}
 
 TEST(workflow_check, refuses_needs_that_lead_nowhere) {
   auto definition = chain({"reserve", "charge"});
@@ -125,8 +130,9 @@ TEST(workflow_check, refuses_empty_and_wrong_agents_and_calls) {
   definition.mutable_steps(0)->clear_call();
   definition.mutable_steps(1)->set_agent("pay ment");
   definition.mutable_steps(1)->set_call("/charge");
-  EXPECT_EQ(problems_of(definition), (lines{"a/agent: a step names the agent that performs it", "a/call: this names the agent's call",
-                                            "b/agent: \"pay ment\" is not a name for an agent", "b/call: \"/charge\" is not a name for a call"}));
+  EXPECT_EQ(problems_of(definition),
+            (lines{"a/agent: a step names the agent that performs it", "a/call: this names the agent's call",
+                   "b/agent: \"pay ment\" is not a name for an agent", "b/call: \"/charge\" is not a name for a call"}));
 }
 
 TEST(workflow_check, checks_agents_and_calls_against_a_catalog) {
@@ -192,8 +198,9 @@ TEST(workflow_check, refuses_values_of_the_workflow_out_of_range) {
   definition.set_timeout_ms(-5);
   definition.set_on_failure(static_cast<v1::OnFailure>(7));
   definition.set_cool_off_ms(5);
-  EXPECT_EQ(problems_of(definition), (lines{"/timeout: -5ms is not between 1ms and 3660d", "/on_failure: this release does not know this value",
-                                            "/cool_off: nothing here says on_failure: cool_off, so this has no effect"}));
+  EXPECT_EQ(problems_of(definition),
+            (lines{"/timeout: -5ms is not between 1ms and 3660d", "/on_failure: this release does not know this value",
+                   "/cool_off: nothing here says on_failure: cool_off, so this has no effect"}));
 }
 
 TEST(workflow_check, a_step_may_take_cool_off_from_the_workflow) {
@@ -211,10 +218,11 @@ TEST(workflow_check, an_expression_reads_only_what_is_certain_to_be_there) {
   add_step(definition, "weigh");
   auto* ship = add_step(definition, "ship", {"charge"});
   ship->set_with_json(R"({"a":"${ .steps.reserve }","b":"${ .steps.weigh.kg }","c":"${ .steps.chrage }","d":"${ .steps.ship }"})");
-  EXPECT_EQ(problems_of(definition),
-            (lines{"ship/with: an expression reads step \"weigh\", which need not have ended when this one starts; add weigh to the step's needs",
-                   "ship/with: an expression reads step \"chrage\", which is not in this workflow; did you mean charge?",
-                   "ship/with: an expression reads the output of the step itself, which is not there yet"}));
+  EXPECT_EQ(
+      problems_of(definition),
+      (lines{"ship/with: an expression reads step \"weigh\", which need not have ended when this one starts; add weigh to the step's needs",
+             "ship/with: an expression reads step \"chrage\", which is not in this workflow; did you mean charge?",
+             "ship/with: an expression reads the output of the step itself, which is not there yet"}));
 }
 
 TEST(workflow_check, jq_is_held_to_the_same_rule) {
@@ -229,8 +237,9 @@ TEST(workflow_check, an_undo_may_read_its_own_step) {
   add_undo(*definition.mutable_steps(0))->set_with_json(R"("${ .steps.a.id }")");
   EXPECT_EQ(problems_of(definition), lines{});
   definition.mutable_steps(0)->mutable_undo()->set_with_json(R"("${ .steps.b.id }")");
-  EXPECT_EQ(problems_of(definition),
-            lines{"a/undo.with: an expression reads step \"b\", which need not have ended when this one starts; add b to the step's needs"});
+  EXPECT_EQ(
+      problems_of(definition),
+      lines{"a/undo.with: an expression reads step \"b\", which need not have ended when this one starts; add b to the step's needs"});
 }
 
 TEST(workflow_check, on_failure_undo_wants_every_step_to_say_how) {
@@ -243,7 +252,8 @@ TEST(workflow_check, on_failure_undo_wants_every_step_to_say_how) {
   definition.set_on_failure(v1::ON_FAILURE_PARK);
   EXPECT_EQ(problems_of(definition), lines{});
   definition.mutable_steps(1)->set_on_failure(v1::ON_FAILURE_UNDO);
-  EXPECT_EQ(problems_of(definition), lines{"c/undo: step b says on_failure: undo, so each step says how it is undone; add undo: { call: … }, or undo: none"});
+  EXPECT_EQ(problems_of(definition),
+            lines{"c/undo: step b says on_failure: undo, so each step says how it is undone; add undo: { call: … }, or undo: none"});
 }
 
 TEST(workflow_check, nothing_is_undone_after_a_pivot) {
@@ -251,8 +261,9 @@ TEST(workflow_check, nothing_is_undone_after_a_pivot) {
   definition.set_on_failure(v1::ON_FAILURE_UNDO);
   for (auto& step : *definition.mutable_steps()) step.mutable_undo()->set_none(true);
   definition.mutable_steps(1)->set_pivot(true);
-  EXPECT_EQ(problems_of(definition), lines{"c/on_failure: this step comes after the pivot b, after which nothing is undone; say on_failure: park or "
-                                           "cool_off on this step"});
+  EXPECT_EQ(problems_of(definition),
+            lines{"c/on_failure: this step comes after the pivot b, after which nothing is undone; say on_failure: park or "
+                  "cool_off on this step"});
   definition.mutable_steps(2)->set_on_failure(v1::ON_FAILURE_PARK);
   EXPECT_EQ(problems_of(definition), lines{});
   *definition.mutable_steps(1)->mutable_undo() = v1::UndoDefinition{};

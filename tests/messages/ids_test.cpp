@@ -15,7 +15,8 @@ TEST(task_id, holds_one_to_256_of_the_allowed_characters) {
   for (const std::string id : {"a", "order-1", "A.b_C:d@e/f-9", "0"}) EXPECT_TRUE(valid_task_id(id)) << id;
   EXPECT_TRUE(valid_task_id(std::string(256, 'x')));
   EXPECT_FALSE(valid_task_id(std::string(257, 'x')));
-  for (const std::string id : {"", " ", "a b", "a\n", "a#b", "a?b", "\xc3\xa4", "a\\b", "a*b", "a,b"}) EXPECT_FALSE(valid_task_id(id)) << id;
+  for (const std::string id : {"", " ", "a b", "a\n", "a#b", "a?b", "\xc3\xa4", "a\\b", "a*b", "a,b"})
+    EXPECT_FALSE(valid_task_id(id)) << id;
   EXPECT_FALSE(valid_task_id(std::string{"a\0b", 3}));
 }
 
@@ -46,7 +47,8 @@ TEST(uuid_v7, sorts_strictly_by_the_order_of_making) {
 TEST(uuid_v7, is_unique_across_threads) {
   std::vector<std::vector<std::string>> made(4);
   std::vector<std::thread> threads;
-  for (auto& mine : made) threads.emplace_back([&mine] {
+  for (auto& mine : made)
+    threads.emplace_back([&mine] {
       for (int i = 0; i < 5'000; ++i) mine.push_back(make_uuid_v7(0x0199'abcd'ff00 + i / 100));
     });
   for (auto& one : threads) one.join();

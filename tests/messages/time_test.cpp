@@ -19,8 +19,9 @@ TEST(duration, is_read_from_numbers_with_units) {
     const char* text;
     std::int64_t ms;
   };
-  for (const auto& [text, ms] : {row{"250ms", 250}, row{"5s", 5'000}, row{"1m30s", 90'000}, row{"2h", 7'200'000}, row{"7d", 604'800'000},
-                                 row{"1.5s", 1'500}, row{"0s", 0}, row{"1d2h3m4s5ms", 93'784'005}, row{"0.5ms", 1}, row{"3650d", 315'360'000'000}}) {
+  for (const auto& [text, ms] :
+       {row{"250ms", 250}, row{"5s", 5'000}, row{"1m30s", 90'000}, row{"2h", 7'200'000}, row{"7d", 604'800'000}, row{"1.5s", 1'500},
+        row{"0s", 0}, row{"1d2h3m4s5ms", 93'784'005}, row{"0.5ms", 1}, row{"3650d", 315'360'000'000}}) {
     std::int64_t got = -1;
     EXPECT_TRUE(parse_duration(text, got)) << text;
     EXPECT_EQ(got, ms) << text;
@@ -28,7 +29,8 @@ TEST(duration, is_read_from_numbers_with_units) {
 }
 
 TEST(duration, is_refused_when_it_is_none) {
-  for (const auto* text : {"", "5", "s", "5 s", " 5s", "5s ", "-5s", "5x", "1..5s", "1.s", ".5s", "5S", "1e3s", "4000d", "99999999999999999999s", "5s3", "+5s", "0x5s"}) {
+  for (const auto* text : {"", "5", "s", "5 s", " 5s", "5s ", "-5s", "5x", "1..5s", "1.s", ".5s", "5S", "1e3s", "4000d",
+                           "99999999999999999999s", "5s3", "+5s", "0x5s"}) {
     std::int64_t untouched = 77;
     EXPECT_FALSE(parse_duration(text, untouched)) << text;
     EXPECT_EQ(untouched, 77) << text;

@@ -52,7 +52,8 @@ TEST_F(archives, name_their_days) {
   EXPECT_EQ(format_day(day), "2024-10-04");
   EXPECT_EQ(parse_day("2024-10-04"), day);
   EXPECT_EQ(day_of(day * 86'400'000 + 86'399'999), day);
-  for (const char* text : {"2024-13-01", "2024-02-30", "2024-1-01", "x", "2024-10-04x", "", "-024-10-04"}) EXPECT_EQ(parse_day(text), std::nullopt) << text;
+  for (const char* text : {"2024-13-01", "2024-02-30", "2024-1-01", "x", "2024-10-04x", "", "-024-10-04"})
+    EXPECT_EQ(parse_day(text), std::nullopt) << text;
 }
 
 TEST_F(archives, take_a_finished_task_out_of_the_store_whole) {

@@ -17,8 +17,17 @@ TEST(batch, has_the_bytes_that_are_documented) {
   one.put(table::task, "k", "hello");
   one.erase(table::due, "xyz");
   EXPECT_EQ(to_hex(one.bytes()),
-            "01" "01" "01000000" "6b" "09000000" "68656c6c6f" "37004de7"
-            "02" "03" "03000000" "78797a");
+            "01"
+            "01"
+            "01000000"
+            "6b"
+            "09000000"
+            "68656c6c6f"
+            "37004de7"
+            "02"
+            "03"
+            "03000000"
+            "78797a");
   EXPECT_EQ(one.size(), 2u);
 }
 
@@ -116,7 +125,8 @@ TEST(group_operations, keep_the_last_operation_of_each_key_in_key_order) {
   std::string seen;
   for (int i = 0; i < table_count; ++i) {
     for (const auto& op : gathered.of(i)) {
-      seen += std::to_string(i) + (op.what == operation::kind::put ? "+" : "-") + std::string(op.key) + std::to_string(op.value.size()) + " ";
+      seen +=
+          std::to_string(i) + (op.what == operation::kind::put ? "+" : "-") + std::string(op.key) + std::to_string(op.value.size()) + " ";
     }
   }
   EXPECT_EQ(seen, "1+a5 1+b6 1+c7 3-z0 ");

@@ -65,7 +65,8 @@ struct checked_store : ::testing::Test {
     const auto all = report().findings;
     bool found = false;
     for (const auto& one : all) {
-      found = found || (one.find("Table " + table_word) == 0 && one.find(key_word) != std::string::npos && one.find(what) != std::string::npos);
+      found =
+          found || (one.find("Table " + table_word) == 0 && one.find(key_word) != std::string::npos && one.find(what) != std::string::npos);
     }
     std::string listed;
     for (const auto& one : all) listed += "\n  " + one;

@@ -52,7 +52,8 @@ TEST(crash, everything_acknowledged_outlives_kill_9) {
     std::uint64_t acknowledged = 0, seen = 0;
     const auto wanted = 20 + random() % 40;
     pollfd ready{fds[0], POLLIN, 0};
-    while (seen < wanted && ::poll(&ready, 1, 20'000) == 1 && ::read(fds[0], &acknowledged, sizeof acknowledged) == sizeof acknowledged) ++seen;
+    while (seen < wanted && ::poll(&ready, 1, 20'000) == 1 && ::read(fds[0], &acknowledged, sizeof acknowledged) == sizeof acknowledged)
+      ++seen;
     ASSERT_GE(seen, wanted);
     const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(random() % 2'000);
     while (std::chrono::steady_clock::now() < until) {

@@ -13,20 +13,64 @@ namespace {
 const std::string hash16 = "0123456789abcdef";
 
 TEST(keys, have_the_bytes_that_are_documented) {
-  EXPECT_EQ(to_hex(keys::meta("boot")), "00000000" "626f6f74");
-  EXPECT_EQ(to_hex(keys::task(1, 0x0102)), "00000001" "0000000000000102");
-  EXPECT_EQ(to_hex(keys::task_id(1, "o-1")), "00000001" "6f2d31");
-  EXPECT_EQ(to_hex(keys::due(1, 1'700'000'000'000, 5)), "00000001" "0000018bcfe56800" "0000000000000005");
-  EXPECT_EQ(to_hex(keys::pending(1, 7, 5)), "00000001" "0000000000000007" "0000000000000005");
-  EXPECT_EQ(to_hex(keys::held(1, held_why::parked, 5)), "00000001" "6b" "0000000000000005");
-  EXPECT_EQ(to_hex(keys::held(1, held_why::paused, 5)), "00000001" "70" "0000000000000005");
-  EXPECT_EQ(to_hex(keys::finished(1, 3, 9, 5)), "00000001" "03" "0000000000000009" "0000000000000005");
-  EXPECT_EQ(to_hex(keys::by_workflow(1, "ab", 5)), "00000001" "6162" "00" "0000000000000005");
-  EXPECT_EQ(to_hex(keys::by_label(1, "k", "vv", 5)), "00000001" "6b" "00" "7676" "00" "0000000000000005");
-  EXPECT_EQ(to_hex(keys::history(1, 5, 25)), "00000001" "0000000000000005" "00000019");
-  EXPECT_EQ(to_hex(keys::payload(1, 5, 2)), "00000001" "0000000000000005" "00000002");
-  EXPECT_EQ(to_hex(keys::workflow(1, "ab")), "00000001" "6162");
-  EXPECT_EQ(to_hex(keys::workflow_version(1, "ab", hash16)), "00000001" "6162" "00" + to_hex(hash16));
+  EXPECT_EQ(to_hex(keys::meta("boot")),
+            "00000000"
+            "626f6f74");
+  EXPECT_EQ(to_hex(keys::task(1, 0x0102)),
+            "00000001"
+            "0000000000000102");
+  EXPECT_EQ(to_hex(keys::task_id(1, "o-1")),
+            "00000001"
+            "6f2d31");
+  EXPECT_EQ(to_hex(keys::due(1, 1'700'000'000'000, 5)),
+            "00000001"
+            "0000018bcfe56800"
+            "0000000000000005");
+  EXPECT_EQ(to_hex(keys::pending(1, 7, 5)),
+            "00000001"
+            "0000000000000007"
+            "0000000000000005");
+  EXPECT_EQ(to_hex(keys::held(1, held_why::parked, 5)),
+            "00000001"
+            "6b"
+            "0000000000000005");
+  EXPECT_EQ(to_hex(keys::held(1, held_why::paused, 5)),
+            "00000001"
+            "70"
+            "0000000000000005");
+  EXPECT_EQ(to_hex(keys::finished(1, 3, 9, 5)),
+            "00000001"
+            "03"
+            "0000000000000009"
+            "0000000000000005");
+  EXPECT_EQ(to_hex(keys::by_workflow(1, "ab", 5)),
+            "00000001"
+            "6162"
+            "00"
+            "0000000000000005");
+  EXPECT_EQ(to_hex(keys::by_label(1, "k", "vv", 5)),
+            "00000001"
+            "6b"
+            "00"
+            "7676"
+            "00"
+            "0000000000000005");
+  EXPECT_EQ(to_hex(keys::history(1, 5, 25)),
+            "00000001"
+            "0000000000000005"
+            "00000019");
+  EXPECT_EQ(to_hex(keys::payload(1, 5, 2)),
+            "00000001"
+            "0000000000000005"
+            "00000002");
+  EXPECT_EQ(to_hex(keys::workflow(1, "ab")),
+            "00000001"
+            "6162");
+  EXPECT_EQ(to_hex(keys::workflow_version(1, "ab", hash16)),
+            "00000001"
+            "6162"
+            "00" +
+                to_hex(hash16));
 }
 
 TEST(keys, table_numbers_and_names_are_for_ever) {
@@ -69,18 +113,54 @@ TEST(keys, decode_to_what_was_encoded) {
 std::string encoded_again(table where, std::string_view key) {
   switch (where) {
     case table::meta: return keys::meta(*keys::decode_meta(key));
-    case table::task: { auto k = *keys::decode_task(key); return keys::task(k.ns, k.number).str(); }
-    case table::task_id: { auto k = *keys::decode_task_id(key); return keys::task_id(k.ns, k.name); }
-    case table::due: { auto k = *keys::decode_due(key); return keys::due(k.ns, k.due_unix_ms, k.number).str(); }
-    case table::pending: { auto k = *keys::decode_pending(key); return keys::pending(k.ns, k.order, k.number).str(); }
-    case table::held: { auto k = *keys::decode_held(key); return keys::held(k.ns, k.why, k.number).str(); }
-    case table::finished: { auto k = *keys::decode_finished(key); return keys::finished(k.ns, k.state, k.finished_at_unix_ms, k.number).str(); }
-    case table::by_workflow: { auto k = *keys::decode_by_workflow(key); return keys::by_workflow(k.ns, k.workflow, k.number); }
-    case table::by_label: { auto k = *keys::decode_by_label(key); return keys::by_label(k.ns, k.key, k.value, k.number); }
-    case table::history: { auto k = *keys::decode_history(key); return keys::history(k.ns, k.number, k.chunk).str(); }
-    case table::payload: { auto k = *keys::decode_payload(key); return keys::payload(k.ns, k.number, k.slot).str(); }
-    case table::workflow: { auto k = *keys::decode_workflow(key); return keys::workflow(k.ns, k.name); }
-    case table::workflow_version: { auto k = *keys::decode_workflow_version(key); return keys::workflow_version(k.ns, k.name, k.hash); }
+    case table::task: {
+      auto k = *keys::decode_task(key);
+      return keys::task(k.ns, k.number).str();
+    }
+    case table::task_id: {
+      auto k = *keys::decode_task_id(key);
+      return keys::task_id(k.ns, k.name);
+    }
+    case table::due: {
+      auto k = *keys::decode_due(key);
+      return keys::due(k.ns, k.due_unix_ms, k.number).str();
+    }
+    case table::pending: {
+      auto k = *keys::decode_pending(key);
+      return keys::pending(k.ns, k.order, k.number).str();
+    }
+    case table::held: {
+      auto k = *keys::decode_held(key);
+      return keys::held(k.ns, k.why, k.number).str();
+    }
+    case table::finished: {
+      auto k = *keys::decode_finished(key);
+      return keys::finished(k.ns, k.state, k.finished_at_unix_ms, k.number).str();
+    }
+    case table::by_workflow: {
+      auto k = *keys::decode_by_workflow(key);
+      return keys::by_workflow(k.ns, k.workflow, k.number);
+    }
+    case table::by_label: {
+      auto k = *keys::decode_by_label(key);
+      return keys::by_label(k.ns, k.key, k.value, k.number);
+    }
+    case table::history: {
+      auto k = *keys::decode_history(key);
+      return keys::history(k.ns, k.number, k.chunk).str();
+    }
+    case table::payload: {
+      auto k = *keys::decode_payload(key);
+      return keys::payload(k.ns, k.number, k.slot).str();
+    }
+    case table::workflow: {
+      auto k = *keys::decode_workflow(key);
+      return keys::workflow(k.ns, k.name);
+    }
+    case table::workflow_version: {
+      auto k = *keys::decode_workflow_version(key);
+      return keys::workflow_version(k.ns, k.name, k.hash);
+    }
   }
   return {};
 }

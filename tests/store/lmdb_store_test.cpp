@@ -178,7 +178,9 @@ TEST_F(lmdb, a_read_only_directory_is_refused_with_a_remedy) {
   if (child == 0) {
     if (::getuid() == 0 && ::setuid(65'534) != 0) ::_exit(1);  // root may write anywhere
     auto opened = lmdb_store::open({path, 1 << 30, false});
-    const auto answer = opened.ok() ? "opened" : std::string(code_word(opened.failure().code)) + "|" + opened.failure().sentence + "|" + opened.failure().remedy;
+    const auto answer =
+        opened.ok() ? "opened"
+                    : std::string(code_word(opened.failure().code)) + "|" + opened.failure().sentence + "|" + opened.failure().remedy;
     (void)!::write(fds[1], answer.data(), answer.size());
     ::_exit(0);
   }
@@ -187,7 +189,9 @@ TEST_F(lmdb, a_read_only_directory_is_refused_with_a_remedy) {
   ASSERT_GT(::read(fds[0], answer, sizeof answer - 1), 0);
   ::close(fds[0]);
   ::waitpid(child, nullptr, 0);
-  EXPECT_EQ(std::string(answer), "disk|The store " + path + " cannot be written: Permission denied.|Give this user the right to write there, or name another directory.");
+  EXPECT_EQ(std::string(answer),
+            "disk|The store " + path +
+                " cannot be written: Permission denied.|Give this user the right to write there, or name another directory.");
 }
 
 TEST_F(lmdb, a_file_that_is_no_lmdb_file_is_refused) {

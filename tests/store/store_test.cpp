@@ -44,7 +44,8 @@ batch make(std::uint64_t sequence, std::uint64_t epoch) {
   return out;
 }
 
-std::vector<std::string> keys_between(const snapshot& of, std::string_view from, std::string_view to, bool reverse, std::size_t limit = 100) {
+std::vector<std::string> keys_between(const snapshot& of, std::string_view from, std::string_view to, bool reverse,
+                                      std::size_t limit = 100) {
   std::vector<std::string> out;
   const auto visit = [&](std::string_view key, std::string_view) {
     out.emplace_back(key);
@@ -225,10 +226,12 @@ TYPED_TEST(any_store, agrees_with_a_plain_map_over_random_groups) {
   std::map<std::pair<int, std::string>, std::string> found;
   const auto now = this->it->read();
   for (int i = 1; i < table_count; ++i) {
-    ASSERT_TRUE(now->scan(static_cast<table>(i), {}, {}, [&](std::string_view key, std::string_view payload) {
-      found[{i, std::string(key)}] = std::string(payload);
-      return true;
-    }).ok());
+    ASSERT_TRUE(now->scan(static_cast<table>(i), {}, {},
+                          [&](std::string_view key, std::string_view payload) {
+                            found[{i, std::string(key)}] = std::string(payload);
+                            return true;
+                          })
+                    .ok());
   }
   EXPECT_GT(found.size(), 100u);
   EXPECT_TRUE(found == model);
