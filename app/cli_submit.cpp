@@ -5,6 +5,7 @@
 
 #include "actors/client_split.hpp"
 #include "actors/core/expression.hpp"
+#include "actors/core/task.hpp"
 #include "app/cli_batch.hpp"
 #include "app/cli_commands.hpp"
 #include "app/cli_json.hpp"
@@ -62,7 +63,7 @@ std::string result_json(const v1::SubmitResult& taken, const v1::TaskEnd* end) {
   json_writer out;
   out.begin_object().key("id").string(taken.id()).key("created").boolean(taken.created());
   if (end != nullptr)
-    out.key("state").string(task_state_word(end->state())).key("parked").boolean(end->parked()).key("reason").string(end->reason());
+    out.key("state").string(core::state_word(end->state())).key("parked").boolean(end->parked()).key("reason").string(end->reason());
   return out.end_object().text() + "\n";
 }
 

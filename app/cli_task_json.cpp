@@ -1,4 +1,5 @@
 #include "app/cli_task_json.hpp"
+#include "actors/core/task.hpp"
 
 #include "app/cli_words.hpp"
 
@@ -13,7 +14,7 @@ void write_labels(json_writer& out, const google::protobuf::RepeatedPtrField<v1:
 }
 
 void write_step(json_writer& out, const v1::StepRecord& step) {
-  out.begin_object().key("path").string(step.path()).key("state").string(step_state_word(step.state()));
+  out.begin_object().key("path").string(step.path()).key("state").string(core::state_word(step.state()));
   out.key("attempt").number(step.attempt()).key("failure_count").number(step.failure_count()).key("tries").number(step.tries());
   out.key("generation").number(step.generation()).key("instance").string(step.instance());
   out.key("complete_by").moment(step.complete_by_unix_ms()).key("not_before").moment(step.not_before_unix_ms());
@@ -43,7 +44,13 @@ void write_event(json_writer& out, const v1::HistoryEvent& event, const std::str
 
 std::string task_summary_json(const v1::TaskSummary& task) {
   json_writer out;
-  out.begin_object().key("id").string(task.id()).key("workflow").string(task.workflow()).key("state").string(task_state_word(task.state()));
+  out.begin_object()
+      .key("id")
+      .string(task.id())
+      .key("workflow")
+      .string(task.workflow())
+      .key("state")
+      .string(core::state_word(task.state()));
   out.key("parked").boolean(task.parked()).key("reason").string(task.reason());
   out.key("steps_done").number(task.steps_done()).key("steps_total").number(task.steps_total());
   out.key("created_at").moment(task.created_at_unix_ms()).key("finished_at").moment(task.finished_at_unix_ms());
@@ -61,7 +68,13 @@ std::string event_json(const v1::HistoryEvent& event, const std::string& step) {
 std::string task_show_json(const v1::TaskShowReply& reply) {
   const auto& task = reply.task();
   json_writer out;
-  out.begin_object().key("id").string(task.id()).key("workflow").string(task.workflow()).key("state").string(task_state_word(task.state()));
+  out.begin_object()
+      .key("id")
+      .string(task.id())
+      .key("workflow")
+      .string(task.workflow())
+      .key("state")
+      .string(core::state_word(task.state()));
   out.key("parked").boolean(task.parked()).key("paused").boolean(task.paused()).key("reason").string(task.parked_reason());
   write_labels(out, task.labels());
   out.key("priority").number(std::int32_t{task.priority()}).key("input").raw(task.input().json());

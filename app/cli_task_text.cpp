@@ -1,3 +1,4 @@
+#include "actors/core/task.hpp"
 #include "app/cli_table.hpp"
 #include "app/cli_task_json.hpp"
 #include "app/cli_words.hpp"
@@ -33,7 +34,7 @@ std::string steps_text(const v1::TaskRecord& task) {
       next = "ends by " + time_text(step.complete_by_unix_ms());
     else if (step.not_before_unix_ms() != 0)
       next = "again at " + time_text(step.not_before_unix_ms());
-    table.add({step.path(), step_state_word(step.state()), number(step.attempt()), number(step.failure_count()), number(step.tries()),
+    table.add({step.path(), core::state_word(step.state()), number(step.attempt()), number(step.failure_count()), number(step.tries()),
                step.instance(), next, fault_text(step)});
   }
   return table.text();

@@ -1,4 +1,5 @@
 #include "app/cli_watch.hpp"
+#include "actors/core/task.hpp"
 
 #include <unistd.h>
 
@@ -34,7 +35,7 @@ std::string end_json(const v1::WatchReply& reply) {
   json_writer out;
   out.begin_object()
       .key("state")
-      .string(task_state_word(reply.state()))
+      .string(core::state_word(reply.state()))
       .key("parked")
       .boolean(reply.parked())
       .key("reason")
@@ -81,7 +82,7 @@ std::string end_text(const std::string& id, v1::TaskState state, bool parked, co
   if (parked)
     out += " is parked: " + (reason.empty() ? std::string{"the node gives no reason"} : printable(reason));
   else
-    out += std::string{" is "} + task_state_word(state);
+    out += std::string{" is "} + core::state_word(state);
   return out + (out.back() == '.' ? "\n" : ".\n");
 }
 

@@ -3,34 +3,10 @@
 #include <array>
 #include <cstdio>
 
+#include "actors/core/task.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::app {
-
-const char* task_state_word(v1::TaskState state) {
-  switch (state) {
-    case v1::TASK_STATE_PENDING: return "pending";
-    case v1::TASK_STATE_RUNNING: return "running";
-    case v1::TASK_STATE_COMPLETED: return "completed";
-    case v1::TASK_STATE_UNDOING: return "undoing";
-    case v1::TASK_STATE_UNDONE: return "undone";
-    default: return "unknown";
-  }
-}
-
-const char* step_state_word(v1::StepState state) {
-  switch (state) {
-    case v1::STEP_STATE_PENDING: return "pending";
-    case v1::STEP_STATE_RUNNING: return "running";
-    case v1::STEP_STATE_COMPLETED: return "completed";
-    case v1::STEP_STATE_FAILED: return "failed";
-    case v1::STEP_STATE_IN_DOUBT: return "in_doubt";
-    case v1::STEP_STATE_SKIPPED: return "skipped";
-    case v1::STEP_STATE_UNDOING: return "undoing";
-    case v1::STEP_STATE_UNDONE: return "undone";
-    default: return "unknown";
-  }
-}
 
 const char* fault_kind_word(v1::FaultKind kind) {
   switch (kind) {
@@ -60,12 +36,12 @@ const char* event_word(v1::EventKind kind) {
 std::optional<v1::TaskState> task_state_from_word(std::string_view word) {
   for (auto state :
        {v1::TASK_STATE_PENDING, v1::TASK_STATE_RUNNING, v1::TASK_STATE_COMPLETED, v1::TASK_STATE_UNDOING, v1::TASK_STATE_UNDONE})
-    if (word == task_state_word(state)) return state;
+    if (word == core::state_word(state)) return state;
   return std::nullopt;
 }
 
 std::string task_state_text(v1::TaskState state, bool parked, bool paused) {
-  std::string out = task_state_word(state);
+  std::string out = core::state_word(state);
   if (parked) out += ", parked";
   if (paused) out += ", paused";
   return out;

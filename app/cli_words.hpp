@@ -9,12 +9,10 @@
 
 namespace fairlead::app {
 
-const char* task_state_word(v1::TaskState state);
-const char* step_state_word(v1::StepState state);
 const char* fault_kind_word(v1::FaultKind kind);
 const char* event_word(v1::EventKind kind);
 
-/// The state that `task_state_word` gives this word for.
+/// The state that `core::state_word` gives this word for.
 std::optional<v1::TaskState> task_state_from_word(std::string_view word);
 
 /// For people: the state, and that an operator has to look.

@@ -1,7 +1,6 @@
 #include "actors/core/task_document.hpp"
 
-#include <array>
-#include <cstdio>
+#include "actors/core/json.hpp"
 
 namespace fairlead::core {
 
@@ -17,32 +16,13 @@ const char* status_word(const v1::StepRecord& step) {
   }
 }
 
-}  // namespace
-
 std::string quote_json(std::string_view text) {
   std::string out;
-  out.reserve(text.size() + 2);
-  out += '"';
-  for (const char c : text) {
-    switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20) {
-          std::array<char, 8> escape{};
-          std::snprintf(escape.data(), escape.size(), "\\u%04x", static_cast<unsigned>(static_cast<unsigned char>(c)));
-          out += escape.data();
-        } else {
-          out += c;
-        }
-    }
-  }
-  out += '"';
+  append_json_string(out, text);
   return out;
 }
+
+}  // namespace
 
 std::optional<std::string_view> task_document::text_of(const v1::Payload& payload) const {
   if (payload.slot() == 0) {

@@ -33,7 +33,4 @@ class task_document final : public document {
   mutable std::optional<error> failure_;
 };
 
-/// `text` as a JSON string with its quotes.
-std::string quote_json(std::string_view text);
-
 }  // namespace fairlead::core

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "actors/core/task.hpp"
 #include "app/cli_json.hpp"
 #include "app/cli_labels.hpp"
 #include "app/cli_progress.hpp"
@@ -51,7 +52,7 @@ TEST(cli_json, puts_payloads_in_as_they_are) {
 TEST(cli_words, every_state_of_a_task_has_a_word_that_reads_back) {
   for (int i = v1::TASK_STATE_PENDING; i <= v1::TASK_STATE_UNDONE; ++i) {
     auto state = static_cast<v1::TaskState>(i);
-    EXPECT_EQ(task_state_from_word(task_state_word(state)), state);
+    EXPECT_EQ(task_state_from_word(core::state_word(state)), state);
   }
   EXPECT_FALSE(task_state_from_word("unknown"));
 }
@@ -59,7 +60,7 @@ TEST(cli_words, every_state_of_a_task_has_a_word_that_reads_back) {
 TEST(cli_words, no_step_state_or_event_is_unknown) {
   for (int i = 1; i <= v1::StepState_MAX; ++i)
     if (v1::StepState_IsValid(i)) {
-      EXPECT_STRNE(step_state_word(static_cast<v1::StepState>(i)), "unknown") << i;
+      EXPECT_STRNE(core::state_word(static_cast<v1::StepState>(i)), "unknown") << i;
     }
   for (int i = 1; i <= v1::EventKind_MAX; ++i)
     if (v1::EventKind_IsValid(i)) {
