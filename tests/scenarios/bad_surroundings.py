@@ -12,37 +12,11 @@ import time
 import harness
 import node_file
 import orders
+import place
 from harness import expect, fairlead, wait_until
 
 sys.path.insert(0, str(harness.SERVICES))
 import audit  # noqa: E402
-
-
-class place:
-    """A folder with a node file whose store lies in it."""
-
-    def __init__(self, box, name, services=None, **settings):
-        self.folder = box.folder / name
-        self.folder.mkdir()
-        self.store = self.folder / "store"
-        self.port, = harness.free_ports(1)
-        ports = {7100: self.port, **(dict(zip((7101, 7102, 7103), services.ports.values())) if services else {})}
-        self.config = node_file.derive(harness.ROOT / "config" / "single.yaml", self.folder / "node.yaml", ports=ports,
-                                       settings={"store.path": "store", **{key.replace("__", "."): value for key, value in settings.items()}})
-        self.node = harness.node(box, self.config, f"127.0.0.1:{self.port}", self.folder / "node.log")
-
-    def begin(self):
-        """A store that a node has worked on."""
-        self.node.start()
-        deploy(self.node)
-        code, _ = self.node.end()
-        expect(code == 0, f"the node ended with {code}: {self.node.last_words()}")
-        return self
-
-
-def deploy(node):
-    done = fairlead("workflow", "deploy", harness.ROOT / "config" / "workflows" / "order.yaml", node=node.address)
-    expect(done.returncode == 0, f"deploy: {done.stderr}")
 
 
 def refuses(what, config, codes, words, prefix=()):
@@ -56,15 +30,15 @@ def refuses(what, config, codes, words, prefix=()):
 
 
 def store_directories(box):
-    one = place(box, "missing_parent", store__path="not/there/store")
+    one = place.place(box, "missing_parent", store__path="not/there/store")
     refuses("a store whose parent is missing", one.config, (3, 74), ["not/there"])
-    one = place(box, "under_a_file", store__path="file/store")
+    one = place.place(box, "under_a_file", store__path="file/store")
     (one.folder / "file").write_text("")
     refuses("a store under a file", one.config, (2, 3, 74), ["file/store"])
-    one = place(box, "a_file")
+    one = place.place(box, "a_file")
     one.store.write_text("")
     refuses("a store that is a file", one.config, (2, 74), [one.store])
-    one = place(box, "read_only").begin()
+    one = place.place(box, "read_only").begin()
     without_rights = root_without_its_rights()
     if without_rights is None:
         print("skipped  a read-only store: this user may write everywhere", flush=True)
@@ -87,7 +61,7 @@ def root_without_its_rights():
 
 
 def in_use(box):
-    one, other = place(box, "first"), place(box, "second")
+    one, other = place.place(box, "first"), place.place(box, "second")
     one.node.start()
     taken = node_file.derive(other.config, other.folder / "same_store.yaml", settings={"store.path": one.store})
     refuses("a store in use", taken, (75,), [one.store, one.node.process.pid])
@@ -104,23 +78,23 @@ def newer(box):
     if not helper:
         print("skipped  a newer store: FAIRLEAD_MAKE_NEWER_STORE does not name the program that makes one", flush=True)
         return
-    one = place(box, "newer").begin()
+    one = place.place(box, "newer").begin()
     done = subprocess.run([helper, str(one.store)], capture_output=True, text=True)
     expect(done.returncode == 0, f"make_newer_store: {done.stderr}")
     refuses("a newer store", one.config, (74,), [one.store, "version"])
 
 
 def damaged(box):
-    original = place(box, "whole")
+    original = place.place(box, "whole")
     original.node.start()
-    deploy(original.node)
+    place.deploy(original.node)
     for order in orders.made_up(20, 1):  # parked or failing: nobody serves them, what counts is that they are stored
         fairlead("submit", "order", "--id", order["id"], "--input", json.dumps(order["input"]), node=original.node.address)
     original.node.end()
     data = (original.store / "data.mdb").read_bytes()
     for what, spoil in (("overwritten from the start", lambda b: b"\xa5" * 8192 + b[8192:]), ("cut in half", lambda b: b[:len(b) // 2 & ~4095]),
                         ("a bit flipped in stored values", flip_in_value)):
-        one = place(box, what.replace(" ", "_"))
+        one = place.place(box, what.replace(" ", "_"))
         shutil.copytree(original.store, one.store)
         (one.store / "data.mdb").write_bytes(spoil(data))
         checked = fairlead("store", "check", one.store)
@@ -139,9 +113,9 @@ def flip_in_value(data):
 
 def full(box, services):
     """At 90 % new tasks are refused, and what was taken goes on to its end."""
-    one = place(box, "full", services, store__max_size="16MiB")
+    one = place.place(box, "full", services, store__max_size="16MiB")
     one.node.start()
-    deploy(one.node)
+    place.deploy(one.node)
     history = harness.history(one.folder / "history.jsonl")
     refusals = []
     for turn in range(60):
@@ -158,9 +132,9 @@ def full(box, services):
 def overfull(box, services):
     """Great inputs at once: what runs may need more than what is left. Then the node ends with its reason, and with a greater store all of it
     goes on."""
-    one = place(box, "overfull", services, store__max_size="16MiB")
+    one = place.place(box, "overfull", services, store__max_size="16MiB")
     one.node.start()
-    deploy(one.node)
+    place.deploy(one.node)
     history = harness.history(one.folder / "history.jsonl")
     for turn in range(10):
         if one.node.process.poll() is not None or give(one, history, [heavy(f"over-{turn * 10 + i:05}", 200_000) for i in range(10)]):
@@ -216,12 +190,12 @@ def finish(one, services, history, prefix):
 
 def asked_to_end(box, services):
     """SIGTERM and SIGINT in the middle of work: in bounded time, with 0, and everything acknowledged goes on afterwards."""
-    one = place(box, "asked", services)
+    one = place.place(box, "asked", services)
     history = harness.history(one.folder / "history.jsonl")
     for turn, number in enumerate((signal.SIGTERM, signal.SIGINT, signal.SIGTERM)):
         one.node.start()
         if turn == 0:
-            deploy(one.node)
+            place.deploy(one.node)
         batch = list(orders.made_up(100, 1, 1 + 100 * turn, prefix="asked-"))
         history.add_orders(batch)
         path = one.folder / "batch.jsonl"

@@ -1,0 +1,32 @@
+"""A node with a folder of its own."""
+
+import harness
+import node_file
+from harness import expect, fairlead
+
+
+class place:
+    """A folder with a node file whose store lies in it."""
+
+    def __init__(self, box, name, services=None, **settings):
+        self.folder = box.folder / name
+        self.folder.mkdir()
+        self.store = self.folder / "store"
+        self.port, = harness.free_ports(1)
+        ports = {7100: self.port, **(dict(zip((7101, 7102, 7103), services.ports.values())) if services else {})}
+        self.config = node_file.derive(harness.ROOT / "config" / "single.yaml", self.folder / "node.yaml", ports=ports,
+                                       settings={"store.path": "store", **{key.replace("__", "."): value for key, value in settings.items()}})
+        self.node = harness.node(box, self.config, f"127.0.0.1:{self.port}", self.folder / "node.log")
+
+    def begin(self):
+        """A store that a node has worked on."""
+        self.node.start()
+        deploy(self.node)
+        code, _ = self.node.end()
+        expect(code == 0, f"the node ended with {code}: {self.node.last_words()}")
+        return self
+
+
+def deploy(node):
+    done = fairlead("workflow", "deploy", harness.ROOT / "config" / "workflows" / "order.yaml", node=node.address)
+    expect(done.returncode == 0, f"deploy: {done.stderr}")
