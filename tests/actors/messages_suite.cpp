@@ -44,7 +44,8 @@ void fill(google::protobuf::Message& out, int depth = 0) {
           put(&refl::AddEnumValue, &refl::SetEnumValue, field->enum_type()->value(field->enum_type()->value_count() - 1)->number());
           break;
         case kind::CPPTYPE_STRING: {
-          auto text = std::string{field->type() == kind::TYPE_BYTES ? "\x00\xff bytes" : "t\xc3\xa4xt", 7} + std::to_string(number);
+          using namespace std::string_literals;
+          const auto text = (field->type() == kind::TYPE_BYTES ? "\x00\xff bytes"s : "t\xc3\xa4xt"s) + std::to_string(number);
           field->is_repeated() ? access->AddString(&out, field, text) : access->SetString(&out, field, text);
           break;
         }
