@@ -38,7 +38,7 @@ status scheduler::open(std::uint64_t epoch) {
   // Also when nothing is due: the end of the sweep is what admits pending tasks.
   sweeping_ = true;
   look_at_usage();
-  const auto opened = catalog_.open(now_committed);
+  auto opened = catalog_.open(now_committed);
   // An attempt that was out is due before its step's timeout has passed, and a step that waited for a slot or an input before the task
   // would have been looked at again. What is due later waits for its moment and needs nothing now: the Supervisor will find it.
   const auto latest = to_unix_ms(world_.time->now()) + std::max(catalog_.longest_timeout_ms(), core::waiting_recheck_ms);

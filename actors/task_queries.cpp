@@ -138,8 +138,11 @@ v1::TaskListReply list_tasks(const v1::TaskListRequest& what, const store::snaps
   }
   auto scan = plan_for(what);
   if (!what.cursor().empty()) {
-    const auto key = from_hex(what.cursor());
-    if (!key || *key < scan.from || (!scan.to.empty() && *key > scan.to)) {
+    // The table's number, then the key: the same key may mean something in another table too.
+    auto key = from_hex(what.cursor());
+    const auto own = key && !key->empty() && (*key)[0] == static_cast<char>(scan.where);
+    if (own) key->erase(0, 1);
+    if (!own || *key < scan.from || (!scan.to.empty() && *key > scan.to)) {
       *out.mutable_error() = error{v1::ERROR_CODE_INVALID_ARGUMENT, "the cursor is not one of this list",
                                    "use the cursor of the page before, with the same filters"}
                                  .to_proto();
@@ -158,7 +161,7 @@ v1::TaskListReply list_tasks(const v1::TaskListRequest& what, const store::snaps
     }
     if (*task && matches(what, **task, now)) *out.add_items() = summary_of(**task);
     if (static_cast<std::uint32_t>(out.items_size()) < page && ++seen < rows_a_page) return true;
-    out.set_cursor(store::to_hex(key));
+    out.set_cursor(store::to_hex(static_cast<char>(scan.where) + std::string{key}));
     return false;
   });
   if (!scanned.ok()) failed = scanned.failure();

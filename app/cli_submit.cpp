@@ -26,7 +26,7 @@ constexpr std::chrono::seconds patience{60};
 struct submit_options {
   std::string workflow;
   std::string id;
-  std::string input;
+  std::optional<std::string> input;
   std::vector<std::string> labels;
   std::optional<std::int32_t> priority;
   std::string batch;
@@ -39,8 +39,11 @@ error bad_input(const std::string& sentence, const std::string& remedy = "Give J
 }
 
 /// What `--input` stands for. One byte more than allowed is read, so that a file of any size is refused at once.
-result<std::string> read_input(const std::string& text) {
-  if (text.empty()) return std::string{};
+result<std::string> read_input(const std::optional<std::string>& given) {
+  if (!given) return std::string{};
+  const auto& text = *given;
+  // Most likely an unset variable of a script: that must not become a task without its input.
+  if (text.empty()) return bad_input("The input is empty", "Give JSON, @FILE or @- for standard input, or leave --input out for null");
   std::string out = text;
   std::string name = "The input";
   if (text.front() == '@') {

@@ -41,7 +41,11 @@ status prepare_directory(const std::string& directory, bool read_only) {
   if (directory.empty()) return error{v1::ERROR_CODE_INVALID_ARGUMENT, "The store has no directory.", "Name one in the node's config."};
   struct stat found {};
   if (::stat(directory.c_str(), &found) == 0) {
-    if (S_ISDIR(found.st_mode)) return nothing{};
+    if (S_ISDIR(found.st_mode)) {
+      // Who only reads leaves nothing behind where there is no store, not even a lock.
+      if (read_only && ::stat((directory + "/data.mdb").c_str(), &found) != 0) return no_store(directory);
+      return nothing{};
+    }
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, directory + " is not a directory.", "Name a directory for the store."};
   }
   if (errno != ENOENT) return refused_by_system("The store directory " + directory + " cannot be reached", errno);

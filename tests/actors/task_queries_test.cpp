@@ -67,6 +67,17 @@ TEST_F(task_queries_test, refuses_a_cursor_of_another_list) {
   }
 }
 
+TEST_F(task_queries_test, refuses_the_cursor_of_a_list_with_other_filters) {
+  for (std::uint64_t i = 1; i <= 3; ++i) shard.create(order(i));
+  v1::TaskListRequest by_workflow;
+  by_workflow.set_workflow("order");
+  by_workflow.set_page_size(1);
+  v1::TaskListRequest all;
+  all.set_cursor(list(by_workflow).cursor());
+  ASSERT_FALSE(all.cursor().empty());
+  EXPECT_EQ(list(all).error().code(), v1::ERROR_CODE_INVALID_ARGUMENT);
+}
+
 TEST_F(task_queries_test, filters_by_state_hold_workflow_label_and_age) {
   auto other = order(1);
   other.set_workflow("other");

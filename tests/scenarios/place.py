@@ -13,7 +13,9 @@ class place:
         self.folder.mkdir()
         self.store = self.folder / "store"
         self.port, = harness.free_ports(1)
-        ports = {7100: self.port, **(dict(zip((7101, 7102, 7103), services.ports.values())) if services else {})}
+        # Without services the agents get ports that nobody listens on: another's services may stand at those of config/.
+        agents = services.ports.values() if services else harness.free_ports(3)
+        ports = {7100: self.port, **dict(zip((7101, 7102, 7103), agents))}
         self.config = node_file.derive(harness.ROOT / "config" / "single.yaml", self.folder / "node.yaml", ports=ports,
                                        settings={"store.path": "store", **{key.replace("__", "."): value for key, value in settings.items()}})
         self.node = harness.node(box, self.config, f"127.0.0.1:{self.port}", self.folder / "node.log")

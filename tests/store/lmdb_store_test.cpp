@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <filesystem>
 
 #include <fstream>
 #include <thread>
@@ -166,6 +167,12 @@ TEST_F(lmdb, reading_only_shows_what_is_there) {
   ASSERT_TRUE(opened.ok()) << opened.failure().sentence;
   EXPECT_EQ(value_of(**opened, table::task, "a"), "seen");
   EXPECT_FALSE((*opened)->commit({with_row(2, 1, "b", "x")}).ok());
+}
+
+TEST_F(lmdb, reading_where_there_is_no_store_leaves_nothing_behind) {
+  std::filesystem::create_directory(path);
+  EXPECT_EQ(refusal({path, std::uint64_t{1} << 30, true}).code, v1::ERROR_CODE_NOT_FOUND);
+  EXPECT_TRUE(std::filesystem::is_empty(path));
 }
 
 TEST_F(lmdb, a_read_only_directory_is_refused_with_a_remedy) {
