@@ -10,7 +10,7 @@
 namespace fairlead {
 
 status workflow_catalog::open(const store::snapshot& from) {
-  const auto versions = from.scan(store::table::workflow_version, {}, {}, [this](std::string_view, std::string_view payload) {
+  auto versions = from.scan(store::table::workflow_version, {}, {}, [this](std::string_view, std::string_view payload) {
     v1::DeployedWorkflow version;
     if (version.ParseFromArray(payload.data(), static_cast<int>(payload.size())))
       for (const auto& step : version.definition().steps()) longest_timeout_ms_ = std::max(longest_timeout_ms_, step.timeout_ms());
