@@ -27,6 +27,15 @@ find_plain_library(jq jq.h jq onig)
 find_plain_library(xxhash xxhash.h xxhash)
 target_link_libraries(fairlead::caf INTERFACE Threads::Threads)
 
+# Only an example needs it: without it that example is left out.
+find_path(sqlite_INCLUDE sqlite3.h)
+find_library(sqlite_LIBRARY sqlite3)
+if(sqlite_INCLUDE AND sqlite_LIBRARY)
+  add_library(fairlead::sqlite INTERFACE IMPORTED)
+  target_include_directories(fairlead::sqlite SYSTEM INTERFACE ${sqlite_INCLUDE})
+  target_link_libraries(fairlead::sqlite INTERFACE ${sqlite_LIBRARY})
+endif()
+
 # The allocator of the node (docs/adr/0008-jemalloc.md). Sanitizers bring their own.
 find_library(JEMALLOC jemalloc REQUIRED)
 add_library(fairlead::allocator INTERFACE IMPORTED)

@@ -1,13 +1,17 @@
 #include "actors/agent_host.hpp"
 
+#include <algorithm>
 #include <thread>
 #include <utility>
+
+#include "actors/agents/attempt_results.hpp"
 
 namespace fairlead {
 
 namespace {
 
 constexpr duration resend_after = std::chrono::seconds{2};
+constexpr std::size_t over_limit = 10'000;  // attempts remembered though they are over; a second message comes soon or not at all
 
 agents::attempt_key key_of(const v1::Perform& what) { return {what.task_number(), what.step(), what.direction(), what.attempt()}; }
 
@@ -24,6 +28,7 @@ v1::RegisterAgent agent_host::registration() const {
   out.set_kind(who_.kind);
   out.set_capacity(backend_.capacity());
   for (auto& call : backend_.calls()) out.add_calls(std::move(call));
+  for (auto& call : backend_.lookups()) out.add_lookups(std::move(call));
   return out;
 }
 
@@ -42,7 +47,12 @@ void agent_host::start(const v1::Perform& what) {
     return;
   }
   const auto complete_by = from_unix_ms(what.complete_by_unix_ms());
-  if (complete_by <= time_.now()) return;
+  if (complete_by <= time_.now() || over_.count(key) != 0) return;
+  if (what.direction() == v1::DIRECTION_LOOKUP && !can_look_up(what.call())) {
+    // The Scheduler may know an older registration than ours. Left to the backend, the call itself might be carried out.
+    report(key, complete_by, agents::not_known());
+    return;
+  }
 
   at_once_.reset();
   starting_ = &key;
@@ -56,7 +66,7 @@ void agent_host::start(const v1::Perform& what) {
   });
   starting_ = nullptr;
   if (at_once_) {
-    report(key, std::move(*at_once_));
+    report(key, complete_by, std::move(*at_once_));
     at_once_.reset();
     return;
   }
@@ -64,11 +74,17 @@ void agent_host::start(const v1::Perform& what) {
   leases_.emplace(complete_by, key);
 }
 
+bool agent_host::can_look_up(const std::string& call) const {
+  const auto offered = backend_.lookups();
+  return std::find(offered.begin(), offered.end(), call) != offered.end();
+}
+
 void agent_host::finished(const agents::attempt_key& key, agents::attempt_result result) {
   const auto found = held_.find(key);
   if (found == held_.end()) return;
+  const auto complete_by = found->second;
   forget_lease(key);
-  report(key, std::move(result));
+  report(key, complete_by, std::move(result));
 }
 
 void agent_host::forget_lease(const agents::attempt_key& key) {
@@ -84,25 +100,43 @@ void agent_host::forget_lease(const agents::attempt_key& key) {
   held_.erase(found);
 }
 
-void agent_host::report(const agents::attempt_key& key, agents::attempt_result result) {
+void agent_host::report(const agents::attempt_key& key, moment complete_by, agents::attempt_result result) {
   v1::Outcome outcome;
   outcome.set_task_number(key.task_number);
   outcome.set_step(key.step);
   outcome.set_direction(key.direction);
   outcome.set_attempt(key.attempt);
   outcome.set_tries(result.tries);
-  if (result.fault)
+  const bool lookup = key.direction == v1::DIRECTION_LOOKUP;
+  if (result.fault) {
     *outcome.mutable_fault() = std::move(*result.fault);
-  else
-    outcome.set_output(std::move(result.output));
+  } else {
+    // A backend that says nothing has found out nothing.
+    if (lookup) outcome.set_verdict(result.verdict == v1::LOOKUP_VERDICT_UNSPECIFIED ? v1::LOOKUP_VERDICT_UNKNOWN : result.verdict);
+    if (!lookup || result.verdict == v1::LOOKUP_VERDICT_DONE) outcome.set_output(std::move(result.output));
+  }
   *gathered_.add_items() = outcome;
   const auto now = time_.now();
-  outcomes_[key] = {std::move(outcome), now};
+  outcomes_[key] = {std::move(outcome), now, complete_by};
   if (!resend_at_) resend_at_ = now + resend_after;
 }
 
+void agent_host::remember_over(const agents::attempt_key& key, moment complete_by) {
+  const auto now = time_.now();
+  while (!over_until_.empty() && (over_until_.begin()->first <= now || over_until_.size() >= over_limit)) {
+    over_.erase(over_until_.begin()->second);
+    over_until_.erase(over_until_.begin());
+  }
+  if (complete_by > now && over_.emplace(key, complete_by).second) over_until_.emplace(complete_by, key);
+}
+
 void agent_host::acknowledged(const v1::OutcomeAckBatch& what) {
-  for (const auto& item : what.items()) outcomes_.erase({item.task_number(), item.step(), item.direction(), item.attempt()});
+  for (const auto& item : what.items()) {
+    const auto found = outcomes_.find({item.task_number(), item.step(), item.direction(), item.attempt()});
+    if (found == outcomes_.end()) continue;
+    remember_over(found->first, found->second.complete_by);
+    outcomes_.erase(found);
+  }
   if (outcomes_.empty()) resend_at_.reset();
 }
 

@@ -3,7 +3,7 @@
 // refused it. A shell over ports. One thread at a time.
 //
 // What it promises: at complete_by it stops an attempt and never speaks of it again unless it had finished before; the same attempt
-// handed over twice is carried out once.
+// handed over twice is carried out once; a lookup that its backend does not offer is answered (it is not known) and never performed.
 
 #include <cstdint>
 #include <functional>
@@ -64,9 +64,12 @@ class agent_host {
   struct unacknowledged {
     v1::Outcome outcome;
     moment sent;
+    moment complete_by;
   };
+  void remember_over(const agents::attempt_key& key, moment complete_by);
   void start(const v1::Perform& what);
-  void report(const agents::attempt_key& key, agents::attempt_result result);
+  bool can_look_up(const std::string& call) const;
+  void report(const agents::attempt_key& key, moment complete_by, agents::attempt_result result);
   void forget_lease(const agents::attempt_key& key);
 
   identity who_;
@@ -78,6 +81,9 @@ class agent_host {
   std::unordered_map<agents::attempt_key, moment, attempt_key_hash> held_;  // until complete_by
   std::multimap<moment, agents::attempt_key> leases_;                       // the same by time
   std::unordered_map<agents::attempt_key, unacknowledged, attempt_key_hash> outcomes_;
+  // Attempts that are over and acknowledged, until the message that handed them over would be too late: it may come a second time.
+  std::unordered_map<agents::attempt_key, moment, attempt_key_hash> over_;
+  std::multimap<moment, agents::attempt_key> over_until_;  // the same by time
   std::optional<moment> resend_at_;
   v1::OutcomeBatch gathered_;
 

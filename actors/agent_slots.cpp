@@ -18,6 +18,7 @@ agent_slots::arrival agent_slots::add(const v1::RegisterAgent& what) {
   entry.name = what.instance();
   entry.kind = what.kind();
   entry.calls.assign(what.calls().begin(), what.calls().end());
+  entry.lookups.assign(what.lookups().begin(), what.lookups().end());
   entry.incarnation = what.incarnation();
   entry.capacity = what.capacity();
   if (std::find(service.instances.begin(), service.instances.end(), &entry) == service.instances.end()) service.instances.push_back(&entry);
@@ -67,25 +68,23 @@ void agent_slots::release(std::string_view instance, std::uint64_t incarnation) 
 }
 
 void agent_slots::offer(service& to) {
-  if (!to.queue.empty()) offered_.push_back(&to);
+  if (to.waiting() > 0) offered_.push_back(&to);
 }
 
-void agent_slots::wait(const std::string& agent, std::uint64_t task_number) {
+void agent_slots::wait(const std::string& agent, std::uint64_t task_number, bool undoing) {
   auto& service = services_[agent];
-  if (service.queued.insert(task_number).second) service.queue.push_back(task_number);
+  (undoing ? service.undoing : service.queue).push(task_number);
 }
 
 std::optional<std::uint64_t> agent_slots::next_waiting() {
   while (!offered_.empty()) {
     auto& service = *offered_.back();
-    if (service.queue.empty() || freest(service) == nullptr) {
+    auto& next = service.undoing.empty() ? service.queue : service.undoing;
+    if (next.empty() || freest(service) == nullptr) {
       offered_.pop_back();
       continue;
     }
-    const auto number = service.queue.front();
-    service.queue.pop_front();
-    service.queued.erase(number);
-    return number;
+    return next.pop();
   }
   return std::nullopt;
 }
@@ -96,19 +95,24 @@ std::uint64_t agent_slots::held() const {
   return out;
 }
 
-bool agent_slots::offers(const std::string& agent, const std::string& call) const {
+bool agent_slots::any_knows(std::string_view agent, std::string_view call, std::vector<std::string> instance::* among) const {
   const auto found = services_.find(agent);
   if (found == services_.end()) return false;
-  return std::any_of(found->second.instances.begin(), found->second.instances.end(),
-                     [&call](const instance* of) { return std::find(of->calls.begin(), of->calls.end(), call) != of->calls.end(); });
+  return std::any_of(found->second.instances.begin(), found->second.instances.end(), [&](const instance* of) {
+    return std::find((of->*among).begin(), (of->*among).end(), call) != (of->*among).end();
+  });
 }
+
+bool agent_slots::offers(const std::string& agent, const std::string& call) const { return any_knows(agent, call, &instance::calls); }
+
+bool agent_slots::looks_up(std::string_view agent, std::string_view call) const { return any_knows(agent, call, &instance::lookups); }
 
 void agent_slots::describe(v1::StatusReply& out) const {
   for (const auto& [name, service] : services_) {
     const auto add = [&, &name = name, &service = service](const instance* of) {
       auto* line = out.add_agents();
       line->set_agent(name);
-      line->set_waiting(service.queue.size());
+      line->set_waiting(service.waiting());
       if (of == nullptr) return;
       line->set_instance(of->name);
       line->set_kind(of->kind);
@@ -119,7 +123,7 @@ void agent_slots::describe(v1::StatusReply& out) const {
     };
     for (const auto* instance : service.instances) add(instance);
     // An agent that steps wait for though nobody offers it is worth seeing.
-    if (service.instances.empty() && !service.queue.empty()) add(nullptr);
+    if (service.instances.empty() && service.waiting() > 0) add(nullptr);
   }
   std::sort(out.mutable_agents()->begin(), out.mutable_agents()->end(), [](const auto& a, const auto& b) { return a.agent() < b.agent(); });
 }

@@ -24,12 +24,14 @@ class agent_slots final : public core::agent_directory {
 
   /// The instance with the most free slots.
   std::optional<core::agent_instance> claim(std::string_view agent) override;
+  bool looks_up(std::string_view agent, std::string_view call) const override;
   std::optional<std::uint64_t> incarnation_of(std::string_view instance) const override;
   void hold(std::string_view instance) override;
   void release(std::string_view instance, std::uint64_t incarnation) override;
 
-  /// The task has a ready step that found no slot.
-  void wait(const std::string& agent, std::uint64_t task_number);
+  /// The task has a ready step that found no slot. What is to be undone goes before what is to be performed: it holds goods and money that
+  /// others wait for.
+  void wait(const std::string& agent, std::uint64_t task_number, bool undoing);
 
   /// The task that has waited longest for an agent which has a free slot now; taken off the queue.
   std::optional<std::uint64_t> next_waiting();
@@ -51,14 +53,35 @@ class agent_slots final : public core::agent_directory {
     std::string name;
     std::string kind;
     std::vector<std::string> calls;
+    std::vector<std::string> lookups;
     std::uint64_t incarnation = 0;
     std::uint32_t capacity = 0;
     std::uint32_t held = 0;
   };
+  /// Tasks in the order in which they came, each once.
+  class line {
+   public:
+    bool empty() const noexcept { return order_.empty(); }
+    std::size_t size() const noexcept { return order_.size(); }
+    void push(std::uint64_t number) {
+      if (there_.insert(number).second) order_.push_back(number);
+    }
+    std::uint64_t pop() {
+      const auto number = order_.front();
+      order_.pop_front();
+      there_.erase(number);
+      return number;
+    }
+
+   private:
+    std::deque<std::uint64_t> order_;
+    std::unordered_set<std::uint64_t> there_;
+  };
   struct service {
     std::vector<instance*> instances;
-    std::deque<std::uint64_t> queue;
-    std::unordered_set<std::uint64_t> queued;
+    line queue;
+    line undoing;
+    std::size_t waiting() const { return queue.size() + undoing.size(); }
   };
   struct string_hash {
     using is_transparent = void;
@@ -67,6 +90,7 @@ class agent_slots final : public core::agent_directory {
   template <class T>
   using by_name = std::unordered_map<std::string, T, string_hash, std::equal_to<>>;
 
+  bool any_knows(std::string_view agent, std::string_view call, std::vector<std::string> instance::* among) const;
   static instance* freest(const service& of);
   void offer(service& to);
 

@@ -1,57 +1,138 @@
 #include "actors/archiver.hpp"
 
-#include <vector>
-
+#include "store/alert_rows.hpp"
 #include "store/keys.hpp"
+#include "store/load.hpp"
 #include "store/task_rows.hpp"
 
 namespace fairlead {
 
 namespace {
 
+namespace keys = store::keys;
+
 constexpr std::size_t tasks_a_pass = 1'000;
+constexpr std::size_t alerts_a_pass = 1'000;
+constexpr std::size_t cached_definitions = 1'000;
 
 }  // namespace
 
 result<archiver::pass_result> archiver::pass() {
   const auto view = reads_.read();
-  if (last_moved_ != 0) {
-    const auto still_there = store::load_task(*view, last_moved_);
-    if (!still_there) return still_there.failure();
-    if (*still_there) return pass_result{std::nullopt, true};
-  }
-  const auto before_ms = to_unix_ms(time_.now() - policy_.archive_after);
-  std::vector<task_number> numbers;
+  const auto last = look_at_last_pass(*view);
+  if (!last) return last.failure();
+  if (*last == last_pass::under_way) return pass_result{std::nullopt, true};
+  moved_keys_.clear();
   std::int64_t day = 0;
-  for (const auto state : {v1::TASK_STATE_COMPLETED, v1::TASK_STATE_UNDONE}) {
-    const auto number = static_cast<std::uint8_t>(state);
-    const auto from = store::keys::finished(store::default_namespace, number, 0, 0);
-    const auto to = store::keys::finished(store::default_namespace, number, before_ms + 1, 0);
-    const auto scanned = view->scan(store::table::finished, from, to, [&](std::string_view key, std::string_view) {
-      const auto entry = store::keys::decode_finished(key);
-      if (!entry) return true;
-      // One pass fills the archive of one day.
-      const auto ended_on = store::day_of(entry->finished_at_unix_ms);
-      if (numbers.empty()) day = ended_on;
-      if (ended_on != day) return false;
-      numbers.emplace_back(entry->number);
-      return numbers.size() < tasks_a_pass;
-    });
-    if (!scanned.ok()) return scanned.failure();
-    if (!numbers.empty()) break;
-  }
-  if (numbers.empty()) {
-    last_moved_ = 0;
-    return pass_result{};
-  }
+  auto tasks = next_tasks(*view, day);
+  if (!tasks) return tasks.failure();
+  if (tasks->empty()) return pass_result{};
   archived_tasks out;
-  const auto moved = archives_->move(numbers, *view, day, out.erasures);
-  if (!moved.ok()) return moved.failure();
-  out.tasks = numbers.size();
-  last_moved_ = numbers.back().get();
+  out.read_at_sequence = view->get_progress().sequence;
+  std::map<std::uint32_t, std::vector<task_number>> by_retention;
+  for (auto& task : *tasks) {
+    const auto record = store::load_task(*view, task.number);
+    if (!record) return record.failure();
+    if (!*record) continue;  // an entry without a task is for a check to find
+    const auto keep_days = keep_days_of(*view, **record);
+    if (!keep_days) return keep_days.failure();
+    by_retention[*keep_days].emplace_back(task.number);
+    out.numbers.push_back(task.number);
+    ++(task.state == v1::TASK_STATE_COMPLETED ? out.completed : out.undone);
+    moved_keys_.push_back(std::move(task.key));
+  }
+  for (const auto& [keep_days, numbers] : by_retention) {
+    const auto moved = archives_->move(numbers, *view, day, out.erasures, keep_days);
+    if (!moved.ok()) return moved.failure();
+  }
+  if (out.numbers.empty()) return pass_result{};
   return pass_result{std::move(out), false};
 }
 
-status archiver::drop_old() { return archives_->drop_before(store::day_of(to_unix_ms(time_.now() - policy_.keep))); }
+// What a pass moves leaves the index of finished tasks in one batch. Where only some of it has left, tasks were brought back to life, so the
+// Scheduler dropped the message or will: it knows of them before anyone can read it here.
+result<archiver::last_pass> archiver::look_at_last_pass(const store::snapshot& view) {
+  std::size_t there = 0;
+  for (const auto& key : moved_keys_) {
+    const auto entry = view.get(store::table::finished, key);
+    if (!entry) return entry.failure();
+    if (*entry) ++there;
+  }
+  if (there == 0) return last_pass::done;
+  return there == moved_keys_.size() ? last_pass::under_way : last_pass::refused;
+}
+
+result<std::vector<archiver::finished_task>> archiver::next_tasks(const store::snapshot& view, std::int64_t& day) {
+  const auto before_ms = to_unix_ms(time_.now() - policy_.archive_after);
+  std::vector<finished_task> out;
+  // In turns, so that neither waits for ever while many of the other end.
+  undone_first_ = !undone_first_;
+  const auto first = undone_first_ ? v1::TASK_STATE_UNDONE : v1::TASK_STATE_COMPLETED;
+  const auto second = undone_first_ ? v1::TASK_STATE_COMPLETED : v1::TASK_STATE_UNDONE;
+  for (const auto state : {first, second}) {
+    const auto number = static_cast<std::uint8_t>(state);
+    const auto from = keys::finished(store::default_namespace, number, 0, 0);
+    const auto to = keys::finished(store::default_namespace, number, before_ms + 1, 0);
+    const auto scanned = view.scan(store::table::finished, from, to, [&](std::string_view key, std::string_view) {
+      const auto entry = keys::decode_finished(key);
+      if (!entry) return true;
+      const auto ended_on = store::day_of(entry->finished_at_unix_ms);
+      if (out.empty()) day = ended_on;
+      if (ended_on != day || out.size() >= tasks_a_pass) return false;
+      out.push_back({std::string{key}, entry->number, state});
+      return true;
+    });
+    if (!scanned.ok()) return scanned.failure();
+  }
+  return out;
+}
+
+result<std::uint32_t> archiver::keep_days_of(const store::snapshot& view, const v1::TaskRecord& task) {
+  auto name = std::pair{task.workflow(), task.workflow_hash()};
+  if (const auto known = keep_days_.find(name); known != keep_days_.end()) return known->second;
+  const auto key = keys::workflow_version(store::default_namespace, name.first, name.second);
+  const auto deployed = store::load<v1::DeployedWorkflow>(view, store::table::workflow_version, key);
+  if (!deployed) return deployed.failure();
+  const auto keep_days = *deployed ? (*deployed)->definition().keep_days() : 0;
+  if (keep_days_.size() >= cached_definitions) keep_days_.clear();
+  keep_days_.emplace(std::move(name), keep_days);
+  return keep_days;
+}
+
+status archiver::drop_old() {
+  const auto now_ms = to_unix_ms(time_.now());
+  if (auto dropped = archives_->drop_before(store::day_of(now_ms - policy_.keep.count())); !dropped) return dropped;
+  const auto classes = archives_->classes();
+  if (!classes) return classes.failure();
+  for (const auto keep_days : *classes) {
+    if (auto dropped = archives_->drop_before(store::day_of(now_ms) - std::int64_t{keep_days}, keep_days); !dropped) return dropped;
+  }
+  return nothing{};
+}
+
+result<std::optional<courier_rows>> archiver::old_alerts() {
+  const auto view = reads_.read();
+  const auto before_ms = to_unix_ms(time_.now() - policy_.keep);
+  courier_rows out;
+  std::size_t seen = 0;
+  std::optional<error> failed;
+  const auto from = keys::alert(store::default_namespace, alerts_seen_ + 1);
+  const auto scanned = view->scan(store::table::alert, from, {}, [&](std::string_view key, std::string_view row) {
+    v1::AlertRecord alert;
+    if (!alert.ParseFromArray(row.data(), static_cast<int>(row.size()))) {
+      failed = store::unreadable_value(store::table::alert, key);
+      return false;
+    }
+    alerts_seen_ = alert.number();
+    if (!store::is_unresolved(alert) && alert.resolved_at_unix_ms() < before_ms) store::erase_alert(out.rows, alert.number());
+    return ++seen < alerts_a_pass;
+  });
+  if (!scanned.ok()) return scanned.failure();
+  if (failed) return *failed;
+  // The end was reached: the next round begins at the oldest again.
+  if (seen < alerts_a_pass) alerts_seen_ = 0;
+  if (out.rows.empty()) return std::optional<courier_rows>{};
+  return std::optional<courier_rows>{std::move(out)};
+}
 
 }  // namespace fairlead

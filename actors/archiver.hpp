@@ -2,8 +2,12 @@
 // Moves finished tasks to dated archives in small batches, and lets go of archives that are older than the retention. A shell over ports.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "actors/local_messages.hpp"
 #include "actors/ports.hpp"
@@ -14,7 +18,7 @@ namespace fairlead {
 
 struct retention_policy {
   duration archive_after = std::chrono::hours{1};
-  duration keep = std::chrono::hours{24 * 30};
+  duration keep = std::chrono::hours{24 * 30};  // of tasks whose workflow does not say how long
 };
 
 class archiver {
@@ -27,18 +31,36 @@ class archiver {
     bool waiting = false;                 // the tasks of the pass before are not out of the store yet
   };
 
-  /// Copies the next finished tasks that are old enough to their archive and gives what takes them out of the store.
+  /// Copies the next finished tasks that are old enough to their archives and gives what takes them out of the store. Those of one pass ended
+  /// on the same day.
   result<pass_result> pass();
 
-  /// Unlinks what is older than the retention.
+  /// Unlinks what is older than its retention.
   status drop_old();
 
+  /// What erases the next alerts that were resolved longer ago than the retention; nothing when there are none among those looked at.
+  result<std::optional<courier_rows>> old_alerts();
+
  private:
+  struct finished_task {
+    std::string key;  // in the index of finished tasks
+    std::uint64_t number = 0;
+    v1::TaskState state = v1::TASK_STATE_COMPLETED;
+  };
+
+  enum class last_pass { done, under_way, refused };
+  result<last_pass> look_at_last_pass(const store::snapshot& view);
+  result<std::vector<finished_task>> next_tasks(const store::snapshot& view, std::int64_t& day);
+  result<std::uint32_t> keep_days_of(const store::snapshot& view, const v1::TaskRecord& task);
+
   const clock& time_;
   const store::store& reads_;
   std::shared_ptr<store::archive> archives_;
   retention_policy policy_;
-  std::uint64_t last_moved_ = 0;  // a task of the pass before
+  std::vector<std::string> moved_keys_;  // of the pass before, in the index of finished tasks
+  bool undone_first_ = false;
+  std::uint64_t alerts_seen_ = 0;  // up to this number alerts have been looked at in this round
+  std::map<std::pair<std::string, std::string>, std::uint32_t> keep_days_;  // by a workflow's name and hash
 };
 
 }  // namespace fairlead

@@ -29,6 +29,12 @@ archiver_actor::behavior_type run_archiver(archiver_actor::pointer self, archive
         }
         const auto dropped = shell->drop_old();
         if (!dropped.ok()) setup.log->on_note(note_level::warning, "archiver", dropped.failure().sentence);
+        auto alerts = shell->old_alerts();
+        if (!alerts) {
+          setup.on_fatal(alerts.failure());
+          return;
+        }
+        if (*alerts) self->send(setup.scheduler, std::move(**alerts));
         self->delayed_send(self, idle_pause, archive_atom_v);
       },
   };

@@ -17,6 +17,7 @@ class claim_journal final : public core::agent_directory {
     if (claimed) taken_.push_back({std::string{claimed->name}, claimed->incarnation});
     return claimed;
   }
+  bool looks_up(std::string_view agent, std::string_view call) const override { return inner_.looks_up(agent, call); }
   std::optional<std::uint64_t> incarnation_of(std::string_view instance) const override { return inner_.incarnation_of(instance); }
   void hold(std::string_view instance) override {
     inner_.hold(instance);

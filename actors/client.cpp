@@ -19,6 +19,7 @@ using std::chrono::steady_clock;
 /// A node that is up answers everything but long polls in less; after this the request is sent again.
 constexpr milliseconds longest_try{5'000};
 constexpr milliseconds longest_poll{20'000};
+constexpr milliseconds longest_replies_poll{30'000};
 
 bool over(const v1::WatchReply& reply) {
   return reply.parked() || reply.state() == v1::TASK_STATE_COMPLETED || reply.state() == v1::TASK_STATE_UNDONE;
@@ -42,8 +43,19 @@ struct client::state {
 
   template <class Reply, class Request>
   result<Reply> ask(const Request& what, duration poll = duration{0}) {
-    auto deadline = steady_clock::now() + poll + options.request_timeout;
-    auto call = std::make_shared<request_call<Request, Reply>>(what, deadline, poll + longest_try);
+    return ask<Reply>(what, poll + options.request_timeout, poll + longest_try);
+  }
+
+  /// The whole time may go by in one try.
+  template <class Reply, class Request>
+  result<Reply> ask_patiently(const Request& what) {
+    return ask<Reply>(what, options.request_timeout, options.request_timeout);
+  }
+
+  template <class Reply, class Request>
+  result<Reply> ask(const Request& what, duration limit, duration try_limit) {
+    auto deadline = steady_clock::now() + limit;
+    auto call = std::make_shared<request_call<Request, Reply>>(what, deadline, try_limit);
     auto answer = call->answer();
     caf::anon_send(shell, client_call_ptr{std::move(call)});
     return finish(answer, deadline);
@@ -171,5 +183,28 @@ result<v1::DeployReply> client::deploy(const v1::DeployRequest& what) { return s
 result<v1::WorkflowListReply> client::workflows(const v1::WorkflowListRequest& what) { return state_->ask<v1::WorkflowListReply>(what); }
 result<v1::WorkflowShowReply> client::workflow(const v1::WorkflowShowRequest& what) { return state_->ask<v1::WorkflowShowReply>(what); }
 result<v1::StatusReply> client::status_of_node(const v1::StatusRequest& what) { return state_->ask<v1::StatusReply>(what); }
+result<v1::RepliesReply> client::replies(const v1::RepliesRequest& what) {
+  return state_->ask<v1::RepliesReply>(what, std::clamp(duration{what.wait_ms()}, duration{0}, duration{longest_replies_poll}));
+}
+
+// A node that is slow with these is not asked twice: they are not idempotent, or cost it much.
+result<v1::OperateReply> client::operate(const v1::OperateRequest& what) {
+  auto reply = state_->ask_patiently<v1::OperateReply>(what);
+  if (reply && reply->results_size() != what.ids_size())
+    return error{v1::ERROR_CODE_INTERNAL, "The node answered for another number of tasks than were named", "Report this as a bug"};
+  return reply;
+}
+result<v1::DoctorReply> client::doctor(const v1::DoctorRequest& what) { return state_->ask_patiently<v1::DoctorReply>(what); }
+result<v1::AlertListReply> client::alerts(const v1::AlertListRequest& what) { return state_->ask<v1::AlertListReply>(what); }
+result<v1::AlertShowReply> client::alert(const v1::AlertShowRequest& what) { return state_->ask<v1::AlertShowReply>(what); }
+result<v1::AlertAckReply> client::acknowledge(const v1::AlertAckRequest& what) {
+  auto reply = state_->ask<v1::AlertAckReply>(what);
+  if (reply && reply->results_size() != what.numbers_size())
+    return error{v1::ERROR_CODE_INTERNAL, "The node answered for another number of alerts than were named", "Report this as a bug"};
+  return reply;
+}
+result<v1::BrakeReleaseReply> client::release_brake(const v1::BrakeReleaseRequest& what) {
+  return state_->ask_patiently<v1::BrakeReleaseReply>(what);
+}
 
 }  // namespace fairlead

@@ -62,6 +62,24 @@ class client {
   result<v1::WorkflowShowReply> workflow(const v1::WorkflowShowRequest& what);
   result<v1::StatusReply> status_of_node(const v1::StatusRequest& what);
 
+  /// The status events of the tasks that were submitted with this client's name as reply address, oldest first; waits up to `wait_ms` (at most
+  /// 30 s) for the first. An event comes again until a request acknowledges its position or a later one.
+  result<v1::RepliesReply> replies(const v1::RepliesRequest& what);
+
+  /// What an operator does to tasks. When the connection is lost before the answer, the request is sent again, and what had been done by
+  /// then may come back as refused with wrong_state: the task's history says who did it.
+  result<v1::OperateReply> operate(const v1::OperateRequest& what);
+  /// Looks whether every live task has a wake-up. With very many live tasks that takes longer than most `request_timeout`s.
+  result<v1::DoctorReply> doctor(const v1::DoctorRequest& what);
+
+  result<v1::AlertListReply> alerts(const v1::AlertListRequest& what);
+  result<v1::AlertShowReply> alert(const v1::AlertShowRequest& what);
+  /// One result a number, in order. At most 1,000. Acknowledging twice keeps the first.
+  result<v1::AlertAckReply> acknowledge(const v1::AlertAckRequest& what);
+  /// Lets the tasks be undone that the brake on mass undo holds. When the connection is lost before the answer, the second one may
+  /// say wrong_state.
+  result<v1::BrakeReleaseReply> release_brake(const v1::BrakeReleaseRequest& what);
+
  private:
   struct state;
   explicit client(std::unique_ptr<state> s);

@@ -6,7 +6,8 @@ namespace fairlead {
 
 bool effects::empty() const {
   return performs.empty() && acknowledged.empty() && hints.items().empty() && submit_replies.empty() && deploy_replies.empty() &&
-         notices.empty() && transitions.empty() && changed.empty() && new_ids.empty();
+         operate_replies.empty() && ack_replies.empty() && release_replies.empty() && notices.empty() && transitions.empty() &&
+         changed.empty() && new_ids.empty();
 }
 
 void effects::append(effects&& later) {
@@ -19,6 +20,9 @@ void effects::append(effects&& later) {
   };
   move_all(submit_replies, later.submit_replies);
   move_all(deploy_replies, later.deploy_replies);
+  move_all(operate_replies, later.operate_replies);
+  move_all(ack_replies, later.ack_replies);
+  move_all(release_replies, later.release_replies);
   move_all(transitions, later.transitions);
   move_all(changed, later.changed);
   move_all(new_ids, later.new_ids);
@@ -30,6 +34,9 @@ void effects::drop_messages() {
   hints.Clear();
   submit_replies.clear();
   deploy_replies.clear();
+  operate_replies.clear();
+  ack_replies.clear();
+  release_replies.clear();
   notices.clear();
   transitions.clear();
 }
@@ -45,6 +52,9 @@ void effects::release(std::uint64_t epoch, scheduler_outbox& to, observer& log) 
   if (!hints.items().empty()) to.hint(std::move(hints));
   for (auto& [ticket, reply] : submit_replies) to.reply(ticket, std::move(reply));
   for (auto& [ticket, reply] : deploy_replies) to.reply(ticket, std::move(reply));
+  for (auto& [ticket, reply] : operate_replies) to.reply(ticket, std::move(reply));
+  for (auto& [ticket, reply] : ack_replies) to.reply(ticket, std::move(reply));
+  for (auto& [ticket, reply] : release_replies) to.reply(ticket, std::move(reply));
   for (auto& [subscriber, notice] : notices) to.notify(subscriber, std::move(notice));
 }
 

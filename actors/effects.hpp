@@ -19,6 +19,9 @@ class effects {
   v1::RecoveryHintBatch hints;
   std::vector<std::pair<std::uint64_t, v1::SubmitReply>> submit_replies;  // by ticket
   std::vector<std::pair<std::uint64_t, v1::DeployReply>> deploy_replies;
+  std::vector<std::pair<std::uint64_t, v1::OperateReply>> operate_replies;
+  std::vector<std::pair<std::uint64_t, v1::AlertAckReply>> ack_replies;
+  std::vector<std::pair<std::uint64_t, v1::BrakeReleaseReply>> release_replies;
   std::map<std::uint64_t, v1::FinishedNotice> notices;  // by subscriber
 
   /// Transitions as the log will show them; kept as values because the record moves on before they are told.

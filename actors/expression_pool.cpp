@@ -47,6 +47,7 @@ struct outstanding {
     reply.set_ticket(request.ticket());
     reply.set_task_number(request.task_number());
     reply.set_step(request.step());
+    reply.set_direction(request.direction());
     *reply.mutable_error() = why.to_proto();
     done(std::move(reply));
   }

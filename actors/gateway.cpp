@@ -3,8 +3,11 @@
 #include <atomic>
 #include <utility>
 
+#include "actors/alert_queries.hpp"
 #include "actors/core/workflow.hpp"
 #include "actors/core/workflow_check.hpp"
+#include "actors/doctor.hpp"
+#include "actors/reply_outbox.hpp"
 #include "actors/scheduler.hpp"
 #include "actors/stop_on_bug.hpp"
 #include "actors/task_queries.hpp"
@@ -16,6 +19,7 @@ namespace fairlead {
 namespace {
 
 constexpr int max_deployments = 4;  // checked at a time
+constexpr int max_doctors = 2;      // at a time
 constexpr auto status_limit = std::chrono::seconds{5};
 
 using deploy_check_actor = caf::typed_actor<caf::replies_to<v1::DeployRequest>::with<v1::DeployReply>>;
@@ -55,12 +59,43 @@ deploy_check_actor::behavior_type run_deploy_check(deploy_check_actor::pointer s
   };
 }
 
+/// What is wrong with the request as a whole; whether it fits a task only the Scheduler can say.
+status check_operation(const v1::OperateRequest& what) {
+  if (what.ids_size() == 0) return error{v1::ERROR_CODE_INVALID_ARGUMENT, "the request names no task", "name at least one"};
+  if (what.ids_size() > max_operate_items)
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT,
+                 "the request names " + std::to_string(what.ids_size()) + " tasks, at most " + std::to_string(max_operate_items) +
+                     " are taken at a time",
+                 "send several requests"};
+  for (const auto& id : what.ids())
+    if (id.empty()) return error{v1::ERROR_CODE_INVALID_ARGUMENT, "the request names a task with an empty id", "leave it out"};
+  // A verb of a later release comes in as its number.
+  if (what.action().verb() == v1::OPERATOR_VERB_UNSPECIFIED || !v1::OperatorVerb_IsValid(what.action().verb()))
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "the request does not say what to do with its tasks", "use a client of the node's release"};
+  return nothing{};
+}
+
+using doctor_actor = caf::typed_actor<caf::replies_to<v1::DoctorRequest>::with<v1::DoctorReply>>;
+
+/// Lives for one examination: it reads every task that there is.
+doctor_actor::behavior_type run_doctor(doctor_actor::pointer self, gateway_setup setup, std::shared_ptr<void> place) {
+  return {
+      [self, setup = std::move(setup), place = std::move(place)](const v1::DoctorRequest& what) {
+        self->quit();
+        auto found = examine(*setup.reads, what);
+        if (!found.repairs.items().empty()) self->send(setup.scheduler, std::move(found.repairs));
+        return std::move(found.reply);
+      },
+  };
+}
+
 }  // namespace
 
 gateway_actor::behavior_type run_gateway(gateway_actor::pointer self, gateway_setup given) {
   stop_on_bug(self, "gateway", given.on_fatal);
   const auto setup = std::make_shared<gateway_setup>(std::move(given));
   const auto deployments = std::make_shared<std::atomic<int>>(0);
+  const auto doctors = std::make_shared<std::atomic<int>>(0);
   return {
       [self, setup](v1::SubmitRequest& what) -> caf::result<v1::SubmitReply> {
         // A client without the library may leave ids out; the library never does, because only who chose an id can repeat it.
@@ -108,6 +143,7 @@ gateway_actor::behavior_type run_gateway(gateway_actor::pointer self, gateway_se
             return false;
           });
           if (!scanned.ok()) *reply.mutable_error() = scanned.failure().to_proto();
+          add_failing_receivers(*view, reply);
           setup->describe_node(reply);
           promise.deliver(std::move(reply));
         };
@@ -120,6 +156,40 @@ gateway_actor::behavior_type run_gateway(gateway_actor::pointer self, gateway_se
                     complete(reply);
                   });
         return promise;
+      },
+      [self, setup](v1::OperateRequest& what) -> caf::result<v1::OperateReply> {
+        if (const auto sound = check_operation(what); !sound.ok()) {
+          v1::OperateReply reply;
+          *reply.mutable_error() = sound.failure().to_proto();
+          return reply;
+        }
+        return self->delegate(setup->scheduler, std::move(what));
+      },
+      [setup](const v1::AlertListRequest& what) { return list_alerts(what, *setup->reads->read()); },
+      [setup](const v1::AlertShowRequest& what) { return show_alert(what, *setup->reads->read()); },
+      [self, setup](v1::AlertAckRequest& what) -> caf::result<v1::AlertAckReply> {
+        if (const auto checked = check_acknowledgement(what); !checked.ok()) {
+          v1::AlertAckReply reply;
+          *reply.mutable_error() = checked.failure().to_proto();
+          return reply;
+        }
+        return self->delegate(setup->scheduler, std::move(what));
+      },
+      [self, setup](v1::BrakeReleaseRequest& what) -> caf::result<v1::BrakeReleaseReply> {
+        return self->delegate(setup->scheduler, std::move(what));
+      },
+      [self, setup](const v1::RepliesRequest& what) -> caf::result<v1::RepliesReply> { return self->delegate(setup->replies, what); },
+      [self, setup, doctors](const v1::DoctorRequest& what) -> caf::result<v1::DoctorReply> {
+        if (doctors->load() >= max_doctors) {
+          v1::DoctorReply reply;
+          *reply.mutable_error() = error{v1::ERROR_CODE_OVERLOADED, std::to_string(max_doctors) + " doctors are looking at the tasks already",
+                                         "ask again in a moment"}
+                                       .to_proto();
+          return reply;
+        }
+        doctors->fetch_add(1);
+        const std::shared_ptr<void> place{nullptr, [doctors](void*) { doctors->fetch_sub(1); }};
+        return self->delegate(self->spawn<caf::detached>(run_doctor, *setup, place), what);
       },
   };
 }

@@ -7,6 +7,7 @@
 
 #include "actors/interfaces.hpp"
 #include "actors/ports.hpp"
+#include "actors/reply_waiters_actor.hpp"
 #include "actors/store_actor.hpp"
 #include "store/archive.hpp"
 #include "store/store.hpp"
@@ -20,6 +21,7 @@ struct gateway_setup {
   const store::store* reads = nullptr;
   std::shared_ptr<store::archive> archives;
   scheduler_actor scheduler;
+  replies_actor replies;
   /// Whether all expressions compile; blocks, so it is called from an actor with a thread of its own.
   std::function<status(const std::vector<std::string>&)> check_expressions;
   /// Adds what only the node knows: the store's path and counters.

@@ -24,7 +24,18 @@ using gateway_actor = caf::typed_actor<
     caf::replies_to<v1::WatchRequest>::with<v1::WatchReply>,
     // Makes a workflow definition the current one of its name.
     caf::replies_to<v1::DeployRequest>::with<v1::DeployReply>, caf::replies_to<v1::WorkflowListRequest>::with<v1::WorkflowListReply>,
-    caf::replies_to<v1::WorkflowShowRequest>::with<v1::WorkflowShowReply>, caf::replies_to<v1::StatusRequest>::with<v1::StatusReply>>;
+    caf::replies_to<v1::WorkflowShowRequest>::with<v1::WorkflowShowReply>, caf::replies_to<v1::StatusRequest>::with<v1::StatusReply>,
+    // What an operator does to tasks.
+    caf::replies_to<v1::OperateRequest>::with<v1::OperateReply>,
+    // Alerts: a page, one, and the acknowledgement of some.
+    caf::replies_to<v1::AlertListRequest>::with<v1::AlertListReply>, caf::replies_to<v1::AlertShowRequest>::with<v1::AlertShowReply>,
+    caf::replies_to<v1::AlertAckRequest>::with<v1::AlertAckReply>,
+    // Lets the brake on mass undo go.
+    caf::replies_to<v1::BrakeReleaseRequest>::with<v1::BrakeReleaseReply>,
+    // Long poll of a client for the status events of its tasks; takes those off that it has.
+    caf::replies_to<v1::RepliesRequest>::with<v1::RepliesReply>,
+    // Looks whether every live task has a wake-up.
+    caf::replies_to<v1::DoctorRequest>::with<v1::DoctorReply>>;
 
 /// Hosts one agent instance.
 using agent_actor = caf::typed_actor<
@@ -72,6 +83,12 @@ using scheduler_actor =
                      caf::reacts_to<expire_atom>,
                      // The archiver has copied tasks to an archive durably: erase them here.
                      caf::reacts_to<archived_tasks>,
+                     // A courier has delivered or given up: record it.
+                     caf::reacts_to<courier_rows>,
+                     // The Supervisor has found out which task has gone longest without progress.
+                     caf::reacts_to<stalest_task>, caf::replies_to<v1::OperateRequest>::with<v1::OperateReply>,
+                     caf::replies_to<v1::AlertAckRequest>::with<v1::AlertAckReply>,
+                     caf::replies_to<v1::BrakeReleaseRequest>::with<v1::BrakeReleaseReply>,
                      // Take no new tasks and hand nothing over any more; answered once no attempt is out and everything is durable.
                      caf::replies_to<drain_atom>::with<bool>>;
 
@@ -80,5 +97,10 @@ using store_actor = caf::typed_actor<caf::reacts_to<commit_request>, caf::reacts
 
 /// Moves finished tasks to dated archives, off the hot path.
 using archiver_actor = caf::typed_actor<caf::reacts_to<archive_atom>>;
+
+/// Delivers what stands in durable outboxes: alerts to webhooks and a command, status events to webhooks.
+using courier_actor = caf::typed_actor<
+    // Own reminder: look for what is to be delivered, and for deliveries that have ended.
+    caf::reacts_to<deliver_atom>>;
 
 }  // namespace fairlead

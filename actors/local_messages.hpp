@@ -2,9 +2,12 @@
 // Messages that never leave the process, so they need no byte format.
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "actors/agents/backend.hpp"
+#include "actors/ports.hpp"  // stalest_task travels as it stands
+#include "messages/api.pb.h"
 #include "store/batch.hpp"
 
 namespace fairlead {
@@ -28,7 +31,19 @@ struct attempt_finished {
 /// Archiver to Scheduler: these tasks stand durably in an archive; `erasures` takes them out of the store.
 struct archived_tasks {
   store::batch erasures;
-  std::uint64_t tasks = 0;
+  /// All of them, and the sequence of the state that was copied. Who has brought one of them back to life since then (an operator may undo a
+  /// completed task) must drop the message whole: the archiver sees that some are finished no longer and starts anew.
+  std::vector<std::uint64_t> numbers;
+  std::uint64_t read_at_sequence = 0;
+  std::uint64_t completed = 0;
+  std::uint64_t undone = 0;
+};
+
+/// A courier to the Scheduler: what it has delivered or given up. `rows` moves its cursors and erases what was taken.
+struct courier_rows {
+  store::batch rows;
+  std::uint64_t delivered_events = 0;    // status events that `rows` erases from outboxes
+  std::vector<v1::AlertRecord> alerts;   // to be raised; only kind, subject, sentence and remedy are set
 };
 
 }  // namespace fairlead

@@ -64,7 +64,18 @@ class scheduler_outbox {
   virtual void reply(std::uint64_t ticket, v1::SubmitReply what) = 0;
   virtual void reply(std::uint64_t ticket, v1::DeployReply what) = 0;
   virtual void reply(std::uint64_t ticket, v1::WatchReply what) = 0;
+  virtual void reply(std::uint64_t ticket, v1::OperateReply what) = 0;
+  virtual void reply(std::uint64_t ticket, v1::AlertAckReply what) = 0;
+  virtual void reply(std::uint64_t ticket, v1::BrakeReleaseReply what) = 0;
   virtual void notify(std::uint64_t subscriber, v1::FinishedNotice what) = 0;
+};
+
+/// For the status: the live task that has gone longest without progress.
+struct stalest_task {
+  std::string id;  // empty: there is no live task
+  std::int64_t since_unix_ms = 0;
+
+  friend bool operator==(const stalest_task&, const stalest_task&) = default;
 };
 
 /// Where the Supervisor's requests go.
@@ -72,6 +83,7 @@ class supervisor_outbox {
  public:
   virtual ~supervisor_outbox() = default;
   virtual void recover(v1::RecoverBatch what) = 0;
+  virtual void stalest(stalest_task what) = 0;
 };
 
 }  // namespace fairlead

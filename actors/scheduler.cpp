@@ -9,11 +9,15 @@
 #include "actors/core/task.hpp"
 #include "actors/core/text.hpp"
 #include "actors/payload_reader.hpp"
+#include "actors/reply_outbox.hpp"
+#include "store/counters.hpp"
 #include "store/keys.hpp"
 
 namespace fairlead {
 
 namespace {
+
+bool is_active(v1::TaskState state) { return state == v1::TASK_STATE_RUNNING || state == v1::TASK_STATE_UNDOING; }
 
 std::uint64_t input_bytes(const v1::TaskRecord& record) {
   return record.input().slot() != 0 ? record.input().size() : record.input().json().size();
@@ -21,7 +25,8 @@ std::uint64_t input_bytes(const v1::TaskRecord& record) {
 
 }  // namespace
 
-scheduler::scheduler(ports world, scheduler_limits limits, planted_faults faults) : world_(world), limits_(limits), faults_(faults) {}
+scheduler::scheduler(ports world, scheduler_limits limits, planted_faults faults)
+    : world_(world), limits_(limits), faults_(faults), brake_(limits.brake) {}
 
 scheduler::~scheduler() = default;
 
@@ -32,6 +37,10 @@ status scheduler::open(std::uint64_t epoch) {
   next_sequence_ = progress.sequence + 1;
   committed_sequence_ = progress.sequence;
   shard_ = progress.shard;
+  // A store that an earlier release wrote last: it did not keep all of these.
+  if (!store::counters_are_kept(progress)) {
+    if (auto counted = store::recount(now_committed, shard_); !counted) return counted;
+  }
   committed_shard_ = shard_;
   if (shard_.next_task_number() == 0) shard_.set_next_task_number(1);
   sweep_before_ = shard_.next_task_number();
@@ -83,7 +92,7 @@ scheduler::live_task* scheduler::load(std::uint64_t number) {
   }
   task->definition = std::move(*definition);
   auto& kept = *live_.emplace(number, std::move(task)).first->second;
-  if (sweeping_ && number < sweep_before_ && kept.record.state() == v1::TASK_STATE_RUNNING && taken_up_.insert(number).second) {
+  if (sweeping_ && number < sweep_before_ && is_active(kept.record.state()) && taken_up_.insert(number).second) {
     active_input_bytes_ += input_bytes(kept.record);
     apply(kept, core::task_resumed{});
   }
@@ -102,7 +111,7 @@ void scheduler::forget_if_idle(std::uint64_t number) {
     if (auto* again = load(number)) apply(*again, core::task_poisoned{reason});
     return;
   }
-  if (!task.evaluating.empty() || core::any_running(task.record)) return;
+  if (!task.evaluating.empty() || core::any_attempt_out(task.record)) return;
   live_.erase(found);
 }
 
@@ -117,11 +126,13 @@ core::context scheduler::context_for(const live_task& task, const core::payload_
   ctx.agents = &slots;
   ctx.payloads = &payloads;
   ctx.evaluating = &task.evaluating;
+  ctx.hold_undo = shard_.undo_brake_since_unix_ms() != 0;
+  ctx.planted = &faults_;
   return ctx;
 }
 
-bool scheduler::apply(live_task& task, const core::event& what) {
-  if (fatal_ || !task.poison.empty()) return false;
+scheduler::applied scheduler::apply(live_task& task, const core::event& what) {
+  if (fatal_ || !task.poison.empty()) return {};
   const payload_reader payloads{task.fresh_payloads, *world_.reads};
   claim_journal slots{slots_};
   const auto ctx = context_for(task, payloads, slots);
@@ -136,65 +147,104 @@ bool scheduler::apply(live_task& task, const core::event& what) {
     world_.log->on_note(note_level::error, "scheduler", "task " + task.record.id() + ": " + task.poison);
     const auto number = task.record.number();
     gathering_.changed.push_back(number);
-    return false;
+    return {};
   }
-  if (made.fatal) return fail(*made.fatal);
-  if (made.changed) write(task, before, made, std::holds_alternative<core::task_due>(what));
+  if (made.fatal) {
+    fail(*made.fatal);
+    return {};
+  }
+  // An entry that has come up is moved on now: left as it is, it would come up again with the next scan.
+  const auto come_up = std::holds_alternative<core::recovery_requested>(what) && before.due_indexed_unix_ms <= to_unix_ms(ctx.now);
+  if (made.changed) write(task, before, made, come_up || std::holds_alternative<core::task_due>(what));
   gather(task, made);
-  return made.accepted;
+  return {made.accepted, std::move(made.refused)};
 }
 
 void scheduler::write(live_task& task, const store::task_index_state& before, core::decision& made, bool exact_due) {
-  for (auto& payload : made.payloads) {
-    store::put_payload(open_, task.record.number(), payload.slot, payload.json);
-    task.fresh_payloads[payload.slot] = std::move(payload.json);
-  }
+  write_alerts(task.record, made);
+  if (!faults_.lose_status_event)
+    for (auto& status : made.statuses) put_status(open_, shard_, task.record.reply(), std::move(status));
+  watch_brake(task.record, made);
+  store_payloads(task, made);
   for (const auto slot : made.dropped_slots) {
     open_.erase(store::table::payload, store::keys::payload(store::default_namespace, task.record.number(), slot));
     task.fresh_payloads.erase(slot);
   }
   store::put_task(open_, before, task.record, exact_due);
+  if (faults_.lose_timer)
+    open_.erase(store::table::due, store::keys::due(store::default_namespace, task.record.due_indexed_unix_ms(), task.record.number()));
   task.last_sequence = next_sequence_;
   gathering_.changed.push_back(task.record.number());
   count(before, task.record);
 }
 
+void scheduler::store_payloads(live_task& task, core::decision& made) {
+  for (auto& payload : made.payloads) {
+    store::put_payload(open_, task.record.number(), payload.slot, payload.json);
+    task.fresh_payloads[payload.slot] = std::move(payload.json);
+  }
+  made.payloads.clear();
+}
+
 void scheduler::count(const store::task_index_state& before, const v1::TaskRecord& after) {
-  const auto add = [this](v1::TaskState state, std::int64_t by) {
-    const auto moved = [by](std::uint64_t value) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(value) + by); };
-    switch (state) {
-      case v1::TASK_STATE_PENDING: shard_.set_pending(moved(shard_.pending())); break;
-      case v1::TASK_STATE_RUNNING: shard_.set_running(moved(shard_.running())); break;
-      case v1::TASK_STATE_COMPLETED: shard_.set_completed(moved(shard_.completed())); break;
-      case v1::TASK_STATE_UNDOING: shard_.set_undoing(moved(shard_.undoing())); break;
-      case v1::TASK_STATE_UNDONE: shard_.set_undone(moved(shard_.undone())); break;
-      default: break;
-    }
+  store::move_counters(shard_, before, store::index_state_of(after));
+  const auto was_active = before.exists && is_active(before.state);
+  if (is_active(after.state()) && !was_active) active_input_bytes_ += input_bytes(after);
+  if (!is_active(after.state()) && was_active) active_input_bytes_ -= std::min(active_input_bytes_, input_bytes(after));
+}
+
+// ---- alerts ----
+
+alert_book::page scheduler::page() { return {shard_, open_, next_sequence_, world_.time->now()}; }
+
+/// What was raised about a task before is over when it goes on or ends, and gives way to what is raised about it now.
+void scheduler::write_alerts(v1::TaskRecord& record, core::decision& made) {
+  if (faults_.lose_alert) return;
+  const auto resolve = [&] {
+    if (record.alert() == 0) return;
+    const auto resolved = alerts_.resolve(record.alert(), page(), committed());
+    if (!resolved.ok()) fail(resolved.failure());
+    record.clear_alert();
   };
-  if (before.exists) add(before.state, -1);
-  add(after.state(), 1);
-  const auto active = [](v1::TaskState state) { return state == v1::TASK_STATE_RUNNING || state == v1::TASK_STATE_UNDOING; };
-  if (active(after.state()) && !active(before.state)) active_input_bytes_ += input_bytes(after);
-  if (!active(after.state()) && active(before.state)) active_input_bytes_ -= std::min(active_input_bytes_, input_bytes(after));
-  const auto was_parked = before.exists && before.parked;
-  if (after.parked() != was_parked) shard_.set_parked(shard_.parked() + (after.parked() ? 1 : -1));
+  if (made.unparked) resolve();
+  for (auto& draft : made.alerts) {
+    resolve();
+    record.set_alert(alerts_.raise(std::move(draft), page()));
+  }
+}
+
+void scheduler::watch_brake(const v1::TaskRecord& record, const core::decision& made) {
+  const auto now = world_.time->now();
+  if (made.ended && record.state() == v1::TASK_STATE_COMPLETED) brake_.completed(now);
+  if (!made.failed || !brake_.failed(now) || shard_.undo_brake_since_unix_ms() != 0) return;
+  shard_.set_undo_brake_since_unix_ms(to_unix_ms(now));
+  v1::AlertRecord draft;
+  draft.set_kind(v1::ALERT_KIND_UNDO_BRAKE);
+  draft.set_workflow(record.workflow());
+  draft.set_sentence(brake_.sentence() + ", so no task that fails is undone for now; the last was task " + record.id() + " of workflow " +
+                     record.workflow());
+  draft.set_remedy("find out why, then fairlead brake release undoes them; those that fairlead task retry saves before need no undo");
+  shard_.set_undo_brake_alert(alerts_.raise(std::move(draft), page()));
+  world_.log->on_note(note_level::warning, "scheduler", "the brake on mass undo is on: " + brake_.sentence());
 }
 
 void scheduler::gather(live_task& task, core::decision& made) {
   for (auto& out : made.performs) *gathering_.performs[out.instance].add_items() = std::move(out.message);
   for (auto& hint : made.hints) *gathering_.hints.add_items() = std::move(hint);
   for (auto& request : made.evaluations) {
-    if (task.evaluating.count(request.step()) != 0) continue;
+    const auto key = core::evaluation_key(request.step(), request.direction());
+    if (task.evaluating.count(key) != 0) continue;
     if (evaluating_bytes_ >= limits_.evaluating_bytes) {
       waiting_to_evaluate_.push_back(task.record.number());
       continue;
     }
-    task.evaluating.insert(request.step());
+    task.evaluating.insert(key);
     request.set_ticket(next_ticket_++);
     evaluating_bytes_ += evaluations_.emplace(request.ticket(), request.document().size()).first->second;
     world_.out->evaluate(std::move(request));
   }
-  for (const auto& agent : made.waiting_for) slots_.wait(agent, task.record.number());
+  const auto undoing = task.record.state() == v1::TASK_STATE_UNDOING;
+  for (const auto& agent : made.waiting_for) slots_.wait(agent, task.record.number(), undoing);
   if (world_.log->wants_transitions()) {
     for (auto& noted : made.transitions) {
       auto& told = gathering_.transitions.emplace_back();

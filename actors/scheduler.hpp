@@ -8,15 +8,22 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "actors/agent_slots.hpp"
+#include "actors/alert_book.hpp"
 #include "actors/core/decision.hpp"
+#include "actors/core/planted_faults.hpp"
 #include "actors/effects.hpp"
+#include "actors/local_messages.hpp"
 #include "actors/ports.hpp"
+#include "actors/undo_brake.hpp"
 #include "actors/watches.hpp"
 #include "actors/workflow_catalog.hpp"
 #include "store/store.hpp"
@@ -26,6 +33,8 @@ namespace fairlead {
 
 /// Tasks in one submission.
 inline constexpr int max_submit_items = 1000;
+/// Tasks, or alerts, in one request of an operator.
+inline constexpr int max_operate_items = 1000;
 
 struct scheduler_limits {
   std::uint64_t running_tasks = 10'000;           // tasks beyond this wait as pending, on disk only
@@ -35,12 +44,10 @@ struct scheduler_limits {
   std::uint64_t evaluating_bytes = 64ULL << 20;   // documents at the expression worker; further steps wait
   std::uint64_t uncommitted_bytes = 64ULL << 20;  // on their way to the disk; beyond this submissions are refused
   std::uint32_t full_percent = 90;                // of the store's size; beyond this submissions are refused
+  undo_brake_policy brake;
 };
 
-/// Faults that tests switch on to show that they would be seen. Never set in production.
-struct planted_faults {
-  bool act_before_commit = false;  // effects leave when decided, not when durable
-};
+using planted_faults = core::planted_faults;
 
 class scheduler {
  public:
@@ -68,7 +75,12 @@ class scheduler {
   void outcomes(v1::OutcomeBatch what);
   void recover(const v1::RecoverBatch& what);
   void evaluated(v1::EvaluateReply what);
-  void archive(store::batch erasures, std::uint64_t tasks);
+  void archive(const archived_tasks& what);
+  void delivered(courier_rows what);
+  void stalest(const stalest_task& what) { stalest_ = what; }
+  void operate(const v1::OperateRequest& what, std::uint64_t ticket);
+  void acknowledge_alerts(const v1::AlertAckRequest& what, std::uint64_t ticket);
+  void release_brake(const v1::BrakeReleaseRequest& what, std::uint64_t ticket);
   void on_committed(std::uint64_t sequence);
   void expire_watches();
 
@@ -98,7 +110,7 @@ class scheduler {
     workflow_catalog::handle definition;
     std::uint64_t last_sequence = 0;                                // of the newest batch that holds a version of it
     std::unordered_map<std::uint32_t, std::string> fresh_payloads;  // by slot, until committed
-    std::unordered_set<std::uint32_t> evaluating;                   // steps whose input the worker was asked for
+    std::unordered_set<std::uint32_t> evaluating;                   // core::evaluation_key of inputs that the worker was asked for
     std::string poison;                                             // why a decision about it crashed; it is then left alone
   };
   struct sent_batch {
@@ -114,9 +126,17 @@ class scheduler {
   const store::snapshot& committed();
   live_task* find(std::uint64_t number);
   live_task* load(std::uint64_t number);
-  bool apply(live_task& task, const core::event& what);
+  struct applied {
+    bool accepted = false;         // of an outcome
+    std::optional<error> refused;  // of what an operator asked for
+  };
+  applied apply(live_task& task, const core::event& what);
   core::context context_for(const live_task& task, const core::payload_source& payloads, core::agent_directory& slots);
   void write(live_task& task, const store::task_index_state& before, core::decision& made, bool exact_due);
+  void store_payloads(live_task& task, core::decision& made);
+  void write_alerts(v1::TaskRecord& record, core::decision& made);
+  void watch_brake(const v1::TaskRecord& record, const core::decision& made);
+  alert_book::page page();
   void gather(live_task& task, core::decision& made);
   void count(const store::task_index_state& before, const v1::TaskRecord& after);
   void act(effects after);
@@ -129,6 +149,11 @@ class scheduler {
   void serve_waiting();
   void admit_pending();
   void forget_if_idle(std::uint64_t number);
+  void repair(const std::vector<std::uint64_t>& numbers);
+  bool repair_entry(live_task& task);
+  void erase_strays(const std::set<std::uint64_t>& numbers);
+  void tell_of_repair(std::uint64_t number, const std::string& what, const v1::TaskRecord* record);
+  v1::OperateResult operate_on(const std::string& id, const v1::OperatorAction& action);
   bool fail(const error& why);
 
   v1::SubmitResult take(v1::Submission& item, std::uint64_t subscriber);
@@ -158,6 +183,12 @@ class scheduler {
   workflow_catalog catalog_;
   agent_slots slots_;
   watches watches_;
+  alert_book alerts_;
+  undo_brake brake_;
+  stalest_task stalest_;
+  std::map<std::string, std::uint64_t> erasing_strays_;  // keys of the due index -> the batch that erases them
+  std::map<std::uint64_t, std::uint64_t> leaving_;       // tasks that move to the archive -> the batch that erases them
+  std::map<std::uint64_t, std::uint64_t> reopened_;      // completed tasks that are undone -> the batch that says so
   std::unordered_map<std::uint64_t, std::unique_ptr<live_task>> live_;
   std::unordered_map<std::string, recent_id> recent_ids_;         // taken, not yet committed
   std::unordered_map<std::uint64_t, std::uint64_t> subscribers_;  // task number -> who asked to be notified

@@ -17,6 +17,8 @@ constexpr auto watch_tick = std::chrono::milliseconds{250};
 class scheduler_shell final : public commit_port, public scheduler_outbox {
  public:
   using self_pointer = scheduler_actor::stateful_pointer<scheduler_state>;
+  template <class Reply>
+  using waiting = std::unordered_map<std::uint64_t, caf::typed_response_promise<Reply>>;  // by ticket
 
   scheduler_shell(self_pointer self, scheduler_setup setup)
       : self_(self),
@@ -44,19 +46,35 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
     return promise;
   }
 
-  caf::result<v1::DeployReply> deploy(const v1::DeployRequest& what) {
-    auto promise = self_->make_response_promise<v1::DeployReply>();
-    deploys_[next_ticket_] = promise;
-    scheduler_.deploy(what, next_ticket_++);
+  /// A request that `ask` hands in under a ticket; its reply comes through the outbox.
+  template <class Reply, class Ask>
+  caf::result<Reply> asked(waiting<Reply>& promises, Ask&& ask) {
+    auto promise = self_->make_response_promise<Reply>();
+    const auto ticket = next_ticket_++;
+    promises[ticket] = promise;
+    ask(ticket);
     after_message();
     return promise;
   }
 
+  caf::result<v1::DeployReply> deploy(const v1::DeployRequest& what) {
+    return asked(deploys_, [&](std::uint64_t ticket) { scheduler_.deploy(what, ticket); });
+  }
+
+  caf::result<v1::OperateReply> operate(const v1::OperateRequest& what) {
+    return asked(operations_, [&](std::uint64_t ticket) { scheduler_.operate(what, ticket); });
+  }
+
+  caf::result<v1::AlertAckReply> acknowledge_alerts(const v1::AlertAckRequest& what) {
+    return asked(acknowledgements_, [&](std::uint64_t ticket) { scheduler_.acknowledge_alerts(what, ticket); });
+  }
+
+  caf::result<v1::BrakeReleaseReply> release_brake(const v1::BrakeReleaseRequest& what) {
+    return asked(releases_, [&](std::uint64_t ticket) { scheduler_.release_brake(what, ticket); });
+  }
+
   caf::result<v1::WatchReply> watch(const v1::WatchRequest& what) {
-    auto promise = self_->make_response_promise<v1::WatchReply>();
-    watches_[next_ticket_] = promise;
-    scheduler_.watch(what, next_ticket_++);
-    after_message();
+    auto promise = asked(watches_, [&](std::uint64_t ticket) { scheduler_.watch(what, ticket); });
     if (scheduler_.watched() && !std::exchange(watch_armed_, true)) self_->delayed_send(self_, watch_tick, expire_atom_v);
     return promise;
   }
@@ -168,16 +186,19 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   void evaluate(v1::EvaluateRequest what) override { setup_.evaluate(scheduler_actor{self_}, std::move(what)); }
 
   template <class Reply>
-  static void deliver(std::unordered_map<std::uint64_t, caf::typed_response_promise<Reply>>& waiting, std::uint64_t ticket, Reply what) {
-    const auto found = waiting.find(ticket);
-    if (found == waiting.end()) return;
+  static void deliver(waiting<Reply>& promises, std::uint64_t ticket, Reply what) {
+    const auto found = promises.find(ticket);
+    if (found == promises.end()) return;
     found->second.deliver(std::move(what));
-    waiting.erase(found);
+    promises.erase(found);
   }
 
   void reply(std::uint64_t ticket, v1::SubmitReply what) override { deliver(submits_, ticket, std::move(what)); }
   void reply(std::uint64_t ticket, v1::DeployReply what) override { deliver(deploys_, ticket, std::move(what)); }
   void reply(std::uint64_t ticket, v1::WatchReply what) override { deliver(watches_, ticket, std::move(what)); }
+  void reply(std::uint64_t ticket, v1::OperateReply what) override { deliver(operations_, ticket, std::move(what)); }
+  void reply(std::uint64_t ticket, v1::AlertAckReply what) override { deliver(acknowledgements_, ticket, std::move(what)); }
+  void reply(std::uint64_t ticket, v1::BrakeReleaseReply what) override { deliver(releases_, ticket, std::move(what)); }
 
   void notify(std::uint64_t subscriber, v1::FinishedNotice what) override {
     const auto found = subscribers_.find(subscriber);
@@ -197,9 +218,12 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   bool watch_armed_ = false;
   std::uint64_t next_ticket_ = 1;
   std::uint64_t next_subscriber_ = 1;
-  std::unordered_map<std::uint64_t, caf::typed_response_promise<v1::SubmitReply>> submits_;
-  std::unordered_map<std::uint64_t, caf::typed_response_promise<v1::DeployReply>> deploys_;
-  std::unordered_map<std::uint64_t, caf::typed_response_promise<v1::WatchReply>> watches_;
+  waiting<v1::SubmitReply> submits_;
+  waiting<v1::DeployReply> deploys_;
+  waiting<v1::WatchReply> watches_;
+  waiting<v1::OperateReply> operations_;
+  waiting<v1::AlertAckReply> acknowledgements_;
+  waiting<v1::BrakeReleaseReply> releases_;
   std::vector<caf::typed_response_promise<bool>> drains_;
   std::unordered_map<std::string, agent_actor> agents_;  // by instance
   std::unordered_map<std::uint64_t, caf::actor_addr> subscribers_;
@@ -221,7 +245,12 @@ scheduler_actor::behavior_type run_scheduler(scheduler_actor::stateful_pointer<s
       [=](const v1::RecoverBatch& what) { shell->take([&](scheduler& s) { s.recover(what); }); },
       [=](v1::EvaluateReply& what) { shell->take([&](scheduler& s) { s.evaluated(std::move(what)); }); },
       [=](const committed& what) { shell->committed_up_to(what.sequence); },
-      [=](archived_tasks& what) { shell->take([&](scheduler& s) { s.archive(what.erasures, what.tasks); }); },
+      [=](archived_tasks& what) { shell->take([&](scheduler& s) { s.archive(what); }); },
+      [=](courier_rows& what) { shell->take([&](scheduler& s) { s.delivered(std::move(what)); }); },
+      [=](const stalest_task& what) { shell->take([&](scheduler& s) { s.stalest(what); }); },
+      [=](const v1::OperateRequest& what) { return shell->operate(what); },
+      [=](const v1::AlertAckRequest& what) { return shell->acknowledge_alerts(what); },
+      [=](const v1::BrakeReleaseRequest& what) { return shell->release_brake(what); },
       [=](flush_atom) { shell->flush(); },
       [=](resume_atom) { shell->resume(); },
       [=](expire_atom) { shell->expire_watches(); },

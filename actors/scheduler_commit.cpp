@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/scheduler.hpp"
+#include "store/counters.hpp"
 
 namespace fairlead {
 
@@ -35,7 +36,7 @@ void scheduler::flush() {
   }
   open_.sequence = next_sequence_++;
   open_.epoch = epoch_;
-  open_.shard_state = shard_.SerializeAsString();
+  store::seal_counters(open_, shard_);
   auto& sent = sent_.emplace_back();
   sent.counts = shard_;
   sent.sequence = open_.sequence;
@@ -65,6 +66,10 @@ void scheduler::act(effects after) {
 void scheduler::on_committed(std::uint64_t sequence) {
   snapshot_.reset();
   committed_sequence_ = sequence;
+  alerts_.committed_up_to(sequence);
+  const auto durable = [sequence](const auto& one) { return one.second <= sequence; };
+  std::erase_if(leaving_, durable);
+  std::erase_if(erasing_strays_, durable);
   while (!sent_.empty() && sent_.front().sequence <= sequence) {
     auto done = std::move(sent_.front());
     sent_.pop_front();
@@ -88,7 +93,7 @@ bool scheduler::store_full() const {
   return expected >= usage_.max_bytes / 100 * limits_.full_percent;
 }
 
-std::uint64_t scheduler::active_tasks() const { return shard_.running() + shard_.undoing() - shard_.parked(); }
+std::uint64_t scheduler::active_tasks() const { return shard_.running() + shard_.undoing() - shard_.parked() - shard_.paused(); }
 
 bool scheduler::settled() const { return sent_.empty() && !wants_flush(); }
 

@@ -22,11 +22,16 @@ constexpr std::size_t sentence_limit = 1024;  // and of what is said about it
 bool scheduler::add_agent(const v1::RegisterAgent& what) {
   const auto arrival = slots_.add(what);
   if (arrival == agent_slots::arrival::stale) return false;
+  // What has not left yet was meant for the process that is gone; its successor must not take it up as well.
+  if (arrival == agent_slots::arrival::replaced) {
+    gathering_.performs.erase(what.instance());
+    for (auto& sent : sent_) sent.after.performs.erase(what.instance());
+  }
   // Also for a name that is new to this Scheduler: records may know an earlier incarnation of it.
   if (arrival == agent_slots::arrival::fresh || arrival == agent_slots::arrival::replaced) {
     std::vector<std::uint64_t> holders;
     for (const auto& [number, task] : live_)
-      if (core::any_running(task->record)) holders.push_back(number);
+      if (core::any_attempt_out(task->record)) holders.push_back(number);
     for (const auto number : holders)
       if (auto* task = load(number)) apply(*task, core::agent_replaced{what.instance(), what.incarnation()});
   }
@@ -41,6 +46,7 @@ void scheduler::outcomes(v1::OutcomeBatch what) {
     e.direction = item.direction();
     e.attempt = item.attempt();
     e.tries = item.tries();
+    e.verdict = item.verdict();
     if (item.has_fault()) {
       auto& fault = e.fault.emplace(std::move(*item.mutable_fault()));
       fault.set_code(core::clean_text(fault.code(), code_limit));
@@ -50,7 +56,7 @@ void scheduler::outcomes(v1::OutcomeBatch what) {
       e.fault = fault_of_output(e.output);
     }
     auto* task = load(item.task_number());
-    const auto accepted = task != nullptr && apply(*task, e);
+    const auto accepted = task != nullptr && apply(*task, e).accepted;
     // A poisoned task is about to be parked: the outcome is neither recorded nor refused, so that the agent offers it again.
     if (const auto* there = find(item.task_number()); there != nullptr && !there->poison.empty()) continue;
     if (task != nullptr && !accepted) forget_if_idle(item.task_number());
@@ -84,17 +90,23 @@ std::optional<v1::Fault> scheduler::fault_of_output(const std::string& output) c
 }
 
 void scheduler::recover(const v1::RecoverBatch& what) {
+  std::vector<std::uint64_t> repairs;
   for (const auto& item : what.items()) {
+    if (item.repair()) {
+      repairs.push_back(item.task_number());
+      continue;
+    }
     auto* task = load(item.task_number());
     if (task == nullptr) continue;
     if (item.step() == 0)
       apply(*task, core::task_due{});
     else
-      apply(*task, core::recovery_requested{item.step() - 1, item.attempt(), item.failure_count()});
+      apply(*task, core::recovery_requested{item.step() - 1, item.attempt(), item.failure_count(), item.direction()});
     forget_if_idle(item.task_number());
     if (fatal_) return;
     flush_if_large();
   }
+  if (!repairs.empty()) repair(repairs);
   serve_waiting();
 }
 
@@ -105,9 +117,10 @@ void scheduler::evaluated(v1::EvaluateReply what) {
     evaluations_.erase(asked);
   }
   auto* task = find(what.task_number());
-  if (task != nullptr && task->evaluating.erase(what.step()) != 0) {
+  if (task != nullptr && task->evaluating.erase(core::evaluation_key(what.step(), what.direction())) != 0) {
     core::input_evaluated e;
     e.step = what.step();
+    e.direction = what.direction();
     if (what.has_error() && what.error().code() != v1::ERROR_CODE_OK) e.failure = error::from_proto(what.error());
     if (e.failure) e.failure->sentence = core::clean_text(e.failure->sentence, sentence_limit);
     if (e.failure && e.failure->code == v1::ERROR_CODE_UNAVAILABLE) note_unavailable(e.failure->sentence);
@@ -131,10 +144,25 @@ void scheduler::note_unavailable(const std::string& sentence) {
   world_.log->on_note(note_level::warning, "scheduler", "steps wait because their expressions cannot be evaluated: " + sentence);
 }
 
-void scheduler::archive(store::batch erasures, std::uint64_t tasks) {
-  open_.append(erasures);
-  shard_.set_completed(shard_.completed() - std::min(tasks, shard_.completed()));
-  shard_.set_archived(shard_.archived() + tasks);
+void scheduler::archive(const archived_tasks& what) {
+  // An operator has had one of them undone since it was read: what was copied is out of date, and it must stay.
+  const auto reopened = std::any_of(what.numbers.begin(), what.numbers.end(), [&](std::uint64_t number) {
+    const auto found = reopened_.find(number);
+    return found != reopened_.end() && found->second > what.read_at_sequence;
+  });
+  if (reopened) return;
+  std::erase_if(reopened_, [&](const auto& one) { return one.second <= what.read_at_sequence; });
+  for (const auto number : what.numbers) leaving_[number] = next_sequence_;
+  open_.append(what.erasures);
+  shard_.set_completed(shard_.completed() - std::min(what.completed, shard_.completed()));
+  shard_.set_undone(shard_.undone() - std::min(what.undone, shard_.undone()));
+  shard_.set_archived(shard_.archived() + what.completed + what.undone);
+}
+
+void scheduler::delivered(courier_rows what) {
+  open_.append(what.rows);
+  shard_.set_outbox_events(shard_.outbox_events() - std::min(what.delivered_events, shard_.outbox_events()));
+  for (auto& draft : what.alerts) alerts_.raise(std::move(draft), page());
 }
 
 }  // namespace fairlead

@@ -7,7 +7,9 @@
 #include "actors/core/expression.hpp"
 #include "actors/core/task.hpp"
 #include "actors/core/text.hpp"
+#include "actors/core/workflow_advice.hpp"
 #include "actors/payload_reader.hpp"
+#include "actors/reply_outbox.hpp"
 #include "actors/scheduler.hpp"
 #include "messages/ids.hpp"
 #include "store/content_hash.hpp"
@@ -64,7 +66,7 @@ v1::SubmitResult scheduler::take(v1::Submission& item, std::uint64_t subscriber)
   };
   if (const auto why = refuse(item)) return refused(*why);
   auto input = item.input().empty() ? std::string{"null"} : core::minify_json(item.input());
-  auto hash = store::submission_hash(item.workflow(), input, item.labels(), item.priority());
+  auto hash = store::submission_hash(item.workflow(), input, item.labels(), item.priority(), item.has_reply() ? &item.reply() : nullptr);
 
   const auto known = lookup(item.id());
   if (!known) {
@@ -73,7 +75,8 @@ v1::SubmitResult scheduler::take(v1::Submission& item, std::uint64_t subscriber)
   }
   if (*known) {
     if ((*known)->content_hash != hash)
-      return refused({v1::ERROR_CODE_CONFLICT, "task " + item.id() + " exists with another workflow, input, label or priority",
+      return refused({v1::ERROR_CODE_CONFLICT,
+                      "task " + item.id() + " exists with another workflow, input, label, priority or reply address",
                       "use another id, or send exactly what was sent before"});
     if (subscriber != 0) follow(item.id(), (*known)->number, subscriber);
     return out;
@@ -107,6 +110,12 @@ std::optional<error> scheduler::refuse(const v1::Submission& item) const {
                      "a key has 1 to 128 bytes without '=', a value at most 256, neither has control characters");
   if (item.priority() > max_priority || item.priority() < -max_priority)
     return invalid("the priority of task " + item.id() + " is " + std::to_string(item.priority()) + ", it must be between -1000 and 1000");
+  if (item.has_reply()) {
+    if (auto why = check_reply_address(item.reply())) {
+      why->sentence = "task " + item.id() + ": " + why->sentence;
+      return why;
+    }
+  }
   return std::nullopt;
 }
 
@@ -149,6 +158,7 @@ void scheduler::create(v1::Submission& item, std::string minified, std::string h
   source.input = std::move(minified);
   source.labels.assign(std::make_move_iterator(item.mutable_labels()->begin()), std::make_move_iterator(item.mutable_labels()->end()));
   source.priority = item.priority();
+  if (item.has_reply()) source.reply = std::move(*item.mutable_reply());
 
   const payload_reader payloads{task.fresh_payloads, *world_.reads};
   claim_journal slots{slots_};
@@ -156,12 +166,8 @@ void scheduler::create(v1::Submission& item, std::string minified, std::string h
   core::decision made;
   task.record = core::create_task(std::move(source), ctx, made);
   if (shard_.pending() == 0 && active_tasks() < limits_.running_tasks) {
-    // Submitted and started in one write.
-    for (auto& payload : made.payloads) {
-      store::put_payload(open_, number, payload.slot, payload.json);
-      task.fresh_payloads[payload.slot] = std::move(payload.json);
-    }
-    made.payloads.clear();
+    // Submitted and started in one write; what creating it stored apart must be there to be read.
+    store_payloads(task, made);
     core::decision started;
     try {
       started = core::decide(task.record, core::task_admitted{}, ctx);
@@ -177,14 +183,7 @@ void scheduler::create(v1::Submission& item, std::string minified, std::string h
       fail(*started.fatal);
       return;
     }
-    made.payloads = std::move(started.payloads);
-    made.performs = std::move(started.performs);
-    made.evaluations = std::move(started.evaluations);
-    made.waiting_for = std::move(started.waiting_for);
-    made.ended = started.ended;
-    made.parked = started.parked;
-    made.transitions.insert(made.transitions.end(), std::make_move_iterator(started.transitions.begin()),
-                            std::make_move_iterator(started.transitions.end()));
+    made.append(std::move(started));
   }
   if (subscriber != 0) subscribers_[number] = subscriber;
   recent_ids_[task.record.id()] = {number, std::move(hash)};
@@ -234,6 +233,9 @@ void scheduler::deploy(const v1::DeployRequest& what, std::uint64_t ticket) {
         if (!slots_.offers(step.agent(), step.call()))
           reply.add_warnings("step " + step.name() + ": no agent offers " + step.agent() + "." + step.call() +
                              " at the moment; the step will wait for one");
+      const auto looks_up = [this](const std::string& agent, const std::string& call) { return slots_.looks_up(agent, call); };
+      for (const auto& advice : core::advise(what.definition(), looks_up))
+        reply.add_warnings("step " + advice.step + ", " + advice.field + ": " + advice.sentence + "; " + advice.remedy);
     }
   }
   gathering_.deploy_replies.emplace_back(ticket, std::move(reply));
@@ -280,6 +282,8 @@ void scheduler::describe(v1::StatusReply& out) const {
   slots_.describe(out);
   out.set_resumed_tasks(sweeping_ ? taken_up_.size() : resumed_tasks_);
   out.set_resuming(sweeping_);
+  out.set_stalest_task(stalest_.id);
+  out.set_stalest_since_unix_ms(stalest_.since_unix_ms);
 }
 
 }  // namespace fairlead

@@ -3,9 +3,11 @@
 #include <utility>
 
 #include "actors/agent_actor.hpp"
+#include "actors/alert_courier_actor.hpp"
 #include "actors/archiver_actor.hpp"
 #include "actors/core/declarative.hpp"
 #include "actors/gateway.hpp"
+#include "actors/reply_courier_actor.hpp"
 #include "actors/scheduler_actor.hpp"
 #include "actors/supervisor_actor.hpp"
 
@@ -65,6 +67,35 @@ result<std::unique_ptr<shard>> shard::start(world in, shard_options options) {
   out->archiver_ = system.spawn<caf::detached>(
       run_archiver, archiver_setup{with.time, with.store, archives, chosen.retention, out->scheduler_, with.log, with.on_fatal});
 
+  if (!chosen.alert_targets.empty()) {
+    out->alert_commands_ = std::make_shared<command_runner>();
+    alert_courier_setup courier;
+    courier.time = with.time;
+    courier.reads = with.store;
+    courier.webhooks = with.alert_webhooks;
+    courier.commands = out->alert_commands_;
+    courier.log = with.log;
+    courier.scheduler = out->scheduler_;
+    courier.node = chosen.node;
+    courier.targets = chosen.alert_targets;
+    courier.on_fatal = with.on_fatal;
+    out->alert_courier_ = system.spawn(run_alert_courier, std::move(courier));
+  }
+
+  const auto outbox = std::make_shared<reply_outbox>(*with.store);
+  out->reply_webhooks_ = std::make_shared<webhooks>();
+  reply_courier_setup replies;
+  replies.time = with.time;
+  replies.reads = with.store;
+  replies.log = with.log;
+  replies.posts = out->reply_webhooks_;
+  replies.outbox = outbox;
+  replies.scheduler = out->scheduler_;
+  replies.settings = {chosen.node, chosen.reply_give_up_after};
+  replies.on_fatal = with.on_fatal;
+  out->reply_courier_ = system.spawn<caf::detached>(run_reply_courier, std::move(replies));
+  out->replies_ = system.spawn(run_replies, replies_setup{with.time, with.store, outbox, out->scheduler_, with.on_fatal});
+
   gateway_setup gateway;
   gateway.node = chosen.node;
   gateway.version = chosen.version;
@@ -72,6 +103,7 @@ result<std::unique_ptr<shard>> shard::start(world in, shard_options options) {
   gateway.reads = with.store;
   gateway.archives = archives;
   gateway.scheduler = out->scheduler_;
+  gateway.replies = out->replies_;
   gateway.check_expressions = [pool = with.expressions](const std::vector<std::string>& expressions) { return pool->check(expressions); };
   gateway.describe_node = with.describe_node;
   gateway.on_fatal = with.on_fatal;
@@ -84,6 +116,11 @@ shard::~shard() {
   caf::anon_send_exit(gateway_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(supervisor_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(archiver_, caf::exit_reason::user_shutdown);
+  if (alert_courier_) caf::anon_send_exit(alert_courier_, caf::exit_reason::user_shutdown);
+  if (alert_commands_) alert_commands_->shut_down();
+  caf::anon_send_exit(reply_courier_, caf::exit_reason::user_shutdown);
+  caf::anon_send_exit(replies_, caf::exit_reason::user_shutdown);
+  if (reply_webhooks_) reply_webhooks_->shut_down();
   for (const auto& agent : agents_) caf::anon_send_exit(agent, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(scheduler_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(store_, caf::exit_reason::user_shutdown);

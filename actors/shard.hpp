@@ -7,12 +7,18 @@
 #include <vector>
 
 #include "actors/agents/backend.hpp"
+#include "actors/alert_target.hpp"
 #include "actors/archiver.hpp"
+#include "actors/command_runner.hpp"
 #include "actors/expression_pool.hpp"
 #include "actors/interfaces.hpp"
 #include "actors/ports.hpp"
+#include "actors/reply_outbox.hpp"
+#include "actors/reply_waiters_actor.hpp"
 #include "actors/scheduler.hpp"
 #include "actors/store_actor.hpp"
+#include "actors/webhook_port.hpp"
+#include "actors/webhooks.hpp"
 #include "store/store.hpp"
 
 namespace fairlead {
@@ -34,6 +40,8 @@ struct shard_options {
   std::string archive_directory;
   std::uint64_t incarnation = 1;  // of the agents in this process: counts the node's starts
   std::vector<local_agent> agents;
+  std::vector<alert_target> alert_targets;
+  duration reply_give_up_after = std::chrono::hours{24};
 };
 
 class shard {
@@ -44,6 +52,7 @@ class shard {
     store::store* store = nullptr;
     observer* log = nullptr;
     expression_pool* expressions = nullptr;
+    webhook_port* alert_webhooks = nullptr;  // may be null when no target of alerts is a webhook; must outlive the shard
     std::function<void(v1::StatusReply&)> describe_node;
     /// Called at most a few times, from any thread, when the shard cannot go on.
     fatal_handler on_fatal;
@@ -69,6 +78,12 @@ class shard {
   scheduler_actor scheduler_;
   supervisor_actor supervisor_;
   archiver_actor archiver_;
+  std::shared_ptr<command_runner> alert_commands_;
+  courier_actor alert_courier_;  // none when there are no targets
+  /// Apart from those of alerts: neither delays the other.
+  std::shared_ptr<webhooks> reply_webhooks_;
+  courier_actor reply_courier_;
+  replies_actor replies_;
   std::vector<agent_actor> agents_;
   gateway_actor gateway_;
 };

@@ -1,7 +1,9 @@
 #include "actors/supervisor.hpp"
 
-#include <string>
+#include <algorithm>
+#include <utility>
 
+#include "actors/core/task_record.hpp"
 #include "store/keys.hpp"
 #include "store/task_rows.hpp"
 
@@ -9,53 +11,129 @@ namespace fairlead {
 
 namespace {
 
-constexpr std::size_t scan_limit = 2'000;    // tasks taken by one scan
-constexpr std::size_t hint_limit = 200'000;  // hints kept; the index has what is dropped
+constexpr int chunk_requests = 256;           // sent at a time: the Scheduler takes them as one message
+constexpr std::size_t chunk_entries = 2'000;  // looked at by one scan
+constexpr std::size_t round_entries = 500;    // looked at by one turn of the slow round
+constexpr std::size_t hint_limit = 200'000;   // hints kept; the index has what is dropped
+constexpr int most_repair_notes = 10;         // lines in the log at a time
 constexpr duration hint_horizon = std::chrono::minutes{5};
 
 }  // namespace
 
-void supervisor::add_due_steps(const v1::TaskRecord& record, std::int64_t now_ms, v1::RecoverBatch& out) const {
-  const auto before = out.items_size();
-  for (int i = 0; i < record.steps_size(); ++i) {
-    const auto& step = record.steps(i);
-    const auto expired = step.state() == v1::STEP_STATE_RUNNING && step.complete_by_unix_ms() <= now_ms;
-    const auto waited =
-        (step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT) && step.not_before_unix_ms() <= now_ms;
-    if (!expired && !waited) continue;
-    auto* item = out.add_items();
-    item->set_task_number(record.number());
-    item->set_step(static_cast<std::uint32_t>(i) + 1);
-    item->set_attempt(step.attempt());
-    item->set_failure_count(step.failure_count());
-  }
-  // The entry is early (the index is lazy), or the task as a whole is due.
-  if (out.items_size() == before) out.add_items()->set_task_number(record.number());
+supervisor::supervisor(ports world, duration scan_period) : world_(world), requests_(scan_period), stalls_(scan_period) {}
+
+// ---- what is due ----
+
+void supervisor::add(v1::Recover what, std::int64_t now_ms, v1::RecoverBatch& out) {
+  if (requests_.admit(what, now_ms)) *out.add_items() = std::move(what);
 }
 
-result<bool> supervisor::scan() {
-  const auto now_ms = to_unix_ms(world_.time->now());
-  const auto view = world_.reads->read();
+void supervisor::add_due_steps(const v1::TaskRecord& record, std::int64_t now_ms, v1::RecoverBatch& out) {
+  v1::Recover item;
+  item.set_task_number(record.number());
+  bool any = false;
+  for (int i = 0; i < record.steps_size(); ++i) {
+    const auto& step = record.steps(i);
+    if (!recovery_due(step, now_ms)) continue;
+    any = true;
+    item.set_step(static_cast<std::uint32_t>(i) + 1);
+    item.set_direction(step.direction());
+    item.set_attempt(core::attempt_of(step, step.direction()));
+    item.set_failure_count(core::failures_of(step, step.direction()));
+    add(item, now_ms, out);
+  }
+  // The entry is early (the index is lazy), or the task as a whole is due.
+  if (!any) add(item, now_ms, out);
+}
+
+result<bool> supervisor::ask_for_due(const store::snapshot& view, std::int64_t now_ms) {
+  if (!requests_.has_room(view, now_ms)) return true;
+  if (pass_to_.empty()) {
+    // What becomes due while the pass lasts belongs to the next one, so every pass comes to its end.
+    pass_from_.clear();
+    pass_to_ = store::keys::due(store::default_namespace, now_ms + 1, 0).str();
+  }
   v1::RecoverBatch batch;
+  std::vector<wake_up_finding> astray;
   std::size_t seen = 0;
+  bool more = false;
   std::optional<error> failed;
-  const auto to = store::keys::due(store::default_namespace, now_ms + 1, 0);
-  const auto scanned = view->scan(store::table::due, {}, to, [&](std::string_view key, std::string_view) {
-    const auto entry = store::keys::decode_due(key);
-    if (!entry) return true;
-    const auto record = store::load_task(*view, entry->number);
-    if (!record) {
-      failed = record.failure();
-      return false;
+  const auto scanned = view.scan(store::table::due, pass_from_, pass_to_, [&](std::string_view key, std::string_view) {
+    if (const auto entry = store::keys::decode_due(key)) {
+      const auto record = store::load_task(view, entry->number);
+      if (!record) {
+        failed = record.failure();
+        return false;
+      }
+      if (*record)
+        add_due_steps(**record, now_ms, batch);
+      else
+        astray.push_back({entry->number, "", "the due index has an entry for a task that is not there"});
     }
-    if (*record) add_due_steps(**record, now_ms, batch);
-    return ++seen < scan_limit;
+    more = ++seen >= chunk_entries || batch.items_size() >= chunk_requests;
+    if (more) pass_from_ = std::string{key} + '\0';
+    return !more;
   });
   if (!scanned.ok()) return scanned.failure();
   if (failed) return *failed;
-  if (!batch.items().empty()) world_.out->recover(std::move(batch));
-  return seen >= scan_limit;
+  if (!more) pass_to_.clear();
+  send(std::move(batch), now_ms);
+  ask_for_repair(astray, now_ms);
+  return more;
 }
+
+result<bool> supervisor::scan() {
+  const auto now = world_.time->now();
+  const auto now_ms = to_unix_ms(now);
+  const auto view = world_.reads->read();
+  const auto more = ask_for_due(*view, now_ms);
+  if (!more) return more;
+  // Repairs take their turn like all other requests.
+  if (!requests_.has_room(*view, now_ms)) return true;
+  std::vector<wake_up_finding> found;
+  const auto stalls = stalls_.look(*view, now, found);
+  if (!stalls) return stalls.failure();
+  if (stalls->unexplained) world_.log->on_note(note_level::warning, "supervisor", *stalls->unexplained);
+  ask_for_repair(found, now_ms);
+  return *more || stalls->more;
+}
+
+void supervisor::send(v1::RecoverBatch what, std::int64_t now_ms) {
+  if (what.items().empty()) return;
+  requests_.sent(what, now_ms);
+  world_.out->recover(std::move(what));
+}
+
+// ---- no silent stall ----
+
+void supervisor::ask_for_repair(const std::vector<wake_up_finding>& found, std::int64_t now_ms) {
+  v1::RecoverBatch batch;
+  for (const auto& one : found) {
+    v1::Recover item;
+    item.set_task_number(one.number);
+    item.set_repair(true);
+    const auto before = batch.items_size();
+    add(std::move(item), now_ms, batch);
+    if (batch.items_size() == before || before >= most_repair_notes) continue;
+    const auto who = "task " + (one.task_id.empty() ? std::to_string(one.number) : one.task_id);
+    world_.log->on_note(note_level::warning, "supervisor", who + ": " + one.sentence + "; asking for its repair");
+  }
+  if (batch.items_size() > most_repair_notes)
+    world_.log->on_note(note_level::warning, "supervisor",
+                        "asking for the repair of " + std::to_string(batch.items_size() - most_repair_notes) + " more tasks");
+  send(std::move(batch), now_ms);
+}
+
+status supervisor::go_round() {
+  std::vector<wake_up_finding> found;
+  const auto complete = round_.step(*world_.reads->read(), round_entries, found);
+  if (!complete) return complete.failure();
+  ask_for_repair(found, to_unix_ms(world_.time->now()));
+  if (*complete && **complete != stalest_) world_.out->stalest(stalest_ = **complete);
+  return nothing{};
+}
+
+// ---- hints ----
 
 void supervisor::hint(const v1::RecoveryHintBatch& what) {
   const auto horizon = to_unix_ms(world_.time->now() + hint_horizon);
@@ -64,18 +142,24 @@ void supervisor::hint(const v1::RecoveryHintBatch& what) {
 }
 
 void supervisor::fire() {
+  fire_held_ = false;
   const auto now_ms = to_unix_ms(world_.time->now());
-  v1::RecoverBatch batch;
-  while (!hints_.empty() && hints_.top().due_unix_ms() <= now_ms) {
-    *batch.add_items() = hints_.top().recover();
-    hints_.pop();
+  const auto any = [&] { return !hints_.empty() && hints_.top().due_unix_ms() <= now_ms; };
+  if (!any()) return;
+  if (!requests_.has_room(*world_.reads->read(), now_ms)) {
+    fire_held_ = true;
+    return;
   }
-  if (!batch.items().empty()) world_.out->recover(std::move(batch));
+  v1::RecoverBatch batch;
+  for (; any() && batch.items_size() < chunk_requests; hints_.pop()) add(hints_.top().recover(), now_ms, batch);
+  fire_held_ = any();
+  send(std::move(batch), now_ms);
 }
 
 std::optional<moment> supervisor::next_hint() const {
   if (hints_.empty()) return std::nullopt;
-  return from_unix_ms(hints_.top().due_unix_ms());
+  const auto due = from_unix_ms(hints_.top().due_unix_ms());
+  return fire_held_ ? std::max(due, world_.time->now() + burst_pause) : due;
 }
 
 }  // namespace fairlead

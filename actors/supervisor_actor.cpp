@@ -12,7 +12,7 @@ class supervisor_shell final : public supervisor_outbox {
   using self_pointer = supervisor_actor::stateful_pointer<supervisor_state>;
 
   supervisor_shell(self_pointer self, supervisor_setup setup)
-      : self_(self), setup_(std::move(setup)), supervisor_({setup_.time, setup_.reads, this, setup_.log}) {}
+      : self_(self), setup_(std::move(setup)), supervisor_({setup_.time, setup_.reads, this, setup_.log}, setup_.scan_period) {}
 
   void scan() {
     const auto more = supervisor_.scan();
@@ -20,9 +20,14 @@ class supervisor_shell final : public supervisor_outbox {
       setup_.on_fatal(more.failure());
       return;
     }
-    // Requests that are still on their way would only be sent again: leave the Scheduler time even when much is due.
-    const auto pause = *more ? std::min(setup_.scan_period, duration{100}) : setup_.scan_period;
-    self_->delayed_send(self_, pause, scan_atom_v);
+    if (!*more) {
+      const auto round = supervisor_.go_round();
+      if (!round) {
+        setup_.on_fatal(round.failure());
+        return;
+      }
+    }
+    self_->delayed_send(self_, *more ? supervisor::burst_pause : setup_.scan_period, scan_atom_v);
   }
 
   void hint(const v1::RecoveryHintBatch& what) {
@@ -38,6 +43,7 @@ class supervisor_shell final : public supervisor_outbox {
 
  private:
   void recover(v1::RecoverBatch what) override { self_->send(setup_.scheduler, std::move(what)); }
+  void stalest(stalest_task what) override { self_->send(setup_.scheduler, std::move(what)); }
 
   void arm() {
     const auto next = supervisor_.next_hint();

@@ -186,11 +186,11 @@ v1::TaskShowReply show_task(const v1::TaskShowRequest& what, const store::snapsh
     *out.mutable_task() = std::move(**task);
     if (const auto done = store::load_whole(from, *out.mutable_task()); !done.ok()) return refuse(done.failure());
   } else {
-    auto archived = archives.load((*tombstone)->archived_day(), task_number{number});
+    auto archived = archives.load((*tombstone)->archived_day(), task_number{number}, (*tombstone)->archive_keep_days());
     if (!archived) return refuse(archived.failure());
     if (!*archived)
       return refuse({v1::ERROR_CODE_NOT_FOUND, "task " + core::clean_text(what.id(), 256) + " has ended and its record is no longer kept",
-                     "see retention.keep"});
+                     "see retention.keep in the node's file and retention in the workflow"});
     *out.mutable_task() = std::move(**archived);
     out.set_archived(true);
   }

@@ -13,7 +13,8 @@ status workflow_catalog::open(const store::snapshot& from) {
   auto versions = from.scan(store::table::workflow_version, {}, {}, [this](std::string_view, std::string_view payload) {
     v1::DeployedWorkflow version;
     if (version.ParseFromArray(payload.data(), static_cast<int>(payload.size())))
-      for (const auto& step : version.definition().steps()) longest_timeout_ms_ = std::max(longest_timeout_ms_, step.timeout_ms());
+      for (const auto& step : version.definition().steps())
+        longest_timeout_ms_ = std::max({longest_timeout_ms_, step.timeout_ms(), step.undo().timeout_ms()});
     return true;
   });
   if (!versions.ok()) return versions;

@@ -79,8 +79,11 @@ int run_command_line(int argc, const char* const* argv) {
   cli_context context;
   add_node_command(app, context);
   add_submit_command(app, context);
+  add_replies_command(app, context);
   add_task_commands(app, context);
   add_workflow_commands(app, context);
+  add_alert_commands(app, context);
+  add_brake_commands(app, context);
   add_status_command(app, context);
   add_config_commands(app, context);
   add_store_commands(app, context);

@@ -124,6 +124,7 @@ void batch_run::enqueue(std::uint64_t line, v1::Submission what) {
     if (std::none_of(what.labels().begin(), what.labels().end(), same)) *what.add_labels() = label;
   }
   if (options_.priority && what.priority() == 0) what.set_priority(*options_.priority);
+  if (options_.reply && !what.has_reply()) *what.mutable_reply() = *options_.reply;
 
   std::unique_lock lock{mutex_};
   changed_.wait(lock, [&] { return queue_.size() < queue_items || outcome_.gave_up; });

@@ -25,9 +25,10 @@ struct batch_options {
   bool wait = false;
   /// How long to go on without an answer of any node. The client's request_timeout is the same.
   duration patience = std::chrono::seconds{60};
-  std::uint64_t lines = 0;               // in the stream; 0: not known
-  std::vector<v1::Label> labels;         // for every task, beside the line's own
-  std::optional<std::int32_t> priority;  // for lines that give none
+  std::uint64_t lines = 0;                // in the stream; 0: not known
+  std::vector<v1::Label> labels;          // for every task, beside the line's own
+  std::optional<std::int32_t> priority;   // for lines that give none
+  std::optional<v1::ReplyAddress> reply;  // for lines that give none
 };
 
 struct batch_refusal {
@@ -42,7 +43,8 @@ struct batch_outcome {
   std::uint64_t completed = 0;
   std::uint64_t undone = 0;
   std::uint64_t parked = 0;
-  std::vector<batch_refusal> refusals;  // by line
+  std::vector<v1::TaskEnd> first_parked;  // at most 10 of them, with their reasons
+  std::vector<batch_refusal> refusals;    // by line
   double seconds = 0;
   std::optional<error> gave_up;  // no node answered; what was not acknowledged is in no count
 };

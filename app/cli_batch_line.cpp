@@ -6,6 +6,7 @@
 
 #include "actors/core/expression.hpp"
 #include "actors/core/json.hpp"
+#include "actors/reply_outbox.hpp"
 #include "messages/ids.hpp"
 
 namespace fairlead::app {
@@ -13,7 +14,7 @@ namespace fairlead::app {
 namespace {
 
 error bad(const std::string& sentence,
-          const std::string& remedy = "Each line is one JSON object with id, input, labels and priority, all optional") {
+          const std::string& remedy = "Each line is one JSON object with id, input, labels, priority and reply, all optional") {
   return {v1::ERROR_CODE_INVALID_ARGUMENT, sentence, remedy};
 }
 
@@ -82,6 +83,29 @@ status read_priority(std::string_view value, v1::Submission& out) {
   return nothing{};
 }
 
+status read_reply(std::string_view value, v1::Submission& out) {
+  if (value.front() != '{')
+    return bad("Field 'reply' must be an object, " + kind_of(value), "Write {\"client\": NAME} or {\"webhook\": URL}");
+  std::set<std::string> seen;
+  auto& reply = *out.mutable_reply();
+  auto read = for_each_member(value, [&](const std::string& name, std::string_view part) -> status {
+    if (!seen.insert(name).second) return bad("Field '" + name + "' of 'reply' is given twice");
+    if (name == "steps") {
+      if (part != "true" && part != "false") return bad("Field 'steps' of 'reply' must be true or false, " + kind_of(part));
+      reply.set_steps(part == "true");
+    } else if (name == "client" || name == "webhook") {
+      if (part.front() != '"') return bad("Field '" + name + "' of 'reply' must be a string, " + kind_of(part));
+      (name == "client" ? reply.mutable_client() : reply.mutable_webhook())->assign(core::decode_json_string(part));
+    } else {
+      return bad("Unknown field '" + name + "' of 'reply'", "It has client or webhook, and steps");
+    }
+    return nothing{};
+  });
+  if (!read) return read;
+  if (auto problem = check_reply_address(reply)) return bad("Field 'reply': " + problem->sentence, problem->remedy);
+  return nothing{};
+}
+
 status read_field(const std::string& name, std::string_view value, v1::Submission& out) {
   if (name == "input") {
     out.set_input(std::string{value});
@@ -89,6 +113,7 @@ status read_field(const std::string& name, std::string_view value, v1::Submissio
   }
   if (name == "labels") return read_labels(value, out);
   if (name == "priority") return read_priority(value, out);
+  if (name == "reply") return read_reply(value, out);
   if (name == "id") {
     if (value.front() != '"') return bad("Field 'id' must be a string, " + kind_of(value));
     out.set_id(core::decode_json_string(value));

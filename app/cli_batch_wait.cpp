@@ -14,6 +14,7 @@ using std::chrono::steady_clock;
 constexpr std::chrono::seconds poll_every{2};
 constexpr std::chrono::milliseconds look_every{100};
 constexpr std::size_t ids_a_request = 1'000;
+constexpr std::size_t parked_named = 10;
 constexpr int requests_a_round = 20;  // the next round goes on where this one ended
 
 bool ended(const v1::TaskEnd& end) { return end.parked() || task_ended(end.state()); }
@@ -35,10 +36,12 @@ void batch_run::settle(const v1::TaskEnd& end) {
     return;
   }
   ++ended_;
-  if (end.parked())
+  if (end.parked()) {
+    if (outcome_.first_parked.size() < parked_named) outcome_.first_parked.push_back(end);
     ++outcome_.parked;
-  else
+  } else {
     ++(end.state() == v1::TASK_STATE_COMPLETED ? outcome_.completed : outcome_.undone);
+  }
   open_.erase(found);
   changed_.notify_all();
 }

@@ -4,19 +4,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "app/cli_table.hpp"
+#include "app/cli_words.hpp"
 
 namespace fairlead::app {
-
-namespace {
-
-std::string as_sentence(const std::string& text) {
-  auto out = printable(text);
-  if (!out.empty() && out.back() != '.' && out.back() != '!' && out.back() != '?') out += '.';
-  return out;
-}
-
-}  // namespace
 
 void add_json_option(CLI::App& command, cli_context& context) {
   command.add_flag("--json", context.json, "Print one JSON object, for programs");

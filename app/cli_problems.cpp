@@ -20,8 +20,8 @@ int fail_with(const std::vector<problem>& problems) {
                "Correct what is named above"});
 }
 
-void write_problems(json_writer& out, const std::vector<problem>& problems) {
-  out.key("problems").begin_array();
+void write_problems(json_writer& out, const std::vector<problem>& problems, const char* key) {
+  out.key(key).begin_array();
   for (const auto& problem : problems) {
     out.begin_object()
         .key("file")

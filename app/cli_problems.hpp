@@ -12,6 +12,6 @@ namespace fairlead::app {
 /// One line each to stderr, then how many there are. Returns the exit code.
 int fail_with(const std::vector<problem>& problems);
 
-void write_problems(json_writer& out, const std::vector<problem>& problems);
+void write_problems(json_writer& out, const std::vector<problem>& problems, const char* key = "problems");
 
 }  // namespace fairlead::app

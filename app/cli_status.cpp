@@ -4,10 +4,15 @@
 #include "app/cli_json.hpp"
 #include "app/cli_table.hpp"
 #include "app/cli_words.hpp"
+#include "messages/time.hpp"
 
 namespace fairlead::app {
 
 namespace {
+
+const std::string& receiver(const v1::ReplyAddressRecord& of) {
+  return of.address().webhook().empty() ? of.address().client() : of.address().webhook();
+}
 
 std::string status_json(const v1::StatusReply& reply) {
   json_writer out;
@@ -18,7 +23,10 @@ std::string status_json(const v1::StatusReply& reply) {
   out.key("pending").number(std::uint64_t{counts.pending()}).key("running").number(std::uint64_t{counts.running()});
   out.key("completed").number(std::uint64_t{counts.completed()}).key("undoing").number(std::uint64_t{counts.undoing()});
   out.key("undone").number(std::uint64_t{counts.undone()}).key("parked").number(std::uint64_t{counts.parked()});
-  out.key("archived").number(std::uint64_t{counts.archived()}).end_object();
+  out.key("archived").number(std::uint64_t{counts.archived()}).key("paused").number(std::uint64_t{counts.paused()}).end_object();
+  out.key("alerts").begin_object().key("unresolved").number(std::uint64_t{counts.unresolved_alerts()}).end_object();
+  out.key("undo_brake").begin_object().key("since").moment(counts.undo_brake_since_unix_ms());
+  out.key("held").number(std::uint64_t{counts.undo_held()}).end_object();
   out.key("agents").begin_array();
   for (const auto& agent : reply.agents()) {
     out.begin_object().key("agent").string(agent.agent()).key("instance").string(agent.instance()).key("kind").string(agent.kind());
@@ -33,7 +41,14 @@ std::string status_json(const v1::StatusReply& reply) {
   out.key("max_bytes").number(std::uint64_t{store.max_bytes()}).key("sequence").number(std::uint64_t{store.sequence()});
   out.key("commits").number(std::uint64_t{store.commits()}).end_object();
   out.key("oldest_due").moment(reply.oldest_due_unix_ms()).key("resumed_tasks").number(std::uint64_t{reply.resumed_tasks()});
-  out.key("resuming").boolean(reply.resuming()).end_object();
+  out.key("resuming").boolean(reply.resuming());
+  out.key("stalest_task").string(reply.stalest_task()).key("stalest_since").moment(reply.stalest_since_unix_ms());
+  out.key("replies").begin_object().key("waiting").number(std::uint64_t{counts.outbox_events()}).key("failing").begin_array();
+  for (const auto& one : reply.replies_failing()) {
+    out.begin_object().key("receiver").string(receiver(one)).key("since").moment(one.failing_since_unix_ms());
+    out.key("failures").number(one.failures()).key("why").string(one.last_failure()).end_object();
+  }
+  out.end_array().end_object().end_object();
   return out.text();
 }
 
@@ -47,17 +62,30 @@ std::string status_text(const v1::StatusReply& reply) {
          "\n";
   if (reply.oldest_due_unix_ms() != 0) out += "due      next wake-up at " + time_text(reply.oldest_due_unix_ms()) + "\n";
 
+  if (!reply.stalest_task().empty())
+    out += "stalest  " + printable(reply.stalest_task()) + ", no progress for " +
+           age_text(to_unix_ms(system_clock{}.now()) - reply.stalest_since_unix_ms()) + "\n";
+
   const auto& counts = reply.counts();
+  if (counts.unresolved_alerts() != 0)
+    out += "alerts   " + std::to_string(counts.unresolved_alerts()) + " not resolved, see fairlead alert list\n";
+  if (counts.undo_brake_since_unix_ms() != 0)
+    out += "brake    mass undo is held since " + time_text(counts.undo_brake_since_unix_ms()) + ", " + std::to_string(counts.undo_held()) +
+           (counts.undo_held() == 1 ? " task waits" : " tasks wait") + ": fairlead brake release lets go\n";
+  for (const auto& one : reply.replies_failing())
+    out += "replies  " + printable(receiver(one)) + " has not taken its events since " + time_text(one.failing_since_unix_ms()) + ": " +
+           printable(shortened(one.last_failure(), 80)) + "\n";
   text_table tasks{{{"PENDING", align::right},
                     {"RUNNING", align::right},
                     {"COMPLETED", align::right},
                     {"UNDOING", align::right},
                     {"UNDONE", align::right},
                     {"PARKED", align::right},
+                    {"PAUSED", align::right},
                     {"ARCHIVED", align::right}}};
   tasks.add({std::to_string(counts.pending()), std::to_string(counts.running()), std::to_string(counts.completed()),
              std::to_string(counts.undoing()), std::to_string(counts.undone()), std::to_string(counts.parked()),
-             std::to_string(counts.archived())});
+             std::to_string(counts.paused()), std::to_string(counts.archived())});
   out += "\nTasks\n" + tasks.text();
 
   if (reply.agents().empty()) return out + "\nNo agents: steps wait until one is there.\n";

@@ -13,7 +13,12 @@ namespace {
 std::string report_json(const std::string& path, const store::check_report& report) {
   json_writer out;
   out.begin_object().key("path").string(path).key("ok").boolean(report.clean()).key("values").number(std::uint64_t{report.values});
-  out.key("tasks").number(std::uint64_t{report.tasks}).key("findings").begin_array();
+  out.key("tasks")
+      .number(std::uint64_t{report.tasks})
+      .key("archived_tasks")
+      .number(std::uint64_t{report.archived_tasks})
+      .key("findings")
+      .begin_array();
   for (const auto& finding : report.findings) out.string(finding);
   return out.end_array().key("findings_left_out").number(std::uint64_t{report.findings_left_out}).end_object().text() + "\n";
 }
@@ -24,7 +29,8 @@ int check_store(cli_context& context, const std::string& path) {
   options.read_only = true;
   auto opened = store::lmdb_store::open(options);
   if (!opened) return fail(opened.failure());
-  const auto report = store::check(*(*opened)->read());
+  store::archive archives(path + "/archive");
+  const auto report = store::check(*(*opened)->read(), {}, 100, &archives);
   if (context.json) {
     print(context, report_json(path, report));
   } else {
@@ -47,7 +53,7 @@ int check_store(cli_context& context, const std::string& path) {
 void add_store_commands(CLI::App& app, cli_context& context) {
   auto* group = app.add_subcommand("store", "Look after a state store");
   group->require_subcommand(1);
-  auto* check = group->add_subcommand("check", "Verify a store whole: checksums, rows and indexes; no node may run on it");
+  auto* check = group->add_subcommand("check", "Verify a store and its archives whole: checksums, rows and indexes; no node may run on it");
   auto path = std::make_shared<std::string>();
   check->add_option("PATH", *path, "Directory of the store (store.path in the node file)")->required();
   add_json_option(*check, context);

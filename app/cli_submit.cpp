@@ -1,16 +1,13 @@
-#include <fstream>
-#include <iostream>
-#include <iterator>
 #include <memory>
 
-#include "actors/client_split.hpp"
-#include "actors/core/expression.hpp"
 #include "actors/core/task.hpp"
 #include "app/cli_batch.hpp"
 #include "app/cli_commands.hpp"
 #include "app/cli_json.hpp"
+#include "app/cli_json_argument.hpp"
 #include "app/cli_labels.hpp"
 #include "app/cli_lines.hpp"
+#include "app/cli_reply_options.hpp"
 #include "app/cli_table.hpp"
 #include "app/cli_watch.hpp"
 #include "app/cli_words.hpp"
@@ -30,37 +27,10 @@ struct submit_options {
   std::vector<std::string> labels;
   std::optional<std::int32_t> priority;
   std::string batch;
+  reply_options reply;
   bool wait = false;
   bool quiet = false;
 };
-
-error bad_input(const std::string& sentence, const std::string& remedy = "Give JSON, @FILE or @- for standard input") {
-  return {v1::ERROR_CODE_INVALID_ARGUMENT, sentence, remedy};
-}
-
-/// What `--input` stands for. One byte more than allowed is read, so that a file of any size is refused at once.
-result<std::string> read_input(const std::optional<std::string>& given) {
-  if (!given) return std::string{};
-  const auto& text = *given;
-  // Most likely an unset variable of a script: that must not become a task without its input.
-  if (text.empty()) return bad_input("The input is empty", "Give JSON, @FILE or @- for standard input, or leave --input out for null");
-  std::string out = text;
-  std::string name = "The input";
-  if (text.front() == '@') {
-    name = text == "@-" ? "Standard input" : "The file " + text.substr(1);
-    std::ifstream file;
-    if (text != "@-") file.open(text.substr(1), std::ios::binary);
-    auto& in = text == "@-" ? std::cin : static_cast<std::istream&>(file);
-    out.resize(max_input_bytes + 1);
-    if (in) in.read(out.data(), static_cast<std::streamsize>(out.size()));
-    if (in.bad() || (text != "@-" && !file.is_open())) return bad_input(name + " cannot be read");
-    out.resize(static_cast<std::size_t>(in.gcount()));
-  }
-  if (out.size() > max_input_bytes)
-    return bad_input(name + " is larger than 256 KiB", "Keep large data elsewhere and submit a reference to it");
-  if (auto checked = core::check_json(out); !checked) return bad_input(name + " is not JSON: " + checked.failure().sentence);
-  return out;
-}
 
 std::string result_json(const v1::SubmitResult& taken, const v1::TaskEnd* end) {
   json_writer out;
@@ -73,7 +43,9 @@ std::string result_json(const v1::SubmitResult& taken, const v1::TaskEnd* end) {
 int submit_one(cli_context& context, const submit_options& options) {
   auto labels = parse_labels(options.labels);
   if (!labels) return fail(labels.failure());
-  auto input = read_input(options.input);
+  auto address = reply_address_of(options.reply);
+  if (!address) return fail(address.failure());
+  auto input = options.input ? read_json_argument(*options.input, "The input") : result<std::string>{std::string{}};
   if (!input) return fail(input.failure());
   auto timeout = timeout_of(context);
   if (!timeout) return fail(timeout.failure());
@@ -87,6 +59,7 @@ int submit_one(cli_context& context, const submit_options& options) {
   item->set_input(std::move(*input));
   item->set_priority(options.priority.value_or(0));
   for (auto& label : *labels) *item->add_labels() = std::move(label);
+  if (*address) *item->mutable_reply() = std::move(**address);
   auto reply = connected->submit(std::move(request));
   if (!reply) return fail(reply.failure());
   const auto& taken = reply->results(0);
@@ -115,7 +88,10 @@ std::string outcome_json(const batch_outcome& outcome) {
   for (const auto& refusal : outcome.refusals)
     out.begin_object().key("line").number(refusal.line).key("id").string(refusal.id).key("error").string(refusal.why.sentence).end_object();
   out.end_array().key("completed").number(outcome.completed).key("undone").number(outcome.undone).key("parked").number(outcome.parked);
-  return out.key("seconds").seconds(outcome.seconds).end_object().text() + "\n";
+  out.key("parked_tasks").begin_array();
+  for (const auto& end : outcome.first_parked)
+    out.begin_object().key("id").string(end.id()).key("reason").string(end.reason()).end_object();
+  return out.end_array().key("seconds").seconds(outcome.seconds).end_object().text() + "\n";
 }
 
 std::string outcome_text(const batch_outcome& outcome, bool waited) {
@@ -132,6 +108,13 @@ std::string outcome_text(const batch_outcome& outcome, bool waited) {
   counts.add({std::to_string(outcome.submitted), std::to_string(outcome.already), std::to_string(outcome.refusals.size()),
               ended(outcome.completed), ended(outcome.undone), ended(outcome.parked), seconds});
   auto out = counts.text();
+  if (!outcome.first_parked.empty()) {
+    text_table parked{{{"PARKED TASK"}, {"WHY"}}};
+    for (const auto& end : outcome.first_parked) parked.add({end.id(), end.reason()});
+    out += "\n" + parked.text();
+    if (outcome.parked > outcome.first_parked.size())
+      out += "and " + std::to_string(outcome.parked - outcome.first_parked.size()) + " more; 'fairlead task list --parked' lists them\n";
+  }
   if (outcome.refusals.empty()) return out;
   text_table refused{{{"LINE", align::right}, {"ID"}, {"REFUSED BECAUSE"}}};
   for (std::size_t i = 0; i < outcome.refusals.size() && i < refusals_shown; ++i) {
@@ -147,6 +130,8 @@ std::string outcome_text(const batch_outcome& outcome, bool waited) {
 int submit_batch(cli_context& context, const submit_options& options) {
   auto labels = parse_labels(options.labels);
   if (!labels) return fail(labels.failure());
+  auto address = reply_address_of(options.reply);
+  if (!address) return fail(address.failure());
   auto timeout = timeout_of(context);
   if (!timeout) return fail(timeout.failure());
   auto lines = line_reader::open(options.batch);
@@ -159,6 +144,7 @@ int submit_batch(cli_context& context, const submit_options& options) {
   how.lines = lines->count_lines();
   how.labels = std::move(*labels);
   how.priority = options.priority;
+  how.reply = std::move(*address);
   auto connected = connect_with(context, how.patience, timeout->value_or(duration{0}));
   if (!connected) return fail(connected.failure());
 
@@ -184,11 +170,13 @@ void add_submit_command(CLI::App& app, cli_context& context) {
   command
       ->add_option(
           "--batch", options->batch,
-          "Submit one task for each line of FILE (- for standard input), a JSON object with id, input, labels and priority, all optional; "
-          "a line without labels or priority of its own gets those of --label and --priority")
+          "Submit one task for each line of FILE (- for standard input), a JSON object with id, input, labels, priority and reply, all "
+          "optional; "
+          "a line without labels, priority or reply of its own gets those of the options")
       ->type_name("FILE")
       ->excludes(id)
       ->excludes(input);
+  add_reply_options(*command, options->reply);
   command->add_flag("--wait", options->wait, "Wait until every task has ended or is parked; exit code 0 when all completed, 1 otherwise");
   command->add_flag("--quiet", options->quiet, "With --batch: show no progress");
   add_client_options(*command, context,

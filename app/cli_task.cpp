@@ -2,8 +2,9 @@
 #include <memory>
 
 #include "app/cli_commands.hpp"
-#include "app/cli_labels.hpp"
+#include "app/cli_operate.hpp"
 #include "app/cli_table.hpp"
+#include "app/cli_task_filter.hpp"
 #include "app/cli_task_json.hpp"
 #include "app/cli_watch.hpp"
 #include "app/cli_words.hpp"
@@ -13,44 +14,11 @@ namespace fairlead::app {
 namespace {
 
 struct list_options {
-  std::vector<std::string> states;
-  bool parked = false;
-  std::string workflow;
-  std::vector<std::string> labels;
-  std::string older_than;
-  std::string younger_than;
+  task_filter filter;
   std::uint32_t limit = 100;
   std::string cursor;
   bool all = false;
 };
-
-status read_age(const std::string& text, const std::string& option, std::int64_t& out_ms) {
-  if (text.empty() || parse_duration(text, out_ms)) return nothing{};
-  return error{v1::ERROR_CODE_INVALID_ARGUMENT, "'" + text + "' is not a duration for " + option, "Write it like 30s, 15m, 2h or 7d"};
-}
-
-result<v1::TaskListRequest> list_request(const list_options& options) {
-  v1::TaskListRequest out;
-  for (const auto& word : options.states) {
-    auto state = task_state_from_word(word);
-    if (!state)
-      return error{v1::ERROR_CODE_INVALID_ARGUMENT, "'" + word + "' is not a state of a task",
-                   "One of pending, running, completed, undoing, undone"};
-    out.add_states(*state);
-  }
-  out.set_parked_only(options.parked);
-  out.set_workflow(options.workflow);
-  auto labels = parse_labels(options.labels);
-  if (!labels) return labels.failure();
-  for (auto& label : *labels) *out.add_labels() = std::move(label);
-  std::int64_t older = 0, younger = 0;
-  if (auto read = read_age(options.older_than, "--older-than", older); !read) return read.failure();
-  if (auto read = read_age(options.younger_than, "--younger-than", younger); !read) return read.failure();
-  out.set_older_than_ms(older);
-  out.set_younger_than_ms(younger);
-  out.set_cursor(options.cursor);
-  return out;
-}
 
 void add_row(text_table& table, const v1::TaskSummary& task) {
   table.add({task.id(), task.workflow(), task_state_text(task.state(), task.parked(), task.paused()),
@@ -60,11 +28,12 @@ void add_row(text_table& table, const v1::TaskSummary& task) {
 
 /// Page by page, so that a list of millions needs no memory for them.
 void list_tasks(cli_context& context, const list_options& options) {
-  auto request = list_request(options);
+  auto request = list_request(options.filter);
   if (!request) {
     context.code = fail(request.failure());
     return;
   }
+  request->set_cursor(options.cursor);
   auto connected = connect(context);
   if (!connected) {
     context.code = fail(connected.failure());
@@ -102,16 +71,7 @@ void list_tasks(cli_context& context, const list_options& options) {
 void add_list(CLI::App& group, cli_context& context) {
   auto* command = group.add_subcommand("list", "List tasks, with filters and paging");
   auto options = std::make_shared<list_options>();
-  command->add_option("--state", options->states, "Only tasks in this state (repeatable): pending, running, completed, undoing, undone")
-      ->type_name("STATE")
-      ->allow_extra_args(false);
-  command->add_flag("--parked", options->parked, "Only tasks that wait for an operator");
-  command->add_option("--workflow", options->workflow, "Only tasks of this workflow")->type_name("NAME");
-  command->add_option("--label", options->labels, "Only tasks with this label (repeatable: all of them)")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  command->add_option("--older-than", options->older_than, "Only tasks submitted longer ago than this")->type_name("DURATION");
-  command->add_option("--younger-than", options->younger_than, "Only tasks submitted within this time")->type_name("DURATION");
+  add_filter_options(*command, options->filter);
   command->add_option("--limit", options->limit, "How many to list at most")
       ->type_name("N")
       ->check(CLI::Range(1U, 1'000'000'000U))
@@ -122,17 +82,29 @@ void add_list(CLI::App& group, cli_context& context) {
   command->callback([&context, options] { list_tasks(context, *options); });
 }
 
+/// Asks a second time only where somebody may be missing; a node that does not answer that is still good for the task.
+void show_task(cli_context& context, const std::string& id) {
+  known_agents agents;
+  v1::TaskShowRequest request;
+  request.set_id(id);
+  run_request(
+      context,
+      [&](client& to) {
+        auto reply = to.show(request);
+        if (!reply || !may_wait_for_agent(*reply)) return reply;
+        if (const auto status = to.status_of_node({})) agents = agents_of(*status);
+        return reply;
+      },
+      [&](const v1::TaskShowReply& reply) { return task_show_json(reply, agents); },
+      [&](const v1::TaskShowReply& reply) { return task_show_text(reply, agents); });
+}
+
 void add_show(CLI::App& group, cli_context& context) {
-  auto* command = group.add_subcommand("show", "Show one task: steps, payloads and history");
+  auto* command = group.add_subcommand("show", "Show one task: steps, payloads and history, and when it is parked why and what helps");
   auto id = std::make_shared<std::string>();
   command->add_option("ID", *id, "Id of the task")->required();
   add_client_options(*command, context);
-  command->callback([&context, id] {
-    v1::TaskShowRequest request;
-    request.set_id(*id);
-    run_request(
-        context, [&](client& to) { return to.show(request); }, task_show_json, task_show_text);
-  });
+  command->callback([&context, id] { show_task(context, *id); });
 }
 
 void add_watch(CLI::App& group, cli_context& context) {
@@ -147,11 +119,13 @@ void add_watch(CLI::App& group, cli_context& context) {
 }  // namespace
 
 void add_task_commands(CLI::App& app, cli_context& context) {
-  auto* group = app.add_subcommand("task", "List, show and follow tasks");
+  auto* group = app.add_subcommand("task", "List, show and follow tasks, and what an operator can do to them");
   group->require_subcommand(1);
   add_list(*group, context);
   add_show(*group, context);
   add_watch(*group, context);
+  add_operate_commands(*group, context);
+  add_task_doctor(*group, context);
 }
 
 }  // namespace fairlead::app

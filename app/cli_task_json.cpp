@@ -1,6 +1,7 @@
 #include "app/cli_task_json.hpp"
-#include "actors/core/task.hpp"
 
+#include "actors/core/task.hpp"
+#include "app/cli_task_remedies.hpp"
 #include "app/cli_words.hpp"
 
 namespace fairlead::app {
@@ -13,23 +14,40 @@ void write_labels(json_writer& out, const google::protobuf::RepeatedPtrField<v1:
   out.end_object();
 }
 
-void write_step(json_writer& out, const v1::StepRecord& step) {
+/// What a list and a single task begin with.
+template <class Task>
+void write_head(json_writer& out, const Task& task, const std::string& reason) {
+  out.begin_object().key("id").string(task.id()).key("workflow").string(task.workflow());
+  out.key("state").string(core::state_word(task.state())).key("parked").boolean(task.parked()).key("paused").boolean(task.paused());
+  out.key("reason").string(reason);
+  write_labels(out, task.labels());
+  out.key("priority").number(std::int32_t{task.priority()});
+  out.key("created_at").moment(task.created_at_unix_ms()).key("finished_at").moment(task.finished_at_unix_ms());
+}
+
+void write_attempts(json_writer& out, const char* name, const v1::Attempts& attempts) {
+  out.key(name).begin_object().key("made").number(attempts.made()).key("failed").number(attempts.failed());
+  out.key("excused").number(attempts.excused()).end_object();
+}
+
+void write_fault(json_writer& out, const v1::Fault& fault) {
+  out.begin_object().key("kind").string(fault_kind_word(fault.kind()));
+  out.key("code").string(fault.code()).key("message").string(fault.message()).end_object();
+}
+
+void write_step(json_writer& out, const v1::StepRecord& step, const std::string& waits) {
   out.begin_object().key("path").string(step.path()).key("state").string(core::state_word(step.state()));
-  out.key("attempt").number(step.attempt()).key("failure_count").number(step.failure_count()).key("tries").number(step.tries());
+  out.key("direction").string(direction_word(step.direction()));
+  out.key("attempt").number(step.attempt()).key("failure_count").number(step.failure_count()).key("excused").number(step.excused());
+  out.key("tries").number(step.tries());
+  write_attempts(out, "undo", step.undo());
+  write_attempts(out, "lookup", step.lookup());
   out.key("generation").number(step.generation()).key("instance").string(step.instance());
   out.key("complete_by").moment(step.complete_by_unix_ms()).key("not_before").moment(step.not_before_unix_ms());
+  out.key("doubtful").boolean(step.doubtful()).key("given_up").boolean(step.given_up()).key("waits_for").string(waits);
+  out.key("input_edited").boolean(step.input_edited()).key("undo_input").raw(step.undo_input().json());
   out.key("input").raw(step.input().json()).key("output").raw(step.output().json()).key("fault");
-  if (step.has_fault())
-    out.begin_object()
-        .key("kind")
-        .string(fault_kind_word(step.fault().kind()))
-        .key("code")
-        .string(step.fault().code())
-        .key("message")
-        .string(step.fault().message())
-        .end_object();
-  else
-    out.null();
+  step.has_fault() ? write_fault(out, step.fault()) : static_cast<void>(out.null());
   out.end_object();
 }
 
@@ -37,25 +55,27 @@ void write_event(json_writer& out, const v1::HistoryEvent& event, const std::str
   out.begin_object().key("sequence").number(std::uint64_t{event.sequence()}).key("at").moment(event.at_unix_ms());
   out.key("event").string(event_word(event.kind())).key("step");
   step.empty() ? out.null() : out.string(step);
-  out.key("attempt").number(event.attempt()).key("detail").string(event.detail()).end_object();
+  out.key("direction").string(direction_word(event.direction())).key("attempt").number(event.attempt());
+  out.key("who").string(event.who()).key("detail").string(event.detail()).end_object();
+}
+
+void write_reply_address(json_writer& out, const v1::TaskRecord& task) {
+  out.key("reply");
+  if (!task.has_reply()) {
+    out.null();
+    return;
+  }
+  const auto& reply = task.reply();
+  out.begin_object().key("client").string(reply.client()).key("webhook").string(reply.webhook());
+  out.key("steps").boolean(reply.steps()).end_object();
 }
 
 }  // namespace
 
 std::string task_summary_json(const v1::TaskSummary& task) {
   json_writer out;
-  out.begin_object()
-      .key("id")
-      .string(task.id())
-      .key("workflow")
-      .string(task.workflow())
-      .key("state")
-      .string(core::state_word(task.state()));
-  out.key("parked").boolean(task.parked()).key("reason").string(task.reason());
-  out.key("steps_done").number(task.steps_done()).key("steps_total").number(task.steps_total());
-  out.key("created_at").moment(task.created_at_unix_ms()).key("finished_at").moment(task.finished_at_unix_ms());
-  write_labels(out, task.labels());
-  out.key("priority").number(std::int32_t{task.priority()}).end_object();
+  write_head(out, task, task.reason());
+  out.key("steps_done").number(task.steps_done()).key("steps_total").number(task.steps_total()).end_object();
   return out.text();
 }
 
@@ -65,22 +85,19 @@ std::string event_json(const v1::HistoryEvent& event, const std::string& step) {
   return out.text();
 }
 
-std::string task_show_json(const v1::TaskShowReply& reply) {
+std::string task_show_json(const v1::TaskShowReply& reply, const known_agents& agents) {
   const auto& task = reply.task();
   json_writer out;
-  out.begin_object()
-      .key("id")
-      .string(task.id())
-      .key("workflow")
-      .string(task.workflow())
-      .key("state")
-      .string(core::state_word(task.state()));
-  out.key("parked").boolean(task.parked()).key("paused").boolean(task.paused()).key("reason").string(task.parked_reason());
-  write_labels(out, task.labels());
-  out.key("priority").number(std::int32_t{task.priority()}).key("input").raw(task.input().json());
-  out.key("created_at").moment(task.created_at_unix_ms()).key("finished_at").moment(task.finished_at_unix_ms());
-  out.key("steps").begin_array();
-  for (const auto& step : task.steps()) write_step(out, step);
+  write_head(out, task, task.parked_reason());
+  out.key("undo_held").boolean(task.undo_held()).key("undo_reason").string(task.undo_reason()).key("timed_out").boolean(task.timed_out());
+  out.key("alert");
+  task.alert() == 0 ? out.null() : out.number(std::uint64_t{task.alert()});
+  write_reply_address(out, task);
+  out.key("what_helps").begin_array();
+  for (const auto& one : remedies_of(task, reply.definition()))
+    out.begin_object().key("command").string(one.command).key("effect").string(one.effect).end_object();
+  out.end_array().key("input").raw(task.input().json()).key("steps").begin_array();
+  for (int i = 0; i < task.steps_size(); ++i) write_step(out, task.steps(i), waits_for(reply, i, agents));
   out.end_array().key("history").begin_array();
   for (const auto& event : task.recent()) {
     const auto index = static_cast<int>(event.step());

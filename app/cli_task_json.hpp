@@ -4,13 +4,15 @@
 #include <string>
 
 #include "app/cli_json.hpp"
+#include "app/cli_task_waits.hpp"
 #include "messages/api.pb.h"
 
 namespace fairlead::app {
 
 std::string task_summary_json(const v1::TaskSummary& task);
-std::string task_show_json(const v1::TaskShowReply& reply);
-std::string task_show_text(const v1::TaskShowReply& reply);
+/// `agents`: who is there, for steps that wait for one who is not.
+std::string task_show_json(const v1::TaskShowReply& reply, const known_agents& agents = {});
+std::string task_show_text(const v1::TaskShowReply& reply, const known_agents& agents = {});
 
 /// `step` is the step's path, empty for the task itself.
 std::string event_json(const v1::HistoryEvent& event, const std::string& step);

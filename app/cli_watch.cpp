@@ -13,15 +13,22 @@ namespace fairlead::app {
 
 namespace {
 
-/// The state that an event leaves its step in; null when it leaves it as it is.
-const char* state_after(v1::EventKind kind) {
-  switch (kind) {
-    case v1::EVENT_KIND_STEP_STARTED: return "running";
+/// The state that an event leaves its step in; null when it leaves it as it is, or another event will say it.
+const char* state_after(const v1::HistoryEvent& event) {
+  const bool undo = event.direction() == v1::DIRECTION_UNDO;
+  const bool lookup = event.direction() == v1::DIRECTION_LOOKUP;
+  switch (event.kind()) {
+    case v1::EVENT_KIND_STEP_STARTED: return undo ? "undoing" : lookup ? "looked up" : "running";
+    case v1::EVENT_KIND_STEP_UNDONE: return "undone";
+    case v1::EVENT_KIND_STEP_GIVEN_UP: return "given up";
+    case v1::EVENT_KIND_STEP_COOLING_OFF: return "cooling off";
+    case v1::EVENT_KIND_OPERATOR_SKIP: return "skipped";
     case v1::EVENT_KIND_STEP_COMPLETED: return "completed";
-    case v1::EVENT_KIND_STEP_FAILED: return "failed";
+    case v1::EVENT_KIND_STEP_FAILED: return undo ? "undo failed" : lookup ? "in doubt" : "failed";
     case v1::EVENT_KIND_STEP_IN_DOUBT:
-    case v1::EVENT_KIND_STEP_EXPIRED: return "in doubt";
-    case v1::EVENT_KIND_STEP_RETRIED: return "pending";
+    case v1::EVENT_KIND_STEP_EXPIRED: return undo ? "undo in doubt" : "in doubt";
+    case v1::EVENT_KIND_STEP_SETTLED:  // completed, when that is how it turned out, is said next
+    case v1::EVENT_KIND_STEP_RETRIED: return undo ? "undoing" : lookup ? "in doubt" : "pending";
     default: return nullptr;
   }
 }
@@ -48,7 +55,7 @@ std::string end_json(const v1::WatchReply& reply) {
 void watch_view::take(const v1::WatchReply& reply) {
   if (!reply.step_paths().empty()) paths_.assign(reply.step_paths().begin(), reply.step_paths().end());
   for (const auto& event : reply.events()) {
-    const auto* state = state_after(event.kind());
+    const auto* state = state_after(event);
     if (event.step() == 0 || state == nullptr) continue;
     steps_[event.step() - 1] = {state, event.attempt(), event.at_unix_ms(), event.detail()};
   }
@@ -70,7 +77,9 @@ std::string watch_view::lines(const v1::WatchReply& reply) const {
   for (const auto& event : reply.events()) {
     out += format_utc(event.at_unix_ms()) + "  " + event_word(event.kind());
     if (auto path = path_of(reply, event); !path.empty()) out += " " + printable(path);
+    if (event.direction() != v1::DIRECTION_PERFORM) out += std::string{" "} + direction_word(event.direction());
     if (event.attempt() != 0) out += " attempt " + std::to_string(event.attempt());
+    if (!event.who().empty()) out += " by " + printable(event.who());
     if (!event.detail().empty()) out += ": " + printable(event.detail());
     out += "\n";
   }

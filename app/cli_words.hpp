@@ -11,6 +11,10 @@ namespace fairlead::app {
 
 const char* fault_kind_word(v1::FaultKind kind);
 const char* event_word(v1::EventKind kind);
+const char* direction_word(v1::Direction direction);
+const char* verb_word(v1::OperatorVerb verb);
+/// Of a workflow; `park` where it says nothing.
+const char* on_failure_word(v1::OnFailure what);
 
 /// The state that `core::state_word` gives this word for.
 std::optional<v1::TaskState> task_state_from_word(std::string_view word);
@@ -21,6 +25,9 @@ std::string task_state_text(v1::TaskState state, bool parked, bool paused);
 /// `a=1 b=2`.
 std::string labels_text(const google::protobuf::RepeatedPtrField<v1::Label>& labels);
 
+/// Fit for a terminal, with an end.
+std::string as_sentence(const std::string& text);
+
 bool task_ended(v1::TaskState state);
 
 /// `1.5 GiB`.
@@ -28,5 +35,8 @@ std::string bytes_text(std::uint64_t bytes);
 
 /// `2026-03-29 01:00:00Z`, or `-` for 0. Tables need no milliseconds.
 std::string time_text(std::int64_t unix_ms);
+
+/// `5m10s`: whole seconds, `0s` also for what lies ahead (clocks differ).
+std::string age_text(std::int64_t ms);
 
 }  // namespace fairlead::app

@@ -1,6 +1,8 @@
+#include <cstdio>
 #include <memory>
 #include <optional>
 
+#include "actors/core/workflow_advice.hpp"
 #include "app/cli_commands.hpp"
 #include "app/cli_problems.hpp"
 #include "app/cli_workflow_show.hpp"
@@ -15,7 +17,21 @@ namespace {
 struct read_files {
   std::vector<workflow_file> workflows;
   std::vector<problem> problems;  // of all files, the node file first
+  std::vector<problem> advice;    // what may run and still deserves a word
 };
+
+/// Agents of a node file look nothing up, but for native ones, which only the node itself knows.
+void add_advice(const workflow_file& file, const core::agent_catalog& agents, std::vector<problem>& out) {
+  const auto looks_up = [&agents](const std::string& agent, const std::string&) {
+    const auto found = agents.find(agent);
+    return found == agents.end() || !found->second;
+  };
+  for (const auto& one : core::advise(file.definition, looks_up)) {
+    const auto where = "steps." + one.step + "." + one.field;
+    const auto at = file.place_of(where);
+    out.push_back({file.file, at.first, at.second, where, one.sentence, one.remedy});
+  }
+}
 
 read_files read_all(const std::vector<std::string>& paths, const std::string& agents_path) {
   read_files out;
@@ -31,6 +47,7 @@ read_files read_all(const std::vector<std::string>& paths, const std::string& ag
     check_expressions(out.workflows.back(), worker);
     const auto& found = out.workflows.back().problems;
     out.problems.insert(out.problems.end(), found.begin(), found.end());
+    if (agents && found.empty()) add_advice(out.workflows.back(), *agents, out.advice);
   }
   return out;
 }
@@ -49,6 +66,7 @@ std::string check_json(const read_files& files) {
     out.key("steps").number(std::int32_t{file.definition.steps_size()}).end_object();
   }
   write_problems(out.end_array(), files.problems);
+  write_problems(out, files.advice, "warnings");
   return out.end_object().text() + "\n";
 }
 
@@ -62,6 +80,7 @@ void check_workflows(cli_context& context, const std::vector<std::string>& paths
         print(context, file.file + ": ok, workflow " + file.definition.name() + " with " + std::to_string(file.definition.steps_size()) +
                            (file.definition.steps_size() == 1 ? " step\n" : " steps\n"));
   }
+  for (const auto& one : files.advice) std::fprintf(stderr, "warning: %s\n", to_text(one).c_str());
   if (!files.problems.empty()) context.code = fail_with(files.problems);
 }
 

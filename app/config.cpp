@@ -139,8 +139,11 @@ void read_config(yaml_document& document, node_config& out) {
   read_times(root, out);
   read_log(root, out);
   if (const auto node = root.find("agents")) read_agents(*node, out);
+  if (const auto node = root.find("alerts")) read_alerts(*node, out);
+  if (const auto node = root.find("undo_brake")) read_undo_brake(*node, out);
+  if (const auto node = root.find("replies")) read_replies(*node, out);
   if (const auto node = root.find("caf")) read_caf(*node, out);
-  root.not_yet({"peers", "jobs", "cron", "replication", "tls", "alerts", "breakers"});
+  root.not_yet({"peers", "jobs", "cron", "replication", "tls", "breakers"});
   root.finish();
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "actors/agents/http_config.hpp"
+#include "actors/alert_target.hpp"
 #include "actors/core/workflow_check.hpp"
 #include "actors/ports.hpp"
 #include "app/yaml_document.hpp"
@@ -61,6 +62,16 @@ struct node_config {
   std::uint64_t expression_memory_bytes = std::uint64_t{512} << 20;
 
   log_config log;
+
+  std::int64_t reply_give_up_after_ms = std::int64_t{24} * 3'600'000;
+
+  std::vector<alert_target> alert_targets;  // webhooks, then commands, each in the order of the file
+
+  /// Undoing waits when more than this share of the tasks that ended or failed within the window had failed, and these were at least so many.
+  bool undo_brake_on = true;
+  std::uint32_t undo_brake_share_percent = 50;
+  std::int64_t undo_brake_window_ms = 600'000;
+  std::uint64_t undo_brake_at_least = 50;
 
   std::vector<agents::http_agent_config> http_agents;  // in the order of the file
   std::vector<native_agent_section> native_agents;

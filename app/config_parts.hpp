@@ -9,6 +9,13 @@ namespace fairlead::app {
 /// `agents:` (config_agents.cpp).
 void read_agents(const yaml_node& node, node_config& out);
 
+/// `alerts:` and `undo_brake:` (config_alerts.cpp).
+void read_alerts(const yaml_node& node, node_config& out);
+void read_undo_brake(const yaml_node& node, node_config& out);
+
+/// `replies:` (config_replies.cpp).
+void read_replies(const yaml_node& node, node_config& out);
+
 /// `caf:` (config_caf.cpp).
 void read_caf(const yaml_node& node, node_config& out);
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include <caf/all.hpp>
@@ -14,6 +15,7 @@
 #include "actors/expression_pool.hpp"
 #include "actors/meta_objects.hpp"
 #include "actors/shard.hpp"
+#include "actors/webhooks.hpp"
 #include "app/config.hpp"
 #include "app/exit_codes.hpp"
 #include "app/listen_probe.hpp"
@@ -96,11 +98,14 @@ shard_options options_of(const node_config& config, std::vector<local_agent> age
   out.limits.pending_tasks = config.pending_tasks;
   out.limits.input_bytes = config.input_bytes;
   out.limits.uncommitted_bytes = config.uncommitted_bytes;
+  out.limits.brake = {config.undo_brake_on, config.undo_brake_share_percent, duration{config.undo_brake_window_ms}, config.undo_brake_at_least};
   out.scan_period = duration{config.scan_period_ms};
   out.retention = {duration{config.archive_after_ms}, duration{config.keep_ms}};
   out.archive_directory = config.store_path + "/archive";
   out.incarnation = incarnation;
   out.agents = std::move(agents);
+  out.alert_targets = config.alert_targets;
+  out.reply_give_up_after = duration{config.reply_give_up_after_ms};
   return out;
 }
 
@@ -150,6 +155,11 @@ int run_node(const node_options& options) {
   pool_options.arguments = {"expression-worker", "--memory", std::to_string(config.expression_memory_bytes)};
   expression_pool expressions{pool_options};
 
+  // Apart from the posts of others, so that receivers of theirs that hang delay no alert. Before the actor system, because its actors post.
+  std::optional<webhooks> alert_webhooks;
+  for (const auto& target : config.alert_targets)
+    if (!target.url.empty() && !alert_webhooks) alert_webhooks.emplace();
+
   const system_clock clock;
   const auto started_ms = to_unix_ms(clock.now());
   caf_config caf_settings;
@@ -162,6 +172,7 @@ int run_node(const node_options& options) {
   world.store = &store;
   world.log = &observe;
   world.expressions = &expressions;
+  world.alert_webhooks = alert_webhooks ? &*alert_webhooks : nullptr;
   world.describe_node = [&](v1::StatusReply& out) {
     out.set_started_at_unix_ms(started_ms);
     const auto usage = store.get_usage();
@@ -199,6 +210,7 @@ int run_node(const node_options& options) {
     observe.on_note(note_level::warning, "node", "not everything was settled in time; nothing acknowledged is lost");
   shard->reset();
   expressions.shut_down();
+  if (alert_webhooks) alert_webhooks->shut_down();
   system.await_all_actors_done();
   observe.on_note(note_level::info, "node", "ended");
   return exit_ok;

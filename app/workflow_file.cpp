@@ -10,7 +10,8 @@ namespace fairlead::app {
 
 namespace {
 
-constexpr std::int64_t longest_ms = std::int64_t{10} * 366 * 86'400'000;
+constexpr std::int64_t day_ms = 86'400'000;
+constexpr std::int64_t longest_ms = 10 * 366 * day_ms;
 
 const std::vector<std::pair<std::string, v1::OnFailure>> on_failure_words{
     {"undo", v1::ON_FAILURE_UNDO}, {"park", v1::ON_FAILURE_PARK}, {"cool_off", v1::ON_FAILURE_COOL_OFF}};
@@ -39,6 +40,7 @@ class reader {
     if (const auto timeout = found(section, "timeout", "")) {
       if (const auto ms = timeout->duration_ms(1, longest_ms)) definition.set_timeout_ms(*ms);
     }
+    if (const auto retention = found(section, "retention", "")) read_retention(*retention, definition);
     definition.set_on_failure(v1::ON_FAILURE_PARK);
     read_failure(section, "", definition);
     const auto steps = section.require("steps", "a map of steps by name");
@@ -73,6 +75,14 @@ class reader {
     if (const auto node = found(section, "cool_off", where)) {
       if (const auto ms = node->duration_ms(1, longest_ms)) definition.set_cool_off_ms(*ms);
     }
+  }
+
+  // Archives are let go of a day at a time, so less than a day would promise what cannot be kept.
+  static void read_retention(const yaml_node& node, v1::WorkflowDefinition& definition) {
+    const auto ms = node.duration_ms(day_ms, longest_ms);
+    if (!ms) return;
+    if (*ms % day_ms != 0) return node.expected("whole days such as 7d or 90d");
+    definition.set_keep_days(static_cast<std::uint32_t>(*ms / day_ms));
   }
 
   // timeout, attempts and backoff: the same for performing and for undoing.

@@ -19,6 +19,7 @@ const char* code_word(error_code code) {
     case v1::ERROR_CODE_EXPRESSION: return "expression";
     case v1::ERROR_CODE_TIMED_OUT: return "timed_out";
     case v1::ERROR_CODE_INTERNAL: return "internal";
+    case v1::ERROR_CODE_WRONG_STATE: return "wrong_state";
     default: return "unknown";
   }
 }

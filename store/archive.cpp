@@ -1,6 +1,7 @@
 #include "store/archive.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -26,6 +27,29 @@ error archive_error(const std::string& directory, const std::error_code& why) {
           "Check the directory's rights and the disk."};
 }
 
+constexpr char class_prefix[] = "keep-";
+
+/// The part of a path before the day: nothing, or `keep-90d/`.
+std::string class_name(std::uint32_t keep_days) { return keep_days == 0 ? "" : class_prefix + std::to_string(keep_days) + "d/"; }
+
+std::optional<std::uint32_t> parse_class(const std::string& name) {
+  constexpr auto prefix = sizeof class_prefix - 1;
+  std::uint32_t out = 0;
+  if (name.size() <= prefix) return std::nullopt;
+  std::from_chars(name.data() + prefix, name.data() + name.size(), out);
+  // Another spelling of the same number would be another directory.
+  return out != 0 && class_name(out) == name + "/" ? std::optional(out) : std::nullopt;
+}
+
+/// Calls `visit(name)` for everything in a directory; one that is not there is empty.
+template <class Visitor>
+status for_each_name(const std::string& directory, Visitor&& visit) {
+  std::error_code failed;
+  for (fs::directory_iterator it(directory, failed), end; !failed && it != end; it.increment(failed)) visit(it->path().filename().string());
+  if (failed && failed != std::errc::no_such_file_or_directory) return archive_error(directory, failed);
+  return nothing{};
+}
+
 /// Copies the rows of one table that belong to a task, and adds their erasures.
 status take_rows(table where, std::uint64_t number, const snapshot& from, batch& copies, batch& out) {
   const auto first = keys::task(ns, number);
@@ -36,7 +60,7 @@ status take_rows(table where, std::uint64_t number, const snapshot& from, batch&
   });
 }
 
-status take_task(const v1::TaskRecord& record, const snapshot& from, std::int64_t day, batch& copies, batch& out) {
+status take_task(const v1::TaskRecord& record, const snapshot& from, const archive_day& to, batch& copies, batch& out) {
   const auto number = record.number();
   if (!is_finished(record.state())) {
     return error{v1::ERROR_CODE_INTERNAL, "Task " + std::to_string(number) + " was to be archived but is not finished.",
@@ -54,7 +78,8 @@ status take_task(const v1::TaskRecord& record, const snapshot& from, std::int64_
   v1::TaskTombstone tombstone;
   tombstone.set_number(number);
   tombstone.set_content_hash(record.content_hash());
-  tombstone.set_archived_day(day);
+  tombstone.set_archived_day(to.day);
+  tombstone.set_archive_keep_days(to.keep_days);
   tombstone.set_final_state(record.state());
   out.put(table::task_id, keys::task_id(ns, record.id()), tombstone.SerializeAsString());
   return nothing{};
@@ -86,11 +111,20 @@ std::int64_t day_of(std::int64_t unix_ms) { return std::chrono::floor<std::chron
 
 archive::archive(std::string directory, std::uint64_t max_day_bytes) : directory_(std::move(directory)), max_day_bytes_(max_day_bytes) {}
 
-std::string archive::path_of(std::int64_t day) const { return directory_ + "/" + format_day(day); }
+std::string archive_day::name() const { return class_name(keep_days) + format_day(day); }
 
-status archive::write(std::int64_t day, const batch& copies) {
+std::string archive::class_directory(std::uint32_t keep_days) const {
+  auto out = directory_ + "/" + class_name(keep_days);
+  out.pop_back();
+  return out;
+}
+
+std::string archive::path_of(const archive_day& which) const { return directory_ + "/" + which.name(); }
+
+status archive::write(const archive_day& which, const batch& copies) {
   if (auto ready = prepare_directory(directory_, false); !ready) return ready;
-  auto opened = env::open({path_of(day), max_day_bytes_, false});
+  if (auto ready = prepare_directory(class_directory(which.keep_days), false); !ready) return ready;
+  auto opened = env::open({path_of(which), max_day_bytes_, false});
   if (!opened) return opened.failure();
   auto txn = (*opened)->write();
   if (!txn) return txn.failure();
@@ -101,8 +135,9 @@ status archive::write(std::int64_t day, const batch& copies) {
   return txn->commit();
 }
 
-status archive::move(const std::vector<task_number>& numbers, const snapshot& from, std::int64_t day, batch& out) {
+status archive::move(const std::vector<task_number>& numbers, const snapshot& from, std::int64_t day, batch& out, std::uint32_t keep_days) {
   if (day <= 0) throw std::logic_error("archive: day " + std::to_string(day));
+  const archive_day to{day, keep_days};
   // Twice the same number would erase twice, which a check of the batch could not tell from a fault.
   const std::set<task_number> once(numbers.begin(), numbers.end());
   batch copies, removal;
@@ -111,58 +146,78 @@ status archive::move(const std::vector<task_number>& numbers, const snapshot& fr
     auto record = load_task(from, number.get());
     if (!record) return record.failure();
     if (!record->has_value()) continue;
-    if (auto taken = take_task(**record, from, day, copies, removal); !taken) return taken;
+    if (auto taken = take_task(**record, from, to, copies, removal); !taken) return taken;
   }
   if (removal.empty()) return nothing{};
   {
     std::lock_guard lock(guard_);
-    if (auto written = write(day, copies); !written) return written;
+    if (auto written = write(to, copies); !written) return written;
   }
   out.append(removal);
   return nothing{};
 }
 
-result<std::optional<v1::TaskRecord>> archive::load(std::int64_t day, task_number number) {
-  std::lock_guard lock(guard_);
+result<std::optional<v1::TaskRecord>> archive::load(std::int64_t day, task_number number, std::uint32_t keep_days) {
+  const archive_day which{day, keep_days};
   std::error_code failed;
-  if (!fs::exists(path_of(day) + "/data.mdb", failed)) {
-    if (failed && failed != std::errc::no_such_file_or_directory) return archive_error(path_of(day), failed);
+  if (!fs::exists(path_of(which) + "/data.mdb", failed)) {
+    if (failed && failed != std::errc::no_such_file_or_directory) return archive_error(path_of(which), failed);
     return std::optional<v1::TaskRecord>{};
   }
-  auto opened = env::open({path_of(day), max_day_bytes_, true});
-  if (!opened) return opened.failure();
-  const lmdb_snapshot from((*opened)->read());
-  auto record = load_task(from, number.get());
-  if (!record || !record->has_value()) return record;
-  if (auto whole = load_whole(from, **record); !whole) return whole.failure();
+  result<std::optional<v1::TaskRecord>> record = std::optional<v1::TaskRecord>{};
+  const auto looked = visit(which, [&](const snapshot& from) {
+    record = load_task(from, number.get());
+    if (!record || !record->has_value()) return;
+    if (auto whole = load_whole(from, **record); !whole) record = whole.failure();
+  });
+  if (!looked) return looked.failure();
   return record;
 }
 
-result<std::vector<std::int64_t>> archive::days() const {
+status archive::visit(const archive_day& which, const std::function<void(const snapshot&)>& look) {
   std::lock_guard lock(guard_);
+  auto opened = env::open({path_of(which), max_day_bytes_, true});
+  if (!opened) return opened.failure();
+  const lmdb_snapshot from((*opened)->read());
+  look(from);
+  return nothing{};
+}
+
+result<std::vector<std::int64_t>> archive::days(std::uint32_t keep_days) const {
   std::vector<std::int64_t> out;
-  std::error_code failed;
-  for (fs::directory_iterator it(directory_, failed), end; !failed && it != end; it.increment(failed)) {
-    if (auto day = parse_day(it->path().filename().string())) out.push_back(*day);
-  }
-  if (failed && failed != std::errc::no_such_file_or_directory) return archive_error(directory_, failed);
+  const auto listed = for_each_name(class_directory(keep_days), [&](const std::string& name) {
+    if (auto day = parse_day(name)) out.push_back(*day);
+  });
+  if (!listed) return listed.failure();
   std::sort(out.begin(), out.end());
   return out;
 }
 
-status archive::drop_before(std::int64_t day) {
-  auto kept = days();
-  if (!kept) return kept.failure();
+result<std::vector<std::uint32_t>> archive::classes() const {
+  std::vector<std::uint32_t> out;
+  const auto listed = for_each_name(directory_, [&](const std::string& name) {
+    if (auto keep_days = parse_class(name)) out.push_back(*keep_days);
+  });
+  if (!listed) return listed.failure();
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+status archive::drop_before(std::int64_t day, std::uint32_t keep_days) {
   std::lock_guard lock(guard_);
+  auto kept = days(keep_days);
+  if (!kept) return kept.failure();
+  const auto parent = class_directory(keep_days);
   bool dropped = false;
   for (auto one : *kept) {
     if (one >= day) break;
+    const auto path = path_of({one, keep_days});
     std::error_code failed;
-    fs::remove_all(path_of(one), failed);
-    if (failed) return archive_error(path_of(one), failed);
+    fs::remove_all(path, failed);
+    if (failed) return archive_error(path, failed);
     dropped = true;
   }
-  return dropped ? sync_directory(directory_) : status(nothing{});
+  return dropped ? sync_directory(parent) : status(nothing{});
 }
 
 }  // namespace fairlead::store

@@ -45,9 +45,23 @@ void require_key(table where, std::string_view key) {
 }  // namespace
 
 const char* table_name(table t) {
-  static constexpr std::array<const char*, table_count> names = {"meta",    "task",     "task_id",         "due",      "pending",
-                                                                 "held",    "finished", "by_workflow",     "by_label", "history",
-                                                                 "payload", "workflow", "workflow_version"};
+  static constexpr std::array<const char*, table_count> names = {"meta",
+                                                                 "task",
+                                                                 "task_id",
+                                                                 "due",
+                                                                 "pending",
+                                                                 "held",
+                                                                 "finished",
+                                                                 "by_workflow",
+                                                                 "by_label",
+                                                                 "history",
+                                                                 "payload",
+                                                                 "workflow",
+                                                                 "workflow_version",
+                                                                 "alert",
+                                                                 "outbox",
+                                                                 "reply_address",
+                                                                 "unresolved_alert"};
   auto index = static_cast<std::size_t>(t);
   return index < names.size() ? names[index] : "unknown";
 }

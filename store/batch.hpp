@@ -27,8 +27,15 @@ enum class table : std::uint8_t {
   payload = 10,
   workflow = 11,
   workflow_version = 12,
+  alert = 13,
+  outbox = 14,
+  reply_address = 15,
+  unresolved_alert = 16,
 };
-inline constexpr int table_count = 13;
+inline constexpr int table_count = 17;
+/// Stores and archives of the first release have only the tables before this one. They get the others when they are opened for writing, and
+/// read as if those were empty until then; so the schema version did not rise for them.
+inline constexpr int first_release_table_count = 13;
 const char* table_name(table t);
 
 /// The longest key that LMDB takes. `put` and `erase` throw std::logic_error beyond it and for an empty key.

@@ -1,10 +1,16 @@
 #include "store/check.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <utility>
 
+#include "store/check_archive.hpp"
+#include "store/check_notices.hpp"
+#include "store/check_scan.hpp"
 #include "store/check_task.hpp"
 #include "store/content_hash.hpp"
+#include "store/counters.hpp"
 #include "store/keys.hpp"
 #include "store/meta_rows.hpp"
 #include "store/task_rows.hpp"
@@ -13,75 +19,39 @@ namespace fairlead::store {
 
 namespace {
 
-constexpr std::uint64_t progress_every = 10'000;
-
 class checker {
  public:
-  checker(const snapshot& of, const check_progress& progress, std::size_t max_findings)
-      : of_(of), progress_(progress), max_findings_(max_findings), tasks_(of, [this](std::string sentence) { add(std::move(sentence)); }) {}
+  checker(const snapshot& of, const check_progress& progress, std::size_t max_findings, archive* archives)
+      : of_(of),
+        archives_(archives),
+        all_(of, progress, report_, max_findings),
+        tasks_(of, [this](std::string sentence) { all_.add(std::move(sentence)); }),
+        notices_(all_) {}
 
   check_report run() {
     check_tasks();
     for (auto where : {table::due, table::pending, table::held, table::finished, table::by_workflow, table::by_label}) check_index(where);
     check_ids();
-    check_parts(table::history);
-    check_parts(table::payload);
+    all_.check_parts(table::history);
+    all_.check_parts(table::payload);
     check_workflows();
+    notices_.run();
     check_meta();
+    if (archives_ != nullptr) archive_check(all_, *archives_, tombstones_).run();
     return std::move(report_);
   }
 
  private:
-  void add(std::string sentence) {
-    if (report_.findings.size() < max_findings_) {
-      report_.findings.push_back(std::move(sentence));
-    } else {
-      ++report_.findings_left_out;
-    }
-  }
+  void add(table where, std::string_view key, std::string_view what) { all_.add(where, key, what); }
 
-  void add(table where, std::string_view key, std::string_view what) {
-    add(std::string("Table ") + table_name(where) + ", key " + keys::describe(where, key) + ": " + std::string(what) + ".");
-  }
-
-  /// Calls `look(key, payload)` for every sound value whose key decodes; reports the others.
   template <class Look>
   void scan(table where, Look&& look) {
-    const auto total = of_.count(where);
-    std::uint64_t done = 0;
-    auto finished = of_.scan_all(where, [&](std::string_view key, std::optional<std::string_view> payload) {
-      if (progress_ && done % progress_every == 0) progress_(where, done, total);
-      ++done;
-      if (!keys::decodes(where, key)) {
-        add(where, key, "the key is none of this table's");
-      } else if (!payload) {
-        add(where, key, "the value is damaged (checksum)");
-      } else {
-        look(key, *payload);
-      }
-      return true;
-    });
-    if (!finished) add(std::string("Table ") + table_name(where) + " cannot be read on: " + finished.failure().sentence);
-    if (progress_) progress_(where, done, total);
-    report_.values += done;
+    all_.scan(where, std::forward<Look>(look));
   }
 
   void check_tasks() {
     scan(table::task, [&](std::string_view key, std::string_view payload) { tasks_.look_at(*keys::decode_task(key), payload); });
     report_.tasks = of_.count(table::task);
-  }
-
-  static std::uint64_t number_of(table where, std::string_view key) {
-    switch (where) {
-      case table::due: return keys::decode_due(key)->number;
-      case table::pending: return keys::decode_pending(key)->number;
-      case table::held: return keys::decode_held(key)->number;
-      case table::finished: return keys::decode_finished(key)->number;
-      case table::by_workflow: return keys::decode_by_workflow(key)->number;
-      case table::by_label: return keys::decode_by_label(key)->number;
-      case table::history: return keys::decode_history(key)->number;
-      default: return keys::decode_payload(key)->number;
-    }
   }
 
   // Entries are compared with their tasks one by one only where the numbers show that there is a surplus.
@@ -94,7 +64,7 @@ class checker {
   }
 
   void check_entry(table where, std::string_view key) {
-    auto record = load_task(of_, number_of(where, key));
+    auto record = load_task(of_, task_number_of(where, key));
     if (!record) return;  // the row's own scan reports it
     if (!record->has_value()) return add(where, key, "there is no such task");
     bool implied = false;
@@ -110,6 +80,7 @@ class checker {
       greatest_number_ = std::max(greatest_number_, tombstone.number());
       if (tombstone.archived_day() != 0) {
         ++archived_;
+        ++tombstones_[{tombstone.archived_day(), tombstone.archive_keep_days()}];
         if (!is_finished(tombstone.final_state())) add(where_id, key, "an archived task has no final state");
         return;
       }
@@ -118,23 +89,6 @@ class checker {
       if (!record->has_value()) return add(where_id, key, "there is no task " + std::to_string(tombstone.number()));
       if ((*record)->id() != keys::decode_task_id(key)->name)
         add(where_id, key, "task " + std::to_string(tombstone.number()) + " has another id");
-    });
-  }
-
-  void check_parts(table where) {
-    std::uint64_t last = 0;
-    bool known = false;
-    scan(where, [&](std::string_view key, std::string_view payload) {
-      const auto number = number_of(where, key);
-      if (!known || number != last) {
-        last = number;
-        known = true;
-        auto row = of_.get(table::task, keys::task(default_namespace, number));
-        if (row && !row->has_value()) add(where, key, "there is no such task");
-      }
-      if (where != table::history) return;
-      v1::HistoryChunk chunk;
-      if (!chunk.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) add(where, key, "the value does not parse");
     });
   }
 
@@ -163,7 +117,7 @@ class checker {
     require(meta::boot_row, [](std::string_view payload) { return meta::decode_u64(payload).has_value(); });
     std::optional<fairlead::store::progress> stored;
     require(meta::progress_row, [&](std::string_view payload) { return (stored = meta::decode_progress(payload)).has_value(); });
-    if (stored) check_counters(stored->shard);
+    if (stored) check_counters(*stored);
   }
 
   template <class Sound>
@@ -178,7 +132,8 @@ class checker {
     }
   }
 
-  void check_counters(const v1::ShardState& stored) {
+  void check_counters(const fairlead::store::progress& progress) {
+    const auto& stored = progress.shard;
     const auto& counted = tasks_.counted();
     const auto compare = [&](const char* name, std::uint64_t in_row, std::uint64_t in_tables) {
       if (in_row == in_tables) return;
@@ -197,22 +152,38 @@ class checker {
       add(table::meta, keys::meta(meta::progress_row),
           "the next task number is " + std::to_string(stored.next_task_number()) + ", but task " + std::to_string(greatest) + " exists");
     }
+    if (!counters_are_kept(progress)) return;
+    compare("paused", stored.paused(), counted.paused());
+    compare("due_entries", stored.due_entries(), counted.due_entries());
+    compare("undo_held", stored.undo_held(), counted.undo_held());
+    compare("unresolved_alerts", stored.unresolved_alerts(), notices_.unresolved_alerts());
+    compare("outbox_events", stored.outbox_events(), notices_.outbox_events());
+    require_not_below("alert", stored.next_alert(), notices_.greatest_alert());
+    require_not_below("outbox position", stored.next_position(), notices_.greatest_position());
+  }
+
+  void require_not_below(const char* what, std::uint64_t last, std::uint64_t greatest) {
+    if (last >= greatest) return;
+    add(table::meta, keys::meta(meta::progress_row),
+        std::string("the last ") + what + " is " + std::to_string(last) + ", but " + std::to_string(greatest) + " exists");
   }
 
   static constexpr table where_id = table::task_id;
   const snapshot& of_;
-  const check_progress& progress_;
-  std::size_t max_findings_;
+  archive* archives_;
   check_report report_;
+  check_scan all_;
   task_check tasks_;
+  notice_check notices_;
+  std::map<archive_day, std::uint64_t> tombstones_;
   std::uint64_t archived_ = 0;
   std::uint64_t greatest_number_ = 0;
 };
 
 }  // namespace
 
-check_report check(const snapshot& of, const check_progress& progress, std::size_t max_findings) {
-  return checker(of, progress, max_findings).run();
+check_report check(const snapshot& of, const check_progress& progress, std::size_t max_findings, archive* archives) {
+  return checker(of, progress, max_findings, archives).run();
 }
 
 }  // namespace fairlead::store

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "store/alert_rows.hpp"
 #include "store/content_hash.hpp"
+#include "store/counters.hpp"
 #include "store/task_rows.hpp"
 
 namespace fairlead::store {
@@ -22,7 +24,7 @@ bool may_due(const v1::TaskRecord& record) {
   if (wants_due(record)) return true;
   if (is_finished(record.state()) || record.state() == v1::TASK_STATE_PENDING) return false;
   return std::any_of(record.steps().begin(), record.steps().end(),
-                     [](const v1::StepRecord& step) { return step.state() == v1::STEP_STATE_RUNNING; });
+                     [](const v1::StepRecord& step) { return step.state() == v1::STEP_STATE_RUNNING || step.complete_by_unix_ms() != 0; });
 }
 
 }  // namespace
@@ -44,23 +46,41 @@ void for_each_index_entry(const v1::TaskRecord& record, const std::function<void
   }
 }
 
+std::optional<v1::TaskRecord> task_check::parse(number_key key, std::string_view payload) {
+  std::optional<v1::TaskRecord> record(std::in_place);
+  if (!record->ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
+    report_("Table task, key " + std::to_string(key.number) + ": the row does not parse.");
+    return std::nullopt;
+  }
+  if (record->number() != key.number || key.ns != ns) {
+    report_("Table task, key " + std::to_string(key.number) + ": the row says it is task " + std::to_string(record->number()) + ".");
+    return std::nullopt;
+  }
+  if (!known_state(record->state())) finding(*record, "has no known state");
+  return record;
+}
+
 void task_check::look_at(number_key key, std::string_view payload) {
-  v1::TaskRecord record;
-  if (!record.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
-    return report_("Table task, key " + std::to_string(key.number) + ": the row does not parse.");
-  }
-  if (record.number() != key.number || key.ns != ns) {
-    return report_("Table task, key " + std::to_string(key.number) + ": the row says it is task " + std::to_string(record.number()) + ".");
-  }
+  const auto record = parse(key, payload);
+  if (!record) return;
   greatest_number_ = std::max(greatest_number_, key.number);
-  if (!known_state(record.state())) finding(record, "has no known state");
-  check_id(record);
-  check_entries(record);
-  check_due(record);
-  check_history(record);
-  check_payloads(record);
-  check_definition(record);
-  count(record);
+  check_id(*record);
+  check_entries(*record);
+  check_due(*record);
+  check_history(*record);
+  check_payloads(*record);
+  check_definition(*record);
+  check_alert(*record);
+  move_counters(counted_, {}, index_state_of(*record));
+}
+
+std::optional<v1::TaskRecord> task_check::look_at_archived(number_key key, std::string_view payload) {
+  auto record = parse(key, payload);
+  if (!record) return record;
+  if (!is_finished(record->state())) finding(*record, "is archived but not finished");
+  check_history(*record);
+  check_payloads(*record);
+  return record;
 }
 
 void task_check::finding(const v1::TaskRecord& record, std::string_view what) {
@@ -154,16 +174,19 @@ void task_check::check_definition(const v1::TaskRecord& record) {
   known_definitions_.insert(std::move(key));
 }
 
-void task_check::count(const v1::TaskRecord& record) {
-  switch (record.state()) {
-    case v1::TASK_STATE_PENDING: counted_.set_pending(counted_.pending() + 1); break;
-    case v1::TASK_STATE_RUNNING: counted_.set_running(counted_.running() + 1); break;
-    case v1::TASK_STATE_COMPLETED: counted_.set_completed(counted_.completed() + 1); break;
-    case v1::TASK_STATE_UNDOING: counted_.set_undoing(counted_.undoing() + 1); break;
-    case v1::TASK_STATE_UNDONE: counted_.set_undone(counted_.undone() + 1); break;
-    default: break;
+// An alert of an earlier release's task is not there: 0. One that is named waits for someone for as long as the task says so.
+void task_check::check_alert(const v1::TaskRecord& record) {
+  if (record.alert() == 0) return;
+  const auto name = "alert " + std::to_string(record.alert());
+  auto found = load_alert(of_, record.alert());
+  if (!found) return;
+  if (!found->has_value()) {
+    finding(record, "names " + name + ", which is not in table alert");
+  } else if (!is_unresolved(**found)) {
+    finding(record, "names " + name + ", which is resolved");
+  } else if ((*found)->task_id() != record.id()) {
+    finding(record, "names " + name + ", which is about another task");
   }
-  if (record.parked()) counted_.set_parked(counted_.parked() + 1);
 }
 
 }  // namespace fairlead::store

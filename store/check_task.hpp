@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -27,11 +28,15 @@ class task_check {
   /// `key` decodes; `payload` is the verified value.
   void look_at(number_key key, std::string_view payload);
 
+  /// The same for a row of an archive: only what stands there with it. The record, when it is one.
+  std::optional<v1::TaskRecord> look_at_archived(number_key key, std::string_view payload);
+
   std::uint64_t expected(table where) const { return expected_[static_cast<std::size_t>(where)]; }
   const v1::ShardState& counted() const noexcept { return counted_; }
   std::uint64_t greatest_number() const noexcept { return greatest_number_; }
 
  private:
+  std::optional<v1::TaskRecord> parse(number_key key, std::string_view payload);
   void finding(const v1::TaskRecord& record, std::string_view what);
   void check_id(const v1::TaskRecord& record);
   void check_entries(const v1::TaskRecord& record);
@@ -39,7 +44,7 @@ class task_check {
   void check_history(const v1::TaskRecord& record);
   void check_payloads(const v1::TaskRecord& record);
   void check_definition(const v1::TaskRecord& record);
-  void count(const v1::TaskRecord& record);
+  void check_alert(const v1::TaskRecord& record);
   bool present(table where, std::string_view key);
 
   const snapshot& of_;

@@ -21,6 +21,9 @@ void append_sized(std::string& out, std::string_view bytes) {
   out += bytes;
 }
 
+char kind_of(const v1::ReplyAddress& address) { return address.webhook().empty() ? 'c' : 'w'; }
+const std::string& name_of(const v1::ReplyAddress& address) { return address.webhook().empty() ? address.client() : address.webhook(); }
+
 }  // namespace
 
 std::string content_hash(std::string_view bytes) {
@@ -30,7 +33,8 @@ std::string content_hash(std::string_view bytes) {
 }
 
 std::string submission_hash(std::string_view workflow, std::string_view minified_input,
-                            const google::protobuf::RepeatedPtrField<v1::Label>& labels, std::int32_t priority) {
+                            const google::protobuf::RepeatedPtrField<v1::Label>& labels, std::int32_t priority,
+                            const v1::ReplyAddress* reply) {
   std::string text;
   text.reserve(workflow.size() + minified_input.size() + 64);
   append_sized(text, workflow);
@@ -41,8 +45,17 @@ std::string submission_hash(std::string_view workflow, std::string_view minified
     append_sized(text, label.value());
   }
   append_u32(text, static_cast<std::uint32_t>(priority));
+  if (reply != nullptr && is_set(*reply)) {
+    text += kind_of(*reply);
+    append_sized(text, name_of(*reply));
+    text += reply->steps() ? '\1' : '\0';
+  }
   return content_hash(text);
 }
+
+bool is_set(const v1::ReplyAddress& address) { return !address.client().empty() || !address.webhook().empty(); }
+
+std::string reply_address_hash(const v1::ReplyAddress& address) { return content_hash(kind_of(address) + name_of(address)); }
 
 std::string definition_hash(const v1::WorkflowDefinition& definition) {
   std::string text;

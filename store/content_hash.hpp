@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "messages/common.pb.h"
+#include "messages/task.pb.h"
 #include "messages/workflow.pb.h"
 
 namespace fairlead::store {
@@ -17,9 +18,18 @@ std::string content_hash(std::string_view bytes);
 
 /// Of a submission: what must be equal for the same id to mean the same task. Hashed are, each with its length as u32 LE before it: the
 /// workflow's name and the minified input; then the number of labels as u32 LE and each label's key and value in the order given, again with
-/// their lengths; then the priority as u32 LE.
+/// their lengths; then the priority as u32 LE. With a reply address that names someone follow: its kind ('c' client, 'w' webhook), the name or
+/// URL with its length, and one byte that is 1 when it wants the steps too. Without one nothing follows.
 std::string submission_hash(std::string_view workflow, std::string_view minified_input,
-                            const google::protobuf::RepeatedPtrField<v1::Label>& labels, std::int32_t priority);
+                            const google::protobuf::RepeatedPtrField<v1::Label>& labels, std::int32_t priority,
+                            const v1::ReplyAddress* reply = nullptr);
+
+/// True when the address names a client or a webhook.
+bool is_set(const v1::ReplyAddress& address);
+
+/// Of whom an address names: its kind ('c' or 'w') and the name or URL. Whether steps are wanted too is not in it, so that all tasks of one
+/// receiver share one outbox and its order.
+std::string reply_address_hash(const v1::ReplyAddress& address);
 
 /// Of a definition: over its deterministic Protobuf serialization. Its fields are plain, lists included, so the bytes are stable as long as
 /// the .proto only grows.

@@ -16,6 +16,8 @@ namespace fairlead::store {
 namespace {
 
 constexpr unsigned max_readers = 1024;
+// LMDB's own handle of the free list, so never that of a table: stands for one that a store of the first release lacks.
+constexpr MDB_dbi no_table = 0;
 
 MDB_val to_val(std::string_view bytes) { return {bytes.size(), const_cast<char*>(bytes.data())}; }
 std::string_view to_view(const MDB_val& val) { return {static_cast<const char*>(val.mv_data), val.mv_size}; }
@@ -108,7 +110,12 @@ status env::open_tables(bool read_only) {
   const bool create = rc == 0 && main.ms_entries == 0 && !read_only;
   int missing = -1;
   for (int i = 0; rc == 0 && i < table_count; ++i) {
-    rc = mdb_dbi_open(txn, table_name(static_cast<table>(i)), create ? MDB_CREATE : 0u, &tables_[i]);
+    const bool later = i >= first_release_table_count;
+    rc = mdb_dbi_open(txn, table_name(static_cast<table>(i)), create || (later && !read_only) ? MDB_CREATE : 0u, &tables_[i]);
+    if (rc == MDB_NOTFOUND && later) {
+      tables_[i] = no_table;
+      rc = 0;
+    }
     if (rc == MDB_NOTFOUND || rc == MDB_INCOMPATIBLE) missing = i;
   }
   if (rc == 0) {
@@ -234,7 +241,8 @@ read_txn::~read_txn() {
 
 result<std::optional<std::string_view>> read_txn::get(table where, std::string_view key) const {
   if (txn_ == nullptr) return owner_->failure(rc_, "be read");
-  if (key.empty() || key.size() > max_key_bytes) return std::optional<std::string_view>{};
+  if (key.empty() || key.size() > max_key_bytes || owner_->tables_[static_cast<int>(where)] == no_table)
+    return std::optional<std::string_view>{};
   auto k = to_val(key);
   MDB_val v{};
   int rc = mdb_get(txn_, owner_->tables_[static_cast<int>(where)], &k, &v);
@@ -245,6 +253,7 @@ result<std::optional<std::string_view>> read_txn::get(table where, std::string_v
 
 status read_txn::scan(table where, std::string_view from, std::string_view to, const snapshot::visitor& visit) const {
   if (txn_ == nullptr) return owner_->failure(rc_, "be read");
+  if (owner_->tables_[static_cast<int>(where)] == no_table) return nothing{};
   cursor at;
   int rc = mdb_cursor_open(txn_, owner_->tables_[static_cast<int>(where)], &at.it);
   if (rc != 0) return owner_->failure(rc, "be read");
@@ -260,6 +269,7 @@ status read_txn::scan(table where, std::string_view from, std::string_view to, c
 
 status read_txn::scan_reverse(table where, std::string_view from, std::string_view to, const snapshot::visitor& visit) const {
   if (txn_ == nullptr) return owner_->failure(rc_, "be read");
+  if (owner_->tables_[static_cast<int>(where)] == no_table) return nothing{};
   cursor at;
   int rc = mdb_cursor_open(txn_, owner_->tables_[static_cast<int>(where)], &at.it);
   if (rc != 0) return owner_->failure(rc, "be read");
@@ -277,7 +287,8 @@ status read_txn::scan_reverse(table where, std::string_view from, std::string_vi
 
 std::uint64_t read_txn::count(table where) const {
   MDB_stat found{};
-  if (txn_ != nullptr) mdb_stat(txn_, owner_->tables_[static_cast<int>(where)], &found);
+  if (txn_ != nullptr && owner_->tables_[static_cast<int>(where)] != no_table)
+    mdb_stat(txn_, owner_->tables_[static_cast<int>(where)], &found);
   return found.ms_entries;
 }
 

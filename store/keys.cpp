@@ -1,6 +1,8 @@
 #include "store/keys.hpp"
 
+#include <cstring>
 #include <limits>
+#include <stdexcept>
 
 #include "store/content_hash.hpp"
 
@@ -37,6 +39,13 @@ void append_number(std::string& key, std::uint64_t number) {
   char bytes[8];
   write(bytes, number);
   key.append(bytes, sizeof bytes);
+}
+
+// A shorter address would give a key that stands among those of another one.
+char* write_address(char* at, std::string_view address) {
+  if (address.size() != content_hash_bytes) throw std::logic_error("keys: the hash of a reply address has 16 bytes");
+  std::memcpy(at, address.data(), content_hash_bytes);
+  return at + content_hash_bytes;
 }
 
 bool holds_zero(std::string_view text) { return text.find('\0') != std::string_view::npos; }
@@ -144,6 +153,24 @@ fixed_key<5> finished_prefix(std::uint32_t ns, std::uint8_t state) {
 
 fixed_key<5> held_prefix(std::uint32_t ns, held_why why) { return finished_prefix(ns, static_cast<std::uint8_t>(why)); }
 
+fixed_key<12> alert(std::uint32_t ns, std::uint64_t number) { return task(ns, number); }
+
+fixed_key<12> unresolved_alert(std::uint32_t ns, std::uint64_t number) { return task(ns, number); }
+
+fixed_key<28> outbox(std::uint32_t ns, std::string_view address, std::uint64_t position) {
+  fixed_key<28> key;
+  write(write_address(write(key.data(), ns), address), position);
+  return key;
+}
+
+fixed_key<20> reply_address(std::uint32_t ns, std::string_view address) {
+  fixed_key<20> key;
+  write_address(write(key.data(), ns), address);
+  return key;
+}
+
+fixed_key<20> outbox_prefix(std::uint32_t ns, std::string_view address) { return reply_address(ns, address); }
+
 std::string after(std::string_view prefix) {
   std::string bound(prefix);
   while (!bound.empty() && static_cast<unsigned char>(bound.back()) == 0xff) bound.pop_back();
@@ -223,6 +250,20 @@ std::optional<version_key> decode_workflow_version(std::string_view key) {
   auto name = key.substr(4, key.size() - 5 - content_hash_bytes);
   if (holds_zero(name) || key[4 + name.size()] != '\0') return std::nullopt;
   return version_key{read_u32(key, 0), name, key.substr(5 + name.size())};
+}
+
+std::optional<number_key> decode_alert(std::string_view key) { return decode_task(key); }
+
+std::optional<number_key> decode_unresolved_alert(std::string_view key) { return decode_task(key); }
+
+std::optional<outbox_key> decode_outbox(std::string_view key) {
+  if (key.size() != 4 + content_hash_bytes + 8) return std::nullopt;
+  return outbox_key{read_u32(key, 0), key.substr(4, content_hash_bytes), read_u64(key, 4 + content_hash_bytes)};
+}
+
+std::optional<address_key> decode_reply_address(std::string_view key) {
+  if (key.size() != 4 + content_hash_bytes) return std::nullopt;
+  return address_key{read_u32(key, 0), key.substr(4)};
 }
 
 }  // namespace keys

@@ -18,6 +18,12 @@
 //   payload           ns | number u64 | slot u32                   JSON text
 //   workflow          ns | name                                    content hash of the current version, 16 bytes
 //   workflow_version  ns | name | 0 | content hash, 16 bytes       DeployedWorkflow
+//   alert             ns | number u64                              AlertRecord
+//   outbox            ns | address, 16 bytes | position u64        StatusEvent
+//   reply_address     ns | address, 16 bytes                       ReplyAddressRecord, of those that fail
+//   unresolved_alert  ns | number u64                              empty; alerts that are open or acknowledged
+//
+// `address` is reply_address_hash (store/content_hash.hpp).
 //
 // Decoders are total: any bytes give a value or nullopt, and a key that decodes encodes to the same bytes again.
 
@@ -115,6 +121,15 @@ struct version_key {
   std::string_view name;
   std::string_view hash;
 };
+struct outbox_key {
+  std::uint32_t ns;
+  std::string_view address;
+  std::uint64_t position;
+};
+struct address_key {
+  std::uint32_t ns;
+  std::string_view address;
+};
 
 namespace keys {
 
@@ -132,6 +147,11 @@ fixed_key<16> history(std::uint32_t ns, std::uint64_t number, std::uint32_t chun
 fixed_key<16> payload(std::uint32_t ns, std::uint64_t number, std::uint32_t slot);
 std::string workflow(std::uint32_t ns, std::string_view name);
 std::string workflow_version(std::uint32_t ns, std::string_view name, std::string_view hash);
+fixed_key<12> alert(std::uint32_t ns, std::uint64_t number);
+/// `address` must have 16 bytes; std::logic_error otherwise.
+fixed_key<28> outbox(std::uint32_t ns, std::string_view address, std::uint64_t position);
+fixed_key<20> reply_address(std::uint32_t ns, std::string_view address);
+fixed_key<12> unresolved_alert(std::uint32_t ns, std::uint64_t number);
 
 /// What all keys of one workflow, label, state, … begin with. A scan of them goes from the prefix to after(prefix).
 std::string by_workflow_prefix(std::uint32_t ns, std::string_view workflow);
@@ -139,6 +159,7 @@ std::string by_label_prefix(std::uint32_t ns, std::string_view key, std::string_
 std::string workflow_version_prefix(std::uint32_t ns, std::string_view name);
 fixed_key<5> finished_prefix(std::uint32_t ns, std::uint8_t state);
 fixed_key<5> held_prefix(std::uint32_t ns, held_why why);
+fixed_key<20> outbox_prefix(std::uint32_t ns, std::string_view address);
 
 /// The least byte string that is greater than every key that begins with `prefix`; empty (no bound) when the prefix is all 0xff.
 std::string after(std::string_view prefix);
@@ -156,6 +177,10 @@ std::optional<history_key> decode_history(std::string_view key);
 std::optional<payload_key> decode_payload(std::string_view key);
 std::optional<name_key> decode_workflow(std::string_view key);
 std::optional<version_key> decode_workflow_version(std::string_view key);
+std::optional<number_key> decode_alert(std::string_view key);
+std::optional<outbox_key> decode_outbox(std::string_view key);
+std::optional<address_key> decode_reply_address(std::string_view key);
+std::optional<number_key> decode_unresolved_alert(std::string_view key);
 
 /// True when the key is one of this table's.
 bool decodes(table where, std::string_view key);

@@ -50,6 +50,16 @@ std::string readable(table where, std::string_view key) {
     case table::workflow_version:
       if (auto k = decode_workflow_version(key)) return "`" + std::string(k->name) + "` " + to_hex(k->hash);
       break;
+    case table::alert:
+    case table::unresolved_alert:
+      if (auto k = decode_alert(key)) return std::to_string(k->number);
+      break;
+    case table::outbox:
+      if (auto k = decode_outbox(key)) return "event " + std::to_string(k->position) + " for address " + to_hex(k->address);
+      break;
+    case table::reply_address:
+      if (auto k = decode_reply_address(key)) return to_hex(k->address);
+      break;
   }
   return {};
 }

@@ -1,6 +1,7 @@
 #include "store/meta_rows.hpp"
 
 #include "store/keys.hpp"
+#include "store/load.hpp"
 
 namespace fairlead::store {
 
@@ -70,6 +71,12 @@ std::optional<progress> decode_progress(std::string_view payload) {
 error damaged_value(table where, std::string_view key) {
   return {v1::ERROR_CODE_CORRUPT, "The value of " + keys::describe(where, key) + " in table " + table_name(where) + " is damaged.",
           "Stop the node, run `fairlead store check` and restore the store from a backup."};
+}
+
+error unreadable_value(table where, std::string_view key) {
+  auto out = damaged_value(where, key);
+  out.sentence.insert(out.sentence.size() - 1, " (its checksum is right, its content is not)");
+  return out;
 }
 
 status check_order(const batch& next, std::uint64_t stored_sequence, std::uint64_t stored_epoch) {

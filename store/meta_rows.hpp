@@ -6,6 +6,8 @@
 //   progress           sequence u64 | epoch u64 | serialized ShardState
 //   boot               u64, how many processes have opened this store to run a node
 //   namespace:N        the name of namespace N (decimal)
+//   alert_cursor/NAME  u64, the number of the last alert that has reached target NAME
+//   alert_start/NAME   u64 | unix ms u64, the newest alert when target NAME was first looked at, and when that was
 
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,7 @@
 #include "store/task_rows.hpp"
 
 #include "store/keys.hpp"
+#include "store/load.hpp"
 #include "store/meta_rows.hpp"
 
 namespace fairlead::store {
@@ -69,22 +70,6 @@ void move_events(batch& out, v1::TaskRecord& after) {
   out.put(table::history, keys::history(ns, after.number(), first), chunk.SerializeAsString());
 }
 
-error unreadable(table where, std::string_view key) {
-  auto out = damaged_value(where, key);
-  out.sentence.insert(out.sentence.size() - 1, " (its checksum is right, its content is not)");
-  return out;
-}
-
-template <class Message>
-result<std::optional<Message>> load(const snapshot& from, table where, std::string_view key) {
-  auto bytes = from.get(where, key);
-  if (!bytes) return bytes.failure();
-  if (!bytes->has_value()) return std::optional<Message>{};
-  std::optional<Message> out(std::in_place);
-  if (!out->ParseFromArray((*bytes)->data(), static_cast<int>((*bytes)->size()))) return unreadable(where, key);
-  return out;
-}
-
 }  // namespace
 
 bool is_finished(v1::TaskState state) { return state == v1::TASK_STATE_COMPLETED || state == v1::TASK_STATE_UNDONE; }
@@ -95,6 +80,7 @@ task_index_state index_state_of(const v1::TaskRecord& record) {
   out.state = record.state();
   out.parked = record.parked();
   out.paused = record.paused();
+  out.undo_held = record.undo_held();
   out.due_indexed_unix_ms = record.due_indexed_unix_ms();
   out.pending_order = pending_order(record.created_at_unix_ms(), record.priority());
   out.finished_at_unix_ms = record.finished_at_unix_ms();
@@ -138,7 +124,7 @@ result<std::vector<v1::HistoryEvent>> load_history(const snapshot& from, const v
         from.scan(table::history, first, keys::after(keys::task(ns, record.number())), [&](std::string_view key, std::string_view bytes) {
           v1::HistoryChunk chunk;
           if (!chunk.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-            wrong = unreadable(table::history, key);
+            wrong = unreadable_value(table::history, key);
             return false;
           }
           for (auto& event : *chunk.mutable_events()) out.push_back(std::move(event));

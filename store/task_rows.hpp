@@ -31,6 +31,7 @@ struct task_index_state {
   v1::TaskState state = v1::TASK_STATE_UNSPECIFIED;
   bool parked = false;
   bool paused = false;
+  bool undo_held = false;
   std::int64_t due_indexed_unix_ms = 0;
   std::uint64_t pending_order = 0;
   std::int64_t finished_at_unix_ms = 0;
@@ -62,7 +63,7 @@ status load_whole(const snapshot& from, v1::TaskRecord& record);
 
 bool is_finished(v1::TaskState state);
 
-/// Calls `visit(payload)` for each payload of the record: the task's input, then every step's input and output.
+/// Calls `visit(payload)` for each payload of the record: the task's input, then every step's input, output and input of its undo.
 template <class Record, class Visitor>
 void for_each_payload(Record& record, Visitor&& visit) {
   if constexpr (std::is_const_v<Record>) {
@@ -70,12 +71,14 @@ void for_each_payload(Record& record, Visitor&& visit) {
     for (const auto& step : record.steps()) {
       visit(step.input());
       visit(step.output());
+      visit(step.undo_input());
     }
   } else {
     if (record.has_input()) visit(*record.mutable_input());
     for (auto& step : *record.mutable_steps()) {
       if (step.has_input()) visit(*step.mutable_input());
       if (step.has_output()) visit(*step.mutable_output());
+      if (step.has_undo_input()) visit(*step.mutable_undo_input());
     }
   }
 }

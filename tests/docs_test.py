@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Holds the documentation to the program: links lead somewhere, commands and options are those of `fairlead --help`, the keys of
-configuration.md are those that the program takes, examples pass its checks, and named files and tests exist.
+configuration.md are those that the program takes, examples pass its checks, named files and tests exist, and tables of words (states of a step,
+alerts, tables of the store, what the simulator has) are those of the source.
 
     FAIRLEAD_BIN=build/release/bin/fairlead tests/docs_test.py
 """
@@ -73,6 +74,16 @@ def check_links():
                 blame(page, f"the link {target} names no heading of {file.name}")
 
 
+def check_index():
+    """Every page stands in docs/README.md; decisions have an index of their own."""
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        if page.name != "README.md" and f"]({page.name})" not in text_of(ROOT / "docs" / "README.md"):
+            blame(ROOT / "docs" / "README.md", f"{page.name} is not listed")
+    for page in sorted((ROOT / "docs" / "adr").glob("[0-9]*.md")):
+        if f"]({page.name})" not in text_of(ROOT / "docs" / "adr" / "README.md"):
+            blame(ROOT / "docs" / "adr" / "README.md", f"{page.name} is not listed")
+
+
 def check_named_files():
     for page in PAGES:
         for span in spans_of(prose_of(page)):
@@ -81,13 +92,29 @@ def check_named_files():
                 blame(page, f"there is no {path[1]}")
 
 
+def check_named_scenarios():
+    """What guarantees.md calls a scenario is a file, and ctest runs it."""
+    page = ROOT / "docs" / "guarantees.md"
+    run_by_ctest = text_of(ROOT / "tests" / "scenarios" / "CMakeLists.txt")
+    seen = 0
+    for sentence in re.findall(r"scenarios? (`[^;.(]*)", prose_of(page)):
+        for span in spans_of(sentence):
+            if not re.fullmatch(r"[a-z_]+", span):
+                continue
+            seen += 1
+            if not re.search(rf"fairlead_scenario\({span} ", run_by_ctest):
+                blame(page, f"there is no scenario {span}")
+    if seen < 5:
+        blame(page, f"only {seen} scenarios were recognised: the page or this check is wrong")
+
+
 def check_named_tests():
     page = ROOT / "docs" / "guarantees.md"
-    sources = "\n".join(text_of(file) for file in sorted((ROOT / "tests").rglob("*_test.cpp")))
+    sources = "\n".join(text_of(file) for kind in ("test", "suite") for file in sorted((ROOT / "tests").rglob(f"*_{kind}.cpp")))
     seen = 0
     for span in spans_of(prose_of(page)):
-        name = re.fullmatch(r"(?:(tests/\S+_test\.cpp): )?([a-z0-9]+(?:_[a-z0-9]+){3,})", span)
-        if not name or re.search(r"_(ms|bytes)$", name[2]):
+        name = re.fullmatch(r"(?:(tests/\S+_(?:test|suite)\.cpp): )?([a-z0-9]+(?:_[a-z0-9]+){3,})", span)
+        if not name or re.search(r"_(ms|bytes)$", name[2]) or name[2] in words_of_rules():
             continue
         seen += 1
         inside = text_of(ROOT / name[1]) if name[1] and (ROOT / name[1]).exists() else sources
@@ -215,16 +242,20 @@ VALUES = {"node.name": "n", "roles": "[shard, agent]", "store.path": "store", "l
           "calls.headers": "{ X-Call: a }", "calls.body": '{ a: "${ .input.a }" }', "calls.output": '{ a: "${ .body.a }" }',
           "calls.statuses.success": "[2xx]", "calls.statuses.transient": "[503]", "calls.statuses.in_doubt": "[5xx]",
           "calls.statuses.permanent": "[4xx]", "agents.native.kind": "native", "agents.native.handler": "echo", "log.level": "info",
-          "log.format": "text"}
+          "log.format": "text", "alerts.webhooks.url": "http://127.0.0.1:1/a", "alerts.commands.run": "[/bin/true, a]"}
+
+
+WRITTEN_BELOW = ("agents", "caf", "alerts.webhooks", "alerts.commands")  # by node_file, with what stands in them
 
 
 def documented_keys():
-    """{place: {key: default}} of configuration.md; the places are node, agents.http, calls, agents.native."""
+    """{place: {key: default}} of configuration.md; the places are node, agents.http, calls, agents.native and the two kinds of alert targets."""
     page = ROOT / "docs" / "configuration.md"
-    found = {"node": {}, "agents.http": {}, "calls": {}, "agents.native": {}}
+    found = {"node": {}, "agents.http": {}, "calls": {}, "agents.native": {}, "alerts.webhooks": {}, "alerts.commands": {}}
     native = text_of(page).index("## Agents of kind native")
     for table in re.finditer(r"^\| Key(.*?)\|.*?\n\|[-| ]+\n((?:\|.*\n)+)", text_of(page), flags=re.M):
-        place = "calls" if "calls.NAME" in table[1] else "node" if "agents.NAME" not in table[1] else \
+        target = re.search(r"alerts\.\w+", table[1])
+        place = target[0] if target else "calls" if "calls.NAME" in table[1] else "node" if "agents.NAME" not in table[1] else \
             "agents.native" if table.start() > native else "agents.http"
         for row in table[2].splitlines():
             cells = [cell.strip() for cell in row.strip("|").split("|")]
@@ -255,11 +286,13 @@ def node_file(keys):
     by_url = {key: default for key, default in calls.items() if key != "path"}
     calls.pop("url", None)
     http = {key: default for key, default in keys["agents.http"].items() if key != "calls"}
-    plain = {key: default for key, default in keys["node"].items() if key not in ("agents", "caf")}
+    plain = {key: default for key, default in keys["node"].items() if key not in WRITTEN_BELOW}
     lines = nested(plain, "node", 0) + ["agents:", "  one:"] + nested(http, "agents.http", 4) + ["    calls:"]
     for name, call in (("first", calls), ("second", by_url)):
         lines += [f"      {name}:"] + nested(call, "calls", 8)
-    lines += ["  two:"] + nested(keys["agents.native"], "agents.native", 4) + ["caf:", "  scheduler: { max-threads: 2 }"]
+    lines += ["  two:"] + nested(keys["agents.native"], "agents.native", 4) + ["caf:", "  scheduler: { max-threads: 2 }", "alerts:"]
+    for kind, name in (("webhooks", "one"), ("commands", "two")):
+        lines += [f"  {kind}:", f"    {name}:"] + nested(keys[f"alerts.{kind}"], f"alerts.{kind}", 6)
     return "\n".join(lines) + "\n"
 
 
@@ -268,7 +301,7 @@ def check_configuration(folder):
     keys = documented_keys()
     for place, found in keys.items():
         for key, default in found.items():
-            if value_of(place, key, default) is None and key not in ("agents", "caf", "calls"):
+            if value_of(place, key, default) is None and key not in (*WRITTEN_BELOW, "calls"):
                 blame(page, f"{key}: the table gives no default in backticks, and VALUES of this check has none either")
     whole = node_file(keys)
     file = folder / "node.yaml"
@@ -320,7 +353,7 @@ def check_examples(folder):
             if re.match(r"workflow:", block):
                 file.write_text(block, encoding="utf-8")
                 checked = run("workflow", "check", file)
-            elif re.match(r"(agents|caf):", block):
+            elif re.match(r"(agents|caf|alerts|undo_brake|replies):", block):
                 file.write_text("node: { name: n }\nstore: { path: store }\n" + block, encoding="utf-8")
                 checked = run("config", "check", file)
             else:
@@ -332,12 +365,86 @@ def check_examples(folder):
         blame(ROOT / "README.md", f"only {seen} examples were found: the pages or this check are wrong")
 
 
+# ---- tables of words ----
+
+def first_cells(page, heading):
+    """What stands in backticks in the first column of the tables below a heading of docs/PAGE."""
+    section = re.search(rf"^#+ {re.escape(heading)}$(.*?)(?=^## |\Z)", text_of(page), flags=re.S | re.M)
+    rows = re.findall(r"^\| (.*?) \|", section[1], flags=re.M) if section else []
+    return [span for row in rows for span in spans_of(row)]
+
+
+@functools.cache
+def words_of_rules():
+    """The names of the rules by which the simulator's checker judges."""
+    sources = "\n".join(text_of(file) for file in sorted((ROOT / "tests" / "simulation").glob("*.cpp")))
+    return frozenset(re.findall(r'broken\("(\w+)"', sources))
+
+
+def compare(page, what, told, known):
+    for word in sorted(set(known) - set(told)):
+        blame(page, f"{what} {word} is missing")
+    for word in sorted(set(told) - set(known)):
+        blame(page, f"there is no {what} {word}")
+    if not known:
+        blame(page, f"no {what} was found in the source: this check is wrong")
+
+
+def check_words():
+    docs = ROOT / "docs"
+    page = docs / "simulation.md"
+    compare(page, "rule", first_cells(page, "The checker"), words_of_rules())
+    failpoints = set(re.findall(r'"([a-z]+\.[a-z_]+)"', text_of(ROOT / "tests" / "simulation" / "failpoints.hpp")))
+    told = {span for span in spans_of(prose_of(page)) if re.fullmatch(r"(commit|effect|evaluate|start|recover|supervisor|courier|agent)\.[a-z_]+", span)}
+    compare(page, "failpoint", told, failpoints)
+    faults = set(re.findall(r"bool (\w+) = false", text_of(ROOT / "actors" / "core" / "planted_faults.hpp")))
+    compare(page, "planted fault", first_cells(page, "Planted faults"), faults)
+    usage = text_of(ROOT / "tests" / "simulation" / "main.cpp")
+    options = set(re.findall(r'name == "(--[a-z-]+)"', usage)) - {"--verbose"}
+    compare(page, "option", {option for cell in first_cells(page, "Run it") for option in options_in(cell)}, options)
+
+    for page in (docs / "guarantees.md", docs / "simulation.md"):
+        for group in re.findall(r"simulator[^(;.]*\((`[^)]*)\)", prose_of(page)):
+            for rule in set(spans_of(group)) - words_of_rules():
+                blame(page, f"the simulator has no rule {rule}")
+
+    kinds = set(re.findall(r'ALERT_KIND_\w+: return "(\w+)"', text_of(ROOT / "actors" / "core" / "alert_words.cpp")))
+    states = set(re.findall(r'ALERT_STATE_\w+: return "(\w+)"', text_of(ROOT / "actors" / "core" / "alert_words.cpp")))
+    page = docs / "operations.md"
+    section = re.search(r"^## Alerts and parked tasks$(.*?)^### ", text_of(page), flags=re.S | re.M)[1]
+    compare(page, "kind or state of alert", re.findall(r"^\| `(\w+)` \|", section, flags=re.M), kinds | states)
+
+    events = set(re.findall(r'STATUS_KIND_\w+: return "(\w+)"', text_of(ROOT / "actors" / "reply_message.cpp")))
+    compare(docs / "replies.md", "kind of status event", first_cells(docs / "replies.md", "What is told"), events)
+
+    numbers = dict(re.findall(r"^  (\w+) = (\d+),", text_of(ROOT / "store" / "batch.hpp"), flags=re.M))
+    tables = dict(re.findall(r"^\| (?P<n>\d+) \| `(\w+)` \|", text_of(docs / "storage.md"), flags=re.M))
+    known = {f"{number} {name}" for name, number in numbers.items() if name not in ("put", "erase")}
+    compare(docs / "storage.md", "table", {f"{number} {name}" for number, name in tables.items()}, known)
+
+    # The transitions of a step, by the head of the task machine: name, from, to.
+    page = docs / "architecture.md"
+    drawn = {(name, source, target.strip())
+             for name, sources, target in re.findall(r"^//   (\w+) +(\w[\w |]*?) +-> (\w+(?: doubt)?)",
+                                                     text_of(ROOT / "actors" / "core" / "task.hpp"), flags=re.M)
+             for source in re.split(r" \| ", sources)}
+    rows = re.findall(r"^\| (\w+) \| ([a-z ,]+) \| ([a-z ]+) \|", text_of(page), flags=re.M)
+    told = {(name, source, target) for name, sources, target in rows for source in sources.split(", ")}
+    compare(page, "transition", {" ".join(one) for one in told}, {" ".join(one) for one in drawn})
+    chart = {(name, source.replace("_", " "), target.replace("_", " "))
+             for source, target, names in re.findall(r"^  (\w+) --> (\w+): (.*)$", text_of(page), flags=re.M) for name in names.split(", ")}
+    compare(page, "arrow", {" ".join(one) for one in chart}, {" ".join(one) for one in drawn})
+
+
 def main():
     if not BINARY.exists():
         sys.exit(f"there is no {BINARY}: build it, or set FAIRLEAD_BIN")
     check_links()
+    check_index()
     check_named_files()
+    check_named_scenarios()
     check_named_tests()
+    check_words()
     check_command_line()
     check_commands_in_blocks()
     with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,5 @@
 #pragma once
-// Short ways to say how an attempt ended, for native handlers and for the backends themselves. C++17.
+// Short ways to say how an attempt ended, and what a lookup found, for native handlers and for the backends themselves. C++17.
 
 #include <cstddef>
 #include <string>
@@ -38,6 +38,30 @@ inline attempt_result permanent_fault(std::string code, std::string message) {
 /// It may have happened.
 inline attempt_result in_doubt_fault(std::string code, std::string message) {
   return faulted(v1::FAULT_KIND_IN_DOUBT, std::move(code), std::move(message));
+}
+
+/// A lookup found that the perform was carried out; `output_json` is what it gave, as it would have said it then.
+inline attempt_result looked_up_done(std::string output_json) {
+  attempt_result out;
+  out.output = std::move(output_json);
+  out.verdict = v1::LOOKUP_VERDICT_DONE;
+  return out;
+}
+
+/// A lookup found that the perform had no effect, and made sure that it will have none: this is a promise that the perform's key has no
+/// effect later either, not even when a request that is still under way arrives after it. Where the service cannot be told to refuse the
+/// key from now on, the answer is not_known().
+inline attempt_result never_happened() {
+  attempt_result out;
+  out.verdict = v1::LOOKUP_VERDICT_NEVER_HAPPENED;
+  return out;
+}
+
+/// A lookup that could ask, and still cannot tell: the step stays in doubt.
+inline attempt_result not_known() {
+  attempt_result out;
+  out.verdict = v1::LOOKUP_VERDICT_UNKNOWN;
+  return out;
 }
 
 /// At most `limit` bytes of `text` with everything but printable ASCII replaced by a dot: fault messages are stored as UTF-8 and shown

@@ -14,11 +14,13 @@
 
 namespace fairlead::agents {
 
-/// How an attempt ended: output (JSON text) or a fault.
+/// How an attempt ended: output (JSON text) or a fault. Of a lookup without fault also what was found out about the perform; then
+/// `output` is the perform's, and only there when it is done.
 struct attempt_result {
   std::string output;
   std::optional<v1::Fault> fault;
   std::uint32_t tries = 1;
+  v1::LookupVerdict verdict = v1::LOOKUP_VERDICT_UNSPECIFIED;
 };
 
 /// Identifies an attempt inside one agent instance.
@@ -47,6 +49,10 @@ class backend {
 
   /// Calls this agent knows; a step that names another one is refused with a permanent fault (code unknown_call).
   virtual std::vector<std::string> calls() const = 0;
+
+  /// Those of `calls()` whose performs can be looked up. A lookup arrives as an attempt of that same call with direction LOOKUP: a
+  /// backend must never take it for the call itself. One of a call that is not among these is not started; the host answers for it.
+  virtual std::vector<std::string> lookups() const { return {}; }
 
   virtual std::uint32_t capacity() const = 0;
 

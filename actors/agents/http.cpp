@@ -59,6 +59,11 @@ class http_backend final : public backend {
 
   void start(const v1::Perform& what, completion done) override {
     const attempt_key key{what.task_number(), what.step(), what.direction(), what.attempt()};
+    // The call itself would change something, and a lookup must not.
+    if (what.direction() == v1::DIRECTION_LOOKUP) {
+      done(key, not_known());
+      return;
+    }
     const auto found = calls_.find(what.call());
     if (found == calls_.end()) {
       done(key, permanent_fault("unknown_call", "agent " + config_.name + " knows no call named " + what.call()));

@@ -96,6 +96,12 @@ result<http_request> build_request(const http_prepared_call& call, const v1::Per
   }
   if (!valid_header_value(what.idempotency_key())) return unfit("the idempotency key holds a control character");
   out.headers.emplace_back("Idempotency-Key", what.idempotency_key());
+  if (what.direction() == v1::DIRECTION_UNDO) {
+    // What is undone may never have arrived, or may arrive after this: the service can tell, and refuse that key from now on.
+    if (!valid_header_value(what.perform_key())) return unfit("the idempotency key of the perform holds a control character");
+    out.headers.emplace_back("Fairlead-Perform-Key", what.perform_key());
+    out.headers.emplace_back("Fairlead-In-Doubt", what.in_doubt() ? "true" : "false");
+  }
   out.headers.emplace_back("Fairlead-Attempt", std::to_string(what.attempt()));
   out.headers.emplace_back("Fairlead-Complete-By", format_utc(what.complete_by_unix_ms()));
   out.headers.emplace_back("traceparent", trace_parent(what));

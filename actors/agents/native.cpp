@@ -22,11 +22,7 @@ constexpr auto shut_down_limit = std::chrono::milliseconds{1'800};
 
 attempt_key key_of(const v1::Perform& what) { return {what.task_number(), what.step(), what.direction(), what.attempt()}; }
 
-attempt_result run(const native_agent_config& config, const v1::Perform& what, const std::atomic<bool>& flag) {
-  const auto found = config.calls.find(what.call());
-  if (found == config.calls.end()) {
-    return permanent_fault("unknown_call", "this agent knows no call named " + what.call());
-  }
+native_context context_of(const v1::Perform& what, const std::atomic<bool>& flag) {
   native_context context{flag};
   context.task_id = what.task_id();
   context.step_path = what.step_path();
@@ -34,8 +30,44 @@ attempt_result run(const native_agent_config& config, const v1::Perform& what, c
   context.direction = what.direction();
   context.attempt = what.attempt();
   context.complete_by = from_unix_ms(what.complete_by_unix_ms());
+  context.perform_key = what.perform_key();
+  context.in_doubt = what.in_doubt();
+  context.perform_output = what.perform_output();
+  return context;
+}
+
+attempt_result look_up(const native_agent_config& config, const v1::Perform& what, const std::atomic<bool>& flag) {
+  const auto found = config.lookups.find(what.call());
+  if (found == config.lookups.end()) return not_known();
+  const auto name = "the lookup of " + what.call();
+  // Unlike a perform, a lookup that broke off leaves nothing in doubt but what was in doubt before.
   try {
-    auto out = found->second(context, what.input());
+    auto out = found->second(context_of(what, flag), what.input());
+    if (out.fault) return out;
+    switch (out.verdict) {
+      case v1::LOOKUP_VERDICT_NEVER_HAPPENED:
+      case v1::LOOKUP_VERDICT_UNKNOWN: out.output.clear(); return out;
+      case v1::LOOKUP_VERDICT_DONE:
+        if (out.output.empty()) out.output = "null";
+        if (core::check_json(out.output).ok()) return out;
+        return permanent_fault("bad_output", name + " returned what is not JSON");
+      default: return permanent_fault("bad_verdict", name + " did not say whether it happened");
+    }
+  } catch (const std::exception& e) {
+    return transient_fault("handler_threw", name + " threw: " + printable(e.what(), 200));
+  } catch (...) {
+    return transient_fault("handler_threw", name + " threw something that is no std::exception");
+  }
+}
+
+attempt_result run(const native_agent_config& config, const v1::Perform& what, const std::atomic<bool>& flag) {
+  if (what.direction() == v1::DIRECTION_LOOKUP) return look_up(config, what, flag);
+  const auto found = config.calls.find(what.call());
+  if (found == config.calls.end()) {
+    return permanent_fault("unknown_call", "this agent knows no call named " + what.call());
+  }
+  try {
+    auto out = found->second(context_of(what, flag), what.input());
     if (out.fault) return out;
     if (out.output.empty()) {
       out.output = "null";
@@ -52,9 +84,10 @@ attempt_result run(const native_agent_config& config, const v1::Perform& what, c
   }
 }
 
-std::vector<std::string> names(const native_agent_config& config) {
+template <class Handler>
+std::vector<std::string> names(const std::map<std::string, Handler>& handlers) {
   std::vector<std::string> out;
-  for (const auto& [name, handler] : config.calls) out.push_back(name);
+  for (const auto& [name, handler] : handlers) out.push_back(name);
   return out;
 }
 
@@ -70,7 +103,8 @@ class direct_backend final : public backend {
   // Nothing is under way once start has returned.
   void stop(const attempt_key&) override {}
 
-  std::vector<std::string> calls() const override { return names(config_); }
+  std::vector<std::string> calls() const override { return names(config_.calls); }
+  std::vector<std::string> lookups() const override { return names(config_.lookups); }
   std::uint32_t capacity() const override { return config_.capacity; }
   void shut_down() override { closed_.store(true, std::memory_order_release); }
 
@@ -189,7 +223,8 @@ class pooled_backend final : public backend {
     }
   }
 
-  std::vector<std::string> calls() const override { return names(pool_->config); }
+  std::vector<std::string> calls() const override { return names(pool_->config.calls); }
+  std::vector<std::string> lookups() const override { return names(pool_->config.lookups); }
   std::uint32_t capacity() const override { return pool_->config.capacity; }
 
   void shut_down() override {
@@ -225,6 +260,15 @@ result<std::unique_ptr<backend>> make_native_backend(native_agent_config config)
   for (const auto& [name, handler] : config.calls) {
     if (!handler || name.empty()) {
       return error{v1::ERROR_CODE_INVALID_ARGUMENT, "call '" + name + "' of a native agent has no name or no handler", "give it both"};
+    }
+  }
+  for (const auto& [name, handler] : config.lookups) {
+    if (!handler) {
+      return error{v1::ERROR_CODE_INVALID_ARGUMENT, "the lookup of '" + name + "' of a native agent has no handler", "give it one"};
+    }
+    if (config.calls.count(name) == 0) {
+      return error{v1::ERROR_CODE_INVALID_ARGUMENT, "a native agent looks up '" + name + "', which is none of its calls",
+                   "a lookup has the name of the call that it looks up"};
     }
   }
   if (config.capacity == 0 || (config.mode == native_mode::pooled && config.capacity > max_threads)) {

@@ -8,7 +8,8 @@
 //   auto backend = make_native_backend(std::move(config));
 //
 // A handler may be called again for the same step, after a fault or after a crash of the node, with the same idempotency key: it must
-// have the same effect once.
+// have the same effect once. An undo is a call like any other; it may come for a perform that never arrived, and the perform may arrive
+// after it: then the undo succeeds, and the perform's key must have no effect any more.
 
 #include <atomic>
 #include <cstdint>
@@ -35,6 +36,10 @@ class native_context {
   v1::Direction direction = v1::DIRECTION_PERFORM;
   std::uint32_t attempt = 0;
   moment complete_by;  // the end of the lease
+  // Of an undo and of a lookup: what they are about. Empty and false in a perform.
+  std::string_view perform_key;     // the idempotency key under which it was, or may have been, performed
+  bool in_doubt = false;            // undo: nobody knows whether the perform was carried out
+  std::string_view perform_output;  // undo: what the perform gave, JSON text; `null` when that is not known
 
   /// True once the lease has ended, the attempt was stopped or the agent is shutting down: whatever the handler has not begun yet it
   /// must leave alone, and what it returns from then on may be dropped. Asks the machine's clock; cheap enough for every turn of a loop.
@@ -52,6 +57,11 @@ class native_context {
 /// its step in doubt (code handler_threw), for it may have done its work before it threw.
 using native_handler = std::function<attempt_result(const native_context&, std::string_view input)>;
 
+/// Finds out whether the perform under `perform_key` was carried out, and changes nothing but what never_happened() promises. `input` is
+/// the perform's. Returns looked_up_done(json), never_happened(), not_known() or a fault; anything else is a permanent fault (code
+/// bad_verdict). One that throws may be asked again (transient, code handler_threw), for there is nothing that it could have done.
+using native_lookup = std::function<attempt_result(const native_context&, std::string_view input)>;
+
 enum class native_mode {
   /// Handlers are quick and never block: each runs inside backend::start on the caller's thread and completes there. No thread, no lock.
   direct,
@@ -61,11 +71,13 @@ enum class native_mode {
 
 struct native_agent_config {
   std::map<std::string, native_handler> calls;
+  std::map<std::string, native_lookup> lookups;  // by the name of the call whose performs they look up
   native_mode mode = native_mode::direct;
   std::uint32_t capacity = 64;
 };
 
-/// A backend over `config`. Errors (invalid_argument): no call, an empty handler, a capacity outside 1..4096 when pooled.
+/// A backend over `config`. Errors (invalid_argument): no call, an empty handler or lookup, a lookup of a call that is not there, a
+/// capacity outside 1..4096 when pooled.
 ///
 /// Pooled: a handler that ignores stopped() keeps its thread, though its completion is suppressed; attempts started meanwhile wait for
 /// a free thread, and one whose lease ends before that is never begun (transient, code not_started). shut_down() waits up to 2 s for

@@ -11,11 +11,14 @@
 
 #include "actors/core/workflow.hpp"
 #include "messages/agent.pb.h"
+#include "messages/api.pb.h"
 #include "messages/error.hpp"
 #include "messages/task.pb.h"
 #include "messages/time.hpp"
 
 namespace fairlead::core {
+
+struct planted_faults;
 
 // ---- events ----
 
@@ -28,8 +31,9 @@ struct attempt_ended {
   v1::Direction direction = v1::DIRECTION_PERFORM;
   std::uint32_t attempt = 0;
   std::uint32_t tries = 0;
-  std::string output;  // JSON text, when there is no fault
+  std::string output;  // JSON text, when there is no fault; of a lookup: what the perform gave
   std::optional<v1::Fault> fault;
+  v1::LookupVerdict verdict = v1::LOOKUP_VERDICT_UNSPECIFIED;  // of a lookup without fault
 };
 
 /// The expression worker's answer for a step's input.
@@ -37,6 +41,7 @@ struct input_evaluated {
   std::uint32_t step = 0;
   std::vector<std::string> results;  // JSON texts
   std::optional<error> failure;
+  v1::Direction direction = v1::DIRECTION_PERFORM;  // of the input
 };
 
 /// An agent may have a free slot for steps of this task that wait for one.
@@ -47,6 +52,7 @@ struct recovery_requested {
   std::uint32_t step = 0;
   std::uint32_t attempt = 0;
   std::uint32_t failure_count = 0;
+  v1::Direction direction = v1::DIRECTION_PERFORM;
 };
 
 /// The task's entry in the due index has come up.
@@ -61,13 +67,18 @@ struct agent_replaced {
 /// The Scheduler has started and takes the task up again.
 struct task_resumed {};
 
+/// An operator does something to the task or one of its steps.
+struct operated {
+  v1::OperatorAction action;
+};
+
 /// A decision about this task crashed: an operator must look.
 struct task_poisoned {
   std::string reason;
 };
 
 using event = std::variant<task_admitted, attempt_ended, input_evaluated, slot_freed, recovery_requested, task_due, agent_replaced,
-                           task_resumed, task_poisoned>;
+                           task_resumed, operated, task_poisoned>;
 
 // ---- the world as far as a decision needs it ----
 
@@ -82,6 +93,8 @@ class agent_directory {
   virtual ~agent_directory() = default;
   /// Takes a free slot at an instance of `agent`; nullopt when there is none at the moment.
   virtual std::optional<agent_instance> claim(std::string_view agent) = 0;
+  /// Whether a perform of `call` that is in doubt can be looked up at some instance of `agent` that is there now.
+  virtual bool looks_up(std::string_view agent, std::string_view call) const = 0;
   /// The incarnation of an instance that is there now; nullopt when the instance is not known.
   virtual std::optional<std::uint64_t> incarnation_of(std::string_view instance) const = 0;
   /// Takes a slot for an attempt that the instance holds already (its Scheduler has started anew).
@@ -104,8 +117,16 @@ struct context {
   const workflow_engine* engine = nullptr;
   agent_directory* agents = nullptr;
   const payload_source* payloads = nullptr;
-  const std::unordered_set<std::uint32_t>* evaluating = nullptr;  // steps whose input the worker has been asked for; may be null
+  const std::unordered_set<std::uint32_t>* evaluating =
+      nullptr;                              // evaluation_key of inputs that the worker has been asked for; may be null
+  bool hold_undo = false;                   // the brake on mass undo: no task that failed is undone by itself
+  const planted_faults* planted = nullptr;  // null in production
 };
+
+/// Names one input of a task: that to perform a step or that to undo it.
+constexpr std::uint32_t evaluation_key(std::uint32_t step, v1::Direction direction) {
+  return step * 2 + (direction == v1::DIRECTION_UNDO ? 1 : 0);
+}
 
 // ---- what comes out ----
 
@@ -130,10 +151,13 @@ struct noted_transition {
 
 /// Rows to write (the record itself and its payloads) and messages to send once they are durable.
 struct decision {
-  bool changed = false;   // the record must be written
-  bool accepted = false;  // for attempt_ended: the outcome counts
-  bool ended = false;     // the task has reached a final state by this
-  bool parked = false;    // the task has been parked by this
+  bool changed = false;          // the record must be written
+  bool accepted = false;         // for attempt_ended: the outcome counts
+  bool ended = false;            // the task has reached a final state by this
+  bool parked = false;           // the task has been parked by this
+  bool unparked = false;         // it goes on, or is over: what was raised about it is no more
+  bool failed = false;           // the task has failed in a way that its workflow answers with undo
+  std::optional<error> refused;  // for operated: why it cannot be done; nothing has changed
   std::vector<stored_payload> payloads;
   std::vector<std::uint32_t> dropped_slots;  // of payloads that the record does not refer to any more
   std::vector<handover> performs;
@@ -142,7 +166,12 @@ struct decision {
   std::vector<v1::RecoveryHint> hints;
   std::vector<std::string> waiting_for;  // agents that have no free slot for a ready step of this task
   std::vector<noted_transition> transitions;
-  std::optional<error> fatal;  // a read of the store failed: the node must stop
+  std::vector<v1::AlertRecord> alerts;    // to be raised: kind, subject, sentence and remedy
+  std::vector<v1::StatusEvent> statuses;  // for the reply address; `position` is left to the shell
+  std::optional<error> fatal;             // a read of the store failed: the node must stop
+
+  /// Adds what a later decision about the same record says.
+  void append(decision&& later);
 };
 
 }  // namespace fairlead::core

@@ -8,6 +8,17 @@ namespace {
 
 bool satisfied(v1::StepState state) { return state == v1::STEP_STATE_COMPLETED || state == v1::STEP_STATE_SKIPPED; }
 
+/// Nothing is left to be done about it when its task is undone.
+bool undo_settled(const workflow& definition, const v1::StepRecord& step) {
+  switch (step.state()) {
+    case v1::STEP_STATE_COMPLETED: return !definition.compiled(step.definition()).undo_with;
+    case v1::STEP_STATE_RUNNING:
+    case v1::STEP_STATE_IN_DOUBT:
+    case v1::STEP_STATE_UNDOING: return false;
+    default: return !step.doubtful();
+  }
+}
+
 }  // namespace
 
 void declarative_engine::begin(const workflow& definition, v1::TaskRecord& record) const {
@@ -34,6 +45,24 @@ void declarative_engine::next(const workflow& definition, const v1::TaskRecord& 
     const auto met = std::all_of(needs.begin(), needs.end(),
                                  [&](std::uint32_t need) { return satisfied(record.steps(static_cast<int>(need)).state()); });
     if (met) out.ready.push_back(static_cast<std::uint32_t>(i));
+  }
+}
+
+void declarative_engine::next_undo(const workflow& definition, const v1::TaskRecord& record, next_steps& out) const {
+  out.ready.clear();
+  out.over = true;
+  // Backwards, so that a step knows of all that descends from it whether something there still stands.
+  std::vector<bool> stands(static_cast<std::size_t>(record.steps_size()), false);
+  const auto& order = definition.in_order();
+  for (auto at = order.rbegin(); at != order.rend(); ++at) {
+    const auto& step = record.steps(static_cast<int>(*at));
+    const auto& later = definition.compiled(*at).needed_by;
+    const auto blocked = std::any_of(later.begin(), later.end(), [&](std::uint32_t one) { return stands[one]; });
+    const auto settled = undo_settled(definition, step);
+    stands[*at] = blocked || !settled;
+    if (settled) continue;
+    out.over = false;
+    if (!blocked) out.ready.push_back(*at);
   }
 }
 

@@ -1,371 +1,147 @@
 #include "actors/core/task.hpp"
 
 #include <algorithm>
-#include <string_view>
 
-#include "actors/core/retry.hpp"
-#include "actors/core/task_document.hpp"
-#include "actors/core/task_record.hpp"
+#include "actors/core/task_machine.hpp"
 
 namespace fairlead::core {
 
-namespace {
+// ---- events ----
 
-/// One decision under way.
-class machine {
- public:
-  machine(v1::TaskRecord& record, const context& ctx, decision& out) : record_(record), ctx_(ctx), out_(out) {}
+void task_machine::on(const task_admitted&) {
+  if (record_.state() != v1::TASK_STATE_PENDING) return;
+  begin();
+  advance();
+}
 
-  void on(const task_admitted&) {
-    if (record_.state() != v1::TASK_STATE_PENDING) return;
-    begin();
-    advance();
+void task_machine::on(const attempt_ended& e) {
+  auto* step = find(e.step);
+  // The fence: exactly this attempt, in this direction, is out.
+  const auto same_attempt = step != nullptr && (attempt_of(*step, e.direction) == e.attempt || planted(&planted_faults::forget_fence));
+  const auto awaited =
+      step != nullptr && (attempt_out(*step) || (planted(&planted_faults::accept_after_recovery) && awaits_recovery(*step)));
+  if (!same_attempt || !awaited || step->direction() != e.direction) return;
+  out_.accepted = true;
+  if (attempt_out(*step)) ctx_.agents->release(step->instance(), step->incarnation());
+  step->set_tries(step->tries() + e.tries);
+  if (e.fault)
+    end_badly(e.step, *e.fault, e.fault->kind() == v1::FAULT_KIND_IN_DOUBT ? v1::EVENT_KIND_STEP_IN_DOUBT : v1::EVENT_KIND_STEP_FAILED);
+  else if (e.direction == v1::DIRECTION_LOOKUP)
+    looked_up(e.step, e.verdict, e.output);
+  else if (e.direction == v1::DIRECTION_UNDO)
+    undo_done(e.step, {});
+  else
+    complete(e.step, e.output);
+  advance();
+}
+
+void task_machine::on(const slot_freed&) { advance(); }
+
+void task_machine::on(const recovery_requested& e) {
+  auto* step = find(e.step);
+  if (step == nullptr || step->direction() != e.direction || attempt_of(*step, e.direction) != e.attempt ||
+      failures_of(*step, e.direction) != e.failure_count)
+    return;
+  recover_if_due(e.step);
+  // A step that still waits hides from the Supervisor that its task as a whole is due: the brake may have been released.
+  if (out_.changed || (record_.undo_held() && !ctx_.hold_undo)) advance();
+}
+
+void task_machine::on(const task_due&) {
+  if (timed_out() && !stopped() && record_.state() == v1::TASK_STATE_RUNNING) time_out();
+  for (std::uint32_t i = 0; i < steps(); ++i) recover_if_due(i);
+  advance();
+}
+
+void task_machine::on(const agent_replaced& e) {
+  for (std::uint32_t i = 0; i < steps(); ++i) {
+    const auto& step = at(i);
+    if (attempt_out(step) && step.instance() == e.instance && step.incarnation() < e.incarnation) lose(i);
   }
+  if (out_.changed) advance();
+}
 
-  void on(const attempt_ended& e) {
-    auto* step = find(e.step);
-    if (step == nullptr || !holds(*step, e.direction, e.attempt)) return;
-    out_.accepted = true;
-    ctx_.agents->release(step->instance(), step->incarnation());
-    step->set_tries(step->tries() + e.tries);
-    if (e.fault)
-      end_badly(e.step, *e.fault, e.fault->kind() == v1::FAULT_KIND_IN_DOUBT ? v1::EVENT_KIND_STEP_IN_DOUBT : v1::EVENT_KIND_STEP_FAILED);
-    else
-      complete(e.step, e.output);
-    advance();
+void task_machine::on(const task_resumed&) {
+  for (std::uint32_t i = 0; i < steps(); ++i) resume(i);
+  advance();
+}
+
+void task_machine::on(const task_poisoned& e) {
+  if (record_.state() == v1::TASK_STATE_COMPLETED || record_.state() == v1::TASK_STATE_UNDONE) return;
+  // Only what runs can be parked.
+  if (record_.state() == v1::TASK_STATE_PENDING) begin();
+  park(record_, e.reason, ctx_.now, out_);
+}
+
+// ---- questions ----
+
+bool task_machine::stopped() const {
+  if (record_.parked() || record_.paused() || record_.undo_held()) return true;
+  return record_.state() != v1::TASK_STATE_RUNNING && record_.state() != v1::TASK_STATE_UNDOING;
+}
+
+v1::StepRecord* task_machine::find(std::uint32_t step) { return step < steps() ? &at(step) : nullptr; }
+
+const v1::StepRecord* task_machine::pivot_begun() const {
+  for (const auto& step : record_.steps()) {
+    if (!definition_of(step).pivot()) continue;
+    if (planted(&planted_faults::undo_pivot)) continue;
+    if (step.doubtful() || step.state() == v1::STEP_STATE_RUNNING || step.state() == v1::STEP_STATE_COMPLETED) return &step;
   }
+  return nullptr;
+}
 
-  void on(const input_evaluated& e) {
-    auto* step = find(e.step);
-    if (step == nullptr || step->state() != v1::STEP_STATE_PENDING || step->has_input() || stopped()) return;
-    if (ctx_.definition->compiled(step->definition()).with.plain()) return;
-    if (e.failure) {
-      // An evaluator that cannot be reached is no fault of the workflow: the due index brings the task back.
-      if (e.failure->code == v1::ERROR_CODE_UNAVAILABLE) return;
-      park(record_, "step " + step->path() + ": " + e.failure->sentence, ctx_.now, out_);
-      return;
-    }
-    auto rendered = render(*step, e.results);
-    if (!rendered) return;
-    set_payload(record_, *step->mutable_input(), std::move(*rendered), out_);
-    out_.changed = true;
-    advance();
+bool task_machine::timed_out() const {
+  const auto limit = ctx_.definition->definition().timeout_ms();
+  return limit > 0 && !record_.timed_out() && now_ms() >= record_.created_at_unix_ms() + limit;
+}
+
+void task_machine::begin() {
+  move_task(record_, v1::TASK_STATE_RUNNING, ctx_.now, out_);
+  record_.set_started_at_unix_ms(now_ms());
+  add_event(record_, v1::EVENT_KIND_TASK_STARTED, 0, 0, ctx_.now);
+}
+
+void task_machine::advance() {
+  if (out_.fatal) return;
+  if (record_.undo_held() && !ctx_.hold_undo && !record_.parked() && !record_.paused() && record_.state() == v1::TASK_STATE_RUNNING)
+    begin_undo(record_.undo_reason());
+  if (stopped()) return;
+  if (record_.state() == v1::TASK_STATE_RUNNING) advance_perform();
+  // What was performed may have been the last that had to end, or may have failed.
+  if (record_.state() == v1::TASK_STATE_UNDOING && !stopped() && !out_.fatal) advance_undo();
+}
+
+void task_machine::advance_perform() {
+  next_steps next;
+  ctx_.engine->next(*ctx_.definition, record_, next);
+  if (next.over) {
+    move_task(record_, v1::TASK_STATE_COMPLETED, ctx_.now, out_);
+    record_.set_finished_at_unix_ms(now_ms());
+    add_event(record_, v1::EVENT_KIND_TASK_COMPLETED, 0, 0, ctx_.now);
+    out_.ended = true;
+    out_.unparked = true;
+    return;
   }
-
-  void on(const slot_freed&) { advance(); }
-
-  void on(const recovery_requested& e) {
-    auto* step = find(e.step);
-    if (step == nullptr || step->attempt() != e.attempt || step->failure_count() != e.failure_count) return;
-    recover_if_due(e.step);
-    if (out_.changed) advance();
+  if (planted(&planted_faults::skip_needs)) {
+    next.ready.clear();
+    for (std::uint32_t i = 0; i < steps(); ++i)
+      if (at(i).state() == v1::STEP_STATE_PENDING) next.ready.push_back(i);
   }
-
-  void on(const task_due&) {
-    const auto limit = ctx_.definition->definition().timeout_ms();
-    if (!stopped() && limit > 0 && now_ms() >= record_.created_at_unix_ms() + limit) {
-      park(record_, "the task did not end within its timeout of " + format_duration(limit), ctx_.now, out_);
-      return;
-    }
-    for (int i = 0; i < record_.steps_size(); ++i) recover_if_due(static_cast<std::uint32_t>(i));
-    advance();
-  }
-
-  void on(const agent_replaced& e) {
-    for (int i = 0; i < record_.steps_size(); ++i) {
-      const auto& step = record_.steps(i);
-      if (step.state() == v1::STEP_STATE_RUNNING && step.instance() == e.instance && step.incarnation() < e.incarnation)
-        lose(static_cast<std::uint32_t>(i));
-    }
-    if (out_.changed) advance();
-  }
-
-  void on(const task_resumed&) {
-    for (int i = 0; i < record_.steps_size(); ++i) resume(static_cast<std::uint32_t>(i));
-    advance();
-  }
-
-  void on(const task_poisoned& e) {
-    if (record_.state() == v1::TASK_STATE_COMPLETED || record_.state() == v1::TASK_STATE_UNDONE) return;
-    // Only what runs can be parked.
-    if (record_.state() == v1::TASK_STATE_PENDING) begin();
-    park(record_, e.reason, ctx_.now, out_);
-  }
-
- private:
-  std::int64_t now_ms() const { return to_unix_ms(ctx_.now); }
-
-  /// Nothing may start: not running, or waiting for an operator.
-  bool stopped() const { return record_.state() != v1::TASK_STATE_RUNNING || record_.parked() || record_.paused(); }
-
-  void begin() {
-    move_task(record_, v1::TASK_STATE_RUNNING, out_);
-    record_.set_started_at_unix_ms(now_ms());
-    add_event(record_, v1::EVENT_KIND_TASK_STARTED, 0, 0, ctx_.now);
-  }
-
-  bool park_if_timed_out() {
-    const auto limit = ctx_.definition->definition().timeout_ms();
-    if (limit <= 0 || now_ms() < record_.created_at_unix_ms() + limit) return false;
-    park(record_, "the task did not end within its timeout of " + format_duration(limit), ctx_.now, out_);
-    return true;
-  }
-
-  v1::StepRecord* find(std::uint32_t step) {
-    return step < static_cast<std::uint32_t>(record_.steps_size()) ? record_.mutable_steps(static_cast<int>(step)) : nullptr;
-  }
-
-  v1::StepRecord& at(std::uint32_t step) { return *record_.mutable_steps(static_cast<int>(step)); }
-
-  const v1::StepDefinition& definition_of(const v1::StepRecord& step) const { return ctx_.definition->step_definition(step.definition()); }
-
-  /// The fence: exactly this attempt, in this direction, is out.
-  static bool holds(const v1::StepRecord& step, v1::Direction direction, std::uint32_t attempt) {
-    return step.state() == v1::STEP_STATE_RUNNING && step.direction() == direction && step.attempt() == attempt;
-  }
-
-  /// Starts whatever may start, or ends the task.
-  void advance() {
+  for (const auto step : next.ready) {
+    start_perform(step);
     if (stopped() || out_.fatal) return;
-    next_steps next;
-    ctx_.engine->next(*ctx_.definition, record_, next);
-    if (next.over) {
-      move_task(record_, v1::TASK_STATE_COMPLETED, out_);
-      record_.set_finished_at_unix_ms(now_ms());
-      add_event(record_, v1::EVENT_KIND_TASK_COMPLETED, 0, 0, ctx_.now);
-      out_.ended = true;
-      return;
-    }
-    for (const auto step : next.ready) {
-      start(step);
-      if (record_.parked() || out_.fatal) return;
-    }
   }
-
-  void start(std::uint32_t index) {
-    auto& step = at(index);
-    const auto& with = ctx_.definition->compiled(step.definition()).with;
-    const auto rendered_here = !step.has_input();
-    if (rendered_here && !with.plain()) {
-      ask_for_input(index, with);
-      return;
-    }
-    // The slot first: of a thousand parallel steps those that find none must not cost a rendering each.
-    const auto& definition = definition_of(step);
-    if (std::find(full_.begin(), full_.end(), definition.agent()) != full_.end()) return;
-    const auto instance = ctx_.agents->claim(definition.agent());
-    if (!instance) {
-      full_.push_back(definition.agent());
-      out_.waiting_for.push_back(definition.agent());
-      return;
-    }
-    if (rendered_here) {
-      auto input = render(step, {});
-      if (!input) {
-        ctx_.agents->release(instance->name, instance->incarnation);
-        return;
-      }
-      set_payload(record_, *step.mutable_input(), std::move(*input), out_);
-    }
-    step.set_attempt(step.attempt() + 1);
-    step.set_complete_by_unix_ms(now_ms() + definition.timeout_ms());
-    step.clear_not_before_unix_ms();
-    step.set_instance(std::string{instance->name});
-    step.set_incarnation(instance->incarnation);
-    if (step.started_at_unix_ms() == 0) step.set_started_at_unix_ms(now_ms());
-    move_step(record_, index, v1::STEP_STATE_RUNNING, out_);
-    add_event(record_, v1::EVENT_KIND_STEP_STARTED, index + 1, step.attempt(), ctx_.now);
-    hand_over(index);
+  for (std::uint32_t i = 0; i < steps(); ++i) {
+    const auto& step = at(i);
+    if (step.state() != v1::STEP_STATE_IN_DOUBT || step.direction() != v1::DIRECTION_LOOKUP) continue;
+    if (!step.given_up() && !attempt_out(step) && step.not_before_unix_ms() == 0) start_lookup(i);
   }
+}
 
-  /// The message for a step that is `running` in the record.
-  void hand_over(std::uint32_t index) {
-    const auto& step = record_.steps(static_cast<int>(index));
-    const auto input = text_of(step.input());
-    if (!input) return;
-    handover out;
-    out.instance = step.instance();
-    auto& message = out.message;
-    message.set_task_number(record_.number());
-    message.set_task_id(record_.id());
-    message.set_workflow(record_.workflow());
-    message.set_step(index);
-    message.set_step_path(step.path());
-    message.set_direction(step.direction());
-    message.set_attempt(step.attempt());
-    message.set_call(definition_of(step).call());
-    message.set_input(std::string{*input});
-    message.set_complete_by_unix_ms(step.complete_by_unix_ms());
-    message.set_budget_ms(step.complete_by_unix_ms() - now_ms());
-    message.set_idempotency_key(idempotency_key(record_, step));
-    out_.performs.push_back(std::move(out));
-  }
+// ---- entry points ----
 
-  void ask_for_input(std::uint32_t index, const input_template& with) {
-    if (ctx_.evaluating != nullptr && ctx_.evaluating->count(index) != 0) {
-      out_.awaits_input = true;
-      return;
-    }
-    const task_document doc{record_, *ctx_.payloads, out_.payloads};
-    auto text = with.worker_document(doc);
-    if (doc.failure()) {
-      out_.fatal = doc.failure();
-      return;
-    }
-    if (!text) {
-      park(record_, "step " + record_.steps(static_cast<int>(index)).path() + ": " + text.failure().sentence, ctx_.now, out_);
-      return;
-    }
-    v1::EvaluateRequest request;
-    for (const auto& expression : with.worker_expressions()) request.add_expressions(expression);
-    request.set_document(std::move(*text));
-    request.set_task_number(record_.number());
-    request.set_step(index);
-    out_.evaluations.push_back(std::move(request));
-  }
-
-  /// The step's input; nullopt when the task was parked over it.
-  std::optional<std::string> render(const v1::StepRecord& step, const std::vector<std::string>& results) {
-    const task_document doc{record_, *ctx_.payloads, out_.payloads};
-    auto rendered = ctx_.definition->compiled(step.definition()).with.render(doc, results);
-    if (doc.failure()) {
-      out_.fatal = doc.failure();
-      return std::nullopt;
-    }
-    if (!rendered) {
-      park(record_, "step " + step.path() + ": " + rendered.failure().sentence, ctx_.now, out_);
-      return std::nullopt;
-    }
-    return std::move(*rendered);
-  }
-
-  std::optional<std::string_view> text_of(const v1::Payload& payload) {
-    if (payload.slot() == 0) return std::string_view{payload.json()};
-    for (const auto& fresh : out_.payloads)
-      if (fresh.slot == payload.slot()) return std::string_view{fresh.json};
-    auto loaded = ctx_.payloads->load(record_, payload.slot());
-    if (!loaded) {
-      out_.fatal = loaded.failure();
-      return std::nullopt;
-    }
-    return *loaded;
-  }
-
-  void complete(std::uint32_t index, const std::string& output) {
-    auto& step = at(index);
-    move_step(record_, index, v1::STEP_STATE_COMPLETED, out_);
-    set_payload(record_, *step.mutable_output(), output.empty() ? "null" : output, out_);
-    step.set_ended_at_unix_ms(now_ms());
-    step.clear_complete_by_unix_ms();
-    // What plain paths gave can be cut out again byte for byte; what the worker gave cannot.
-    if (ctx_.definition->compiled(step.definition()).with.plain()) {
-      if (step.input().slot() != 0) out_.dropped_slots.push_back(step.input().slot());
-      step.clear_input();
-    }
-    add_event(record_, v1::EVENT_KIND_STEP_COMPLETED, index + 1, step.attempt(), ctx_.now);
-  }
-
-  /// An attempt that was out has ended badly: decides between another attempt and parking.
-  void end_badly(std::uint32_t index, const v1::Fault& fault, v1::EventKind kind, bool at_once = false) {
-    auto& step = at(index);
-    const auto& definition = definition_of(step);
-    const auto doubt = kind != v1::EVENT_KIND_STEP_FAILED;
-    step.set_failure_count(step.failure_count() + 1);
-    *step.mutable_fault() = fault;
-    step.set_ended_at_unix_ms(now_ms());
-    step.clear_complete_by_unix_ms();
-    move_step(record_, index, doubt ? v1::STEP_STATE_IN_DOUBT : v1::STEP_STATE_FAILED, out_, fault.code());
-    add_event(record_, kind, index + 1, step.attempt(), ctx_.now, fault.code() + ": " + fault.message());
-
-    const auto what = "step " + step.path() + (doubt ? " is in doubt" : " failed") + " (" + fault.code() + ")";
-    if (!doubt && fault.kind() == v1::FAULT_KIND_PERMANENT) {
-      park(record_, what + " and another attempt cannot help: " + fault.message(), ctx_.now, out_);
-    } else if (doubt && definition.in_doubt() == v1::IN_DOUBT_PARK) {
-      park(record_, what + " and its workflow says in_doubt: park: " + fault.message(), ctx_.now, out_);
-    } else if (step.attempt() >= definition.attempts()) {
-      park(record_, what + " on the last of " + std::to_string(definition.attempts()) + " attempts: " + fault.message(), ctx_.now, out_);
-    }
-    if (record_.parked()) return;
-    const auto wait = at_once ? 0 : backoff_ms(definition.backoff(), step.failure_count(), {record_.number(), index, step.attempt()});
-    step.set_not_before_unix_ms(now_ms() + wait);
-    if (at_once)
-      retry(index);
-    else
-      hint(index);
-  }
-
-  void hint(std::uint32_t index) {
-    const auto& step = record_.steps(static_cast<int>(index));
-    v1::RecoveryHint out;
-    out.set_due_unix_ms(step.not_before_unix_ms());
-    auto* recover = out.mutable_recover();
-    recover->set_task_number(record_.number());
-    recover->set_step(index + 1);
-    recover->set_attempt(step.attempt());
-    recover->set_failure_count(step.failure_count());
-    out_.hints.push_back(std::move(out));
-  }
-
-  /// A lease ends also while the task is parked, or the agent's slot would never come back; another attempt waits for the operator.
-  void recover_if_due(std::uint32_t index) {
-    auto& step = at(index);
-    if (step.state() == v1::STEP_STATE_RUNNING && now_ms() >= step.complete_by_unix_ms()) {
-      ctx_.agents->release(step.instance(), step.incarnation());
-      v1::Fault fault;
-      fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
-      fault.set_code("lease_expired");
-      fault.set_message("agent instance " + step.instance() + " gave no outcome before complete_by");
-      end_badly(index, fault, v1::EVENT_KIND_STEP_EXPIRED);
-    } else if (!stopped() && waits_for_recovery(step) && now_ms() >= step.not_before_unix_ms()) {
-      retry(index);
-    }
-  }
-
-  static bool waits_for_recovery(const v1::StepRecord& step) {
-    return step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
-  }
-
-  /// Back to pending; `advance` hands the next attempt over.
-  void retry(std::uint32_t index) {
-    auto& step = at(index);
-    step.clear_not_before_unix_ms();
-    move_step(record_, index, v1::STEP_STATE_PENDING, out_);
-    add_event(record_, v1::EVENT_KIND_STEP_RETRIED, index + 1, step.attempt(), ctx_.now);
-  }
-
-  /// The process that held the step is known to be dead.
-  void lose(std::uint32_t index) {
-    const auto& step = at(index);
-    v1::Fault fault;
-    fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
-    fault.set_code("agent_lost");
-    fault.set_message("agent instance " + step.instance() + " has died while it held the step");
-    // The service is not known to be at fault, so nothing is gained by waiting.
-    end_badly(index, fault, v1::EVENT_KIND_STEP_IN_DOUBT, true);
-  }
-
-  void resume(std::uint32_t index) {
-    const auto& step = at(index);
-    if (step.state() == v1::STEP_STATE_RUNNING) {
-      const auto known = ctx_.agents->incarnation_of(step.instance());
-      if (!known) return;                       // not there (yet): its lease is awaited
-      if (*known < step.incarnation()) return;  // an older process reports late: the lease is awaited as well
-      if (*known > step.incarnation()) {
-        lose(index);
-      } else {
-        ctx_.agents->hold(step.instance());
-        hand_over(index);
-      }
-    } else if (waits_for_recovery(step) && !stopped()) {
-      hint(index);
-    }
-  }
-
-  v1::TaskRecord& record_;
-  const context& ctx_;
-  decision& out_;
-  std::vector<std::string_view> full_;  // agents that had no free slot in this decision
-};
+namespace {
 
 /// Everything that every stored version carries.
 void seal(v1::TaskRecord& record, const context& ctx, std::int64_t due) {
@@ -389,11 +165,13 @@ v1::TaskRecord create_task(new_task source, const context& ctx, decision& out) {
   record.set_workflow_hash(ctx.definition->content_hash());
   for (auto& label : source.labels) *record.add_labels() = std::move(label);
   record.set_priority(source.priority);
+  if (source.reply) *record.mutable_reply() = std::move(*source.reply);
   record.set_state(v1::TASK_STATE_PENDING);
   record.set_created_at_unix_ms(to_unix_ms(ctx.now));
   set_payload(record, *record.mutable_input(), std::move(source.input), out);
   ctx.engine->begin(*ctx.definition, record);
   add_event(record, v1::EVENT_KIND_TASK_SUBMITTED, 0, 0, ctx.now);
+  add_status(record, v1::STATUS_KIND_RECEIVED, ctx.now, out);
   out.transitions.push_back({0, "", "pending", 0, ""});
   out.changed = true;
   seal(record, ctx, next_due(record, ctx, false));
@@ -402,8 +180,17 @@ v1::TaskRecord create_task(new_task source, const context& ctx, decision& out) {
 
 decision decide(v1::TaskRecord& record, const event& what, const context& ctx) {
   decision out;
-  machine m{record, ctx, out};
+  // What people ask for may turn out not to fit when half of it is done.
+  std::optional<v1::TaskRecord> as_it_was;
+  if (std::holds_alternative<operated>(what)) as_it_was = record;
+  task_machine m{record, ctx, out};
   std::visit([&m](const auto& e) { m.on(e); }, what);
+  if (out.refused) {
+    record = std::move(*as_it_was);
+    decision nothing_else;
+    nothing_else.refused = std::move(out.refused);
+    return nothing_else;
+  }
   const auto due = next_due(record, ctx, waits(out));
   // An index entry that came up without anything being due moves to the moment when something is.
   if (std::holds_alternative<task_due>(what) && record.due_indexed_unix_ms() != due) out.changed = true;
@@ -411,20 +198,41 @@ decision decide(v1::TaskRecord& record, const event& what, const context& ctx) {
   return out;
 }
 
-bool any_running(const v1::TaskRecord& record) {
-  return std::any_of(record.steps().begin(), record.steps().end(),
-                     [](const v1::StepRecord& step) { return step.state() == v1::STEP_STATE_RUNNING; });
-}
+bool any_attempt_out(const v1::TaskRecord& record) { return std::any_of(record.steps().begin(), record.steps().end(), attempt_out); }
 
-std::string idempotency_key(const v1::TaskRecord& record, const v1::StepRecord& step) {
+std::string idempotency_key(const v1::TaskRecord& record, const v1::StepRecord& step, v1::Direction direction) {
   std::string key;
   key.reserve(record.id().size() + step.path().size() + 16);
   key += record.id();
   key += '/';
   key += step.path();
-  key += step.direction() == v1::DIRECTION_UNDO ? "/undo/" : "/perform/";
+  key += direction == v1::DIRECTION_UNDO ? "/undo/" : direction == v1::DIRECTION_LOOKUP ? "/lookup/" : "/perform/";
   key += std::to_string(step.generation());
   return key;
+}
+
+void decision::append(decision&& later) {
+  const auto move_all = [](auto& to, auto& from) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  };
+  changed = changed || later.changed;
+  accepted = accepted || later.accepted;
+  ended = ended || later.ended;
+  parked = parked || later.parked;
+  unparked = unparked || later.unparked;
+  failed = failed || later.failed;
+  awaits_input = awaits_input || later.awaits_input;
+  if (!refused) refused = std::move(later.refused);
+  if (!fatal) fatal = std::move(later.fatal);
+  move_all(payloads, later.payloads);
+  move_all(dropped_slots, later.dropped_slots);
+  move_all(performs, later.performs);
+  move_all(evaluations, later.evaluations);
+  move_all(hints, later.hints);
+  move_all(waiting_for, later.waiting_for);
+  move_all(transitions, later.transitions);
+  move_all(alerts, later.alerts);
+  move_all(statuses, later.statuses);
 }
 
 }  // namespace fairlead::core

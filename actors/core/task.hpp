@@ -4,14 +4,23 @@
 // Step transitions (docs/architecture.md draws them); each has its source states and one destination, and an event that does not apply to
 // the current record gives an empty decision:
 //
-//   start      pending                     -> running     an attempt is handed over: instance, attempt, complete_by are in the row
-//   complete   running                     -> completed   outcome without fault for exactly this attempt
-//   fail       running                     -> failed      outcome with a transient or permanent fault
-//   doubt      running                     -> in doubt    outcome in doubt, lease over, or the agent's process known dead
-//   retry      failed | in doubt           -> pending     recovery is due and attempts are left
+//   start      pending                          -> running     an attempt is handed over: instance, attempt, complete_by are in the row
+//   complete   running                          -> completed   outcome without fault for exactly this attempt
+//   fail       running                          -> failed      outcome with a transient or permanent fault
+//   doubt      running                          -> in doubt    outcome in doubt, lease over, or the agent's process known dead
+//   doubt      pending | failed                 -> in doubt    an earlier attempt was in doubt, and no other will settle it
+//   retry      failed | in doubt                -> pending     recovery is due and attempts are left, or an operator asks
+//   settle     in doubt | failed                -> completed   looked up by the agent, or said by an operator
+//   settle     in doubt                         -> pending     it never happened
+//   settle     in doubt                         -> failed      it never happened, and no attempt is left
+//   skip       pending | failed                 -> skipped     by an operator
+//   undo       completed | in doubt             -> undoing     its turn has come while the task is undone
+//   undone     undoing                          -> undone      outcome without fault, nothing to undo, or passed over by an operator
 //
-// An outcome is accepted while its attempt is `running`, even after complete_by, and refused once recovery was decided.
+// An outcome is accepted while its attempt is out, even after complete_by, and refused once recovery was decided. An attempt is out exactly
+// while complete_by is set; a step waits for its recovery exactly while not_before is set.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +41,7 @@ struct new_task {
   std::string input;  // minified JSON text
   std::vector<v1::Label> labels;
   std::int32_t priority = 0;
+  std::optional<v1::ReplyAddress> reply;
 };
 
 /// The record of a new task, pending, with the steps it begins with.
@@ -42,10 +52,10 @@ v1::TaskRecord create_task(new_task source, const context& ctx, decision& out);
 decision decide(v1::TaskRecord& record, const event& what, const context& ctx);
 
 /// The idempotency key of a step: the same for all attempts in one direction and generation. The last three parts hold no '/'.
-std::string idempotency_key(const v1::TaskRecord& record, const v1::StepRecord& step);
+std::string idempotency_key(const v1::TaskRecord& record, const v1::StepRecord& step, v1::Direction direction);
 
 /// An attempt of some step is out.
-bool any_running(const v1::TaskRecord& record);
+bool any_attempt_out(const v1::TaskRecord& record);
 
 /// Lower-case words for states, as people see them.
 const char* state_word(v1::TaskState state);

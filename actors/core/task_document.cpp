@@ -9,7 +9,9 @@ namespace {
 // `.status.NAME` of a step that has ended; nothing before that.
 const char* status_word(const v1::StepRecord& step) {
   switch (step.state()) {
-    case v1::STEP_STATE_COMPLETED: return "completed";
+    case v1::STEP_STATE_COMPLETED:
+    case v1::STEP_STATE_UNDOING:
+    case v1::STEP_STATE_UNDONE: return step.has_output() ? "completed" : "failed";
     case v1::STEP_STATE_SKIPPED: return "skipped";
     case v1::STEP_STATE_FAILED: return "failed";
     default: return nullptr;
@@ -64,8 +66,9 @@ std::optional<std::string_view> task_document::root(std::string_view name, std::
   const auto* step = find(member);
   if (step == nullptr) return std::nullopt;
   if (name == "steps") {
-    if (step->state() == v1::STEP_STATE_COMPLETED) return text_of(step->output());
     if (step->state() == v1::STEP_STATE_SKIPPED) return std::string_view{"null"};
+    // Also while it is undone: its undo may need what it gave.
+    if (step->has_output()) return text_of(step->output());
     return std::nullopt;
   }
   if (name == "status") {
@@ -83,7 +86,7 @@ std::optional<std::string_view> task_document::root(std::string_view name, std::
 std::vector<std::string> task_document::members(std::string_view name) const {
   std::vector<std::string> out;
   for (const auto& step : record_.steps()) {
-    const auto there = name == "steps"    ? step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_SKIPPED
+    const auto there = name == "steps"    ? step.has_output() || step.state() == v1::STEP_STATE_SKIPPED
                        : name == "status" ? status_word(step) != nullptr
                                           : name == "errors" && step.has_fault();
     if (there) out.push_back(step.path());

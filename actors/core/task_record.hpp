@@ -1,5 +1,5 @@
 #pragma once
-// Small pieces of work on a task's record, used by the task machine alone.
+// Small pieces of work on a task's record, used by the task machine; the questions may be asked by anyone.
 
 #include <string>
 
@@ -10,21 +10,50 @@ namespace fairlead::core {
 /// Payloads longer than this stand apart from the row.
 inline constexpr std::size_t inline_payload_bytes = 4096;
 
-/// Puts `json` into the row or into a slot of its own.
+// ---- questions ----
+
+/// An attempt of the step is out, in whatever direction.
+inline bool attempt_out(const v1::StepRecord& step) { return step.complete_by_unix_ms() != 0; }
+
+/// Committed hand-overs of the step in a direction, how many of them ended badly, and how many do not count against the limit.
+std::uint32_t attempt_of(const v1::StepRecord& step, v1::Direction direction);
+std::uint32_t failures_of(const v1::StepRecord& step, v1::Direction direction);
+std::uint32_t excused_of(const v1::StepRecord& step, v1::Direction direction);
+
+// ---- changes ----
+
+void set_attempt(v1::StepRecord& step, v1::Direction direction, std::uint32_t attempt);
+void set_failures(v1::StepRecord& step, v1::Direction direction, std::uint32_t failures);
+/// From now on the step has all its attempts again in that direction.
+void excuse(v1::StepRecord& step, v1::Direction direction);
+
+/// Puts `json` into the row or into a slot of its own. What stood there before must have been dropped.
 void set_payload(v1::TaskRecord& record, v1::Payload& target, std::string json, decision& out);
 
-/// Adds a history event.
-void add_event(v1::TaskRecord& record, v1::EventKind kind, std::uint32_t step_plus_one, std::uint32_t attempt, moment now,
-               std::string detail = {});
+/// Forgets a payload that the record will not refer to any more.
+void drop_payload(const v1::Payload& target, decision& out);
+
+/// Adds a history event and gives it for whatever else is to be said in it.
+v1::HistoryEvent& add_event(v1::TaskRecord& record, v1::EventKind kind, std::uint32_t step_plus_one, std::uint32_t attempt, moment now,
+                            std::string detail = {});
 
 /// Moves a step, noting the transition.
-void move_step(v1::TaskRecord& record, std::uint32_t step, v1::StepState to, decision& out, std::string detail = {});
+void move_step(v1::TaskRecord& record, std::uint32_t step, v1::StepState to, moment now, decision& out, std::string detail = {});
 
 /// Moves the task, noting the transition.
-void move_task(v1::TaskRecord& record, v1::TaskState to, decision& out, std::string detail = {});
+void move_task(v1::TaskRecord& record, v1::TaskState to, moment now, decision& out, std::string detail = {});
 
-/// Parks the task: nothing starts any more until an operator acts. `reason` is one sentence.
+/// Tells the task's reply address, when it has one.
+void add_status(v1::TaskRecord& record, v1::StatusKind kind, moment now, decision& out, const std::string& reason = {});
+
+/// Asks for an alert about the task.
+void add_alert(const v1::TaskRecord& record, v1::AlertKind kind, const std::string& step, std::string sentence, std::string remedy,
+               decision& out);
+
+/// Parks the task, with an alert: nothing starts any more until an operator acts. `reason` is one sentence. One that is parked keeps its
+/// first reason.
 void park(v1::TaskRecord& record, std::string reason, moment now, decision& out);
+void unpark(v1::TaskRecord& record, moment now, decision& out);
 
 /// When the task must be looked at next; 0 when nothing will happen by time alone (pending, over; parked or paused with no attempt out).
 /// `waiting`: some step is ready but found no slot, or its input is being evaluated.

@@ -27,6 +27,20 @@ std::vector<std::uint32_t> not_descending_from(std::uint32_t pivot, const std::v
   return out;
 }
 
+/// Each step after everything it needs; short when steps wait for each other.
+std::vector<std::uint32_t> ordered(const std::vector<workflow::step>& steps) {
+  std::vector<std::size_t> open(steps.size());
+  std::vector<std::uint32_t> out;
+  for (std::uint32_t i = 0; i < steps.size(); ++i) {
+    open[i] = steps[i].needs.size();
+    if (open[i] == 0) out.push_back(i);
+  }
+  for (std::size_t at = 0; at < out.size(); ++at)
+    for (const auto next : steps[out[at]].needed_by)
+      if (--open[next] == 0) out.push_back(next);
+  return out;
+}
+
 }  // namespace
 
 result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition definition, std::string content_hash) {
@@ -40,7 +54,18 @@ result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition
       failure.sentence = "step " + source.name() + ": " + failure.sentence;
       return failure;
     }
-    step compiled{std::move(*with), {}};
+    step compiled{std::move(*with), {}, {}, std::nullopt, false};
+    if (source.has_undo() && !source.undo().none()) {
+      auto undo_with = input_template::compile(source.undo().with_json());
+      if (!undo_with) {
+        auto failure = undo_with.failure();
+        failure.sentence = "step " + source.name() + ", undo: " + failure.sentence;
+        return failure;
+      }
+      const auto& reads = undo_with->mentioned_steps();
+      compiled.undo_reads_output = std::find(reads.begin(), reads.end(), source.name()) != reads.end();
+      compiled.undo_with = std::move(*undo_with);
+    }
     for (const auto& need : source.needs()) {
       const auto found = index.find(need);
       if (found == index.end())
@@ -52,6 +77,11 @@ result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition
   for (int i = 0; i < definition.steps_size(); ++i)
     if (definition.steps(i).pivot())
       out->steps_[static_cast<std::size_t>(i)].needs = not_descending_from(static_cast<std::uint32_t>(i), out->steps_);
+  for (std::uint32_t i = 0; i < out->steps_.size(); ++i)
+    for (const auto need : out->steps_[i].needs) out->steps_[need].needed_by.push_back(i);
+  out->order_ = ordered(out->steps_);
+  if (out->order_.size() != out->steps_.size())
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "steps of workflow " + definition.name() + " wait for each other", ""};
   out->definition_ = std::move(definition);
   out->content_hash_ = std::move(content_hash);
   return std::shared_ptr<const workflow>{std::move(out)};

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ class workflow {
     // What must be completed or skipped before it starts, as indices into the definition's steps: what it says it needs, and of a pivot
     // everything that is not its descendant, because nothing before it can be undone once it has happened.
     std::vector<std::uint32_t> needs;
+    std::vector<std::uint32_t> needed_by;     // the same edges, the other way
+    std::optional<input_template> undo_with;  // when it can be undone by a call
+    bool undo_reads_output = false;           // the undo's input needs what the step itself gave
   };
 
   /// `definition` must have passed check_definition (workflow_check.hpp); what compile itself cannot do is an error.
@@ -29,6 +33,8 @@ class workflow {
   const v1::WorkflowDefinition& definition() const noexcept { return definition_; }
   const v1::StepDefinition& step_definition(std::uint32_t index) const { return definition_.steps(static_cast<int>(index)); }
   const step& compiled(std::uint32_t index) const { return steps_.at(index); }
+  /// All steps, each after everything it needs.
+  const std::vector<std::uint32_t>& in_order() const noexcept { return order_; }
   const std::string& content_hash() const noexcept { return content_hash_; }
 
  private:
@@ -36,12 +42,13 @@ class workflow {
   v1::WorkflowDefinition definition_;
   std::string content_hash_;
   std::vector<step> steps_;
+  std::vector<std::uint32_t> order_;
 };
 
 /// What an engine says of a task: which pending steps may start now, or that it is over.
 struct next_steps {
   std::vector<std::uint32_t> ready;  // indices into TaskRecord.steps, in the order in which they should start
-  bool over = false;                 // everything that will be done is done
+  bool over = false;                 // everything that will be done, or undone, is
 };
 
 /// Decides what comes next in a task; the Scheduler knows no more of workflows. Pure: the same arguments give the same answer.
@@ -51,6 +58,8 @@ class workflow_engine {
   /// Adds the steps a new task begins with.
   virtual void begin(const workflow& definition, v1::TaskRecord& record) const = 0;
   virtual void next(const workflow& definition, const v1::TaskRecord& record, next_steps& out) const = 0;
+  /// Of a task that is being undone and has no perform out: the steps that are completed, in doubt or being undone whose turn it is.
+  virtual void next_undo(const workflow& definition, const v1::TaskRecord& record, next_steps& out) const = 0;
 };
 
 }  // namespace fairlead::core

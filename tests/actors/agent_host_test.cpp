@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "actors/agents/attempt_results.hpp"
 #include "tests/actors/scheduler_world.hpp"
 
 namespace fairlead::testing {
@@ -19,10 +20,12 @@ class fake_backend final : public agents::backend {
   }
   void stop(const agents::attempt_key& which) override { stopped.push_back(which); }
   std::vector<std::string> calls() const override { return {"do", "undo"}; }
+  std::vector<std::string> lookups() const override { return looked_up; }
   std::uint32_t capacity() const override { return 3; }
   void shut_down() override {}
 
   bool at_once = false;
+  std::vector<std::string> looked_up{"do"};
   std::vector<v1::Perform> started;
   std::vector<agents::completion> completions;
   std::vector<agents::attempt_key> stopped;
@@ -53,6 +56,20 @@ class agent_host_test : public ::testing::Test {
     for (const auto& one : items) *batch.add_items() = one;
     host.perform(std::move(batch));
     host.flush();
+  }
+
+  v1::Perform lookup(std::uint64_t task, const std::string& call = "do") const {
+    auto out = attempt(task);
+    out.set_direction(v1::DIRECTION_LOOKUP);
+    out.set_call(call);
+    return out;
+  }
+
+  v1::Outcome found(std::uint64_t task, agents::attempt_result result) {
+    hand_over({lookup(task)});
+    host.finished({task, 0, v1::DIRECTION_LOOKUP, 1}, std::move(result));
+    host.flush();
+    return out.sent.back().items(0);
   }
 
   void finish(std::uint64_t task, std::uint32_t number = 1, agents::attempt_result result = {"7", std::nullopt, 2}) {
@@ -89,6 +106,8 @@ TEST_F(agent_host_test, introduces_itself) {
   EXPECT_EQ(who.kind(), "native");
   EXPECT_EQ(who.capacity(), 3u);
   EXPECT_EQ(who.calls_size(), 2);
+  ASSERT_EQ(who.lookups_size(), 1);
+  EXPECT_EQ(who.lookups(0), "do");
 }
 
 TEST_F(agent_host_test, reports_how_an_attempt_ended) {
@@ -205,6 +224,67 @@ TEST_F(agent_host_test, takes_no_orders_from_an_older_epoch) {
   hand_over({attempt(3)}, 5);
   hand_over({attempt(4)}, 6);
   EXPECT_EQ(backend.started.size(), 3u);
+}
+
+TEST_F(agent_host_test, says_what_a_lookup_found_out) {
+  const auto done = found(1, agents::looked_up_done(R"({"id":1})"));
+  EXPECT_EQ(done.direction(), v1::DIRECTION_LOOKUP);
+  EXPECT_EQ(done.verdict(), v1::LOOKUP_VERDICT_DONE);
+  EXPECT_EQ(done.output(), R"({"id":1})");
+  EXPECT_EQ(found(2, agents::never_happened()).verdict(), v1::LOOKUP_VERDICT_NEVER_HAPPENED);
+  EXPECT_EQ(found(3, agents::not_known()).verdict(), v1::LOOKUP_VERDICT_UNKNOWN);
+  EXPECT_EQ(backend.started.size(), 3u);
+}
+
+TEST_F(agent_host_test, takes_a_lookup_that_says_nothing_for_one_that_does_not_know) {
+  const auto silent = found(1, {"7", std::nullopt, 1});
+  EXPECT_EQ(silent.verdict(), v1::LOOKUP_VERDICT_UNKNOWN);
+  EXPECT_EQ(silent.output(), "");
+}
+
+TEST_F(agent_host_test, gives_no_verdict_with_a_fault_or_of_a_perform) {
+  auto broken = agents::transient_fault("away", "the service is away");
+  broken.verdict = v1::LOOKUP_VERDICT_NEVER_HAPPENED;
+  const auto failed = found(1, std::move(broken));
+  EXPECT_EQ(failed.fault().code(), "away");
+  EXPECT_EQ(failed.verdict(), v1::LOOKUP_VERDICT_UNSPECIFIED);
+  hand_over({attempt(2)});
+  finish(2, 1, agents::looked_up_done("7"));
+  EXPECT_EQ(out.sent.back().items(0).verdict(), v1::LOOKUP_VERDICT_UNSPECIFIED);
+  EXPECT_EQ(out.sent.back().items(0).output(), "7");
+}
+
+TEST_F(agent_host_test, answers_for_a_backend_that_cannot_look_it_up) {
+  backend.at_once = true;  // as one that took it for the call itself would
+  hand_over({lookup(1, "undo")});
+  backend.looked_up.clear();
+  hand_over({lookup(2)});
+  EXPECT_TRUE(backend.started.empty());
+  ASSERT_EQ(out.sent.size(), 2u);
+  for (const auto& batch : out.sent) {
+    EXPECT_EQ(batch.items(0).direction(), v1::DIRECTION_LOOKUP);
+    EXPECT_EQ(batch.items(0).verdict(), v1::LOOKUP_VERDICT_UNKNOWN);
+    EXPECT_FALSE(batch.items(0).has_fault());
+  }
+  pass(2'000);
+  ASSERT_EQ(out.sent.size(), 3u) << "kept until it is acknowledged, as any outcome";
+  EXPECT_EQ(out.sent[2].items_size(), 2);
+}
+
+TEST_F(agent_host_test, tells_the_directions_of_a_step_apart) {
+  auto undo = attempt(1);
+  undo.set_direction(v1::DIRECTION_UNDO);
+  undo.set_call("undo");
+  hand_over({attempt(1), undo, lookup(1)});
+  EXPECT_EQ(backend.started.size(), 3u) << "the same number of an attempt in another direction is another piece of work";
+  host.finished({1, 0, v1::DIRECTION_UNDO, 1}, {"null", std::nullopt, 1});
+  host.flush();
+  ASSERT_EQ(out.sent.size(), 1u);
+  EXPECT_EQ(out.sent[0].items(0).direction(), v1::DIRECTION_UNDO);
+  acknowledge(1);
+  pass(2'000);
+  ASSERT_EQ(out.sent.size(), 2u) << "the perform was acknowledged, and not the undo";
+  EXPECT_EQ(out.sent[1].items(0).direction(), v1::DIRECTION_UNDO);
 }
 
 TEST_F(agent_host_test, does_not_know_a_completion_it_did_not_ask_for) {

@@ -76,11 +76,22 @@ TEST(agent_slots, follow_an_instance_that_serves_another_agent_now) {
   EXPECT_EQ(claimed(slots, "other"), "n1/svc#2");
 }
 
+TEST(agent_slots, serve_what_is_to_be_undone_first) {
+  agent_slots slots;
+  slots.add(agent("n1/svc", 1));
+  EXPECT_EQ(claimed(slots), "n1/svc#1");
+  slots.wait("svc", 10, false);
+  slots.wait("svc", 20, true);
+  slots.release("n1/svc", 1);
+  EXPECT_EQ(slots.next_waiting(), 20u);
+  EXPECT_EQ(slots.next_waiting(), 10u);
+}
+
 TEST(agent_slots, name_the_task_that_waited_longest_once_there_is_room) {
   agent_slots slots;
-  slots.wait("svc", 30);
-  slots.wait("svc", 10);
-  slots.wait("svc", 30);
+  slots.wait("svc", 30, false);
+  slots.wait("svc", 10, false);
+  slots.wait("svc", 30, false);
   EXPECT_EQ(slots.next_waiting(), std::nullopt);
   slots.add(agent("n1/svc", 1));
   EXPECT_EQ(slots.next_waiting(), 30u);
@@ -89,7 +100,7 @@ TEST(agent_slots, name_the_task_that_waited_longest_once_there_is_room) {
   slots.release("n1/svc", 1);
   EXPECT_EQ(slots.next_waiting(), 10u);
   EXPECT_EQ(slots.next_waiting(), std::nullopt) << "each task waits once";
-  slots.wait("svc", 30);
+  slots.wait("svc", 30, false);
   slots.release("n1/svc", 1);
   EXPECT_EQ(slots.next_waiting(), std::nullopt) << "nothing was held";
   slots.add(agent("n1/svc", 1));
@@ -98,8 +109,8 @@ TEST(agent_slots, name_the_task_that_waited_longest_once_there_is_room) {
 
 TEST(agent_slots, serve_the_queues_of_all_agents) {
   agent_slots slots;
-  slots.wait("a", 1);
-  slots.wait("b", 2);
+  slots.wait("a", 1, false);
+  slots.wait("b", 2, false);
   slots.add(agent("n1/a", 5, 1, "a"));
   slots.add(agent("n1/b", 5, 1, "b"));
   std::vector<std::uint64_t> got;
@@ -119,7 +130,7 @@ TEST(agent_slots, describe_agents_and_those_that_are_missed) {
   agent_slots slots;
   slots.add(agent("n1/svc", 5, 7));
   claimed(slots);
-  slots.wait("missing", 1);
+  slots.wait("missing", 1, false);
   v1::StatusReply out;
   slots.describe(out);
   ASSERT_EQ(out.agents_size(), 2);

@@ -83,6 +83,13 @@ gateway_actor::behavior_type small_gateway(gateway_actor::pointer self, std::str
         if (memory->unavailable-- > 0) reply.mutable_error()->set_code(v1::ERROR_CODE_UNAVAILABLE);
         return reply;
       },
+      [](const v1::OperateRequest&) { return v1::OperateReply{}; },
+      [](const v1::AlertListRequest&) { return v1::AlertListReply{}; },
+      [](const v1::AlertShowRequest&) { return v1::AlertShowReply{}; },
+      [](const v1::AlertAckRequest&) { return v1::AlertAckReply{}; },
+      [](const v1::BrakeReleaseRequest&) { return v1::BrakeReleaseReply{}; },
+      [](const v1::RepliesRequest&) { return v1::RepliesReply{}; },
+      [](const v1::DoctorRequest&) { return v1::DoctorReply{}; },
   };
 }
 

@@ -107,7 +107,8 @@ TEST(http_request, refuses_headers_that_would_break_out_of_their_line) {
   EXPECT_TRUE(says(refusal(call), "control character"));
   call.headers = {{"X Note", "a"}};
   EXPECT_TRUE(says(refusal(call), "no header name"));
-  for (const char* name : {"Idempotency-Key", "fairlead-attempt", "Traceparent", "Content-Length", "transfer-encoding"}) {
+  for (const char* name :
+       {"Idempotency-Key", "fairlead-attempt", "Fairlead-Perform-Key", "Traceparent", "Content-Length", "transfer-encoding"}) {
     call.headers = {{name, "a"}};
     EXPECT_TRUE(says(refusal(call), "set by the agent itself")) << name;
   }
@@ -122,6 +123,58 @@ TEST(http_request, completes_with_a_permanent_fault_when_the_input_does_not_fit)
   (*agent)->start(a_perform(1, "do", R"({"id":null})"), box.taker());
   EXPECT_EQ(box.total(), 1U) << "inside start";
   EXPECT_EQ(brief(box.of(1)), "permanent bad_request_template");
+}
+
+std::string header(const http_request& request, const std::string& lower_name) {
+  std::string out = "absent";
+  for (const auto& [name, value] : request.headers) {
+    if (lower_case(name) == lower_name) out = out == "absent" ? value : out + ", " + value;
+  }
+  return out;
+}
+
+TEST(http_request, tells_a_service_that_undoes_which_perform_it_takes_back) {
+  const auto prepared = prepare(to("/charges/refund"));
+  ASSERT_TRUE(prepared.ok());
+  auto undo = a_perform(1, "do", R"({"order":"A"})");
+  undo.set_direction(v1::DIRECTION_UNDO);
+  undo.set_idempotency_key("order-1/charge/undo/1");
+  undo.set_perform_key("order-1/charge/perform/1");
+  auto request = build_request(*prepared, undo);
+  ASSERT_TRUE(request.ok());
+  EXPECT_EQ(header(*request, "idempotency-key"), "order-1/charge/undo/1");
+  EXPECT_EQ(header(*request, "fairlead-perform-key"), "order-1/charge/perform/1");
+  EXPECT_EQ(header(*request, "fairlead-in-doubt"), "false");
+  EXPECT_EQ(request->body, R"({"order":"A"})");
+  undo.set_in_doubt(true);
+  request = build_request(*prepared, undo);
+  ASSERT_TRUE(request.ok());
+  EXPECT_EQ(header(*request, "fairlead-in-doubt"), "true");
+  undo.set_perform_key("a\r\nX-Evil: 1");
+  EXPECT_FALSE(build_request(*prepared, undo).ok());
+}
+
+TEST(http_request, says_nothing_of_undo_when_it_performs) {
+  const auto prepared = prepare(to("/charges"));
+  ASSERT_TRUE(prepared.ok());
+  const auto request = build_request(*prepared, a_perform(1, "do"));
+  ASSERT_TRUE(request.ok());
+  EXPECT_EQ(header(*request, "idempotency-key"), "order-1/charge/perform/1");
+  EXPECT_EQ(header(*request, "fairlead-perform-key"), "absent");
+  EXPECT_EQ(header(*request, "fairlead-in-doubt"), "absent");
+}
+
+TEST(http_request, never_takes_a_lookup_for_the_call) {
+  const auto agent = make_http_backend(one_call("http://127.0.0.1:1"));
+  ASSERT_TRUE(agent.ok());
+  EXPECT_TRUE((*agent)->lookups().empty());
+  auto lookup = a_perform(1, "do");
+  lookup.set_direction(v1::DIRECTION_LOOKUP);
+  inbox box;
+  (*agent)->start(lookup, box.taker());
+  ASSERT_EQ(box.total(), 1U) << "inside start, without a transfer";
+  EXPECT_FALSE(box.of(1).fault);
+  EXPECT_EQ(box.of(1).verdict, v1::LOOKUP_VERDICT_UNKNOWN);
 }
 
 TEST(http_request, lets_the_calls_header_replace_the_agents) {

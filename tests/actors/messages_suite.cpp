@@ -17,7 +17,9 @@ using every_message =
                v1::TaskListReply, v1::TaskShowRequest, v1::TaskShowReply, v1::WatchRequest, v1::WatchReply, v1::DeployRequest,
                v1::DeployReply, v1::WorkflowListRequest, v1::WorkflowListReply, v1::WorkflowShowRequest, v1::WorkflowShowReply,
                v1::StatusRequest, v1::StatusReply, v1::PerformBatch, v1::OutcomeBatch, v1::OutcomeAckBatch, v1::RegisterAgent,
-               v1::RecoverBatch, v1::RecoveryHintBatch, v1::EvaluateReply>;
+               v1::RecoverBatch, v1::RecoveryHintBatch, v1::EvaluateReply, v1::OperateRequest, v1::OperateReply, v1::AlertListRequest,
+               v1::AlertListReply, v1::AlertShowRequest, v1::AlertShowReply, v1::AlertAckRequest, v1::AlertAckReply,
+               v1::BrakeReleaseRequest, v1::BrakeReleaseReply, v1::RepliesRequest, v1::RepliesReply, v1::DoctorRequest, v1::DoctorReply>;
 
 /// Puts a value into every field, two into repeated ones.
 void fill(google::protobuf::Message& out, int depth = 0) {

@@ -8,6 +8,7 @@
 #include <future>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "tests/actors/http_test_support.hpp"
 
@@ -25,6 +26,37 @@ std::unique_ptr<backend> make(native_handler handler, native_mode mode, std::uin
   auto made = make_native_backend(std::move(config));
   EXPECT_TRUE(made.ok());
   return std::move(made).value();
+}
+
+v1::Perform a_lookup(std::uint64_t task, const std::string& input = "{}") {
+  auto out = a_perform(task, "do", input);
+  out.set_direction(v1::DIRECTION_LOOKUP);
+  out.set_perform_key(std::exchange(*out.mutable_idempotency_key(), "order/charge/lookup/1"));
+  return out;
+}
+
+std::unique_ptr<backend> make_with_lookup(native_lookup lookup, native_mode mode, std::atomic<int>* performs = nullptr) {
+  native_agent_config config;
+  config.calls["do"] = [performs](const native_context&, std::string_view) {
+    if (performs != nullptr) ++*performs;
+    return completed(R"("performed")");
+  };
+  if (lookup) config.lookups["do"] = std::move(lookup);
+  config.mode = mode;
+  auto made = make_native_backend(std::move(config));
+  EXPECT_TRUE(made.ok());
+  return std::move(made).value();
+}
+
+/// `done {"id":1}`, `never_happened`, `unknown`, or as brief() for a fault.
+std::string found(const attempt_result& result) {
+  if (result.fault) return brief(result);
+  switch (result.verdict) {
+    case v1::LOOKUP_VERDICT_DONE: return "done " + result.output;
+    case v1::LOOKUP_VERDICT_NEVER_HAPPENED: return "never_happened" + result.output;
+    case v1::LOOKUP_VERDICT_UNKNOWN: return "unknown" + result.output;
+    default: return "no verdict " + result.output;
+  }
 }
 
 class native : public ::testing::TestWithParam<native_mode> {};
@@ -75,6 +107,102 @@ TEST_P(native, lets_no_output_through_that_is_not_json) {
 TEST_P(native, answers_for_calls_it_does_not_know) {
   const auto agent = make([](const native_context&, std::string_view) { return completed("1"); }, GetParam());
   EXPECT_EQ(brief(run_one(*agent, a_perform(1, "undo"))), "permanent unknown_call");
+}
+
+TEST_P(native, tells_an_undo_what_it_is_about) {
+  std::string told;
+  const auto agent = make(
+      [&](const native_context& context, std::string_view input) {
+        told = std::string{context.idempotency_key} + " takes back " + std::string{context.perform_key} +
+               (context.in_doubt ? ", which may have given " : ", which gave ") + std::string{context.perform_output} + " for " +
+               std::string{input} + (context.direction == v1::DIRECTION_UNDO ? "" : " in the wrong direction");
+        return completed("");
+      },
+      GetParam());
+  auto undo = a_perform(7, "do", R"({"order":7})");
+  undo.set_direction(v1::DIRECTION_UNDO);
+  undo.set_idempotency_key("order-7/charge/undo/1");
+  undo.set_perform_key("order-7/charge/perform/1");
+  undo.set_perform_output(R"({"id":9007199254740993})");
+  EXPECT_EQ(brief(run_one(*agent, undo)), "ok null");
+  EXPECT_EQ(told, R"(order-7/charge/undo/1 takes back order-7/charge/perform/1, which gave {"id":9007199254740993} for {"order":7})");
+  undo.set_in_doubt(true);
+  undo.set_perform_output("null");
+  EXPECT_EQ(brief(run_one(*agent, undo)), "ok null");
+  EXPECT_EQ(told, R"(order-7/charge/undo/1 takes back order-7/charge/perform/1, which may have given null for {"order":7})");
+}
+
+TEST_P(native, tells_a_perform_nothing_of_another_one) {
+  std::string told = "not called";
+  const auto agent = make(
+      [&](const native_context& context, std::string_view) {
+        told = std::string{context.perform_key} + std::string{context.perform_output} + (context.in_doubt ? "in doubt" : "");
+        return completed("");
+      },
+      GetParam());
+  run_one(*agent, a_perform(7, "do"));
+  EXPECT_EQ(told, "");
+}
+
+TEST_P(native, asks_the_lookup_and_not_the_call) {
+  std::atomic<int> performs{0};
+  std::string told;
+  const auto agent = make_with_lookup(
+      [&](const native_context& context, std::string_view input) {
+        told =
+            std::string{context.perform_key} + " asked for under " + std::string{context.idempotency_key} + " with " + std::string{input};
+        if (input == "1") return looked_up_done(R"({"id":9007199254740993})");
+        if (input == "2") return never_happened();
+        if (input == "3") return not_known();
+        return transient_fault("service_away", "the ledger does not answer");
+      },
+      GetParam(), &performs);
+  EXPECT_EQ(found(run_one(*agent, a_lookup(1, "1"))), R"(done {"id":9007199254740993})");
+  EXPECT_EQ(told, "order-1/charge/perform/1 asked for under order/charge/lookup/1 with 1");
+  EXPECT_EQ(found(run_one(*agent, a_lookup(2, "2"))), "never_happened");
+  EXPECT_EQ(found(run_one(*agent, a_lookup(3, "3"))), "unknown");
+  EXPECT_EQ(found(run_one(*agent, a_lookup(4, "4"))), "transient service_away");
+  EXPECT_EQ(performs, 0);
+  EXPECT_EQ(brief(run_one(*agent, a_perform(5, "do"))), R"(ok "performed")");
+  EXPECT_EQ(agent->lookups(), std::vector<std::string>{"do"});
+}
+
+TEST_P(native, performs_nothing_to_look_up_a_call_that_has_no_lookup) {
+  std::atomic<int> performs{0};
+  const auto agent = make_with_lookup(nullptr, GetParam(), &performs);
+  EXPECT_EQ(found(run_one(*agent, a_lookup(1))), "unknown");
+  EXPECT_EQ(performs, 0);
+  EXPECT_TRUE(agent->lookups().empty());
+}
+
+TEST_P(native, leaves_nothing_more_in_doubt_when_a_lookup_breaks_off) {
+  const auto agent = make_with_lookup(
+      [](const native_context&, std::string_view input) -> attempt_result {
+        if (input == "1") throw 1;
+        throw std::runtime_error("no ledger");
+      },
+      GetParam());
+  const auto result = run_one(*agent, a_lookup(1));
+  EXPECT_EQ(found(result), "transient handler_threw");
+  EXPECT_EQ(result.fault->message(), "the lookup of do threw: no ledger");
+  EXPECT_EQ(found(run_one(*agent, a_lookup(2, "1"))), "transient handler_threw");
+}
+
+TEST_P(native, believes_no_lookup_that_says_nothing_or_says_it_badly) {
+  const auto agent = make_with_lookup(
+      [](const native_context&, std::string_view input) {
+        if (input == "1") return completed(R"({"id":1})");
+        if (input == "2") return looked_up_done("{oops");
+        if (input == "3") return looked_up_done("");
+        auto out = never_happened();
+        out.output = "1";
+        return out;
+      },
+      GetParam());
+  EXPECT_EQ(found(run_one(*agent, a_lookup(1, "1"))), "permanent bad_verdict");
+  EXPECT_EQ(found(run_one(*agent, a_lookup(2, "2"))), "permanent bad_output");
+  EXPECT_EQ(found(run_one(*agent, a_lookup(3, "3"))), "done null");
+  EXPECT_EQ(found(run_one(*agent, a_lookup(4, "4"))), "never_happened") << "what did not happen gave nothing";
 }
 
 TEST_P(native, is_silent_after_shutdown) {
@@ -216,6 +344,16 @@ TEST(native_config, refuses_what_cannot_work) {
   config.mode = native_mode::pooled;
   config.capacity = 5000;
   EXPECT_FALSE(make_native_backend(config).ok());
+  config.capacity = 4;
+  EXPECT_TRUE(make_native_backend(config).ok());
+  config.lookups["do"] = nullptr;
+  EXPECT_FALSE(make_native_backend(config).ok());
+  config.lookups["do"] = [](const native_context&, std::string_view) { return not_known(); };
+  EXPECT_TRUE(make_native_backend(config).ok());
+  config.lookups["did"] = config.lookups["do"];
+  const auto refused = make_native_backend(config);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.failure().sentence.find("'did'"), std::string::npos) << refused.failure().sentence;
 }
 
 }  // namespace

@@ -222,6 +222,9 @@ class engine_with_a_bug final : public core::workflow_engine {
     if (now) throw std::logic_error("index 9 of 3");
     good_.next(definition, record, out);
   }
+  void next_undo(const core::workflow& definition, const v1::TaskRecord& record, core::next_steps& out) const override {
+    good_.next_undo(definition, record, out);
+  }
 
  private:
   core::declarative_engine good_;

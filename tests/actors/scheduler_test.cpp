@@ -222,7 +222,10 @@ TEST_F(scheduler_shell_test, counts_archived_tasks_out_and_answers_for_them) {
   tombstone.set_archived_day(19'000);
   tombstone.set_final_state(v1::TASK_STATE_COMPLETED);
   erasures.put(store::table::task_id, store::keys::task_id(store::default_namespace, "t1"), tombstone.SerializeAsString());
-  node->shell.archive(erasures, 1);
+  archived_tasks moved;
+  moved.erasures = erasures;
+  moved.completed = 1;
+  node->shell.archive(moved);
   node->settle();
   EXPECT_EQ(status().counts().completed(), 0u);
   EXPECT_EQ(status().counts().archived(), 1u);

@@ -55,8 +55,12 @@ class recorder final : public scheduler_outbox, public supervisor_outbox {
   std::map<std::uint64_t, v1::SubmitReply> submits;
   std::map<std::uint64_t, v1::DeployReply> deploys;
   std::map<std::uint64_t, v1::WatchReply> watches;
+  std::map<std::uint64_t, v1::OperateReply> operations;
+  std::map<std::uint64_t, v1::AlertAckReply> acknowledgements;
+  std::map<std::uint64_t, v1::BrakeReleaseReply> releases;
   std::vector<std::pair<std::uint64_t, v1::TaskEnd>> notices;
   std::deque<v1::RecoverBatch> recoveries;
+  std::vector<stalest_task> stalest_seen;
   std::size_t effects = 0;  // messages of any kind but questions to the worker
 
   void perform(const std::string& instance, v1::PerformBatch what) override {
@@ -75,11 +79,15 @@ class recorder final : public scheduler_outbox, public supervisor_outbox {
   void reply(std::uint64_t ticket, v1::SubmitReply what) override { ++effects, submits[ticket] = std::move(what); }
   void reply(std::uint64_t ticket, v1::DeployReply what) override { ++effects, deploys[ticket] = std::move(what); }
   void reply(std::uint64_t ticket, v1::WatchReply what) override { ++effects, watches[ticket] = std::move(what); }
+  void reply(std::uint64_t ticket, v1::OperateReply what) override { ++effects, operations[ticket] = std::move(what); }
+  void reply(std::uint64_t ticket, v1::AlertAckReply what) override { ++effects, acknowledgements[ticket] = std::move(what); }
+  void reply(std::uint64_t ticket, v1::BrakeReleaseReply what) override { ++effects, releases[ticket] = std::move(what); }
   void notify(std::uint64_t subscriber, v1::FinishedNotice what) override {
     ++effects;
     for (auto& item : *what.mutable_items()) notices.emplace_back(subscriber, std::move(item));
   }
   void recover(v1::RecoverBatch what) override { recoveries.push_back(std::move(what)); }
+  void stalest(stalest_task what) override { stalest_seen.push_back(std::move(what)); }
 };
 
 /// Thrown at the boundary where a test wants the process to die.

@@ -14,6 +14,7 @@ lines problems_of(const std::string& text, const core::agent_catalog* agents = n
 const std::string order = R"(workflow: order
 timeout: 2m
 on_failure: undo
+retention: 90d
 steps:
   reserve:
     agent: inventory
@@ -45,6 +46,7 @@ TEST(workflow_file, reads_every_key) {
   EXPECT_EQ(definition.name(), "order");
   EXPECT_EQ(definition.timeout_ms(), 120'000);
   EXPECT_EQ(definition.on_failure(), v1::ON_FAILURE_UNDO);
+  EXPECT_EQ(definition.keep_days(), 90U);
   ASSERT_EQ(definition.steps_size(), 2);
   const auto& reserve = definition.steps(0);
   EXPECT_EQ(reserve.name(), "reserve");
@@ -95,6 +97,22 @@ TEST(workflow_file, a_first_backoff_beyond_the_default_maximum_raises_it) {
   const auto file = parse_workflow("w.yaml", with_lines("backoff: { first: 5m }"), nullptr);
   EXPECT_EQ(shown(file.problems), lines{});
   EXPECT_EQ(file.definition.steps(0).backoff().max_ms(), 300'000);
+}
+
+TEST(workflow_file, keeps_finished_tasks_as_long_as_the_node_says_or_for_whole_days_of_its_own) {
+  const auto with_retention = [](const std::string& text) {
+    return parse_workflow("w.yaml", "workflow: w\nretention: " + text + "\nsteps: { a: { agent: x, call: y } }\n", nullptr);
+  };
+  EXPECT_EQ(parse_workflow("w.yaml", "workflow: w\nsteps: { a: { agent: x, call: y } }\n", nullptr).definition.keep_days(), 0U);
+  EXPECT_EQ(with_retention("1d").definition.keep_days(), 1U);
+  EXPECT_EQ(with_retention("48h").definition.keep_days(), 2U);
+  EXPECT_EQ(with_retention("3660d").definition.keep_days(), 3'660U);
+  EXPECT_EQ(shown(with_retention("36h").problems), lines{"2:12: retention: expected whole days such as 7d or 90d, found \"36h\""});
+  EXPECT_EQ(shown(with_retention("12h").problems), lines{"2:12: retention: expected a duration from 1d to 3660d, found \"12h\""});
+  EXPECT_EQ(shown(with_retention("forever").problems),
+            lines{"2:12: retention: expected a duration such as 250ms, 5s, 1m30s, 2h or 7d, found \"forever\""});
+  EXPECT_EQ(shown(with_retention("90").problems),
+            lines{"2:12: retention: expected a duration such as 250ms, 5s, 1m30s, 2h or 7d, found the number 90"});
 }
 
 TEST(workflow_file, says_what_is_missing) {
@@ -223,7 +241,7 @@ TEST(workflow_file, refuses_later_words_by_name) {
 
 TEST(workflow_file, checks_agents_and_calls_when_they_are_known) {
   const core::agent_catalog agents{{"inventory", std::set<std::string>{"reserve"}}, {"shipping", std::set<std::string>{"dispatch"}}};
-  EXPECT_EQ(problems_of(order, &agents), lines{"12:19: steps.reserve.undo.call: agent inventory has no call \"release\""});
+  EXPECT_EQ(problems_of(order, &agents), lines{"13:19: steps.reserve.undo.call: agent inventory has no call \"release\""});
 }
 
 TEST(workflow_file, says_when_the_file_is_missing) {

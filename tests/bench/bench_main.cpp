@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "app/expression_worker.hpp"
+#include "tests/bench/bench_due.hpp"
 #include "tests/bench/bench_load.hpp"
 #include "tests/bench/bench_replay.hpp"
 #include "tests/bench/bench_report.hpp"
@@ -22,6 +23,7 @@ struct choices {
   std::vector<std::uint32_t> in_flight = {1, 64, 512, 2000};
   double scale = 1;
   std::uint64_t pending = 0;
+  bool due = false;
 };
 
 std::uint64_t tasks_for(std::uint32_t in_flight, double scale) {
@@ -77,6 +79,17 @@ int run_standing_still(const choices& chosen) {
   return 0;
 }
 
+int run_due(const choices& chosen) {
+  const auto scaled = [&](double count) { return static_cast<std::uint64_t>(count * chosen.scale); };
+  const auto directory = chosen.directory + "/store";
+  std::vector<quiet_result> quiet;
+  for (const auto waiting : {scaled(1'000), scaled(1'000'000)}) quiet.push_back(run_quiet(directory, waiting));
+  const auto burst = run_burst(directory, scaled(100'000));
+  std::filesystem::remove_all(directory);
+  std::puts((chosen.json ? due_to_json(quiet, burst) : due_to_table(quiet, burst)).c_str());
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -90,8 +103,10 @@ int main(int argc, char** argv) {
   app.add_option("--live", chosen.live, "tasks that stand live in the store before each run");
   app.add_option("--scale", chosen.scale, "times the usual number of tasks")->capture_default_str();
   app.add_option("--pending", chosen.pending, "instead: what this many pending tasks cost a node that does nothing");
+  app.add_flag("--due", chosen.due, "instead: what the Supervisor costs with nothing due and with 100,000 steps due at once");
   CLI11_PARSE(app, argc, argv);
   try {
+    if (chosen.due) return run_due(chosen);
     return chosen.pending > 0 ? run_standing_still(chosen) : run(chosen);
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "bench: %s\n", failure.what());

@@ -105,7 +105,12 @@ bench_node::bench_node(const options& with)
   chosen.archive_directory = with.directory + "/archive";
   if (with.with_agent) {
     agents::native_agent_config agent;
-    agent.calls["work"] = work;
+    agent.calls["work"] =
+        with.on_work ? agents::native_handler{[told = with.on_work](const agents::native_context& context, std::string_view input) {
+          told(context);
+          return work(context, input);
+        }}
+                     : agents::native_handler{work};
     agent.capacity = 100'000;
     chosen.agents.push_back({"services", "native", must(agents::make_native_backend(std::move(agent)))});
   }

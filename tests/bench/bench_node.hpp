@@ -3,6 +3,7 @@
 // `work` gives 100 bytes. The workflow `order` of three sequential steps is deployed.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,6 +46,7 @@ class bench_node {
     bool record = false;
     std::uint64_t running_tasks = 10'000;
     bool with_agent = true;
+    std::function<void(const agents::native_context&)> on_work;  // told of each call before it is answered
   };
 
   /// Opens, starts and deploys; throws std::runtime_error with the reason when something refuses.

@@ -10,7 +10,9 @@ namespace {
 
 constexpr double steps_a_task = 3;
 
-__attribute__((format(printf, 1, 2))) std::string format(const char* pattern, ...) {
+}  // namespace
+
+std::string format(const char* pattern, ...) {
   std::array<char, 512> line{};
   va_list arguments;
   va_start(arguments, pattern);
@@ -18,8 +20,6 @@ __attribute__((format(printf, 1, 2))) std::string format(const char* pattern, ..
   va_end(arguments);
   return line.data();
 }
-
-}  // namespace
 
 std::string to_json(const floor_costs& with, const std::vector<load_result>& runs) {
   auto out = format(R"({"floor":{"fdatasync_p50_us":%.1f,"replay_tasks_per_s":%.0f,"replay_p50_us":%.1f},"runs":[)", with.fdatasync_p50_us,

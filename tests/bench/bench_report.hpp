@@ -14,6 +14,9 @@ struct floor_costs {
   double replay_p50_us = 0;
 };
 
+/// As printf does it, in up to 511 characters.
+__attribute__((format(printf, 1, 2))) std::string format(const char* pattern, ...);
+
 std::string to_json(const floor_costs& with, const std::vector<load_result>& runs);
 std::string to_table(const floor_costs& with, const std::vector<load_result>& runs);
 

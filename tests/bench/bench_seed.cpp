@@ -8,6 +8,7 @@
 #include "actors/workflow_catalog.hpp"
 #include "messages/time.hpp"
 #include "store/content_hash.hpp"
+#include "store/counters.hpp"
 #include "store/lmdb_store.hpp"
 #include "store/task_rows.hpp"
 
@@ -50,7 +51,7 @@ v1::TaskRecord finished_task(const v1::WorkflowDefinition& definition, const std
   return task;
 }
 
-void make_live(v1::TaskRecord& task, std::int64_t now_ms) {
+void make_live(v1::TaskRecord& task, std::int64_t due_ms) {
   task.set_state(v1::TASK_STATE_RUNNING);
   task.clear_finished_at_unix_ms();
   for (auto& step : *task.mutable_steps()) {
@@ -59,19 +60,21 @@ void make_live(v1::TaskRecord& task, std::int64_t now_ms) {
   }
   task.mutable_steps(0)->set_state(v1::STEP_STATE_FAILED);
   task.mutable_steps(0)->set_failure_count(1);
-  task.mutable_steps(0)->set_not_before_unix_ms(now_ms + far_ms);
-  task.set_due_unix_ms(now_ms + far_ms);
+  task.mutable_steps(0)->set_not_before_unix_ms(due_ms);
+  task.set_due_unix_ms(due_ms);
 }
 
 }  // namespace
 
-void seed_store(const std::string& directory, const v1::WorkflowDefinition& definition, std::uint64_t finished, std::uint64_t live) {
+void seed_store(const std::string& directory, const v1::WorkflowDefinition& definition, std::uint64_t finished, std::uint64_t live,
+                std::int64_t live_due_unix_ms) {
   auto opened = store::lmdb_store::open({directory, std::uint64_t{64} << 30, false});
   if (!opened) throw std::runtime_error(opened.failure().sentence);
   auto& target = **opened;
   const auto epoch = target.raise_epoch();
   if (!epoch) throw std::runtime_error(epoch.failure().sentence);
   const auto now_ms = to_unix_ms(system_clock{}.now());
+  const auto due_ms = live_due_unix_ms != 0 ? live_due_unix_ms : now_ms + far_ms;
   const auto hash = store::definition_hash(definition);
   workflow_catalog catalog;
 
@@ -86,16 +89,12 @@ void seed_store(const std::string& directory, const v1::WorkflowDefinition& defi
     if (number == 1 && !catalog.deploy(definition, "", now_ms, batch)) throw std::logic_error("the bench's workflow does not deploy");
     for (std::uint64_t i = 0; i < batch_tasks && number <= total; ++i, ++number) {
       auto task = finished_task(definition, hash, number, now_ms);
-      if (number > finished) {
-        make_live(task, now_ms);
-        shard.set_running(shard.running() + 1);
-      } else {
-        shard.set_completed(shard.completed() + 1);
-      }
+      if (number > finished) make_live(task, due_ms);
       store::put_task(batch, store::task_index_state{}, task);
+      store::move_counters(shard, {}, store::index_state_of(task));
     }
     shard.set_next_task_number(number);
-    batch.shard_state = shard.SerializeAsString();
+    store::seal_counters(batch, shard);
     const auto done = target.commit({batch});
     if (!done.ok()) throw std::runtime_error(done.failure().sentence);
     if (number % 1'000'000 < batch_tasks)

@@ -133,7 +133,7 @@ TEST(task, asks_the_worker_once_and_still_looks_again_should_the_answer_be_lost)
   world w{graph({step("a"), slow, step("b", {}, R"({"sum":"${ .input.n + 1 }"})")})};
   w.submit();
   EXPECT_EQ(w.apply(task_admitted{}).evaluations.size(), 1u);
-  w.evaluating.insert(2);
+  w.evaluating.insert(evaluation_key(2, v1::DIRECTION_PERFORM));
   EXPECT_TRUE(w.outcome(0, 1).evaluations.empty());
   w.advance_ms(30'000);
   EXPECT_TRUE(w.apply(task_due{}).evaluations.empty());

@@ -8,10 +8,14 @@
 // each ended by an empty line; lines with `#` before a command are kept. With FAIRLEAD_REWRITE=1 in the environment the files are written
 // anew instead of compared.
 //
-//   workflow [timeout=MS]        then a line `NAME [needs=A,B] [agent=X] [attempts=N] [timeout=MS] [in_doubt=park] [with=JSON]` for each step
+//   workflow [timeout=MS] [on_failure=undo|park|cool_off]     then for each step a line
+//     NAME [needs=A,B] [agent=X] [attempts=N] [timeout=MS] [in_doubt=park] [undo=none|CALL] [pivot] [cool_off=MS] [with=JSON]
 //   agent NAME of=X [slots=N] [incarnation=N]     an instance is there; `gone NAME` takes it away
 //   submit JSON | admit | outcome STEP ATTEMPT JSON | fault STEP ATTEMPT KIND CODE | evaluated STEP JSON... | evaluation_failed STEP SENTENCE
 //   recover STEP | due | freed | replaced INSTANCE INCARNATION | resume | poison REASON | tick MS | row
+//   undone STEP | undo_fault STEP KIND CODE | looked_up STEP done|never_happened|unknown [JSON] | lookup_fault STEP KIND CODE
+//   lookups CALL... | brake on|off | reply client|steps (before submit)
+//   operator VERB [STEP] [JSON]      retry skip completed never_happened undo cancel pause resume
 
 #include <cstdlib>
 #include <filesystem>
@@ -73,6 +77,26 @@ class interpreter {
     if (verb == "poison") return shown(w.apply(task_poisoned{rest_after(lines.front(), 1)}));
     if (verb == "replaced") return shown(w.apply(agent_replaced{given.at(1), number(2)}));
     if (verb == "evaluated") return shown(w.apply(input_evaluated{step_of(given.at(1)), {given.begin() + 2, given.end()}, std::nullopt}));
+    if (verb == "undone") return shown(w.undone(step_of(given.at(1))));
+    if (verb == "undo_fault") return shown(w.fault_of(step_of(given.at(1)), v1::DIRECTION_UNDO, kind_of(given.at(2)), given.at(3)));
+    if (verb == "lookup_fault") return shown(w.fault_of(step_of(given.at(1)), v1::DIRECTION_LOOKUP, kind_of(given.at(2)), given.at(3)));
+    if (verb == "looked_up") {
+      const auto verdict = given.at(2) == "done"             ? v1::LOOKUP_VERDICT_DONE
+                           : given.at(2) == "never_happened" ? v1::LOOKUP_VERDICT_NEVER_HAPPENED
+                                                             : v1::LOOKUP_VERDICT_UNKNOWN;
+      return shown(w.outcome_of(step_of(given.at(1)), v1::DIRECTION_LOOKUP, verdict, rest_after(lines.front(), 3)));
+    }
+    if (verb == "lookups") return w.agents.lookups = {given.begin() + 1, given.end()}, "ok\n";
+    if (verb == "brake") return w.hold_undo = given.at(1) == "on", "ok\n";
+    if (verb == "reply") {
+      w.reply.emplace().set_client("shop");
+      w.reply->set_steps(given.at(1) == "steps");
+      return "ok\n";
+    }
+    if (verb == "operator") {
+      const auto json = given.size() > 3 ? std::optional<std::string>{rest_after(lines.front(), 3)} : std::nullopt;
+      return shown(w.operate(verb_of(given.at(1)), given.size() > 2 ? given[2] : "", json));
+    }
     if (verb == "evaluation_failed")
       return shown(w.apply(input_evaluated{step_of(given.at(1)), {}, error{v1::ERROR_CODE_EXPRESSION, rest_after(lines.front(), 2), ""}}));
     return "unknown command\n";
@@ -91,6 +115,15 @@ class interpreter {
         if (word.rfind("attempts=", 0) == 0) one.set_attempts(static_cast<std::uint32_t>(std::stoul(value)));
         if (word.rfind("timeout=", 0) == 0) one.set_timeout_ms(std::stol(value));
         if (word == "in_doubt=park") one.set_in_doubt(v1::IN_DOUBT_PARK);
+        if (word == "pivot") one.set_pivot(true);
+        if (word == "undo=none")
+          one = with_undo_none(one);
+        else if (word.rfind("undo=", 0) == 0)
+          one = undoable(one);
+        if (word.rfind("cool_off=", 0) == 0) {
+          one.set_on_failure(v1::ON_FAILURE_COOL_OFF);
+          one.set_cool_off_ms(std::stol(value));
+        }
         if (word.rfind("needs=", 0) == 0) {
           std::istringstream list{value};
           for (std::string need; std::getline(list, need, ',');) one.add_needs(need);
@@ -98,11 +131,26 @@ class interpreter {
       }
       steps.push_back(one);
     }
-    const auto head = words(lines.front());
-    const auto limit = head.size() > 1 ? std::stol(head[1].substr(head[1].find('=') + 1)) : 0;
-    world_.emplace(graph(steps, limit));
+    auto definition = graph(steps);
+    for (const auto& word : words(lines.front())) {
+      if (word.rfind("timeout=", 0) == 0) definition.set_timeout_ms(std::stol(word.substr(8)));
+      if (word == "on_failure=undo") definition.set_on_failure(v1::ON_FAILURE_UNDO);
+    }
+    world_.emplace(definition);
     world_->agents.instances.clear();
     return "ok\n";
+  }
+
+  static v1::OperatorVerb verb_of(const std::string& word) {
+    static const std::map<std::string, v1::OperatorVerb> verbs{{"retry", v1::OPERATOR_VERB_RETRY},
+                                                               {"skip", v1::OPERATOR_VERB_SKIP},
+                                                               {"completed", v1::OPERATOR_VERB_SETTLE_COMPLETED},
+                                                               {"never_happened", v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED},
+                                                               {"undo", v1::OPERATOR_VERB_UNDO},
+                                                               {"cancel", v1::OPERATOR_VERB_CANCEL},
+                                                               {"pause", v1::OPERATOR_VERB_PAUSE},
+                                                               {"resume", v1::OPERATOR_VERB_RESUME}};
+    return verbs.at(word);
   }
 
   std::uint32_t step_of(const std::string& path) const {

@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "actors/core/declarative.hpp"
 #include "actors/core/task.hpp"
+#include "actors/core/task_record.hpp"
 
 namespace fairlead::core::testing {
 
@@ -34,6 +36,7 @@ class fake_agents final : public agent_directory {
     int held = 0;
   };
   std::map<std::string, instance, std::less<>> instances;
+  std::set<std::string, std::less<>> lookups;  // calls that can be looked up
 
   std::optional<agent_instance> claim(std::string_view agent) override {
     for (auto& [name, one] : instances) {
@@ -42,6 +45,10 @@ class fake_agents final : public agent_directory {
       return agent_instance{name, one.incarnation};
     }
     return std::nullopt;
+  }
+  bool looks_up(std::string_view agent, std::string_view call) const override {
+    const auto there = std::any_of(instances.begin(), instances.end(), [&](const auto& one) { return one.second.agent == agent; });
+    return there && lookups.count(call) != 0;
   }
   std::optional<std::uint64_t> incarnation_of(std::string_view name) const override {
     const auto found = instances.find(name);
@@ -98,6 +105,22 @@ inline v1::StepDefinition step(const std::string& name, const std::vector<std::s
   return out;
 }
 
+/// The same with an undo call of the name `undo_NAME`.
+inline v1::StepDefinition undoable(v1::StepDefinition of, const std::string& with_json = {}) {
+  auto& undo = *of.mutable_undo();
+  undo.set_call("undo_" + of.name());
+  undo.set_with_json(with_json);
+  undo.set_timeout_ms(4'000);
+  undo.set_attempts(2);
+  *undo.mutable_backoff() = of.backoff();
+  return of;
+}
+
+inline v1::StepDefinition with_undo_none(v1::StepDefinition of) {
+  of.mutable_undo()->set_none(true);
+  return of;
+}
+
 inline v1::WorkflowDefinition graph(const std::vector<v1::StepDefinition>& steps, std::int64_t timeout_ms = 0) {
   v1::WorkflowDefinition out;
   out.set_name("test");
@@ -114,10 +137,16 @@ inline std::string text_of(const v1::Payload& payload) {
 inline std::string text_of(const v1::StepRecord& step) {
   std::string out = step.path() + " " + state_word(step.state());
   if (step.attempt() > 0) out += " attempt=" + std::to_string(step.attempt()) + " failures=" + std::to_string(step.failure_count());
+  if (step.lookup().made() > 0)
+    out += " lookups=" + std::to_string(step.lookup().made()) + " failed=" + std::to_string(step.lookup().failed());
+  if (step.undo().made() > 0) out += " undos=" + std::to_string(step.undo().made()) + " failed=" + std::to_string(step.undo().failed());
+  if (step.doubtful()) out += " DOUBTFUL";
+  if (step.given_up()) out += " GIVEN UP";
   if (step.complete_by_unix_ms() != 0) out += " complete_by=" + time_text(step.complete_by_unix_ms());
   if (step.not_before_unix_ms() != 0) out += " not_before=" + time_text(step.not_before_unix_ms());
   if (!step.instance().empty()) out += " by=" + step.instance() + "#" + std::to_string(step.incarnation());
   if (step.has_input()) out += " input=" + text_of(step.input());
+  if (step.has_undo_input()) out += " undo_input=" + text_of(step.undo_input());
   if (step.has_output()) out += " output=" + text_of(step.output());
   if (step.has_fault()) out += " fault=" + step.fault().code();
   if (step.tries() > 0) out += " tries=" + std::to_string(step.tries());
@@ -128,9 +157,15 @@ inline std::string text_of(const v1::StepRecord& step) {
 inline std::string text_of(const v1::TaskRecord& record) {
   std::string out = "row v" + std::to_string(record.version()) + " " + state_word(record.state());
   if (record.parked()) out += " PARKED: " + record.parked_reason();
+  if (record.paused()) out += " PAUSED";
+  if (record.undo_held()) out += " UNDO HELD";
   out += "\n  due=" + time_text(record.due_unix_ms()) + " events=" + std::to_string(record.history_size()) + "\n";
   for (const auto& step : record.steps()) out += "  " + text_of(step) + "\n";
   return out;
+}
+
+inline const char* direction_text(v1::Direction direction) {
+  return direction == v1::DIRECTION_UNDO ? "undo" : direction == v1::DIRECTION_LOOKUP ? "look up" : "perform";
 }
 
 inline std::string text_of(const decision& made) {
@@ -138,6 +173,8 @@ inline std::string text_of(const decision& made) {
   if (made.accepted) out += "accepted\n";
   if (made.ended) out += "ended\n";
   if (made.parked) out += "parked\n";
+  if (made.failed) out += "failed\n";
+  if (made.refused) out += std::string{"refused: "} + code_word(made.refused->code) + ": " + made.refused->sentence + "\n";
   if (made.fatal) out += "fatal: " + made.fatal->sentence + "\n";
   for (const auto& noted : made.transitions) {
     out += (noted.step == 0 ? std::string{"task"} : "step " + std::to_string(noted.step - 1)) + ": " + noted.from + " -> " + noted.to;
@@ -150,26 +187,35 @@ inline std::string text_of(const decision& made) {
   for (const auto slot : made.dropped_slots) out += "drop slot " + std::to_string(slot) + "\n";
   for (const auto& out_message : made.performs) {
     const auto& m = out_message.message;
-    out += "-> " + out_message.instance + ": perform " + m.step_path() + " attempt=" + std::to_string(m.attempt()) + " " + m.call() + "(" +
+    out += "-> " + out_message.instance + ": " + direction_text(m.direction()) + " " + m.step_path() +
+           " attempt=" + std::to_string(m.attempt()) + " " + m.call() + "(" +
            (m.input().size() > 200 ? std::to_string(m.input().size()) + " bytes" : m.input()) +
            ") complete_by=" + time_text(m.complete_by_unix_ms()) + " budget=" + std::to_string(m.budget_ms()) +
-           " key=" + m.idempotency_key() + "\n";
+           " key=" + m.idempotency_key() + (m.perform_key().empty() ? "" : " of=" + m.perform_key()) + (m.in_doubt() ? " IN DOUBT" : "") +
+           (m.perform_output().empty() ? "" : " output=" + m.perform_output()) + "\n";
   }
   for (const auto& asked : made.evaluations) {
-    out += "-> worker: step " + std::to_string(asked.step());
+    out += "-> worker: step " + std::to_string(asked.step()) + (asked.direction() == v1::DIRECTION_UNDO ? " undo" : "");
     for (const auto& one : asked.expressions()) out += " {" + one + "}";
     out += " over " + asked.document() + "\n";
   }
   for (const auto& hint : made.hints)
-    out += "-> supervisor: step " + std::to_string(hint.recover().step() - 1) + " attempt=" + std::to_string(hint.recover().attempt()) +
-           " failures=" + std::to_string(hint.recover().failure_count()) + " at " + time_text(hint.due_unix_ms()) + "\n";
+    out += "-> supervisor: step " + std::to_string(hint.recover().step() - 1) +
+           (hint.recover().direction() == v1::DIRECTION_PERFORM ? "" : std::string{" "} + direction_text(hint.recover().direction())) +
+           " attempt=" + std::to_string(hint.recover().attempt()) + " failures=" + std::to_string(hint.recover().failure_count()) + " at " +
+           time_text(hint.due_unix_ms()) + "\n";
   for (const auto& agent : made.waiting_for) out += "waiting for " + agent + "\n";
+  for (const auto& alert : made.alerts) out += "ALERT: " + alert.sentence() + "\n";
+  for (const auto& status : made.statuses)
+    out += "status " + std::to_string(status.sequence()) + ": " + v1::StatusKind_Name(status.kind()).substr(12) +
+           (status.step().empty() ? "" : " " + status.step() + " " + state_word(status.step_state())) + "\n";
   return out;
 }
 
 /// What is true of every stored record.
 inline void check_always_true(const v1::TaskRecord& record, const workflow& definition) {
-  const bool live = record.state() == v1::TASK_STATE_RUNNING && !record.parked() && !record.paused();
+  const bool active = record.state() == v1::TASK_STATE_RUNNING || record.state() == v1::TASK_STATE_UNDOING;
+  const bool live = active && !record.parked() && !record.paused();
   if (live) {
     EXPECT_GT(record.due_unix_ms(), 0) << "a live task without a wake-up:\n" << text_of(record);
   }
@@ -181,16 +227,45 @@ inline void check_always_true(const v1::TaskRecord& record, const workflow& defi
   EXPECT_EQ(record.history_size(), expected - 1);
   for (const auto& step : record.steps()) {
     const auto& of = definition.step_definition(step.definition());
-    EXPECT_LE(step.attempt(), of.attempts());
-    EXPECT_LE(step.failure_count(), step.attempt());
-    if (step.state() == v1::STEP_STATE_RUNNING) {
-      EXPECT_GT(step.complete_by_unix_ms(), 0);
+    if (of.on_failure() != v1::ON_FAILURE_COOL_OFF) {
+      EXPECT_LE(step.attempt() - step.excused(), of.attempts());
+    }
+    for (const auto direction : {v1::DIRECTION_PERFORM, v1::DIRECTION_UNDO, v1::DIRECTION_LOOKUP})
+      EXPECT_LE(failures_of(step, direction), attempt_of(step, direction));
+    const auto state = step.state();
+    if (attempt_out(step)) {
       EXPECT_FALSE(step.instance().empty());
+      EXPECT_EQ(step.not_before_unix_ms(), 0);
+      EXPECT_FALSE(step.given_up());
+      EXPECT_EQ(state, step.direction() == v1::DIRECTION_UNDO     ? v1::STEP_STATE_UNDOING
+                       : step.direction() == v1::DIRECTION_LOOKUP ? v1::STEP_STATE_IN_DOUBT
+                                                                  : v1::STEP_STATE_RUNNING);
+    } else {
+      EXPECT_NE(state, v1::STEP_STATE_RUNNING) << "an attempt out without a lease";
+    }
+    if (state == v1::STEP_STATE_IN_DOUBT) {
+      EXPECT_TRUE(step.doubtful());
+    }
+    if (state == v1::STEP_STATE_COMPLETED || state == v1::STEP_STATE_UNDONE || state == v1::STEP_STATE_SKIPPED) {
+      EXPECT_FALSE(step.doubtful()) << "doubt passed over";
+    }
+    if (state == v1::STEP_STATE_RUNNING) {
       EXPECT_TRUE(step.has_input());
       for (const auto need : definition.compiled(step.definition()).needs)
-        EXPECT_EQ(record.steps(static_cast<int>(need)).state(), v1::STEP_STATE_COMPLETED) << step.path() << " runs before what it needs";
-    } else {
-      EXPECT_EQ(step.complete_by_unix_ms(), 0) << "a lease without an attempt out";
+        EXPECT_TRUE(record.steps(static_cast<int>(need)).state() == v1::STEP_STATE_COMPLETED ||
+                    record.steps(static_cast<int>(need)).state() == v1::STEP_STATE_SKIPPED)
+            << step.path() << " runs before what it needs";
+    }
+    // Undone in reverse order: what descends from a step that is being undone has nothing left.
+    if (state == v1::STEP_STATE_UNDOING || state == v1::STEP_STATE_UNDONE) {
+      EXPECT_FALSE(of.pivot());
+      for (const auto later : definition.compiled(step.definition()).needed_by) {
+        const auto& after = record.steps(static_cast<int>(later));
+        EXPECT_FALSE(after.doubtful()) << after.path();
+        if (definition.compiled(after.definition()).undo_with) {
+          EXPECT_NE(after.state(), v1::STEP_STATE_COMPLETED) << after.path();
+        }
+      }
     }
   }
 }
@@ -211,6 +286,7 @@ class world {
     source.name_space = "default";
     source.content_hash = "content";
     source.input = std::move(input);
+    source.reply = reply;
     decision made;
     record = create_task(std::move(source), context_for(agents), made);
     keep(made, false);
@@ -234,6 +310,10 @@ class world {
     EXPECT_EQ(bytes_of(record), bytes_of(same_record)) << "not pure: two records from one";
     EXPECT_EQ(text_of(made), text_of(again)) << "not pure: two decisions from one";
     EXPECT_EQ(agents.text(), same_agents.text());
+    if (made.refused) {
+      EXPECT_FALSE(made.changed);
+      EXPECT_TRUE(made.performs.empty() && made.alerts.empty() && made.statuses.empty()) << "refused and done all the same";
+    }
     if (made.fatal) {
       record = before;  // the shell throws the record away
       return made;
@@ -274,7 +354,43 @@ class world {
 
   decision recover(std::uint32_t step) {
     const auto& one = at(step);
-    return apply(recovery_requested{step, one.attempt(), one.failure_count()});
+    return apply(recovery_requested{step, attempt_of(one, one.direction()), failures_of(one, one.direction()), one.direction()});
+  }
+
+  decision outcome_of(std::uint32_t step, v1::Direction direction, v1::LookupVerdict verdict = {}, std::string output = {}) {
+    attempt_ended e;
+    e.step = step;
+    e.direction = direction;
+    e.attempt = attempt_of(at(step), direction);
+    e.tries = 1;
+    e.verdict = verdict;
+    e.output = std::move(output);
+    return apply(e);
+  }
+
+  decision undone(std::uint32_t step) { return outcome_of(step, v1::DIRECTION_UNDO); }
+
+  decision fault_of(std::uint32_t step, v1::Direction direction, v1::FaultKind kind, std::string code = "http_503") {
+    attempt_ended e;
+    e.step = step;
+    e.direction = direction;
+    e.attempt = attempt_of(at(step), direction);
+    e.tries = 1;
+    e.fault.emplace();
+    e.fault->set_kind(kind);
+    e.fault->set_code(std::move(code));
+    e.fault->set_message("told by the service");
+    return apply(e);
+  }
+
+  decision operate(v1::OperatorVerb verb, std::string step = {}, std::optional<std::string> json = {}) {
+    operated e;
+    e.action.set_verb(verb);
+    e.action.set_step(std::move(step));
+    if (json) e.action.set_json(*json);
+    e.action.set_who("ann");
+    e.action.set_reason("it was time");
+    return apply(e);
   }
 
   void advance_ms(std::int64_t by) { now_ms += by; }
@@ -290,14 +406,17 @@ class world {
     ctx.agents = &with;
     ctx.payloads = &payloads;
     ctx.evaluating = &evaluating;
+    ctx.hold_undo = hold_undo;
     return ctx;
   }
 
   v1::TaskRecord record;
   fake_agents agents;
   fake_payloads payloads;
+  bool hold_undo = false;
+  std::optional<v1::ReplyAddress> reply;
   const workflow_engine* engine = nullptr;       // the declarative one unless a test sets another
-  std::unordered_set<std::uint32_t> evaluating;  // steps whose input the shell still awaits
+  std::unordered_set<std::uint32_t> evaluating;  // evaluation_key of inputs that the shell still awaits
   std::int64_t now_ms = start_ms;
 
  private:

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """The demonstration: orders run through three unreliable services while the node that runs them is killed and started again.
 
+Some orders can never be carried out: a card is declined, an address is unknown. What was done of those is undone.
+
 Ends with a table and an audit from the services' own records; exits with 0 when the audit held, 1 when it did not, 75 when a port is taken.
 """
 
@@ -23,6 +25,7 @@ import audit  # noqa: E402
 NODE_PORT = 7100
 SERVICE_PORTS = (7101, 7102, 7103)
 LIMIT_SECONDS = 115
+REFUSED = 0.08  # the share of orders that fail for good
 DOWN_SECONDS = 1.0  # how long the node stays away, so that one sees it
 
 
@@ -36,13 +39,13 @@ class show:
         self.happening = "starting"
         self.began = time.monotonic()
         self.lines_ = lines
-        self.marks_ = []  # (moment, completed), of the last seconds
+        self.marks_ = []  # (moment, ended), of the last seconds
 
     def take(self, status):
         self.up = status is not None
         if status is not None:
             self.counts = status["counts"]
-            self.marks_ = self.marks_[-20:] + [(time.monotonic(), self.completed())]
+            self.marks_ = self.marks_[-20:] + [(time.monotonic(), self.ended())]
 
     def completed(self):
         return self.counts.get("completed", 0) + self.counts.get("archived", 0)
@@ -56,9 +59,9 @@ class show:
     def draw(self):
         parked = self.counts.get("parked", 0)
         running = max(0, self.counts.get("running", 0) + self.counts.get("undoing", 0) - parked)
-        self.lines_.draw(f"{self._clock()} node {'up  ' if self.up else 'DOWN'} {self.lines_.bar(self.completed(), self.total)} "
-                         f"{self.completed()}/{self.total} completed, {running} running, {self.counts.get('pending', 0)} pending, "
-                         f"{parked} parked, {self._rate():.0f}/s | {self.happening}")
+        self.lines_.draw(f"{self._clock()} node {'up  ' if self.up else 'DOWN'} {self.lines_.bar(self.ended(), self.total)} "
+                         f"{self.completed()}/{self.total} completed, {self.counts.get('undone', 0)} undone, {running} running, "
+                         f"{self.counts.get('pending', 0)} pending, {parked} parked, {self._rate():.0f}/s | {self.happening}")
 
     def _rate(self):
         if len(self.marks_) < 2 or not self.up:
@@ -81,8 +84,9 @@ def run():
     with harness.sandbox("demo", options.folder) as box:
         screen = show(len(chosen), progress.progress())
         services = harness.services(box, SERVICE_PORTS, seed=options.seed, slow=0.05, unavailable=0.05, drop_before=0.02, drop_after=0.02,
-                                    work_seconds=(0.1, 0.4), max_seconds=600)
+                                    refuse=REFUSED, work_seconds=(0.1, 0.4), max_seconds=600)
         screen.say("three services are up: inventory 7101, payment 7102, shipping 7103; 5 % slow, 5 % 503, 4 % dropped connections")
+        screen.say(f"{REFUSED:.0%} of the orders fail for good, at payment or at shipping, and are undone".replace("%", " %"))
         config = node_file.derive(harness.ROOT / "config" / "single.yaml", box.folder / "node.yaml",
                                   settings={"store.path": "store"})
         node = harness.node(box, config, f"127.0.0.1:{NODE_PORT}")
@@ -99,7 +103,7 @@ def run():
         expect(code == 0, f"the node ended with {code} after SIGTERM")
         verdict = audit.judge(services.records(), history.events)
         print_result(verdict, answer, resumed)
-        print_next(box.folder, chosen)
+        print_next(box.folder, chosen, tasks)
     return 0 if verdict.held() else 1
 
 
@@ -146,7 +150,7 @@ def submit(box, node, chosen):
 def watch(node, client, screen):
     """Shows progress to the end, kills the node when half is completed; gives the number of tasks it took up again."""
     resumed = None
-    screen.happening = "orders run through reserve, charge and ship"
+    screen.happening = "reserve, charge, ship; refund and release where that fails"
     while client.poll() is None:
         screen.take(node.status())
         screen.draw()
@@ -191,8 +195,10 @@ def finish(folder, client, history, chosen):
 
 def print_result(verdict, answer, resumed):
     counts = verdict.counts
-    rows = [("orders acknowledged", counts["acknowledged"]), ("completed", counts["completed"]), ("undone", counts["undone"]),
-            ("parked", counts["parked"]), ("tries (requests that reached a service)", counts["requests"]),
+    rows = [("orders acknowledged", counts["acknowledged"]), ("completed", counts["completed"]),
+            ("refused for good by a service", counts["refused for good"]), ("undone", counts["undone"]),
+            ("undone, and still charged or reserved", counts["undone with something left"] or "none"), ("parked", counts["parked"]),
+            ("tries (requests that reached a service)", counts["requests"]),
             ("seconds", f"{answer['seconds']:.1f}"), ("tasks resumed after the kill", resumed)]
     if answer["refused"]:
         rows.insert(1, ("orders refused", answer["refused"]))
@@ -205,14 +211,15 @@ def print_result(verdict, answer, resumed):
     print("\nThe audit held." if verdict.held() else "\nTHE AUDIT DID NOT HOLD.")
 
 
-def print_next(folder, chosen):
+def print_next(folder, chosen, tasks):
+    undone = [task["id"] for task in tasks if task["state"] == "undone"]
     folder, binary = (path.relative_to(harness.ROOT) if path.is_relative_to(harness.ROOT) else path for path in (folder, harness.BINARY))
     print(f"""
 What to try next:
   {binary} store check {folder}/store
   {binary} node --config {folder}/node.yaml &
-  {binary} task list --limit 5
-  {binary} task show {chosen[0]['id']}
+  {binary} task list --state undone --limit 5
+  {binary} task show {undone[0] if undone else chosen[0]['id']}
   less {folder}/node.log""")
 
 

@@ -129,6 +129,7 @@ class services:
         self.ports = {}
         self.running = {}   # (service, request) -> arrival, of requests that are neither answered nor given up
         self.effects = {}   # operation -> effects so far
+        self.refused = set()  # orders that a service has refused for good
         self.arrivals = 0
         self.followers_ = {name: journal.follower(path) for name, path in self.paths.items()}
         flags = [word for key, value in options.items()
@@ -152,6 +153,8 @@ class services:
                     self.running[place] = record
                 elif record["record"] in ("answer", "gone"):
                     self.running.pop(place, None)
+                    if "refused" in record:
+                        self.refused.add(record["order"])
                 elif record["record"] == "effect_end":
                     self.effects[record["operation"]] = self.effects.get(record["operation"], 0) + 1
         return len(self.running)

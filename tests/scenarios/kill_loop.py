@@ -3,7 +3,8 @@
 
 Each counted kill comes at a random moment at which at least 20 steps are running: their requests have arrived at a service, and are
 neither answered nor given up. In between come kills that are not counted, a moment after the start, while the node takes up its tasks.
-All the while a client keeps submitting; what it counts as acknowledged is what `fairlead submit` said was taken.
+All the while a client keeps submitting; what it counts as acknowledged is what `fairlead submit` said was taken. A share of the orders
+fails for good and is undone, through the same kills.
 """
 
 import argparse
@@ -25,6 +26,7 @@ import audit  # noqa: E402
 
 WORKFLOW = pathlib.Path(__file__).with_name("kill_order.yaml")
 BATCH = 50
+REFUSED = 0.08  # the share of orders that a service refuses for good
 NO_NODE = 5  # exit code: no node answers
 
 
@@ -126,7 +128,7 @@ def run():
     dice = random.Random(options.seed)
     with harness.sandbox("kill_loop", options.keep) as box:
         services = harness.services(box, seed=options.seed, slow=0.5, slow_seconds=(0.2, 1.0), work_seconds=(0.1, 0.4), unavailable=0.03,
-                                    drop_before=0.02, drop_after=0.02, max_seconds=1800)
+                                    drop_before=0.02, drop_after=0.02, refuse=REFUSED, max_seconds=1800)
         port, = harness.free_ports(1)
         config = node_file.derive(harness.ROOT / "config" / "single.yaml", box.folder / "node.yaml",
                                   ports={7100: port, **dict(zip((7101, 7102, 7103), services.ports.values()))},
@@ -135,7 +137,8 @@ def run():
         node.start()
         deployed = fairlead("workflow", "deploy", WORKFLOW, node=node.address)
         expect(deployed.returncode == 0, f"deploy: {deployed.stderr}")
-        client = customer(box, node.address, options.seed, lambda: client.acknowledged - services.effects.get("dispatch", 0))
+        client = customer(box, node.address, options.seed,
+                          lambda: client.acknowledged - services.effects.get("dispatch", 0) - len(services.refused))
         client.start()
         reaper = killer(node, services, dice, options.running)
         for number in range(options.kills):
@@ -145,7 +148,7 @@ def run():
                 reaper.kill_while_starting()
             if number % 10 == 9:
                 print(f"{number + 1} kills, {client.acknowledged} orders acknowledged, {services.effects.get('dispatch', 0)} shipped, "
-                      f"{time.monotonic() - began:.0f} s", flush=True)
+                      f"{len(services.refused)} refused, {time.monotonic() - began:.0f} s", flush=True)
         client.finish(60)
         last_fault = time.monotonic()
         wait_for_all(node, services, client)
@@ -189,6 +192,12 @@ def judge(box, services, client):
         print(f"{state} {verdict.counts[state]}")
     parked = [event for event in client.history.events if event["event"] == "final" and event["parked"]]
     expect(not parked, f"{len(parked)} orders are parked, the first: {parked[:1]}")
+    undone = {event["id"] for event in client.history.events if event["event"] == "final" and event["state"] == "undone"}
+    expect(undone == services.refused, f"undone and not refused: {sorted(undone - services.refused)[:3]}; refused and not undone: "
+           f"{sorted(services.refused - undone)[:3]}")
+    expect(len(undone) >= client.acknowledged * REFUSED / 4, "hardly anything was undone: the run says nothing")
+    refunds = services.effects.get("refund", 0)
+    expect(refunds > 0 and services.effects.get("release", 0) >= refunds, f"the effects of undo are odd: {services.effects}")
     checked = fairlead("store", "check", box.folder / "store", seconds=60)
     expect(checked.returncode == 0, f"`fairlead store check` ended with {checked.returncode}: {checked.stdout}{checked.stderr}")
     expect(verdict.held(), "the audit did not hold")

@@ -11,10 +11,10 @@ task is the order that the services see.
 import argparse
 import collections
 import dataclasses
-import datetime
 import json
 import sys
 
+import audit_undo
 import journal
 import operations
 
@@ -27,7 +27,7 @@ RULES = (
     ("amount", "every order charged its own amount, with its own items and address"),
     ("attempt", "attempts never fall"),
     ("lease", "no request sent after the moment until which the agent held the step"),
-    ("undone", "whatever was undone has no effect left"),
+    *audit_undo.RULES,
     ("stray", "no request for an order that nobody submitted"),
 )
 ENDED = ("completed", "undone")
@@ -70,6 +70,7 @@ def judge(records, history):
 
     for number in sorted(orders.keys() - submitted.keys()):
         result.blame("stray", f"{number}: the services saw it, the client never submitted it")
+    lease = audit_undo.leases(orders.values())
     for number in sorted(acknowledged):
         _judge_end(number, final.get(number), result)
     for number, seen in orders.items():
@@ -77,6 +78,7 @@ def judge(records, history):
         _judge_effects(number, seen, result)
         _judge_sequence(number, seen, result)
         _judge_content(number, seen, submitted.get(number), result)
+        audit_undo.judge(number, seen, final.get(number, {}).get("state"), lease, result)
     for number in submitted:
         _judge_against_state(number, orders.get(number) or _order(), final.get(number, {}), result)
     result.counts["submitted"] = len(submitted)
@@ -86,6 +88,7 @@ def judge(records, history):
 
 def _gather(records, result):
     orders = collections.defaultdict(_order)
+    refused = set()
     used = collections.defaultdict(set)  # key -> what it was used for
     for record in records:
         kind = record["record"]
@@ -105,13 +108,17 @@ def _gather(records, result):
         elif kind == "answer":
             result.counts[f"answered {record['status']}" if "status" in record else f"dropped {record['dropped']}"] += 1
             result.counts["replays"] += bool(record.get("replay"))
-            if record.get("status") == 422:
+            result.counts["performs after their undo"] += bool(record.get("late"))
+            if "refused" in record:
+                refused.add(record["order"])
+            elif record.get("status") == 422:
                 result.blame("key", f"{record['service']}: request {record['request']} brought a known key with another content")
         elif kind == "gone":
             result.counts["given up by the caller"] += 1
     for key, uses in sorted(used.items()):
         if len(uses) > 1:
             result.blame("key", f"key {key} was used for {len(uses)} different steps: {sorted(uses)}")
+    result.counts["refused for good"] = len(refused)
     return orders
 
 
@@ -144,24 +151,18 @@ def _judge_attempts(number, seen, result):
                 result.blame("attempt", f"{number} {step} {direction}: attempt {attempt} came after attempt {highest}")
             else:
                 highest = int(attempt)
-            if _held_until(arrival) + LEASE_SLACK_SECONDS < arrival["at_ns"] / 1e9:
+            if audit_undo.held_until(arrival) + LEASE_SLACK_SECONDS < arrival["at_ns"] / 1e9:
                 result.blame("lease", f"{number} {step} {direction}: attempt {attempt} arrived after {arrival['complete_by']}")
-        # A new generation begins only after an undo took effect, so that is what allows another key.
-        undos = sum(effect["direction"] == "undo" for effect in seen.effects[step])
+        # A new generation begins only after an undo took effect, so that is what allows another key; and what is undone again must have
+        # been performed again.
+        undone = {effect["key"] for effect in seen.effects[step] if effect["direction"] == "undo"}
+        performed = {arrival["key"] for arrival in seen.arrivals.get((step, "perform"), ())}
         keys = {arrival["key"] for arrival in arrivals}
         if None in keys or "" in keys:
             result.blame("key", f"{number} {step} {direction}: a request came without Idempotency-Key")
-        elif len(keys) > 1 + (undos if direction == "perform" else max(0, undos - 1)):
+        elif len(keys) > (1 + len(undone) if direction == "perform" else max(1, len(performed))):
             result.blame("key", f"{number} {step} {direction}: {len(keys)} keys: {', '.join(sorted(keys))}")
         result.counts["keys"] += len(keys)
-
-
-def _held_until(arrival):
-    """Seconds since 1970; 0 when the request does not say it, so that it is blamed."""
-    try:
-        return datetime.datetime.fromisoformat(arrival["complete_by"]).timestamp()
-    except (TypeError, ValueError):
-        return 0.0
 
 
 def _judge_effects(number, seen, result):
@@ -202,13 +203,6 @@ def _judge_against_state(number, seen, end, result):
         for step in operations.STEPS:
             if not seen.standing[step]:
                 result.blame("incomplete", f"{number}: completed, and {step} has no effect")
-    elif end.get("state") == "undone":
-        for step in operations.STEPS:
-            if seen.standing[step]:
-                result.blame("undone", f"{number}: undone, and the effect of {step} still stands")
-        charged = sum(effect["amount_cents"] * (1 if effect["direction"] == "perform" else -1) for effect in seen.effects["charge"])
-        if charged:
-            result.blame("undone", f"{number}: undone, and {charged} cents are still charged")
 
 
 def _short(value):
@@ -222,7 +216,10 @@ def table(result, examples=3):
     lines = [f"Audit by the services' records: {counts['requests']} requests, {counts['effects']} effects, {counts['keys']} keys, "
              f"{counts['replays']} repeated answers, {counts['answered 503']} times 503, "
              f"{counts['dropped before_work'] + counts['dropped after_work']} connections dropped, "
-             f"{counts['given up by the caller']} given up by the caller"]
+             f"{counts['given up by the caller']} given up by the caller",
+             f"  {counts['refused for good']} orders refused for good by a service, {counts['undone']} undone, "
+             f"{counts['performs after their undo']} performs answered after their undo and without effect; undone orders still charged or "
+             f"reserved: {counts['undone with something left'] or 'none'}"]
     for rule, sentence in RULES:
         broken = result.violations[rule]
         lines.append(f"  {'held  ' if not broken else 'BROKEN'}  {sentence}" + (f": {len(broken)} times" if broken else ""))

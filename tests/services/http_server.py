@@ -7,8 +7,8 @@ import socket
 MAX_HEAD_BYTES = 64 * 1024
 MAX_BODY_BYTES = 4 * 1024 * 1024
 
-REASONS = {200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed", 411: "Length Required", 413: "Content Too Large",
-           422: "Unprocessable Content", 503: "Service Unavailable"}
+REASONS = {200: "OK", 400: "Bad Request", 402: "Payment Required", 404: "Not Found", 405: "Method Not Allowed", 409: "Conflict",
+           411: "Length Required", 413: "Content Too Large", 422: "Unprocessable Content", 503: "Service Unavailable"}
 
 
 @dataclasses.dataclass

@@ -2,12 +2,16 @@
 """One real HTTP service of an order business: inventory, payment or shipping, by name.
 
 It records every request that arrives, durably and before anything else, then what it did and how it answered; nothing of Fairlead is
-in it. Requests are idempotent by their Idempotency-Key, also over a restart of the service. Faults are injected by rate: slow
-answers, 503 before the work, connections dropped before and after the work. Each fault is decided by seed, key and how often that key
-was seen, so it does not depend on the order in which requests happen to arrive.
+in it but the names of two headers. Requests are idempotent by their Idempotency-Key, also over a restart of the service. An undo
+succeeds whether or not there is something to take back, and the key that its Fairlead-Perform-Key names has no effect from then on: a
+perform under it that arrives later, or that was still being worked on, is answered with 409.
 
-Records: `arrival`, then `effect_begin` and `effect_end` for the first request with a key, then `answer` (or, in it, `dropped`); `gone`
-when the client went away before the answer.
+A share of the orders is refused for good, with 402 or 422, always the same ones. Faults are injected by rate: slow answers, 503 before
+the work, connections dropped before and after the work. Each fault is decided by seed, key and how often that key was seen, so it does
+not depend on the order in which requests happen to arrive.
+
+Records: `arrival`, then `effect_begin` and `effect_end` (or `no_effect`, with the reason) for the first request with a key, then `answer`
+(or, in it, `dropped`); `gone` when the client went away before the answer.
 """
 
 import argparse
@@ -25,6 +29,8 @@ import http_server
 import operations
 from journal import journal
 
+TOO_LATE = operations.refusal("", 409, "undone_before", at_once=False)  # of a perform that came after its undo
+
 
 @dataclasses.dataclass
 class faults:
@@ -35,6 +41,7 @@ class faults:
     drop_after: float
     slow_seconds: tuple
     work_seconds: tuple
+    refuse: float = 0.0
 
     def decide(self, key, times_seen):
         """What happens to the n-th request with this key."""
@@ -64,6 +71,11 @@ class fate:
     after_work: float = 0.0  # seconds between the effect and the answer
 
 
+def _why(code, order):
+    """What the record of an answer says when there was no effect."""
+    return {"order": order, **({"late": True} if code == TOO_LATE.code else {"refused": code})}
+
+
 def _between(limits, share):
     return limits[0] + (limits[1] - limits[0]) * share
 
@@ -73,7 +85,8 @@ class service:
         self.name_ = name
         self.rules_ = rules
         self.book_ = book
-        self.effects_ = {}   # key -> (hash of path and body, future of (status, answer text))
+        self.effects_ = {}   # key -> (hash of path and body, future of (status, answer))
+        self.undone_ = set()  # keys of performs that must have no effect any more
         self.seen_ = {}      # key -> requests so far
         self.standing_ = {}  # (step, order) -> amounts of performs that no undo has taken back
         self.serial_ = 0
@@ -93,6 +106,9 @@ class service:
         problem, order, body = self._check(what, key, request)
         if problem is not None:
             return await self._answer(peer, number, *problem)
+        refusal = self._refusal(what, order)
+        if refusal is not None and refusal.at_once:
+            return await self._answer(peer, number, refusal.status, {"error": refusal.code}, **_why(refusal.code, order))
 
         lot = self.rules_.decide(key, times_seen)
         if lot.fault == "drop_before":
@@ -107,28 +123,42 @@ class service:
         if known is None:
             known = (content, asyncio.get_running_loop().create_future())
             self.effects_[key] = known
-            await self._have_effect(number, key, what, order, body, content, lot, known[1])
+            await self._work(number, key, what, order, body, content, lot.work, refusal, request.headers.get("fairlead-perform-key"), known[1])
             replay = False
         else:
             replay = True
-        answer = await asyncio.shield(known[1])
+        status, answer = await asyncio.shield(known[1])
         if lot.after_work:
             await asyncio.sleep(lot.after_work)
         if lot.fault == "drop_after":
             return await self._drop(peer, number, "after_work")
-        await self._answer(peer, number, 200, answer, replay=replay)
+        await self._answer(peer, number, status, answer, replay=replay, **({} if status == 200 else _why(answer["error"], order)))
 
-    async def _have_effect(self, number, key, what, order, body, content, lot, done):
+    def _refusal(self, what, order):
+        if what.direction != "perform":
+            return None
+        refusal = operations.refused(order, self.rules_.refuse, self.rules_.seed)
+        return refusal if refusal is not None and refusal.step == what.step else None
+
+    async def _work(self, number, key, what, order, body, content, seconds, refusal, perform_key, done):
         self._write(number, "effect_begin", key=key, operation=what.name, order=order)
-        if lot.work:
-            await asyncio.sleep(lot.work)
+        if seconds:
+            await asyncio.sleep(seconds)
+        # From here to the queueing of the record nothing is awaited: an undo of the same key comes wholly before or wholly after.
+        if refusal is None and key in self.undone_:
+            refusal = TOO_LATE
+        if refusal is not None:
+            # Not needed to answer the same again: refusals follow from the order, and what is undone is recorded with the undo.
+            await self._write(number, "no_effect", key=key, operation=what.name, order=order, reason=refusal.code)
+            done.set_result((refusal.status, {"error": refusal.code}))
+            return
         effect = {"operation": what.name, "step": what.step, "direction": what.direction, "order": order, "key": key}
-        effect.update(self._effect(what, order, body))
+        effect.update(self._effect(what, order, body, perform_key))
         answer = {"order": order, what.name: f"{what.name}-{key}"[:120], "amount_cents": effect["amount_cents"]}
         await self._write(number, "effect_end", **effect, content=content, answer=answer)
-        done.set_result(answer)
+        done.set_result((200, answer))
 
-    def _effect(self, what, order, body):
+    def _effect(self, what, order, body, perform_key):
         """The effect itself: a perform adds to what stands for the order, an undo takes back all that stands (and may find nothing)."""
         place = (what.step, order)
         if what.direction == "perform":
@@ -136,7 +166,12 @@ class service:
             self.standing_.setdefault(place, []).append(amount)
             return {"amount_cents": amount, "count": 1}
         taken = self.standing_.pop(place, [])
-        return {"amount_cents": sum(taken), "count": len(taken)}
+        self._remember_undone(perform_key)
+        return {"amount_cents": sum(taken), "count": len(taken), "perform_key": perform_key}
+
+    def _remember_undone(self, perform_key):
+        if perform_key is not None:
+            self.undone_.add(perform_key)
 
     def _arrival(self, number, key, request):
         try:
@@ -146,7 +181,8 @@ class service:
         headers = request.headers
         return {"record": "arrival", "service": self.name_, "request": number, "method": request.method, "path": request.path, "key": key,
                 "attempt": headers.get("fairlead-attempt"), "complete_by": headers.get("fairlead-complete-by"),
-                "traceparent": headers.get("traceparent"), "task": headers.get("fairlead-task"), "step": headers.get("fairlead-step"), **body}
+                "traceparent": headers.get("traceparent"), "perform_key": headers.get("fairlead-perform-key"),
+                "in_doubt": headers.get("fairlead-in-doubt"), **body}
 
     def _check(self, what, key, request):
         """((status, answer) or None, order, body)"""
@@ -167,8 +203,8 @@ class service:
             return (400, {"error": "amount_cents is not a whole number"}), None, None
         return None, str(body["order"]), body
 
-    async def _answer(self, peer, number, status, body, replay=False):
-        await self._write(number, "answer", status=status, replay=replay, delivered=peer.open())
+    async def _answer(self, peer, number, status, body, replay=False, **more):
+        await self._write(number, "answer", status=status, replay=replay, delivered=peer.open(), **more)
         peer.on_lost = None
         peer.answer(status, json.dumps(body, ensure_ascii=False).encode())
 
@@ -188,13 +224,14 @@ class service:
             self.seen_[record["key"]] = self.seen_.get(record["key"], 0) + 1
         elif kind == "effect_end":
             done = asyncio.get_running_loop().create_future()
-            done.set_result(record["answer"])
+            done.set_result((200, record["answer"]))
             self.effects_[record["key"]] = (record["content"], done)
             place = (record["step"], record["order"])
             if record["direction"] == "perform":
                 self.standing_.setdefault(place, []).append(record["amount_cents"])
             else:
                 self.standing_.pop(place, None)
+                self._remember_undone(record["perform_key"])
 
 
 async def run(options):
@@ -203,7 +240,7 @@ async def run(options):
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     rules = faults(options.seed, options.slow, options.unavailable, options.drop_before, options.drop_after,
-                   tuple(options.slow_seconds), tuple(options.work_seconds))
+                   tuple(options.slow_seconds), tuple(options.work_seconds), options.refuse)
     try:
         server = await loop.create_server(lambda: http_server.connection(handler), "127.0.0.1", options.port, backlog=4096,
                                           start_serving=False)
@@ -236,6 +273,7 @@ def main():
     for name, what in (("slow", "slow answers"), ("unavailable", "503 before the work"), ("drop-before", "connections dropped before the work"),
                        ("drop-after", "connections dropped after the work")):
         parser.add_argument(f"--{name}", type=float, default=0.0, metavar="RATE", help=f"share of {what}, 0 to 1")
+    parser.add_argument("--refuse", type=float, default=0.0, metavar="RATE", help="share of orders refused for good, by this or another service")
     parser.add_argument("--slow-seconds", type=float, nargs=2, default=(0.2, 2.0), metavar=("FROM", "TO"))
     parser.add_argument("--work-seconds", type=float, nargs=2, default=(0.0, 0.0), metavar=("FROM", "TO"), help="what all work takes")
     parser.add_argument("--max-seconds", type=float, default=3600.0, help="ends by itself after this time")

@@ -8,9 +8,11 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import journal
+import operations
 
 SERVICE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "service.py")
 
@@ -25,10 +27,11 @@ class running:
         ready = self.process.stdout.readline().split()
         self.port = int(ready[1]) if ready else None
 
-    def post(self, path="/charges", key="k", body=None, attempt="1"):
+    def post(self, path="/charges", key="k", body=None, attempt="1", perform_key=None):
         """(status, body), or None when the connection was dropped."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
-        headers = {"Fairlead-Attempt": attempt, **({"Idempotency-Key": key} if key else {})}
+        headers = {"Fairlead-Attempt": attempt, **({"Idempotency-Key": key} if key else {}),
+                   **({"Fairlead-Perform-Key": perform_key, "Fairlead-In-Doubt": "true"} if perform_key else {})}
         try:
             text = body if isinstance(body, (str, bytes)) else json.dumps(body or {"order": "a", "amount_cents": 5})
             connection.request("POST", path, text, headers)
@@ -38,6 +41,9 @@ class running:
             return None
         finally:
             connection.close()
+
+    def undo(self, key="u", perform_key="k", attempt="1"):
+        return self.post("/charges/refund", key=key, body={"order": "a"}, attempt=attempt, perform_key=perform_key)
 
     def records(self, kind=None):
         return [record for record in journal.read(self.path) if kind in (None, record["record"])]
@@ -146,6 +152,77 @@ class service_test(unittest.TestCase):
         for key in ("u", "v"):
             self.assertEqual(one.post("/charges/refund", key=key, body={"order": "a"})[0], 200)
         self.assertEqual([record["amount_cents"] for record in one.records("effect_end")], [5, 5, 0])
+
+    def test_an_undo_with_a_known_key_takes_nothing_back_again(self):
+        one = self.start()
+        one.post(key="p")
+        first = one.undo(perform_key="p")
+        one.post(key="q")  # a perform of a later generation
+        self.assertEqual(one.undo(perform_key="p", attempt="2"), first)
+        self.assertEqual([(record["direction"], record["count"]) for record in one.records("effect_end")],
+                         [("perform", 1), ("undo", 1), ("perform", 1)])
+        self.assertEqual([(record["perform_key"], record["in_doubt"]) for record in one.records("arrival")],
+                         [(None, None), ("p", "true"), (None, None), ("p", "true")])
+
+    def test_a_perform_that_comes_after_its_undo_has_no_effect_also_after_a_kill(self):
+        one = self.start()
+        self.assertEqual(one.undo()[0], 200)
+        late = one.post()
+        self.assertEqual(late, (409, {"error": "undone_before"}))
+        one.end(signal.SIGKILL)
+        again = self.start(port=one.port)
+        self.assertEqual(again.post(attempt="2"), late)
+        self.assertEqual([record["direction"] for record in again.records("effect_end")], ["undo"])
+        self.assertEqual([record["late"] for record in again.records("answer") if record["status"] == 409], [True, True])
+        self.assertEqual(again.post(key="another")[0], 200, "of the next generation")
+
+    def test_a_perform_that_is_undone_while_it_is_worked_on_has_no_effect(self):
+        one = self.start("--work-seconds", "0.5", "0.5")
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            undo = pool.submit(one.undo)
+            until = time.monotonic() + 10
+            while not one.records("effect_begin") and time.monotonic() < until:
+                time.sleep(0.01)
+            perform = pool.submit(one.post)  # begins after the undo and ends after it
+            self.assertEqual(undo.result()[0], 200)
+            self.assertEqual(perform.result()[0], 409)
+        self.assertEqual([(record["direction"], record["count"]) for record in one.records("effect_end")], [("undo", 0)])
+        self.assertEqual([record["reason"] for record in one.records("no_effect")], ["undone_before"])
+
+    def test_a_perform_that_was_done_before_its_undo_is_still_answered_as_it_was(self):
+        one = self.start()
+        first = one.post()
+        one.undo()
+        self.assertEqual(one.post(attempt="2"), first)
+        self.assertEqual([record["direction"] for record in one.records("effect_end")], ["perform", "undo"])
+
+    def test_the_same_share_of_orders_is_refused_for_good_each_time(self):
+        refused = {order: operations.refused(order, 0.3, 7) for order in (f"o{n}" for n in range(60))}
+        self.assertEqual({found.code for found in refused.values() if found}, {"card_declined", "address_unknown"})
+        one = self.start("--refuse", "0.3", "--seed", "7")
+        other = self.start("--refuse", "0.3", "--seed", "7", name="shipping")
+        for order, refusal in refused.items():
+            for _ in range(2):
+                for who, step, path, more in ((one, "charge", "/charges", {"amount_cents": 5}), (other, "ship", "/shipments", {"address": {}})):
+                    code = refusal.status if refusal is not None and refusal.step == step else 200
+                    self.assertEqual(who.post(path, key=f"{order}/{step}", body={"order": order, **more})[0], code)
+        for who, step in ((one, "charge"), (other, "ship")):
+            wanted = {order for order, refusal in refused.items() if refusal is not None and refusal.step == step}
+            self.assertEqual({record["order"] for record in who.records("effect_end")}, refused.keys() - wanted)
+            self.assertEqual({record["order"] for record in who.records("answer") if "refused" in record}, wanted)
+
+    def test_what_is_refused_can_be_undone(self):
+        order = next(order for order in (f"o{n}" for n in range(100)) if operations.refused(order, 0.3, 7) == operations.REFUSALS[0])
+        one = self.start("--refuse", "0.3", "--seed", "7")
+        self.assertEqual(one.post(body={"order": order, "amount_cents": 5}), (402, {"error": "card_declined"}))
+        self.assertEqual(one.post("/charges/refund", key="u", body={"order": order}, perform_key="k")[0], 200)
+
+    def test_a_share_of_the_orders_is_refused_and_nobody_when_nothing_is_said(self):
+        orders = [f"order-{n}" for n in range(2000)]
+        share = sum(operations.refused(order, 0.08, 1) is not None for order in orders) / len(orders)
+        self.assertTrue(0.06 < share < 0.10, share)
+        self.assertFalse(any(operations.refused(order, 0.0, 1) for order in orders))
+        self.assertNotEqual([operations.refused(order, 0.5, 1) for order in orders], [operations.refused(order, 0.5, 2) for order in orders])
 
     def test_a_client_that_goes_away_is_recorded(self):
         one = self.start("--work-seconds", "0.3", "0.3")

@@ -19,6 +19,12 @@ struct archives : ::testing::Test {
 
   void SetUp() override { shard.deploy_order(); }
 
+  void move_one(std::uint64_t number, std::int64_t to, std::uint32_t keep_days = 0) {
+    auto one = shard.next();
+    ASSERT_TRUE(old.move({task_number(number)}, *it.read(), to, one, keep_days).ok());
+    commit_removal(std::move(one), 1);
+  }
+
   void finished_order(std::uint64_t number) {
     auto order = running_order(number, "o-" + std::to_string(number));
     auto* label = order.add_labels();
@@ -134,10 +140,53 @@ TEST_F(archives, drop_whole_days) {
   EXPECT_TRUE((*find_task(*it.read(), "o-1"))->archived_day() == day + 1) << "the id outlives its archive";
 }
 
+TEST_F(archives, keep_tasks_of_another_retention_in_a_place_of_their_own) {
+  for (std::uint64_t number : {1, 2, 3}) finished_order(number);
+  move_one(1, day);
+  move_one(2, day, 90);
+  move_one(3, day, 7);
+  EXPECT_TRUE(std::filesystem::exists(here / "archive/2024-10-04/data.mdb"));
+  EXPECT_TRUE(std::filesystem::exists(here / "archive/keep-90d/2024-10-04/data.mdb"));
+  EXPECT_EQ(*old.classes(), (std::vector<std::uint32_t>{7, 90}));
+  EXPECT_EQ(*old.days(), (std::vector<std::int64_t>{day}));
+  EXPECT_EQ(*old.days(90), (std::vector<std::int64_t>{day}));
+  EXPECT_EQ((*find_task(*it.read(), "o-1"))->archive_keep_days(), 0u);
+  EXPECT_EQ((*find_task(*it.read(), "o-2"))->archive_keep_days(), 90u);
+  EXPECT_EQ((**old.load(day, task_number(2), 90)).id(), "o-2");
+  EXPECT_FALSE(old.load(day, task_number(2))->has_value());
+  EXPECT_FALSE(old.load(day, task_number(1), 90)->has_value());
+  expect_sound();
+}
+
+TEST_F(archives, drop_days_of_one_retention_only) {
+  for (std::uint64_t number : {1, 2, 3}) finished_order(number);
+  move_one(1, day);
+  move_one(2, day, 90);
+  move_one(3, day + 1, 90);
+  ASSERT_TRUE(old.drop_before(day + 1, 90).ok());
+  EXPECT_EQ(*old.days(90), (std::vector<std::int64_t>{day + 1}));
+  EXPECT_EQ(*old.days(), (std::vector<std::int64_t>{day}));
+  ASSERT_TRUE(old.drop_before(day + 1).ok());
+  EXPECT_TRUE(old.days()->empty());
+  EXPECT_TRUE(old.load(day + 1, task_number(3), 90)->has_value());
+}
+
+TEST_F(archives, take_no_other_directory_for_a_retention) {
+  for (const char* name :
+       {"keep-0d", "keep-d", "keep-07d", "keep-7", "keep-7dd", "keep--7d", "keep-99999999999d", "7d", "keep-", "2024-10-04"})
+    std::filesystem::create_directories(here / ("archive/" + std::string(name)));
+  EXPECT_TRUE(old.classes()->empty());
+  std::filesystem::create_directories(here / "archive/keep-7d");
+  EXPECT_EQ(*old.classes(), (std::vector<std::uint32_t>{7}));
+}
+
 TEST_F(archives, are_empty_where_there_is_no_directory_yet) {
   EXPECT_TRUE(old.days()->empty());
   EXPECT_FALSE(old.load(day, task_number(1))->has_value());
   EXPECT_TRUE(old.drop_before(day).ok());
+  EXPECT_TRUE(old.classes()->empty());
+  EXPECT_TRUE(old.days(90)->empty());
+  EXPECT_TRUE(old.drop_before(day, 90).ok());
 }
 
 }  // namespace

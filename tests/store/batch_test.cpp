@@ -71,7 +71,7 @@ TEST(batch, refuses_every_truncation_and_unknown_kind_or_table) {
     std::string_view rest(one.bytes().data(), size);
     EXPECT_THROW(batch::next(rest, op), std::logic_error) << size;
   }
-  for (std::string bytes : {std::string("\x03\x01\x00\x00\x00\x00", 6), std::string("\x02\x0d\x00\x00\x00\x00", 6)}) {
+  for (std::string bytes : {std::string("\x03\x01\x00\x00\x00\x00", 6), std::string("\x02\x11\x00\x00\x00\x00", 6)}) {
     std::string_view rest = bytes;
     EXPECT_THROW(batch::next(rest, op), std::logic_error);
   }
@@ -152,6 +152,36 @@ TEST(content_hash, of_a_submission_tells_every_part_from_every_other) {
   EXPECT_NE(hash, submission_hash("order", "1", one, 0));
   EXPECT_NE(submission_hash("order", "1", one, 0), submission_hash("order", "1", swapped, 0));
   EXPECT_EQ(hash, submission_hash("order", "1", none, 0));
+}
+
+TEST(content_hash, of_a_submission_tells_every_part_of_its_reply_address_apart_and_ignores_one_that_names_nobody) {
+  google::protobuf::RepeatedPtrField<v1::Label> none;
+  const auto with = [&](const char* client, const char* webhook, bool steps) {
+    v1::ReplyAddress reply;
+    reply.set_client(client);
+    reply.set_webhook(webhook);
+    reply.set_steps(steps);
+    return submission_hash("order", "1", none, 0, &reply);
+  };
+  const auto without = submission_hash("order", "1", none, 0);
+  EXPECT_EQ(without, with("", "", true));
+  EXPECT_NE(without, with("shop", "", false));
+  EXPECT_NE(with("shop", "", false), with("shop", "", true));
+  EXPECT_NE(with("shop", "", false), with("", "shop", false));
+  EXPECT_NE(with("shop", "", false), with("shops", "", false));
+  EXPECT_EQ(to_hex(with("shop", "", true)), "667bb9a90333b4aa8eaba4f12f09d72c");
+}
+
+TEST(content_hash, of_a_reply_address_is_the_receivers_whatever_it_wants_to_hear) {
+  v1::ReplyAddress one, steps, hook;
+  one.set_client("shop");
+  steps.set_client("shop");
+  steps.set_steps(true);
+  hook.set_webhook("shop");
+  EXPECT_EQ(reply_address_hash(one), reply_address_hash(steps));
+  EXPECT_NE(reply_address_hash(one), reply_address_hash(hook));
+  EXPECT_EQ(reply_address_hash(one), content_hash("cshop"));
+  EXPECT_EQ(reply_address_hash(hook), content_hash("wshop"));
 }
 
 TEST(content_hash, of_a_definition_changes_with_any_field) {

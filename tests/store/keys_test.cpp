@@ -71,11 +71,49 @@ TEST(keys, have_the_bytes_that_are_documented) {
             "6162"
             "00" +
                 to_hex(hash16));
+  EXPECT_EQ(to_hex(keys::alert(1, 5)),
+            "00000001"
+            "0000000000000005");
+  EXPECT_EQ(to_hex(keys::outbox(1, hash16, 5)), "00000001" + to_hex(hash16) + "0000000000000005");
+  EXPECT_EQ(to_hex(keys::reply_address(1, hash16)), "00000001" + to_hex(hash16));
+  EXPECT_EQ(to_hex(keys::unresolved_alert(1, 5)),
+            "00000001"
+            "0000000000000005");
+}
+
+TEST(keys, of_an_address_that_is_no_hash_are_a_bug) {
+  EXPECT_THROW(keys::outbox(1, "short", 5), std::logic_error);
+  EXPECT_THROW(keys::reply_address(1, hash16 + "x"), std::logic_error);
+}
+
+TEST(keys, of_one_outbox_stand_together_in_the_order_of_their_positions) {
+  const auto prefix = keys::outbox_prefix(1, hash16);
+  EXPECT_LT(std::string_view(prefix), std::string_view(keys::outbox(1, hash16, 0)));
+  EXPECT_LT(std::string_view(keys::outbox(1, hash16, 255)), std::string_view(keys::outbox(1, hash16, 256)));
+  const auto bound = keys::after(prefix);
+  EXPECT_LT(std::string_view(keys::outbox(1, hash16, std::numeric_limits<std::uint64_t>::max())), bound);
+  EXPECT_GE(std::string_view(keys::outbox(1, "0123456789abcdeg", 0)), bound);
 }
 
 TEST(keys, table_numbers_and_names_are_for_ever) {
-  const char* names[] = {"meta",     "task",    "task_id", "due",      "pending",         "held", "finished", "by_workflow",
-                         "by_label", "history", "payload", "workflow", "workflow_version"};
+  const char* names[] = {"meta",
+                         "task",
+                         "task_id",
+                         "due",
+                         "pending",
+                         "held",
+                         "finished",
+                         "by_workflow",
+                         "by_label",
+                         "history",
+                         "payload",
+                         "workflow",
+                         "workflow_version",
+                         "alert",
+                         "outbox",
+                         "reply_address",
+                         "unresolved_alert"};
+  static_assert(std::size(names) == table_count);
   for (int i = 0; i < table_count; ++i) EXPECT_STREQ(table_name(static_cast<table>(i)), names[i]);
 }
 
@@ -108,6 +146,13 @@ TEST(keys, decode_to_what_was_encoded) {
   const auto version_bytes = keys::workflow_version(1, "order", hash16);
   EXPECT_EQ(keys::decode_workflow_version(version_bytes)->name, "order");
   EXPECT_EQ(keys::decode_workflow_version(version_bytes)->hash, hash16);
+  EXPECT_EQ(keys::decode_alert(keys::alert(1, 8))->number, 8u);
+  EXPECT_EQ(keys::decode_unresolved_alert(keys::unresolved_alert(1, 8))->number, 8u);
+  const auto outbox_bytes = keys::outbox(1, hash16, 9);
+  EXPECT_EQ(keys::decode_outbox(outbox_bytes)->address, hash16);
+  EXPECT_EQ(keys::decode_outbox(outbox_bytes)->position, 9u);
+  const auto address_bytes = keys::reply_address(1, hash16);
+  EXPECT_EQ(keys::decode_reply_address(address_bytes)->address, hash16);
 }
 
 std::string encoded_again(table where, std::string_view key) {
@@ -161,6 +206,22 @@ std::string encoded_again(table where, std::string_view key) {
       auto k = *keys::decode_workflow_version(key);
       return keys::workflow_version(k.ns, k.name, k.hash);
     }
+    case table::alert: {
+      auto k = *keys::decode_alert(key);
+      return keys::alert(k.ns, k.number).str();
+    }
+    case table::outbox: {
+      auto k = *keys::decode_outbox(key);
+      return keys::outbox(k.ns, k.address, k.position).str();
+    }
+    case table::reply_address: {
+      auto k = *keys::decode_reply_address(key);
+      return keys::reply_address(k.ns, k.address).str();
+    }
+    case table::unresolved_alert: {
+      auto k = *keys::decode_unresolved_alert(key);
+      return keys::unresolved_alert(k.ns, k.number).str();
+    }
   }
   return {};
 }
@@ -208,6 +269,9 @@ TEST(keys, are_described_for_people) {
   EXPECT_EQ(keys::describe(table::task, keys::task(1, 42)), "task 42");
   EXPECT_EQ(keys::describe(table::due, keys::due(1, 17, 42)), "due 17 of task 42");
   EXPECT_EQ(keys::describe(table::by_label, keys::by_label(1, "shop", "berlin", 42)), "by_label `shop=berlin` of task 42");
+  EXPECT_EQ(keys::describe(table::alert, keys::alert(1, 42)), "alert 42");
+  EXPECT_EQ(keys::describe(table::outbox, keys::outbox(1, hash16, 42)), "outbox event 42 for address " + to_hex(hash16));
+  EXPECT_EQ(keys::describe(table::reply_address, keys::reply_address(1, hash16)), "reply_address " + to_hex(hash16));
   EXPECT_EQ(keys::describe(table::task, "ab"), "task 0x6162");
 }
 

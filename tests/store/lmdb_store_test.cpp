@@ -1,5 +1,6 @@
 #include "store/lmdb_store.hpp"
 
+#include <lmdb.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,6 +47,25 @@ struct lmdb : ::testing::Test {
     ASSERT_TRUE(txn->commit().ok());
   }
 
+  void drop_tables(int from, int to) {
+    MDB_env* raw = nullptr;
+    MDB_txn* txn = nullptr;
+    ASSERT_EQ(mdb_env_create(&raw), 0);
+    ASSERT_EQ(mdb_env_set_maxdbs(raw, 32), 0);
+    ASSERT_EQ(mdb_env_open(raw, path.c_str(), 0, 0640), 0);
+    ASSERT_EQ(mdb_txn_begin(raw, nullptr, 0, &txn), 0);
+    for (int i = from; i < to; ++i) {
+      MDB_dbi one = 0;
+      ASSERT_EQ(mdb_dbi_open(txn, table_name(static_cast<table>(i)), 0, &one), 0);
+      ASSERT_EQ(mdb_drop(txn, one, 1), 0);
+    }
+    ASSERT_EQ(mdb_txn_commit(txn), 0);
+    mdb_env_close(raw);
+  }
+
+  /// What is left is as the first release made it.
+  void drop_later_tables() { drop_tables(first_release_table_count, table_count); }
+
   void TearDown() override { ASSERT_TRUE(set_failpoints("").ok()); }
 };
 
@@ -86,6 +106,48 @@ TEST_F(lmdb, counts_boots_durably) {
   auto it = open();
   EXPECT_EQ(*it->raise_boot(), 3u);
   EXPECT_EQ(*it->raise_boot(), 4u);
+}
+
+TEST_F(lmdb, a_store_of_the_first_release_opens_and_gets_the_tables_that_came_later) {
+  const auto alert = keys::alert(1, 1), later = keys::alert(1, 2);
+  {
+    auto it = open();
+    auto one = with_row(1, *it->raise_epoch(), "a", "kept");
+    one.put(table::alert, alert, "gone with its table");
+    ASSERT_TRUE(it->commit({one}).ok());
+  }
+  drop_later_tables();
+  {
+    auto read_only = lmdb_store::open({path, std::uint64_t{1} << 30, true});
+    ASSERT_TRUE(read_only.ok()) << read_only.failure().sentence;
+    EXPECT_EQ(value_of(**read_only, table::task, "a"), "kept");
+    EXPECT_EQ(value_of(**read_only, table::alert, alert), std::nullopt);
+    const auto now = (*read_only)->read();
+    for (int i = first_release_table_count; i < table_count; ++i) {
+      const auto where = static_cast<table>(i);
+      EXPECT_EQ(now->count(where), 0u) << table_name(where);
+      const auto nothing = [](auto&&...) { return ADD_FAILURE(), true; };
+      EXPECT_TRUE(now->scan(where, {}, {}, nothing).ok());
+      EXPECT_TRUE(now->scan_reverse(where, {}, {}, nothing).ok());
+      EXPECT_TRUE(now->scan_all(where, nothing).ok());
+    }
+  }
+  auto it = open();
+  EXPECT_EQ(value_of(*it, table::task, "a"), "kept");
+  auto two = with_row(2, *it->raise_epoch(), "b", "new");
+  two.put(table::alert, later, "new");
+  ASSERT_TRUE(it->commit({two}).ok());
+  EXPECT_EQ(value_of(*it, table::alert, later), "new");
+  it.reset();
+  EXPECT_EQ(value_of(*open(), table::alert, later), "new");
+}
+
+TEST_F(lmdb, a_store_that_lacks_a_table_of_the_first_release_is_damaged) {
+  open();
+  drop_tables(static_cast<int>(table::due), first_release_table_count);
+  const auto refused = refusal();
+  EXPECT_EQ(refused.code, v1::ERROR_CODE_CORRUPT);
+  EXPECT_TRUE(says(refused, "lacks the table due")) << refused.sentence;
 }
 
 TEST_F(lmdb, a_second_opening_in_the_same_process_is_refused) {

@@ -1,0 +1,54 @@
+#pragma once
+// Raises, acknowledges and resolves alerts: rows and counters of the Scheduler's open batch. One thread.
+//
+// An alert is `open` until someone acknowledges it and resolved when what it is about is over; an open one may be resolved without ever
+// having been acknowledged. Numbers grow by one with each alert, so a courier's cursor is one number.
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "messages/api.pb.h"
+#include "messages/error.hpp"
+#include "messages/task.pb.h"
+#include "messages/time.hpp"
+#include "store/batch.hpp"
+#include "store/store.hpp"
+
+namespace fairlead {
+
+class alert_book {
+ public:
+  /// What a change is written to: the batch that will have `sequence`, and the counters that travel with it.
+  struct page {
+    v1::ShardState& shard;
+    store::batch& out;
+    std::uint64_t sequence = 0;
+    moment now;
+  };
+
+  /// Opens an alert; kind, subject, sentence and remedy of `draft` are taken. Its number.
+  std::uint64_t raise(v1::AlertRecord draft, const page& to);
+
+  /// Nothing happens when it is resolved already or not known.
+  status resolve(std::uint64_t number, const page& to, const store::snapshot& committed);
+
+  /// Errors: not_found; wrong_state (it is resolved). Acknowledging twice keeps the first.
+  result<v1::AlertRecord> acknowledge(std::uint64_t number, const std::string& who, const std::string& note, const page& to,
+                                      const store::snapshot& committed);
+
+  /// Everything up to `sequence` can be read from snapshots now.
+  void committed_up_to(std::uint64_t sequence);
+
+ private:
+  struct fresh_alert {
+    v1::AlertRecord record;
+    std::uint64_t sequence = 0;
+  };
+  result<v1::AlertRecord> find(std::uint64_t number, const store::snapshot& committed) const;
+  void write(const v1::AlertRecord& record, const page& to);
+
+  std::map<std::uint64_t, fresh_alert> fresh_;  // written, not yet committed
+};
+
+}  // namespace fairlead

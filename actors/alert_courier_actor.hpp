@@ -1,0 +1,27 @@
+#pragma once
+// The alert courier in CAF: a look now and then, and whenever a delivery has ended.
+
+#include <memory>
+#include <vector>
+
+#include "actors/alert_courier.hpp"
+#include "actors/interfaces.hpp"
+#include "actors/store_actor.hpp"
+
+namespace fairlead {
+
+struct alert_courier_setup {
+  const clock* time = nullptr;
+  const store::store* reads = nullptr;
+  webhook_port* webhooks = nullptr;
+  std::shared_ptr<command_port> commands;  // lives as long as the actor
+  observer* log = nullptr;
+  scheduler_actor scheduler;
+  std::string node;
+  std::vector<alert_target> targets;
+  fatal_handler on_fatal;
+};
+
+courier_actor::behavior_type run_alert_courier(courier_actor::pointer self, alert_courier_setup setup);
+
+}  // namespace fairlead

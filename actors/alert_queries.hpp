@@ -1,0 +1,21 @@
+#pragma once
+// What clients may read of alerts: committed states only, straight from a snapshot. Pure over the snapshot; bounded in work.
+
+#include "messages/api.pb.h"
+#include "messages/error.hpp"
+#include "store/store.hpp"
+
+namespace fairlead {
+
+/// How many alerts one request may acknowledge.
+inline constexpr int max_acknowledged_alerts = 1'000;
+
+/// One page, newest first. Looks at no more than a fixed number of rows, so a page may be short, or empty, and still go on.
+v1::AlertListReply list_alerts(const v1::AlertListRequest& what, const store::snapshot& from);
+
+v1::AlertShowReply show_alert(const v1::AlertShowRequest& what, const store::snapshot& from);
+
+/// Why a request is refused before it reaches the Scheduler; nothing when it may.
+status check_acknowledgement(const v1::AlertAckRequest& what);
+
+}  // namespace fairlead

@@ -1,0 +1,26 @@
+#pragma once
+// Faults that the simulator and other tests switch on, one at a time, to show that they would be seen. A checker that lets one of these
+// pass proves nothing. Never set in production: there the core's pointer to them is null.
+
+namespace fairlead::core {
+
+struct planted_faults {
+  bool act_before_commit = false;      // effects leave when decided, not when durable
+  bool forget_fence = false;           // an outcome of any attempt counts for the one that is out
+  bool accept_after_recovery = false;  // an outcome counts though recovery from its attempt has been decided
+  bool reuse_attempt = false;          // another hand-over carries the number of the one before
+  bool recover_early = false;          // a lease is taken for over long before it is
+  bool reuse_key = false;              // an undo carries the key of the perform
+  bool skip_needs = false;             // a step starts before what it needs is done
+  bool skip_undo = false;              // a completed step is passed over when the task is undone
+  bool double_undo = false;            // a step that is undone is undone once more
+  bool undo_pivot = false;             // a pivot is undone like any other step
+  bool wrong_order = false;            // steps are undone in the order in which they were performed
+  bool perform_after_undo = false;     // the task is not drained: steps start though it is being undone
+  bool pass_over_doubt = false;        // a step in doubt counts as one that never happened
+  bool lose_timer = false;             // the entry in the due index is not written
+  bool lose_alert = false;             // a task parks without an alert
+  bool lose_status_event = false;      // a status event is counted and not written
+};
+
+}  // namespace fairlead::core

@@ -1,0 +1,349 @@
+// Hands attempts over and takes their ends, in every direction.
+
+#include <algorithm>
+
+#include "actors/core/retry.hpp"
+#include "actors/core/task.hpp"
+#include "actors/core/task_document.hpp"
+#include "actors/core/task_machine.hpp"
+
+namespace fairlead::core {
+
+v1::HistoryEvent& task_machine::note(v1::EventKind kind, std::uint32_t index, std::string detail) {
+  const auto& step = at(index);
+  auto& event = add_event(record_, kind, index + 1, attempt_of(step, step.direction()), ctx_.now, std::move(detail));
+  if (step.direction() != v1::DIRECTION_PERFORM) event.set_direction(step.direction());
+  return event;
+}
+
+// ---- hand over ----
+
+void task_machine::start_perform(std::uint32_t index) {
+  auto& step = at(index);
+  const auto rendered_here = !step.has_input();
+  if (rendered_here && !template_of(step, v1::DIRECTION_PERFORM).plain()) {
+    ask_for_input(index, v1::DIRECTION_PERFORM);
+    return;
+  }
+  // The slot first: of a thousand parallel steps those that find none must not cost a rendering each.
+  const auto instance = claim(step);
+  if (!instance) return;
+  if (rendered_here && !prepare_input(index, v1::DIRECTION_PERFORM)) {
+    ctx_.agents->release(instance->name, instance->incarnation);
+    return;
+  }
+  if (step.started_at_unix_ms() == 0) step.set_started_at_unix_ms(now_ms());
+  begin_attempt(index, v1::DIRECTION_PERFORM, *instance, definition_of(step).timeout_ms());
+  move_step(record_, index, v1::STEP_STATE_RUNNING, ctx_.now, out_);
+  note(v1::EVENT_KIND_STEP_STARTED, index);
+  hand_over(index);
+}
+
+void task_machine::start_lookup(std::uint32_t index) {
+  const auto instance = claim(at(index));
+  if (!instance) return;
+  begin_attempt(index, v1::DIRECTION_LOOKUP, *instance, definition_of(at(index)).timeout_ms());
+  note(v1::EVENT_KIND_STEP_STARTED, index);
+  hand_over(index);
+}
+
+void task_machine::start_undo(std::uint32_t index) {
+  auto& step = at(index);
+  const auto rendered_here = !step.has_undo_input();
+  if (rendered_here && !template_of(step, v1::DIRECTION_UNDO).plain()) {
+    ask_for_input(index, v1::DIRECTION_UNDO);
+    return;
+  }
+  const auto instance = claim(step);
+  if (!instance) return;
+  if (rendered_here && !prepare_input(index, v1::DIRECTION_UNDO)) {
+    ctx_.agents->release(instance->name, instance->incarnation);
+    return;
+  }
+  begin_attempt(index, v1::DIRECTION_UNDO, *instance, definition_of(step).undo().timeout_ms());
+  if (step.state() != v1::STEP_STATE_UNDOING) move_step(record_, index, v1::STEP_STATE_UNDOING, ctx_.now, out_);
+  note(v1::EVENT_KIND_STEP_STARTED, index);
+  hand_over(index);
+}
+
+std::optional<agent_instance> task_machine::claim(const v1::StepRecord& step) {
+  const auto& agent = definition_of(step).agent();
+  if (std::find(full_.begin(), full_.end(), agent) != full_.end()) return std::nullopt;
+  auto instance = ctx_.agents->claim(agent);
+  if (!instance) {
+    full_.push_back(agent);
+    out_.waiting_for.push_back(agent);
+  }
+  return instance;
+}
+
+/// The attempt stands in the row from here on.
+void task_machine::begin_attempt(std::uint32_t index, v1::Direction direction, const agent_instance& instance, std::int64_t timeout_ms) {
+  auto& step = at(index);
+  step.set_direction(direction);
+  const auto repeated = planted(&planted_faults::reuse_attempt) && attempt_of(step, direction) != 0;
+  set_attempt(step, direction, attempt_of(step, direction) + (repeated ? 0 : 1));
+  step.set_complete_by_unix_ms(now_ms() + timeout_ms);
+  step.clear_not_before_unix_ms();
+  step.set_instance(std::string{instance.name});
+  step.set_incarnation(instance.incarnation);
+  out_.changed = true;
+}
+
+/// The message for an attempt that is out in the record.
+void task_machine::hand_over(std::uint32_t index) {
+  const auto& step = at(index);
+  handover out;
+  out.instance = step.instance();
+  auto& message = out.message;
+  message.set_task_number(record_.number());
+  message.set_task_id(record_.id());
+  message.set_workflow(record_.workflow());
+  message.set_step(index);
+  message.set_step_path(step.path());
+  message.set_direction(step.direction());
+  message.set_attempt(attempt_of(step, step.direction()));
+  message.set_complete_by_unix_ms(step.complete_by_unix_ms() + (planted(&planted_faults::recover_early) ? 5'000 : 0));
+  message.set_budget_ms(step.complete_by_unix_ms() - now_ms());
+  const auto undo = step.direction() == v1::DIRECTION_UNDO;
+  message.set_call(undo ? definition_of(step).undo().call() : definition_of(step).call());
+  const auto input = text_of(undo ? step.undo_input() : step.input());
+  if (!input) return;
+  message.set_input(std::string{*input});
+  message.set_idempotency_key(
+      idempotency_key(record_, step, planted(&planted_faults::reuse_key) ? v1::DIRECTION_PERFORM : step.direction()));
+  if (step.direction() != v1::DIRECTION_PERFORM) message.set_perform_key(idempotency_key(record_, step, v1::DIRECTION_PERFORM));
+  if (undo) {
+    message.set_in_doubt(step.doubtful());
+    const auto output = text_of(step.output());
+    if (!output) return;
+    message.set_perform_output(output->empty() ? "null" : std::string{*output});
+  }
+  out_.performs.push_back(std::move(out));
+}
+
+// ---- inputs ----
+
+const input_template& task_machine::template_of(const v1::StepRecord& step, v1::Direction direction) const {
+  const auto& compiled = ctx_.definition->compiled(step.definition());
+  return direction == v1::DIRECTION_UNDO ? *compiled.undo_with : compiled.with;
+}
+
+/// Renders an input from plain paths into its place.
+bool task_machine::prepare_input(std::uint32_t index, v1::Direction direction) {
+  auto rendered = render(index, direction, {});
+  if (!rendered) return false;
+  auto& step = at(index);
+  set_payload(record_, direction == v1::DIRECTION_UNDO ? *step.mutable_undo_input() : *step.mutable_input(), std::move(*rendered), out_);
+  return true;
+}
+
+void task_machine::on(const input_evaluated& e) {
+  auto* step = find(e.step);
+  if (step == nullptr || stopped()) return;
+  const auto undo = e.direction == v1::DIRECTION_UNDO;
+  if (undo ? record_.state() != v1::TASK_STATE_UNDOING || step->has_undo_input() || attempt_out(*step) || step->given_up()
+           : step->state() != v1::STEP_STATE_PENDING || step->has_input())
+    return;
+  if (undo && !ctx_.definition->compiled(step->definition()).undo_with) return;
+  if (template_of(*step, e.direction).plain()) return;
+  if (e.failure) {
+    // An evaluator that cannot be reached is no fault of the workflow: the due index brings the task back.
+    if (e.failure->code == v1::ERROR_CODE_UNAVAILABLE) return;
+    cannot_render(e.step, e.direction, e.failure->sentence);
+  } else {
+    auto rendered = render(e.step, e.direction, e.results);
+    if (rendered) {
+      set_payload(record_, undo ? *step->mutable_undo_input() : *step->mutable_input(), std::move(*rendered), out_);
+      out_.changed = true;
+    }
+  }
+  advance();
+}
+
+void task_machine::ask_for_input(std::uint32_t index, v1::Direction direction) {
+  const auto asked_now = std::any_of(out_.evaluations.begin(), out_.evaluations.end(), [&](const v1::EvaluateRequest& one) {
+    return one.step() == index && one.direction() == direction;
+  });
+  if (asked_now || (ctx_.evaluating != nullptr && ctx_.evaluating->count(evaluation_key(index, direction)) != 0)) {
+    out_.awaits_input = true;
+    return;
+  }
+  const auto& with = template_of(at(index), direction);
+  const task_document doc{record_, *ctx_.payloads, out_.payloads};
+  auto text = with.worker_document(doc);
+  if (doc.failure()) {
+    out_.fatal = doc.failure();
+    return;
+  }
+  if (!text) {
+    cannot_render(index, direction, text.failure().sentence);
+    return;
+  }
+  v1::EvaluateRequest request;
+  for (const auto& expression : with.worker_expressions()) request.add_expressions(expression);
+  request.set_document(std::move(*text));
+  request.set_task_number(record_.number());
+  request.set_step(index);
+  request.set_direction(direction);
+  out_.evaluations.push_back(std::move(request));
+}
+
+/// The step's input; nullopt when it was given up over it.
+std::optional<std::string> task_machine::render(std::uint32_t index, v1::Direction direction, const std::vector<std::string>& results) {
+  const task_document doc{record_, *ctx_.payloads, out_.payloads};
+  auto rendered = template_of(at(index), direction).render(doc, results);
+  if (doc.failure()) {
+    out_.fatal = doc.failure();
+    return std::nullopt;
+  }
+  if (!rendered) {
+    cannot_render(index, direction, rendered.failure().sentence);
+    return std::nullopt;
+  }
+  return std::move(*rendered);
+}
+
+/// No retry can help here: an operator has to. One undo that cannot be asked for does not stop the others.
+void task_machine::cannot_render(std::uint32_t index, v1::Direction direction, const std::string& why) {
+  auto& step = at(index);
+  if (direction == v1::DIRECTION_PERFORM) {
+    park(record_, "step " + step.path() + ": " + why, ctx_.now, out_);
+    return;
+  }
+  step.set_direction(v1::DIRECTION_UNDO);
+  auto& fault = *step.mutable_fault();
+  fault.set_kind(v1::FAULT_KIND_PERMANENT);
+  fault.set_code("undo_input");
+  fault.set_message(why);
+  step.set_given_up(true);
+  note(v1::EVENT_KIND_STEP_GIVEN_UP, index, why);
+  out_.changed = true;
+}
+
+std::optional<std::string_view> task_machine::text_of(const v1::Payload& payload) {
+  if (payload.slot() == 0) return std::string_view{payload.json()};
+  for (const auto& fresh : out_.payloads)
+    if (fresh.slot == payload.slot()) return std::string_view{fresh.json};
+  auto loaded = ctx_.payloads->load(record_, payload.slot());
+  if (!loaded) {
+    out_.fatal = loaded.failure();
+    return std::nullopt;
+  }
+  return *loaded;
+}
+
+// ---- ends ----
+
+void task_machine::complete(std::uint32_t index, const std::string& output) {
+  auto& step = at(index);
+  move_step(record_, index, v1::STEP_STATE_COMPLETED, ctx_.now, out_);
+  step.set_direction(v1::DIRECTION_PERFORM);
+  set_payload(record_, *step.mutable_output(), output.empty() ? "null" : output, out_);
+  step.set_ended_at_unix_ms(now_ms());
+  step.clear_complete_by_unix_ms();
+  step.clear_not_before_unix_ms();
+  step.clear_doubtful();
+  step.clear_given_up();
+  // What plain paths gave can be cut out again byte for byte; what the worker or an operator gave cannot.
+  if (template_of(step, v1::DIRECTION_PERFORM).plain() && !step.input_edited()) {
+    drop_payload(step.input(), out_);
+    step.clear_input();
+  }
+  note(v1::EVENT_KIND_STEP_COMPLETED, index);
+}
+
+/// An attempt that was out has ended badly: another one after a while, or what the workflow says for when none is left.
+void task_machine::end_badly(std::uint32_t index, const v1::Fault& fault, v1::EventKind kind, bool at_once) {
+  auto& step = at(index);
+  const auto direction = step.direction();
+  const auto doubt = kind != v1::EVENT_KIND_STEP_FAILED;
+  set_failures(step, direction, failures_of(step, direction) + 1);
+  *step.mutable_fault() = fault;
+  step.set_ended_at_unix_ms(now_ms());
+  step.clear_complete_by_unix_ms();
+  out_.changed = true;
+  if (direction == v1::DIRECTION_PERFORM) {
+    if (doubt) step.set_doubtful(true);
+    move_step(record_, index, doubt ? v1::STEP_STATE_IN_DOUBT : v1::STEP_STATE_FAILED, ctx_.now, out_, fault.code());
+  }
+  note(kind, index, fault.code() + ": " + fault.message());
+  // What was out when the task began to be undone is not tried again.
+  if (direction == v1::DIRECTION_PERFORM && record_.state() == v1::TASK_STATE_UNDOING) {
+    if (step.doubtful() && !doubt) move_step(record_, index, v1::STEP_STATE_IN_DOUBT, ctx_.now, out_);
+    return;
+  }
+  const auto permanent = !doubt && fault.kind() == v1::FAULT_KIND_PERMANENT;
+  const auto for_operator = doubt && direction == v1::DIRECTION_PERFORM && definition_of(step).in_doubt() == v1::IN_DOUBT_PARK;
+  if (permanent || for_operator || !attempts_left(step)) {
+    if (direction == v1::DIRECTION_LOOKUP)
+      looked_up(index, v1::LOOKUP_VERDICT_UNKNOWN, {});
+    else
+      give_up(index);
+    return;
+  }
+  const auto& policy = direction == v1::DIRECTION_UNDO ? definition_of(step).undo().backoff() : definition_of(step).backoff();
+  const jitter_seed seed{record_.number(), index, attempt_of(step, direction) + (static_cast<std::uint32_t>(direction) << 20)};
+  wait_for_recovery(index, at_once ? 0 : backoff_ms(policy, failures_of(step, direction), seed));
+}
+
+/// What is known about a perform that was in doubt.
+void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, const std::string& output) {
+  auto& step = at(index);
+  step.clear_complete_by_unix_ms();
+  step.clear_not_before_unix_ms();
+  out_.changed = true;
+  if (verdict == v1::LOOKUP_VERDICT_DONE) {
+    note(v1::EVENT_KIND_STEP_SETTLED, index, "the agent has looked it up: done");
+    complete(index, output);
+    return;
+  }
+  if (verdict != v1::LOOKUP_VERDICT_NEVER_HAPPENED) {
+    // The direction stays: that it was looked up once is enough.
+    step.set_given_up(true);
+    note(v1::EVENT_KIND_STEP_GIVEN_UP, index, "the agent has looked it up and does not know");
+    if (record_.state() == v1::TASK_STATE_RUNNING) answer_given_up(index);
+    return;
+  }
+  note(v1::EVENT_KIND_STEP_SETTLED, index, "the agent has looked it up: never happened");
+  // The promise holds for ever: under the old key nothing can be performed any more.
+  step.set_generation(step.generation() + 1);
+  step.set_direction(v1::DIRECTION_PERFORM);
+  step.clear_doubtful();
+  step.clear_given_up();
+  if (record_.state() == v1::TASK_STATE_UNDOING || attempts_left(step)) {
+    move_step(record_, index, v1::STEP_STATE_PENDING, ctx_.now, out_);
+    return;
+  }
+  move_step(record_, index, v1::STEP_STATE_FAILED, ctx_.now, out_);
+  give_up(index);
+}
+
+/// The process that held the attempt is known to be dead.
+void task_machine::lose(std::uint32_t index) {
+  v1::Fault fault;
+  fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
+  fault.set_code("agent_lost");
+  fault.set_message("agent instance " + at(index).instance() + " has died while it held the step");
+  // The service is not known to be at fault, so nothing is gained by waiting.
+  end_badly(index, fault, v1::EVENT_KIND_STEP_IN_DOUBT, true);
+}
+
+void task_machine::resume(std::uint32_t index) {
+  const auto& step = at(index);
+  if (attempt_out(step)) {
+    const auto known = ctx_.agents->incarnation_of(step.instance());
+    if (!known) return;                       // not there (yet): its lease is awaited
+    if (*known < step.incarnation()) return;  // an older process reports late: the lease is awaited as well
+    if (*known > step.incarnation()) {
+      lose(index);
+    } else {
+      ctx_.agents->hold(step.instance());
+      hand_over(index);
+    }
+  } else if (step.not_before_unix_ms() != 0 && !stopped()) {
+    hint(index);
+  }
+}
+
+}  // namespace fairlead::core

@@ -1,0 +1,23 @@
+#pragma once
+// Status events as receivers see them.
+
+#include <string>
+#include <vector>
+
+#include "messages/task.pb.h"
+
+namespace fairlead {
+
+/// `received`, `step`, `completed`, …
+const char* status_word(v1::StatusKind kind);
+
+/// `{"task":…,"sequence":…,"at":…,"kind":…,"state":…,"step":…,"step_state":…,"reason":…}`; what does not apply is null.
+std::string event_json(const v1::StatusEvent& event);
+
+/// The body of one post: `{"node":…,"events":[…]}`.
+std::string events_json(const std::string& node, const std::vector<v1::StatusEvent>& events);
+
+/// How sentences name a receiver. Of a URL the query is left out: it often holds a token.
+std::string receiver_name(const v1::ReplyAddress& address);
+
+}  // namespace fairlead

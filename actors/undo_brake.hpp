@@ -1,0 +1,46 @@
+#pragma once
+// The brake on mass undo: counts over a sliding window how many tasks failed among those that ended, and says when that is too large a share
+// to be the tasks' own fault. One thread. Its counts live in memory; whether the brake is on stands in the ShardState.
+
+#include <cstdint>
+#include <deque>
+#include <string>
+
+#include "messages/time.hpp"
+
+namespace fairlead {
+
+struct undo_brake_policy {
+  bool on = true;
+  std::uint32_t share_percent = 50;            // more than this share of failures among those that ended
+  duration window = std::chrono::minutes{10};  // in this time
+  std::uint64_t at_least = 50;                 // and at least so many failures
+};
+
+class undo_brake {
+ public:
+  explicit undo_brake(undo_brake_policy policy) : policy_(policy) {}
+
+  void completed(moment now);
+  /// A task has failed and would be undone; true when the brake has to be put on.
+  bool failed(moment now);
+  /// Begins to count anew.
+  void reset() { slices_.clear(); }
+
+  /// `60 of 80 tasks that ended within 10m failed`.
+  std::string sentence() const;
+
+ private:
+  struct slice {
+    moment from;
+    std::uint64_t completed = 0;
+    std::uint64_t failed = 0;
+  };
+  slice& current(moment now);
+  slice total() const;
+
+  undo_brake_policy policy_;
+  std::deque<slice> slices_;  // oldest first, a sixtieth of the window each
+};
+
+}  // namespace fairlead
