@@ -1,0 +1,103 @@
+#include "tests/simulation/agents.hpp"
+
+#include "actors/agents/attempt_results.hpp"
+#include "tests/simulation/agent_process.hpp"
+
+namespace fairlead::simulation {
+
+agents::agents(world& in, network& net, services& behind, std::vector<agent_site> sites)
+    : world_(in), network_(net), services_(behind), sites_(std::move(sites)) {
+  for (const auto& site : sites_) {
+    places_.push_back(std::make_unique<place>());
+    places_.back()->site = site;
+  }
+}
+
+agents::~agents() = default;
+
+agents::place* agents::at(const std::string& instance) {
+  for (auto& one : places_)
+    if (one->site.instance == instance) return one.get();
+  return nullptr;
+}
+
+void agents::start_remote() {
+  for (auto& one : places_)
+    if (!one->site.local) start(*one);
+}
+
+void agents::start_local() {
+  for (auto& one : places_)
+    if (one->site.local) start(*one);
+}
+
+void agents::kill_local() {
+  for (auto& one : places_)
+    if (one->site.local) one->alive.reset();
+}
+
+bool agents::dead(const std::string& instance, std::uint64_t incarnation) const {
+  for (const auto& one : places_)
+    if (one->site.instance == instance) return one->incarnation > incarnation || (one->incarnation == incarnation && !one->alive);
+  return true;
+}
+
+bool agents::local(const std::string& instance) const {
+  for (const auto& one : sites_)
+    if (one.instance == instance) return one.local;
+  return false;
+}
+
+void agents::start(place& where) {
+  const auto incarnation = ++where.incarnation;
+  process::surroundings around;
+  around.self = [this, &where, incarnation](const std::function<void(process&)>& what) { in_process(where, incarnation, what); };
+  around.outcomes = [this, &where](v1::OutcomeBatch what) {
+    network_.send(where.site.instance + ">node", !where.site.local, [this, what = std::move(what)] { shard_->outcomes(what); });
+  };
+  where.alive = std::make_unique<process>(world_, services_, where.site, incarnation, std::move(around));
+  world_.tell(where.site.instance, "", incarnation, [&] { return "starts as incarnation " + std::to_string(incarnation); });
+  report(where, incarnation);
+}
+
+void agents::report(place& where, std::uint64_t incarnation) {
+  in_process(where, incarnation, [&](process& self) {
+    auto message = self.registration();
+    network_.send(where.site.instance + ">node", !where.site.local, [this, message = std::move(message)] { shard_->registers(message); });
+    if (world_.strikes(failpoint_id::agent_registering)) throw process_killed{};
+    // A local agent reports once to each Scheduler: they start together.
+    if (!where.site.local) world_.after(second, [this, &where, incarnation] { report(where, incarnation); });
+  });
+}
+
+void agents::die(place& where) {
+  if (where.site.local) {
+    shard_->die();
+    return;
+  }
+  world_.tell(where.site.instance, "", 0, [] { return std::string{"dies"}; });
+  world_.count("agent deaths");
+  where.alive.reset();
+  world_.after(world_.crashes.between(20, 4'000) * millisecond, [this, &where] {
+    if (!where.alive) start(where);
+  });
+}
+
+void agents::in_process(place& where, std::uint64_t incarnation, const std::function<void(process&)>& what) {
+  if (!where.alive || where.incarnation != incarnation) return;
+  try {
+    what(*where.alive);
+  } catch (const process_killed&) {
+    die(where);
+  }
+}
+
+void agents::perform(const std::string& instance, std::uint64_t incarnation, const v1::PerformBatch& what) {
+  if (auto* where = at(instance)) in_process(*where, incarnation, [&](process& self) { self.perform(what); });
+}
+
+void agents::acknowledge(const std::string& instance, std::uint64_t incarnation, const v1::OutcomeAckBatch& what) {
+  if (auto* where = at(instance)) in_process(*where, incarnation, [&](process& self) { self.acknowledged(what); });
+}
+
+}  // namespace fairlead::simulation

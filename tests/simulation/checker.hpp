@@ -1,0 +1,140 @@
+#pragma once
+// The judge of a run. It sees what leaves the Scheduler at the moment it leaves, what is durable at that moment, what the services did, what
+// clients were told, and each task as a reader sees it after each commit. It shares no code with what it judges but the functions that
+// readers use. The first broken rule ends the run.
+//
+// Rules, by the name under which they are reported (numbers: docs/guarantees):
+//   durable_before_effect   what a hand-over, an acknowledgement or a reply says is in the store by then
+//   one_task                an acknowledged submission is one task, and the same id always the same one
+//   attempt_falls, attempt_reused, epoch_falls, stale_start    each hand-over is newer than the one before
+//   overlapping_leases      no hand-over while another agent may hold the step
+//   fence, accepted_twice   an outcome counts once, and not once its recovery was decided
+//   impossible_step, impossible_task, register_goes_back       each task moves along its state machine only, for every reader
+//   key                     one key for one step, direction and generation; a new one only when nothing under the old can stand
+//   two_effects             never more than one standing effect of a step
+//   needs                   performed only when what it needs is durably over
+//   perform_after_undo, not_drained, wrong_order, undo_twice, undo_of_nothing, pivot_undone    the rules of undo
+//   completed_without_effect, skipped_with_effect, undone_but_standing, passed_over_doubt      what an end means
+//   lost_alert, stale_alert, no_wake_up, wake_up_lost, stalled, unresolvable, store_check      nobody waits unseen
+//   status_order, status_lost, status_wrong                    what the submitter is told
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "messages/agent.pb.h"
+#include "messages/api.pb.h"
+#include "messages/task.pb.h"
+#include "store/store.hpp"
+#include "tests/simulation/agents.hpp"
+#include "tests/simulation/ledger.hpp"
+#include "tests/simulation/workflows.hpp"
+
+namespace fairlead::simulation {
+
+class checker {
+ public:
+  checker(world& in, const ledger& book, const std::vector<v1::WorkflowDefinition>& workflows);
+
+  void connect(const agents& staff, const store::store& reads) {
+    agents_ = &staff;
+    reads_ = &reads;
+  }
+
+  // What leaves the Scheduler.
+  void handed_over(const std::string& instance, std::uint64_t incarnation, std::uint64_t epoch, const v1::Perform& what);
+  void acknowledged(const v1::OutcomeAck& what);
+  void submission_acknowledged(const v1::SubmitResult& what, const store::snapshot& durable);
+  void noticed(const v1::TaskEnd& what, const store::snapshot& durable);
+  void recovery_asked(const v1::Recover& what);
+
+  // What reaches it.
+  void outcome_arrived(const v1::Outcome& what);
+
+  // What readers see after a commit.
+  void committed(const std::vector<store::batch>& group, const store::snapshot& durable);
+
+  // What a client knows.
+  void expects_task(const std::string& id, const std::string& workflow) { expected_[id] = workflow; }
+  /// An operator's order that may have been taken.
+  void ordered(const std::string& id, const v1::OperatorAction& what) { orders_[id].push_back(what); }
+
+  void status_event(const std::string& task, std::uint64_t sequence, v1::StatusKind kind, v1::TaskState state);
+
+  /// After the last fault: what lives has got on within the time that a guarantee gives.
+  void progress(const store::snapshot& durable);
+  /// Nothing is under way any more.
+  void at_end(const store::snapshot& durable);
+
+  /// The newest key under which the step was handed over to be performed; empty: never.
+  std::string perform_key(const step_name& of) const;
+  const std::map<std::uint64_t, v1::TaskRecord>& seen() const { return seen_; }
+  const shape* shape_of(const std::string& workflow) const;
+
+ private:
+  struct hand_over {
+    std::uint32_t attempt = 0;
+    v1::Direction direction = v1::DIRECTION_PERFORM;
+    std::uint64_t epoch = 0;
+    std::string instance;
+    std::uint64_t incarnation = 0;
+    std::int64_t complete_by_ms = 0;
+    std::string key;
+    std::int64_t at_us = 0;
+    bool arrived = false;  // its outcome has reached the Scheduler
+    bool succeeded = false;
+    bool accepted = false;
+  };
+  struct history {
+    std::vector<hand_over> all;  // in order
+    bool undone = false;
+    std::set<std::string> perform_keys;
+  };
+  struct told {
+    std::uint64_t last = 0;
+    v1::StatusKind kind = v1::STATUS_KIND_UNSPECIFIED;
+    v1::TaskState state = v1::TASK_STATE_UNSPECIFIED;
+  };
+
+  hand_over* find(std::uint64_t number, std::uint32_t step, v1::Direction direction, std::uint32_t attempt);
+  bool closed(const hand_over& one) const;
+  void judge_order(const step_name& of, const history& past, const hand_over& next) const;
+  void judge_key(const step_name& of, const history& past, const v1::Perform& what);
+  void judge_perform(const step_name& of, const shape& plan, const v1::TaskRecord& record) const;
+  void judge_undo(const step_name& of, const shape& plan, const v1::TaskRecord& record, const history& past) const;
+  void observe(const v1::TaskRecord& record, const store::snapshot& durable);
+  void judge_moves(const v1::TaskRecord& before, const v1::TaskRecord& after) const;
+  void judge_wake_up(const v1::TaskRecord& record, const store::snapshot& durable) const;
+  void judge_alert(const v1::TaskRecord& record, const store::snapshot& durable) const;
+  void judge_completed(const v1::TaskRecord& record) const;
+  void judge_undone(const v1::TaskRecord& record) const;
+  void judge_alerts_at_end(const store::snapshot& durable) const;
+  bool settled_by_operator(const std::string& id, const std::string& step) const;
+  /// An operator may have said that its undo is to be passed over.
+  bool passed_over_by_operator(const std::string& id, const std::string& step) const;
+
+  world& world_;
+  const ledger& ledger_;
+  const agents* agents_ = nullptr;
+  const store::store* reads_ = nullptr;
+  std::map<std::string, shape> shapes_;
+  std::map<step_name, history> steps_;
+  std::map<std::uint64_t, std::string> ids_;      // by number
+  std::map<std::string, std::uint64_t> numbers_;  // by id
+  std::map<std::string, std::pair<step_name, v1::Direction>> keys_;
+  std::map<std::uint64_t, v1::TaskRecord> seen_;
+  std::set<std::string> undo_began_;  // tasks of which some step was handed over to be undone
+  std::map<std::string, std::string> expected_;
+  std::map<std::string, std::vector<v1::OperatorAction>> orders_;
+  std::set<std::string> created_;
+  std::map<std::string, told> told_;
+  std::map<std::uint64_t, std::pair<std::uint64_t, std::int64_t>> progressed_;  // number -> history size, when
+};
+
+/// `perform of t3/s1 attempt 2`.
+std::string describe(const v1::Perform& what);
+
+}  // namespace fairlead::simulation

@@ -1,0 +1,179 @@
+#include "tests/simulation/clients.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "store/content_hash.hpp"
+
+namespace fairlead::simulation {
+
+namespace {
+
+constexpr auto name_of_claimant = "claimant";
+
+v1::StatusKind kind_of(std::string_view word) {
+  for (int i = v1::STATUS_KIND_RECEIVED; i <= v1::STATUS_KIND_UNPARKED; ++i) {
+    auto name = v1::StatusKind_Name(static_cast<v1::StatusKind>(i)).substr(12);
+    std::transform(name.begin(), name.end(), name.begin(), [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
+    if (name == word) return static_cast<v1::StatusKind>(i);
+  }
+  return v1::STATUS_KIND_UNSPECIFIED;
+}
+
+/// The text behind `"name":` up to the end of a string or number; what webhooks get holds no escapes.
+std::string_view member(std::string_view object, std::string_view name) {
+  const auto at = object.find("\"" + std::string{name} + "\":");
+  if (at == std::string_view::npos) return {};
+  auto rest = object.substr(at + name.size() + 3);
+  if (!rest.empty() && rest.front() == '"') {
+    rest.remove_prefix(1);
+    return rest.substr(0, rest.find('"'));
+  }
+  return rest.substr(0, rest.find_first_of(",}"));
+}
+
+}  // namespace
+
+clients::clients(world& in, network& net, node& shard, checker& judge, const std::vector<v1::WorkflowDefinition>& workflows)
+    : world_(in), network_(net), node_(shard), checker_(judge), workflows_(workflows), deployed_(workflows.size(), false) {}
+
+void clients::begin(std::int64_t until_us) {
+  for (std::size_t i = 0; i < workflows_.size(); ++i) deploy(i);
+  auto& luck = world_.clients;
+  const auto tasks = 1 + luck.below(6);
+  for (std::uint64_t i = 0; i < tasks; ++i) {
+    wish one;
+    one.what.set_id("t" + std::to_string(i));
+    one.what.set_workflow(luck.pick(workflows_).name());
+    one.what.set_input(R"({"n":)" + std::to_string(i + 1) + "}");
+    if (luck.chance(200)) one.what.set_priority(static_cast<std::int32_t>(luck.between(-2, 2)));
+    const auto reply = luck.below(100);
+    if (reply < 30) one.what.mutable_reply()->set_webhook("http://127.0.0.1:9/" + std::to_string(i % 2));
+    if (reply >= 30 && reply < 60) one.what.mutable_reply()->set_client(name_of_claimant);
+    if (one.what.has_reply()) one.what.mutable_reply()->set_steps(luck.chance(500));
+    one.notify = luck.chance(300);
+    const auto when = luck.between(0, until_us * 6 / 10);
+    const auto extra = luck.between(0, until_us);
+    const auto how = luck.below(4);
+    const auto again = luck.chance(400);
+    if (static_cast<int>(i) >= world_.settings.most_tasks) continue;
+    const auto which = wishes_.size();
+    ids_.push_back(one.what.id());
+    wishes_.push_back(std::move(one));
+    world_.after(when, [this, which] { submit(which); });
+    if (!again || !world_.settings.has(concern::resubmissions)) continue;
+    world_.after(when + extra, [this, which, how] {
+      if (how == 0)
+        submit_other_content(which);
+      else
+        submit(which);
+    });
+  }
+  node_.on_post = [this](const std::string&, const std::string& body) { take_events(body); };
+  world_.after(luck.between(0, second), [this] { claim(name_of_claimant); });
+}
+
+bool clients::satisfied() const {
+  return std::all_of(wishes_.begin(), wishes_.end(), [](const wish& one) { return one.acknowledged || one.given_up; });
+}
+
+void clients::deploy(std::size_t which) {
+  if (deployed_[which]) return;
+  v1::DeployRequest request;
+  *request.mutable_definition() = workflows_[which];
+  node_.request<v1::DeployReply>(
+      "deployer", [request](scheduler& to, std::uint64_t ticket) { to.deploy(request, ticket); },
+      [this, which](const v1::DeployReply& reply) {
+        if (reply.error().code() != v1::ERROR_CODE_OK && reply.error().code() != v1::ERROR_CODE_UNAVAILABLE)
+          world::broken("refused", "a lawful workflow was refused: " + reply.error().sentence());
+        deployed_[which] = reply.error().code() == v1::ERROR_CODE_OK;
+      });
+  world_.after(second, [this, which] { deploy(which); });
+}
+
+void clients::submit(std::size_t which) {
+  auto& one = wishes_[which];
+  v1::SubmitRequest request;
+  *request.add_items() = one.what;
+  request.set_notify(one.notify);
+  world_.tell("client", "scheduler", which, [&] { return "submits " + one.what.id() + " of " + one.what.workflow(); });
+  const auto subscriber = one.notify ? which + 1 : 0;
+  node_.request<v1::SubmitReply>(
+      "client" + std::to_string(which),
+      [request, subscriber](scheduler& to, std::uint64_t ticket) { to.submit(request, ticket, subscriber); },
+      [this, which](const v1::SubmitReply& reply) { answered(which, reply); });
+  if (one.acknowledged) return;
+  const auto gives_up = world_.strikes(concern::resubmissions, world_.clients, 20);
+  if (gives_up) one.given_up = true;  // what became of it nobody knows
+  if (gives_up) return;
+  world_.after(world_.clients.between(500, 3'000) * millisecond, [this, which] {
+    if (!wishes_[which].acknowledged) submit(which);
+  });
+}
+
+void clients::answered(std::size_t which, const v1::SubmitReply& reply) {
+  auto& one = wishes_[which];
+  if (reply.results().empty()) return;
+  const auto& result = reply.results(0);
+  switch (result.error().code()) {
+    case v1::ERROR_CODE_OK:
+      one.acknowledged = true;
+      checker_.expects_task(one.what.id(), one.what.workflow());
+      return;
+    case v1::ERROR_CODE_NOT_FOUND:  // not deployed yet
+    case v1::ERROR_CODE_OVERLOADED:
+    case v1::ERROR_CODE_UNAVAILABLE: return;
+    default: world::broken("refused", "the submission " + one.what.id() + " was refused: " + result.error().sentence());
+  }
+}
+
+void clients::submit_other_content(std::size_t which) {
+  const auto& one = wishes_[which];
+  if (!one.acknowledged) return;
+  v1::SubmitRequest request;
+  *request.add_items() = one.what;
+  request.mutable_items(0)->set_input(R"({"n":99})");
+  world_.tell("client", "scheduler", which, [&] { return "submits something else as " + one.what.id(); });
+  node_.request<v1::SubmitReply>(
+      "client" + std::to_string(which), [request](scheduler& to, std::uint64_t ticket) { to.submit(request, ticket, 0); },
+      [id = one.what.id()](const v1::SubmitReply& reply) {
+        if (reply.results().empty() || reply.results(0).error().code() != v1::ERROR_CODE_CONFLICT)
+          world::broken("one_task", "another content was taken under the id " + id);
+      });
+}
+
+// A client that claims under its name reads the outbox as the gateway does for it, and takes what it has received off it later.
+void clients::claim(const std::string& name) {
+  world_.after(world_.clients.between(200, 1'500) * millisecond, [this, name] { claim(name); });
+  if (!node_.up() || node_.outbox() == nullptr) return;
+  v1::ReplyAddress address;
+  address.set_client(name);
+  const auto hash = store::reply_address_hash(address);
+  const auto view = node_.reads().read();
+  const auto events = read_outbox(*view, hash, node_.outbox()->taken(hash), 20);
+  if (!events) throw rule_broken{"fatal", "the outbox cannot be read: " + events.failure().sentence, false};
+  if (events->empty()) return;
+  const auto lost = world_.strikes(concern::network, world_.clients, 80);
+  if (lost) return;
+  for (const auto& one : *events) checker_.status_event(one.task_id(), one.sequence(), one.kind(), one.state());
+  if (world_.strikes(concern::network, world_.clients, 80)) return;  // its receipt is lost: it will get them again
+  auto rows = node_.outbox()->take(hash, events->back().position());
+  if (!rows) throw rule_broken{"fatal", "the outbox cannot be read: " + rows.failure().sentence, false};
+  if (rows->delivered_events == 0) return;
+  node_.tell_scheduler("claimed", [rows = std::move(*rows)](scheduler& to) { to.delivered(rows); });
+}
+
+void clients::take_events(const std::string& body) {
+  std::string_view rest = body;
+  for (auto at = rest.find("{\"task\":"); at != std::string_view::npos; at = rest.find("{\"task\":")) {
+    rest.remove_prefix(at);
+    const auto object = rest.substr(0, rest.find('}') + 1);
+    std::uint64_t sequence = 0;
+    const auto digits = member(object, "sequence");
+    std::from_chars(digits.data(), digits.data() + digits.size(), sequence);
+    checker_.status_event(std::string{member(object, "task")}, sequence, kind_of(member(object, "kind")), v1::TASK_STATE_UNSPECIFIED);
+    rest.remove_prefix(8);
+  }
+}
+
+}  // namespace fairlead::simulation

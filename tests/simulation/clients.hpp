@@ -1,0 +1,48 @@
+#pragma once
+// Those who submit: they send until they are answered, sometimes twice, sometimes something else under the same id, and note what they were told.
+// Some want to be told how their tasks go: at a webhook, or under a name that they claim.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/simulation/node.hpp"
+
+namespace fairlead::simulation {
+
+class clients {
+ public:
+  clients(world& in, network& net, node& shard, checker& judge, const std::vector<v1::WorkflowDefinition>& workflows);
+
+  /// Deploys the workflows, then submits over the first part of the run.
+  void begin(std::int64_t until_us);
+  /// Everyone who wants an answer has one.
+  bool satisfied() const;
+  const std::vector<std::string>& ids() const { return ids_; }
+
+ private:
+  struct wish {
+    v1::Submission what;
+    bool acknowledged = false;
+    bool given_up = false;
+    bool notify = false;
+  };
+  void deploy(std::size_t which);
+  void submit(std::size_t which);
+  void answered(std::size_t which, const v1::SubmitReply& reply);
+  void submit_other_content(std::size_t which);
+  void claim(const std::string& name);
+  void take_events(const std::string& body);
+
+  world& world_;
+  network& network_;
+  node& node_;
+  checker& checker_;
+  const std::vector<v1::WorkflowDefinition>& workflows_;
+  std::vector<bool> deployed_;
+  std::vector<wish> wishes_;
+  std::vector<std::string> ids_;
+};
+
+}  // namespace fairlead::simulation

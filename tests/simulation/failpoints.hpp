@@ -1,0 +1,52 @@
+#pragma once
+// The places where a run may strike: every durable boundary and every hand-over between processes. All of them must be struck in a
+// run over some thousand seeds; `simulate` says so when one was not.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace fairlead::simulation {
+
+enum class failpoint_id : std::uint8_t {
+  // The node dies.
+  commit_asked,      // the batch is handed to the disk
+  commit_unwritten,  // before it is written
+  commit_unsynced,   // written, lost with the process
+  commit_untold,     // durable, the Scheduler does not know
+  commit_told,       // the Scheduler knows, and what follows from it is not written yet
+  disk_error,        // the write fails: the process stops and nothing of the group is there
+  effect_perform,    // between the effects of one batch, after one of this kind has left
+  effect_acknowledge,
+  effect_hint,
+  effect_reply,
+  effect_notify,
+  evaluate_asked,
+  start_epoch_raised,  // again while starting
+  start_opened,
+  start_sweeping,
+  recover_asked,  // the Supervisor has asked, the Scheduler has not heard
+  // A Supervisor alone dies and is started again: its hints are gone.
+  supervisor_lost,
+  // The node's courier has delivered, and dies with the node before that is recorded.
+  courier_unrecorded,
+  // An agent's process dies.
+  agent_received,   // before it starts what it was handed
+  agent_requested,  // the request to the service is out
+  agent_answered,   // the service's answer is there, not reported
+  agent_reported,   // reported, not acknowledged
+  agent_acknowledged,
+  agent_registering,
+  count
+};
+
+inline constexpr std::size_t failpoint_count = static_cast<std::size_t>(failpoint_id::count);
+
+inline constexpr std::array<std::string_view, failpoint_count> failpoint_names{
+    "commit.asked",       "commit.unwritten",   "commit.unsynced", "commit.untold",  "commit.told",        "commit.disk_error",
+    "effect.perform",     "effect.acknowledge", "effect.hint",     "effect.reply",   "effect.notify",      "evaluate.asked",
+    "start.epoch_raised", "start.opened",       "start.sweeping",  "recover.asked",  "supervisor.lost",    "courier.unrecorded",
+    "agent.received",     "agent.requested",    "agent.answered",  "agent.reported", "agent.acknowledged", "agent.registering"};
+
+}  // namespace fairlead::simulation

@@ -1,0 +1,147 @@
+#pragma once
+// The process of a shard: Scheduler, one or two Supervisors, the courier of status events and the store, as the actors of production join them,
+// message by message. It dies at failpoints and comes back as the next epoch on what was synced.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "actors/core/declarative.hpp"
+#include "actors/reply_courier.hpp"
+#include "actors/reply_outbox.hpp"
+#include "actors/scheduler.hpp"
+#include "actors/supervisor.hpp"
+#include "store/memory_store.hpp"
+#include "tests/simulation/agents.hpp"
+#include "tests/simulation/checker.hpp"
+#include "tests/simulation/network.hpp"
+
+namespace fairlead::simulation {
+
+class node final : public commit_port, public scheduler_outbox, public observer, public agents::shard, public webhook_port {
+ public:
+  node(world& in, network& net, agents& staff, checker& judge);
+  ~node() override;
+
+  void start();
+  bool up() const { return shell_ != nullptr; }
+
+  // ---- clients ----
+
+  /// Sends a request to the Scheduler; the reply, if both messages arrive and the node lives so long, is given to `on_reply`.
+  template <class Reply>
+  void request(const std::string& who, std::function<void(scheduler&, std::uint64_t ticket)> ask,
+               std::function<void(const Reply&)> on_reply);
+  /// The same without a way to go.
+  template <class Reply>
+  void request_now(const std::string& who, const std::function<void(scheduler&, std::uint64_t ticket)>& ask,
+                   const std::function<void(const Reply&)>& on_reply);
+  const store::store& reads() const { return store_; }
+  reply_outbox* outbox() { return outbox_.get(); }
+  /// A message from this very process to its Scheduler.
+  void tell_scheduler(const char* what, std::function<void(scheduler&)> how, std::int64_t delay_us = -1);
+
+  /// Gets what webhooks are sent: the body of a post, and whether the answer came back.
+  std::function<void(const std::string& url, const std::string& body)> on_post;
+
+  /// Everything decided is durable and told, and nothing is on its way to the Scheduler.
+  bool settled() const { return up() && waiting_.empty() && shell_->settled() && on_their_way_ == 0; }
+
+  // As the agents' shard.
+  void registers(const v1::RegisterAgent& what) override;
+  void outcomes(v1::OutcomeBatch what) override;
+  void die() override;
+
+ private:
+  // As the Scheduler's world.
+  void commit(store::batch what) override;
+  void perform(const std::string& instance, v1::PerformBatch what) override;
+  void acknowledge(const std::string& instance, v1::OutcomeAckBatch what) override;
+  void hint(v1::RecoveryHintBatch what) override;
+  void evaluate(v1::EvaluateRequest what) override;
+  void reply(std::uint64_t ticket, v1::SubmitReply what) override;
+  void reply(std::uint64_t ticket, v1::DeployReply what) override;
+  void reply(std::uint64_t ticket, v1::WatchReply what) override;
+  void reply(std::uint64_t ticket, v1::OperateReply what) override;
+  void reply(std::uint64_t ticket, v1::AlertAckReply what) override;
+  void reply(std::uint64_t ticket, v1::BrakeReleaseReply what) override;
+  void notify(std::uint64_t subscriber, v1::FinishedNotice what) override;
+  void on_transition(const transition& what) override;
+  bool wants_transitions() const override { return world_.tells(); }
+  void on_note(note_level level, std::string_view component, std::string_view sentence) override;
+  void post(webhook_post what, std::function<void(status)> done) override;
+
+  /// One Supervisor of this process, with its timers.
+  class overseer;
+
+  void in_process(const std::function<void()>& what);
+  void after_message();
+  void pass(failpoint_id where);
+  void commit_some();
+  void look_at_outbox();
+  void arm_outbox(std::int64_t delay_us);
+  void sweep();
+  std::function<void()> of_this_life(std::function<void()> what);
+  template <class Reply>
+  std::map<std::uint64_t, std::pair<std::string, std::function<void(const Reply&)>>>& waiting_for();
+  template <class Reply>
+  void deliver(std::uint64_t ticket, Reply what);
+
+  world& world_;
+  network& network_;
+  agents& agents_;
+  checker& checker_;
+  core::declarative_engine engine_;
+  store::memory_store store_{store::memory_store::durability::when_told};
+  std::uint64_t life_ = 0;
+  std::unique_ptr<scheduler> shell_;
+  std::vector<std::unique_ptr<overseer>> overseers_;
+  std::unique_ptr<reply_outbox> outbox_;
+  std::unique_ptr<reply_courier> courier_;
+  std::map<std::string, std::uint64_t> handles_;  // instance -> the incarnation whose address is known
+  std::vector<store::batch> waiting_;             // for the disk
+  bool writing_ = false;
+  bool flush_armed_ = false;
+  std::uint64_t next_ticket_ = 1;
+  int on_their_way_ = 0;
+  std::uint64_t outbox_look_ = 0;  // the newest look at the outbox that is armed; older ones have been overtaken
+  std::tuple<std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::SubmitReply&)>>>,
+             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::DeployReply&)>>>,
+             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::OperateReply&)>>>,
+             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::AlertAckReply&)>>>,
+             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::BrakeReleaseReply&)>>>,
+             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::WatchReply&)>>>>
+      asked_;
+};
+
+template <class Reply>
+std::map<std::uint64_t, std::pair<std::string, std::function<void(const Reply&)>>>& node::waiting_for() {
+  return std::get<std::map<std::uint64_t, std::pair<std::string, std::function<void(const Reply&)>>>>(asked_);
+}
+
+template <class Reply>
+void node::request_now(const std::string& who, const std::function<void(scheduler&, std::uint64_t ticket)>& ask,
+                       const std::function<void(const Reply&)>& on_reply) {
+  if (!up()) return;
+  in_process([&] {
+    const auto ticket = next_ticket_++;
+    waiting_for<Reply>()[ticket] = {who, on_reply};
+    ask(*shell_, ticket);
+    after_message();
+  });
+}
+
+template <class Reply>
+void node::request(const std::string& who, std::function<void(scheduler&, std::uint64_t ticket)> ask,
+                   std::function<void(const Reply&)> on_reply) {
+  network_.send(who + ">node", true,
+                [this, who, ask = std::move(ask), on_reply = std::move(on_reply)] { request_now<Reply>(who, ask, on_reply); });
+}
+
+}  // namespace fairlead::simulation

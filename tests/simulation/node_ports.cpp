@@ -1,0 +1,150 @@
+// The ports of a node: what leaves the Scheduler is judged at the door and goes on its way. The expression worker stands here too.
+
+#include <algorithm>
+#include <charconv>
+
+#include "tests/simulation/overseer.hpp"
+
+namespace fairlead::simulation {
+
+namespace {
+
+const char* word(v1::Direction direction) {
+  return direction == v1::DIRECTION_UNDO ? "undo" : direction == v1::DIRECTION_LOOKUP ? "look up" : "perform";
+}
+
+/// `.input.n + K`, all that generated workflows ask of jq.
+std::string evaluate_one(const std::string& expression, const std::string& document) {
+  const auto at = document.find("\"n\":");
+  long long n = 0;
+  if (at != std::string::npos) std::from_chars(document.data() + at + 4, document.data() + document.size(), n);
+  const auto plus = expression.find('+');
+  long long k = 0;
+  if (plus != std::string::npos) {
+    const auto digits = expression.find_first_of("0123456789", plus);
+    if (digits != std::string::npos) std::from_chars(expression.data() + digits, expression.data() + expression.size(), k);
+  }
+  return std::to_string(n + k);
+}
+
+}  // namespace
+
+void node::perform(const std::string& instance, v1::PerformBatch what) {
+  const auto known = handles_.find(instance);
+  const auto incarnation = known == handles_.end() ? 0 : known->second;
+  for (const auto& one : what.items()) {
+    world_.tell("scheduler", instance, world_.weigh(one), [&] {
+      return std::string{word(one.direction())} + " " + one.task_id() + "/" + one.step_path() + " attempt " +
+             std::to_string(one.attempt()) + " under epoch " + std::to_string(what.epoch()) + ", key " + one.idempotency_key() +
+             ", until " + std::to_string(one.complete_by_unix_ms() - world::start_ms) + (one.in_doubt() ? ", in doubt" : "");
+    });
+    checker_.handed_over(instance, incarnation, what.epoch(), one);
+  }
+  network_.send("node>" + instance, !agents_.local(instance),
+                [this, instance, incarnation, what = std::move(what)] { agents_.perform(instance, incarnation, what); });
+  pass(failpoint_id::effect_perform);
+}
+
+void node::acknowledge(const std::string& instance, v1::OutcomeAckBatch what) {
+  const auto known = handles_.find(instance);
+  const auto incarnation = known == handles_.end() ? 0 : known->second;
+  world_.tell("scheduler", instance, world_.weigh(what), [&] {
+    std::string text = "acknowledges:";
+    for (const auto& one : what.items())
+      text += " task " + std::to_string(one.task_number()) + " step " + std::to_string(one.step()) + " " + word(one.direction()) +
+              " attempt " + std::to_string(one.attempt()) + (one.accepted() ? " accepted" : " refused");
+    return text;
+  });
+  for (const auto& one : what.items()) checker_.acknowledged(one);
+  network_.send("node>" + instance, !agents_.local(instance),
+                [this, instance, incarnation, what = std::move(what)] { agents_.acknowledge(instance, incarnation, what); });
+  pass(failpoint_id::effect_acknowledge);
+}
+
+void node::hint(v1::RecoveryHintBatch what) {
+  world_.tell("scheduler", "supervisor", world_.weigh(what), [&] { return std::to_string(what.items_size()) + " hints"; });
+  for (std::size_t i = 0; i < overseers_.size(); ++i) {
+    world_.after(world_.network.between(2, 80), of_this_life([this, i, what] { in_process([&] { overseers_[i]->hint(what); }); }));
+  }
+  pass(failpoint_id::effect_hint);
+}
+
+void node::evaluate(v1::EvaluateRequest what) {
+  world_.tell("scheduler", "worker", world_.weigh(what), [&] { return "evaluate for task " + std::to_string(what.task_number()); });
+  v1::EvaluateReply reply;
+  reply.set_ticket(what.ticket());
+  reply.set_task_number(what.task_number());
+  reply.set_step(what.step());
+  reply.set_direction(what.direction());
+  auto delay = world_.network.between(1, 20) * millisecond;
+  if (world_.strikes(concern::expressions, world_.network, 60)) {
+    *reply.mutable_error() = error{v1::ERROR_CODE_UNAVAILABLE, "the worker is away", ""}.to_proto();
+  } else if (world_.strikes(concern::expressions, world_.network, 15)) {
+    *reply.mutable_error() = error{v1::ERROR_CODE_EXPRESSION, "the expression fails", ""}.to_proto();
+  } else {
+    for (const auto& one : what.expressions()) reply.add_results(evaluate_one(one, what.document()));
+  }
+  if (world_.strikes(concern::expressions, world_.network, 80)) delay += world_.network.between(0, 4'000) * millisecond;
+  tell_scheduler(
+      "evaluated", [reply = std::move(reply)](scheduler& to) { to.evaluated(reply); }, delay);
+  pass(failpoint_id::evaluate_asked);
+}
+
+template <class Reply>
+void node::deliver(std::uint64_t ticket, Reply what) {
+  auto& all = waiting_for<Reply>();
+  const auto found = all.find(ticket);
+  if (found == all.end()) return;
+  const auto [who, on_reply] = std::move(found->second);
+  all.erase(found);
+  world_.tell("scheduler", who, world_.weigh(what), [&] { return what.GetTypeName() + " " + what.ShortDebugString(); });
+  network_.send("node>" + who, true, [on_reply = on_reply, what = std::move(what)] { on_reply(what); });
+  pass(failpoint_id::effect_reply);
+}
+
+void node::reply(std::uint64_t ticket, v1::SubmitReply what) {
+  for (const auto& one : what.results()) checker_.submission_acknowledged(one, *store_.read());
+  deliver(ticket, std::move(what));
+}
+void node::reply(std::uint64_t ticket, v1::DeployReply what) { deliver(ticket, std::move(what)); }
+void node::reply(std::uint64_t ticket, v1::WatchReply what) { deliver(ticket, std::move(what)); }
+void node::reply(std::uint64_t ticket, v1::OperateReply what) { deliver(ticket, std::move(what)); }
+void node::reply(std::uint64_t ticket, v1::AlertAckReply what) { deliver(ticket, std::move(what)); }
+void node::reply(std::uint64_t ticket, v1::BrakeReleaseReply what) { deliver(ticket, std::move(what)); }
+
+void node::notify(std::uint64_t, v1::FinishedNotice what) {
+  for (const auto& one : what.items()) checker_.noticed(one, *store_.read());
+  pass(failpoint_id::effect_notify);
+}
+
+void node::on_transition(const transition& what) {
+  // Asked for only when there is a transcript, so nothing of it may count for the hash.
+  world_.remark("scheduler", std::string{what.task_id} + (what.step.empty() ? "" : "/" + std::string{what.step}) + " " +
+                                 std::string{what.from} + " -> " + std::string{what.to} +
+                                 (what.detail.empty() ? "" : " (" + std::string{what.detail} + ")"));
+}
+
+void node::on_note(note_level level, std::string_view component, std::string_view sentence) {
+  world_.tell(component, "log", static_cast<std::uint64_t>(level), [&] { return std::string{sentence}; });
+  if (level == note_level::error) throw rule_broken{"internal_error", std::string{component} + " says: " + std::string{sentence}, false};
+}
+
+void node::post(webhook_post what, std::function<void(status)> done) {
+  const auto life = life_;
+  const auto delay = world_.clients.between(1, 200) * millisecond;
+  const auto lost = world_.strikes(concern::network, world_.clients, 60);
+  const auto unanswered = world_.strikes(concern::network, world_.clients, 60);
+  world_.after(delay, [this, life, lost, unanswered, what = std::move(what), done = std::move(done)] {
+    if (!lost && on_post) on_post(what.url, what.body);
+    if (life != life_ || !up()) return;
+    in_process([&] {
+      pass(failpoint_id::courier_unrecorded);
+      if (lost || unanswered)
+        done(error{v1::ERROR_CODE_UNAVAILABLE, "nobody answers", ""});
+      else
+        done(nothing{});
+    });
+  });
+}
+
+}  // namespace fairlead::simulation

@@ -1,0 +1,82 @@
+#include "tests/simulation/planted.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <stdexcept>
+#include <utility>
+
+#include "tests/simulation/workers.hpp"
+
+namespace fairlead::simulation {
+
+namespace {
+
+constexpr std::uint64_t most_seeds = 20'000;
+constexpr std::uint64_t seeds_at_a_time = 250;
+
+using fault = bool core::planted_faults::*;
+
+constexpr std::array<std::pair<const char*, fault>, 16> all_faults{{
+    {"act_before_commit", &core::planted_faults::act_before_commit},
+    {"forget_fence", &core::planted_faults::forget_fence},
+    {"accept_after_recovery", &core::planted_faults::accept_after_recovery},
+    {"reuse_attempt", &core::planted_faults::reuse_attempt},
+    {"recover_early", &core::planted_faults::recover_early},
+    {"reuse_key", &core::planted_faults::reuse_key},
+    {"skip_needs", &core::planted_faults::skip_needs},
+    {"skip_undo", &core::planted_faults::skip_undo},
+    {"double_undo", &core::planted_faults::double_undo},
+    {"undo_pivot", &core::planted_faults::undo_pivot},
+    {"wrong_order", &core::planted_faults::wrong_order},
+    {"perform_after_undo", &core::planted_faults::perform_after_undo},
+    {"pass_over_doubt", &core::planted_faults::pass_over_doubt},
+    {"lose_timer", &core::planted_faults::lose_timer},
+    {"lose_alert", &core::planted_faults::lose_alert},
+    {"lose_status_event", &core::planted_faults::lose_status_event},
+}};
+static_assert(sizeof(core::planted_faults) == all_faults.size(), "every planted fault stands here");
+
+/// The first seed by which the checker sees it.
+bool catch_one(const char* name, fault which, unsigned processes) {
+  options with;
+  with.planted.*which = true;
+  std::string otherwise;
+  for (std::uint64_t from = 1; from <= most_seeds; from += seeds_at_a_time) {
+    const auto found = run_seeds(with, from, seeds_at_a_time, false, processes, seeds_at_a_time);
+    const auto caught = std::find_if(found.failed.begin(), found.failed.end(), [](const failed_seed& one) { return one.by_checker; });
+    if (caught != found.failed.end()) {
+      std::printf("planted %s: caught by %s at seed %llu\n", name, caught->rule.c_str(), static_cast<unsigned long long>(caught->seed));
+      std::fflush(stdout);
+      return true;
+    }
+    if (!found.failed.empty() && otherwise.empty())
+      otherwise = " (but: " + found.failed.front().rule + ": " + found.failed.front().sentence + ")";
+  }
+  std::printf("planted %s: NOT CAUGHT in %llu seeds%s\n", name, static_cast<unsigned long long>(most_seeds), otherwise.c_str());
+  std::fflush(stdout);
+  return false;
+}
+
+}  // namespace
+
+void plant(core::planted_faults& in, const std::string& name) {
+  std::string known;
+  for (const auto& [word, which] : all_faults) {
+    if (name == word) {
+      in.*which = true;
+      return;
+    }
+    known += std::string{" "} + word;
+  }
+  throw std::invalid_argument{"there is no fault " + name + " to be planted; there are:" + known};
+}
+
+int run_planted(unsigned processes) {
+  std::size_t caught = 0;
+  for (const auto& [name, which] : all_faults) caught += catch_one(name, which, processes) ? 1 : 0;
+  std::printf("%zu of %zu planted faults caught\n", caught, all_faults.size());
+  return caught == all_faults.size() ? 0 : 1;
+}
+
+}  // namespace fairlead::simulation

@@ -1,0 +1,82 @@
+#pragma once
+// The simulator: one seed is one run of a whole shard in a world of its own, and the same seed is always the same run.
+//
+// What is real: the shells that production runs (scheduler, supervisor, agent_host, alert book, workflow catalog), the core, the declarative
+// engine, the store's twin in memory. What is not: time (world.hpp), the network, the disk and the death of processes (node.hpp), agents'
+// processes (agents.hpp), the services behind them (services.hpp), clients and operators (clients.hpp, operators.hpp), the expression
+// worker (node_ports.cpp). Everything in it goes wrong at some rate: messages are late, lost, doubled, overtaken; processes die at every
+// named failpoint (failpoints.hpp), unsynced writes with them; agents are slow, fail, answer late, twice or never; clocks jump.
+//
+// A run has three parts. Up to `trouble_ms` of simulated time everything above happens while tasks, made from generated workflows
+// (workflows.hpp), come in. Then the faults stop, and whatever lives has to get on. In half of the seeds operators then see to what is parked,
+// and every task has to end.
+//
+// The checker (checker*.cpp) judges. It believes what it saw itself: messages as they left the Scheduler, the services' ledger of effects, the
+// history of the clients, and each task as a reader sees it after each commit. Every rule has a name; docs and planted faults speak of
+// rules by that name.
+//
+// A seed that fails is shrunk (shrink.hpp): concerns are switched off and budgets cut as long as the same rule still fails. `simulate` is the
+// program around it all (main.cpp).
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "actors/core/planted_faults.hpp"
+
+namespace fairlead::simulation {
+
+/// What can be switched off alone.
+enum class concern : std::uint8_t {
+  node_crashes,       // the process of Scheduler and Supervisor dies
+  agent_deaths,       // agents' processes die
+  network,            // messages are lost, doubled, overtaken
+  slow_services,      // answers after the lease, or never
+  failing_services,   // transient and permanent faults
+  doubtful_services,  // faults that leave open what happened
+  operators,
+  clock_jumps,
+  slow_disk,
+  expressions,    // late or failing
+  resubmissions,  // the same submission again, and others under its id
+  second_supervisor,
+  large_payloads,
+  count
+};
+const char* concern_name(concern which);
+
+struct options {
+  std::uint64_t seed = 1;
+  std::uint32_t concerns = ~0U;  // bits by `concern`
+  int most_tasks = 6;
+  int most_steps = 8;
+  std::uint64_t most_faults = ~0ULL;  // faults of all kinds, counted as they happen
+  std::uint64_t most_orders = ~0ULL;  // of operators
+  core::planted_faults planted;
+  bool transcript = false;
+
+  bool has(concern which) const { return ((concerns >> static_cast<unsigned>(which)) & 1U) != 0; }
+};
+
+struct verdict {
+  std::string rule;  // empty: nothing was broken
+  std::string sentence;
+  bool by_checker = true;  // false: a shell threw or said that it has met a bug
+  std::uint64_t hash = 0;  // of everything that happened
+  std::uint64_t events = 0;
+  std::uint64_t faults = 0;
+  std::uint64_t orders = 0;
+  std::int64_t simulated_ms = 0;
+  std::map<std::string, std::uint64_t> passed;  // failpoints: how often they were passed
+  std::map<std::string, std::uint64_t> struck;  // and how often something was made to happen there
+  std::map<std::string, std::uint64_t> counts;  // of what happened, to show that runs are not vacuous
+  std::vector<std::string> transcript;
+
+  bool ok() const { return rule.empty(); }
+};
+
+/// One run. Never throws for what the system under test does.
+verdict run(const options& what);
+
+}  // namespace fairlead::simulation

@@ -1,0 +1,178 @@
+#include "tests/simulation/workflows.hpp"
+
+#include <stdexcept>
+
+#include "actors/core/workflow_check.hpp"
+
+namespace fairlead::simulation {
+
+namespace {
+
+void set_backoff(v1::Backoff& out, random_stream& luck) {
+  out.set_first_ms(luck.between(20, 500));
+  out.set_factor(static_cast<double>(luck.between(2, 6)) / 2);
+  out.set_max_ms(luck.between(500, 4'000));
+}
+
+class generator {
+ public:
+  generator(world& in, const std::vector<agent_site>& sites) : luck_(in.shapes), settings_(in.settings), sites_(sites) {}
+
+  v1::WorkflowDefinition make(const std::string& name) {
+    definition_.Clear();
+    definition_.set_name(name);
+    const auto how = luck_.below(100);
+    definition_.set_on_failure(how < 60 ? v1::ON_FAILURE_UNDO : how < 85 ? v1::ON_FAILURE_PARK : v1::ON_FAILURE_COOL_OFF);
+    if (luck_.chance(300)) definition_.set_timeout_ms(luck_.between(2'000, 30'000));
+    auto size = 1 + static_cast<int>(luck_.below(luck_.chance(500) ? 4 : 8));
+    const auto linear = luck_.chance(250);
+    for (int i = 0; i < size; ++i) add_step(i, linear);
+    // Fewer steps are a prefix of the more, so that a shrunk workflow is part of the one that failed.
+    while (definition_.steps_size() > std::max(1, settings_.most_steps)) definition_.mutable_steps()->RemoveLast();
+    make_pivot();
+    make_lawful();
+    return definition_;
+  }
+
+ private:
+  void add_step(int index, bool linear) {
+    auto& step = *definition_.add_steps();
+    step.set_name("s" + std::to_string(index));
+    if (linear && index > 0) step.add_needs("s" + std::to_string(index - 1));
+    for (int i = 0; !linear && i < index; ++i)
+      if (luck_.below(static_cast<std::uint64_t>(index) + 1) < 1 + luck_.below(2)) step.add_needs("s" + std::to_string(i));
+    const auto& site = luck_.pick(sites_);
+    step.set_agent(site.agent);
+    step.set_call("do");
+    step.set_timeout_ms(luck_.between(300, 6'000));
+    step.set_attempts(static_cast<std::uint32_t>(luck_.between(1, 5)));
+    set_backoff(*step.mutable_backoff(), luck_);
+    step.set_in_doubt(luck_.chance(250) ? v1::IN_DOUBT_PARK : luck_.chance(500) ? v1::IN_DOUBT_RETRY : v1::IN_DOUBT_UNSPECIFIED);
+    if (luck_.chance(250)) {
+      const auto how = luck_.below(3);
+      step.set_on_failure(how == 0 ? v1::ON_FAILURE_UNDO : how == 1 ? v1::ON_FAILURE_PARK : v1::ON_FAILURE_COOL_OFF);
+    }
+    step.set_with_json(input_of(step));
+    const auto undo = luck_.below(100);
+    if (undo < 68) {
+      auto& back = *step.mutable_undo();
+      back.set_call("back");
+      back.set_timeout_ms(luck_.between(300, 6'000));
+      back.set_attempts(static_cast<std::uint32_t>(luck_.between(1, 5)));
+      set_backoff(*back.mutable_backoff(), luck_);
+      // An undo that reads what its step gave needs an agent that can look the step up.
+      if (site.lookups && luck_.chance(400))
+        back.set_with_json(R"({"v":"${ .steps.)" + step.name() + R"(.v? }"})");
+      else if (settings_.has(concern::expressions) && luck_.chance(250))
+        back.set_with_json(R"({"m":"${ .input.n + 2 }"})");
+      else
+        back.set_with_json(R"({"n":"${ .input.n }"})");
+    } else if (undo < 90) {
+      step.mutable_undo()->set_none(true);
+    }
+  }
+
+  std::string input_of(const v1::StepDefinition& step) {
+    const auto how = luck_.below(100);
+    if (how < 25) return "";
+    if (how < 50 && step.needs_size() > 0) return R"({"v":"${ .steps.)" + step.needs(0) + (luck_.chance(900) ? R"(.v? }"})" : R"(.v }"})");
+    if (how < 75 && settings_.has(concern::expressions)) return R"({"m":"${ .input.n + 1 }"})";
+    return R"({"n":"${ .input.n }","at":"${ .task.id }"})";
+  }
+
+  void make_pivot() {
+    if (!luck_.chance(300)) return;
+    auto& pivot = *definition_.mutable_steps(static_cast<int>(luck_.below(static_cast<std::uint64_t>(definition_.steps_size()))));
+    pivot.set_pivot(true);
+    pivot.mutable_undo()->Clear();
+    pivot.mutable_undo()->set_none(true);
+  }
+
+  static bool undoes(const v1::WorkflowDefinition& of) {
+    if (of.on_failure() == v1::ON_FAILURE_UNDO) return true;
+    for (const auto& step : of.steps())
+      if (step.on_failure() == v1::ON_FAILURE_UNDO) return true;
+    return false;
+  }
+
+  /// Puts right what the rules forbid.
+  void make_lawful() {
+    const shape known{definition_};
+    for (int i = 0; i < definition_.steps_size(); ++i) {
+      auto& step = *definition_.mutable_steps(i);
+      for (int p = 0; p < definition_.steps_size(); ++p) {
+        if (!definition_.steps(p).pivot() || !known.after(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(p))) continue;
+        const auto effective = step.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? definition_.on_failure() : step.on_failure();
+        if (effective == v1::ON_FAILURE_UNDO) step.set_on_failure(v1::ON_FAILURE_PARK);
+      }
+    }
+    const auto undone = undoes(definition_);
+    auto cools = definition_.on_failure() == v1::ON_FAILURE_COOL_OFF;
+    for (auto& step : *definition_.mutable_steps()) {
+      if (undone && !step.has_undo()) step.mutable_undo()->set_none(true);
+      cools = cools || step.on_failure() == v1::ON_FAILURE_COOL_OFF;
+    }
+    if (cools) definition_.set_cool_off_ms(luck_.between(2'000, 12'000));
+  }
+
+  random_stream& luck_;
+  const options& settings_;
+  const std::vector<agent_site>& sites_;
+  v1::WorkflowDefinition definition_;
+};
+
+}  // namespace
+
+std::vector<agent_site> make_sites(world& in) {
+  std::vector<agent_site> out;
+  auto& luck = in.shapes;
+  const auto agents = luck.between(1, 3);
+  for (std::int64_t a = 0; a < agents; ++a) {
+    const auto lookups = luck.chance(500);
+    const auto instances = luck.between(1, 2);
+    for (std::int64_t i = 0; i < instances; ++i) {
+      agent_site site;
+      site.agent = "a" + std::to_string(a);
+      site.instance = site.agent + "-" + std::to_string(i);
+      site.local = luck.chance(400);
+      site.lookups = lookups;
+      site.capacity = static_cast<std::uint32_t>(luck.chance(300) ? luck.between(1, 2) : luck.between(3, 20));
+      out.push_back(std::move(site));
+    }
+  }
+  return out;
+}
+
+std::vector<v1::WorkflowDefinition> make_workflows(world& in, const std::vector<agent_site>& sites) {
+  std::vector<v1::WorkflowDefinition> out;
+  const auto count = in.shapes.between(1, 2);
+  generator make{in, sites};
+  for (std::int64_t i = 0; i < count; ++i) {
+    out.push_back(make.make("w" + std::to_string(i)));
+    const auto problems = core::check_definition(out.back(), nullptr);
+    if (!problems.empty())
+      throw std::logic_error{"the generator made an unlawful workflow: " + problems.front().step + " " + problems.front().sentence + "\n" +
+                             out.back().DebugString()};
+  }
+  return out;
+}
+
+shape::shape(v1::WorkflowDefinition definition) : definition_(std::move(definition)) {
+  const auto count = static_cast<std::size_t>(definition_.steps_size());
+  after_.assign(count, std::vector<bool>(count, false));
+  needs_ = after_;
+  // Generated steps only need earlier ones.
+  for (std::size_t i = 0; i < count; ++i) {
+    for (const auto& need : definition_.steps(static_cast<int>(i)).needs()) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (definition_.steps(static_cast<int>(j)).name() != need) continue;
+        after_[i][j] = true;
+        needs_[i][j] = true;
+        for (std::size_t k = 0; k < j; ++k)
+          if (after_[j][k]) after_[i][k] = true;
+      }
+    }
+  }
+}
+
+}  // namespace fairlead::simulation

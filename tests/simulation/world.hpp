@@ -1,0 +1,146 @@
+#pragma once
+// Time, order and luck of one run. Events happen one after the other, ordered by their moment and, at the same moment, by when they were
+// put in the queue. Nothing here knows what runs in it.
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <google/protobuf/message_lite.h>
+
+#include "messages/time.hpp"
+#include "tests/simulation/failpoints.hpp"
+#include "tests/simulation/random.hpp"
+#include "tests/simulation/simulation.hpp"
+
+namespace fairlead::simulation {
+
+inline constexpr std::int64_t millisecond = 1'000;  // the queue counts microseconds
+inline constexpr std::int64_t second = 1'000 * millisecond;
+
+/// Thrown at a failpoint to unwind out of the shell that was at work; whoever runs the process catches it.
+struct process_killed {};
+
+/// The first broken rule ends a run.
+struct rule_broken {
+  std::string rule;
+  std::string sentence;
+  bool by_checker = true;
+};
+
+class world final : public clock {
+ public:
+  explicit world(const options& what)
+      : settings(what),
+        disk(what.seed, 1),
+        network(what.seed, 2),
+        services(what.seed, 3),
+        crashes(what.seed, 4),
+        clients(what.seed, 5),
+        operators(what.seed, 6),
+        shapes(what.seed, 7),
+        clocks(what.seed, 8) {}
+
+  // ---- time ----
+
+  /// The wall clock, which jumps. All processes share one machine's.
+  moment now() const override { return from_unix_ms(start_ms + now_us_ / millisecond + wall_offset_ms_); }
+  /// Time that only moves forward; timers run on it.
+  std::int64_t now_us() const noexcept { return now_us_; }
+  /// The latest the wall clock has ever shown: a lease that it has passed is over, also when the clock is set back afterwards.
+  std::int64_t latest_wall_ms() const { return latest_wall_ms_; }
+
+  void jump(std::int64_t by_ms) {
+    wall_offset_ms_ += by_ms;
+    look_at_wall();
+  }
+
+  void after(std::int64_t delay_us, std::function<void()> what) {
+    queue_.push({now_us_ + std::max<std::int64_t>(delay_us, 0), next_order_++, std::move(what)});
+  }
+
+  /// Runs the next event; false when there is none before `until_us`.
+  bool step(std::int64_t until_us);
+  std::uint64_t events() const noexcept { return events_; }
+
+  // ---- faults ----
+
+  /// Whether this concern may still make trouble.
+  bool troubled(concern which) const { return trouble_ && settings.has(which) && faults_ < settings.most_faults; }
+  /// One fault of the kind happens when luck has it.
+  bool strikes(concern which, random_stream& luck, std::uint64_t per_mille);
+  /// The same at a named place.
+  bool strikes(failpoint_id where);
+  void end_trouble() { trouble_ = false; }
+  bool trouble() const noexcept { return trouble_; }
+  std::uint64_t faults() const noexcept { return faults_; }
+
+  // ---- what happened ----
+
+  bool tells() const noexcept { return settings.transcript; }
+  /// One line of the transcript; `what` is called only when there is one. Every line counts for the hash by who, whom and `weight`.
+  template <class Text>
+  void tell(std::string_view who, std::string_view whom, std::uint64_t weight, Text&& what) {
+    fold(who);
+    fold(whom);
+    fold(weight);
+    if (tells()) line(who, whom, what());
+  }
+  /// A line that counts for nothing.
+  void remark(std::string_view who, std::string text) {
+    if (tells()) line(who, {}, std::move(text));
+  }
+  void fold(std::uint64_t value) { hash_ = random_stream::mix(hash_ ^ (value + 0x9e3779b97f4a7c15ULL)) + now_us(); }
+  void fold(std::string_view text);
+  static std::uint64_t weigh(const google::protobuf::MessageLite& message);
+  void count(const char* what, std::uint64_t by = 1) { counts_[what] += by; }
+
+  [[noreturn]] static void broken(std::string rule, std::string sentence) { throw rule_broken{std::move(rule), std::move(sentence), true}; }
+
+  void report(verdict& out);
+
+  options settings;
+  random_stream disk;
+  random_stream network;
+  random_stream services;
+  random_stream crashes;
+  random_stream clients;
+  random_stream operators;
+  random_stream shapes;
+  random_stream clocks;
+
+  static constexpr std::int64_t start_ms = 1'700'000'000'000;
+
+ private:
+  struct entry {
+    std::int64_t at_us;
+    std::uint64_t order;
+    std::function<void()> what;
+    bool operator<(const entry& other) const { return std::pair{at_us, order} > std::pair{other.at_us, other.order}; }
+  };
+  void look_at_wall() { latest_wall_ms_ = std::max(latest_wall_ms_, to_unix_ms(now())); }
+  void line(std::string_view who, std::string_view whom, std::string text);
+
+  std::int64_t now_us_ = 0;
+  std::int64_t wall_offset_ms_ = 0;
+  std::int64_t latest_wall_ms_ = start_ms;
+  std::uint64_t next_order_ = 0;
+  std::uint64_t events_ = 0;
+  std::priority_queue<entry> queue_;
+  bool trouble_ = true;
+  std::uint64_t faults_ = 0;
+  std::array<std::uint64_t, failpoint_count> passed_{};
+  std::array<std::uint64_t, failpoint_count> struck_{};
+  int favourite_ = -1;  // a failpoint that this seed strikes more often; -2: none
+  std::uint64_t deaths_left_ = 0;
+  std::uint64_t hash_ = 0;
+  std::map<std::string, std::uint64_t> counts_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace fairlead::simulation
