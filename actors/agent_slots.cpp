@@ -95,12 +95,11 @@ std::uint64_t agent_slots::held() const {
   return out;
 }
 
-bool agent_slots::any_knows(std::string_view agent, std::string_view call, std::vector<std::string> instance::* among) const {
+bool agent_slots::any_knows(std::string_view agent, std::string_view call, std::vector<std::string> instance::*among) const {
   const auto found = services_.find(agent);
   if (found == services_.end()) return false;
-  return std::any_of(found->second.instances.begin(), found->second.instances.end(), [&](const instance* of) {
-    return std::find((of->*among).begin(), (of->*among).end(), call) != (of->*among).end();
-  });
+  return std::any_of(found->second.instances.begin(), found->second.instances.end(),
+                     [&](const instance* of) { return std::find((of->*among).begin(), (of->*among).end(), call) != (of->*among).end(); });
 }
 
 bool agent_slots::offers(const std::string& agent, const std::string& call) const { return any_knows(agent, call, &instance::calls); }

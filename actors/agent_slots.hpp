@@ -90,7 +90,7 @@ class agent_slots final : public core::agent_directory {
   template <class T>
   using by_name = std::unordered_map<std::string, T, string_hash, std::equal_to<>>;
 
-  bool any_knows(std::string_view agent, std::string_view call, std::vector<std::string> instance::* among) const;
+  bool any_knows(std::string_view agent, std::string_view call, std::vector<std::string> instance::*among) const;
   static instance* freest(const service& of);
   void offer(service& to);
 

@@ -59,7 +59,7 @@ class archiver {
   retention_policy policy_;
   std::vector<std::string> moved_keys_;  // of the pass before, in the index of finished tasks
   bool undone_first_ = false;
-  std::uint64_t alerts_seen_ = 0;  // up to this number alerts have been looked at in this round
+  std::uint64_t alerts_seen_ = 0;                                           // up to this number alerts have been looked at in this round
   std::map<std::pair<std::string, std::string>, std::uint32_t> keep_days_;  // by a workflow's name and hash
 };
 

@@ -71,7 +71,8 @@ status check_operation(const v1::OperateRequest& what) {
     if (id.empty()) return error{v1::ERROR_CODE_INVALID_ARGUMENT, "the request names a task with an empty id", "leave it out"};
   // A verb of a later release comes in as its number.
   if (what.action().verb() == v1::OPERATOR_VERB_UNSPECIFIED || !v1::OperatorVerb_IsValid(what.action().verb()))
-    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "the request does not say what to do with its tasks", "use a client of the node's release"};
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "the request does not say what to do with its tasks",
+                 "use a client of the node's release"};
   return nothing{};
 }
 
@@ -182,8 +183,8 @@ gateway_actor::behavior_type run_gateway(gateway_actor::pointer self, gateway_se
       [self, setup, doctors](const v1::DoctorRequest& what) -> caf::result<v1::DoctorReply> {
         if (doctors->load() >= max_doctors) {
           v1::DoctorReply reply;
-          *reply.mutable_error() = error{v1::ERROR_CODE_OVERLOADED, std::to_string(max_doctors) + " doctors are looking at the tasks already",
-                                         "ask again in a moment"}
+          *reply.mutable_error() = error{v1::ERROR_CODE_OVERLOADED,
+                                         std::to_string(max_doctors) + " doctors are looking at the tasks already", "ask again in a moment"}
                                        .to_proto();
           return reply;
         }

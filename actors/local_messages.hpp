@@ -42,8 +42,8 @@ struct archived_tasks {
 /// A courier to the Scheduler: what it has delivered or given up. `rows` moves its cursors and erases what was taken.
 struct courier_rows {
   store::batch rows;
-  std::uint64_t delivered_events = 0;    // status events that `rows` erases from outboxes
-  std::vector<v1::AlertRecord> alerts;   // to be raised; only kind, subject, sentence and remedy are set
+  std::uint64_t delivered_events = 0;   // status events that `rows` erases from outboxes
+  std::vector<v1::AlertRecord> alerts;  // to be raised; only kind, subject, sentence and remedy are set
 };
 
 }  // namespace fairlead

@@ -62,7 +62,10 @@ struct reply_courier::ended_posts {
 };
 
 reply_courier::reply_courier(world in, settings chosen)
-    : world_(std::move(in)), settings_(std::move(chosen)), ended_(std::make_shared<ended_posts>()) {}
+    : world_(std::move(in)),
+      settings_(std::move(chosen)),
+      ended_(std::make_shared<ended_posts>()),
+      started_unix_ms_(to_unix_ms(world_.time->now())) {}
 
 result<duration> reply_courier::look() {
   if (auto taken = take_up_ended(); !taken.ok()) return taken.failure();
@@ -146,10 +149,12 @@ result<duration> reply_courier::visit(const store::snapshot& view, const std::st
 
   const bool webhook = !first.to().webhook().empty();
   // A client that claims takes the oldest ones first.
-  const auto gone_since = webhook ? to.record.failing_since_unix_ms() : first.at_unix_ms();
+  // The time in which this node was away itself is not the receiver's.
+  const auto failing = webhook ? to.record.failing_since_unix_ms() : first.at_unix_ms();
+  const auto gone_since = failing == 0 ? 0 : std::max(failing, started_unix_ms_);
   if (gone_since != 0 && now - from_unix_ms(gone_since) >= settings_.give_up_after) {
     to.drop_to = view.get_progress().shard.next_position();
-    to.gone_since_unix_ms = gone_since;
+    to.gone_since_unix_ms = failing;
     return busy_pause;
   }
   if (!webhook) return idle_pause;

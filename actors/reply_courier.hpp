@@ -90,6 +90,7 @@ class reply_courier {
   std::map<std::string, receiver, std::less<>> receivers_;  // by the hash of their address
   std::size_t posting_ = 0;
   std::string looked_at_;  // the address that the last look ended with; the next one goes on behind it
+  std::int64_t started_unix_ms_ = 0;
 };
 
 }  // namespace fairlead

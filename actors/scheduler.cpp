@@ -211,6 +211,8 @@ void scheduler::write_alerts(v1::TaskRecord& record, core::decision& made) {
     resolve();
     record.set_alert(alerts_.raise(std::move(draft), page()));
   }
+  // What was raised on the way to the end is over with it.
+  if (made.ended) resolve();
 }
 
 void scheduler::watch_brake(const v1::TaskRecord& record, const core::decision& made) {

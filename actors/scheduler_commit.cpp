@@ -93,7 +93,11 @@ bool scheduler::store_full() const {
   return expected >= usage_.max_bytes / 100 * limits_.full_percent;
 }
 
-std::uint64_t scheduler::active_tasks() const { return shard_.running() + shard_.undoing() - shard_.parked() - shard_.paused(); }
+std::uint64_t scheduler::active_tasks() const {
+  const auto active = shard_.running() + shard_.undoing();
+  // One that is held by the brake may be parked or paused as well, so this is rather too little than too much.
+  return active - std::min(active, shard_.parked() + shard_.paused() + shard_.undo_held());
+}
 
 bool scheduler::settled() const { return sent_.empty() && !wants_flush(); }
 

@@ -152,7 +152,10 @@ void scheduler::archive(const archived_tasks& what) {
   });
   if (reopened) return;
   std::erase_if(reopened_, [&](const auto& one) { return one.second <= what.read_at_sequence; });
-  for (const auto number : what.numbers) leaving_[number] = next_sequence_;
+  for (const auto number : what.numbers) {
+    leaving_[number] = next_sequence_;
+    live_.erase(number);
+  }
   open_.append(what.erasures);
   shard_.set_completed(shard_.completed() - std::min(what.completed, shard_.completed()));
   shard_.set_undone(shard_.undone() - std::min(what.undone, shard_.undone()));

@@ -48,6 +48,8 @@ void scheduler::admit_pending() {
     auto* task = load(number);
     if (task == nullptr) continue;
     apply(*task, core::task_admitted{});
+    // An operator may have ended it before its turn came.
+    forget_if_idle(number);
     flush_if_large();
   }
 }

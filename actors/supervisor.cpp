@@ -12,7 +12,7 @@ namespace fairlead {
 namespace {
 
 constexpr int chunk_requests = 256;           // sent at a time: the Scheduler takes them as one message
-constexpr std::size_t chunk_entries = 2'000;  // looked at by one scan
+constexpr std::size_t chunk_entries = 1'000;  // looked at by one scan
 constexpr std::size_t round_entries = 500;    // looked at by one turn of the slow round
 constexpr std::size_t hint_limit = 200'000;   // hints kept; the index has what is dropped
 constexpr int most_repair_notes = 10;         // lines in the log at a time
@@ -20,7 +20,8 @@ constexpr duration hint_horizon = std::chrono::minutes{5};
 
 }  // namespace
 
-supervisor::supervisor(ports world, duration scan_period) : world_(world), requests_(scan_period), stalls_(scan_period) {}
+supervisor::supervisor(ports world, duration scan_period)
+    : world_(world), scan_period_(scan_period), requests_(scan_period), stalls_(scan_period) {}
 
 // ---- what is due ----
 
@@ -47,7 +48,10 @@ void supervisor::add_due_steps(const v1::TaskRecord& record, std::int64_t now_ms
 }
 
 result<bool> supervisor::ask_for_due(const store::snapshot& view, std::int64_t now_ms) {
+  // What hints speak of stands in the index too: while they wait for their turn, reading it would mostly find what they will ask for.
+  if (fire_held_ && now_ms < read_again_ms_) return true;
   if (!requests_.has_room(view, now_ms)) return true;
+  read_again_ms_ = now_ms + scan_period_.count();
   if (pass_to_.empty()) {
     // What becomes due while the pass lasts belongs to the next one, so every pass comes to its end.
     pass_from_.clear();

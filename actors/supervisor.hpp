@@ -58,6 +58,8 @@ class supervisor {
   void send(v1::RecoverBatch what, std::int64_t now_ms);
 
   ports world_;
+  duration scan_period_;
+  std::int64_t read_again_ms_ = 0;  // until then the index is not read while hints wait for their turn
   supervisor_requests requests_;
   stall_check stalls_;
   progress_round round_;

@@ -3,7 +3,7 @@
 #include "actors/stop_on_bug.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <set>
 
 namespace fairlead {
 
@@ -36,7 +36,8 @@ class supervisor_shell final : public supervisor_outbox {
   }
 
   void fire() {
-    armed_until_.reset();
+    // The earliest of those that are on their way is the one that has come.
+    if (!reminders_.empty()) reminders_.erase(reminders_.begin());
     supervisor_.fire();
     arm();
   }
@@ -47,15 +48,16 @@ class supervisor_shell final : public supervisor_outbox {
 
   void arm() {
     const auto next = supervisor_.next_hint();
-    if (!next || (armed_until_ && *armed_until_ <= *next)) return;
-    armed_until_ = next;
+    // One that comes before it will look again: a second one for the same moment would beget a third, and so on.
+    if (!next || (!reminders_.empty() && *reminders_.begin() <= *next)) return;
+    reminders_.insert(*next);
     self_->delayed_send(self_, std::max(*next - setup_.time->now(), duration{0}), expire_atom_v);
   }
 
   self_pointer self_;
   supervisor_setup setup_;
   supervisor supervisor_;
-  std::optional<moment> armed_until_;
+  std::multiset<moment> reminders_;  // on their way
 };
 
 supervisor_actor::behavior_type run_supervisor(supervisor_actor::stateful_pointer<supervisor_state> self, supervisor_setup setup) {

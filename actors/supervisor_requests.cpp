@@ -1,5 +1,6 @@
 #include "actors/supervisor_requests.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 
@@ -14,6 +15,10 @@ namespace {
 
 // About what the Scheduler decides in 20 ms: enough to keep it busy, little enough for a submission that queues behind it.
 constexpr std::size_t most_out = 768;
+// And no faster than this once a burst is under way, because each recovery brings further steps behind it: 100,000 in four seconds, a good half
+// of what a Scheduler can do, so that submissions find it free.
+constexpr std::int64_t allowed_per_ms = 26;
+constexpr std::int64_t allowance_limit = 768;
 
 /// A moment within the last `length`; one in the future (the clock was set back) is not.
 bool within(std::int64_t at_ms, duration length, std::int64_t now_ms) { return at_ms <= now_ms && now_ms - at_ms < length.count(); }
@@ -72,6 +77,11 @@ bool supervisor_requests::admit(const v1::Recover& what, std::int64_t now_ms) {
 }
 
 bool supervisor_requests::has_room(const store::snapshot& view, std::int64_t now_ms) {
+  // A clock that was set back gives nothing and takes nothing.
+  const auto passed = std::clamp<std::int64_t>(now_ms - counted_at_ms_, 0, allowance_limit);
+  allowance_ = std::min(allowance_limit, allowance_ + passed * allowed_per_ms);
+  counted_at_ms_ = now_ms;
+  if (allowance_ <= 0) return false;
   if (out_ < most_out) return true;
   // What decides nothing leaves no trace in the store, so nothing is waited for longer than this.
   const auto patience = period_ / 4;
@@ -88,6 +98,7 @@ void supervisor_requests::sent(const v1::RecoverBatch& what, std::int64_t now_ms
   const auto requests = static_cast<std::size_t>(what.items_size());
   sent_.push_back({now_ms, requests, what.items(what.items_size() - 1)});
   out_ += requests;
+  allowance_ -= static_cast<std::int64_t>(requests);
 }
 
 }  // namespace fairlead

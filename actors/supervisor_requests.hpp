@@ -56,6 +56,8 @@ class supervisor_requests {
   std::deque<asked> order_;
   std::deque<outstanding> sent_;
   std::size_t out_ = 0;
+  std::int64_t allowance_ = 0;  // requests that may go out at this moment
+  std::int64_t counted_at_ms_ = 0;
 };
 
 }  // namespace fairlead

@@ -193,7 +193,8 @@ decision decide(v1::TaskRecord& record, const event& what, const context& ctx) {
   }
   const auto due = next_due(record, ctx, waits(out));
   // An index entry that came up without anything being due moves to the moment when something is.
-  if (std::holds_alternative<task_due>(what) && record.due_indexed_unix_ms() != due) out.changed = true;
+  const auto looked = std::holds_alternative<task_due>(what) || (std::holds_alternative<recovery_requested>(what) && record.undo_held());
+  if (looked && record.due_indexed_unix_ms() != due) out.changed = true;
   if (out.changed) seal(record, ctx, due);
   return out;
 }

@@ -87,6 +87,7 @@ void task_machine::begin_attempt(std::uint32_t index, v1::Direction direction, c
   step.clear_not_before_unix_ms();
   step.set_instance(std::string{instance.name});
   step.set_incarnation(instance.incarnation);
+  step.clear_given_up();
   out_.changed = true;
 }
 
@@ -138,13 +139,20 @@ bool task_machine::prepare_input(std::uint32_t index, v1::Direction direction) {
   return true;
 }
 
+/// The step's undo still needs an input.
+bool task_machine::undo_wanted(const v1::StepRecord& step) const {
+  if (step.has_undo_input() || attempt_out(step)) return false;
+  if (step.given_up() && step.direction() != v1::DIRECTION_LOOKUP) return false;
+  return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_IN_DOUBT || step.state() == v1::STEP_STATE_UNDOING;
+}
+
 void task_machine::on(const input_evaluated& e) {
   auto* step = find(e.step);
   if (step == nullptr || stopped()) return;
   const auto undo = e.direction == v1::DIRECTION_UNDO;
-  if (undo ? record_.state() != v1::TASK_STATE_UNDOING || step->has_undo_input() || attempt_out(*step) || step->given_up()
-           : step->state() != v1::STEP_STATE_PENDING || step->has_input())
-    return;
+  // The task may have turned round since the worker was asked, or an operator may have settled the step.
+  if (record_.state() != (undo ? v1::TASK_STATE_UNDOING : v1::TASK_STATE_RUNNING)) return;
+  if (undo ? !undo_wanted(*step) : step->state() != v1::STEP_STATE_PENDING || step->has_input()) return;
   if (undo && !ctx_.definition->compiled(step->definition()).undo_with) return;
   if (template_of(*step, e.direction).plain()) return;
   if (e.failure) {
@@ -162,9 +170,8 @@ void task_machine::on(const input_evaluated& e) {
 }
 
 void task_machine::ask_for_input(std::uint32_t index, v1::Direction direction) {
-  const auto asked_now = std::any_of(out_.evaluations.begin(), out_.evaluations.end(), [&](const v1::EvaluateRequest& one) {
-    return one.step() == index && one.direction() == direction;
-  });
+  const auto asked_now = std::any_of(out_.evaluations.begin(), out_.evaluations.end(),
+                                     [&](const v1::EvaluateRequest& one) { return one.step() == index && one.direction() == direction; });
   if (asked_now || (ctx_.evaluating != nullptr && ctx_.evaluating->count(evaluation_key(index, direction)) != 0)) {
     out_.awaits_input = true;
     return;

@@ -54,6 +54,7 @@ class task_machine {
   void start_lookup(std::uint32_t index);
   void start_undo(std::uint32_t index);
   std::optional<agent_instance> claim(const v1::StepRecord& step);
+  bool undo_wanted(const v1::StepRecord& step) const;
   bool prepare_input(std::uint32_t index, v1::Direction direction);
   void begin_attempt(std::uint32_t index, v1::Direction direction, const agent_instance& instance, std::int64_t timeout_ms);
   void hand_over(std::uint32_t index);
@@ -107,6 +108,8 @@ class task_machine {
   void operator_pause(const v1::OperatorAction& action, bool pause);
   /// An operator has seen to something: the task goes on unless something else still needs one.
   void go_on();
+  void catch_up();
+  void release_hold();
   /// What would forbid that the task is undone now; nothing when it may be.
   std::optional<error> cannot_undo() const;
 

@@ -58,12 +58,14 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
   } else {
     for (index = 0; index < steps(); ++index)
       if (at(index).given_up() || at(index).not_before_unix_ms() != 0) chosen.push_back(index);
-    if (chosen.empty() && !record_.parked()) return refuse("no step of task " + record_.id() + " has failed or waits for another attempt");
+    if (chosen.empty() && !record_.parked() && !record_.undo_held())
+      return refuse("no step of task " + record_.id() + " has failed or waits for another attempt");
   }
   for (const auto one : chosen)
     if (!retry_step(one, action)) return;
   if (chosen.empty()) note_operator(v1::EVENT_KIND_OPERATOR_RETRY, action, 0);
   if (record_.state() == v1::TASK_STATE_RUNNING && timed_out()) record_.set_timed_out(true);  // who says retry means it
+  if (record_.undo_held()) release_hold();
   go_on();
 }
 
@@ -75,7 +77,7 @@ bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& act
   }
   if (action.has_json() && !edit_input(index, action)) return false;
   const auto waits = step.given_up() || step.not_before_unix_ms() != 0;
-  if (!waits && !(step.state() == v1::STEP_STATE_PENDING && (record_.parked() || action.has_json()))) {
+  if (!waits && !(step.state() == v1::STEP_STATE_PENDING && (record_.parked() || record_.undo_held() || action.has_json()))) {
     refuse("step " + step.path() + " is " + state_word(step.state()) + " and does not wait for another attempt");
     return false;
   }
@@ -239,17 +241,18 @@ void task_machine::operator_pause(const v1::OperatorAction& action, bool pause) 
   if (record_.state() == v1::TASK_STATE_PENDING) begin();
   record_.set_paused(pause);
   out_.transitions.push_back({0, pause ? state_word(record_.state()) : "paused", pause ? "paused" : state_word(record_.state()), 0, {}});
-  if (!pause) go_on();
+  if (pause) return;
+  // Whatever else holds the task, an operator's or the brake's, still does.
+  catch_up();
+  advance();
 }
 
 void task_machine::go_on() {
-  if (record_.state() == v1::TASK_STATE_RUNNING && record_.undo_held()) {
+  // What the task's own timeout has brought under the brake only a retry takes from there.
+  if (record_.state() == v1::TASK_STATE_RUNNING && record_.undo_held() && !record_.timed_out()) {
     const auto failed = std::any_of(record_.steps().begin(), record_.steps().end(),
                                     [this](const v1::StepRecord& step) { return step.given_up() && answer_of(step) == answer::undo; });
-    if (!failed) {
-      record_.clear_undo_held();
-      record_.clear_undo_reason();
-    }
+    if (!failed) release_hold();
   }
   const auto still = std::find_if(record_.steps().begin(), record_.steps().end(), [this](const v1::StepRecord& step) {
     return record_.state() == v1::TASK_STATE_RUNNING && step.given_up() && answer_of(step) == answer::park;
@@ -259,11 +262,22 @@ void task_machine::go_on() {
   } else {
     unpark(record_, ctx_.now, out_);
   }
+  catch_up();
+  advance();
+}
+
+void task_machine::release_hold() {
+  record_.clear_undo_held();
+  record_.clear_undo_reason();
+  out_.changed = true;
+}
+
+/// What came up while nothing was allowed to start.
+void task_machine::catch_up() {
   for (std::uint32_t i = 0; i < steps(); ++i) {
     recover_if_due(i);
     if (record_.state() == v1::TASK_STATE_RUNNING && at(i).given_up()) answer_given_up(i);
   }
-  advance();
 }
 
 }  // namespace fairlead::core

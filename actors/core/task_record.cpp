@@ -226,7 +226,8 @@ std::int64_t next_due(const v1::TaskRecord& record, const context& ctx, bool wai
   // With nothing under way some ready step waits for a slot or for its input, or the brake on mass undo holds the task.
   if (waiting || !underway) consider(to_unix_ms(ctx.now) + waiting_recheck_ms);
   const auto limit = ctx.definition->definition().timeout_ms();
-  if (limit > 0 && record.state() == v1::TASK_STATE_RUNNING && !record.timed_out()) consider(record.created_at_unix_ms() + limit);
+  if (limit > 0 && record.state() == v1::TASK_STATE_RUNNING && !record.timed_out() && !record.undo_held())
+    consider(record.created_at_unix_ms() + limit);
   return due;
 }
 

@@ -73,14 +73,15 @@ void task_machine::undo_next(std::uint32_t index) {
   const auto& compiled = ctx_.definition->compiled(step.definition());
   if (!compiled.undo_with || (planted(&planted_faults::skip_undo) && !doubt)) return undo_done(index, "there is nothing to undo");
   if (doubt && compiled.undo_reads_output) {
+    // An agent that is not there yet may turn out to look things up.
+    const auto instance = claim(step);
+    if (!instance) return;
+    ctx_.agents->release(instance->name, instance->incarnation);
     cannot_render(index, v1::DIRECTION_UNDO,
                   "it is in doubt whether the step was done, and its undo needs the step's own output, which nobody knows");
     return;
   }
-  if (asked_in_vain) {
-    at(index).set_direction(v1::DIRECTION_UNDO);
-    at(index).clear_given_up();
-  }
+  // That it was looked up in vain stays in the record until the undo is out, or it would be asked again.
   start_undo(index);
 }
 

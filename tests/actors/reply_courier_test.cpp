@@ -223,7 +223,15 @@ TEST_F(reply_courier_test, gives_a_receiver_up_that_is_gone_for_long_across_rest
   one->look();
   one->commit_all();
   ASSERT_TRUE(one->alerts.empty());
+  // The ten minutes in which the node was away do not count.
   pass(std::chrono::minutes{4});
+  one->look();
+  one->commit_all();
+  ASSERT_TRUE(one->alerts.empty());
+  ASSERT_FALSE(one->posts.fail(with_token, "it answered 503").empty());
+  one->look();
+  one->commit_all();
+  pass(std::chrono::minutes{6});
   one->look();
   one->commit_all();
   ASSERT_EQ(one->alerts.size(), 1u);

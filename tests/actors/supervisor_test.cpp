@@ -209,6 +209,7 @@ TEST_F(supervisor_test, waits_for_the_scheduler_when_enough_has_been_asked_for) 
   for (int i = 0; i < 10; ++i) EXPECT_TRUE(scan());
   EXPECT_EQ(asked().size(), 768u);
   for (std::uint64_t i = 1; i <= 256; ++i) recover(i);
+  time.now_ms += 20;
   for (int i = 0; i < 10; ++i) EXPECT_TRUE(scan());
   const auto more = asked();
   ASSERT_EQ(more.size(), 256u);
@@ -279,9 +280,23 @@ TEST_F(supervisor_test, fires_many_hints_in_chunks_and_waits_for_the_scheduler) 
   for (int i = 0; i < 10; ++i) watcher.fire();
   EXPECT_EQ(asked().size(), 512u);
   for (std::uint64_t i = 1; i <= 768; ++i) recover(i);
+  time.now_ms += 20;
   for (int i = 0; i < 10; ++i) watcher.fire();
   EXPECT_EQ(asked().size(), 232u);
   EXPECT_EQ(watcher.next_hint(), std::nullopt);
+}
+
+TEST_F(supervisor_test, spreads_a_burst_so_that_the_scheduler_has_time_for_others) {
+  create_failed(1, 2'000);
+  std::size_t asked_in_20_ms = 0;
+  for (std::uint64_t done = 1; time.now_ms < 10'020; time.now_ms += 1) {
+    scan();
+    const auto now_asked = asked().size();
+    asked_in_20_ms += now_asked;
+    for (std::size_t i = 0; i < now_asked; ++i) recover(done++);
+  }
+  EXPECT_GT(asked_in_20_ms, 700u);
+  EXPECT_LT(asked_in_20_ms, 768u + 20u * 26u + 256u) << "all at once would hold up everything that comes behind it";
 }
 
 // ---- no silent stall ----

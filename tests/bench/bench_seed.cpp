@@ -28,7 +28,8 @@ v1::TaskRecord finished_task(const v1::WorkflowDefinition& definition, const std
   task.set_workflow_hash(hash);
   task.set_content_hash(store::content_hash(task.id()));
   task.set_state(v1::TASK_STATE_COMPLETED);
-  task.mutable_input()->set_json("{\"note\":\"" + std::string(188, 'x') + "\"}");
+  task.mutable_input()->set_json(R"({"order_id":1,"amount_cents":4400,"items":[],"address":{"city":"Reims"},"note":")" +
+                                 std::string(115, 'x') + "\"}");
   task.set_created_at_unix_ms(now_ms - 10'000);
   task.set_finished_at_unix_ms(now_ms);
   task.set_version(4);
@@ -56,9 +57,11 @@ void make_live(v1::TaskRecord& task, std::int64_t due_ms) {
   task.clear_finished_at_unix_ms();
   for (auto& step : *task.mutable_steps()) {
     step.set_state(v1::STEP_STATE_PENDING);
+    step.clear_attempt();
     step.clear_output();
   }
   task.mutable_steps(0)->set_state(v1::STEP_STATE_FAILED);
+  task.mutable_steps(0)->set_attempt(1);
   task.mutable_steps(0)->set_failure_count(1);
   task.mutable_steps(0)->set_not_before_unix_ms(due_ms);
   task.set_due_unix_ms(due_ms);

@@ -190,5 +190,86 @@ TEST(task_undo, goes_on_after_the_pivot_and_says_so_when_the_timeout_has_passed)
   EXPECT_TRUE(w.outcome(0, 1).ended);
 }
 
+TEST(task_undo, is_not_parked_by_an_input_that_nobody_needs_any_more) {
+  world w{undoing({undoable(step("a")), undoable(step("b", {}, R"({"n":"${ .input.n + 1 }"})"))})};
+  w.started();
+  w.outcome(0, 1);
+  w.operate(v1::OPERATOR_VERB_CANCEL);
+  ASSERT_EQ(w.record.state(), v1::TASK_STATE_UNDOING);
+  EXPECT_FALSE(w.apply(input_evaluated{1, {}, error{v1::ERROR_CODE_EXPRESSION, "no", ""}}).changed);
+  EXPECT_FALSE(w.record.parked());
+}
+
+TEST(task_undo, is_looked_up_once_though_its_undo_waits_for_an_expression) {
+  world w{undoing({undoable(step("a"), R"({"n":"${ .input.n + 1 }"})"), undoable(step("b"))})};
+  w.agents.lookups = {"do_a"};
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT);
+  w.operate(v1::OPERATOR_VERB_CANCEL);
+  w.fault(1, 1, v1::FAULT_KIND_TRANSIENT);
+  EXPECT_EQ(w.outcome_of(0, v1::DIRECTION_LOOKUP, v1::LOOKUP_VERDICT_UNKNOWN).evaluations.size(), 1u);
+  const auto made = w.apply(input_evaluated{0, {"2"}, std::nullopt, v1::DIRECTION_UNDO});
+  ASSERT_EQ(made.performs.size(), 1u);
+  EXPECT_EQ(made.performs[0].message.direction(), v1::DIRECTION_UNDO);
+  EXPECT_TRUE(made.performs[0].message.in_doubt());
+}
+
+TEST(task_undo, waits_for_an_agent_that_may_look_it_up) {
+  world w{undoing({undoable(step("a"), R"({"ref":"${ .steps.a.id }"})")})};
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT);
+  const auto there = w.agents.instances;
+  w.agents.instances.clear();
+  EXPECT_FALSE(w.operate(v1::OPERATOR_VERB_CANCEL).parked);
+  w.agents.instances = there;
+  w.agents.lookups = {"do_a"};
+  const auto made = w.apply(slot_freed{});
+  ASSERT_EQ(made.performs.size(), 1u);
+  EXPECT_EQ(made.performs[0].message.direction(), v1::DIRECTION_LOOKUP);
+}
+
+TEST(task_undo, held_by_the_brake_is_looked_at_now_and_then_whatever_is_due) {
+  auto definition = undoing({undoable(step("a")), undoable(step("b"))});
+  definition.set_timeout_ms(1'000);
+  world w{definition};
+  w.hold_undo = true;
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_TRANSIENT);
+  w.fault(1, 1, v1::FAULT_KIND_PERMANENT);
+  ASSERT_TRUE(w.record.undo_held());
+  w.advance_ms(60'000);
+  w.recover(0);
+  EXPECT_EQ(w.record.due_unix_ms(), w.now_ms + 30'000) << "neither the timeout nor the backoff may keep it due for ever";
+}
+
+TEST(task_undo, held_by_the_brake_is_not_let_go_by_pausing_and_resuming) {
+  auto definition = undoing({undoable(step("a"))});
+  definition.set_timeout_ms(1'000);
+  world w{definition};
+  w.hold_undo = true;
+  w.agents.instances["n1/svc"].capacity = 0;
+  w.started();
+  w.advance_ms(1'000);
+  w.apply(task_due{});
+  ASSERT_TRUE(w.record.undo_held());
+  w.operate(v1::OPERATOR_VERB_PAUSE);
+  w.operate(v1::OPERATOR_VERB_RESUME);
+  EXPECT_TRUE(w.record.undo_held());
+  EXPECT_FALSE(w.operate(v1::OPERATOR_VERB_RETRY).refused.has_value()) << "a retry is what saves it";
+  EXPECT_FALSE(w.record.undo_held());
+}
+
+TEST(task, parked_stays_parked_when_it_is_paused_and_resumed) {
+  world w{graph({step("a")}, 1'000)};
+  w.agents.instances["n1/svc"].capacity = 0;
+  w.started();
+  w.advance_ms(1'000);
+  w.apply(task_due{});
+  ASSERT_TRUE(w.record.parked());
+  w.operate(v1::OPERATOR_VERB_PAUSE);
+  w.operate(v1::OPERATOR_VERB_RESUME);
+  EXPECT_TRUE(w.record.parked());
+}
+
 }  // namespace
 }  // namespace fairlead::core::testing

@@ -124,9 +124,26 @@ void operators::let_go() {
   const auto view = node_.reads().read();
   for (const auto& [number, seen] : checker_.seen()) {
     const auto record = store::load_task(*view, number);
-    if (record.ok() && *record && (*record)->paused()) order((*record)->id(), action(v1::OPERATOR_VERB_RESUME));
+    if (!record.ok() || !*record) continue;
+    if ((*record)->paused()) order((*record)->id(), action(v1::OPERATOR_VERB_RESUME));
+    say_again(**record);
   }
   if (view->get_progress().shard.undo_brake_since_unix_ms() != 0) release_brake();
+}
+
+// An order may have died with the node after its key was blocked in the service: whoever blocks a key says so until it is heard.
+void operators::say_again(const v1::TaskRecord& record) {
+  if (record.state() != v1::TASK_STATE_RUNNING) return;
+  for (const auto& step : record.steps()) {
+    const auto open =
+        step.state() == v1::STEP_STATE_IN_DOUBT || step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_PENDING;
+    if (!open || step.complete_by_unix_ms() != 0 || !services_.blocked(core::idempotency_key(record, step, v1::DIRECTION_PERFORM)))
+      continue;
+    if (settle(record, step)) continue;
+    auto what = action(v1::OPERATOR_VERB_RETRY, step.path());
+    what.set_json(R"({"n":7})");
+    order(record.id(), what);
+  }
 }
 
 void operators::resolve(int round) {

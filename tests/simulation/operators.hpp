@@ -29,6 +29,7 @@ class operators {
   void see_to(const v1::TaskRecord& record, int round);
   void order(const std::string& id, v1::OperatorAction what, bool at_once = false);
   bool settle(const v1::TaskRecord& record, const v1::StepRecord& step);
+  void say_again(const v1::TaskRecord& record);
   void acknowledge_alerts();
   void release_brake();
   static v1::OperatorAction action(v1::OperatorVerb verb, const std::string& step = {});

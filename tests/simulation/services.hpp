@@ -32,6 +32,12 @@ class services {
   /// A person looks into the service, and blocks the key when it was never performed (nullopt): then it never will be.
   std::optional<std::string> inspect(const std::string& perform_key);
 
+  /// Somebody has looked in vain for its effect and blocked it.
+  bool blocked(const std::string& perform_key) const {
+    const auto found = keys_.find(perform_key);
+    return found != keys_.end() && found->second.state == fate::blocked;
+  }
+
  private:
   enum class fate { performed, undone, promised_away, blocked };
   struct known_key {
