@@ -11,7 +11,7 @@ namespace fairlead {
 namespace {
 
 constexpr duration resend_after = std::chrono::seconds{2};
-constexpr std::size_t over_limit = 10'000;  // attempts remembered though they are over; a second message comes soon or not at all
+constexpr std::size_t over_limit = 1'024;  // attempts remembered though they are over; a second message comes soon or not at all
 
 agents::attempt_key key_of(const v1::Perform& what) { return {what.task_number(), what.step(), what.direction(), what.attempt()}; }
 
@@ -122,12 +122,11 @@ void agent_host::report(const agents::attempt_key& key, moment complete_by, agen
 }
 
 void agent_host::remember_over(const agents::attempt_key& key, moment complete_by) {
-  const auto now = time_.now();
-  while (!over_until_.empty() && (over_until_.begin()->first <= now || over_until_.size() >= over_limit)) {
-    over_.erase(over_until_.begin()->second);
-    over_until_.erase(over_until_.begin());
-  }
-  if (complete_by > now && over_.emplace(key, complete_by).second) over_until_.emplace(complete_by, key);
+  if (complete_by <= time_.now() || !over_.insert(key).second) return;
+  over_order_.push_back(key);
+  if (over_order_.size() <= over_limit) return;
+  over_.erase(over_order_.front());
+  over_order_.pop_front();
 }
 
 void agent_host::acknowledged(const v1::OutcomeAckBatch& what) {

@@ -6,11 +6,13 @@
 // handed over twice is carried out once; a lookup that its backend does not offer is answered (it is not known) and never performed.
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "actors/agents/backend.hpp"
 #include "actors/ports.hpp"
@@ -81,9 +83,9 @@ class agent_host {
   std::unordered_map<agents::attempt_key, moment, attempt_key_hash> held_;  // until complete_by
   std::multimap<moment, agents::attempt_key> leases_;                       // the same by time
   std::unordered_map<agents::attempt_key, unacknowledged, attempt_key_hash> outcomes_;
-  // Attempts that are over and acknowledged, until the message that handed them over would be too late: it may come a second time.
-  std::unordered_map<agents::attempt_key, moment, attempt_key_hash> over_;
-  std::multimap<moment, agents::attempt_key> over_until_;  // the same by time
+  // Attempts that are over and acknowledged lately: the message that handed them over may come a second time.
+  std::unordered_set<agents::attempt_key, attempt_key_hash> over_;
+  std::deque<agents::attempt_key> over_order_;  // the same, oldest first
   std::optional<moment> resend_at_;
   v1::OutcomeBatch gathered_;
 

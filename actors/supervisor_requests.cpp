@@ -15,9 +15,9 @@ namespace {
 
 // About what the Scheduler decides in 20 ms: enough to keep it busy, little enough for a submission that queues behind it.
 constexpr std::size_t most_out = 768;
-// And no faster than this once a burst is under way, because each recovery brings further steps behind it: 100,000 in four seconds, a good half
+// And no faster than this once a burst is under way, because each recovery brings further steps behind it: 100,000 in less than five seconds, a good half
 // of what a Scheduler can do, so that submissions find it free.
-constexpr std::int64_t allowed_per_ms = 26;
+constexpr std::int64_t allowed_per_ms = 22;
 constexpr std::int64_t allowance_limit = 768;
 
 /// A moment within the last `length`; one in the future (the clock was set back) is not.
