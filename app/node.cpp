@@ -98,7 +98,8 @@ shard_options options_of(const node_config& config, std::vector<local_agent> age
   out.limits.pending_tasks = config.pending_tasks;
   out.limits.input_bytes = config.input_bytes;
   out.limits.uncommitted_bytes = config.uncommitted_bytes;
-  out.limits.brake = {config.undo_brake_on, config.undo_brake_share_percent, duration{config.undo_brake_window_ms}, config.undo_brake_at_least};
+  out.limits.brake = {config.undo_brake_on, config.undo_brake_share_percent, duration{config.undo_brake_window_ms},
+                      config.undo_brake_at_least};
   out.scan_period = duration{config.scan_period_ms};
   out.retention = {duration{config.archive_after_ms}, duration{config.keep_ms}};
   out.archive_directory = config.store_path + "/archive";
