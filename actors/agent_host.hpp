@@ -15,6 +15,7 @@
 #include <unordered_set>
 
 #include "actors/agents/backend.hpp"
+#include "actors/core/planted_faults.hpp"
 #include "actors/ports.hpp"
 
 namespace fairlead {
@@ -48,6 +49,9 @@ class agent_host {
   agent_host(identity who, agents::backend& backend, const clock& time, agent_outbox& out);
 
   v1::RegisterAgent registration() const;
+
+  /// Faults that tests switch on; never in production.
+  void plant(const core::planted_faults& faults) { planted_ = &faults; }
 
   void perform(v1::PerformBatch what);
   void acknowledged(const v1::OutcomeAckBatch& what);
@@ -86,6 +90,7 @@ class agent_host {
   // Attempts that are over and acknowledged lately: the message that handed them over may come a second time.
   std::unordered_set<agents::attempt_key, attempt_key_hash> over_;
   std::deque<agents::attempt_key> over_order_;  // the same, oldest first
+  const core::planted_faults* planted_ = nullptr;
   std::optional<moment> resend_at_;
   v1::OutcomeBatch gathered_;
 

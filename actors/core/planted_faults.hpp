@@ -20,6 +20,7 @@ struct planted_faults {
   bool pass_over_doubt = false;        // a step in doubt counts as one that never happened
   bool lose_timer = false;             // the entry in the due index is not written
   bool lose_alert = false;             // a task parks without an alert
+  bool speak_after_lease = false;      // an agent goes on after complete_by and reports what it has done
   bool lose_status_event = false;      // a status event is counted and not written
 };
 

@@ -181,6 +181,15 @@ TEST_F(agent_host_test, carries_out_once_what_is_handed_over_twice) {
   EXPECT_EQ(backend.started.size(), 2u) << "another attempt is another piece of work";
 }
 
+TEST_F(agent_host_test, does_not_begin_anew_what_is_acknowledged_and_comes_once_more) {
+  const auto one = attempt(1);
+  hand_over({one});
+  finish(1);
+  acknowledge(1);
+  hand_over({one});
+  EXPECT_EQ(backend.started.size(), 1u);
+}
+
 TEST_F(agent_host_test, repeats_an_outcome_until_it_is_acknowledged) {
   hand_over({attempt(1), attempt(2)});
   finish(1);

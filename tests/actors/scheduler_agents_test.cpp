@@ -318,5 +318,16 @@ TEST_F(scheduler_work_test, gives_the_slot_of_an_expired_attempt_to_the_next) {
   EXPECT_EQ(handed_over(), (names{"t1", "t2", "t1"}));
 }
 
+TEST_F(scheduler_work_test, sends_no_successor_what_was_meant_for_the_process_before_it) {
+  add_agent(agent("n1/svc"));
+  offer({submission("t1")});
+  node->shell.flush();
+  // The hand-over is on its way to the disk when the process dies.
+  node->shell.add_agent(agent("n1/svc", 1'000, 2));
+  node->settle();
+  ASSERT_EQ(out.performs.size(), 1u) << "the first attempt and the second would both be carried out";
+  EXPECT_EQ(out.performs[0].what.attempt(), 2u);
+}
+
 }  // namespace
 }  // namespace fairlead::testing

@@ -242,6 +242,19 @@ TEST(task_undo, held_by_the_brake_is_looked_at_now_and_then_whatever_is_due) {
   EXPECT_EQ(w.record.due_unix_ms(), w.now_ms + 30'000) << "neither the timeout nor the backoff may keep it due for ever";
 }
 
+TEST(task_undo, held_by_the_brake_begins_after_its_release_though_only_a_waiting_step_is_asked_for) {
+  world w{undoing({undoable(step("a")), undoable(step("b"))})};
+  w.hold_undo = true;
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_TRANSIENT);
+  w.fault(1, 1, v1::FAULT_KIND_PERMANENT);
+  ASSERT_TRUE(w.record.undo_held());
+  w.hold_undo = false;
+  w.advance_ms(60'000);
+  EXPECT_TRUE(w.recover(0).ended);
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_UNDONE);
+}
+
 TEST(task_undo, held_by_the_brake_is_not_let_go_by_pausing_and_resuming) {
   auto definition = undoing({undoable(step("a"))});
   definition.set_timeout_ms(1'000);

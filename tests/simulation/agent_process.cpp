@@ -17,7 +17,23 @@ agents::process::process(world& in, services& behind, const agent_site& site, st
       site_(site),
       me_{site.instance, incarnation, 0},
       around_(std::move(around)),
-      host_({site.agent, site.instance, incarnation, "native"}, *this, in, *this) {}
+      host_({site.agent, site.instance, incarnation, "native"}, *this, in, *this) {
+  host_.plant(*around_.planted);
+}
+
+// Guarantee 4: whoever reaches complete_by says nothing of what it has not finished. Timers count whole milliseconds.
+void agents::process::check_silence(const v1::Outcome& said) {
+  const auto found = begun_.find({said.task_number(), said.step(), said.direction(), said.attempt()});
+  if (found == begun_.end()) return;
+  auto& lease = found->second;
+  // What was over as soon as it began is first heard of here.
+  if (!lease.finished) lease.finished = world_.now();
+  // Once the wall clock has been set, a reminder that was made before may come late; the fence is what counts then.
+  if (world_.clock_settings() == 0 && *lease.finished > lease.until + duration{2})
+    world::broken("spoke_after_lease", site_.instance + " reports attempt " + std::to_string(said.attempt()) + " of step " +
+                                           std::to_string(said.step()) + " of task " + std::to_string(said.task_number()) +
+                                           ", which it had not finished when its lease ended");
+}
 
 std::vector<std::string> agents::process::lookups() const {
   if (site_.lookups) return {"do"};
@@ -58,6 +74,7 @@ void agents::process::after_message() {
 }
 
 void agents::process::outcomes(v1::OutcomeBatch what) {
+  for (const auto& one : what.items()) check_silence(one);
   world_.tell(site_.instance, "scheduler", world_.weigh(what), [&] {
     std::string text = "outcomes:";
     for (const auto& one : what.items())
@@ -73,6 +90,7 @@ void agents::process::outcomes(v1::OutcomeBatch what) {
 }
 
 void agents::process::finish_later(attempt_key key, attempt_result result) {
+  if (const auto begun = begun_.find(key); begun != begun_.end() && !begun->second.finished) begun->second.finished = world_.now();
   world_.after(world_.services.between(1, 60), [self = around_.self, key, result = std::move(result)] {
     self([&](process& here) {
       here.host_.finished(key, result);
@@ -131,6 +149,7 @@ bool agents::process::fails_at_once(const v1::Perform& what, const completion& d
 void agents::process::start(const v1::Perform& what, completion done) {
   const attempt_key key{what.task_number(), what.step(), what.direction(), what.attempt()};
   at_work_[key] = true;
+  begun_[key] = {from_unix_ms(what.complete_by_unix_ms()), std::nullopt};
   world_.tell(site_.instance, "", what.attempt(), [&] {
     return "starts " + v1::Direction_Name(what.direction()).substr(10) + " of " + what.task_id() + "/" + what.step_path() + " attempt " +
            std::to_string(what.attempt());

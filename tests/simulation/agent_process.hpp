@@ -17,6 +17,7 @@ class agents::process final : public fairlead::agents::backend, public agent_out
   struct surroundings {
     std::function<void(const std::function<void(process&)>&)> self;  // runs it here, unless the process is gone by then
     std::function<void(v1::OutcomeBatch)> outcomes;
+    const core::planted_faults* planted = nullptr;
   };
 
   process(world& in, services& behind, const agent_site& site, std::uint64_t incarnation, surroundings around);
@@ -45,6 +46,7 @@ class agents::process final : public fairlead::agents::backend, public agent_out
               const fairlead::agents::attempt_result& result);
   bool fails_at_once(const v1::Perform& what, const fairlead::agents::completion& done);
   void after_message();
+  void check_silence(const v1::Outcome& said);
 
   world& world_;
   services& services_;
@@ -53,6 +55,11 @@ class agents::process final : public fairlead::agents::backend, public agent_out
   surroundings around_;
   agent_host host_;
   std::unordered_map<fairlead::agents::attempt_key, bool, attempt_key_hash> at_work_;
+  struct lease {
+    moment until;
+    std::optional<moment> finished;
+  };
+  std::unordered_map<fairlead::agents::attempt_key, lease, attempt_key_hash> begun_;  // for the check that it keeps silent afterwards
   bool flush_armed_ = false;
   std::optional<moment> armed_until_;
 };

@@ -5,8 +5,8 @@
 
 namespace fairlead::simulation {
 
-agents::agents(world& in, network& net, services& behind, std::vector<agent_site> sites)
-    : world_(in), network_(net), services_(behind), sites_(std::move(sites)) {
+agents::agents(world& in, network& net, services& behind, std::vector<agent_site> sites, const core::planted_faults& planted)
+    : world_(in), network_(net), services_(behind), sites_(std::move(sites)), planted_(planted) {
   for (const auto& site : sites_) {
     places_.push_back(std::make_unique<place>());
     places_.back()->site = site;
@@ -55,6 +55,7 @@ void agents::start(place& where) {
   around.outcomes = [this, &where](v1::OutcomeBatch what) {
     network_.send(where.site.instance + ">node", !where.site.local, [this, what = std::move(what)] { shard_->outcomes(what); });
   };
+  around.planted = &planted_;
   where.alive = std::make_unique<process>(world_, services_, where.site, incarnation, std::move(around));
   world_.tell(where.site.instance, "", incarnation, [&] { return "starts as incarnation " + std::to_string(incarnation); });
   report(where, incarnation);

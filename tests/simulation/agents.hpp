@@ -37,7 +37,7 @@ class agents {
     virtual void die() = 0;
   };
 
-  agents(world& in, network& net, services& behind, std::vector<agent_site> sites);
+  agents(world& in, network& net, services& behind, std::vector<agent_site> sites, const core::planted_faults& planted);
   ~agents();
 
   void connect(shard& to) { shard_ = &to; }
@@ -73,6 +73,7 @@ class agents {
   network& network_;
   services& services_;
   std::vector<agent_site> sites_;
+  const core::planted_faults& planted_;
   std::vector<std::unique_ptr<place>> places_;
   shard* shard_ = nullptr;
 };

@@ -17,7 +17,7 @@ constexpr std::uint64_t seeds_at_a_time = 250;
 
 using fault = bool core::planted_faults::*;
 
-constexpr std::array<std::pair<const char*, fault>, 16> all_faults{{
+constexpr std::array<std::pair<const char*, fault>, 17> all_faults{{
     {"act_before_commit", &core::planted_faults::act_before_commit},
     {"forget_fence", &core::planted_faults::forget_fence},
     {"accept_after_recovery", &core::planted_faults::accept_after_recovery},
@@ -33,6 +33,7 @@ constexpr std::array<std::pair<const char*, fault>, 16> all_faults{{
     {"pass_over_doubt", &core::planted_faults::pass_over_doubt},
     {"lose_timer", &core::planted_faults::lose_timer},
     {"lose_alert", &core::planted_faults::lose_alert},
+    {"speak_after_lease", &core::planted_faults::speak_after_lease},
     {"lose_status_event", &core::planted_faults::lose_status_event},
 }};
 static_assert(sizeof(core::planted_faults) == all_faults.size(), "every planted fault stands here");

@@ -22,7 +22,7 @@ class scene {
         services_(world_, ledger_),
         sites_(make_sites(world_)),
         workflows_(make_workflows(world_, sites_)),
-        agents_(world_, network_, services_, sites_),
+        agents_(world_, network_, services_, sites_, what.planted),
         checker_(world_, ledger_, workflows_),
         node_(world_, network_, agents_, checker_),
         clients_(world_, network_, node_, checker_, workflows_),

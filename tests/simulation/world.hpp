@@ -52,11 +52,14 @@ class world final : public clock {
   moment now() const override { return from_unix_ms(start_ms + now_us_ / millisecond + wall_offset_ms_); }
   /// Time that only moves forward; timers run on it.
   std::int64_t now_us() const noexcept { return now_us_; }
+  /// How often the wall clock has been set.
+  std::uint64_t clock_settings() const noexcept { return clock_settings_; }
   /// The latest the wall clock has ever shown: a lease that it has passed is over, also when the clock is set back afterwards.
   std::int64_t latest_wall_ms() const { return latest_wall_ms_; }
 
   void jump(std::int64_t by_ms) {
     wall_offset_ms_ += by_ms;
+    ++clock_settings_;
     look_at_wall();
   }
 
@@ -128,6 +131,7 @@ class world final : public clock {
 
   std::int64_t now_us_ = 0;
   std::int64_t wall_offset_ms_ = 0;
+  std::uint64_t clock_settings_ = 0;
   std::int64_t latest_wall_ms_ = start_ms;
   std::uint64_t next_order_ = 0;
   std::uint64_t events_ = 0;
