@@ -1,40 +1,45 @@
 #pragma once
-// Hosts one agent instance of any kind: keeps leases, drops duplicates, and keeps each outcome until the Scheduler has recorded or
-// refused it. A shell over ports. One thread at a time.
+// Hosts one agent instance of any kind: keeps leases, repeats tries, drops duplicates, sends heartbeats, and keeps each outcome until the
+// Scheduler has recorded or refused it. A shell over ports. One thread at a time.
 //
-// What it promises: at complete_by it stops an attempt and never speaks of it again unless it had finished before; the same attempt
-// handed over twice is carried out once; a lookup that its backend does not offer is answered (it is not known) and never performed.
+// What it promises: at the end of its lease (complete_by, or before that the moment by which its heartbeat had to be renewed) it stops an
+// attempt and never speaks of it again unless it had finished before; the same attempt handed over twice is carried out once; every try of an
+// attempt carries the same key and the same input, and none is begun that could not end before complete_by; a lookup that its backend does
+// not offer is answered (it is not known) and never performed; no secret leaves it in an outcome or in progress.
+//
+// Its parts: agent_host.cpp takes attempts and reports their ends, agent_host_leases.cpp looks after those under way, agent_tries.* counts
+// tries, agent_heartbeats.* keeps heartbeats.
 
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "actors/agent_heartbeats.hpp"
+#include "actors/agent_tries.hpp"
 #include "actors/agents/backend.hpp"
+#include "actors/agents/secrets.hpp"
+#include "actors/agents/settings.hpp"
 #include "actors/core/planted_faults.hpp"
 #include "actors/ports.hpp"
 
 namespace fairlead {
-
-struct attempt_key_hash {
-  std::size_t operator()(const agents::attempt_key& key) const noexcept {
-    const auto low = (static_cast<std::uint64_t>(key.step) << 40) ^ (static_cast<std::uint64_t>(key.attempt) << 8) ^
-                     static_cast<std::uint64_t>(key.direction);
-    return std::hash<std::uint64_t>{}(key.task_number * 0x9e3779b97f4a7c15ULL ^ low);
-  }
-};
 
 /// Where a host's messages go.
 class agent_outbox {
  public:
   virtual ~agent_outbox() = default;
   virtual void outcomes(v1::OutcomeBatch what) = 0;
+  virtual void heartbeats(v1::HeartbeatBatch what) = 0;
   /// From any thread: have `agent_host::finished` called with this on the host's thread.
   virtual void finish_later(agents::attempt_key key, agents::attempt_result result) = 0;
+  /// From any thread: have `agent_host::progressed` called with this on the host's thread.
+  virtual void progress_later(agents::attempt_key key) = 0;
 };
 
 class agent_host {
@@ -44,9 +49,13 @@ class agent_host {
     std::string instance;
     std::uint64_t incarnation = 0;
     std::string kind;
+    agents::agent_settings settings;
+    std::shared_ptr<const agents::secrets> secrets;  // null: it has none
   };
 
   agent_host(identity who, agents::backend& backend, const clock& time, agent_outbox& out);
+  agent_host(const agent_host&) = delete;
+  agent_host& operator=(const agent_host&) = delete;
 
   v1::RegisterAgent registration() const;
 
@@ -55,47 +64,86 @@ class agent_host {
 
   void perform(v1::PerformBatch what);
   void acknowledged(const v1::OutcomeAckBatch& what);
+  void acknowledged(const v1::HeartbeatAckBatch& what);
   void finished(const agents::attempt_key& key, agents::attempt_result result);
+  /// An attempt has something to tell; it waits in the host.
+  void progressed(const agents::attempt_key& key);
 
-  /// Ends leases that are over and sends again what was not acknowledged for long.
+  /// Ends leases that are over, begins tries and sends heartbeats whose time has come, and sends again what was not acknowledged for long.
   void expire();
   /// When `expire` has something to do.
   std::optional<moment> next_expiry() const;
+  /// It holds attempts: a clock that is set while it does must not surprise it for long.
+  bool holds_any() const noexcept { return !held_.empty(); }
 
-  /// Sends the outcomes that have gathered.
+  /// Sends the heartbeats and outcomes that have gathered.
   void flush();
-  bool wants_flush() const { return !gathered_.items().empty(); }
+  bool wants_flush() const { return !gathered_.items().empty() || !beats_.items().empty(); }
 
  private:
+  using reminders = std::multimap<moment, agents::attempt_key>;
+  struct held_attempt {
+    moment complete_by;
+    moment lease_end;  // complete_by, or earlier with a heartbeat
+    attempt_tries tries;
+    std::int64_t budget_ms = 0;           // as handed over,
+    moment received;                      // and when
+    std::unique_ptr<v1::Perform> kept{};  // for another try; null when there will be none
+    std::optional<moment> next_try{};     // set exactly while it waits for one,
+    v1::Fault last_fault{};               // because of this
+    std::unique_ptr<attempt_pulse> pulse{};
+    reminders::iterator reminder{};  // in reminders_, once it is held
+  };
+  using held_attempts = std::unordered_map<agents::attempt_key, held_attempt, attempt_key_hash>;
   struct unacknowledged {
     v1::Outcome outcome;
     moment sent;
     moment complete_by;
   };
-  void remember_over(const agents::attempt_key& key, moment complete_by);
-  void start(const v1::Perform& what);
+
+  const agents::retry_policy& policy_of(const std::string& call) const;
+  void start(v1::Perform& what);
   bool can_look_up(const std::string& call) const;
-  void report(const agents::attempt_key& key, moment complete_by, agents::attempt_result result);
-  void forget_lease(const agents::attempt_key& key);
+  /// Begins a try; its end, when the backend has it at once.
+  std::optional<agents::attempt_result> begin(const agents::attempt_key& key, held_attempt& one, v1::Perform& what);
+  /// The input with its secrets, in a copy; nullopt: there are none in it. An error ends the attempt.
+  result<std::optional<v1::Perform>> with_secrets(const v1::Perform& what) const;
+  /// A try has ended. False: the attempt goes on.
+  bool ended(const agents::attempt_key& key, held_attempt& one, agents::attempt_result result);
+  void report(const agents::attempt_key& key, held_attempt& one, agents::attempt_result result);
+  void remember_over(const agents::attempt_key& key, moment complete_by);
+
+  bool lease_over(const held_attempt& one, moment now) const;
+  void look_after(held_attempts::iterator which, moment now);
+  bool try_again(const agents::attempt_key& key, held_attempt& one, moment now);
+  void remind(const agents::attempt_key& key, held_attempt& one, moment now);
+  void beat(const agents::attempt_key& key, held_attempt& one, moment now);
+  void stop(held_attempts::iterator which);
+  void drop(held_attempts::iterator which);
+  bool speaks_for(const held_attempt& one) const { return !beats_itself_ || !one.tries.under_way(); }
+  std::string redacted(std::string text) const;
 
   identity who_;
   agents::backend& backend_;
   const clock& time_;
   agent_outbox& out_;
+  const bool beats_itself_;
   std::uint64_t epoch_ = 0;  // the highest seen; commands of a lower one are stale
 
-  std::unordered_map<agents::attempt_key, moment, attempt_key_hash> held_;  // until complete_by
-  std::multimap<moment, agents::attempt_key> leases_;                       // the same by time
+  held_attempts held_;
+  reminders reminders_;  // one for each of them: when it has to be looked after next
   std::unordered_map<agents::attempt_key, unacknowledged, attempt_key_hash> outcomes_;
-  // Attempts that are over and acknowledged lately: the message that handed them over may come a second time.
+  // Attempts that are over: the message that handed them over may come a second time.
   std::unordered_set<agents::attempt_key, attempt_key_hash> over_;
   std::deque<agents::attempt_key> over_order_;  // the same, oldest first
   const core::planted_faults* planted_ = nullptr;
   std::optional<moment> resend_at_;
   v1::OutcomeBatch gathered_;
+  v1::HeartbeatBatch beats_;
+  progress_inbox inbox_;
 
-  // An attempt that a backend completes inside `start` is taken here, without a detour through the mailbox.
-  const agents::attempt_key* starting_ = nullptr;
+  // A try that a backend ends inside `start` is taken here, without a detour through the mailbox.
+  agents::attempt_key starting_;
   std::optional<agents::attempt_result> at_once_;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// Notes what a decision does with slots, so that a decision that crashes can be undone there too.
+// Notes which slots a decision takes, so that they can be given back when it crashes. What it gives back is not taken again: the agent said
+// that it is through with it, or its lease is over.
 
-#include <string>
 #include <vector>
 
 #include "actors/core/decision.hpp"
@@ -12,39 +12,32 @@ class claim_journal final : public core::agent_directory {
  public:
   explicit claim_journal(core::agent_directory& inner) : inner_(inner) {}
 
-  std::optional<core::agent_instance> claim(std::string_view agent) override {
-    auto claimed = inner_.claim(agent);
-    if (claimed) taken_.push_back({std::string{claimed->name}, claimed->incarnation});
-    return claimed;
+  core::slot_answer claim(const core::slot_request& what) override {
+    const auto answer = inner_.claim(what);
+    if (answer.instance) taken_.push_back(what.holder);
+    return answer;
   }
+  bool wants_input(std::string_view agent, std::string_view call) const override { return inner_.wants_input(agent, call); }
   bool looks_up(std::string_view agent, std::string_view call) const override { return inner_.looks_up(agent, call); }
+  std::int64_t key_valid_for_ms(std::string_view agent, std::string_view call) const override {
+    return inner_.key_valid_for_ms(agent, call);
+  }
   std::optional<std::uint64_t> incarnation_of(std::string_view instance) const override { return inner_.incarnation_of(instance); }
-  void hold(std::string_view instance) override {
-    inner_.hold(instance);
-    taken_.push_back({std::string{instance}, inner_.incarnation_of(instance).value_or(0)});
+  void hold(std::string_view instance, const core::slot_request& what) override {
+    inner_.hold(instance, what);
+    taken_.push_back(what.holder);
   }
-  void release(std::string_view instance, std::uint64_t incarnation) override {
-    inner_.release(instance, incarnation);
-    given_.push_back({std::string{instance}, incarnation});
-  }
+  void release(const core::slot_holder& holder, const core::slot_outcome& outcome) override { inner_.release(holder, outcome); }
 
-  /// Puts every slot back to where it was.
+  /// Gives back what was taken.
   void undo() {
-    for (const auto& slot : given_)
-      if (inner_.incarnation_of(slot.instance) == slot.incarnation) inner_.hold(slot.instance);
-    for (const auto& slot : taken_) inner_.release(slot.instance, slot.incarnation);
-    given_.clear();
+    for (const auto& holder : taken_) inner_.release(holder, {});
     taken_.clear();
   }
 
  private:
-  struct slot {
-    std::string instance;
-    std::uint64_t incarnation = 0;
-  };
   core::agent_directory& inner_;
-  std::vector<slot> taken_;
-  std::vector<slot> given_;
+  std::vector<core::slot_holder> taken_;
 };
 
 }  // namespace fairlead

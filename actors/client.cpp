@@ -144,10 +144,11 @@ result<v1::TaskEnd> client::wait(const std::string& id, duration limit) {
 }
 
 status client::watch(const std::string& id, std::uint64_t after_sequence, const std::function<bool(const v1::WatchReply&)>& on_reply,
-                     duration limit) {
+                     duration limit, bool with_progress) {
   const auto deadline = steady_clock::now() + limit;
   v1::WatchRequest request;
   request.set_id(id);
+  if (with_progress) request.set_after_progress_unix_ms(1);
   request.set_after_sequence(after_sequence);
   for (;;) {
     auto poll = longest_poll;
@@ -159,8 +160,12 @@ status client::watch(const std::string& id, std::uint64_t after_sequence, const 
     auto reply = state_->ask<v1::WatchReply>(request, poll);
     if (!reply) return reply.failure();
     const bool ended = over(*reply);
-    if (ended || !reply->events().empty())
+    auto told = request.after_progress_unix_ms();
+    for (const auto& one : reply->progress()) told = std::max(told, one.progress().at_unix_ms());
+    const auto progressed = with_progress && told > request.after_progress_unix_ms();
+    if (ended || progressed || !reply->events().empty())
       if (!on_reply(*reply)) return nothing{};
+    if (with_progress) request.set_after_progress_unix_ms(told);
     if (ended) return nothing{};
     if (!reply->events().empty()) request.set_after_sequence(reply->events().rbegin()->sequence());
   }
@@ -195,6 +200,9 @@ result<v1::OperateReply> client::operate(const v1::OperateRequest& what) {
   return reply;
 }
 result<v1::DoctorReply> client::doctor(const v1::DoctorRequest& what) { return state_->ask_patiently<v1::DoctorReply>(what); }
+result<v1::AgentOperateReply> client::agent_operate(const v1::AgentOperateRequest& what) {
+  return state_->ask<v1::AgentOperateReply>(what);
+}
 result<v1::AlertListReply> client::alerts(const v1::AlertListRequest& what) { return state_->ask<v1::AlertListReply>(what); }
 result<v1::AlertShowReply> client::alert(const v1::AlertShowRequest& what) { return state_->ask<v1::AlertShowReply>(what); }
 result<v1::AlertAckReply> client::acknowledge(const v1::AlertAckRequest& what) {

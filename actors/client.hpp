@@ -43,9 +43,10 @@ class client {
   result<v1::TaskEnd> wait(const std::string& id, duration limit);
 
   /// Calls `on_reply` for each batch of new events until it returns false or the task has ended or parked. Goes on after the last sequence
-  /// number seen when the connection was lost. `limit` zero: for ever. Errors as of `wait`.
+  /// number seen when the connection was lost. `limit` zero: for ever. Errors as of `wait`. `with_progress`: also when a long step has told
+  /// how far it is.
   status watch(const std::string& id, std::uint64_t after_sequence, const std::function<bool(const v1::WatchReply&)>& on_reply,
-               duration limit = duration{0});
+               duration limit = duration{0}, bool with_progress = false);
 
   /// Called from the client's own thread for each FinishedNotice of tasks submitted with `notify`. Set before submitting. The handler must
   /// return soon and must not call this client: no answer can come in while it runs.
@@ -71,6 +72,9 @@ class client {
   result<v1::OperateReply> operate(const v1::OperateRequest& what);
   /// Looks whether every live task has a wake-up. With very many live tasks that takes longer than most `request_timeout`s.
   result<v1::DoctorReply> doctor(const v1::DoctorRequest& what);
+
+  /// What an operator does to an agent's instance or to a service's breaker. Doing it twice is no error.
+  result<v1::AgentOperateReply> agent_operate(const v1::AgentOperateRequest& what);
 
   result<v1::AlertListReply> alerts(const v1::AlertListRequest& what);
   result<v1::AlertShowReply> alert(const v1::AlertShowRequest& what);

@@ -15,6 +15,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "actors/agents/descriptor.hpp"
+#include "actors/agents/spawn_plan.hpp"
 #include "actors/command_runner.hpp"
 #include "actors/core/text.hpp"
 
@@ -24,27 +26,12 @@ namespace fairlead {
 
 namespace {
 
+using agents::descriptor;
 using std::chrono::steady_clock;
 
 constexpr std::size_t kept_bytes = 4'096;  // of what the command writes to stderr: the end of it
 constexpr std::size_t shown_bytes = 200;
 constexpr auto longest_nap = std::chrono::milliseconds{20};  // where the kernel cannot tell that a process has ended
-
-class descriptor {
- public:
-  explicit descriptor(int fd = -1) : fd_(fd) {}
-  ~descriptor() { reset(); }
-  descriptor(const descriptor&) = delete;
-  descriptor& operator=(const descriptor&) = delete;
-  int get() const { return fd_; }
-  void reset(int fd = -1) {
-    if (fd_ >= 0) close(fd_);
-    fd_ = fd;
-  }
-
- private:
-  int fd_;
-};
 
 /// The child keeps `theirs`; this process never waits on `ours`.
 bool make_pipe(descriptor& ours, descriptor& theirs, bool to_child) {
@@ -54,36 +41,6 @@ bool make_pipe(descriptor& ours, descriptor& theirs, bool to_child) {
   ours.reset(to_child ? ends[1] : ends[0]);
   return fcntl(ours.get(), F_SETFL, O_NONBLOCK) == 0;
 }
-
-/// File actions and attributes of a spawn, destroyed with it.
-struct spawn_plan {
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-
-  spawn_plan(int input, int errors) {
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    // What the command leaves running must hold neither the store's lock nor the node's port.
-    posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-    posix_spawnattr_init(&attributes);
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    sigset_t all;
-    sigfillset(&all);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  }
-  ~spawn_plan() {
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-  }
-  spawn_plan(const spawn_plan&) = delete;
-  spawn_plan& operator=(const spawn_plan&) = delete;
-};
 
 /// This process's environment with `more` in place of what has the same name.
 std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& more) {
@@ -212,7 +169,7 @@ status run_command(const command_run& what, int stop) {
   auto environment = environment_with(what.environment);
   pid_t pid = 0;
   {
-    const spawn_plan plan{their_input.get(), their_errors.get()};
+    const agents::spawn_plan plan{{their_input.get(), agents::spawn_plan::null_device, their_errors.get()}};
     const auto code = posix_spawn(&pid, words.front().c_str(), &plan.actions, &plan.attributes, pointers_to(words).data(),
                                   pointers_to(environment).data());
     if (code != 0) return cannot(code);

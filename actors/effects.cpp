@@ -5,14 +5,15 @@
 namespace fairlead {
 
 bool effects::empty() const {
-  return performs.empty() && acknowledged.empty() && hints.items().empty() && submit_replies.empty() && deploy_replies.empty() &&
-         operate_replies.empty() && ack_replies.empty() && release_replies.empty() && notices.empty() && transitions.empty() &&
-         changed.empty() && new_ids.empty();
+  return performs.empty() && acknowledged.empty() && renewed.empty() && hints.items().empty() && submit_replies.empty() &&
+         deploy_replies.empty() && operate_replies.empty() && ack_replies.empty() && release_replies.empty() && agent_replies.empty() &&
+         notices.empty() && transitions.empty() && changed.empty() && new_ids.empty();
 }
 
 void effects::append(effects&& later) {
   for (auto& [instance, batch] : later.performs) performs[instance].MergeFrom(batch);
   for (auto& [instance, batch] : later.acknowledged) acknowledged[instance].MergeFrom(batch);
+  for (auto& [instance, batch] : later.renewed) renewed[instance].MergeFrom(batch);
   hints.MergeFrom(later.hints);
   for (auto& [subscriber, notice] : later.notices) notices[subscriber].MergeFrom(notice);
   const auto move_all = [](auto& to, auto& from) {
@@ -23,6 +24,7 @@ void effects::append(effects&& later) {
   move_all(operate_replies, later.operate_replies);
   move_all(ack_replies, later.ack_replies);
   move_all(release_replies, later.release_replies);
+  move_all(agent_replies, later.agent_replies);
   move_all(transitions, later.transitions);
   move_all(changed, later.changed);
   move_all(new_ids, later.new_ids);
@@ -31,12 +33,14 @@ void effects::append(effects&& later) {
 void effects::drop_messages() {
   performs.clear();
   acknowledged.clear();
+  renewed.clear();
   hints.Clear();
   submit_replies.clear();
   deploy_replies.clear();
   operate_replies.clear();
   ack_replies.clear();
   release_replies.clear();
+  agent_replies.clear();
   notices.clear();
   transitions.clear();
 }
@@ -49,12 +53,14 @@ void effects::release(std::uint64_t epoch, scheduler_outbox& to, observer& log) 
     to.perform(instance, std::move(batch));
   }
   for (auto& [instance, batch] : acknowledged) to.acknowledge(instance, std::move(batch));
+  for (auto& [instance, batch] : renewed) to.acknowledge(instance, std::move(batch));
   if (!hints.items().empty()) to.hint(std::move(hints));
   for (auto& [ticket, reply] : submit_replies) to.reply(ticket, std::move(reply));
   for (auto& [ticket, reply] : deploy_replies) to.reply(ticket, std::move(reply));
   for (auto& [ticket, reply] : operate_replies) to.reply(ticket, std::move(reply));
   for (auto& [ticket, reply] : ack_replies) to.reply(ticket, std::move(reply));
   for (auto& [ticket, reply] : release_replies) to.reply(ticket, std::move(reply));
+  for (auto& [ticket, reply] : agent_replies) to.reply(ticket, std::move(reply));
   for (auto& [subscriber, notice] : notices) to.notify(subscriber, std::move(notice));
 }
 

@@ -16,12 +16,14 @@ class effects {
  public:
   std::map<std::string, v1::PerformBatch> performs;         // by instance
   std::map<std::string, v1::OutcomeAckBatch> acknowledged;  // by instance
+  std::map<std::string, v1::HeartbeatAckBatch> renewed;     // by instance
   v1::RecoveryHintBatch hints;
   std::vector<std::pair<std::uint64_t, v1::SubmitReply>> submit_replies;  // by ticket
   std::vector<std::pair<std::uint64_t, v1::DeployReply>> deploy_replies;
   std::vector<std::pair<std::uint64_t, v1::OperateReply>> operate_replies;
   std::vector<std::pair<std::uint64_t, v1::AlertAckReply>> ack_replies;
   std::vector<std::pair<std::uint64_t, v1::BrakeReleaseReply>> release_replies;
+  std::vector<std::pair<std::uint64_t, v1::AgentOperateReply>> agent_replies;
   std::map<std::uint64_t, v1::FinishedNotice> notices;  // by subscriber
 
   /// Transitions as the log will show them; kept as values because the record moves on before they are told.

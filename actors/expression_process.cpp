@@ -11,6 +11,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "actors/agents/spawn_plan.hpp"
+
 namespace fairlead {
 namespace {
 
@@ -25,34 +27,6 @@ constexpr const char* limits =
 #else
 constexpr const char* limits = nullptr;
 #endif
-
-/// File actions and attributes of a spawn, destroyed with it.
-struct spawn_plan {
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-
-  explicit spawn_plan(int child_end) {
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, child_end, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, child_end, STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawnattr_init(&attributes);
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    sigset_t all;
-    sigfillset(&all);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-  }
-  ~spawn_plan() {
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-  }
-  spawn_plan(const spawn_plan&) = delete;
-  spawn_plan& operator=(const spawn_plan&) = delete;
-};
 
 error cannot_start(const std::string& executable, int code) {
   return {v1::ERROR_CODE_UNAVAILABLE, "the expression worker " + executable + " cannot be started: " + std::strerror(code), ""};
@@ -74,7 +48,7 @@ result<std::unique_ptr<expression_process>> expression_process::start(const std:
   pid_t pid = 0;
   int code = 0;
   {
-    const spawn_plan plan(ends[1]);
+    const agents::spawn_plan plan{{ends[1], ends[1], agents::spawn_plan::null_device}};
     code = posix_spawn(&pid, executable.c_str(), &plan.actions, &plan.attributes, argv.data(), environment.data());
   }
   close(ends[1]);

@@ -7,6 +7,7 @@
 #include "actors/core/workflow.hpp"
 #include "actors/core/workflow_check.hpp"
 #include "actors/doctor.hpp"
+#include "actors/operator_limits.hpp"
 #include "actors/reply_outbox.hpp"
 #include "actors/scheduler.hpp"
 #include "actors/stop_on_bug.hpp"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr int max_deployments = 4;  // checked at a time
 constexpr int max_doctors = 2;      // at a time
+constexpr std::size_t max_instance_bytes = 256;
 constexpr auto status_limit = std::chrono::seconds{5};
 
 using deploy_check_actor = caf::typed_actor<caf::replies_to<v1::DeployRequest>::with<v1::DeployReply>>;
@@ -73,6 +75,32 @@ status check_operation(const v1::OperateRequest& what) {
   if (what.action().verb() == v1::OPERATOR_VERB_UNSPECIFIED || !v1::OperatorVerb_IsValid(what.action().verb()))
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, "the request does not say what to do with its tasks",
                  "use a client of the node's release"};
+  return nothing{};
+}
+
+/// The same of a request about an agent; whether there is such an instance or service only the Scheduler can say.
+status check_agent_operation(const v1::AgentOperateRequest& what) {
+  const auto refuse = [](std::string sentence, std::string remedy) {
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
+  };
+  switch (what.verb()) {
+    case v1::AGENT_VERB_DRAIN:
+    case v1::AGENT_VERB_RESUME:
+      if (what.instance().empty()) return refuse("the request names no instance", "name one; fairlead agent list shows them");
+      if (what.instance().size() > max_instance_bytes)
+        return refuse("the instance's name has more than " + std::to_string(max_instance_bytes) + " bytes",
+                      "fairlead agent list shows the instances");
+      break;
+    case v1::AGENT_VERB_BREAKER_OPEN:
+    case v1::AGENT_VERB_BREAKER_CLOSE:
+      if (!core::valid_agent_name(what.agent())) return refuse("the request names no agent", "name the one whose breaker is meant");
+      break;
+    default: return refuse("the request does not say what to do with the agent", "use a client of the node's release");
+  }
+  if (what.who().size() > who_limit)
+    return refuse("the operator's name has more than " + std::to_string(who_limit) + " bytes", "shorten it");
+  if (what.reason().size() > reason_limit)
+    return refuse("the reason has more than " + std::to_string(reason_limit) + " bytes", "shorten it");
   return nothing{};
 }
 
@@ -191,6 +219,14 @@ gateway_actor::behavior_type run_gateway(gateway_actor::pointer self, gateway_se
         doctors->fetch_add(1);
         const std::shared_ptr<void> place{nullptr, [doctors](void*) { doctors->fetch_sub(1); }};
         return self->delegate(self->spawn<caf::detached>(run_doctor, *setup, place), what);
+      },
+      [self, setup](v1::AgentOperateRequest& what) -> caf::result<v1::AgentOperateReply> {
+        if (const auto sound = check_agent_operation(what); !sound.ok()) {
+          v1::AgentOperateReply reply;
+          *reply.mutable_error() = sound.failure().to_proto();
+          return reply;
+        }
+        return self->delegate(setup->scheduler, std::move(what));
       },
   };
 }

@@ -35,7 +35,9 @@ using gateway_actor = caf::typed_actor<
     // Long poll of a client for the status events of its tasks; takes those off that it has.
     caf::replies_to<v1::RepliesRequest>::with<v1::RepliesReply>,
     // Looks whether every live task has a wake-up.
-    caf::replies_to<v1::DoctorRequest>::with<v1::DoctorReply>>;
+    caf::replies_to<v1::DoctorRequest>::with<v1::DoctorReply>,
+    // What an operator does to an agent instance or to the breaker of a service.
+    caf::replies_to<v1::AgentOperateRequest>::with<v1::AgentOperateReply>>;
 
 /// Hosts one agent instance.
 using agent_actor = caf::typed_actor<
@@ -43,9 +45,13 @@ using agent_actor = caf::typed_actor<
     caf::reacts_to<v1::PerformBatch>,
     // Outcomes that are recorded or refused: forget them.
     caf::reacts_to<v1::OutcomeAckBatch>,
-    // The backend has finished an attempt.
+    // Heartbeats that are durable, and attempts that are not the agent's any more.
+    caf::reacts_to<v1::HeartbeatAckBatch>,
+    // The backend has finished a try of an attempt.
     caf::reacts_to<attempt_finished>,
-    // Own reminder: some lease ends, or unacknowledged outcomes want sending again.
+    // The backend has something to tell of an attempt under way.
+    caf::reacts_to<attempt_progressed>,
+    // Own reminder: some lease ends, a heartbeat or another try is due, or unacknowledged outcomes want sending again.
     caf::reacts_to<expire_atom>,
     // Own reminder: send what has gathered.
     caf::reacts_to<flush_atom>>;
@@ -60,37 +66,41 @@ using supervisor_actor = caf::typed_actor<
     caf::reacts_to<expire_atom>>;
 
 /// The Scheduler of one shard.
-using scheduler_actor =
-    caf::typed_actor<caf::replies_to<v1::SubmitRequest>::with<v1::SubmitReply>, caf::replies_to<v1::DeployRequest>::with<v1::DeployReply>,
-                     caf::replies_to<v1::WatchRequest>::with<v1::WatchReply>, caf::replies_to<v1::StatusRequest>::with<v1::StatusReply>,
-                     // Who takes hints.
-                     caf::reacts_to<supervisor_actor>,
-                     // An agent instance is there; its outcomes and performs go between this handle and the Scheduler.
-                     caf::reacts_to<v1::RegisterAgent, agent_actor>,
-                     // How attempts ended.
-                     caf::reacts_to<v1::OutcomeBatch>,
-                     // The Supervisor asks for recovery.
-                     caf::reacts_to<v1::RecoverBatch>,
-                     // The expression worker's answer.
-                     caf::reacts_to<v1::EvaluateReply>,
-                     // The store actor has made batches durable.
-                     caf::reacts_to<committed>,
-                     // Own reminder, queued behind what the mailbox holds: close the batch.
-                     caf::reacts_to<flush_atom>,
-                     // Own reminder: take up the next tasks of the sweep after a start.
-                     caf::reacts_to<resume_atom>,
-                     // Own reminder: long polls whose time is over.
-                     caf::reacts_to<expire_atom>,
-                     // The archiver has copied tasks to an archive durably: erase them here.
-                     caf::reacts_to<archived_tasks>,
-                     // A courier has delivered or given up: record it.
-                     caf::reacts_to<courier_rows>,
-                     // The Supervisor has found out which task has gone longest without progress.
-                     caf::reacts_to<stalest_task>, caf::replies_to<v1::OperateRequest>::with<v1::OperateReply>,
-                     caf::replies_to<v1::AlertAckRequest>::with<v1::AlertAckReply>,
-                     caf::replies_to<v1::BrakeReleaseRequest>::with<v1::BrakeReleaseReply>,
-                     // Take no new tasks and hand nothing over any more; answered once no attempt is out and everything is durable.
-                     caf::replies_to<drain_atom>::with<bool>>;
+using scheduler_actor = caf::typed_actor<
+    caf::replies_to<v1::SubmitRequest>::with<v1::SubmitReply>, caf::replies_to<v1::DeployRequest>::with<v1::DeployReply>,
+    caf::replies_to<v1::WatchRequest>::with<v1::WatchReply>, caf::replies_to<v1::StatusRequest>::with<v1::StatusReply>,
+    // Who takes hints.
+    caf::reacts_to<supervisor_actor>,
+    // An agent instance is there; its outcomes and performs go between this handle and the Scheduler.
+    caf::reacts_to<v1::RegisterAgent, agent_actor>,
+    // How attempts ended.
+    caf::reacts_to<v1::OutcomeBatch>,
+    // Attempts that their agents are still at.
+    caf::reacts_to<v1::HeartbeatBatch>,
+    // The Supervisor asks for recovery.
+    caf::reacts_to<v1::RecoverBatch>,
+    // The expression worker's answer.
+    caf::reacts_to<v1::EvaluateReply>,
+    // The store actor has made batches durable.
+    caf::reacts_to<committed>,
+    // Own reminder, queued behind what the mailbox holds: close the batch.
+    caf::reacts_to<flush_atom>,
+    // Own reminder: take up the next tasks of the sweep after a start.
+    caf::reacts_to<resume_atom>,
+    // Own reminder: long polls whose time is over.
+    caf::reacts_to<expire_atom>,
+    // Own reminder: time alone lets steps go that wait (a breaker's canary, a rate), or an alert about absent agents is due.
+    caf::reacts_to<offer_atom>,
+    // The archiver has copied tasks to an archive durably: erase them here.
+    caf::reacts_to<archived_tasks>,
+    // A courier has delivered or given up: record it.
+    caf::reacts_to<courier_rows>,
+    // The Supervisor has found out which task has gone longest without progress.
+    caf::reacts_to<stalest_task>, caf::replies_to<v1::OperateRequest>::with<v1::OperateReply>,
+    caf::replies_to<v1::AlertAckRequest>::with<v1::AlertAckReply>, caf::replies_to<v1::BrakeReleaseRequest>::with<v1::BrakeReleaseReply>,
+    caf::replies_to<v1::AgentOperateRequest>::with<v1::AgentOperateReply>,
+    // Take no new tasks and hand nothing over any more; answered once no attempt is out and everything is durable.
+    caf::replies_to<drain_atom>::with<bool>>;
 
 /// Group commit on its own thread.
 using store_actor = caf::typed_actor<caf::reacts_to<commit_request>, caf::reacts_to<flush_atom>>;

@@ -28,6 +28,12 @@ struct attempt_finished {
   agents::attempt_result result;
 };
 
+/// An agent's backend to its host: an attempt under way has something to tell. What it is waits at the host, so that an attempt which reports
+/// without pause has one message under way.
+struct attempt_progressed {
+  agents::attempt_key key;
+};
+
 /// Archiver to Scheduler: these tasks stand durably in an archive; `erasures` takes them out of the store.
 struct archived_tasks {
   store::batch erasures;

@@ -53,6 +53,7 @@ class scheduler_outbox {
   /// To one agent instance.
   virtual void perform(const std::string& instance, v1::PerformBatch what) = 0;
   virtual void acknowledge(const std::string& instance, v1::OutcomeAckBatch what) = 0;
+  virtual void acknowledge(const std::string& instance, v1::HeartbeatAckBatch what) = 0;
 
   /// To the Supervisor.
   virtual void hint(v1::RecoveryHintBatch what) = 0;
@@ -67,6 +68,7 @@ class scheduler_outbox {
   virtual void reply(std::uint64_t ticket, v1::OperateReply what) = 0;
   virtual void reply(std::uint64_t ticket, v1::AlertAckReply what) = 0;
   virtual void reply(std::uint64_t ticket, v1::BrakeReleaseReply what) = 0;
+  virtual void reply(std::uint64_t ticket, v1::AgentOperateReply what) = 0;
   virtual void notify(std::uint64_t subscriber, v1::FinishedNotice what) = 0;
 };
 

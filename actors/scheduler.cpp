@@ -12,6 +12,7 @@
 #include "actors/reply_outbox.hpp"
 #include "store/counters.hpp"
 #include "store/keys.hpp"
+#include "store/service_rows.hpp"
 
 namespace fairlead {
 
@@ -26,7 +27,9 @@ std::uint64_t input_bytes(const v1::TaskRecord& record) {
 }  // namespace
 
 scheduler::scheduler(ports world, scheduler_limits limits, planted_faults faults)
-    : world_(world), limits_(limits), faults_(faults), brake_(limits.brake) {}
+    : world_(world), limits_(limits), faults_(faults), slots_(*world.time, limits.registry), brake_(limits.brake) {
+  slots_.plant(faults_);
+}
 
 scheduler::~scheduler() = default;
 
@@ -47,6 +50,11 @@ status scheduler::open(std::uint64_t epoch) {
   // Also when nothing is due: the end of the sweep is what admits pending tasks.
   sweeping_ = true;
   look_at_usage();
+  const auto services = store::for_each_service(now_committed, [this](const v1::ServiceRecord& record) {
+    slots_.restore(record);
+    return true;
+  });
+  if (!services.ok()) return services;
   auto opened = catalog_.open(now_committed);
   // An attempt that was out is due before its step's timeout has passed, and a step that waited for a slot or an input before the task
   // would have been looked at again. What is due later waits for its moment and needs nothing now: the Supervisor will find it.
@@ -155,6 +163,13 @@ scheduler::applied scheduler::apply(live_task& task, const core::event& what) {
   }
   // An entry that has come up is moved on now: left as it is, it would come up again with the next scan.
   const auto come_up = std::holds_alternative<core::recovery_requested>(what) && before.due_indexed_unix_ms <= to_unix_ms(ctx.now);
+  // What it waited for it waits for no more; where it still does in its new state, the decision says so. An operator may also have taken the
+  // waiting step itself away.
+  const auto& now = task.record;
+  const auto by_operator = made.changed && std::holds_alternative<core::operated>(what);
+  if (by_operator || now.state() != before.state || now.parked() != before.parked || now.paused() != before.paused ||
+      now.undo_held() != before.undo_held)
+    slots_.forget(now.number());
   if (made.changed) write(task, before, made, come_up || std::holds_alternative<core::task_due>(what));
   gather(task, made);
   return {made.accepted, std::move(made.refused)};
@@ -246,7 +261,8 @@ void scheduler::gather(live_task& task, core::decision& made) {
     world_.out->evaluate(std::move(request));
   }
   const auto undoing = task.record.state() == v1::TASK_STATE_UNDOING;
-  for (const auto& agent : made.waiting_for) slots_.wait(agent, task.record.number(), undoing);
+  const auto order = store::pending_order(task.record.created_at_unix_ms(), task.record.priority());
+  for (const auto& wait : made.waiting) slots_.wait(wait.lane, task.record.number(), order, undoing);
   if (world_.log->wants_transitions()) {
     for (auto& noted : made.transitions) {
       auto& told = gathering_.transitions.emplace_back();

@@ -16,13 +16,13 @@
 #include <unordered_set>
 #include <vector>
 
-#include "actors/agent_slots.hpp"
 #include "actors/alert_book.hpp"
 #include "actors/core/decision.hpp"
 #include "actors/core/planted_faults.hpp"
 #include "actors/effects.hpp"
 #include "actors/local_messages.hpp"
 #include "actors/ports.hpp"
+#include "actors/registry.hpp"
 #include "actors/undo_brake.hpp"
 #include "actors/watches.hpp"
 #include "actors/workflow_catalog.hpp"
@@ -45,6 +45,7 @@ struct scheduler_limits {
   std::uint64_t uncommitted_bytes = 64ULL << 20;  // on their way to the disk; beyond this submissions are refused
   std::uint32_t full_percent = 90;                // of the store's size; beyond this submissions are refused
   undo_brake_policy brake;
+  registry_policy registry;
 };
 
 using planted_faults = core::planted_faults;
@@ -73,6 +74,7 @@ class scheduler {
   /// False: a later incarnation of the instance is known, and this one is not taken.
   bool add_agent(const v1::RegisterAgent& what);
   void outcomes(v1::OutcomeBatch what);
+  void heartbeats(v1::HeartbeatBatch what);
   void recover(const v1::RecoverBatch& what);
   void evaluated(v1::EvaluateReply what);
   void archive(const archived_tasks& what);
@@ -81,6 +83,10 @@ class scheduler {
   void operate(const v1::OperateRequest& what, std::uint64_t ticket);
   void acknowledge_alerts(const v1::AlertAckRequest& what, std::uint64_t ticket);
   void release_brake(const v1::BrakeReleaseRequest& what, std::uint64_t ticket);
+  void operate_agents(const v1::AgentOperateRequest& what, std::uint64_t ticket);
+  /// Time alone may let steps go that wait; `next_offer` says when that is to be looked at (nullopt: there is no such moment).
+  void offer();
+  std::optional<moment> next_offer() const { return slots_.next_wake(); }
   void on_committed(std::uint64_t sequence);
   void expire_watches();
 
@@ -135,6 +141,7 @@ class scheduler {
   void write(live_task& task, const store::task_index_state& before, core::decision& made, bool exact_due);
   void store_payloads(live_task& task, core::decision& made);
   void write_alerts(v1::TaskRecord& record, core::decision& made);
+  void write_services();
   void watch_brake(const v1::TaskRecord& record, const core::decision& made);
   alert_book::page page();
   void gather(live_task& task, core::decision& made);
@@ -181,7 +188,7 @@ class scheduler {
   std::optional<error> fatal_;
 
   workflow_catalog catalog_;
-  agent_slots slots_;
+  registry slots_;
   watches watches_;
   alert_book alerts_;
   undo_brake brake_;

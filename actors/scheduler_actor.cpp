@@ -1,7 +1,9 @@
 #include "actors/scheduler_actor.hpp"
 
+#include "actors/reminders.hpp"
 #include "actors/stop_on_bug.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -73,6 +75,16 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
     return asked(releases_, [&](std::uint64_t ticket) { scheduler_.release_brake(what, ticket); });
   }
 
+  caf::result<v1::AgentOperateReply> operate_agents(const v1::AgentOperateRequest& what) {
+    return asked(agent_operations_, [&](std::uint64_t ticket) { scheduler_.operate_agents(what, ticket); });
+  }
+
+  void offer() {
+    offers_.fired();
+    scheduler_.offer();
+    after_message();
+  }
+
   caf::result<v1::WatchReply> watch(const v1::WatchRequest& what) {
     auto promise = asked(watches_, [&](std::uint64_t ticket) { scheduler_.watch(what, ticket); });
     if (scheduler_.watched() && !std::exchange(watch_armed_, true)) self_->delayed_send(self_, watch_tick, expire_atom_v);
@@ -139,6 +151,8 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
     }
     // Queued behind everything the mailbox holds by now, so one batch takes all of it.
     if (scheduler_.wants_flush() && !std::exchange(flush_armed_, true)) self_->send(self_, flush_atom_v);
+    if (const auto next = scheduler_.next_offer(); next && offers_.wants(*next))
+      self_->delayed_send(self_, std::max(*next - setup_.time->now(), duration{0}), offer_atom_v);
   }
 
   void answer_drains() {
@@ -179,6 +193,11 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
     if (found != agents_.end()) self_->send(found->second, std::move(what));
   }
 
+  void acknowledge(const std::string& instance, v1::HeartbeatAckBatch what) override {
+    const auto found = agents_.find(instance);
+    if (found != agents_.end()) self_->send(found->second, std::move(what));
+  }
+
   void hint(v1::RecoveryHintBatch what) override {
     if (supervisor_) self_->send(supervisor_, std::move(what));
   }
@@ -199,6 +218,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   void reply(std::uint64_t ticket, v1::OperateReply what) override { deliver(operations_, ticket, std::move(what)); }
   void reply(std::uint64_t ticket, v1::AlertAckReply what) override { deliver(acknowledgements_, ticket, std::move(what)); }
   void reply(std::uint64_t ticket, v1::BrakeReleaseReply what) override { deliver(releases_, ticket, std::move(what)); }
+  void reply(std::uint64_t ticket, v1::AgentOperateReply what) override { deliver(agent_operations_, ticket, std::move(what)); }
 
   void notify(std::uint64_t subscriber, v1::FinishedNotice what) override {
     const auto found = subscribers_.find(subscriber);
@@ -224,6 +244,8 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   waiting<v1::OperateReply> operations_;
   waiting<v1::AlertAckReply> acknowledgements_;
   waiting<v1::BrakeReleaseReply> releases_;
+  waiting<v1::AgentOperateReply> agent_operations_;
+  reminders offers_;
   std::vector<caf::typed_response_promise<bool>> drains_;
   std::unordered_map<std::string, agent_actor> agents_;  // by instance
   std::unordered_map<std::uint64_t, caf::actor_addr> subscribers_;
@@ -242,6 +264,7 @@ scheduler_actor::behavior_type run_scheduler(scheduler_actor::stateful_pointer<s
       [=](const supervisor_actor& who) { shell->set_supervisor(who); },
       [=](const v1::RegisterAgent& what, const agent_actor& who) { shell->add_agent(what, who); },
       [=](v1::OutcomeBatch& what) { shell->take([&](scheduler& s) { s.outcomes(std::move(what)); }); },
+      [=](v1::HeartbeatBatch& what) { shell->take([&](scheduler& s) { s.heartbeats(std::move(what)); }); },
       [=](const v1::RecoverBatch& what) { shell->take([&](scheduler& s) { s.recover(what); }); },
       [=](v1::EvaluateReply& what) { shell->take([&](scheduler& s) { s.evaluated(std::move(what)); }); },
       [=](const committed& what) { shell->committed_up_to(what.sequence); },
@@ -254,6 +277,8 @@ scheduler_actor::behavior_type run_scheduler(scheduler_actor::stateful_pointer<s
       [=](flush_atom) { shell->flush(); },
       [=](resume_atom) { shell->resume(); },
       [=](expire_atom) { shell->expire_watches(); },
+      [=](offer_atom) { shell->offer(); },
+      [=](const v1::AgentOperateRequest& what) { return shell->operate_agents(what); },
       [=](drain_atom) { return shell->drain(); },
   };
 }

@@ -21,10 +21,11 @@ void scheduler::flush_if_large() {
   if (open_.bytes().size() >= flush_at_bytes) flush();
 }
 
-bool scheduler::wants_flush() const { return !open_.empty() || !gathering_.empty(); }
+bool scheduler::wants_flush() const { return !open_.empty() || !gathering_.empty() || slots_.changed(); }
 
 void scheduler::flush() {
   if (fatal_) return;
+  write_services();
   if (open_.empty()) {
     if (gathering_.empty()) return;
     // Nothing to write, but what leaves may rest on versions that are still on their way.

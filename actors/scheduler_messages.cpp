@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/agent_answers.hpp"
 #include "actors/core/expression.hpp"
 #include "actors/core/task.hpp"
 #include "actors/core/text.hpp"
@@ -14,21 +15,20 @@ namespace fairlead {
 
 namespace {
 
-constexpr std::size_t code_limit = 64;        // bytes kept of a fault's code
-constexpr std::size_t sentence_limit = 1024;  // and of what is said about it
+constexpr std::size_t sentence_limit = 1024;  // bytes kept of what is said about a failure
 
 }  // namespace
 
 bool scheduler::add_agent(const v1::RegisterAgent& what) {
   const auto arrival = slots_.add(what);
-  if (arrival == agent_slots::arrival::stale) return false;
+  if (arrival == registry::arrival::stale) return false;
   // What has not left yet was meant for the process that is gone; its successor must not take it up as well.
-  if (arrival == agent_slots::arrival::replaced) {
+  if (arrival == registry::arrival::replaced) {
     gathering_.performs.erase(what.instance());
     for (auto& sent : sent_) sent.after.performs.erase(what.instance());
   }
   // Also for a name that is new to this Scheduler: records may know an earlier incarnation of it.
-  if (arrival == agent_slots::arrival::fresh || arrival == agent_slots::arrival::replaced) {
+  if (arrival == registry::arrival::fresh || arrival == registry::arrival::replaced) {
     std::vector<std::uint64_t> holders;
     for (const auto& [number, task] : live_)
       if (core::any_attempt_out(task->record)) holders.push_back(number);
@@ -40,23 +40,13 @@ bool scheduler::add_agent(const v1::RegisterAgent& what) {
 }
 
 void scheduler::outcomes(v1::OutcomeBatch what) {
+  const agent_process who{what.instance(), what.incarnation()};
   for (auto& item : *what.mutable_items()) {
-    core::attempt_ended e;
-    e.step = item.step();
-    e.direction = item.direction();
-    e.attempt = item.attempt();
-    e.tries = item.tries();
-    e.verdict = item.verdict();
-    if (item.has_fault()) {
-      auto& fault = e.fault.emplace(std::move(*item.mutable_fault()));
-      fault.set_code(core::clean_text(fault.code(), code_limit));
-      fault.set_message(core::clean_text(fault.message(), sentence_limit));
-    } else {
-      e.output = std::move(*item.mutable_output());
-      e.fault = fault_of_output(e.output);
-    }
+    auto e = event_of(item);
+    if (!e.fault) e.fault = fault_of_output(e.output);
     auto* task = load(item.task_number());
-    const auto accepted = task != nullptr && apply(*task, e).accepted;
+    const auto theirs = task != nullptr && (may_speak_for(who, task->record, item.step()) || faults_.forget_fence);
+    const auto accepted = theirs && apply(*task, e).accepted;
     // A poisoned task is about to be parked: the outcome is neither recorded nor refused, so that the agent offers it again.
     if (const auto* there = find(item.task_number()); there != nullptr && !there->poison.empty()) continue;
     if (task != nullptr && !accepted) forget_if_idle(item.task_number());

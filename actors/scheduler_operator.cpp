@@ -5,15 +5,13 @@
 
 #include "actors/core/task.hpp"
 #include "actors/core/text.hpp"
+#include "actors/operator_limits.hpp"
 #include "actors/scheduler.hpp"
 #include "store/keys.hpp"
 
 namespace fairlead {
 
 namespace {
-
-constexpr std::size_t who_limit = 200;      // bytes kept of an operator's name
-constexpr std::size_t reason_limit = 1000;  // and of a reason
 
 error too_many(const char* what) {
   return {v1::ERROR_CODE_INVALID_ARGUMENT, std::string{"the request names more than "} + std::to_string(max_operate_items) + " " + what,

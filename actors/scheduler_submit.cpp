@@ -5,6 +5,7 @@
 
 #include "actors/claim_journal.hpp"
 #include "actors/core/expression.hpp"
+#include "actors/core/labels.hpp"
 #include "actors/core/task.hpp"
 #include "actors/core/text.hpp"
 #include "actors/core/workflow_advice.hpp"
@@ -19,21 +20,11 @@ namespace fairlead {
 
 namespace {
 
-constexpr int max_labels = 32;
 constexpr std::int32_t max_priority = 1000;
 constexpr duration max_watch = std::chrono::seconds{30};
 
 error invalid(std::string sentence, std::string remedy = {}) {
   return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
-}
-
-bool valid_label(const v1::Label& label) {
-  const auto plain = [](const std::string& text) {
-    return core::clean_text(text, text.size()) == text &&
-           std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
-  };
-  return !label.key().empty() && label.key().size() <= store::max_label_key_bytes && label.value().size() <= store::max_label_value_bytes &&
-         label.key().find('=') == std::string::npos && plain(label.key()) && plain(label.value());
 }
 
 }  // namespace
@@ -103,9 +94,10 @@ std::optional<error> scheduler::refuse(const v1::Submission& item) const {
     const auto checked = core::check_json(item.input());
     if (!checked.ok()) return invalid("the input of task " + item.id() + " is not JSON: " + checked.failure().sentence);
   }
-  if (item.labels_size() > max_labels) return invalid("task " + item.id() + " has more than " + std::to_string(max_labels) + " labels");
+  if (item.labels_size() > core::max_labels)
+    return invalid("task " + item.id() + " has more than " + std::to_string(core::max_labels) + " labels");
   for (const auto& label : item.labels())
-    if (!valid_label(label))
+    if (!core::valid_label(label))
       return invalid("label '" + core::clean_text(label.key(), 80) + "' of task " + item.id() + " is not valid",
                      "a key has 1 to 128 bytes without '=', a value at most 256, neither has control characters");
   if (item.priority() > max_priority || item.priority() < -max_priority)
@@ -234,7 +226,8 @@ void scheduler::deploy(const v1::DeployRequest& what, std::uint64_t ticket) {
           reply.add_warnings("step " + step.name() + ": no agent offers " + step.agent() + "." + step.call() +
                              " at the moment; the step will wait for one");
       const auto looks_up = [this](const std::string& agent, const std::string& call) { return slots_.looks_up(agent, call); };
-      for (const auto& advice : core::advise(what.definition(), looks_up))
+      const auto carries = [this](const std::string& agent, const auto& labels) { return slots_.carries(agent, labels); };
+      for (const auto& advice : core::advise(what.definition(), looks_up, carries))
         reply.add_warnings("step " + advice.step + ", " + advice.field + ": " + advice.sentence + "; " + advice.remedy);
     }
   }
@@ -262,12 +255,13 @@ void scheduler::watch(const v1::WatchRequest& what, std::uint64_t ticket) {
     }
   }
   const auto over = reply.state() == v1::TASK_STATE_COMPLETED || reply.state() == v1::TASK_STATE_UNDONE;
-  if (!reply.events().empty() || over || (reply.has_error() && !on_its_way)) {
+  const auto news = !reply.has_error() && watches::has_news(reply, what.after_progress_unix_ms());
+  if (news || over || (reply.has_error() && !on_its_way)) {
     world_.out->reply(ticket, std::move(reply));
     return;
   }
   const auto wait = std::clamp(duration{what.wait_ms()}, duration{0}, max_watch);
-  watches_.add(number, {ticket, what.after_sequence(), world_.time->now() + wait});
+  watches_.add(number, {ticket, what.after_sequence(), what.after_progress_unix_ms(), world_.time->now() + wait});
 }
 
 void scheduler::expire_watches() {

@@ -53,15 +53,7 @@ result<std::unique_ptr<shard>> shard::start(world in, shard_options options) {
       system.spawn(run_supervisor, supervisor_setup{with.time, with.store, with.log, out->scheduler_, chosen.scan_period, with.on_fatal});
   caf::anon_send(out->scheduler_, out->supervisor_);
 
-  for (const auto& agent : chosen.agents) {
-    agent_setup setup;
-    setup.who = {agent.name, chosen.node + "/" + agent.name, chosen.incarnation, agent.kind};
-    setup.backend = agent.backend;
-    setup.time = with.time;
-    setup.scheduler = out->scheduler_;
-    setup.on_fatal = with.on_fatal;
-    out->agents_.push_back(system.spawn(run_agent, std::move(setup)));
-  }
+  for (const auto& agent : chosen.agents) out->add_agent(agent, agent.name);
 
   auto archives = std::make_shared<store::archive>(chosen.archive_directory);
   out->archiver_ = system.spawn<caf::detached>(
@@ -109,6 +101,16 @@ result<std::unique_ptr<shard>> shard::start(world in, shard_options options) {
   gateway.on_fatal = with.on_fatal;
   out->gateway_ = system.spawn(run_gateway, std::move(gateway));
   return out;
+}
+
+void shard::add_agent(const local_agent& agent, const std::string& instance) {
+  agent_setup setup;
+  setup.who = {agent.name, options_.node + "/" + instance, options_.incarnation, agent.kind, agent.settings, agent.secrets};
+  setup.backend = agent.backend;
+  setup.time = world_.time;
+  setup.scheduler = scheduler_;
+  setup.on_fatal = world_.on_fatal;
+  agents_.push_back(world_.system->spawn(run_agent, std::move(setup)));
 }
 
 shard::~shard() {

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "actors/agents/backend.hpp"
+#include "actors/agents/secrets.hpp"
+#include "actors/agents/settings.hpp"
 #include "actors/alert_target.hpp"
 #include "actors/archiver.hpp"
 #include "actors/command_runner.hpp"
@@ -28,6 +30,8 @@ struct local_agent {
   std::string name;  // the one steps use; also that of its instance, behind the node's name
   std::string kind;
   std::shared_ptr<agents::backend> backend;
+  agents::agent_settings settings;
+  std::shared_ptr<const agents::secrets> secrets;  // null: it has none
 };
 
 struct shard_options {
@@ -64,6 +68,9 @@ class shard {
   ~shard();
 
   const gateway_actor& gateway() const noexcept { return gateway_; }
+
+  /// One more agent while the shard runs. `instance` tells it from others of the same name; the node's name goes in front. One caller at a time.
+  void add_agent(const local_agent& agent, const std::string& instance);
 
   /// No new tasks and no new attempts; waits at most `limit` until no attempt is out and everything decided is durable. False when the limit
   /// ran out: what is still out will be in doubt, and nothing acknowledged is lost. The actors end with the shard.

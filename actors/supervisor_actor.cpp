@@ -1,9 +1,9 @@
 #include "actors/supervisor_actor.hpp"
 
+#include "actors/reminders.hpp"
 #include "actors/stop_on_bug.hpp"
 
 #include <algorithm>
-#include <set>
 
 namespace fairlead {
 
@@ -36,8 +36,7 @@ class supervisor_shell final : public supervisor_outbox {
   }
 
   void fire() {
-    // The earliest of those that are on their way is the one that has come.
-    if (!reminders_.empty()) reminders_.erase(reminders_.begin());
+    reminders_.fired();
     supervisor_.fire();
     arm();
   }
@@ -48,16 +47,14 @@ class supervisor_shell final : public supervisor_outbox {
 
   void arm() {
     const auto next = supervisor_.next_hint();
-    // One that comes before it will look again: a second one for the same moment would beget a third, and so on.
-    if (!next || (!reminders_.empty() && *reminders_.begin() <= *next)) return;
-    reminders_.insert(*next);
+    if (!next || !reminders_.wants(*next)) return;
     self_->delayed_send(self_, std::max(*next - setup_.time->now(), duration{0}), expire_atom_v);
   }
 
   self_pointer self_;
   supervisor_setup setup_;
   supervisor supervisor_;
-  std::multiset<moment> reminders_;  // on their way
+  reminders reminders_;
 };
 
 supervisor_actor::behavior_type run_supervisor(supervisor_actor::stateful_pointer<supervisor_state> self, supervisor_setup setup) {

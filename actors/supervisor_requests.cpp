@@ -50,7 +50,7 @@ bool still_wanted(const store::snapshot& view, const v1::Recover& what, std::int
 
 bool recovery_due(const v1::StepRecord& step, std::int64_t now_ms) {
   const auto passed = [now_ms](std::int64_t at_ms) { return at_ms != 0 && at_ms <= now_ms; };
-  return passed(step.complete_by_unix_ms()) || passed(step.not_before_unix_ms());
+  return passed(core::lease_end(step)) || passed(step.not_before_unix_ms());
 }
 
 std::size_t supervisor_requests::hash::operator()(const request& of) const {

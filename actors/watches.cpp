@@ -2,9 +2,27 @@
 
 #include <algorithm>
 
+#include "actors/core/task_record.hpp"
 #include "store/task_rows.hpp"
 
 namespace fairlead {
+
+namespace {
+
+/// What an attempt that is over has told says nothing of the one that is out.
+bool current(const v1::StepRecord& step) {
+  return core::attempt_out(step) && step.progress().at_unix_ms() != 0 && step.progress().direction() == step.direction() &&
+         step.progress().attempt() == core::attempt_of(step, step.direction());
+}
+
+}  // namespace
+
+bool watches::has_news(const v1::WatchReply& reply, std::int64_t after_progress_unix_ms) {
+  if (!reply.events().empty() || reply.has_error()) return true;
+  return after_progress_unix_ms != 0 && std::any_of(reply.progress().begin(), reply.progress().end(), [&](const v1::StepProgress& one) {
+           return one.progress().at_unix_ms() > after_progress_unix_ms;
+         });
+}
 
 v1::WatchReply watches::describe(std::uint64_t task_number, std::uint64_t after_sequence, const store::snapshot& from) {
   v1::WatchReply out;
@@ -21,7 +39,14 @@ v1::WatchReply watches::describe(std::uint64_t task_number, std::uint64_t after_
   out.set_state(task.state());
   out.set_parked(task.parked());
   out.set_reason(task.parked_reason());
-  for (const auto& step : task.steps()) out.add_step_paths(step.path());
+  for (const auto& step : task.steps()) {
+    out.add_step_paths(step.path());
+    if (!current(step)) continue;
+    auto& told = *out.add_progress();
+    told.set_step(step.path());
+    *told.mutable_progress() = step.progress();
+    told.mutable_progress()->clear_checkpoint();
+  }
   if (task.history_size() <= after_sequence) return out;
   auto history = store::load_history(from, task);
   if (!history) {
@@ -38,7 +63,7 @@ void watches::look(std::uint64_t task_number, const store::snapshot& now_committ
   if (found == by_task_.end()) return;
   std::erase_if(found->second, [&](const entry& who) {
     auto reply = describe(task_number, who.after_sequence, now_committed);
-    if (reply.events().empty() && !reply.has_error()) return false;
+    if (!has_news(reply, who.after_progress_unix_ms)) return false;
     out.push_back({who.ticket, std::move(reply)});
     return true;
   });

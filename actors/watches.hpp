@@ -17,6 +17,7 @@ class watches {
   struct entry {
     std::uint64_t ticket = 0;
     std::uint64_t after_sequence = 0;
+    std::int64_t after_progress_unix_ms = 0;  // 0: only events count
     moment until;
   };
   struct answer {
@@ -29,14 +30,18 @@ class watches {
 
   void add(std::uint64_t task_number, entry who) { by_task_[task_number].push_back(who); }
 
-  /// Answers for those whose task has newer events in `now_committed`.
+  /// Answers for those whose task has newer events in `now_committed`, or progress that they want to hear of.
   void look(std::uint64_t task_number, const store::snapshot& now_committed, std::vector<answer>& out);
 
   /// Empty answers for those whose time is over.
   void expire(moment now, const store::snapshot& now_committed, std::vector<answer>& out);
 
-  /// The reply for one task as it is in `from`; `events` holds what is newer than `after_sequence`.
+  /// The reply for one task as it is in `from`; `events` holds what is newer than `after_sequence`, `progress` what the attempts that are out
+  /// have told.
   static v1::WatchReply describe(std::uint64_t task_number, std::uint64_t after_sequence, const store::snapshot& from);
+
+  /// Whether the reply tells what one who waits for this has not heard.
+  static bool has_news(const v1::WatchReply& reply, std::int64_t after_progress_unix_ms);
 
  private:
   std::unordered_map<std::uint64_t, std::vector<entry>> by_task_;

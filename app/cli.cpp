@@ -78,10 +78,12 @@ int run_command_line(int argc, const char* const* argv) {
       "3 not found, 4 conflict, 5 unavailable or timed out, 70 bug, 74 disk or damaged store, 75 store or port in use.");
   cli_context context;
   add_node_command(app, context);
+  add_dev_command(app, context);
   add_submit_command(app, context);
   add_replies_command(app, context);
   add_task_commands(app, context);
   add_workflow_commands(app, context);
+  add_agent_commands(app, context);
   add_alert_commands(app, context);
   add_brake_commands(app, context);
   add_status_command(app, context);

@@ -5,11 +5,13 @@
 
 namespace fairlead::app {
 
+void add_dev_command(CLI::App& app, cli_context& context);        // cli_dev.cpp
 void add_submit_command(CLI::App& app, cli_context& context);     // cli_submit.cpp
 void add_replies_command(CLI::App& app, cli_context& context);    // cli_replies.cpp
 void add_task_commands(CLI::App& app, cli_context& context);      // cli_task.cpp
 void add_workflow_commands(CLI::App& app, cli_context& context);  // cli_workflow.cpp
 void add_status_command(CLI::App& app, cli_context& context);     // cli_status.cpp
+void add_agent_commands(CLI::App& app, cli_context& context);     // cli_agent.cpp
 void add_alert_commands(CLI::App& app, cli_context& context);     // cli_alert.cpp
 void add_brake_commands(CLI::App& app, cli_context& context);     // cli_alert.cpp
 void add_config_commands(CLI::App& app, cli_context& context);    // cli_config.cpp

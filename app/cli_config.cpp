@@ -3,6 +3,7 @@
 #include "app/cli_commands.hpp"
 #include "app/cli_problems.hpp"
 #include "app/config.hpp"
+#include "app/config_secrets.hpp"
 
 namespace fairlead::app {
 
@@ -14,7 +15,11 @@ void add_config_commands(CLI::App& app, cli_context& context) {
   check->add_option("FILE", *path, "The node file")->required();
   add_json_option(*check, context);
   check->callback([&context, path] {
-    const auto read = read_node_config(*path);
+    auto read = read_node_config(*path);
+    if (read.problems.empty()) {
+      read.problems = check_secret_values(read.config);
+      for (auto& missing : check_exec_needs(read.config)) read.problems.push_back(std::move(missing));
+    }
     if (context.json) {
       json_writer out;
       out.begin_object().key("file").string(*path).key("ok").boolean(read.problems.empty());

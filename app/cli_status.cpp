@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "app/cli_agent_text.hpp"
 #include "app/cli_commands.hpp"
 #include "app/cli_json.hpp"
 #include "app/cli_table.hpp"
@@ -28,13 +29,9 @@ std::string status_json(const v1::StatusReply& reply) {
   out.key("undo_brake").begin_object().key("since").moment(counts.undo_brake_since_unix_ms());
   out.key("held").number(std::uint64_t{counts.undo_held()}).end_object();
   out.key("agents").begin_array();
-  for (const auto& agent : reply.agents()) {
-    out.begin_object().key("agent").string(agent.agent()).key("instance").string(agent.instance()).key("kind").string(agent.kind());
-    out.key("incarnation").number(std::uint64_t{agent.incarnation()}).key("capacity").number(agent.capacity());
-    out.key("held").number(agent.held()).key("waiting").number(std::uint64_t{agent.waiting()}).key("calls").begin_array();
-    for (const auto& call : agent.calls()) out.string(call);
-    out.end_array().end_object();
-  }
+  for (const auto& agent : reply.agents()) write_agent(out, agent);
+  out.end_array().key("services").begin_array();
+  for (const auto& service : reply.services()) write_service(out, service);
   out.end_array();
   const auto& store = reply.store();
   out.key("store").begin_object().key("path").string(store.path()).key("used_bytes").number(std::uint64_t{store.used_bytes()});
@@ -88,16 +85,10 @@ std::string status_text(const v1::StatusReply& reply) {
              std::to_string(counts.paused()), std::to_string(counts.archived())});
   out += "\nTasks\n" + tasks.text();
 
-  if (reply.agents().empty()) return out + "\nNo agents: steps wait until one is there.\n";
-  text_table agents{
-      {{"AGENT"}, {"INSTANCE"}, {"KIND"}, {"HELD", align::right}, {"CAPACITY", align::right}, {"WAITING", align::right}, {"CALLS"}}};
-  for (const auto& agent : reply.agents()) {
-    std::string calls;
-    for (const auto& call : agent.calls()) calls += (calls.empty() ? "" : " ") + call;
-    agents.add({agent.agent(), agent.instance(), agent.kind(), std::to_string(agent.held()), std::to_string(agent.capacity()),
-                std::to_string(agent.waiting()), shortened(calls, 60)});
-  }
-  return out + "\nAgents\n" + agents.text();
+  const auto services = troubled_services_text(reply);
+  if (!services.empty()) out += "\nServices that steps wait for, or whose breaker is not closed\n" + services;
+  const auto instances = instances_text(reply);
+  return out + (instances.empty() ? "\nNo agents: steps wait until one is there.\n" : "\nAgents\n" + instances);
 }
 
 }  // namespace

@@ -35,6 +35,14 @@ void write_fault(json_writer& out, const v1::Fault& fault) {
   out.key("code").string(fault.code()).key("message").string(fault.message()).end_object();
 }
 
+void write_progress(json_writer& out, const v1::Progress& told) {
+  out.begin_object().key("percent");
+  told.has_percent() ? out.number(told.percent()) : out.null();
+  out.key("note").string(told.note()).key("checkpoint").raw(told.checkpoint().json());
+  out.key("at").moment(told.at_unix_ms()).key("attempt").number(told.attempt());
+  out.key("direction").string(direction_word(told.direction())).end_object();
+}
+
 void write_step(json_writer& out, const v1::StepRecord& step, const std::string& waits) {
   out.begin_object().key("path").string(step.path()).key("state").string(core::state_word(step.state()));
   out.key("direction").string(direction_word(step.direction()));
@@ -46,6 +54,8 @@ void write_step(json_writer& out, const v1::StepRecord& step, const std::string&
   out.key("complete_by").moment(step.complete_by_unix_ms()).key("not_before").moment(step.not_before_unix_ms());
   out.key("doubtful").boolean(step.doubtful()).key("given_up").boolean(step.given_up()).key("waits_for").string(waits);
   out.key("input_edited").boolean(step.input_edited()).key("undo_input").raw(step.undo_input().json());
+  out.key("heartbeat_by").moment(step.heartbeat_by_unix_ms()).key("progress");
+  step.has_progress() ? write_progress(out, step.progress()) : static_cast<void>(out.null());
   out.key("input").raw(step.input().json()).key("output").raw(step.output().json()).key("fault");
   step.has_fault() ? write_fault(out, step.fault()) : static_cast<void>(out.null());
   out.end_object();

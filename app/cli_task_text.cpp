@@ -64,8 +64,22 @@ std::string payloads_text(const v1::TaskRecord& task) {
     if (!step.input().json().empty()) table.add({step.path(), "input", shortened(step.input().json(), payload_width)});
     if (!step.output().json().empty()) table.add({step.path(), "output", shortened(step.output().json(), payload_width)});
     if (!step.undo_input().json().empty()) table.add({step.path(), "undo input", shortened(step.undo_input().json(), payload_width)});
+    const auto& checkpoint = step.progress().checkpoint().json();
+    if (!checkpoint.empty()) table.add({step.path(), "checkpoint", shortened(checkpoint, payload_width)});
   }
   return table.empty() ? "" : "\nPayloads\n" + table.text();
+}
+
+/// What long steps have told of themselves.
+std::string heard_text(const v1::TaskRecord& task) {
+  text_table table{{{"STEP"}, {"ATTEMPT", align::right}, {"LAST TOLD"}, {"TO BE HEARD BY"}, {"PROGRESS"}}};
+  for (const auto& step : task.steps()) {
+    if (!step.has_progress() && step.heartbeat_by_unix_ms() == 0) continue;
+    const auto& told = step.progress();
+    table.add({step.path(), number(told.attempt()), time_text(told.at_unix_ms()), time_text(step.heartbeat_by_unix_ms()),
+               shortened(progress_text(told), 80)});
+  }
+  return table.empty() ? "" : "\nProgress\n" + table.text();
 }
 
 /// `2`, or `2 undo`: each direction counts its own.
@@ -122,7 +136,7 @@ std::string task_show_text(const v1::TaskShowReply& reply, const known_agents& a
   out += "created   " + time_text(task.created_at_unix_ms()) + "\n";
   if (task.finished_at_unix_ms() != 0) out += "finished  " + time_text(task.finished_at_unix_ms()) + "\n";
   out += "input     " + (task.input().json().empty() ? "null" : printable(shortened(task.input().json(), payload_width))) + "\n";
-  return out + remedies_text(reply) + "\nSteps\n" + steps_text(reply, agents) + payloads_text(task) + history_text(task);
+  return out + remedies_text(reply) + "\nSteps\n" + steps_text(reply, agents) + heard_text(task) + payloads_text(task) + history_text(task);
 }
 
 }  // namespace fairlead::app

@@ -1,5 +1,7 @@
 #include "app/cli_task_waits.hpp"
 
+#include <set>
+
 #include "actors/core/workflow_graph.hpp"
 #include "app/cli_task_remedies.hpp"
 #include "app/cli_words.hpp"
@@ -35,9 +37,19 @@ std::string missing_needs(const v1::TaskShowReply& reply, const v1::StepDefiniti
   return out;
 }
 
+/// Why steps of the agent wait, as far as its registry says; it does not say which of them waits for what.
+std::string reasons_of(const std::string& agent, const known_agents& agents) {
+  const auto found = agents->find(agent);
+  if (found == agents->end() || !found->second.there) return "none is there";
+  std::string out;
+  for (const auto& reason : found->second.reasons) out += (out.empty() ? "" : "; ") + reason;
+  return out;
+}
+
 std::string agent_text(const std::string& agent, const known_agents& agents) {
   if (!agents) return "";
-  return "waits for agent " + agent + (agents->count(agent) == 0 ? ": none is there" : "");
+  const auto why = reasons_of(agent, agents);
+  return "waits for agent " + agent + (why.empty() ? "" : ": " + why);
 }
 
 const char* word_before(v1::Direction direction) {
@@ -65,10 +77,12 @@ bool to_be_undone(const v1::TaskRecord& task, const v1::StepRecord& step, const 
 }  // namespace
 
 known_agents agents_of(const v1::StatusReply& status) {
-  std::set<std::string> out;
+  std::map<std::string, agent_wait> out;
   // One without an instance is only waited for.
   for (const auto& agent : status.agents())
-    if (!agent.instance().empty()) out.insert(agent.agent());
+    if (!agent.instance().empty()) out[agent.agent()].there = true;
+  for (const auto& service : status.services())
+    for (const auto& reason : service.reasons()) out[service.record().agent()].reasons.push_back(reason);
   return out;
 }
 
@@ -93,7 +107,7 @@ std::string waits_for(const v1::TaskShowReply& reply, int index, const known_age
   }
   const bool look_up = to_be_looked_up(step);
   if (!look_up && !to_be_undone(task, step, *definition)) return "";
-  if (agents && agents->count(definition->agent()) == 0) return agent_text(definition->agent(), agents);
+  if (agents && !reasons_of(definition->agent(), agents).empty()) return agent_text(definition->agent(), agents);
   return look_up ? "to be looked up" : "to be undone";
 }
 

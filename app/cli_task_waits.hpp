@@ -1,16 +1,23 @@
 #pragma once
 // What a step of a task waits for, in a few words.
 
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
+#include <vector>
 
 #include "messages/api.pb.h"
 
 namespace fairlead::app {
 
-/// The names of the agents that are there; nullopt: it is not known.
-using known_agents = std::optional<std::set<std::string>>;
+/// An agent as far as steps wait for it.
+struct agent_wait {
+  bool there = false;                // some instance of it
+  std::vector<std::string> reasons;  // why its steps wait
+};
+
+/// The agents that are there or waited for; nullopt: it is not known.
+using known_agents = std::optional<std::map<std::string, agent_wait>>;
 
 known_agents agents_of(const v1::StatusReply& status);
 

@@ -21,6 +21,7 @@ const char* state_after(const v1::HistoryEvent& event) {
     case v1::EVENT_KIND_STEP_STARTED: return undo ? "undoing" : lookup ? "looked up" : "running";
     case v1::EVENT_KIND_STEP_UNDONE: return "undone";
     case v1::EVENT_KIND_STEP_GIVEN_UP: return "given up";
+    case v1::EVENT_KIND_STEP_KEY_EXPIRED: return "in doubt";
     case v1::EVENT_KIND_STEP_COOLING_OFF: return "cooling off";
     case v1::EVENT_KIND_OPERATOR_SKIP: return "skipped";
     case v1::EVENT_KIND_STEP_COMPLETED: return "completed";
@@ -50,6 +51,15 @@ std::string end_json(const v1::WatchReply& reply) {
   return out.end_object().text() + "\n";
 }
 
+std::string progress_json(const v1::StepProgress& one) {
+  json_writer out;
+  out.begin_object().key("event").string("step_progress").key("step").string(one.step());
+  out.key("direction").string(direction_word(one.progress().direction())).key("attempt").number(one.progress().attempt());
+  out.key("at").moment(one.progress().at_unix_ms()).key("percent");
+  one.progress().has_percent() ? out.number(one.progress().percent()) : out.null();
+  return out.key("note").string(one.progress().note()).end_object().text() + "\n";
+}
+
 }  // namespace
 
 void watch_view::take(const v1::WatchReply& reply) {
@@ -59,6 +69,14 @@ void watch_view::take(const v1::WatchReply& reply) {
     if (event.step() == 0 || state == nullptr) continue;
     steps_[event.step() - 1] = {state, event.attempt(), event.at_unix_ms(), event.detail()};
   }
+  news_.clear();
+  std::map<std::string, v1::Progress> told;
+  for (const auto& one : reply.progress()) {
+    const auto before = progress_.find(one.step());
+    if (before == progress_.end() || before->second.at_unix_ms() < one.progress().at_unix_ms()) news_.push_back(one);
+    told[one.step()] = one.progress();
+  }
+  progress_ = std::move(told);
 }
 
 std::string watch_view::table() const {
@@ -66,8 +84,9 @@ std::string watch_view::table() const {
   for (std::size_t i = 0; i < paths_.size(); ++i) {
     auto found = steps_.find(i);
     const auto step = found == steps_.end() ? step_view{} : found->second;
+    const auto told = progress_.find(paths_[i]);
     out.add({paths_[i], step.state, step.attempt == 0 ? "-" : std::to_string(step.attempt), time_text(step.at_unix_ms),
-             shortened(step.detail, 50)});
+             shortened(told != progress_.end() ? progress_text(told->second) : step.detail, 50)});
   }
   return out.text();
 }
@@ -83,6 +102,9 @@ std::string watch_view::lines(const v1::WatchReply& reply) const {
     if (!event.detail().empty()) out += ": " + printable(event.detail());
     out += "\n";
   }
+  for (const auto& one : news_)
+    out +=
+        format_utc(one.progress().at_unix_ms()) + "  step_progress " + printable(one.step()) + "  " + progress_text(one.progress()) + "\n";
   return out;
 }
 
@@ -115,6 +137,7 @@ void watch_task(cli_context& context, const std::string& id) {
     if (context.json) {
       std::string lines;
       for (const auto& event : reply.events()) lines += event_json(event, path_of(reply, event)) + "\n";
+      for (const auto& one : view.news()) lines += progress_json(one);
       print(context, lines);
     } else if (redraw) {
       auto table = view.table();
@@ -128,7 +151,7 @@ void watch_task(cli_context& context, const std::string& id) {
     completed = reply.state() == v1::TASK_STATE_COMPLETED && !reply.parked();
     return context.code == exit_ok;
   };
-  auto watched = connected->watch(id, 0, show, limit->value_or(duration{0}));
+  auto watched = connected->watch(id, 0, show, limit->value_or(duration{0}), true);
   if (!watched)
     context.code = fail(watched.failure());
   else if (context.code == exit_ok && !completed)

@@ -15,8 +15,11 @@ class watch_view {
 
   /// A compact table for a terminal that is redrawn.
   std::string table() const;
-  /// One line an event of `reply`, for everything that is no terminal.
+  /// One line an event of `reply`, and one for each step that has told something new, for everything that is no terminal. The reply has been
+  /// taken.
   std::string lines(const v1::WatchReply& reply) const;
+  /// What the last reply told of progress for the first time.
+  const std::vector<v1::StepProgress>& news() const { return news_; }
 
  private:
   struct step_view {
@@ -25,6 +28,8 @@ class watch_view {
     std::int64_t at_unix_ms = 0;
     std::string detail;
   };
+  std::map<std::string, v1::Progress> progress_;  // of attempts that are out, by path of the step
+  std::vector<v1::StepProgress> news_;            // what the last reply told of it for the first time
   std::vector<std::string> paths_;
   std::map<std::size_t, step_view> steps_;  // by index into paths_
 };

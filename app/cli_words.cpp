@@ -39,6 +39,7 @@ const char* event_word(v1::EventKind kind) {
     case v1::EVENT_KIND_STEP_SETTLED: return "step_settled";
     case v1::EVENT_KIND_STEP_GIVEN_UP: return "step_given_up";
     case v1::EVENT_KIND_STEP_COOLING_OFF: return "step_cooling_off";
+    case v1::EVENT_KIND_STEP_KEY_EXPIRED: return "step_key_expired";
     case v1::EVENT_KIND_OPERATOR_RETRY: return "operator_retry";
     case v1::EVENT_KIND_OPERATOR_SKIP: return "operator_skip";
     case v1::EVENT_KIND_OPERATOR_SETTLE: return "operator_settle";
@@ -130,6 +131,13 @@ std::string time_text(std::int64_t unix_ms) {
   auto text = format_utc(unix_ms);  // 2026-03-29T01:00:00.250Z
   text[10] = ' ';
   return text.substr(0, 19) + "Z";
+}
+
+std::string progress_text(const v1::Progress& told) {
+  std::string out;
+  if (told.has_percent()) out = std::to_string(told.percent()) + " %";
+  if (!told.note().empty()) out += (out.empty() ? "" : "  ") + printable(told.note());
+  return out;
 }
 
 std::string age_text(std::int64_t ms) { return ms < 1'000 ? "0s" : format_duration(ms / 1'000 * 1'000); }

@@ -36,6 +36,9 @@ std::string bytes_text(std::uint64_t bytes);
 /// `2026-03-29 01:00:00Z`, or `-` for 0. Tables need no milliseconds.
 std::string time_text(std::int64_t unix_ms);
 
+/// `40 %  loading pallets`; empty when nothing of it was told.
+std::string progress_text(const v1::Progress& told);
+
 /// `5m10s`: whole seconds, `0s` also for what lies ahead (clocks differ).
 std::string age_text(std::int64_t ms);
 

@@ -20,13 +20,8 @@ struct read_files {
   std::vector<problem> advice;    // what may run and still deserves a word
 };
 
-/// Agents of a node file look nothing up, but for native ones, which only the node itself knows.
-void add_advice(const workflow_file& file, const core::agent_catalog& agents, std::vector<problem>& out) {
-  const auto looks_up = [&agents](const std::string& agent, const std::string&) {
-    const auto found = agents.find(agent);
-    return found == agents.end() || !found->second;
-  };
-  for (const auto& one : core::advise(file.definition, looks_up)) {
+void add_advice(const workflow_file& file, const node_config& agents, std::vector<problem>& out) {
+  for (const auto& one : core::advise(file.definition, lookups_of(agents), labels_of(agents))) {
     const auto where = "steps." + one.step + "." + one.field;
     const auto at = file.place_of(where);
     out.push_back({file.file, at.first, at.second, where, one.sentence, one.remedy});
@@ -35,9 +30,10 @@ void add_advice(const workflow_file& file, const core::agent_catalog& agents, st
 
 read_files read_all(const std::vector<std::string>& paths, const std::string& agents_path) {
   read_files out;
+  config_file node;
   std::optional<core::agent_catalog> agents;
   if (!agents_path.empty()) {
-    const auto node = read_node_config(agents_path);
+    node = read_node_config(agents_path);
     out.problems = node.problems;
     if (node.problems.empty()) agents = catalog_of(node.config);
   }
@@ -47,7 +43,7 @@ read_files read_all(const std::vector<std::string>& paths, const std::string& ag
     check_expressions(out.workflows.back(), worker);
     const auto& found = out.workflows.back().problems;
     out.problems.insert(out.problems.end(), found.begin(), found.end());
-    if (agents && found.empty()) add_advice(out.workflows.back(), *agents, out.advice);
+    if (agents && found.empty()) add_advice(out.workflows.back(), node.config, out.advice);
   }
   return out;
 }

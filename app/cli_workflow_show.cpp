@@ -86,6 +86,13 @@ void write_step(json_writer& out, const v1::StepDefinition& step) {
   step.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? out.null() : out.string(on_failure_word(step.on_failure()));
   out.key("cool_off_ms").number(std::int64_t{step.cool_off_ms()});
   out.key("in_doubt").string(step.in_doubt() == v1::IN_DOUBT_PARK ? "park" : "retry");
+  out.key("heartbeat_ms").number(std::int64_t{step.heartbeat_ms()}).key("labels").begin_object();
+  for (const auto& label : step.labels()) out.key(label.key()).string(label.value());
+  out.end_object();
+  out.key("input_type");
+  step.input_type().empty() ? out.null() : out.string(step.input_type());
+  out.key("output_type");
+  step.output_type().empty() ? out.null() : out.string(step.output_type());
   write_undo(out, step);
   out.key("pivot").boolean(step.pivot()).end_object();
 }
@@ -159,11 +166,18 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
   if (definition.timeout_ms() != 0) out += "timeout   " + format_duration(definition.timeout_ms()) + "\n";
   out += "failure   " + on_failure_text(definition.on_failure(), definition.cool_off_ms()) + "\n";
   if (definition.keep_days() != 0) out += "kept      " + std::to_string(definition.keep_days()) + " days after the end\n";
+  for (const auto& step : definition.steps()) {
+    if (step.input_type().empty() && step.output_type().empty()) continue;
+    out += "types     " + printable(step.name()) + ": " + (step.input_type().empty() ? "any JSON" : printable(step.input_type())) + " -> " +
+           (step.output_type().empty() ? "any JSON" : printable(step.output_type())) + "\n";
+  }
   text_table table{{{"STEP"},
                     {"NEEDS"},
                     {"AGENT"},
                     {"CALL"},
                     {"TIMEOUT", align::right},
+                    {"HEARTBEAT", align::right},
+                    {"LABELS"},
                     {"ATTEMPTS", align::right},
                     {"BACKOFF"},
                     {"ON FAILURE"},
@@ -174,6 +188,7 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
   for (const auto& step : definition.steps()) {
     const bool undoes = step.has_undo() && !step.undo().none();
     table.add({step.name(), joined(step.needs()), step.agent(), step.call(), format_duration(step.timeout_ms()),
+               step.heartbeat_ms() == 0 ? "" : format_duration(step.heartbeat_ms()), labels_text(step.labels()),
                std::to_string(step.attempts()), backoff_text(step.backoff()), on_failure_text(step, definition),
                step.in_doubt() == v1::IN_DOUBT_PARK ? "park" : "", undo_text(step), undoes ? std::to_string(step.undo().attempts()) : "",
                step.pivot() ? "yes" : ""});

@@ -143,6 +143,8 @@ void read_config(yaml_document& document, node_config& out) {
   if (const auto node = root.find("undo_brake")) read_undo_brake(*node, out);
   if (const auto node = root.find("replies")) read_replies(*node, out);
   if (const auto node = root.find("caf")) read_caf(*node, out);
+  if (const auto node = root.find("secrets")) read_secrets(*node, out);
+  check_secret_references(root.node(), out);
   root.not_yet({"peers", "jobs", "cron", "replication", "tls", "breakers"});
   root.finish();
 }
@@ -165,17 +167,6 @@ config_file read_node_config(const std::string& path) {
   const auto text = read_text_file(path, out.problems);
   if (text) return parse_node_config(path, *text);
   out.config.file = path;
-  return out;
-}
-
-core::agent_catalog catalog_of(const node_config& config) {
-  core::agent_catalog out;
-  for (const auto& agent : config.http_agents) {
-    std::set<std::string> calls;
-    for (const auto& call : agent.calls) calls.insert(call.first);
-    out.emplace(agent.name, std::move(calls));
-  }
-  for (const auto& agent : config.native_agents) out.emplace(agent.name, std::nullopt);
   return out;
 }
 

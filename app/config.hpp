@@ -6,8 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "actors/agents/exec_config.hpp"
 #include "actors/agents/http_config.hpp"
+#include "actors/agents/settings.hpp"
 #include "actors/alert_target.hpp"
+#include "actors/core/workflow_advice.hpp"
 #include "actors/core/workflow_check.hpp"
 #include "actors/ports.hpp"
 #include "app/yaml_document.hpp"
@@ -32,6 +35,27 @@ struct native_agent_section {
   std::string handler;
   std::uint32_t concurrency = 64;
   int line = 0;  // of the handler in the node file
+  int column = 0;
+  agents::agent_settings settings;
+};
+
+/// Where the value of a secret comes from: a file or a variable of the environment. The value itself is read when the node starts.
+struct secret_section {
+  std::string name;
+  std::string path;         // already joined to the node file's folder; empty: from the environment
+  std::string environment;  // name of the variable
+  int line = 0;             // of the path or the variable's name in the node file
+  int column = 0;
+};
+
+/// Something on the machine that an exec agent's commands need. It may come later than the node, so that only `fairlead config check` asks.
+struct exec_need {
+  enum class kind { program, directory, user };
+  kind what = kind::program;
+  std::string name;
+  std::string group;  // of a user; may be empty
+  std::string where;  // dotted key in the node file
+  int line = 0;
   int column = 0;
 };
 
@@ -67,6 +91,10 @@ struct node_config {
 
   std::vector<alert_target> alert_targets;  // webhooks, then commands, each in the order of the file
 
+  std::vector<secret_section> secrets;  // in the order of the file
+
+  std::int64_t agent_absent_after_ms = 60'000;  // until steps that wait for an agent that is not there raise an alert
+
   /// Undoing waits when more than this share of the tasks that ended or failed within the window had failed, and these were at least so many.
   bool undo_brake_on = true;
   std::uint32_t undo_brake_share_percent = 50;
@@ -75,6 +103,8 @@ struct node_config {
 
   std::vector<agents::http_agent_config> http_agents;  // in the order of the file
   std::vector<native_agent_section> native_agents;
+  std::vector<agents::exec_agent_config> exec_agents;
+  std::vector<exec_need> exec_needs;
 
   /// CAF's options as `group.name` and the value in CAF's own notation (config_value::parse reads it: `2`, `stealing`, `500ms`, `["a", "b"]`),
   /// in the order of the file. Names and types have been checked.
@@ -90,7 +120,14 @@ config_file read_node_config(const std::string& path);
 /// `path` names the file in problems, and its folder is what relative paths in the text start from.
 config_file parse_node_config(const std::string& path, const std::string& text);
 
+/// What the commands of exec agents need and this machine has not, in the order of the file (config_exec.cpp).
+std::vector<problem> check_exec_needs(const node_config& config);
+
 /// The agents of a node file and their calls; those of native agents are not known here.
 core::agent_catalog catalog_of(const node_config& config);
+/// Which of their calls can be looked up; of native agents only the node itself knows, so that any may be.
+core::lookup_catalog lookups_of(const node_config& config);
+/// Which labels they carry. An agent that is not in the file may carry any.
+core::label_catalog labels_of(const node_config& config);
 
 }  // namespace fairlead::app

@@ -4,6 +4,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "app/workflow_types_file.hpp"
+#include "app/yaml_labels.hpp"
 #include "app/yaml_reader.hpp"
 
 namespace fairlead::app {
@@ -19,8 +21,8 @@ const std::vector<std::pair<std::string, v1::InDoubt>> in_doubt_words{{"retry", 
 
 // Words of later releases, refused by name.
 const std::vector<std::string> later_in_workflow{"labels", "lock", "finally", "retry"};
-const std::vector<std::string> later_in_step{"when", "for_each", "repeat", "wait", "signal", "on_timeout", "workflow",
-                                             "join", "finally",  "retry",  "lock", "labels", "heartbeat"};
+const std::vector<std::string> later_in_step{"when",     "for_each", "repeat",  "wait",  "signal", "on_timeout",
+                                             "workflow", "join",     "finally", "retry", "lock"};
 const std::vector<std::string> later_in_undo{"also_if_failed", "retry"};
 
 class reader {
@@ -41,6 +43,7 @@ class reader {
       if (const auto ms = timeout->duration_ms(1, longest_ms)) definition.set_timeout_ms(*ms);
     }
     if (const auto retention = found(section, "retention", "")) read_retention(*retention, definition);
+    const auto types = found(section, "types", "");
     definition.set_on_failure(v1::ON_FAILURE_PARK);
     read_failure(section, "", definition);
     const auto steps = section.require("steps", "a map of steps by name");
@@ -50,11 +53,22 @@ class reader {
       place("steps", *steps);
       for (const auto& [name, node] : steps->entries()) read_step(name, node);
     }
+    if (types) read_types(*types, out_.file, definition);
     add_core_problems(document, agents);
   }
 
  private:
   void place(const std::string& where, const yaml_node& node) { out_.places[where] = {node.line(), node.column()}; }
+
+  /// Of a step's input whose fields will be named.
+  void place_all(const yaml_node& node) {
+    place(node.where(), node);
+    if (node.is_map()) {
+      for (const auto& entry : node.entries()) place_all(entry.second);
+    } else if (node.is_list()) {
+      for (const auto& item : node.items()) place_all(item);
+    }
+  }
 
   std::optional<yaml_node> found(yaml_section& section, const std::string& key, const std::string& parent) {
     auto node = section.find(key);
@@ -139,7 +153,8 @@ class reader {
     if (const auto call = found(section, "call", here)) {
       if (const auto text = call->text()) step.set_call(*text);
     }
-    if (const auto with = found(section, "with", here)) {
+    const auto with = found(section, "with", here);
+    if (with) {
       if (const auto json = with->json()) step.set_with_json(*json);
     }
     read_patience(section, here, step);
@@ -151,6 +166,19 @@ class reader {
       if (section.word("in_doubt", value, in_doubt_words)) step.set_in_doubt(value);
     }
     read_failure(section, here, step);
+    if (const auto heartbeat = found(section, "heartbeat", here)) {
+      if (const auto ms = heartbeat->duration_ms(1, longest_ms)) step.set_heartbeat_ms(*ms);
+    }
+    if (const auto labels = found(section, "labels", here)) {
+      for (auto& label : read_labels(*labels)) *step.add_labels() = std::move(label);
+    }
+    if (const auto type = found(section, "input_type", here)) {
+      if (const auto text = type->text()) step.set_input_type(*text);
+      if (with) place_all(*with);
+    }
+    if (const auto type = found(section, "output_type", here)) {
+      if (const auto text = type->text()) step.set_output_type(*text);
+    }
     if (const auto undo = found(section, "undo", here)) read_undo(*undo, *step.mutable_undo());
     section.not_yet(later_in_step);
     section.finish();
@@ -196,6 +224,7 @@ class reader {
     const auto& outer = known.where;
     if (outer.empty()) return true;
     if (where.compare(0, outer.size(), outer) == 0 && (where.size() == outer.size() || where[outer.size()] == '.')) return true;
+    if (outer.rfind("types", 0) == 0 && (field == "input_type" || field == "output_type")) return true;
     const bool needs_unread = outer.find(".need") != std::string::npos;
     return needs_unread && (field == "with" || field == "undo.with" || field == "on_failure" || field == "pivot");
   }

@@ -61,7 +61,8 @@ const char* table_name(table t) {
                                                                  "alert",
                                                                  "outbox",
                                                                  "reply_address",
-                                                                 "unresolved_alert"};
+                                                                 "unresolved_alert",
+                                                                 "service"};
   auto index = static_cast<std::size_t>(t);
   return index < names.size() ? names[index] : "unknown";
 }

@@ -31,8 +31,9 @@ enum class table : std::uint8_t {
   outbox = 14,
   reply_address = 15,
   unresolved_alert = 16,
+  service = 17,
 };
-inline constexpr int table_count = 17;
+inline constexpr int table_count = 18;
 /// Stores and archives of the first release have only the tables before this one. They get the others when they are opened for writing, and
 /// read as if those were empty until then; so the schema version did not rise for them.
 inline constexpr int first_release_table_count = 13;

@@ -7,6 +7,7 @@
 #include "messages/api.pb.h"
 #include "store/alert_rows.hpp"
 #include "store/content_hash.hpp"
+#include "store/service_rows.hpp"
 #include "store/task_rows.hpp"
 
 namespace fairlead::store {
@@ -23,6 +24,28 @@ void notice_check::run() {
   check_alerts();
   check_addresses();
   check_outboxes();
+  check_services();
+}
+
+void notice_check::check_services() {
+  all_.scan(table::service, [&](std::string_view key, std::string_view payload) {
+    v1::ServiceRecord record;
+    if (!record.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
+      return all_.add(table::service, key, "the value does not parse");
+    }
+    const auto name = keys::decode_service(key)->name;
+    if (record.agent() != name) return all_.add(table::service, key, "the row says it is service `" + record.agent() + "`");
+    if (says_nothing(record)) all_.add(table::service, key, "the row says nothing and should not be there");
+    check_alert_of(key, record.breaker_alert());
+    check_alert_of(key, record.absent_alert());
+  });
+}
+
+void notice_check::check_alert_of(std::string_view key, std::uint64_t number) {
+  if (number == 0) return;
+  const auto record = load_alert(all_.of(), number);
+  if (record && (!record->has_value() || !is_unresolved(**record)))
+    all_.add(table::service, key, "alert " + std::to_string(number) + " of it is resolved or not there");
 }
 
 void notice_check::check_alerts() {

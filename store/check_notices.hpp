@@ -22,6 +22,8 @@ class notice_check {
   void check_alerts();
   void check_addresses();
   void check_outboxes();
+  void check_services();
+  void check_alert_of(std::string_view key, std::uint64_t number);
 
   check_scan& all_;
   std::uint64_t unresolved_alerts_ = 0;

@@ -157,6 +157,8 @@ fixed_key<12> alert(std::uint32_t ns, std::uint64_t number) { return task(ns, nu
 
 fixed_key<12> unresolved_alert(std::uint32_t ns, std::uint64_t number) { return task(ns, number); }
 
+std::string service(std::uint32_t ns, std::string_view agent) { return named(ns, agent); }
+
 fixed_key<28> outbox(std::uint32_t ns, std::string_view address, std::uint64_t position) {
   fixed_key<28> key;
   write(write_address(write(key.data(), ns), address), position);
@@ -255,6 +257,8 @@ std::optional<version_key> decode_workflow_version(std::string_view key) {
 std::optional<number_key> decode_alert(std::string_view key) { return decode_task(key); }
 
 std::optional<number_key> decode_unresolved_alert(std::string_view key) { return decode_task(key); }
+
+std::optional<name_key> decode_service(std::string_view key) { return decode_workflow(key); }
 
 std::optional<outbox_key> decode_outbox(std::string_view key) {
   if (key.size() != 4 + content_hash_bytes + 8) return std::nullopt;

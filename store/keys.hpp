@@ -22,6 +22,7 @@
 //   outbox            ns | address, 16 bytes | position u64        StatusEvent
 //   reply_address     ns | address, 16 bytes                       ReplyAddressRecord, of those that fail
 //   unresolved_alert  ns | number u64                              empty; alerts that are open or acknowledged
+//   service           ns | agent name                              ServiceRecord
 //
 // `address` is reply_address_hash (store/content_hash.hpp).
 //
@@ -152,6 +153,7 @@ fixed_key<12> alert(std::uint32_t ns, std::uint64_t number);
 fixed_key<28> outbox(std::uint32_t ns, std::string_view address, std::uint64_t position);
 fixed_key<20> reply_address(std::uint32_t ns, std::string_view address);
 fixed_key<12> unresolved_alert(std::uint32_t ns, std::uint64_t number);
+std::string service(std::uint32_t ns, std::string_view agent);
 
 /// What all keys of one workflow, label, state, … begin with. A scan of them goes from the prefix to after(prefix).
 std::string by_workflow_prefix(std::uint32_t ns, std::string_view workflow);
@@ -181,6 +183,7 @@ std::optional<number_key> decode_alert(std::string_view key);
 std::optional<outbox_key> decode_outbox(std::string_view key);
 std::optional<address_key> decode_reply_address(std::string_view key);
 std::optional<number_key> decode_unresolved_alert(std::string_view key);
+std::optional<name_key> decode_service(std::string_view key);
 
 /// True when the key is one of this table's.
 bool decodes(table where, std::string_view key);

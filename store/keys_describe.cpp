@@ -47,6 +47,9 @@ std::string readable(table where, std::string_view key) {
     case table::workflow:
       if (auto k = decode_workflow(key)) return "`" + std::string(k->name) + "`";
       break;
+    case table::service:
+      if (auto k = decode_service(key)) return "`" + std::string(k->name) + "`";
+      break;
     case table::workflow_version:
       if (auto k = decode_workflow_version(key)) return "`" + std::string(k->name) + "` " + to_hex(k->hash);
       break;

@@ -63,7 +63,8 @@ status load_whole(const snapshot& from, v1::TaskRecord& record);
 
 bool is_finished(v1::TaskState state);
 
-/// Calls `visit(payload)` for each payload of the record: the task's input, then every step's input, output and input of its undo.
+/// Calls `visit(payload)` for each payload of the record: the task's input, then every step's input, output, input of its undo and
+/// checkpoint.
 template <class Record, class Visitor>
 void for_each_payload(Record& record, Visitor&& visit) {
   if constexpr (std::is_const_v<Record>) {
@@ -72,6 +73,7 @@ void for_each_payload(Record& record, Visitor&& visit) {
       visit(step.input());
       visit(step.output());
       visit(step.undo_input());
+      visit(step.progress().checkpoint());
     }
   } else {
     if (record.has_input()) visit(*record.mutable_input());
@@ -79,6 +81,7 @@ void for_each_payload(Record& record, Visitor&& visit) {
       if (step.has_input()) visit(*step.mutable_input());
       if (step.has_output()) visit(*step.mutable_output());
       if (step.has_undo_input()) visit(*step.mutable_undo_input());
+      if (step.progress().has_checkpoint()) visit(*step.mutable_progress()->mutable_checkpoint());
     }
   }
 }

@@ -152,7 +152,7 @@ def commands():
 
 def command_in(words):
     """The command that the first words name, if any."""
-    for length in (2, 1):
+    for length in (3, 2, 1):
         if tuple(words[:length]) in commands()[1]:
             return commands()[1][tuple(words[:length])]
     return None
@@ -239,23 +239,42 @@ def check_command_in_block(page, line):
 # Values for keys whose row in the table gives no default that could be written into a file. By key, else by type.
 VALUES = {"node.name": "n", "roles": "[shard, agent]", "store.path": "store", "log.file": "node.log", "agents.http.kind": "http",
           "agents.http.base_url": "http://127.0.0.1:1", "agents.http.headers": "{ X-Team: a }", "calls.path": "/a", "calls.url": "http://127.0.0.1:1/b",
-          "calls.headers": "{ X-Call: a }", "calls.body": '{ a: "${ .input.a }" }', "calls.output": '{ a: "${ .body.a }" }',
+          "calls.headers": "{ X-Call: a }", "agents.http.allow_hosts": "[127.0.0.1]", "agents.http.proxy": "http://127.0.0.1:2",
+          "agents.http.no_proxy": "[localhost]", "agents.http.tls.ca_file": "tls.pem", "agents.http.tls.client_certificate": "tls.pem",
+          "agents.http.tls.client_key": "tls.pem", "calls.idempotency.valid_for": "1h", "calls.lookup.path": "/b/{perform_key}",
+          "calls.lookup.url": "http://127.0.0.1:1/c", "calls.lookup.headers": "{ X-Key: b }", "calls.lookup.done": "[200]",
+          "calls.lookup.never_happened": "[410]", "calls.lookup.output": '{ a: "${ .body.a }" }',
+          "calls.lookup.rules": "[{ status: 202, is: unknown }]",
+          "calls.rules": "[{ status: 2xx, path: .body.a, equals: b, is: permanent, code: c, message: d }, { path: .body.a, one_of: [1], is: success }, { path: .body.a, present: true, is: success }]", "calls.body": '{ a: "${ .input.a }" }', "calls.output": '{ a: "${ .body.a }" }',
           "calls.statuses.success": "[2xx]", "calls.statuses.transient": "[503]", "calls.statuses.in_doubt": "[5xx]",
           "calls.statuses.permanent": "[4xx]", "agents.native.kind": "native", "agents.native.handler": "echo", "log.level": "info",
-          "log.format": "text", "alerts.webhooks.url": "http://127.0.0.1:1/a", "alerts.commands.run": "[/bin/true, a]"}
+          "log.format": "text", "alerts.webhooks.url": "http://127.0.0.1:1/a", "alerts.commands.run": "[/bin/true, a]",
+          "agents.exec.kind": "exec", "agents.exec.user": "0", "agents.exec.group": "0", "agents.exec.environment": "{ A: b }",
+          "agents.exec.process.memory": "1GiB", "agents.exec.process.cpu": "60s", "agents.exec.process.files": "64",
+          "agents.exec.process.processes": "64", "agents.exec.process.file_size": "1GiB", "exec.calls.command": '[/bin/sh, -c, "{a}"]',
+          "exec.calls.exit_codes": "{ transient: [75] }", "exec.calls.idempotency.valid_for": "1h", "exec.calls.lookup.command": "[/bin/true]",
+          "exec.calls.lookup.exit_codes": "{ done: [0] }", "exec.calls.retry": "{ tries: 2 }",
+          "agents.any.labels": "{ zone: eu }", "agents.any.retry.tries": "3", "agents.any.retry.max": "5s", "agents.any.retry.try_timeout": "2s",
+          "agents.any.breaker.slow": "2s", "agents.any.limits": "[{ call: echo, key: .a, concurrency: 1, rate: 5/s }]",
+          "agents.any.input_secrets": "[]", "limits.call": "echo", "limits.key": ".a", "limits.concurrency": "1", "limits.rate": "5/s",
+          "rules.status": "2xx", "rules.path": ".body.a", "rules.equals": "b", "rules.one_of": "[b]", "rules.present": "true", "rules.is": "permanent",
+          "rules.code": "c", "rules.message": "d"}
 
 
-WRITTEN_BELOW = ("agents", "caf", "alerts.webhooks", "alerts.commands")  # by node_file, with what stands in them
+WRITTEN_BELOW = ("agents", "caf", "secrets", "alerts.webhooks", "alerts.commands")  # by node_file, with what stands in them
 
 
 def documented_keys():
-    """{place: {key: default}} of configuration.md; the places are node, agents.http, calls, agents.native and the two kinds of alert targets."""
+    """{place: {key: default}} of configuration.md; the places are node, agents.http, calls, agents.native, agents.exec and exec.calls, agents.any (of every kind),
+    limits and rules (an item of them) and the two kinds of alert targets."""
     page = ROOT / "docs" / "configuration.md"
-    found = {"node": {}, "agents.http": {}, "calls": {}, "agents.native": {}, "alerts.webhooks": {}, "alerts.commands": {}}
+    found = {"node": {}, "agents.http": {}, "calls": {}, "agents.native": {}, "agents.exec": {}, "exec.calls": {}, "agents.any": {}, "limits": {}, "rules": {}, "alerts.webhooks": {},
+             "alerts.commands": {}}
     native = text_of(page).index("## Agents of kind native")
     for table in re.finditer(r"^\| Key(.*?)\|.*?\n\|[-| ]+\n((?:\|.*\n)+)", text_of(page), flags=re.M):
         target = re.search(r"alerts\.\w+", table[1])
-        place = target[0] if target else "calls" if "calls.NAME" in table[1] else "node" if "agents.NAME" not in table[1] else \
+        of_exec = "kind exec" in table[1]
+        place = target[0] if target else ("exec.calls" if "calls.NAME" in table[1] else "agents.exec") if of_exec else "limits" if "`limits`" in table[1] else "rules" if "`rules`" in table[1] else "agents.any" if "every kind" in table[1] else "calls" if "calls.NAME" in table[1] else "node" if "agents.NAME" not in table[1] else \
             "agents.native" if table.start() > native else "agents.http"
         for row in table[2].splitlines():
             cells = [cell.strip() for cell in row.strip("|").split("|")]
@@ -283,14 +302,20 @@ def nested(keys, place, indent):
 def node_file(keys):
     """A node file in which every documented key stands."""
     calls = dict(keys["calls"])
-    by_url = {key: default for key, default in calls.items() if key != "path"}
-    calls.pop("url", None)
+    by_url = {key: default for key, default in calls.items() if key not in ("path", "lookup.path")}
+    for key in ("url", "lookup.url"):
+        calls.pop(key, None)
     http = {key: default for key, default in keys["agents.http"].items() if key != "calls"}
-    plain = {key: default for key, default in keys["node"].items() if key not in WRITTEN_BELOW}
+    plain = {key: default for key, default in keys["node"].items() if not key.startswith("alerts.") and key not in WRITTEN_BELOW}
+    alerts = {key: default for key, default in keys["node"].items() if key.startswith("alerts.") and key not in WRITTEN_BELOW}
     lines = nested(plain, "node", 0) + ["agents:", "  one:"] + nested(http, "agents.http", 4) + ["    calls:"]
     for name, call in (("first", calls), ("second", by_url)):
         lines += [f"      {name}:"] + nested(call, "calls", 8)
-    lines += ["  two:"] + nested(keys["agents.native"], "agents.native", 4) + ["caf:", "  scheduler: { max-threads: 2 }", "alerts:"]
+    lines += ["  two:"] + nested(keys["agents.native"], "agents.native", 4) + nested(keys["agents.any"], "agents.any", 4)
+    exec_agent = {key: default for key, default in keys["agents.exec"].items() if key != "calls"}
+    lines += ["  three:"] + nested(exec_agent, "agents.exec", 4) + ["    calls:", "      first:"] + nested(keys["exec.calls"], "exec.calls", 8)
+    lines += ["secrets:", "  ONE: { file: secret }"]
+    lines += ["caf:", "  scheduler: { max-threads: 2 }"] + nested(alerts, "node", 0)
     for kind, name in (("webhooks", "one"), ("commands", "two")):
         lines += [f"  {kind}:", f"    {name}:"] + nested(keys[f"alerts.{kind}"], f"alerts.{kind}", 6)
     return "\n".join(lines) + "\n"
@@ -305,6 +330,9 @@ def check_configuration(folder):
                 blame(page, f"{key}: the table gives no default in backticks, and VALUES of this check has none either")
     whole = node_file(keys)
     file = folder / "node.yaml"
+    (folder / "secret").write_text("value", encoding="utf-8")
+    (folder / "tls.pem").write_text("-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", encoding="utf-8")
+    (folder / "secret").chmod(0o600)
     file.write_text(whole, encoding="utf-8")
     checked = run("config", "check", file)
     if checked.returncode != 0:
@@ -312,7 +340,7 @@ def check_configuration(folder):
     # A key that is not known is refused, or the check above would say nothing.
     for number, line in enumerate(whole.splitlines()):
         spoilt = re.sub(r"^( *)([a-z_]+):", r"\1\2_:", line)
-        if spoilt == line or re.match(r" {2,6}(one|two|first|second):", line):
+        if spoilt == line or re.match(r" {2,6}(one|two|three|first|second|ONE):", line):
             continue
         lines = whole.splitlines()
         lines[number] = spoilt
@@ -354,7 +382,9 @@ def check_examples(folder):
                 file.write_text(block, encoding="utf-8")
                 checked = run("workflow", "check", file)
             elif re.match(r"(agents|caf|alerts|undo_brake|replies):", block):
-                file.write_text("node: { name: n }\nstore: { path: store }\n" + block, encoding="utf-8")
+                named = sorted(set(re.findall(r"\$secret\{([\w.-]+)\}", block)))
+                secrets = "".join(f"  {name}: {{ file: secret }}\n" for name in named)
+                file.write_text("node: { name: n }\nstore: { path: store }\n" + (f"secrets:\n{secrets}" if named else "") + block, encoding="utf-8")
                 checked = run("config", "check", file)
             else:
                 continue

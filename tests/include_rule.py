@@ -43,7 +43,7 @@ LIBRARIES = (
 )
 
 # CAF is for the shells in actors/ itself, the node that starts it, and its tests; not for what a client includes.
-CAF_PLACES = re.compile(r"^(actors/[^/]+\.(hpp|cpp)|app/node\.cpp|tests/actors/.*)$")
+CAF_PLACES = re.compile(r"^(actors/[^/]+\.(hpp|cpp)|app/node_runtime\.cpp|tests/actors/.*)$")
 NO_CAF = ("actors/client.hpp", "actors/ports.hpp", "actors/scheduler.hpp", "actors/supervisor.hpp", "actors/agent_host.hpp",
           "actors/archiver.hpp", "actors/agents/backend.hpp", "actors/agents/native.hpp", "actors/core/task.hpp")
 
@@ -83,7 +83,7 @@ def check_file(root, path, text):
             if name.startswith(begin) and not path.startswith(places):
                 yield number, f"<{name}>: {rule}"
         if is_caf(name) and not CAF_PLACES.match(path):
-            yield number, f"<{name}>: CAF belongs to the shells in actors/ and to app/node.cpp"
+            yield number, f"<{name}>: CAF belongs to the shells in actors/ and to app/node_runtime.cpp"
         if path.startswith("actors/core/") and name in IMPURE:
             yield number, f"<{name}>: no clock, randomness, thread or I/O in actors/core"
     lines = text.count("\n")
@@ -142,7 +142,7 @@ PLANTED = {
     "actors/missing.cpp": ('#include "store/nowhere.hpp"\n', "actors/missing.cpp:1"),
     "actors/angle.cpp": ("#include <store/b.hpp>\n", "actors/angle.cpp:1"),
     "app/node.hpp": ("#pragma once\n", None),
-    "app/node.cpp": ("#include <caf/all.hpp>\n#include <spdlog/spdlog.h>\n", None),
+    "app/node_runtime.cpp": ("#include <caf/all.hpp>\n#include <spdlog/spdlog.h>\n", None),
     "app/cli.cpp": ("#include <caf/all.hpp>\n", "app/cli.cpp:1"),
     "app/long.cpp": ("\n" * 501, "app/long.cpp:501"),
     "app/longest.cpp": ("\n" * 500, None),

@@ -21,6 +21,7 @@ struct attempt_result {
   std::optional<v1::Fault> fault;
   std::uint32_t tries = 1;
   v1::LookupVerdict verdict = v1::LOOKUP_VERDICT_UNSPECIFIED;
+  std::uint32_t try_number = 0;  // written by the host: the try of the attempt that has ended so
 };
 
 /// Identifies an attempt inside one agent instance.
@@ -37,11 +38,23 @@ struct attempt_key {
 /// Called once for each started attempt, from any thread, unless the attempt was stopped before.
 using completion = std::function<void(const attempt_key&, attempt_result)>;
 
+/// What a long attempt says about itself while it is under way.
+struct attempt_progress {
+  std::optional<std::uint32_t> percent;  // 0..100
+  std::string note;
+  std::string checkpoint;  // JSON text; empty: as before
+};
+
+/// Any number of times for an attempt under way, from any thread.
+using progress_sink = std::function<void(const attempt_key&, attempt_progress)>;
+
 class backend {
  public:
   virtual ~backend() = default;
 
-  /// Starts one attempt and returns at once. Never more than `capacity()` at a time.
+  /// Starts one try of an attempt and returns at once. Never more than `capacity()` at a time. `try_number` says which try of the attempt it
+  /// is; key and input are the same for each. At `try_until_unix_ms` (0: complete_by) what is under way has failed: where that is before
+  /// the end of the lease, the backend itself ends the try then, with a fault that says whether it can have had an effect.
   virtual void start(const v1::Perform& what, completion done) = 0;
 
   /// The lease has ended: stop what is under way (cancel the transfer) and do not complete it. Unknown keys are ignored.
@@ -55,6 +68,20 @@ class backend {
   virtual std::vector<std::string> lookups() const { return {}; }
 
   virtual std::uint32_t capacity() const = 0;
+
+  /// What the calls promise; those without a policy may be left out.
+  virtual std::vector<v1::CallPolicy> policies() const { return {}; }
+
+  /// Where progress goes. Called once, before the first start.
+  virtual void report_progress_to(progress_sink) {}
+
+  /// True: `start` is given the references to secrets in an input as they stand there, because not every place that a value of the input goes to
+  /// may hold a secret. False: it is given their values.
+  virtual bool puts_secrets_in() const { return false; }
+
+  /// True: only what an attempt itself reports keeps its heartbeat alive (a handler can hang). False: the host speaks for it as long as it is
+  /// under way (a transfer and a process have limits of their own).
+  virtual bool beats_itself() const { return false; }
 
   /// Ends all threads; nothing completes after it returns. Bounded in time (2 s).
   virtual void shut_down() = 0;

@@ -1,13 +1,15 @@
 #include "actors/agents/http_loop.hpp"
 
-#include <curl/curl.h>
+#include <pthread.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <deque>
-#include <map>
 #include <new>
 #include <stdexcept>
+#include <unordered_map>
 
+#include "actors/agents/http_multi.hpp"
 #include "actors/agents/http_transfer.hpp"
 
 namespace fairlead::agents {
@@ -15,35 +17,21 @@ namespace fairlead::agents {
 namespace {
 
 using steady = std::chrono::steady_clock;
-constexpr int idle_poll_ms = 10'000;
-
-struct curl_multi_closer {
-  void operator()(CURLM* multi) const { curl_multi_cleanup(multi); }
-};
-
-std::unique_ptr<CURLM, curl_multi_closer> new_multi(std::uint32_t connections) {
-  static const bool ready = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
-  std::unique_ptr<CURLM, curl_multi_closer> out{ready ? curl_multi_init() : nullptr};
-  if (!out) throw std::runtime_error("libcurl cannot be initialised");
-  const auto limit = static_cast<long>(connections);
-  curl_multi_setopt(out.get(), CURLMOPT_MAX_TOTAL_CONNECTIONS, limit);
-  curl_multi_setopt(out.get(), CURLMOPT_MAXCONNECTS, limit);
-  curl_multi_setopt(out.get(), CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_NOTHING));
-  return out;
-}
+constexpr std::chrono::milliseconds idle_wait{10'000};
+// Each name that is looked up takes a thread of libcurl's own for as long as the resolver takes; the others wait for one to be through.
+constexpr std::uint32_t most_resolving = 32;
+constexpr std::size_t most_spare = 256;
 
 }  // namespace
 
 class http_loop::engine {
  public:
-  engine(http_loop& owner, const http_limits& limits) : owner_(owner), limits_(limits), multi_(new_multi(limits.concurrency)) {}
+  engine(http_loop& owner, const http_limits& limits) : owner_(owner), limits_(limits), multi_(limits.concurrency) {}
   engine(const engine&) = delete;
   engine& operator=(const engine&) = delete;
-  ~engine() {
-    for (const auto& [ticket, transfer] : active_) curl_multi_remove_handle(multi_.get(), transfer->easy());
-  }
+  ~engine() { cancel_all(); }
 
-  void wake() { curl_multi_wakeup(multi_.get()); }
+  void wake() { multi_.wake(); }
 
   void run() {
     for (;;) {
@@ -51,14 +39,14 @@ class http_loop::engine {
       stops_.clear();
       if (!owner_.take(jobs_, stops_)) break;
       try {
-        if (turn()) continue;  // slots became free
+        turn();
       } catch (const std::bad_alloc&) {
         // The attempts it hit stay silent, and their leases end them. The others go on.
       }
-      curl_multi_poll(multi_.get(), nullptr, 0, patience_ms(), nullptr);
     }
-    for (const auto& [ticket, transfer] : active_) curl_multi_remove_handle(multi_.get(), transfer->easy());
-    active_.clear();
+    cancel_all();
+    spare_.clear();
+    multi_.close();
   }
 
  private:
@@ -69,20 +57,29 @@ class http_loop::engine {
     http_answer answer;
   };
 
-  // True when a transfer ended.
-  bool turn() {
-    for (auto& [ticket, job] : jobs_) waiting_.emplace_back(ticket, std::move(job));
+  void turn() {
+    for (auto& [ticket, job] : jobs_) wait_for_slot(ticket, std::move(job));
     for (const auto ticket : stops_) drop(ticket);
     report_overdue();
+    expire_waiting();
     admit();
-    int running = 0;
-    curl_multi_perform(multi_.get(), &running);
-    return collect();
+    multi_.wait(patience());
+    collect();
+  }
+
+  void cancel_all() {
+    for (const auto& [ticket, transfer] : active_) multi_.remove(transfer->easy());
+    active_.clear();
+  }
+
+  void wait_for_slot(std::uint64_t ticket, std::unique_ptr<http_job> job) {
+    first_waiting_deadline_ = std::min(first_waiting_deadline_, job->deadline);
+    waiting_.emplace_back(ticket, std::move(job));
   }
 
   void drop(std::uint64_t ticket) {
     if (const auto it = active_.find(ticket); it != active_.end()) {
-      curl_multi_remove_handle(multi_.get(), it->second->easy());  // closes the connection if bytes are still to come
+      multi_.remove(it->second->easy());
       recycle(*it->second);
       active_.erase(it);
       return;
@@ -92,23 +89,36 @@ class http_loop::engine {
     overdue_.erase(std::remove_if(overdue_.begin(), overdue_.end(), [&](const overdue& o) { return o.ticket == ticket; }), overdue_.end());
   }
 
+  void expire_waiting() {
+    const auto soon = steady::now() + std::chrono::milliseconds{1};
+    if (soon < first_waiting_deadline_) return;
+    first_waiting_deadline_ = steady::time_point::max();
+    auto all = std::exchange(waiting_, {});
+    for (auto& [ticket, job] : all) {
+      if (soon < job->deadline) {
+        wait_for_slot(ticket, std::move(job));
+      } else {
+        const auto* what = job->ends_at_deadline ? "the time for this try" : "the lease";
+        expire(ticket, std::move(job), not_sent("timeout", std::string{what} + " ended before the request was sent"));
+      }
+    }
+  }
+
+  bool can_admit() const { return !waiting_.empty() && active_.size() < limits_.concurrency && common_.resolving < most_resolving; }
+
   void admit() {
-    while (!waiting_.empty() && active_.size() < limits_.concurrency) {
+    while (can_admit()) {
       auto [ticket, job] = std::move(waiting_.front());
       waiting_.pop_front();
-      if (steady::now() + std::chrono::milliseconds{1} >= job->deadline) {
-        expire(ticket, std::move(job), not_sent("timeout", "the lease ended before the request was sent"));
-        continue;
-      }
       curl_easy_handle easy;
       if (spare_.empty()) {
-        easy.reset(curl_easy_init());
+        easy = http_transfer::new_handle(limits_);
       } else {
         easy = std::move(spare_.back());
         spare_.pop_back();
       }
-      auto transfer = std::make_unique<http_transfer>(ticket, std::move(job), std::move(easy), limits_);
-      if (!transfer->ready() || curl_multi_add_handle(multi_.get(), transfer->easy()) != CURLM_OK) {
+      auto transfer = std::make_unique<http_transfer>(ticket, std::move(job), std::move(easy), limits_.max_response_bytes, common_);
+      if (!transfer->ready() || !multi_.add(transfer->easy())) {
         finish(ticket, transfer->job(), not_sent("connection_failed", "libcurl could not set up the transfer"));
         continue;
       }
@@ -116,40 +126,54 @@ class http_loop::engine {
     }
   }
 
-  // True when a transfer ended.
-  bool collect() {
-    bool any = false;
-    int left = 0;
-    while (const auto* message = curl_multi_info_read(multi_.get(), &left)) {
-      if (message->msg != CURLMSG_DONE) continue;
-      any = true;
-      CURL* const easy = message->easy_handle;
-      const auto code = message->data.result;  // `message` dies with remove_handle
+  void collect() {
+    while (const auto done = multi_.ended()) {
+      const auto [easy, code] = *done;
       http_transfer* transfer = nullptr;
       curl_easy_getinfo(easy, CURLINFO_PRIVATE, &transfer);
       auto answer = transfer->answer(code);
       const bool expired = transfer->expired(code);
       const auto owned = std::move(active_.extract(transfer->ticket()).mapped());
-      curl_multi_remove_handle(multi_.get(), easy);
+      multi_.remove(easy);
       recycle(*owned);
-      if (expired) {
+      if (owned->met_stale_connection() && !expired) {
+        go_on(owned->ticket(), owned->release_job());
+      } else if (expired) {
         expire(owned->ticket(), owned->release_job(), std::move(answer));
-      } else {
+      } else if (!goes_on(*owned, answer)) {
         finish(owned->ticket(), owned->job(), std::move(answer));
       }
     }
-    return any;
+  }
+
+  bool goes_on(http_transfer& ended, http_answer& answer) {
+    if (!ended.job().next) return false;
+    auto request = ended.job().next(ended.job().request, answer);
+    if (!request) return false;
+    auto job = ended.release_job();
+    job->request = std::move(*request);
+    go_on(ended.ticket(), std::move(job));
+    return true;
+  }
+
+  // Its slot is its own.
+  void go_on(std::uint64_t ticket, std::unique_ptr<http_job> job) {
+    first_waiting_deadline_ = std::min(first_waiting_deadline_, job->deadline);
+    waiting_.emplace_front(ticket, std::move(job));
   }
 
   void recycle(http_transfer& transfer) {
     auto easy = transfer.release_handle();
-    if (!easy) return;
-    curl_easy_reset(easy.get());
-    spare_.push_back(std::move(easy));
+    if (easy) curl_easy_setopt(easy.get(), CURLOPT_ERRORBUFFER, static_cast<char*>(nullptr));  // that of the transfer goes away
+    if (easy && spare_.size() < most_spare) spare_.push_back(std::move(easy));
   }
 
   void expire(std::uint64_t ticket, std::unique_ptr<http_job> job, http_answer answer) {
-    overdue_.push_back({steady::now() + stop_grace, ticket, std::move(job), std::move(answer)});
+    if (job->ends_at_deadline) {
+      finish(ticket, *job, std::move(answer));
+    } else {
+      overdue_.push_back({steady::now() + stop_grace, ticket, std::move(job), std::move(answer)});
+    }
   }
 
   void report_overdue() {
@@ -177,21 +201,23 @@ class http_loop::engine {
     return out;
   }
 
-  // libcurl shortens the wait for its own timers.
-  int patience_ms() const {
-    auto until = steady::now() + std::chrono::milliseconds{idle_poll_ms};
+  // libcurl's own timers shorten the wait.
+  std::chrono::milliseconds patience() const {
+    if (can_admit()) return std::chrono::milliseconds{0};
+    auto until = steady::now() + idle_wait;
     if (!overdue_.empty()) until = std::min(until, overdue_.front().report_at);
-    for (const auto& [ticket, job] : waiting_) until = std::min(until, job->deadline);
-    const auto ms = std::chrono::ceil<std::chrono::milliseconds>(until - steady::now()).count();
-    return static_cast<int>(std::clamp<std::int64_t>(ms, 0, idle_poll_ms));
+    if (!waiting_.empty()) until = std::min(until, first_waiting_deadline_);
+    return std::max(std::chrono::milliseconds{0}, std::chrono::ceil<std::chrono::milliseconds>(until - steady::now()));
   }
 
   http_loop& owner_;
   const http_limits limits_;
-  std::unique_ptr<CURLM, curl_multi_closer> multi_;
-  std::deque<std::pair<std::uint64_t, std::unique_ptr<http_job>>> waiting_;  // by arrival
-  std::map<std::uint64_t, std::unique_ptr<http_transfer>> active_;           // by ticket
-  std::deque<overdue> overdue_;                                              // by report_at
+  http_multi multi_;
+  http_common common_;
+  std::deque<std::pair<std::uint64_t, std::unique_ptr<http_job>>> waiting_;   // by arrival
+  steady::time_point first_waiting_deadline_ = steady::time_point::max();     // none of those that wait is due before
+  std::unordered_map<std::uint64_t, std::unique_ptr<http_transfer>> active_;  // by ticket
+  std::deque<overdue> overdue_;                                               // by report_at
   std::vector<curl_easy_handle> spare_;
   std::vector<std::pair<std::uint64_t, std::unique_ptr<http_job>>> jobs_;
   std::vector<std::uint64_t> stops_;
@@ -205,7 +231,14 @@ std::size_t http_loop::key_hash::operator()(const attempt_key& key) const noexce
 }
 
 http_loop::http_loop(const http_limits& limits) : engine_(std::make_unique<engine>(*this, limits)) {
-  thread_ = std::thread([this] { engine_->run(); });
+  thread_ = std::thread([this] {
+    // OpenSSL writes without MSG_NOSIGNAL, and a service that hangs up is no reason to end the process.
+    sigset_t pipes;
+    sigemptyset(&pipes);
+    sigaddset(&pipes, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipes, nullptr);
+    engine_->run();
+  });
 }
 
 http_loop::~http_loop() { shut_down(); }

@@ -11,6 +11,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -25,14 +27,22 @@ namespace fairlead::agents {
 struct http_limits {
   std::uint32_t concurrency = 64;
   std::int64_t connect_timeout_ms = 2'000;
-  std::uint64_t max_response_bytes = 1'048'576;
+  std::uint64_t max_response_bytes = 1'048'576;  // of a body, after decompression
+  bool compression = false;
+  std::string proxy = {};
+  std::string no_proxy = {};  // hosts, separated by commas
+  http_tls tls = {};
 };
 
 struct http_job {
   attempt_key key;
   http_request request;
-  /// The end of the lease on this process's own clock: no byte is sent or read after it.
+  /// The end of the lease, or of the try, on this process's own clock: no byte is sent or read after it.
   std::chrono::steady_clock::time_point deadline;
+  /// The deadline is that of a try inside its lease: it ends with the code `timeout` then.
+  bool ends_at_deadline = false;
+  /// What is to be sent next, given what was sent and what came back; nullopt: that is the end. May be empty. On the loop's thread.
+  std::function<std::optional<http_request>(const http_request&, http_answer&)> next = {};
   /// Told how it ended. When the lease ran out, the attempt's holder is expected to stop it and nothing is said; if no stop has come
   /// `http_loop::stop_grace` later, the attempt ends with the code `timeout` so that it cannot be lost.
   std::function<void(http_answer)> finished;

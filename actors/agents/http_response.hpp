@@ -3,23 +3,21 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "actors/agents/backend.hpp"
 #include "actors/agents/http_request.hpp"
-#include "actors/core/expression.hpp"
 
 namespace fairlead::agents {
 
 /// How an exchange ended. Made by the loop, judged by conclude().
 struct http_answer {
   enum class ending {
-    answered,    // a status and its headers arrived; the body may be cut (see `cut`)
-    not_sent,    // it failed before the first byte of the request: `code` and `message` say why
-    impossible,  // libcurl refuses the request itself; nothing was sent
-    lost,        // it failed after the request had begun to be sent: `code` and `message` say why
+    answered,  // a status and its headers arrived; the body may be cut (see `cut`)
+    not_sent,  // it failed before the first byte of the request: `code` and `message` say why
+    refused,   // it must not be sent at all, or libcurl refuses it: nothing was sent
+    lost,      // it failed after the request had begun to be sent: `code` and `message` say why
   };
   enum class damage { none, truncated, too_large };
 
@@ -35,18 +33,15 @@ struct http_answer {
   std::uint32_t sends = 0;
 };
 
-/// The result of an attempt.
-attempt_result conclude(const http_prepared_call& call, http_answer answer);
-
-/// A call's `output`, compiled.
-struct compiled_output {
-  core::input_template value;
-  bool mentions_body = false;
+struct http_circumstances {
+  bool repeated = false;  // the same request has been sent in an earlier attempt or try
+  std::int64_t now_unix_ms = 0;
 };
 
-/// Output templates read `.status` (a number), `.headers.NAME` (a string; names in lower case with _ for -, repeated ones joined by
-/// ", ") and `.body` (JSON). Inside they are templates over `.input.status` and so on, with the response in the place of the input, since
-/// `.status` means something else to a workflow.
-result<compiled_output> compile_output(std::string_view output_json);
+/// The result of a try of a perform or an undo.
+attempt_result conclude(const http_prepared_call& call, http_answer answer, const http_circumstances& around = {});
+
+/// What a lookup found out. It changes nothing, so whatever keeps it from an answer is transient, never in doubt.
+attempt_result conclude_lookup(const http_prepared_lookup& lookup, http_answer answer, const http_circumstances& around = {});
 
 }  // namespace fairlead::agents

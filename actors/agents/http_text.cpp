@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/agents/secrets_reference.hpp"
+
 namespace fairlead::agents {
 
 namespace {
@@ -24,7 +26,16 @@ result<field_template> field_template::compile(std::string_view text, std::strin
   piece current;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
-    if ((c == '{' || c == '}') && at + 1 < text.size() && text[at + 1] == c) {
+    if (text.substr(at, secret_opening.size()) == secret_opening) {
+      const auto reference = next_secret_reference(text, at);
+      if (!reference.ok()) {
+        return error{v1::ERROR_CODE_INVALID_ARGUMENT, std::string{what} + ": " + reference.failure().sentence, reference.failure().remedy};
+      }
+      current.secret = text.substr(at, (*reference)->end - at);
+      out.pieces_.push_back(std::exchange(current, {}));
+      out.has_secrets_ = true;
+      at = (*reference)->end - 1;
+    } else if ((c == '{' || c == '}') && at + 1 < text.size() && text[at + 1] == c) {
       current.literal += c;
       ++at;
     } else if (c == '{') {

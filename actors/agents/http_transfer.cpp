@@ -1,8 +1,11 @@
 #include "actors/agents/http_transfer.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
+#include <utility>
 
 #include "actors/agents/attempt_results.hpp"
 
@@ -16,7 +19,11 @@ using steady = std::chrono::steady_clock;
 // allowed (same headers, same Idempotency-Key); a service that does it again is reported instead.
 constexpr std::uint32_t max_sends = 2;
 constexpr std::size_t max_header_bytes = 65'536;
+constexpr std::size_t most_length_digits = 18;
 constexpr long idle_connection_s = 30;
+constexpr long ca_cache_s = 300;  // authorities that were exchanged are seen after this at the latest
+constexpr long read_buffer_bytes = 8'192;
+constexpr long write_buffer_bytes = 16'384;
 
 template <class T>
 bool set(CURL* easy, CURLoption option, T value) {
@@ -45,33 +52,76 @@ bool is_tls(CURLcode code) {
   }
 }
 
-}  // namespace
-
-http_transfer::http_transfer(std::uint64_t ticket, std::unique_ptr<http_job> job, curl_easy_handle easy, const http_limits& limits)
-    : ticket_(ticket), job_(std::move(job)), easy_(std::move(easy)), max_response_bytes_(limits.max_response_bytes) {
-  ready_ = easy_ != nullptr && set_up(limits) && set_body() && set_headers();
+// What answers may come compressed with: what is widespread, as far as this libcurl has it.
+const char* encodings() {
+  static const std::string all = [] {
+    const auto features = curl_version_info(CURLVERSION_NOW)->features;
+    std::string out;
+    if ((features & CURL_VERSION_LIBZ) != 0) out = "gzip";
+    if ((features & CURL_VERSION_BROTLI) != 0) out += out.empty() ? "br" : ", br";
+    return out;
+  }();
+  return all.c_str();
 }
 
-bool http_transfer::set_up(const http_limits& limits) {
+bool set_tls(CURL* e, const http_tls& tls) {
+  const long least = tls.least == http_tls::version::tls_1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2;
+  if (!set(e, CURLOPT_SSL_VERIFYPEER, 1L) || !set(e, CURLOPT_SSL_VERIFYHOST, 2L) || !set(e, CURLOPT_SSLVERSION, least)) return false;
+  if (!tls.ca_file.empty() && !set(e, CURLOPT_CAINFO, tls.ca_file.c_str())) return false;
+  // With a folder besides the file libcurl would read all authorities anew for each connection, and with a file of our own trust others too.
+  const auto* system_file = curl_version_info(CURLVERSION_NOW)->cainfo;
+  const bool has_file = !tls.ca_file.empty() || (system_file != nullptr && ::access(system_file, R_OK) == 0);
+  if (has_file && !set(e, CURLOPT_CAPATH, static_cast<const char*>(nullptr))) return false;
+  if (!set(e, CURLOPT_CA_CACHE_TIMEOUT, ca_cache_s)) return false;
+  if (tls.client_certificate.empty()) return true;
+  const auto& key = tls.client_key.empty() ? tls.client_certificate : tls.client_key;
+  return set(e, CURLOPT_SSLCERT, tls.client_certificate.c_str()) && set(e, CURLOPT_SSLKEY, key.c_str());
+}
+
+}  // namespace
+
+curl_easy_handle http_transfer::new_handle(const http_limits& limits) {
+  curl_easy_handle out{curl_easy_init()};
+  CURL* e = out.get();
+  const bool good =
+      e != nullptr && set(e, CURLOPT_PATH_AS_IS, 1L) && set(e, CURLOPT_PROTOCOLS_STR, "http,https") && set(e, CURLOPT_FOLLOWLOCATION, 0L) &&
+      // Set even when empty: unset, the environment would say.
+      set(e, CURLOPT_PROXY, limits.proxy.c_str()) && set(e, CURLOPT_NOPROXY, limits.no_proxy.c_str()) &&
+      set(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L) && set(e, CURLOPT_NOSIGNAL, 1L) &&
+      set(e, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1)) && set(e, CURLOPT_MAXAGE_CONN, idle_connection_s) &&
+      // Cancelling during a name look-up would otherwise wait for the system's resolver.
+      set(e, CURLOPT_QUICK_EXIT, 1L) && set(e, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(limits.connect_timeout_ms)) &&
+      // Ten thousand transfers have a buffer each.
+      set(e, CURLOPT_BUFFERSIZE, read_buffer_bytes) && set(e, CURLOPT_UPLOAD_BUFFERSIZE, write_buffer_bytes) &&
+      set(e, CURLOPT_HEADERFUNCTION, &http_transfer::on_header) && set(e, CURLOPT_WRITEFUNCTION, &http_transfer::on_body) &&
+      set(e, CURLOPT_PREREQFUNCTION, &http_transfer::on_sending) && set(e, CURLOPT_SOCKOPTFUNCTION, &http_transfer::on_new_socket) &&
+      (!limits.compression || set(e, CURLOPT_ACCEPT_ENCODING, encodings())) && set_tls(e, limits.tls);
+  if (!good) out.reset();
+  return out;
+}
+
+http_transfer::http_transfer(std::uint64_t ticket, std::unique_ptr<http_job> job, curl_easy_handle easy, std::uint64_t max_response_bytes,
+                             http_common& common)
+    : ticket_(ticket), job_(std::move(job)), easy_(std::move(easy)), max_response_bytes_(max_response_bytes), common_(common) {
+  ++common_.resolving;
+  ready_ = easy_ != nullptr && set_up() && set_body() && set_headers();
+}
+
+bool http_transfer::set_up() {
   CURL* e = easy_.get();
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(job_->deadline - steady::now()).count();
   return set(e, CURLOPT_PRIVATE, this) && set(e, CURLOPT_ERRORBUFFER, error_text_.data()) &&
-         set(e, CURLOPT_URL, job_->request.url.c_str()) && set(e, CURLOPT_PATH_AS_IS, 1L) && set(e, CURLOPT_PROTOCOLS_STR, "http,https") &&
-         set(e, CURLOPT_FOLLOWLOCATION, 0L) && set(e, CURLOPT_PROXY, "") && set(e, CURLOPT_NOSIGNAL, 1L) &&
-         set(e, CURLOPT_SSL_VERIFYPEER, 1L) && set(e, CURLOPT_SSL_VERIFYHOST, 2L) &&
-         set(e, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1)) && set(e, CURLOPT_MAXAGE_CONN, idle_connection_s) &&
-         // Cancelling during a name look-up would otherwise wait for the system's resolver.
-         set(e, CURLOPT_QUICK_EXIT, 1L) && set(e, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(limits.connect_timeout_ms)) &&
-         set(e, CURLOPT_TIMEOUT_MS, static_cast<long>(std::max<std::int64_t>(1, left))) &&
-         set(e, CURLOPT_HEADERFUNCTION, &http_transfer::on_header) && set(e, CURLOPT_HEADERDATA, this) &&
-         set(e, CURLOPT_WRITEFUNCTION, &http_transfer::on_body) && set(e, CURLOPT_WRITEDATA, this) &&
-         set(e, CURLOPT_PREREQFUNCTION, &http_transfer::on_sending) && set(e, CURLOPT_PREREQDATA, this);
+         set(e, CURLOPT_URL, job_->request.url.c_str()) && set(e, CURLOPT_TIMEOUT_MS, static_cast<long>(std::max<std::int64_t>(1, left))) &&
+         set(e, CURLOPT_HEADERDATA, this) && set(e, CURLOPT_WRITEDATA, this) && set(e, CURLOPT_PREREQDATA, this) &&
+         set(e, CURLOPT_SOCKOPTDATA, this);
 }
 
 bool http_transfer::set_body() {
   CURL* e = easy_.get();
   const auto& request = job_->request;
-  if (request.method == "HEAD") return set(e, CURLOPT_NOBODY, 1L);
+  // First of all, because it undoes what an earlier transfer of this handle has set.
+  if (!set(e, CURLOPT_HTTPGET, 1L)) return false;
+  if (request.method == "HEAD") return set(e, CURLOPT_CUSTOMREQUEST, static_cast<const char*>(nullptr)) && set(e, CURLOPT_NOBODY, 1L);
   if (request.body || request.method == "POST" || request.method == "PUT" || request.method == "PATCH") {
     // The bytes are not copied: the job keeps them for as long as the transfer lives, so that they can be sent again.
     static constexpr char no_bytes[] = "";
@@ -101,11 +151,40 @@ bool http_transfer::set_headers() {
   return set(easy_.get(), CURLOPT_HTTPHEADER, header_list_.get());
 }
 
-int http_transfer::on_sending(void* self, char*, char*, int, int) {
+void http_transfer::resolved() {
+  if (std::exchange(resolving_, false)) --common_.resolving;
+}
+
+// A service that sent more than it promised left the rest on the connection, where it would be taken for the next answer; one that has closed
+// it would leave open whether it read the request.
+bool http_transfer::connection_is_stale(const http_ends& ends) {
+  long fresh = 0;
+  if (curl_easy_getinfo(easy_.get(), CURLINFO_NUM_CONNECTS, &fresh) != CURLE_OK || fresh == 0) return !common_.sockets.at_rest(ends);
+  common_.sockets.connected(opened_, ends);
+  return false;
+}
+
+int http_transfer::on_new_socket(void* self, curl_socket_t socket, curlsocktype) try {
   auto& t = *static_cast<http_transfer*>(self);
+  t.resolved();
+  t.opened_.push_back(socket);
+  return CURL_SOCKOPT_OK;
+} catch (...) {
+  return CURL_SOCKOPT_ERROR;  // out of memory; an exception must not pass through C
+}
+
+int http_transfer::on_sending(void* self, char* remote_address, char*, int remote_port, int local_port) try {
+  auto& t = *static_cast<http_transfer*>(self);
+  t.resolved();
   if (steady::now() >= t.job_->deadline || t.answer_.sends >= max_sends) return CURL_PREREQFUNC_ABORT;
+  if (t.connection_is_stale({remote_address, remote_port, local_port})) {
+    t.stale_ = t.answer_.sends == 0;
+    return CURL_PREREQFUNC_ABORT;
+  }
   ++t.answer_.sends;
   return CURL_PREREQFUNC_OK;
+} catch (...) {
+  return CURL_PREREQFUNC_ABORT;
 }
 
 std::size_t http_transfer::on_header(char* data, std::size_t size, std::size_t count, void* self) try {
@@ -128,7 +207,12 @@ std::size_t http_transfer::on_header(char* data, std::size_t size, std::size_t c
     t.answer_.status = static_cast<int>(code);
     t.headers_complete_ = code >= 200;
   } else if (const auto colon = line.find(':'); colon != std::string_view::npos && !t.headers_complete_) {
-    t.answer_.headers.emplace_back(lower_case(trimmed(line.substr(0, colon))), trimmed(line.substr(colon + 1)));
+    const auto& [name, value] = t.answer_.headers.emplace_back(lower_case(trimmed(line.substr(0, colon))), trimmed(line.substr(colon + 1)));
+    // libcurl takes a length beyond its range for none at all.
+    if (name == "content-length" && value.size() > most_length_digits) {
+      t.answer_.cut = http_answer::damage::too_large;
+      return 0;
+    }
   }
   return raw.size();
 } catch (...) {
@@ -148,10 +232,13 @@ std::size_t http_transfer::on_body(char* data, std::size_t size, std::size_t cou
   return 0;
 }
 
-bool http_transfer::expired(CURLcode code) const {
+bool http_transfer::past_deadline() const {
   // libcurl counts whole milliseconds from a start of its own.
-  return (code == CURLE_OPERATION_TIMEDOUT || code == CURLE_ABORTED_BY_CALLBACK) &&
-         steady::now() >= job_->deadline - std::chrono::milliseconds{2};
+  return steady::now() >= job_->deadline - std::chrono::milliseconds{2};
+}
+
+bool http_transfer::expired(CURLcode code) const {
+  return (code == CURLE_OPERATION_TIMEDOUT || code == CURLE_ABORTED_BY_CALLBACK) && past_deadline();
 }
 
 std::string http_transfer::describe(CURLcode code) const {
@@ -164,10 +251,13 @@ http_answer http_transfer::answer(CURLcode code) {
     out.how = http_answer::ending::answered;
   } else if (headers_complete_ && code == CURLE_OPERATION_TIMEDOUT) {
     out.code = "timeout";
-    out.message = "the lease ended within the response";
+    out.message = "the time ended within the response";
   } else if (headers_complete_) {
     out.how = http_answer::ending::answered;
-    if (out.cut == http_answer::damage::none) out.cut = http_answer::damage::truncated;
+    if (out.cut == http_answer::damage::none) {
+      out.cut = http_answer::damage::truncated;
+      out.message = describe(code);
+    }
   } else if (out.sends == 0) {
     return unsent(code, std::move(out));
   } else {
@@ -182,9 +272,11 @@ http_answer http_transfer::unsent(CURLcode code, http_answer out) const {
   long os = 0;
   curl_easy_getinfo(easy_.get(), CURLINFO_OS_ERRNO, &os);
   if (code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL) {
-    out.how = http_answer::ending::impossible;
+    out.how = http_answer::ending::refused;
     out.code = "bad_request_template";
-  } else if (code == CURLE_COULDNT_RESOLVE_HOST) {
+  } else if (expired(code)) {
+    out.code = "timeout";
+  } else if (code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_RESOLVE_PROXY) {
     out.code = "dns";
   } else if (code == CURLE_COULDNT_CONNECT) {
     out.code = os == ECONNREFUSED ? "connection_refused" : "unreachable";
@@ -192,6 +284,9 @@ http_answer http_transfer::unsent(CURLcode code, http_answer out) const {
     out.code = "connect_timeout";
   } else if (is_tls(code)) {
     out.code = "tls";
+  } else if (long answered = 0;
+             curl_easy_getinfo(easy_.get(), CURLINFO_HTTP_CONNECTCODE, &answered) == CURLE_OK && answered != 0 && answered != 200) {
+    out.code = "proxy";
   } else {
     out.code = "connection_failed";
   }
@@ -203,7 +298,8 @@ http_answer http_transfer::unanswered(CURLcode code, http_answer out) const {
   out.message = "no answer after the request was sent: " + describe(code);
   long os = 0;
   curl_easy_getinfo(easy_.get(), CURLINFO_OS_ERRNO, &os);
-  if (out.cut == http_answer::damage::too_large) {
+  // A line of more than 100 KB is more than libcurl has room for.
+  if (out.cut == http_answer::damage::too_large || code == CURLE_OUT_OF_MEMORY) {
     out.code = "response_too_large";
   } else if (code == CURLE_OPERATION_TIMEDOUT || os == ETIMEDOUT) {
     out.code = "timeout";

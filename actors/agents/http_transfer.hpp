@@ -6,8 +6,10 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "actors/agents/http_loop.hpp"
+#include "actors/agents/http_sockets.hpp"
 
 namespace fairlead::agents {
 
@@ -19,10 +21,22 @@ struct curl_list_closer {
 };
 using curl_easy_handle = std::unique_ptr<CURL, curl_easy_closer>;
 
+/// What the transfers of one loop have in common.
+struct http_common {
+  std::uint32_t resolving = 0;  // transfers under way that have neither a socket nor a connection to use again
+  http_sockets sockets;
+};
+
 class http_transfer {
  public:
-  /// Sets up `easy` (fresh or reset) for the job. `limits` must outlive the transfer.
-  http_transfer(std::uint64_t ticket, std::unique_ptr<http_job> job, curl_easy_handle easy, const http_limits& limits);
+  /// A handle with everything set that is the same for each transfer under these limits; null when libcurl refuses.
+  static curl_easy_handle new_handle(const http_limits& limits);
+
+  /// Sets up `easy`, new or from a transfer that has ended, for the job. It counts among those that are resolving until it has a connection or
+  /// ends.
+  http_transfer(std::uint64_t ticket, std::unique_ptr<http_job> job, curl_easy_handle easy, std::uint64_t max_response_bytes,
+                http_common& common);
+  ~http_transfer() { resolved(); }
   http_transfer(const http_transfer&) = delete;
   http_transfer& operator=(const http_transfer&) = delete;
 
@@ -32,6 +46,9 @@ class http_transfer {
   const http_job& job() const { return *job_; }
   CURL* easy() const { return easy_.get(); }
 
+  /// True when the connection it was to use again held bytes that nobody asked for, or was closed. Nothing was sent, and it is gone: the job can
+  /// begin anew.
+  bool met_stale_connection() const { return stale_; }
   /// True when the lease was over as libcurl ended the transfer with `code`.
   bool expired(CURLcode code) const;
   /// What `code` means, given how far the exchange had come. Takes the body.
@@ -42,9 +59,12 @@ class http_transfer {
   std::unique_ptr<http_job> release_job() { return std::move(job_); }
 
  private:
-  bool set_up(const http_limits& limits);
+  bool set_up();
   bool set_body();
   bool set_headers();
+  void resolved();
+  bool past_deadline() const;
+  bool connection_is_stale(const http_ends& ends);
   http_answer unsent(CURLcode code, http_answer out) const;
   http_answer unanswered(CURLcode code, http_answer out) const;
   std::string describe(CURLcode code) const;
@@ -52,6 +72,7 @@ class http_transfer {
   static std::size_t on_header(char* data, std::size_t size, std::size_t count, void* self);
   static std::size_t on_body(char* data, std::size_t size, std::size_t count, void* self);
   static int on_sending(void* self, char*, char*, int, int);
+  static int on_new_socket(void* self, curl_socket_t, curlsocktype);
 
   std::uint64_t ticket_;
   std::unique_ptr<http_job> job_;
@@ -59,9 +80,13 @@ class http_transfer {
   std::unique_ptr<curl_slist, curl_list_closer> header_list_;
   std::array<char, CURL_ERROR_SIZE> error_text_{};
   std::uint64_t max_response_bytes_;
+  http_common& common_;
+  bool resolving_ = true;    // and counted
+  std::vector<int> opened_;  // sockets
   std::size_t header_bytes_ = 0;
   bool headers_complete_ = false;  // of the final response; an interim one (1xx) does not count
   bool ready_ = false;
+  bool stale_ = false;
   http_answer answer_;
 };
 

@@ -1,5 +1,6 @@
 #include "actors/agents/native.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -18,31 +19,41 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 constexpr std::uint32_t max_threads = 4096;
+constexpr std::size_t max_checkpoint = 65'536;
 constexpr auto shut_down_limit = std::chrono::milliseconds{1'800};
 
 attempt_key key_of(const v1::Perform& what) { return {what.task_number(), what.step(), what.direction(), what.attempt()}; }
 
-native_context context_of(const v1::Perform& what, const std::atomic<bool>& flag) {
-  native_context context{flag};
+/// Of the try, which is never later than that of the lease; 0: there is none.
+std::int64_t end_of_try_unix_ms(const v1::Perform& what) {
+  if (what.try_until_unix_ms() == 0) return what.complete_by_unix_ms();
+  return what.complete_by_unix_ms() == 0 ? what.try_until_unix_ms() : std::min(what.try_until_unix_ms(), what.complete_by_unix_ms());
+}
+
+native_context context_of(const v1::Perform& what, const std::atomic<bool>& flag, const native_context::listener& told) {
+  native_context context{flag, told};
   context.task_id = what.task_id();
   context.step_path = what.step_path();
   context.idempotency_key = what.idempotency_key();
   context.direction = what.direction();
   context.attempt = what.attempt();
-  context.complete_by = from_unix_ms(what.complete_by_unix_ms());
+  context.try_number = std::max<std::uint32_t>(what.try_number(), 1);
+  context.complete_by = from_unix_ms(end_of_try_unix_ms(what));
+  context.checkpoint = what.checkpoint();
   context.perform_key = what.perform_key();
   context.in_doubt = what.in_doubt();
   context.perform_output = what.perform_output();
   return context;
 }
 
-attempt_result look_up(const native_agent_config& config, const v1::Perform& what, const std::atomic<bool>& flag) {
+attempt_result look_up(const native_agent_config& config, const v1::Perform& what, const std::atomic<bool>& flag,
+                       const native_context::listener& told) {
   const auto found = config.lookups.find(what.call());
   if (found == config.lookups.end()) return not_known();
   const auto name = "the lookup of " + what.call();
   // Unlike a perform, a lookup that broke off leaves nothing in doubt but what was in doubt before.
   try {
-    auto out = found->second(context_of(what, flag), what.input());
+    auto out = found->second(context_of(what, flag, told), what.input());
     if (out.fault) return out;
     switch (out.verdict) {
       case v1::LOOKUP_VERDICT_NEVER_HAPPENED:
@@ -60,14 +71,15 @@ attempt_result look_up(const native_agent_config& config, const v1::Perform& wha
   }
 }
 
-attempt_result run(const native_agent_config& config, const v1::Perform& what, const std::atomic<bool>& flag) {
-  if (what.direction() == v1::DIRECTION_LOOKUP) return look_up(config, what, flag);
+attempt_result run(const native_agent_config& config, const v1::Perform& what, const std::atomic<bool>& flag,
+                   const native_context::listener& told) {
+  if (what.direction() == v1::DIRECTION_LOOKUP) return look_up(config, what, flag, told);
   const auto found = config.calls.find(what.call());
   if (found == config.calls.end()) {
     return permanent_fault("unknown_call", "this agent knows no call named " + what.call());
   }
   try {
-    auto out = found->second(context_of(what, flag), what.input());
+    auto out = found->second(context_of(what, flag, told), what.input());
     if (out.fault) return out;
     if (out.output.empty()) {
       out.output = "null";
@@ -97,7 +109,12 @@ class direct_backend final : public backend {
 
   void start(const v1::Perform& what, completion done) override {
     if (closed_.load(std::memory_order_acquire)) return;
-    done(key_of(what), run(config_, what, closed_));
+    const auto key = key_of(what);
+    const native_context::listener told = [this, &key](attempt_progress progress) {
+      if (sink_) sink_(key, std::move(progress));
+      return true;
+    };
+    done(key, run(config_, what, closed_, told));
   }
 
   // Nothing is under way once start has returned.
@@ -106,10 +123,13 @@ class direct_backend final : public backend {
   std::vector<std::string> calls() const override { return names(config_.calls); }
   std::vector<std::string> lookups() const override { return names(config_.lookups); }
   std::uint32_t capacity() const override { return config_.capacity; }
+  // Nothing is under way between two messages of the host, so no handler can leave a heartbeat out.
+  void report_progress_to(progress_sink sink) override { sink_ = std::move(sink); }
   void shut_down() override { closed_.store(true, std::memory_order_release); }
 
  private:
   const native_agent_config config_;
+  progress_sink sink_;
   std::atomic<bool> closed_{false};
 };
 
@@ -125,6 +145,7 @@ struct pool {
   explicit pool(native_agent_config c) : config(std::move(c)) {}
 
   const native_agent_config config;
+  progress_sink sink;  // set before the first job
   std::mutex guard;
   std::condition_variable work;     // something was queued, or closed
   std::condition_variable quieter;  // a thread ended or a completion returned
@@ -147,6 +168,14 @@ bool claim(pool& p, const std::shared_ptr<job>& j) {
   return false;
 }
 
+// Under the guard, so that nothing is told any more once shut_down has closed the pool.
+bool tell(pool& p, const job& j, attempt_progress progress) {
+  const std::lock_guard lock{p.guard};
+  if (p.closed || j.stopped.load(std::memory_order_acquire)) return false;
+  if (p.sink) p.sink(j.key, std::move(progress));
+  return true;
+}
+
 void serve(const std::shared_ptr<pool>& shared) {
   auto& p = *shared;
   std::unique_lock lock{p.guard};
@@ -158,10 +187,10 @@ void serve(const std::shared_ptr<pool>& shared) {
     const auto j = p.queue.front();
     p.queue.pop_front();
     lock.unlock();
-    const auto by = j->what.complete_by_unix_ms();
-    auto result = by != 0 && to_unix_ms(system_clock{}.now()) >= by
-                      ? transient_fault("not_started", "no thread was free before the lease ended")
-                      : run(p.config, j->what, j->stopped);
+    const auto by = end_of_try_unix_ms(j->what);
+    const native_context::listener told = [&p, &j](attempt_progress progress) { return tell(p, *j, std::move(progress)); };
+    auto result = by != 0 && to_unix_ms(system_clock{}.now()) >= by ? transient_fault("not_started", "no thread was free in time")
+                                                                    : run(p.config, j->what, j->stopped, told);
     lock.lock();
     if (!claim(p, j)) continue;
     ++p.delivering;
@@ -226,6 +255,9 @@ class pooled_backend final : public backend {
   std::vector<std::string> calls() const override { return names(pool_->config.calls); }
   std::vector<std::string> lookups() const override { return names(pool_->config.lookups); }
   std::uint32_t capacity() const override { return pool_->config.capacity; }
+  // A handler can hang, and its thread with it: only what it says itself counts as a sign of life.
+  bool beats_itself() const override { return true; }
+  void report_progress_to(progress_sink sink) override { pool_->sink = std::move(sink); }
 
   void shut_down() override {
     std::unique_lock lock{pool_->guard};
@@ -252,6 +284,11 @@ class pooled_backend final : public backend {
 };
 
 }  // namespace
+
+bool native_context::heartbeat(std::optional<std::uint32_t> percent, std::string_view note, std::string_view checkpoint) const {
+  if (stopped() || checkpoint.size() > max_checkpoint || (!checkpoint.empty() && !core::check_json(checkpoint).ok())) return false;
+  return (*told_)({percent, std::string{note}, std::string{checkpoint}});
+}
 
 result<std::unique_ptr<backend>> make_native_backend(native_agent_config config) {
   if (config.calls.empty()) {

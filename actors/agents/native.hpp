@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,7 +36,9 @@ class native_context {
   std::string_view idempotency_key;
   v1::Direction direction = v1::DIRECTION_PERFORM;
   std::uint32_t attempt = 0;
-  moment complete_by;  // the end of the lease
+  std::uint32_t try_number = 1;  // 1, 2, … within the attempt
+  moment complete_by;            // when the handler must be done: the end of the try, at the latest that of the lease
+  std::string_view checkpoint;   // what an earlier attempt in this direction left by heartbeat(), JSON text; empty: nothing
   // Of an undo and of a lookup: what they are about. Empty and false in a perform.
   std::string_view perform_key;     // the idempotency key under which it was, or may have been, performed
   bool in_doubt = false;            // undo: nobody knows whether the perform was carried out
@@ -47,10 +50,19 @@ class native_context {
     return flag_->load(std::memory_order_acquire) || (complete_by.time_since_epoch().count() != 0 && system_clock{}.now() >= complete_by);
   }
 
-  explicit native_context(const std::atomic<bool>& flag) : flag_(&flag) {}
+  /// Says that the handler is still at it, and how far it is: `percent` up to 100, a short note for people, and a checkpoint (JSON text, up to
+  /// 64 KiB) that the next attempt gets should this one fail. Of a step with a heartbeat it must be called more often than that, or the step
+  /// is given to another attempt; what is left out stays as it was told before. Cheap enough for every turn of a loop: what comes fast is
+  /// merged. False, and nothing was told: the attempt is stopped, or the checkpoint is too large or not JSON.
+  bool heartbeat(std::optional<std::uint32_t> percent = std::nullopt, std::string_view note = {}, std::string_view checkpoint = {}) const;
+
+  /// Takes what a handler tells; false when nobody wants to hear it any more.
+  using listener = std::function<bool(attempt_progress)>;
+  native_context(const std::atomic<bool>& flag, const listener& told) : flag_(&flag), told_(&told) {}
 
  private:
   const std::atomic<bool>* flag_;
+  const listener* told_;
 };
 
 /// Carries out one attempt. `input` is valid JSON text; the output must be too (empty stands for null). A handler that throws leaves

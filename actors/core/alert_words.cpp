@@ -10,6 +10,8 @@ const char* alert_kind_word(v1::AlertKind kind) {
     case v1::ALERT_KIND_UNDO_BRAKE: return "undo_brake";
     case v1::ALERT_KIND_RECEIVER_GIVEN_UP: return "receiver_given_up";
     case v1::ALERT_KIND_WAKE_UP_LOST: return "wake_up_lost";
+    case v1::ALERT_KIND_BREAKER_OPEN: return "breaker_open";
+    case v1::ALERT_KIND_AGENT_ABSENT: return "agent_absent";
     default: return "unknown";
   }
 }

@@ -31,7 +31,8 @@ struct attempt_ended {
   v1::Direction direction = v1::DIRECTION_PERFORM;
   std::uint32_t attempt = 0;
   std::uint32_t tries = 0;
-  std::string output;  // JSON text, when there is no fault; of a lookup: what the perform gave
+  std::int64_t busy_ms = 0;  // of the last try
+  std::string output;        // JSON text, when there is no fault; of a lookup: what the perform gave
   std::optional<v1::Fault> fault;
   v1::LookupVerdict verdict = v1::LOOKUP_VERDICT_UNSPECIFIED;  // of a lookup without fault
 };
@@ -42,6 +43,18 @@ struct input_evaluated {
   std::vector<std::string> results;  // JSON texts
   std::optional<error> failure;
   v1::Direction direction = v1::DIRECTION_PERFORM;  // of the input
+};
+
+/// The agent that holds an attempt is still at it.
+struct attempt_heartbeat {
+  std::uint32_t step = 0;
+  v1::Direction direction = v1::DIRECTION_PERFORM;
+  std::uint32_t attempt = 0;
+  std::uint64_t sequence = 0;  // grows within the attempt
+  bool has_progress = false;
+  std::optional<std::uint32_t> percent;
+  std::string note;
+  std::string checkpoint;  // JSON text; empty: as before
 };
 
 /// An agent may have a free slot for steps of this task that wait for one.
@@ -77,8 +90,8 @@ struct task_poisoned {
   std::string reason;
 };
 
-using event = std::variant<task_admitted, attempt_ended, input_evaluated, slot_freed, recovery_requested, task_due, agent_replaced,
-                           task_resumed, operated, task_poisoned>;
+using event = std::variant<task_admitted, attempt_ended, attempt_heartbeat, input_evaluated, slot_freed, recovery_requested, task_due,
+                           agent_replaced, task_resumed, operated, task_poisoned>;
 
 // ---- the world as far as a decision needs it ----
 
@@ -88,19 +101,61 @@ struct agent_instance {
   std::uint64_t incarnation = 0;
 };
 
+/// Who holds a slot: a step has at most one attempt out.
+struct slot_holder {
+  std::uint64_t task_number = 0;
+  std::uint32_t step = 0;
+  friend bool operator==(const slot_holder&, const slot_holder&) = default;
+};
+
+/// What an attempt needs of an instance. The views are valid during the call only.
+struct slot_request {
+  slot_holder holder;
+  std::string_view agent;
+  std::string_view call;
+  const google::protobuf::RepeatedPtrField<v1::Label>* labels = nullptr;  // that the instance must carry; null: none
+  std::string_view input;                                                 // JSON text; only looked at where `wants_input` says so
+};
+
+/// An instance, or where to wait for one.
+struct slot_answer {
+  std::optional<agent_instance> instance;
+  std::uint64_t lane = 0;  // to be given to the one who queues the task, when there is no instance
+};
+
+/// How what a slot was held for has ended, as far as it says something about the instance and its service.
+enum class slot_end {
+  succeeded,
+  answered,  // a permanent fault: the service works, and refuses
+  failed,    // a transient fault or one that leaves doubt
+  expired,   // nothing was heard before the end of the lease
+  lost,      // the process is known to be dead: nothing is known of the service
+  unused,    // nothing was handed over
+};
+
+struct slot_outcome {
+  slot_end how = slot_end::unused;
+  std::uint32_t tries = 1;   // all but the last failed
+  std::int64_t busy_ms = 0;  // of the last; 0: not known
+};
+
 class agent_directory {
  public:
   virtual ~agent_directory() = default;
-  /// Takes a free slot at an instance of `agent`; nullopt when there is none at the moment.
-  virtual std::optional<agent_instance> claim(std::string_view agent) = 0;
+  /// Takes a free slot at an instance.
+  virtual slot_answer claim(const slot_request& what) = 0;
+  /// Whether `claim` needs the step's input: some limit counts by a value in it.
+  virtual bool wants_input(std::string_view agent, std::string_view call) const = 0;
   /// Whether a perform of `call` that is in doubt can be looked up at some instance of `agent` that is there now.
   virtual bool looks_up(std::string_view agent, std::string_view call) const = 0;
+  /// How long the service honours an idempotency key after its first use; 0: for ever, or nobody has said.
+  virtual std::int64_t key_valid_for_ms(std::string_view agent, std::string_view call) const = 0;
   /// The incarnation of an instance that is there now; nullopt when the instance is not known.
   virtual std::optional<std::uint64_t> incarnation_of(std::string_view instance) const = 0;
-  /// Takes a slot for an attempt that the instance holds already (its Scheduler has started anew).
-  virtual void hold(std::string_view instance) = 0;
-  /// Gives back the slot of an attempt that has left `running`. Nothing happens when the instance has been replaced since.
-  virtual void release(std::string_view instance, std::uint64_t incarnation) = 0;
+  /// Takes a slot for an attempt that the instance holds already (its Scheduler has started anew), whatever is free.
+  virtual void hold(std::string_view instance, const slot_request& what) = 0;
+  /// Gives back the slot of an attempt that has left `running`. Nothing happens when the holder has none (the instance has been replaced).
+  virtual void release(const slot_holder& holder, const slot_outcome& outcome) = 0;
 };
 
 /// Gives the JSON text of payloads that do not stand in the row.
@@ -140,6 +195,12 @@ struct stored_payload {
   std::string json;
 };
 
+/// A ready step found no instance.
+struct slot_wait {
+  std::uint32_t step = 0;
+  std::uint64_t lane = 0;  // as the directory said
+};
+
 /// A change of state, for the log. `step` is an index plus one; 0 is the task.
 struct noted_transition {
   std::uint32_t step = 0;
@@ -152,7 +213,7 @@ struct noted_transition {
 /// Rows to write (the record itself and its payloads) and messages to send once they are durable.
 struct decision {
   bool changed = false;          // the record must be written
-  bool accepted = false;         // for attempt_ended: the outcome counts
+  bool accepted = false;         // for attempt_ended: the outcome counts; for attempt_heartbeat: the attempt is held
   bool ended = false;            // the task has reached a final state by this
   bool parked = false;           // the task has been parked by this
   bool unparked = false;         // it goes on, or is over: what was raised about it is no more
@@ -164,7 +225,8 @@ struct decision {
   std::vector<v1::EvaluateRequest> evaluations;  // `ticket` is left to the shell
   bool awaits_input = false;                     // a ready step's input was asked for earlier and has not come yet
   std::vector<v1::RecoveryHint> hints;
-  std::vector<std::string> waiting_for;  // agents that have no free slot for a ready step of this task
+  std::vector<slot_wait> waiting;  // ready steps of this task that found no instance, those of one need once
+  bool found_no_instance = false;
   std::vector<noted_transition> transitions;
   std::vector<v1::AlertRecord> alerts;    // to be raised: kind, subject, sentence and remedy
   std::vector<v1::StatusEvent> statuses;  // for the reply address; `position` is left to the shell

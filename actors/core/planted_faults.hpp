@@ -22,6 +22,18 @@ struct planted_faults {
   bool lose_alert = false;             // a task parks without an alert
   bool speak_after_lease = false;      // an agent goes on after complete_by and reports what it has done
   bool lose_status_event = false;      // a status event is counted and not written
+
+  bool ack_heartbeat_before_commit = false;  // an agent is told that its lease is renewed before that is durable
+  bool forget_heartbeat_lease = false;       // a renewal is acknowledged and not written
+  bool ignore_breaker = false;               // steps are handed over though the breaker of their service is open
+  bool ignore_limit = false;                 // more attempts are out than a limit allows
+  bool ignore_label = false;                 // a step goes to an instance without the labels that it asks for
+  bool retry_past_lease = false;             // a try is begun that cannot end before the lease does
+  bool new_key_per_try = false;              // tries of one attempt carry keys of their own
+  bool starve_low_priority = false;          // of those that wait the last goes first
+  bool hand_to_drained = false;              // an instance that takes no more gets more
+  bool forget_checkpoint = false;            // the next attempt begins from nothing
+  bool keep_expired_key = false;             // a step in doubt is tried again under a key that its service has forgotten
 };
 
 }  // namespace fairlead::core

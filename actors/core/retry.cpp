@@ -16,6 +16,12 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
+/// Between 0 and 1.
+double share_of(const jitter_seed& seed) {
+  const auto bits = mix(mix(seed.task_number) ^ (static_cast<std::uint64_t>(seed.step) << 32) ^ seed.attempt);
+  return static_cast<double>(bits >> 11) / static_cast<double>(1ULL << 53);
+}
+
 }  // namespace
 
 std::int64_t backoff_ms(const v1::Backoff& policy, std::uint32_t failures, const jitter_seed& seed) {
@@ -25,9 +31,11 @@ std::int64_t backoff_ms(const v1::Backoff& policy, std::uint32_t failures, const
   const auto exponent = failures > 0 ? failures - 1 : 0;
   // pow may overflow to infinity, which the cap turns into a number again.
   const auto whole = std::min(first * std::pow(factor, static_cast<double>(exponent)), cap);
-  const auto bits = mix(mix(seed.task_number) ^ (static_cast<std::uint64_t>(seed.step) << 32) ^ seed.attempt);
-  const auto share = static_cast<double>(bits >> 11) / static_cast<double>(1ULL << 53);
-  return static_cast<std::int64_t>(std::llround(whole / 2 + whole / 2 * share));
+  return static_cast<std::int64_t>(std::llround(whole / 2 + whole / 2 * share_of(seed)));
+}
+
+std::int64_t spread_ms(std::int64_t least_ms, const jitter_seed& seed) {
+  return least_ms + std::llround(static_cast<double>(least_ms) / 10 * share_of(seed));
 }
 
 }  // namespace fairlead::core

@@ -18,4 +18,7 @@ struct jitter_seed {
 /// one half and the whole of the capped value), so that tasks that failed together do not come back together. Never negative.
 std::int64_t backoff_ms(const v1::Backoff& policy, std::uint32_t failures, const jitter_seed& seed);
 
+/// Between `least_ms` and a tenth more: what many were told to wait, spread so that they do not come back in one instant.
+std::int64_t spread_ms(std::int64_t least_ms, const jitter_seed& seed);
+
 }  // namespace fairlead::core

@@ -6,6 +6,16 @@
 
 namespace fairlead::core {
 
+namespace {
+
+/// What the end of an attempt says about who carried it out.
+slot_end end_of(const std::optional<v1::Fault>& fault) {
+  if (!fault) return slot_end::succeeded;
+  return fault->kind() == v1::FAULT_KIND_PERMANENT ? slot_end::answered : slot_end::failed;
+}
+
+}  // namespace
+
 // ---- events ----
 
 void task_machine::on(const task_admitted&) {
@@ -22,10 +32,11 @@ void task_machine::on(const attempt_ended& e) {
       step != nullptr && (attempt_out(*step) || (planted(&planted_faults::accept_after_recovery) && awaits_recovery(*step)));
   if (!same_attempt || !awaited || step->direction() != e.direction) return;
   out_.accepted = true;
-  if (attempt_out(*step)) ctx_.agents->release(step->instance(), step->incarnation());
+  if (attempt_out(*step)) ctx_.agents->release(holder_of(e.step), {end_of(e.fault), e.tries, e.busy_ms});
   step->set_tries(step->tries() + e.tries);
-  if (e.fault)
-    end_badly(e.step, *e.fault, e.fault->kind() == v1::FAULT_KIND_IN_DOUBT ? v1::EVENT_KIND_STEP_IN_DOUBT : v1::EVENT_KIND_STEP_FAILED);
+  const auto fault = e.fault ? e.fault : fault_of_type(*step, e);
+  if (fault)
+    end_badly(e.step, *fault, fault->kind() == v1::FAULT_KIND_IN_DOUBT ? v1::EVENT_KIND_STEP_IN_DOUBT : v1::EVENT_KIND_STEP_FAILED);
   else if (e.direction == v1::DIRECTION_LOOKUP)
     looked_up(e.step, e.verdict, e.output);
   else if (e.direction == v1::DIRECTION_UNDO)
@@ -151,7 +162,7 @@ void seal(v1::TaskRecord& record, const context& ctx, std::int64_t due) {
 }
 
 /// Some step is ready and could not be handed over.
-bool waits(const decision& made) { return !made.waiting_for.empty() || !made.evaluations.empty() || made.awaits_input; }
+bool waits(const decision& made) { return made.found_no_instance || !made.evaluations.empty() || made.awaits_input; }
 
 }  // namespace
 
@@ -230,7 +241,8 @@ void decision::append(decision&& later) {
   move_all(performs, later.performs);
   move_all(evaluations, later.evaluations);
   move_all(hints, later.hints);
-  move_all(waiting_for, later.waiting_for);
+  move_all(waiting, later.waiting);
+  found_no_instance = found_no_instance || later.found_no_instance;
   move_all(transitions, later.transitions);
   move_all(alerts, later.alerts);
   move_all(statuses, later.statuses);

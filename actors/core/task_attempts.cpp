@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "actors/core/retry.hpp"
 #include "actors/core/task.hpp"
 #include "actors/core/task_document.hpp"
 #include "actors/core/task_machine.hpp"
@@ -19,19 +18,9 @@ v1::HistoryEvent& task_machine::note(v1::EventKind kind, std::uint32_t index, st
 // ---- hand over ----
 
 void task_machine::start_perform(std::uint32_t index) {
+  const auto instance = claim_with_input(index, v1::DIRECTION_PERFORM);
+  if (!instance || !key_holds(index, v1::DIRECTION_PERFORM) || !input_fits(index)) return;
   auto& step = at(index);
-  const auto rendered_here = !step.has_input();
-  if (rendered_here && !template_of(step, v1::DIRECTION_PERFORM).plain()) {
-    ask_for_input(index, v1::DIRECTION_PERFORM);
-    return;
-  }
-  // The slot first: of a thousand parallel steps those that find none must not cost a rendering each.
-  const auto instance = claim(step);
-  if (!instance) return;
-  if (rendered_here && !prepare_input(index, v1::DIRECTION_PERFORM)) {
-    ctx_.agents->release(instance->name, instance->incarnation);
-    return;
-  }
   if (step.started_at_unix_ms() == 0) step.set_started_at_unix_ms(now_ms());
   begin_attempt(index, v1::DIRECTION_PERFORM, *instance, definition_of(step).timeout_ms());
   move_step(record_, index, v1::STEP_STATE_RUNNING, ctx_.now, out_);
@@ -40,7 +29,7 @@ void task_machine::start_perform(std::uint32_t index) {
 }
 
 void task_machine::start_lookup(std::uint32_t index) {
-  const auto instance = claim(at(index));
+  const auto instance = claim_with_input(index, v1::DIRECTION_LOOKUP);
   if (!instance) return;
   begin_attempt(index, v1::DIRECTION_LOOKUP, *instance, definition_of(at(index)).timeout_ms());
   note(v1::EVENT_KIND_STEP_STARTED, index);
@@ -48,33 +37,81 @@ void task_machine::start_lookup(std::uint32_t index) {
 }
 
 void task_machine::start_undo(std::uint32_t index) {
+  const auto instance = claim_with_input(index, v1::DIRECTION_UNDO);
+  if (!instance || !key_holds(index, v1::DIRECTION_UNDO)) return;
   auto& step = at(index);
-  const auto rendered_here = !step.has_undo_input();
-  if (rendered_here && !template_of(step, v1::DIRECTION_UNDO).plain()) {
-    ask_for_input(index, v1::DIRECTION_UNDO);
-    return;
-  }
-  const auto instance = claim(step);
-  if (!instance) return;
-  if (rendered_here && !prepare_input(index, v1::DIRECTION_UNDO)) {
-    ctx_.agents->release(instance->name, instance->incarnation);
-    return;
-  }
   begin_attempt(index, v1::DIRECTION_UNDO, *instance, definition_of(step).undo().timeout_ms());
   if (step.state() != v1::STEP_STATE_UNDOING) move_step(record_, index, v1::STEP_STATE_UNDOING, ctx_.now, out_);
   note(v1::EVENT_KIND_STEP_STARTED, index);
   hand_over(index);
 }
 
-std::optional<agent_instance> task_machine::claim(const v1::StepRecord& step) {
-  const auto& agent = definition_of(step).agent();
-  if (std::find(full_.begin(), full_.end(), agent) != full_.end()) return std::nullopt;
-  auto instance = ctx_.agents->claim(agent);
-  if (!instance) {
-    full_.push_back(agent);
-    out_.waiting_for.push_back(agent);
+// ---- slots ----
+
+const std::string& task_machine::call_of(const v1::StepRecord& step, v1::Direction direction) const {
+  return direction == v1::DIRECTION_UNDO ? definition_of(step).undo().call() : definition_of(step).call();
+}
+
+slot_request task_machine::request_for(std::uint32_t index, v1::Direction direction, std::string_view input) {
+  const auto& step = at(index);
+  const auto& definition = definition_of(step);
+  return {holder_of(index), definition.agent(), call_of(step, direction), definition.labels_size() > 0 ? &definition.labels() : nullptr,
+          input};
+}
+
+/// An instance for the step, whose input then stands in the record; nullopt: it waits, or could not be rendered.
+std::optional<agent_instance> task_machine::claim_with_input(std::uint32_t index, v1::Direction direction) {
+  const auto& step = at(index);
+  // What is looked up goes with the input that it was performed with.
+  const auto& kept = direction == v1::DIRECTION_UNDO ? step.undo_input() : step.input();
+  const auto missing = direction == v1::DIRECTION_UNDO     ? !step.has_undo_input()
+                       : direction == v1::DIRECTION_LOOKUP ? false
+                                                           : !step.has_input();
+  if (missing && !template_of(step, direction).plain()) {
+    ask_for_input(index, direction);
+    return std::nullopt;
   }
+  // The slot first: of a thousand parallel steps those that find none must not cost a rendering each.
+  std::optional<std::string> rendered;
+  std::string_view counted_by;
+  if (ctx_.agents->wants_input(definition_of(step).agent(), call_of(step, direction))) {
+    if (missing) {
+      rendered = render(index, direction, {});
+      if (!rendered) return std::nullopt;
+      counted_by = *rendered;
+    } else {
+      const auto text = text_of(kept);
+      if (!text) return std::nullopt;
+      counted_by = *text;
+    }
+  }
+  auto instance = claim(index, direction, counted_by);
+  if (!instance || !missing) return instance;
+  if (!rendered) rendered = render(index, direction, {});
+  if (!rendered) {
+    ctx_.agents->release(holder_of(index), {});
+    return std::nullopt;
+  }
+  auto& target = direction == v1::DIRECTION_UNDO ? *at(index).mutable_undo_input() : *at(index).mutable_input();
+  set_payload(record_, target, std::move(*rendered), out_);
   return instance;
+}
+
+std::optional<agent_instance> task_machine::claim(std::uint32_t index, v1::Direction direction, std::string_view input) {
+  const auto request = request_for(index, direction, input);
+  // Steps that need the same of the same agent find no more than the first of them did.
+  const auto plain = request.labels == nullptr && input.empty();
+  if (plain && std::find(full_.begin(), full_.end(), std::pair{request.agent, request.call}) != full_.end()) {
+    out_.found_no_instance = true;
+    return std::nullopt;
+  }
+  const auto answer = ctx_.agents->claim(request);
+  if (!answer.instance) {
+    if (plain) full_.emplace_back(request.agent, request.call);
+    out_.waiting.push_back({index, answer.lane});
+    out_.found_no_instance = true;
+  }
+  return answer.instance;
 }
 
 /// The attempt stands in the row from here on.
@@ -83,7 +120,7 @@ void task_machine::begin_attempt(std::uint32_t index, v1::Direction direction, c
   step.set_direction(direction);
   const auto repeated = planted(&planted_faults::reuse_attempt) && attempt_of(step, direction) != 0;
   set_attempt(step, direction, attempt_of(step, direction) + (repeated ? 0 : 1));
-  step.set_complete_by_unix_ms(now_ms() + timeout_ms);
+  begin_lease(step, direction, timeout_ms);
   step.clear_not_before_unix_ms();
   step.set_instance(std::string{instance.name});
   step.set_incarnation(instance.incarnation);
@@ -107,7 +144,7 @@ void task_machine::hand_over(std::uint32_t index) {
   message.set_complete_by_unix_ms(step.complete_by_unix_ms() + (planted(&planted_faults::recover_early) ? 5'000 : 0));
   message.set_budget_ms(step.complete_by_unix_ms() - now_ms());
   const auto undo = step.direction() == v1::DIRECTION_UNDO;
-  message.set_call(undo ? definition_of(step).undo().call() : definition_of(step).call());
+  message.set_call(call_of(step, step.direction()));
   const auto input = text_of(undo ? step.undo_input() : step.input());
   if (!input) return;
   message.set_input(std::string{*input});
@@ -120,6 +157,7 @@ void task_machine::hand_over(std::uint32_t index) {
     if (!output) return;
     message.set_perform_output(output->empty() ? "null" : std::string{*output});
   }
+  if (!add_heartbeat(step, message)) return;
   out_.performs.push_back(std::move(out));
 }
 
@@ -128,15 +166,6 @@ void task_machine::hand_over(std::uint32_t index) {
 const input_template& task_machine::template_of(const v1::StepRecord& step, v1::Direction direction) const {
   const auto& compiled = ctx_.definition->compiled(step.definition());
   return direction == v1::DIRECTION_UNDO ? *compiled.undo_with : compiled.with;
-}
-
-/// Renders an input from plain paths into its place.
-bool task_machine::prepare_input(std::uint32_t index, v1::Direction direction) {
-  auto rendered = render(index, direction, {});
-  if (!rendered) return false;
-  auto& step = at(index);
-  set_payload(record_, direction == v1::DIRECTION_UNDO ? *step.mutable_undo_input() : *step.mutable_input(), std::move(*rendered), out_);
-  return true;
 }
 
 /// The step's undo still needs an input.
@@ -248,7 +277,8 @@ void task_machine::complete(std::uint32_t index, const std::string& output) {
   step.set_direction(v1::DIRECTION_PERFORM);
   set_payload(record_, *step.mutable_output(), output.empty() ? "null" : output, out_);
   step.set_ended_at_unix_ms(now_ms());
-  step.clear_complete_by_unix_ms();
+  end_lease(step);
+  forget_progress(step, out_);
   step.clear_not_before_unix_ms();
   step.clear_doubtful();
   step.clear_given_up();
@@ -266,10 +296,12 @@ void task_machine::end_badly(std::uint32_t index, const v1::Fault& fault, v1::Ev
   const auto direction = step.direction();
   const auto doubt = kind != v1::EVENT_KIND_STEP_FAILED;
   set_failures(step, direction, failures_of(step, direction) + 1);
-  *step.mutable_fault() = fault;
+  // That its key may be forgotten holds whatever becomes of a look-up.
+  if (direction != v1::DIRECTION_LOOKUP || step.fault().code() != key_expired_code) *step.mutable_fault() = fault;
   step.set_ended_at_unix_ms(now_ms());
-  step.clear_complete_by_unix_ms();
+  end_lease(step);
   out_.changed = true;
+  if (direction == v1::DIRECTION_UNDO) note_undo_ended(step, doubt);
   if (direction == v1::DIRECTION_PERFORM) {
     if (doubt) step.set_doubtful(true);
     move_step(record_, index, doubt ? v1::STEP_STATE_IN_DOUBT : v1::STEP_STATE_FAILED, ctx_.now, out_, fault.code());
@@ -280,7 +312,7 @@ void task_machine::end_badly(std::uint32_t index, const v1::Fault& fault, v1::Ev
     if (step.doubtful() && !doubt) move_step(record_, index, v1::STEP_STATE_IN_DOUBT, ctx_.now, out_);
     return;
   }
-  const auto permanent = !doubt && fault.kind() == v1::FAULT_KIND_PERMANENT;
+  const auto permanent = (!doubt && fault.kind() == v1::FAULT_KIND_PERMANENT) || fault.code() == output_type_code;
   const auto for_operator = doubt && direction == v1::DIRECTION_PERFORM && definition_of(step).in_doubt() == v1::IN_DOUBT_PARK;
   if (permanent || for_operator || !attempts_left(step)) {
     if (direction == v1::DIRECTION_LOOKUP)
@@ -289,15 +321,17 @@ void task_machine::end_badly(std::uint32_t index, const v1::Fault& fault, v1::Ev
       give_up(index);
     return;
   }
-  const auto& policy = direction == v1::DIRECTION_UNDO ? definition_of(step).undo().backoff() : definition_of(step).backoff();
-  const jitter_seed seed{record_.number(), index, attempt_of(step, direction) + (static_cast<std::uint32_t>(direction) << 20)};
-  wait_for_recovery(index, at_once ? 0 : backoff_ms(policy, failures_of(step, direction), seed));
+  const auto wait_ms = at_once ? 0 : wait_after(index, fault);
+  const auto may_have_happened = direction == v1::DIRECTION_UNDO ? step.undo_doubtful() : step.doubtful();
+  if (direction != v1::DIRECTION_LOOKUP && may_have_happened && key_runs_out(step, direction, now_ms() + wait_ms))
+    return key_expired(index, direction);
+  wait_for_recovery(index, wait_ms);
 }
 
 /// What is known about a perform that was in doubt.
 void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, const std::string& output) {
   auto& step = at(index);
-  step.clear_complete_by_unix_ms();
+  end_lease(step);
   step.clear_not_before_unix_ms();
   out_.changed = true;
   if (verdict == v1::LOOKUP_VERDICT_DONE) {
@@ -314,7 +348,7 @@ void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, con
   }
   note(v1::EVENT_KIND_STEP_SETTLED, index, "the agent has looked it up: never happened");
   // The promise holds for ever: under the old key nothing can be performed any more.
-  step.set_generation(step.generation() + 1);
+  raise_generation(step, out_);
   step.set_direction(v1::DIRECTION_PERFORM);
   step.clear_doubtful();
   step.clear_given_up();
@@ -328,6 +362,7 @@ void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, con
 
 /// The process that held the attempt is known to be dead.
 void task_machine::lose(std::uint32_t index) {
+  ctx_.agents->release(holder_of(index), {slot_end::lost, 0, 0});
   v1::Fault fault;
   fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
   fault.set_code("agent_lost");
@@ -345,7 +380,14 @@ void task_machine::resume(std::uint32_t index) {
     if (*known > step.incarnation()) {
       lose(index);
     } else {
-      ctx_.agents->hold(step.instance());
+      const auto& agent = definition_of(step).agent();
+      std::string_view counted_by;
+      if (ctx_.agents->wants_input(agent, call_of(step, step.direction()))) {
+        const auto text = text_of(step.direction() == v1::DIRECTION_UNDO ? step.undo_input() : step.input());
+        if (!text) return;
+        counted_by = *text;
+      }
+      ctx_.agents->hold(step.instance(), request_for(index, step.direction(), counted_by));
       hand_over(index);
     }
   } else if (step.not_before_unix_ms() != 0 && !stopped()) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "actors/core/decision.hpp"
@@ -19,6 +20,7 @@ class task_machine {
 
   void on(const task_admitted& e);
   void on(const attempt_ended& e);
+  void on(const attempt_heartbeat& e);
   void on(const input_evaluated& e);
   void on(const slot_freed& e);
   void on(const recovery_requested& e);
@@ -53,9 +55,12 @@ class task_machine {
   void start_perform(std::uint32_t index);
   void start_lookup(std::uint32_t index);
   void start_undo(std::uint32_t index);
-  std::optional<agent_instance> claim(const v1::StepRecord& step);
+  slot_holder holder_of(std::uint32_t index) const { return {record_.number(), index}; }
+  const std::string& call_of(const v1::StepRecord& step, v1::Direction direction) const;
+  slot_request request_for(std::uint32_t index, v1::Direction direction, std::string_view input);
+  std::optional<agent_instance> claim_with_input(std::uint32_t index, v1::Direction direction);
+  std::optional<agent_instance> claim(std::uint32_t index, v1::Direction direction, std::string_view input);
   bool undo_wanted(const v1::StepRecord& step) const;
-  bool prepare_input(std::uint32_t index, v1::Direction direction);
   void begin_attempt(std::uint32_t index, v1::Direction direction, const agent_instance& instance, std::int64_t timeout_ms);
   void hand_over(std::uint32_t index);
   const input_template& template_of(const v1::StepRecord& step, v1::Direction direction) const;
@@ -68,11 +73,31 @@ class task_machine {
   void looked_up(std::uint32_t index, v1::LookupVerdict verdict, const std::string& output);
   void lose(std::uint32_t index);
   void resume(std::uint32_t index);
+
+  // ---- leases that hang on heartbeats (task_heartbeat.cpp) ----
+  std::int64_t heartbeat_of(const v1::StepRecord& step, v1::Direction direction) const;
+  void begin_lease(v1::StepRecord& step, v1::Direction direction, std::int64_t timeout_ms);
+  bool add_heartbeat(const v1::StepRecord& step, v1::Perform& message);
+  v1::Fault fault_of_expiry(const v1::StepRecord& step) const;
+
+  // ---- keys that their services forget (task_keys.cpp) ----
+  std::int64_t key_valid_for_ms(const v1::StepRecord& step, v1::Direction direction) const;
+  bool key_runs_out(const v1::StepRecord& step, v1::Direction direction, std::int64_t at_ms) const;
+  bool key_holds(std::uint32_t index, v1::Direction direction);
+  void key_expired(std::uint32_t index, v1::Direction direction);
+
   v1::HistoryEvent& note(v1::EventKind kind, std::uint32_t index, std::string detail = {});
+
+  // ---- what types say of inputs and outputs (task_types.cpp) ----
+  /// `, items[2].sku: …`; nullopt: `json` fits the type, or there is none.
+  static std::optional<std::string> misfit_of(const google::protobuf::Descriptor* type, std::string_view json);
+  bool input_fits(std::uint32_t index);
+  std::optional<v1::Fault> fault_of_type(const v1::StepRecord& step, const attempt_ended& e) const;
 
   // ---- recovery (task_recovery.cpp) ----
   enum class answer { park, undo, cool_off };
   bool attempts_left(const v1::StepRecord& step) const;
+  std::int64_t wait_after(std::uint32_t index, const v1::Fault& fault) const;
   void wait_for_recovery(std::uint32_t index, std::int64_t wait_ms);
   void recover_if_due(std::uint32_t index);
   void retry(std::uint32_t index);
@@ -116,7 +141,7 @@ class task_machine {
   v1::TaskRecord& record_;
   const context& ctx_;
   decision& out_;
-  std::vector<std::string_view> full_;  // agents that had no free slot in this decision
+  std::vector<std::pair<std::string_view, std::string_view>> full_;  // agents and calls that found no instance in this decision
 };
 
 }  // namespace fairlead::core

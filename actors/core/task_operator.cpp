@@ -86,6 +86,13 @@ bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& act
   // In a task that goes forward what was looked up in vain is performed again under its key.
   if (record_.state() == v1::TASK_STATE_RUNNING) step.set_direction(v1::DIRECTION_PERFORM);
   excuse(step, step.direction());
+  // Whoever has been told that the service may have forgotten the key, and still says so, means it.
+  if (step.fault().code() == key_expired_code) {
+    if (step.direction() == v1::DIRECTION_UNDO)
+      step.clear_undo_key_used_at_unix_ms();
+    else
+      step.clear_key_used_at_unix_ms();
+  }
   if (step.direction() == v1::DIRECTION_UNDO) {
     drop_payload(step.undo_input(), out_);
     step.clear_undo_input();
@@ -113,10 +120,14 @@ bool task_machine::edit_input(std::uint32_t index, const v1::OperatorAction& act
     refuse("the new input of step " + step.path() + " is not JSON: " + checked.failure().sentence, {}, v1::ERROR_CODE_INVALID_ARGUMENT);
     return false;
   }
+  if (const auto misfit = misfit_of(ctx_.definition->compiled(step.definition()).input_type, action.json())) {
+    refuse("the new input of step " + step.path() + *misfit, {}, v1::ERROR_CODE_INVALID_ARGUMENT);
+    return false;
+  }
   drop_payload(step.input(), out_);
   set_payload(record_, *step.mutable_input(), minify_json(action.json()), out_);
   step.set_input_edited(true);
-  step.set_generation(step.generation() + 1);
+  raise_generation(step, out_);
   out_.changed = true;
   return true;
 }
@@ -155,6 +166,7 @@ void task_machine::operator_skip(const v1::OperatorAction& action) {
   step->set_ended_at_unix_ms(now_ms());
   drop_payload(step->input(), out_);
   step->clear_input();
+  forget_progress(*step, out_);
   move_step(record_, index, v1::STEP_STATE_SKIPPED, ctx_.now, out_);
   go_on();
 }
@@ -176,6 +188,8 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
     if (!checked.ok())
       return refuse("the output of step " + step->path() + " is not JSON: " + checked.failure().sentence, {},
                     v1::ERROR_CODE_INVALID_ARGUMENT);
+    if (const auto misfit = misfit_of(ctx_.definition->compiled(step->definition()).output_type, action.json()))
+      return refuse("the output of step " + step->path() + *misfit, {}, v1::ERROR_CODE_INVALID_ARGUMENT);
   }
   note_operator(v1::EVENT_KIND_OPERATOR_SETTLE, action, index + 1);
   step->clear_not_before_unix_ms();
@@ -185,7 +199,7 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
     undo_done(index, "never happened, says an operator");
   } else {
     // Whoever says so has seen to it that nothing comes of the old key later; the service may refuse it by now.
-    step->set_generation(step->generation() + 1);
+    raise_generation(*step, out_);
     step->set_direction(v1::DIRECTION_PERFORM);
     step->clear_doubtful();
     step->clear_given_up();

@@ -215,7 +215,7 @@ std::int64_t next_due(const v1::TaskRecord& record, const context& ctx, bool wai
   bool underway = false;
   for (const auto& step : record.steps()) {
     if (attempt_out(step)) {
-      consider(step.complete_by_unix_ms());
+      consider(lease_end(step));
       underway = true;
     } else if (!stopped && !record.undo_held() && step.not_before_unix_ms() != 0) {
       consider(step.not_before_unix_ms());

@@ -2,6 +2,7 @@
 // Small pieces of work on a task's record, used by the task machine; the questions may be asked by anyone.
 
 #include <string>
+#include <string_view>
 
 #include "actors/core/decision.hpp"
 
@@ -10,10 +11,18 @@ namespace fairlead::core {
 /// Payloads longer than this stand apart from the row.
 inline constexpr std::size_t inline_payload_bytes = 4096;
 
+/// The code of a step's fault when its service may have forgotten the key, so that no attempt is made under it by itself any more.
+inline constexpr std::string_view key_expired_code = "key_expired";
+inline constexpr std::string_view input_type_code = "input_type";
+inline constexpr std::string_view output_type_code = "output_type";
+
 // ---- questions ----
 
 /// An attempt of the step is out, in whatever direction.
 inline bool attempt_out(const v1::StepRecord& step) { return step.complete_by_unix_ms() != 0; }
+
+/// When the lease of the attempt that is out ends: at complete_by, or before that where its agent has to be heard from; 0: none is out.
+std::int64_t lease_end(const v1::StepRecord& step);
 
 /// Committed hand-overs of the step in a direction, how many of them ended badly, and how many do not count against the limit.
 std::uint32_t attempt_of(const v1::StepRecord& step, v1::Direction direction);
@@ -24,6 +33,14 @@ std::uint32_t excused_of(const v1::StepRecord& step, v1::Direction direction);
 
 void set_attempt(v1::StepRecord& step, v1::Direction direction, std::uint32_t attempt);
 void set_failures(v1::StepRecord& step, v1::Direction direction, std::uint32_t failures);
+/// No attempt of the step is out any more.
+void end_lease(v1::StepRecord& step);
+/// What its agents told of the step, checkpoint included, is of no use any more.
+void forget_progress(v1::StepRecord& step, decision& out);
+/// The next attempt goes under another key: nothing that was done or told under the old one counts for it.
+void raise_generation(v1::StepRecord& step, decision& out);
+/// An attempt to undo it has ended badly.
+void note_undo_ended(v1::StepRecord& step, bool doubt);
 /// From now on the step has all its attempts again in that direction.
 void excuse(v1::StepRecord& step, v1::Direction direction);
 

@@ -1,14 +1,38 @@
 // What follows a bad end: another attempt after a backoff, a look-up, a long wait, undo, or an operator.
 
+#include <algorithm>
+
 #include "actors/core/retry.hpp"
 #include "actors/core/task.hpp"
 #include "actors/core/task_machine.hpp"
 
 namespace fairlead::core {
 
+namespace {
+
+constexpr std::int64_t longest_retry_after_ms = 24LL * 3'600'000;  // a service that asks for more is taken for one that erred
+
+}  // namespace
+
 bool task_machine::attempts_left(const v1::StepRecord& step) const {
   const auto limit = step.direction() == v1::DIRECTION_UNDO ? definition_of(step).undo().attempts() : definition_of(step).attempts();
   return attempt_of(step, step.direction()) - excused_of(step, step.direction()) < limit;
+}
+
+/// How long the step waits after a bad end: its backoff, or what the service has asked for where that is longer.
+std::int64_t task_machine::wait_after(std::uint32_t index, const v1::Fault& fault) const {
+  const auto& step = record_.steps(static_cast<int>(index));
+  const auto direction = step.direction();
+  const auto& policy = direction == v1::DIRECTION_UNDO ? definition_of(step).undo().backoff() : definition_of(step).backoff();
+  const jitter_seed seed{record_.number(), index, attempt_of(step, direction) + (static_cast<std::uint32_t>(direction) << 20)};
+  const auto wait_ms = backoff_ms(policy, failures_of(step, direction), seed);
+  if (fault.retry_after_ms() <= 0) return wait_ms;
+  auto asked_ms = spread_ms(std::min(fault.retry_after_ms(), longest_retry_after_ms), seed);
+  // By then the task is answered as its workflow says, so nothing is gained by sleeping through it.
+  const auto limit = ctx_.definition->definition().timeout_ms();
+  if (limit > 0 && record_.state() == v1::TASK_STATE_RUNNING && !record_.timed_out())
+    asked_ms = std::min(asked_ms, std::max<std::int64_t>(record_.created_at_unix_ms() + limit - now_ms(), 0));
+  return std::max(wait_ms, asked_ms);
 }
 
 void task_machine::wait_for_recovery(std::uint32_t index, std::int64_t wait_ms) {
@@ -35,12 +59,9 @@ void task_machine::hint(std::uint32_t index) {
 /// A lease ends also while the task is parked, or the agent's slot would never come back; another attempt waits for the operator.
 void task_machine::recover_if_due(std::uint32_t index) {
   auto& step = at(index);
-  if (attempt_out(step) && now_ms() >= step.complete_by_unix_ms()) {
-    ctx_.agents->release(step.instance(), step.incarnation());
-    v1::Fault fault;
-    fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
-    fault.set_code("lease_expired");
-    fault.set_message("agent instance " + step.instance() + " gave no outcome before complete_by");
+  if (attempt_out(step) && now_ms() >= lease_end(step)) {
+    const auto fault = fault_of_expiry(step);
+    ctx_.agents->release(holder_of(index), {slot_end::expired, 1, 0});
     end_badly(index, fault, v1::EVENT_KIND_STEP_EXPIRED);
   } else if (!stopped() && step.not_before_unix_ms() != 0 && now_ms() >= step.not_before_unix_ms()) {
     retry(index);
@@ -53,6 +74,8 @@ void task_machine::retry(std::uint32_t index) {
   step.clear_not_before_unix_ms();
   step.clear_given_up();
   out_.changed = true;
+  // Under its key the service would only say the same again. In doubt the key is all that keeps it from being done twice.
+  if (step.direction() == v1::DIRECTION_PERFORM && step.fault().key_spent() && !step.doubtful()) raise_generation(step, out_);
   if (step.direction() == v1::DIRECTION_PERFORM) move_step(record_, index, v1::STEP_STATE_PENDING, ctx_.now, out_);
   note(v1::EVENT_KIND_STEP_RETRIED, index);
 }
@@ -85,6 +108,7 @@ task_machine::answer task_machine::answer_of(const v1::StepRecord& step) const {
   const auto& definition = definition_of(step);
   const auto& workflow = ctx_.definition->definition();
   if (step.doubtful() && (definition.pivot() || definition.in_doubt() == v1::IN_DOUBT_PARK)) return answer::park;
+  if (step.doubtful() && step.fault().code() == key_expired_code) return answer::park;
   switch (definition.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? workflow.on_failure() : definition.on_failure()) {
     case v1::ON_FAILURE_UNDO: return pivot_begun() == nullptr ? answer::undo : answer::park;
     case v1::ON_FAILURE_COOL_OFF: return answer::cool_off;
@@ -107,9 +131,10 @@ std::string task_machine::why_given_up(const v1::StepRecord& step) const {
   const auto& definition = definition_of(step);
   const auto earlier = step.doubtful() && fault.kind() != v1::FAULT_KIND_IN_DOUBT;
   auto out = "step " + step.path() + (step.doubtful() && !earlier ? " is in doubt (" : " failed (") + fault.code() + ")";
+  if (step.doubtful() && fault.code() == key_expired_code) return out + ": " + fault.message();
   if (step.doubtful() && definition.in_doubt() == v1::IN_DOUBT_PARK)
     out += " and its workflow says in_doubt: park";
-  else if (fault.kind() == v1::FAULT_KIND_PERMANENT)
+  else if (fault.kind() == v1::FAULT_KIND_PERMANENT || fault.code() == output_type_code)
     out += " and another attempt cannot help";
   else
     out += " on the last of " + std::to_string(definition.attempts()) + " attempts";

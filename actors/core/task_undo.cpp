@@ -74,9 +74,9 @@ void task_machine::undo_next(std::uint32_t index) {
   if (!compiled.undo_with || (planted(&planted_faults::skip_undo) && !doubt)) return undo_done(index, "there is nothing to undo");
   if (doubt && compiled.undo_reads_output) {
     // An agent that is not there yet may turn out to look things up.
-    const auto instance = claim(step);
+    const auto instance = claim(index, v1::DIRECTION_UNDO, {});
     if (!instance) return;
-    ctx_.agents->release(instance->name, instance->incarnation);
+    ctx_.agents->release(holder_of(index), {});
     cannot_render(index, v1::DIRECTION_UNDO,
                   "it is in doubt whether the step was done, and its undo needs the step's own output, which nobody knows");
     return;
@@ -88,14 +88,14 @@ void task_machine::undo_next(std::uint32_t index) {
 void task_machine::undo_done(std::uint32_t index, const std::string& how) {
   auto& step = at(index);
   if (planted(&planted_faults::double_undo) && step.undo().made() == 1) {
-    step.clear_complete_by_unix_ms();
+    end_lease(step);
     return start_undo(index);
   }
   if (step.state() != v1::STEP_STATE_UNDOING) move_step(record_, index, v1::STEP_STATE_UNDOING, ctx_.now, out_);
   step.set_direction(v1::DIRECTION_UNDO);
   move_step(record_, index, v1::STEP_STATE_UNDONE, ctx_.now, out_, how);
   step.set_ended_at_unix_ms(now_ms());
-  step.clear_complete_by_unix_ms();
+  end_lease(step);
   step.clear_not_before_unix_ms();
   step.clear_doubtful();
   step.clear_given_up();
@@ -103,7 +103,7 @@ void task_machine::undo_done(std::uint32_t index, const std::string& how) {
   step.clear_undo_input();
   note(v1::EVENT_KIND_STEP_UNDONE, index, how);
   // Whatever is performed after this must not be taken for what has been undone.
-  step.set_generation(step.generation() + 1);
+  raise_generation(step, out_);
 }
 
 void task_machine::finish_undo() {
@@ -116,7 +116,7 @@ void task_machine::finish_undo() {
 
 /// One undo that keeps failing does not stop the others; once they are through it waits for an operator.
 void task_machine::park_if_stuck() {
-  if (!out_.waiting_for.empty() || !out_.evaluations.empty() || out_.awaits_input) return;
+  if (out_.found_no_instance || !out_.evaluations.empty() || out_.awaits_input) return;
   for (const auto& step : record_.steps())
     if (attempt_out(step) || step.not_before_unix_ms() != 0) return;
   park(record_, why_stuck(), ctx_.now, out_);

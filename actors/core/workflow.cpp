@@ -41,12 +41,24 @@ std::vector<std::uint32_t> ordered(const std::vector<workflow::step>& steps) {
   return out;
 }
 
+/// The type that a step names; the error says that there is none.
+result<const google::protobuf::Descriptor*> type_of(const message_types* types, const std::string& step, const std::string& name) {
+  if (name.empty()) return static_cast<const google::protobuf::Descriptor*>(nullptr);
+  if (const auto* found = types == nullptr ? nullptr : types->find(name)) return found;
+  return error{v1::ERROR_CODE_INVALID_ARGUMENT, "step " + step + " names the type " + name + ", which the workflow does not carry", ""};
+}
+
 }  // namespace
 
 result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition definition, std::string content_hash) {
   std::shared_ptr<workflow> out{new workflow};
   std::unordered_map<std::string, std::uint32_t> index;
   for (int i = 0; i < definition.steps_size(); ++i) index.emplace(definition.steps(i).name(), static_cast<std::uint32_t>(i));
+  if (!definition.types().empty()) {
+    auto types = message_types::read(definition.types());
+    if (!types) return types.failure();
+    out->types_ = std::move(*types);
+  }
   for (const auto& source : definition.steps()) {
     auto with = input_template::compile(source.with_json());
     if (!with) {
@@ -54,7 +66,11 @@ result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition
       failure.sentence = "step " + source.name() + ": " + failure.sentence;
       return failure;
     }
-    step compiled{std::move(*with), {}, {}, std::nullopt, false};
+    const auto input_type = type_of(out->types_.get(), source.name(), source.input_type());
+    if (!input_type) return input_type.failure();
+    const auto output_type = type_of(out->types_.get(), source.name(), source.output_type());
+    if (!output_type) return output_type.failure();
+    step compiled{std::move(*with), {}, {}, std::nullopt, false, *input_type, *output_type};
     if (source.has_undo() && !source.undo().none()) {
       auto undo_with = input_template::compile(source.undo().with_json());
       if (!undo_with) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/core/expression.hpp"
+#include "actors/core/message_types.hpp"
 #include "messages/error.hpp"
 #include "messages/task.pb.h"
 #include "messages/workflow.pb.h"
@@ -22,9 +23,11 @@ class workflow {
     // What must be completed or skipped before it starts, as indices into the definition's steps: what it says it needs, and of a pivot
     // everything that is not its descendant, because nothing before it can be undone once it has happened.
     std::vector<std::uint32_t> needs;
-    std::vector<std::uint32_t> needed_by;     // the same edges, the other way
-    std::optional<input_template> undo_with;  // when it can be undone by a call
-    bool undo_reads_output = false;           // the undo's input needs what the step itself gave
+    std::vector<std::uint32_t> needed_by;                      // the same edges, the other way
+    std::optional<input_template> undo_with;                   // when it can be undone by a call
+    bool undo_reads_output = false;                            // the undo's input needs what the step itself gave
+    const google::protobuf::Descriptor* input_type = nullptr;  // none: any JSON
+    const google::protobuf::Descriptor* output_type = nullptr;
   };
 
   /// `definition` must have passed check_definition (workflow_check.hpp); what compile itself cannot do is an error.
@@ -43,6 +46,7 @@ class workflow {
   std::string content_hash_;
   std::vector<step> steps_;
   std::vector<std::uint32_t> order_;
+  std::shared_ptr<const message_types> types_;  // none when no step names one
 };
 
 /// What an engine says of a task: which pending steps may start now, or that it is over.

@@ -6,9 +6,26 @@
 
 namespace fairlead::core {
 
-std::vector<definition_problem> advise(const v1::WorkflowDefinition& definition, const lookup_catalog& looks_up) {
+namespace {
+
+/// `zone=eu and gpu=yes`.
+std::string in_words(const google::protobuf::RepeatedPtrField<v1::Label>& labels) {
+  std::string out;
+  for (int i = 0; i < labels.size(); ++i)
+    out += (i == 0 ? "" : i + 1 == labels.size() ? " and " : ", ") + labels[i].key() + "=" + labels[i].value();
+  return out;
+}
+
+}  // namespace
+
+std::vector<definition_problem> advise(const v1::WorkflowDefinition& definition, const lookup_catalog& looks_up,
+                                       const label_catalog& carries) {
   std::vector<definition_problem> out;
   for (const auto& step : definition.steps()) {
+    if (carries && !step.labels().empty() && !carries(step.agent(), step.labels()))
+      out.push_back({step.name(), "labels",
+                     "no agent " + step.agent() + " carries " + in_words(step.labels()) + ": the step would wait until one is there",
+                     "give the agent these labels, or take them off the step"});
     if (!step.has_undo() || step.undo().none()) continue;
     const auto with = input_template::compile(step.undo().with_json());
     if (!with.ok()) continue;

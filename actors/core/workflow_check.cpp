@@ -4,8 +4,10 @@
 #include <unordered_set>
 
 #include "actors/core/expression.hpp"
+#include "actors/core/labels.hpp"
 #include "actors/core/nearest.hpp"
 #include "actors/core/workflow_graph.hpp"
+#include "actors/core/workflow_types.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::core {
@@ -14,6 +16,8 @@ namespace {
 
 constexpr std::int64_t max_duration_ms = std::int64_t{10} * 366 * 86'400'000;
 constexpr std::size_t max_name = 64;
+// Each heartbeat is a commit: more often than this it would be load and no news.
+constexpr std::int64_t least_heartbeat_ms = 100;
 
 bool lower(char c) { return c >= 'a' && c <= 'z'; }
 bool letter(char c) { return lower(c) || (c >= 'A' && c <= 'Z'); }
@@ -66,6 +70,8 @@ class checker {
     }
     check_cycles();
     if (!full()) check_undo_rules(graph);
+    for (auto& found : check_types(definition_))
+      if (!full()) found_.push_back(std::move(found));
     return std::move(found_);
   }
 
@@ -105,6 +111,8 @@ class checker {
     check_needs(step, graph);
     check_agent(step);
     range(name, "timeout", step.timeout_ms(), 1);
+    check_heartbeat(step);
+    check_labels(step);
     check_retry(name, "", step.attempts(), step.has_backoff(), step.backoff());
     check_template(index, "with", step.with_json(), graph, false);
     if (!v1::InDoubt_IsValid(step.in_doubt())) add(name, "in_doubt", "this release does not know this value", "");
@@ -161,6 +169,32 @@ class checker {
     if (found == agents_->end() || !found->second || found->second->count(call) != 0) return;
     add(step, field, "agent " + agent + " has no call " + shown(call),
         did_you_mean(call, std::vector<std::string>(found->second->begin(), found->second->end())));
+  }
+
+  void check_heartbeat(const v1::StepDefinition& step) {
+    const auto ms = step.heartbeat_ms();
+    if (ms == 0) return;
+    if (ms < least_heartbeat_ms || ms > max_duration_ms) {
+      range(step.name(), "heartbeat", ms, least_heartbeat_ms);
+    } else if (ms >= step.timeout_ms()) {
+      add(step.name(), "heartbeat",
+          format_duration(ms) + " is not shorter than the step's timeout, " + format_duration(step.timeout_ms()) +
+              ", so it would never count",
+          "shorten heartbeat, or raise timeout");
+    }
+  }
+
+  void check_labels(const v1::StepDefinition& step) {
+    if (step.labels_size() > max_labels) add(step.name(), "labels", "there are more than " + std::to_string(max_labels) + " labels", "");
+    std::unordered_set<std::string> seen;
+    for (const auto& label : step.labels()) {
+      if (full()) return;
+      if (!valid_label(label)) {
+        add(step.name(), "labels", shown(label.key()) + " is not " + label_rule, "");
+      } else if (!seen.insert(label.key()).second) {
+        add(step.name(), "labels", "the label " + shown(label.key()) + " stands here twice", "");
+      }
+    }
   }
 
   void check_retry(const std::string& step, const std::string& prefix, std::uint32_t attempts, bool has_backoff,

@@ -1,105 +1,12 @@
-#include "actors/agent_host.hpp"
-
-#include <gtest/gtest.h>
-
 #include <thread>
 
-#include "actors/agents/attempt_results.hpp"
-#include "tests/actors/scheduler_world.hpp"
+#include "tests/actors/agent_host_world.hpp"
 
 namespace fairlead::testing {
 namespace {
 
-/// Completes nothing by itself, unless told to complete at once.
-class fake_backend final : public agents::backend {
- public:
-  void start(const v1::Perform& what, agents::completion done) override {
-    started.push_back(what);
-    if (at_once) done({what.task_number(), what.step(), what.direction(), what.attempt()}, {"1", std::nullopt, 1});
-    completions.push_back(std::move(done));
-  }
-  void stop(const agents::attempt_key& which) override { stopped.push_back(which); }
-  std::vector<std::string> calls() const override { return {"do", "undo"}; }
-  std::vector<std::string> lookups() const override { return looked_up; }
-  std::uint32_t capacity() const override { return 3; }
-  void shut_down() override {}
-
-  bool at_once = false;
-  std::vector<std::string> looked_up{"do"};
-  std::vector<v1::Perform> started;
-  std::vector<agents::completion> completions;
-  std::vector<agents::attempt_key> stopped;
-};
-
-class fake_outbox final : public agent_outbox {
- public:
-  void outcomes(v1::OutcomeBatch what) override { sent.push_back(std::move(what)); }
-  void finish_later(agents::attempt_key key, agents::attempt_result result) override { later.emplace_back(key, std::move(result)); }
-  std::vector<v1::OutcomeBatch> sent;
-  std::vector<std::pair<agents::attempt_key, agents::attempt_result>> later;
-};
-
-class agent_host_test : public ::testing::Test {
- protected:
-  v1::Perform attempt(std::uint64_t task, std::uint32_t number = 1, std::int64_t lease_ms = 5'000) const {
-    v1::Perform out;
-    out.set_task_number(task);
-    out.set_attempt(number);
-    out.set_call("do");
-    out.set_complete_by_unix_ms(time.now_ms + lease_ms);
-    return out;
-  }
-
-  void hand_over(const std::vector<v1::Perform>& items, std::uint64_t epoch = 1) {
-    v1::PerformBatch batch;
-    batch.set_epoch(epoch);
-    for (const auto& one : items) *batch.add_items() = one;
-    host.perform(std::move(batch));
-    host.flush();
-  }
-
-  v1::Perform lookup(std::uint64_t task, const std::string& call = "do") const {
-    auto out = attempt(task);
-    out.set_direction(v1::DIRECTION_LOOKUP);
-    out.set_call(call);
-    return out;
-  }
-
-  v1::Outcome found(std::uint64_t task, agents::attempt_result result) {
-    hand_over({lookup(task)});
-    host.finished({task, 0, v1::DIRECTION_LOOKUP, 1}, std::move(result));
-    host.flush();
-    return out.sent.back().items(0);
-  }
-
-  void finish(std::uint64_t task, std::uint32_t number = 1, agents::attempt_result result = {"7", std::nullopt, 2}) {
-    host.finished({task, 0, v1::DIRECTION_PERFORM, number}, std::move(result));
-    host.flush();
-  }
-
-  void acknowledge(std::uint64_t task, std::uint32_t number = 1, bool accepted = true) {
-    v1::OutcomeAckBatch batch;
-    auto* ack = batch.add_items();
-    ack->set_task_number(task);
-    ack->set_attempt(number);
-    ack->set_accepted(accepted);
-    host.acknowledged(batch);
-  }
-
-  void pass(std::int64_t ms) {
-    time.now_ms += ms;
-    host.expire();
-    host.flush();
-  }
-
-  manual_clock time;
-  fake_backend backend;
-  fake_outbox out;
-  agent_host host{{"svc", "n1/svc", 4, "native"}, backend, time, out};
-};
-
 TEST_F(agent_host_test, introduces_itself) {
-  const auto who = host.registration();
+  const auto who = host().registration();
   EXPECT_EQ(who.agent(), "svc");
   EXPECT_EQ(who.instance(), "n1/svc");
   EXPECT_EQ(who.incarnation(), 4u);
@@ -134,21 +41,21 @@ TEST_F(agent_host_test, takes_a_completion_inside_start_without_a_detour) {
   EXPECT_TRUE(out.later.empty());
   ASSERT_EQ(out.sent.size(), 1u);
   EXPECT_EQ(out.sent[0].items_size(), 2);
-  EXPECT_EQ(host.next_expiry(), time.now() + std::chrono::seconds{2}) << "only the sending again is left to do";
+  EXPECT_EQ(host().next_expiry(), time.now() + std::chrono::seconds{2}) << "only the sending again is left to do";
 }
 
 TEST_F(agent_host_test, takes_a_completion_from_another_thread_through_its_mailbox) {
   hand_over({attempt(1)});
   std::thread{[this] { backend.completions[0]({1, 0, v1::DIRECTION_PERFORM, 1}, {"5", std::nullopt, 1}); }}.join();
   ASSERT_EQ(out.later.size(), 1u);
-  EXPECT_FALSE(host.wants_flush());
-  host.finished(out.later[0].first, out.later[0].second);
-  EXPECT_TRUE(host.wants_flush());
+  EXPECT_FALSE(host().wants_flush());
+  host().finished(out.later[0].first, out.later[0].second);
+  EXPECT_TRUE(host().wants_flush());
 }
 
 TEST_F(agent_host_test, stops_at_complete_by_and_keeps_silent) {
   hand_over({attempt(1, 1, 5'000), attempt(2, 1, 9'000)});
-  EXPECT_EQ(host.next_expiry(), time.now() + duration{5'000});
+  EXPECT_EQ(host().next_expiry(), time.now() + duration{5'000});
   pass(4'999);
   EXPECT_TRUE(backend.stopped.empty());
   pass(1);
@@ -156,9 +63,46 @@ TEST_F(agent_host_test, stops_at_complete_by_and_keeps_silent) {
   EXPECT_EQ(backend.stopped[0].task_number, 1u);
   finish(1);
   EXPECT_TRUE(out.sent.empty()) << "it says nothing of work that it had not finished";
-  EXPECT_EQ(host.next_expiry(), time.now() + duration{4'000});
+  EXPECT_EQ(host().next_expiry(), time.now() + duration{4'000});
   finish(2);
   EXPECT_EQ(out.sent.size(), 1u);
+}
+
+TEST_F(agent_host_test, keeps_silent_after_complete_by_though_nobody_reminded_it) {
+  hand_over({attempt(1, 1, 5'000)});
+  time.now_ms += 5'000;  // the wall clock was set on, and the reminder is still on its way
+  finish(1);
+  EXPECT_TRUE(out.sent.empty());
+  backend.at_once = true;
+  auto slow = attempt(2, 1, 1);
+  hand_over({slow});
+  EXPECT_EQ(out.sent.size(), 1u) << "what ends in time is said";
+}
+
+TEST_F(agent_host_test, registers_what_its_section_and_its_backend_say) {
+  agents::agent_settings settings;
+  settings.labels.emplace_back().set_key("zone");
+  settings.labels.back().set_value("west");
+  settings.limits.emplace_back().set_concurrency(7);
+  settings.breaker.set_slow_ms(900);
+  backend.promised.emplace_back().set_call("do");
+  backend.promised.back().set_key_valid_for_ms(86'400'000);
+  restart(settings);
+  const auto who = host().registration();
+  ASSERT_EQ(who.labels_size(), 1);
+  EXPECT_EQ(who.labels(0).value(), "west");
+  ASSERT_EQ(who.limits_size(), 1);
+  EXPECT_EQ(who.limits(0).concurrency(), 7u);
+  EXPECT_EQ(who.breaker().slow_ms(), 900);
+  ASSERT_EQ(who.policies_size(), 1);
+  EXPECT_EQ(who.policies(0).key_valid_for_ms(), 86'400'000);
+}
+
+TEST_F(agent_host_test, says_how_long_it_took) {
+  hand_over({attempt(1)});
+  time.now_ms += 321;
+  finish(1);
+  EXPECT_EQ(last().busy_ms(), 321);
 }
 
 TEST_F(agent_host_test, does_not_begin_what_is_over_already) {
@@ -202,7 +146,7 @@ TEST_F(agent_host_test, repeats_an_outcome_until_it_is_acknowledged) {
   pass(60'000);
   EXPECT_EQ(out.sent.size(), 3u) << "also long after complete_by: it had finished before";
   acknowledge(1);
-  EXPECT_EQ(host.next_expiry(), std::nullopt);
+  EXPECT_EQ(host().next_expiry(), std::nullopt);
   pass(60'000);
   EXPECT_EQ(out.sent.size(), 3u);
 }
@@ -286,8 +230,8 @@ TEST_F(agent_host_test, tells_the_directions_of_a_step_apart) {
   undo.set_call("undo");
   hand_over({attempt(1), undo, lookup(1)});
   EXPECT_EQ(backend.started.size(), 3u) << "the same number of an attempt in another direction is another piece of work";
-  host.finished({1, 0, v1::DIRECTION_UNDO, 1}, {"null", std::nullopt, 1});
-  host.flush();
+  host().finished({1, 0, v1::DIRECTION_UNDO, 1}, {"null", std::nullopt, 1});
+  host().flush();
   ASSERT_EQ(out.sent.size(), 1u);
   EXPECT_EQ(out.sent[0].items(0).direction(), v1::DIRECTION_UNDO);
   acknowledge(1);

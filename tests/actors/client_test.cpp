@@ -90,6 +90,11 @@ gateway_actor::behavior_type small_gateway(gateway_actor::pointer self, std::str
       [](const v1::BrakeReleaseRequest&) { return v1::BrakeReleaseReply{}; },
       [](const v1::RepliesRequest&) { return v1::RepliesReply{}; },
       [](const v1::DoctorRequest&) { return v1::DoctorReply{}; },
+      [](const v1::AgentOperateRequest& request) {
+        v1::AgentOperateReply reply;
+        reply.set_held(request.instance() == "n1/payment" ? 3 : 0);
+        return reply;
+      },
   };
 }
 
@@ -240,6 +245,18 @@ TEST(client, asks_again_while_the_node_says_unavailable) {
   ASSERT_TRUE(connected.ok());
   EXPECT_TRUE(connected->status_of_node({}).ok());
   EXPECT_EQ(node.memory().unavailable, -1);
+}
+
+TEST(client, passes_on_what_an_operator_does_to_an_instance) {
+  small_node node{"one"};
+  auto connected = client::connect(options_for({node.address()}));
+  ASSERT_TRUE(connected.ok());
+  v1::AgentOperateRequest request;
+  request.set_verb(v1::AGENT_VERB_DRAIN);
+  request.set_instance("n1/payment");
+  const auto reply = connected->agent_operate(request);
+  ASSERT_TRUE(reply.ok());
+  EXPECT_EQ(reply->held(), 3U);
 }
 
 TEST(client, gives_ids_and_one_result_an_item_in_order) {

@@ -42,7 +42,7 @@ TEST(http_faults, map_statuses_by_default) {
   EXPECT_EQ(end_of(200, ""), "ok null");
   for (const int s : {408, 425, 429, 503}) EXPECT_EQ(end_of(s), "transient http_" + std::to_string(s));
   for (const int s : {500, 502, 504, 599}) EXPECT_EQ(end_of(s), "in_doubt http_" + std::to_string(s));
-  for (const int s : {304, 400, 404, 409, 422}) EXPECT_EQ(end_of(s, s == 304 ? "" : "{}"), "permanent http_" + std::to_string(s));
+  for (const int s : {304, 400, 404, 422}) EXPECT_EQ(end_of(s, s == 304 ? "" : "{}"), "permanent http_" + std::to_string(s));
 }
 
 TEST(http_faults, let_a_call_say_what_a_status_means) {
@@ -151,12 +151,45 @@ TEST(http_faults, are_in_doubt_when_a_success_cannot_be_read) {
             "in_doubt bad_response");
 }
 
-TEST(http_faults, believe_the_status_of_a_failure_whose_body_is_broken) {
-  const auto truncated = [](peer& p, const seen_request&) {
-    p.send("HTTP/1.1 503 Busy\r\nContent-Length: 100\r\n\r\nlat");
-    p.close();
-  };
-  EXPECT_EQ(brief(end_with(truncated)), "transient http_503");
+TEST(http_faults, are_in_doubt_when_any_answer_breaks_off) {
+  for (const char* status : {"503 Busy", "400 Bad", "404 Gone"}) {
+    const auto truncated = [status](peer& p, const seen_request&) {
+      p.send(std::string{"HTTP/1.1 "} + status + "\r\nContent-Length: 100\r\n\r\nlat");
+      p.close();
+    };
+    EXPECT_EQ(brief(end_with(truncated)), "in_doubt bad_response") << status;
+  }
+}
+
+TEST(http_faults, believe_the_status_of_a_failure_whose_body_is_too_large) {
+  auto config = one_call("");
+  config.max_response_bytes = 1000;
+  const auto huge = [](peer& p, const seen_request&) { p.answer(503, "Busy", std::string(5000, 'x')); };
+  EXPECT_EQ(brief(end_with(huge, config)), "transient http_503");
+}
+
+// Whether the 409 of a request may be its own doing depends on whether it was the first.
+std::string end_of_409(std::uint32_t attempt, std::uint32_t try_number, const http_agent_config& config = one_call("")) {
+  http_test_server server{[](peer& p, const seen_request&) { p.answer(409, "There", R"({"code":"exists"})"); }};
+  auto at = config;
+  at.base_url = server.url();
+  auto what = a_perform(1, "do");
+  what.set_attempt(attempt);
+  what.set_try_number(try_number);
+  return brief(run_one(*make(at), what));
+}
+
+TEST(http_faults, take_a_409_to_a_request_that_was_sent_before_for_what_may_be_its_own) {
+  EXPECT_EQ(end_of_409(1, 1), "permanent http_409");
+  EXPECT_EQ(end_of_409(1, 0), "permanent http_409");
+  EXPECT_EQ(end_of_409(2, 1), "in_doubt http_409_repeated");
+  EXPECT_EQ(end_of_409(1, 2), "in_doubt http_409_repeated");
+  auto config = one_call("");
+  config.calls["do"].statuses.permanent = {{400, 499}};
+  EXPECT_EQ(end_of_409(2, 2, config), "permanent http_409") << "the call says so itself";
+  config = one_call("");
+  config.calls["do"].rules.push_back({{{409, 409}}, ".body.code", {R"("exists")"}, {}, agents::http_meaning::success, "", ""});
+  EXPECT_EQ(end_of_409(2, 2, config), R"(ok {"code":"exists"})");
 }
 
 TEST(http_faults, take_plain_text_as_a_json_string) {

@@ -22,6 +22,12 @@ result<http_prepared_call> prepare(const http_call& call, const std::string& bas
   return prepare_call(agent, "do", call);
 }
 
+result<http_request> built(const http_prepared_call& call, const v1::Perform& what, const secrets* known = nullptr) {
+  auto made = build_request(call, what, known);
+  if (auto* why = std::get_if<http_no_request>(&made)) return error{v1::ERROR_CODE_INVALID_ARGUMENT, why->sentence, ""};
+  return std::get<http_request>(std::move(made));
+}
+
 http_call to(const std::string& url) {
   http_call out;
   out.url = url;
@@ -31,7 +37,7 @@ http_call to(const std::string& url) {
 std::string url_of(const std::string& url, const std::string& input, const std::string& base = "http://h:1/api") {
   const auto call = prepare(to(url), base);
   if (!call.ok()) return "not prepared: " + call.failure().sentence;
-  const auto request = build_request(*call, a_perform(1, "do", input));
+  const auto request = built(*call, a_perform(1, "do", input));
   return request.ok() ? request->url : "refused: " + request.failure().sentence;
 }
 
@@ -97,11 +103,11 @@ TEST(http_request, refuses_headers_that_would_break_out_of_their_line) {
   const auto prepared = prepare(call);
   ASSERT_TRUE(prepared.ok());
   for (const char* note : {R"("a\r\nX-Evil: 1")", R"("a\nb")", R"("a\u0000b")", R"("a\u007f")"}) {
-    const auto request = build_request(*prepared, a_perform(1, "do", std::string{"{\"note\":"} + note + "}"));
+    const auto request = built(*prepared, a_perform(1, "do", std::string{"{\"note\":"} + note + "}"));
     ASSERT_FALSE(request.ok()) << note;
     EXPECT_TRUE(says(request.failure().sentence, "X-Note"));
   }
-  EXPECT_TRUE(build_request(*prepared, a_perform(1, "do", R"({"note":"gr\u00fc\u00dfe\tx"})")).ok());
+  EXPECT_TRUE(built(*prepared, a_perform(1, "do", R"({"note":"gr\u00fc\u00dfe\tx"})")).ok());
 
   call.headers = {{"X-Note", "a\r\nb"}};
   EXPECT_TRUE(says(refusal(call), "control character"));
@@ -140,24 +146,24 @@ TEST(http_request, tells_a_service_that_undoes_which_perform_it_takes_back) {
   undo.set_direction(v1::DIRECTION_UNDO);
   undo.set_idempotency_key("order-1/charge/undo/1");
   undo.set_perform_key("order-1/charge/perform/1");
-  auto request = build_request(*prepared, undo);
+  auto request = built(*prepared, undo);
   ASSERT_TRUE(request.ok());
   EXPECT_EQ(header(*request, "idempotency-key"), "order-1/charge/undo/1");
   EXPECT_EQ(header(*request, "fairlead-perform-key"), "order-1/charge/perform/1");
   EXPECT_EQ(header(*request, "fairlead-in-doubt"), "false");
   EXPECT_EQ(request->body, R"({"order":"A"})");
   undo.set_in_doubt(true);
-  request = build_request(*prepared, undo);
+  request = built(*prepared, undo);
   ASSERT_TRUE(request.ok());
   EXPECT_EQ(header(*request, "fairlead-in-doubt"), "true");
   undo.set_perform_key("a\r\nX-Evil: 1");
-  EXPECT_FALSE(build_request(*prepared, undo).ok());
+  EXPECT_FALSE(built(*prepared, undo).ok());
 }
 
 TEST(http_request, says_nothing_of_undo_when_it_performs) {
   const auto prepared = prepare(to("/charges"));
   ASSERT_TRUE(prepared.ok());
-  const auto request = build_request(*prepared, a_perform(1, "do"));
+  const auto request = built(*prepared, a_perform(1, "do"));
   ASSERT_TRUE(request.ok());
   EXPECT_EQ(header(*request, "idempotency-key"), "order-1/charge/perform/1");
   EXPECT_EQ(header(*request, "fairlead-perform-key"), "absent");
@@ -185,7 +191,7 @@ TEST(http_request, lets_the_calls_header_replace_the_agents) {
   call.headers = {{"x-team", "b"}};
   const auto prepared = prepare_call(agent, "do", call);
   ASSERT_TRUE(prepared.ok());
-  const auto request = build_request(*prepared, a_perform(1, "do"));
+  const auto request = built(*prepared, a_perform(1, "do"));
   ASSERT_TRUE(request.ok());
   EXPECT_EQ(request->headers[0], (std::pair<std::string, std::string>{"X-Team", "b"}));
   int types = 0;
@@ -198,10 +204,10 @@ TEST(http_request, renders_a_body_of_the_input) {
   call.body_template = R"({"order":"${ .input.order }","cents":"${ .input.amount.cents }","to":"bank"})";
   const auto prepared = prepare(call);
   ASSERT_TRUE(prepared.ok()) << prepared.failure().sentence;
-  const auto request = build_request(*prepared, a_perform(1, "do", R"({"order":"A","amount":{"cents":9007199254740993}})"));
+  const auto request = built(*prepared, a_perform(1, "do", R"({"order":"A","amount":{"cents":9007199254740993}})"));
   ASSERT_TRUE(request.ok()) << request.failure().sentence;
   EXPECT_EQ(request->body, R"({"order":"A","cents":9007199254740993,"to":"bank"})");
-  const auto missing = build_request(*prepared, a_perform(1, "do", R"({"order":"A"})"));
+  const auto missing = built(*prepared, a_perform(1, "do", R"({"order":"A"})"));
   ASSERT_FALSE(missing.ok());
   EXPECT_TRUE(says(missing.failure().sentence, "amount")) << missing.failure().sentence;
 }

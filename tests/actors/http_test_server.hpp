@@ -34,19 +34,27 @@ struct seen_request {
 class peer {
  public:
   explicit peer(int fd) : fd_(fd) {}
-  void send(const std::string& bytes) {
+  /// False when the client takes no more.
+  bool send(const std::string& bytes) {
     std::size_t at = 0;
     while (at < bytes.size()) {
       const auto n = ::send(fd_, bytes.data() + at, bytes.size() - at, MSG_NOSIGNAL);
-      if (n <= 0) return;
+      if (n <= 0) return false;
       at += static_cast<std::size_t>(n);
     }
+    return true;
   }
   void answer(int status, const std::string& reason, const std::string& body, const std::string& more_headers = "") {
     send("HTTP/1.1 " + std::to_string(status) + " " + reason +
          "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + more_headers + "\r\n" + body);
   }
   void close() { closed_ = true; }
+  /// The client gets a reset in place of an orderly end.
+  void reset() {
+    const linger at_once{1, 0};
+    ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    closed_ = true;
+  }
   bool closed() const { return closed_; }
   /// Waits until the client has closed its end; false when it has not within the limit.
   bool wait_for_client_to_close(std::chrono::milliseconds limit) {

@@ -19,7 +19,8 @@ using every_message =
                v1::StatusRequest, v1::StatusReply, v1::PerformBatch, v1::OutcomeBatch, v1::OutcomeAckBatch, v1::RegisterAgent,
                v1::RecoverBatch, v1::RecoveryHintBatch, v1::EvaluateReply, v1::OperateRequest, v1::OperateReply, v1::AlertListRequest,
                v1::AlertListReply, v1::AlertShowRequest, v1::AlertShowReply, v1::AlertAckRequest, v1::AlertAckReply,
-               v1::BrakeReleaseRequest, v1::BrakeReleaseReply, v1::RepliesRequest, v1::RepliesReply, v1::DoctorRequest, v1::DoctorReply>;
+               v1::BrakeReleaseRequest, v1::BrakeReleaseReply, v1::RepliesRequest, v1::RepliesReply, v1::DoctorRequest, v1::DoctorReply,
+               v1::HeartbeatBatch, v1::HeartbeatAckBatch, v1::AgentOperateRequest, v1::AgentOperateReply>;
 
 /// Puts a value into every field, two into repeated ones.
 void fill(google::protobuf::Message& out, int depth = 0) {

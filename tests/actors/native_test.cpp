@@ -333,6 +333,87 @@ TEST(native_pooled, ends_within_two_seconds_though_a_handler_will_not) {
   EXPECT_EQ(box.total(), 0U);
 }
 
+// ---- heartbeats ----
+
+struct told_progress {
+  attempt_key key;
+  attempt_progress what;
+};
+
+TEST_P(native, passes_on_what_a_handler_tells) {
+  std::string answers;
+  const auto agent = make(
+      [&](const native_context& context, std::string_view) {
+        const auto say = [&](bool told) { answers += told ? "told " : "refused "; };
+        say(context.heartbeat());
+        say(context.heartbeat(40, "loading pallets", R"({"row":7})"));
+        say(context.heartbeat(41, "", "{oops"));
+        say(context.heartbeat(42, "", "\"" + std::string(65'536, 'x') + "\""));
+        return completed("1");
+      },
+      GetParam());
+  std::mutex guard;
+  std::vector<told_progress> told;
+  agent->report_progress_to([&](const attempt_key& key, attempt_progress what) {
+    const std::lock_guard lock{guard};
+    told.push_back({key, std::move(what)});
+  });
+  EXPECT_EQ(brief(run_one(*agent, a_perform(7, "do"))), "ok 1");
+  EXPECT_EQ(answers, "told told refused refused ");
+  const std::lock_guard lock{guard};
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told[0].key.task_number, 7U);
+  EXPECT_FALSE(told[0].what.percent || !told[0].what.note.empty() || !told[0].what.checkpoint.empty());
+  EXPECT_EQ(told[1].what.percent, 40U);
+  EXPECT_EQ(told[1].what.note, "loading pallets");
+  EXPECT_EQ(told[1].what.checkpoint, R"({"row":7})");
+}
+
+TEST_P(native, tells_a_handler_where_an_earlier_attempt_was_and_how_long_this_try_may_take) {
+  std::string seen;
+  moment until;
+  const auto agent = make(
+      [&](const native_context& context, std::string_view) {
+        seen = std::string{context.checkpoint} + " try " + std::to_string(context.try_number);
+        until = context.complete_by;
+        return completed("1");
+      },
+      GetParam());
+  auto what = a_perform(1, "do");
+  what.set_checkpoint(R"({"row":7})");
+  what.set_try_number(3);
+  what.set_try_until_unix_ms(what.complete_by_unix_ms() - 1);
+  run_one(*agent, what);
+  EXPECT_EQ(seen, R"({"row":7} try 3)");
+  EXPECT_EQ(to_unix_ms(until), what.try_until_unix_ms());
+}
+
+TEST(native_pooled, hears_nothing_from_a_handler_that_was_stopped) {
+  std::promise<void> begun, go, done;
+  std::atomic<bool> said{true};
+  const auto agent = make(
+      [&](const native_context& context, std::string_view) {
+        begun.set_value();
+        go.get_future().wait();
+        said = context.heartbeat(99);
+        done.set_value();
+        return completed("1");
+      },
+      native_mode::pooled);
+  std::atomic<int> told{0};
+  agent->report_progress_to([&](const attempt_key&, attempt_progress) { ++told; });
+  inbox box;
+  const auto what = a_perform(1, "do");
+  agent->start(what, box.taker());
+  begun.get_future().wait();
+  agent->stop({what.task_number(), what.step(), what.direction(), what.attempt()});
+  go.set_value();
+  done.get_future().wait();
+  EXPECT_FALSE(said);
+  EXPECT_EQ(told, 0);
+  EXPECT_TRUE(agent->beats_itself()) << "a handler can hang";
+}
+
 TEST(native_config, refuses_what_cannot_work) {
   EXPECT_FALSE(make_native_backend({}).ok());
   native_agent_config config;

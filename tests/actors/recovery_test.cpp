@@ -67,7 +67,9 @@ class recovery_test : public scheduler_fixture {
 
   void begin() {
     deploy(workflow_of({step("a")}));
-    add_agent(agent("n1/svc"));
+    auto service = agent("n1/svc");
+    service.mutable_breaker()->set_off(true);  // these let the service fail as they please
+    add_agent(service);
     for (int i = 0; i < tasks; ++i) EXPECT_TRUE(submit(submission(id(i))).created());
     ASSERT_EQ(handed_over(1), static_cast<std::size_t>(tasks));
   }

@@ -276,6 +276,25 @@ TEST_F(scheduler_shell_test, deploys_a_workflow_once_and_warns_of_agents_that_ar
   EXPECT_EQ(out.deploys.at(702).error().code(), v1::ERROR_CODE_INVALID_ARGUMENT);
 }
 
+TEST_F(scheduler_shell_test, warns_at_deployment_of_labels_that_no_instance_carries) {
+  const auto warnings_for = [this](const std::string& zone, std::uint64_t ticket) {
+    v1::DeployRequest request;
+    auto labelled = step("a");
+    labelled.add_labels()->set_key("zone");
+    labelled.mutable_labels(0)->set_value(zone);
+    *request.mutable_definition() = workflow_of({labelled}, "in-" + zone);
+    node->shell.deploy(request, ticket);
+    node->settle();
+    return out.deploys.at(ticket).warnings_size() == 0 ? std::string{} : out.deploys.at(ticket).warnings(0);
+  };
+  auto there = agent("n2/svc");
+  there.add_labels()->set_key("zone");
+  there.mutable_labels(0)->set_value("eu");
+  add_agent(there);
+  EXPECT_EQ(warnings_for("eu", 710), "");
+  EXPECT_NE(warnings_for("mars", 711).find("no agent svc carries zone=mars"), std::string::npos) << out.deploys.at(711).warnings(0);
+}
+
 TEST_F(scheduler_shell_test, keeps_a_task_on_the_definition_it_was_submitted_with) {
   submit(submission("t1"));
   deploy(workflow_of({step("a")}));

@@ -58,6 +58,8 @@ class recorder final : public scheduler_outbox, public supervisor_outbox {
   std::map<std::uint64_t, v1::OperateReply> operations;
   std::map<std::uint64_t, v1::AlertAckReply> acknowledgements;
   std::map<std::uint64_t, v1::BrakeReleaseReply> releases;
+  std::map<std::uint64_t, v1::AgentOperateReply> agent_operations;
+  std::vector<std::pair<std::string, v1::HeartbeatAck>> heartbeats;
   std::vector<std::pair<std::uint64_t, v1::TaskEnd>> notices;
   std::deque<v1::RecoverBatch> recoveries;
   std::vector<stalest_task> stalest_seen;
@@ -71,6 +73,10 @@ class recorder final : public scheduler_outbox, public supervisor_outbox {
     ++effects;
     for (auto& item : *what.mutable_items()) acks.emplace_back(instance, std::move(item));
   }
+  void acknowledge(const std::string& instance, v1::HeartbeatAckBatch what) override {
+    ++effects;
+    for (auto& item : *what.mutable_items()) heartbeats.emplace_back(instance, std::move(item));
+  }
   void hint(v1::RecoveryHintBatch what) override {
     ++effects;
     hints.insert(hints.end(), what.items().begin(), what.items().end());
@@ -82,6 +88,7 @@ class recorder final : public scheduler_outbox, public supervisor_outbox {
   void reply(std::uint64_t ticket, v1::OperateReply what) override { ++effects, operations[ticket] = std::move(what); }
   void reply(std::uint64_t ticket, v1::AlertAckReply what) override { ++effects, acknowledgements[ticket] = std::move(what); }
   void reply(std::uint64_t ticket, v1::BrakeReleaseReply what) override { ++effects, releases[ticket] = std::move(what); }
+  void reply(std::uint64_t ticket, v1::AgentOperateReply what) override { ++effects, agent_operations[ticket] = std::move(what); }
   void notify(std::uint64_t subscriber, v1::FinishedNotice what) override {
     ++effects;
     for (auto& item : *what.mutable_items()) notices.emplace_back(subscriber, std::move(item));
@@ -267,12 +274,15 @@ class scheduler_fixture : public ::testing::Test {
   }
 
   void add_agent(const v1::RegisterAgent& what) {
+    auto& newest = incarnations_[what.instance()];
+    newest = std::max(newest, what.incarnation());
     node->shell.add_agent(what);
     node->settle();
   }
 
+  /// From the process that bears the instance's name now.
   void answer(const v1::Outcome& what, const std::string& instance = "n1/svc") {
-    node->shell.outcomes(from(instance, {what}));
+    node->shell.outcomes(from(instance, {what}, std::max<std::uint64_t>(incarnations_[instance], 1)));
     node->settle();
   }
 
@@ -305,6 +315,7 @@ class scheduler_fixture : public ::testing::Test {
   std::unique_ptr<process> node;
   std::uint64_t next_ticket = 1;
   std::size_t answered_ = 0;
+  std::map<std::string, std::uint64_t> incarnations_;  // of instances
 };
 
 }  // namespace fairlead::testing

@@ -102,7 +102,7 @@ class suite_shard {
       caf::anon_send(scheduler, supervisor);
     }
     agent_setup agent_is;
-    agent_is.who = {"svc", "n1/svc", 1, "native"};
+    agent_is.who = {"svc", "n1/svc", 1, "native", {}, nullptr};
     agent_is.backend = backend;
     agent_is.time = &time;
     agent_is.scheduler = scheduler;

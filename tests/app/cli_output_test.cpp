@@ -138,6 +138,58 @@ TEST(cli_watch, shows_each_step_as_its_last_event_left_it) {
             "2026-03-29T01:00:00.250Z  task_submitted\n2026-03-29T01:00:00.250Z  step_started reserve attempt 1\n2");
 }
 
+TEST(cli_watch, shows_how_far_a_long_step_is_and_says_it_once) {
+  v1::WatchReply reply;
+  reply.set_state(v1::TASK_STATE_RUNNING);
+  reply.add_step_paths("ship");
+  auto* event = reply.add_events();
+  event->set_step(1);
+  event->set_kind(v1::EVENT_KIND_STEP_STARTED);
+  event->set_attempt(1);
+  event->set_at_unix_ms(1'774'746'000'250);
+  watch_view view;
+  view.take(reply);
+  reply.clear_events();
+  auto* told = reply.add_progress();
+  told->set_step("ship");
+  told->mutable_progress()->set_percent(40);
+  told->mutable_progress()->set_note("loading\x1b pallets");
+  told->mutable_progress()->set_at_unix_ms(1'774'746'001'000);
+  view.take(reply);
+  EXPECT_EQ(view.table(),
+            "STEP  STATE    ATTEMPT  SINCE                 DETAIL\n"
+            "ship  running        1  2026-03-29 01:00:00Z  40 %  loading? pallets\n");
+  EXPECT_EQ(view.lines(reply), "2026-03-29T01:00:01.000Z  step_progress ship  40 %  loading? pallets\n");
+  view.take(reply);
+  EXPECT_EQ(view.lines(reply), "");
+  told->mutable_progress()->set_at_unix_ms(1'774'746'002'000);
+  told->mutable_progress()->clear_note();
+  view.take(reply);
+  EXPECT_EQ(view.lines(reply), "2026-03-29T01:00:02.000Z  step_progress ship  40 %\n");
+  reply.clear_progress();
+  view.take(reply);
+  EXPECT_EQ(view.table().find("40 %"), std::string::npos) << "its attempt is over";
+}
+
+TEST(cli_task, shows_what_a_long_step_has_told) {
+  v1::TaskShowReply reply;
+  auto* step = reply.mutable_task()->add_steps();
+  step->set_path("ship");
+  step->set_heartbeat_by_unix_ms(1'774'746'010'000);
+  step->mutable_progress()->set_percent(40);
+  step->mutable_progress()->set_note("loading pallets");
+  step->mutable_progress()->set_attempt(2);
+  step->mutable_progress()->set_at_unix_ms(1'774'746'000'250);
+  step->mutable_progress()->mutable_checkpoint()->set_json("[7]");
+  const auto text = task_show_text(reply, {});
+  EXPECT_NE(text.find("ship        2  2026-03-29 01:00:00Z  2026-03-29 01:00:10Z  40 %  loading pallets\n"), std::string::npos) << text;
+  const auto read = nlohmann::json::parse(task_show_json(reply));
+  EXPECT_EQ(
+      read["steps"][0]["progress"].dump(),
+      R"({"at":"2026-03-29T01:00:00.250Z","attempt":2,"checkpoint":[7],"direction":"perform","note":"loading pallets","percent":40})");
+  EXPECT_EQ(read["steps"][0]["heartbeat_by"], "2026-03-29T01:00:10.000Z");
+}
+
 TEST(cli_watch, a_parked_task_says_why) {
   EXPECT_EQ(end_text("t1", v1::TASK_STATE_COMPLETED, false, ""), "Task t1 is completed.\n");
   EXPECT_EQ(end_text("t1", v1::TASK_STATE_RUNNING, true, "Step charge failed 4 times."),

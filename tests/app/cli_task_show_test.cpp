@@ -9,7 +9,14 @@
 namespace fairlead::app {
 namespace {
 
-const known_agents all_there{{"reserve_agent", "charge_agent", "ship_agent"}};
+/// Who is there, with nothing to say about why steps wait.
+known_agents there(const std::vector<std::string>& names) {
+  std::map<std::string, agent_wait> out;
+  for (const auto& name : names) out[name].there = true;
+  return out;
+}
+
+const known_agents all_there = there({"reserve_agent", "charge_agent", "ship_agent"});
 
 /// The line of the text that begins like this.
 std::string line_of(const std::string& text, const std::string& begin) {
@@ -109,7 +116,7 @@ TEST(task_waits, a_step_names_what_it_needs_or_the_agent_that_is_not_there) {
   auto reply = order_task();
   EXPECT_TRUE(may_wait_for_agent(reply));
   EXPECT_EQ(waits_for(reply, 0, all_there), "waits for agent reserve_agent");
-  EXPECT_EQ(waits_for(reply, 0, known_agents{{"charge_agent"}}), "waits for agent reserve_agent: none is there");
+  EXPECT_EQ(waits_for(reply, 0, there({"charge_agent"})), "waits for agent reserve_agent: none is there");
   EXPECT_EQ(waits_for(reply, 0, {}), "") << "nobody knows who is there";
   EXPECT_EQ(waits_for(reply, 1, all_there), "needs reserve");
   step_of(reply, 0).set_state(v1::STEP_STATE_SKIPPED);
@@ -122,7 +129,38 @@ TEST(task_waits, an_agent_that_is_only_waited_for_is_not_there) {
   auto* there = status.add_agents();
   there->set_agent("reserve_agent");
   there->set_instance("n1/reserve_agent");
-  EXPECT_EQ(agents_of(status), known_agents{{"reserve_agent"}});
+  const auto known = agents_of(status);
+  ASSERT_TRUE(known);
+  EXPECT_EQ(known->count("charge_agent"), 0U);
+  EXPECT_TRUE(known->at("reserve_agent").there);
+}
+
+TEST(task_waits, a_step_says_why_its_agent_takes_nothing) {
+  v1::StatusReply status;
+  auto* agent = status.add_agents();
+  agent->set_agent("charge_agent");
+  agent->set_instance("n1/charge_agent");
+  auto* service = status.add_services();
+  service->mutable_record()->set_agent("charge_agent");
+  service->add_reasons("breaker of charge_agent is open until 12:03:04Z: 12 of 20 tries failed within 30s");
+  service->add_reasons("limit 5 at a time for charge");
+  service = status.add_services();
+  service->mutable_record()->set_agent("reserve_agent");
+  service->add_reasons("no instance of reserve_agent");
+  const auto known = agents_of(status);
+
+  auto reply = order_task();
+  EXPECT_EQ(waits_for(reply, 0, known), "waits for agent reserve_agent: none is there");
+  EXPECT_EQ(waits_for(reply, 1, known), "needs reserve") << "it is not its turn yet";
+  auto& reserve = step_of(reply, 0);
+  reserve.set_state(v1::STEP_STATE_COMPLETED);
+  const std::string why =
+      "waits for agent charge_agent: breaker of charge_agent is open until 12:03:04Z: 12 of 20 tries failed within 30s; "
+      "limit 5 at a time for charge";
+  EXPECT_EQ(waits_for(reply, 1, known), why);
+  step_of(reply, 1).set_state(v1::STEP_STATE_COMPLETED);
+  reply.mutable_task()->set_state(v1::TASK_STATE_UNDOING);
+  EXPECT_EQ(waits_for(reply, 1, known), why) << "an undo waits for the same";
 }
 
 TEST(task_waits, a_pivot_needs_all_that_does_not_come_after_it) {
@@ -160,7 +198,7 @@ TEST(task_waits, says_until_when_and_for_what) {
   EXPECT_EQ(waits_for(reply, 1, all_there), "lookup again at 2026-03-29 01:00:00Z");
   charge.clear_not_before_unix_ms();
   EXPECT_EQ(waits_for(reply, 1, all_there), "to be looked up");
-  EXPECT_EQ(waits_for(reply, 1, known_agents{{"ship_agent"}}), "waits for agent charge_agent: none is there");
+  EXPECT_EQ(waits_for(reply, 1, there({"ship_agent"})), "waits for agent charge_agent: none is there");
 }
 
 TEST(task_waits, while_a_task_stands_still_its_steps_wait_for_nothing_else) {
@@ -179,7 +217,7 @@ TEST(task_waits, an_undo_without_its_agent_says_so) {
   reply.mutable_task()->set_state(v1::TASK_STATE_UNDOING);
   step_of(reply, 0).set_state(v1::STEP_STATE_COMPLETED);
   step_of(reply, 2).set_state(v1::STEP_STATE_COMPLETED);
-  EXPECT_EQ(waits_for(reply, 0, known_agents{{"ship_agent"}}), "waits for agent reserve_agent: none is there");
+  EXPECT_EQ(waits_for(reply, 0, there({"ship_agent"})), "waits for agent reserve_agent: none is there");
   EXPECT_EQ(waits_for(reply, 0, all_there), "to be undone");
   EXPECT_EQ(waits_for(reply, 1, all_there), "") << "it never began";
   EXPECT_EQ(waits_for(reply, 2, all_there), "") << "it says undo: none";

@@ -75,22 +75,23 @@ TEST(config_agents, has_the_defaults_that_the_documentation_promises) {
 }
 
 TEST(config_agents, refuses_agents_without_a_kind_or_of_another) {
-  EXPECT_EQ(problems_of("agents:\n  a: { calls: {} }"), lines{"4:6: agents.a.kind: this key is missing; expected http or native"});
+  EXPECT_EQ(problems_of("agents:\n  a: { calls: {} }"), lines{"4:6: agents.a.kind: this key is missing; expected http, native or exec"});
   EXPECT_EQ(problems_of("agents:\n  a: { kind: htpt }"),
-            lines{"4:14: agents.a.kind: expected http or native, found \"htpt\"; did you mean http?"});
-  EXPECT_EQ(problems_of("agents:\n  a: { kind: exec }"),
-            lines{"4:14: agents.a.kind: agents of kind exec are not supported yet; say http or native"});
+            lines{"4:14: agents.a.kind: expected http, native or exec, found \"htpt\"; did you mean http?"});
   EXPECT_EQ(problems_of("agents:\n  a: http"), lines{"4:6: agents.a: expected a map, found \"http\""});
   EXPECT_EQ(problems_of("agents:\n  \"a b\": { kind: native, handler: echo }"),
             lines{"4:10: agents.a b: expected a name: a letter, then letters, digits, _, . and -; at most 64 in all"});
   EXPECT_EQ(problems_of("agents:\n  a: { kind: native }"),
             lines{"4:6: agents.a.handler: this key is missing; expected the name of a handler that is compiled in"});
-  EXPECT_EQ(problems_of("agents:\n  a: { kind: native, handler: echo, calls: {} }"),
-            lines{"4:37: agents.a.calls: this key is not known here; known keys: kind, handler or concurrency"});
+  EXPECT_EQ(
+      problems_of("agents:\n  a: { kind: native, handler: echo, calls: {} }"),
+      lines{"4:37: agents.a.calls: this key is not known here; known keys: kind, handler, concurrency, labels, retry, breaker, limits or "
+            "input_secrets"});
 }
 
 TEST(config_agents, refuses_wrong_values_of_an_http_agent) {
-  EXPECT_EQ(problems_of(R"(agents:
+  EXPECT_EQ(
+      problems_of(R"(agents:
   a:
     kind: http
     base_url: ftp://x
@@ -101,13 +102,16 @@ TEST(config_agents, refuses_wrong_values_of_an_http_agent) {
     breaker: 5
     cals: {}
 )"),
-            (lines{"4:3: agents.a.calls: this key is missing; expected a map of calls by name",
-                   "6:15: agents.a.base_url: expected a URL that begins with http:// or https://, found \"ftp://x\"",
-                   "7:18: agents.a.concurrency: expected a whole number from 1 to 4096, found the number 0",
-                   "8:22: agents.a.connect_timeout: expected a duration such as 250ms, 5s, 1m30s, 2h or 7d, found the number 1",
-                   "9:19: agents.a.max_response: expected a size from 1 to 64MiB, found \"1GiB\"",
-                   "10:14: agents.a.headers: expected a map, found a list", "11:5: agents.a.breaker: this key is not supported yet",
-                   "12:5: agents.a.cals: this key is not known here; did you mean calls?"}));
+      (lines{
+          "4:3: agents.a.calls: this key is missing; expected a map of calls by name",
+          "6:15: agents.a.base_url: expected a URL that begins with http:// or https://, found \"ftp://x\"",
+          "7:18: agents.a.concurrency: expected a whole number from 1 to 16384, found the number 0",
+          "8:22: agents.a.connect_timeout: expected a duration such as 250ms, 5s, 1m30s, 2h or 7d, found the number 1",
+          "9:19: agents.a.max_response: expected a size from 1 to 64MiB, found \"1GiB\"",
+          "10:14: agents.a.headers: expected a map, found a list",
+          "11:14: agents.a.breaker: expected off, or a map with failure_percent, slow, slow_percent, window, at_least, open and canaries, "
+          "found the number 5",
+          "12:5: agents.a.cals: this key is not known here; did you mean calls?"}));
   EXPECT_EQ(problems_of("agents:\n  a: { kind: http, calls: {} }"), lines{"4:27: agents.a.calls: an agent has at least one call"});
 }
 

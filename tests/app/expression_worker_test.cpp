@@ -271,7 +271,7 @@ TEST(expression_pool, checks_whether_expressions_compile) {
 }
 
 TEST(expression_pool, compiles_many_new_expressions_in_one_request_whatever_the_time_limit) {
-  expression_pool pool(options(200ms));
+  expression_pool pool(options(500ms));
   std::vector<std::string> expressions;
   for (int i = 0; i < 60; ++i) expressions.push_back(std::to_string(i) + " + 1");
   const auto reply = ask(pool, request(expressions, "{}")).get();

@@ -226,9 +226,39 @@ TEST(workflow_file, shows_a_bad_expression_at_its_with) {
   EXPECT_NE(problems[1].sentence.find("env"), std::string::npos);
 }
 
+TEST(workflow_file, reads_the_heartbeat_and_the_labels_of_a_step) {
+  const auto file = parse_workflow("w.yaml", with_lines("timeout: 10m, heartbeat: 10s, labels: { zone: eu, gpu: true }"), nullptr);
+  EXPECT_EQ(shown(file.problems), lines{});
+  const auto& step = file.definition.steps(0);
+  EXPECT_EQ(step.heartbeat_ms(), 10'000);
+  ASSERT_EQ(step.labels_size(), 2);
+  EXPECT_EQ(step.labels(0).key() + "=" + step.labels(0).value(), "zone=eu");
+  EXPECT_EQ(step.labels(1).key() + "=" + step.labels(1).value(), "gpu=true");
+}
+
+TEST(workflow_file, shows_a_heartbeat_that_cannot_work_at_its_key) {
+  EXPECT_EQ(
+      problems_of(with_lines("timeout: 10s,\nheartbeat: 10s")),
+      lines{"4:12: steps.a.heartbeat: 10s is not shorter than the step's timeout, 10s, so it would never count; shorten heartbeat, or "
+            "raise timeout"});
+  EXPECT_EQ(problems_of(with_lines("heartbeat: 1m")),
+            lines{"3:12: steps.a.heartbeat: 1m is not shorter than the step's timeout, 30s, so it would never count; shorten heartbeat, or "
+                  "raise timeout"});
+  EXPECT_EQ(problems_of(with_lines("heartbeat: 99ms")), lines{"3:12: steps.a.heartbeat: 99ms is not between 100ms and 3660d"});
+  EXPECT_EQ(problems_of(with_lines("heartbeat: often")),
+            lines{"3:12: steps.a.heartbeat: expected a duration such as 250ms, 5s, 1m30s, 2h or 7d, found \"often\""});
+}
+
+TEST(workflow_file, shows_labels_that_no_agent_could_carry_at_their_keys) {
+  EXPECT_EQ(problems_of(with_lines("labels: eu")), lines{"3:9: steps.a.labels: expected a map, found \"eu\""});
+  EXPECT_EQ(problems_of(with_lines("labels: {\nzone: [eu] }")), lines{"4:7: steps.a.labels.zone: expected a single value, found a list"});
+  EXPECT_EQ(problems_of(with_lines("labels: {\n\"a=b\": c }")),
+            lines{"4:8: steps.a.labels.a=b: expected a label: a key of at most 128 bytes without =, and a value of at most 256 bytes, both "
+                  "plain text"});
+}
+
 TEST(workflow_file, refuses_later_words_by_name) {
-  for (const auto* key : {"when", "for_each", "repeat", "wait", "signal", "on_timeout", "workflow", "join", "finally", "retry", "lock",
-                          "labels", "heartbeat"})
+  for (const auto* key : {"when", "for_each", "repeat", "wait", "signal", "on_timeout", "workflow", "join", "finally", "retry", "lock"})
     EXPECT_EQ(problems_of(with_lines(std::string{key} + ": x")),
               lines{"3:1: steps.a." + std::string{key} + ": this key is not supported yet"});
   for (const auto* key : {"labels", "lock", "finally", "retry"})

@@ -72,6 +72,7 @@ load_result run_load(const load_options& options) {
   bench_node::options node_options;
   node_options.directory = options.directory;
   node_options.record = options.record;
+  node_options.http_port = options.http_port;
   // Seeded tasks that wait count as running; room for the load is needed beside them.
   node_options.running_tasks += options.seed_live;
   bench_node node{node_options};

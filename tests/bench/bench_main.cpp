@@ -7,6 +7,8 @@
 
 #include "app/expression_worker.hpp"
 #include "tests/bench/bench_due.hpp"
+#include "tests/bench/bench_http.hpp"
+#include "tests/bench/bench_http_server.hpp"
 #include "tests/bench/bench_load.hpp"
 #include "tests/bench/bench_replay.hpp"
 #include "tests/bench/bench_report.hpp"
@@ -24,6 +26,8 @@ struct choices {
   double scale = 1;
   std::uint64_t pending = 0;
   bool due = false;
+  bool http = false;
+  bool slow_http = false;
 };
 
 std::uint64_t tasks_for(std::uint32_t in_flight, double scale) {
@@ -31,7 +35,26 @@ std::uint64_t tasks_for(std::uint32_t in_flight, double scale) {
   return static_cast<std::uint64_t>(tasks * scale);
 }
 
+/// The same workload through http agents, before a server of one thread.
+http_runs run_through_http(const choices& chosen, const bench_http_server& server) {
+  http_runs out;
+  constexpr std::uint32_t at_once = 64;
+  out.bare_requests_per_s = bare_requests_per_s(server.port(), static_cast<std::uint64_t>(100'000 * chosen.scale), at_once);
+  for (const auto in_flight : chosen.in_flight) {
+    load_options options;
+    options.directory = chosen.directory + "/store";
+    options.http_port = server.port();
+    options.in_flight = in_flight;
+    options.tasks = std::max<std::uint64_t>(tasks_for(in_flight, chosen.scale) / 10, in_flight);
+    options.warm_up = std::max<std::uint64_t>(options.tasks / 10, 100);
+    out.runs.push_back(run_load(options));
+    std::fprintf(stderr, "%u in flight through http agents: %.0f tasks/s\n", in_flight, out.runs.back().tasks_per_s);
+  }
+  return out;
+}
+
 int run(const choices& chosen) {
+  const bench_http_server server{0};  // a process of its own, so before there are threads
   floor_costs with;
   with.fdatasync_p50_us = fdatasync_p50_us(chosen.directory);
   std::vector<load_result> runs;
@@ -64,8 +87,9 @@ int run(const choices& chosen) {
     }
     std::filesystem::remove_all(chosen.directory + "/replay");
   }
+  const auto http = run_through_http(chosen, server);
   std::filesystem::remove_all(chosen.directory + "/store");
-  std::puts((chosen.json ? to_json(with, runs) : to_table(with, runs)).c_str());
+  std::puts((chosen.json ? to_json(with, runs, http) : to_table(with, runs, http)).c_str());
   return 0;
 }
 
@@ -90,6 +114,20 @@ int run_due(const choices& chosen) {
   return 0;
 }
 
+int run_http_agent(const choices& chosen) {
+  for (const std::uint32_t at_once : {1U, 64U, 512U}) {
+    const auto requests = static_cast<std::uint64_t>((at_once == 1 ? 20'000 : 100'000) * chosen.scale);
+    std::puts(http_to_text(run_http(requests, at_once)).c_str());
+  }
+  return 0;
+}
+
+int run_slow_http_agent(const choices& chosen) {
+  constexpr int answer_after_s = 20;
+  std::puts(slow_http_to_text(run_slow_http(static_cast<std::uint32_t>(10'000 * chosen.scale), answer_after_s)).c_str());
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -104,8 +142,12 @@ int main(int argc, char** argv) {
   app.add_option("--scale", chosen.scale, "times the usual number of tasks")->capture_default_str();
   app.add_option("--pending", chosen.pending, "instead: what this many pending tasks cost a node that does nothing");
   app.add_flag("--due", chosen.due, "instead: what the Supervisor costs with nothing due and with 100,000 steps due at once");
+  app.add_flag("--http", chosen.http, "instead: the http agent beside a bare libcurl loop, against the same local server");
+  app.add_flag("--slow-http", chosen.slow_http, "instead: what 10,000 steps cost an http agent whose service answers after 20 s");
   CLI11_PARSE(app, argc, argv);
   try {
+    if (chosen.http) return run_http_agent(chosen);
+    if (chosen.slow_http) return run_slow_http_agent(chosen);
     if (chosen.due) return run_due(chosen);
     return chosen.pending > 0 ? run_standing_still(chosen) : run(chosen);
   } catch (const std::exception& failure) {

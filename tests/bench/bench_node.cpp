@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "actors/agents/http.hpp"
 #include "app/workflow_file.hpp"
 
 namespace fairlead::bench {
@@ -36,14 +37,34 @@ agents::attempt_result work(const agents::native_context& context, std::string_v
   return {out + "\"}", std::nullopt, 1};
 }
 
-result<std::unique_ptr<stores::lmdb_store>> open_store(const std::string& directory) {
-  return stores::lmdb_store::open({directory, std::uint64_t{64} << 30, false});
-}
-
 template <class T>
 T must(result<T> given) {
   if (!given) throw std::runtime_error(given.failure().sentence);
   return std::move(*given);
+}
+
+local_agent native_services(const std::function<void(const agents::native_context&)>& told) {
+  agents::native_agent_config agent;
+  agent.calls["work"] = told ? agents::native_handler{[told](const agents::native_context& context, std::string_view input) {
+    told(context);
+    return work(context, input);
+  }}
+                             : agents::native_handler{work};
+  agent.capacity = 100'000;
+  return {"services", "native", must(agents::make_native_backend(std::move(agent))), {}, {}};
+}
+
+local_agent http_services(int port) {
+  agents::http_agent_config agent;
+  agent.name = "services";
+  agent.base_url = "http://127.0.0.1:" + std::to_string(port);
+  agent.concurrency = 256;
+  agent.calls["work"].url = "/";
+  return {"services", "http", must(agents::make_http_backend(std::move(agent))), {}, {}};
+}
+
+result<std::unique_ptr<stores::lmdb_store>> open_store(const std::string& directory) {
+  return stores::lmdb_store::open({directory, std::uint64_t{64} << 30, false});
 }
 
 }  // namespace
@@ -103,17 +124,7 @@ bench_node::bench_node(const options& with)
   chosen.node = "bench";
   chosen.limits.running_tasks = with.running_tasks;
   chosen.archive_directory = with.directory + "/archive";
-  if (with.with_agent) {
-    agents::native_agent_config agent;
-    agent.calls["work"] =
-        with.on_work ? agents::native_handler{[told = with.on_work](const agents::native_context& context, std::string_view input) {
-          told(context);
-          return work(context, input);
-        }}
-                     : agents::native_handler{work};
-    agent.capacity = 100'000;
-    chosen.agents.push_back({"services", "native", must(agents::make_native_backend(std::move(agent)))});
-  }
+  if (with.with_agent) chosen.agents.push_back(with.http_port != 0 ? http_services(with.http_port) : native_services(with.on_work));
   shard_ = must(shard::start(world, std::move(chosen)));
 
   caf::scoped_actor self{*system_};

@@ -1,6 +1,6 @@
 #pragma once
-// A whole node without a network in this process: real store, Scheduler, Supervisor, gateway, and one native agent `services` whose call
-// `work` gives 100 bytes. The workflow `order` of three sequential steps is deployed.
+// A whole node without a network in this process: real store, Scheduler, Supervisor, gateway, and one agent `services`, native or http, whose
+// call `work` gives 100 bytes. The workflow `order` of three sequential steps is deployed.
 
 #include <cstdint>
 #include <functional>
@@ -46,6 +46,7 @@ class bench_node {
     bool record = false;
     std::uint64_t running_tasks = 10'000;
     bool with_agent = true;
+    int http_port = 0;  // where bench_http_server listens: the agent is one of kind http; 0: it is native
     std::function<void(const agents::native_context&)> on_work;  // told of each call before it is answered
   };
 

@@ -21,36 +21,56 @@ std::string format(const char* pattern, ...) {
   return line.data();
 }
 
-std::string to_json(const floor_costs& with, const std::vector<load_result>& runs) {
-  auto out = format(R"({"floor":{"fdatasync_p50_us":%.1f,"replay_tasks_per_s":%.0f,"replay_p50_us":%.1f},"runs":[)", with.fdatasync_p50_us,
-                    with.replay_tasks_per_s, with.replay_p50_us);
-  bool first = true;
+namespace {
+
+std::string rows_as_json(const char* agents, const std::vector<load_result>& runs) {
+  std::string out;
   for (const auto& run : runs) {
-    if (!first) out += ',';
-    first = false;
+    if (!out.empty()) out += ',';
     out += format(
-        R"({"agents":"native","in_flight":%u,"tasks_per_s":%.0f,"steps_per_s":%.0f,"p50_us":%.1f,"p99_us":%.1f,"cpu_s":%.2f,"rss_anon_mb":%.1f,"bytes_per_task":%.0f})",
-        run.in_flight, run.tasks_per_s, run.tasks_per_s * steps_a_task, run.p50_us, run.p99_us, run.cpu_s, run.rss_anon_mb,
+        R"({"agents":"%s","in_flight":%u,"tasks_per_s":%.0f,"steps_per_s":%.0f,"p50_us":%.1f,"p99_us":%.1f,"cpu_s":%.2f,"rss_anon_mb":%.1f,"bytes_per_task":%.0f})",
+        agents, run.in_flight, run.tasks_per_s, run.tasks_per_s * steps_a_task, run.p50_us, run.p99_us, run.cpu_s, run.rss_anon_mb,
         run.bytes_per_task);
   }
-  return out + "]}";
+  return out;
 }
 
-std::string to_table(const floor_costs& with, const std::vector<load_result>& runs) {
-  std::string out = "order workload: 3 sequential steps, 200 bytes in, 100 bytes out, native agents, durable\n\n";
+std::string rows_as_table(const char* agents, const std::vector<load_result>& runs) {
+  auto out = format("order workload: 3 sequential steps, 200 bytes in, 100 bytes out, %s agents, durable\n\n", agents);
   out += " in flight   tasks/s   steps/s     p50 us     p99 us    CPU s  RssAnon MB  bytes/task  key ops/task\n";
   for (const auto& run : runs)
     out += format("%10u %9.0f %9.0f %10.0f %10.0f %8.2f %11.1f %11.0f %13.1f\n", run.in_flight, run.tasks_per_s,
                   run.tasks_per_s * steps_a_task, run.p50_us, run.p99_us, run.cpu_s, run.rss_anon_mb, run.bytes_per_task,
                   run.key_operations_per_task);
+  return out;
+}
+
+}  // namespace
+
+std::string to_json(const floor_costs& with, const std::vector<load_result>& native, const http_runs& http) {
+  auto out =
+      format(R"({"floor":{"fdatasync_p50_us":%.1f,"replay_tasks_per_s":%.0f,"replay_p50_us":%.1f,"bare_requests_per_s":%.0f},"runs":[)",
+             with.fdatasync_p50_us, with.replay_tasks_per_s, with.replay_p50_us, http.bare_requests_per_s);
+  out += rows_as_json("native", native);
+  if (!http.runs.empty()) out += ',' + rows_as_json("http", http.runs);
+  return out + "]}";
+}
+
+std::string to_table(const floor_costs& with, const std::vector<load_result>& native, const http_runs& http) {
+  auto out = rows_as_table("native", native);
   out += format(
       "\nfloor: fdatasync of 4 KiB p50 %.0f us; the same batches by a bare loop over LMDB: %.0f tasks/s, p50 of one task's commits %.0f "
       "us\n",
       with.fdatasync_p50_us, with.replay_tasks_per_s, with.replay_p50_us);
-  if (!runs.empty() && with.replay_tasks_per_s > 0)
+  if (!native.empty() && with.replay_tasks_per_s > 0)
     out += format("ratios: %.0f %% of the replay's tasks/s at %u in flight; p50 at 1 in flight %.2f times the replay's\n",
-                  100 * runs.back().tasks_per_s / with.replay_tasks_per_s, runs.back().in_flight,
-                  with.replay_p50_us > 0 ? runs.front().p50_us / with.replay_p50_us : 0);
+                  100 * native.back().tasks_per_s / with.replay_tasks_per_s, native.back().in_flight,
+                  with.replay_p50_us > 0 ? native.front().p50_us / with.replay_p50_us : 0);
+  if (http.runs.empty()) return out;
+  out += '\n' + rows_as_table("http", http.runs);
+  out += format(
+      "\npeer: a bare loop over libcurl against the same server: %.0f requests/s\nratio: %.0f %% of its requests/s at %u in flight\n",
+      http.bare_requests_per_s, 100 * http.runs.back().tasks_per_s * steps_a_task / http.bare_requests_per_s, http.runs.back().in_flight);
   return out;
 }
 

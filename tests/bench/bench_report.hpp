@@ -17,7 +17,13 @@ struct floor_costs {
 /// As printf does it, in up to 511 characters.
 __attribute__((format(printf, 1, 2))) std::string format(const char* pattern, ...);
 
-std::string to_json(const floor_costs& with, const std::vector<load_result>& runs);
-std::string to_table(const floor_costs& with, const std::vector<load_result>& runs);
+/// The order workload through http agents, and what bare libcurl gets from the same server in the same run.
+struct http_runs {
+  double bare_requests_per_s = 0;
+  std::vector<load_result> runs;
+};
+
+std::string to_json(const floor_costs& with, const std::vector<load_result>& native, const http_runs& http);
+std::string to_table(const floor_costs& with, const std::vector<load_result>& native, const http_runs& http);
 
 }  // namespace fairlead::bench

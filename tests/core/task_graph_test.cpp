@@ -55,7 +55,8 @@ TEST(task, waits_for_a_slot_and_starts_when_one_is_freed) {
   w.submit();
   const auto made = w.apply(task_admitted{});
   EXPECT_EQ(handed_over(made), names{"a"});
-  EXPECT_EQ(made.waiting_for, names{"svc"});
+  ASSERT_EQ(made.waiting.size(), 1u);
+  EXPECT_EQ(made.waiting[0].lane, fake_agents::lane_of("svc"));
   EXPECT_FALSE(w.apply(slot_freed{}).changed) << "there is none";
   w.agents.instances["n1/svc"].capacity = 2;
   EXPECT_EQ(handed_over(w.apply(slot_freed{})), names{"b"});

@@ -38,13 +38,24 @@ class fake_agents final : public agent_directory {
   std::map<std::string, instance, std::less<>> instances;
   std::set<std::string, std::less<>> lookups;  // calls that can be looked up
 
-  std::optional<agent_instance> claim(std::string_view agent) override {
+  std::set<std::string, std::less<>> counted_by_input;                                               // calls whose limits look at the input
+  std::map<std::string, std::int64_t, std::less<>> key_valid_for;                                    // by call
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::pair<std::string, std::uint64_t>> holders;  // instance and incarnation
+  std::vector<std::string> told;  // how what was held ended, and what limits looked at
+
+  slot_answer claim(const slot_request& what) override {
+    if (wants_input(what.agent, what.call)) told.push_back("claim " + std::string{what.call} + " by " + std::string{what.input});
     for (auto& [name, one] : instances) {
-      if (one.agent != agent || one.held >= one.capacity) continue;
-      ++one.held;
-      return agent_instance{name, one.incarnation};
+      if (one.agent != what.agent || one.held >= one.capacity) continue;
+      take(name, what.holder);
+      return {agent_instance{name, one.incarnation}, 0};
     }
-    return std::nullopt;
+    return {std::nullopt, lane_of(what.agent)};
+  }
+  bool wants_input(std::string_view, std::string_view call) const override { return counted_by_input.count(call) != 0; }
+  std::int64_t key_valid_for_ms(std::string_view, std::string_view call) const override {
+    const auto found = key_valid_for.find(call);
+    return found == key_valid_for.end() ? 0 : found->second;
   }
   bool looks_up(std::string_view agent, std::string_view call) const override {
     const auto there = std::any_of(instances.begin(), instances.end(), [&](const auto& one) { return one.second.agent == agent; });
@@ -55,12 +66,39 @@ class fake_agents final : public agent_directory {
     if (found == instances.end()) return std::nullopt;
     return found->second.incarnation;
   }
-  void hold(std::string_view name) override { ++instances.find(name)->second.held; }
-  void release(std::string_view name, std::uint64_t incarnation) override {
-    const auto found = instances.find(name);
-    if (found == instances.end() || found->second.incarnation != incarnation) return;
-    EXPECT_GT(found->second.held, 0) << "a slot of " << name << " was given back twice";
-    --found->second.held;
+  void hold(std::string_view name, const slot_request& what) override {
+    holders.erase({what.holder.task_number, what.holder.step});  // of the Scheduler before
+    take(std::string{name}, what.holder);
+  }
+  void release(const slot_holder& holder, const slot_outcome& outcome) override {
+    const auto found = holders.find({holder.task_number, holder.step});
+    if (found == holders.end()) return;
+    auto& one = instances.at(found->second.first);
+    if (one.incarnation == found->second.second) --one.held;
+    holders.erase(found);
+    told.push_back("step " + std::to_string(holder.step) + " " + word_of(outcome.how));
+  }
+  static const char* word_of(slot_end how) {
+    switch (how) {
+      case slot_end::succeeded: return "succeeded";
+      case slot_end::answered: return "answered";
+      case slot_end::failed: return "failed";
+      case slot_end::expired: return "expired";
+      case slot_end::lost: return "lost";
+      default: return "unused";
+    }
+  }
+  /// A lane for each agent.
+  static std::uint64_t lane_of(std::string_view agent) {
+    auto& names = lanes();
+    const auto found = std::find(names.begin(), names.end(), agent);
+    if (found != names.end()) return static_cast<std::uint64_t>(found - names.begin());
+    names.emplace_back(agent);
+    return names.size() - 1;
+  }
+  static std::vector<std::string>& lanes() {
+    static std::vector<std::string> names;
+    return names;
   }
 
   /// A new process under the name.
@@ -68,6 +106,12 @@ class fake_agents final : public agent_directory {
     auto& one = instances.at(name);
     ++one.incarnation;
     one.held = 0;
+  }
+  void take(const std::string& name, const slot_holder& holder) {
+    auto& one = instances.at(name);
+    ++one.held;
+    const auto fresh = holders.emplace(std::pair{holder.task_number, holder.step}, std::pair{name, one.incarnation}).second;
+    EXPECT_TRUE(fresh) << "step " << holder.step << " takes a second slot";
   }
   std::string text() const {
     std::string out;
@@ -204,7 +248,7 @@ inline std::string text_of(const decision& made) {
            (hint.recover().direction() == v1::DIRECTION_PERFORM ? "" : std::string{" "} + direction_text(hint.recover().direction())) +
            " attempt=" + std::to_string(hint.recover().attempt()) + " failures=" + std::to_string(hint.recover().failure_count()) + " at " +
            time_text(hint.due_unix_ms()) + "\n";
-  for (const auto& agent : made.waiting_for) out += "waiting for " + agent + "\n";
+  for (const auto& wait : made.waiting) out += "waiting for " + fake_agents::lanes().at(wait.lane) + "\n";
   for (const auto& alert : made.alerts) out += "ALERT: " + alert.sentence() + "\n";
   for (const auto& status : made.statuses)
     out += "status " + std::to_string(status.sequence()) + ": " + v1::StatusKind_Name(status.kind()).substr(12) +
@@ -233,6 +277,7 @@ inline void check_always_true(const v1::TaskRecord& record, const workflow& defi
     for (const auto direction : {v1::DIRECTION_PERFORM, v1::DIRECTION_UNDO, v1::DIRECTION_LOOKUP})
       EXPECT_LE(failures_of(step, direction), attempt_of(step, direction));
     const auto state = step.state();
+    EXPECT_LE(step.heartbeat_by_unix_ms(), step.complete_by_unix_ms()) << "a heartbeat is awaited of nobody, or beyond the lease";
     if (attempt_out(step)) {
       EXPECT_FALSE(step.instance().empty());
       EXPECT_EQ(step.not_before_unix_ms(), 0);

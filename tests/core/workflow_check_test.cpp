@@ -298,5 +298,48 @@ TEST(workflow_check, is_bounded_for_the_largest_and_densest_graph) {
 
 TEST(workflow_check, is_total_for_an_empty_definition) { EXPECT_FALSE(check_definition({}, nullptr).empty()); }
 
+TEST(workflow_check, takes_a_heartbeat_that_is_heard_before_the_timeout) {
+  auto definition = chain({"a"});
+  definition.mutable_steps(0)->set_heartbeat_ms(4'999);
+  EXPECT_EQ(problems_of(definition), lines{});
+  definition.mutable_steps(0)->set_heartbeat_ms(100);
+  EXPECT_EQ(problems_of(definition), lines{});
+}
+
+TEST(workflow_check, refuses_a_heartbeat_that_is_too_rare_or_too_frequent) {
+  auto definition = chain({"a"});
+  definition.mutable_steps(0)->set_heartbeat_ms(5'000);
+  EXPECT_EQ(problems_of(definition), lines{"a/heartbeat: 5s is not shorter than the step's timeout, 5s, so it would never count; shorten "
+                                           "heartbeat, or raise timeout"});
+  for (const std::int64_t ms : {std::int64_t{-1}, std::int64_t{99}, std::numeric_limits<std::int64_t>::max()}) {
+    definition.mutable_steps(0)->set_heartbeat_ms(ms);
+    EXPECT_EQ(problems_of(definition), lines{"a/heartbeat: " + std::to_string(ms) + "ms is not between 100ms and 3660d"});
+  }
+}
+
+TEST(workflow_check, refuses_labels_that_no_agent_can_carry) {
+  auto definition = chain({"a"});
+  auto& step = *definition.mutable_steps(0);
+  const auto add = [&step](const std::string& key, const std::string& value) {
+    auto* label = step.add_labels();
+    label->set_key(key);
+    label->set_value(value);
+  };
+  add("zone", "eu");
+  add("empty", "");
+  EXPECT_EQ(problems_of(definition), lines{});
+  add("zone", "us");
+  EXPECT_EQ(problems_of(definition), lines{"a/labels: the label \"zone\" stands here twice"});
+  step.clear_labels();
+  add("", "x");
+  add("a=b", "x");
+  add("long", std::string(257, 'x'));
+  const std::string rule = " is not a label: a key of at most 128 bytes without =, and a value of at most 256 bytes, both plain text";
+  EXPECT_EQ(problems_of(definition), (lines{"a/labels: \"\"" + rule, "a/labels: \"a=b\"" + rule, "a/labels: \"long\"" + rule}));
+  step.clear_labels();
+  for (int i = 0; i < 33; ++i) add("l" + std::to_string(i), "x");
+  EXPECT_EQ(problems_of(definition), lines{"a/labels: there are more than 32 labels"});
+}
+
 }  // namespace
 }  // namespace fairlead::core

@@ -47,7 +47,8 @@ std::string checker::perform_key(const step_name& of) const {
 }
 
 bool checker::closed(const hand_over& one) const {
-  return one.arrived || world_.latest_wall_ms() >= one.complete_by_ms || agents_->dead(one.instance, one.incarnation);
+  return one.arrived || world_.latest_wall_ms() >= std::min(one.complete_by_ms, one.lease_ms) ||
+         agents_->dead(one.instance, one.incarnation);
 }
 
 void checker::handed_over(const std::string& instance, std::uint64_t incarnation, std::uint64_t epoch, const v1::Perform& what) {
@@ -72,6 +73,10 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
   next.instance = instance;
   next.incarnation = incarnation;
   next.complete_by_ms = what.complete_by_unix_ms();
+  next.heartbeat_ms = what.heartbeat_ms();
+  next.lease_ms = what.heartbeat_ms() > 0 ? what.heartbeat_by_unix_ms() : what.complete_by_unix_ms();
+  next.call = what.call();
+  next.input = what.input();
   next.key = what.idempotency_key();
   next.at_us = world_.now_us();
   judge_order(of, past, next);
@@ -86,11 +91,24 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
     undo_began_.insert(what.task_id());
   }
   if (ledger_.standing(of) > 1) world::broken("two_effects", name(of) + " has two standing effects");
+  const auto* site = agents_->site_of(instance);
+  if (site == nullptr) world::broken("label", text + " was handed over to " + instance + ", which nobody has heard of");
   // A message that is only sent again keeps what is known of its attempt.
   if (!past.all.empty() && past.all.back().direction == next.direction && past.all.back().attempt == next.attempt) {
     past.all.back().epoch = epoch;
+    past.all.back().lease_ms = std::max(past.all.back().lease_ms, next.lease_ms);
+    judge_place(of, next, *site, plan->step(of.step));
     return;
   }
+  const auto& definition = plan->step(of.step);
+  next.decided_ms =
+      next.complete_by_ms - (what.direction() == v1::DIRECTION_UNDO ? definition.undo().timeout_ms() : definition.timeout_ms());
+  judge_place(of, next, *site, definition);
+  judge_expiry(of, past, next, *site, record.steps(static_cast<int>(of.step)).doubtful());
+  judge_checkpoint(of, past, what);
+  judge_limits(of, next, *site);
+  judge_order_of_waiting(of, next, *plan, record, past);
+  if (what.direction() == v1::DIRECTION_PERFORM) past.keys_since_ms.emplace(next.key, next.decided_ms);
   past.all.push_back(std::move(next));
   world_.count("hand-overs");
 }

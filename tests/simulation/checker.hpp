@@ -8,9 +8,14 @@
 //   one_task                an acknowledged submission is one task, and the same id always the same one
 //   attempt_falls, attempt_reused, epoch_falls, stale_start    each hand-over is newer than the one before
 //   overlapping_leases      no hand-over while another agent may hold the step
+//   try_differs, try_past_lease                                every try of an attempt is the same, and none begins too late
+//   checkpoint              an attempt gets the newest checkpoint that an earlier one was told is kept
 //   fence, accepted_twice   an outcome counts once, and not once its recovery was decided
 //   impossible_step, impossible_task, register_goes_back       each task moves along its state machine only, for every reader
 //   key                     one key for one step, direction and generation; a new one only when nothing under the old can stand
+//   expired_key             nothing is performed again in doubt under a key that its service honours no longer
+//   breaker                 nothing is handed over while a breaker is open, and single attempts while it is half open
+//   label, drained, limit, order                               who may get a step, how many at a time, and which step goes first
 //   two_effects             never more than one standing effect of a step
 //   needs                   performed only when what it needs is durably over
 //   perform_after_undo, not_drained, wrong_order, undo_twice, undo_of_nothing, pivot_undone    the rules of undo
@@ -50,8 +55,14 @@ class checker {
   void submission_acknowledged(const v1::SubmitResult& what, const store::snapshot& durable);
   void noticed(const v1::TaskEnd& what, const store::snapshot& durable);
   void recovery_asked(const v1::Recover& what);
+  void renewed(const v1::HeartbeatAck& what);
+
+  // What agents do.
+  void heartbeat_sent(const v1::Heartbeat& what);
+  void try_begins(const agent_site& where, std::uint64_t incarnation, const v1::Perform& what);
 
   // What reaches it.
+  void registered(const v1::RegisterAgent& what, std::uint64_t epoch);
   void outcome_arrived(const v1::Outcome& what);
 
   // What readers see after a commit.
@@ -64,6 +75,8 @@ class checker {
 
   void status_event(const std::string& task, std::uint64_t sequence, v1::StatusKind kind, v1::TaskState state);
 
+  /// Now and then, while the node is up: nobody waits for an absent agent without an alert.
+  void look_for_absent(std::uint64_t epoch, const store::snapshot& durable);
   /// After the last fault: what lives has got on within the time that a guarantee gives.
   void progress(const store::snapshot& durable);
   /// Nothing is under way any more.
@@ -82,16 +95,60 @@ class checker {
     std::string instance;
     std::uint64_t incarnation = 0;
     std::int64_t complete_by_ms = 0;
+    std::int64_t heartbeat_ms = 0;
+    std::int64_t lease_ms = 0;    // until when the agent may believe that it holds the step: complete_by, or earlier with a heartbeat
+    std::int64_t decided_ms = 0;  // by the Scheduler's clock
+    std::map<std::uint64_t, std::int64_t> beats;  // when each heartbeat was sent
+    std::string call;
+    std::string input;
     std::string key;
     std::int64_t at_us = 0;
     bool arrived = false;  // its outcome has reached the Scheduler
     bool succeeded = false;
     bool accepted = false;
   };
+  struct checkpoint {
+    std::uint32_t attempt = 0;
+    std::uint64_t sequence = 0;
+    std::string text;
+  };
+  struct checkpoints {
+    std::vector<checkpoint> sent;  // in order
+    std::size_t kept = 0;          // so many of them are known to be kept, or older than one that is
+    std::string key;
+  };
+  /// An attempt that a commit has made durable.
+  struct beginning {
+    std::uint64_t number = 0;
+    std::uint32_t step = 0;
+    v1::Direction direction = v1::DIRECTION_PERFORM;
+    std::uint32_t attempt = 0;
+    std::string agent;
+    std::string instance;
+    std::uint64_t incarnation = 0;
+    std::uint64_t epoch = 0;
+  };
+  struct known_service {
+    v1::ServiceRecord record;
+    std::vector<beginning> canaries;  // begun while it was half open
+  };
+  struct known_process {
+    std::uint64_t incarnation = 0;
+    std::uint64_t epoch = 0;                  // of the Scheduler that knows it
+    std::optional<std::int64_t> draining_ms;  // since when that has known so
+  };
+  struct wait {
+    std::int64_t since_us = 0;
+    std::uint64_t order = 0;
+    std::uint32_t attempt = 0;  // made before
+  };
   struct history {
     std::vector<hand_over> all;  // in order
     bool undone = false;
     std::set<std::string> perform_keys;
+    std::map<std::string, std::int64_t> keys_since_ms;  // of performs: when it was first handed over
+    std::map<v1::Direction, checkpoints> progress;
+    std::optional<wait> waited;  // before the newest attempt
   };
   struct told {
     std::uint64_t last = 0;
@@ -105,6 +162,19 @@ class checker {
   void judge_key(const step_name& of, const history& past, const v1::Perform& what);
   void judge_perform(const step_name& of, const shape& plan, const v1::TaskRecord& record) const;
   void judge_undo(const step_name& of, const shape& plan, const v1::TaskRecord& record, const history& past) const;
+  void judge_checkpoint(const step_name& of, history& past, const v1::Perform& what);
+  void judge_expiry(const step_name& of, const history& past, const hand_over& next, const agent_site& site, bool in_doubt) const;
+  void judge_place(const step_name& of, const hand_over& next, const agent_site& site, const v1::StepDefinition& step) const;
+  void judge_limits(const step_name& of, const hand_over& next, const agent_site& site);
+  void judge_order_of_waiting(const step_name& of, const hand_over& next, const shape& plan, const v1::TaskRecord& record,
+                              const history& past) const;
+  bool still_out(const step_name& of, const hand_over& one, const store::snapshot& durable) const;
+  void note_beginnings(const v1::TaskRecord& record);
+  void note_waits(const v1::TaskRecord& record);
+  void judge_services(const std::set<std::string>& touched, const store::snapshot& durable);
+  void judge_beginning(const beginning& what, bool touched, const v1::ServiceRecord& before);
+  bool out_now(const beginning& what) const;
+  void judge_service_alert(const v1::ServiceRecord& record, const store::snapshot& durable) const;
   void observe(const v1::TaskRecord& record, const store::snapshot& durable);
   void judge_moves(const v1::TaskRecord& before, const v1::TaskRecord& after) const;
   void judge_wake_up(const v1::TaskRecord& record, const store::snapshot& durable) const;
@@ -131,6 +201,13 @@ class checker {
   std::map<std::string, std::vector<v1::OperatorAction>> orders_;
   std::set<std::string> created_;
   std::map<std::string, told> told_;
+  std::map<std::string, known_service> services_;                                           // by agent, as durable
+  std::map<std::string, known_process> processes_;                                          // by instance
+  std::vector<beginning> begun_;                                                            // by the commit that is looked at
+  std::map<step_name, wait> waits_;                                                         // steps that have been ready since then
+  std::map<std::pair<std::string, std::uint64_t>, std::vector<std::int64_t>> handed_over_;  // rates: by limit and epoch, when
+  std::uint64_t epoch_ = 0;
+  std::int64_t epoch_since_us_ = 0;
   std::map<std::uint64_t, std::pair<std::uint64_t, std::int64_t>> progressed_;  // number -> history size, when
 };
 

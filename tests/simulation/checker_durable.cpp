@@ -16,6 +16,10 @@ bool live(const v1::TaskRecord& record) {
   return (record.state() == v1::TASK_STATE_RUNNING || record.state() == v1::TASK_STATE_UNDOING) && !record.parked() && !record.paused();
 }
 
+std::int64_t end_of_lease(const v1::StepRecord& step) {
+  return step.heartbeat_by_unix_ms() != 0 ? std::min(step.heartbeat_by_unix_ms(), step.complete_by_unix_ms()) : step.complete_by_unix_ms();
+}
+
 /// Whether a task may be seen in `to` by someone who has seen it in `from` before. Several commits may lie between.
 bool reachable(v1::TaskState from, v1::TaskState to) {
   switch (from) {
@@ -31,8 +35,12 @@ bool reachable(v1::TaskState from, v1::TaskState to) {
 
 void checker::committed(const std::vector<store::batch>& group, const store::snapshot& durable) {
   std::set<std::uint64_t> numbers;
+  std::set<std::string> touched;
   for (const auto& one : group) {
     one.for_each([&](const store::operation& op) {
+      if (op.where == store::table::service) {
+        if (const auto key = store::keys::decode_service(op.key)) touched.emplace(key->name);
+      }
       if (op.where != store::table::task) return;
       if (const auto key = store::keys::decode_task(op.key)) numbers.insert(key->number);
     });
@@ -43,6 +51,7 @@ void checker::committed(const std::vector<store::batch>& group, const store::sna
     if (!record.ok()) world::broken("store_check", "task " + std::to_string(number) + " cannot be read: " + record.failure().sentence);
     if (*record) observe(**record, durable);
   }
+  judge_services(touched, durable);
 }
 
 void checker::observe(const v1::TaskRecord& record, const store::snapshot& durable) {
@@ -57,6 +66,8 @@ void checker::observe(const v1::TaskRecord& record, const store::snapshot& durab
     throw rule_broken{"internal_error", record.id() + " is parked: " + record.parked_reason(), false};
   if (record.state() == v1::TASK_STATE_COMPLETED) judge_completed(record);
   if (record.state() == v1::TASK_STATE_UNDONE) judge_undone(record);
+  note_beginnings(record);
+  note_waits(record);
   seen_[record.number()] = record;
 }
 
@@ -125,7 +136,7 @@ void checker::judge_wake_up(const v1::TaskRecord& record, const store::snapshot&
   const auto text = record.id() + " (" + core::state_word(record.state()) + ")";
   if (record.due_unix_ms() == 0) world::broken("no_wake_up", text + " has no wake-up");
   for (const auto& step : record.steps())
-    if (step.complete_by_unix_ms() != 0 && step.complete_by_unix_ms() < record.due_unix_ms())
+    if (step.complete_by_unix_ms() != 0 && end_of_lease(step) < record.due_unix_ms())
       world::broken("no_wake_up", text + " wakes up after a lease of " + step.path() + " is over");
   const auto indexed = record.due_indexed_unix_ms();
   const auto entry = durable.get(store::table::due, store::keys::due(store::default_namespace, indexed, record.number()));

@@ -98,6 +98,15 @@ void checker::judge_alerts_at_end(const store::snapshot& durable) const {
   const auto page = list_alerts(ask, durable);
   for (const auto& one : page.items()) {
     if (one.kind() == v1::ALERT_KIND_WAKE_UP_LOST) world::broken("wake_up_lost", one.sentence());
+    if (one.kind() == v1::ALERT_KIND_AGENT_ABSENT)
+      world::broken("stale_alert", "alert " + std::to_string(one.number()) +
+                                       " says that an agent is absent, and all of them are there: " + one.sentence());
+    if (one.kind() == v1::ALERT_KIND_BREAKER_OPEN) {
+      const auto about = std::any_of(services_.begin(), services_.end(), [&](const auto& known) {
+        return known.second.record.breaker_alert() == one.number() && known.second.record.breaker() != v1::BREAKER_STATE_CLOSED;
+      });
+      if (!about) world::broken("stale_alert", "alert " + std::to_string(one.number()) + " is open, and no breaker is: " + one.sentence());
+    }
     if (one.kind() != v1::ALERT_KIND_TASK_PARKED) continue;
     const auto number = numbers_.find(one.task_id());
     const auto record = number == numbers_.end() ? seen_.end() : seen_.find(number->second);

@@ -22,6 +22,10 @@ enum class failpoint_id : std::uint8_t {
   effect_hint,
   effect_reply,
   effect_notify,
+  effect_renew_untold,  // a heartbeat is durable, and its agent has not been told
+  effect_renew,
+  commit_service_untold,  // what became durable about a service is not known to the Scheduler
+  effect_offered,         // time alone has let steps go, and nothing of it is written
   evaluate_asked,
   start_epoch_raised,  // again while starting
   start_opened,
@@ -38,15 +42,18 @@ enum class failpoint_id : std::uint8_t {
   agent_reported,   // reported, not acknowledged
   agent_acknowledged,
   agent_registering,
+  agent_beating,   // a heartbeat has left
+  agent_retrying,  // between two tries of an attempt
   count
 };
 
 inline constexpr std::size_t failpoint_count = static_cast<std::size_t>(failpoint_id::count);
 
 inline constexpr std::array<std::string_view, failpoint_count> failpoint_names{
-    "commit.asked",       "commit.unwritten",   "commit.unsynced", "commit.untold",  "commit.told",        "commit.disk_error",
-    "effect.perform",     "effect.acknowledge", "effect.hint",     "effect.reply",   "effect.notify",      "evaluate.asked",
-    "start.epoch_raised", "start.opened",       "start.sweeping",  "recover.asked",  "supervisor.lost",    "courier.unrecorded",
-    "agent.received",     "agent.requested",    "agent.answered",  "agent.reported", "agent.acknowledged", "agent.registering"};
+    "commit.asked",   "commit.unwritten",      "commit.unsynced",    "commit.untold",      "commit.told",        "commit.disk_error",
+    "effect.perform", "effect.acknowledge",    "effect.hint",        "effect.reply",       "effect.notify",      "effect.renew_untold",
+    "effect.renew",   "commit.service_untold", "effect.offered",     "evaluate.asked",     "start.epoch_raised", "start.opened",
+    "start.sweeping", "recover.asked",         "supervisor.lost",    "courier.unrecorded", "agent.received",     "agent.requested",
+    "agent.answered", "agent.reported",        "agent.acknowledged", "agent.registering",  "agent.beating",      "agent.retrying"};
 
 }  // namespace fairlead::simulation

@@ -8,6 +8,16 @@ node::node(world& in, network& net, agents& staff, checker& judge) : world_(in),
 
 node::~node() = default;
 
+namespace {
+
+bool speaks_of_services(const store::batch& what) {
+  bool out = false;
+  what.for_each([&](const store::operation& op) { out = out || op.where == store::table::service; });
+  return out;
+}
+
+}  // namespace
+
 std::function<void()> node::of_this_life(std::function<void()> what) {
   return [this, life = life_, what = std::move(what)] {
     if (life == life_ && up()) what();
@@ -33,6 +43,7 @@ void node::start() {
   scheduler_limits limits;
   if (world_.disk.chance(300)) limits.running_tasks = 1 + world_.disk.below(3);
   if (world_.disk.chance(80)) limits.pending_tasks = 1 + world_.disk.below(2);
+  limits.registry.absent_alert_after = std::chrono::milliseconds{world_.settings.absent_alert_after_ms};
   if (world_.disk.chance(150)) {
     limits.brake.share_percent = 30;
     limits.brake.at_least = 1 + world_.disk.below(2);
@@ -90,6 +101,7 @@ void node::die() {
   handles_.clear();
   writing_ = false;
   flush_armed_ = false;
+  offers_ = {};
   on_their_way_ = 0;
   asked_ = {};
   store_.crash();
@@ -115,6 +127,11 @@ void node::tell_scheduler(const char* what, std::function<void(scheduler&)> how,
 
 void node::after_message() {
   if (shell_->fatal()) throw rule_broken{"fatal", "the Scheduler stops: " + shell_->fatal()->sentence, false};
+  arm_flush();
+  arm_offer();
+}
+
+void node::arm_flush() {
   if (!shell_->wants_flush() || std::exchange(flush_armed_, true)) return;
   // Behind everything the mailbox holds by then, so that several messages share a batch.
   world_.after(world_.disk.between(1, 300), of_this_life([this] {
@@ -126,10 +143,30 @@ void node::after_message() {
                }));
 }
 
+// What only time lets go: as scheduler_actor does it, with its reminders on the clock that nobody sets.
+void node::arm_offer() {
+  const auto next = shell_->next_offer();
+  if (!next) return;
+  const auto wait_ms = std::max<std::int64_t>(to_unix_ms(*next) - to_unix_ms(world_.now()), 0);
+  if (!offers_.wants(*next)) return;
+  world_.after(wait_ms * millisecond, of_this_life([this] { offer(); }));
+}
+
+void node::offer() {
+  in_process([&] {
+    offers_.fired();
+    shell_->offer();
+    pass(failpoint_id::effect_offered);
+    after_message();
+  });
+}
+
 void node::registers(const v1::RegisterAgent& what) {
   if (!up()) return;
   in_process([&] {
-    if (shell_->add_agent(what)) handles_[what.instance()] = what.incarnation();
+    const auto taken = shell_->add_agent(what);
+    if (taken) handles_[what.instance()] = what.incarnation();
+    if (taken) checker_.registered(what, shell_->epoch());
     after_message();
   });
 }
@@ -139,6 +176,14 @@ void node::outcomes(v1::OutcomeBatch what) {
   in_process([&] {
     for (const auto& one : what.items()) checker_.outcome_arrived(one);
     shell_->outcomes(std::move(what));
+    after_message();
+  });
+}
+
+void node::heartbeats(v1::HeartbeatBatch what) {
+  if (!up()) return;
+  in_process([&] {
+    shell_->heartbeats(std::move(what));
     after_message();
   });
 }
@@ -176,6 +221,8 @@ void node::commit_some() {
     world_.tell("disk", "scheduler", sequence, [&] { return "durable up to " + std::to_string(sequence); });
     checker_.committed(group, *store_.read());
     pass(failpoint_id::commit_untold);
+    for (const auto& one : group)
+      if (speaks_of_services(one)) pass(failpoint_id::commit_service_untold);
     tell_scheduler(
         "committed",
         [this, sequence](scheduler& to) {

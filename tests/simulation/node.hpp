@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "actors/core/declarative.hpp"
+#include "actors/reminders.hpp"
 #include "actors/reply_courier.hpp"
 #include "actors/reply_outbox.hpp"
 #include "actors/scheduler.hpp"
@@ -31,6 +32,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
 
   void start();
   bool up() const { return shell_ != nullptr; }
+  std::uint64_t epoch() const { return shell_->epoch(); }
 
   // ---- clients ----
 
@@ -56,6 +58,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   // As the agents' shard.
   void registers(const v1::RegisterAgent& what) override;
   void outcomes(v1::OutcomeBatch what) override;
+  void heartbeats(v1::HeartbeatBatch what) override;
   void die() override;
 
  private:
@@ -63,6 +66,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   void commit(store::batch what) override;
   void perform(const std::string& instance, v1::PerformBatch what) override;
   void acknowledge(const std::string& instance, v1::OutcomeAckBatch what) override;
+  void acknowledge(const std::string& instance, v1::HeartbeatAckBatch what) override;
   void hint(v1::RecoveryHintBatch what) override;
   void evaluate(v1::EvaluateRequest what) override;
   void reply(std::uint64_t ticket, v1::SubmitReply what) override;
@@ -71,6 +75,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   void reply(std::uint64_t ticket, v1::OperateReply what) override;
   void reply(std::uint64_t ticket, v1::AlertAckReply what) override;
   void reply(std::uint64_t ticket, v1::BrakeReleaseReply what) override;
+  void reply(std::uint64_t ticket, v1::AgentOperateReply what) override;
   void notify(std::uint64_t subscriber, v1::FinishedNotice what) override;
   void on_transition(const transition& what) override;
   bool wants_transitions() const override { return world_.tells(); }
@@ -82,6 +87,9 @@ class node final : public commit_port, public scheduler_outbox, public observer,
 
   void in_process(const std::function<void()>& what);
   void after_message();
+  void arm_flush();
+  void arm_offer();
+  void offer();
   void pass(failpoint_id where);
   void commit_some();
   void look_at_outbox();
@@ -108,6 +116,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   std::vector<store::batch> waiting_;             // for the disk
   bool writing_ = false;
   bool flush_armed_ = false;
+  reminders offers_;
   std::uint64_t next_ticket_ = 1;
   int on_their_way_ = 0;
   std::uint64_t outbox_look_ = 0;  // the newest look at the outbox that is armed; older ones have been overtaken
@@ -116,6 +125,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
              std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::OperateReply&)>>>,
              std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::AlertAckReply&)>>>,
              std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::BrakeReleaseReply&)>>>,
+             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::AgentOperateReply&)>>>,
              std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::WatchReply&)>>>>
       asked_;
 };

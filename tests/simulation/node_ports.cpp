@@ -61,6 +61,23 @@ void node::acknowledge(const std::string& instance, v1::OutcomeAckBatch what) {
   pass(failpoint_id::effect_acknowledge);
 }
 
+void node::acknowledge(const std::string& instance, v1::HeartbeatAckBatch what) {
+  pass(failpoint_id::effect_renew_untold);
+  const auto known = handles_.find(instance);
+  const auto incarnation = known == handles_.end() ? 0 : known->second;
+  world_.tell("scheduler", instance, world_.weigh(what), [&] {
+    std::string text = "renews:";
+    for (const auto& one : what.items())
+      text += " task " + std::to_string(one.task_number()) + " step " + std::to_string(one.step()) + " attempt " +
+              std::to_string(one.attempt()) + " number " + std::to_string(one.sequence()) + (one.held() ? "" : " NOT HELD");
+    return text;
+  });
+  for (const auto& one : what.items()) checker_.renewed(one);
+  network_.send("node>" + instance, !agents_.local(instance),
+                [this, instance, incarnation, what = std::move(what)] { agents_.acknowledge(instance, incarnation, what); });
+  pass(failpoint_id::effect_renew);
+}
+
 void node::hint(v1::RecoveryHintBatch what) {
   world_.tell("scheduler", "supervisor", world_.weigh(what), [&] { return std::to_string(what.items_size()) + " hints"; });
   for (std::size_t i = 0; i < overseers_.size(); ++i) {
@@ -111,6 +128,7 @@ void node::reply(std::uint64_t ticket, v1::WatchReply what) { deliver(ticket, st
 void node::reply(std::uint64_t ticket, v1::OperateReply what) { deliver(ticket, std::move(what)); }
 void node::reply(std::uint64_t ticket, v1::AlertAckReply what) { deliver(ticket, std::move(what)); }
 void node::reply(std::uint64_t ticket, v1::BrakeReleaseReply what) { deliver(ticket, std::move(what)); }
+void node::reply(std::uint64_t ticket, v1::AgentOperateReply what) { deliver(ticket, std::move(what)); }
 
 void node::notify(std::uint64_t, v1::FinishedNotice what) {
   for (const auto& one : what.items()) checker_.noticed(one, *store_.read());

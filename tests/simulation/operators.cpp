@@ -6,8 +6,9 @@
 
 namespace fairlead::simulation {
 
-operators::operators(world& in, node& shard, services& behind, checker& judge, const clients& submitters)
-    : world_(in), node_(shard), services_(behind), checker_(judge), clients_(submitters) {}
+operators::operators(world& in, node& shard, services& behind, checker& judge, const clients& submitters,
+                     const std::vector<agent_site>& sites)
+    : world_(in), node_(shard), services_(behind), checker_(judge), clients_(submitters), sites_(sites) {}
 
 v1::OperatorAction operators::action(v1::OperatorVerb verb, const std::string& step) {
   v1::OperatorAction out;
@@ -19,6 +20,10 @@ v1::OperatorAction operators::action(v1::OperatorVerb verb, const std::string& s
 }
 
 void operators::begin(std::int64_t until_us) {
+  if (world_.profiles.chance(300)) {
+    const auto orders = world_.profiles.between(1, 5);
+    for (std::int64_t i = 0; i < orders; ++i) world_.after(world_.profiles.between(0, until_us), [this] { order_of_agents(); });
+  }
   auto& luck = world_.operators;
   if (!luck.chance(600)) return;
   const auto count = luck.below(12);
@@ -35,6 +40,7 @@ void operators::order(const std::string& id, v1::OperatorAction what, bool at_on
            (what.has_json() ? " " + what.json().substr(0, 80) : "");
   });
   checker_.ordered(id, what);
+  if (what.verb() == v1::OPERATOR_VERB_RETRY) services_.keep_keys_of(id);
   world_.count("orders");
   const auto answered = [this, id](const v1::OperateReply& reply) {
     if (!reply.results().empty() && reply.results(0).error().code() == v1::ERROR_CODE_OK) world_.count("orders taken");
@@ -128,6 +134,7 @@ void operators::let_go() {
     if ((*record)->paused()) order((*record)->id(), action(v1::OPERATOR_VERB_RESUME));
     say_again(**record);
   }
+  let_agents_go();
   if (view->get_progress().shard.undo_brake_since_unix_ms() != 0) release_brake();
 }
 

@@ -14,7 +14,7 @@ namespace fairlead::simulation {
 
 class operators {
  public:
-  operators(world& in, node& shard, services& behind, checker& judge, const clients& submitters);
+  operators(world& in, node& shard, services& behind, checker& judge, const clients& submitters, const std::vector<agent_site>& sites);
 
   /// Orders at random until `until_us`.
   void begin(std::int64_t until_us);
@@ -32,6 +32,9 @@ class operators {
   void say_again(const v1::TaskRecord& record);
   void acknowledge_alerts();
   void release_brake();
+  void order_of_agents();
+  void order_agents(v1::AgentOperateRequest what);
+  void let_agents_go();
   static v1::OperatorAction action(v1::OperatorVerb verb, const std::string& step = {});
 
   world& world_;
@@ -39,6 +42,7 @@ class operators {
   services& services_;
   checker& checker_;
   const clients& clients_;
+  const std::vector<agent_site>& sites_;
   std::uint64_t orders_ = 0;
 };
 

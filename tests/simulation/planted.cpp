@@ -17,7 +17,7 @@ constexpr std::uint64_t seeds_at_a_time = 250;
 
 using fault = bool core::planted_faults::*;
 
-constexpr std::array<std::pair<const char*, fault>, 17> all_faults{{
+constexpr std::array<std::pair<const char*, fault>, 28> all_faults{{
     {"act_before_commit", &core::planted_faults::act_before_commit},
     {"forget_fence", &core::planted_faults::forget_fence},
     {"accept_after_recovery", &core::planted_faults::accept_after_recovery},
@@ -35,6 +35,17 @@ constexpr std::array<std::pair<const char*, fault>, 17> all_faults{{
     {"lose_alert", &core::planted_faults::lose_alert},
     {"speak_after_lease", &core::planted_faults::speak_after_lease},
     {"lose_status_event", &core::planted_faults::lose_status_event},
+    {"ack_heartbeat_before_commit", &core::planted_faults::ack_heartbeat_before_commit},
+    {"forget_heartbeat_lease", &core::planted_faults::forget_heartbeat_lease},
+    {"ignore_breaker", &core::planted_faults::ignore_breaker},
+    {"ignore_limit", &core::planted_faults::ignore_limit},
+    {"ignore_label", &core::planted_faults::ignore_label},
+    {"retry_past_lease", &core::planted_faults::retry_past_lease},
+    {"new_key_per_try", &core::planted_faults::new_key_per_try},
+    {"starve_low_priority", &core::planted_faults::starve_low_priority},
+    {"hand_to_drained", &core::planted_faults::hand_to_drained},
+    {"forget_checkpoint", &core::planted_faults::forget_checkpoint},
+    {"keep_expired_key", &core::planted_faults::keep_expired_key},
 }};
 static_assert(sizeof(core::planted_faults) == all_faults.size(), "every planted fault stands here");
 

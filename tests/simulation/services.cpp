@@ -20,6 +20,47 @@ std::string services::output_for(const std::string& key) {
   return out + "}";
 }
 
+bool services::forgotten(const known_key& what, const std::string& task, const asker& who) const {
+  // Once the wall clock has been set nobody can count how old a key is.
+  if (world_.clock_settings() != 0) return false;
+  return who.key_valid_for_ms != 0 && kept_.count(task) == 0 &&
+         world_.now_us() - what.first_us > (who.key_valid_for_ms + longest_way_ms) * millisecond;
+}
+
+agents::attempt_result services::perform(known_key& known, bool fresh, const v1::Perform& what, const asker& who, ledger_entry& entry,
+                                         std::string& note) {
+  const auto promised = known.state == fate::blocked || known.state == fate::promised_away;
+  const auto refuses = world_.strikes(concern::tries, world_.handlers, 30);
+  const auto as_transient = world_.handlers.chance(500);
+  if (fresh) known.first_us = world_.now_us();
+  if (fresh && refuses) {
+    known.state = fate::refused;
+    known.answers_transient = as_transient;
+  } else if (fresh || (!promised && forgotten(known, what.task_id(), who)) || (known.state == fate::refused && !world_.trouble())) {
+    // (In doubt the system keeps to a key however often it is refused: a service that never let go would hold up the end for ever.)
+    known.state = fate::performed;
+    known.first_us = world_.now_us();
+    if (known.output.empty()) known.output = output_for(what.idempotency_key());
+    entry.changed = true;
+    // Each effect stands for itself.
+    if (++known.effects > 1) entry.key += "~" + std::to_string(known.effects);
+    note = fresh ? "performed" : "performed ONCE MORE: the key was forgotten";
+    return agents::completed(known.output);
+  }
+  if (known.state == fate::refused) {
+    note = "refused once and for all";
+    auto answer = known.answers_transient ? agents::transient_fault("failed", "it failed, and will under this key")
+                                          : agents::permanent_fault("failed", "it failed, and will under this key");
+    answer.fault->set_key_spent(true);
+    return answer;
+  }
+  // What was promised away is refused, so that nobody takes the silence for a success.
+  note = known.state == fate::performed ? "performed before" : "no effect: the key is spent";
+  if (promised) return agents::permanent_fault("key_spent", "this key was promised never to be performed");
+  // A late perform is answered like any other; nobody may rely on it.
+  return agents::completed(known.output.empty() ? "{}" : known.output);
+}
+
 agents::attempt_result services::carry_out(const v1::Perform& what, const asker& who) {
   ledger_entry entry;
   entry.at_us = world_.now_us();
@@ -38,16 +79,11 @@ agents::attempt_result services::carry_out(const v1::Perform& what, const asker&
   std::string note;
   if (what.direction() == v1::DIRECTION_PERFORM) {
     const auto [at, fresh] = keys_.try_emplace(what.idempotency_key());
-    entry.changed = fresh;
-    if (fresh) at->second.output = output_for(what.idempotency_key());
-    note = fresh ? "performed" : at->second.state == fate::performed ? "performed before" : "no effect: the key is spent";
-    // A late perform is answered like any other; nobody may rely on it.
-    answer = agents::completed(at->second.output.empty() ? "{}" : at->second.output);
-    // What was promised away is refused, so that nobody takes the silence for a success.
-    if (at->second.state == fate::blocked || at->second.state == fate::promised_away)
-      answer = agents::permanent_fault("key_spent", "this key was promised never to be performed");
+    answer = perform(at->second, fresh, what, who, entry, note);
   } else if (what.direction() == v1::DIRECTION_UNDO) {
     auto& known = keys_[what.perform_key()];
+    // It remembers what it has undone from then on.
+    known.first_us = world_.now_us();
     entry.changed = known.state == fate::performed && !known.output.empty();
     note = entry.changed ? "undone" : "nothing stands to be undone";
     known.state = fate::undone;
@@ -55,7 +91,7 @@ agents::attempt_result services::carry_out(const v1::Perform& what, const asker&
     answer = agents::completed("{}");
   } else {
     const auto [at, fresh] = keys_.try_emplace(what.perform_key());
-    if (fresh) at->second.state = fate::promised_away;
+    if (fresh || at->second.state == fate::refused) at->second.state = fate::promised_away;
     const auto performed = at->second.state == fate::performed;
     note = performed ? "it was performed" : "it never happened";
     answer = agents::completed(performed ? at->second.output : "null");
@@ -74,7 +110,7 @@ agents::attempt_result services::carry_out(const v1::Perform& what, const asker&
 
 std::optional<std::string> services::inspect(const std::string& perform_key) {
   const auto [at, fresh] = keys_.try_emplace(perform_key);
-  if (fresh) at->second.state = fate::blocked;
+  if (fresh || at->second.state == fate::refused) at->second.state = fate::blocked;
   if (at->second.state != fate::performed) return std::nullopt;
   return at->second.output;
 }

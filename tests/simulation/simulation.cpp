@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "store/service_rows.hpp"
 #include "store/task_rows.hpp"
 #include "tests/simulation/clients.hpp"
 #include "tests/simulation/operators.hpp"
@@ -26,8 +27,8 @@ class scene {
         checker_(world_, ledger_, workflows_),
         node_(world_, network_, agents_, checker_),
         clients_(world_, network_, node_, checker_, workflows_),
-        operators_(world_, node_, services_, checker_, clients_) {
-    agents_.connect(node_);
+        operators_(world_, node_, services_, checker_, clients_, sites_) {
+    agents_.connect(node_, checker_);
     checker_.connect(agents_, node_.reads());
   }
 
@@ -41,6 +42,7 @@ class scene {
     clients_.begin(trouble_us);
     operators_.begin(trouble_us);
     jump_clocks(trouble_us);
+    look_for_absent();
     while (world_.step(trouble_us)) {
     }
     world_.end_trouble();
@@ -68,6 +70,11 @@ class scene {
     }
   }
 
+  void look_for_absent() {
+    if (node_.up()) checker_.look_for_absent(node_.epoch(), *node_.reads().read());
+    world_.after(second, [this] { look_for_absent(); });
+  }
+
   /// The faults are over: whatever lives gets on, and what a person holds or parked is seen to.
   void calm(bool resolves) {
     const auto from = world_.now_us();
@@ -80,19 +87,31 @@ class scene {
       checker_.progress(*view);
       operators_.let_go();
       const auto waiting = waiting_for(*view);
-      if (waiting == 0 && quiet(*view)) {
+      if (waiting == 0 && quiet(*view) && !absence_told_of(*view)) {
         if (!resolves || !any_parked(*view)) break;
         if (++round > most_rounds) world::broken("unresolvable", "operators cannot bring " + any_parked_id(*view) + " to an end");
         operators_.resolve(round);
       }
     }
     const auto view = node_.reads().read();
+    if (absence_told_of(*view)) world::broken("stale_alert", "an agent is said to be absent, and all of them are there");
     if (!clients_.satisfied()) world::broken("stalled", "a submission is not answered");
     if (!quiet(*view)) world::broken("stalled", "the node does not come to rest, or status events are not delivered");
     checker_.at_end(*view);
   }
 
   bool quiet(const store::snapshot& view) const { return clients_.satisfied() && node_.settled() && view.count(store::table::outbox) == 0; }
+
+  /// What a start finds of that is not taken back at once.
+  static bool absence_told_of(const store::snapshot& view) {
+    bool out = false;
+    const auto read = store::for_each_service(view, [&](const v1::ServiceRecord& record) {
+      out = out || record.absent_since_unix_ms() != 0 || record.absent_alert() != 0;
+      return true;
+    });
+    if (!read.ok()) world::broken("store_check", "services cannot be read: " + read.failure().sentence);
+    return out;
+  }
 
   /// Tasks that are neither over nor in the hands of a person.
   std::size_t waiting_for(const store::snapshot& view) const {

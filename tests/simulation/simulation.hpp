@@ -1,7 +1,7 @@
 #pragma once
 // The simulator: one seed is one run of a whole shard in a world of its own, and the same seed is always the same run.
 //
-// What is real: the shells that production runs (scheduler, supervisor, agent_host, alert book, workflow catalog), the core, the declarative
+// What is real: the shells that production runs (scheduler with its registry, supervisor, agent_host, alert book, workflow catalog), the core, the declarative
 // engine, the store's twin in memory. What is not: time (world.hpp), the network, the disk and the death of processes (node.hpp), agents'
 // processes (agents.hpp), the services behind them (services.hpp), clients and operators (clients.hpp, operators.hpp), the expression
 // worker (node_ports.cpp). Everything in it goes wrong at some rate: messages are late, lost, doubled, overtaken; processes die at every
@@ -42,6 +42,14 @@ enum class concern : std::uint8_t {
   resubmissions,  // the same submission again, and others under its id
   second_supervisor,
   large_payloads,
+  heartbeats,     // steps that must be heard from; some of their handlers hang
+  tries,          // agents try again inside an attempt; services ask to be left alone, or answer once and for all
+  expiring_keys,  // services that honour an idempotency key only for a while
+  breakers,       // services that are down or slow for a while
+  limits,
+  labels,
+  drains,   // instances that take no more, by themselves or because an operator says so
+  absence,  // agents that come late
   count
 };
 const char* concern_name(concern which);
@@ -53,6 +61,7 @@ struct options {
   int most_steps = 8;
   std::uint64_t most_faults = ~0ULL;  // faults of all kinds, counted as they happen
   std::uint64_t most_orders = ~0ULL;  // of operators
+  std::int64_t absent_alert_after_ms = 4'000;
   core::planted_faults planted;
   bool transcript = false;
 

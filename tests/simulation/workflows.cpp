@@ -24,6 +24,7 @@ class generator {
     const auto how = luck_.below(100);
     definition_.set_on_failure(how < 60 ? v1::ON_FAILURE_UNDO : how < 85 ? v1::ON_FAILURE_PARK : v1::ON_FAILURE_COOL_OFF);
     if (luck_.chance(300)) definition_.set_timeout_ms(luck_.between(2'000, 30'000));
+    workflow_ = random_stream::mix(settings_.seed) + 1'000 * ++made_;
     auto size = 1 + static_cast<int>(luck_.below(luck_.chance(500) ? 4 : 8));
     const auto linear = luck_.chance(250);
     for (int i = 0; i < size; ++i) add_step(i, linear);
@@ -53,6 +54,7 @@ class generator {
       step.set_on_failure(how == 0 ? v1::ON_FAILURE_UNDO : how == 1 ? v1::ON_FAILURE_PARK : v1::ON_FAILURE_COOL_OFF);
     }
     step.set_with_json(input_of(step));
+    set_needs_of_agent(index, step);
     const auto undo = luck_.below(100);
     if (undo < 68) {
       auto& back = *step.mutable_undo();
@@ -70,6 +72,28 @@ class generator {
     } else if (undo < 90) {
       step.mutable_undo()->set_none(true);
     }
+  }
+
+  /// What a step wants of who carries it out, from a stream of its own: these were added to what had been there.
+  void set_needs_of_agent(int index, v1::StepDefinition& step) {
+    random_stream luck{workflow_, static_cast<std::uint64_t>(100 + index)};
+    const auto beats = luck.chance(350);
+    const auto longer = luck.chance(600);
+    const auto timeout_ms = luck.between(2'000, 12'000);
+    const auto share = luck.between(15, 80);
+    if (beats && settings_.has(concern::heartbeats)) {
+      if (longer) step.set_timeout_ms(timeout_ms);
+      step.set_heartbeat_ms(std::max<std::int64_t>(100, step.timeout_ms() * share / 100));
+    }
+    const auto wants_zone = luck.chance(400);
+    std::vector<std::string> zones;
+    for (const auto& site : sites_)
+      if (site.agent == step.agent() && !site.zone.empty()) zones.push_back(site.zone);
+    const auto which = luck.next();
+    if (!wants_zone || zones.empty()) return;
+    auto& label = *step.add_labels();
+    label.set_key("zone");
+    label.set_value(zones[static_cast<std::size_t>(which % zones.size())]);
   }
 
   std::string input_of(const v1::StepDefinition& step) {
@@ -119,29 +143,11 @@ class generator {
   const options& settings_;
   const std::vector<agent_site>& sites_;
   v1::WorkflowDefinition definition_;
+  std::uint64_t made_ = 0;
+  std::uint64_t workflow_ = 0;
 };
 
 }  // namespace
-
-std::vector<agent_site> make_sites(world& in) {
-  std::vector<agent_site> out;
-  auto& luck = in.shapes;
-  const auto agents = luck.between(1, 3);
-  for (std::int64_t a = 0; a < agents; ++a) {
-    const auto lookups = luck.chance(500);
-    const auto instances = luck.between(1, 2);
-    for (std::int64_t i = 0; i < instances; ++i) {
-      agent_site site;
-      site.agent = "a" + std::to_string(a);
-      site.instance = site.agent + "-" + std::to_string(i);
-      site.local = luck.chance(400);
-      site.lookups = lookups;
-      site.capacity = static_cast<std::uint32_t>(luck.chance(300) ? luck.between(1, 2) : luck.between(3, 20));
-      out.push_back(std::move(site));
-    }
-  }
-  return out;
-}
 
 std::vector<v1::WorkflowDefinition> make_workflows(world& in, const std::vector<agent_site>& sites) {
   std::vector<v1::WorkflowDefinition> out;

@@ -4,13 +4,10 @@
 #include <vector>
 
 #include "messages/workflow.pb.h"
-#include "tests/simulation/agents.hpp"
+#include "tests/simulation/sites.hpp"
 #include "tests/simulation/world.hpp"
 
 namespace fairlead::simulation {
-
-/// Agents with one or two instances each, local and remote.
-std::vector<agent_site> make_sites(world& in);
 
 /// One or two workflows that `core::check_definition` has nothing against.
 std::vector<v1::WorkflowDefinition> make_workflows(world& in, const std::vector<agent_site>& sites);

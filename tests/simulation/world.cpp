@@ -29,6 +29,14 @@ const char* concern_name(concern which) {
     case concern::resubmissions: return "resubmissions";
     case concern::second_supervisor: return "second_supervisor";
     case concern::large_payloads: return "large_payloads";
+    case concern::heartbeats: return "heartbeats";
+    case concern::tries: return "tries";
+    case concern::expiring_keys: return "expiring_keys";
+    case concern::breakers: return "breakers";
+    case concern::limits: return "limits";
+    case concern::labels: return "labels";
+    case concern::drains: return "drains";
+    case concern::absence: return "absence";
     case concern::count: break;
   }
   return "?";

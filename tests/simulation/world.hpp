@@ -44,7 +44,9 @@ class world final : public clock {
         clients(what.seed, 5),
         operators(what.seed, 6),
         shapes(what.seed, 7),
-        clocks(what.seed, 8) {}
+        clocks(what.seed, 8),
+        profiles(what.seed, 9),
+        handlers(what.seed, 10) {}
 
   // ---- time ----
 
@@ -116,6 +118,8 @@ class world final : public clock {
   random_stream operators;
   random_stream shapes;
   random_stream clocks;
+  random_stream profiles;  // what agents promise and are limited to, and when their services are bad
+  random_stream handlers;  // what they do besides asking their services
 
   static constexpr std::int64_t start_ms = 1'700'000'000'000;
 

@@ -71,7 +71,9 @@ TEST(batch, refuses_every_truncation_and_unknown_kind_or_table) {
     std::string_view rest(one.bytes().data(), size);
     EXPECT_THROW(batch::next(rest, op), std::logic_error) << size;
   }
-  for (std::string bytes : {std::string("\x03\x01\x00\x00\x00\x00", 6), std::string("\x02\x11\x00\x00\x00\x00", 6)}) {
+  const std::string no_such_table{"\x02", 1};
+  for (const auto& bytes :
+       {std::string("\x03\x01\x00\x00\x00\x00", 6), no_such_table + static_cast<char>(table_count) + std::string(4, '\0')}) {
     std::string_view rest = bytes;
     EXPECT_THROW(batch::next(rest, op), std::logic_error);
   }

@@ -1,6 +1,7 @@
 // Alerts and outboxes: sound ones are found sound, each kind of planted damage is found and named.
 
 #include "store/alert_rows.hpp"
+#include "store/service_rows.hpp"
 #include "tests/store/check_fixture.hpp"
 
 namespace fairlead::store {
@@ -109,6 +110,29 @@ TEST_F(checked_notices, an_index_of_alerts_that_lacks_one_or_has_one_too_many) {
   expect_found("unresolved_alert", "unresolved_alert 3", "is resolved");
   expect_found("unresolved_alert", "unresolved_alert 2", "1 bytes");
   expect_found("unresolved_alert", "unresolved_alert 77", "no such alert");
+}
+
+TEST_F(checked_notices, what_is_kept_of_a_service_is_its_own_and_worth_keeping) {
+  v1::ServiceRecord open;
+  open.set_agent("payment");
+  open.set_breaker(v1::BREAKER_STATE_OPEN);
+  open.set_breaker_alert(1);
+  plant([&](batch& one) { put_service(one, open); });
+  EXPECT_TRUE(report().clean()) << report().findings.front();
+  v1::ServiceRecord idle;
+  idle.set_agent("idle");
+  auto settled = open;
+  settled.set_breaker_alert(3);
+  plant([&](batch& one) {
+    one.put(table::service, keys::service(1, "other"), open.SerializeAsString());
+    one.put(table::service, keys::service(1, "idle"), idle.SerializeAsString());
+    one.put(table::service, keys::service(1, "payment"), settled.SerializeAsString());
+    one.put(table::service, keys::service(1, "torn"), "\xff");
+  });
+  expect_found("service", "service `other`", "says it is service `payment`");
+  expect_found("service", "service `idle`", "says nothing");
+  expect_found("service", "service `payment`", "alert 3 of it is resolved or not there");
+  expect_found("service", "service `torn`", "does not parse");
 }
 
 TEST_F(checked_notices, a_task_that_names_an_alert_that_is_none_of_its_own) {

@@ -112,7 +112,8 @@ TEST(keys, table_numbers_and_names_are_for_ever) {
                          "alert",
                          "outbox",
                          "reply_address",
-                         "unresolved_alert"};
+                         "unresolved_alert",
+                         "service"};
   static_assert(std::size(names) == table_count);
   for (int i = 0; i < table_count; ++i) EXPECT_STREQ(table_name(static_cast<table>(i)), names[i]);
 }
@@ -148,6 +149,8 @@ TEST(keys, decode_to_what_was_encoded) {
   EXPECT_EQ(keys::decode_workflow_version(version_bytes)->hash, hash16);
   EXPECT_EQ(keys::decode_alert(keys::alert(1, 8))->number, 8u);
   EXPECT_EQ(keys::decode_unresolved_alert(keys::unresolved_alert(1, 8))->number, 8u);
+  const auto service_bytes = keys::service(1, "payment");
+  EXPECT_EQ(keys::decode_service(service_bytes)->name, "payment");
   const auto outbox_bytes = keys::outbox(1, hash16, 9);
   EXPECT_EQ(keys::decode_outbox(outbox_bytes)->address, hash16);
   EXPECT_EQ(keys::decode_outbox(outbox_bytes)->position, 9u);
@@ -205,6 +208,10 @@ std::string encoded_again(table where, std::string_view key) {
     case table::workflow_version: {
       auto k = *keys::decode_workflow_version(key);
       return keys::workflow_version(k.ns, k.name, k.hash);
+    }
+    case table::service: {
+      auto k = *keys::decode_service(key);
+      return keys::service(k.ns, k.name);
     }
     case table::alert: {
       auto k = *keys::decode_alert(key);

@@ -1,0 +1,51 @@
+#pragma once
+// Which hosts an agent may talk to. libcurl's own parser takes URLs apart, because libcurl will use them.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "messages/error.hpp"
+
+namespace fairlead::agents {
+
+/// Where a URL leads.
+struct http_origin {
+  std::string scheme;  // http or https
+  std::string host;    // in lower case, IPv6 in brackets
+  std::uint16_t port = 0;
+  friend bool operator==(const http_origin& a, const http_origin& b) {
+    return a.scheme == b.scheme && a.host == b.host && a.port == b.port;
+  }
+  /// `host:port`.
+  std::string shown() const { return host + ":" + std::to_string(port); }
+};
+
+/// nullopt when it is no absolute http or https URL.
+std::optional<http_origin> origin_of(const std::string& url);
+
+/// A list of `host` (on any port), `host:port` and `*.suffix` (any host below the suffix, not the suffix itself; with or without a port).
+class http_host_list {
+ public:
+  /// The error names the entry that is none of these.
+  static result<http_host_list> parse(const std::vector<std::string>& entries);
+
+  bool empty() const { return entries_.empty(); }
+  /// True as well when the list is empty: then no list was given.
+  bool allows(const http_origin& origin) const;
+
+ private:
+  struct entry {
+    std::string host;        // without the star
+    bool below = false;      // *.suffix: `host` is `.suffix`
+    std::uint16_t port = 0;  // 0: any
+  };
+  std::vector<entry> entries_;
+};
+
+/// `location` as seen from `base`; nullopt when it is no http or https URL.
+std::optional<std::string> resolve_location(const std::string& base, const std::string& location);
+
+}  // namespace fairlead::agents

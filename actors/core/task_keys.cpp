@@ -1,0 +1,71 @@
+// Idempotency keys that their services forget after a time. Until then they keep an attempt that is repeated from being done twice.
+
+#include "actors/core/task_machine.hpp"
+
+namespace fairlead::core {
+
+void raise_generation(v1::StepRecord& step, decision& out) {
+  step.set_generation(step.generation() + 1);
+  step.clear_key_used_at_unix_ms();
+  step.clear_undo_key_used_at_unix_ms();
+  step.clear_undo_doubtful();
+  forget_progress(step, out);
+  if (step.has_fault()) step.mutable_fault()->clear_key_spent();
+}
+
+void note_undo_ended(v1::StepRecord& step, bool doubt) {
+  if (doubt) step.set_undo_doubtful(true);
+  // Nothing has happened under the key so far: it is as good as new.
+  if (!step.undo_doubtful()) step.clear_undo_key_used_at_unix_ms();
+}
+
+std::int64_t task_machine::key_valid_for_ms(const v1::StepRecord& step, v1::Direction direction) const {
+  return ctx_.agents->key_valid_for_ms(definition_of(step).agent(), call_of(step, direction));
+}
+
+/// The service may forget the key before a lease that begins at `at_ms` is over.
+bool task_machine::key_runs_out(const v1::StepRecord& step, v1::Direction direction, std::int64_t at_ms) const {
+  const auto undo = direction == v1::DIRECTION_UNDO;
+  const auto used_at = undo ? step.undo_key_used_at_unix_ms() : step.key_used_at_unix_ms();
+  if (used_at == 0 || planted(&planted_faults::keep_expired_key)) return false;
+  const auto timeout_ms = undo ? definition_of(step).undo().timeout_ms() : definition_of(step).timeout_ms();
+  const auto valid_for_ms = key_valid_for_ms(step, direction);
+  return valid_for_ms > 0 && at_ms + timeout_ms - used_at > valid_for_ms;
+}
+
+/// Whether the step, whose slot is taken, may be performed or undone now. Where nothing has happened under a perform's key it simply gets
+/// another; an undo's key then does not count as used.
+bool task_machine::key_holds(std::uint32_t index, v1::Direction direction) {
+  auto& step = at(index);
+  if (!key_runs_out(step, direction, now_ms())) return true;
+  if (direction == v1::DIRECTION_PERFORM && !step.doubtful()) {
+    raise_generation(step, out_);
+    return true;
+  }
+  if (direction == v1::DIRECTION_UNDO && !step.undo_doubtful()) return true;
+  ctx_.agents->release(holder_of(index), {});
+  key_expired(index, direction);
+  return false;
+}
+
+/// In doubt, and its key protects it no longer: only a look-up or a person may go on from here.
+void task_machine::key_expired(std::uint32_t index, v1::Direction direction) {
+  auto& step = at(index);
+  const auto undo = direction == v1::DIRECTION_UNDO;
+  auto why = "its service honours an idempotency key for " + format_duration(key_valid_for_ms(step, direction)) +
+             " and was given this one at " + format_utc(undo ? step.undo_key_used_at_unix_ms() : step.key_used_at_unix_ms()) +
+             ", so another attempt might do it twice; the last fault was " + step.fault().code() +
+             (step.fault().message().empty() ? "" : ": " + step.fault().message());
+  step.set_direction(direction);
+  step.clear_not_before_unix_ms();
+  if (!undo && step.state() != v1::STEP_STATE_IN_DOUBT) move_step(record_, index, v1::STEP_STATE_IN_DOUBT, ctx_.now, out_);
+  note(v1::EVENT_KIND_STEP_KEY_EXPIRED, index, why);
+  auto& fault = *step.mutable_fault();
+  fault.Clear();
+  fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
+  fault.set_code(std::string{key_expired_code});
+  fault.set_message(std::move(why));
+  give_up(index);
+}
+
+}  // namespace fairlead::core

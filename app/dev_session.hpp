@@ -1,0 +1,21 @@
+#pragma once
+// `fairlead dev`: a throw-away node whose workflows follow their files and whose agents need no services.
+
+#include <string>
+#include <vector>
+
+namespace fairlead::app {
+
+struct dev_options {
+  std::vector<std::string> paths;  // workflow files and folders of them; empty: the working directory
+  std::string listen = "127.0.0.1:7100";
+  std::string agents;                // a node file whose agents are taken over; empty: none
+  std::string keep;                  // a folder for the store; empty: one that is removed at the end
+  std::vector<std::string> scripts;  // AGENT.CALL=SCRIPT
+  std::string scripts_file;
+};
+
+/// Runs until SIGINT or SIGTERM. The exit code (exit_codes.hpp).
+int run_dev(const dev_options& options);
+
+}  // namespace fairlead::app

@@ -1,0 +1,145 @@
+#pragma once
+// A workflow described in C++: the same definition, with the same content hash, as the YAML that says the same (docs/workflows.md has the
+// meaning of every word, and what a step gets that says nothing).
+//
+//   fairlead::workflow order{"order"};
+//   order.timeout(2min).on_failure(fairlead::on_failure::undo);
+//   order.step("reserve").agent("inventory").call("reserve")
+//       .with(R"({"order": "${ .task.id }", "items": "${ .input.items }"})")
+//       .timeout(5s).attempts(4).backoff(200ms, 2, 10s)
+//       .undo("release", R"({"order": "${ .task.id }"})");
+
+#include <fairlead/v1/workflow.pb.h>
+#include <fairlead/error.hpp>
+#include <fairlead/time.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace google::protobuf {
+class Descriptor;
+}
+
+namespace fairlead {
+
+enum class on_failure { undo, park, cool_off };
+enum class in_doubt { retry, park };
+
+struct workflow_problem {
+  std::string step;   // empty: the workflow itself
+  std::string field;  // as in YAML: `needs`, `backoff.first`, `undo.with`
+  std::string sentence;
+  std::string remedy;  // may be empty
+};
+
+/// How a step is undone by a call of its own agent. What it does not say is as for a step.
+class undo_call {
+ public:
+  explicit undo_call(std::string call);
+  undo_call& with(std::string json_template);
+  undo_call& timeout(duration how_long);
+  undo_call& attempts(std::uint32_t how_many);
+  /// `max` when it is not said: a minute, or `first` where that is longer.
+  undo_call& backoff(duration first, double factor = 2, std::optional<duration> max = std::nullopt);
+
+  const v1::UndoDefinition& definition() const { return definition_; }
+  /// Of the template; empty: none.
+  const std::string& problem() const { return problem_; }
+
+ private:
+  v1::UndoDefinition definition_;
+  std::string problem_;
+};
+
+namespace detail {
+struct workflow_state;
+}
+
+/// A step that is being described; it keeps its workflow alive.
+class workflow_step {
+ public:
+  workflow_step& needs(const std::string& step);
+  template <class... More>
+  workflow_step& needs(const std::string& step, const More&... more) {
+    needs(step);
+    return needs(more...);
+  }
+  workflow_step& agent(std::string name);
+  workflow_step& call(std::string name);
+  /// JSON in which every string that is wholly "${ EXPRESSION }" stands for a result. Without one: the task's input.
+  workflow_step& with(std::string json_template);
+  workflow_step& timeout(duration how_long);
+  workflow_step& attempts(std::uint32_t how_many);
+  workflow_step& backoff(duration first, double factor = 2, std::optional<duration> max = std::nullopt);
+  workflow_step& heartbeat(duration at_least_every);
+  /// The instance that performs it must carry this label.
+  workflow_step& label(std::string key, std::string value);
+  workflow_step& in_doubt(fairlead::in_doubt what);
+  workflow_step& on_failure(fairlead::on_failure what);
+  workflow_step& cool_off(duration how_long);
+  workflow_step& undo(const undo_call& how);
+  workflow_step& undo(std::string call, std::string json_template);
+  /// There is nothing to undo.
+  workflow_step& undo_none();
+  /// Once it has happened the task only goes forward.
+  workflow_step& pivot();
+
+  /// What input and output must be, by their Protobuf types: checked when it is deployed and at each step.
+  template <class Input, class Output>
+  workflow_step& types() {
+    return input_type<Input>().template output_type<Output>();
+  }
+  template <class Input>
+  workflow_step& input_type() {
+    return set_type(Input::descriptor(), true);
+  }
+  template <class Output>
+  workflow_step& output_type() {
+    return set_type(Output::descriptor(), false);
+  }
+
+  /// Another step of the same workflow.
+  workflow_step step(std::string name) const;
+
+ private:
+  friend class workflow;
+  workflow_step(std::shared_ptr<detail::workflow_state> of, int index) : of_(std::move(of)), index_(index) {}
+  workflow_step& set_type(const google::protobuf::Descriptor* type, bool input);
+  v1::StepDefinition& definition() const;
+
+  std::shared_ptr<detail::workflow_state> of_;
+  int index_;
+};
+
+/// Copies are the same workflow.
+class workflow {
+ public:
+  explicit workflow(std::string name);
+
+  workflow& timeout(duration how_long);
+  workflow& on_failure(fairlead::on_failure what);
+  workflow& cool_off(duration how_long);
+  /// How long finished tasks are kept; without it as the node says.
+  workflow& keep_days(std::uint32_t days);
+
+  /// Adds a step.
+  workflow_step step(std::string name);
+
+  /// Everything wrong with it that can be known without a node; empty: it may run.
+  std::vector<workflow_problem> problems() const;
+
+  /// The file that says the same, for people: the `source` of a deploy request. Types stand in it as comments.
+  std::string yaml() const;
+
+  /// For client::deploy. The error (invalid_argument) names every problem.
+  result<v1::WorkflowDefinition> definition() const;
+
+ private:
+  std::shared_ptr<detail::workflow_state> state_;
+};
+
+}  // namespace fairlead

@@ -1,0 +1,252 @@
+#include <fairlead/workflow.hpp>
+
+#include <google/protobuf/descriptor.h>
+
+#include <algorithm>
+
+#include "actors/core/expression.hpp"
+#include "actors/core/message_types.hpp"
+#include "actors/core/workflow_check.hpp"
+#include "app/library/workflow_yaml.hpp"
+#include "app/workflow_file.hpp"
+
+namespace fairlead {
+
+namespace {
+
+/// As it would stand in the definition; `problem` says what is wrong with it.
+std::string as_template(const std::string& json, std::string& problem) {
+  const auto sound = core::check_json(json);
+  if (sound.ok()) return core::minify_json(json);
+  problem = sound.failure().sentence;
+  return json;
+}
+
+template <class Definition>
+void set_backoff(Definition& out, duration first, double factor, std::optional<duration> max) {
+  auto& backoff = *out.mutable_backoff();
+  backoff.set_first_ms(first.count());
+  backoff.set_factor(factor);
+  // Who only says `first` means at least that.
+  backoff.set_max_ms(max ? max->count() : std::max<std::int64_t>(app::default_backoff_max_ms, first.count()));
+}
+
+template <class Definition>
+void set_patience(Definition& out) {
+  out.set_timeout_ms(app::default_timeout_ms);
+  out.set_attempts(app::default_attempts);
+  set_backoff(out, duration{app::default_backoff_first_ms}, app::default_backoff_factor, std::nullopt);
+}
+
+v1::OnFailure number_of(on_failure what) {
+  switch (what) {
+    case on_failure::undo: return v1::ON_FAILURE_UNDO;
+    case on_failure::cool_off: return v1::ON_FAILURE_COOL_OFF;
+    default: return v1::ON_FAILURE_PARK;
+  }
+}
+
+}  // namespace
+
+namespace detail {
+
+struct workflow_state {
+  v1::WorkflowDefinition definition;
+  std::vector<workflow_problem> problems;                  // of what could not even be written down
+  std::vector<const google::protobuf::Descriptor*> types;  // those that steps name
+};
+
+}  // namespace detail
+
+undo_call::undo_call(std::string call) {
+  definition_.set_call(std::move(call));
+  set_patience(definition_);
+}
+
+undo_call& undo_call::with(std::string json_template) {
+  definition_.set_with_json(as_template(json_template, problem_));
+  return *this;
+}
+
+undo_call& undo_call::timeout(duration how_long) {
+  definition_.set_timeout_ms(how_long.count());
+  return *this;
+}
+
+undo_call& undo_call::attempts(std::uint32_t how_many) {
+  definition_.set_attempts(how_many);
+  return *this;
+}
+
+undo_call& undo_call::backoff(duration first, double factor, std::optional<duration> max) {
+  set_backoff(definition_, first, factor, max);
+  return *this;
+}
+
+v1::StepDefinition& workflow_step::definition() const { return *of_->definition.mutable_steps(index_); }
+
+workflow_step& workflow_step::needs(const std::string& step) {
+  definition().add_needs(step);
+  return *this;
+}
+
+workflow_step& workflow_step::agent(std::string name) {
+  definition().set_agent(std::move(name));
+  return *this;
+}
+
+workflow_step& workflow_step::call(std::string name) {
+  definition().set_call(std::move(name));
+  return *this;
+}
+
+workflow_step& workflow_step::with(std::string json_template) {
+  std::string problem;
+  definition().set_with_json(as_template(json_template, problem));
+  if (!problem.empty()) of_->problems.push_back({definition().name(), "with", problem, ""});
+  return *this;
+}
+
+workflow_step& workflow_step::timeout(duration how_long) {
+  definition().set_timeout_ms(how_long.count());
+  return *this;
+}
+
+workflow_step& workflow_step::attempts(std::uint32_t how_many) {
+  definition().set_attempts(how_many);
+  return *this;
+}
+
+workflow_step& workflow_step::backoff(duration first, double factor, std::optional<duration> max) {
+  set_backoff(definition(), first, factor, max);
+  return *this;
+}
+
+workflow_step& workflow_step::heartbeat(duration at_least_every) {
+  definition().set_heartbeat_ms(at_least_every.count());
+  return *this;
+}
+
+workflow_step& workflow_step::label(std::string key, std::string value) {
+  auto& label = *definition().add_labels();
+  label.set_key(std::move(key));
+  label.set_value(std::move(value));
+  return *this;
+}
+
+workflow_step& workflow_step::in_doubt(fairlead::in_doubt what) {
+  definition().set_in_doubt(what == fairlead::in_doubt::park ? v1::IN_DOUBT_PARK : v1::IN_DOUBT_RETRY);
+  return *this;
+}
+
+workflow_step& workflow_step::on_failure(fairlead::on_failure what) {
+  definition().set_on_failure(number_of(what));
+  return *this;
+}
+
+workflow_step& workflow_step::cool_off(duration how_long) {
+  definition().set_cool_off_ms(how_long.count());
+  return *this;
+}
+
+workflow_step& workflow_step::undo(const undo_call& how) {
+  *definition().mutable_undo() = how.definition();
+  if (!how.problem().empty()) of_->problems.push_back({definition().name(), "undo.with", how.problem(), ""});
+  return *this;
+}
+
+workflow_step& workflow_step::undo(std::string call, std::string json_template) {
+  return undo(undo_call{std::move(call)}.with(std::move(json_template)));
+}
+
+workflow_step& workflow_step::undo_none() {
+  definition().mutable_undo()->Clear();
+  definition().mutable_undo()->set_none(true);
+  return *this;
+}
+
+workflow_step& workflow_step::pivot() {
+  definition().set_pivot(true);
+  return *this;
+}
+
+workflow_step& workflow_step::set_type(const google::protobuf::Descriptor* type, bool input) {
+  if (input)
+    definition().set_input_type(type->full_name());
+  else
+    definition().set_output_type(type->full_name());
+  of_->types.push_back(type);
+  return *this;
+}
+
+workflow_step workflow_step::step(std::string name) const {
+  auto& definition = of_->definition;
+  auto& step = *definition.add_steps();
+  step.set_name(std::move(name));
+  step.set_in_doubt(v1::IN_DOUBT_RETRY);
+  set_patience(step);
+  return {of_, definition.steps_size() - 1};
+}
+
+workflow::workflow(std::string name) : state_(std::make_shared<detail::workflow_state>()) {
+  state_->definition.set_name(std::move(name));
+  state_->definition.set_on_failure(v1::ON_FAILURE_PARK);
+}
+
+workflow& workflow::timeout(duration how_long) {
+  state_->definition.set_timeout_ms(how_long.count());
+  return *this;
+}
+
+workflow& workflow::on_failure(fairlead::on_failure what) {
+  state_->definition.set_on_failure(number_of(what));
+  return *this;
+}
+
+workflow& workflow::cool_off(duration how_long) {
+  state_->definition.set_cool_off_ms(how_long.count());
+  return *this;
+}
+
+workflow& workflow::keep_days(std::uint32_t days) {
+  state_->definition.set_keep_days(days);
+  return *this;
+}
+
+workflow_step workflow::step(std::string name) { return workflow_step{state_, -1}.step(std::move(name)); }
+
+std::vector<workflow_problem> workflow::problems() const {
+  auto out = state_->problems;
+  auto whole = state_->definition;
+  if (auto types = core::describe_types(state_->types))
+    whole.set_types(std::move(*types));
+  else
+    out.push_back({"", "types", types.failure().sentence, types.failure().remedy});
+  for (const auto& found : core::check_definition(whole, nullptr)) {
+    const bool known = std::any_of(out.begin(), out.end(),
+                                   [&](const workflow_problem& one) { return one.step == found.step && one.field == found.field; });
+    if (!known) out.push_back({found.step, found.field, found.sentence, found.remedy});
+  }
+  return out;
+}
+
+std::string workflow::yaml() const { return detail::yaml_of(state_->definition); }
+
+result<v1::WorkflowDefinition> workflow::definition() const {
+  const auto found = problems();
+  if (found.empty()) {
+    auto out = state_->definition;
+    if (!state_->types.empty()) out.set_types(*core::describe_types(state_->types));
+    return out;
+  }
+  error out{v1::ERROR_CODE_INVALID_ARGUMENT, "workflow " + state_->definition.name() + ":", found.front().remedy};
+  for (const auto& one : found) {
+    out.sentence += found.size() > 1 ? "\n  " : " ";
+    if (!one.step.empty()) out.sentence += "step " + one.step + (one.field.empty() ? ": " : ", ");
+    if (!one.field.empty()) out.sentence += one.field + ": ";
+    out.sentence += one.sentence;
+  }
+  return out;
+}
+
+}  // namespace fairlead

@@ -1,0 +1,107 @@
+#include "app/library/workflow_yaml.hpp"
+
+#include <array>
+#include <charconv>
+
+#include "actors/core/json.hpp"
+#include "messages/time.hpp"
+
+namespace fairlead::detail {
+
+namespace {
+
+std::string quoted(const std::string& text) {
+  std::string out;
+  core::append_json_string(out, text);
+  return out;
+}
+
+/// The shortest spelling that is read as the same value.
+std::string number(double value) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  return {text.data(), end};
+}
+
+const char* word_of(v1::OnFailure what) {
+  switch (what) {
+    case v1::ON_FAILURE_UNDO: return "undo";
+    case v1::ON_FAILURE_COOL_OFF: return "cool_off";
+    default: return "park";
+  }
+}
+
+class writer {
+ public:
+  std::string take() { return std::move(out_); }
+
+  void line(int depth, const std::string& key, const std::string& value) {
+    out_.append(static_cast<std::size_t>(depth) * 2, ' ');
+    out_ += key + ":" + (value.empty() ? "" : " " + value) + "\n";
+  }
+
+  void comment(int depth, const std::string& text) {
+    out_.append(static_cast<std::size_t>(depth) * 2, ' ');
+    out_ += "# " + text + "\n";
+  }
+
+  /// timeout, attempts and backoff: the same for performing and for undoing.
+  template <class Definition>
+  void patience(int depth, const Definition& of) {
+    line(depth, "timeout", format_duration(of.timeout_ms()));
+    line(depth, "attempts", std::to_string(of.attempts()));
+    line(depth, "backoff",
+         "{ first: " + format_duration(of.backoff().first_ms()) + ", factor: " + number(of.backoff().factor()) +
+             ", max: " + format_duration(of.backoff().max_ms()) + " }");
+  }
+
+  void step(const v1::StepDefinition& step) {
+    line(1, step.name(), "");
+    std::string needs;
+    for (const auto& need : step.needs()) needs += (needs.empty() ? "" : ", ") + need;
+    if (!needs.empty()) line(2, "needs", "[" + needs + "]");
+    line(2, "agent", quoted(step.agent()));
+    line(2, "call", quoted(step.call()));
+    if (!step.with_json().empty()) line(2, "with", step.with_json());
+    patience(2, step);
+    if (step.heartbeat_ms() != 0) line(2, "heartbeat", format_duration(step.heartbeat_ms()));
+    std::string labels;
+    for (const auto& label : step.labels()) labels += (labels.empty() ? "" : ", ") + quoted(label.key()) + ": " + quoted(label.value());
+    if (!labels.empty()) line(2, "labels", "{ " + labels + " }");
+    if (step.in_doubt() == v1::IN_DOUBT_PARK) line(2, "in_doubt", "park");
+    if (step.on_failure() != v1::ON_FAILURE_UNSPECIFIED) line(2, "on_failure", word_of(step.on_failure()));
+    if (step.cool_off_ms() != 0) line(2, "cool_off", format_duration(step.cool_off_ms()));
+    if (step.pivot()) line(2, "pivot", "true");
+    // Their descriptors came from code, so there is no file that `types` could name.
+    if (!step.input_type().empty()) comment(2, "input_type: " + step.input_type());
+    if (!step.output_type().empty()) comment(2, "output_type: " + step.output_type());
+    if (step.has_undo()) undo(step.undo());
+  }
+
+ private:
+  void undo(const v1::UndoDefinition& undo) {
+    line(2, "undo", undo.none() ? "none" : "");
+    if (undo.none()) return;
+    line(3, "call", quoted(undo.call()));
+    if (!undo.with_json().empty()) line(3, "with", undo.with_json());
+    patience(3, undo);
+  }
+
+  std::string out_;
+};
+
+}  // namespace
+
+std::string yaml_of(const v1::WorkflowDefinition& definition) {
+  writer out;
+  out.line(0, "workflow", definition.name());
+  if (definition.timeout_ms() != 0) out.line(0, "timeout", format_duration(definition.timeout_ms()));
+  if (definition.keep_days() != 0) out.line(0, "retention", std::to_string(definition.keep_days()) + "d");
+  out.line(0, "on_failure", word_of(definition.on_failure()));
+  if (definition.cool_off_ms() != 0) out.line(0, "cool_off", format_duration(definition.cool_off_ms()));
+  out.line(0, "steps", "");
+  for (const auto& step : definition.steps()) out.step(step);
+  return out.take();
+}
+
+}  // namespace fairlead::detail
