@@ -2,8 +2,8 @@
 #include <charconv>
 
 #include "actors/agents/secrets_reference.hpp"
-#include "actors/core/expression_path.hpp"
 #include "actors/core/labels.hpp"
+#include "actors/core/limit_book.hpp"
 #include "actors/core/nearest.hpp"
 #include "app/config_parts.hpp"
 #include "app/yaml_labels.hpp"
@@ -27,7 +27,6 @@ constexpr std::int64_t most_held = 1'000'000;
 constexpr std::uint32_t most_rate = 1'000'000;
 constexpr std::size_t most_limits = 32;
 constexpr std::size_t most_secrets = 256;
-constexpr std::size_t longest_key_path = 256;
 
 void read_breaker(const yaml_node& node, v1::BreakerPolicy& out) {
   if (node.is_word("off")) {
@@ -72,13 +71,6 @@ bool parse_rate(const std::string& text, v1::LimitPolicy& out) {
   return true;
 }
 
-bool is_key_path(const std::string& text) {
-  if (text == ".") return true;  // the whole input
-  if (text.size() > longest_key_path || text.empty() || (text.front() != '.' && text.front() != '[')) return false;
-  const auto path = core::parse_plain_path(".input" + text);
-  return path && !path->optional;
-}
-
 /// The names of the agent's calls where the section lists them; nullopt: its calls are known only once it is there.
 std::optional<std::vector<std::string>> calls_of(const yaml_node& agent) {
   for (const auto& [key, value] : agent.entries()) {
@@ -110,7 +102,7 @@ void read_limit(const yaml_node& node, const std::optional<std::vector<std::stri
   }
   if (const auto key = section.find("key")) {
     const auto text = key->text();
-    if (text && !is_key_path(*text)) key->expected("a path into the step's input, such as .customer.id");
+    if (text && !core::valid_limit_key(*text)) key->expected("a path into the step's input, such as .customer.id");
     if (text) limit.set_key(*text);
   }
   const auto concurrency = section.find("concurrency");

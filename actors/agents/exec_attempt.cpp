@@ -14,7 +14,8 @@ namespace fairlead::agents {
 
 namespace {
 
-constexpr std::size_t kept_errors = 4'096;
+// Of stderr: what exec_outcome.cpp hides where the beginning is lost, and enough behind it to be shown.
+constexpr std::size_t kept_errors = longest_secret_spelling + 4'096;
 constexpr int turns = 4;  // reads in a row before others have their turn
 constexpr auto longest_margin = std::chrono::milliseconds{20};
 
@@ -133,7 +134,7 @@ void exec_attempt::take_errors() {
   drain(errors_, turns, [this](std::string_view bytes) {
     auto& kept = result_.errors;
     kept += bytes;
-    if (kept.size() <= kept_errors) return;
+    if (kept.size() <= 2 * kept_errors) return;  // rarely, because all of it moves
     kept.erase(0, kept.size() - kept_errors);
     result_.errors_cut = true;
   });

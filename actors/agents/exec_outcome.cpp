@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::size_t shown_bytes = 300;
 constexpr std::size_t shown_lines = 3;
-// Where the beginning of stderr is lost, a secret may have been cut in two there; a piece of that size is not shown.
-constexpr std::size_t hidden_bytes = 1'024;
 
 bool among(const std::vector<exit_range>& ranges, int code) {
   return std::any_of(ranges.begin(), ranges.end(), [code](const exit_range& r) { return code >= r.first && code <= r.last; });
@@ -118,7 +116,8 @@ std::string last_words(const exec_ending& ending, const secrets* known) {
   auto text = ending.errors;
   if (known != nullptr) text = known->redact(std::move(text));
   std::string_view rest = text;
-  if (ending.errors_cut && known != nullptr) rest.remove_prefix(std::min(hidden_bytes, rest.size()));
+  // Where the beginning is lost, a secret may have been cut in two there.
+  if (ending.errors_cut && known != nullptr) rest.remove_prefix(std::min(longest_secret_spelling, rest.size()));
   std::string out;
   for (std::size_t lines = 0; lines < shown_lines && !rest.empty();) {
     const auto line_break = rest.find_last_of("\r\n");

@@ -9,6 +9,9 @@
 
 namespace fairlead::agents {
 
+/// A secret has at most 64 KiB, and twice that when it is spelled in hexadecimal.
+inline constexpr std::size_t longest_secret_spelling = std::size_t{128} << 10;
+
 struct exec_ending {
   enum class kind {
     not_started,  // `stage` and the errno in `value` say why; nothing ran

@@ -206,4 +206,12 @@ std::vector<const limit_rule*> limit_book::rules() const {
   return out;
 }
 
+bool valid_limit_key(std::string_view key) {
+  constexpr std::size_t longest = 256;
+  if (key == ".") return true;  // the whole input
+  if (key.empty() || key.size() > longest || (key.front() != '.' && key.front() != '[')) return false;
+  const auto path = parse_plain_path(".input" + std::string{key});
+  return path && !path->optional;
+}
+
 }  // namespace fairlead::core

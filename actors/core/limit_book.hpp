@@ -50,6 +50,9 @@ struct limit_rule {
   std::string name() const;
 };
 
+/// Whether `key` can stand in a LimitPolicy: `.` or a plain path into the input, at most 256 bytes.
+bool valid_limit_key(std::string_view key);
+
 class limit_book {
  public:
   /// What the agent's registration says. True: there are other limits than before, not merely other numbers; then what waits has to be asked

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "actors/agent_host.hpp"
+#include "actors/agents/exec_outcome.hpp"
 #include "actors/agents/exec_progress.hpp"
 #include "actors/agents/secrets_vault.hpp"
 #include "tests/actors/exec_test_support.hpp"
@@ -87,6 +88,17 @@ TEST_F(exec_outcomes, a_command_that_fills_stderr_is_neither_blocked_nor_kept) {
   EXPECT_EQ(brief(result), "permanent exit_70");
   EXPECT_NE(result.fault->message().find("a line of complaint / last"), std::string::npos) << result.fault->message();
   EXPECT_LT(result.fault->message().size(), 500U);
+}
+
+TEST_F(exec_outcomes, the_end_of_a_secret_whose_beginning_was_lost_is_not_shown) {
+  const agents::secret_vault known;
+  agents::exec_ending ending;
+  ending.errors = std::string(6'000, 'k') + "\n-----END KEY-----";
+  EXPECT_NE(agents::last_words(ending, &known), "");
+  ending.errors_cut = true;
+  EXPECT_EQ(agents::last_words(ending, &known), "") << "all of it may be what is left of a long secret";
+  ending.errors = std::string(agents::longest_secret_spelling, 'k') + "\nno space left";
+  EXPECT_EQ(agents::last_words(ending, &known), "no space left");
 }
 
 TEST_F(exec_outcomes, output_over_the_cap_ends_the_command_and_leaves_doubt) {

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <future>
 #include <map>
 #include <mutex>
@@ -285,6 +286,32 @@ TEST_F(library_node, what_is_wrong_is_said_before_anything_runs) {
   twice.call("sell").perform(handler);
   twice.call("sell").perform(handler);
   EXPECT_EQ(why(options_, {twice}), "agent shop: call sell has two handlers");
+  const auto refused = [&](const std::function<void(agent&)>& set) {
+    agent wrong{"shop"};
+    wrong.call("sell").perform(handler);
+    set(wrong);
+    return why(options_, {wrong});
+  };
+  EXPECT_NE(refused([](agent& a) { a.label("zo=ne", "eu"); }).find("a label of it is not"), std::string::npos);
+  EXPECT_NE(refused([](agent& a) {
+              limit_settings by;
+              by.concurrency = 1;
+              by.key = "customer";
+              a.limit(by);
+            }).find("not a path into the step's input"),
+            std::string::npos);
+  EXPECT_NE(refused([](agent& a) {
+              retry_settings how;
+              how.try_timeout = -1s;
+              a.retry(how);
+            }).find("try_timeout is negative"),
+            std::string::npos);
+  EXPECT_NE(refused([](agent& a) {
+              breaker_settings how;
+              how.open_for = 1000h;
+              a.breaker(how);
+            }).find("longer than a day"),
+            std::string::npos);
   agent one{"shop"};
   one.call("sell").perform(handler);
   EXPECT_EQ(why(options_, {one, one}), "there are two agents named shop");
