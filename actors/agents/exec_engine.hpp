@@ -13,13 +13,14 @@
 #include <utility>
 #include <vector>
 
+#include "actors/agents/attempt_inbox.hpp"
 #include "actors/agents/descriptor.hpp"
 #include "actors/agents/exec_attempt.hpp"
 #include "actors/agents/exec_spawner.hpp"
 
 namespace fairlead::agents {
 
-using exec_jobs = std::vector<std::pair<std::uint64_t, std::unique_ptr<exec_job>>>;
+using exec_jobs = attempt_inbox<exec_job>::jobs;
 
 class exec_engine {
  public:

@@ -37,7 +37,7 @@ class http_loop::engine {
     for (;;) {
       jobs_.clear();
       stops_.clear();
-      if (!owner_.take(jobs_, stops_)) break;
+      if (!owner_.inbox_.take(jobs_, stops_)) break;
       try {
         turn();
       } catch (const std::bad_alloc&) {
@@ -185,7 +185,7 @@ class http_loop::engine {
   }
 
   void finish(std::uint64_t ticket, const http_job& job, http_answer answer) {
-    if (!owner_.claim(job.key, ticket)) return;
+    if (!owner_.inbox_.claim(job.key, ticket)) return;
     try {
       job.finished(std::move(answer));
     } catch (...) {
@@ -219,16 +219,9 @@ class http_loop::engine {
   std::unordered_map<std::uint64_t, std::unique_ptr<http_transfer>> active_;  // by ticket
   std::deque<overdue> overdue_;                                               // by report_at
   std::vector<curl_easy_handle> spare_;
-  std::vector<std::pair<std::uint64_t, std::unique_ptr<http_job>>> jobs_;
+  attempt_inbox<http_job>::jobs jobs_;
   std::vector<std::uint64_t> stops_;
 };
-
-std::size_t http_loop::key_hash::operator()(const attempt_key& key) const noexcept {
-  auto mix = key.task_number * 0x9e3779b97f4a7c15ULL;
-  mix ^= (static_cast<std::uint64_t>(key.step) << 33) ^ (static_cast<std::uint64_t>(key.attempt) << 2) ^
-         static_cast<std::uint64_t>(key.direction);
-  return static_cast<std::size_t>(mix ^ (mix >> 29));
-}
 
 http_loop::http_loop(const http_limits& limits) : engine_(std::make_unique<engine>(*this, limits)) {
   thread_ = std::thread([this] {
@@ -244,55 +237,18 @@ http_loop::http_loop(const http_limits& limits) : engine_(std::make_unique<engin
 http_loop::~http_loop() { shut_down(); }
 
 void http_loop::submit(std::unique_ptr<http_job> job) {
-  bool wake = false;
-  {
-    const std::lock_guard lock{guard_};
-    if (closed_) return;
-    const auto ticket = next_ticket_++;
-    if (!live_.emplace(job->key, ticket).second) throw std::logic_error("an attempt that is under way was started again");
-    wake = submitted_.empty() && stopped_.empty();
-    submitted_.emplace_back(ticket, std::move(job));
-  }
-  if (wake) engine_->wake();
+  if (inbox_.submit(std::move(job))) engine_->wake();
 }
 
 void http_loop::stop(const attempt_key& which) {
-  bool wake = false;
-  {
-    const std::lock_guard lock{guard_};
-    const auto it = live_.find(which);
-    if (it == live_.end()) return;
-    wake = submitted_.empty() && stopped_.empty();
-    stopped_.push_back(it->second);
-    live_.erase(it);
-  }
-  if (wake) engine_->wake();
+  if (inbox_.stop(which)) engine_->wake();
 }
 
 void http_loop::shut_down() {
-  {
-    const std::lock_guard lock{guard_};
-    closed_ = true;
-    live_.clear();
-  }
+  inbox_.close();
   engine_->wake();
   const std::lock_guard joining{joining_};
   if (thread_.joinable()) thread_.join();
-}
-
-bool http_loop::take(std::vector<std::pair<std::uint64_t, std::unique_ptr<http_job>>>& jobs, std::vector<std::uint64_t>& stops) {
-  const std::lock_guard lock{guard_};
-  jobs.swap(submitted_);
-  stops.swap(stopped_);
-  return !closed_;
-}
-
-bool http_loop::claim(const attempt_key& key, std::uint64_t ticket) {
-  const std::lock_guard lock{guard_};
-  const auto it = live_.find(key);
-  if (it == live_.end() || it->second != ticket) return false;
-  live_.erase(it);
-  return true;
 }
 
 }  // namespace fairlead::agents

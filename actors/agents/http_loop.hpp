@@ -2,8 +2,6 @@
 // One thread that carries all transfers of one http agent, over libcurl's multi interface.
 //
 // Thread rules: submit, stop and shut_down come from any thread; a job's `finished` is called on the loop's thread, with no lock held.
-// An attempt is `live` from submit until it is stopped or claimed for its completion, whichever is first, under one mutex: so a stopped
-// attempt never completes, and no attempt completes twice. (A completion claimed just before may still be on its way when stop returns.)
 
 #include <chrono>
 #include <cstddef>
@@ -18,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/agents/attempt_inbox.hpp"
 #include "actors/agents/backend.hpp"
 #include "actors/agents/http_request.hpp"
 #include "actors/agents/http_response.hpp"
@@ -65,22 +64,7 @@ class http_loop {
 
  private:
   class engine;  // what only the loop's thread touches
-  struct key_hash {
-    std::size_t operator()(const attempt_key& key) const noexcept;
-  };
-
-  // The loop's side. `take` gives what has come since the last call; false once the loop has to end.
-  bool take(std::vector<std::pair<std::uint64_t, std::unique_ptr<http_job>>>& jobs, std::vector<std::uint64_t>& stops);
-  // True when the attempt was neither stopped nor completed yet; after that it is completed.
-  bool claim(const attempt_key& key, std::uint64_t ticket);
-
-  std::mutex guard_;
-  bool closed_ = false;
-  std::uint64_t next_ticket_ = 1;  // tells a job from a later one with the same key
-  std::unordered_map<attempt_key, std::uint64_t, key_hash> live_;
-  std::vector<std::pair<std::uint64_t, std::unique_ptr<http_job>>> submitted_;
-  std::vector<std::uint64_t> stopped_;
-
+  attempt_inbox<http_job> inbox_;
   std::unique_ptr<engine> engine_;
   std::mutex joining_;
   std::thread thread_;
