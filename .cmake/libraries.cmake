@@ -25,6 +25,9 @@ find_plain_library(caf caf/all.hpp caf_io caf_core)
 find_plain_library(lmdb lmdb.h lmdb)
 find_plain_library(jq jq.h jq onig)
 find_plain_library(xxhash xxhash.h xxhash)
+find_plain_library(edit histedit.h edit)
+find_plain_library(microhttpd microhttpd.h microhttpd)
+find_plain_library(prometheus prometheus/text_serializer.h prometheus-cpp-core)
 target_link_libraries(fairlead::caf INTERFACE Threads::Threads)
 
 # Only an example needs it: without it that example is left out.

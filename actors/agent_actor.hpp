@@ -2,10 +2,11 @@
 // An agent host in CAF.
 
 #include <memory>
+#include <string>
 
 #include "actors/agent_host.hpp"
 #include "actors/interfaces.hpp"
-#include "actors/store_actor.hpp"
+#include "actors/supervised.hpp"
 
 namespace fairlead {
 
@@ -13,8 +14,10 @@ struct agent_setup {
   agent_host::identity who;
   std::shared_ptr<agents::backend> backend;  // shut down when the actor ends
   const clock* time = nullptr;
-  scheduler_actor scheduler;
-  fatal_handler on_fatal;
+  observer* log = nullptr;  // may be null
+  std::string node;         // where it runs, for people
+  /// Whom it asks where the shards are, as its first act and again every few seconds. Null: whoever spawns it sends it each shard_route.
+  links_actor links;
 };
 
 class agent_shell;
@@ -24,7 +27,7 @@ struct agent_state {
   static inline const char* name = "agent";
 };
 
-/// Registers with the Scheduler as its first act.
-agent_actor::behavior_type run_agent(agent_actor::stateful_pointer<agent_state> self, agent_setup setup);
+/// Registers with each shard that it is told a route to. An exception ends it, for its guardian to start another one (as a higher incarnation).
+agent_actor::behavior_type run_agent(supervised_stateful_pointer<agent_actor, agent_state> self, agent_setup setup);
 
 }  // namespace fairlead

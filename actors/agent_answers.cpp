@@ -5,8 +5,12 @@
 
 #include "actors/agent_heartbeats.hpp"
 #include "actors/core/expression.hpp"
+#include "actors/core/labels.hpp"
+#include "actors/core/limit_book.hpp"
 #include "actors/core/task_record.hpp"
 #include "actors/core/text.hpp"
+#include "actors/core/workflow_check.hpp"
+#include "messages/ids.hpp"
 
 namespace fairlead {
 
@@ -17,11 +21,50 @@ constexpr std::size_t sentence_limit = 1024;     // and of what is said about it
 constexpr std::uint32_t most_tries = 1'000'000;  // in one attempt
 constexpr std::int64_t day_ms = 24LL * 3'600'000;
 
+constexpr std::size_t call_limit = 256;  // bytes of a call's name
+constexpr int most_calls = 10'000;       // of an agent
+constexpr int most_limits = 1'000;
+
+bool plain(const std::string& text, std::size_t limit) {
+  return text.size() <= limit && core::clean_text(text, text.size()) == text &&
+         std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+}
+
+template <class Names>
+bool are_calls(const Names& names) {
+  return names.size() <= most_calls && std::all_of(names.begin(), names.end(), [](const auto& one) { return plain(one, call_limit); });
+}
+
 bool said_by_holder(const agent_process& who, const v1::StepRecord& step) {
   return step.instance() == who.instance && step.incarnation() == who.incarnation;
 }
 
 }  // namespace
+
+std::optional<error> check_registration(const v1::RegisterAgent& said) {
+  const auto wrong = [&said](const std::string& what) {
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT,
+                 "the registration of agent instance " + core::clean_text(said.instance(), 80) + " makes no sense: " + what,
+                 "look at the agent's config, and whether its node runs the same release"};
+  };
+  // As ids of tasks: they stand in logs, in commands of operators and in rows.
+  if (!valid_task_id(said.instance())) return wrong("the instance's name is not 1 to 256 of the characters A-Z a-z 0-9 . _ : @ / -");
+  if (!core::valid_agent_name(said.agent())) return wrong("the agent's name is none");
+  if (!said.node().empty() && !core::valid_agent_name(said.node())) return wrong("the node's name is none");
+  if (!plain(said.kind(), code_limit)) return wrong("its kind is no short plain text");
+  if (!are_calls(said.calls()) || !are_calls(said.lookups())) return wrong("it lists too many calls, or a name that is none");
+  if (said.labels_size() > core::max_labels || !std::all_of(said.labels().begin(), said.labels().end(), core::valid_label))
+    return wrong("it has too many labels, or one that is none");
+  if (said.policies_size() > most_calls) return wrong("it has too many policies");
+  for (const auto& one : said.policies())
+    if (!plain(one.call(), call_limit) || one.key_valid_for_ms() < 0)
+      return wrong("a policy is of no call, or keeps keys for less than no time");
+  if (said.limits_size() > most_limits) return wrong("it has too many limits");
+  for (const auto& one : said.limits())
+    if (!plain(one.call(), call_limit) || one.rate_per_ms() < 0 || (!one.key().empty() && !core::valid_limit_key(one.key())))
+      return wrong("a limit is of no call, by no path into the input, or for less than no time");
+  return std::nullopt;
+}
 
 bool may_speak_for(const agent_process& who, const v1::TaskRecord& record, std::uint32_t step) {
   if (step >= static_cast<std::uint32_t>(record.steps_size())) return false;

@@ -3,12 +3,17 @@
 // not hold. Whatever it says becomes an event whose numbers and texts are within bounds, and of no step but its own.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "actors/core/decision.hpp"
 #include "messages/agent.pb.h"
+#include "messages/error.hpp"
 
 namespace fairlead {
+
+/// Why a registration cannot be taken as it stands; nullopt: it can.
+std::optional<error> check_registration(const v1::RegisterAgent& said);
 
 /// Who is talking.
 struct agent_process {

@@ -65,6 +65,10 @@ std::optional<moment> attempt_pulse::acknowledged(std::uint64_t sequence) {
   return until;
 }
 
+void attempt_pulse::shorten(duration by) {
+  for (auto& one : awaited_) one.at -= by;
+}
+
 bool progress_inbox::put(const agents::attempt_key& key, agents::attempt_progress what) {
   const std::lock_guard lock{guard_};
   const auto [found, fresh] = waiting_.try_emplace(key);

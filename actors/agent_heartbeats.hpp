@@ -16,14 +16,6 @@
 
 namespace fairlead {
 
-struct attempt_key_hash {
-  std::size_t operator()(const agents::attempt_key& key) const noexcept {
-    const auto low = (static_cast<std::uint64_t>(key.step) << 40) ^ (static_cast<std::uint64_t>(key.attempt) << 8) ^
-                     static_cast<std::uint64_t>(key.direction);
-    return std::hash<std::uint64_t>{}(key.task_number * 0x9e3779b97f4a7c15ULL ^ low);
-  }
-};
-
 /// Bytes kept of what an attempt says about itself.
 inline constexpr std::size_t progress_note_limit = 256;
 inline constexpr std::size_t checkpoint_limit = 65'536;
@@ -46,6 +38,11 @@ class attempt_pulse {
 
   /// The next heartbeat; whose it is the caller adds.
   v1::Heartbeat beat(moment now);
+
+  /// The lease is over sooner by so much than was thought when the heartbeats that are on their way were sent.
+  void shorten(duration by);
+  /// Whether a lease hangs on it.
+  bool keeps_lease() const noexcept { return period_.count() > 0; }
 
   /// Heartbeat `sequence` is durable. How long the lease is by that; nullopt: it says nothing new.
   std::optional<moment> acknowledged(std::uint64_t sequence);
@@ -78,7 +75,7 @@ class progress_inbox {
 
  private:
   std::mutex guard_;
-  std::unordered_map<agents::attempt_key, agents::attempt_progress, attempt_key_hash> waiting_;
+  std::unordered_map<agents::attempt_key, agents::attempt_progress, agents::attempt_key_hash> waiting_;
 };
 
 }  // namespace fairlead

@@ -10,7 +10,6 @@ namespace fairlead {
 namespace {
 
 constexpr duration resend_after = std::chrono::seconds{2};
-constexpr std::size_t over_limit = 1'024;  // attempts remembered though they are over; a second message comes soon or not at all
 
 // The host that is inside its backend's `start` on this thread. Completions may come from any thread; only those of this very one are taken at
 // once. No member could say so: other threads would read it while it is written.
@@ -27,8 +26,6 @@ class starting {
  private:
   const agent_host* outer_;
 };
-
-agents::attempt_key key_of(const v1::Perform& what) { return {what.task_number(), what.step(), what.direction(), what.attempt()}; }
 
 agents::attempt_result secret_fault(const error& why) {
   const auto* code = why.code == v1::ERROR_CODE_NOT_FOUND ? "secret_unknown" : "secret_not_allowed";
@@ -68,28 +65,22 @@ const agents::retry_policy& agent_host::policy_of(const std::string& call) const
 
 // ---- begin ----
 
-void agent_host::perform(v1::PerformBatch what) {
-  if (what.epoch() < epoch_) return;
-  epoch_ = what.epoch();
-  for (auto& item : *what.mutable_items()) start(item);
-}
-
-void agent_host::start(v1::Perform& what) {
-  const auto key = key_of(what);
+void agent_host::start(v1::Perform& what, duration offset) {
+  const auto key = agents::key_of(what);
   if (held_.count(key) != 0) return;
   const auto known = outcomes_.find(key);
   if (known != outcomes_.end()) {
-    *gathered_.add_items() = known->second.outcome;
+    gather(key, known->second.outcome);
     return;
   }
-  const auto now = time_.now();
-  const auto complete_by = from_unix_ms(what.complete_by_unix_ms());
+  const auto now = time_.steady();
+  const auto complete_by = in_own_time(what.complete_by_unix_ms(), offset);
   const auto by_heartbeat = what.heartbeat_ms() > 0 && what.heartbeat_by_unix_ms() != 0;
-  const auto lease_end = by_heartbeat ? std::min(complete_by, from_unix_ms(what.heartbeat_by_unix_ms())) : complete_by;
-  if (lease_end <= now || over_.count(key) != 0) return;
+  const auto lease_end = by_heartbeat ? std::min(complete_by, in_own_time(what.heartbeat_by_unix_ms(), offset)) : complete_by;
+  if (lease_end <= now || told_.has(key) || cut_.has(key)) return;
   const auto tries_end = planted_ != nullptr && planted_->retry_past_lease ? complete_by + std::chrono::seconds{10} : complete_by;
-  held_attempt one{
-      complete_by, lease_end, {policy_of(what.call()), {key.task_number, key.step, key.attempt}, tries_end}, what.budget_ms(), now};
+  held_attempt one{offset,           complete_by, lease_end, {policy_of(what.call()), {key.task_number, key.step, key.attempt}, tries_end},
+                   what.budget_ms(), now};
   if (what.direction() == v1::DIRECTION_LOOKUP && !can_look_up(what.call())) {
     // The Scheduler may know an older registration than ours. Left to the backend, the call itself might be carried out.
     one.tries.begin(now);
@@ -98,10 +89,14 @@ void agent_host::start(v1::Perform& what) {
     return;
   }
   if (what.heartbeat_ms() > 0) one.pulse = std::make_unique<attempt_pulse>(duration{what.heartbeat_ms()}, now);
+  // It may have been under way for long.
+  if (what.budget_ms() > 0) what.set_budget_ms(std::min(what.budget_ms(), (complete_by - now).count()));
+  one.budget_ms = what.budget_ms();
   if (one.tries.may_repeat()) one.kept = std::make_unique<v1::Perform>(what);
-  if (auto at_once = begin(key, one, what); at_once && ended(key, one, std::move(*at_once))) return;
+  if (auto at_once = begin(key, one, what, now); at_once && ended(key, one, std::move(*at_once))) return;
   one.reminder = reminders_.end();
   const auto kept = held_.emplace(key, std::move(one)).first;
+  ++side_of(key).held;
   remind(key, kept->second, now);
 }
 
@@ -110,13 +105,13 @@ bool agent_host::can_look_up(const std::string& call) const {
   return std::find(offered.begin(), offered.end(), call) != offered.end();
 }
 
-std::optional<agents::attempt_result> agent_host::begin(const agents::attempt_key& key, held_attempt& one, v1::Perform& what) {
-  const auto now = time_.now();
+std::optional<agents::attempt_result> agent_host::begin(const agents::attempt_key& key, held_attempt& one, v1::Perform& what, moment now) {
   one.tries.begin(now);
   what.set_try_number(one.tries.number());
   if (planted_ != nullptr && planted_->new_key_per_try && one.tries.number() > 1)
     what.set_idempotency_key(what.idempotency_key() + "/" + std::to_string(one.tries.number()));
-  what.set_try_until_unix_ms(to_unix_ms(one.tries.until()));
+  what.set_complete_by_unix_ms(to_wall_ms(one.complete_by, now));
+  what.set_try_until_unix_ms(to_wall_ms(one.tries.until(), now));
   const auto secret = with_secrets(what);
   if (!secret) return secret_fault(secret.failure());
 
@@ -157,15 +152,16 @@ void agent_host::finished(const agents::attempt_key& key, agents::attempt_result
   if (ended(key, one, std::move(result)))
     drop(found);
   else
-    remind(key, one, time_.now());
+    remind(key, one, time_.steady());
 }
 
 bool agent_host::ended(const agents::attempt_key& key, held_attempt& one, agents::attempt_result result) {
-  const auto now = time_.now();
+  const auto now = time_.steady();
   one.tries.finish(result.tries, now);
-  // Its end may have come while nobody looked: what is said now would be believed by nobody, or wrongly.
+  // Its end may have come while nobody looked (the whole process may have been stopped): what is said now would be believed by nobody, or
+  // wrongly.
   if (lease_over(one, now)) {
-    remember_over(key, one.complete_by);
+    cut_.add(key);
     return true;
   }
   if (result.fault) {
@@ -182,7 +178,7 @@ bool agent_host::ended(const agents::attempt_key& key, held_attempt& one, agents
 std::string agent_host::redacted(std::string text) const { return who_.secrets ? who_.secrets->redact(std::move(text)) : text; }
 
 void agent_host::report(const agents::attempt_key& key, held_attempt& one, agents::attempt_result result) {
-  const auto now = time_.now();
+  const auto now = time_.steady();
   v1::Outcome outcome;
   outcome.set_task_number(key.task_number);
   outcome.set_step(key.step);
@@ -205,33 +201,27 @@ void agent_host::report(const agents::attempt_key& key, held_attempt& one, agent
     if (lookup) outcome.set_verdict(result.verdict == v1::LOOKUP_VERDICT_UNSPECIFIED ? v1::LOOKUP_VERDICT_UNKNOWN : result.verdict);
     if (!lookup || result.verdict == v1::LOOKUP_VERDICT_DONE) outcome.set_output(redacted(std::move(result.output)));
   }
-  *gathered_.add_items() = outcome;
-  outcomes_[key] = {std::move(outcome), now, one.complete_by};
+  gather(key, outcome);
+  if (planted_ != nullptr && planted_->drop_when_away) {
+    told_.add(key);
+    return;
+  }
+  outcomes_[key] = {std::move(outcome), now};
   if (!resend_at_) resend_at_ = now + resend_after;
 }
 
-void agent_host::remember_over(const agents::attempt_key& key, moment complete_by) {
-  if (complete_by <= time_.now() || !over_.insert(key).second) return;
-  over_order_.push_back(key);
-  if (over_order_.size() <= over_limit) return;
-  over_.erase(over_order_.front());
-  over_order_.pop_front();
-}
-
-void agent_host::acknowledged(const v1::OutcomeAckBatch& what) {
-  for (const auto& item : what.items()) {
-    const auto found = outcomes_.find({item.task_number(), item.step(), item.direction(), item.attempt()});
-    if (found == outcomes_.end()) continue;
-    remember_over(found->first, found->second.complete_by);
-    outcomes_.erase(found);
-  }
-  if (outcomes_.empty()) resend_at_.reset();
+void agent_host::memory::add(const agents::attempt_key& key) {
+  if (!keys_.insert(key).second) return;
+  order_.push_back(key);
+  if (order_.size() <= limit_) return;
+  keys_.erase(order_.front());
+  order_.pop_front();
 }
 
 // ---- time ----
 
 void agent_host::expire() {
-  const auto now = time_.now();
+  const auto now = time_.steady();
   while (!reminders_.empty() && reminders_.begin()->first <= now) {
     const auto which = held_.find(reminders_.begin()->second);
     reminders_.erase(reminders_.begin());
@@ -243,7 +233,7 @@ void agent_host::expire() {
   for (auto& [key, kept] : outcomes_) {
     if (kept.sent + resend_after > now) continue;
     kept.sent = now;
-    *gathered_.add_items() = kept.outcome;
+    gather(key, kept.outcome);
   }
 }
 
@@ -251,19 +241,6 @@ std::optional<moment> agent_host::next_expiry() const {
   std::optional<moment> next = resend_at_;
   if (!reminders_.empty() && (!next || reminders_.begin()->first < *next)) next = reminders_.begin()->first;
   return next;
-}
-
-void agent_host::flush() {
-  // Heartbeats first: an outcome ends what they are about.
-  if (!beats_.items().empty()) {
-    beats_.set_instance(who_.instance);
-    beats_.set_incarnation(who_.incarnation);
-    out_.heartbeats(std::exchange(beats_, {}));
-  }
-  if (gathered_.items().empty()) return;
-  gathered_.set_instance(who_.instance);
-  gathered_.set_incarnation(who_.incarnation);
-  out_.outcomes(std::exchange(gathered_, {}));
 }
 
 }  // namespace fairlead

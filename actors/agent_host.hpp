@@ -7,8 +7,11 @@
 // attempt carries the same key and the same input, and none is begun that could not end before complete_by; a lookup that its backend does
 // not offer is answered (it is not known) and never performed; no secret leaves it in an outcome or in progress.
 //
-// Its parts: agent_host.cpp takes attempts and reports their ends, agent_host_leases.cpp looks after those under way, agent_tries.* counts
-// tries, agent_heartbeats.* keeps heartbeats.
+// It serves any number of shards, and what it has of one never mixes with what it has of another. It counts by its own monotonic clock alone:
+// agent_times.* translates what shards say. Backends are told the time by this machine's wall clock.
+//
+// Its parts: agent_host.cpp takes attempts and reports their ends, agent_host_leases.cpp looks after those under way, agent_host_shards.cpp
+// speaks with the shards, agent_tries.* counts tries, agent_heartbeats.* keeps heartbeats.
 
 #include <cstdint>
 #include <deque>
@@ -21,6 +24,7 @@
 #include <unordered_set>
 
 #include "actors/agent_heartbeats.hpp"
+#include "actors/agent_times.hpp"
 #include "actors/agent_tries.hpp"
 #include "actors/agents/backend.hpp"
 #include "actors/agents/secrets.hpp"
@@ -30,7 +34,7 @@
 
 namespace fairlead {
 
-/// Where a host's messages go.
+/// Where a host's messages go: to the shard that the batch names. One that cannot be reached gets nothing; the host says it again.
 class agent_outbox {
  public:
   virtual ~agent_outbox() = default;
@@ -62,6 +66,11 @@ class agent_host {
   /// Faults that tests switch on; never in production.
   void plant(const core::planted_faults& faults) { planted_ = &faults; }
 
+  /// A shard (of this epoch) knows the instance: it is told at once what has waited for it. False: the answer is one of an older epoch.
+  bool welcomed(const v1::AgentWelcome& what);
+  /// A shard says what the time is.
+  void acknowledged(const v1::BeaconAck& what);
+
   void perform(v1::PerformBatch what);
   void acknowledged(const v1::OutcomeAckBatch& what);
   void acknowledged(const v1::HeartbeatAckBatch& what);
@@ -75,43 +84,73 @@ class agent_host {
   std::optional<moment> next_expiry() const;
   /// It holds attempts: a clock that is set while it does must not surprise it for long.
   bool holds_any() const noexcept { return !held_.empty(); }
+  std::size_t held() const noexcept { return held_.size(); }
+  /// Of one shard.
+  std::uint32_t held(std::uint32_t shard) const;
 
   /// Sends the heartbeats and outcomes that have gathered.
   void flush();
-  bool wants_flush() const { return !gathered_.items().empty() || !beats_.items().empty(); }
+  bool wants_flush() const noexcept { return gathered_any_; }
 
  private:
   using reminders = std::multimap<moment, agents::attempt_key>;
+  // Moments are those of the own monotonic clock.
   struct held_attempt {
+    duration offset;  // to the shard's wall clock, as it counts
     moment complete_by;
     moment lease_end;  // complete_by, or earlier with a heartbeat
     attempt_tries tries;
-    std::int64_t budget_ms = 0;           // as handed over,
-    moment received;                      // and when
+    std::int64_t budget_ms = 0;           // as it was left,
+    moment received;                      // then
     std::unique_ptr<v1::Perform> kept{};  // for another try; null when there will be none
     std::optional<moment> next_try{};     // set exactly while it waits for one,
     v1::Fault last_fault{};               // because of this
     std::unique_ptr<attempt_pulse> pulse{};
     reminders::iterator reminder{};  // in reminders_, once it is held
   };
-  using held_attempts = std::unordered_map<agents::attempt_key, held_attempt, attempt_key_hash>;
+  using held_attempts = std::unordered_map<agents::attempt_key, held_attempt, agents::attempt_key_hash>;
   struct unacknowledged {
     v1::Outcome outcome;
     moment sent;
-    moment complete_by;
+  };
+  struct shard_side {
+    std::uint64_t epoch = 0;  // the highest seen; commands of a lower one are stale
+    shard_times times;
+    std::uint32_t held = 0;
+    v1::OutcomeBatch gathered;
+    v1::HeartbeatBatch beats;
+  };
+  /// Attempts that are over, so many of them: what handed them over may come a second time.
+  class memory {
+   public:
+    explicit memory(std::size_t limit) : limit_(limit) {}
+    void add(const agents::attempt_key& key);
+    bool has(const agents::attempt_key& key) const { return keys_.count(key) != 0; }
+
+   private:
+    std::size_t limit_;
+    std::unordered_set<agents::attempt_key, agents::attempt_key_hash> keys_;
+    std::deque<agents::attempt_key> order_;  // the same, oldest first
   };
 
+  std::uint32_t own(std::uint32_t shard) const;
+  shard_side& side_of(const agents::attempt_key& key) { return shards_[key.shard]; }
+  void gather(const agents::attempt_key& key, const v1::Outcome& what);
+  void forget_late(std::uint32_t shard, v1::HeartbeatBatch& what) const;
+  std::optional<duration> take_stamp(std::uint32_t shard, shard_side& side, const shard_stamp& stamp);
+  void shorten(std::uint32_t shard, duration offset);
+  std::int64_t to_wall_ms(moment at, moment now) const;
+
   const agents::retry_policy& policy_of(const std::string& call) const;
-  void start(v1::Perform& what);
+  void start(v1::Perform& what, duration offset);
   bool can_look_up(const std::string& call) const;
   /// Begins a try; its end, when the backend has it at once.
-  std::optional<agents::attempt_result> begin(const agents::attempt_key& key, held_attempt& one, v1::Perform& what);
+  std::optional<agents::attempt_result> begin(const agents::attempt_key& key, held_attempt& one, v1::Perform& what, moment now);
   /// The input with its secrets, in a copy; nullopt: there are none in it. An error ends the attempt.
   result<std::optional<v1::Perform>> with_secrets(const v1::Perform& what) const;
   /// A try has ended. False: the attempt goes on.
   bool ended(const agents::attempt_key& key, held_attempt& one, agents::attempt_result result);
   void report(const agents::attempt_key& key, held_attempt& one, agents::attempt_result result);
-  void remember_over(const agents::attempt_key& key, moment complete_by);
 
   bool lease_over(const held_attempt& one, moment now) const;
   void look_after(held_attempts::iterator which, moment now);
@@ -128,18 +167,16 @@ class agent_host {
   const clock& time_;
   agent_outbox& out_;
   const bool beats_itself_;
-  std::uint64_t epoch_ = 0;  // the highest seen; commands of a lower one are stale
+  std::map<std::uint32_t, shard_side> shards_;
 
   held_attempts held_;
   reminders reminders_;  // one for each of them: when it has to be looked after next
-  std::unordered_map<agents::attempt_key, unacknowledged, attempt_key_hash> outcomes_;
-  // Attempts that are over: the message that handed them over may come a second time.
-  std::unordered_set<agents::attempt_key, attempt_key_hash> over_;
-  std::deque<agents::attempt_key> over_order_;  // the same, oldest first
+  std::unordered_map<agents::attempt_key, unacknowledged, agents::attempt_key_hash> outcomes_;
+  memory told_{1'024};  // and the shard has acknowledged it: a second message comes soon or not at all
+  memory cut_{16'384};  // and nothing was said: as long as its record says that it is out, it may be sent again with each registration
   const core::planted_faults* planted_ = nullptr;
   std::optional<moment> resend_at_;
-  v1::OutcomeBatch gathered_;
-  v1::HeartbeatBatch beats_;
+  bool gathered_any_ = false;
   progress_inbox inbox_;
 
   // A try that a backend ends inside `start` is taken here, without a detour through the mailbox.

@@ -41,7 +41,7 @@ bool agent_host::try_again(const agents::attempt_key& key, held_attempt& one, mo
   auto& what = *one.kept;
   const auto budget = one.budget_ms - (now - one.received).count();
   if (one.budget_ms > 0) what.set_budget_ms(std::max<std::int64_t>(budget, 1));
-  auto at_once = begin(key, one, what);
+  auto at_once = begin(key, one, what, now);
   return !at_once || !ended(key, one, std::move(*at_once));
 }
 
@@ -69,20 +69,22 @@ void agent_host::remind(const agents::attempt_key& key, held_attempt& one, momen
 void agent_host::stop(held_attempts::iterator which) {
   const auto key = which->first;
   const auto under_way = which->second.tries.under_way();
-  remember_over(key, which->second.complete_by);
+  cut_.add(key);
   drop(which);
   if (under_way) backend_.stop(key);
 }
 
 void agent_host::drop(held_attempts::iterator which) {
   if (which->second.reminder != reminders_.end()) reminders_.erase(which->second.reminder);
+  --side_of(which->first).held;
   held_.erase(which);
 }
 
 // ---- heartbeats ----
 
 void agent_host::beat(const agents::attempt_key& key, held_attempt& one, moment now) {
-  auto& out = *beats_.add_items();
+  gathered_any_ = true;
+  auto& out = *side_of(key).beats.add_items();
   out = one.pulse->beat(now);
   out.set_task_number(key.task_number);
   out.set_step(key.step);
@@ -95,7 +97,7 @@ void agent_host::progressed(const agents::attempt_key& key) {
   const auto found = held_.find(key);
   if (!told || found == held_.end() || !found->second.tries.under_way()) return;
   auto& one = found->second;
-  const auto now = time_.now();
+  const auto now = time_.steady();
   if (now >= one.lease_end) return;
   if (told->percent) told->percent = std::min<std::uint32_t>(*told->percent, 100);
   // Redacted before it is cut: half a secret is one too.
@@ -109,9 +111,9 @@ void agent_host::progressed(const agents::attempt_key& key) {
 }
 
 void agent_host::acknowledged(const v1::HeartbeatAckBatch& what) {
-  const auto now = time_.now();
+  const auto now = time_.steady();
   for (const auto& item : what.items()) {
-    const auto found = held_.find({item.task_number(), item.step(), item.direction(), item.attempt()});
+    const auto found = held_.find({item.task_number(), item.step(), item.direction(), item.attempt(), own(what.shard())});
     if (found == held_.end()) continue;
     auto& one = found->second;
     if (!item.held()) {

@@ -24,6 +24,9 @@ class attempt_tries {
   /// That try is over; the backend counts `made` tries of its own in it.
   void finish(std::uint32_t made, moment now);
 
+  /// The attempt has to be over sooner by so much.
+  void shorten(duration by) { end_ -= by; }
+
   bool under_way() const noexcept { return under_way_; }
   /// Of the try that began last: 1, 2, …
   std::uint32_t number() const noexcept { return number_; }

@@ -54,8 +54,8 @@ std::string subject_of(const alert_message& what) { return (what.kind == "digest
 
 }  // namespace
 
-alert_courier::alert_courier(ports world, std::string node, const std::vector<alert_target>& targets)
-    : world_(std::move(world)), node_(std::move(node)) {
+alert_courier::alert_courier(ports world, alert_origin from, const std::vector<alert_target>& targets)
+    : world_(std::move(world)), from_(std::move(from)) {
   for (const auto& one : targets) {
     target_state state;
     state.is = one;
@@ -73,6 +73,7 @@ status alert_courier::look() {
 
   const auto view = world_.reads->read();
   const auto newest = view->get_progress().shard.next_alert();
+  say_again_if_lost(view->get_progress().epoch);
   for (std::size_t which = 0; which < targets_.size(); ++which) {
     const auto served = serve(which, *view, newest);
     if (!served.ok()) return served;
@@ -122,13 +123,25 @@ status alert_courier::open(target_state& target, const store::snapshot& from) {
   });
   if (!scanned.ok()) return scanned;
   target.seen = {newest, to_unix_ms(world_.time->now())};
-  courier_rows out;
-  out.rows.put(store::table::meta, start_row(target.is.name),
-               store::meta::encode_u64(newest) + store::meta::encode_u64(static_cast<std::uint64_t>(target.seen.at_unix_ms)));
-  out.rows.put(store::table::meta, cursor_row(target.is.name), store::meta::encode_u64(begin));
-  world_.record(std::move(out));
   target.cursor = begin;
+  record(target);
   return nothing{};
+}
+
+void alert_courier::record(const target_state& target) {
+  courier_rows out;
+  if (target.seen.at_unix_ms != 0)
+    out.rows.put(store::table::meta, start_row(target.is.name),
+                 store::meta::encode_u64(target.seen.newest) + store::meta::encode_u64(static_cast<std::uint64_t>(target.seen.at_unix_ms)));
+  out.rows.put(store::table::meta, cursor_row(target.is.name), store::meta::encode_u64(*target.cursor));
+  world_.record(std::move(out));
+}
+
+/// What was told to a Scheduler that has been replaced may have gone with it, and without a row a target counts as never seen.
+void alert_courier::say_again_if_lost(std::uint64_t epoch) {
+  if (std::exchange(epoch_, epoch) == epoch) return;
+  for (const auto& target : targets_)
+    if (target.cursor) record(target);
 }
 
 status alert_courier::serve(std::size_t which, const store::snapshot& from, std::uint64_t newest) {
@@ -174,7 +187,7 @@ result<std::optional<alert_message>> alert_courier::next_message(target_state& t
     if (passed) move_cursor(target, *passed);
     return std::optional<alert_message>{};
   }
-  return std::optional{waiting.count > room ? message_of(node_, waiting) : message_of(node_, *first)};
+  return std::optional{waiting.count > room ? message_of(from_, waiting) : message_of(from_, *first)};
 }
 
 void alert_courier::deliver(std::size_t which, alert_message what) {

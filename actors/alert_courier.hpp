@@ -39,7 +39,7 @@ class alert_courier {
     std::function<void()> wake;
   };
 
-  alert_courier(ports world, std::string node, const std::vector<alert_target>& targets);
+  alert_courier(ports world, alert_origin from, const std::vector<alert_target>& targets);
 
   /// Takes in the deliveries that have ended and begins those that may. Costs little when there is nothing to do. Errors: what a store says.
   status look();
@@ -73,11 +73,14 @@ class alert_courier {
   result<std::optional<alert_message>> next_message(target_state& target, const store::snapshot& from, std::uint64_t room);
   void deliver(std::size_t which, alert_message what);
   void move_cursor(target_state& target, std::uint64_t to);
+  void record(const target_state& target);
+  void say_again_if_lost(std::uint64_t epoch);
   bool has_to_wait(target_state& target) const;
 
   ports world_;
-  std::string node_;
+  alert_origin from_;
   std::vector<target_state> targets_;
+  std::uint64_t epoch_ = 0;  // under which it has told what it knows
   std::shared_ptr<inbox> inbox_ = std::make_shared<inbox>();
 };
 

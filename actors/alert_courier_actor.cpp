@@ -1,6 +1,6 @@
 #include "actors/alert_courier_actor.hpp"
 
-#include "actors/stop_on_bug.hpp"
+#include "actors/guardian.hpp"
 
 namespace fairlead {
 
@@ -11,8 +11,8 @@ constexpr auto look_period = std::chrono::milliseconds{250};
 
 }  // namespace
 
-courier_actor::behavior_type run_alert_courier(courier_actor::pointer self, alert_courier_setup setup) {
-  stop_on_bug(self, "alert courier", setup.on_fatal);
+courier_actor::behavior_type run_alert_courier(supervised_pointer<courier_actor> self, alert_courier_setup setup) {
+  end_on_bug(self, "alert courier");
   alert_courier::ports world;
   world.time = setup.time;
   world.reads = setup.reads;
@@ -25,7 +25,8 @@ courier_actor::behavior_type run_alert_courier(courier_actor::pointer self, aler
     if (const auto courier = caf::actor_cast<caf::strong_actor_ptr>(address))
       caf::anon_send(caf::actor_cast<courier_actor>(courier), deliver_atom_v);
   };
-  const auto shell = std::make_shared<alert_courier>(std::move(world), setup.node, setup.targets);
+  const auto shell =
+      std::make_shared<alert_courier>(std::move(world), alert_origin{setup.node, setup.shard, setup.shard_count}, setup.targets);
   self->send(self, deliver_atom_v);
   return {
       [self, shell, commands = setup.commands, on_fatal = setup.on_fatal](deliver_atom) {

@@ -1,12 +1,14 @@
 #pragma once
 // The alert courier in CAF: a look now and then, and whenever a delivery has ended.
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "actors/alert_courier.hpp"
 #include "actors/interfaces.hpp"
 #include "actors/store_actor.hpp"
+#include "actors/supervised.hpp"
 
 namespace fairlead {
 
@@ -18,10 +20,12 @@ struct alert_courier_setup {
   observer* log = nullptr;
   scheduler_actor scheduler;
   std::string node;
+  std::uint32_t shard = 0;
+  std::uint32_t shard_count = 1;
   std::vector<alert_target> targets;
   fatal_handler on_fatal;
 };
 
-courier_actor::behavior_type run_alert_courier(courier_actor::pointer self, alert_courier_setup setup);
+courier_actor::behavior_type run_alert_courier(supervised_pointer<courier_actor> self, alert_courier_setup setup);
 
 }  // namespace fairlead

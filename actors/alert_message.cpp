@@ -45,9 +45,9 @@ void alert_digest::add(const v1::AlertRecord& alert) {
   ++kinds[core::alert_kind_word(alert.kind())];
 }
 
-alert_message message_of(std::string_view node, const v1::AlertRecord& alert) {
+alert_message message_of(const alert_origin& from, const v1::AlertRecord& alert) {
   members about;
-  about.number("number", alert.number()).text("kind", core::alert_kind_word(alert.kind()));
+  about.number("number", from.shown(alert.number())).text("kind", core::alert_kind_word(alert.kind()));
   about.text("state", core::alert_state_word(alert.state())).text_or_null("task", alert.task_id());
   about.text_or_null("workflow", alert.workflow()).text_or_null("step", alert.step());
   about.text("sentence", alert.sentence()).text("remedy", alert.remedy());
@@ -55,19 +55,19 @@ alert_message message_of(std::string_view node, const v1::AlertRecord& alert) {
 
   alert_message out;
   out.last = alert.number();
-  out.body = members{}.text("node", node).raw("alert", about.end()).end();
-  out.number = std::to_string(alert.number());
-  out.key = key_of(node, out.number);
+  out.body = members{}.text("node", from.node).raw("alert", about.end()).end();
+  out.number = std::to_string(from.shown(alert.number()));
+  out.key = key_of(from.node, out.number);
   out.kind = core::alert_kind_word(alert.kind());
   out.task = alert.task_id();
   return out;
 }
 
-alert_message message_of(std::string_view node, const alert_digest& digest) {
+alert_message message_of(const alert_origin& from, const alert_digest& digest) {
   members kinds;
   for (const auto& [kind, count] : digest.kinds) kinds.number(kind, count);
   members about;
-  about.number("count", digest.count).number("first", digest.first).number("last", digest.last);
+  about.number("count", digest.count).number("first", from.shown(digest.first)).number("last", from.shown(digest.last));
   about.text("first_raised_at", format_utc(digest.first_raised_unix_ms)).text("last_raised_at", format_utc(digest.last_raised_unix_ms));
   about.raw("kinds", kinds.end());
   about.text("sentence", std::to_string(digest.count) + " alerts were raised faster than this receiver is told of them one by one.");
@@ -75,9 +75,9 @@ alert_message message_of(std::string_view node, const alert_digest& digest) {
 
   alert_message out;
   out.last = digest.last;
-  out.body = members{}.text("node", node).raw("digest", about.end()).end();
-  out.number = std::to_string(digest.last);
-  out.key = key_of(node, std::to_string(digest.first) + "-" + out.number);
+  out.body = members{}.text("node", from.node).raw("digest", about.end()).end();
+  out.number = std::to_string(from.shown(digest.last));
+  out.key = key_of(from.node, std::to_string(from.shown(digest.first)) + "-" + out.number);
   out.kind = "digest";
   return out;
 }

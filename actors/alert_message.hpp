@@ -4,15 +4,24 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 
+#include "actors/core/alert_numbers.hpp"
 #include "messages/api.pb.h"
 
 namespace fairlead {
 
+/// Whose alerts a message is about: receivers are given the numbers by which the whole cluster knows them.
+struct alert_origin {
+  std::string node;
+  std::uint32_t shard = 0;
+  std::uint32_t shard_count = 1;
+
+  std::uint64_t shown(std::uint64_t number) const { return core::alert_number({shard, number}, shard_count); }
+};
+
 /// One message to a target, and how far its cursor moves once the message has arrived.
 struct alert_message {
-  std::uint64_t last = 0;  // the number of the newest alert that it stands for
+  std::uint64_t last = 0;  // the shard's own number of the newest alert that it stands for
   std::string body;        // JSON text
   std::string key;         // the same for every try of the same message
   std::string number;      // for a command's environment
@@ -20,7 +29,7 @@ struct alert_message {
   std::string task;
 };
 
-/// Many alerts that one message stands for.
+/// Many alerts that one message stands for, by the shard's own numbers.
 struct alert_digest {
   std::uint64_t count = 0;
   std::uint64_t first = 0;
@@ -33,9 +42,9 @@ struct alert_digest {
 };
 
 /// `{"node":…,"alert":{number, kind, state, task, workflow, step, sentence, remedy, raised_at}}`; what an alert is not about is null.
-alert_message message_of(std::string_view node, const v1::AlertRecord& alert);
+alert_message message_of(const alert_origin& from, const v1::AlertRecord& alert);
 
 /// `{"node":…,"digest":{count, first, last, first_raised_at, last_raised_at, kinds, sentence, remedy}}`.
-alert_message message_of(std::string_view node, const alert_digest& digest);
+alert_message message_of(const alert_origin& from, const alert_digest& digest);
 
 }  // namespace fairlead

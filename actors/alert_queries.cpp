@@ -32,6 +32,40 @@ bool matches(const v1::AlertListRequest& what, const v1::AlertRecord& alert) {
   return std::find(what.states().begin(), what.states().end(), alert.state()) != what.states().end();
 }
 
+/// The lowest number from which on alerts were raised at that moment or later. Numbers rise with time but for clocks that were set back, so the
+/// search halves what is left. Old ones that are resolved may be gone; the next one that is there stands for them.
+result<std::uint64_t> first_raised_at(const store::snapshot& from, std::int64_t at_unix_ms) {
+  std::uint64_t low = 1;
+  std::uint64_t high = 1;
+  const std::string all{std::string_view{keys::of_namespace(default_namespace)}};
+  const auto last = from.scan_reverse(store::table::alert, all, keys::after(all), [&high](std::string_view key, std::string_view) {
+    if (const auto entry = keys::decode_alert(key)) high = entry->number + 1;
+    return false;
+  });
+  if (!last.ok()) return last.failure();
+  while (low < high) {
+    const auto middle = low + (high - low) / 2;
+    std::uint64_t found = 0;
+    const auto scanned = from.scan(store::table::alert, keys::alert(default_namespace, middle), keys::alert(default_namespace, high),
+                                   [&found](std::string_view key, std::string_view) {
+                                     if (const auto entry = keys::decode_alert(key)) found = entry->number;
+                                     return found == 0;
+                                   });
+    if (!scanned.ok()) return scanned.failure();
+    if (found == 0) {
+      high = middle;
+      continue;
+    }
+    const auto alert = store::load_alert(from, found);
+    if (!alert) return alert.failure();
+    if (*alert && (*alert)->raised_at_unix_ms() < at_unix_ms)
+      low = found + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 }  // namespace
 
 v1::AlertListReply list_alerts(const v1::AlertListRequest& what, const store::snapshot& from) {
@@ -44,7 +78,16 @@ v1::AlertListReply list_alerts(const v1::AlertListRequest& what, const store::sn
   const auto where = indexed ? store::table::unresolved_alert : store::table::alert;
   const std::string begin{std::string_view{keys::of_namespace(default_namespace)}};
   // Both tables have the same keys.
-  const auto end = what.before() != 0 ? std::string{std::string_view{keys::alert(default_namespace, what.before())}} : keys::after(begin);
+  auto before = what.before();
+  if (what.raised_before_unix_ms() != 0) {
+    const auto bound = first_raised_at(from, what.raised_before_unix_ms());
+    if (!bound) {
+      *out.mutable_error() = bound.failure().to_proto();
+      return out;
+    }
+    if (before == 0 || *bound < before) before = *bound;
+  }
+  const auto end = before != 0 ? std::string{std::string_view{keys::alert(default_namespace, before)}} : keys::after(begin);
   const auto page = std::min(what.page_size() == 0 ? default_page : what.page_size(), max_page);
   std::size_t seen = 0;
   std::uint64_t oldest = 0;  // looked at so far

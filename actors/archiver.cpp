@@ -29,6 +29,7 @@ result<archiver::pass_result> archiver::pass() {
   if (tasks->empty()) return pass_result{};
   archived_tasks out;
   out.read_at_sequence = view->get_progress().sequence;
+  out.erasures.epoch = told_epoch_ = view->get_progress().epoch;
   std::map<std::uint32_t, std::vector<task_number>> by_retention;
   for (auto& task : *tasks) {
     const auto record = store::load_task(*view, task.number);
@@ -50,8 +51,10 @@ result<archiver::pass_result> archiver::pass() {
 }
 
 // What a pass moves leaves the index of finished tasks in one batch. Where only some of it has left, tasks were brought back to life, so the
-// Scheduler dropped the message or will: it knows of them before anyone can read it here.
+// Scheduler dropped the message or will: it knows of them before anyone can read it here. And what a Scheduler was told that has been replaced
+// since and still stands was lost with it: its successor takes nothing that was meant for another epoch.
 result<archiver::last_pass> archiver::look_at_last_pass(const store::snapshot& view) {
+  if (view.get_progress().epoch != told_epoch_) return last_pass::done;
   std::size_t there = 0;
   for (const auto& key : moved_keys_) {
     const auto entry = view.get(store::table::finished, key);

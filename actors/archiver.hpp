@@ -57,7 +57,8 @@ class archiver {
   const store::store& reads_;
   std::shared_ptr<store::archive> archives_;
   retention_policy policy_;
-  std::vector<std::string> moved_keys_;  // of the pass before, in the index of finished tasks
+  std::vector<std::string> moved_keys_;  // of the pass before, in the index of finished tasks,
+  std::uint64_t told_epoch_ = 0;         // and under which epoch its message left
   bool undone_first_ = false;
   std::uint64_t alerts_seen_ = 0;                                           // up to this number alerts have been looked at in this round
   std::map<std::pair<std::string, std::string>, std::uint32_t> keep_days_;  // by a workflow's name and hash

@@ -1,6 +1,6 @@
 #include "actors/archiver_actor.hpp"
 
-#include "actors/stop_on_bug.hpp"
+#include "actors/guardian.hpp"
 
 namespace fairlead {
 
@@ -11,9 +11,9 @@ constexpr auto idle_pause = std::chrono::seconds{10};
 
 }  // namespace
 
-archiver_actor::behavior_type run_archiver(archiver_actor::pointer self, archiver_setup setup) {
+archiver_actor::behavior_type run_archiver(supervised_pointer<archiver_actor> self, archiver_setup setup) {
   const auto shell = std::make_shared<archiver>(*setup.time, *setup.reads, setup.archives, setup.policy);
-  stop_on_bug(self, "archiver", setup.on_fatal);
+  end_on_bug(self, "archiver");
   self->delayed_send(self, busy_pause, archive_atom_v);
   return {
       [self, shell, setup = std::move(setup)](archive_atom) {

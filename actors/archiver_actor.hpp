@@ -4,6 +4,7 @@
 #include "actors/archiver.hpp"
 #include "actors/interfaces.hpp"
 #include "actors/store_actor.hpp"
+#include "actors/supervised.hpp"
 
 namespace fairlead {
 
@@ -18,6 +19,6 @@ struct archiver_setup {
 };
 
 /// Spawn it detached.
-archiver_actor::behavior_type run_archiver(archiver_actor::pointer self, archiver_setup setup);
+archiver_actor::behavior_type run_archiver(supervised_pointer<archiver_actor> self, archiver_setup setup);
 
 }  // namespace fairlead

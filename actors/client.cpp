@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <caf/all.hpp>
+#include <map>
+#include <mutex>
 #include <optional>
+#include <thread>
 
 #include "actors/client_actor.hpp"
 #include "actors/client_split.hpp"
@@ -18,8 +21,12 @@ using std::chrono::steady_clock;
 
 /// A node that is up answers everything but long polls in less; after this the request is sent again.
 constexpr milliseconds longest_try{5'000};
-constexpr milliseconds longest_poll{20'000};
+/// Short, because a shard that is started again in the middle of one cannot answer it any more.
+constexpr milliseconds longest_poll{5'000};
 constexpr milliseconds longest_replies_poll{30'000};
+/// Before items are sent again whose shard was missing.
+constexpr milliseconds first_pause{100};
+constexpr milliseconds longest_pause{1'000};
 
 bool over(const v1::WatchReply& reply) {
   return reply.parked() || reply.state() == v1::TASK_STATE_COMPLETED || reply.state() == v1::TASK_STATE_UNDONE;
@@ -28,10 +35,18 @@ bool over(const v1::WatchReply& reply) {
 }  // namespace
 
 struct client::state {
+  /// Where the events of a page came from, in their order.
+  struct place {
+    std::uint32_t shard = 0;
+    std::uint64_t position = 0;
+  };
+
   client_options options;
   std::shared_ptr<client_system> system;
   std::shared_ptr<client_shared> shared = std::make_shared<client_shared>();
   client_shell shell;
+  std::mutex places_guard;
+  std::map<std::string, std::vector<place>> places;  // of the last page with events, by the name asked for
 
   ~state() {
     if (!shell) return;
@@ -55,10 +70,78 @@ struct client::state {
   template <class Reply, class Request>
   result<Reply> ask(const Request& what, duration limit, duration try_limit) {
     auto deadline = steady_clock::now() + limit;
-    auto call = std::make_shared<request_call<Request, Reply>>(what, deadline, try_limit);
+    return ask<Reply>(std::make_shared<request_call<Request, Reply>>(what, deadline, try_limit));
+  }
+
+  template <class Reply, class Request>
+  result<Reply> ask(std::shared_ptr<request_call<Request, Reply>> call) {
+    const auto deadline = call->deadline();
     auto answer = call->answer();
     caf::anon_send(shell, client_call_ptr{std::move(call)});
     return finish(answer, deadline);
+  }
+
+  /// One position stands for all events of the last page up to the one that has it; each shard is told its own.
+  void spread_acknowledgement(v1::RepliesRequest& what) {
+    if (what.acknowledged() == 0 || !what.positions().empty()) return;
+    const std::lock_guard guard{places_guard};
+    const auto page = places.find(what.client());
+    if (page == places.end()) return;
+    // Of several shards' events with this position the first is taken for the one that is meant: one too few comes again, one too many is lost.
+    const auto last =
+        std::find_if(page->second.begin(), page->second.end(), [&](const place& one) { return one.position == what.acknowledged(); });
+    if (last == page->second.end()) return;
+    std::map<std::uint32_t, std::uint64_t> of_shard;
+    for (auto it = page->second.begin(); it <= last; ++it) of_shard[it->shard] = std::max(of_shard[it->shard], it->position);
+    for (const auto& [shard, position] : of_shard) {
+      auto* one = what.add_positions();
+      one->set_shard(shard);
+      one->set_acknowledged(position);
+    }
+  }
+
+  void keep_places(const std::string& client, const v1::RepliesReply& page) {
+    const std::lock_guard guard{places_guard};
+    // A page without events takes nothing away: its asker may still acknowledge the one before.
+    if (page.events().empty()) return;
+    auto& kept = places[client];
+    kept.clear();
+    for (const auto& event : page.events()) kept.push_back({event.shard(), event.position()});
+  }
+
+  /// Of a submission over several shards one may be missing for a moment: its items are sent again until the time is over.
+  result<v1::SubmitReply> submit(const v1::SubmitRequest& what) {
+    const auto deadline = steady_clock::now() + options.request_timeout;
+    auto out = ask<v1::SubmitReply>(what);
+    auto pause = first_pause;
+    while (out && out->results_size() == what.items_size()) {
+      v1::SubmitRequest again;
+      std::vector<int> positions;
+      for (int i = 0; i < what.items_size(); ++i)
+        if (out->results(i).error().code() == v1::ERROR_CODE_UNAVAILABLE) {
+          positions.push_back(i);
+          *again.add_items() = what.items(i);
+        }
+      const auto left = std::chrono::duration_cast<duration>(deadline - steady_clock::now()) - pause;
+      if (positions.empty() || left.count() <= 0) break;
+      std::this_thread::sleep_for(pause);
+      pause = std::min(2 * pause, longest_pause);
+      again.set_notify(what.notify());
+      auto call = std::make_shared<request_call<v1::SubmitRequest, v1::SubmitReply>>(again, steady_clock::now() + left,
+                                                                                     std::min<duration>(left, longest_try));
+      // A node that is cut off from the shard says so for as long as that lasts; another one may not be.
+      call->repeat_while([](const v1::SubmitReply& reply) {
+        return !reply.results().empty() && std::all_of(reply.results().begin(), reply.results().end(), [](const v1::SubmitResult& one) {
+          return one.error().code() == v1::ERROR_CODE_UNAVAILABLE;
+        });
+      });
+      auto more = ask<v1::SubmitReply>(std::move(call));
+      // What the shards that were there have taken is taken, whatever becomes of the rest.
+      if (!more || more->results_size() != again.items_size()) break;
+      for (std::size_t i = 0; i < positions.size(); ++i)
+        out->mutable_results(positions[i])->Swap(more->mutable_results(static_cast<int>(i)));
+    }
+    return out;
   }
 
   /// The actor answers every call at its deadline; the extra time only guards against a handler of notices that does not return.
@@ -111,7 +194,7 @@ result<v1::SubmitReply> client::submit(v1::SubmitRequest what) {
   std::optional<error> failed;
   for (auto part = cut.parts.begin(); part != cut.parts.end(); ++part) {
     if (!failed) {
-      auto reply = state_->ask<v1::SubmitReply>(part->request);
+      auto reply = state_->submit(part->request);
       if (reply && reply->results_size() != part->request.items_size())
         failed = error{v1::ERROR_CODE_INTERNAL, "The node answered for another number of items than were sent", "Report this as a bug"};
       else if (!reply)
@@ -189,7 +272,11 @@ result<v1::WorkflowListReply> client::workflows(const v1::WorkflowListRequest& w
 result<v1::WorkflowShowReply> client::workflow(const v1::WorkflowShowRequest& what) { return state_->ask<v1::WorkflowShowReply>(what); }
 result<v1::StatusReply> client::status_of_node(const v1::StatusRequest& what) { return state_->ask<v1::StatusReply>(what); }
 result<v1::RepliesReply> client::replies(const v1::RepliesRequest& what) {
-  return state_->ask<v1::RepliesReply>(what, std::clamp(duration{what.wait_ms()}, duration{0}, duration{longest_replies_poll}));
+  auto request = what;
+  state_->spread_acknowledgement(request);
+  auto reply = state_->ask<v1::RepliesReply>(request, std::clamp(duration{what.wait_ms()}, duration{0}, duration{longest_replies_poll}));
+  if (reply) state_->keep_places(what.client(), *reply);
+  return reply;
 }
 
 // A node that is slow with these is not asked twice: they are not idempotent, or cost it much.
@@ -214,5 +301,7 @@ result<v1::AlertAckReply> client::acknowledge(const v1::AlertAckRequest& what) {
 result<v1::BrakeReleaseReply> client::release_brake(const v1::BrakeReleaseRequest& what) {
   return state_->ask_patiently<v1::BrakeReleaseReply>(what);
 }
+result<v1::InspectReply> client::inspect(const v1::InspectRequest& what) { return state_->ask<v1::InspectReply>(what); }
+result<v1::NodeOperateReply> client::operate_node(const v1::NodeOperateRequest& what) { return state_->ask<v1::NodeOperateReply>(what); }
 
 }  // namespace fairlead

@@ -14,6 +14,7 @@
 
 #include "messages/api.pb.h"
 #include "messages/error.hpp"
+#include "messages/node.pb.h"
 #include "messages/time.hpp"
 
 namespace fairlead {
@@ -35,7 +36,8 @@ class client {
 
   /// Submits all items (each without an id is given a UUIDv7 first, so that repetitions never double). The reply has one result an item,
   /// in order, all durable. More than 1,000 items or 1 MiB of input travel in several messages, each with a `request_timeout` of its own;
-  /// when one of them fails, its items and those after it carry the error. An input over 256 KiB is refused here (item error).
+  /// when one of them fails, its items and those after it carry the error. Items whose shard cannot be reached are sent again within the
+  /// same time, and carry `unavailable` when it is over; the others are taken whatever becomes of them. An input over 256 KiB is refused here (item error).
   result<v1::SubmitReply> submit(v1::SubmitRequest what);
 
   /// Waits until the task has ended or is parked. `limit` zero: for ever. Errors: timed_out after `limit`; unavailable when no node answers
@@ -64,7 +66,8 @@ class client {
   result<v1::StatusReply> status_of_node(const v1::StatusRequest& what);
 
   /// The status events of the tasks that were submitted with this client's name as reply address, oldest first; waits up to `wait_ms` (at most
-  /// 30 s) for the first. An event comes again until a request acknowledges its position or a later one.
+  /// 30 s) for the first. An event comes again until a request acknowledges its position or a later one. In a cluster of several shards each
+  /// counts for itself: acknowledge the position of an event of the last page, and all of that page up to it are taken; or give `positions`.
   result<v1::RepliesReply> replies(const v1::RepliesRequest& what);
 
   /// What an operator does to tasks. When the connection is lost before the answer, the request is sent again, and what had been done by
@@ -83,6 +86,11 @@ class client {
   /// Lets the tasks be undone that the brake on mass undo holds. When the connection is lost before the answer, the second one may
   /// say wrong_state.
   result<v1::BrakeReleaseReply> release_brake(const v1::BrakeReleaseRequest& what);
+
+  /// The supervision tree of a node.
+  result<v1::InspectReply> inspect(const v1::InspectRequest& what);
+  /// What an operator does to a node. Doing it twice is no error.
+  result<v1::NodeOperateReply> operate_node(const v1::NodeOperateRequest& what);
 
  private:
   struct state;

@@ -14,6 +14,10 @@ constexpr milliseconds first_backoff{50};
 constexpr milliseconds longest_backoff{1'000};
 /// Before a request is repeated at a node that answered `unavailable`.
 constexpr milliseconds repeat_after{100};
+/// So often it is repeated there before another node is asked: one that is cut off from the rest says so for as long as that lasts.
+constexpr std::uint32_t repeats_a_node = 10;
+/// So often where others wait for an answer of that node: polls go on without end, and lose little.
+constexpr std::uint32_t most_repeats_a_node = 30;
 
 milliseconds backoff_after(std::size_t rounds) {
   auto out = first_backoff;
@@ -34,6 +38,8 @@ void client_state::start(client_shell::pointer self, std::vector<client_address>
   reasons_.resize(addresses_.size());
   shared_ = std::move(shared);
   connector_ = self->spawn<caf::detached>(make_connector);
+  // CAF's own handler writes what it does not know to stdout, where a command's result stands.
+  self->set_default_handler(caf::drop);
   self->set_down_handler([this](caf::down_msg& down) { on_down(down); });
 }
 
@@ -52,6 +58,7 @@ void client_state::send(std::uint64_t id, client_call& call) {
   if (left.count() <= 0) return;  // the next tick ends it
   ++call.try_number;
   call.in_flight = true;
+  call.sent_at = steady_clock::now();
   call.send(self_, gateway_, std::min(left, call.try_limit()), [this, id](try_end how) { on_try_ended(id, how); });
 }
 
@@ -61,11 +68,27 @@ void client_state::on_try_ended(std::uint64_t id, try_end how) {
   auto& call = *found->second;
   call.in_flight = false;
   switch (how) {
-    case try_end::answered: calls_.erase(found); return;
-    case try_end::repeat: call.not_before = steady_clock::now() + repeat_after; break;
+    case try_end::answered:
+      heard_at_ = steady_clock::now();
+      failed_in_row_ = 0;
+      calls_.erase(found);
+      return;
+    case try_end::repeat:
+      heard_at_ = steady_clock::now();
+      failed_in_row_ = 0;
+      call.not_before = heard_at_ + repeat_after;
+      // Whoever still waits for an answer should not lose it.
+      if (++call.repeats_in_row >= (others_in_flight() ? most_repeats_a_node : repeats_a_node) && addresses_.size() > 1)
+        lose_gateway("says that nobody is there who could answer");
+      break;
+    case try_end::silent:
+      call.not_before = steady_clock::now() + repeat_after;
+      // A node that is merely slow with this one answers others meanwhile.
+      if (addresses_.size() > 1 && heard_at_ < call.sent_at) lose_gateway("does not answer");
+      break;
     case try_end::lost:
       call.not_before = steady_clock::now() + repeat_after;
-      lose_gateway();
+      lose_gateway("the connection was lost");
       break;
     case try_end::alien:
       end(id, {v1::ERROR_CODE_UNAVAILABLE, "The node at " + addresses_[current_].text + " does not understand this request",
@@ -132,7 +155,7 @@ void client_state::on_outcome(const connect_outcome& outcome) {
   if (outcome.gateway) {
     gateway_ = outcome.gateway;
     current_ = outcome.index;
-    failed_in_row_ = 0;
+    connected_at_ = steady_clock::now();
     self_->monitor(gateway_);
     {
       std::lock_guard guard{shared_->mutex};
@@ -144,9 +167,8 @@ void client_state::on_outcome(const connect_outcome& outcome) {
   }
   reasons_[outcome.index] = outcome.reason;
   current_ = (outcome.index + 1) % addresses_.size();
-  ++failed_in_row_;
+  count_failure();
   if (failed_in_row_ % addresses_.size() == 0) {
-    connect_not_before_ = steady_clock::now() + backoff_after(failed_in_row_ / addresses_.size());
     std::vector<std::uint64_t> over;
     for (const auto& [id, call] : calls_)
       if (call->one_round()) over.push_back(id);
@@ -156,19 +178,34 @@ void client_state::on_outcome(const connect_outcome& outcome) {
 }
 
 void client_state::on_down(const caf::down_msg& down) {
-  if (gateway_ && down.source == gateway_.address()) lose_gateway();
+  if (gateway_ && down.source == gateway_.address()) lose_gateway("the connection was lost");
 }
 
-void client_state::lose_gateway() {
+bool client_state::others_in_flight() const {
+  return std::any_of(calls_.begin(), calls_.end(), [](const auto& entry) { return entry.second->in_flight; });
+}
+
+void client_state::lose_gateway(const char* reason) {
   if (!gateway_) return;
   self_->demonitor(gateway_.address());
   gateway_ = gateway_actor{};
-  reasons_[current_] = "the connection was lost";
+  reasons_[current_] = reason;
   current_ = (current_ + 1) % addresses_.size();
-  for (auto& [id, call] : calls_) call->in_flight = false;
+  for (auto& [id, call] : calls_) {
+    call->in_flight = false;
+    call->repeats_in_row = 0;
+  }
   connect_not_before_ = {};
+  // Whoever takes connections and answers nothing is as good as nobody, and is not dialled without end.
+  if (heard_at_ < connected_at_) count_failure();
   try_connect();
   arm();
+}
+
+void client_state::count_failure() {
+  ++failed_in_row_;
+  if (failed_in_row_ % addresses_.size() == 0)
+    connect_not_before_ = steady_clock::now() + backoff_after(failed_in_row_ / addresses_.size());
 }
 
 void client_state::end(std::uint64_t id, error why) {

@@ -39,7 +39,10 @@ class client_state {
   void on_try_ended(std::uint64_t id, try_end end);
   void send(std::uint64_t id, client_call& call);
   void send_waiting();
-  void lose_gateway();
+  void lose_gateway(const char* reason);
+  /// The present address was of no use; after all of them a pause follows.
+  void count_failure();
+  bool others_in_flight() const;
   void end(std::uint64_t id, error why);
   void arm();
   error unreachable() const;
@@ -55,6 +58,8 @@ class client_state {
   bool connecting_ = false;
   bool armed_ = false;
   steady_time connect_not_before_{};
+  steady_time connected_at_{};                      // when the gateway was found
+  steady_time heard_at_{};                          // when the gateway last answered anything
   std::map<std::uint64_t, client_call_ptr> calls_;  // without an answer
   std::uint64_t next_call_ = 1;
 };

@@ -20,7 +20,8 @@ using client_call_ptr = std::shared_ptr<client_call>;
 /// How one try of a call went.
 enum class try_end {
   answered,  // the caller has its answer
-  repeat,    // nobody was there to answer, or the answer did not come: try again
+  repeat,    // the node says that nobody is there who could answer: try again
+  silent,    // no answer came in time: try again
   lost,      // the connection is gone
   alien,     // the other side does not understand
 };
@@ -57,7 +58,9 @@ class client_call {
   virtual bool one_round() const { return false; }
 
   std::uint32_t try_number = 0;
+  std::uint32_t repeats_in_row = 0;  // at the node that is asked now
   bool in_flight = false;
+  steady_time sent_at{};
   steady_time not_before{};
 
  private:
@@ -66,7 +69,7 @@ class client_call {
 };
 
 inline try_end classify(const caf::error& failure) {
-  if (failure == caf::sec::request_timeout) return try_end::repeat;
+  if (failure == caf::sec::request_timeout) return try_end::silent;
   if (failure == caf::sec::unexpected_message || failure == caf::sec::unexpected_response) return try_end::alien;
   return try_end::lost;
 }
@@ -78,6 +81,9 @@ class request_call final : public client_call, public std::enable_shared_from_th
       : client_call(deadline, try_limit), request_(std::move(request)) {}
 
   std::future<result<Reply>> answer() { return promise_.get_future(); }
+
+  /// Answers that say as little as `unavailable` does. To be called before it is handed over.
+  void repeat_while(std::function<bool(const Reply&)> says_nothing) { says_nothing_ = std::move(says_nothing); }
 
   void send(client_shell::pointer self, const gateway_actor& to, duration limit, std::function<void(try_end)> ended) override {
     // What belongs to an earlier try (its timeout comes long after the loss of its node) or comes after the end is dropped.
@@ -106,6 +112,7 @@ class request_call final : public client_call, public std::enable_shared_from_th
       last_ = error::from_proto(reply.error());
       return try_end::repeat;
     }
+    if (says_nothing_ && says_nothing_(reply)) return try_end::repeat;
     ended_ = true;
     if (reply.error().code() != v1::ERROR_CODE_OK)
       promise_.set_value(error::from_proto(reply.error()));
@@ -115,6 +122,7 @@ class request_call final : public client_call, public std::enable_shared_from_th
   }
 
   Request request_;
+  std::function<bool(const Reply&)> says_nothing_;
   std::promise<result<Reply>> promise_;
   error last_;  // code internal: there was none
   bool ended_ = false;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "actors/client_address.hpp"
@@ -14,6 +15,7 @@ namespace fairlead {
 struct connect_order {
   std::size_t index = 0;  // given back in the outcome
   client_address address;
+  std::set<std::string> needs = {};  // signatures that whoever is there must have; empty: all of this release's gateway
 };
 
 struct connect_outcome {

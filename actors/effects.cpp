@@ -45,15 +45,22 @@ void effects::drop_messages() {
   transitions.clear();
 }
 
-void effects::release(std::uint64_t epoch, scheduler_outbox& to, observer& log) {
+void effects::release(std::uint64_t epoch, std::uint32_t shard, scheduler_outbox& to, observer& log) {
   for (const auto& told : transitions)
     log.on_transition({told.task_id, told.step, told.what.from, told.what.to, told.what.attempt, told.what.detail});
   for (auto& [instance, batch] : performs) {
     batch.set_epoch(epoch);
+    batch.set_shard(shard);
     to.perform(instance, std::move(batch));
   }
-  for (auto& [instance, batch] : acknowledged) to.acknowledge(instance, std::move(batch));
-  for (auto& [instance, batch] : renewed) to.acknowledge(instance, std::move(batch));
+  for (auto& [instance, batch] : acknowledged) {
+    batch.set_shard(shard);
+    to.acknowledge(instance, std::move(batch));
+  }
+  for (auto& [instance, batch] : renewed) {
+    batch.set_shard(shard);
+    to.acknowledge(instance, std::move(batch));
+  }
   if (!hints.items().empty()) to.hint(std::move(hints));
   for (auto& [ticket, reply] : submit_replies) to.reply(ticket, std::move(reply));
   for (auto& [ticket, reply] : deploy_replies) to.reply(ticket, std::move(reply));

@@ -46,8 +46,8 @@ class effects {
   /// Forgets all messages and keeps what is for the Scheduler's own use.
   void drop_messages();
 
-  /// Sends everything. To be called once the batch is durable.
-  void release(std::uint64_t epoch, scheduler_outbox& to, observer& log);
+  /// Sends everything, to agents in the name of the shard. To be called once the batch is durable.
+  void release(std::uint64_t epoch, std::uint32_t shard, scheduler_outbox& to, observer& log);
 };
 
 }  // namespace fairlead

@@ -1,34 +1,48 @@
 #pragma once
-// The gateway: the one actor a node publishes. Checks what comes in, passes what changes anything to the Scheduler, and answers reads itself.
+// The gateway: the one actor a node publishes. Any gateway takes any request: it checks what comes in, finds the shards that it is about, asks
+// those of its own node directly and the others through the gateways of the nodes that hold them, and puts the answers together.
+//
+// A request with a `shard` comes from another gateway. It is served by this node or refused, and never passed on, so no request goes in rings
+// while the nodes disagree for a moment about who holds what.
 
+#include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
+#include <vector>
 
+#include "actors/deployer_actor.hpp"
+#include "actors/doctor_actor.hpp"
 #include "actors/interfaces.hpp"
 #include "actors/ports.hpp"
-#include "actors/reply_waiters_actor.hpp"
-#include "actors/store_actor.hpp"
-#include "store/archive.hpp"
-#include "store/store.hpp"
+#include "actors/shard_desk.hpp"
+#include "actors/supervised.hpp"
+#include "actors/supervision_tree.hpp"
 
 namespace fairlead {
 
 struct gateway_setup {
   std::string node;
   std::string version;
+  std::string cluster;
+  std::vector<std::string> roles;
+  std::uint64_t incarnation = 0;
+  std::int64_t started_at_unix_ms = 0;
   const clock* time = nullptr;
-  const store::store* reads = nullptr;
-  std::shared_ptr<store::archive> archives;
-  scheduler_actor scheduler;
-  replies_actor replies;
-  /// Whether all expressions compile; blocks, so it is called from an actor with a thread of its own.
-  std::function<status(const std::vector<std::string>&)> check_expressions;
-  /// Adds what only the node knows: the store's path and counters.
-  std::function<void(v1::StatusReply&)> describe_node;
-  fatal_handler on_fatal;
+  observer* log = nullptr;        // may be null
+  std::vector<shard_desk> desks;  // of the shards here; may be empty
+  std::uint32_t shard_count = 0;  // of the cluster; 0: `shard_total` will tell
+  links_actor links;              // none: this node is alone
+  deployer_actor deployer;        // none: definitions are checked by the nodes that hold the shards
+  doctor_actor doctor;            // none: there are no shards here
+  const supervision_tree* tree = nullptr;
+  /// Carries out what an operator wants of this node; `done` may be called from any thread, once. None: nothing can be done to it.
+  std::function<void(const v1::NodeOperateRequest&, std::function<void(v1::NodeOperateReply)> done)> operate;
+  /// The log level of the process. None: there is no log.
+  std::function<std::string()> log_level;
+  /// Whether the node's agents take no more work. None: they do.
+  std::function<bool()> draining;
 };
 
-gateway_actor::behavior_type run_gateway(gateway_actor::pointer self, gateway_setup setup);
+gateway_actor::behavior_type run_gateway(supervised_pointer<gateway_actor> self, gateway_setup setup);
 
 }  // namespace fairlead

@@ -34,7 +34,8 @@ struct attempt_progressed {
   agents::attempt_key key;
 };
 
-/// Archiver to Scheduler: these tasks stand durably in an archive; `erasures` takes them out of the store.
+/// Archiver to Scheduler: these tasks stand durably in an archive; `erasures` takes them out of the store. It carries the epoch in which they were
+/// read, and only the Scheduler of that epoch may take it: another one knows nothing of what was brought back to life in between.
 struct archived_tasks {
   store::batch erasures;
   /// All of them, and the sequence of the state that was copied. Who has brought one of them back to life since then (an operator may undo a

@@ -10,6 +10,23 @@ namespace {
 
 bool lists(const std::vector<std::string>& all, std::string_view one) { return std::find(all.begin(), all.end(), one) != all.end(); }
 
+/// A shard knows nothing of what the others hand over, so each keeps to its part: together they keep to the whole, but for a concurrency that is
+/// less than one each.
+google::protobuf::RepeatedPtrField<v1::LimitPolicy> part_of(const google::protobuf::RepeatedPtrField<v1::LimitPolicy>& limits,
+                                                            const registry_policy& policy) {
+  constexpr std::int64_t longest_ms = 315'360'000'000;  // ten years
+  auto out = limits;
+  for (auto& one : out) {
+    if (one.concurrency() > 0) {
+      const auto rest = one.concurrency() % policy.shard_count;
+      one.set_concurrency(std::max(one.concurrency() / policy.shard_count + (policy.shard < rest ? 1 : 0), 1U));
+    }
+    const auto per_ms = std::clamp<std::int64_t>(one.rate_per_ms() > 0 ? one.rate_per_ms() : 1'000, 1, longest_ms);
+    if (one.rate() > 0) one.set_rate_per_ms(per_ms * policy.shard_count);
+  }
+  return out;
+}
+
 }  // namespace
 
 // ---- who is there ----
@@ -40,8 +57,17 @@ void registry::state::restore(const v1::ServiceRecord& record) {
 
 registry::arrival registry::state::add(const v1::RegisterAgent& what) {
   const auto now = time_.now();
-  auto& entry = instances_[what.instance()];
-  if (entry.of != nullptr && what.incarnation() < entry.incarnation) return arrival::stale;
+  limits_changed_ = false;
+  auto known = instances_.find(what.instance());
+  if (known != instances_.end()) {
+    if (what.incarnation() < known->second.incarnation) return arrival::stale;
+    if (what.incarnation() == known->second.incarnation && what.revision() < known->second.revision) return arrival::outdated;
+  }
+  const auto fresh_service = services_.find(what.agent()) == services_.end();
+  if ((known == instances_.end() && instances_.size() >= max_instances) || (fresh_service && services_.size() >= max_instances))
+    return arrival::refused;
+  if (known == instances_.end()) known = instances_.try_emplace(what.instance()).first;
+  auto& entry = known->second;
   const auto outcome = entry.of == nullptr ? arrival::fresh : what.incarnation() == entry.incarnation ? arrival::same : arrival::replaced;
   auto& to = service_of(what.agent());
   if (outcome == arrival::replaced) {
@@ -60,6 +86,9 @@ registry::arrival registry::state::add(const v1::RegisterAgent& what) {
   entry.of = &to;
   entry.name = what.instance();
   entry.kind = what.kind();
+  entry.node = what.node();
+  entry.revision = what.revision();
+  entry.away = false;
   entry.calls.assign(what.calls().begin(), what.calls().end());
   entry.lookups.assign(what.lookups().begin(), what.lookups().end());
   entry.labels.clear();
@@ -83,19 +112,35 @@ registry::arrival registry::state::add(const v1::RegisterAgent& what) {
   to.keys_valid_for_ms.clear();
   for (const auto& one : what.policies()) to.keys_valid_for_ms.emplace_back(one.call(), one.key_valid_for_ms());
   if (to.breaker.set_policy(what.breaker(), now)) breaker_changed(to);
-  set_limits(to, what, now);
+  limits_changed_ = set_limits(to, what, now);
   rebuild(to, now);
   return outcome;
 }
 
-void registry::state::set_limits(service& of, const v1::RegisterAgent& what, moment now) {
-  if (of.limits.set_policies(what.limits(), now)) {
+bool registry::state::set_away(std::string_view name, std::uint64_t incarnation) {
+  const auto found = instances_.find(name);
+  if (found == instances_.end() || found->second.away || found->second.incarnation != incarnation) return false;
+  found->second.away = true;
+  rebuild(*found->second.of, time_.now());
+  return true;
+}
+
+std::optional<registry::presence> registry::state::find_instance(std::string_view name) const {
+  const auto found = instances_.find(name);
+  if (found == instances_.end()) return std::nullopt;
+  const auto& one = found->second;
+  return presence{one.incarnation, one.revision, one.capacity, one.held, one.away, waiting(*one.of)};
+}
+
+/// True: there are other limits than before.
+bool registry::state::set_limits(service& of, const v1::RegisterAgent& what, moment now) {
+  if (of.limits.set_policies(policy_.shard_count > 1 ? part_of(what.limits(), policy_) : what.limits(), now)) {
     for (auto& [key, one] : of.demands) {
       one->common = of.limits.common(one->call, now);
       one->counted_by_input = of.limits.wants_input(one->call);
       room_.dissolve(*one, now);
     }
-    return;
+    return true;
   }
   // Other numbers may make room where there was none.
   for (auto& [key, one] : of.demands) {
@@ -103,16 +148,19 @@ void registry::state::set_limits(service& of, const v1::RegisterAgent& what, mom
     room_.for_each_lane(*one, [&](const auto& buckets, std::size_t) { touched.insert(touched.end(), buckets.begin(), buckets.end()); });
     for (auto* bucket : touched) room_.opened(*bucket, now);
   }
+  return false;
 }
 
 void registry::state::find_instances(demand& of) {
   auto& all = of.of->instances;
   // An agent that none of its instances lists the call of answers itself that it does not know it.
-  const auto known = [&](const instance* one) { return one->calls.empty() || lists(one->calls, of.call); };
+  const auto looks_up = [&](const instance* one) { return lists(one->lookups, of.call); };
+  const auto only_lookups = of.lookup && std::any_of(all.begin(), all.end(), looks_up);
+  const auto known = [&](const instance* one) { return only_lookups ? looks_up(one) : one->calls.empty() || lists(one->calls, of.call); };
   const auto somebody_knows = std::any_of(all.begin(), all.end(), known);
   of.instances.clear();
   for (auto* one : all) {
-    if ((one->draining() && !planted(&core::planted_faults::hand_to_drained)) || (somebody_knows && !known(one))) continue;
+    if ((!one->takes_work() && !planted(&core::planted_faults::hand_to_drained)) || (somebody_knows && !known(one))) continue;
     if (!planted(&core::planted_faults::ignore_label) &&
         !std::includes(one->labels.begin(), one->labels.end(), of.labels.begin(), of.labels.end()))
       continue;
@@ -136,11 +184,14 @@ registry::state::demand& registry::state::demand_of(service& of, const core::slo
   std::string with_labels;
   std::string_view key = what.call;
   std::vector<label> labels;
-  if (what.labels != nullptr && !what.labels->empty()) {
-    for (const auto& one : *what.labels) labels.emplace_back(one.key(), one.value());
+  const auto labelled = what.labels != nullptr && !what.labels->empty();
+  if (labelled || what.lookup) {
+    if (labelled)
+      for (const auto& one : *what.labels) labels.emplace_back(one.key(), one.value());
     std::sort(labels.begin(), labels.end());
     labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
     with_labels = what.call;
+    if (what.lookup) with_labels.append(1, '\0').append("lookup");  // what follows a label's zero is a digit
     for (const auto& [name, value] : labels)
       with_labels.append(1, '\0').append(std::to_string(name.size())).append(1, ':').append(name).append(value);
     key = with_labels;
@@ -152,6 +203,7 @@ registry::state::demand& registry::state::demand_of(service& of, const core::slo
   made.limits = &of.limits;
   made.lines_ready = &of.lines_ready;
   made.call = what.call;
+  made.lookup = what.lookup;
   made.labels = std::move(labels);
   made.common = of.limits.common(made.call, time_.now());
   made.counted_by_input = of.limits.wants_input(made.call);
@@ -167,9 +219,13 @@ registry::~registry() = default;
 void registry::plant(const core::planted_faults& faults) { state_->planted_ = &faults; }
 void registry::restore(const v1::ServiceRecord& record) { state_->restore(record); }
 registry::arrival registry::add(const v1::RegisterAgent& what) { return state_->add(what); }
+bool registry::limits_changed() const noexcept { return state_->limits_changed_; }
+bool registry::set_away(std::string_view instance, std::uint64_t incarnation) { return state_->set_away(instance, incarnation); }
+std::optional<registry::presence> registry::find(std::string_view instance) const { return state_->find_instance(instance); }
 core::slot_answer registry::claim(const core::slot_request& what) { return state_->claim(what); }
 void registry::hold(std::string_view instance, const core::slot_request& what) { state_->hold(instance, what); }
 void registry::release(const core::slot_holder& holder, const core::slot_outcome& outcome) { state_->release(holder, outcome); }
+void registry::hold_back(bool on) noexcept { state_->held_back_ = on; }
 void registry::close() noexcept { state_->closed_ = true; }
 void registry::wake() { state_->wake(); }
 bool registry::changed() const { return !state_->changed_.empty(); }
@@ -232,7 +288,7 @@ void registry::wait(std::uint64_t lane, std::uint64_t task_number, std::uint64_t
 void registry::forget(std::uint64_t task_number) { state_->room_.forget(task_number, state_->time_.now()); }
 
 std::optional<std::uint64_t> registry::next_waiting() {
-  if (state_->closed_) return std::nullopt;
+  if (state_->closed_ || state_->held_back_) return std::nullopt;
   const auto next = state_->room_.next(state_->time_.now());
   state_->serving_ = next.value_or(0);
   return next;
@@ -244,10 +300,15 @@ std::uint64_t registry::held() const {
   return out;
 }
 
+std::uint64_t registry::held_by(std::string_view instance) const {
+  const auto found = state_->instances_.find(instance);
+  return found == state_->instances_.end() ? 0 : found->second.held;
+}
+
 std::optional<moment> registry::next_wake() const {
   std::optional<moment> out;
   // Time may have given room between a claim and the wait for it.
-  if (!state_->closed_ && state_->room_.has_next()) return state_->time_.now();
+  if (!state_->closed_ && !state_->held_back_ && state_->room_.has_next()) return state_->time_.now();
   for (const auto& one : {state_->room_.next_wake(), state_->retries_.next(), state_->breakers_.next(), state_->absences_.next()})
     if (one && (!out || *one < *out)) out = one;
   return out;

@@ -24,7 +24,13 @@ namespace fairlead {
 struct registry_policy {
   /// Steps that wait this long for an agent of which no instance is there raise an alert.
   duration absent_alert_after = std::chrono::minutes{1};
+  /// The shard and how many there are: each enforces its part of a limit.
+  std::uint32_t shard = 0;
+  std::uint32_t shard_count = 1;
 };
+
+/// Instances, and services, that a registry takes: it keeps each for good.
+inline constexpr std::size_t max_instances = 10'000;
 
 /// Something about a service that must become durable.
 struct service_change {
@@ -36,7 +42,7 @@ struct service_change {
 
 class registry final : public core::agent_directory {
  public:
-  enum class arrival { fresh, same, replaced, stale };
+  enum class arrival { fresh, same, replaced, stale, outdated, refused };
   class state;  // registry_state.hpp
 
   registry(const clock& time, registry_policy policy);
@@ -49,7 +55,25 @@ class registry final : public core::agent_directory {
   void restore(const v1::ServiceRecord& record);
 
   /// An instance reports. `replaced`: its name was held by a lower incarnation, whose attempts are lost. `stale`: a higher one is known.
+  /// `outdated`: the same process has said something newer; nothing has changed. `refused`: there is no room for one more.
   arrival add(const v1::RegisterAgent& what);
+  /// Whether the last registration has brought its service other limits than before: what is out has to be held anew to count against them.
+  bool limits_changed() const noexcept;
+
+  /// The instance cannot be reached: it gets nothing until it registers again, and keeps what it holds. False: it was away already, or another
+  /// process bears its name.
+  bool set_away(std::string_view instance, std::uint64_t incarnation);
+
+  struct presence {
+    std::uint64_t incarnation = 0;
+    std::uint64_t revision = 0;  // of its registration
+    std::uint32_t capacity = 0;
+    std::uint32_t held = 0;
+    bool away = false;
+    std::uint64_t waiting = 0;  // steps for its service
+  };
+  /// Nullopt: it has never registered.
+  std::optional<presence> find(std::string_view instance) const;
 
   core::slot_answer claim(const core::slot_request& what) override;
   bool wants_input(std::string_view agent, std::string_view call) const override;
@@ -79,11 +103,16 @@ class registry final : public core::agent_directory {
   /// The instance has given a sign of life other than an outcome.
   void heard(std::string_view instance);
 
+  /// Gives no slot for now: not all is known yet of what is out.
+  void hold_back(bool on) noexcept;
+
   /// Gives no slot any more: the node is draining.
   void close() noexcept;
 
   /// Attempts out at all instances.
   std::uint64_t held() const;
+  /// At one of them.
+  std::uint64_t held_by(std::string_view instance) const;
 
   /// When time alone may change something (a canary, a rate, a trickle, an alert about absence); nullopt: it cannot.
   std::optional<moment> next_wake() const;

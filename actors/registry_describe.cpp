@@ -38,9 +38,14 @@ std::string registry::state::why_absent(const demand& what) {
   };
   const auto with_labels = what.labels.empty() ? std::string{} : " with labels " + labels_text(what.labels);
   if (std::none_of(all.begin(), all.end(), carries)) return "no instance" + (all.empty() ? " of " + what.of->agent : "") + with_labels;
-  if (std::all_of(all.begin(), all.end(), [&](const instance* one) { return !carries(one) || one->draining(); }))
-    return "all instances" + with_labels + " are draining";
-  return "no instance" + with_labels + " that is not draining knows call " + what.call;
+  const auto every = [&](auto&& is) {
+    return std::all_of(all.begin(), all.end(), [&](const instance* one) { return !carries(one) || is(one); });
+  };
+  if (every([](const instance* one) { return one->draining(); })) return "all instances" + with_labels + " are draining";
+  if (every([](const instance* one) { return one->away; })) return "no node with an instance" + with_labels + " is connected";
+  if (every([](const instance* one) { return !one->takes_work(); }))
+    return "all instances" + with_labels + " are draining or on nodes that are not connected";
+  return "no instance" + with_labels + " that takes work " + (what.lookup ? "can look up call " : "knows call ") + what.call;
 }
 
 namespace {
@@ -132,6 +137,8 @@ void registry::state::describe(v1::StatusReply& out) const {
         label.set_key(name);
         label.set_value(value);
       }
+      line.set_node(one->node);
+      line.set_away(one->away);
       line.set_draining(one->draining());
       for (const auto& drained : of->record.drained())
         if (one->drained && drained.instance() == one->name) line.set_drained_by(drained.who());

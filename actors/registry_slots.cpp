@@ -50,7 +50,7 @@ core::slot_answer registry::state::claim(const core::slot_request& what) {
   // Whoever comes along must not overtake those that wait and may go on now.
   const auto in_turn = of.lines_ready == 0 || serving_ == what.holder.task_number;
   instance* chosen = nullptr;
-  if (!closed_ && in_turn && (of.breaker.admits() || planted(&core::planted_faults::ignore_breaker))) {
+  if (!closed_ && !held_back_ && in_turn && (of.breaker.admits() || planted(&core::planted_faults::ignore_breaker))) {
     const auto unlimited = planted(&core::planted_faults::ignore_limit);
     const auto room = [now, unlimited](const core::limit_bucket* one) { return unlimited || core::limit_book::has_room(*one, now); };
     if (std::all_of(needs.common.begin(), needs.common.end(), room) && std::all_of(keyed.begin(), keyed.end(), room))
@@ -88,25 +88,35 @@ void registry::state::take_slot(instance& at, moment now) {
 
 void registry::state::hold(std::string_view name, const core::slot_request& what) {
   const auto now = time_.now();
-  release(what.holder, {});
   auto& of = service_of(what.agent);
+  if (const auto known = holders_.find(what.holder); known != holders_.end() && known->second.of != &of) release(what.holder, {});
   auto& needs = demand_of(of, what);
-  holding mine;
-  mine.of = &of;
-  mine.ticket = of.breaker.adopt();
-  mine.since = now;
-  if (const auto found = instances_.find(name); found != instances_.end()) {
-    mine.at = &found->second;
-    mine.incarnation = mine.at->incarnation;
-    ++mine.at->held;
-  }
-  mine.buckets = needs.common;
+  auto buckets = needs.common;
   if (needs.counted_by_input) {
     const auto keyed = of.limits.keyed(what.call, what.input, now);
-    mine.buckets.insert(mine.buckets.end(), keyed.begin(), keyed.end());
+    buckets.insert(buckets.end(), keyed.begin(), keyed.end());
   }
-  for (auto* one : mine.buckets) of.limits.adopt(*one);
-  holders_.emplace(what.holder, std::move(mine));
+  // Before the old ones are given back: what is held is never dropped.
+  for (auto* one : buckets) of.limits.adopt(*one);
+  const auto [entry, fresh] = holders_.try_emplace(what.holder);
+  auto& mine = entry->second;
+  if (!fresh) {
+    for (auto* one : mine.buckets) of.limits.give_back(*one, false, now);
+  } else {
+    mine.of = &of;
+    mine.ticket = of.breaker.adopt();
+    mine.since = now;
+  }
+  mine.buckets = std::move(buckets);
+  const auto found = instances_.find(name);
+  auto* const at = found == instances_.end() ? nullptr : &found->second;
+  const auto seated = mine.at != nullptr && mine.at->incarnation == mine.incarnation;
+  if (seated && mine.at == at) return;
+  if (seated && mine.at->held > 0) --mine.at->held;
+  mine.at = at;
+  if (at == nullptr) return;
+  mine.incarnation = at->incarnation;
+  ++at->held;
 }
 
 void registry::state::release(const core::slot_holder& holder, const core::slot_outcome& outcome) {

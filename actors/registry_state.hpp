@@ -29,6 +29,7 @@ class registry::state final : public waiting_room::door {
   struct demand : waiting_room::line {
     service* of = nullptr;
     std::string call;
+    bool lookup = false;  // only instances that can look the call up will do, where there are any
     std::vector<label> labels;
     std::vector<instance*> instances;         // that may be handed such a step
     std::vector<core::limit_bucket*> common;  // that all such steps count against
@@ -41,12 +42,15 @@ class registry::state final : public waiting_room::door {
     service* of = nullptr;
     std::string name;
     std::string kind;
+    std::string node;
     std::vector<std::string> calls;
     std::vector<std::string> lookups;
     std::vector<label> labels;
     std::uint64_t incarnation = 0;
+    std::uint64_t revision = 0;
     std::uint32_t capacity = 0;
     std::uint32_t held = 0;
+    bool away = false;
     bool drains_itself = false;
     bool drained = false;  // by an operator
     core::instance_health health;
@@ -57,6 +61,7 @@ class registry::state final : public waiting_room::door {
     std::vector<demand*> demands;  // that it may serve
 
     bool draining() const { return drains_itself || drained; }
+    bool takes_work() const { return !away && !draining(); }
     std::uint32_t free() const { return capacity > held ? capacity - held : 0; }
   };
 
@@ -103,6 +108,8 @@ class registry::state final : public waiting_room::door {
   // registry.cpp
   void restore(const v1::ServiceRecord& record);
   arrival add(const v1::RegisterAgent& what);
+  bool set_away(std::string_view instance, std::uint64_t incarnation);
+  std::optional<presence> find_instance(std::string_view instance) const;
 
   // registry_slots.cpp
   core::slot_answer claim(const core::slot_request& what);
@@ -137,7 +144,7 @@ class registry::state final : public waiting_room::door {
   std::optional<double> peers_latency(const instance& of);
   void find_instances(demand& of);
   void rebuild(service& of, moment now);
-  void set_limits(service& of, const v1::RegisterAgent& what, moment now);
+  bool set_limits(service& of, const v1::RegisterAgent& what, moment now);
   void lose_canary(const instance& at, moment now);
   void advance(service& of, moment now);
   void breaker_changed(service& of);
@@ -164,6 +171,8 @@ class registry::state final : public waiting_room::door {
   std::uint64_t serving_ = 0;  // the task that `next_waiting` named last
   std::uint64_t given_ = 0;
   std::uint64_t lines_made_ = 0;
+  bool limits_changed_ = false;  // by the last registration
+  bool held_back_ = false;
   bool closed_ = false;
 };
 

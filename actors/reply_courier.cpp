@@ -71,6 +71,7 @@ result<duration> reply_courier::look() {
   if (auto taken = take_up_ended(); !taken.ok()) return taken.failure();
   if (auto settled = world_.outbox->settle(); !settled.ok()) return settled.failure();
   const auto view = world_.reads->read();
+  say_again_if_lost(view->get_progress().epoch);
   auto pause = looked_at_.empty() ? idle_pause : busy_pause;
   if (view->count(store::table::outbox) > 0) {
     const auto now = world_.time->now();
@@ -216,6 +217,20 @@ status reply_courier::sweep(const store::snapshot& view) {
     it = forget ? receivers_.erase(it) : std::next(it);
   }
   return nothing{};
+}
+
+void reply_courier::say_again_if_lost(std::uint64_t epoch) {
+  if (std::exchange(epoch_, epoch) == epoch) return;
+  for (const auto& [address, one] : receivers_) {
+    if (!one.had_row) continue;
+    const auto key = store::keys::reply_address(store::default_namespace, address);
+    courier_rows rows;
+    if (one.record.failures() > 0)
+      rows.rows.put(store::table::reply_address, key, one.record.SerializeAsString());
+    else
+      rows.rows.erase(store::table::reply_address, key);
+    world_.commit(std::move(rows));
+  }
 }
 
 status reply_courier::drop_some(const std::string& address, receiver& from) {

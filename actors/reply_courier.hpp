@@ -81,6 +81,8 @@ class reply_courier {
   /// Goes on with those that are given up, and forgets what the store says as well.
   status sweep(const store::snapshot& view);
   status drop_some(const std::string& address, receiver& from);
+  /// What was told to a Scheduler that has been replaced may have gone with it.
+  void say_again_if_lost(std::uint64_t epoch);
   /// All is well with it; what the store may still say of it is erased by `rows`.
   static void make_well(const std::string& address, receiver& of, courier_rows& rows);
 
@@ -89,7 +91,8 @@ class reply_courier {
   std::shared_ptr<ended_posts> ended_;
   std::map<std::string, receiver, std::less<>> receivers_;  // by the hash of their address
   std::size_t posting_ = 0;
-  std::string looked_at_;  // the address that the last look ended with; the next one goes on behind it
+  std::uint64_t epoch_ = 0;  // under which it has told what it knows
+  std::string looked_at_;    // the address that the last look ended with; the next one goes on behind it
   std::int64_t started_unix_ms_ = 0;
 };
 

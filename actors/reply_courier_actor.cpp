@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "actors/stop_on_bug.hpp"
+#include "actors/guardian.hpp"
 
 namespace fairlead {
 
@@ -12,7 +12,7 @@ namespace {
 /// comes as early.
 class reminder {
  public:
-  void set(courier_actor::pointer self, duration pause) {
+  void set(supervised_pointer<courier_actor> self, duration pause) {
     const auto now = self->clock().now();
     if (due_ && *due_ <= now) due_.reset();
     if (due_ && *due_ <= now + pause) return;
@@ -26,8 +26,8 @@ class reminder {
 
 }  // namespace
 
-courier_actor::behavior_type run_reply_courier(courier_actor::pointer self, reply_courier_setup setup) {
-  stop_on_bug(self, "reply courier", setup.on_fatal);
+courier_actor::behavior_type run_reply_courier(supervised_pointer<courier_actor> self, reply_courier_setup setup) {
+  end_on_bug(self, "reply courier");
   reply_courier::world world;
   world.time = setup.time;
   world.reads = setup.reads;

@@ -6,6 +6,7 @@
 #include "actors/interfaces.hpp"
 #include "actors/reply_courier.hpp"
 #include "actors/store_actor.hpp"
+#include "actors/supervised.hpp"
 
 namespace fairlead {
 
@@ -21,6 +22,6 @@ struct reply_courier_setup {
 };
 
 /// Spawn it detached.
-courier_actor::behavior_type run_reply_courier(courier_actor::pointer self, reply_courier_setup setup);
+courier_actor::behavior_type run_reply_courier(supervised_pointer<courier_actor> self, reply_courier_setup setup);
 
 }  // namespace fairlead

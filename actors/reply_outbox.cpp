@@ -88,14 +88,23 @@ void add_failing_receivers(const store::snapshot& view, v1::StatusReply& to) {
   if (!scanned.ok()) *to.mutable_error() = scanned.failure().to_proto();
 }
 
+void reply_outbox::look_at_epoch(const store::snapshot& view) {
+  const auto epoch = view.get_progress().epoch;
+  if (epoch == epoch_) return;
+  epoch_ = epoch;
+  taken_.clear();
+}
+
 result<courier_rows> reply_outbox::take(std::string_view address, std::uint64_t position) {
   const std::lock_guard lock{guard_};
   // Read under the lock: a view from before an erasure that was settled meanwhile would show its events again.
   const auto view = reads_.read();
+  look_at_epoch(*view);
   const auto known = taken_.find(address);
   const auto before = known == taken_.end() ? 0 : known->second;
   auto last = before;
   courier_rows out;
+  out.rows.epoch = epoch_;
   const auto scanned = scan_outbox(*view, address, before, [&](std::string_view key, std::string_view) {
     const auto entry = store::keys::decode_outbox(key);
     if (!entry || entry->position > position || out.delivered_events >= rows_at_once) return false;
@@ -119,6 +128,7 @@ status reply_outbox::settle() {
   const std::lock_guard lock{guard_};
   if (taken_.empty()) return nothing{};
   const auto view = reads_.read();
+  look_at_epoch(*view);
   for (auto it = taken_.begin(); it != taken_.end();) {
     bool there = false;
     const auto scanned = scan_outbox(*view, it->first, 0, [&](std::string_view key, std::string_view) {

@@ -38,7 +38,8 @@ result<std::vector<v1::StatusEvent>> read_outbox(const store::snapshot& view, st
 void add_failing_receivers(const store::snapshot& view, v1::StatusReply& to);
 
 /// Takes events off the outbox. An erasure is a row of a later batch, so for a while what was taken can still be read; without a common memory
-/// of it the courier and the gateway could take, and count, the same event twice. Any thread may call.
+/// of it the courier and the gateway could take, and count, the same event twice. What a Scheduler has been told and never wrote is taken again
+/// under the next epoch: its erasures carry the epoch, and a Scheduler passes those of an earlier one over. Any thread may call.
 class reply_outbox {
  public:
   /// Rows erased by one call, so that a batch stays small.
@@ -57,7 +58,11 @@ class reply_outbox {
   status settle();
 
  private:
+  /// What was taken under an earlier epoch and is still there was lost with its Scheduler.
+  void look_at_epoch(const store::snapshot& view);
+
   const store::store& reads_;
+  std::uint64_t epoch_ = 0;
   mutable std::mutex guard_;
   std::map<std::string, std::uint64_t, std::less<>> taken_;
 };

@@ -3,8 +3,8 @@
 #include <map>
 #include <utility>
 
+#include "actors/guardian.hpp"
 #include "actors/reply_waiters.hpp"
-#include "actors/stop_on_bug.hpp"
 
 namespace fairlead {
 
@@ -20,8 +20,8 @@ struct replies_state {
 
 }  // namespace
 
-replies_actor::behavior_type run_replies(replies_actor::pointer self, replies_setup setup) {
-  stop_on_bug(self, "replies", setup.on_fatal);
+replies_actor::behavior_type run_replies(supervised_pointer<replies_actor> self, replies_setup setup) {
+  end_on_bug(self, "replies");
   reply_waiters::world world;
   world.time = setup.time;
   world.reads = setup.reads;

@@ -7,6 +7,7 @@
 #include "actors/ports.hpp"
 #include "actors/reply_outbox.hpp"
 #include "actors/store_actor.hpp"
+#include "actors/supervised.hpp"
 
 namespace fairlead {
 
@@ -24,6 +25,6 @@ struct replies_setup {
   fatal_handler on_fatal;
 };
 
-replies_actor::behavior_type run_replies(replies_actor::pointer self, replies_setup setup);
+replies_actor::behavior_type run_replies(supervised_pointer<replies_actor> self, replies_setup setup);
 
 }  // namespace fairlead

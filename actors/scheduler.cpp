@@ -20,6 +20,13 @@ namespace {
 
 bool is_active(v1::TaskState state) { return state == v1::TASK_STATE_RUNNING || state == v1::TASK_STATE_UNDOING; }
 
+registry_policy policy_of(const scheduler_limits& limits) {
+  auto out = limits.registry;
+  out.shard = limits.shard;
+  out.shard_count = std::max(limits.shard_count, 1U);
+  return out;
+}
+
 std::uint64_t input_bytes(const v1::TaskRecord& record) {
   return record.input().slot() != 0 ? record.input().size() : record.input().json().size();
 }
@@ -27,7 +34,7 @@ std::uint64_t input_bytes(const v1::TaskRecord& record) {
 }  // namespace
 
 scheduler::scheduler(ports world, scheduler_limits limits, planted_faults faults)
-    : world_(world), limits_(limits), faults_(faults), slots_(*world.time, limits.registry), brake_(limits.brake) {
+    : world_(world), limits_(limits), faults_(faults), slots_(*world.time, policy_of(limits)), brake_(limits.brake) {
   slots_.plant(faults_);
 }
 
@@ -60,7 +67,13 @@ status scheduler::open(std::uint64_t epoch) {
   // would have been looked at again. What is due later waits for its moment and needs nothing now: the Supervisor will find it.
   const auto latest = to_unix_ms(world_.time->now()) + std::max(catalog_.longest_timeout_ms(), core::waiting_recheck_ms);
   sweep_to_ = store::keys::due(store::default_namespace, latest + 1, 0).str();
-  return opened;
+  if (!opened.ok()) return opened;
+  // Agents may have gone on while there was no Scheduler. What they hold is known when the sweep has come to it; to hand over more before would
+  // be more than they take.
+  return now_committed.scan(store::table::due, {}, sweep_to_, [this](std::string_view, std::string_view) {
+    slots_.hold_back(true);
+    return false;
+  });
 }
 
 const store::snapshot& scheduler::committed() {
@@ -171,6 +184,7 @@ scheduler::applied scheduler::apply(live_task& task, const core::event& what) {
       now.undo_held() != before.undo_held)
     slots_.forget(now.number());
   if (made.changed) write(task, before, made, come_up || std::holds_alternative<core::task_due>(what));
+  traffic_.count(what, made, task.record);
   gather(task, made);
   return {made.accepted, std::move(made.refused)};
 }

@@ -23,6 +23,7 @@
 #include "actors/local_messages.hpp"
 #include "actors/ports.hpp"
 #include "actors/registry.hpp"
+#include "actors/traffic.hpp"
 #include "actors/undo_brake.hpp"
 #include "actors/watches.hpp"
 #include "actors/workflow_catalog.hpp"
@@ -44,6 +45,8 @@ struct scheduler_limits {
   std::uint64_t evaluating_bytes = 64ULL << 20;   // documents at the expression worker; further steps wait
   std::uint64_t uncommitted_bytes = 64ULL << 20;  // on their way to the disk; beyond this submissions are refused
   std::uint32_t full_percent = 90;                // of the store's size; beyond this submissions are refused
+  std::uint32_t shard = 0;                        // this one,
+  std::uint32_t shard_count = 1;                  // and how many there are: agents' limits are divided among them
   undo_brake_policy brake;
   registry_policy registry;
 };
@@ -71,8 +74,15 @@ class scheduler {
   void submit(v1::SubmitRequest what, std::uint64_t ticket, std::uint64_t subscriber);  // subscriber 0: no notices
   void deploy(const v1::DeployRequest& what, std::uint64_t ticket);
   void watch(const v1::WatchRequest& what, std::uint64_t ticket);
-  /// False: a later incarnation of the instance is known, and this one is not taken.
-  bool add_agent(const v1::RegisterAgent& what);
+  /// An instance registers. An error in the answer: it is not taken. What the answer tells of clocks is left to whoever sends it. `reconnected`:
+  /// messages to it may have been lost though nobody has said that it is away.
+  v1::AgentWelcome add_agent(const v1::RegisterAgent& what, bool reconnected = false);
+  /// This process of the instance cannot be reached: it gets nothing until it registers again, and the leases of what it holds run on.
+  void agent_away(const std::string& instance, std::uint64_t incarnation, const std::string& why);
+  /// What the instance, and others of its service, could use of a capacity that they share with other shards.
+  std::uint64_t wanted_of(const std::string& instance) const;
+  /// A message has come that makes no sense here.
+  void misdirected() { ++traffic_.misdirected; }
   void outcomes(v1::OutcomeBatch what);
   void heartbeats(v1::HeartbeatBatch what);
   void recover(const v1::RecoverBatch& what);
@@ -101,11 +111,12 @@ class scheduler {
   void drain();
   /// Everything decided is durable and told.
   bool settled() const;
-  /// No agent holds an attempt.
-  bool idle() const { return slots_.held() == 0; }
+  /// Attempts that an instance holds.
+  std::uint64_t held_by(const std::string& instance) const { return slots_.held_by(instance); }
 
   void describe(v1::StatusReply& out) const;
   std::uint64_t epoch() const noexcept { return epoch_; }
+  std::uint32_t shard() const noexcept { return limits_.shard; }
   bool watched() const noexcept { return !watches_.empty(); }
   /// A failure that the node must stop for: the store could not be read.
   const std::optional<error>& fatal() const noexcept { return fatal_; }
@@ -160,6 +171,10 @@ class scheduler {
   bool repair_entry(live_task& task);
   void erase_strays(const std::set<std::uint64_t>& numbers);
   void tell_of_repair(std::uint64_t number, const std::string& what, const v1::TaskRecord* record);
+  bool makes_sense(std::uint32_t shard, const std::string& instance, std::uint64_t incarnation);
+  void arrived(const std::string& instance, std::uint64_t incarnation);
+  void count_limits_anew(const std::string& agent);
+  void drop_overtaken();
   v1::OperateResult operate_on(const std::string& id, const v1::OperatorAction& action);
   bool fail(const error& why);
 
@@ -182,6 +197,7 @@ class scheduler {
   v1::ShardState shard_;            // with everything decided
   v1::ShardState committed_shard_;  // what readers may see
   bool draining_ = false;
+  bool sent_again_ = false;               // some of the attempts that are to leave have left before
   store::usage usage_;                    // as last looked at
   std::uint64_t bytes_since_usage_ = 0;   // handed to the store since
   std::uint64_t active_input_bytes_ = 0;  // of tasks that run
@@ -189,6 +205,7 @@ class scheduler {
 
   workflow_catalog catalog_;
   registry slots_;
+  traffic_counts traffic_;
   watches watches_;
   alert_book alerts_;
   undo_brake brake_;
@@ -196,6 +213,7 @@ class scheduler {
   std::map<std::string, std::uint64_t> erasing_strays_;  // keys of the due index -> the batch that erases them
   std::map<std::uint64_t, std::uint64_t> leaving_;       // tasks that move to the archive -> the batch that erases them
   std::map<std::uint64_t, std::uint64_t> reopened_;      // completed tasks that are undone -> the batch that says so
+  std::uint64_t archived_at_ = 0;                        // the batch that erases what was archived last
   std::unordered_map<std::uint64_t, std::unique_ptr<live_task>> live_;
   std::unordered_map<std::string, recent_id> recent_ids_;         // taken, not yet committed
   std::unordered_map<std::uint64_t, std::uint64_t> subscribers_;  // task number -> who asked to be notified

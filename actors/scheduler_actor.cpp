@@ -1,7 +1,8 @@
 #include "actors/scheduler_actor.hpp"
 
+#include "actors/agent_seats.hpp"
+#include "actors/guardian.hpp"
 #include "actors/reminders.hpp"
-#include "actors/stop_on_bug.hpp"
 
 #include <algorithm>
 #include <unordered_map>
@@ -12,24 +13,30 @@ namespace fairlead {
 
 namespace {
 
-constexpr auto watch_tick = std::chrono::milliseconds{250};
+/// The setup says which shard this is; its limits carry it to where it is needed.
+scheduler_limits limits_of(const scheduler_setup& setup) {
+  auto out = setup.limits;
+  out.shard = setup.shard;
+  return out;
+}
 
 }  // namespace
 
 class scheduler_shell final : public commit_port, public scheduler_outbox {
  public:
-  using self_pointer = scheduler_actor::stateful_pointer<scheduler_state>;
+  using self_pointer = supervised_stateful_pointer<scheduler_actor, scheduler_state>;
   template <class Reply>
   using waiting = std::unordered_map<std::uint64_t, caf::typed_response_promise<Reply>>;  // by ticket
 
   scheduler_shell(self_pointer self, scheduler_setup setup)
       : self_(self),
         setup_(std::move(setup)),
-        scheduler_({setup_.time, setup_.reads, this, this, setup_.log, setup_.engine}, setup_.limits, setup_.faults) {}
+        scheduler_({setup_.time, setup_.reads, this, this, setup_.log, setup_.engine}, limits_of(setup_), setup_.faults),
+        agents_(*setup_.time) {}
 
   void open() {
-    stop_on_bug(self_, "Scheduler", setup_.on_fatal);
-    self_->set_down_handler([this](const caf::down_msg& gone) { forget_client(gone.source); });
+    end_on_bug(self_, "Scheduler");
+    self_->set_down_handler([this](const caf::down_msg& gone) { lost(gone.source); });
     const auto opened = scheduler_.open(setup_.epoch);
     if (!opened.ok()) {
       setup_.on_fatal(opened.failure());
@@ -87,7 +94,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
 
   caf::result<v1::WatchReply> watch(const v1::WatchRequest& what) {
     auto promise = asked(watches_, [&](std::uint64_t ticket) { scheduler_.watch(what, ticket); });
-    if (scheduler_.watched() && !std::exchange(watch_armed_, true)) self_->delayed_send(self_, watch_tick, expire_atom_v);
+    arm_look();
     return promise;
   }
 
@@ -97,9 +104,45 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
     return out;
   }
 
-  void add_agent(const v1::RegisterAgent& what, const agent_actor& who) {
-    if (scheduler_.add_agent(what)) agents_[what.instance()] = who;
+  caf::result<v1::AgentWelcome, caf::strong_actor_ptr> add_agent(const v1::RegisterAgent& what, const caf::strong_actor_ptr& who) {
+    if (!who) return refused_agent({v1::ERROR_CODE_INVALID_ARGUMENT, "the registration names no agent to speak with", ""});
+    const auto* const known = agents_.find(what.instance());
+    // Whoever is away may have ended for good, and its last registration comes after the news of that.
+    const auto unwatched = known == nullptr || known->away;
+    const auto reconnects = agents_.reconnects(what.instance(), who);
+    auto welcome = scheduler_.add_agent(what, reconnects);
+    const auto outdated = welcome.revision() > what.revision();
+    if (welcome.error().code() == v1::ERROR_CODE_OK && !outdated) {
+      if (const auto before = agents_.take(what, who, who->node() == self_->system().node())) self_->demonitor(before.address());
+      if (unwatched || reconnects) {
+        self_->demonitor(who->get()->address());
+        self_->monitor(who->get()->address());
+      }
+      arm_look();
+    }
+    if (const auto* const seat = agents_.find(what.instance())) agents_.stamp(*seat, welcome);
     after_message();
+    const auto refused = welcome.error().code() != v1::ERROR_CODE_OK;
+    return {std::move(welcome), refused ? nullptr : caf::actor_cast<caf::strong_actor_ptr>(self_)};
+  }
+
+  void beacon(const v1::Beacon& what) {
+    const auto sender = self_->current_sender();
+    if (!sender) return;
+    if (what.shard() != setup_.shard) {
+      scheduler_.misdirected();
+      return;
+    }
+    v1::BeaconAck ack;
+    ack.set_shard(setup_.shard);
+    if (auto* const seat = agents_.heard(what, sender)) {
+      ack.set_known(true);
+      ack.set_wanted(scheduler_.wanted_of(what.instance()));
+      agents_.stamp(*seat, ack);
+    } else {
+      ack.set_sent_unix_ms(to_unix_ms(setup_.time->now()));
+    }
+    self_->send(caf::actor_cast<agent_actor>(sender), std::move(ack));
   }
 
   template <class Handle>
@@ -126,11 +169,13 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
     after_message();
   }
 
-  void expire_watches() {
-    watch_armed_ = false;
-    scheduler_.expire_watches();
+  /// Long polls whose time is over, and agents that say nothing any more.
+  void look() {
+    look_armed_ = false;
+    if (scheduler_.watched()) scheduler_.expire_watches();
+    for (const auto& instance : agents_.silent()) away(instance, "nothing was heard of it for 3 s");
     after_message();
-    if (scheduler_.watched() && !std::exchange(watch_armed_, true)) self_->delayed_send(self_, watch_tick, expire_atom_v);
+    arm_look();
   }
 
   caf::result<bool> drain() {
@@ -156,9 +201,41 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   }
 
   void answer_drains() {
-    if (drains_.empty() || !scheduler_.settled() || !scheduler_.idle()) return;
+    if (drains_.empty() || !scheduler_.settled() || !idle_here()) return;
     for (auto& promise : drains_) promise.deliver(true);
     drains_.clear();
+  }
+
+  /// What agents on other nodes hold they finish without this process, and report it to the next one.
+  bool idle_here() const {
+    const auto local = agents_.local();
+    return std::all_of(local.begin(), local.end(), [this](const std::string& one) { return scheduler_.held_by(one) == 0; });
+  }
+
+  void arm_look() {
+    if ((scheduler_.watched() || agents_.any_remote()) && !std::exchange(look_armed_, true))
+      self_->delayed_send(self_, agent_seats::look_period, expire_atom_v);
+  }
+
+  static caf::result<v1::AgentWelcome, caf::strong_actor_ptr> refused_agent(const error& why) {
+    v1::AgentWelcome welcome;
+    *welcome.mutable_error() = why.to_proto();
+    return {std::move(welcome), caf::strong_actor_ptr{}};
+  }
+
+  void away(const std::string& instance, const std::string& why) {
+    auto& seat = *agents_.find(instance);
+    seat.away = true;
+    scheduler_.agent_away(instance, seat.incarnation, why);
+  }
+
+  void lost(const caf::actor_addr& who) {
+    forget_client(who);
+    const auto* const instance = agents_.instance_at(who);
+    if (instance == nullptr) return;
+    const auto local = agents_.find(*instance)->local;
+    away(std::string{*instance}, local ? "it has ended" : "the connection to its node is lost");
+    after_message();
   }
 
   void forget_client(const caf::actor_addr& who) {
@@ -184,18 +261,18 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   void commit(store::batch what) override { self_->send(setup_.commits, commit_request{std::move(what)}); }
 
   void perform(const std::string& instance, v1::PerformBatch what) override {
-    const auto found = agents_.find(instance);
-    if (found != agents_.end()) self_->send(found->second, std::move(what));
+    const auto* const seat = agents_.find(instance);
+    if (seat == nullptr) return;
+    agents_.stamp(*seat, what);
+    self_->send(seat->handle, std::move(what));
   }
 
   void acknowledge(const std::string& instance, v1::OutcomeAckBatch what) override {
-    const auto found = agents_.find(instance);
-    if (found != agents_.end()) self_->send(found->second, std::move(what));
+    if (const auto* const seat = agents_.find(instance)) self_->send(seat->handle, std::move(what));
   }
 
   void acknowledge(const std::string& instance, v1::HeartbeatAckBatch what) override {
-    const auto found = agents_.find(instance);
-    if (found != agents_.end()) self_->send(found->second, std::move(what));
+    if (const auto* const seat = agents_.find(instance)) self_->send(seat->handle, std::move(what));
   }
 
   void hint(v1::RecoveryHintBatch what) override {
@@ -235,7 +312,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   scheduler scheduler_;
   supervisor_actor supervisor_;
   bool flush_armed_ = false;
-  bool watch_armed_ = false;
+  bool look_armed_ = false;
   std::uint64_t next_ticket_ = 1;
   std::uint64_t next_subscriber_ = 1;
   waiting<v1::SubmitReply> submits_;
@@ -247,12 +324,12 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   waiting<v1::AgentOperateReply> agent_operations_;
   reminders offers_;
   std::vector<caf::typed_response_promise<bool>> drains_;
-  std::unordered_map<std::string, agent_actor> agents_;  // by instance
+  agent_seats agents_;
   std::unordered_map<std::uint64_t, caf::actor_addr> subscribers_;
   std::unordered_map<caf::actor_addr, std::uint64_t> subscriber_of_;
 };
 
-scheduler_actor::behavior_type run_scheduler(scheduler_actor::stateful_pointer<scheduler_state> self, scheduler_setup setup) {
+scheduler_actor::behavior_type run_scheduler(supervised_stateful_pointer<scheduler_actor, scheduler_state> self, scheduler_setup setup) {
   self->state.shell = std::make_shared<scheduler_shell>(self, std::move(setup));
   auto* shell = self->state.shell.get();
   shell->open();
@@ -262,7 +339,8 @@ scheduler_actor::behavior_type run_scheduler(scheduler_actor::stateful_pointer<s
       [=](const v1::WatchRequest& what) { return shell->watch(what); },
       [=](const v1::StatusRequest&) { return shell->status_now(); },
       [=](const supervisor_actor& who) { shell->set_supervisor(who); },
-      [=](const v1::RegisterAgent& what, const agent_actor& who) { shell->add_agent(what, who); },
+      [=](const v1::RegisterAgent& what, const caf::strong_actor_ptr& who) { return shell->add_agent(what, who); },
+      [=](const v1::Beacon& what) { shell->beacon(what); },
       [=](v1::OutcomeBatch& what) { shell->take([&](scheduler& s) { s.outcomes(std::move(what)); }); },
       [=](v1::HeartbeatBatch& what) { shell->take([&](scheduler& s) { s.heartbeats(std::move(what)); }); },
       [=](const v1::RecoverBatch& what) { shell->take([&](scheduler& s) { s.recover(what); }); },
@@ -276,7 +354,7 @@ scheduler_actor::behavior_type run_scheduler(scheduler_actor::stateful_pointer<s
       [=](const v1::BrakeReleaseRequest& what) { return shell->release_brake(what); },
       [=](flush_atom) { shell->flush(); },
       [=](resume_atom) { shell->resume(); },
-      [=](expire_atom) { shell->expire_watches(); },
+      [=](expire_atom) { shell->look(); },
       [=](offer_atom) { shell->offer(); },
       [=](const v1::AgentOperateRequest& what) { return shell->operate_agents(what); },
       [=](drain_atom) { return shell->drain(); },

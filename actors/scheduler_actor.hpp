@@ -7,10 +7,12 @@
 #include "actors/interfaces.hpp"
 #include "actors/scheduler.hpp"
 #include "actors/store_actor.hpp"
+#include "actors/supervised.hpp"
 
 namespace fairlead {
 
 struct scheduler_setup {
+  std::uint32_t shard = 0;
   const clock* time = nullptr;
   const store::store* reads = nullptr;
   observer* log = nullptr;
@@ -31,6 +33,6 @@ struct scheduler_state {
   static inline const char* name = "scheduler";
 };
 
-scheduler_actor::behavior_type run_scheduler(scheduler_actor::stateful_pointer<scheduler_state> self, scheduler_setup setup);
+scheduler_actor::behavior_type run_scheduler(supervised_stateful_pointer<scheduler_actor, scheduler_state> self, scheduler_setup setup);
 
 }  // namespace fairlead

@@ -9,8 +9,9 @@
 namespace fairlead {
 
 void scheduler::heartbeats(v1::HeartbeatBatch what) {
+  if (!makes_sense(what.shard(), what.instance(), what.incarnation())) return;
   const agent_process who{what.instance(), what.incarnation()};
-  if (slots_.incarnation_of(who.instance) == who.incarnation) slots_.heard(who.instance);
+  slots_.heard(who.instance);
   for (auto& item : *what.mutable_items()) {
     auto* task = load(item.task_number());
     const auto held = task != nullptr && holds_step(who, task->record, item.step()) && apply(*task, core::event{event_of(item)}).accepted;
@@ -25,6 +26,7 @@ void scheduler::heartbeats(v1::HeartbeatBatch what) {
     ack->set_attempt(item.attempt());
     ack->set_sequence(item.sequence());
     ack->set_held(held);
+    early.set_shard(limits_.shard);
     if (!early.items().empty()) world_.out->acknowledge(who.instance, std::move(early));
     if (fatal_) return;
     flush_if_large();

@@ -10,6 +10,7 @@
 #include "actors/core/task.hpp"
 #include "actors/core/text.hpp"
 #include "actors/scheduler.hpp"
+#include "store/checksum.hpp"
 
 namespace fairlead {
 
@@ -19,27 +20,8 @@ constexpr std::size_t sentence_limit = 1024;  // bytes kept of what is said abou
 
 }  // namespace
 
-bool scheduler::add_agent(const v1::RegisterAgent& what) {
-  const auto arrival = slots_.add(what);
-  if (arrival == registry::arrival::stale) return false;
-  // What has not left yet was meant for the process that is gone; its successor must not take it up as well.
-  if (arrival == registry::arrival::replaced) {
-    gathering_.performs.erase(what.instance());
-    for (auto& sent : sent_) sent.after.performs.erase(what.instance());
-  }
-  // Also for a name that is new to this Scheduler: records may know an earlier incarnation of it.
-  if (arrival == registry::arrival::fresh || arrival == registry::arrival::replaced) {
-    std::vector<std::uint64_t> holders;
-    for (const auto& [number, task] : live_)
-      if (core::any_attempt_out(task->record)) holders.push_back(number);
-    for (const auto number : holders)
-      if (auto* task = load(number)) apply(*task, core::agent_replaced{what.instance(), what.incarnation()});
-  }
-  serve_waiting();
-  return true;
-}
-
 void scheduler::outcomes(v1::OutcomeBatch what) {
+  if (!makes_sense(what.shard(), what.instance(), what.incarnation())) return;
   const agent_process who{what.instance(), what.incarnation()};
   for (auto& item : *what.mutable_items()) {
     auto e = event_of(item);
@@ -135,12 +117,22 @@ void scheduler::note_unavailable(const std::string& sentence) {
 }
 
 void scheduler::archive(const archived_tasks& what) {
+  if (what.erasures.epoch != epoch_) return;
   // An operator has had one of them undone since it was read: what was copied is out of date, and it must stay.
   const auto reopened = std::any_of(what.numbers.begin(), what.numbers.end(), [&](std::uint64_t number) {
     const auto found = reopened_.find(number);
     return found != reopened_.end() && found->second > what.read_at_sequence;
   });
   if (reopened) return;
+  // An archiver waits until what it has told is durable. One that has been started anew knows nothing of that, and what has been archived
+  // already would be counted twice. It reads on when it sees them gone.
+  const auto gone = [&](std::uint64_t number) {
+    if (leaving_.count(number) != 0) return true;
+    const auto record = store::load_task(committed(), number);
+    return !record || !*record;
+  };
+  if (what.read_at_sequence < archived_at_ && std::any_of(what.numbers.begin(), what.numbers.end(), gone)) return;
+  archived_at_ = next_sequence_;
   std::erase_if(reopened_, [&](const auto& one) { return one.second <= what.read_at_sequence; });
   for (const auto number : what.numbers) {
     leaving_[number] = next_sequence_;
@@ -153,6 +145,20 @@ void scheduler::archive(const archived_tasks& what) {
 }
 
 void scheduler::delivered(courier_rows what) {
+  // Meant for a Scheduler before this one: what still stands in the outbox is taken off it again.
+  if (what.delivered_events > 0 && what.rows.epoch != epoch_) {
+    store::batch rest;
+    what.rows.for_each([&](const store::operation& op) {
+      if (op.where == store::table::outbox) return;
+      const auto payload = store::verified_payload(op.where, op.key, op.value);
+      if (op.what == store::operation::kind::erase)
+        rest.erase(op.where, op.key);
+      else if (payload)
+        rest.put(op.where, op.key, *payload);
+    });
+    what.rows = std::move(rest);
+    what.delivered_events = 0;
+  }
   open_.append(what.rows);
   shard_.set_outbox_events(shard_.outbox_events() - std::min(what.delivered_events, shard_.outbox_events()));
   for (auto& draft : what.alerts) alerts_.raise(std::move(draft), page());

@@ -181,6 +181,8 @@ void scheduler::create(v1::Submission& item, std::string minified, std::string h
   recent_ids_[task.record.id()] = {number, std::move(hash)};
   gathering_.new_ids.push_back(task.record.id());
   write(task, store::task_index_state{}, made, false);
+  ++traffic_.submitted;
+  traffic_.count(core::task_admitted{}, made, task.record);
   gather(task, made);
   live_.emplace(number, std::move(owned));
 }
@@ -274,6 +276,7 @@ void scheduler::describe(v1::StatusReply& out) const {
   out.set_epoch(epoch_);
   *out.mutable_counts() = committed_shard_;
   slots_.describe(out);
+  *out.mutable_traffic() = traffic_.to_proto();
   out.set_resumed_tasks(sweeping_ ? taken_up_.size() : resumed_tasks_);
   out.set_resuming(sweeping_);
   out.set_stalest_task(stalest_.id);

@@ -65,6 +65,7 @@ bool scheduler::resume_some() {
     return found.size() < resume_chunk;
   });
   if (!scanned.ok()) return fail(scanned.failure());
+  sent_again_ = true;
   for (const auto number : found) {
     load(number);
     forget_if_idle(number);
@@ -74,6 +75,8 @@ bool scheduler::resume_some() {
     sweeping_ = false;
     resumed_tasks_ = std::exchange(taken_up_, {}).size();
     world_.log->on_note(note_level::info, "scheduler", "took up " + std::to_string(resumed_tasks_) + " tasks that were running");
+    slots_.hold_back(false);
+    serve_waiting();
     admit_pending();
     return false;
   }

@@ -2,12 +2,11 @@
 
 #include <utility>
 
-#include "actors/agent_actor.hpp"
 #include "actors/alert_courier_actor.hpp"
 #include "actors/archiver_actor.hpp"
 #include "actors/core/declarative.hpp"
-#include "actors/gateway.hpp"
 #include "actors/reply_courier_actor.hpp"
+#include "actors/reply_waiters_actor.hpp"
 #include "actors/scheduler_actor.hpp"
 #include "actors/supervisor_actor.hpp"
 
@@ -20,118 +19,167 @@ const core::declarative_engine& declarative() {
   return engine;
 }
 
-}  // namespace
+template <class Handle>
+caf::strong_actor_ptr pointer(const Handle& handle) {
+  return caf::actor_cast<caf::strong_actor_ptr>(handle);
+}
 
-shard::shard(world in, shard_options options) : world_(std::move(in)), options_(std::move(options)) {}
-
-result<std::unique_ptr<shard>> shard::start(world in, shard_options options) {
-  const auto epoch = in.store->raise_epoch();
-  if (!epoch) return epoch.failure();
-  std::unique_ptr<shard> out{new shard{std::move(in), std::move(options)}};
-  auto& with = out->world_;
-  const auto& chosen = out->options_;
-  auto& system = *with.system;
-
-  out->store_ = system.spawn<caf::detached>(run_store, with.store, with.on_fatal);
-
-  scheduler_setup scheduler;
-  scheduler.time = with.time;
-  scheduler.reads = with.store;
-  scheduler.log = with.log;
-  scheduler.engine = &declarative();
-  scheduler.limits = chosen.limits;
-  scheduler.faults = chosen.faults;
-  scheduler.commits = out->store_;
-  scheduler.on_fatal = with.on_fatal;
-  scheduler.epoch = *epoch;
-  scheduler.evaluate = [pool = with.expressions](const scheduler_actor& asker, v1::EvaluateRequest what) {
-    pool->evaluate(std::move(what), [asker](v1::EvaluateReply reply) { caf::anon_send(asker, std::move(reply)); });
-  };
-  out->scheduler_ = system.spawn(run_scheduler, std::move(scheduler));
-
-  out->supervisor_ =
-      system.spawn(run_supervisor, supervisor_setup{with.time, with.store, with.log, out->scheduler_, chosen.scan_period, with.on_fatal});
-  caf::anon_send(out->scheduler_, out->supervisor_);
-
-  for (const auto& agent : chosen.agents) out->add_agent(agent, agent.name);
-
-  auto archives = std::make_shared<store::archive>(chosen.archive_directory);
-  out->archiver_ = system.spawn<caf::detached>(
-      run_archiver, archiver_setup{with.time, with.store, archives, chosen.retention, out->scheduler_, with.log, with.on_fatal});
-
-  if (!chosen.alert_targets.empty()) {
-    out->alert_commands_ = std::make_shared<command_runner>();
-    alert_courier_setup courier;
-    courier.time = with.time;
-    courier.reads = with.store;
-    courier.webhooks = with.alert_webhooks;
-    courier.commands = out->alert_commands_;
-    courier.log = with.log;
-    courier.scheduler = out->scheduler_;
-    courier.node = chosen.node;
-    courier.targets = chosen.alert_targets;
-    courier.on_fatal = with.on_fatal;
-    out->alert_courier_ = system.spawn(run_alert_courier, std::move(courier));
-  }
-
-  const auto outbox = std::make_shared<reply_outbox>(*with.store);
-  out->reply_webhooks_ = std::make_shared<webhooks>();
-  reply_courier_setup replies;
-  replies.time = with.time;
-  replies.reads = with.store;
-  replies.log = with.log;
-  replies.posts = out->reply_webhooks_;
-  replies.outbox = outbox;
-  replies.scheduler = out->scheduler_;
-  replies.settings = {chosen.node, chosen.reply_give_up_after};
-  replies.on_fatal = with.on_fatal;
-  out->reply_courier_ = system.spawn<caf::detached>(run_reply_courier, std::move(replies));
-  out->replies_ = system.spawn(run_replies, replies_setup{with.time, with.store, outbox, out->scheduler_, with.on_fatal});
-
-  gateway_setup gateway;
-  gateway.node = chosen.node;
-  gateway.version = chosen.version;
-  gateway.time = with.time;
-  gateway.reads = with.store;
-  gateway.archives = archives;
-  gateway.scheduler = out->scheduler_;
-  gateway.replies = out->replies_;
-  gateway.check_expressions = [pool = with.expressions](const std::vector<std::string>& expressions) { return pool->check(expressions); };
-  gateway.describe_node = with.describe_node;
-  gateway.on_fatal = with.on_fatal;
-  out->gateway_ = system.spawn(run_gateway, std::move(gateway));
+/// The specification of a child that needs nothing but to be spawned. The address is owned by the shard, which outlives its branch.
+child_spec child(std::string id, child_factory start, stable_address* address = nullptr) {
+  child_spec out;
+  out.id = std::move(id);
+  out.start = std::move(start);
+  if (address != nullptr) out.address = std::shared_ptr<stable_address>{address, [](stable_address*) {}};
   return out;
 }
 
-void shard::add_agent(const local_agent& agent, const std::string& instance) {
-  agent_setup setup;
-  setup.who = {agent.name, options_.node + "/" + instance, options_.incarnation, agent.kind, agent.settings, agent.secrets};
-  setup.backend = agent.backend;
-  setup.time = world_.time;
-  setup.scheduler = scheduler_;
-  setup.on_fatal = world_.on_fatal;
-  agents_.push_back(world_.system->spawn(run_agent, std::move(setup)));
+}  // namespace
+
+shard::shard(world in, shard_options options)
+    : world_(std::move(in)),
+      options_(std::move(options)),
+      scheduler_(*world_.guards.system),
+      replies_(*world_.guards.system),
+      archives_(std::make_shared<store::archive>(options_.archive_directory)),
+      outbox_(std::make_shared<reply_outbox>(*world_.store)),
+      reply_webhooks_(std::make_shared<webhooks>()) {
+  if (!options_.alert_targets.empty()) alert_commands_ = std::make_shared<command_runner>();
 }
 
-shard::~shard() {
-  // In the order in which they need each other; actors that have ended already do not mind.
-  caf::anon_send_exit(gateway_, caf::exit_reason::user_shutdown);
-  caf::anon_send_exit(supervisor_, caf::exit_reason::user_shutdown);
-  caf::anon_send_exit(archiver_, caf::exit_reason::user_shutdown);
-  if (alert_courier_) caf::anon_send_exit(alert_courier_, caf::exit_reason::user_shutdown);
+shard::~shard() { shut_down(); }
+
+void shard::shut_down() {
   if (alert_commands_) alert_commands_->shut_down();
-  caf::anon_send_exit(reply_courier_, caf::exit_reason::user_shutdown);
-  caf::anon_send_exit(replies_, caf::exit_reason::user_shutdown);
   if (reply_webhooks_) reply_webhooks_->shut_down();
-  for (const auto& agent : agents_) caf::anon_send_exit(agent, caf::exit_reason::user_shutdown);
-  caf::anon_send_exit(scheduler_, caf::exit_reason::user_shutdown);
-  caf::anon_send_exit(store_, caf::exit_reason::user_shutdown);
 }
 
-bool shard::stop(duration limit) {
+shard_desk shard::desk() const {
+  shard_desk out;
+  out.shard = options_.shard;
+  out.store_id = world_.store_id;
+  out.reads = world_.store;
+  out.archives = archives_;
+  out.scheduler = scheduler_.as<scheduler_actor>();
+  out.replies = replies_.as<replies_actor>();
+  out.describe = [this](v1::ShardStatus& status) {
+    if (world_.describe_store) world_.describe_store(*status.mutable_store());
+    *status.mutable_commits() = commits_.to_proto();
+  };
+  return out;
+}
+
+/// Each start is a leader of its own: the epoch rises before anything is read, so that what its predecessor still has under way is refused.
+result<caf::strong_actor_ptr> shard::start_scheduler() {
+  const auto epoch = world_.store->raise_epoch();
+  if (!epoch) {
+    world_.on_fatal(epoch.failure());
+    return epoch.failure();
+  }
+  scheduler_setup setup;
+  setup.shard = options_.shard;
+  setup.time = world_.guards.time;
+  setup.reads = world_.store;
+  setup.log = world_.guards.log;
+  setup.engine = &declarative();
+  setup.limits = options_.limits;
+  setup.limits.shard_count = options_.shard_count;
+  setup.faults = options_.faults;
+  setup.commits = store_now_;
+  setup.on_fatal = world_.on_fatal;
+  setup.epoch = *epoch;
+  setup.evaluate = [pool = world_.expressions](const scheduler_actor& asker, v1::EvaluateRequest what) {
+    pool->evaluate(std::move(what), [asker](v1::EvaluateReply reply) { caf::anon_send(asker, std::move(reply)); });
+  };
+  scheduler_now_ = world_.guards.system->spawn(run_scheduler, std::move(setup));
+  if (world_.on_epoch) {
+    v1::ShardClaim claim;
+    claim.set_shard(options_.shard);
+    claim.set_store_id(world_.store_id);
+    claim.set_epoch(*epoch);
+    world_.on_epoch(claim);
+  }
+  return pointer(scheduler_now_);
+}
+
+/// Store actor, Scheduler and Supervisor share what they know of the store, so they are started again together, with empty caches.
+guardian_spec shard::core() {
+  guardian_spec out;
+  out.id = "core";
+  out.policy.strategy = core::restart_strategy::one_for_all;
+  auto& system = *world_.guards.system;
+  out.children.push_back(child("store", [this, &system]() -> result<caf::strong_actor_ptr> {
+    store_now_ = system.spawn<caf::detached>(run_store, world_.store, world_.on_fatal, &commits_);
+    return pointer(store_now_);
+  }));
+  out.children.push_back(child(
+      "scheduler", [this] { return start_scheduler(); }, &scheduler_));
+  out.children.push_back(child("supervisor", [this, &system]() -> result<caf::strong_actor_ptr> {
+    const auto started = system.spawn(run_supervisor, supervisor_setup{world_.guards.time, world_.store, world_.guards.log, scheduler_now_,
+                                                                       options_.scan_period, world_.on_fatal});
+    caf::anon_send(scheduler_now_, started);
+    return pointer(started);
+  }));
+  return out;
+}
+
+child_spec shard::alert_child() {
+  return child("alert_courier", [this]() -> result<caf::strong_actor_ptr> {
+    alert_courier_setup courier;
+    courier.time = world_.guards.time;
+    courier.reads = world_.store;
+    courier.webhooks = world_.alert_webhooks;
+    courier.commands = alert_commands_;
+    courier.log = world_.guards.log;
+    courier.scheduler = scheduler_.as<scheduler_actor>();
+    courier.node = options_.node;
+    courier.shard = options_.shard;
+    courier.shard_count = options_.shard_count;
+    courier.targets = options_.alert_targets;
+    courier.on_fatal = world_.on_fatal;
+    return pointer(world_.guards.system->spawn(run_alert_courier, std::move(courier)));
+  });
+}
+
+child_spec shard::branch(const std::string& parent_path) {
+  auto& system = *world_.guards.system;
+  guardian_spec out;
+  out.id = std::to_string(options_.shard);
+  out.policy.within = std::chrono::minutes{1};
+  const auto path = parent_path + "/" + out.id;
+  out.children.push_back(guardian_child(world_.guards, path, core()));
+  out.children.push_back(child("archiver", [this, &system]() -> result<caf::strong_actor_ptr> {
+    return pointer(
+        system.spawn<caf::detached>(run_archiver, archiver_setup{world_.guards.time, world_.store, archives_, options_.retention,
+                                                                 scheduler_.as<scheduler_actor>(), world_.guards.log, world_.on_fatal}));
+  }));
+  if (!options_.alert_targets.empty()) out.children.push_back(alert_child());
+  out.children.push_back(child("reply_courier", [this, &system]() -> result<caf::strong_actor_ptr> {
+    reply_courier_setup setup;
+    setup.time = world_.guards.time;
+    setup.reads = world_.store;
+    setup.log = world_.guards.log;
+    setup.posts = reply_webhooks_;
+    setup.outbox = outbox_;
+    setup.scheduler = scheduler_.as<scheduler_actor>();
+    setup.settings = {options_.node, options_.reply_give_up_after};
+    setup.on_fatal = world_.on_fatal;
+    return pointer(system.spawn<caf::detached>(run_reply_courier, std::move(setup)));
+  }));
+  out.children.push_back(child(
+      "replies",
+      [this, &system]() -> result<caf::strong_actor_ptr> {
+        return pointer(system.spawn(
+            run_replies, replies_setup{world_.guards.time, world_.store, outbox_, scheduler_.as<scheduler_actor>(), world_.on_fatal}));
+      },
+      &replies_));
+  return guardian_child(world_.guards, parent_path, std::move(out));
+}
+
+bool shard::drain(duration limit) {
   bool settled = false;
-  caf::scoped_actor self{*world_.system};
-  self->request(scheduler_, limit, drain_atom_v).receive([&settled](bool) { settled = true; }, [](const caf::error&) {});
+  caf::scoped_actor self{*world_.guards.system};
+  self->request(scheduler_.as<scheduler_actor>(), limit, drain_atom_v)
+      .receive([&settled](bool) { settled = true; }, [](const caf::error&) {});
   return settled;
 }
 

@@ -1,6 +1,6 @@
 #include "actors/store_actor.hpp"
 
-#include "actors/stop_on_bug.hpp"
+#include "actors/guardian.hpp"
 
 #include <chrono>
 #include <thread>
@@ -21,8 +21,9 @@ void linger(const Mailbox& mailbox) {
 
 }  // namespace
 
-store_actor::behavior_type run_store(store_actor::stateful_pointer<store_state> self, store::store* target, fatal_handler on_fatal) {
-  stop_on_bug(self, "store actor", on_fatal);
+store_actor::behavior_type run_store(supervised_stateful_pointer<store_actor, store_state> self, store::store* target,
+                                     fatal_handler on_fatal, commit_gauge* gauge) {
+  end_on_bug(self, "store actor");
   return {
       [self](commit_request& request) {
         auto& state = self->state;
@@ -33,16 +34,23 @@ store_actor::behavior_type run_store(store_actor::stateful_pointer<store_state> 
         // Queued behind everything the mailbox holds by now.
         self->send(self, flush_atom_v);
       },
-      [self, target, on_fatal = std::move(on_fatal)](flush_atom) {
+      [self, target, gauge, on_fatal = std::move(on_fatal)](flush_atom) {
         auto& state = self->state;
         state.armed = false;
         if (state.gathered.empty() || state.failed) return;
         const auto group = std::exchange(state.gathered, {});
+        const auto began = std::chrono::steady_clock::now();
         const auto done = target->commit(group);
         if (!done.ok()) {
           state.failed = true;
           on_fatal(done.failure());
           return;
+        }
+        if (gauge != nullptr) {
+          std::size_t bytes = 0;
+          for (const auto& one : group) bytes += one.bytes().size();
+          gauge->committed(group.size(), bytes,
+                           std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - began));
         }
         const auto scheduler = caf::actor_cast<scheduler_actor>(state.asker);
         self->send(scheduler, committed{group.back().sequence});

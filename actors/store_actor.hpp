@@ -3,8 +3,10 @@
 
 #include <functional>
 
+#include "actors/commit_gauge.hpp"
 #include "actors/interfaces.hpp"
 #include "actors/ports.hpp"
+#include "actors/supervised.hpp"
 #include "store/store.hpp"
 
 namespace fairlead {
@@ -13,8 +15,9 @@ namespace fairlead {
 /// or the shard: nothing more will be committed.
 using fatal_handler = std::function<void(const error&)>;
 
-/// Tells `committed{sequence}` to whoever sent the newest batch of a group. Spawn it detached.
-store_actor::behavior_type run_store(store_actor::stateful_pointer<struct store_state> self, store::store* target, fatal_handler on_fatal);
+/// Tells `committed{sequence}` to whoever sent the newest batch of a group. `gauge` may be null. Spawn it detached.
+store_actor::behavior_type run_store(supervised_stateful_pointer<store_actor, struct store_state> self, store::store* target,
+                                     fatal_handler on_fatal, commit_gauge* gauge);
 
 struct store_state {
   std::vector<store::batch> gathered;

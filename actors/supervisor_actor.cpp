@@ -1,7 +1,7 @@
 #include "actors/supervisor_actor.hpp"
 
+#include "actors/guardian.hpp"
 #include "actors/reminders.hpp"
-#include "actors/stop_on_bug.hpp"
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@ namespace fairlead {
 
 class supervisor_shell final : public supervisor_outbox {
  public:
-  using self_pointer = supervisor_actor::stateful_pointer<supervisor_state>;
+  using self_pointer = supervised_stateful_pointer<supervisor_actor, supervisor_state>;
 
   supervisor_shell(self_pointer self, supervisor_setup setup)
       : self_(self), setup_(std::move(setup)), supervisor_({setup_.time, setup_.reads, this, setup_.log}, setup_.scan_period) {}
@@ -57,8 +57,9 @@ class supervisor_shell final : public supervisor_outbox {
   reminders reminders_;
 };
 
-supervisor_actor::behavior_type run_supervisor(supervisor_actor::stateful_pointer<supervisor_state> self, supervisor_setup setup) {
-  stop_on_bug(self, "Supervisor", setup.on_fatal);
+supervisor_actor::behavior_type run_supervisor(supervised_stateful_pointer<supervisor_actor, supervisor_state> self,
+                                               supervisor_setup setup) {
+  end_on_bug(self, "Supervisor");
   self->state.shell = std::make_shared<supervisor_shell>(self, std::move(setup));
   auto* shell = self->state.shell.get();
   self->send(self, scan_atom_v);

@@ -3,6 +3,7 @@
 
 #include "actors/interfaces.hpp"
 #include "actors/store_actor.hpp"
+#include "actors/supervised.hpp"
 #include "actors/supervisor.hpp"
 
 namespace fairlead {
@@ -23,6 +24,7 @@ struct supervisor_state {
   static inline const char* name = "supervisor";
 };
 
-supervisor_actor::behavior_type run_supervisor(supervisor_actor::stateful_pointer<supervisor_state> self, supervisor_setup setup);
+supervisor_actor::behavior_type run_supervisor(supervised_stateful_pointer<supervisor_actor, supervisor_state> self,
+                                               supervisor_setup setup);
 
 }  // namespace fairlead

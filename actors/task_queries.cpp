@@ -55,7 +55,7 @@ plan plan_for(const v1::TaskListRequest& what) {
   } else if (!what.workflow().empty()) {
     within(store::table::by_workflow, keys::by_workflow_prefix(default_namespace, what.workflow()));
     out.number = [](std::string_view key) { return keys::decode_by_workflow(key).value_or(store::by_workflow_key{}).number; };
-  } else if (what.states_size() == 1 && (what.states(0) == v1::TASK_STATE_COMPLETED || what.states(0) == v1::TASK_STATE_UNDONE)) {
+  } else if (lists_by_end(what)) {
     within(store::table::finished,
            std::string{std::string_view{keys::finished_prefix(default_namespace, static_cast<std::uint8_t>(what.states(0)))}});
     out.number = [](std::string_view key) { return keys::decode_finished(key).value_or(store::finished_key{}).number; };
@@ -129,6 +129,11 @@ result<std::optional<v1::DeployedWorkflow>> load_definition(const store::snapsho
 
 }  // namespace
 
+bool lists_by_end(const v1::TaskListRequest& what) {
+  return what.labels().empty() && !what.parked_only() && what.workflow().empty() && what.states_size() == 1 &&
+         (what.states(0) == v1::TASK_STATE_COMPLETED || what.states(0) == v1::TASK_STATE_UNDONE);
+}
+
 v1::TaskListReply list_tasks(const v1::TaskListRequest& what, const store::snapshot& from, moment now) {
   v1::TaskListReply out;
   if (what.states_size() > max_states || what.labels_size() > max_labels) {
@@ -159,9 +164,14 @@ v1::TaskListReply list_tasks(const v1::TaskListRequest& what, const store::snaps
       failed = task.failure();
       return false;
     }
-    if (*task && matches(what, **task, now)) *out.add_items() = summary_of(**task);
+    const auto here = [&] { return store::to_hex(static_cast<char>(scan.where) + std::string{key}); };
+    if (*task && matches(what, **task, now)) {
+      auto* item = out.add_items();
+      *item = summary_of(**task);
+      if (what.has_shard()) item->set_cursor(here());
+    }
     if (static_cast<std::uint32_t>(out.items_size()) < page && ++seen < rows_a_page) return true;
-    out.set_cursor(store::to_hex(static_cast<char>(scan.where) + std::string{key}));
+    out.set_cursor(here());
     return false;
   });
   if (!scanned.ok()) failed = scanned.failure();

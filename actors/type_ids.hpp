@@ -4,9 +4,11 @@
 #include <caf/all.hpp>
 
 #include "actors/local_messages.hpp"
+#include "actors/node_messages.hpp"
 #include "messages/agent.pb.h"
 #include "messages/api.pb.h"
 #include "messages/inspect.hpp"
+#include "messages/node.pb.h"
 
 template <>
 inline caf::error fairlead::v1::unreadable_message<caf::error>() {
@@ -59,6 +61,15 @@ CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::HeartbeatBatch))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::HeartbeatAckBatch))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::AgentOperateRequest))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::AgentOperateReply))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::Hello))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::HelloReply))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::AgentWelcome))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::Beacon))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::BeaconAck))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::InspectRequest))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::InspectReply))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::NodeOperateRequest))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::NodeOperateReply))
 
 // Inside one process only.
 CAF_ADD_TYPE_ID(fairlead, (fairlead::commit_request))
@@ -68,6 +79,9 @@ CAF_ADD_TYPE_ID(fairlead, (fairlead::attempt_progressed))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::archived_tasks))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::courier_rows))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::stalest_task))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::shard_route))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::shard_total))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::link_report))
 
 CAF_ADD_ATOM(fairlead, fairlead, flush_atom, "flush")
 CAF_ADD_ATOM(fairlead, fairlead, scan_atom, "scan")
@@ -77,6 +91,10 @@ CAF_ADD_ATOM(fairlead, fairlead, offer_atom, "offer")
 CAF_ADD_ATOM(fairlead, fairlead, drain_atom, "drain")
 CAF_ADD_ATOM(fairlead, fairlead, archive_atom, "archive")
 CAF_ADD_ATOM(fairlead, fairlead, deliver_atom, "deliver")
+CAF_ADD_ATOM(fairlead, fairlead, beacon_atom, "beacon")
+CAF_ADD_ATOM(fairlead, fairlead, link_atom, "link")
+CAF_ADD_ATOM(fairlead, fairlead, report_atom, "report")
+CAF_ADD_ATOM(fairlead, fairlead, watch_atom, "watch")
 
 CAF_END_TYPE_ID_BLOCK(fairlead)
 
@@ -87,3 +105,6 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(fairlead::attempt_progressed)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(fairlead::archived_tasks)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(fairlead::courier_rows)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(fairlead::stalest_task)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(fairlead::shard_route)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(fairlead::shard_total)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(fairlead::link_report)

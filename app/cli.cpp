@@ -1,11 +1,11 @@
 #include "app/cli.hpp"
 
-#include <exception>
 #include <memory>
 #include <string_view>
 
 #include "actors/core/text.hpp"
 #include "app/cli_commands.hpp"
+#include "app/cli_parse.hpp"
 #include "app/expression_worker.hpp"
 #include "app/node.hpp"
 
@@ -28,42 +28,11 @@ void add_expression_worker(CLI::App& app, cli_context& context) {
   command->callback([&context, memory_bytes] { context.code = run_expression_worker(*memory_bytes); });
 }
 
-void print_help(CLI::App& app, cli_context& context, const std::vector<std::string>& words) {
-  auto* at = &app;
-  std::string name = app.get_name();
-  for (const auto& word : words) {
-    auto named = at->get_subcommands([&](const CLI::App* one) { return one->get_name() == word; });
-    if (named.empty()) {
-      context.code = fail({v1::ERROR_CODE_INVALID_ARGUMENT, "There is no command '" + word + "'", "'fairlead help' lists all commands"});
-      return;
-    }
-    at = named.front();
-    name += " " + word;
-  }
-  // Not help(): that describes the command that was given, which is `help`.
-  print(context, at->get_formatter()->make_help(at, name, CLI::AppFormatMode::Normal));
-}
-
 void add_help(CLI::App& app, cli_context& context) {
   auto* command = app.add_subcommand("help", "Show the help of a command");
   auto words = std::make_shared<std::vector<std::string>>();
   command->add_option("COMMAND", *words, "The command, such as: task list");
-  command->callback([&app, &context, words] { print_help(app, context, *words); });
-}
-
-/// Where a person finds out how it should have been written.
-std::string help_hint(const CLI::App& app) {
-  std::string name = "fairlead";
-  for (auto parsed = app.get_subcommands(); !parsed.empty(); parsed = parsed.front()->get_subcommands())
-    name += " " + parsed.front()->get_name();
-  return "See '" + name + " --help'";
-}
-
-/// Whether the innermost command that was given is a group, so that the word after it should have been one of its commands.
-bool misses_command(const CLI::App& app) {
-  const auto* at = &app;
-  for (auto parsed = at->get_subcommands(); !parsed.empty(); parsed = at->get_subcommands()) at = parsed.front();
-  return at->get_require_subcommand_min() > 0;
+  command->callback([&app, &context, words] { print_help(app, context, *words, "fairlead help"); });
 }
 
 }  // namespace
@@ -87,6 +56,7 @@ int run_command_line(int argc, const char* const* argv) {
   add_alert_commands(app, context);
   add_brake_commands(app, context);
   add_status_command(app, context);
+  add_console_command(app, context);
   add_config_commands(app, context);
   add_store_commands(app, context);
   add_help(app, context);
@@ -100,20 +70,7 @@ int run_command_line(int argc, const char* const* argv) {
         {v1::ERROR_CODE_INVALID_ARGUMENT, "argument " + std::to_string(i) + " is not valid UTF-8", "set the terminal's encoding to UTF-8"});
   }
 
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& asked) {  // help or version
-    return app.exit(asked);
-  } catch (const CLI::ParseError& refused) {
-    const auto left = app.remaining(true);
-    if (dynamic_cast<const CLI::RequiredError*>(&refused) != nullptr && !left.empty() && left.front().rfind("-", 0) != 0 &&
-        misses_command(app))
-      return fail({v1::ERROR_CODE_INVALID_ARGUMENT, "There is no command '" + left.front() + "' here", help_hint(app)});
-    return fail({v1::ERROR_CODE_INVALID_ARGUMENT, refused.what(), help_hint(app)});
-  } catch (const std::exception& bug) {
-    return fail({v1::ERROR_CODE_INTERNAL, std::string{"A bug in fairlead: "} + bug.what(), "Please report it with what you did"});
-  }
-  return context.code;
+  return run_words(app, context, {argv + 1, argv + argc}, "fairlead ", " --help");
 }
 
 }  // namespace fairlead::app

@@ -116,6 +116,9 @@ result<drain_view> wait_for_drain(client& to, const cli_context& context, const 
     if (limit.count() != 0 && std::chrono::steady_clock::now() >= deadline)
       return error{v1::ERROR_CODE_TIMED_OUT, "Instance " + instance + " still holds " + std::to_string(view.held),
                    "It goes on draining: wait on with 'fairlead agent drain " + instance + "'"};
+    if (stopped(context))
+      return error{v1::ERROR_CODE_TIMED_OUT, "Instance " + instance + " still holds " + std::to_string(view.held) + "; it goes on draining",
+                   ""};
     progress.show(instance, view.held);
     std::this_thread::sleep_for(look_every);
   }

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <map>
 #include <memory>
 
 #include "actors/core/task.hpp"
@@ -58,9 +60,18 @@ status fetch(cli_context& context, client& from, const replies_options& options,
     if (!page.ok()) return page.failure();
     show(context, *page);
     // What could not be written is not taken.
-    if (context.code != exit_ok || options.keep) return nothing{};
+    if (context.code != exit_ok || options.keep || stopped(context)) return nothing{};
     if (!page->events().empty()) {
+      // Nodes of one shard go by the one position, also those of the release before.
       request.set_acknowledged(page->events().rbegin()->position());
+      std::map<std::uint32_t, std::uint64_t> of_shard;
+      for (const auto& event : page->events()) of_shard[event.shard()] = event.position();
+      request.clear_positions();
+      for (const auto& [shard, position] : of_shard) {
+        auto* one = request.add_positions();
+        one->set_shard(shard);
+        one->set_acknowledged(position);
+      }
     } else if (!options.follow || last) {
       return nothing{};
     }

@@ -45,8 +45,53 @@ std::string status_json(const v1::StatusReply& reply) {
     out.begin_object().key("receiver").string(receiver(one)).key("since").moment(one.failing_since_unix_ms());
     out.key("failures").number(one.failures()).key("why").string(one.last_failure()).end_object();
   }
-  out.end_array().end_object().end_object();
+  out.end_array().end_object();
+  out.key("cluster").string(reply.cluster()).key("incarnation").number(std::uint64_t{reply.incarnation()});
+  out.key("draining").boolean(reply.draining()).key("refused_messages").number(std::uint64_t{reply.refused_messages()});
+  out.key("shards").begin_array();
+  for (const auto& one : reply.shards()) {
+    out.begin_object().key("shard").number(std::uint64_t{one.shard()}).key("node").string(one.node()).key("here").boolean(one.here());
+    out.key("up").boolean(one.up()).key("reason").string(one.reason()).key("epoch").number(std::uint64_t{one.epoch()});
+    out.key("running").number(std::uint64_t{one.counts().running()}).key("parked").number(std::uint64_t{one.counts().parked()});
+    out.key("used_bytes").number(std::uint64_t{one.store().used_bytes()}).end_object();
+  }
+  out.end_array().key("peers").begin_array();
+  for (const auto& one : reply.peers()) {
+    out.begin_object().key("node").string(one.node()).key("address").string(one.address()).key("connected").boolean(one.connected());
+    out.key("refused").boolean(one.refused()).key("reason").string(one.reason()).key("since").moment(one.since_unix_ms());
+    out.key("version").string(one.version()).end_object();
+  }
+  out.end_array().end_object();
   return out.text();
+}
+
+/// Empty where one shard is all there is and it is up: the lines above say everything.
+std::string shards_text(const v1::StatusReply& reply) {
+  if (reply.shards_size() == 1 && reply.shards(0).up() && reply.peers().empty()) return {};
+  text_table table{{{"SHARD", align::right},
+                    {"NODE"},
+                    {"EPOCH", align::right},
+                    {"RUNNING", align::right},
+                    {"PARKED", align::right},
+                    {"USED", align::right},
+                    {"WHY NOT"}}};
+  for (const auto& one : reply.shards())
+    table.add({std::to_string(one.shard()), printable(one.node()), one.up() ? std::to_string(one.epoch()) : "",
+               std::to_string(one.counts().running()), std::to_string(one.counts().parked()), bytes_text(one.store().used_bytes()),
+               one.up() ? "" : printable(shortened(one.reason(), 120))});
+  return reply.shards().empty() ? std::string{"\nNo shards: no node that holds any is connected.\n"} : "\nShards\n" + table.text();
+}
+
+std::string peers_text(const v1::StatusReply& reply) {
+  if (reply.peers().empty()) return {};
+  text_table table{{{"NODE"}, {"ADDRESS"}, {"CONNECTED"}, {"SINCE"}, {"VERSION"}, {"WHY NOT"}}};
+  for (const auto& one : reply.peers())
+    table.add({printable(one.node()), printable(one.address()),
+               one.connected() ? "yes"
+               : one.refused() ? "refused"
+                               : "no",
+               time_text(one.since_unix_ms()), printable(one.version()), one.connected() ? "" : printable(shortened(one.reason(), 120))});
+  return "\nOther nodes\n" + table.text();
 }
 
 std::string status_text(const v1::StatusReply& reply) {
@@ -88,7 +133,8 @@ std::string status_text(const v1::StatusReply& reply) {
   const auto services = troubled_services_text(reply);
   if (!services.empty()) out += "\nServices that steps wait for, or whose breaker is not closed\n" + services;
   const auto instances = instances_text(reply);
-  return out + (instances.empty() ? "\nNo agents: steps wait until one is there.\n" : "\nAgents\n" + instances);
+  out += instances.empty() ? "\nNo agents: steps wait until one is there.\n" : "\nAgents\n" + instances;
+  return out + shards_text(reply) + peers_text(reply);
 }
 
 }  // namespace

@@ -145,7 +145,7 @@ int submit_batch(cli_context& context, const submit_options& options) {
   how.labels = std::move(*labels);
   how.priority = options.priority;
   how.reply = std::move(*address);
-  auto connected = connect_with(context, how.patience, timeout->value_or(duration{0}));
+  auto connected = connect_alone(context, how.patience, timeout->value_or(duration{0}));
   if (!connected) return fail(connected.failure());
 
   progress_display display{options.quiet};

@@ -69,6 +69,21 @@ void write_event(json_writer& out, const v1::HistoryEvent& event, const std::str
   out.key("who").string(event.who()).key("detail").string(event.detail()).end_object();
 }
 
+void write_steps(json_writer& out, const v1::TaskShowReply& reply, const known_agents& agents) {
+  out.key("steps").begin_array();
+  for (int i = 0; i < reply.task().steps_size(); ++i) write_step(out, reply.task().steps(i), waits_for(reply, i, agents));
+  out.end_array();
+}
+
+void write_history(json_writer& out, const v1::TaskRecord& task) {
+  out.key("history").begin_array();
+  for (const auto& event : task.recent()) {
+    const auto index = static_cast<int>(event.step());
+    write_event(out, event, index > 0 && index <= task.steps_size() ? task.steps(index - 1).path() : std::string{});
+  }
+  out.end_array();
+}
+
 void write_reply_address(json_writer& out, const v1::TaskRecord& task) {
   out.key("reply");
   if (!task.has_reply()) {
@@ -106,15 +121,25 @@ std::string task_show_json(const v1::TaskShowReply& reply, const known_agents& a
   out.key("what_helps").begin_array();
   for (const auto& one : remedies_of(task, reply.definition()))
     out.begin_object().key("command").string(one.command).key("effect").string(one.effect).end_object();
-  out.end_array().key("input").raw(task.input().json()).key("steps").begin_array();
-  for (int i = 0; i < task.steps_size(); ++i) write_step(out, task.steps(i), waits_for(reply, i, agents));
-  out.end_array().key("history").begin_array();
-  for (const auto& event : task.recent()) {
-    const auto index = static_cast<int>(event.step());
-    write_event(out, event, index > 0 && index <= task.steps_size() ? task.steps(index - 1).path() : std::string{});
-  }
-  out.end_array().key("archived").boolean(reply.archived()).end_object();
+  out.end_array().key("input").raw(task.input().json());
+  write_steps(out, reply, agents);
+  write_history(out, task);
+  out.key("archived").boolean(reply.archived()).end_object();
   return out.text();
+}
+
+std::string task_steps_json(const v1::TaskShowReply& reply, const known_agents& agents) {
+  json_writer out;
+  out.begin_object().key("id").string(reply.task().id());
+  write_steps(out, reply, agents);
+  return out.end_object().text();
+}
+
+std::string task_history_json(const v1::TaskShowReply& reply) {
+  json_writer out;
+  out.begin_object().key("id").string(reply.task().id());
+  write_history(out, reply.task());
+  return out.end_object().text();
 }
 
 }  // namespace fairlead::app

@@ -14,6 +14,12 @@ std::string task_summary_json(const v1::TaskSummary& task);
 std::string task_show_json(const v1::TaskShowReply& reply, const known_agents& agents = {});
 std::string task_show_text(const v1::TaskShowReply& reply, const known_agents& agents = {});
 
+/// The steps alone, and the history alone.
+std::string task_steps_json(const v1::TaskShowReply& reply, const known_agents& agents = {});
+std::string task_steps_text(const v1::TaskShowReply& reply, const known_agents& agents = {});
+std::string task_history_json(const v1::TaskShowReply& reply);
+std::string task_history_text(const v1::TaskShowReply& reply);
+
 /// `step` is the step's path, empty for the task itself.
 std::string event_json(const v1::HistoryEvent& event, const std::string& step);
 

@@ -139,4 +139,12 @@ std::string task_show_text(const v1::TaskShowReply& reply, const known_agents& a
   return out + remedies_text(reply) + "\nSteps\n" + steps_text(reply, agents) + heard_text(task) + payloads_text(task) + history_text(task);
 }
 
+std::string task_steps_text(const v1::TaskShowReply& reply, const known_agents& agents) { return steps_text(reply, agents); }
+
+std::string task_history_text(const v1::TaskShowReply& reply) {
+  const auto text = history_text(reply.task());
+  const auto title = text.find("History\n");
+  return title == std::string::npos ? "It has no history any more.\n" : text.substr(title + std::string_view{"History\n"}.size());
+}
+
 }  // namespace fairlead::app

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 
 #include "app/cli_table.hpp"
 #include "app/cli_task_json.hpp"
@@ -58,6 +60,32 @@ std::string progress_json(const v1::StepProgress& one) {
   out.key("at").moment(one.progress().at_unix_ms()).key("percent");
   one.progress().has_percent() ? out.number(one.progress().percent()) : out.null();
   return out.key("note").string(one.progress().note()).end_object().text() + "\n";
+}
+
+/// How often it is looked whether whoever asked has lost interest.
+constexpr duration stop_looked_for_every{500};
+
+/// To the end, or until `limit` is over (zero: for ever), or until the context says stop.
+status follow(client& to, const cli_context& context, const std::string& id, const std::function<bool(const v1::WatchReply&)>& show,
+              duration limit) {
+  if (!context.stop) return to.watch(id, 0, show, limit, true);
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  std::uint64_t seen = 0;
+  bool ended = false;
+  const auto take = [&](const v1::WatchReply& reply) {
+    if (!reply.events().empty()) seen = reply.events().rbegin()->sequence();
+    ended = reply.parked() || task_ended(reply.state());
+    return show(reply) && !stopped(context);
+  };
+  for (;;) {
+    const auto watched = to.watch(id, seen, take, stop_looked_for_every, true);
+    if (watched && ended) return watched;
+    if (!watched && watched.failure().code != v1::ERROR_CODE_TIMED_OUT) return watched;
+    if (context.code != exit_ok || stopped(context)) return nothing{};
+    if (limit.count() > 0 && std::chrono::steady_clock::now() >= deadline)
+      return error{v1::ERROR_CODE_TIMED_OUT, "Task " + id + " has not ended within " + format_duration(limit.count()),
+                   "It goes on; wait for it again"};
+  }
 }
 
 }  // namespace
@@ -151,7 +179,7 @@ void watch_task(cli_context& context, const std::string& id) {
     completed = reply.state() == v1::TASK_STATE_COMPLETED && !reply.parked();
     return context.code == exit_ok;
   };
-  auto watched = connected->watch(id, 0, show, limit->value_or(duration{0}), true);
+  auto watched = follow(*connected, context, id, show, limit->value_or(duration{0}));
   if (!watched)
     context.code = fail(watched.failure());
   else if (context.code == exit_ok && !completed)

@@ -1,7 +1,6 @@
 #include "app/config.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <tuple>
 
 #include "app/config_parts.hpp"
@@ -16,12 +15,6 @@ constexpr std::int64_t longest_ms = std::int64_t{10} * 366 * 24 * hour;
 constexpr std::uint64_t kib = 1'024;
 constexpr std::uint64_t mib = kib * kib;
 constexpr std::uint64_t gib = kib * mib;
-
-std::string beside(const std::string& file, const std::string& path) {
-  const std::filesystem::path given{path};
-  if (given.is_absolute()) return given.lexically_normal().string();
-  return (std::filesystem::path{file}.parent_path() / given).lexically_normal().string();
-}
 
 void read_node(yaml_section& root, node_config& out) {
   const auto node = root.require("node", "a map with the node's name");
@@ -47,7 +40,8 @@ void read_node(yaml_section& root, node_config& out) {
       }
     }
   }
-  section.not_yet({"peers", "tls"});
+  read_membership(section, out);
+  section.not_yet({"tls"});
   section.finish();
 }
 
@@ -65,9 +59,6 @@ void read_roles(yaml_section& root, node_config& out) {
     if (role) item.complain("this role stands here twice", "remove one of them");
     role = true;
   }
-  if (out.agent_role && !out.shard_role)
-    node->complain("a node with the role agent alone is not supported yet: agents run in the node that holds the shard",
-                   "write [shard, agent]");
 }
 
 void read_store(yaml_section& root, node_config& out) {
@@ -135,6 +126,9 @@ void read_config(yaml_document& document, node_config& out) {
   read_node(root, out);
   read_roles(root, out);
   read_store(root, out);
+  read_shards(root, out);
+  read_http_port(root, out);
+  settle_data_path(root, out);
   read_limits(root, out);
   read_times(root, out);
   read_log(root, out);
@@ -145,7 +139,7 @@ void read_config(yaml_document& document, node_config& out) {
   if (const auto node = root.find("caf")) read_caf(*node, out);
   if (const auto node = root.find("secrets")) read_secrets(*node, out);
   check_secret_references(root.node(), out);
-  root.not_yet({"peers", "jobs", "cron", "replication", "tls", "breakers"});
+  root.not_yet({"jobs", "cron", "replication", "tls", "breakers"});
   root.finish();
 }
 

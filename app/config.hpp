@@ -2,6 +2,7 @@
 // The node file: YAML to plain structs. docs/configuration.md lists every key once.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -65,12 +66,19 @@ struct node_config {
   std::string name;
   listen_address listen{"127.0.0.1", 7100};
   bool trusted_network = false;
+  std::string cluster = "default";
+  std::vector<std::string> peers;      // `host:port` of other nodes, as written
+  std::string data_path;               // where the node keeps who it is; already joined to the node file's folder
+  std::optional<listen_address> http;  // for /metrics, /healthz and /readyz
 
   bool shard_role = true;
   bool agent_role = true;
 
-  std::string store_path;  // already joined to the node file's folder
-  std::uint64_t store_max_bytes = std::uint64_t{16} << 30;
+  std::uint32_t shard_count = 1;              // of the cluster
+  std::vector<std::uint32_t> shards_here{0};  // that this node holds; rising; empty without the role
+
+  std::string store_path;  // already joined to the node file's folder; of one shard among several see shard_store_path
+  std::uint64_t store_max_bytes = std::uint64_t{16} << 30;  // of each shard
 
   std::uint64_t running_tasks = 10'000;
   std::uint64_t pending_tasks = 1'000'000;
@@ -115,6 +123,12 @@ struct config_file {
   node_config config;             // whole when there are no problems
   std::vector<problem> problems;  // in the order of the file
 };
+
+/// Where the store of a shard is: the store's path itself in a cluster of one shard, else `shard-N` below it.
+std::string shard_store_path(const node_config& config, std::uint32_t shard);
+
+/// What it means that others can reach the node, for its log; empty where only this machine can.
+std::string trust_warning(const node_config& config);
 
 config_file read_node_config(const std::string& path);
 /// `path` names the file in problems, and its folder is what relative paths in the text start from.

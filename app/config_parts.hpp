@@ -28,6 +28,15 @@ inline constexpr std::uint32_t default_remote_tries = 3;
 void read_alerts(const yaml_node& node, node_config& out);
 void read_undo_brake(const yaml_node& node, node_config& out);
 
+/// `cluster`, `peers` and `data` of `node:`, once `listen` has been read; `shards:`, once roles have; `http:` (config_cluster.cpp).
+void read_membership(yaml_section& node, node_config& out);
+void read_shards(yaml_section& root, node_config& out);
+void read_http_port(yaml_section& root, node_config& out);
+/// Where the node keeps who it is when the file does not say: beside its tasks.
+void settle_data_path(yaml_section& root, node_config& out);
+/// A path of the file `file`, which starts at the folder of that file.
+std::string beside(const std::string& file, const std::string& path);
+
 /// `replies:` (config_replies.cpp).
 void read_replies(const yaml_node& node, node_config& out);
 

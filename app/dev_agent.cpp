@@ -27,7 +27,7 @@ class scripted_backend final : public agents::backend {
   ~scripted_backend() override { shut_down(); }
 
   void start(const v1::Perform& what, agents::completion done) override {
-    const agents::attempt_key key{what.task_number(), what.step(), what.direction(), what.attempt()};
+    const auto key = agents::key_of(what);
     auto action = action_for(what);
     if (!action) {
       done(key, agents::permanent_fault("bad_script", action.failure().sentence));

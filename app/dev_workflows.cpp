@@ -74,7 +74,7 @@ status dev_workflows::add_agents(const v1::WorkflowDefinition& definition) {
     for (const auto& step : definition.steps())
       if (step.agent() == name)
         for (const auto& label : step.labels()) agent.settings.labels.push_back(label);
-    agent.make = [&name = name, &calls = calls, this](std::uint32_t) -> result<std::shared_ptr<agents::backend>> {
+    agent.make = [name = name, calls = calls, this](std::uint32_t) -> result<std::shared_ptr<agents::backend>> {
       return make_scripted_backend(name, {calls.begin(), calls.end()}, told_);
     };
     const auto number = ++instances_[name];

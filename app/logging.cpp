@@ -1,5 +1,7 @@
 #include "app/logging.hpp"
 
+#include "actors/core/text.hpp"
+
 #include <spdlog/logger.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/basic_file_sink.h>
@@ -103,6 +105,21 @@ result<std::unique_ptr<transition_log>> transition_log::open(const log_config& c
   out->logger.set_level(level_of(config.level));
   out->logger.flush_on(spdlog::level::trace);
   return std::unique_ptr<transition_log>{new transition_log{std::move(out)}};
+}
+
+result<std::string> transition_log::set_level(const std::string& name) {
+  constexpr std::array<std::pair<const char*, note_level>, 4> names{
+      {{"debug", note_level::debug}, {"info", note_level::info}, {"warning", note_level::warning}, {"error", note_level::error}}};
+  std::string before = "info";
+  for (const auto& [known, level] : names)
+    if (level_of(level) == sink_->logger.level()) before = known;
+  if (name.empty()) return before;
+  for (const auto& [known, level] : names) {
+    if (name != known) continue;
+    sink_->logger.set_level(level_of(level));
+    return before;
+  }
+  return error{v1::ERROR_CODE_INVALID_ARGUMENT, "there is no log level " + core::clean_text(name, 40), "use debug, info, warning or error"};
 }
 
 bool transition_log::wants_transitions() const { return sink_->logger.should_log(spdlog::level::info); }

@@ -28,6 +28,9 @@ class transition_log final : public observer {
   bool wants_transitions() const override;
   void on_note(note_level level, std::string_view component, std::string_view sentence) override;
 
+  /// Sets the level (`debug`, `info`, `warning`, `error`; empty: leaves it) and gives the name of the one before. Error: it is none of these.
+  result<std::string> set_level(const std::string& name);
+
  private:
   struct sink;
   explicit transition_log(std::unique_ptr<sink> to);

@@ -1,5 +1,8 @@
 #include "app/node.hpp"
 
+#include <unistd.h>
+
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +13,7 @@
 #include "app/config.hpp"
 #include "app/exit_codes.hpp"
 #include "app/node_runtime.hpp"
+#include "app/service_manager.hpp"
 
 namespace fairlead::app {
 
@@ -52,7 +56,15 @@ int run_node(const node_options& options) {
   const auto end_signals = block_end_signals();
   const auto limit = duration{file.config.shutdown_timeout_ms};
 
+  auto manager = service_manager::from_environment();
+
   node_parts parts;
+  std::atomic<bool> given_up{false};
+  // The signal is the one thing that the thread below waits for.
+  parts.on_given_up = [&given_up](const error&) {
+    given_up = true;
+    kill(getpid(), SIGTERM);
+  };
   parts.on_ending = [limit](exit_code code) { end_within(limit, code); };
   start_failure failure;
   const auto node = node_runtime::start(file.config, std::move(parts), failure);
@@ -61,11 +73,14 @@ int run_node(const node_options& options) {
     return failure.code;
   }
 
+  manager.ready(file.config.name + " listens on " + file.config.listen.host + ":" + std::to_string(node->port()));
+  manager.watch([&node] { return node->healthy(); });
   int signal = 0;
   sigwait(&end_signals, &signal);
-  node->log().on_note(note_level::info, "node", std::string{"ending on "} + (signal == SIGTERM ? "SIGTERM" : "SIGINT"));
+  manager.stopping();
+  if (!given_up) node->log().on_note(note_level::info, "node", std::string{"ending on "} + (signal == SIGTERM ? "SIGTERM" : "SIGINT"));
   node->stop();
-  return exit_ok;
+  return given_up ? exit_bug : exit_ok;
 }
 
 }  // namespace fairlead::app

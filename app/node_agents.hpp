@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/shard.hpp"
+#include "actors/local_agent.hpp"
 #include "app/config.hpp"
 #include "messages/error.hpp"
 

@@ -1,6 +1,5 @@
 #include "app/node_runtime.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <optional>
 #include <utility>
@@ -8,39 +7,23 @@
 #include <caf/all.hpp>
 #include <caf/io/all.hpp>
 
+#include "actors/ask_gateway.hpp"
 #include "actors/expression_pool.hpp"
-#include "actors/meta_objects.hpp"
-#include "actors/shard.hpp"
+#include "actors/node_tree.hpp"
 #include "actors/webhooks.hpp"
 #include "app/config_secrets.hpp"
+#include "app/http_port.hpp"
 #include "app/listen_probe.hpp"
 #include "app/logging.hpp"
-#include "app/node_agents.hpp"
-#include "store/failpoint.hpp"
+#include "app/metrics_source.hpp"
+#include "app/node_identity.hpp"
+#include "app/node_setup.hpp"
+#include "messages/ids.hpp"
 #include "store/lmdb_store.hpp"
 
 namespace fairlead::app {
 
 namespace {
-
-/// Settings that CAF 0.17.6 needs for a node to behave (docs/architecture.md says why), then what the node file says.
-class caf_config final : public caf::actor_system_config {
- public:
-  caf_config() {
-    init_meta_objects(*this);
-    load<caf::io::middleman>();
-    set("scheduler.policy", caf::atom("sharing"));
-    set("logger.verbosity", caf::atom("quiet"));
-    set("middleman.heartbeat-interval", caf::timespan{std::chrono::milliseconds{500}});
-    set("middleman.connection-timeout", caf::timespan{std::chrono::seconds{2}});
-  }
-
-  /// The names and values were checked when the file was read.
-  void pass_through(const std::vector<std::pair<std::string, std::string>>& settings) {
-    for (const auto& [name, text] : settings)
-      if (auto value = caf::config_value::parse(text)) set(name, std::move(*value));
-  }
-};
 
 /// Sentence and remedy as the log shows them; some sentences end with a full stop.
 std::string in_one_line(const error& why) {
@@ -49,89 +32,13 @@ std::string in_one_line(const error& why) {
   return why.remedy.empty() ? out : out + ". " + why.remedy;
 }
 
-result<local_agent> made(const given_agent& given, const std::string& name, std::uint32_t capacity,
-                         const agents::agent_settings& settings) {
-  auto backend = given.make(capacity);
-  if (!backend) {
-    auto failure = backend.failure();
-    failure.sentence = "agent " + name + ": " + failure.sentence;
-    return failure;
-  }
-  local_agent out;
-  out.name = name;
-  out.kind = "native";
-  out.backend = std::move(*backend);
-  out.settings = settings;
-  return out;
-}
-
-bool same_name(const std::vector<local_agent>& agents, const std::string& name) {
-  return std::any_of(agents.begin(), agents.end(), [&](const local_agent& one) { return one.name == name; });
-}
-
-/// The file's agents and the given ones.
-result<std::vector<local_agent>> all_agents(const node_config& config, const std::vector<given_agent>& given,
-                                            const std::shared_ptr<const agents::secrets>& secrets, const std::string& program) {
-  auto others = config;
-  std::vector<local_agent> with_given_handlers;
-  std::vector<bool> named(given.size(), false);
-  others.native_agents.clear();
-  for (const auto& section : config.native_agents) {
-    const auto found = std::find_if(given.begin(), given.end(), [&](const given_agent& one) { return one.name == section.handler; });
-    if (found == given.end()) {
-      others.native_agents.push_back(section);
-      continue;
-    }
-    named[static_cast<std::size_t>(found - given.begin())] = true;
-    auto agent = made(*found, section.name, section.concurrency, section.settings);
-    if (!agent) return agent.failure();
-    with_given_handlers.push_back(std::move(*agent));
-  }
-  auto out = make_agents(others, secrets, program);
-  if (!out) return out.failure();
-  if (config.agent_role) std::move(with_given_handlers.begin(), with_given_handlers.end(), std::back_inserter(*out));
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    if (named[i]) continue;
-    if (same_name(*out, given[i].name))
-      return error{v1::ERROR_CODE_INVALID_ARGUMENT, "there are two agents named " + given[i].name,
-                   "rename one, or let the node file name this one: kind: native, handler: " + given[i].name};
-    auto agent = made(given[i], given[i].name, given[i].capacity, given[i].settings);
-    if (!agent) return agent.failure();
-    out->push_back(std::move(*agent));
-  }
-  for (auto& agent : *out) agent.secrets = secrets;
-  if (const auto sound = check_limits(*out); !sound.ok()) return sound.failure();
-  return out;
-}
-
-shard_options options_of(const node_config& config, std::vector<local_agent> agents, std::uint64_t incarnation) {
-  shard_options out;
-  out.node = config.name;
-  out.version = FAIRLEAD_VERSION;
-  out.limits.running_tasks = config.running_tasks;
-  out.limits.pending_tasks = config.pending_tasks;
-  out.limits.input_bytes = config.input_bytes;
-  out.limits.uncommitted_bytes = config.uncommitted_bytes;
-  out.limits.brake = {config.undo_brake_on, config.undo_brake_share_percent, duration{config.undo_brake_window_ms},
-                      config.undo_brake_at_least};
-  out.limits.registry.absent_alert_after = duration{config.agent_absent_after_ms};
-  out.scan_period = duration{config.scan_period_ms};
-  out.retention = {duration{config.archive_after_ms}, duration{config.keep_ms}};
-  out.archive_directory = config.store_path + "/archive";
-  out.incarnation = incarnation;
-  out.agents = std::move(agents);
-  out.alert_targets = config.alert_targets;
-  out.reply_give_up_after = duration{config.reply_give_up_after_ms};
-  return out;
-}
-
-expression_pool_options pool_options_of(const node_config& config, const std::string& program) {
-  expression_pool_options out;
-  if (!program.empty()) out.executable = program;
-  out.time_limit = duration{config.expression_time_limit_ms};
-  out.memory_bytes = config.expression_memory_bytes;
-  out.arguments = {"expression-worker", "--memory", std::to_string(config.expression_memory_bytes)};
-  return out;
+void describe(const store::lmdb_store& of, v1::StoreStatus& out) {
+  const auto usage = of.get_usage();
+  out.set_path(of.directory());
+  out.set_used_bytes(usage.used_bytes);
+  out.set_max_bytes(usage.max_bytes);
+  out.set_sequence(of.sequence());
+  out.set_commits(of.commits());
 }
 
 /// Tells the log and somebody else.
@@ -161,32 +68,68 @@ struct node_runtime::state {
   node_parts parts;
   std::unique_ptr<transition_log> log;
   std::optional<both> told;  // the log and the listener, when there is one
-  std::unique_ptr<store::lmdb_store> store;
+  std::unique_ptr<node_identity> identity;
+  std::vector<std::unique_ptr<store::lmdb_store>> stores;  // of the shards here
   std::optional<expression_pool> expressions;
   // Apart from the posts of others, so that receivers of theirs that hang delay no alert. Before the actor system, because its actors post.
   std::optional<webhooks> alert_webhooks;
   system_clock clock;
-  std::int64_t started_ms = 0;
   caf_config caf_settings;
   std::optional<caf::actor_system> system;
-  std::unique_ptr<class shard> shard;
+  std::unique_ptr<node_tree> tree;
+  std::optional<metrics_source> figures;
+  std::unique_ptr<class http_port> http;
   std::uint16_t port = 0;
-
-  void describe(v1::StatusReply& out) const {
-    out.set_started_at_unix_ms(started_ms);
-    const auto usage = store->get_usage();
-    auto* line = out.mutable_store();
-    line->set_path(store->directory());
-    line->set_used_bytes(usage.used_bytes);
-    line->set_max_bytes(usage.max_bytes);
-    line->set_sequence(store->sequence());
-    line->set_commits(store->commits());
-  }
 
   [[noreturn]] void die(const error& why) const {
     log->on_note(note_level::error, "node", in_one_line(why));
     if (parts.on_fatal) parts.on_fatal(why);
     std::_Exit(exit_code_of(why.code));
+  }
+
+  /// Everything has been stopped: what is left is to end the process.
+  void given_up(const error& why) const {
+    if (!parts.on_given_up) die(why);
+    log->on_note(note_level::error, "node", in_one_line(why));
+    parts.on_given_up(why);
+  }
+
+  status open_identity() {
+    // Whoever makes a configuration without a file need not know of it.
+    auto opened = node_identity::open(config.data_path.empty() ? config.store_path : config.data_path);
+    if (!opened) return opened.failure();
+    identity = std::move(*opened);
+    return nothing{};
+  }
+
+  /// The stores of the shards here, each the one that it was made to be.
+  status open_stores(v1::Hello& who) {
+    for (const auto number : config.shards_here) {
+      auto opened = store::lmdb_store::open({shard_store_path(config, number), config.store_max_bytes, false});
+      if (!opened) return opened.failure();
+      stores.push_back(std::move(*opened));
+      const auto store_id = stores.back()->claim_shard(number, config.shard_count, make_uuid_v7(to_unix_ms(clock.now())));
+      if (!store_id) return store_id.failure();
+      const auto boot = stores.back()->raise_boot();
+      if (!boot) return boot.failure();
+      // Releases before this one counted the node's processes there alone.
+      if (const auto kept = identity->at_least(*boot - 1); !kept.ok()) return kept.failure();
+      auto* claim = who.add_shards();
+      claim->set_shard(number);
+      claim->set_store_id(*store_id);
+    }
+    return nothing{};
+  }
+
+  std::vector<node_tree::shard_part> shard_parts(const v1::Hello& who) {
+    std::vector<node_tree::shard_part> out;
+    for (std::size_t i = 0; i < stores.size(); ++i) {
+      const auto* of = stores[i].get();
+      const auto& claim = who.shards(static_cast<int>(i));
+      out.push_back(
+          {stores[i].get(), claim.store_id(), [of](v1::StoreStatus& status) { describe(*of, status); }, options_of(config, claim.shard())});
+    }
+    return out;
   }
 
   /// The error of what cannot be had; `code` is set when it is not the one of the error.
@@ -202,11 +145,14 @@ struct node_runtime::state {
       code = exit_in_use;
       return listens.failure();
     }
-    auto opened = store::lmdb_store::open({config.store_path, config.store_max_bytes, false});
-    if (!opened) return opened.failure();
-    store = std::move(*opened);
-    const auto boot = store->raise_boot();
-    if (!boot) return boot.failure();
+    auto who = hello_of(config);
+    if (const auto opened = open_identity(); !opened.ok()) return opened;
+    if (const auto opened = open_stores(who); !opened.ok()) return opened;
+    const auto incarnation = identity->next_incarnation();
+    if (!incarnation) return incarnation.failure();
+    who.set_node_id(identity->node_id());
+    who.set_incarnation(*incarnation);
+    who.set_run_id(make_uuid_v7(to_unix_ms(clock.now())));
 
     auto agents = all_agents(config, parts.agents, *secrets, parts.program);
     if (!agents) return agents.failure();
@@ -215,25 +161,29 @@ struct node_runtime::state {
     for (const auto& target : config.alert_targets)
       if (!target.url.empty() && !alert_webhooks) alert_webhooks.emplace();
 
-    started_ms = to_unix_ms(clock.now());
     caf_settings.pass_through(config.caf);
     system.emplace(caf_settings);
 
-    shard::world world;
+    node_tree::world world;
     world.system = &*system;
     world.time = &clock;
-    world.store = store.get();
     world.log = log.get();
     if (parts.listener != nullptr) world.log = &told.emplace(*log, *parts.listener);
     world.expressions = &*expressions;
     world.alert_webhooks = alert_webhooks ? &*alert_webhooks : nullptr;
-    world.describe_node = [this](v1::StatusReply& out) { describe(out); };
     world.on_fatal = [this](const error& why) { die(why); };
-    auto started = shard::start(world, options_of(config, std::move(*agents), *boot));
+    world.on_given_up = [this](const error& why) { given_up(why); };
+    world.next_incarnation = [this] { return identity->next_incarnation(); };
+    world.log_level = [this](const std::string& level) { return log->set_level(level); };
+    node_tree_options options;
+    options.who = who;
+    options.peers = config.peers;
+    options.agents = std::move(*agents);
+    auto started = node_tree::start(std::move(world), std::move(options), shard_parts(who));
     if (!started) return started.failure();
-    shard = std::move(*started);
+    tree = std::move(*started);
 
-    const auto published = system->middleman().publish(shard->gateway(), config.listen.port, config.listen.host.c_str(), true);
+    const auto published = system->middleman().publish(tree->gateway(), config.listen.port, config.listen.host.c_str(), true);
     if (!published) {
       code = exit_in_use;
       return error{v1::ERROR_CODE_UNAVAILABLE,
@@ -241,18 +191,35 @@ struct node_runtime::state {
                    "start the node again"};
     }
     port = *published;
+    if (const auto served = serve_figures(); !served.ok()) {
+      code = exit_in_use;
+      return served;
+    }
+    if (const auto warning = trust_warning(config); !warning.empty()) log->on_note(note_level::warning, "node", warning);
     log->on_note(note_level::info, "node", config.name + " is ready on " + config.listen.host + ":" + std::to_string(port));
+    return nothing{};
+  }
+
+  status serve_figures() {
+    figures.emplace(metrics_setup{config.name, FAIRLEAD_VERSION, config.shards_here, &clock, ask_gateway(*system, tree->gateway())});
+    if (!config.http) return nothing{};
+    auto started = http_port::start(*config.http, figures->handlers());
+    if (!started) return started.failure();
+    http = std::move(*started);
     return nothing{};
   }
 
   bool end(exit_code code) {
     bool settled = true;
     if (system && parts.on_ending) std::exchange(parts.on_ending, nullptr)(code);
-    if (shard) {
-      if (port != 0) system->middleman().unpublish(shard->gateway(), port);
-      settled = shard->stop(duration{config.shutdown_timeout_ms / 4 * 3});
+    if (figures) figures->stop();
+    if (tree) {
+      if (port != 0) system->middleman().unpublish(tree->gateway(), port);
+      settled = tree->stop(duration{config.shutdown_timeout_ms / 4 * 3});
       if (!settled) log->on_note(note_level::warning, "node", "not everything was settled in time; nothing acknowledged is lost");
-      shard.reset();
+      // They ask the tree, and whoever looks at them sees the node end.
+      http.reset();
+      tree.reset();
     }
     if (expressions) expressions->shut_down();
     if (alert_webhooks) alert_webhooks->shut_down();
@@ -285,11 +252,13 @@ std::uint16_t node_runtime::port() const { return state_->port; }
 status node_runtime::add_agent(const given_agent& agent, const std::string& instance) {
   auto added = made(agent, agent.name, agent.capacity, agent.settings);
   if (!added) return added.failure();
-  state_->shard->add_agent(*added, instance);
-  return nothing{};
+  return state_->tree->add_agent(*added, instance);
 }
 
 observer& node_runtime::log() { return *state_->log; }
+std::uint16_t node_runtime::http_port() const { return state_->http ? state_->http->port() : 0; }
+bool node_runtime::healthy() { return state_->figures && state_->figures->healthy(); }
+supervision_tree& node_runtime::tree() { return state_->tree->tree(); }
 
 bool node_runtime::stop() { return state_->end(exit_ok); }
 

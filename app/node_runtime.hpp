@@ -11,6 +11,7 @@
 #include "actors/agents/backend.hpp"
 #include "actors/agents/settings.hpp"
 #include "actors/ports.hpp"
+#include "actors/supervision_tree.hpp"
 #include "app/config.hpp"
 #include "app/exit_codes.hpp"
 #include "messages/error.hpp"
@@ -34,6 +35,9 @@ struct node_parts {
   /// Told the reason before the process ends because it must not say or do another thing: what the disk holds is no longer known, or the
   /// shard belongs to another.
   std::function<void(const error&)> on_fatal;
+  /// Told, once and from any thread, when the supervision tree has given up: everything has been stopped, and the node is to be ended. None: the
+  /// process ends at once, as by on_fatal.
+  std::function<void(const error&)> on_given_up;
   /// Told of every transition and note, whatever the log shows of them, from any thread; must outlive the node. May be null.
   observer* listener = nullptr;
   /// Told that everything is about to be ended, with the code that the process would answer: what takes too long from then on can be cut off.
@@ -57,7 +61,12 @@ class node_runtime {
 
   /// The one that is listened on, also when the file left it to the system.
   std::uint16_t port() const;
+  /// Of /metrics and its like; 0: there is none.
+  std::uint16_t http_port() const;
+  /// The tree stands and the Schedulers here answer. From any thread; may take two seconds.
+  bool healthy();
   observer& log();
+  supervision_tree& tree();
 
   /// One more agent while the node runs. `instance` tells it from others of the same name; the node's name goes in front. One caller at a time.
   status add_agent(const given_agent& agent, const std::string& instance);

@@ -22,6 +22,12 @@ constexpr double max_ms = 10.0 * 366 * 86'400'000;
 
 }  // namespace
 
+moment system_clock::steady() const {
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return moment{duration{std::int64_t{now.tv_sec} * 1'000 + now.tv_nsec / 1'000'000}};
+}
+
 std::string format_utc(std::int64_t unix_ms) {
   std::int64_t seconds = unix_ms / 1000;
   std::int64_t rest = unix_ms % 1000;

@@ -18,12 +18,16 @@ class clock {
  public:
   virtual ~clock() = default;
   virtual moment now() const = 0;
+  /// A clock that nobody sets and that goes on while the machine sleeps. Its moments mean something in this process (or, on one machine
+  /// between two boots, in all) only: they are for differences.
+  virtual moment steady() const { return now(); }
 };
 
 /// The machine's clock.
 class system_clock final : public clock {
  public:
   moment now() const override { return std::chrono::time_point_cast<duration>(std::chrono::system_clock::now()); }
+  moment steady() const override;
 };
 
 /// `2026-03-29T01:00:00.250Z`.

@@ -115,6 +115,10 @@ class checker {
     scan(table::meta, [](std::string_view, std::string_view) {});
     require(meta::schema_row, [](std::string_view payload) { return meta::decode_u32(payload) == schema_version; });
     require(meta::boot_row, [](std::string_view payload) { return meta::decode_u64(payload).has_value(); });
+    if (const auto key = keys::meta(meta::shard_row); true) {
+      const auto found = of_.get(table::meta, key);
+      if (found && found->has_value() && !meta::decode_shard(**found)) add(table::meta, key, "the value cannot be decoded");
+    }
     std::optional<fairlead::store::progress> stored;
     require(meta::progress_row, [&](std::string_view payload) { return (stored = meta::decode_progress(payload)).has_value(); });
     if (stored) check_counters(*stored);

@@ -92,10 +92,12 @@ status lmdb_store::commit(const std::vector<batch>& group) {
     if (auto in_order = check_order(one, sequence, epoch_); !in_order) return in_order;
     ++sequence;
   }
+  // Copied before anything is written: from there to the end nothing may throw, or what is remembered here would lag behind the disk.
+  auto shard_state = group.back().shard_state;
   auto written = remember(write_group(group));
   if (!written) return written;
   sequence_.store(sequence, std::memory_order_relaxed);
-  shard_state_ = group.back().shard_state;
+  shard_state_.swap(shard_state);
   commits_.fetch_add(1, std::memory_order_relaxed);
   if (failpoint("store.after_commit")) return remember(failpoint_error("store.after_commit"));
   return nothing{};
@@ -153,6 +155,36 @@ result<std::uint64_t> lmdb_store::raise_boot() {
   }
   if (auto written = remember(write_meta(meta::boot_row, meta::encode_u64(boot))); !written) return written.failure();
   return boot;
+}
+
+result<std::string> lmdb_store::claim_shard(std::uint32_t shard, std::uint32_t count, const std::string& fresh_id) {
+  std::lock_guard lock(commit_guard_);
+  if (failed_) return *failed_;
+  const auto key = keys::meta(meta::shard_row);
+  std::optional<meta::shard_identity> known;
+  {
+    const auto now = read();
+    auto row = now->get(table::meta, key);
+    if (!row) return row.failure();
+    if (row->has_value()) {
+      known = meta::decode_shard(**row);
+      if (!known) return damaged_value(table::meta, key);
+    } else if (now->count(table::task_id) != 0) {
+      // Written before there were shards.
+      known = meta::shard_identity{0, 1, ""};
+    }
+  }
+  if (known && (known->shard != shard || known->count != count)) {
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT,
+                 "The store " + directory() + " is shard " + std::to_string(known->shard) + " of " + std::to_string(known->count) +
+                     "; the node file makes it shard " + std::to_string(shard) + " of " + std::to_string(count) + ".",
+                 "The number of shards is settled when a cluster is made. Give the node file its old `shards` back, or begin a new cluster "
+                 "with an empty store."};
+  }
+  if (known && !known->store_id.empty()) return known->store_id;
+  if (auto written = remember(write_meta(meta::shard_row, meta::encode_shard({shard, count, fresh_id}))); !written)
+    return written.failure();
+  return fresh_id;
 }
 
 std::unique_ptr<snapshot> lmdb_store::read() const { return std::make_unique<lmdb_snapshot>(env_->read()); }

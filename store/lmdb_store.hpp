@@ -29,6 +29,10 @@ class lmdb_store final : public store {
   /// agents inside the process.
   result<std::uint64_t> raise_boot();
 
+  /// Says which shard of how many this store is, before anything is done with it. The first time makes it so for ever, under the id `fresh_id`; an
+  /// error (invalid_argument) when it is another one. Gives the store's id.
+  result<std::string> claim_shard(std::uint32_t shard, std::uint32_t count, const std::string& fresh_id);
+
   const std::string& directory() const noexcept { return env_->directory(); }
   /// Sequence of the last committed batch, and transactions committed since the opening. From any thread.
   std::uint64_t sequence() const noexcept { return sequence_.load(std::memory_order_relaxed); }

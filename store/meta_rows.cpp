@@ -47,6 +47,18 @@ std::optional<std::uint64_t> decode_u64(std::string_view payload) {
   return read<std::uint64_t>(payload);
 }
 
+std::string encode_shard(const shard_identity& what) {
+  std::string out;
+  append(out, what.shard);
+  append(out, what.count);
+  return out + what.store_id;
+}
+
+std::optional<shard_identity> decode_shard(std::string_view payload) {
+  if (payload.size() <= 8) return std::nullopt;
+  return shard_identity{read<std::uint32_t>(payload), read<std::uint32_t>(payload.substr(4)), std::string{payload.substr(8)}};
+}
+
 std::string encode_progress(std::uint64_t sequence, std::uint64_t epoch, std::string_view shard_state) {
   std::string out;
   out.reserve(16 + shard_state.size());

@@ -5,6 +5,8 @@
 //   schema_version     u32
 //   progress           sequence u64 | epoch u64 | serialized ShardState
 //   boot               u64, how many processes have opened this store to run a node
+//   shard              shard u32 | shards of the cluster u32 | the store's id (text): which shard this is, for ever. Stores of releases
+//                      without shards lack it and hold shard 0 of 1
 //   namespace:N        the name of namespace N (decimal)
 //   alert_cursor/NAME  u64, the number of the last alert that has reached target NAME
 //   alert_start/NAME   u64 | unix ms u64, the newest alert when target NAME was first looked at, and when that was
@@ -26,12 +28,22 @@ namespace meta {
 inline constexpr std::string_view schema_row = "schema_version";
 inline constexpr std::string_view progress_row = "progress";
 inline constexpr std::string_view boot_row = "boot";
+inline constexpr std::string_view shard_row = "shard";
 std::string namespace_row(std::uint32_t ns);
 
 std::string encode_u32(std::uint32_t value);
 std::string encode_u64(std::uint64_t value);
 std::optional<std::uint32_t> decode_u32(std::string_view payload);
 std::optional<std::uint64_t> decode_u64(std::string_view payload);
+
+/// What a store is: made once, never changed.
+struct shard_identity {
+  std::uint32_t shard = 0;
+  std::uint32_t count = 1;
+  std::string store_id;
+};
+std::string encode_shard(const shard_identity& what);
+std::optional<shard_identity> decode_shard(std::string_view payload);
 
 std::string encode_progress(std::uint64_t sequence, std::uint64_t epoch, std::string_view shard_state);
 std::optional<progress> decode_progress(std::string_view payload);

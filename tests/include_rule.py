@@ -31,7 +31,7 @@ OWN = {
 # Libraries that only some places may see: what an include begins with, the places, and what to call it.
 LIBRARIES = (
     ("lmdb.h", ("store/env.", "tests/"), "LMDB belongs to store/env.*"),
-    ("xxh", ("store/", "actors/agents/", "tests/"), "xxHash belongs to store/ and the agents"),
+    ("xxh", ("store/", "actors/core/routing.", "actors/agents/", "tests/"), "xxHash belongs to store/, to routing and to the agents"),
     ("curl/", ("actors/agents/", "tests/"), "libcurl belongs to the agents"),
     ("simdjson", ("actors/core/", "actors/agents/", "tests/"), "simdjson belongs to actors/core and the agents"),
     ("cctz/", ("actors/core/", "tests/"), "cctz belongs to actors/core"),
@@ -40,10 +40,11 @@ LIBRARIES = (
     ("spdlog/", ("app/", "tests/"), "spdlog belongs to app/"),
     ("CLI/", ("app/", "tests/"), "CLI11 belongs to app/"),
     ("yaml-cpp/", ("app/", "tests/"), "yaml-cpp belongs to app/"),
+    ("histedit.h", ("app/console_reader.",), "libedit belongs to the console's reader"),
 )
 
 # CAF is for the shells in actors/ itself, the node that starts it, and its tests; not for what a client includes.
-CAF_PLACES = re.compile(r"^(actors/[^/]+\.(hpp|cpp)|app/node_runtime\.cpp|tests/actors/.*)$")
+CAF_PLACES = re.compile(r"^(actors/[^/]+\.(hpp|cpp)|app/node_runtime\.cpp|app/node_setup\.(hpp|cpp)|tests/bench/bench_node\.cpp|app/console_actor\.cpp|tests/actors/.*)$")
 NO_CAF = ("actors/client.hpp", "actors/ports.hpp", "actors/scheduler.hpp", "actors/supervisor.hpp", "actors/agent_host.hpp",
           "actors/archiver.hpp", "actors/agents/backend.hpp", "actors/agents/native.hpp", "actors/core/task.hpp")
 

@@ -76,20 +76,12 @@ class attempt_inbox {
   }
 
  private:
-  struct key_hash {
-    std::size_t operator()(const attempt_key& key) const noexcept {
-      auto mix = key.task_number * 0x9e3779b97f4a7c15ULL;
-      mix ^= (static_cast<std::uint64_t>(key.step) << 33) ^ (static_cast<std::uint64_t>(key.attempt) << 2) ^
-             static_cast<std::uint64_t>(key.direction);
-      return static_cast<std::size_t>(mix ^ (mix >> 29));
-    }
-  };
   bool empty() const { return submitted_.empty() && stopped_.empty(); }
 
   std::mutex guard_;
   bool closed_ = false;
   std::uint64_t next_ticket_ = 1;  // tells a job from a later one with the same key
-  std::unordered_map<attempt_key, std::uint64_t, key_hash> live_;
+  std::unordered_map<attempt_key, std::uint64_t, attempt_key_hash> live_;
   jobs submitted_;
   std::vector<std::uint64_t> stopped_;
 };

@@ -17,8 +17,6 @@ namespace fairlead::agents {
 
 namespace {
 
-attempt_key key_of(const v1::Perform& what) { return {what.task_number(), what.step(), what.direction(), what.attempt()}; }
-
 struct attempt_end {
   std::chrono::steady_clock::time_point at;
   bool of_a_try = false;

@@ -104,7 +104,7 @@ class http_backend final : public backend {
         loop_(limits_of(config_)) {}
 
   void start(const v1::Perform& what, completion done) override {
-    const attempt_key key{what.task_number(), what.step(), what.direction(), what.attempt()};
+    const auto key = key_of(what);
     const auto found = calls_.find(what.call());
     if (found == calls_.end()) {
       done(key, permanent_fault("unknown_call", "agent " + config_.name + " knows no call named " + what.call()));

@@ -22,8 +22,6 @@ constexpr std::uint32_t max_threads = 4096;
 constexpr std::size_t max_checkpoint = 65'536;
 constexpr auto shut_down_limit = std::chrono::milliseconds{1'800};
 
-attempt_key key_of(const v1::Perform& what) { return {what.task_number(), what.step(), what.direction(), what.attempt()}; }
-
 /// Of the try, which is never later than that of the lease; 0: there is none.
 std::int64_t end_of_try_unix_ms(const v1::Perform& what) {
   if (what.try_until_unix_ms() == 0) return what.complete_by_unix_ms();

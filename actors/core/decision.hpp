@@ -77,6 +77,18 @@ struct agent_replaced {
   std::uint64_t incarnation = 0;  // the new one
 };
 
+/// An agent instance has registered: what this process holds by the record counts, and is sent to it again, since any message to it may have been
+/// lost; what an earlier one held is in doubt.
+struct agent_returned {
+  std::string instance;
+  std::uint64_t incarnation = 0;
+};
+
+/// The limits of an agent are others than before: what is out counts against them.
+struct limits_changed {
+  std::string agent;
+};
+
 /// The Scheduler has started and takes the task up again.
 struct task_resumed {};
 
@@ -91,7 +103,7 @@ struct task_poisoned {
 };
 
 using event = std::variant<task_admitted, attempt_ended, attempt_heartbeat, input_evaluated, slot_freed, recovery_requested, task_due,
-                           agent_replaced, task_resumed, operated, task_poisoned>;
+                           agent_replaced, agent_returned, limits_changed, task_resumed, operated, task_poisoned>;
 
 // ---- the world as far as a decision needs it ----
 
@@ -115,6 +127,7 @@ struct slot_request {
   std::string_view call;
   const google::protobuf::RepeatedPtrField<v1::Label>* labels = nullptr;  // that the instance must carry; null: none
   std::string_view input;                                                 // JSON text; only looked at where `wants_input` says so
+  bool lookup = false;                                                    // the call is to be looked up, not carried out
 };
 
 /// An instance, or where to wait for one.
@@ -152,7 +165,8 @@ class agent_directory {
   virtual std::int64_t key_valid_for_ms(std::string_view agent, std::string_view call) const = 0;
   /// The incarnation of an instance that is there now; nullopt when the instance is not known.
   virtual std::optional<std::uint64_t> incarnation_of(std::string_view instance) const = 0;
-  /// Takes a slot for an attempt that the instance holds already (its Scheduler has started anew), whatever is free.
+  /// Takes a slot for an attempt that the instance holds already (its Scheduler has started anew), whatever is free; also counts one that has a
+  /// slot anew, against the limits that hold now. `instance` empty: whoever holds it is not there; it counts against limits alone.
   virtual void hold(std::string_view instance, const slot_request& what) = 0;
   /// Gives back the slot of an attempt that has left `running`. Nothing happens when the holder has none (the instance has been replaced).
   virtual void release(const slot_holder& holder, const slot_outcome& outcome) = 0;
@@ -218,6 +232,10 @@ struct decision {
   bool parked = false;           // the task has been parked by this
   bool unparked = false;         // it goes on, or is over: what was raised about it is no more
   bool failed = false;           // the task has failed in a way that its workflow answers with undo
+  std::uint32_t expired = 0;     // attempts whose leases were over
+  std::uint32_t lost = 0;        // attempts that went with their process
+  std::int64_t took_ms = 0;      // for attempt_ended that is accepted: since the attempt was handed over,
+  bool misfit = false;           // and whether its output is not of the type that the workflow says
   std::optional<error> refused;  // for operated: why it cannot be done; nothing has changed
   std::vector<stored_payload> payloads;
   std::vector<std::uint32_t> dropped_slots;  // of payloads that the record does not refer to any more

@@ -34,6 +34,12 @@ struct planted_faults {
   bool hand_to_drained = false;              // an instance that takes no more gets more
   bool forget_checkpoint = false;            // the next attempt begins from nothing
   bool keep_expired_key = false;             // a step in doubt is tried again under a key that its service has forgotten
+
+  bool ignore_anchor = false;     // an agent counts its lease from when the message came in, not from when it left
+  bool down_is_death = false;     // an instance that cannot be reached is taken for one that has died
+  bool forget_to_resend = false;  // what an instance holds is not sent to it again when it registers anew
+  bool drop_when_away = false;    // an outcome that finds no Scheduler is forgotten
+  bool mix_shards = false;        // attempts of different shards that look alike are taken for one
 };
 
 }  // namespace fairlead::core

@@ -32,9 +32,13 @@ void task_machine::on(const attempt_ended& e) {
       step != nullptr && (attempt_out(*step) || (planted(&planted_faults::accept_after_recovery) && awaits_recovery(*step)));
   if (!same_attempt || !awaited || step->direction() != e.direction) return;
   out_.accepted = true;
-  if (attempt_out(*step)) ctx_.agents->release(holder_of(e.step), {end_of(e.fault), e.tries, e.busy_ms});
+  if (attempt_out(*step)) {
+    out_.took_ms = since_hand_over(*step);
+    ctx_.agents->release(holder_of(e.step), {end_of(e.fault), e.tries, e.busy_ms});
+  }
   step->set_tries(step->tries() + e.tries);
   const auto fault = e.fault ? e.fault : fault_of_type(*step, e);
+  out_.misfit = fault && !e.fault;
   if (fault)
     end_badly(e.step, *fault, fault->kind() == v1::FAULT_KIND_IN_DOUBT ? v1::EVENT_KIND_STEP_IN_DOUBT : v1::EVENT_KIND_STEP_FAILED);
   else if (e.direction == v1::DIRECTION_LOOKUP)
@@ -70,6 +74,28 @@ void task_machine::on(const agent_replaced& e) {
     if (attempt_out(step) && step.instance() == e.instance && step.incarnation() < e.incarnation) lose(i);
   }
   if (out_.changed) advance();
+}
+
+void task_machine::on(const agent_returned& e) {
+  for (std::uint32_t i = 0; i < steps(); ++i) {
+    const auto& step = at(i);
+    if (!attempt_out(step) || step.instance() != e.instance || step.incarnation() > e.incarnation) continue;
+    if (step.incarnation() < e.incarnation) {
+      lose(i);
+    } else if (hold(i, true) && now_ms() < lease_end(step) && !planted(&planted_faults::forget_to_resend)) {
+      hand_over(i);
+    }
+    if (out_.fatal) return;
+  }
+  if (out_.changed) advance();
+}
+
+void task_machine::on(const limits_changed& e) {
+  for (std::uint32_t i = 0; i < steps() && !out_.fatal; ++i) {
+    const auto& step = at(i);
+    if (attempt_out(step) && definition_of(step).agent() == e.agent)
+      hold(i, ctx_.agents->incarnation_of(step.instance()) == step.incarnation());
+  }
 }
 
 void task_machine::on(const task_resumed&) {
@@ -233,6 +259,10 @@ void decision::append(decision&& later) {
   parked = parked || later.parked;
   unparked = unparked || later.unparked;
   failed = failed || later.failed;
+  expired += later.expired;
+  lost += later.lost;
+  took_ms = std::max(took_ms, later.took_ms);
+  misfit = misfit || later.misfit;
   awaits_input = awaits_input || later.awaits_input;
   if (!refused) refused = std::move(later.refused);
   if (!fatal) fatal = std::move(later.fatal);

@@ -55,8 +55,12 @@ const std::string& task_machine::call_of(const v1::StepRecord& step, v1::Directi
 slot_request task_machine::request_for(std::uint32_t index, v1::Direction direction, std::string_view input) {
   const auto& step = at(index);
   const auto& definition = definition_of(step);
-  return {holder_of(index), definition.agent(), call_of(step, direction), definition.labels_size() > 0 ? &definition.labels() : nullptr,
-          input};
+  return {holder_of(index),
+          definition.agent(),
+          call_of(step, direction),
+          definition.labels_size() > 0 ? &definition.labels() : nullptr,
+          input,
+          direction == v1::DIRECTION_LOOKUP};
 }
 
 /// An instance for the step, whose input then stands in the record; nullopt: it waits, or could not be rendered.
@@ -101,13 +105,14 @@ std::optional<agent_instance> task_machine::claim(std::uint32_t index, v1::Direc
   const auto request = request_for(index, direction, input);
   // Steps that need the same of the same agent find no more than the first of them did.
   const auto plain = request.labels == nullptr && input.empty();
-  if (plain && std::find(full_.begin(), full_.end(), std::pair{request.agent, request.call}) != full_.end()) {
+  const need needed{request.agent, request.call, request.lookup};
+  if (plain && std::find(full_.begin(), full_.end(), needed) != full_.end()) {
     out_.found_no_instance = true;
     return std::nullopt;
   }
   const auto answer = ctx_.agents->claim(request);
   if (!answer.instance) {
-    if (plain) full_.emplace_back(request.agent, request.call);
+    if (plain) full_.push_back(needed);
     out_.waiting.push_back({index, answer.lane});
     out_.found_no_instance = true;
   }
@@ -363,6 +368,7 @@ void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, con
 /// The process that held the attempt is known to be dead.
 void task_machine::lose(std::uint32_t index) {
   ctx_.agents->release(holder_of(index), {slot_end::lost, 0, 0});
+  ++out_.lost;
   v1::Fault fault;
   fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
   fault.set_code("agent_lost");
@@ -371,25 +377,37 @@ void task_machine::lose(std::uint32_t index) {
   end_badly(index, fault, v1::EVENT_KIND_STEP_IN_DOUBT, true);
 }
 
+/// The attempt that is out counts at its instance, where that is there, and against limits. False: its input could not be read.
+bool task_machine::hold(std::uint32_t index, bool there) {
+  const auto& step = at(index);
+  std::string_view counted_by;
+  if (ctx_.agents->wants_input(definition_of(step).agent(), call_of(step, step.direction()))) {
+    const auto text = text_of(step.direction() == v1::DIRECTION_UNDO ? step.undo_input() : step.input());
+    if (!text) return false;
+    counted_by = *text;
+  }
+  ctx_.agents->hold(there ? std::string_view{step.instance()} : std::string_view{}, request_for(index, step.direction(), counted_by));
+  return true;
+}
+
+/// By the record alone, so that a restart in between does not matter.
+std::int64_t task_machine::since_hand_over(const v1::StepRecord& step) const {
+  const auto& definition = definition_of(step);
+  const auto timeout_ms = step.direction() == v1::DIRECTION_UNDO ? definition.undo().timeout_ms() : definition.timeout_ms();
+  return std::max<std::int64_t>(now_ms() - (step.complete_by_unix_ms() - timeout_ms), 0);
+}
+
 void task_machine::resume(std::uint32_t index) {
   const auto& step = at(index);
   if (attempt_out(step)) {
     const auto known = ctx_.agents->incarnation_of(step.instance());
-    if (!known) return;                       // not there (yet): its lease is awaited
-    if (*known < step.incarnation()) return;  // an older process reports late: the lease is awaited as well
-    if (*known > step.incarnation()) {
+    if (known && *known > step.incarnation()) {
       lose(index);
-    } else {
-      const auto& agent = definition_of(step).agent();
-      std::string_view counted_by;
-      if (ctx_.agents->wants_input(agent, call_of(step, step.direction()))) {
-        const auto text = text_of(step.direction() == v1::DIRECTION_UNDO ? step.undo_input() : step.input());
-        if (!text) return;
-        counted_by = *text;
-      }
-      ctx_.agents->hold(step.instance(), request_for(index, step.direction(), counted_by));
-      hand_over(index);
+      return;
     }
+    // Not there (yet), or an older process that reports late: its lease is awaited, and it may return before that.
+    const auto there = known == step.incarnation();
+    if (hold(index, there) && there) hand_over(index);
   } else if (step.not_before_unix_ms() != 0 && !stopped()) {
     hint(index);
   }

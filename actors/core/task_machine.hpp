@@ -26,6 +26,8 @@ class task_machine {
   void on(const recovery_requested& e);
   void on(const task_due& e);
   void on(const agent_replaced& e);
+  void on(const agent_returned& e);
+  void on(const limits_changed& e);
   void on(const task_resumed& e);
   void on(const operated& e);
   void on(const task_poisoned& e);
@@ -73,6 +75,8 @@ class task_machine {
   void looked_up(std::uint32_t index, v1::LookupVerdict verdict, const std::string& output);
   void lose(std::uint32_t index);
   void resume(std::uint32_t index);
+  bool hold(std::uint32_t index, bool there);
+  std::int64_t since_hand_over(const v1::StepRecord& step) const;
 
   // ---- leases that hang on heartbeats (task_heartbeat.cpp) ----
   std::int64_t heartbeat_of(const v1::StepRecord& step, v1::Direction direction) const;
@@ -141,7 +145,13 @@ class task_machine {
   v1::TaskRecord& record_;
   const context& ctx_;
   decision& out_;
-  std::vector<std::pair<std::string_view, std::string_view>> full_;  // agents and calls that found no instance in this decision
+  struct need {
+    std::string_view agent;
+    std::string_view call;
+    bool lookup = false;
+    friend bool operator==(const need&, const need&) = default;
+  };
+  std::vector<need> full_;  // what found no instance in this decision
 };
 
 }  // namespace fairlead::core

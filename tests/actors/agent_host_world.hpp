@@ -21,7 +21,7 @@ class fake_backend final : public agents::backend {
  public:
   void start(const v1::Perform& what, agents::completion done) override {
     started.push_back(what);
-    if (at_once) done({what.task_number(), what.step(), what.direction(), what.attempt()}, result_at_once);
+    if (at_once) done(agents::key_of(what), result_at_once);
     completions.push_back(std::move(done));
   }
   void stop(const agents::attempt_key& which) override { stopped.push_back(which); }

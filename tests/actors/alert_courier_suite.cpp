@@ -57,7 +57,7 @@ struct fixture : test_coordinator_fixture<testing::suite_config> {
     first.shard_state = state.SerializeAsString();
     CAF_REQUIRE(store.commit({first}).ok());
 
-    commits = sys.spawn(run_store, static_cast<store::store*>(&store), fatal);
+    commits = sys.spawn(run_store, static_cast<store::store*>(&store), fatal, static_cast<commit_gauge*>(nullptr));
     scheduler_setup setup;
     setup.time = &time;
     setup.reads = &store;

@@ -94,7 +94,7 @@ class alert_courier_test : public ::testing::Test {
     world.log = &log;
     world.record = [this](courier_rows what) { recorded.push_back(std::move(what)); };
     world.wake = [this] { ++woken; };
-    courier.emplace(std::move(world), "n1", targets);
+    courier.emplace(std::move(world), from, targets);
     look();
     commit();
   }
@@ -151,6 +151,7 @@ class alert_courier_test : public ::testing::Test {
   held_port port;
   std::vector<courier_rows> recorded;
   int woken = 0;
+  alert_origin from{"n1", 0, 1};
   std::optional<alert_courier> courier;
 
  private:
@@ -189,6 +190,26 @@ TEST_F(alert_courier_test, says_everything_about_an_alert) {
       R"("step":"charge","sentence":"It says \"no\".","remedy":"fairlead task show order-1","raised_at":"2026-03-29T01:00:00.250Z"}})");
 }
 
+TEST_F(alert_courier_test, names_alerts_by_the_numbers_of_the_cluster) {
+  from = {"n1", 1, 3};
+  start();
+  raise();
+  raise();
+  look();
+  ASSERT_EQ(port.out.size(), 1u);
+  EXPECT_NE(port.out[0].body.find(R"("number":2,)"), std::string::npos) << port.out[0].body;
+  // Two shards of one node must not share a key, or a receiver takes the alert of one for that of the other.
+  EXPECT_EQ(deliver_all(), (texts{key(2), key(5)}));
+  start();
+  look();
+  EXPECT_TRUE(port.out.empty()) << "the cursor goes by the shard's own numbers";
+  for (int i = 0; i < 40; ++i) raise();
+  look();
+  ASSERT_EQ(port.out.size(), 1u);
+  EXPECT_EQ(port.out[0].key, "fairlead-alert/n1/8-125");
+  EXPECT_NE(port.out[0].body.find(R"("first":8,"last":125,)"), std::string::npos) << port.out[0].body;
+}
+
 TEST_F(alert_courier_test, delivers_one_after_the_other_in_the_order_of_their_numbers) {
   start();
   for (int i = 0; i < 3; ++i) raise();
@@ -219,6 +240,27 @@ TEST_F(alert_courier_test, delivers_again_what_a_crash_kept_from_its_record) {
   recorded.clear();  // the process dies between the answer and the commit
   start();
   EXPECT_EQ(deliver_all(), (texts{key(1), key(2)})) << "under the same keys, so that the receiver can tell";
+}
+
+TEST_F(alert_courier_test, says_again_what_went_with_a_scheduler) {
+  start();
+  raise();
+  look();
+  EXPECT_EQ(port.end(ops_url), key(1));
+  look();
+  recorded.clear();  // the Scheduler dies before it has written that
+  store::testing::test_shard next{store};
+  look();
+  ASSERT_EQ(recorded.size(), 1u);
+  auto batch = next.next();
+  batch.append(recorded.front().rows);
+  next.expect_committed(std::move(batch));
+  recorded.clear();
+  look();
+  EXPECT_TRUE(recorded.empty()) << "once";
+  start();
+  look();
+  EXPECT_TRUE(port.out.empty()) << "it was delivered long ago";
 }
 
 TEST_F(alert_courier_test, moves_no_cursor_before_the_receiver_has_answered) {

@@ -211,6 +211,21 @@ TEST_F(archiver_test, starts_anew_when_a_task_it_had_copied_was_brought_back_to_
   EXPECT_EQ(again->moved->numbers, (std::vector<std::uint64_t>{1}));
 }
 
+TEST_F(archiver_test, starts_anew_when_the_scheduler_that_it_told_has_been_replaced) {
+  finished(1, 99 * day_ms);
+  const auto lost = mover->pass();
+  ASSERT_TRUE(lost.ok() && lost->moved);
+  EXPECT_EQ(lost->moved->erasures.epoch, shard.epoch());
+  const auto raised = store.raise_epoch();
+  ASSERT_TRUE(raised.ok());
+  const auto again = mover->pass();
+  ASSERT_TRUE(again.ok() && again->moved) << "nobody will ever commit what was told before";
+  EXPECT_EQ(again->moved->numbers, (std::vector<std::uint64_t>{1}));
+  EXPECT_EQ(again->moved->erasures.epoch, *raised);
+  const auto third = mover->pass();
+  EXPECT_TRUE(third.ok() && third->waiting);
+}
+
 TEST_F(archiver_test, lets_go_of_archives_beyond_the_retention) {
   finished(1, 97 * day_ms);
   finished(2, 98 * day_ms + 13 * 3'600'000);

@@ -11,11 +11,11 @@
 #include <caf/all.hpp>
 #include <caf/io/all.hpp>
 #include <future>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
 
-#include "actors/client_address.hpp"
 #include "actors/client_split.hpp"
 #include "actors/interfaces.hpp"
 #include "actors/meta_objects.hpp"
@@ -34,6 +34,10 @@ struct node_memory {
   std::atomic<int> submissions{0};
   std::atomic<bool> answers{true};
   std::atomic<int> unavailable{0};  // how many status requests are still answered so
+  std::atomic<bool> broken{false};  // status requests end in an error of the actor
+  std::atomic<int> missing{0};      // in how many submissions the shard of tasks whose id begins with `far` is still missing
+  std::vector<v1::StatusEvent> events;
+  std::vector<v1::RepliesRequest> replies_asked;
 };
 
 gateway_actor::behavior_type small_gateway(gateway_actor::pointer self, std::string name, std::shared_ptr<node_memory> memory) {
@@ -48,9 +52,14 @@ gateway_actor::behavior_type small_gateway(gateway_actor::pointer self, std::str
         v1::FinishedNotice notice;
         std::lock_guard guard{memory->mutex};
         memory->message_sizes.push_back(request.items_size());
+        const bool missing = memory->missing > 0 && memory->missing-- > 0;
         for (const auto& item : request.items()) {
           auto* result = reply.add_results();
           result->set_id(item.id());
+          if (missing && item.id().rfind("far", 0) == 0) {
+            result->mutable_error()->set_code(v1::ERROR_CODE_UNAVAILABLE);
+            continue;
+          }
           result->set_created(memory->tasks.insert(item.id()).second);
           auto* end = notice.add_items();
           end->set_id(item.id());
@@ -77,7 +86,8 @@ gateway_actor::behavior_type small_gateway(gateway_actor::pointer self, std::str
       [](const v1::DeployRequest&) { return v1::DeployReply{}; },
       [](const v1::WorkflowListRequest&) { return v1::WorkflowListReply{}; },
       [](const v1::WorkflowShowRequest&) { return v1::WorkflowShowReply{}; },
-      [name, memory](const v1::StatusRequest&) {
+      [name, memory](const v1::StatusRequest&) -> caf::result<v1::StatusReply> {
+        if (memory->broken) return caf::make_error(caf::sec::runtime_error, "a bug");
         v1::StatusReply reply;
         reply.set_node(name);
         if (memory->unavailable-- > 0) reply.mutable_error()->set_code(v1::ERROR_CODE_UNAVAILABLE);
@@ -88,13 +98,28 @@ gateway_actor::behavior_type small_gateway(gateway_actor::pointer self, std::str
       [](const v1::AlertShowRequest&) { return v1::AlertShowReply{}; },
       [](const v1::AlertAckRequest&) { return v1::AlertAckReply{}; },
       [](const v1::BrakeReleaseRequest&) { return v1::BrakeReleaseReply{}; },
-      [](const v1::RepliesRequest&) { return v1::RepliesReply{}; },
+      [memory](const v1::RepliesRequest& request) {
+        std::lock_guard guard{memory->mutex};
+        memory->replies_asked.push_back(request);
+        v1::RepliesReply reply;
+        for (const auto& event : memory->events) *reply.add_events() = event;
+        return reply;
+      },
       [](const v1::DoctorRequest&) { return v1::DoctorReply{}; },
       [](const v1::AgentOperateRequest& request) {
         v1::AgentOperateReply reply;
         reply.set_held(request.instance() == "n1/payment" ? 3 : 0);
         return reply;
       },
+      [](const v1::Hello&, const caf::strong_actor_ptr&) { return v1::HelloReply{}; },
+      [](const v1::RegisterAgent&, const caf::strong_actor_ptr&) -> caf::result<v1::AgentWelcome, caf::strong_actor_ptr> {
+        return {v1::AgentWelcome{}, caf::strong_actor_ptr{}};
+      },
+      [](const v1::InspectRequest&) { return v1::InspectReply{}; },
+      [](const v1::NodeOperateRequest&) { return v1::NodeOperateReply{}; },
+      [](const v1::FinishedNotice&) {},
+      [](const shard_route&) {},
+      [](const shard_total&) {},
   };
 }
 
@@ -143,6 +168,13 @@ v1::SubmitRequest some_tasks(int count) {
   return out;
 }
 
+v1::SubmitRequest near_and_far() {
+  auto out = some_tasks(2);
+  out.mutable_items(0)->set_id("near");
+  out.mutable_items(1)->set_id("far");
+  return out;
+}
+
 /// A port that is bound and, when `listens`, accepts: nobody ever speaks there.
 class silent_port {
  public:
@@ -163,47 +195,6 @@ class silent_port {
   int fd_;
   std::string address_;
 };
-
-TEST(client_address, takes_host_and_port) {
-  auto v4 = parse_client_address("localhost:7100");
-  ASSERT_TRUE(v4.ok());
-  EXPECT_EQ(v4->host, "localhost");
-  EXPECT_EQ(v4->port, 7100);
-  auto v6 = parse_client_address("[::1]:1");
-  ASSERT_TRUE(v6.ok());
-  EXPECT_EQ(v6->host, "::1");
-}
-
-TEST(client_address, refuses_everything_else_by_name) {
-  for (const char* text : {"", "localhost", ":7100", "localhost:", "localhost:0", "localhost:65536", "localhost:7x", "localhost:007100",
-                           "::1:7100", "[::1]", "[::1]7100", "[::1:7100", "[localhost]:1", "a b:1", "localhost:+1"}) {
-    auto read = parse_client_address(text);
-    ASSERT_FALSE(read.ok()) << text;
-    EXPECT_EQ(read.failure().code, v1::ERROR_CODE_INVALID_ARGUMENT);
-    EXPECT_NE(read.failure().sentence.find("'" + std::string{text} + "'"), std::string::npos);
-  }
-}
-
-TEST(client_split, keeps_every_item_in_order_within_the_limits_of_a_message) {
-  auto whole = some_tasks(2'100);
-  for (int i = 0; i < 1'100; ++i) whole.mutable_items(i)->set_input(std::string(2'000, ' '));
-  whole.mutable_items(7)->set_input(std::string(max_input_bytes + 1, ' '));
-  auto cut = split(std::move(whole));
-  EXPECT_EQ(cut.oversized, std::vector<int>{7});
-  int expected = 0;
-  for (const auto& part : cut.parts) {
-    std::size_t bytes = 0;
-    ASSERT_EQ(static_cast<std::size_t>(part.request.items_size()), part.positions.size());
-    EXPECT_LE(part.request.items_size(), max_items_a_message);
-    for (const auto& item : part.request.items()) bytes += item.input().size();
-    EXPECT_LE(bytes, max_input_bytes_a_message);
-    for (int position : part.positions) {
-      if (expected == 7) ++expected;
-      EXPECT_EQ(position, expected++);
-    }
-  }
-  EXPECT_EQ(expected, 2'100);
-}
 
 TEST(client, names_every_node_and_its_reason_when_none_answers) {
   silent_port closed{false}, silent{true};
@@ -321,6 +312,99 @@ TEST(client, gives_up_a_lost_node_when_its_time_is_over) {
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.failure().code, v1::ERROR_CODE_UNAVAILABLE);
   EXPECT_NE(status.failure().sentence.find(address), std::string::npos);
+}
+
+TEST(client, sends_items_again_whose_shard_is_missing_and_no_others) {
+  small_node node{"one"};
+  node.memory().missing = 3;
+  auto connected = client::connect(options_for({node.address()}, seconds{60}));
+  ASSERT_TRUE(connected.ok());
+  auto request = some_tasks(3);
+  request.mutable_items(0)->set_id("near");
+  request.mutable_items(1)->set_id("far-1");
+  request.mutable_items(2)->set_id("far-2");
+  const auto reply = connected->submit(request);
+  ASSERT_TRUE(reply.ok()) << reply.failure().sentence;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(reply->results(i).id(), request.items(i).id());
+    EXPECT_TRUE(reply->results(i).created());
+  }
+  EXPECT_EQ(node.memory().message_sizes, (std::vector<int>{3, 2, 2, 2}));
+}
+
+TEST(client, leaves_items_their_error_when_their_shard_stays_away) {
+  small_node node{"one"};
+  node.memory().missing = 1'000'000;
+  auto connected = client::connect(options_for({node.address()}, std::chrono::milliseconds{600}));
+  ASSERT_TRUE(connected.ok());
+  const auto reply = connected->submit(near_and_far());
+  ASSERT_TRUE(reply.ok()) << reply.failure().sentence;
+  EXPECT_TRUE(reply->results(0).created());
+  EXPECT_EQ(reply->results(1).error().code(), v1::ERROR_CODE_UNAVAILABLE);
+}
+
+TEST(client, goes_to_another_node_for_items_whose_shard_the_first_does_not_reach) {
+  small_node cut_off{"cut off"};
+  cut_off.memory().missing = 1'000'000;
+  small_node second{"second"};
+  auto connected = client::connect(options_for({cut_off.address(), second.address()}, seconds{60}));
+  ASSERT_TRUE(connected.ok());
+  const auto reply = connected->submit(near_and_far());
+  ASSERT_TRUE(reply.ok()) << reply.failure().sentence;
+  EXPECT_TRUE(reply->results(1).created());
+  EXPECT_EQ(cut_off.memory().tasks.count("far"), 0U);
+  EXPECT_EQ(second.memory().tasks, (std::set<std::string>{"far"}));
+}
+
+TEST(client, leaves_a_node_that_answers_nothing_when_there_is_another) {
+  small_node silent{"silent"};
+  silent.memory().answers = false;
+  small_node second{"second"};
+  auto connected = client::connect(options_for({silent.address(), second.address()}, seconds{60}));
+  ASSERT_TRUE(connected.ok());
+  const auto reply = connected->submit(some_tasks(2));
+  ASSERT_TRUE(reply.ok()) << reply.failure().sentence;
+  EXPECT_EQ(second.memory().tasks.size(), 2U);
+}
+
+TEST(client, dials_a_node_whose_gateway_only_fails_now_and_then_and_not_without_end) {
+  small_node node{"one"};
+  node.memory().broken = true;
+  auto connected = client::connect(options_for({node.address()}, seconds{2}));
+  ASSERT_TRUE(connected.ok());
+  EXPECT_FALSE(connected->status_of_node({}).ok());
+  // 50 ms between the first two, then more.
+  EXPECT_LT(connected->connections(), 12U);
+  node.memory().broken = false;
+  EXPECT_TRUE(connected->status_of_node({}).ok());
+}
+
+/// What the client told each shard when `acknowledged` was the position of an event of the page.
+std::map<std::uint32_t, std::uint64_t> acknowledged_at_shards(const std::vector<std::pair<std::uint32_t, std::uint64_t>>& page,
+                                                              std::uint64_t acknowledged) {
+  small_node node{"one"};
+  for (const auto& [shard, position] : page) {
+    auto& event = node.memory().events.emplace_back();
+    event.set_shard(shard);
+    event.set_position(position);
+  }
+  auto connected = client::connect(options_for({node.address()}));
+  v1::RepliesRequest request;
+  request.set_client("shop");
+  EXPECT_TRUE(connected->replies(request).ok());
+  request.set_acknowledged(acknowledged);
+  EXPECT_TRUE(connected->replies(request).ok());
+  std::map<std::uint32_t, std::uint64_t> out;
+  for (const auto& one : node.memory().replies_asked.back().positions()) out[one.shard()] = one.acknowledged();
+  return out;
+}
+
+TEST(client, tells_each_shard_its_own_position_of_the_part_of_a_page_that_was_taken) {
+  using told = std::map<std::uint32_t, std::uint64_t>;
+  EXPECT_EQ(acknowledged_at_shards({{0, 3}, {1, 8}, {0, 4}, {2, 1}}, 4), (told{{0, 4}, {1, 8}}));
+  EXPECT_EQ(acknowledged_at_shards({{0, 3}, {1, 8}, {0, 4}, {2, 1}}, 1), (told{{0, 4}, {1, 8}, {2, 1}}));
+  // Two have that position, and nobody has said that the second was taken, too.
+  EXPECT_EQ(acknowledged_at_shards({{0, 5}, {1, 5}}, 5), (told{{0, 5}}));
 }
 
 TEST(client, says_timed_out_when_a_node_lives_and_does_not_answer) {

@@ -16,6 +16,8 @@
 
 namespace fairlead::test {
 
+using agents::key_of;
+
 inline std::int64_t now_ms() { return to_unix_ms(system_clock{}.now()); }
 
 inline v1::Perform a_perform(std::uint64_t task, const std::string& call, const std::string& input = "{}",
@@ -34,8 +36,6 @@ inline v1::Perform a_perform(std::uint64_t task, const std::string& call, const 
   out.set_idempotency_key("order-" + std::to_string(task) + "/charge/perform/1");
   return out;
 }
-
-inline agents::attempt_key key_of(const v1::Perform& what) { return {what.task_number(), what.step(), what.direction(), what.attempt()}; }
 
 /// Collects completions by task number; a second one for the same task is counted.
 class inbox {

@@ -20,7 +20,9 @@ using every_message =
                v1::RecoverBatch, v1::RecoveryHintBatch, v1::EvaluateReply, v1::OperateRequest, v1::OperateReply, v1::AlertListRequest,
                v1::AlertListReply, v1::AlertShowRequest, v1::AlertShowReply, v1::AlertAckRequest, v1::AlertAckReply,
                v1::BrakeReleaseRequest, v1::BrakeReleaseReply, v1::RepliesRequest, v1::RepliesReply, v1::DoctorRequest, v1::DoctorReply,
-               v1::HeartbeatBatch, v1::HeartbeatAckBatch, v1::AgentOperateRequest, v1::AgentOperateReply>;
+               v1::HeartbeatBatch, v1::HeartbeatAckBatch, v1::AgentOperateRequest, v1::AgentOperateReply, v1::Hello, v1::HelloReply,
+               v1::AgentWelcome, v1::Beacon, v1::BeaconAck, v1::InspectRequest, v1::InspectReply, v1::NodeOperateRequest,
+               v1::NodeOperateReply>;
 
 /// Puts a value into every field, two into repeated ones.
 void fill(google::protobuf::Message& out, int depth = 0) {

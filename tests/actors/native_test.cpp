@@ -406,7 +406,7 @@ TEST(native_pooled, hears_nothing_from_a_handler_that_was_stopped) {
   const auto what = a_perform(1, "do");
   agent->start(what, box.taker());
   begun.get_future().wait();
-  agent->stop({what.task_number(), what.step(), what.direction(), what.attempt()});
+  agent->stop(key_of(what));
   go.set_value();
   done.get_future().wait();
   EXPECT_FALSE(said);

@@ -390,5 +390,87 @@ TEST_F(registry_test, lets_more_through_when_a_limit_is_raised) {
   EXPECT_EQ(serve(by("a")), (std::vector<std::uint64_t>{2, 3}));
 }
 
+// ---- away, look-ups, shards ----
+
+TEST_F(registry_test, gives_an_instance_that_is_away_nothing_until_it_registers_again) {
+  it->add(agent("n1/svc", 2));
+  EXPECT_TRUE(claim_or_wait(1));
+  EXPECT_FALSE(it->set_away("n1/svc", 2)) << "another process";
+  EXPECT_TRUE(it->set_away("n1/svc", 1));
+  EXPECT_FALSE(it->set_away("n1/svc", 1)) << "it is already";
+  EXPECT_FALSE(claim_or_wait(2));
+  EXPECT_EQ(instance("n1/svc").held(), 1u) << "what it holds it keeps";
+  EXPECT_EQ(reasons(), std::vector<std::string>{"no node with an instance is connected"});
+  EXPECT_TRUE(it->looks_up("svc", "do") == false && it->offers("svc", "do")) << "what it offers is known still";
+  it->add(agent("n1/svc", 2));
+  EXPECT_EQ(serve(), (std::vector<std::uint64_t>{2}));
+  EXPECT_EQ(instance("n1/svc").held(), 2u);
+}
+
+TEST_F(registry_test, takes_look_ups_only_where_they_are_answered) {
+  auto knows = agent("n2/svc", 1);
+  knows.add_lookups("do");
+  it->add(agent("n1/svc", 100));
+  const auto look_up = [this](std::uint64_t task) {
+    const auto got = it->claim({{task, 1}, "svc", "do", nullptr, {}, true});
+    if (!got.instance) it->wait(got.lane, task, task, false);
+    return got.instance ? std::string{got.instance->name} : "none";
+  };
+  EXPECT_EQ(look_up(1), "n1/svc") << "nobody can: whoever gets it says so";
+  it->add(knows);
+  EXPECT_EQ(look_up(2), "n2/svc");
+  EXPECT_EQ(look_up(3), "none") << "and waits for that one";
+  EXPECT_EQ(claimed(4), "n1/svc#1") << "to perform it anyone will do";
+  end(2);
+  EXPECT_EQ(it->next_waiting(), 3u);
+  EXPECT_EQ(look_up(3), "n2/svc");
+  it->set_away("n2/svc", 1);
+  EXPECT_EQ(look_up(5), "none") << "it will be back";
+  EXPECT_EQ(service().waiting(), 1u);
+}
+
+TEST_F(registry_test, keeps_to_its_part_of_a_limit) {
+  policy.shard_count = 4;
+  const auto held_by = [this](std::uint32_t shard, std::uint32_t concurrency) {
+    policy.shard = shard;
+    restart();
+    it->add(limited(agent("n1/svc", 100), "", "", concurrency));
+    std::uint64_t task = 0;
+    while (claimed(++task) != "none") {
+    }
+    return task - 1;
+  };
+  EXPECT_EQ(held_by(0, 10) + held_by(1, 10) + held_by(2, 10) + held_by(3, 10), 10u);
+  EXPECT_EQ(held_by(3, 2), 1u) << "none at all would be a standstill";
+  policy.shard = 0;
+  restart();
+  it->add(limited(agent("n1/svc", 100), "", "", 0, 1));  // one a second
+  EXPECT_EQ(claimed(1), "n1/svc#1");
+  pass(3'000);
+  EXPECT_EQ(claimed(2), "none");
+  pass(1'000);
+  EXPECT_EQ(claimed(2), "n1/svc#1");
+}
+
+TEST_F(registry_test, counts_what_was_out_before_it_once_whoever_is_there) {
+  it->add(limited(agent("n1/svc", 100), "", "", 2));
+  it->hold("", {{1, 1}, "svc", "do", nullptr, {}});
+  EXPECT_EQ(it->held(), 0u);
+  EXPECT_EQ(service().limits(0).held(), 1u);
+  hold("n1/svc", 1);
+  hold("n1/svc", 1);
+  EXPECT_EQ(it->held(), 1u);
+  EXPECT_EQ(service().limits(0).held(), 1u);
+  end(1);
+  EXPECT_EQ(it->held(), 0u);
+  EXPECT_EQ(service().limits(0).held(), 0u);
+}
+
+TEST_F(registry_test, takes_no_more_instances_than_it_can_keep) {
+  for (std::size_t i = 0; i < max_instances; ++i) ASSERT_EQ(it->add(agent("n" + std::to_string(i) + "/svc")), arrival::fresh);
+  EXPECT_EQ(it->add(agent("one/more")), arrival::refused);
+  EXPECT_EQ(it->add(agent("n7/svc", 3)), arrival::same);
+}
+
 }  // namespace
 }  // namespace fairlead::testing

@@ -207,6 +207,29 @@ TEST_F(reply_courier_test, knows_after_a_restart_how_it_went_with_a_receiver) {
   EXPECT_TRUE(one->posts.posting(hook));
 }
 
+TEST_F(reply_courier_test, says_again_how_it_goes_with_a_receiver_when_that_went_with_a_scheduler) {
+  one->put(webhook_address(hook), "t", 1, 1);
+  one->look();
+  one->posts.fail(hook);
+  one->look();
+  one->replace_scheduler();
+  one->look();
+  one->commit_all();
+  EXPECT_EQ(one->failing_rows(), 1u);
+  pass(reply_courier::longest_backoff);
+  one->look();
+  one->posts.succeed(hook);
+  one->look();
+  one->replace_scheduler();
+  for (int i = 0; i < 3; ++i) {
+    one->look();
+    one->posts.succeed(hook);
+    one->commit_all();
+  }
+  EXPECT_EQ(one->failing_rows(), 0u) << "it would count as failing for ever";
+  EXPECT_EQ(one->rows(), 0u);
+}
+
 TEST_F(reply_courier_test, gives_a_receiver_up_that_is_gone_for_long_across_restarts) {
   const std::string with_token = hook + "?token=secret";
   restart(std::chrono::minutes{10});

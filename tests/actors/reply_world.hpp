@@ -135,6 +135,13 @@ class reply_process {
     }
   }
 
+  /// The Scheduler dies before it has written what it was told, and another one takes its place.
+  void replace_scheduler() {
+    waiting.clear();
+    std::destroy_at(&shard);
+    std::construct_at(&shard, store_);
+  }
+
   duration look() {
     const auto pause = courier->look();
     EXPECT_TRUE(pause.ok()) << (pause.ok() ? "" : pause.failure().sentence);

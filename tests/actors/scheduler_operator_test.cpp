@@ -56,6 +56,17 @@ class operator_test : public scheduler_fixture {
     const auto found = store::load_alert(*store.read(), number);
     return found.ok() ? *found : std::nullopt;
   }
+
+  /// What an archiver says that has copied a completed task as it stands now.
+  archived_tasks archiving(const std::string& id) {
+    archived_tasks out;
+    out.numbers = {stored(id)->number()};
+    out.read_at_sequence = store.read()->get_progress().sequence;
+    out.erasures.epoch = node->shell.epoch();
+    out.erasures.erase(store::table::task, store::keys::task(store::default_namespace, out.numbers[0]));
+    out.completed = 1;
+    return out;
+  }
 };
 
 TEST_F(operator_test, a_parked_task_has_an_open_alert_that_is_resolved_when_it_goes_on) {
@@ -132,11 +143,7 @@ TEST_F(operator_test, a_completed_task_is_undone_when_someone_asks_and_its_archi
   submit(submission("t1"));
   finish_everything();
   ASSERT_EQ(stored("t1")->state(), v1::TASK_STATE_COMPLETED);
-  archived_tasks moved;
-  moved.numbers = {stored("t1")->number()};
-  moved.read_at_sequence = store.read()->get_progress().sequence;
-  moved.erasures.erase(store::table::task, store::keys::task(store::default_namespace, moved.numbers[0]));
-  moved.completed = 1;
+  auto moved = archiving("t1");
 
   EXPECT_EQ(operate(v1::OPERATOR_VERB_UNDO, {"t1"}).results(0).state(), v1::TASK_STATE_UNDOING);
   node->shell.archive(moved);
@@ -151,13 +158,40 @@ TEST_F(operator_test, a_completed_task_is_undone_when_someone_asks_and_its_archi
 TEST_F(operator_test, a_task_on_its_way_to_the_archive_is_not_brought_back) {
   submit(submission("t1"));
   finish_everything();
-  archived_tasks moved;
-  moved.numbers = {stored("t1")->number()};
-  moved.read_at_sequence = store.read()->get_progress().sequence;
-  moved.erasures.erase(store::table::task, store::keys::task(store::default_namespace, moved.numbers[0]));
-  moved.completed = 1;
+  auto moved = archiving("t1");
   node->shell.archive(moved);
   EXPECT_EQ(operate(v1::OPERATOR_VERB_UNDO, {"t1"}).results(0).error().code(), v1::ERROR_CODE_WRONG_STATE);
+}
+
+TEST_F(operator_test, what_was_archived_for_a_scheduler_before_this_one_takes_no_task_that_lives_again) {
+  submit(submission("t1"));
+  finish_everything();
+  const auto moved = archiving("t1");
+  EXPECT_EQ(operate(v1::OPERATOR_VERB_UNDO, {"t1"}).results(0).state(), v1::TASK_STATE_UNDOING);
+  restart();
+  sweep();
+  node->shell.archive(moved);
+  node->settle();
+  ASSERT_TRUE(stored("t1").has_value()) << "only the Scheduler that has ended knew that it lives";
+  EXPECT_EQ(status().counts().archived(), 0u);
+}
+
+TEST_F(operator_test, what_an_archiver_that_was_started_anew_says_again_is_counted_once) {
+  submit(submission("t1"));
+  submit(submission("t2"));
+  finish_everything();
+  const auto moved = archiving("t1");
+  const auto of_another = archiving("t2");
+  node->shell.archive(moved);
+  node->shell.archive(moved);
+  node->settle();
+  node->shell.archive(moved);
+  node->settle();
+  EXPECT_EQ(status().counts().archived(), 1u);
+  EXPECT_EQ(status().counts().completed(), 1u);
+  node->shell.archive(of_another);
+  node->settle();
+  EXPECT_EQ(status().counts().archived(), 2u) << "none of it had been archived";
 }
 
 TEST_F(operator_test, paused_tasks_take_no_place_among_those_that_run) {

@@ -223,6 +223,7 @@ TEST_F(scheduler_shell_test, counts_archived_tasks_out_and_answers_for_them) {
   tombstone.set_final_state(v1::TASK_STATE_COMPLETED);
   erasures.put(store::table::task_id, store::keys::task_id(store::default_namespace, "t1"), tombstone.SerializeAsString());
   archived_tasks moved;
+  erasures.epoch = node->shell.epoch();
   moved.erasures = erasures;
   moved.completed = 1;
   node->shell.archive(moved);
@@ -247,6 +248,7 @@ TEST_F(scheduler_shell_test, stops_the_node_when_the_store_cannot_be_read) {
   submit(submission("t2"));
   ASSERT_TRUE(store.damage(store::table::task, store::keys::task(store::default_namespace, 1)));
   restart();
+  add_agent(agent("n1/svc"));
   node->shell.outcomes(from("n1/svc", {success(out.performs[0].what)}));
   ASSERT_TRUE(node->shell.fatal().has_value());
   EXPECT_EQ(node->shell.fatal()->code, v1::ERROR_CODE_CORRUPT);

@@ -49,7 +49,7 @@ class fake_backend final : public agents::backend {
   explicit fake_backend(bool completes) : completes_(completes) {}
   void start(const v1::Perform& what, agents::completion done) override {
     started.push_back(what);
-    if (completes_) done({what.task_number(), what.step(), what.direction(), what.attempt()}, {"7", std::nullopt, 1});
+    if (completes_) done(agents::key_of(what), {"7", std::nullopt, 1});
   }
   void stop(const agents::attempt_key& which) override { stopped.push_back(which); }
   std::vector<std::string> calls() const override { return {"do"}; }
@@ -81,12 +81,20 @@ class counting_store final : public store::store {
   bool broken = false;
 };
 
+/// Two virtual nodes do everything that is there to be done, but no reminder before its time: the fixture's run() would fire them for ever.
+template <class Planet>
+void settle(Planet& earth, Planet& mars) {
+  while (earth.consume_message() || mars.consume_message() || earth.handle_io_event() || mars.handle_io_event()) {
+  }
+}
+
 /// The actors of a shard in one system.
 class suite_shard {
  public:
-  suite_shard(caf::actor_system& sys, bool completes, bool supervised) : backend(std::make_shared<fake_backend>(completes)) {
+  suite_shard(caf::actor_system& sys, bool completes, bool supervised, bool enlisted = true)
+      : backend(std::make_shared<fake_backend>(completes)) {
     const auto fatal = [this](const error& why) { failure = why; };
-    commits = sys.spawn(run_store, static_cast<store::store*>(&store), fatal);
+    commits = sys.spawn(run_store, static_cast<store::store*>(&store), fatal, static_cast<commit_gauge*>(nullptr));
     scheduler_setup setup;
     setup.time = &time;
     setup.reads = &store;
@@ -105,20 +113,25 @@ class suite_shard {
     agent_is.who = {"svc", "n1/svc", 1, "native", {}, nullptr};
     agent_is.backend = backend;
     agent_is.time = &time;
-    agent_is.scheduler = scheduler;
-    agent_is.on_fatal = fatal;
+    agent_is.log = &log;
+    agent_is.node = "n1";
     agent = sys.spawn(run_agent, std::move(agent_is));
+    if (enlisted) enlist();
     gateway_setup gate;
     gate.node = "n1";
     gate.version = "test";
     gate.time = &time;
-    gate.reads = &store;
-    gate.scheduler = scheduler;
-    gate.check_expressions = [](const std::vector<std::string>&) -> fairlead::status { return nothing{}; };
-    gate.describe_node = [](v1::StatusReply& reply) { reply.mutable_store()->set_path("memory"); };
-    gate.on_fatal = fatal;
+    shard_desk desk;
+    desk.reads = &store;
+    desk.scheduler = scheduler;
+    desk.describe = [](v1::ShardStatus& line) { line.mutable_store()->set_path("memory"); };
+    gate.desks.push_back(std::move(desk));
+    gate.shard_count = 1;
     gateway = sys.spawn(run_gateway, std::move(gate));
   }
+
+  /// Has the agent register; from then on it sends beacons for ever.
+  void enlist() { caf::anon_send(agent, shard_route{0, caf::actor_cast<caf::strong_actor_ptr>(scheduler), "n1", ""}); }
 
   /// The actors rearm their reminders for ever, so they end before the fixture lets everything run.
   void end() {

@@ -98,9 +98,10 @@ TEST(config, says_what_is_missing) {
                    "1:1: store: this key is missing; expected a map with the store's path, which the role shard needs"}));
   EXPECT_EQ(problems_of("node: {}\nstore: {}\n"), (lines{"1:7: node.name: this key is missing; expected the node's name",
                                                          "2:8: store.path: this key is missing; expected the folder of the store"}));
-  EXPECT_EQ(problems_of("node: { name: n }\nroles: [agent]\n"),
-            (lines{"2:8: roles: a node with the role agent alone is not supported yet: agents run in the node that holds the shard; write "
-                   "[shard, agent]"}));
+  EXPECT_EQ(
+      problems_of("node: { name: n }\nroles: [agent]\n"),
+      lines{"1:7: node.data: this key is missing; expected the folder in which the node keeps who it is, which a node without a store "
+            "needs"});
 }
 
 TEST(config, a_port_that_others_reach_needs_to_be_wanted_by_name) {

@@ -73,6 +73,8 @@ load_result run_load(const load_options& options) {
   node_options.directory = options.directory;
   node_options.record = options.record;
   node_options.http_port = options.http_port;
+  node_options.agent_elsewhere = options.agent_elsewhere;
+  node_options.watched = options.watched;
   // Seeded tasks that wait count as running; room for the load is needed beside them.
   node_options.running_tasks += options.seed_live;
   bench_node node{node_options};

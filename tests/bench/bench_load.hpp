@@ -17,6 +17,8 @@ struct load_options {
   std::uint64_t tasks = 1000;       // to run
   std::uint64_t warm_up = 100;      // of them, not counted
   bool record = false;              // keep every batch, for the replay
+  bool watched = false;             // by a console that lists tasks every second
+  bool agent_elsewhere = false;     // in another process, through CAF's network
   int http_port = 0;                // of bench_http_server: the agents are of kind http; 0: native
   std::uint64_t seed_finished = 0;  // tasks that stand finished in the store before the run
   std::uint64_t seed_live = 0;      // tasks that stand live (waiting for a far moment) in the store before the run

@@ -10,6 +10,7 @@
 #include "tests/bench/bench_http.hpp"
 #include "tests/bench/bench_http_server.hpp"
 #include "tests/bench/bench_load.hpp"
+#include "tests/bench/bench_node.hpp"
 #include "tests/bench/bench_replay.hpp"
 #include "tests/bench/bench_report.hpp"
 
@@ -28,6 +29,8 @@ struct choices {
   bool due = false;
   bool http = false;
   bool slow_http = false;
+  bool network = false;
+  bool console = false;
 };
 
 std::uint64_t tasks_for(std::uint32_t in_flight, double scale) {
@@ -128,10 +131,59 @@ int run_slow_http_agent(const choices& chosen) {
   return 0;
 }
 
+/// The order workload with its agent in this process and on another node, in turns.
+int run_over_network(const choices& chosen) {
+  constexpr int rounds = 3;
+  for (const auto in_flight : {chosen.in_flight.front(), chosen.in_flight.back()}) {
+    std::vector<double> here_per_s, there_per_s, here_us, there_us;
+    for (int round = 0; round < rounds; ++round) {
+      for (const bool elsewhere : {false, true}) {
+        load_options options;
+        options.directory = chosen.directory + "/store";
+        options.in_flight = in_flight;
+        options.agent_elsewhere = elsewhere;
+        options.tasks = std::max<std::uint64_t>(tasks_for(in_flight, chosen.scale) / 3, in_flight);
+        options.warm_up = std::max<std::uint64_t>(options.tasks / 10, 100);
+        const auto measured = run_load(options);
+        (elsewhere ? there_per_s : here_per_s).push_back(measured.tasks_per_s);
+        (elsewhere ? there_us : here_us).push_back(measured.p50_us);
+      }
+    }
+    std::puts(network_to_text(in_flight, percentile(here_per_s, 0.5), percentile(there_per_s, 0.5), percentile(here_us, 0.5),
+                              percentile(there_us, 0.5))
+                  .c_str());
+  }
+  std::filesystem::remove_all(chosen.directory + "/store");
+  return 0;
+}
+
+/// The order workload with nobody looking and with a console that does, in turns.
+int run_under_console(const choices& chosen) {
+  constexpr int pairs = 10;
+  std::vector<double> alone, watched;
+  for (int i = 0; i < pairs * 2; ++i) {
+    load_options options;
+    options.directory = chosen.directory + "/store";
+    options.in_flight = chosen.in_flight.back();
+    options.watched = i % 2 == 1;
+    options.tasks = std::max<std::uint64_t>(tasks_for(options.in_flight, chosen.scale) / 2, options.in_flight);
+    options.warm_up = std::max<std::uint64_t>(options.tasks / 10, 100);
+    (options.watched ? watched : alone).push_back(run_load(options).tasks_per_s);
+  }
+  std::filesystem::remove_all(chosen.directory + "/store");
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < alone.size(); ++i) ratios.push_back(watched[i] / alone[i]);
+  std::puts(format("%u in flight: %.0f tasks/s, %.0f with a console that lists tasks every second; median of the %d pairs' ratios %.3f",
+                   chosen.in_flight.back(), percentile(alone, 0.5), percentile(watched, 0.5), pairs, percentile(ratios, 0.5))
+                .c_str());
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc >= 2 && std::string{argv[1]} == "expression-worker") return fairlead::app::run_expression_worker();
+  if (argc == 3 && std::string{argv[1]} == "agent-node") return run_agent_node(argv[2]);
   CLI::App app{"Measures the order workload and its floor."};
   choices chosen;
   app.add_flag("--json", chosen.json, "print one JSON object");
@@ -144,8 +196,12 @@ int main(int argc, char** argv) {
   app.add_flag("--due", chosen.due, "instead: what the Supervisor costs with nothing due and with 100,000 steps due at once");
   app.add_flag("--http", chosen.http, "instead: the http agent beside a bare libcurl loop, against the same local server");
   app.add_flag("--slow-http", chosen.slow_http, "instead: what 10,000 steps cost an http agent whose service answers after 20 s");
+  app.add_flag("--network", chosen.network, "instead: the order workload with its agent on another node beside one in this process");
+  app.add_flag("--console", chosen.console, "instead: the order workload with and without a console that watches it");
   CLI11_PARSE(app, argc, argv);
   try {
+    if (chosen.console) return run_under_console(chosen);
+    if (chosen.network) return run_over_network(chosen);
     if (chosen.http) return run_http_agent(chosen);
     if (chosen.slow_http) return run_slow_http_agent(chosen);
     if (chosen.due) return run_due(chosen);

@@ -1,10 +1,19 @@
 #include "tests/bench/bench_node.hpp"
 
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <caf/io/all.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <stdexcept>
+#include <thread>
 
 #include "actors/agents/http.hpp"
+#include "actors/core/hello.hpp"
 #include "app/workflow_file.hpp"
 
 namespace fairlead::bench {
@@ -51,7 +60,7 @@ local_agent native_services(const std::function<void(const agents::native_contex
   }}
                              : agents::native_handler{work};
   agent.capacity = 100'000;
-  return {"services", "native", must(agents::make_native_backend(std::move(agent))), {}, {}};
+  return {"services", "native", must(agents::make_native_backend(std::move(agent))), {}, {}, {}};
 }
 
 local_agent http_services(int port) {
@@ -60,7 +69,7 @@ local_agent http_services(int port) {
   agent.base_url = "http://127.0.0.1:" + std::to_string(port);
   agent.concurrency = 256;
   agent.calls["work"].url = "/";
-  return {"services", "http", must(agents::make_http_backend(std::move(agent))), {}, {}};
+  return {"services", "http", must(agents::make_http_backend(std::move(agent))), {}, {}, {}};
 }
 
 result<std::unique_ptr<stores::lmdb_store>> open_store(const std::string& directory) {
@@ -83,7 +92,9 @@ v1::DeployRequest order_workflow() {
   return out;
 }
 
-class bench_node::quiet_observer final : public observer {
+namespace {
+
+class quiet_observer final : public observer {
  public:
   void on_transition(const transition&) override {}
   bool wants_transitions() const override { return false; }
@@ -92,41 +103,82 @@ class bench_node::quiet_observer final : public observer {
   }
 };
 
-class bench_node::config final : public caf::actor_system_config {
+class config final : public caf::actor_system_config {
  public:
-  config() {
+  explicit config(bool with_network) {
     init_meta_objects(*this);
+    if (with_network) load<caf::io::middleman>();
     set("scheduler.policy", caf::atom("sharing"));
     set("logger.verbosity", caf::atom("quiet"));
+    set("middleman.heartbeat-interval", caf::timespan{std::chrono::milliseconds{500}});
+    set("middleman.connection-timeout", caf::timespan{std::chrono::seconds{2}});
   }
 };
+
+[[noreturn]] void die(const error& why) {
+  std::fprintf(stderr, "bench: %s\n", why.sentence.c_str());
+  std::_Exit(1);
+}
+
+v1::Hello hello(const std::string& name, std::uint32_t shards) {
+  v1::Hello out;
+  out.set_protocol(core::protocol_version);
+  out.set_least_protocol(core::least_protocol_version);
+  out.set_cluster("bench");
+  out.set_node(name);
+  out.set_node_id(name);
+  out.set_run_id(name);
+  out.set_incarnation(1);
+  out.set_version("bench");
+  out.set_shard_count(shards);
+  out.add_roles(shards > 0 ? "shard" : "agent");
+  return out;
+}
+
+node_tree::world world_of(caf::actor_system& system, const clock& time, observer& log, expression_pool& expressions) {
+  node_tree::world out;
+  out.system = &system;
+  out.time = &time;
+  out.log = &log;
+  out.expressions = &expressions;
+  out.on_fatal = die;
+  out.on_given_up = die;
+  out.next_incarnation = []() -> result<std::uint64_t> { return std::uint64_t{2}; };
+  return out;
+}
+
+}  // namespace
 
 bench_node::bench_node(const options& with)
     : store_(must(open_store(with.directory))),
       recorder_(*store_),
       log_(std::make_unique<quiet_observer>()),
-      config_(std::make_unique<config>()) {
+      config_(std::make_unique<config>(with.agent_elsewhere || with.watched)) {
   if (with.record) recorder_.record();
   system_ = std::make_unique<caf::actor_system>(*config_);
 
-  shard::world world;
-  world.system = system_.get();
-  world.time = &clock_;
-  world.store = &recorder_;
-  world.log = log_.get();
-  world.expressions = &expressions_;
-  world.describe_node = [](v1::StatusReply&) {};
-  world.on_fatal = [](const error& why) {
-    std::fprintf(stderr, "bench: %s\n", why.sentence.c_str());
-    std::_Exit(1);
-  };
-  shard_options chosen;
-  chosen.node = "bench";
-  chosen.limits.running_tasks = with.running_tasks;
-  chosen.archive_directory = with.directory + "/archive";
-  if (with.with_agent) chosen.agents.push_back(with.http_port != 0 ? http_services(with.http_port) : native_services(with.on_work));
-  shard_ = must(shard::start(world, std::move(chosen)));
+  node_tree_options chosen;
+  chosen.who = hello("bench", 1);
+  auto* claim = chosen.who.add_shards();
+  claim->set_store_id("bench");
+  if (with.with_agent && !with.agent_elsewhere)
+    chosen.agents.push_back(with.http_port != 0 ? http_services(with.http_port) : native_services(with.on_work));
+  node_tree::shard_part part;
+  part.store = &recorder_;
+  part.store_id = "bench";
+  part.options.node = "bench";
+  part.options.limits.running_tasks = with.running_tasks;
+  part.options.archive_directory = with.directory + "/archive";
+  tree_ = must(node_tree::start(world_of(*system_, clock_, *log_, expressions_), std::move(chosen), {std::move(part)}));
+  deploy();
+  if (with.agent_elsewhere) begin_agents_elsewhere();
+  if (with.watched) {
+    const auto program = (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "fairlead").string();
+    start_beside({program, "console", "--node", publish(), "-c", "watch -n 1 --times 100000 tasks"});
+  }
+}
 
+void bench_node::deploy() {
   caf::scoped_actor self{*system_};
   std::string failure;
   self->request(gateway(), std::chrono::seconds{60}, order_workflow())
@@ -135,10 +187,63 @@ bench_node::bench_node(const options& with)
   if (!failure.empty()) throw std::runtime_error(failure);
 }
 
+std::string bench_node::publish() {
+  const auto port = system_->middleman().publish(gateway(), 0, "127.0.0.1");
+  if (!port) throw std::runtime_error("the gateway cannot be published");
+  return "127.0.0.1:" + std::to_string(*port);
+}
+
+int bench_node::start_beside(const std::vector<std::string>& command) {
+  std::vector<char*> words;
+  for (const auto& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  std::fflush(stdout);  // or the child would write it once more
+  const auto process = fork();
+  if (process == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (std::freopen("/dev/null", "w", stdout) == nullptr) std::_Exit(127);
+    execv(words[0], words.data());
+    std::_Exit(127);
+  }
+  beside_.push_back(process);
+  return process;
+}
+
+void bench_node::begin_agents_elsewhere() {
+  start_beside({"/proc/self/exe", "agent-node", publish()});
+  caf::scoped_actor self{*system_};
+  for (const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{10}; std::chrono::steady_clock::now() < until;) {
+    bool there = false;
+    self->request(gateway(), std::chrono::seconds{10}, v1::StatusRequest{})
+        .receive([&there](const v1::StatusReply& reply) { there = reply.agents_size() > 0; }, [](const caf::error&) {});
+    if (there) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds{20});
+  }
+  throw std::runtime_error("the node with the agent did not join");
+}
+
 bench_node::~bench_node() {
-  shard_.reset();
+  for (const auto process : beside_) {
+    kill(process, SIGKILL);
+    waitpid(process, nullptr, 0);
+  }
+  tree_.reset();
   system_->await_all_actors_done();
   system_.reset();
+}
+
+int run_agent_node(const std::string& shard_address) {
+  config with{true};
+  caf::actor_system system{with};
+  const system_clock time;
+  quiet_observer log;
+  expression_pool expressions;
+  node_tree_options chosen;
+  chosen.who = hello("bench-agents", 0);
+  chosen.peers = {shard_address};
+  chosen.agents.push_back(native_services({}));
+  const auto tree = must(node_tree::start(world_of(system, time, log, expressions), std::move(chosen), {}));
+  for (;;) pause();
 }
 
 }  // namespace fairlead::bench

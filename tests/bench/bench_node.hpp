@@ -10,7 +10,7 @@
 
 #include "actors/agents/native.hpp"
 #include "actors/meta_objects.hpp"
-#include "actors/shard.hpp"
+#include "actors/node_tree.hpp"
 #include "store/lmdb_store.hpp"
 
 namespace fairlead::bench {
@@ -42,11 +42,13 @@ v1::DeployRequest order_workflow();
 class bench_node {
  public:
   struct options {
-    std::string directory;
+    std::string directory;  // of the store
     bool record = false;
     std::uint64_t running_tasks = 10'000;
     bool with_agent = true;
-    int http_port = 0;  // where bench_http_server listens: the agent is one of kind http; 0: it is native
+    bool watched = false;          // by a `fairlead console` that lists tasks every second
+    bool agent_elsewhere = false;  // the native agent lives in another process, which speaks with this one through CAF's network
+    int http_port = 0;             // where bench_http_server listens: the agent is one of kind http; 0: it is native
     std::function<void(const agents::native_context&)> on_work;  // told of each call before it is answered
   };
 
@@ -55,22 +57,28 @@ class bench_node {
   ~bench_node();
 
   caf::actor_system& system() { return *system_; }
-  const gateway_actor& gateway() const { return shard_->gateway(); }
+  gateway_actor gateway() const { return tree_->gateway(); }
   recording_store& recorder() { return recorder_; }
-  void stop() { shard_->stop(std::chrono::seconds{10}); }
+  void stop() { tree_->stop(std::chrono::seconds{10}); }
 
  private:
-  class quiet_observer;
-  class config;
+  void deploy();
+  std::string publish();
+  int start_beside(const std::vector<std::string>& command);
+  void begin_agents_elsewhere();
 
   std::unique_ptr<stores::lmdb_store> store_;
   recording_store recorder_;
   const system_clock clock_;
-  std::unique_ptr<quiet_observer> log_;
+  std::unique_ptr<observer> log_;
   expression_pool expressions_;
-  std::unique_ptr<config> config_;
+  std::unique_ptr<caf::actor_system_config> config_;
   std::unique_ptr<caf::actor_system> system_;
-  std::unique_ptr<shard> shard_;
+  std::unique_ptr<node_tree> tree_;
+  std::vector<int> beside_;  // processes that end with this
 };
+
+/// `fairlead_bench agent-node ADDRESS`: the node that `agent_elsewhere` starts; ends with its parent.
+int run_agent_node(const std::string& shard_address);
 
 }  // namespace fairlead::bench

@@ -47,6 +47,15 @@ std::string rows_as_table(const char* agents, const std::vector<load_result>& ru
 
 }  // namespace
 
+std::string network_to_text(std::uint32_t in_flight, double here_per_s, double there_per_s, double here_p50_us, double there_p50_us) {
+  return format(
+      "%u in flight: %.0f tasks/s with the agent in this process, %.0f with it on another node (%.0f %%); p50 %.0f and %.0f us: the "
+      "network "
+      "adds %.0f us a step",
+      in_flight, here_per_s, there_per_s, 100 * there_per_s / here_per_s, here_p50_us, there_p50_us,
+      (there_p50_us - here_p50_us) / steps_a_task);
+}
+
 std::string to_json(const floor_costs& with, const std::vector<load_result>& native, const http_runs& http) {
   auto out =
       format(R"({"floor":{"fdatasync_p50_us":%.1f,"replay_tasks_per_s":%.0f,"replay_p50_us":%.1f,"bare_requests_per_s":%.0f},"runs":[)",

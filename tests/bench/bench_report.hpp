@@ -23,6 +23,9 @@ struct http_runs {
   std::vector<load_result> runs;
 };
 
+/// Medians with the agent in the node's process and on another node.
+std::string network_to_text(std::uint32_t in_flight, double here_per_s, double there_per_s, double here_p50_us, double there_p50_us);
+
 std::string to_json(const floor_costs& with, const std::vector<load_result>& native, const http_runs& http);
 std::string to_table(const floor_costs& with, const std::vector<load_result>& native, const http_runs& http);
 

@@ -68,6 +68,7 @@ class fake_agents final : public agent_directory {
   }
   void hold(std::string_view name, const slot_request& what) override {
     holders.erase({what.holder.task_number, what.holder.step});  // of the Scheduler before
+    if (name.empty()) return;
     take(std::string{name}, what.holder);
   }
   void release(const slot_holder& holder, const slot_outcome& outcome) override {

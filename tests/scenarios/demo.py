@@ -56,10 +56,13 @@ class show:
     def say(self, text):
         self.lines_.say(f"{self._clock()} {text}")
 
+    def nodes(self):
+        return f"node {'up  ' if self.up else 'DOWN'}"
+
     def draw(self):
         parked = self.counts.get("parked", 0)
         running = max(0, self.counts.get("running", 0) + self.counts.get("undoing", 0) - parked)
-        self.lines_.draw(f"{self._clock()} node {'up  ' if self.up else 'DOWN'} {self.lines_.bar(self.ended(), self.total)} "
+        self.lines_.draw(f"{self._clock()} {self.nodes()} {self.lines_.bar(self.ended(), self.total)} "
                          f"{self.completed()}/{self.total} completed, {self.counts.get('undone', 0)} undone, {running} running, "
                          f"{self.counts.get('pending', 0)} pending, {parked} parked, {self._rate():.0f}/s | {self.happening}")
 
@@ -102,17 +105,17 @@ def run():
         code, _ = node.end()
         expect(code == 0, f"the node ended with {code} after SIGTERM")
         verdict = audit.judge(services.records(), history.events)
-        print_result(verdict, answer, resumed)
+        print_result(verdict, answer, [("tasks resumed after the kill", resumed)])
         print_next(box.folder, chosen, tasks)
     return 0 if verdict.held() else 1
 
 
-def arguments():
-    parser = argparse.ArgumentParser(prog="./dev demo", description=__doc__.splitlines()[0])
+def arguments(what=__doc__.splitlines()[0], folder=harness.ROOT / "data" / "demo", program="./dev demo"):
+    parser = argparse.ArgumentParser(prog=program, description=what)
     parser.add_argument("--orders", metavar="FILE", help="JSON lines with order_id, items, amount_cents and address, instead of made-up orders")
     parser.add_argument("--count", type=int, help="how many orders; 1,000, or all of the file, when nothing is said")
     parser.add_argument("--seed", type=int, default=1, help="of the made-up orders and the services' faults")
-    parser.add_argument("--folder", type=pathlib.Path, default=harness.ROOT / "data" / "demo", help="emptied, and left with all that came of it")
+    parser.add_argument("--folder", type=pathlib.Path, default=folder, help="emptied, and left with all that came of it")
     options = parser.parse_args()
     if options.count is not None and options.count < 1:
         parser.error("--count wants at least 1")
@@ -141,10 +144,14 @@ def submit(box, node, chosen):
     history = harness.history(box.folder / "history.jsonl")
     history.add_orders(chosen)
     harness.write_batch(box.folder / "orders.jsonl", chosen)
-    with open(box.folder / "submit.json", "wb") as out, open(box.folder / "submit.log", "wb") as log:
-        client = box.start([harness.BINARY, "submit", "order", "--batch", box.folder / "orders.jsonl", "--wait", "--json", "--quiet", "--node",
-                            node.address], stdout=out, stderr=log)
-    return client, history
+    return start_client(box, node), history
+
+
+def start_client(box, node, batch="orders", answer="submit"):
+    """On a batch that was written; one that was given before is the same tasks."""
+    with open(box.folder / f"{answer}.json", "wb") as out, open(box.folder / f"{answer}.log", "wb") as log:
+        return box.start([harness.BINARY, "submit", "order", "--batch", box.folder / f"{batch}.jsonl", "--wait", "--json", "--quiet", "--node",
+                          node.address], stdout=out, stderr=log)
 
 
 def watch(node, client, screen):
@@ -179,12 +186,13 @@ def kill_and_restart(node, screen):
     return status["resumed_tasks"]
 
 
-def finish(folder, client, history, chosen):
+def finish(folder, client, history, chosen, answer="submit"):
     """Takes the client's own account into the history."""
+    log = folder / f"{answer}.log"
     try:
-        answer = json.loads((folder / "submit.json").read_text(encoding="utf-8"))
+        answer = json.loads((folder / f"{answer}.json").read_text(encoding="utf-8"))
     except ValueError:
-        words = (folder / "submit.log").read_text(encoding="utf-8").strip()
+        words = log.read_text(encoding="utf-8").strip()
         raise harness.scenario_failed(f"`fairlead submit` ended with {client.returncode} and gave no result: {words}") from None
     told = answer["submitted"] + answer["already"] + answer["refused"]
     expect(told == len(chosen), f"`fairlead submit` says what became of {told} of {len(chosen)} orders")
@@ -193,13 +201,13 @@ def finish(folder, client, history, chosen):
     return answer
 
 
-def print_result(verdict, answer, resumed):
+def print_result(verdict, answer, more):
     counts = verdict.counts
     rows = [("orders acknowledged", counts["acknowledged"]), ("completed", counts["completed"]),
             ("refused for good by a service", counts["refused for good"]), ("undone", counts["undone"]),
             ("undone, and still charged or reserved", counts["undone with something left"] or "none"), ("parked", counts["parked"]),
             ("tries (requests that reached a service)", counts["requests"]),
-            ("seconds", f"{answer['seconds']:.1f}"), ("tasks resumed after the kill", resumed)]
+            ("seconds", f"{answer['seconds']:.1f}"), *more]
     if answer["refused"]:
         rows.insert(1, ("orders refused", answer["refused"]))
     width = max(len(name) for name, _ in rows)

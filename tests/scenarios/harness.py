@@ -166,9 +166,11 @@ class services:
 class node:
     """One node of a config file, started as often as one likes."""
 
-    def __init__(self, box, config, address, log=None):
+    def __init__(self, box, config, address, log=None, prefix=()):
+        """`prefix`: what stands before the command, when it is to run somewhere else than here."""
         self.box_ = box
         self.config_ = config
+        self.prefix_ = prefix
         self.address = address
         self.log = pathlib.Path(log or box.folder / "node.log")
         self.process = None
@@ -176,7 +178,7 @@ class node:
     def launch(self):
         """Starts the process and waits for nothing."""
         with open(self.log, "ab") as log:
-            self.process = self.box_.start([BINARY, "node", "--config", self.config_], stdout=log, stderr=log, cwd=ROOT)
+            self.process = self.box_.start([*self.prefix_, BINARY, "node", "--config", self.config_], stdout=log, stderr=log, cwd=ROOT)
 
     def start(self, seconds=15):
         """Returns once it answers, with what it says."""
@@ -195,6 +197,13 @@ class node:
     def kill(self):
         self.process.kill()
         self.process.wait()
+
+    def freeze(self):
+        """Stops it in the middle of whatever it does; it keeps its connections and says nothing."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def thaw(self):
+        self.process.send_signal(signal.SIGCONT)
 
     def end(self, number=signal.SIGTERM, seconds=6):
         """Asks it to end; (exit code, seconds it took)."""

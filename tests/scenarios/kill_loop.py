@@ -70,6 +70,7 @@ class customer(threading.Thread):
         # A command that finds no node at its very start says so and ends; nothing was taken then, and the same batch is given again.
         done = wait_until(lambda: self._give(path), 60, "the client finds the node")
         expect(done.returncode == 0, f"`fairlead submit` ended with {done.returncode}: {done.stderr.strip()[-500:]}")
+        expect(done.stdout.startswith("{"), f"`fairlead submit` ended with 0 and gave no result: {done.stdout!r} {done.stderr.strip()[-500:]!r}")
         answer = json.loads(done.stdout)
         expect(answer["submitted"] + answer["already"] == len(batch) and not answer["refusals"], f"not all was taken: {answer}")
         self.history.add("acknowledged", [order["id"] for order in batch])
@@ -157,7 +158,7 @@ def run():
         code, seconds = node.end()
         expect(code == 0, f"the node ended with {code} after SIGTERM")
         report(options, reaper, client, services, began, settled)
-        return judge(box, services, client)
+        return judge([box.folder / "store"], services, client)
 
 
 def wait_for_all(node, services, client):
@@ -185,7 +186,7 @@ def report(options, reaper, client, services, began, settled):
     expect(client.acknowledged >= options.kills, "hardly anything was submitted: the run says nothing")
 
 
-def judge(box, services, client):
+def judge(stores, services, client):
     verdict = audit.judge(services.records(), client.history.events)
     print(audit.table(verdict))
     for state in ("completed", "undone", "parked"):
@@ -198,8 +199,9 @@ def judge(box, services, client):
     expect(len(undone) >= client.acknowledged * REFUSED / 4, "hardly anything was undone: the run says nothing")
     refunds = services.effects.get("refund", 0)
     expect(refunds > 0 and services.effects.get("release", 0) >= refunds, f"the effects of undo are odd: {services.effects}")
-    checked = fairlead("store", "check", box.folder / "store", seconds=60)
-    expect(checked.returncode == 0, f"`fairlead store check` ended with {checked.returncode}: {checked.stdout}{checked.stderr}")
+    for store in stores:
+        checked = fairlead("store", "check", store, seconds=60)
+        expect(checked.returncode == 0, f"`fairlead store check {store}` ended with {checked.returncode}: {checked.stdout}{checked.stderr}")
     expect(verdict.held(), "the audit did not hold")
     return 0
 

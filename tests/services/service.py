@@ -242,7 +242,7 @@ async def run(options):
     rules = faults(options.seed, options.slow, options.unavailable, options.drop_before, options.drop_after,
                    tuple(options.slow_seconds), tuple(options.work_seconds), options.refuse)
     try:
-        server = await loop.create_server(lambda: http_server.connection(handler), "127.0.0.1", options.port, backlog=4096,
+        server = await loop.create_server(lambda: http_server.connection(handler), options.host, options.port, backlog=4096,
                                           start_serving=False)
     except OSError as error:
         print(f"{options.name}: port {options.port} cannot be used: {error.strerror}", file=sys.stderr)
@@ -268,6 +268,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--name", required=True, choices=sorted(operations.SERVICES))
     parser.add_argument("--port", type=int, required=True, help="0 takes a free one; it is printed as `ready PORT`")
+    parser.add_argument("--host", default="127.0.0.1", help="the address of this machine that it listens on")
     parser.add_argument("--record", required=True, help="the record file; an old one is read and continued")
     parser.add_argument("--seed", type=int, default=1)
     for name, what in (("slow", "slow answers"), ("unavailable", "503 before the work"), ("drop-before", "connections dropped before the work"),

@@ -14,6 +14,26 @@ namespace {
 
 /// As agent_actor: while attempts are held the host looks at the clock at least this often.
 constexpr std::int64_t longest_rest_ms = 1'000;
+constexpr std::int64_t unnoticed_us = 250 * millisecond;
+constexpr std::int64_t whole_ms_us = 4 * millisecond;  // all clocks count whole milliseconds
+constexpr std::int64_t told_within_us = 15 * second;   // a slow disk may hold up the answer
+
+std::string name_of(const attempt_key& key) {
+  return std::to_string(key.shard) + "/" + std::to_string(key.task_number) + "/" + std::to_string(key.step) + "/" +
+         std::to_string(static_cast<int>(key.direction)) + "/" + std::to_string(key.attempt);
+}
+
+/// Outcomes, heartbeats and their acknowledgements name their attempts alike.
+template <class Said>
+attempt_key key_in(std::uint32_t shard, const Said& what) {
+  attempt_key out;
+  out.shard = shard;
+  out.task_number = what.task_number();
+  out.step = what.step();
+  out.direction = what.direction();
+  out.attempt = what.attempt();
+  return out;
+}
 
 }  // namespace
 
@@ -23,22 +43,64 @@ agents::process::process(world& in, services& behind, const agent_site& site, st
       site_(site),
       me_{site.instance, incarnation, 0, site.profile->key_valid_for_ms},
       around_(std::move(around)),
-      host_({site.agent, site.instance, incarnation, "native", site.settings(), nullptr}, *this, in, *this) {
+      host_({site.agent, site.instance, incarnation, "native", site.settings(), nullptr}, *this, *around_.time, *this),
+      links_(site.capacity, [this](std::uint32_t shard) { return host_.held(shard); }),
+      sessions_(around_.judges.size()) {
   host_.plant(*around_.planted);
 }
 
-// Guarantee 4: whoever reaches the end of its lease says nothing of what it has not finished. Timers count whole milliseconds.
-void agents::process::check_silence(const v1::Outcome& said) {
-  const auto found = begun_.find({said.task_number(), said.step(), said.direction(), said.attempt()});
+// ---- leases, as they may be believed in ----
+
+std::int64_t agents::process::lease_end::now_us() const {
+  // What a clock is set forward by a little at a time need not be followed.
+  return at_us - std::max<std::int64_t>(most_ahead_us - ahead_us - unnoticed_us, 0);
+}
+
+std::int64_t agents::process::lease::until_us() const {
+  const auto by = complete_by.now_us();
+  return by_heartbeat ? std::min(by, by_heartbeat->now_us()) : by;
+}
+
+void agents::process::lease::finish(std::int64_t at_us) {
+  if (finished_us) return;
+  finished_us = at_us;
+  then_until_us = until_us();
+}
+
+void agents::process::heard(std::uint32_t shard, const stamp& when) {
+  for (auto& [key, one] : begun_) {
+    if (one.as_handed_over.shard() != shard) continue;
+    one.complete_by.most_ahead_us = std::max(one.complete_by.most_ahead_us, when.ahead_us);
+    if (one.by_heartbeat) one.by_heartbeat->most_ahead_us = std::max(one.by_heartbeat->most_ahead_us, when.ahead_us);
+  }
+}
+
+// Guarantee 4: whoever reaches the end of its lease says nothing of what it has not finished.
+void agents::process::check_silence(const attempt_key& key, const v1::Outcome& said) {
+  const auto found = begun_.find(key);
   if (found == begun_.end()) return;
   auto& lease = found->second;
   // What was over as soon as it began is first heard of here.
-  if (!lease.finished) lease.finished = world_.now();
-  // Once the wall clock has been set, a reminder that was made before may come late; the fence is what counts then.
-  if (world_.clock_settings() == 0 && *lease.finished > lease.until + duration{2})
+  lease.finish(world_.now_us());
+  if (*lease.finished_us > lease.then_until_us + whole_ms_us)
     world::broken("spoke_after_lease", site_.instance + " reports attempt " + std::to_string(said.attempt()) + " of step " +
                                            std::to_string(said.step()) + " of task " + std::to_string(said.task_number()) +
-                                           ", which it had not finished when its lease ended");
+                                           ", which it had not finished when its lease ended " +
+                                           std::to_string((*lease.finished_us - lease.then_until_us) / millisecond) + " ms before");
+}
+
+// What has been said once is said until it is heard.
+void agents::process::check_told() {
+  for (const auto& [name, one] : owed_) {
+    const auto& with = sessions_[one.first.shard];
+    if (with.core == 0) continue;
+    const auto since_us = std::max(one.second, with.since_us);
+    if (world_.now_us() - since_us > told_within_us)
+      world::broken("outcome_lost", site_.instance + " has ended attempt " + std::to_string(one.first.attempt) + " of step " +
+                                        std::to_string(one.first.step) + " of task " + std::to_string(one.first.task_number) +
+                                        ", and shard " + std::to_string(one.first.shard) + " has not been told for " +
+                                        std::to_string((world_.now_us() - since_us) / second) + " s");
+  }
 }
 
 std::vector<std::string> agents::process::lookups() const {
@@ -54,28 +116,38 @@ std::vector<v1::CallPolicy> agents::process::policies() const {
   return {out};
 }
 
-void agents::process::perform(const v1::PerformBatch& what) {
+void agents::process::perform(const v1::PerformBatch& what, const stamp& when) {
   if (world_.strikes(failpoint_id::agent_received)) throw process_killed{};
   me_.epoch = std::max(me_.epoch, what.epoch());
+  heard(what.shard(), when);
+  arriving_ = &what;
+  arriving_when_ = when;
   host_.perform(what);
+  arriving_ = nullptr;
   after_message();
 }
 
 void agents::process::acknowledged(const v1::OutcomeAckBatch& what) {
+  for (const auto& one : what.items()) {
+    const auto name = name_of(key_in(what.shard(), one));
+    owed_.erase(name);
+    told_.insert(name);
+  }
   host_.acknowledged(what);
   if (world_.strikes(failpoint_id::agent_acknowledged)) throw process_killed{};
 }
 
 void agents::process::acknowledged(const v1::HeartbeatAckBatch& what) {
   for (const auto& one : what.items()) {
-    const auto found = begun_.find({one.task_number(), one.step(), one.direction(), one.attempt()});
-    if (found == begun_.end() || !one.held()) continue;
+    const auto found = begun_.find(key_in(what.shard(), one));
+    if (found == begun_.end() || !one.held() || !found->second.by_heartbeat) continue;
     auto& lease = found->second;
     const auto sent = lease.beats.find(one.sequence());
     // A lease that is over is not revived.
-    if (sent == lease.beats.end() || world_.now() > lease.until) continue;
-    const auto until = std::min(lease.complete_by, sent->second + duration{lease.as_handed_over.heartbeat_ms()});
-    lease.until = std::max(lease.until, until);
+    if (sent == lease.beats.end() || world_.now_us() > lease.until_us()) continue;
+    const auto until_us = sent->second + lease.as_handed_over.heartbeat_ms() * millisecond;
+    const auto ahead_us = lease.complete_by.most_ahead_us;
+    if (until_us > lease.by_heartbeat->now_us()) lease.by_heartbeat = lease_end{until_us, ahead_us, ahead_us};
   }
   host_.acknowledged(what);
   after_message();
@@ -92,7 +164,7 @@ void agents::process::after_message() {
   }
   const auto next = host_.next_expiry();
   if (!next) return;
-  auto wait_ms = std::max<std::int64_t>(to_unix_ms(*next) - to_unix_ms(world_.now()), 0);
+  auto wait_ms = std::max<std::int64_t>((*next - around_.time->steady()).count(), 0);
   if (host_.holds_any()) wait_ms = std::min(wait_ms, longest_rest_ms);
   // Timers run on the clock that nobody sets.
   if (!reminders_.wants(from_unix_ms(world_.now_us() / millisecond + wait_ms))) return;
@@ -106,8 +178,15 @@ void agents::process::after_message() {
 }
 
 void agents::process::outcomes(v1::OutcomeBatch what) {
-  for (const auto& one : what.items()) check_silence(one);
-  world_.tell(site_.instance, "scheduler", world_.weigh(what), [&] {
+  const auto shard = what.shard();
+  for (const auto& one : what.items()) {
+    const auto key = key_in(shard, one);
+    check_silence(key, one);
+    // What had gathered before it was acknowledged leaves once more, and nobody need hear that.
+    if (told_.count(name_of(key)) == 0) owed_.emplace(name_of(key), std::pair{key, world_.now_us()});
+  }
+  const auto core = sessions_[shard].core;
+  world_.tell(site_.instance, core == 0 ? "nobody" : name_of_scheduler(shard), world_.weigh(what), [&] {
     std::string text = "outcomes:";
     for (const auto& one : what.items())
       text += " task " + std::to_string(one.task_number()) + " step " + std::to_string(one.step()) + " " +
@@ -118,17 +197,23 @@ void agents::process::outcomes(v1::OutcomeBatch what) {
               (one.tries() > 1 ? " after " + std::to_string(one.tries()) + " tries" : "");
     return text;
   });
-  around_.outcomes(std::move(what));
+  if (core == 0) {
+    world_.count("outcomes that found no Scheduler");
+    return;
+  }
+  around_.to_scheduler(shard, core, [what = std::move(what)](agents::shard& to) { to.outcomes(what); });
   if (world_.strikes(failpoint_id::agent_reported)) throw process_killed{};
 }
 
 void agents::process::heartbeats(v1::HeartbeatBatch what) {
+  const auto shard = what.shard();
   for (const auto& one : what.items()) {
-    const auto found = begun_.find({one.task_number(), one.step(), one.direction(), one.attempt()});
-    if (found != begun_.end()) found->second.beats[one.sequence()] = world_.now();
-    around_.judge->heartbeat_sent(one);
+    const auto found = begun_.find(key_in(shard, one));
+    if (found != begun_.end()) found->second.beats[one.sequence()] = world_.now_us();
+    judge(shard).heartbeat_sent(one);
   }
-  world_.tell(site_.instance, "scheduler", world_.weigh(what), [&] {
+  const auto core = sessions_[shard].core;
+  world_.tell(site_.instance, core == 0 ? "nobody" : name_of_scheduler(shard), world_.weigh(what), [&] {
     std::string text = "heartbeats:";
     for (const auto& one : what.items())
       text += " task " + std::to_string(one.task_number()) + " step " + std::to_string(one.step()) + " attempt " +
@@ -137,12 +222,13 @@ void agents::process::heartbeats(v1::HeartbeatBatch what) {
     return text;
   });
   world_.count("heartbeats", static_cast<std::uint64_t>(what.items_size()));
-  around_.heartbeats(std::move(what));
+  if (core == 0) return;
+  around_.to_scheduler(shard, core, [what = std::move(what)](agents::shard& to) { to.heartbeats(what); });
   if (world_.strikes(failpoint_id::agent_beating)) throw process_killed{};
 }
 
 void agents::process::finish_later(attempt_key key, attempt_result result) {
-  if (const auto begun = begun_.find(key); begun != begun_.end() && !begun->second.finished) begun->second.finished = world_.now();
+  if (const auto begun = begun_.find(key); begun != begun_.end()) begun->second.finish(world_.now_us());
   world_.after(world_.services.between(1, 60), [self = around_.self, key, result = std::move(result)] {
     self([&](process& here) {
       here.host_.finished(key, result);

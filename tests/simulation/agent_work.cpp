@@ -12,12 +12,12 @@ namespace fairlead::simulation {
 using fairlead::agents::attempt_key;
 using fairlead::agents::attempt_result;
 using fairlead::agents::completion;
+using fairlead::agents::key_of;
 
 namespace {
 
-attempt_key key_of(const v1::Perform& what) { return {what.task_number(), what.step(), what.direction(), what.attempt()}; }
-
 /// Where a key holds only for a while, requests do not linger on the way for longer than that can take.
+constexpr std::int64_t whole_ms_us = 4 * millisecond;  // all clocks count whole milliseconds
 constexpr std::int64_t longest_way_us = services::longest_way_ms * millisecond;
 
 }  // namespace
@@ -34,8 +34,8 @@ void agents::process::check_try(const v1::Perform& what) {
   if (what.try_number() != ++lease.tries) world::broken("try_differs", text + " is the " + std::to_string(lease.tries) + ". of it");
   if (static_cast<std::int64_t>(what.try_number()) > static_cast<std::int64_t>(site_.profile->retry.tries))
     world::broken("try_differs", text + " is more than its agent may make");
-  if (world_.clock_settings() != 0) return;
-  if (world_.now() > lease.until + duration{2} || from_unix_ms(what.try_until_unix_ms()) > lease.complete_by)
+  const auto try_until_us = world_.now_us() + (what.try_until_unix_ms() - around_.time->now_ms()) * millisecond;
+  if (world_.now_us() > lease.until_us() + whole_ms_us || try_until_us > lease.complete_by.now_us() + whole_ms_us)
     world::broken("try_past_lease", text + " begins, and its lease ends before it can");
 }
 
@@ -45,6 +45,7 @@ void agents::process::answer(const job& of, const attempt_result& result) {
   const auto found = at_work_.find(key_of(of.what));
   if (found == at_work_.end() || found->second != of.number) return;  // stopped, or over
   at_work_.erase(found);
+  begun_.at(key_of(of.what)).finish(world_.now_us());
   of.done(key_of(of.what), result);
 }
 
@@ -124,7 +125,7 @@ bool agents::process::takes_long(const job& of) {
   const auto is_long = luck.chance(650);
   const auto parts = static_cast<int>(luck.between(2, 8));
   // It can be done in the time that there is.
-  const auto left_ms = of.what.try_until_unix_ms() - to_unix_ms(world_.now());
+  const auto left_ms = of.what.try_until_unix_ms() - around_.time->now_ms();
   const auto wanted_us = luck.between(of.what.heartbeat_ms() / 8, of.what.heartbeat_ms() * 3 / 4) * millisecond;
   const auto limit_ms = world_.trouble() ? left_ms / 2 : std::min<std::int64_t>(left_ms / 2, 1'500);
   const auto pause_us = std::min(wanted_us, limit_ms * millisecond / parts);
@@ -160,19 +161,38 @@ void agents::process::work_on(const job& of, int part, int parts, std::int64_t p
 /// A try that has a time of its own ends by itself.
 void agents::process::end_try_in_time(const job& of) {
   if (of.what.try_until_unix_ms() == 0 || of.what.try_until_unix_ms() >= of.what.complete_by_unix_ms()) return;
-  const auto wait_ms = of.what.try_until_unix_ms() - to_unix_ms(world_.now());
+  const auto wait_ms = of.what.try_until_unix_ms() - around_.time->now_ms();
   // Nobody knows how far the service has got with it.
   answer_later(of, wait_ms * millisecond, fairlead::agents::in_doubt_fault("try_timeout", "the service took too long"));
 }
 
+/// By the message that has just come: the host's own words for it are what is judged.
+void agents::process::begin_lease(const attempt_key& key, const v1::Perform& what) {
+  const v1::Perform* sent = nullptr;
+  if (arriving_ != nullptr)
+    for (const auto& one : arriving_->items())
+      if (one.task_number() == key.task_number && one.step() == key.step && one.direction() == key.direction &&
+          one.attempt() == key.attempt)
+        sent = &one;
+  if (sent == nullptr || arriving_->shard() != what.shard())
+    world::broken("fence", describe(what) + " begins at " + site_.instance + ", and no message has handed it over");
+  const auto ends = [&](std::int64_t wall_ms) {
+    const auto at_us = arriving_when_.left_us + (wall_ms - arriving_when_.sent_unix_ms) * millisecond;
+    return lease_end{at_us, arriving_when_.ahead_us, arriving_when_.ahead_us};
+  };
+  auto& one = begun_[key] = {};
+  one.complete_by = ends(sent->complete_by_unix_ms());
+  if (sent->heartbeat_ms() > 0) one.by_heartbeat = ends(sent->heartbeat_by_unix_ms());
+  one.as_handed_over = *sent;
+  one.as_handed_over.set_shard(what.shard());
+}
+
 void agents::process::start(const v1::Perform& what, completion done) {
   const auto key = key_of(what);
-  const auto complete_by = from_unix_ms(what.complete_by_unix_ms());
-  const auto until = what.heartbeat_ms() > 0 ? std::min(complete_by, from_unix_ms(what.heartbeat_by_unix_ms())) : complete_by;
-  if (what.try_number() <= 1) begun_[key] = {until, complete_by, std::nullopt, what, 0, {}};
-  begun_[key].finished.reset();
+  if (what.try_number() <= 1) begin_lease(key, what);
+  begun_[key].finished_us.reset();
   check_try(what);
-  around_.judge->try_begins(site_, me_.incarnation, what);
+  judge(what.shard()).try_begins(site_, me_.incarnation, what);
   const job of{what, std::move(done), next_job_++};
   at_work_[key] = of.number;
   world_.tell(site_.instance, "", what.attempt(), [&] {

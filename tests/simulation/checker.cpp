@@ -29,7 +29,8 @@ std::string describe(const v1::Perform& what) {
          std::to_string(what.attempt());
 }
 
-checker::checker(world& in, const ledger& book, const std::vector<v1::WorkflowDefinition>& workflows) : world_(in), ledger_(book) {
+checker::checker(world& in, const host_clock& of_shard, const ledger& book, const std::vector<v1::WorkflowDefinition>& workflows)
+    : world_(in), clock_(of_shard), ledger_(book) {
   for (const auto& one : workflows) shapes_.emplace(one.name(), shape{one});
 }
 
@@ -47,7 +48,7 @@ std::string checker::perform_key(const step_name& of) const {
 }
 
 bool checker::closed(const hand_over& one) const {
-  return one.arrived || world_.latest_wall_ms() >= std::min(one.complete_by_ms, one.lease_ms) ||
+  return one.arrived || clock_.has_shown(std::min(one.complete_by_ms, one.lease_ms), one.at_us) ||
          agents_->dead(one.instance, one.incarnation);
 }
 
@@ -78,13 +79,16 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
   next.call = what.call();
   next.input = what.input();
   next.key = what.idempotency_key();
-  next.at_us = world_.now_us();
+  next.at_us = next.sent_us = world_.now_us();
   judge_order(of, past, next);
   judge_key(of, past, what);
   const auto* plan = shape_of(record.workflow());
   if (plan == nullptr) world::broken("one_task", what.task_id() + " is of a workflow that nobody deployed");
   if (what.direction() == v1::DIRECTION_PERFORM) {
-    judge_perform(of, *plan, record);
+    // Its outcome may have come in between: a message that is only sent again then begins nothing.
+    const auto over = !past.all.empty() && past.all.back().direction == next.direction && past.all.back().attempt == next.attempt &&
+                      past.all.back().arrived;
+    if (!over) judge_perform(of, *plan, record);
     past.perform_keys.insert(next.key);
   } else if (what.direction() == v1::DIRECTION_UNDO) {
     judge_undo(of, *plan, record, past);
@@ -96,6 +100,8 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
   // A message that is only sent again keeps what is known of its attempt.
   if (!past.all.empty() && past.all.back().direction == next.direction && past.all.back().attempt == next.attempt) {
     past.all.back().epoch = epoch;
+    past.all.back().sent_us = world_.now_us();
+    world_.count("hand-overs sent again");
     past.all.back().lease_ms = std::max(past.all.back().lease_ms, next.lease_ms);
     judge_place(of, next, *site, plan->step(of.step));
     return;
@@ -126,7 +132,8 @@ void checker::judge_order(const step_name& of, const history& past, const hand_o
   for (const auto& before : past.all) {
     if (before.direction != next.direction || before.attempt != next.attempt) continue;
     const auto again = &before == &last && before.instance == next.instance && before.incarnation == next.incarnation &&
-                       before.key == next.key && before.complete_by_ms == next.complete_by_ms && before.epoch < next.epoch;
+                       before.key == next.key && before.complete_by_ms == next.complete_by_ms &&
+                       (before.epoch < next.epoch || may_be_sent_again(next));
     if (!again) world::broken("attempt_reused", text + " was handed over twice, and not as a message that is only sent again");
     return;
   }
@@ -134,7 +141,7 @@ void checker::judge_order(const step_name& of, const history& past, const hand_o
     world::broken("overlapping_leases", text + " was handed over to " + next.instance + "#" + std::to_string(next.incarnation) + " while " +
                                             last.instance + "#" + std::to_string(last.incarnation) + " holds the step by attempt " +
                                             std::to_string(last.attempt) + " (" + word(last.direction) + ") for " +
-                                            std::to_string(last.complete_by_ms - world_.latest_wall_ms()) + " ms more");
+                                            std::to_string(last.complete_by_ms - clock_.now_ms()) + " ms more");
 }
 
 void checker::judge_key(const step_name& of, const history& past, const v1::Perform& what) {
@@ -192,6 +199,13 @@ void checker::judge_undo(const step_name& of, const shape& plan, const v1::TaskR
     if (stands)
       world::broken("wrong_order", name(of) + " was handed over to be undone before step " + std::to_string(other) + ", which needs it");
   }
+}
+
+/// Under the same epoch only to who has registered since.
+bool checker::may_be_sent_again(const hand_over& one) const {
+  const auto known = processes_.find(one.instance);
+  return known != processes_.end() && known->second.incarnation == one.incarnation && known->second.epoch == one.epoch &&
+         known->second.again;
 }
 
 checker::hand_over* checker::find(std::uint64_t number, std::uint32_t step, v1::Direction direction, std::uint32_t attempt) {

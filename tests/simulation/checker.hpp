@@ -1,5 +1,5 @@
 #pragma once
-// The judge of a run. It sees what leaves the Scheduler at the moment it leaves, what is durable at that moment, what the services did, what
+// The judge of one shard of a run. It sees what leaves the Scheduler at the moment it leaves, what is durable at that moment, what the services did, what
 // clients were told, and each task as a reader sees it after each commit. It shares no code with what it judges but the functions that
 // readers use. The first broken rule ends the run.
 //
@@ -8,6 +8,7 @@
 //   one_task                an acknowledged submission is one task, and the same id always the same one
 //   attempt_falls, attempt_reused, epoch_falls, stale_start    each hand-over is newer than the one before
 //   overlapping_leases      no hand-over while another agent may hold the step
+//   not_sent_again          what an instance holds is sent to it once more when it registers anew
 //   try_differs, try_past_lease                                every try of an attempt is the same, and none begins too late
 //   checkpoint              an attempt gets the newest checkpoint that an earlier one was told is kept
 //   fence, accepted_twice   an outcome counts once, and not once its recovery was decided
@@ -35,6 +36,7 @@
 #include "messages/task.pb.h"
 #include "store/store.hpp"
 #include "tests/simulation/agents.hpp"
+#include "tests/simulation/clocks.hpp"
 #include "tests/simulation/ledger.hpp"
 #include "tests/simulation/workflows.hpp"
 
@@ -42,10 +44,11 @@ namespace fairlead::simulation {
 
 class checker {
  public:
-  checker(world& in, const ledger& book, const std::vector<v1::WorkflowDefinition>& workflows);
+  checker(world& in, const host_clock& of_shard, const ledger& book, const std::vector<v1::WorkflowDefinition>& workflows);
 
-  void connect(const agents& staff, const store::store& reads) {
+  void connect(const agents& staff, const store::store& reads, std::uint32_t shard) {
     agents_ = &staff;
+    shard_ = shard;
     reads_ = &reads;
   }
 
@@ -62,7 +65,8 @@ class checker {
   void try_begins(const agent_site& where, std::uint64_t incarnation, const v1::Perform& what);
 
   // What reaches it.
-  void registered(const v1::RegisterAgent& what, std::uint64_t epoch);
+  /// `anew`: the Scheduler had no address of it.
+  void registered(const v1::RegisterAgent& what, std::uint64_t epoch, bool anew);
   void outcome_arrived(const v1::Outcome& what);
 
   // What readers see after a commit.
@@ -77,6 +81,8 @@ class checker {
 
   /// Now and then, while the node is up: nobody waits for an absent agent without an alert.
   void look_for_absent(std::uint64_t epoch, const store::snapshot& durable);
+  /// At a moment when nothing that is decided waits: who has registered anew has what it holds.
+  void look_for_unsent(std::uint64_t epoch, const store::snapshot& durable);
   /// After the last fault: what lives has got on within the time that a guarantee gives.
   void progress(const store::snapshot& durable);
   /// Nothing is under way any more.
@@ -98,7 +104,8 @@ class checker {
     std::int64_t heartbeat_ms = 0;
     std::int64_t lease_ms = 0;    // until when the agent may believe that it holds the step: complete_by, or earlier with a heartbeat
     std::int64_t decided_ms = 0;  // by the Scheduler's clock
-    std::map<std::uint64_t, std::int64_t> beats;  // when each heartbeat was sent
+    std::map<std::uint64_t, std::int64_t> beats;  // when each heartbeat was sent, in true time
+    std::int64_t sent_us = 0;                     // last
     std::string call;
     std::string input;
     std::string key;
@@ -136,6 +143,7 @@ class checker {
     std::uint64_t incarnation = 0;
     std::uint64_t epoch = 0;                  // of the Scheduler that knows it
     std::optional<std::int64_t> draining_ms;  // since when that has known so
+    bool again = false;                       // it has registered with it more than once
   };
   struct wait {
     std::int64_t since_us = 0;
@@ -148,7 +156,9 @@ class checker {
     std::set<std::string> perform_keys;
     std::map<std::string, std::int64_t> keys_since_ms;  // of performs: when it was first handed over
     std::map<v1::Direction, checkpoints> progress;
-    std::optional<wait> waited;  // before the newest attempt
+    std::optional<wait> waited;     // before the newest attempt
+    std::uint64_t begun_epoch = 0;  // of the Scheduler that decided it,
+    std::int64_t begun_us = 0;      // and when that became durable
   };
   struct told {
     std::uint64_t last = 0;
@@ -158,6 +168,8 @@ class checker {
 
   hand_over* find(std::uint64_t number, std::uint32_t step, v1::Direction direction, std::uint32_t attempt);
   bool closed(const hand_over& one) const;
+  bool may_be_sent_again(const hand_over& one) const;
+  std::int64_t longest_turn_us(const store::snapshot& durable) const;
   void judge_order(const step_name& of, const history& past, const hand_over& next) const;
   void judge_key(const step_name& of, const history& past, const v1::Perform& what);
   void judge_perform(const step_name& of, const shape& plan, const v1::TaskRecord& record) const;
@@ -165,6 +177,7 @@ class checker {
   void judge_checkpoint(const step_name& of, history& past, const v1::Perform& what);
   void judge_expiry(const step_name& of, const history& past, const hand_over& next, const agent_site& site, bool in_doubt) const;
   void judge_place(const step_name& of, const hand_over& next, const agent_site& site, const v1::StepDefinition& step) const;
+  void expect_again(const v1::RegisterAgent& what, std::uint64_t epoch);
   void judge_limits(const step_name& of, const hand_over& next, const agent_site& site);
   void judge_order_of_waiting(const step_name& of, const hand_over& next, const shape& plan, const v1::TaskRecord& record,
                               const history& past) const;
@@ -187,8 +200,10 @@ class checker {
   bool passed_over_by_operator(const std::string& id, const std::string& step) const;
 
   world& world_;
+  const host_clock& clock_;
   const ledger& ledger_;
   const agents* agents_ = nullptr;
+  std::uint32_t shard_ = 0;
   const store::store* reads_ = nullptr;
   std::map<std::string, shape> shapes_;
   std::map<step_name, history> steps_;
@@ -201,7 +216,15 @@ class checker {
   std::map<std::string, std::vector<v1::OperatorAction>> orders_;
   std::set<std::string> created_;
   std::map<std::string, told> told_;
-  std::map<std::string, known_service> services_;                                           // by agent, as durable
+  std::map<std::string, known_service> services_;  // by agent, as durable
+  /// Attempts that an instance held when it registered anew.
+  struct expectation {
+    std::int64_t since_us = 0;
+    std::uint64_t epoch = 0;
+    std::uint64_t incarnation = 0;
+    std::vector<std::pair<step_name, std::pair<v1::Direction, std::uint32_t>>> attempts;
+  };
+  std::map<std::string, expectation> unsent_;                                               // by instance
   std::map<std::string, known_process> processes_;                                          // by instance
   std::vector<beginning> begun_;                                                            // by the commit that is looked at
   std::map<step_name, wait> waits_;                                                         // steps that have been ready since then

@@ -21,14 +21,30 @@ v1::StatusKind kind_of_end(v1::TaskState state) {
 
 }  // namespace
 
+/// How long a step may have to wait for its turn where a rate lets few go, each shard its part of them.
+std::int64_t checker::longest_turn_us(const store::snapshot& durable) const {
+  std::int64_t steps = 0;
+  for (const auto& [number, id] : ids_) {
+    const auto record = store::load_task(durable, number);
+    // Also of those that are over: others have waited behind them.
+    if (record.ok() && *record) steps += (*record)->steps_size();
+  }
+  std::int64_t rest_ms = 0;
+  for (const auto& site : agents_->sites())
+    for (const auto& limit : site.profile->limits)
+      if (limit.rate() > 0) rest_ms = std::max(rest_ms, limit.rate_per_ms() * agents_->shards() / limit.rate());
+  return steps * rest_ms * millisecond;
+}
+
 void checker::progress(const store::snapshot& durable) {
+  const auto within_us = progress_within_us + longest_turn_us(durable);
   for (const auto& [number, id] : ids_) {
     const auto record = store::load_task(durable, number);
     if (!record.ok() || !*record) continue;
     const auto waits = store::is_finished((*record)->state()) || (*record)->parked() || (*record)->paused() || (*record)->undo_held();
     auto& last = progressed_[number];
     if (waits || last.first != (*record)->history_size() || last.second == 0) last = {(*record)->history_size(), world_.now_us()};
-    if (world_.now_us() - last.second <= progress_within_us) continue;
+    if (world_.now_us() - last.second <= within_us) continue;
     std::string steps;
     for (const auto& step : (*record)->steps()) steps += " " + step.path() + " " + core::state_word(step.state());
     world::broken("stalled", id + " (" + core::state_word((*record)->state()) + ") has not got on for " +
@@ -53,7 +69,7 @@ void checker::at_end(const store::snapshot& durable) {
   std::map<std::string, v1::TaskSummary> listed;
   v1::TaskListRequest ask;
   do {
-    const auto page = list_tasks(ask, durable, world_.now());
+    const auto page = list_tasks(ask, durable, clock_.now());
     if (page.error().code() != v1::ERROR_CODE_OK) world::broken("one_task", "tasks cannot be listed: " + page.error().sentence());
     for (const auto& one : page.items())
       if (!listed.emplace(one.id(), one).second) world::broken("one_task", one.id() + " is listed twice");

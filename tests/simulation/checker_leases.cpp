@@ -13,6 +13,8 @@ std::uint32_t made(const v1::StepRecord& step, v1::Direction direction) {
   return direction == v1::DIRECTION_UNDO ? step.undo().made() : direction == v1::DIRECTION_LOOKUP ? step.lookup().made() : step.attempt();
 }
 
+constexpr std::int64_t whole_ms = 2;  // clocks count those
+
 std::string text_of(const v1::HeartbeatAck& what) {
   return "heartbeat " + std::to_string(what.sequence()) + " of attempt " + std::to_string(what.attempt()) + " of step " +
          std::to_string(what.step()) + " of task " + std::to_string(what.task_number());
@@ -23,7 +25,7 @@ std::string text_of(const v1::HeartbeatAck& what) {
 void checker::heartbeat_sent(const v1::Heartbeat& what) {
   auto* one = find(what.task_number(), what.step(), what.direction(), what.attempt());
   if (one == nullptr) return;
-  one->beats[what.sequence()] = to_unix_ms(world_.now());
+  one->beats[what.sequence()] = world_.now_us();
   if (what.checkpoint().empty()) return;
   auto& kept = steps_.at({ids_.at(what.task_number()), what.step()}).progress[what.direction()];
   kept.sent.push_back({what.attempt(), what.sequence(), what.checkpoint()});
@@ -45,15 +47,16 @@ void checker::renewed(const v1::HeartbeatAck& what) {
     world::broken("durable_before_effect", text_of(what) + " was acknowledged, and the store does not know the attempt");
   world_.count("renewals");
   if (one->heartbeat_ms > 0) {
-    const auto until = std::min(one->complete_by_ms, sent->second + one->heartbeat_ms);
-    // Where the wall clock was set between sending and renewal, the two count from different moments.
-    if (world_.clock_settings() != 0) {
+    const auto left_ms = (sent->second - world_.now_us()) / millisecond + one->heartbeat_ms;
+    const auto until = std::min(one->complete_by_ms, clock_.now_ms() + left_ms);
+    // Where the clock was set between sending and renewal, the two count from different moments.
+    if (clock_.set_since(sent->second)) {
       if (out) one->lease_ms = step.heartbeat_by_unix_ms();
     } else {
-      if (out && step.heartbeat_by_unix_ms() < until)
+      if (out && step.heartbeat_by_unix_ms() + whole_ms < until)
         world::broken("durable_before_effect", text_of(what) + " was acknowledged, and the store ends the lease " +
                                                    std::to_string(until - step.heartbeat_by_unix_ms()) + " ms before the agent does");
-      one->lease_ms = std::max(one->lease_ms, until);
+      one->lease_ms = std::max(one->lease_ms, until - whole_ms);
     }
   }
   auto& kept = steps_.at({ids_.at(what.task_number()), what.step()}).progress[what.direction()];
@@ -86,7 +89,7 @@ void checker::judge_expiry(const step_name& of, const history& past, const hand_
   const auto valid_for_ms = site.profile->key_valid_for_ms;
   const auto since = past.keys_since_ms.find(next.key);
   if (valid_for_ms == 0 || next.direction != v1::DIRECTION_PERFORM || since == past.keys_since_ms.end()) return;
-  if (world_.clock_settings() != 0 || next.decided_ms - since->second <= valid_for_ms) return;
+  if (clock_.settings() != 0 || next.decided_ms - since->second <= valid_for_ms) return;
   // Whoever has it tried again in spite of all means it.
   const auto asked = orders_.find(of.task);
   if (asked != orders_.end() && std::any_of(asked->second.begin(), asked->second.end(),

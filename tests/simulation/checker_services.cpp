@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::int64_t disk_slack_us = 9 * second;     // a slow disk may hold back what was decided
 constexpr std::int64_t settled_after_us = 3 * second;  // after a start everything that waits has been taken up
+constexpr std::int64_t sent_within_us = second / 4;
 constexpr std::int64_t known_to_wait_us = second / 2;  // longer than a message or a commit takes on a good day
 
 std::uint32_t made(const v1::StepRecord& step, v1::Direction direction) {
@@ -34,6 +35,11 @@ std::string value_of_n(const std::string& input) {
   return input.substr(from, input.find_first_of(",}", from) - from);
 }
 
+/// What a shard may have out of a limit that it shares with others.
+std::uint32_t share_of(std::uint32_t whole, std::uint32_t shard, std::uint32_t shards) {
+  return std::max(whole / shards + (shard < whole % shards ? 1U : 0U), 1U);
+}
+
 std::string same_labels(const v1::StepDefinition& step) {
   std::string out;
   for (const auto& one : step.labels()) out += one.key() + "=" + one.value() + ",";
@@ -44,12 +50,57 @@ std::string same_labels(const v1::StepDefinition& step) {
 
 // ---- at the door ----
 
-void checker::registered(const v1::RegisterAgent& what, std::uint64_t epoch) {
+void checker::registered(const v1::RegisterAgent& what, std::uint64_t epoch, bool anew) {
   auto& known = processes_[what.instance()];
-  if (known.incarnation != what.incarnation() || known.epoch != epoch) known = {what.incarnation(), epoch, std::nullopt};
+  const auto first = known.incarnation != what.incarnation() || known.epoch != epoch;
+  if (first) known = {what.incarnation(), epoch, std::nullopt};
+  known.again = !first;
+  if (anew) expect_again(what, epoch);
   // What it has heard last is what it goes by, also where an older report has come late.
   if (!what.draining()) known.draining_ms.reset();
-  if (what.draining() && !known.draining_ms) known.draining_ms = to_unix_ms(world_.now());
+  if (what.draining() && !known.draining_ms) known.draining_ms = clock_.now_ms();
+}
+
+// ---- what is sent again ----
+
+void checker::expect_again(const v1::RegisterAgent& what, std::uint64_t epoch) {
+  const auto view = reads_->read();
+  expectation all;
+  all.since_us = world_.now_us();
+  all.epoch = epoch;
+  all.incarnation = what.incarnation();
+  for (const auto& [number, seen] : seen_) {
+    for (int i = 0; i < seen.steps_size(); ++i) {
+      const auto& step = seen.steps(i);
+      if (step.complete_by_unix_ms() == 0 || step.instance() != what.instance() || step.incarnation() != what.incarnation()) continue;
+      all.attempts.push_back({{seen.id(), static_cast<std::uint32_t>(i)}, {step.direction(), made(step, step.direction())}});
+    }
+  }
+  unsent_[what.instance()] = std::move(all);
+}
+
+void checker::look_for_unsent(std::uint64_t epoch, const store::snapshot& durable) {
+  for (auto at = unsent_.begin(); at != unsent_.end();) {
+    const auto& [instance, all] = *at;
+    const auto process = processes_.find(instance);
+    const auto current = all.epoch == epoch && process != processes_.end() && process->second.incarnation == all.incarnation;
+    if (current && world_.now_us() - all.since_us < sent_within_us) {
+      ++at;
+      continue;
+    }
+    for (const auto& [of, attempt] : all.attempts) {
+      const auto known = steps_.find(of);
+      if (!current || known == steps_.end() || known->second.all.empty()) continue;
+      const auto& last = known->second.all.back();
+      if (last.direction != attempt.first || last.attempt != attempt.second || last.arrived || last.sent_us >= all.since_us) continue;
+      if (!still_out(of, last, durable) || clock_.has_shown(std::min(last.complete_by_ms, last.lease_ms) - 1, all.since_us)) continue;
+      world::broken("not_sent_again", of.task + " step " + std::to_string(of.step) + " attempt " + std::to_string(last.attempt) +
+                                          " is held by " + instance + ", which has registered anew " +
+                                          std::to_string((world_.now_us() - all.since_us) / millisecond) +
+                                          " ms ago and has not been sent it again");
+    }
+    at = unsent_.erase(at);
+  }
 }
 
 void checker::judge_place(const step_name& of, const hand_over& next, const agent_site& site, const v1::StepDefinition& step) const {
@@ -60,7 +111,7 @@ void checker::judge_place(const step_name& of, const hand_over& next, const agen
       world::broken("label", text + " needs " + label.key() + "=" + label.value() + " and was handed over to " + site.instance +
                                  " in zone " + (site.zone.empty() ? "none" : site.zone));
   const auto process = processes_.find(site.instance);
-  if (process == processes_.end() || !process->second.draining_ms || world_.clock_settings() != 0 || next.decided_ms == 0) return;
+  if (process == processes_.end() || !process->second.draining_ms || clock_.settings() != 0 || next.decided_ms == 0) return;
   if (process->second.incarnation == next.incarnation && process->second.epoch == next.epoch &&
       next.decided_ms > *process->second.draining_ms)
     world::broken("drained", text + " was handed over to " + site.instance + ", which has said that it takes no more");
@@ -77,6 +128,8 @@ bool checker::still_out(const step_name& of, const hand_over& one, const store::
 
 /// Attempts that this Scheduler has handed over, or sent again; what it has not taken up after a start it does not count.
 void checker::judge_limits(const step_name& of, const hand_over& next, const agent_site& site) {
+  // What an earlier one has decided this one only sends.
+  if (steps_.at(of).begun_epoch != next.epoch) return;
   const auto view = reads_->read();
   for (std::size_t i = 0; i < site.profile->limits.size(); ++i) {
     const auto& limit = site.profile->limits[i];
@@ -92,22 +145,23 @@ void checker::judge_limits(const step_name& of, const hand_over& next, const age
         const auto& last = past.all.back();
         const auto* other = agents_->site_of(last.instance);
         if (last.epoch != next.epoch || other == nullptr || other->agent != site.agent || !counts(last) || key_of(last) != key) continue;
+        // One that was taken up only when this had been decided did not count then.
+        if (past.begun_epoch != next.epoch && last.sent_us >= steps_.at(of).begun_us) continue;
         if (still_out(name, last, *view)) ++out;
       }
-      if (out > limit.concurrency())
-        world::broken("limit", text + " as number " + std::to_string(out) + ", and " + std::to_string(limit.concurrency()) +
-                                   " at a time are allowed");
+      const auto allowed = share_of(limit.concurrency(), shard_, agents_->shards());
+      if (out > allowed)
+        world::broken("limit", text + " as number " + std::to_string(out) + ", and " + std::to_string(allowed) + " at a time are allowed");
       world_.count("hand-overs under a limit");
     }
-    if (limit.rate() == 0 || world_.clock_settings() != 0) continue;
+    if (limit.rate() == 0 || clock_.settings() != 0) continue;
     auto& times = handed_over_[{site.agent + "/" + std::to_string(i) + "/" + key, next.epoch}];
     times.push_back(next.decided_ms);
-    const auto recent =
-        std::count_if(times.begin(), times.end(), [&](std::int64_t at) { return at > next.decided_ms - limit.rate_per_ms(); });
-    const auto burst =
-        std::max<std::int64_t>(1, std::int64_t{limit.rate()} * std::min<std::int64_t>(limit.rate_per_ms(), 1'000) / limit.rate_per_ms());
+    const auto period_ms = limit.rate_per_ms() * agents_->shards();
+    const auto recent = std::count_if(times.begin(), times.end(), [&](std::int64_t at) { return at > next.decided_ms - period_ms; });
+    const auto burst = std::max<std::int64_t>(1, std::int64_t{limit.rate()} * std::min<std::int64_t>(period_ms, 1'000) / period_ms);
     if (recent > limit.rate() + burst)
-      world::broken("limit", text + " as the " + std::to_string(recent) + ". within " + std::to_string(limit.rate_per_ms()) + " ms, and " +
+      world::broken("limit", text + " as the " + std::to_string(recent) + ". within " + std::to_string(period_ms) + " ms, and " +
                                  std::to_string(limit.rate()) + " are allowed, " + std::to_string(burst) + " of them at once");
   }
 }
@@ -115,8 +169,8 @@ void checker::judge_limits(const step_name& of, const hand_over& next, const age
 /// Among steps that have all waited for the same, the least order goes first.
 void checker::judge_order_of_waiting(const step_name& of, const hand_over& next, const shape& plan, const v1::TaskRecord& record,
                                      const history& past) const {
-  if (next.direction != v1::DIRECTION_PERFORM || !past.waited || world_.clock_settings() != 0 || next.epoch != epoch_) return;
-  const auto decided_us = (next.decided_ms - world::start_ms) * millisecond;
+  if (next.direction != v1::DIRECTION_PERFORM || !past.waited || clock_.settings() != 0 || next.epoch != epoch_) return;
+  const auto decided_us = (next.decided_ms - clock_.now_ms()) * millisecond + world_.now_us();
   if (decided_us - epoch_since_us_ < settled_after_us || decided_us - past.waited->since_us < known_to_wait_us) return;
   const auto& step = plan.step(of.step);
   const auto* site = agents_->site_of(next.instance);
@@ -159,6 +213,8 @@ void checker::note_beginnings(const v1::TaskRecord& record) {
                       step.incarnation(), record.epoch()});
     auto& past = steps_[{record.id(), index}];
     const auto waited = waits_.find({record.id(), index});
+    past.begun_epoch = record.epoch();
+    past.begun_us = world_.now_us();
     past.waited.reset();
     if (waited != waits_.end()) past.waited = waited->second;
   }
@@ -260,7 +316,7 @@ void checker::look_for_absent(std::uint64_t epoch, const store::snapshot& durabl
     epoch_ = epoch;
     epoch_since_us_ = world_.now_us();
   }
-  if (world_.clock_settings() != 0) return;
+  if (clock_.settings() != 0) return;
   const auto patience_us = world_.settings.absent_alert_after_ms * millisecond + disk_slack_us;
   for (const auto& [name, waiting] : waits_) {
     if (world_.now_us() - std::max(waiting.since_us, epoch_since_us_) < patience_us) continue;

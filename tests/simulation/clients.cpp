@@ -34,8 +34,15 @@ std::string_view member(std::string_view object, std::string_view name) {
 
 }  // namespace
 
-clients::clients(world& in, network& net, node& shard, checker& judge, const std::vector<v1::WorkflowDefinition>& workflows)
-    : world_(in), network_(net), node_(shard), checker_(judge), workflows_(workflows), deployed_(workflows.size(), false) {}
+clients::clients(world& in, network& net, node& shard, checker& judge, const std::vector<v1::WorkflowDefinition>& workflows,
+                 std::string prefix)
+    : world_(in),
+      network_(net),
+      node_(shard),
+      checker_(judge),
+      workflows_(workflows),
+      prefix_(std::move(prefix)),
+      deployed_(workflows.size(), false) {}
 
 void clients::begin(std::int64_t until_us) {
   for (std::size_t i = 0; i < workflows_.size(); ++i) deploy(i);
@@ -43,7 +50,7 @@ void clients::begin(std::int64_t until_us) {
   const auto tasks = 1 + luck.below(6);
   for (std::uint64_t i = 0; i < tasks; ++i) {
     wish one;
-    one.what.set_id("t" + std::to_string(i));
+    one.what.set_id(prefix_ + std::to_string(i));
     one.what.set_workflow(luck.pick(workflows_).name());
     one.what.set_input(R"({"n":)" + std::to_string(i + 1) + "}");
     if (luck.chance(200)) one.what.set_priority(static_cast<std::int32_t>(luck.between(-2, 2)));
@@ -160,7 +167,7 @@ void clients::claim(const std::string& name) {
   auto rows = node_.outbox()->take(hash, events->back().position());
   if (!rows) throw rule_broken{"fatal", "the outbox cannot be read: " + rows.failure().sentence, false};
   if (rows->delivered_events == 0) return;
-  node_.tell_scheduler("claimed", [rows = std::move(*rows)](scheduler& to) { to.delivered(rows); });
+  node_.tell_shard("claimed", [rows = std::move(*rows)](scheduler& to) { to.delivered(rows); });
 }
 
 void clients::take_events(const std::string& body) {

@@ -13,7 +13,7 @@ namespace fairlead::simulation {
 
 class clients {
  public:
-  clients(world& in, network& net, node& shard, checker& judge, const std::vector<v1::WorkflowDefinition>& workflows);
+  clients(world& in, network& net, node& shard, checker& judge, const std::vector<v1::WorkflowDefinition>& workflows, std::string prefix);
 
   /// Deploys the workflows, then submits over the first part of the run.
   void begin(std::int64_t until_us);
@@ -40,6 +40,7 @@ class clients {
   node& node_;
   checker& checker_;
   const std::vector<v1::WorkflowDefinition>& workflows_;
+  const std::string prefix_;  // of the ids of their tasks
   std::vector<bool> deployed_;
   std::vector<wish> wishes_;
   std::vector<std::string> ids_;

@@ -4,11 +4,21 @@
 
 namespace fairlead::simulation {
 
-node::node(world& in, network& net, agents& staff, checker& judge) : world_(in), network_(net), agents_(staff), checker_(judge) {}
+node::node(world& in, network& net, agents& staff, checker& judge, host_clock& time, std::uint32_t shard)
+    : world_(in),
+      network_(net),
+      agents_(staff),
+      checker_(judge),
+      clock_(time),
+      shard_(shard),
+      me_(shard == 0 ? "scheduler" : "scheduler" + std::to_string(shard)) {}
 
 node::~node() = default;
 
 namespace {
+
+constexpr std::int64_t look_period_us = 250 * millisecond;
+constexpr duration longest_silence{3'000};
 
 bool speaks_of_services(const store::batch& what) {
   bool out = false;
@@ -19,6 +29,12 @@ bool speaks_of_services(const store::batch& what) {
 }  // namespace
 
 std::function<void()> node::of_this_life(std::function<void()> what) {
+  return [this, core = core_, what = std::move(what)] {
+    if (core == core_ && serves()) what();
+  };
+}
+
+std::function<void()> node::of_this_process(std::function<void()> what) {
   return [this, life = life_, what = std::move(what)] {
     if (life == life_ && up()) what();
   };
@@ -28,7 +44,10 @@ void node::in_process(const std::function<void()>& what) {
   try {
     what();
   } catch (const process_killed&) {
-    die();
+    if (world_.hosts.chance(400) && world_.settings.has(concern::lone_crashes))
+      crash_core();
+    else
+      die();
   }
 }
 
@@ -36,13 +55,37 @@ void node::pass(failpoint_id where) {
   if (world_.strikes(where)) throw process_killed{};
 }
 
+// ---- life and death ----
+
 void node::start() {
   ++life_;
+  alive_ = true;
+  outbox_ = std::make_unique<reply_outbox>(store_);
+  reply_courier::world around;
+  around.time = &clock_;
+  around.reads = &store_;
+  around.posts = this;
+  around.outbox = outbox_.get();
+  around.log = this;
+  around.commit = [this](courier_rows rows) {
+    tell_shard("courier rows", [rows = std::move(rows)](scheduler& to) { to.delivered(rows); });
+  };
+  around.wake = [this] { arm_outbox(millisecond); };
+  courier_ = std::make_unique<reply_courier>(std::move(around), reply_courier::settings{"n1"});
+  arm_outbox(100 * millisecond);
+  world_.after(10, of_this_process([this] { agents_.node_started(shard_); }));
+  start_core();
+}
+
+void node::start_core() {
+  ++core_;
   const auto epoch = store_.raise_epoch();
-  world_.tell("node", "", *epoch, [&] { return "starts under epoch " + std::to_string(*epoch); });
+  world_.tell(me_, "", *epoch, [&] { return "starts under epoch " + std::to_string(*epoch); });
   scheduler_limits limits;
   if (world_.disk.chance(300)) limits.running_tasks = 1 + world_.disk.below(3);
   if (world_.disk.chance(80)) limits.pending_tasks = 1 + world_.disk.below(2);
+  limits.shard = shard_;
+  limits.shard_count = agents_.shards();
   limits.registry.absent_alert_after = std::chrono::milliseconds{world_.settings.absent_alert_after_ms};
   if (world_.disk.chance(150)) {
     limits.brake.share_percent = 30;
@@ -51,7 +94,7 @@ void node::start() {
   }
   in_process([&] {
     pass(failpoint_id::start_epoch_raised);
-    shell_ = std::make_unique<scheduler>(scheduler::ports{&world_, &store_, this, this, this, &engine_}, limits, world_.settings.planted);
+    shell_ = std::make_unique<scheduler>(scheduler::ports{&clock_, &store_, this, this, this, &engine_}, limits, world_.settings.planted);
     const auto opened = shell_->open(*epoch);
     if (!opened.ok()) throw rule_broken{"fatal", "the shard does not open: " + opened.failure().sentence, false};
     pass(failpoint_id::start_opened);
@@ -60,54 +103,74 @@ void node::start() {
       overseers_.push_back(std::make_unique<overseer>(*this, world_.clocks.between(200, 1'500)));
       overseers_.back()->begin();
     }
-    outbox_ = std::make_unique<reply_outbox>(store_);
-    reply_courier::world around;
-    around.time = &world_;
-    around.reads = &store_;
-    around.posts = this;
-    around.outbox = outbox_.get();
-    around.log = this;
-    around.commit = [this](courier_rows rows) {
-      tell_scheduler("courier rows", [rows = std::move(rows)](scheduler& to) { to.delivered(rows); });
-    };
-    around.wake = [this] { arm_outbox(millisecond); };
-    courier_ = std::make_unique<reply_courier>(std::move(around), reply_courier::settings{"n1"});
-    arm_outbox(100 * millisecond);
-    world_.after(10, of_this_life([this] { agents_.start_local(); }));
+    sweeping_ = true;
     world_.after(100, of_this_life([this] { sweep(); }));
     after_message();
+    world_.after(50, of_this_life([this] { take_held(); }));
+    world_.after(look_period_us, of_this_life([this] { look_at_agents(); }));
   });
+}
+
+void node::take_held() {
+  for (auto& one : std::exchange(held_, {})) {
+    if (serves())
+      one();
+    else
+      held_.push_back(std::move(one));
+  }
 }
 
 void node::sweep() {
   in_process([&] {
     const auto more = shell_->resume_some();
+    sweeping_ = more;
     pass(failpoint_id::start_sweeping);
     if (more) world_.after(world_.disk.between(50, 500), of_this_life([this] { sweep(); }));
     after_message();
   });
 }
 
-void node::die() {
-  world_.tell("node", "", life_, [] { return std::string{"dies"}; });
-  world_.count("node deaths");
-  ++life_;
-  agents_.kill_local();
-  courier_.reset();
-  outbox_.reset();
+void node::drop_core() {
+  ++core_;
   overseers_.clear();
   shell_.reset();
   waiting_.clear();
-  handles_.clear();
+  seats_.clear();
   writing_ = false;
   flush_armed_ = false;
+  sweeping_ = false;
   offers_ = {};
   on_their_way_ = 0;
   asked_ = {};
   store_.crash();
+}
+
+void node::die() {
+  world_.tell("node", me_, life_, [] { return std::string{"dies"}; });
+  world_.count("node deaths");
+  ++life_;
+  alive_ = false;
+  agents_.node_died(shard_);
+  courier_.reset();
+  outbox_.reset();
+  held_.clear();
+  to_shard_ = 0;
+  drop_core();
   world_.after(world_.crashes.between(10, 3'000) * millisecond, [this] {
     if (!up()) start();
   });
+}
+
+/// What its guardian does: store, Scheduler and Supervisors together, on the same store, in the same process.
+void node::crash_core() {
+  world_.tell("core", me_, core_, [] { return std::string{"crashes"}; });
+  world_.count("crashes of a core alone");
+  const auto gone = core_;
+  drop_core();
+  agents_.core_died(shard_, gone);
+  world_.after(world_.hosts.between(1, 600) * millisecond, of_this_process([this] {
+                 if (!serves()) start_core();
+               }));
 }
 
 // ---- messages ----
@@ -117,15 +180,31 @@ void node::tell_scheduler(const char* what, std::function<void(scheduler&)> how,
   const auto delay = delay_us >= 0 ? delay_us : world_.network.between(2, 80);
   world_.after(delay, of_this_life([this, what, how = std::move(how)] {
                  --on_their_way_;
-                 world_.fold(std::string_view{what});
-                 in_process([&] {
-                   how(*shell_);
-                   after_message();
-                 });
+                 take(what, how);
                }));
 }
 
+void node::tell_shard(const char* what, std::function<void(scheduler&)> how) {
+  ++to_shard_;
+  world_.after(world_.network.between(2, 80), of_this_process([this, what, how = std::move(how)] {
+                 --to_shard_;
+                 if (serves())
+                   take(what, how);
+                 else
+                   held_.push_back([this, what, how] { take(what, how); });
+               }));
+}
+
+void node::take(const char* what, const std::function<void(scheduler&)>& how) {
+  world_.fold(std::string_view{what});
+  in_process([&] {
+    how(*shell_);
+    after_message();
+  });
+}
+
 void node::after_message() {
+  if (!shell_) return;
   if (shell_->fatal()) throw rule_broken{"fatal", "the Scheduler stops: " + shell_->fatal()->sentence, false};
   arm_flush();
   arm_offer();
@@ -147,7 +226,7 @@ void node::arm_flush() {
 void node::arm_offer() {
   const auto next = shell_->next_offer();
   if (!next) return;
-  const auto wait_ms = std::max<std::int64_t>(to_unix_ms(*next) - to_unix_ms(world_.now()), 0);
+  const auto wait_ms = std::max<std::int64_t>(to_unix_ms(*next) - clock_.now_ms(), 0);
   if (!offers_.wants(*next)) return;
   world_.after(wait_ms * millisecond, of_this_life([this] { offer(); }));
 }
@@ -161,18 +240,66 @@ void node::offer() {
   });
 }
 
-void node::registers(const v1::RegisterAgent& what) {
-  if (!up()) return;
+// ---- agents ----
+
+/// What a message shows of both clocks when it leaves.
+stamp node::stamp_for(const std::string& instance) {
+  stamp out;
+  out.ahead_us = clock_.ahead_us();
+  out.left_us = world_.now_us();
+  out.sent_unix_ms = clock_.now_ms();
+  const auto known = seats_.find(instance);
+  if (agents_.local(instance, shard_))
+    out.anchor_ms = to_unix_ms(clock_.steady());
+  else if (known != seats_.end())
+    out.anchor_ms = known->second.clock.anchor_ms(clock_.steady());
+  return out;
+}
+
+void node::registers(const v1::RegisterAgent& what, std::function<void(welcome)> answer) {
+  // Its gateway passes it on to an address that outlives the core.
+  if (!serves()) {
+    held_.push_back([this, what, answer = std::move(answer)] { registers(what, answer); });
+    return;
+  }
   in_process([&] {
-    const auto taken = shell_->add_agent(what);
-    if (taken) handles_[what.instance()] = what.incarnation();
-    if (taken) checker_.registered(what, shell_->epoch());
+    const auto known = seats_.find(what.instance());
+    const auto fresh = known == seats_.end();
+    const auto reconnects = !fresh && (known->second.down || known->second.incarnation != what.incarnation());
+    const auto anew = fresh || reconnects || known->second.away;
+    auto reply = shell_->add_agent(what, reconnects);
+    if (reply.error().code() == v1::ERROR_CODE_OK && reply.revision() <= what.revision()) {
+      auto& one = seats_[what.instance()];
+      if (one.incarnation != what.incarnation()) one = {};
+      one.incarnation = what.incarnation();
+      one.down = one.away = false;
+      one.clock.told(what.beacon_ms(), clock_.steady());
+      checker_.registered(what, shell_->epoch(), anew);
+    }
+    const auto when = stamp_for(what.instance());
+    put(when, reply);
+    answer({std::move(reply), core_, when});
     after_message();
   });
 }
 
+void node::beacon(const v1::Beacon& what) {
+  const auto known = seats_.find(what.instance());
+  v1::BeaconAck reply;
+  reply.set_shard(shard_);
+  const auto theirs = known != seats_.end() && !known->second.away && known->second.incarnation == what.incarnation();
+  if (theirs) {
+    known->second.clock.told(what.beacon_ms(), clock_.steady());
+    reply.set_known(true);
+    reply.set_wanted(shell_->wanted_of(what.instance()));
+  }
+  const auto when = stamp_for(what.instance());
+  reply.set_sent_unix_ms(when.sent_unix_ms);
+  if (theirs) reply.set_anchor_ms(when.anchor_ms);
+  agents_.acknowledge(what.instance(), what.incarnation(), shard_, reply, when);
+}
+
 void node::outcomes(v1::OutcomeBatch what) {
-  if (!up()) return;
   in_process([&] {
     for (const auto& one : what.items()) checker_.outcome_arrived(one);
     shell_->outcomes(std::move(what));
@@ -181,11 +308,42 @@ void node::outcomes(v1::OutcomeBatch what) {
 }
 
 void node::heartbeats(v1::HeartbeatBatch what) {
-  if (!up()) return;
   in_process([&] {
     shell_->heartbeats(std::move(what));
     after_message();
   });
+}
+
+node::seat* node::seat_of(const std::string& instance) {
+  const auto found = seats_.find(instance);
+  return found == seats_.end() || found->second.down ? nullptr : &found->second;
+}
+
+/// The Scheduler hears that the handle of an instance is down.
+void node::unreachable(const std::string& instance, std::uint64_t incarnation) {
+  auto* known = serves() ? seat_of(instance) : nullptr;
+  if (known == nullptr || (incarnation != 0 && known->incarnation != incarnation)) return;
+  known->down = true;
+  away(instance, "the connection to its node is lost");
+}
+
+void node::away(const std::string& instance, const char* why) {
+  auto& one = seats_.at(instance);
+  one.away = true;
+  world_.count("instances away");
+  in_process([&] {
+    shell_->agent_away(instance, one.incarnation, why);
+    after_message();
+  });
+}
+
+void node::look_at_agents() {
+  std::vector<std::string> silent;
+  for (const auto& [instance, one] : seats_)
+    if (!one.away && !agents_.local(instance, shard_) && one.clock.silent(clock_.steady(), longest_silence)) silent.push_back(instance);
+  for (const auto& instance : silent)
+    if (serves()) away(instance, "nothing was heard of it for 3 s");
+  world_.after(look_period_us, of_this_life([this] { look_at_agents(); }));
 }
 
 // ---- the disk ----
@@ -218,7 +376,7 @@ void node::commit_some() {
     pass(failpoint_id::commit_unsynced);
     store_.sync();
     const auto sequence = group.back().sequence;
-    world_.tell("disk", "scheduler", sequence, [&] { return "durable up to " + std::to_string(sequence); });
+    world_.tell("disk", me_, sequence, [&] { return "durable up to " + std::to_string(sequence); });
     checker_.committed(group, *store_.read());
     pass(failpoint_id::commit_untold);
     for (const auto& one : group)
@@ -236,7 +394,7 @@ void node::commit_some() {
 }
 
 void node::arm_outbox(std::int64_t delay_us) {
-  world_.after(delay_us, of_this_life([this, look = ++outbox_look_] {
+  world_.after(delay_us, of_this_process([this, look = ++outbox_look_] {
                  if (look == outbox_look_) look_at_outbox();
                }));
 }

@@ -1,6 +1,7 @@
 #pragma once
 // The process of a shard: Scheduler, one or two Supervisors, the courier of status events and the store, as the actors of production join them,
-// message by message. It dies at failpoints and comes back as the next epoch on what was synced.
+// message by message. It dies at failpoints and comes back as the next epoch on what was synced. Its core (store, Scheduler, Supervisors) may
+// also die alone: a guardian starts it again, and all else lives on.
 
 #include <cstdint>
 #include <functional>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/core/agent_clock.hpp"
 #include "actors/core/declarative.hpp"
 #include "actors/reminders.hpp"
 #include "actors/reply_courier.hpp"
@@ -21,18 +23,23 @@
 #include "store/memory_store.hpp"
 #include "tests/simulation/agents.hpp"
 #include "tests/simulation/checker.hpp"
+#include "tests/simulation/clocks.hpp"
 #include "tests/simulation/network.hpp"
 
 namespace fairlead::simulation {
 
 class node final : public commit_port, public scheduler_outbox, public observer, public agents::shard, public webhook_port {
  public:
-  node(world& in, network& net, agents& staff, checker& judge);
+  node(world& in, network& net, agents& staff, checker& judge, host_clock& time, std::uint32_t shard);
   ~node() override;
 
   void start();
-  bool up() const { return shell_ != nullptr; }
+  bool up() const override { return alive_; }
+  /// Its core is up as well.
+  bool serves() const { return shell_ != nullptr; }
   std::uint64_t epoch() const { return shell_->epoch(); }
+  /// Nothing that has been decided waits for the disk, and whatever a start has to look at has been looked at.
+  bool at_rest() const { return serves() && !sweeping_ && settled(); }
 
   // ---- clients ----
 
@@ -46,19 +53,27 @@ class node final : public commit_port, public scheduler_outbox, public observer,
                    const std::function<void(const Reply&)>& on_reply);
   const store::store& reads() const { return store_; }
   reply_outbox* outbox() { return outbox_.get(); }
-  /// A message from this very process to its Scheduler.
+  /// A message from within this core to its Scheduler.
   void tell_scheduler(const char* what, std::function<void(scheduler&)> how, std::int64_t delay_us = -1);
+  /// A message from elsewhere in this process to whichever Scheduler there is: one that is away at the moment gets it when it is back.
+  void tell_shard(const char* what, std::function<void(scheduler&)> how);
 
   /// Gets what webhooks are sent: the body of a post, and whether the answer came back.
   std::function<void(const std::string& url, const std::string& body)> on_post;
 
   /// Everything decided is durable and told, and nothing is on its way to the Scheduler.
-  bool settled() const { return up() && waiting_.empty() && shell_->settled() && on_their_way_ == 0; }
+  bool settled() const {
+    return serves() && waiting_.empty() && shell_->settled() && on_their_way_ == 0 && to_shard_ == 0 && held_.empty();
+  }
 
   // As the agents' shard.
-  void registers(const v1::RegisterAgent& what) override;
+  std::uint32_t number() const override { return shard_; }
+  std::uint64_t core() const override { return serves() ? core_ : 0; }
+  void registers(const v1::RegisterAgent& what, std::function<void(welcome)> answer) override;
+  void beacon(const v1::Beacon& what) override;
   void outcomes(v1::OutcomeBatch what) override;
   void heartbeats(v1::HeartbeatBatch what) override;
+  void unreachable(const std::string& instance, std::uint64_t incarnation) override;
   void die() override;
 
  private:
@@ -85,17 +100,42 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   /// One Supervisor of this process, with its timers.
   class overseer;
 
+  /// An instance as the Scheduler's actor knows it (actors/agent_seats.hpp).
+  struct seat {
+    std::uint64_t incarnation = 0;
+    bool down = false;  // its handle is: what is sent there arrives nowhere
+    bool away = false;
+    core::agent_clock clock;
+  };
+
+  void start_core();
+  void drop_core();
+  void crash_core();
+  stamp stamp_for(const std::string& instance);
+  template <class Message>
+  static void put(const stamp& when, Message& into) {
+    into.set_sent_unix_ms(when.sent_unix_ms);
+    into.set_anchor_ms(when.anchor_ms);
+  }
   void in_process(const std::function<void()>& what);
   void after_message();
   void arm_flush();
   void arm_offer();
   void offer();
   void pass(failpoint_id where);
+  void take(const char* what, const std::function<void(scheduler&)>& how);
+  void take_held();
+  seat* seat_of(const std::string& instance);
+  void away(const std::string& instance, const char* why);
+  void look_at_agents();
   void commit_some();
   void look_at_outbox();
   void arm_outbox(std::int64_t delay_us);
   void sweep();
+  /// While this core lives.
   std::function<void()> of_this_life(std::function<void()> what);
+  /// While this process lives.
+  std::function<void()> of_this_process(std::function<void()> what);
   template <class Reply>
   std::map<std::uint64_t, std::pair<std::string, std::function<void(const Reply&)>>>& waiting_for();
   template <class Reply>
@@ -105,20 +145,28 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   network& network_;
   agents& agents_;
   checker& checker_;
+  host_clock& clock_;
+  const std::uint32_t shard_;
+  const std::string me_;  // in transcripts
   core::declarative_engine engine_;
   store::memory_store store_{store::memory_store::durability::when_told};
   std::uint64_t life_ = 0;
+  bool alive_ = false;
+  std::uint64_t core_ = 0;
+  bool sweeping_ = false;
   std::unique_ptr<scheduler> shell_;
   std::vector<std::unique_ptr<overseer>> overseers_;
   std::unique_ptr<reply_outbox> outbox_;
   std::unique_ptr<reply_courier> courier_;
-  std::map<std::string, std::uint64_t> handles_;  // instance -> the incarnation whose address is known
-  std::vector<store::batch> waiting_;             // for the disk
+  std::map<std::string, seat> seats_;        // by instance
+  std::vector<std::function<void()>> held_;  // for a core that is not there at the moment
+  std::vector<store::batch> waiting_;        // for the disk
   bool writing_ = false;
   bool flush_armed_ = false;
   reminders offers_;
   std::uint64_t next_ticket_ = 1;
   int on_their_way_ = 0;
+  int to_shard_ = 0;
   std::uint64_t outbox_look_ = 0;  // the newest look at the outbox that is armed; older ones have been overtaken
   std::tuple<std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::SubmitReply&)>>>,
              std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::DeployReply&)>>>,
@@ -138,7 +186,7 @@ std::map<std::uint64_t, std::pair<std::string, std::function<void(const Reply&)>
 template <class Reply>
 void node::request_now(const std::string& who, const std::function<void(scheduler&, std::uint64_t ticket)>& ask,
                        const std::function<void(const Reply&)>& on_reply) {
-  if (!up()) return;
+  if (!serves()) return;
   in_process([&] {
     const auto ticket = next_ticket_++;
     waiting_for<Reply>()[ticket] = {who, on_reply};
@@ -150,7 +198,7 @@ void node::request_now(const std::string& who, const std::function<void(schedule
 template <class Reply>
 void node::request(const std::string& who, std::function<void(scheduler&, std::uint64_t ticket)> ask,
                    std::function<void(const Reply&)> on_reply) {
-  network_.send(who + ">node", true,
+  network_.send(who + ">" + me_, true,
                 [this, who, ask = std::move(ask), on_reply = std::move(on_reply)] { request_now<Reply>(who, ask, on_reply); });
 }
 

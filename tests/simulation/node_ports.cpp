@@ -30,25 +30,24 @@ std::string evaluate_one(const std::string& expression, const std::string& docum
 }  // namespace
 
 void node::perform(const std::string& instance, v1::PerformBatch what) {
-  const auto known = handles_.find(instance);
-  const auto incarnation = known == handles_.end() ? 0 : known->second;
+  const auto* known = seat_of(instance);
+  const auto incarnation = seats_.at(instance).incarnation;
+  const auto when = stamp_for(instance);
+  put(when, what);
   for (const auto& one : what.items()) {
-    world_.tell("scheduler", instance, world_.weigh(one), [&] {
+    world_.tell(me_, instance, world_.weigh(one), [&] {
       return std::string{word(one.direction())} + " " + one.task_id() + "/" + one.step_path() + " attempt " +
              std::to_string(one.attempt()) + " under epoch " + std::to_string(what.epoch()) + ", key " + one.idempotency_key() +
-             ", until " + std::to_string(one.complete_by_unix_ms() - world::start_ms) + (one.in_doubt() ? ", in doubt" : "");
+             ", for ms " + std::to_string(one.complete_by_unix_ms() - what.sent_unix_ms()) + (one.in_doubt() ? ", in doubt" : "");
     });
     checker_.handed_over(instance, incarnation, what.epoch(), one);
   }
-  network_.send("node>" + instance, !agents_.local(instance),
-                [this, instance, incarnation, what = std::move(what)] { agents_.perform(instance, incarnation, what); });
+  if (known != nullptr) agents_.perform(instance, incarnation, shard_, std::move(what), when);
   pass(failpoint_id::effect_perform);
 }
 
 void node::acknowledge(const std::string& instance, v1::OutcomeAckBatch what) {
-  const auto known = handles_.find(instance);
-  const auto incarnation = known == handles_.end() ? 0 : known->second;
-  world_.tell("scheduler", instance, world_.weigh(what), [&] {
+  world_.tell(me_, instance, world_.weigh(what), [&] {
     std::string text = "acknowledges:";
     for (const auto& one : what.items())
       text += " task " + std::to_string(one.task_number()) + " step " + std::to_string(one.step()) + " " + word(one.direction()) +
@@ -56,16 +55,13 @@ void node::acknowledge(const std::string& instance, v1::OutcomeAckBatch what) {
     return text;
   });
   for (const auto& one : what.items()) checker_.acknowledged(one);
-  network_.send("node>" + instance, !agents_.local(instance),
-                [this, instance, incarnation, what = std::move(what)] { agents_.acknowledge(instance, incarnation, what); });
+  if (const auto* known = seat_of(instance)) agents_.acknowledge(instance, known->incarnation, shard_, std::move(what));
   pass(failpoint_id::effect_acknowledge);
 }
 
 void node::acknowledge(const std::string& instance, v1::HeartbeatAckBatch what) {
   pass(failpoint_id::effect_renew_untold);
-  const auto known = handles_.find(instance);
-  const auto incarnation = known == handles_.end() ? 0 : known->second;
-  world_.tell("scheduler", instance, world_.weigh(what), [&] {
+  world_.tell(me_, instance, world_.weigh(what), [&] {
     std::string text = "renews:";
     for (const auto& one : what.items())
       text += " task " + std::to_string(one.task_number()) + " step " + std::to_string(one.step()) + " attempt " +
@@ -73,13 +69,12 @@ void node::acknowledge(const std::string& instance, v1::HeartbeatAckBatch what) 
     return text;
   });
   for (const auto& one : what.items()) checker_.renewed(one);
-  network_.send("node>" + instance, !agents_.local(instance),
-                [this, instance, incarnation, what = std::move(what)] { agents_.acknowledge(instance, incarnation, what); });
+  if (const auto* known = seat_of(instance)) agents_.acknowledge(instance, known->incarnation, shard_, std::move(what));
   pass(failpoint_id::effect_renew);
 }
 
 void node::hint(v1::RecoveryHintBatch what) {
-  world_.tell("scheduler", "supervisor", world_.weigh(what), [&] { return std::to_string(what.items_size()) + " hints"; });
+  world_.tell(me_, "supervisor", world_.weigh(what), [&] { return std::to_string(what.items_size()) + " hints"; });
   for (std::size_t i = 0; i < overseers_.size(); ++i) {
     world_.after(world_.network.between(2, 80), of_this_life([this, i, what] { in_process([&] { overseers_[i]->hint(what); }); }));
   }
@@ -87,7 +82,7 @@ void node::hint(v1::RecoveryHintBatch what) {
 }
 
 void node::evaluate(v1::EvaluateRequest what) {
-  world_.tell("scheduler", "worker", world_.weigh(what), [&] { return "evaluate for task " + std::to_string(what.task_number()); });
+  world_.tell(me_, "worker", world_.weigh(what), [&] { return "evaluate for task " + std::to_string(what.task_number()); });
   v1::EvaluateReply reply;
   reply.set_ticket(what.ticket());
   reply.set_task_number(what.task_number());
@@ -114,8 +109,8 @@ void node::deliver(std::uint64_t ticket, Reply what) {
   if (found == all.end()) return;
   const auto [who, on_reply] = std::move(found->second);
   all.erase(found);
-  world_.tell("scheduler", who, world_.weigh(what), [&] { return what.GetTypeName() + " " + what.ShortDebugString(); });
-  network_.send("node>" + who, true, [on_reply = on_reply, what = std::move(what)] { on_reply(what); });
+  world_.tell(me_, who, world_.weigh(what), [&] { return what.GetTypeName() + " " + what.ShortDebugString(); });
+  network_.send(me_ + ">" + who, true, [on_reply = on_reply, what = std::move(what)] { on_reply(what); });
   pass(failpoint_id::effect_reply);
 }
 
@@ -137,9 +132,8 @@ void node::notify(std::uint64_t, v1::FinishedNotice what) {
 
 void node::on_transition(const transition& what) {
   // Asked for only when there is a transcript, so nothing of it may count for the hash.
-  world_.remark("scheduler", std::string{what.task_id} + (what.step.empty() ? "" : "/" + std::string{what.step}) + " " +
-                                 std::string{what.from} + " -> " + std::string{what.to} +
-                                 (what.detail.empty() ? "" : " (" + std::string{what.detail} + ")"));
+  world_.remark(me_, std::string{what.task_id} + (what.step.empty() ? "" : "/" + std::string{what.step}) + " " + std::string{what.from} +
+                         " -> " + std::string{what.to} + (what.detail.empty() ? "" : " (" + std::string{what.detail} + ")"));
 }
 
 void node::on_note(note_level level, std::string_view component, std::string_view sentence) {
@@ -155,8 +149,9 @@ void node::post(webhook_post what, std::function<void(status)> done) {
   world_.after(delay, [this, life, lost, unanswered, what = std::move(what), done = std::move(done)] {
     if (!lost && on_post) on_post(what.url, what.body);
     if (life != life_ || !up()) return;
+    // The courier is no part of the core: it dies with the process.
+    if (world_.strikes(failpoint_id::courier_unrecorded)) return die();
     in_process([&] {
-      pass(failpoint_id::courier_unrecorded);
       if (lost || unanswered)
         done(error{v1::ERROR_CODE_UNAVAILABLE, "nobody answers", ""});
       else

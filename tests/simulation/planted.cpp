@@ -17,7 +17,7 @@ constexpr std::uint64_t seeds_at_a_time = 250;
 
 using fault = bool core::planted_faults::*;
 
-constexpr std::array<std::pair<const char*, fault>, 28> all_faults{{
+constexpr std::array<std::pair<const char*, fault>, 33> all_faults{{
     {"act_before_commit", &core::planted_faults::act_before_commit},
     {"forget_fence", &core::planted_faults::forget_fence},
     {"accept_after_recovery", &core::planted_faults::accept_after_recovery},
@@ -46,6 +46,11 @@ constexpr std::array<std::pair<const char*, fault>, 28> all_faults{{
     {"hand_to_drained", &core::planted_faults::hand_to_drained},
     {"forget_checkpoint", &core::planted_faults::forget_checkpoint},
     {"keep_expired_key", &core::planted_faults::keep_expired_key},
+    {"ignore_anchor", &core::planted_faults::ignore_anchor},
+    {"down_is_death", &core::planted_faults::down_is_death},
+    {"forget_to_resend", &core::planted_faults::forget_to_resend},
+    {"drop_when_away", &core::planted_faults::drop_when_away},
+    {"mix_shards", &core::planted_faults::mix_shards},
 }};
 static_assert(sizeof(core::planted_faults) == all_faults.size(), "every planted fault stands here");
 
@@ -56,7 +61,12 @@ bool catch_one(const char* name, fault which, unsigned processes) {
   std::string otherwise;
   for (std::uint64_t from = 1; from <= most_seeds; from += seeds_at_a_time) {
     const auto found = run_seeds(with, from, seeds_at_a_time, false, processes, seeds_at_a_time);
-    const auto caught = std::find_if(found.failed.begin(), found.failed.end(), [](const failed_seed& one) { return one.by_checker; });
+    // What fails without the fault as well shows nothing of it.
+    const auto caught = std::find_if(found.failed.begin(), found.failed.end(), [](const failed_seed& one) {
+      options without;
+      without.seed = one.seed;
+      return one.by_checker && run(without).ok();
+    });
     if (caught != found.failed.end()) {
       std::printf("planted %s: caught by %s at seed %llu\n", name, caught->rule.c_str(), static_cast<unsigned long long>(caught->seed));
       std::fflush(stdout);

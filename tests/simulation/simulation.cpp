@@ -1,18 +1,41 @@
 #include "tests/simulation/simulation.hpp"
 
 #include <exception>
+#include <memory>
 
 #include "store/service_rows.hpp"
 #include "store/task_rows.hpp"
 #include "tests/simulation/clients.hpp"
 #include "tests/simulation/operators.hpp"
+#include "tests/simulation/weather.hpp"
 
 namespace fairlead::simulation {
 
 namespace {
 
-constexpr std::int64_t end_within_us = 400 * second;  // after the last fault; stalls are found long before
-constexpr int most_rounds = 60;                       // of operators who see to what is parked
+constexpr std::int64_t end_within_us = 1'200 * second;  // after the last fault; stalls are found long before
+constexpr std::uint64_t looks_a_second = 4;
+constexpr int most_rounds = 60;  // of operators who see to what is parked
+
+/// One shard with its node, those who use it, and who judges it.
+struct realm {
+  realm(world& in, network& net, services& behind, agents& staff, const ledger& book, const std::vector<v1::WorkflowDefinition>& workflows,
+        const std::vector<agent_site>& sites, std::uint32_t number)
+      : time(in, in.settings.has(concern::skewed_clocks) ? in.hosts.between(-second, 3'600 * second) : 0,
+             in.hosts.between(1, 1'000'000) * second + in.hosts.between(0, 999)),
+        judge(in, time, book, workflows),
+        home(in, net, staff, judge, time, number),
+        submitters(in, net, home, judge, workflows, number == 0 ? "t" : "u"),
+        people(in, home, behind, judge, submitters, sites) {
+    judge.connect(staff, home.reads(), number);
+  }
+
+  host_clock time;
+  checker judge;
+  node home;
+  clients submitters;
+  operators people;
+};
 
 /// Everything of one run, put together.
 class scene {
@@ -23,13 +46,22 @@ class scene {
         services_(world_, ledger_),
         sites_(make_sites(world_)),
         workflows_(make_workflows(world_, sites_)),
-        agents_(world_, network_, services_, sites_, what.planted),
-        checker_(world_, ledger_, workflows_),
-        node_(world_, network_, agents_, checker_),
-        clients_(world_, network_, node_, checker_, workflows_),
-        operators_(world_, node_, services_, checker_, clients_, sites_) {
-    agents_.connect(node_, checker_);
-    checker_.connect(agents_, node_.reads());
+        agents_(world_, services_, sites_, what.planted) {
+    // Tasks of both carry the same numbers, and their steps the same attempts.
+    const auto two = world_.hosts.chance(300);
+    const std::uint32_t shards = two && what.has(concern::second_shard) ? 2 : 1;
+    std::vector<agents::shard*> homes;
+    std::vector<checker*> judges;
+    std::vector<host_clock*> clocks;
+    for (std::uint32_t i = 0; i < shards; ++i) {
+      realms_.push_back(std::make_unique<realm>(world_, network_, services_, agents_, ledger_, workflows_, sites_, i));
+      homes.push_back(&realms_.back()->home);
+      judges.push_back(&realms_.back()->judge);
+      clocks.push_back(&realms_.back()->time);
+    }
+    agents_.connect(std::move(homes), std::move(judges), realms_.front()->time);
+    weather_ = std::make_unique<weather>(world_, agents_, std::move(clocks));
+    if (shards > 1) world_.count("runs with two shards");
   }
 
   void run() {
@@ -37,42 +69,36 @@ class scene {
     network_.set_rates(luck.below(60), luck.below(60), luck.below(120));
     const auto trouble_us = luck.between(6, 25) * second;
     for (const auto& one : workflows_) world_.remark("plan", one.ShortDebugString());
-    node_.start();
+    for (auto& one : realms_) one->home.start();
     agents_.start_remote();
-    clients_.begin(trouble_us);
-    operators_.begin(trouble_us);
-    jump_clocks(trouble_us);
-    look_for_absent();
+    for (auto& one : realms_) {
+      one->submitters.begin(trouble_us);
+      one->people.begin(trouble_us);
+    }
+    weather_->begin(trouble_us);
+    look_around();
     while (world_.step(trouble_us)) {
     }
     world_.end_trouble();
+    agents_.heal();
     world_.remark("fate", "makes no more trouble");
     calm(world_.operators.chance(500));
   }
 
   void report(verdict& out) {
     world_.report(out);
-    out.orders = operators_.orders();
+    for (const auto& one : realms_) out.orders += one->people.orders();
   }
 
  private:
-  void jump_clocks(std::int64_t until_us) {
-    if (!world_.clocks.chance(400)) return;
-    const auto jumps = 1 + world_.clocks.below(3);
-    for (std::uint64_t i = 0; i < jumps; ++i) {
-      const auto forward = world_.clocks.chance(600);
-      const auto by_ms = forward ? world_.clocks.between(1, 40'000) : -world_.clocks.between(1, 2'000);
-      world_.after(world_.clocks.between(0, until_us), [this, by_ms] {
-        if (!world_.strikes(concern::clock_jumps, world_.clocks, 1'000)) return;
-        world_.tell("fate", "", static_cast<std::uint64_t>(by_ms), [&] { return "sets the clock by " + std::to_string(by_ms) + " ms"; });
-        world_.jump(by_ms);
-      });
+  void look_around() {
+    for (auto& one : realms_) {
+      if (!one->home.serves()) continue;
+      const auto view = one->home.reads().read();
+      if (++looks_ % looks_a_second == 0) one->judge.look_for_absent(one->home.epoch(), *view);
+      if (one->home.at_rest()) one->judge.look_for_unsent(one->home.epoch(), *view);
     }
-  }
-
-  void look_for_absent() {
-    if (node_.up()) checker_.look_for_absent(node_.epoch(), *node_.reads().read());
-    world_.after(second, [this] { look_for_absent(); });
+    world_.after(second / looks_a_second, [this] { look_around(); });
   }
 
   /// The faults are over: whatever lives gets on, and what a person holds or parked is seen to.
@@ -83,24 +109,34 @@ class scene {
       const auto until = world_.now_us() + 2 * second;
       while (world_.step(until)) {
       }
-      const auto view = node_.reads().read();
-      checker_.progress(*view);
-      operators_.let_go();
-      const auto waiting = waiting_for(*view);
-      if (waiting == 0 && quiet(*view) && !absence_told_of(*view)) {
-        if (!resolves || !any_parked(*view)) break;
-        if (++round > most_rounds) world::broken("unresolvable", "operators cannot bring " + any_parked_id(*view) + " to an end");
-        operators_.resolve(round);
+      auto rests = true;
+      auto parked = std::string{};
+      for (auto& one : realms_) {
+        const auto view = one->home.reads().read();
+        one->judge.progress(*view);
+        one->people.let_go();
+        rests = rests && waiting_for(*one, *view) == 0 && quiet(*one, *view) && !absence_told_of(*view);
+        if (parked.empty()) parked = any_parked_id(*one, *view);
       }
+      if (!rests) continue;
+      if (!resolves || parked.empty()) break;
+      if (++round > most_rounds) world::broken("unresolvable", "operators cannot bring " + parked + " to an end");
+      for (auto& one : realms_) one->people.resolve(round);
     }
-    const auto view = node_.reads().read();
-    if (absence_told_of(*view)) world::broken("stale_alert", "an agent is said to be absent, and all of them are there");
-    if (!clients_.satisfied()) world::broken("stalled", "a submission is not answered");
-    if (!quiet(*view)) world::broken("stalled", "the node does not come to rest, or status events are not delivered");
-    checker_.at_end(*view);
+    for (auto& one : realms_) {
+      const auto view = one->home.reads().read();
+      if (absence_told_of(*view)) world::broken("stale_alert", "an agent is said to be absent, and all of them are there");
+      if (!one->submitters.satisfied()) world::broken("stalled", "a submission is not answered");
+      if (!one->home.settled()) world::broken("stalled", "the node does not come to rest");
+      if (view->count(store::table::outbox) != 0) world::broken("stalled", "status events are not delivered");
+      if (!agents_.all_told()) world::broken("stalled", "an agent is not rid of an outcome");
+      one->judge.at_end(*view);
+    }
   }
 
-  bool quiet(const store::snapshot& view) const { return clients_.satisfied() && node_.settled() && view.count(store::table::outbox) == 0; }
+  bool quiet(const realm& of, const store::snapshot& view) const {
+    return of.submitters.satisfied() && of.home.settled() && view.count(store::table::outbox) == 0 && agents_.all_told();
+  }
 
   /// What a start finds of that is not taken back at once.
   static bool absence_told_of(const store::snapshot& view) {
@@ -114,9 +150,9 @@ class scene {
   }
 
   /// Tasks that are neither over nor in the hands of a person.
-  std::size_t waiting_for(const store::snapshot& view) const {
+  static std::size_t waiting_for(const realm& of, const store::snapshot& view) {
     std::size_t out = 0;
-    for (const auto& [number, seen] : checker_.seen()) {
+    for (const auto& [number, seen] : of.judge.seen()) {
       const auto record = store::load_task(view, number);
       if (!record.ok() || !*record || store::is_finished((*record)->state()) || (*record)->parked()) continue;
       ++out;
@@ -124,14 +160,13 @@ class scene {
     return out;
   }
 
-  std::string any_parked_id(const store::snapshot& view) const {
-    for (const auto& [number, seen] : checker_.seen()) {
+  static std::string any_parked_id(const realm& of, const store::snapshot& view) {
+    for (const auto& [number, seen] : of.judge.seen()) {
       const auto record = store::load_task(view, number);
       if (record.ok() && *record && (*record)->parked()) return (*record)->id() + " (" + (*record)->parked_reason() + ")";
     }
     return {};
   }
-  bool any_parked(const store::snapshot& view) const { return !any_parked_id(view).empty(); }
 
   world world_;
   network network_;
@@ -140,10 +175,9 @@ class scene {
   std::vector<agent_site> sites_;
   std::vector<v1::WorkflowDefinition> workflows_;
   agents agents_;
-  checker checker_;
-  node node_;
-  clients clients_;
-  operators operators_;
+  std::vector<std::unique_ptr<realm>> realms_;
+  std::unique_ptr<weather> weather_;
+  std::uint64_t looks_ = 0;
 };
 
 }  // namespace

@@ -1,11 +1,12 @@
 #pragma once
-// The simulator: one seed is one run of a whole shard in a world of its own, and the same seed is always the same run.
+// The simulator: one seed is one run of one or two whole shards in a world of its own, and the same seed is always the same run.
 //
-// What is real: the shells that production runs (scheduler with its registry, supervisor, agent_host, alert book, workflow catalog), the core, the declarative
-// engine, the store's twin in memory. What is not: time (world.hpp), the network, the disk and the death of processes (node.hpp), agents'
-// processes (agents.hpp), the services behind them (services.hpp), clients and operators (clients.hpp, operators.hpp), the expression
-// worker (node_ports.cpp). Everything in it goes wrong at some rate: messages are late, lost, doubled, overtaken; processes die at every
-// named failpoint (failpoints.hpp), unsynced writes with them; agents are slow, fail, answer late, twice or never; clocks jump.
+// What is real: the shells that production runs (scheduler with its registry, supervisor, agent_host, agent_links, alert book, workflow
+// catalog), the core, the declarative engine, the store's twin in memory. What is not: time (world.hpp, clocks.hpp), links between hosts
+// (link.hpp), the disk and the death of processes (node.hpp), agents' processes (agents.hpp), the services behind them (services.hpp), clients
+// and operators (clients.hpp, operators.hpp), the expression worker (node_ports.cpp). Everything in it goes wrong at some rate: links are cut and
+// frozen, requests are late, lost, doubled, overtaken; processes die at every named failpoint (failpoints.hpp), unsynced writes with them, or
+// single actors of theirs; agents are slow, fail, answer late, twice or never; each host's clock shows something else, and jumps (weather.hpp).
 //
 // A run has three parts. Up to `trouble_ms` of simulated time everything above happens while tasks, made from generated workflows
 // (workflows.hpp), come in. Then the faults stop, and whatever lives has to get on. In half of the seeds operators then see to what is parked,
@@ -48,8 +49,13 @@ enum class concern : std::uint8_t {
   breakers,       // services that are down or slow for a while
   limits,
   labels,
-  drains,   // instances that take no more, by themselves or because an operator says so
-  absence,  // agents that come late
+  drains,         // instances that take no more, by themselves or because an operator says so
+  absence,        // agents that come late
+  cut_links,      // nothing gets through between an agent and a shard, both ways or one way
+  frozen_links,   // nothing gets through for a while, and then all at once
+  lone_crashes,   // an actor dies and its process lives on: the core of a shard, or an agent
+  skewed_clocks,  // hosts whose wall clocks differ, and drift
+  second_shard,   // whose tasks carry the same numbers and whose agents are the same
   count
 };
 const char* concern_name(concern which);

@@ -37,6 +37,11 @@ const char* concern_name(concern which) {
     case concern::labels: return "labels";
     case concern::drains: return "drains";
     case concern::absence: return "absence";
+    case concern::cut_links: return "cut_links";
+    case concern::frozen_links: return "frozen_links";
+    case concern::lone_crashes: return "lone_crashes";
+    case concern::skewed_clocks: return "skewed_clocks";
+    case concern::second_shard: return "second_shard";
     case concern::count: break;
   }
   return "?";
@@ -45,14 +50,12 @@ const char* concern_name(concern which) {
 bool world::step(std::int64_t until_us) {
   if (queue_.empty() || queue_.top().at_us > until_us) {
     now_us_ = std::max(now_us_, until_us);
-    look_at_wall();
     return false;
   }
   // The entry must leave the queue before it runs: it may add others.
   auto next = std::move(const_cast<entry&>(queue_.top()));
   queue_.pop();
   now_us_ = std::max(now_us_, next.at_us);
-  look_at_wall();
   ++events_;
   next.what();
   return true;

@@ -33,7 +33,7 @@ struct rule_broken {
   bool by_checker = true;
 };
 
-class world final : public clock {
+class world {
  public:
   explicit world(const options& what)
       : settings(what),
@@ -46,24 +46,17 @@ class world final : public clock {
         shapes(what.seed, 7),
         clocks(what.seed, 8),
         profiles(what.seed, 9),
-        handlers(what.seed, 10) {}
+        handlers(what.seed, 10),
+        links(what.seed, 11),
+        hosts(what.seed, 12) {}
 
   // ---- time ----
 
-  /// The wall clock, which jumps. All processes share one machine's.
-  moment now() const override { return from_unix_ms(start_ms + now_us_ / millisecond + wall_offset_ms_); }
-  /// Time that only moves forward; timers run on it.
+  /// The true time, which no process knows; timers run on it.
   std::int64_t now_us() const noexcept { return now_us_; }
-  /// How often the wall clock has been set.
+  /// How often the wall clock of a shard has been set (clocks.hpp): rules that compare moments by it are judged only while nobody does that.
   std::uint64_t clock_settings() const noexcept { return clock_settings_; }
-  /// The latest the wall clock has ever shown: a lease that it has passed is over, also when the clock is set back afterwards.
-  std::int64_t latest_wall_ms() const { return latest_wall_ms_; }
-
-  void jump(std::int64_t by_ms) {
-    wall_offset_ms_ += by_ms;
-    ++clock_settings_;
-    look_at_wall();
-  }
+  void note_clock_setting() { ++clock_settings_; }
 
   void after(std::int64_t delay_us, std::function<void()> what) {
     queue_.push({now_us_ + std::max<std::int64_t>(delay_us, 0), next_order_++, std::move(what)});
@@ -120,6 +113,8 @@ class world final : public clock {
   random_stream clocks;
   random_stream profiles;  // what agents promise and are limited to, and when their services are bad
   random_stream handlers;  // what they do besides asking their services
+  random_stream links;     // between agents and shards
+  random_stream hosts;     // their clocks, and which of their actors dies alone
 
   static constexpr std::int64_t start_ms = 1'700'000'000'000;
 
@@ -130,13 +125,10 @@ class world final : public clock {
     std::function<void()> what;
     bool operator<(const entry& other) const { return std::pair{at_us, order} > std::pair{other.at_us, other.order}; }
   };
-  void look_at_wall() { latest_wall_ms_ = std::max(latest_wall_ms_, to_unix_ms(now())); }
   void line(std::string_view who, std::string_view whom, std::string text);
 
   std::int64_t now_us_ = 0;
-  std::int64_t wall_offset_ms_ = 0;
   std::uint64_t clock_settings_ = 0;
-  std::int64_t latest_wall_ms_ = start_ms;
   std::uint64_t next_order_ = 0;
   std::uint64_t events_ = 0;
   std::priority_queue<entry> queue_;

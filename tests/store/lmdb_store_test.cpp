@@ -100,6 +100,38 @@ TEST_F(lmdb, keeps_everything_over_a_close_and_an_opening) {
   EXPECT_TRUE(it->commit({with_row(2, epoch + 1, "b", "next")}).ok());
 }
 
+TEST_F(lmdb, is_one_shard_of_one_cluster_for_ever) {
+  EXPECT_EQ(*open()->claim_shard(1, 4, "first"), "first");
+  EXPECT_EQ(*open()->claim_shard(1, 4, "second"), "first");
+  const auto another = open()->claim_shard(2, 4, "third");
+  ASSERT_FALSE(another.ok());
+  EXPECT_TRUE(says(another.failure(), "is shard 1 of 4")) << another.failure().sentence;
+  const auto of_more = open()->claim_shard(1, 5, "third");
+  ASSERT_FALSE(of_more.ok());
+  EXPECT_EQ(of_more.failure().code, v1::ERROR_CODE_INVALID_ARGUMENT);
+}
+
+TEST_F(lmdb, that_held_tasks_before_there_were_shards_is_the_only_one) {
+  {
+    const auto it = open();
+    batch one;
+    one.epoch = *it->raise_epoch();
+    one.sequence = 1;
+    one.put(table::task_id, keys::task_id(default_namespace, "t1"), "a tombstone");
+    ASSERT_TRUE(it->commit({one}).ok());
+  }
+  EXPECT_FALSE(open()->claim_shard(0, 2, "id").ok());
+  EXPECT_EQ(*open()->claim_shard(0, 1, "id"), "id");
+}
+
+TEST_F(lmdb, with_a_damaged_identity_is_refused) {
+  EXPECT_TRUE(open()->claim_shard(0, 1, "id").ok());
+  plant(table::meta, keys::meta(meta::shard_row), "nonsense");
+  const auto claimed = open()->claim_shard(0, 1, "id");
+  ASSERT_FALSE(claimed.ok());
+  EXPECT_EQ(claimed.failure().code, v1::ERROR_CODE_CORRUPT);
+}
+
 TEST_F(lmdb, counts_boots_durably) {
   EXPECT_EQ(*open()->raise_boot(), 1u);
   EXPECT_EQ(*open()->raise_boot(), 2u);

@@ -1,0 +1,33 @@
+#pragma once
+// What is wrong with a request as a whole, before anyone is asked. Whether it fits a task or an agent only a shard can say. Pure; no CAF.
+
+#include <optional>
+
+#include "messages/api.pb.h"
+#include "messages/error.hpp"
+#include "messages/node.pb.h"
+
+namespace fairlead {
+
+std::optional<error> check_request(const v1::SubmitRequest& what);
+std::optional<error> check_request(const v1::StatesRequest& what);
+std::optional<error> check_request(const v1::TaskListRequest& what);
+std::optional<error> check_request(const v1::TaskShowRequest& what);
+std::optional<error> check_request(const v1::WatchRequest& what);
+std::optional<error> check_request(const v1::DeployRequest& what);
+std::optional<error> check_request(const v1::WorkflowListRequest& what);
+std::optional<error> check_request(const v1::WorkflowShowRequest& what);
+std::optional<error> check_request(const v1::StatusRequest& what);
+std::optional<error> check_request(const v1::OperateRequest& what);
+std::optional<error> check_request(const v1::AlertListRequest& what);
+std::optional<error> check_request(const v1::AlertShowRequest& what);
+std::optional<error> check_request(const v1::AlertAckRequest& what);
+std::optional<error> check_request(const v1::BrakeReleaseRequest& what);
+std::optional<error> check_request(const v1::RepliesRequest& what);
+std::optional<error> check_request(const v1::DoctorRequest& what);
+std::optional<error> check_request(const v1::AgentOperateRequest& what);
+std::optional<error> check_request(const v1::RegisterAgent& what);
+std::optional<error> check_request(const v1::InspectRequest& what);
+std::optional<error> check_request(const v1::NodeOperateRequest& what);
+
+}  // namespace fairlead

@@ -1,0 +1,48 @@
+#pragma once
+// Which client wants to be told of the end of which task, where the shard knows only this gateway. Best effort, as all notices are: bounded, and
+// gone with the gateway. No CAF; a client is a number that the gateway gives it.
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "messages/api.pb.h"
+
+namespace fairlead {
+
+class gateway_relays {
+ public:
+  explicit gateway_relays(std::size_t most = 100'000) : most_(most) {}
+
+  /// The last one who asks is told; beyond the bound the task that was asked for first is forgotten.
+  void add(const std::string& task, std::uint64_t client);
+  /// Its submission was refused.
+  void forget_task(const std::string& task, std::uint64_t client);
+  /// It is gone.
+  void forget_client(std::uint64_t client);
+
+  /// What each client is to be told. A task that has ended is forgotten, one that is parked may still end.
+  std::map<std::uint64_t, v1::FinishedNotice> take(const v1::FinishedNotice& notice);
+
+  std::size_t size() const noexcept { return tasks_.size(); }
+  bool knows_client(std::uint64_t client) const { return of_client_.count(client) != 0; }
+
+ private:
+  struct asked {
+    std::uint64_t client = 0;
+    std::list<std::string>::iterator place;
+  };
+  void erase(std::unordered_map<std::string, asked>::iterator which);
+
+  std::size_t most_;
+  std::list<std::string> order_;  // oldest first
+  std::unordered_map<std::string, asked> tasks_;
+  std::unordered_map<std::uint64_t, std::unordered_set<std::string>> of_client_;
+};
+
+}  // namespace fairlead

@@ -1,0 +1,141 @@
+// Which agent instances a Scheduler knows: they register, go away, and come back.
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "actors/agent_answers.hpp"
+#include "actors/core/task.hpp"
+#include "actors/core/task_record.hpp"
+#include "actors/scheduler.hpp"
+
+namespace fairlead {
+
+namespace {
+
+error of_another_shard(std::uint32_t meant, std::uint32_t here) {
+  return {v1::ERROR_CODE_UNAVAILABLE, "this is the Scheduler of shard " + std::to_string(here) + ", not of shard " + std::to_string(meant),
+          "the nodes tell each other where shards are; it is tried again"};
+}
+
+error stale(const std::string& instance, std::uint64_t said, std::uint64_t known) {
+  return {v1::ERROR_CODE_CONFLICT,
+          "agent instance " + instance + " is known with incarnation " + std::to_string(known) + ", and now registers with " +
+              std::to_string(said) + ", which is older",
+          "give the node that it runs on another name, or give it back the data folder that counts the starts of the node of this name"};
+}
+
+error no_room() {
+  return {v1::ERROR_CODE_OVERLOADED, std::to_string(max_instances) + " agent instances are known, and no more are taken",
+          "names of nodes and agents that are never used again are forgotten when the shard starts anew"};
+}
+
+}  // namespace
+
+v1::AgentWelcome scheduler::add_agent(const v1::RegisterAgent& what, bool reconnected) {
+  v1::AgentWelcome welcome;
+  welcome.set_shard(limits_.shard);
+  welcome.set_epoch(epoch_);
+  welcome.set_revision(what.revision());
+  const auto refuse = [&welcome](const error& why) {
+    *welcome.mutable_error() = why.to_proto();
+    return welcome;
+  };
+  if (what.shard() != limits_.shard && !faults_.mix_shards) {
+    misdirected();
+    return refuse(of_another_shard(what.shard(), limits_.shard));
+  }
+  if (const auto wrong = check_registration(what)) {
+    misdirected();
+    return refuse(*wrong);
+  }
+  const auto before = slots_.find(what.instance());
+  const auto arrival = slots_.add(what);
+  if (arrival == registry::arrival::stale) return refuse(stale(what.instance(), what.incarnation(), before->incarnation));
+  if (arrival == registry::arrival::refused) return refuse(no_room());
+  if (arrival == registry::arrival::outdated) {
+    welcome.set_revision(before->revision);
+    welcome.set_held(before->held);
+    return welcome;
+  }
+  // What has not left yet was meant for the process that is gone; its successor must not take it up as well.
+  if (arrival == registry::arrival::replaced) {
+    gathering_.performs.erase(what.instance());
+    for (auto& sent : sent_) sent.after.performs.erase(what.instance());
+  }
+  if (slots_.limits_changed()) count_limits_anew(what.agent());
+  // One that is there and merely says anew what part of its capacity is the shard's has lost nothing, and that is said every second; also with
+  // the same part, for as long as the shard holds more than that and others wait for it.
+  const auto about_its_part = before && (before->capacity != what.capacity() || before->held > what.capacity());
+  const auto nothing_lost = arrival == registry::arrival::same && !reconnected && !before->away && about_its_part;
+  if (!nothing_lost) arrived(what.instance(), what.incarnation());
+  serve_waiting();
+  if (const auto now = slots_.find(what.instance())) welcome.set_held(now->held);
+  return welcome;
+}
+
+/// Records may know this process of it, or an earlier one: also when the name is new to this Scheduler.
+void scheduler::arrived(const std::string& instance, std::uint64_t incarnation) {
+  std::vector<std::uint64_t> holders;
+  for (const auto& [number, task] : live_) {
+    const auto& steps = task->record.steps();
+    if (std::any_of(steps.begin(), steps.end(), [&](const auto& one) { return core::attempt_out(one) && one.instance() == instance; }))
+      holders.push_back(number);
+  }
+  std::sort(holders.begin(), holders.end());
+  for (const auto number : holders) {
+    sent_again_ = true;
+    if (auto* task = load(number)) apply(*task, core::agent_returned{instance, incarnation});
+    if (fatal_) return;
+    flush_if_large();
+  }
+}
+
+/// What was to be sent again may have ended in the same batch: its agent must not be asked for it any more.
+void scheduler::drop_overtaken() {
+  const auto overtaken = [this](const v1::Perform& what) {
+    const auto* task = find(what.task_number());
+    if (task == nullptr) return true;
+    const auto& step = task->record.steps(static_cast<int>(what.step()));
+    return !core::attempt_out(step) || step.direction() != what.direction() || core::attempt_of(step, what.direction()) != what.attempt();
+  };
+  for (auto& [instance, batch] : gathering_.performs) {
+    auto& items = *batch.mutable_items();
+    items.erase(std::remove_if(items.begin(), items.end(), overtaken), items.end());
+  }
+  std::erase_if(gathering_.performs, [](const auto& one) { return one.second.items().empty(); });
+}
+
+void scheduler::count_limits_anew(const std::string& agent) {
+  for (const auto& [number, task] : live_) {
+    if (!core::any_attempt_out(task->record)) continue;
+    apply(*task, core::limits_changed{agent});
+    if (fatal_) return;
+  }
+}
+
+void scheduler::agent_away(const std::string& instance, std::uint64_t incarnation, const std::string& why) {
+  if (!slots_.set_away(instance, incarnation)) return;
+  world_.log->on_note(note_level::warning, "scheduler",
+                      "agent instance " + instance + " is away (" + why + "): it gets nothing until it registers again");
+  if (!faults_.down_is_death) return;
+  std::vector<std::uint64_t> holders;
+  for (const auto& [number, task] : live_) holders.push_back(number);
+  std::sort(holders.begin(), holders.end());
+  for (const auto number : holders)
+    if (auto* task = load(number)) apply(*task, core::agent_replaced{instance, incarnation + 1});
+}
+
+std::uint64_t scheduler::wanted_of(const std::string& instance) const {
+  const auto found = slots_.find(instance);
+  return found ? found->held + found->waiting : 0;
+}
+
+/// A batch of another shard may name tasks of this one; and only who has registered is answered.
+bool scheduler::makes_sense(std::uint32_t shard, const std::string& instance, std::uint64_t incarnation) {
+  if ((shard == limits_.shard || faults_.mix_shards) && slots_.incarnation_of(instance) == incarnation) return true;
+  misdirected();
+  return false;
+}
+
+}  // namespace fairlead

@@ -1,0 +1,107 @@
+// What an operator does to a node as a whole.
+
+#include <memory>
+
+#include "app/cli_json.hpp"
+#include "app/cli_operator_name.hpp"
+#include "app/cli_table.hpp"
+#include "app/console_commands.hpp"
+#include "app/console_views.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+struct node_words {
+  std::string node;
+  std::string by;
+  std::string reason;
+  std::string level;
+};
+
+v1::NodeOperateRequest request_of(v1::NodeVerb verb, const node_words& words) {
+  v1::NodeOperateRequest out;
+  out.set_verb(verb);
+  out.set_node(words.node);
+  out.set_who(operator_name(words.by));
+  out.set_reason(words.reason);
+  out.set_log_level(words.level);
+  return out;
+}
+
+result<v1::NodeOperateReply> operate(client& to, v1::NodeVerb verb, const node_words& words) {
+  if (!words.node.empty()) {
+    const auto known = to.status_of_node({});
+    if (!known) return known.failure();
+    if (const auto checked = check_node(*known, words.node); !checked) return checked.failure();
+  }
+  return to.operate_node(request_of(verb, words));
+}
+
+std::string name_of(const v1::NodeOperateReply& reply, const node_words& words) { return reply.node().empty() ? words.node : reply.node(); }
+
+void add_words(CLI::App& command, cli_context& context, node_words& words) {
+  command.add_option("--reason", words.reason, "Why, for the node's log")->type_name("TEXT");
+  add_operator_option(command, words.by);
+  add_client_options(command, context);
+}
+
+void add_node_verb(CLI::App& group, cli_context& context, const char* name, const char* help, v1::NodeVerb verb) {
+  auto* command = group.add_subcommand(name, help);
+  auto words = std::make_shared<node_words>();
+  // Named always: one who drains the wrong node by leaving out a word takes work from a whole machine.
+  command->add_option("NODE", words->node, "Name of the node")->required();
+  add_words(*command, context, *words);
+  const bool drain = verb == v1::NODE_VERB_DRAIN;
+  command->callback([&context, words, verb, drain] {
+    run_request(
+        context, [&](client& to) { return operate(to, verb, *words); },
+        [&](const v1::NodeOperateReply& reply) {
+          json_writer out;
+          out.begin_object().key("node").string(name_of(reply, *words)).key("state").string(drain ? "draining" : "resumed");
+          return out.key("held").number(reply.held()).end_object().text();
+        },
+        [&](const v1::NodeOperateReply& reply) {
+          const auto node = printable(name_of(reply, *words));
+          if (!drain) return "The agents of node " + node + " get work again.\n";
+          return "The agents of node " + node + " finish what they hold, " + std::to_string(reply.held()) + " in all, and get no more.\n";
+        });
+  });
+}
+
+void add_level(CLI::App& group, cli_context& context) {
+  auto* command = group.add_subcommand("level", "Set what a node writes into its log, until it ends");
+  auto words = std::make_shared<node_words>();
+  command->add_option("LEVEL", words->level, "The least that is written")
+      ->required()
+      ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
+  command->add_option("NODE", words->node, "Name of a node (default: the one that is asked)");
+  add_words(*command, context, *words);
+  command->callback([&context, words] {
+    run_request(
+        context, [&](client& to) { return operate(to, v1::NODE_VERB_LOG_LEVEL, *words); },
+        [&](const v1::NodeOperateReply& reply) {
+          json_writer out;
+          out.begin_object().key("node").string(name_of(reply, *words)).key("log_level").string(words->level);
+          return out.key("before").string(reply.before()).end_object().text();
+        },
+        [&](const v1::NodeOperateReply& reply) {
+          return "Node " + printable(name_of(reply, *words)) + " logs from " + words->level + " on; until now it was " +
+                 printable(reply.before()) + ".\n";
+        });
+  });
+}
+
+}  // namespace
+
+void add_console_actions(CLI::App& app, cli_context& context) {
+  auto* node = app.add_subcommand("node", "Drain a node's agents, or give them work again");
+  node->require_subcommand(1);
+  add_node_verb(*node, context, "drain", "Have the agents of a node finish what they hold and take no more", v1::NODE_VERB_DRAIN);
+  add_node_verb(*node, context, "resume", "Give the agents of a drained node work again", v1::NODE_VERB_RESUME);
+  auto* log = app.add_subcommand("log", "The log of a node");
+  log->require_subcommand(1);
+  add_level(*log, context);
+}
+
+}  // namespace fairlead::app
