@@ -1,6 +1,7 @@
 #include "actors/agent_links.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace fairlead {
 
@@ -79,7 +80,7 @@ void agent_links::acknowledged(const v1::BeaconAck& what, moment now) {
 }
 
 void agent_links::drain(bool on) {
-  draining_ = on;
+  if (std::exchange(draining_, on) == on) return;  // whoever waits for the end of a drain asks again and again
   for (auto& [shard, one] : links_) one.stale = one.stale || one.routed;
 }
 

@@ -78,6 +78,14 @@ template <>
 struct reply_to<v1::AgentOperateRequest> {
   using type = v1::AgentOperateReply;
 };
+template <>
+struct reply_to<v1::InspectRequest> {
+  using type = v1::InspectReply;
+};
+template <>
+struct reply_to<v1::NodeOperateRequest> {
+  using type = v1::NodeOperateReply;
+};
 template <class Request>
 using reply_of = typename reply_to<Request>::type;
 

@@ -121,17 +121,22 @@ void gateway_shell::ask_node(const std::string& node, Request what, promise_of<R
           [promise, absent](const caf::error&) mutable { promise.deliver(refusal<Reply>(absent)); });
 }
 
-caf::result<v1::InspectReply> gateway_shell::inspect(v1::InspectRequest& what) {
+template <class Request>
+std::optional<caf::result<reply_of<Request>>> gateway_shell::not_here(Request& what) {
+  using reply = reply_of<Request>;
   if (const auto why = check_request(what)) {
     ++refused_;
-    return refusal<v1::InspectReply>(*why);
+    return caf::result<reply>{refusal<reply>(*why)};
   }
-  if (!what.node().empty() && what.node() != setup_.node) {
-    auto promise = self_->make_response_promise<v1::InspectReply>();
-    const auto node = what.node();
-    ask_node(node, std::move(what), promise);
-    return promise;
-  }
+  if (what.node().empty() || what.node() == setup_.node) return std::nullopt;
+  auto promise = self_->make_response_promise<reply>();
+  const auto node = what.node();
+  ask_node(node, std::move(what), promise);
+  return caf::result<reply>{promise};
+}
+
+caf::result<v1::InspectReply> gateway_shell::inspect(v1::InspectRequest& what) {
+  if (auto answer = not_here(what)) return std::move(*answer);
   v1::InspectReply out;
   out.set_node(setup_.node);
   if (setup_.tree != nullptr)
@@ -142,16 +147,7 @@ caf::result<v1::InspectReply> gateway_shell::inspect(v1::InspectRequest& what) {
 }
 
 caf::result<v1::NodeOperateReply> gateway_shell::operate_node(v1::NodeOperateRequest& what) {
-  if (const auto why = check_request(what)) {
-    ++refused_;
-    return refusal<v1::NodeOperateReply>(*why);
-  }
-  if (!what.node().empty() && what.node() != setup_.node) {
-    auto promise = self_->make_response_promise<v1::NodeOperateReply>();
-    const auto node = what.node();
-    ask_node(node, std::move(what), promise);
-    return promise;
-  }
+  if (auto answer = not_here(what)) return std::move(*answer);
   if (!setup_.operate)
     return refusal<v1::NodeOperateReply>({v1::ERROR_CODE_UNAVAILABLE, "nothing can be done to node " + setup_.node, "see its log"});
   auto promise = self_->make_response_promise<v1::NodeOperateReply>();

@@ -67,29 +67,22 @@ caf::result<v1::SubmitReply> gateway_shell::submit(v1::SubmitRequest& what) {
   return promise;
 }
 
-caf::result<v1::StatesReply> gateway_shell::states(v1::StatesRequest& what) {
-  if (const auto why = refuse(what)) return refusal<v1::StatesReply>(*why);
+template <class Request>
+caf::result<reply_of<Request>> gateway_shell::by_ids(Request& what) {
+  using reply = reply_of<Request>;
+  if (const auto why = refuse(what)) return refusal<reply>(*why);
   if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
-  auto promise = self_->make_response_promise<v1::StatesReply>();
+  auto promise = self_->make_response_promise<reply>();
   auto cut = cut_by_shard(what, routes_.count());
-  asks_.ask_each<v1::StatesRequest>(std::move(cut.parts), answer_limit,
-                                    [what, promise, positions = std::move(cut.positions)](std::vector<v1::StatesReply> answers) mutable {
-                                      promise.deliver(put_together(what, positions, std::move(answers)));
-                                    });
+  asks_.ask_each<Request>(std::move(cut.parts), answer_limit,
+                          [what, promise, positions = std::move(cut.positions)](std::vector<reply> answers) mutable {
+                            promise.deliver(put_together(what, positions, std::move(answers)));
+                          });
   return promise;
 }
 
-caf::result<v1::OperateReply> gateway_shell::operate(v1::OperateRequest& what) {
-  if (const auto why = refuse(what)) return refusal<v1::OperateReply>(*why);
-  if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
-  auto promise = self_->make_response_promise<v1::OperateReply>();
-  auto cut = cut_by_shard(what, routes_.count());
-  asks_.ask_each<v1::OperateRequest>(std::move(cut.parts), answer_limit,
-                                     [what, promise, positions = std::move(cut.positions)](std::vector<v1::OperateReply> answers) mutable {
-                                       promise.deliver(put_together(what, positions, std::move(answers)));
-                                     });
-  return promise;
-}
+caf::result<v1::StatesReply> gateway_shell::states(v1::StatesRequest& what) { return by_ids(what); }
+caf::result<v1::OperateReply> gateway_shell::operate(v1::OperateRequest& what) { return by_ids(what); }
 
 caf::result<v1::TaskListReply> gateway_shell::list(v1::TaskListRequest& what) {
   if (const auto why = refuse(what)) return refusal<v1::TaskListReply>(*why);

@@ -106,6 +106,10 @@ class gateway_shell {
     return at(core::shard_of_task(what.id(), routes_.count()), what, limit);
   }
 
+  /// Tasks by their ids: cut by shard, asked at once, put together in the order of the request.
+  template <class Request>
+  caf::result<reply_of<Request>> by_ids(Request& what);
+
   /// What all shards know alike: one of this node's, else the first that answers.
   template <class Request>
   caf::result<reply_of<Request>> from_any(Request& what) {
@@ -163,6 +167,9 @@ class gateway_shell {
   void ask_replies(std::shared_ptr<const v1::RepliesRequest> what, std::int64_t wait_ms, promise_of<v1::RepliesReply> promise);
   void page_alerts(std::shared_ptr<alert_page> page);
   void complete_status(const std::shared_ptr<status_round>& round);
+  /// The answer to a request about a node that makes no sense, or that is about another one and was passed on; nullopt: it is about this one.
+  template <class Request>
+  std::optional<caf::result<reply_of<Request>>> not_here(Request& what);
   /// Finds the gateway of another node by its name and asks it.
   template <class Request, class Reply>
   void ask_node(const std::string& node, Request what, promise_of<Reply> promise);

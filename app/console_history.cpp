@@ -10,22 +10,14 @@
 #include <fstream>
 #include <system_error>
 
+#include "app/write_all.hpp"
+
 namespace fairlead::app {
 
 namespace {
 
 /// Written anew once it holds twice as many lines as are read.
 constexpr std::size_t rewritten_at = 2 * console_history::most_lines;
-
-bool write_all(int fd, const std::string& text) {
-  for (std::size_t done = 0; done < text.size();) {
-    const auto wrote = ::write(fd, text.data() + done, text.size() - done);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return false;
-    done += static_cast<std::size_t>(wrote);
-  }
-  return true;
-}
 
 }  // namespace
 

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <utility>
 
+#include "app/listen_probe.hpp"
+
 namespace fairlead::app {
 
 namespace {
@@ -33,20 +35,14 @@ struct file_descriptor {
   int release() { return std::exchange(fd, -1); }
 };
 
-/// A bound socket; -1 and errno when it cannot be had.
-int listen_on(const addrinfo& at) {
-  file_descriptor out{::socket(at.ai_family, at.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-  if (out.fd < 0) return -1;
+/// Gives `out` a bound socket, or the errno of why not.
+int listen_on(const addrinfo& at, file_descriptor& out) {
+  out.fd = ::socket(at.ai_family, at.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (out.fd < 0) return errno;
   const int on = 1;
   ::setsockopt(out.fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (at.ai_family == AF_INET6) ::setsockopt(out.fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
-  if (::bind(out.fd, at.ai_addr, at.ai_addrlen) != 0 || ::listen(out.fd, SOMAXCONN) != 0) {
-    const int why = errno;
-    ::close(out.release());
-    errno = why;
-    return -1;
-  }
-  return out.release();
+  return ::bind(out.fd, at.ai_addr, at.ai_addrlen) != 0 || ::listen(out.fd, SOMAXCONN) != 0 ? errno : 0;
 }
 
 std::uint16_t port_of(int fd) {
@@ -148,17 +144,9 @@ result<std::unique_ptr<http_port>> http_port::start(const listen_address& addres
     return error{v1::ERROR_CODE_UNAVAILABLE, "cannot serve HTTP on " + at + ": " + why,
                  "stop what listens there (ss -ltnp shows it), or give http.listen another address"};
   };
-  addrinfo wanted{};
-  wanted.ai_socktype = SOCK_STREAM;
-  wanted.ai_flags = AI_PASSIVE;
-  addrinfo* found = nullptr;
-  if (const int code = getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &wanted, &found); code != 0)
-    return refused(gai_strerror(code));
-  file_descriptor listener{listen_on(*found)};
-  const int failed = listener.fd < 0 ? errno : 0;
-  freeaddrinfo(found);
-  if (failed == EADDRINUSE) return refused("the port is in use");
-  if (failed != 0) return refused(std::strerror(failed));
+  file_descriptor listener;
+  const auto why = try_listen(address, [&listener](const addrinfo& found) { return listen_on(found, listener); });
+  if (!why.empty()) return refused(why);
 
   auto s = std::make_unique<state>();
   s->handlers = std::move(handlers);

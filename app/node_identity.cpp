@@ -12,6 +12,7 @@
 #include <cstring>
 #include <limits>
 
+#include "app/write_all.hpp"
 #include "messages/ids.hpp"
 #include "store/directory.hpp"
 
@@ -46,16 +47,6 @@ std::string line_at(const std::string& text, std::size_t& at, const std::string&
   auto out = text.substr(at + name.size(), end - at - name.size());
   at = end + 1;
   return out;
-}
-
-bool write_all(int fd, const std::string& text) {
-  for (std::size_t done = 0; done < text.size();) {
-    const auto n = ::write(fd, text.data() + done, text.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    done += static_cast<std::size_t>(n);
-  }
-  return true;
 }
 
 std::string holder_of(int fd) {

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "actors/agents/attempt_results.hpp"
+#include "actors/agents/call_lists.hpp"
 #include "actors/agents/exec_command.hpp"
 #include "actors/agents/exec_loop.hpp"
 #include "actors/agents/exec_outcome.hpp"
@@ -116,28 +117,14 @@ class exec_backend final : public backend {
 
   void stop(const attempt_key& which) override { loop_.stop(which); }
 
-  std::vector<std::string> calls() const override {
-    std::vector<std::string> out;
-    for (const auto& [name, call] : calls_) out.push_back(name);
-    return out;
-  }
+  std::vector<std::string> calls() const override { return names_of(calls_); }
 
   std::vector<std::string> lookups() const override {
-    std::vector<std::string> out;
-    for (const auto& [name, call] : calls_)
-      if (!call->lookup_words.empty()) out.push_back(name);
-    return out;
+    return names_of(calls_, [](const auto& call) { return !call.lookup_words.empty(); });
   }
 
   std::vector<v1::CallPolicy> policies() const override {
-    std::vector<v1::CallPolicy> out;
-    for (const auto& [name, call] : calls_) {
-      if (call->settings.key_valid_for_ms == 0) continue;
-      auto& policy = out.emplace_back();
-      policy.set_call(name);
-      policy.set_key_valid_for_ms(call->settings.key_valid_for_ms);
-    }
-    return out;
+    return policies_of(calls_, [](const auto& call) { return call.settings.key_valid_for_ms; });
   }
 
   std::uint32_t capacity() const override { return config_.concurrency; }

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "actors/agents/attempt_results.hpp"
+#include "actors/agents/call_lists.hpp"
 #include "actors/agents/http_hosts.hpp"
 #include "actors/agents/http_loop.hpp"
 #include "actors/agents/http_redirect.hpp"
@@ -158,28 +159,14 @@ class http_backend final : public backend {
 
   void stop(const attempt_key& which) override { loop_.stop(which); }
 
-  std::vector<std::string> calls() const override {
-    std::vector<std::string> out;
-    for (const auto& [name, call] : calls_) out.push_back(name);
-    return out;
-  }
+  std::vector<std::string> calls() const override { return names_of(calls_); }
 
   std::vector<std::string> lookups() const override {
-    std::vector<std::string> out;
-    for (const auto& [name, call] : calls_)
-      if (call->lookup) out.push_back(name);
-    return out;
+    return names_of(calls_, [](const auto& call) { return static_cast<bool>(call.lookup); });
   }
 
   std::vector<v1::CallPolicy> policies() const override {
-    std::vector<v1::CallPolicy> out;
-    for (const auto& [name, call] : calls_) {
-      if (call->idempotency.valid_for_ms == 0) continue;
-      auto& policy = out.emplace_back();
-      policy.set_call(name);
-      policy.set_key_valid_for_ms(call->idempotency.valid_for_ms);
-    }
-    return out;
+    return policies_of(calls_, [](const auto& call) { return call.idempotency.valid_for_ms; });
   }
 
   std::uint32_t capacity() const override { return config_.concurrency; }

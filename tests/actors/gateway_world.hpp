@@ -112,7 +112,7 @@ inline scheduler_actor::behavior_type made_up_scheduler(scheduler_actor::pointer
   };
 }
 
-struct gateway_world : test_coordinator_fixture<suite_config> {
+struct gateway_world : asking_fixture {
   static constexpr std::uint32_t count = 3;
   manual_clock time;
   store::memory_store stores[count];
@@ -179,21 +179,6 @@ struct gateway_world : test_coordinator_fixture<suite_config> {
     route(n1, 1, n2, "n2");
     route(n3, 1, n2, "n2");
     consume_messages();
-  }
-
-  template <class Reply, class Request>
-  Reply ask(const gateway_actor& whom, Request what) {
-    auto waiting = self->request(whom, caf::infinite, std::move(what));
-    consume_messages();
-    return get<Reply>(waiting);
-  }
-
-  template <class Reply, class Waiting>
-  Reply get(Waiting& waiting) {
-    Reply out;
-    CAF_REQUIRE(!self->mailbox().empty());
-    waiting.receive([&out](Reply& reply) { out = std::move(reply); }, [this](const caf::error& why) { CAF_FAIL(sys.render(why)); });
-    return out;
   }
 
   /// A task of that shard.

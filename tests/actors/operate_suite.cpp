@@ -8,7 +8,7 @@ using namespace fairlead;
 
 namespace {
 
-struct fixture : test_coordinator_fixture<testing::suite_config> {
+struct fixture : testing::asking_fixture {
   testing::suite_shard shard{sys, false, false};
 
   fixture() {
@@ -20,16 +20,6 @@ struct fixture : test_coordinator_fixture<testing::suite_config> {
   ~fixture() override {
     shard.end();
     consume_messages();
-  }
-
-  template <class Reply, class Handle, class Request>
-  Reply ask(const Handle& whom, Request what) {
-    auto waiting = self->request(whom, caf::infinite, std::move(what));
-    consume_messages();
-    Reply out;
-    CAF_REQUIRE(!self->mailbox().empty());
-    waiting.receive([&out](Reply& reply) { out = std::move(reply); }, [this](const caf::error& why) { CAF_FAIL(sys.render(why)); });
-    return out;
   }
 
   static v1::OperateRequest request(v1::OperatorVerb verb, const std::vector<std::string>& ids) {

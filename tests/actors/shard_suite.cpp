@@ -8,7 +8,7 @@ using namespace fairlead;
 
 namespace {
 
-struct fixture : test_coordinator_fixture<testing::suite_config> {
+struct fixture : testing::asking_fixture {
   std::unique_ptr<testing::suite_shard> shard;
 
   ~fixture() override {
@@ -22,22 +22,6 @@ struct fixture : test_coordinator_fixture<testing::suite_config> {
     const auto deployed = ask<v1::DeployReply>(shard->scheduler, testing::suite_shard::two_steps());
     CAF_REQUIRE_EQUAL(deployed.error().sentence(), "");
     shard->store.groups.clear();
-  }
-
-  /// Sends a request, lets all messages run but no time pass, and gives the reply.
-  template <class Reply, class Handle, class Request>
-  Reply ask(const Handle& whom, Request what) {
-    auto waiting = self->request(whom, caf::infinite, std::move(what));
-    consume_messages();
-    return get<Reply>(waiting);
-  }
-
-  template <class Reply, class Waiting>
-  Reply get(Waiting& waiting) {
-    Reply out;
-    CAF_REQUIRE(!self->mailbox().empty());
-    waiting.receive([&out](Reply& reply) { out = std::move(reply); }, [this](const caf::error& why) { CAF_FAIL(sys.render(why)); });
-    return out;
   }
 
   void pass(std::int64_t ms) {

@@ -81,6 +81,25 @@ class counting_store final : public store::store {
   bool broken = false;
 };
 
+/// A fixture in which nothing runs but when a test lets it.
+struct asking_fixture : test_coordinator_fixture<suite_config> {
+  /// Sends a request, lets all messages run but no time pass, and gives the reply.
+  template <class Reply, class Handle, class Request>
+  Reply ask(const Handle& whom, Request what) {
+    auto waiting = self->request(whom, caf::infinite, std::move(what));
+    consume_messages();
+    return get<Reply>(waiting);
+  }
+
+  template <class Reply, class Waiting>
+  Reply get(Waiting& waiting) {
+    Reply out;
+    CAF_REQUIRE(!self->mailbox().empty());
+    waiting.receive([&out](Reply& reply) { out = std::move(reply); }, [this](const caf::error& why) { CAF_FAIL(sys.render(why)); });
+    return out;
+  }
+};
+
 /// Two virtual nodes do everything that is there to be done, but no reminder before its time: the fixture's run() would fire them for ever.
 template <class Planet>
 void settle(Planet& earth, Planet& mars) {

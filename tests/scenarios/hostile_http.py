@@ -17,8 +17,8 @@ import sys
 import time
 
 import harness
-from harness import expect, fairlead, wait_until
-from place import deploy, place
+from harness import expect, wait_until
+from place import deploy, expect_unharmed, place
 
 MEGABYTE = 1 << 20
 CONNECTIONS = 3_000
@@ -235,11 +235,7 @@ def run():
             expect(status == 200 and b"\nfairlead_shard_up{" in body, f"{when}: /metrics was answered with {status}: {body[:200]}")
 
         assault(port, here.node.process.pid, serves, random.Random(seed))
-
-        done = fairlead("submit", "order", "--id", "after-all", "--input", '{"amount_cents": 100, "items": [], "address": {}}', node=here.node.address)
-        expect(done.returncode == 0, f"the node takes no tasks any more: {done.stderr}")
-        code, _ = here.node.end()
-        expect(code == 0, f"the node ended with {code}: {here.node.last_words()}")
+        expect_unharmed(here.node)
     return 0
 
 

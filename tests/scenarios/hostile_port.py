@@ -18,7 +18,7 @@ import time
 import harness
 from harness import expect, fairlead, wait_until
 from hostile_http import ALLOWED_SHARE, CONNECTIONS, MEGABYTE, allowed_growth, connect, cpu_seconds, open_files, resident
-from place import deploy, place
+from place import deploy, expect_unharmed, place
 
 FRAME_KINDS = 7    # a frame begins with its kind, 0 to 6
 QUIET_SECONDS = 2  # how long it is watched for spinning
@@ -221,10 +221,7 @@ def run():
             expect(done.returncode == 0, f"{when}: `fairlead status` ended with {done.returncode}: {done.stderr.strip()}; {here.node.last_words()}")
 
         assault(here.port, here.node.process.pid, serves, record(here.node, here.port), random.Random(seed))
-        done = fairlead("submit", "order", "--id", "after-all", "--input", '{"amount_cents": 100, "items": [], "address": {}}', node=here.node.address)
-        expect(done.returncode == 0, f"the node takes no tasks any more: {done.stderr}")
-        code, _ = here.node.end()
-        expect(code == 0, f"the node ended with {code}: {here.node.last_words()}")
+        expect_unharmed(here.node)
     return 0
 
 

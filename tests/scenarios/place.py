@@ -32,3 +32,11 @@ class place:
 def deploy(node):
     done = fairlead("workflow", "deploy", harness.ROOT / "config" / "workflows" / "order.yaml", node=node.address)
     expect(done.returncode == 0, f"deploy: {done.stderr}")
+
+
+def expect_unharmed(node):
+    """It takes a task, and ends in order when it is told to."""
+    done = fairlead("submit", "order", "--id", "after-all", "--input", '{"amount_cents": 100, "items": [], "address": {}}', node=node.address)
+    expect(done.returncode == 0, f"the node takes no tasks any more: {done.stderr}")
+    code, _ = node.end()
+    expect(code == 0, f"the node ended with {code}: {node.last_words()}")

@@ -1,0 +1,40 @@
+#pragma once
+// What a backend says of its calls, from a map of what it has prepared for each by name.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "messages/agent.pb.h"
+
+namespace fairlead::agents {
+
+/// Of those calls that `counts` says yes to.
+template <class Calls, class Counts>
+std::vector<std::string> names_of(const Calls& calls, Counts counts) {
+  std::vector<std::string> out;
+  for (const auto& [name, call] : calls)
+    if (counts(*call)) out.push_back(name);
+  return out;
+}
+
+template <class Calls>
+std::vector<std::string> names_of(const Calls& calls) {
+  return names_of(calls, [](const auto&) { return true; });
+}
+
+/// Of those calls whose service forgets keys; `valid_for_ms` says when, 0: never.
+template <class Calls, class ValidFor>
+std::vector<v1::CallPolicy> policies_of(const Calls& calls, ValidFor valid_for_ms) {
+  std::vector<v1::CallPolicy> out;
+  for (const auto& [name, call] : calls) {
+    const std::int64_t valid_for = valid_for_ms(*call);
+    if (valid_for == 0) continue;
+    auto& policy = out.emplace_back();
+    policy.set_call(name);
+    policy.set_key_valid_for_ms(valid_for);
+  }
+  return out;
+}
+
+}  // namespace fairlead::agents
