@@ -31,10 +31,10 @@ OWN = {
 # Libraries that only some places may see: what an include begins with, the places, and what to call it.
 LIBRARIES = (
     ("lmdb.h", ("store/env.", "tests/"), "LMDB belongs to store/env.*"),
-    ("xxh", ("store/", "actors/core/routing.", "actors/agents/", "tests/"), "xxHash belongs to store/, to routing and to the agents"),
+    ("xxh", ("store/", "actors/core/routing.", "actors/core/cron_", "actors/core/job", "actors/agents/", "app/crontab_", "tests/"), "xxHash belongs to store/, to routing, cron and the agents"),
     ("curl/", ("actors/agents/", "tests/"), "libcurl belongs to the agents"),
     ("simdjson", ("actors/core/", "actors/agents/", "tests/"), "simdjson belongs to actors/core and the agents"),
-    ("cctz/", ("actors/core/", "tests/"), "cctz belongs to actors/core"),
+    ("cctz/", ("actors/core/", "actors/time_zones.", "tests/"), "cctz belongs to actors/core"),
     ("jq.h", ("app/", "tests/"), "libjq belongs to the worker in app/"),
     ("jv.h", ("app/", "tests/"), "libjq belongs to the worker in app/"),
     ("spdlog/", ("app/", "tests/"), "spdlog belongs to app/"),
