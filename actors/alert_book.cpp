@@ -15,6 +15,7 @@ std::uint64_t alert_book::raise(v1::AlertRecord draft, const page& to) {
   record.set_task_id(std::move(*draft.mutable_task_id()));
   record.set_workflow(std::move(*draft.mutable_workflow()));
   record.set_step(std::move(*draft.mutable_step()));
+  record.set_job(std::move(*draft.mutable_job()));
   record.set_sentence(std::move(*draft.mutable_sentence()));
   record.set_remedy(std::move(*draft.mutable_remedy()));
   record.set_raised_at_unix_ms(to_unix_ms(to.now));

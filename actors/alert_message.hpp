@@ -41,7 +41,7 @@ struct alert_digest {
   void add(const v1::AlertRecord& alert);
 };
 
-/// `{"node":…,"alert":{number, kind, state, task, workflow, step, sentence, remedy, raised_at}}`; what an alert is not about is null.
+/// `{"node":…,"alert":{number, kind, state, task, workflow, step, job, sentence, remedy, raised_at}}`; what an alert is not about is null.
 alert_message message_of(const alert_origin& from, const v1::AlertRecord& alert);
 
 /// `{"node":…,"digest":{count, first, last, first_raised_at, last_raised_at, kinds, sentence, remedy}}`.

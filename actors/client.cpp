@@ -301,6 +301,24 @@ result<v1::AlertAckReply> client::acknowledge(const v1::AlertAckRequest& what) {
 result<v1::BrakeReleaseReply> client::release_brake(const v1::BrakeReleaseRequest& what) {
   return state_->ask_patiently<v1::BrakeReleaseReply>(what);
 }
+result<v1::JobApplyReply> client::apply_jobs(const v1::JobApplyRequest& what) {
+  auto reply = state_->ask_patiently<v1::JobApplyReply>(what);
+  if (reply && reply->results_size() != what.jobs_size())
+    return error{v1::ERROR_CODE_INTERNAL, "The node answered for another number of jobs than were given", "Report this as a bug"};
+  return reply;
+}
+result<v1::JobListReply> client::jobs(const v1::JobListRequest& what) { return state_->ask<v1::JobListReply>(what); }
+result<v1::JobShowReply> client::job(const v1::JobShowRequest& what) { return state_->ask<v1::JobShowReply>(what); }
+result<v1::JobHistoryReply> client::job_history(const v1::JobHistoryRequest& what) { return state_->ask<v1::JobHistoryReply>(what); }
+result<v1::JobOperateReply> client::operate_jobs(const v1::JobOperateRequest& what) {
+  auto request = what;
+  // A run that is sent again must be the same launch; only the schedule gives whole seconds.
+  if (auto& action = *request.mutable_action(); action.verb() == v1::JOB_VERB_RUN && action.nominal_unix_ms() == 0) {
+    const auto now_ms = to_unix_ms(system_clock{}.now());
+    action.set_nominal_unix_ms(now_ms % 1'000 == 0 ? now_ms + 1 : now_ms);
+  }
+  return state_->ask_patiently<v1::JobOperateReply>(request);
+}
 result<v1::InspectReply> client::inspect(const v1::InspectRequest& what) { return state_->ask<v1::InspectReply>(what); }
 result<v1::NodeOperateReply> client::operate_node(const v1::NodeOperateRequest& what) { return state_->ask<v1::NodeOperateReply>(what); }
 

@@ -14,6 +14,7 @@
 
 #include "messages/api.pb.h"
 #include "messages/error.hpp"
+#include "messages/job.pb.h"
 #include "messages/node.pb.h"
 #include "messages/time.hpp"
 
@@ -86,6 +87,15 @@ class client {
   /// Lets the tasks be undone that the brake on mass undo holds. When the connection is lost before the answer, the second one may
   /// say wrong_state.
   result<v1::BrakeReleaseReply> release_brake(const v1::BrakeReleaseRequest& what);
+
+  /// Makes jobs what their owners say, all or those that are sound: one result a job, in order. At most 1,000. Doing it twice is no error.
+  result<v1::JobApplyReply> apply_jobs(const v1::JobApplyRequest& what);
+  result<v1::JobListReply> jobs(const v1::JobListRequest& what);
+  result<v1::JobShowReply> job(const v1::JobShowRequest& what);
+  result<v1::JobHistoryReply> job_history(const v1::JobHistoryRequest& what);
+  /// What an operator does to jobs. When the connection is lost before the answer, the request is sent again; a `run` is one launch all the
+  /// same, named by this machine's clock unless the request says otherwise.
+  result<v1::JobOperateReply> operate_jobs(const v1::JobOperateRequest& what);
 
   /// The supervision tree of a node.
   result<v1::InspectReply> inspect(const v1::InspectRequest& what);

@@ -7,7 +7,12 @@ namespace fairlead {
 bool effects::empty() const {
   return performs.empty() && acknowledged.empty() && renewed.empty() && hints.items().empty() && submit_replies.empty() &&
          deploy_replies.empty() && operate_replies.empty() && ack_replies.empty() && release_replies.empty() && agent_replies.empty() &&
-         notices.empty() && transitions.empty() && changed.empty() && new_ids.empty();
+         job_apply_replies.empty() && job_operate_replies.empty() && !cron_due_unix_ms && notices.empty() && transitions.empty() &&
+         changed.empty() && new_ids.empty();
+}
+
+void effects::job_due(std::int64_t due_unix_ms) {
+  if (!cron_due_unix_ms || due_unix_ms < *cron_due_unix_ms) cron_due_unix_ms = due_unix_ms;
 }
 
 void effects::append(effects&& later) {
@@ -25,6 +30,9 @@ void effects::append(effects&& later) {
   move_all(ack_replies, later.ack_replies);
   move_all(release_replies, later.release_replies);
   move_all(agent_replies, later.agent_replies);
+  move_all(job_apply_replies, later.job_apply_replies);
+  move_all(job_operate_replies, later.job_operate_replies);
+  if (later.cron_due_unix_ms) job_due(*later.cron_due_unix_ms);
   move_all(transitions, later.transitions);
   move_all(changed, later.changed);
   move_all(new_ids, later.new_ids);
@@ -41,6 +49,9 @@ void effects::drop_messages() {
   ack_replies.clear();
   release_replies.clear();
   agent_replies.clear();
+  job_apply_replies.clear();
+  job_operate_replies.clear();
+  cron_due_unix_ms.reset();
   notices.clear();
   transitions.clear();
 }
@@ -62,12 +73,15 @@ void effects::release(std::uint64_t epoch, std::uint32_t shard, scheduler_outbox
     to.acknowledge(instance, std::move(batch));
   }
   if (!hints.items().empty()) to.hint(std::move(hints));
+  if (cron_due_unix_ms) to.wake_cron(from_unix_ms(*cron_due_unix_ms));
   for (auto& [ticket, reply] : submit_replies) to.reply(ticket, std::move(reply));
   for (auto& [ticket, reply] : deploy_replies) to.reply(ticket, std::move(reply));
   for (auto& [ticket, reply] : operate_replies) to.reply(ticket, std::move(reply));
   for (auto& [ticket, reply] : ack_replies) to.reply(ticket, std::move(reply));
   for (auto& [ticket, reply] : release_replies) to.reply(ticket, std::move(reply));
   for (auto& [ticket, reply] : agent_replies) to.reply(ticket, std::move(reply));
+  for (auto& [ticket, reply] : job_apply_replies) to.reply(ticket, std::move(reply));
+  for (auto& [ticket, reply] : job_operate_replies) to.reply(ticket, std::move(reply));
   for (auto& [subscriber, notice] : notices) to.notify(subscriber, std::move(notice));
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,9 @@ class effects {
   std::vector<std::pair<std::uint64_t, v1::AlertAckReply>> ack_replies;
   std::vector<std::pair<std::uint64_t, v1::BrakeReleaseReply>> release_replies;
   std::vector<std::pair<std::uint64_t, v1::AgentOperateReply>> agent_replies;
+  std::vector<std::pair<std::uint64_t, v1::JobApplyReply>> job_apply_replies;
+  std::vector<std::pair<std::uint64_t, v1::JobOperateReply>> job_operate_replies;
+  std::optional<std::int64_t> cron_due_unix_ms;         // the earliest moment at which a job has become due
   std::map<std::uint64_t, v1::FinishedNotice> notices;  // by subscriber
 
   /// Transitions as the log will show them; kept as values because the record moves on before they are told.
@@ -39,6 +43,9 @@ class effects {
   std::vector<std::string> new_ids;
 
   bool empty() const;
+
+  /// The cron is to look at this moment, if not earlier.
+  void job_due(std::int64_t due_unix_ms);
 
   /// Adds what `later` holds behind what is here.
   void append(effects&& later);

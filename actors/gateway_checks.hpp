@@ -5,6 +5,7 @@
 
 #include "messages/api.pb.h"
 #include "messages/error.hpp"
+#include "messages/job.pb.h"
 #include "messages/node.pb.h"
 
 namespace fairlead {
@@ -29,5 +30,10 @@ std::optional<error> check_request(const v1::AgentOperateRequest& what);
 std::optional<error> check_request(const v1::RegisterAgent& what);
 std::optional<error> check_request(const v1::InspectRequest& what);
 std::optional<error> check_request(const v1::NodeOperateRequest& what);
+std::optional<error> check_request(const v1::JobApplyRequest& what);
+std::optional<error> check_request(const v1::JobListRequest& what);
+std::optional<error> check_request(const v1::JobShowRequest& what);
+std::optional<error> check_request(const v1::JobHistoryRequest& what);
+std::optional<error> check_request(const v1::JobOperateRequest& what);
 
 }  // namespace fairlead

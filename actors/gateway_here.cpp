@@ -1,8 +1,10 @@
 #include "actors/gateway_here.hpp"
 
 #include "actors/alert_queries.hpp"
+#include "actors/job_queries.hpp"
 #include "actors/reply_outbox.hpp"
 #include "actors/task_queries.hpp"
+#include "actors/time_zones.hpp"
 #include "store/keys.hpp"
 
 namespace fairlead {
@@ -25,6 +27,13 @@ v1::AlertListReply read_here(const shard_desk& desk, const v1::AlertListRequest&
 }
 v1::AlertShowReply read_here(const shard_desk& desk, const v1::AlertShowRequest& what, moment) {
   return show_alert(what, *desk.reads->read());
+}
+v1::JobListReply read_here(const shard_desk& desk, const v1::JobListRequest& what, moment) { return list_jobs(what, *desk.reads->read()); }
+v1::JobShowReply read_here(const shard_desk& desk, const v1::JobShowRequest& what, moment now) {
+  return show_job(what, *desk.reads->read(), time_zones::of_system(), now);
+}
+v1::JobHistoryReply read_here(const shard_desk& desk, const v1::JobHistoryRequest& what, moment) {
+  return job_history(what, *desk.reads->read());
 }
 
 void describe_here(const shard_desk& desk, const std::string& node, v1::StatusReply& reply) {

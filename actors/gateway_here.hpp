@@ -86,6 +86,26 @@ template <>
 struct reply_to<v1::NodeOperateRequest> {
   using type = v1::NodeOperateReply;
 };
+template <>
+struct reply_to<v1::JobApplyRequest> {
+  using type = v1::JobApplyReply;
+};
+template <>
+struct reply_to<v1::JobListRequest> {
+  using type = v1::JobListReply;
+};
+template <>
+struct reply_to<v1::JobShowRequest> {
+  using type = v1::JobShowReply;
+};
+template <>
+struct reply_to<v1::JobHistoryRequest> {
+  using type = v1::JobHistoryReply;
+};
+template <>
+struct reply_to<v1::JobOperateRequest> {
+  using type = v1::JobOperateReply;
+};
 template <class Request>
 using reply_of = typename reply_to<Request>::type;
 
@@ -104,6 +124,9 @@ v1::WorkflowListReply read_here(const shard_desk& desk, const v1::WorkflowListRe
 v1::WorkflowShowReply read_here(const shard_desk& desk, const v1::WorkflowShowRequest& what, moment now);
 v1::AlertListReply read_here(const shard_desk& desk, const v1::AlertListRequest& what, moment now);
 v1::AlertShowReply read_here(const shard_desk& desk, const v1::AlertShowRequest& what, moment now);
+v1::JobListReply read_here(const shard_desk& desk, const v1::JobListRequest& what, moment now);
+v1::JobShowReply read_here(const shard_desk& desk, const v1::JobShowRequest& what, moment now);
+v1::JobHistoryReply read_here(const shard_desk& desk, const v1::JobHistoryRequest& what, moment now);
 
 template <class Request, class = void>
 struct is_read : std::false_type {};

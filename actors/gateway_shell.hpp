@@ -13,6 +13,7 @@
 #include "actors/gateway.hpp"
 #include "actors/gateway_checks.hpp"
 #include "actors/gateway_fan_out.hpp"
+#include "actors/gateway_job_lists.hpp"
 #include "actors/gateway_lists.hpp"
 #include "actors/gateway_relays.hpp"
 #include "actors/gateway_submit.hpp"
@@ -51,6 +52,11 @@ class gateway_shell {
   caf::result<v1::AgentOperateReply> operate_agents(v1::AgentOperateRequest& what);
   caf::result<v1::RepliesReply> replies(v1::RepliesRequest& what);
   caf::result<v1::DoctorReply> doctor(v1::DoctorRequest& what);
+  caf::result<v1::JobApplyReply> apply_jobs(v1::JobApplyRequest& what);
+  caf::result<v1::JobListReply> jobs(v1::JobListRequest& what);
+  caf::result<v1::JobShowReply> job(v1::JobShowRequest& what);
+  caf::result<v1::JobHistoryReply> job_history(v1::JobHistoryRequest& what);
+  caf::result<v1::JobOperateReply> operate_jobs(v1::JobOperateRequest& what);
   caf::result<v1::HelloReply> hello(v1::Hello& what, caf::strong_actor_ptr who);
   caf::result<v1::AgentWelcome, caf::strong_actor_ptr> register_agent(v1::RegisterAgent& what, caf::strong_actor_ptr who);
   caf::result<v1::InspectReply> inspect(v1::InspectRequest& what);
@@ -166,6 +172,7 @@ class gateway_shell {
   void check_expressions(const v1::DeployRequest& what, std::function<void(v1::DeployReply)> then);
   void ask_replies(std::shared_ptr<const v1::RepliesRequest> what, std::int64_t wait_ms, promise_of<v1::RepliesReply> promise);
   void page_alerts(std::shared_ptr<alert_page> page);
+  caf::result<v1::JobOperateReply> rewind_all(v1::JobOperateRequest& what);
   void complete_status(const std::shared_ptr<status_round>& round);
   /// The answer to a request about a node that makes no sense, or that is about another one and was passed on; nullopt: it is about this one.
   template <class Request>

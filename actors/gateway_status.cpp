@@ -30,6 +30,15 @@ void add(v1::ShardState& to, const v1::ShardState& more, std::uint32_t shard, st
   to.set_unresolved_alerts(to.unresolved_alerts() + more.unresolved_alerts());
   to.set_outbox_events(to.outbox_events() + more.outbox_events());
   to.set_undo_held(to.undo_held() + more.undo_held());
+  to.set_jobs(to.jobs() + more.jobs());
+  to.set_jobs_paused(to.jobs_paused() + more.jobs_paused());
+  to.set_launches_in_flight(to.launches_in_flight() + more.launches_in_flight());
+  to.set_launches_waiting_room(to.launches_waiting_room() + more.launches_waiting_room());
+  to.set_launches_waiting_agents(to.launches_waiting_agents() + more.launches_waiting_agents());
+  to.set_latest_mark_unix_ms(std::max(to.latest_mark_unix_ms(), more.latest_mark_unix_ms()));
+  if (to.clock_alert() == 0) to.set_clock_alert(core::alert_number({shard, more.clock_alert()}, count));
+  to.set_launches(to.launches() + more.launches());
+  to.set_launches_skipped(to.launches_skipped() + more.launches_skipped());
   if (to.undo_brake_alert() == 0) to.set_undo_brake_alert(core::alert_number({shard, more.undo_brake_alert()}, count));
   to.set_undo_brake_since_unix_ms(earlier(to.undo_brake_since_unix_ms(), more.undo_brake_since_unix_ms()));
 }

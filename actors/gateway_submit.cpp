@@ -82,6 +82,23 @@ cut_request<v1::AlertAckRequest> cut_by_shard(const v1::AlertAckRequest& what, s
       [&](v1::AlertAckRequest& part, int i) { part.add_numbers(core::alert_of_number(what.numbers(i), count).number); });
 }
 
+cut_request<v1::JobApplyRequest> cut_by_shard(v1::JobApplyRequest what, std::uint32_t count) {
+  v1::JobApplyRequest common;
+  common.set_who(what.who());
+  common.set_check_only(what.check_only());
+  return cut(
+      what.jobs_size(), common, count, [&](int i) { return core::shard_of_key(what.jobs(i).name(), count); },
+      [&](v1::JobApplyRequest& part, int i) { *part.add_jobs() = std::move(*what.mutable_jobs(i)); });
+}
+
+cut_request<v1::JobOperateRequest> cut_by_shard(const v1::JobOperateRequest& what, std::uint32_t count) {
+  v1::JobOperateRequest common;
+  *common.mutable_action() = what.action();
+  return cut(
+      what.names_size(), common, count, [&](int i) { return core::shard_of_key(what.names(i), count); },
+      [&](v1::JobOperateRequest& part, int i) { part.add_names(what.names(i)); });
+}
+
 v1::SubmitReply put_together(const v1::SubmitRequest& ids, const std::vector<std::vector<int>>& positions,
                              std::vector<v1::SubmitReply> answers) {
   v1::SubmitReply out;
@@ -112,6 +129,22 @@ v1::OperateReply put_together(const v1::OperateRequest& what, const std::vector<
                               std::vector<v1::OperateReply> answers) {
   v1::OperateReply out;
   for (const auto& id : what.ids()) out.add_results()->set_id(id);
+  place(out, positions, answers);
+  return out;
+}
+
+v1::JobApplyReply put_together(const v1::JobApplyRequest& names, const std::vector<std::vector<int>>& positions,
+                               std::vector<v1::JobApplyReply> answers) {
+  v1::JobApplyReply out;
+  for (const auto& spec : names.jobs()) out.add_results()->set_name(spec.name());
+  place(out, positions, answers);
+  return out;
+}
+
+v1::JobOperateReply put_together(const v1::JobOperateRequest& what, const std::vector<std::vector<int>>& positions,
+                                 std::vector<v1::JobOperateReply> answers) {
+  v1::JobOperateReply out;
+  for (const auto& name : what.names()) out.add_results()->set_name(name);
   place(out, positions, answers);
   return out;
 }

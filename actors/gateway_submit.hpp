@@ -1,5 +1,5 @@
 #pragma once
-// Requests about many tasks or alerts, cut by shard, and their answers put together in the order of the request. A shard that cannot be reached
+// Requests about many tasks, alerts or jobs, cut by shard, and their answers put together in the order of the request. A shard that cannot be reached
 // costs its own items an error and nobody else's. Pure; no CAF.
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "messages/api.pb.h"
+#include "messages/job.pb.h"
 
 namespace fairlead {
 
@@ -22,6 +23,8 @@ cut_request<v1::StatesRequest> cut_by_shard(const v1::StatesRequest& what, std::
 cut_request<v1::OperateRequest> cut_by_shard(const v1::OperateRequest& what, std::uint32_t count);
 /// Numbers that no alert can have are in no part.
 cut_request<v1::AlertAckRequest> cut_by_shard(const v1::AlertAckRequest& what, std::uint32_t count);
+cut_request<v1::JobApplyRequest> cut_by_shard(v1::JobApplyRequest what, std::uint32_t count);
+cut_request<v1::JobOperateRequest> cut_by_shard(const v1::JobOperateRequest& what, std::uint32_t count);
 
 v1::SubmitReply put_together(const v1::SubmitRequest& ids, const std::vector<std::vector<int>>& positions,
                              std::vector<v1::SubmitReply> answers);
@@ -32,5 +35,10 @@ v1::OperateReply put_together(const v1::OperateRequest& what, const std::vector<
                               std::vector<v1::OperateReply> answers);
 v1::AlertAckReply put_together(const v1::AlertAckRequest& what, const cut_request<v1::AlertAckRequest>& cut,
                                std::vector<v1::AlertAckReply> answers, std::uint32_t count);
+/// `names` need hold no more of its jobs than that.
+v1::JobApplyReply put_together(const v1::JobApplyRequest& names, const std::vector<std::vector<int>>& positions,
+                               std::vector<v1::JobApplyReply> answers);
+v1::JobOperateReply put_together(const v1::JobOperateRequest& what, const std::vector<std::vector<int>>& positions,
+                                 std::vector<v1::JobOperateReply> answers);
 
 }  // namespace fairlead

@@ -44,12 +44,19 @@ using supervisor_actor = caf::typed_actor<
     // Own reminder: a hinted moment has come.
     caf::reacts_to<expire_atom>>;
 
+/// Finds jobs whose time has come and tells the Scheduler.
+using cron_actor = caf::typed_actor<
+    // From the Scheduler: a job is due earlier than it may have been.
+    caf::reacts_to<job_due_at>,
+    // Own reminder: look for what is due.
+    caf::reacts_to<scan_atom>>;
+
 /// The Scheduler of one shard.
 using scheduler_actor = caf::typed_actor<
     caf::replies_to<v1::SubmitRequest>::with<v1::SubmitReply>, caf::replies_to<v1::DeployRequest>::with<v1::DeployReply>,
     caf::replies_to<v1::WatchRequest>::with<v1::WatchReply>, caf::replies_to<v1::StatusRequest>::with<v1::StatusReply>,
-    // Who takes hints.
-    caf::reacts_to<supervisor_actor>,
+    // Who takes hints, and who is told when jobs are due.
+    caf::reacts_to<supervisor_actor>, caf::reacts_to<cron_actor>,
     // An agent instance is there (the handle: its agent_actor); from now on they speak directly. Answered with this Scheduler.
     caf::replies_to<v1::RegisterAgent, caf::strong_actor_ptr>::with<v1::AgentWelcome, caf::strong_actor_ptr>,
     // What the clock of an instance shows; answered by a BeaconAck to the instance.
@@ -80,6 +87,10 @@ using scheduler_actor = caf::typed_actor<
     caf::reacts_to<stalest_task>, caf::replies_to<v1::OperateRequest>::with<v1::OperateReply>,
     caf::replies_to<v1::AlertAckRequest>::with<v1::AlertAckReply>, caf::replies_to<v1::BrakeReleaseRequest>::with<v1::BrakeReleaseReply>,
     caf::replies_to<v1::AgentOperateRequest>::with<v1::AgentOperateReply>,
+    // Jobs: what their owners and operators ask,
+    caf::replies_to<v1::JobApplyRequest>::with<v1::JobApplyReply>, caf::replies_to<v1::JobOperateRequest>::with<v1::JobOperateReply>,
+    // and from the cron, what is due.
+    caf::reacts_to<due_jobs>,
     // Take no new tasks and hand nothing over any more; answered once no agent of this node holds an attempt and everything is durable.
     caf::replies_to<drain_atom>::with<bool>>;
 
@@ -111,6 +122,10 @@ using gateway_actor = caf::typed_actor<
     caf::replies_to<v1::DoctorRequest>::with<v1::DoctorReply>,
     // What an operator does to an agent instance or to the breaker of a service.
     caf::replies_to<v1::AgentOperateRequest>::with<v1::AgentOperateReply>,
+    // Jobs: makes them what their owner says, a page of them, one with what comes, its launches, and what an operator does to them.
+    caf::replies_to<v1::JobApplyRequest>::with<v1::JobApplyReply>, caf::replies_to<v1::JobListRequest>::with<v1::JobListReply>,
+    caf::replies_to<v1::JobShowRequest>::with<v1::JobShowReply>, caf::replies_to<v1::JobHistoryRequest>::with<v1::JobHistoryReply>,
+    caf::replies_to<v1::JobOperateRequest>::with<v1::JobOperateReply>,
     // Another node introduces itself, with its gateway.
     caf::replies_to<v1::Hello, caf::strong_actor_ptr>::with<v1::HelloReply>,
     // An agent instance (the handle: its agent_actor) registers with a shard that this node holds. Answered with that shard's Scheduler, which

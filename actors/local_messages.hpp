@@ -34,6 +34,11 @@ struct attempt_progressed {
   agents::attempt_key key;
 };
 
+/// Scheduler to cron: a job is due then.
+struct job_due_at {
+  moment due;
+};
+
 /// Archiver to Scheduler: these tasks stand durably in an archive; `erasures` takes them out of the store. It carries the epoch in which they were
 /// read, and only the Scheduler of that epoch may take it: another one knows nothing of what was brought back to life in between.
 struct archived_tasks {

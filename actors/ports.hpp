@@ -10,6 +10,7 @@
 #include "messages/agent.pb.h"
 #include "messages/api.pb.h"
 #include "messages/error.hpp"
+#include "messages/job.pb.h"
 #include "messages/time.hpp"
 #include "store/batch.hpp"
 
@@ -58,6 +59,9 @@ class scheduler_outbox {
   /// To the Supervisor.
   virtual void hint(v1::RecoveryHintBatch what) = 0;
 
+  /// To the cron: a job may be due at this moment, which is earlier than it knows.
+  virtual void wake_cron(moment due) = 0;
+
   /// To the expression worker. The only message that may leave before a commit: it changes nothing.
   virtual void evaluate(v1::EvaluateRequest what) = 0;
 
@@ -69,6 +73,8 @@ class scheduler_outbox {
   virtual void reply(std::uint64_t ticket, v1::AlertAckReply what) = 0;
   virtual void reply(std::uint64_t ticket, v1::BrakeReleaseReply what) = 0;
   virtual void reply(std::uint64_t ticket, v1::AgentOperateReply what) = 0;
+  virtual void reply(std::uint64_t ticket, v1::JobApplyReply what) = 0;
+  virtual void reply(std::uint64_t ticket, v1::JobOperateReply what) = 0;
   virtual void notify(std::uint64_t subscriber, v1::FinishedNotice what) = 0;
 };
 
@@ -78,6 +84,19 @@ struct stalest_task {
   std::int64_t since_unix_ms = 0;
 
   friend bool operator==(const stalest_task&, const stalest_task&) = default;
+};
+
+/// Cron to Scheduler.
+struct due_jobs {
+  std::vector<std::string> names;  // of jobs whose entry in the index has come up; the highest priority first where moments are equal
+  bool look = false;               // the index has been read: look at the clock, and at launches that wait for room and agents
+};
+
+/// Where the cron's messages go.
+class cron_outbox {
+ public:
+  virtual ~cron_outbox() = default;
+  virtual void due(due_jobs what) = 0;
 };
 
 /// Where the Supervisor's requests go.

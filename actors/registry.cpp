@@ -250,11 +250,21 @@ bool registry::looks_up(std::string_view agent, std::string_view call) const {
 bool registry::carries(std::string_view agent, const google::protobuf::RepeatedPtrField<v1::Label>& labels) const {
   const auto* of = state_->find(agent);
   if (of == nullptr || of->instances.empty()) return true;
-  return std::any_of(of->instances.begin(), of->instances.end(), [&](const state::instance* one) {
-    return std::all_of(labels.begin(), labels.end(), [&](const v1::Label& label) {
-      return std::binary_search(one->labels.begin(), one->labels.end(), state::label{label.key(), label.value()});
-    });
-  });
+  return std::any_of(of->instances.begin(), of->instances.end(), [&](const state::instance* one) { return one->carries(labels); });
+}
+
+std::uint64_t registry::free_slots(std::string_view agent, const google::protobuf::RepeatedPtrField<v1::Label>& labels) const {
+  const auto* of = state_->find(agent);
+  if (of == nullptr || of->breaker.state() != v1::BREAKER_STATE_CLOSED) return 0;
+  std::uint64_t out = 0;
+  for (const auto* one : of->instances)
+    if (one->takes_work() && one->carries(labels)) out += one->free();
+  return out;
+}
+
+bool registry::is_there(std::string_view agent) const {
+  const auto* of = state_->find(agent);
+  return of != nullptr && std::any_of(of->instances.begin(), of->instances.end(), [](const auto* one) { return !one->away; });
 }
 
 bool registry::offers(std::string_view agent, std::string_view call) const {

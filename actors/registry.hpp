@@ -100,6 +100,12 @@ class registry final : public core::agent_directory {
   /// Whether an instance of `agent` that is there now carries all of `labels`; true while none is there at all.
   bool carries(std::string_view agent, const google::protobuf::RepeatedPtrField<v1::Label>& labels) const;
 
+  /// What may be handed over now, by capacity: the sum over the instances that are there and carry all of `labels`. None while the breaker of the
+  /// service is not closed.
+  std::uint64_t free_slots(std::string_view agent, const google::protobuf::RepeatedPtrField<v1::Label>& labels) const;
+  /// Whether an instance of `agent` is there now.
+  bool is_there(std::string_view agent) const;
+
   /// The instance has given a sign of life other than an outcome.
   void heard(std::string_view instance);
 

@@ -1,6 +1,7 @@
 #pragma once
 // The inside of a registry: services, instances, what steps demand of them, and who holds what.
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -60,6 +61,11 @@ class registry::state final : public waiting_room::door {
     std::uint64_t last_given = 0;  // place in the order of all hand-overs
     std::vector<demand*> demands;  // that it may serve
 
+    bool carries(const google::protobuf::RepeatedPtrField<v1::Label>& wanted) const {
+      return std::all_of(wanted.begin(), wanted.end(), [this](const v1::Label& one) {
+        return std::binary_search(labels.begin(), labels.end(), label{one.key(), one.value()});
+      });
+    }
     bool draining() const { return drains_itself || drained; }
     bool takes_work() const { return !away && !draining(); }
     std::uint32_t free() const { return capacity > held ? capacity - held : 0; }

@@ -10,6 +10,7 @@
 #include "actors/core/text.hpp"
 #include "actors/payload_reader.hpp"
 #include "actors/reply_outbox.hpp"
+#include "actors/time_zones.hpp"
 #include "store/counters.hpp"
 #include "store/keys.hpp"
 #include "store/service_rows.hpp"
@@ -34,7 +35,13 @@ std::uint64_t input_bytes(const v1::TaskRecord& record) {
 }  // namespace
 
 scheduler::scheduler(ports world, scheduler_limits limits, planted_faults faults)
-    : world_(world), limits_(limits), faults_(faults), slots_(*world.time, policy_of(limits)), brake_(limits.brake) {
+    : world_(world),
+      limits_(limits),
+      faults_(faults),
+      slots_(*world.time, policy_of(limits)),
+      brake_(limits.brake),
+      launch_rate_(limits.cron.starts_per_second) {
+  if (world_.zones == nullptr) world_.zones = &time_zones::of_system();
   slots_.plant(faults_);
 }
 
@@ -65,7 +72,9 @@ status scheduler::open(std::uint64_t epoch) {
   auto opened = catalog_.open(now_committed);
   // An attempt that was out is due before its step's timeout has passed, and a step that waited for a slot or an input before the task
   // would have been looked at again. What is due later waits for its moment and needs nothing now: the Supervisor will find it.
-  const auto latest = to_unix_ms(world_.time->now()) + std::max(catalog_.longest_timeout_ms(), core::waiting_recheck_ms);
+  // Leases were counted by a clock that may have been set back since.
+  const auto latest = std::max(to_unix_ms(world_.time->now()), shard_.latest_write_unix_ms()) +
+                      std::max(catalog_.longest_timeout_ms(), core::waiting_recheck_ms);
   sweep_to_ = store::keys::due(store::default_namespace, latest + 1, 0).str();
   if (!opened.ok()) return opened;
   // Agents may have gone on while there was no Scheduler. What they hold is known when the sweep has come to it; to hand over more before would
@@ -205,6 +214,7 @@ void scheduler::write(live_task& task, const store::task_index_state& before, co
   task.last_sequence = next_sequence_;
   gathering_.changed.push_back(task.record.number());
   count(before, task.record);
+  if (made.ended && task.record.has_launch()) launch_ended(task.record);
 }
 
 void scheduler::store_payloads(live_task& task, core::decision& made) {

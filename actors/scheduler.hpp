@@ -18,11 +18,14 @@
 
 #include "actors/alert_book.hpp"
 #include "actors/core/decision.hpp"
+#include "actors/core/job.hpp"
 #include "actors/core/planted_faults.hpp"
 #include "actors/effects.hpp"
+#include "actors/job_book.hpp"
 #include "actors/local_messages.hpp"
 #include "actors/ports.hpp"
 #include "actors/registry.hpp"
+#include "actors/start_rate.hpp"
 #include "actors/traffic.hpp"
 #include "actors/undo_brake.hpp"
 #include "actors/watches.hpp"
@@ -31,6 +34,12 @@
 #include "store/task_rows.hpp"
 
 namespace fairlead {
+
+/// What limits launches of jobs, in each shard.
+struct cron_limits {
+  std::uint64_t in_flight = 10'000;     // tasks of launches that have neither ended nor parked; 0: no limit
+  std::uint32_t starts_per_second = 0;  // 0: no limit
+};
 
 /// Tasks in one submission.
 inline constexpr int max_submit_items = 1000;
@@ -47,6 +56,7 @@ struct scheduler_limits {
   std::uint32_t full_percent = 90;                // of the store's size; beyond this submissions are refused
   std::uint32_t shard = 0;                        // this one,
   std::uint32_t shard_count = 1;                  // and how many there are: agents' limits are divided among them
+  cron_limits cron;
   undo_brake_policy brake;
   registry_policy registry;
 };
@@ -62,6 +72,7 @@ class scheduler {
     scheduler_outbox* out = nullptr;
     observer* log = nullptr;
     const core::workflow_engine* engine = nullptr;
+    const core::zone_source* zones = nullptr;  // null: the system's
   };
 
   scheduler(ports world, scheduler_limits limits, planted_faults faults = {});
@@ -94,6 +105,10 @@ class scheduler {
   void acknowledge_alerts(const v1::AlertAckRequest& what, std::uint64_t ticket);
   void release_brake(const v1::BrakeReleaseRequest& what, std::uint64_t ticket);
   void operate_agents(const v1::AgentOperateRequest& what, std::uint64_t ticket);
+  void apply_jobs(const v1::JobApplyRequest& what, std::uint64_t ticket);
+  void operate_jobs(const v1::JobOperateRequest& what, std::uint64_t ticket);
+  /// The cron has found jobs whose time has come.
+  void launch_due(const due_jobs& what);
   /// Time alone may let steps go that wait; `next_offer` says when that is to be looked at (nullopt: there is no such moment).
   void offer();
   std::optional<moment> next_offer() const { return slots_.next_wake(); }
@@ -178,6 +193,25 @@ class scheduler {
   v1::OperateResult operate_on(const std::string& id, const v1::OperatorAction& action);
   bool fail(const error& why);
 
+  class launch_door;
+  core::job_context job_context_for(launch_door& door, const core::launch_rows& rows) const;
+  /// nullopt: there is no such job (any more), or it cannot be decided about now.
+  std::optional<core::job_decision> decide_job(const std::string& name, const core::job_event& what);
+  void create_job(const v1::JobSpec& spec, std::string hash, const std::string& who, job_book::entry& job);
+  void carry_out(const std::string& name, job_book::entry& job, const store::job_index_state& before, core::job_decision& made);
+  void write_job_alert(v1::JobRecord& record, core::job_decision& made);
+  void give_up_job(const std::string& name, job_book::entry& job);
+  void launch_ended(const v1::TaskRecord& record);
+  void settle_launches();
+  void admit_launches();
+  void look_for_agents();
+  void watch_clock();
+  v1::JobApplyResult apply_job(const v1::JobSpec& spec, const std::string& who, bool check_only);
+  v1::JobOperateResult operate_job(const std::string& name, const v1::JobAction& action);
+  std::optional<error> delete_job(const std::string& name, job_book::entry& job);
+  void rewind_all(const std::string& after, const v1::JobAction& action, v1::JobOperateReply& out);
+  void find_latest_mark();
+
   v1::SubmitResult take(v1::Submission& item, std::uint64_t subscriber);
   std::optional<error> refuse(const v1::Submission& item) const;
   std::optional<error> refuse_new() const;
@@ -185,7 +219,14 @@ class scheduler {
   result<std::optional<recent_id>> lookup(const std::string& id);
   /// Notifies `subscriber` when the task ends or parks, at once if it has.
   void follow(const std::string& id, std::uint64_t number, std::uint64_t subscriber);
-  void create(v1::Submission& item, std::string minified, std::string hash, workflow_catalog::handle definition, std::uint64_t subscriber);
+  /// What makes a task a launch.
+  struct launch_part {
+    v1::LaunchOf launch;
+    std::int64_t deadline_unix_ms = 0;
+  };
+  /// The number of the new task.
+  std::uint64_t create(v1::Submission& item, std::string minified, std::string hash, workflow_catalog::handle definition,
+                       std::uint64_t subscriber, const launch_part* launch = nullptr);
 
   ports world_;
   scheduler_limits limits_;
@@ -217,6 +258,14 @@ class scheduler {
   std::unordered_map<std::uint64_t, std::unique_ptr<live_task>> live_;
   std::unordered_map<std::string, recent_id> recent_ids_;         // taken, not yet committed
   std::unordered_map<std::uint64_t, std::uint64_t> subscribers_;  // task number -> who asked to be notified
+
+  job_book jobs_;
+  start_rate launch_rate_;
+  std::vector<v1::TaskRecord> ended_launches_;                    // ended in the open batch, and their jobs have not heard of it
+  std::deque<std::pair<std::string, std::int64_t>> ready_ahead_;  // the next launches that wait for room, as far as read from their index
+  std::pair<std::string, std::int64_t> turn_;                     // the launch whose turn it is to be let in
+  std::string agents_from_;                                       // where the round over launches that wait for agents goes on
+  moment next_agents_look_{};
 
   store::batch open_;
   effects gathering_;

@@ -86,6 +86,14 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
     return asked(agent_operations_, [&](std::uint64_t ticket) { scheduler_.operate_agents(what, ticket); });
   }
 
+  caf::result<v1::JobApplyReply> apply_jobs(const v1::JobApplyRequest& what) {
+    return asked(job_applications_, [&](std::uint64_t ticket) { scheduler_.apply_jobs(what, ticket); });
+  }
+
+  caf::result<v1::JobOperateReply> operate_jobs(const v1::JobOperateRequest& what) {
+    return asked(job_operations_, [&](std::uint64_t ticket) { scheduler_.operate_jobs(what, ticket); });
+  }
+
   void offer() {
     offers_.fired();
     scheduler_.offer();
@@ -279,6 +287,10 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
     if (supervisor_) self_->send(supervisor_, std::move(what));
   }
 
+  void wake_cron(moment due) override {
+    if (cron_) self_->send(cron_, job_due_at{due});
+  }
+
   void evaluate(v1::EvaluateRequest what) override { setup_.evaluate(scheduler_actor{self_}, std::move(what)); }
 
   template <class Reply>
@@ -296,6 +308,8 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   void reply(std::uint64_t ticket, v1::AlertAckReply what) override { deliver(acknowledgements_, ticket, std::move(what)); }
   void reply(std::uint64_t ticket, v1::BrakeReleaseReply what) override { deliver(releases_, ticket, std::move(what)); }
   void reply(std::uint64_t ticket, v1::AgentOperateReply what) override { deliver(agent_operations_, ticket, std::move(what)); }
+  void reply(std::uint64_t ticket, v1::JobApplyReply what) override { deliver(job_applications_, ticket, std::move(what)); }
+  void reply(std::uint64_t ticket, v1::JobOperateReply what) override { deliver(job_operations_, ticket, std::move(what)); }
 
   void notify(std::uint64_t subscriber, v1::FinishedNotice what) override {
     const auto found = subscribers_.find(subscriber);
@@ -305,12 +319,14 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
 
  public:
   void set_supervisor(supervisor_actor who) { supervisor_ = std::move(who); }
+  void set_cron(cron_actor who) { cron_ = std::move(who); }
 
  private:
   self_pointer self_;
   scheduler_setup setup_;
   scheduler scheduler_;
   supervisor_actor supervisor_;
+  cron_actor cron_;
   bool flush_armed_ = false;
   bool look_armed_ = false;
   std::uint64_t next_ticket_ = 1;
@@ -322,6 +338,8 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   waiting<v1::AlertAckReply> acknowledgements_;
   waiting<v1::BrakeReleaseReply> releases_;
   waiting<v1::AgentOperateReply> agent_operations_;
+  waiting<v1::JobApplyReply> job_applications_;
+  waiting<v1::JobOperateReply> job_operations_;
   reminders offers_;
   std::vector<caf::typed_response_promise<bool>> drains_;
   agent_seats agents_;
@@ -339,6 +357,7 @@ scheduler_actor::behavior_type run_scheduler(supervised_stateful_pointer<schedul
       [=](const v1::WatchRequest& what) { return shell->watch(what); },
       [=](const v1::StatusRequest&) { return shell->status_now(); },
       [=](const supervisor_actor& who) { shell->set_supervisor(who); },
+      [=](const cron_actor& who) { shell->set_cron(who); },
       [=](const v1::RegisterAgent& what, const caf::strong_actor_ptr& who) { return shell->add_agent(what, who); },
       [=](const v1::Beacon& what) { shell->beacon(what); },
       [=](v1::OutcomeBatch& what) { shell->take([&](scheduler& s) { s.outcomes(std::move(what)); }); },
@@ -357,6 +376,9 @@ scheduler_actor::behavior_type run_scheduler(supervised_stateful_pointer<schedul
       [=](expire_atom) { shell->look(); },
       [=](offer_atom) { shell->offer(); },
       [=](const v1::AgentOperateRequest& what) { return shell->operate_agents(what); },
+      [=](const v1::JobApplyRequest& what) { return shell->apply_jobs(what); },
+      [=](const v1::JobOperateRequest& what) { return shell->operate_jobs(what); },
+      [=](const due_jobs& what) { shell->take([&](scheduler& s) { s.launch_due(what); }); },
       [=](drain_atom) { return shell->drain(); },
   };
 }

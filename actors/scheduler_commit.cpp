@@ -25,6 +25,9 @@ bool scheduler::wants_flush() const { return !open_.empty() || !gathering_.empty
 
 void scheduler::flush() {
   if (fatal_) return;
+  settle_launches();
+  // A launch that could only be written in part must not leave.
+  if (fatal_) return;
   if (std::exchange(sent_again_, false)) drop_overtaken();
   write_services();
   if (open_.empty()) {
@@ -38,6 +41,7 @@ void scheduler::flush() {
   }
   open_.sequence = next_sequence_++;
   open_.epoch = epoch_;
+  shard_.set_latest_write_unix_ms(std::max(shard_.latest_write_unix_ms(), to_unix_ms(world_.time->now())));
   store::seal_counters(open_, shard_);
   auto& sent = sent_.emplace_back();
   sent.counts = shard_;
@@ -80,7 +84,9 @@ void scheduler::on_committed(std::uint64_t sequence) {
     act(std::move(done.after));
   }
   if (++commits_since_usage_ >= usage_every_commits || bytes_since_usage_ >= usage_.max_bytes / usage_every_share) look_at_usage();
+  jobs_.committed_up_to(sequence);
   admit_pending();
+  admit_launches();
 }
 
 void scheduler::look_at_usage() {

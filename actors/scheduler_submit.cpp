@@ -134,8 +134,8 @@ result<std::optional<scheduler::recent_id>> scheduler::lookup(const std::string&
   return std::optional<recent_id>{recent_id{(*stored)->number(), (*stored)->content_hash()}};
 }
 
-void scheduler::create(v1::Submission& item, std::string minified, std::string hash, workflow_catalog::handle definition,
-                       std::uint64_t subscriber) {
+std::uint64_t scheduler::create(v1::Submission& item, std::string minified, std::string hash, workflow_catalog::handle definition,
+                                std::uint64_t subscriber, const launch_part* launch) {
   const auto number = shard_.next_task_number();
   shard_.set_next_task_number(number + 1);
   auto owned = std::make_unique<live_task>();
@@ -151,6 +151,10 @@ void scheduler::create(v1::Submission& item, std::string minified, std::string h
   source.labels.assign(std::make_move_iterator(item.mutable_labels()->begin()), std::make_move_iterator(item.mutable_labels()->end()));
   source.priority = item.priority();
   if (item.has_reply()) source.reply = std::move(*item.mutable_reply());
+  if (launch != nullptr) {
+    source.launch = launch->launch;
+    source.deadline_unix_ms = launch->deadline_unix_ms;
+  }
 
   const payload_reader payloads{task.fresh_payloads, *world_.reads};
   claim_journal slots{slots_};
@@ -173,7 +177,7 @@ void scheduler::create(v1::Submission& item, std::string minified, std::string h
     }
     if (started.fatal) {
       fail(*started.fatal);
-      return;
+      return number;
     }
     made.append(std::move(started));
   }
@@ -185,6 +189,7 @@ void scheduler::create(v1::Submission& item, std::string minified, std::string h
   traffic_.count(core::task_admitted{}, made, task.record);
   gather(task, made);
   live_.emplace(number, std::move(owned));
+  return number;
 }
 
 void scheduler::follow(const std::string& id, std::uint64_t number, std::uint64_t subscriber) {

@@ -5,6 +5,7 @@
 #include "actors/alert_courier_actor.hpp"
 #include "actors/archiver_actor.hpp"
 #include "actors/core/declarative.hpp"
+#include "actors/cron_actor.hpp"
 #include "actors/reply_courier_actor.hpp"
 #include "actors/reply_waiters_actor.hpp"
 #include "actors/scheduler_actor.hpp"
@@ -101,7 +102,7 @@ result<caf::strong_actor_ptr> shard::start_scheduler() {
   return pointer(scheduler_now_);
 }
 
-/// Store actor, Scheduler and Supervisor share what they know of the store, so they are started again together, with empty caches.
+/// Store actor, Scheduler, Supervisor and cron share what they know of the store, so they are started again together, with empty caches.
 guardian_spec shard::core() {
   guardian_spec out;
   out.id = "core";
@@ -116,6 +117,11 @@ guardian_spec shard::core() {
   out.children.push_back(child("supervisor", [this, &system]() -> result<caf::strong_actor_ptr> {
     const auto started = system.spawn(run_supervisor, supervisor_setup{world_.guards.time, world_.store, world_.guards.log, scheduler_now_,
                                                                        options_.scan_period, world_.on_fatal});
+    caf::anon_send(scheduler_now_, started);
+    return pointer(started);
+  }));
+  out.children.push_back(child("cron", [this, &system]() -> result<caf::strong_actor_ptr> {
+    const auto started = system.spawn(run_cron, cron_setup{world_.guards.time, world_.store, scheduler_now_, world_.on_fatal});
     caf::anon_send(scheduler_now_, started);
     return pointer(started);
   }));

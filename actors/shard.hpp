@@ -1,5 +1,5 @@
 #pragma once
-// One shard of a node: its store actor, Scheduler, Supervisor, archiver and couriers, as a branch of the supervision tree. What others talk to
+// One shard of a node: its store actor, Scheduler, Supervisor, cron, archiver and couriers, as a branch of the supervision tree. What others talk to
 // has an address that stays the same however often the actors behind it are started again.
 
 #include <functional>

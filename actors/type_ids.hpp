@@ -8,6 +8,7 @@
 #include "messages/agent.pb.h"
 #include "messages/api.pb.h"
 #include "messages/inspect.hpp"
+#include "messages/job.pb.h"
 #include "messages/node.pb.h"
 
 template <>
@@ -70,6 +71,16 @@ CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::InspectRequest))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::InspectReply))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::NodeOperateRequest))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::NodeOperateReply))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::JobApplyRequest))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::JobApplyReply))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::JobListRequest))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::JobListReply))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::JobShowRequest))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::JobShowReply))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::JobHistoryRequest))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::JobHistoryReply))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::JobOperateRequest))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::JobOperateReply))
 
 // Inside one process only.
 CAF_ADD_TYPE_ID(fairlead, (fairlead::commit_request))
@@ -82,6 +93,8 @@ CAF_ADD_TYPE_ID(fairlead, (fairlead::stalest_task))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::shard_route))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::shard_total))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::link_report))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::due_jobs))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::job_due_at))
 
 CAF_ADD_ATOM(fairlead, fairlead, flush_atom, "flush")
 CAF_ADD_ATOM(fairlead, fairlead, scan_atom, "scan")
@@ -108,3 +121,5 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(fairlead::stalest_task)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(fairlead::shard_route)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(fairlead::shard_total)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(fairlead::link_report)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(fairlead::due_jobs)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(fairlead::job_due_at)

@@ -52,6 +52,7 @@ int run_command_line(int argc, const char* const* argv) {
   add_replies_command(app, context);
   add_task_commands(app, context);
   add_workflow_commands(app, context);
+  add_job_commands(app, context);
   add_agent_commands(app, context);
   add_alert_commands(app, context);
   add_brake_commands(app, context);

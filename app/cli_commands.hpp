@@ -14,6 +14,7 @@ void add_status_command(CLI::App& app, cli_context& context);     // cli_status.
 void add_agent_commands(CLI::App& app, cli_context& context);     // cli_agent.cpp
 void add_alert_commands(CLI::App& app, cli_context& context);     // cli_alert.cpp
 void add_brake_commands(CLI::App& app, cli_context& context);     // cli_alert.cpp
+void add_job_commands(CLI::App& app, cli_context& context);       // cli_job.cpp
 void add_console_command(CLI::App& app, cli_context& context);    // console.cpp
 void add_config_commands(CLI::App& app, cli_context& context);    // cli_config.cpp
 void add_store_commands(CLI::App& app, cli_context& context);     // cli_store.cpp

@@ -8,7 +8,7 @@
 
 namespace fairlead::app {
 
-int fail_with(const std::vector<problem>& problems) {
+int fail_with(const std::vector<problem>& problems, const std::string& remedy) {
   std::set<std::string> files;
   for (const auto& problem : problems) {
     files.insert(problem.file);
@@ -16,8 +16,7 @@ int fail_with(const std::vector<problem>& problems) {
   }
   auto count = problems.size() == 1 ? std::string{"one problem"} : std::to_string(problems.size()) + " problems";
   auto where = files.size() == 1 ? *files.begin() : std::to_string(files.size()) + " files";
-  return fail({v1::ERROR_CODE_INVALID_ARGUMENT, (problems.size() == 1 ? "There is " : "There are ") + count + " in " + where,
-               "Correct what is named above"});
+  return fail({v1::ERROR_CODE_INVALID_ARGUMENT, (problems.size() == 1 ? "There is " : "There are ") + count + " in " + where, remedy});
 }
 
 void write_problems(json_writer& out, const std::vector<problem>& problems, const char* key) {

@@ -26,6 +26,11 @@ std::string status_json(const v1::StatusReply& reply) {
   out.key("undone").number(std::uint64_t{counts.undone()}).key("parked").number(std::uint64_t{counts.parked()});
   out.key("archived").number(std::uint64_t{counts.archived()}).key("paused").number(std::uint64_t{counts.paused()}).end_object();
   out.key("alerts").begin_object().key("unresolved").number(std::uint64_t{counts.unresolved_alerts()}).end_object();
+  out.key("jobs").begin_object().key("all").number(std::uint64_t{counts.jobs()}).key("paused").number(std::uint64_t{counts.jobs_paused()});
+  out.key("launches").number(std::uint64_t{counts.launches()}).key("skipped").number(std::uint64_t{counts.launches_skipped()});
+  out.key("in_flight").number(std::uint64_t{counts.launches_in_flight()});
+  out.key("waiting_for_room").number(std::uint64_t{counts.launches_waiting_room()});
+  out.key("waiting_for_agents").number(std::uint64_t{counts.launches_waiting_agents()}).end_object();
   out.key("undo_brake").begin_object().key("since").moment(counts.undo_brake_since_unix_ms());
   out.key("held").number(std::uint64_t{counts.undo_held()}).end_object();
   out.key("agents").begin_array();
@@ -63,6 +68,18 @@ std::string status_json(const v1::StatusReply& reply) {
   }
   out.end_array().end_object();
   return out.text();
+}
+
+/// Empty where there are no jobs, and no launches of some that were.
+std::string jobs_text(const v1::ShardState& counts) {
+  const auto waiting = counts.launches_waiting_room() + counts.launches_waiting_agents();
+  if (counts.jobs() + counts.launches_in_flight() + waiting == 0) return {};
+  std::string out = "jobs     " + std::to_string(counts.jobs());
+  if (counts.jobs_paused() != 0) out += ", " + std::to_string(counts.jobs_paused()) + " paused";
+  if (counts.launches_in_flight() != 0) out += ", " + std::to_string(counts.launches_in_flight()) + " launches in flight";
+  if (counts.launches_waiting_room() != 0) out += ", " + std::to_string(counts.launches_waiting_room()) + " wait for room";
+  if (counts.launches_waiting_agents() != 0) out += ", " + std::to_string(counts.launches_waiting_agents()) + " wait for agents";
+  return out + "\n";
 }
 
 /// Empty where one shard is all there is and it is up: the lines above say everything.
@@ -114,6 +131,7 @@ std::string status_text(const v1::StatusReply& reply) {
   if (counts.undo_brake_since_unix_ms() != 0)
     out += "brake    mass undo is held since " + time_text(counts.undo_brake_since_unix_ms()) + ", " + std::to_string(counts.undo_held()) +
            (counts.undo_held() == 1 ? " task waits" : " tasks wait") + ": fairlead brake release lets go\n";
+  out += jobs_text(counts);
   for (const auto& one : reply.replies_failing())
     out += "replies  " + printable(receiver(one)) + " has not taken its events since " + time_text(one.failing_since_unix_ms()) + ": " +
            printable(shortened(one.last_failure(), 80)) + "\n";

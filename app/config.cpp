@@ -135,11 +135,12 @@ void read_config(yaml_document& document, node_config& out) {
   if (const auto node = root.find("agents")) read_agents(*node, out);
   if (const auto node = root.find("alerts")) read_alerts(*node, out);
   if (const auto node = root.find("undo_brake")) read_undo_brake(*node, out);
+  if (const auto node = root.find("cron")) read_cron(*node, out);
   if (const auto node = root.find("replies")) read_replies(*node, out);
   if (const auto node = root.find("caf")) read_caf(*node, out);
   if (const auto node = root.find("secrets")) read_secrets(*node, out);
   check_secret_references(root.node(), out);
-  root.not_yet({"jobs", "cron", "replication", "tls", "breakers"});
+  root.not_yet({"jobs", "replication", "tls", "breakers"});
   root.finish();
 }
 

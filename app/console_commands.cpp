@@ -25,9 +25,10 @@ const CLI::App* child(const CLI::App& of, const std::string& name) {
 
 /// Commands that only look, and may be run again and again.
 const std::set<std::string>& watchable() {
-  static const std::set<std::string> out{"nodes",      "tree",       "actors",     "shards",        "agents",       "counters",
-                                         "status",     "steps",      "history",    "task list",     "task show",    "alert list",
-                                         "alert show", "agent list", "agent show", "workflow list", "workflow show"};
+  static const std::set<std::string> out{"nodes",      "tree",        "actors",     "shards",        "agents",        "counters",
+                                         "status",     "steps",       "history",    "task list",     "task show",     "alert list",
+                                         "alert show", "agent list",  "agent show", "workflow list", "workflow show", "job list",
+                                         "job show",   "job history", "job next"};
   return out;
 }
 
@@ -49,8 +50,9 @@ std::pair<std::string, std::size_t> command_of(const CLI::App& app, const consol
 status check_input(const console_words& words) {
   for (std::size_t i = 0; i < words.size(); ++i)
     if (words[i] == "@-" || (words[i].size() > 3 && words[i].compare(words[i].size() - 3, 3, "=@-") == 0) || words[i] == "--batch=-" ||
-        (words[i] == "-" && i > 0 && words[i - 1] == "--batch"))
-      return bad("Standard input belongs to the console here", "Put it into a file and name that: @FILE, or --batch FILE");
+        (words[i] == "-" && i > 0 && (words[i - 1] == "--batch" || (words[0] == "job" && words[1] == "import"))))
+      return bad("Standard input belongs to the console here",
+                 "Put it into a file and name that: @FILE, --batch FILE, or FILE for a crontab");
   return nothing{};
 }
 
@@ -80,6 +82,7 @@ const std::vector<console_alias>& console_aliases() {
       {"tasks", {"task", "list"}, "List tasks, with the filters of 'task list'"},
       {"alerts", {"alert", "list"}, "List alerts"},
       {"workflows", {"workflow", "list"}, "List workflows"},
+      {"jobs", {"job", "list"}, "List jobs"},
       {"retry", {"task", "retry"}, "Give steps that were given up a new round of attempts"},
       {"skip", {"task", "skip"}, "Go on without a step"},
       {"settle", {"task", "settle"}, "Say how a step in doubt turned out"},
@@ -104,6 +107,7 @@ console_parser::console_parser(cli_context& context, console_memory& memory)
   add_agent_commands(app_, context);
   add_console_actions(app_, context);
   add_workflow_commands(app_, context);
+  add_job_commands(app_, context);
   add_submit_command(app_, context);
   add_replies_command(app_, context);
   add_config_commands(app_, context);
@@ -127,8 +131,9 @@ console_words console_parser::expand(const console_words& words) const {
     out.insert(out.begin(), alias.stands_for.begin(), alias.stands_for.end());
     return out;
   }
-  if (out.front() == "task" && out.size() > 1 && !out[1].empty() && out[1].front() != '-' && child(*child(app_, "task"), out[1]) == nullptr)
-    out.insert(out.begin() + 1, "show");
+  for (const auto* group : {"task", "job"})
+    if (out.front() == group && out.size() > 1 && !out[1].empty() && out[1].front() != '-' && child(*child(app_, group), out[1]) == nullptr)
+      out.insert(out.begin() + 1, "show");
   return out;
 }
 
@@ -158,7 +163,7 @@ status console_parser::check_watch(const watch_plan& plan) const {
   if (watchable().count(name) == 0) {
     const auto what = name.empty() ? plan.command.front() : name;
     return bad("'" + what + "' cannot be watched: it is no command that only looks",
-               "Watch one of nodes, tree, actors, shards, agents, tasks, alerts, counters, status");
+               "Watch one of nodes, tree, actors, shards, agents, tasks, alerts, jobs, counters, status");
   }
   for (auto at = used; at < plan.command.size(); ++at) {
     const auto& word = plan.command[at];
@@ -194,18 +199,20 @@ std::string console_parser::overview() const {
       if (std::find(names.begin(), names.end(), std::string{alias.name}) != names.end()) table.add({alias.name, alias.summary});
   };
   for (const auto* name : {"status", "nodes", "tree", "actors", "shards", "agents", "counters"}) add(name);
-  add_alias({"tasks", "alerts", "workflows"});
+  add_alias({"tasks", "alerts", "workflows", "jobs"});
   table.add({"task ID", "Show one task: steps, payloads and history, and what helps"});
+  table.add({"job NAME", "Show one job: why it waits, what comes, its latest launches, and what helps"});
   for (const auto* name : {"steps", "history"}) add(name);
   end_section("Look");
   add_alias({"retry", "skip", "settle", "undo", "cancel", "pause", "resume", "ack"});
   table.add({"agent drain | resume", "Drain an agent's instance, or give it work again"});
   table.add({"agent breaker open | close", "The circuit breaker of an agent's service"});
+  table.add({"job pause | resume | run", "Launch a job no more, again, or once now; also backfill, rewind, delete"});
   for (const auto* name : {"brake", "node", "log"}) add(name);
   end_section("Act");
   for (const auto* name : {"watch", "help", "quit"}) add(name);
   end_section("The console");
-  for (const auto* name : {"task", "alert", "agent", "workflow", "submit", "replies", "config", "store"}) add(name);
+  for (const auto* name : {"task", "alert", "agent", "workflow", "job", "submit", "replies", "config", "store"}) add(name);
   end_section("As on the command line");
   return out + "\n'help COMMAND' says more. Commands are separated by ; and words quoted as in a shell.\n";
 }

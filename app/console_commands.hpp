@@ -38,7 +38,7 @@ class console_parser {
   console_parser(cli_context& context, console_memory& memory);
 
   CLI::App& app() { return app_; }
-  /// Short names written out: `tasks` is `task list`, `task ID` is `task show ID`; a `fairlead` in front is left out.
+  /// Short names written out: `tasks` is `task list`, `task ID` is `task show ID`, `job NAME` likewise; a `fairlead` in front is left out.
   console_words expand(const console_words& words) const;
   /// Runs one command. Returns the exit code.
   int run(const console_words& words);

@@ -43,6 +43,7 @@ class search {
       if (!rest.empty()) return;
       add_children(*at);
       if (words.front() == "task") add_names(name_kind::task);  // `task ID` shows it
+      if (words.front() == "job") add_names(name_kind::job);
       return;
     }
     std::string path;
@@ -124,6 +125,12 @@ class search {
     if (option == "task") return add_names(name_kind::task);
     std::vector<const char*> fixed;
     if (option == "sort") fixed = {"mailbox", "handled", "restarts", "path"};
+    if (begins_with(path, "job")) {
+      if (option == "name" || (option == "after" && path == "job list")) return add_names(name_kind::job);
+      if (option == "overlap") fixed = {"allow", "skip", "queue", "replace"};
+      if (option == "catch-up") fixed = {"all", "latest", "none"};
+      if (option == "dst") fixed = {"vixie", "literal", "skip_once"};
+    }
     if (option == "state" && begins_with(path, "alert")) fixed = {"open", "acknowledged", "resolved"};
     if (option == "state" && begins_with(path, "task")) fixed = {"pending", "running", "completed", "undoing", "undone"};
     for (const auto* word : fixed) add(word);
@@ -146,6 +153,7 @@ class search {
       const bool mends = path == "task retry" || path == "task skip" || path == "task settle";
       return add_names(mends ? name_kind::parked_task : name_kind::task);
     }
+    if (begins_with(path, "job") && (name == "NAME" || name == "PART")) return add_names(name_kind::job);
     if (name == "INSTANCE") return add_names(name_kind::instance);
     if (name == "NODE") return add_names(name_kind::node);
     if (name == "WORKFLOW" || (name == "NAME" && path == "workflow show")) return add_names(name_kind::workflow);

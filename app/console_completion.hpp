@@ -8,7 +8,7 @@
 
 namespace fairlead::app {
 
-enum class name_kind { task, parked_task, step, workflow, agent, instance, node, alert };
+enum class name_kind { task, parked_task, step, workflow, agent, instance, node, alert, job };
 
 class name_source {
  public:

@@ -76,6 +76,14 @@ bool console_names::fetch(name_kind kind, const std::string& of, std::vector<std
     for (const auto& one : reply->items()) out.push_back(one.name());
     return true;
   }
+  if (kind == name_kind::job) {
+    v1::JobListRequest request;
+    request.set_page_size(names_a_page);
+    const auto reply = to->jobs(request);
+    if (!reply) return false;
+    for (const auto& one : reply->items()) out.push_back(one.name());
+    return true;
+  }
   v1::AlertListRequest request;
   request.set_page_size(names_a_page);
   const auto reply = to->alerts(request);

@@ -98,6 +98,18 @@ void add_counts(metric_page& page, const labels& shard, const v1::ShardState& co
              counts.undo_brake_since_unix_ms() != 0 ? 1 : 0);
   page.gauge("fairlead_undo_brake_held_tasks", "Tasks that the brake holds back", shard, number(counts.undo_held()));
   page.gauge("fairlead_status_events_waiting", "Status events that no receiver has taken yet", shard, number(counts.outbox_events()));
+  page.gauge("fairlead_jobs", "Jobs, the paused ones included", shard, number(counts.jobs()));
+  page.gauge("fairlead_jobs_paused", "Jobs that an operator has paused", shard, number(counts.jobs_paused()));
+  page.gauge("fairlead_launches_in_flight", "Tasks of jobs that have neither ended nor parked", shard, number(counts.launches_in_flight()));
+  const auto waiting = [&](const char* reason, std::uint64_t count) {
+    page.gauge("fairlead_launches_waiting", "Launches of jobs that could start, by what they wait for", with(shard, {{"reason", reason}}),
+               number(count));
+  };
+  waiting("room", counts.launches_waiting_room());
+  waiting("agents", counts.launches_waiting_agents());
+  // Kept in the store: they go on over a restart.
+  page.counter("fairlead_launches_total", "Launches of jobs that became tasks", shard, number(counts.launches()));
+  page.counter("fairlead_launches_skipped_total", "Nominal times of jobs that were skipped", shard, number(counts.launches_skipped()));
   page.gauge("fairlead_wake_ups", "Tasks with a wake-up, due or not", shard, number(counts.due_entries()));
 }
 

@@ -31,8 +31,8 @@ constexpr std::size_t bytes_per_node = 64;
 
 class builder final : public YAML::EventHandler {
  public:
-  builder(const yaml_source& source, const std::string& file, std::vector<problem>& problems)
-      : source_(source), file_(file), problems_(problems) {}
+  builder(const yaml_source& source, const std::string& file, int lines_before, std::vector<problem>& problems)
+      : source_(source), file_(file), lines_before_(lines_before), problems_(problems) {}
 
   yaml_pointer root() const { return root_; }
 
@@ -42,7 +42,8 @@ class builder final : public YAML::EventHandler {
       return;
     }
     const auto at = place(mark);
-    if (source_.line(at.line).substr(0, 3) == "---") throw stop{at, "", "a second document begins here", "keep exactly one in a file"};
+    if (source_.line(at.line - lines_before_).substr(0, 3) == "---")
+      throw stop{at, "", "a second document begins here", "keep exactly one in a file"};
     throw stop{at, "", "this does not belong to what stands above it", "check the indentation and the punctuation before it"};
   }
   void OnDocumentEnd() override {}
@@ -107,7 +108,10 @@ class builder final : public YAML::EventHandler {
     std::unordered_map<std::string, int> keys;  // and the line each stands on
   };
 
-  text_position place(const YAML::Mark& mark) const { return source_.position_of(static_cast<std::size_t>(mark.pos)); }
+  text_position place(const YAML::Mark& mark) const {
+    const auto at = source_.position_of(static_cast<std::size_t>(mark.pos));
+    return {at.line + lines_before_, at.column};
+  }
 
   bool key_expected() const { return !stack_.empty() && stack_.back().value->kind == yaml_value::kind_type::map && !stack_.back().has_key; }
 
@@ -195,6 +199,7 @@ class builder final : public YAML::EventHandler {
 
   const yaml_source& source_;
   const std::string& file_;
+  int lines_before_;
   std::vector<problem>& problems_;
   yaml_pointer root_;
   bool begun_ = false;
@@ -216,7 +221,7 @@ std::string to_text(const problem& what) {
   return out;
 }
 
-yaml_document parse_yaml(const std::string& file, const std::string& whole) {
+yaml_document parse_yaml(const std::string& file, const std::string& whole, int lines_before) {
   yaml_document out;
   out.file = file;
   const auto complain = [&](text_position at, const std::string& where, const std::string& sentence, const std::string& remedy) {
@@ -231,25 +236,26 @@ yaml_document parse_yaml(const std::string& file, const std::string& whole) {
     return out;
   }
   if (const auto bad = source.first_bad_byte()) {
-    complain(source.position_of(*bad), "", "here stands a byte that is not UTF-8 text",
+    const auto at = source.position_of(*bad);
+    complain({at.line + lines_before, at.column}, "", "here stands a byte that is not UTF-8 text",
              "save the file as UTF-8 without control characters");
     return out;
   }
   try {
     std::istringstream in{text};
     YAML::Parser parser{in};
-    builder handler{source, file, out.problems};
+    builder handler{source, file, lines_before, out.problems};
     while (parser.HandleNextDocument(handler)) {
     }
     out.root = handler.root();
-    if (!out.root) complain({}, "", "the file is empty", "");
+    if (!out.root) complain({1 + lines_before, 1}, "", "the file is empty", "");
   } catch (const stop& what) {
     complain(what.at, what.where, what.sentence, what.remedy);
   } catch (const YAML::Exception& what) {
     const text_position at = what.mark.is_null() ? text_position{} : source.position_of(static_cast<std::size_t>(what.mark.pos));
     const auto line = source.line(at.line);
     const auto tab = line.find_first_not_of(' ');
-    complain(at, "", "this is not YAML: " + what.msg,
+    complain({at.line + lines_before, at.column}, "", "this is not YAML: " + what.msg,
              tab != std::string_view::npos && line[tab] == '\t' ? "the line is indented with a tab; use spaces" : "");
   }
   return out;

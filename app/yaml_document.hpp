@@ -59,7 +59,8 @@ struct yaml_document {
 };
 
 /// Reads exactly one document. `root` may be there beside problems (duplicate keys), so that more of them can be found.
-yaml_document parse_yaml(const std::string& file, const std::string& text);
+/// `lines_before`: lines of the file that stand above `text`.
+yaml_document parse_yaml(const std::string& file, const std::string& text, int lines_before = 0);
 
 /// The bytes of a file of at most max_yaml_bytes, or nullopt and one problem.
 std::optional<std::string> read_text_file(const std::string& path, std::vector<problem>& problems);

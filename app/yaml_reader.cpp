@@ -212,7 +212,7 @@ yaml_section::yaml_section(const yaml_node& node) : node_(node) {
 }
 
 std::optional<yaml_node> yaml_section::find(const std::string& key) {
-  asked_.push_back(key);
+  if (std::find(asked_.begin(), asked_.end(), key) == asked_.end()) asked_.push_back(key);
   if (!node_.is_map()) return std::nullopt;
   for (auto& entry : node_.entries()) {
     if (entry.first == key) return std::move(entry.second);

@@ -1,5 +1,6 @@
 #include "messages/time.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
@@ -42,6 +43,99 @@ std::string format_utc(std::int64_t unix_ms) {
   const auto size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts);
   std::snprintf(text.data() + size, text.size() - size, ".%03dZ", static_cast<int>(rest));
   return text.data();
+}
+
+namespace {
+
+/// Takes digits off the front of what is left.
+class digit_reader {
+ public:
+  explicit digit_reader(const std::string& text) : at_(text.data()), end_(text.data() + text.size()) {}
+
+  bool at_end() const { return at_ == end_; }
+  bool next_is_digit() const { return at_ != end_ && *at_ >= '0' && *at_ <= '9'; }
+  int digit() { return *at_++ - '0'; }
+
+  bool number(int digits, int least, int most, int& out) {
+    int value = 0;
+    for (int i = 0; i < digits; ++i) {
+      if (!next_is_digit()) return false;
+      value = value * 10 + digit();
+    }
+    out = value;
+    return value >= least && value <= most;
+  }
+
+  /// One of the characters, which becomes `taken`.
+  bool one_of(const char* choices, char& taken) {
+    if (at_ == end_) return false;
+    for (const auto* choice = choices; *choice != 0; ++choice) {
+      if (*at_ != *choice) continue;
+      taken = *at_++;
+      return true;
+    }
+    return false;
+  }
+  bool sign(const char* choices) {
+    char taken = 0;
+    return one_of(choices, taken);
+  }
+
+ private:
+  const char* at_;
+  const char* end_;
+};
+
+bool leap_year(int year) { return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0; }
+
+int days_in(int year, int month) {
+  constexpr std::array<int, 12> days{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  return days[static_cast<std::size_t>(month) - 1] + (month == 2 && leap_year(year) ? 1 : 0);
+}
+
+/// Days before the first of January. Counted from 400 years, a cycle of the calendar, before the year 1, so that no division goes below zero.
+constexpr std::int64_t days_before(int year) {
+  const std::int64_t years = year + 399;
+  return years * 365 + years / 4 - years / 100 + years / 400;
+}
+
+/// Of the Gregorian calendar, also before it was in use.
+std::int64_t days_since_1970(int year, int month, int day) {
+  auto days = days_before(year) - days_before(1970) + day - 1;
+  for (int m = 1; m < month; ++m) days += days_in(year, m);
+  return days;
+}
+
+}  // namespace
+
+bool parse_utc(const std::string& text, std::int64_t& out_ms) {
+  digit_reader in{text};
+  int year = 0;
+  int month = 0;
+  int day = 0;
+  int hour = 0;
+  int minute = 0;
+  int second = 0;
+  if (!in.number(4, 0, 9999, year) || !in.sign("-") || !in.number(2, 1, 12, month) || !in.sign("-") ||
+      !in.number(2, 1, days_in(year, month), day) || !in.sign("Tt ") || !in.number(2, 0, 23, hour) || !in.sign(":") ||
+      !in.number(2, 0, 59, minute) || !in.sign(":") || !in.number(2, 0, 60, second))
+    return false;
+  int ms = 0;
+  if (in.sign(".")) {
+    if (!in.next_is_digit()) return false;
+    for (int scale = 100; in.next_is_digit(); scale /= 10) ms += in.digit() * scale;
+  }
+  char zone = 0;
+  int zone_hours = 0;
+  int zone_minutes = 0;
+  if (!in.one_of("Zz+-", zone)) return false;
+  if ((zone == '+' || zone == '-') && (!in.number(2, 0, 23, zone_hours) || !in.sign(":") || !in.number(2, 0, 59, zone_minutes)))
+    return false;
+  if (!in.at_end()) return false;
+  const auto offset_s = (zone == '-' ? -60LL : 60LL) * (zone_hours * 60 + zone_minutes);
+  const auto seconds = days_since_1970(year, month, day) * 86'400 + hour * 3'600 + minute * 60 + std::min(second, 59) - offset_s;
+  out_ms = seconds * 1'000 + ms;
+  return true;
 }
 
 bool parse_duration(const std::string& text, std::int64_t& out_ms) {

@@ -33,6 +33,10 @@ class system_clock final : public clock {
 /// `2026-03-29T01:00:00.250Z`.
 std::string format_utc(std::int64_t unix_ms);
 
+/// Reads what RFC 3339 allows: `2026-03-28T22:30:00Z`, `2026-03-29T00:30:00.25+02:00`; a blank may stand for the `T`. What is finer than a
+/// millisecond is cut off, and a leap second is the one before it. False, with `out_ms` as it was, for everything else: total over all bytes.
+bool parse_utc(const std::string& text, std::int64_t& out_ms);
+
 /// Reads `250ms`, `5s`, `1m30s`, `2h`, `7d`, `1.5s`; false when it is none or beyond 10 years.
 bool parse_duration(const std::string& text, std::int64_t& out_ms);
 

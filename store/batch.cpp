@@ -62,7 +62,11 @@ const char* table_name(table t) {
                                                                  "outbox",
                                                                  "reply_address",
                                                                  "unresolved_alert",
-                                                                 "service"};
+                                                                 "service",
+                                                                 "job",
+                                                                 "job_due",
+                                                                 "launch",
+                                                                 "launch_ready"};
   auto index = static_cast<std::size_t>(t);
   return index < names.size() ? names[index] : "unknown";
 }

@@ -32,8 +32,12 @@ enum class table : std::uint8_t {
   reply_address = 15,
   unresolved_alert = 16,
   service = 17,
+  job = 18,
+  job_due = 19,
+  launch = 20,
+  launch_ready = 21,
 };
-inline constexpr int table_count = 18;
+inline constexpr int table_count = 22;
 /// Stores and archives of the first release have only the tables before this one. They get the others when they are opened for writing, and
 /// read as if those were empty until then; so the schema version did not rise for them.
 inline constexpr int first_release_table_count = 13;

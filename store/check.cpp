@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "store/check_archive.hpp"
+#include "store/check_jobs.hpp"
 #include "store/check_notices.hpp"
 #include "store/check_scan.hpp"
 #include "store/check_task.hpp"
@@ -26,7 +27,8 @@ class checker {
         archives_(archives),
         all_(of, progress, report_, max_findings),
         tasks_(of, [this](std::string sentence) { all_.add(std::move(sentence)); }),
-        notices_(all_) {}
+        notices_(all_),
+        jobs_(all_) {}
 
   check_report run() {
     check_tasks();
@@ -36,6 +38,7 @@ class checker {
     all_.check_parts(table::payload);
     check_workflows();
     notices_.run();
+    jobs_.run();
     check_meta();
     if (archives_ != nullptr) archive_check(all_, *archives_, tombstones_).run();
     return std::move(report_);
@@ -162,6 +165,16 @@ class checker {
     compare("undo_held", stored.undo_held(), counted.undo_held());
     compare("unresolved_alerts", stored.unresolved_alerts(), notices_.unresolved_alerts());
     compare("outbox_events", stored.outbox_events(), notices_.outbox_events());
+    compare("jobs", stored.jobs(), jobs_.counted().jobs());
+    compare("jobs_paused", stored.jobs_paused(), jobs_.counted().jobs_paused());
+    compare("launches_in_flight", stored.launches_in_flight(), counted.launches_in_flight());
+    compare("launches_waiting_room", stored.launches_waiting_room(), jobs_.counted().launches_waiting_room());
+    compare("launches_waiting_agents", stored.launches_waiting_agents(), jobs_.counted().launches_waiting_agents());
+    if (stored.latest_mark_unix_ms() < jobs_.counted().latest_mark_unix_ms()) {
+      add(table::meta, keys::meta(meta::progress_row),
+          "the latest mark is " + std::to_string(stored.latest_mark_unix_ms()) + ", but a job has " +
+              std::to_string(jobs_.counted().latest_mark_unix_ms()));
+    }
     require_not_below("alert", stored.next_alert(), notices_.greatest_alert());
     require_not_below("outbox position", stored.next_position(), notices_.greatest_position());
   }
@@ -179,6 +192,7 @@ class checker {
   check_scan all_;
   task_check tasks_;
   notice_check notices_;
+  job_check jobs_;
   std::map<archive_day, std::uint64_t> tombstones_;
   std::uint64_t archived_ = 0;
   std::uint64_t greatest_number_ = 0;

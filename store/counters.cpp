@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "store/job_rows.hpp"
 #include "store/keys.hpp"
 #include "store/load.hpp"
 
@@ -23,6 +24,32 @@ void count(v1::ShardState& shard, const task_index_state& task, std::uint64_t by
   if (task.paused && !task.parked) shard.set_paused(shard.paused() + by);
   if (task.due_indexed_unix_ms != 0) shard.set_due_entries(shard.due_entries() + by);
   if (task.undo_held) shard.set_undo_held(shard.undo_held() + by);
+  if (task.launch && !task.parked && !is_finished(task.state)) shard.set_launches_in_flight(shard.launches_in_flight() + by);
+}
+
+void clear_counters(v1::ShardState& shard) {
+  shard.clear_pending();
+  shard.clear_running();
+  shard.clear_completed();
+  shard.clear_undoing();
+  shard.clear_undone();
+  shard.clear_parked();
+  shard.clear_paused();
+  shard.clear_due_entries();
+  shard.clear_undo_held();
+  shard.clear_launches_in_flight();
+  shard.clear_jobs();
+  shard.clear_jobs_paused();
+  shard.clear_launches_waiting_room();
+  shard.clear_launches_waiting_agents();
+}
+
+status count_jobs(const snapshot& from, v1::ShardState& counted) {
+  return for_each_job(from, {}, [&](const v1::JobRecord& record) {
+    move_job_counters(counted, {}, index_state_of(record));
+    counted.set_latest_mark_unix_ms(std::max(counted.latest_mark_unix_ms(), record.mark_unix_ms()));
+    return true;
+  });
 }
 
 }  // namespace
@@ -34,22 +61,17 @@ void move_counters(v1::ShardState& shard, const task_index_state& before, const 
 
 void seal_counters(batch& out, v1::ShardState& shard) {
   shard.set_counted_sequence(out.sequence);
+  shard.set_jobs_counted_sequence(out.sequence);
   out.shard_state = shard.SerializeAsString();
 }
 
-bool counters_are_kept(const progress& stored) { return stored.shard.counted_sequence() == stored.sequence; }
+bool counters_are_kept(const progress& stored) {
+  return stored.shard.counted_sequence() == stored.sequence && stored.shard.jobs_counted_sequence() == stored.sequence;
+}
 
 status recount(const snapshot& from, v1::ShardState& shard) {
   auto counted = shard;
-  counted.clear_pending();
-  counted.clear_running();
-  counted.clear_completed();
-  counted.clear_undoing();
-  counted.clear_undone();
-  counted.clear_parked();
-  counted.clear_paused();
-  counted.clear_due_entries();
-  counted.clear_undo_held();
+  clear_counters(counted);
   std::uint64_t next_task = shard.next_task_number(), last_alert = shard.next_alert(), last_position = shard.next_position();
   status outcome = nothing{};
   v1::TaskRecord record;
@@ -63,6 +85,7 @@ status recount(const snapshot& from, v1::ShardState& shard) {
     return true;
   });
   if (!outcome || !scanned) return outcome ? scanned : outcome;
+  if (auto jobs = count_jobs(from, counted); !jobs) return jobs;
   scanned = from.scan_reverse(table::alert, {}, {}, [&](std::string_view key, std::string_view) {
     if (const auto last = keys::decode_alert(key)) last_alert = std::max(last_alert, last->number);
     return false;

@@ -19,11 +19,13 @@ void move_counters(v1::ShardState& shard, const task_index_state& before, const 
 /// Writes the counters to the batch, which has its sequence already, and seals them.
 void seal_counters(batch& out, v1::ShardState& shard);
 
-/// True when whoever wrote last kept all counters.
+/// True when whoever wrote last kept all counters. There are two seals, because there is a release that keeps the counters of tasks and does
+/// not know those of jobs; it passes the seal of the latter on as it found it.
 bool counters_are_kept(const progress& stored);
 
-/// Counts everything that can be counted and raises the numbers given last to those in use. Reads each task's row. `archived` stays: its
-/// tasks have only tombstones here, and every release has kept it.
+/// Counts everything that can be counted and raises the numbers given last, and the latest mark, to those in use. Reads the row of each task
+/// and job. `archived` stays: its tasks have only tombstones here, and every release has kept it. So do `launches` and `launches_skipped`,
+/// whose records are let go of in time; a release that does not know them makes none.
 status recount(const snapshot& from, v1::ShardState& shard);
 
 }  // namespace fairlead::store

@@ -50,6 +50,12 @@ char* write_address(char* at, std::string_view address) {
 
 bool holds_zero(std::string_view text) { return text.find('\0') != std::string_view::npos; }
 
+// A name that ends a key needs no end of its own; with a zero byte it would be another key of table launch.
+std::optional<std::string_view> name_from(std::string_view key, std::size_t at) {
+  if (key.size() <= at || holds_zero(key.substr(at))) return std::nullopt;
+  return key.substr(at);
+}
+
 }  // namespace
 
 std::uint64_t pending_order(std::int64_t created_at_unix_ms, std::int32_t priority) {
@@ -60,6 +66,8 @@ std::uint64_t pending_order(std::int64_t created_at_unix_ms, std::int32_t priori
   }
   return static_cast<std::uint64_t>(order) ^ (std::uint64_t{1} << 63);
 }
+
+std::uint32_t launch_order(std::int32_t priority) { return ~(static_cast<std::uint32_t>(priority) ^ (std::uint32_t{1} << 31)); }
 
 namespace keys {
 
@@ -173,6 +181,38 @@ fixed_key<20> reply_address(std::uint32_t ns, std::string_view address) {
 
 fixed_key<20> outbox_prefix(std::uint32_t ns, std::string_view address) { return reply_address(ns, address); }
 
+std::string job(std::uint32_t ns, std::string_view name) { return named(ns, name); }
+
+std::string job_due(std::uint32_t ns, std::int64_t due_unix_ms, std::uint32_t order, std::string_view name) {
+  std::string key(16, '\0');
+  key.reserve(16 + name.size());
+  write(write(write(key.data(), ns), static_cast<std::uint64_t>(due_unix_ms)), order);
+  key += name;
+  return key;
+}
+
+std::string launch(std::uint32_t ns, std::string_view job, std::int64_t nominal_unix_ms) {
+  auto key = launch_prefix(ns, job);
+  append_number(key, static_cast<std::uint64_t>(nominal_unix_ms));
+  return key;
+}
+
+std::string launch_ready(std::uint32_t ns, ready_for what, std::uint32_t order, std::int64_t nominal_unix_ms, std::string_view job) {
+  std::string key(17, '\0');
+  key.reserve(17 + job.size());
+  write(write(write(write(key.data(), ns), static_cast<std::uint8_t>(what)), order), static_cast<std::uint64_t>(nominal_unix_ms));
+  key += job;
+  return key;
+}
+
+std::string launch_prefix(std::uint32_t ns, std::string_view job) {
+  auto key = named(ns, job, 9);
+  key += '\0';
+  return key;
+}
+
+fixed_key<5> launch_ready_prefix(std::uint32_t ns, ready_for what) { return finished_prefix(ns, static_cast<std::uint8_t>(what)); }
+
 std::string after(std::string_view prefix) {
   std::string bound(prefix);
   while (!bound.empty() && static_cast<unsigned char>(bound.back()) == 0xff) bound.pop_back();
@@ -268,6 +308,28 @@ std::optional<outbox_key> decode_outbox(std::string_view key) {
 std::optional<address_key> decode_reply_address(std::string_view key) {
   if (key.size() != 4 + content_hash_bytes) return std::nullopt;
   return address_key{read_u32(key, 0), key.substr(4)};
+}
+
+std::optional<name_key> decode_job(std::string_view key) { return decode_workflow(key); }
+
+std::optional<job_due_key> decode_job_due(std::string_view key) {
+  const auto name = name_from(key, 16);
+  if (!name) return std::nullopt;
+  return job_due_key{read_u32(key, 0), read_ms(key, 4), read_u32(key, 12), *name};
+}
+
+std::optional<launch_key> decode_launch(std::string_view key) {
+  const auto same_layout = decode_by_workflow(key);
+  if (!same_layout) return std::nullopt;
+  return launch_key{same_layout->ns, same_layout->workflow, static_cast<std::int64_t>(same_layout->number)};
+}
+
+std::optional<launch_ready_key> decode_launch_ready(std::string_view key) {
+  const auto job = name_from(key, 17);
+  if (!job) return std::nullopt;
+  const auto what = static_cast<ready_for>(key[4]);
+  if (what != ready_for::room && what != ready_for::agents) return std::nullopt;
+  return launch_ready_key{read_u32(key, 0), what, read_u32(key, 5), read_ms(key, 9), *job};
 }
 
 }  // namespace keys

@@ -23,6 +23,12 @@
 //   reply_address     ns | address, 16 bytes                       ReplyAddressRecord, of those that fail
 //   unresolved_alert  ns | number u64                              empty; alerts that are open or acknowledged
 //   service           ns | agent name                              ServiceRecord
+//   job               ns | name                                    JobRecord
+//   job_due           ns | due_unix_ms u64 | order u32 | name      empty; when the job is to be looked at next
+//   launch            ns | job | 0 | nominal_unix_ms u64           LaunchRecord
+//   launch_ready      ns | for u8 | order u32 | nominal_unix_ms u64 | job    empty; launches that wait for room ('r') or for agents ('a')
+//
+// `order` is launch_order: the smallest goes first.
 //
 // `address` is reply_address_hash (store/content_hash.hpp).
 //
@@ -45,6 +51,7 @@ inline constexpr std::uint32_t default_namespace = 1;
 inline constexpr std::size_t max_workflow_name_bytes = 128;
 inline constexpr std::size_t max_label_key_bytes = 128;
 inline constexpr std::size_t max_label_value_bytes = 256;
+inline constexpr std::size_t max_job_name_bytes = 128;
 
 /// A key of known size that needs no heap.
 template <std::size_t size>
@@ -66,6 +73,12 @@ inline constexpr std::int64_t priority_aging_ms = 60'000;
 std::uint64_t pending_order(std::int64_t created_at_unix_ms, std::int32_t priority);
 
 enum class held_why : char { parked = 'k', paused = 'p' };
+
+/// What a launch that could start waits for.
+enum class ready_for : char { room = 'r', agents = 'a' };
+
+/// 2^31 - 1 - priority: of what is due at one moment the highest priority goes first.
+std::uint32_t launch_order(std::int32_t priority);
 
 struct number_key {
   std::uint32_t ns;
@@ -131,6 +144,24 @@ struct address_key {
   std::uint32_t ns;
   std::string_view address;
 };
+struct job_due_key {
+  std::uint32_t ns;
+  std::int64_t due_unix_ms;
+  std::uint32_t order;
+  std::string_view name;
+};
+struct launch_key {
+  std::uint32_t ns;
+  std::string_view job;
+  std::int64_t nominal_unix_ms;
+};
+struct launch_ready_key {
+  std::uint32_t ns;
+  ready_for what;
+  std::uint32_t order;
+  std::int64_t nominal_unix_ms;
+  std::string_view job;
+};
 
 namespace keys {
 
@@ -154,6 +185,10 @@ fixed_key<28> outbox(std::uint32_t ns, std::string_view address, std::uint64_t p
 fixed_key<20> reply_address(std::uint32_t ns, std::string_view address);
 fixed_key<12> unresolved_alert(std::uint32_t ns, std::uint64_t number);
 std::string service(std::uint32_t ns, std::string_view agent);
+std::string job(std::uint32_t ns, std::string_view name);
+std::string job_due(std::uint32_t ns, std::int64_t due_unix_ms, std::uint32_t order, std::string_view name);
+std::string launch(std::uint32_t ns, std::string_view job, std::int64_t nominal_unix_ms);
+std::string launch_ready(std::uint32_t ns, ready_for what, std::uint32_t order, std::int64_t nominal_unix_ms, std::string_view job);
 
 /// What all keys of one workflow, label, state, … begin with. A scan of them goes from the prefix to after(prefix).
 std::string by_workflow_prefix(std::uint32_t ns, std::string_view workflow);
@@ -162,6 +197,8 @@ std::string workflow_version_prefix(std::uint32_t ns, std::string_view name);
 fixed_key<5> finished_prefix(std::uint32_t ns, std::uint8_t state);
 fixed_key<5> held_prefix(std::uint32_t ns, held_why why);
 fixed_key<20> outbox_prefix(std::uint32_t ns, std::string_view address);
+std::string launch_prefix(std::uint32_t ns, std::string_view job);
+fixed_key<5> launch_ready_prefix(std::uint32_t ns, ready_for what);
 
 /// The least byte string that is greater than every key that begins with `prefix`; empty (no bound) when the prefix is all 0xff.
 std::string after(std::string_view prefix);
@@ -184,6 +221,10 @@ std::optional<outbox_key> decode_outbox(std::string_view key);
 std::optional<address_key> decode_reply_address(std::string_view key);
 std::optional<number_key> decode_unresolved_alert(std::string_view key);
 std::optional<name_key> decode_service(std::string_view key);
+std::optional<name_key> decode_job(std::string_view key);
+std::optional<job_due_key> decode_job_due(std::string_view key);
+std::optional<launch_key> decode_launch(std::string_view key);
+std::optional<launch_ready_key> decode_launch_ready(std::string_view key);
 
 /// True when the key is one of this table's.
 bool decodes(table where, std::string_view key);

@@ -9,6 +9,8 @@ namespace {
 
 std::string of_task(std::uint64_t number) { return " of task " + std::to_string(number); }
 
+std::string of_job(std::string_view name) { return " of job `" + std::string(name) + "`"; }
+
 std::string readable(table where, std::string_view key) {
   switch (where) {
     case table::meta:
@@ -62,6 +64,21 @@ std::string readable(table where, std::string_view key) {
       break;
     case table::reply_address:
       if (auto k = decode_reply_address(key)) return to_hex(k->address);
+      break;
+    case table::job:
+      if (auto k = decode_job(key)) return "`" + std::string(k->name) + "`";
+      break;
+    case table::job_due:
+      if (auto k = decode_job_due(key)) return std::to_string(k->due_unix_ms) + of_job(k->name);
+      break;
+    case table::launch:
+      if (auto k = decode_launch(key)) return std::to_string(k->nominal_unix_ms) + of_job(k->job);
+      break;
+    case table::launch_ready:
+      if (auto k = decode_launch_ready(key)) {
+        return std::string(k->what == ready_for::room ? "for room, " : "for agents, ") + std::to_string(k->nominal_unix_ms) +
+               of_job(k->job);
+      }
       break;
   }
   return {};

@@ -81,6 +81,7 @@ task_index_state index_state_of(const v1::TaskRecord& record) {
   out.parked = record.parked();
   out.paused = record.paused();
   out.undo_held = record.undo_held();
+  out.launch = record.has_launch();
   out.due_indexed_unix_ms = record.due_indexed_unix_ms();
   out.pending_order = pending_order(record.created_at_unix_ms(), record.priority());
   out.finished_at_unix_ms = record.finished_at_unix_ms();

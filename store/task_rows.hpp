@@ -32,6 +32,7 @@ struct task_index_state {
   bool parked = false;
   bool paused = false;
   bool undo_held = false;
+  bool launch = false;  // of a job
   std::int64_t due_indexed_unix_ms = 0;
   std::uint64_t pending_order = 0;
   std::int64_t finished_at_unix_ms = 0;

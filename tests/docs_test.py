@@ -102,7 +102,7 @@ def check_named_scenarios():
             if not re.fullmatch(r"[a-z_]+", span):
                 continue
             seen += 1
-            if not re.search(rf"fairlead_scenario\({span} ", run_by_ctest):
+            if not re.search(rf"fairlead_scenario(_of)?\(([a-z_]+ )?{span} ", run_by_ctest):
                 blame(page, f"there is no scenario {span}")
     if seen < 5:
         blame(page, f"only {seen} scenarios were recognised: the page or this check is wrong")
@@ -371,7 +371,7 @@ def check_keys_of_the_source(page, keys):
 # ---- examples ----
 
 def check_examples(folder):
-    """YAML blocks that are whole workflows or `agents` of a node file pass the program's checks."""
+    """YAML blocks that are whole workflows, jobs or `agents` of a node file pass the program's checks."""
     seen = 0
     for page in PAGES:
         for language, block in blocks_of(page):
@@ -381,6 +381,9 @@ def check_examples(folder):
             if re.match(r"workflow:", block):
                 file.write_text(block, encoding="utf-8")
                 checked = run("workflow", "check", file)
+            elif re.match(r"job:", block):
+                file.write_text(block, encoding="utf-8")
+                checked = run("job", "deploy", "--check", file)
             elif re.match(r"(agents|caf|alerts|undo_brake|replies):", block):
                 named = sorted(set(re.findall(r"\$secret\{([\w.-]+)\}", block)))
                 secrets = "".join(f"  {name}: {{ file: secret }}\n" for name in named)
@@ -425,7 +428,7 @@ def check_words():
     page = docs / "simulation.md"
     compare(page, "rule", first_cells(page, "The checker"), words_of_rules())
     failpoints = set(re.findall(r'"([a-z]+\.[a-z_]+)"', text_of(ROOT / "tests" / "simulation" / "failpoints.hpp")))
-    told = {span for span in spans_of(prose_of(page)) if re.fullmatch(r"(commit|effect|evaluate|start|recover|supervisor|courier|agent)\.[a-z_]+", span)}
+    told = {span for span in spans_of(prose_of(page)) if re.fullmatch(r"(commit|effect|evaluate|start|recover|cron|supervisor|courier|agent)\.[a-z_]+", span)}
     compare(page, "failpoint", told, failpoints)
     faults = set(re.findall(r"bool (\w+) = false", text_of(ROOT / "actors" / "core" / "planted_faults.hpp")))
     compare(page, "planted fault", first_cells(page, "Planted faults"), faults)

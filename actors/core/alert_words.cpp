@@ -12,6 +12,8 @@ const char* alert_kind_word(v1::AlertKind kind) {
     case v1::ALERT_KIND_WAKE_UP_LOST: return "wake_up_lost";
     case v1::ALERT_KIND_BREAKER_OPEN: return "breaker_open";
     case v1::ALERT_KIND_AGENT_ABSENT: return "agent_absent";
+    case v1::ALERT_KIND_JOB_FAILING: return "job_failing";
+    case v1::ALERT_KIND_CLOCK_BEHIND: return "clock_behind";
     default: return "unknown";
   }
 }

@@ -1,6 +1,8 @@
 #include "actors/core/expression_path.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "actors/core/json.hpp"
 
@@ -89,6 +91,12 @@ std::string refuse_root(const std::vector<path_part>& parts) {
     const auto& field = parts[1].key;
     if (field != "id" && field != "workflow" && field != "priority" && field != "labels") {
       return "there is no " + spell_path(parts, 2) + ": a task has id, workflow, priority and labels";
+    }
+  }
+  if (name == "launch") {
+    static constexpr std::string_view fields[] = {"job", "id", "nominal_utc", "nominal_local", "nominal_unix_s", "zone", "trigger"};
+    if (std::find(std::begin(fields), std::end(fields), parts[1].key) == std::end(fields)) {
+      return "there is no " + spell_path(parts, 2) + ": a launch has job, id, nominal_utc, nominal_local, nominal_unix_s, zone and trigger";
     }
   }
   return {};

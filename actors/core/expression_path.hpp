@@ -27,7 +27,7 @@ struct plain_path {
 /// How many of a path's parts name the root itself: `.input` one, `.steps.reserve` two; 0: no root has that name.
 std::size_t root_size(std::string_view name);
 
-/// The sentence for a root that does not exist, empty when `parts` begin well. Also refuses fields that `.task` never has.
+/// The sentence for a root that does not exist, empty when `parts` begin well. Also refuses fields that `.task` and `.launch` never have.
 std::string refuse_root(const std::vector<path_part>& parts);
 
 /// nullopt when `text` (without outer white space) is not a plain path that names a whole root; it may still be jq.

@@ -40,6 +40,15 @@ struct planted_faults {
   bool forget_to_resend = false;  // what an instance holds is not sent to it again when it registers anew
   bool drop_when_away = false;    // an outcome that finds no Scheduler is forgotten
   bool mix_shards = false;        // attempts of different shards that look alike are taken for one
+
+  bool lose_launch = false;         // the mark of a job passes a time without a launch
+  bool forget_skip = false;         // a time is skipped and not recorded
+  bool launch_past_window = false;  // times outside the catch-up window are launched
+  bool launch_superseded = false;   // with catch-up latest all are launched
+  bool ignore_overlap = false;      // a launch starts though an earlier one runs
+  bool launch_when_paused = false;  // a paused job is launched
+  bool split_launch = false;        // a launch's task is in another batch than its record and the mark
+  bool forget_decided = false;      // after a rewind times that have their launch are decided again
 };
 
 }  // namespace fairlead::core

@@ -21,6 +21,8 @@ slot_end end_of(const std::optional<v1::Fault>& fault) {
 void task_machine::on(const task_admitted&) {
   if (record_.state() != v1::TASK_STATE_PENDING) return;
   begin();
+  // It may have waited for its turn beyond its time: then nothing of it is handed over.
+  if (timed_out()) time_out();
   advance();
 }
 
@@ -129,8 +131,8 @@ const v1::StepRecord* task_machine::pivot_begun() const {
 }
 
 bool task_machine::timed_out() const {
-  const auto limit = ctx_.definition->definition().timeout_ms();
-  return limit > 0 && !record_.timed_out() && now_ms() >= record_.created_at_unix_ms() + limit;
+  const auto limit = times_out_at(record_, ctx_.definition->definition());
+  return limit > 0 && !record_.timed_out() && now_ms() >= limit;
 }
 
 void task_machine::begin() {
@@ -205,6 +207,8 @@ v1::TaskRecord create_task(new_task source, const context& ctx, decision& out) {
   if (source.reply) *record.mutable_reply() = std::move(*source.reply);
   record.set_state(v1::TASK_STATE_PENDING);
   record.set_created_at_unix_ms(to_unix_ms(ctx.now));
+  if (source.launch) *record.mutable_launch() = std::move(*source.launch);
+  record.set_deadline_unix_ms(source.deadline_unix_ms);
   set_payload(record, *record.mutable_input(), std::move(source.input), out);
   ctx.engine->begin(*ctx.definition, record);
   add_event(record, v1::EVENT_KIND_TASK_SUBMITTED, 0, 0, ctx.now);

@@ -42,6 +42,8 @@ struct new_task {
   std::vector<v1::Label> labels;
   std::int32_t priority = 0;
   std::optional<v1::ReplyAddress> reply;
+  std::optional<v1::LaunchOf> launch;  // of the job that it is a launch of
+  std::int64_t deadline_unix_ms = 0;   // its timeout passes then, if not earlier by its workflow; 0: none of its own
 };
 
 /// The record of a new task, pending, with the steps it begins with.

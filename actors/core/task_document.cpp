@@ -1,6 +1,7 @@
 #include "actors/core/task_document.hpp"
 
 #include "actors/core/json.hpp"
+#include "actors/core/launch_input.hpp"
 
 namespace fairlead::core {
 
@@ -62,6 +63,10 @@ std::optional<std::string_view> task_document::root(std::string_view name, std::
       task_ += "}}";
     }
     return std::string_view{task_};
+  }
+  if (name == "launch") {
+    if (launch_.empty()) launch_ = record_.has_launch() ? launch_document(record_.launch()) : "null";
+    return std::string_view{launch_};
   }
   const auto* step = find(member);
   if (step == nullptr) return std::nullopt;

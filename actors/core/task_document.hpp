@@ -1,5 +1,5 @@
 #pragma once
-// What a task's expressions see: `.input`, `.steps.NAME`, `.status.NAME`, `.errors.NAME`, `.task`.
+// What a task's expressions see: `.input`, `.steps.NAME`, `.status.NAME`, `.errors.NAME`, `.task`, `.launch`.
 
 #include <deque>
 #include <string>
@@ -29,6 +29,7 @@ class task_document final : public document {
   const payload_source& payloads_;
   const std::vector<stored_payload>& fresh_;  // payloads of the decision under way, not in the store yet
   mutable std::string task_;                  // `.task`, made when first asked for
+  mutable std::string launch_;                // `.launch`, likewise
   mutable std::deque<std::string> made_;      // other texts made for the asker; a deque keeps views valid
   mutable std::optional<error> failure_;
 };

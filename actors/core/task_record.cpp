@@ -55,6 +55,12 @@ std::uint32_t excused_of(const v1::StepRecord& step, v1::Direction direction) {
   }
 }
 
+std::int64_t times_out_at(const v1::TaskRecord& record, const v1::WorkflowDefinition& definition) {
+  const auto limit = definition.timeout_ms() > 0 ? record.created_at_unix_ms() + definition.timeout_ms() : 0;
+  const auto deadline = record.deadline_unix_ms();
+  return limit == 0 || (deadline > 0 && deadline < limit) ? deadline : limit;
+}
+
 void set_attempt(v1::StepRecord& step, v1::Direction direction, std::uint32_t attempt) {
   switch (direction) {
     case v1::DIRECTION_UNDO: step.mutable_undo()->set_made(attempt); break;
@@ -225,9 +231,8 @@ std::int64_t next_due(const v1::TaskRecord& record, const context& ctx, bool wai
   if (stopped) return due;
   // With nothing under way some ready step waits for a slot or for its input, or the brake on mass undo holds the task.
   if (waiting || !underway) consider(to_unix_ms(ctx.now) + waiting_recheck_ms);
-  const auto limit = ctx.definition->definition().timeout_ms();
-  if (limit > 0 && record.state() == v1::TASK_STATE_RUNNING && !record.timed_out() && !record.undo_held())
-    consider(record.created_at_unix_ms() + limit);
+  const auto limit = times_out_at(record, ctx.definition->definition());
+  if (limit > 0 && record.state() == v1::TASK_STATE_RUNNING && !record.timed_out() && !record.undo_held()) consider(limit);
   return due;
 }
 

@@ -29,6 +29,9 @@ std::uint32_t attempt_of(const v1::StepRecord& step, v1::Direction direction);
 std::uint32_t failures_of(const v1::StepRecord& step, v1::Direction direction);
 std::uint32_t excused_of(const v1::StepRecord& step, v1::Direction direction);
 
+/// When the task's own timeout passes: its workflow's, counted from its submission, or its own deadline, whichever is earlier; 0: never.
+std::int64_t times_out_at(const v1::TaskRecord& record, const v1::WorkflowDefinition& definition);
+
 // ---- changes ----
 
 void set_attempt(v1::StepRecord& step, v1::Direction direction, std::uint32_t attempt);

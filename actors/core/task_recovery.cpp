@@ -29,9 +29,9 @@ std::int64_t task_machine::wait_after(std::uint32_t index, const v1::Fault& faul
   if (fault.retry_after_ms() <= 0) return wait_ms;
   auto asked_ms = spread_ms(std::min(fault.retry_after_ms(), longest_retry_after_ms), seed);
   // By then the task is answered as its workflow says, so nothing is gained by sleeping through it.
-  const auto limit = ctx_.definition->definition().timeout_ms();
+  const auto limit = times_out_at(record_, ctx_.definition->definition());
   if (limit > 0 && record_.state() == v1::TASK_STATE_RUNNING && !record_.timed_out())
-    asked_ms = std::min(asked_ms, std::max<std::int64_t>(record_.created_at_unix_ms() + limit - now_ms(), 0));
+    asked_ms = std::min(asked_ms, std::max<std::int64_t>(limit - now_ms(), 0));
   return std::max(wait_ms, asked_ms);
 }
 
@@ -160,7 +160,10 @@ void task_machine::cool_off(std::uint32_t index) {
 
 /// The task's own timeout has passed.
 void task_machine::time_out() {
-  const auto reason = "the task did not end within its timeout of " + format_duration(ctx_.definition->definition().timeout_ms());
+  const auto& workflow = ctx_.definition->definition();
+  const auto by_deadline = record_.deadline_unix_ms() != 0 && times_out_at(record_, workflow) == record_.deadline_unix_ms();
+  const auto reason = by_deadline ? "the task did not end by its deadline, " + format_utc(record_.deadline_unix_ms())
+                                  : "the task did not end within its timeout of " + format_duration(workflow.timeout_ms());
   record_.set_timed_out(true);
   out_.changed = true;
   add_event(record_, v1::EVENT_KIND_TASK_TIMED_OUT, 0, 0, ctx_.now, reason);
@@ -168,7 +171,7 @@ void task_machine::time_out() {
     add_alert(record_, v1::ALERT_KIND_TASK_TIMED_OUT, pivot->path(),
               "task " + record_.id() + " goes on after its pivot " + pivot->path() + " though " + reason,
               "fairlead task show " + record_.id(), out_);
-  } else if (ctx_.definition->definition().on_failure() == v1::ON_FAILURE_UNDO) {
+  } else if (workflow.on_failure() == v1::ON_FAILURE_UNDO) {
     fail(reason);
   } else {
     park(record_, reason, ctx_.now, out_);

@@ -111,6 +111,11 @@ gateway_actor::behavior_type small_gateway(gateway_actor::pointer self, std::str
         reply.set_held(request.instance() == "n1/payment" ? 3 : 0);
         return reply;
       },
+      [](const v1::JobApplyRequest&) { return v1::JobApplyReply{}; },
+      [](const v1::JobListRequest&) { return v1::JobListReply{}; },
+      [](const v1::JobShowRequest&) { return v1::JobShowReply{}; },
+      [](const v1::JobHistoryRequest&) { return v1::JobHistoryReply{}; },
+      [](const v1::JobOperateRequest&) { return v1::JobOperateReply{}; },
       [](const v1::Hello&, const caf::strong_actor_ptr&) { return v1::HelloReply{}; },
       [](const v1::RegisterAgent&, const caf::strong_actor_ptr&) -> caf::result<v1::AgentWelcome, caf::strong_actor_ptr> {
         return {v1::AgentWelcome{}, caf::strong_actor_ptr{}};

@@ -21,6 +21,8 @@ struct made_up {
   int submissions = 0;
   int deployments = 0;
   int statuses = 0;
+  int job_operations = 0;
+  std::vector<due_jobs> due;
   bool answers = true;
   client_sink subscriber;
 };
@@ -65,6 +67,7 @@ inline scheduler_actor::behavior_type made_up_scheduler(scheduler_actor::pointer
         return reply;
       },
       [](const supervisor_actor&) {},
+      [](const cron_actor&) {},
       [=](const v1::RegisterAgent& what, const caf::strong_actor_ptr&) -> caf::result<v1::AgentWelcome, caf::strong_actor_ptr> {
         v1::AgentWelcome out;
         out.set_shard(what.shard());
@@ -108,6 +111,32 @@ inline scheduler_actor::behavior_type made_up_scheduler(scheduler_actor::pointer
         reply.set_held(1);
         return reply;
       },
+      [=](const v1::JobApplyRequest& what) {
+        v1::JobApplyReply reply;
+        for (const auto& spec : what.jobs()) {
+          auto* result = reply.add_results();
+          result->set_name(spec.name());
+          result->add_warnings(std::to_string(shard));
+        }
+        return reply;
+      },
+      [=](const v1::JobOperateRequest& what) -> caf::result<v1::JobOperateReply> {
+        ++seen->job_operations;
+        if (!seen->answers) return self->make_response_promise<v1::JobOperateReply>();
+        v1::JobOperateReply reply;
+        for (const auto& name : what.names()) {
+          auto* result = reply.add_results();
+          result->set_name(name);
+          result->set_sentence(std::to_string(shard));
+        }
+        // A rewind of all: two pages of one job.
+        if (what.names().empty()) {
+          reply.add_results()->set_name((what.after().empty() ? "first/" : "second/") + std::to_string(shard));
+          if (what.after().empty()) reply.set_after("first/" + std::to_string(shard));
+        }
+        return reply;
+      },
+      [=](const due_jobs& what) { seen->due.push_back(what); },
       [](drain_atom) { return true; },
   };
 }

@@ -22,7 +22,8 @@ using every_message =
                v1::BrakeReleaseRequest, v1::BrakeReleaseReply, v1::RepliesRequest, v1::RepliesReply, v1::DoctorRequest, v1::DoctorReply,
                v1::HeartbeatBatch, v1::HeartbeatAckBatch, v1::AgentOperateRequest, v1::AgentOperateReply, v1::Hello, v1::HelloReply,
                v1::AgentWelcome, v1::Beacon, v1::BeaconAck, v1::InspectRequest, v1::InspectReply, v1::NodeOperateRequest,
-               v1::NodeOperateReply>;
+               v1::NodeOperateReply, v1::JobApplyRequest, v1::JobApplyReply, v1::JobListRequest, v1::JobListReply, v1::JobShowRequest,
+               v1::JobShowReply, v1::JobHistoryRequest, v1::JobHistoryReply, v1::JobOperateRequest, v1::JobOperateReply>;
 
 /// Puts a value into every field, two into repeated ones.
 void fill(google::protobuf::Message& out, int depth = 0) {

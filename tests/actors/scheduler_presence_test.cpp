@@ -26,6 +26,19 @@ class scheduler_presence_test : public scheduler_fixture {
   std::uint64_t misdirected() { return status().traffic().misdirected(); }
 };
 
+TEST_F(scheduler_presence_test, takes_up_what_was_out_though_the_clock_has_been_set_back_before_its_start) {
+  add(agent("n1/svc"));
+  submit(submission("t1"));
+  ASSERT_EQ(out.performs.size(), 1u);
+  time.now_ms -= 6 * 3'600'000;
+  restart();
+  sweep();
+  add(agent("n1/svc"));
+  ASSERT_EQ(out.performs.size(), 2u) << "by the clock of now its lease is far away, and nobody else would send it again";
+  EXPECT_EQ(out.performs[1].what.attempt(), 1u);
+  EXPECT_EQ(status().resumed_tasks(), 1u);
+}
+
 TEST_F(scheduler_presence_test, sends_what_an_instance_holds_again_when_it_has_been_away) {
   add(agent("n1/svc"));
   submit(submission("t1"));

@@ -59,6 +59,9 @@ class recorder final : public scheduler_outbox, public supervisor_outbox {
   std::map<std::uint64_t, v1::AlertAckReply> acknowledgements;
   std::map<std::uint64_t, v1::BrakeReleaseReply> releases;
   std::map<std::uint64_t, v1::AgentOperateReply> agent_operations;
+  std::map<std::uint64_t, v1::JobApplyReply> job_applications;
+  std::map<std::uint64_t, v1::JobOperateReply> job_operations;
+  std::vector<std::int64_t> cron_woken_ms;
   std::vector<std::pair<std::string, v1::HeartbeatAck>> heartbeats;
   std::vector<std::pair<std::uint64_t, v1::TaskEnd>> notices;
   std::deque<v1::RecoverBatch> recoveries;
@@ -89,6 +92,9 @@ class recorder final : public scheduler_outbox, public supervisor_outbox {
   void reply(std::uint64_t ticket, v1::AlertAckReply what) override { ++effects, acknowledgements[ticket] = std::move(what); }
   void reply(std::uint64_t ticket, v1::BrakeReleaseReply what) override { ++effects, releases[ticket] = std::move(what); }
   void reply(std::uint64_t ticket, v1::AgentOperateReply what) override { ++effects, agent_operations[ticket] = std::move(what); }
+  void reply(std::uint64_t ticket, v1::JobApplyReply what) override { ++effects, job_applications[ticket] = std::move(what); }
+  void reply(std::uint64_t ticket, v1::JobOperateReply what) override { ++effects, job_operations[ticket] = std::move(what); }
+  void wake_cron(moment due) override { ++effects, cron_woken_ms.push_back(to_unix_ms(due)); }
   void notify(std::uint64_t subscriber, v1::FinishedNotice what) override {
     ++effects;
     for (auto& item : *what.mutable_items()) notices.emplace_back(subscriber, std::move(item));
@@ -104,8 +110,8 @@ struct crashed {};
 class process final : public commit_port {
  public:
   process(store::memory_store& store, manual_clock& time, recorder& out, observer& log, scheduler_limits limits = {},
-          planted_faults faults = {}, const core::workflow_engine* engine = nullptr)
-      : store_(store), shell({&time, &store, this, &out, &log, engine != nullptr ? engine : &declarative_}, limits, faults) {}
+          planted_faults faults = {}, const core::workflow_engine* engine = nullptr, const core::zone_source* zones = nullptr)
+      : store_(store), shell({&time, &store, this, &out, &log, engine != nullptr ? engine : &declarative_, zones}, limits, faults) {}
 
   void open() {
     const auto epoch = store_.raise_epoch();

@@ -58,6 +58,16 @@ TEST(cli_alert, tells_people_what_and_what_to_do) {
             "    17  acknowledged  task_parked  2026-03-29 01:00:00Z  order-1  Step charge has failed 4 times\n");
 }
 
+TEST(cli_alert, one_about_a_job_names_it) {
+  v1::AlertRecord alert;
+  alert.set_number(3);
+  alert.set_kind(v1::ALERT_KIND_JOB_FAILING);
+  alert.set_job("nightly");
+  EXPECT_NE(alert_text(alert).find("job           nightly\n"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(alert_json(alert))["job"], "nightly");
+  EXPECT_TRUE(nlohmann::json::parse(alert_json(parked()))["job"].is_null());
+}
+
 TEST(cli_alert, an_acknowledgement_tells_of_each_number) {
   v1::AlertAckRequest asked;
   asked.add_numbers(17);

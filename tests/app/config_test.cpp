@@ -18,6 +18,7 @@ node: { name: single, listen: "[::1]:7200", trusted_network: true }
 roles: [agent, shard]
 store: { path: ../data/single, max_size: 32GiB }
 limits: { running_tasks: 1, pending_tasks: 2, input_bytes: 3KiB, uncommitted_bytes: 4MiB }
+cron: { in_flight: 77, starts_per_second: 88 }
 supervisor: { scan_period: 5s }
 retention: { archive_after: 6h, keep: 7d }
 shutdown_timeout: 8s
@@ -40,6 +41,8 @@ caf: { scheduler: { max-threads: 2 } }
   EXPECT_EQ(c.pending_tasks, 2U);
   EXPECT_EQ(c.input_bytes, 3'072U);
   EXPECT_EQ(c.uncommitted_bytes, 4U << 20U);
+  EXPECT_EQ(c.cron_in_flight, 77U);
+  EXPECT_EQ(c.cron_starts_per_second, 88U);
   EXPECT_EQ(c.scan_period_ms, 5'000);
   EXPECT_EQ(c.archive_after_ms, 21'600'000);
   EXPECT_EQ(c.keep_ms, 604'800'000);
@@ -53,7 +56,7 @@ caf: { scheduler: { max-threads: 2 } }
   EXPECT_EQ(c.native_agents[0].name, "echo");
   EXPECT_EQ(c.native_agents[0].handler, "echo");
   EXPECT_EQ(c.native_agents[0].concurrency, 5U);
-  EXPECT_EQ(c.native_agents[0].line, 12);
+  EXPECT_EQ(c.native_agents[0].line, 13);
   EXPECT_EQ(c.caf, (std::vector<std::pair<std::string, std::string>>{{"scheduler.max-threads", "2"}}));
 }
 
@@ -71,6 +74,8 @@ TEST(config, has_the_defaults_that_the_documentation_promises) {
   EXPECT_EQ(c.pending_tasks, 1'000'000U);
   EXPECT_EQ(c.input_bytes, 262'144U);
   EXPECT_EQ(c.uncommitted_bytes, 64U << 20U);
+  EXPECT_EQ(c.cron_in_flight, 10'000U);
+  EXPECT_EQ(c.cron_starts_per_second, 0U);
   EXPECT_EQ(c.scan_period_ms, 1'000);
   EXPECT_EQ(c.archive_after_ms, 3'600'000);
   EXPECT_EQ(c.keep_ms, 2'592'000'000);
@@ -147,6 +152,10 @@ TEST(config, names_line_key_and_expectation_of_every_wrong_value) {
       {"limits: { uncommitted_bytes: 1KB }",
        "3:30: limits.uncommitted_bytes: expected a size such as 4096, 256KiB, 64MiB or 16GiB, found \"1KB\""},
       {"limits: 5", "3:9: limits: expected a map, found the number 5"},
+      {"cron: { in_flight: -1 }", "3:20: cron.in_flight: expected a whole number from 0 to 100000000, found the number -1"},
+      {"cron: { starts_per_second: 1000001 }",
+       "3:28: cron.starts_per_second: expected a whole number from 0 to 1000000, found the number 1000001"},
+      {"cron: { in_fligth: 1 }", "3:9: cron.in_fligth: this key is not known here; did you mean in_flight?"},
       {"supervisor: { scan_period: 1 }",
        "3:28: supervisor.scan_period: expected a duration such as 250ms, 5s, 1m30s, 2h or 7d, found the number 1"},
       {"supervisor: { scan_period: 1ms }", "3:28: supervisor.scan_period: expected a duration from 10ms to 1h, found \"1ms\""},

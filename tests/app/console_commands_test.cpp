@@ -52,6 +52,12 @@ TEST(console_commands, a_task_is_shown_by_its_id_alone) {
   EXPECT_EQ(expanded({"task", "--help"}), (console_words{"task", "--help"}));
 }
 
+TEST(console_commands, a_job_is_shown_by_its_name_alone) {
+  EXPECT_EQ(expanded({"jobs", "--paused"}), (console_words{"job", "list", "--paused"}));
+  EXPECT_EQ(expanded({"job", "nightly"}), (console_words{"job", "show", "nightly"}));
+  EXPECT_EQ(expanded({"job", "history", "nightly"}), (console_words{"job", "history", "nightly"}));
+}
+
 TEST(console_commands, every_short_name_leads_to_a_command) {
   for (const auto& alias : console_aliases()) {
     const auto shown = said({"help", alias.name});
@@ -62,10 +68,10 @@ TEST(console_commands, every_short_name_leads_to_a_command) {
 
 TEST(console_commands, help_lists_every_command) {
   const auto all = said({"help"}).text;
-  for (const auto* name :
-       {"nodes",         "tree",  "actors", "shards", "agents", "tasks",  "task ID", "steps",    "history", "alerts", "counters",
-        "status",        "retry", "skip",   "settle", "undo",   "cancel", "pause",   "resume",   "ack",     "brake",  "agent drain",
-        "agent breaker", "node",  "log",    "watch",  "help",   "quit",   "submit",  "workflow", "replies"})
+  for (const auto* name : {"nodes",  "tree",     "actors", "shards",   "agents",    "tasks",    "task ID",     "steps",         "history",
+                           "alerts", "counters", "jobs",   "job NAME", "job pause", "status",   "retry",       "skip",          "settle",
+                           "undo",   "cancel",   "pause",  "resume",   "ack",       "brake",    "agent drain", "agent breaker", "node",
+                           "log",    "watch",    "help",   "quit",     "submit",    "workflow", "replies"})
     EXPECT_NE(all.find("\n" + std::string{name}), std::string::npos) << name;
 }
 
@@ -88,6 +94,15 @@ TEST(console_commands, each_command_asks_a_node_when_it_is_sound) {
                                      {"brake", "release"},
                                      {"agent", "resume", "n/a"},
                                      {"node", "drain", "n2"},
+                                     {"jobs", "--failing"},
+                                     {"job", "nightly"},
+                                     {"job", "history", "nightly", "--from", "2026-03-28T22:30:00Z"},
+                                     {"job", "pause", "nightly", "hourly"},
+                                     {"job", "run", "nightly", "--input", "{}"},
+                                     {"job", "backfill", "nightly", "--from", "2026-03-28T22:30:00Z", "--to", "2026-03-28T23:30:00Z"},
+                                     {"job", "delete", "nightly", "--yes"},
+                                     {"job", "rewind"},
+                                     {"job", "add", "nightly", "--schedule", "@daily", "--workflow", "w"},
                                      {"log", "level", "debug"}}) {
     const auto asked = said(words);
     EXPECT_EQ(asked.code, exit_unavailable) << words.front();
@@ -107,6 +122,15 @@ TEST(console_commands, bad_input_is_refused_before_a_node_is_asked) {
                                      {"retry", "t", "s", "--input", "@-"},
                                      {"submit", "w", "--batch", "-"},
                                      {"submit", "w", "--batch=-"},
+                                     {"job", "pause"},
+                                     {"job", "import", "-"},
+                                     {"job", "history", "nightly", "--from", "yesterday"},
+                                     {"job", "backfill", "nightly", "--from", "2026-03-28T22:30:00Z"},
+                                     {"job", "run", "nightly", "--overlap", "maybe"},
+                                     {"job", "add", "nightly", "--schedule", "@dayly", "--workflow", "w"},
+                                     {"job", "add", "nightly", "--schedule", "@daily", "--workflow", "w", "--tz", "Nowhere"},
+                                     {"job", "show", "nightly", "--json", "--yaml"},
+                                     {"job", "list", "--workflow", ""},
                                      {"watch"},
                                      {"watch", "-n", "0", "nodes"},
                                      {"agent"}}) {

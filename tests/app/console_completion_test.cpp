@@ -17,6 +17,7 @@ class known_names final : public name_source {
       case name_kind::instance: return {"n1/payment", "n2/payment"};
       case name_kind::node: return {"n1", "n2"};
       case name_kind::alert: return {"17"};
+      case name_kind::job: return {"report", "rotate"};
     }
     return {};
   }
@@ -78,6 +79,17 @@ TEST(console_completion, offers_agents_instances_nodes_workflows_alerts_and_leve
   EXPECT_EQ(found("log level debug n1"), (list{"n1"}));
   EXPECT_EQ(found("submit o"), (list{"order"}));
   EXPECT_EQ(found("ack "), (list{"17"}));
+}
+
+TEST(console_completion, offers_jobs_also_right_after_job_and_the_words_of_their_options) {
+  EXPECT_EQ(found("job rep"), (list{"report"}));
+  EXPECT_EQ(found("job pause report ro"), (list{"rotate"}));
+  EXPECT_EQ(found("job history "), (list{"report", "rotate"}));
+  EXPECT_EQ(found("job next @daily --name rep"), (list{"report"}));
+  EXPECT_EQ(found("job run report --overlap q"), (list{"queue"}));
+  EXPECT_EQ(found("job add x --dst l"), (list{"literal"}));
+  EXPECT_EQ(found("jobs --workflow re"), (list{"refund"}));
+  EXPECT_EQ(found("jobs --f"), (list{"--failing"}));
 }
 
 TEST(console_completion, looks_through_watch_and_help) {

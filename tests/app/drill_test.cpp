@@ -212,8 +212,8 @@ TEST_F(drill, of_every_actor_in_turn_loses_no_task_and_doubles_no_effect) {
     if (!one.guardian()) leaves.push_back(one.path());
   // What the design names, whatever else there is.
   for (const auto* needed :
-       {"node/shards/0/core/store", "node/shards/0/core/scheduler", "node/shards/0/core/supervisor", "node/shards/0/archiver",
-        "node/network/connector-1", "node/agents/svc", "node/desk/gateway", "node/network/links"})
+       {"node/shards/0/core/store", "node/shards/0/core/scheduler", "node/shards/0/core/supervisor", "node/shards/0/core/cron",
+        "node/shards/0/archiver", "node/network/connector-1", "node/agents/svc", "node/desk/gateway", "node/network/links"})
     EXPECT_NE(std::find(leaves.begin(), leaves.end(), needed), leaves.end()) << needed;
   for (const auto& path : leaves) {
     const auto before = acknowledged();

@@ -77,6 +77,27 @@ TEST(metrics_text, counts_tasks_by_state_and_the_parked_ones_apart) {
   EXPECT_EQ(page.at("fairlead_tasks_parked{shard=\"0\"}"), 6);
 }
 
+TEST(metrics_text, counts_jobs_and_their_launches) {
+  auto all = well_node();
+  auto& counts = *all.told.shards[0].reply->mutable_shards(0)->mutable_counts();
+  counts.set_jobs(100);
+  counts.set_jobs_paused(3);
+  counts.set_launches_in_flight(7);
+  counts.set_launches_waiting_room(11);
+  counts.set_launches_waiting_agents(13);
+  counts.set_launches(1'000);
+  counts.set_launches_skipped(17);
+  const auto page = page_of(all);
+  EXPECT_EQ(page.at("fairlead_jobs{shard=\"0\"}"), 100);
+  EXPECT_EQ(page.at("fairlead_jobs_paused{shard=\"0\"}"), 3);
+  EXPECT_EQ(page.at("fairlead_launches_in_flight{shard=\"0\"}"), 7);
+  EXPECT_EQ(page.at("fairlead_launches_waiting{shard=\"0\",reason=\"room\"}"), 11);
+  EXPECT_EQ(page.at("fairlead_launches_waiting{shard=\"0\",reason=\"agents\"}"), 13);
+  EXPECT_EQ(page.at("fairlead_launches_total{shard=\"0\"}"), 1'000);
+  EXPECT_EQ(page.at("fairlead_launches_skipped_total{shard=\"0\"}"), 17);
+  EXPECT_EQ(page.type_of("fairlead_launches_total"), "counter");
+}
+
 TEST(metrics_text, counts_outcomes_since_the_start_of_the_shard) {
   auto all = well_node();
   auto& traffic = *all.told.shards[0].reply->mutable_shards(0)->mutable_traffic();

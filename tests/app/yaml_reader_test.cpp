@@ -177,6 +177,7 @@ TEST(yaml_reader, names_unknown_keys_and_the_one_that_was_meant) {
   std::int64_t ms = 0;
   EXPECT_TRUE(section.duration_ms("timeout", ms, 1, 10'000));
   section.find("attempts");
+  section.find("attempts");
   section.not_yet({"when"});
   section.finish();
   EXPECT_EQ(shown(document.problems),

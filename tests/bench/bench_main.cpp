@@ -4,8 +4,10 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <optional>
 
 #include "app/expression_worker.hpp"
+#include "tests/bench/bench_cron.hpp"
 #include "tests/bench/bench_due.hpp"
 #include "tests/bench/bench_http.hpp"
 #include "tests/bench/bench_http_server.hpp"
@@ -31,6 +33,8 @@ struct choices {
   bool slow_http = false;
   bool network = false;
   bool console = false;
+  bool cron = false;
+  std::string only;
 };
 
 std::uint64_t tasks_for(std::uint32_t in_flight, double scale) {
@@ -179,6 +183,30 @@ int run_under_console(const choices& chosen) {
   return 0;
 }
 
+/// Next instants, a herd of jobs due in the same second, and a node whose jobs are not due.
+int run_cron(const choices& chosen) {
+  constexpr int rounds = 3;
+  constexpr std::chrono::seconds idle{20};
+  const auto scaled = [&](double count) { return static_cast<std::uint64_t>(count * chosen.scale); };
+  const auto directory = chosen.directory + "/store";
+  const auto wanted = [&](const char* part) { return chosen.only.empty() || chosen.only == part; };
+  std::optional<std::vector<next_cost>> costs;
+  std::optional<herd_result> herd;
+  std::optional<idle_node_result> node;
+  if (wanted("next")) costs = run_next();
+  if (wanted("idle")) node = run_idle_node(directory, scaled(100'000), idle);
+  if (wanted("herd")) herd = run_herd(directory, scaled(100'000), scaled(10'000), rounds);
+  std::filesystem::remove_all(directory);
+  if (chosen.json) {
+    std::puts(cron_to_json(costs ? &*costs : nullptr, herd ? &*herd : nullptr, node ? &*node : nullptr).c_str());
+    return 0;
+  }
+  if (costs) std::puts(next_to_text(*costs).c_str());
+  if (herd) std::puts(herd_to_text(*herd).c_str());
+  if (node) std::puts(idle_node_to_text(*node).c_str());
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -198,8 +226,12 @@ int main(int argc, char** argv) {
   app.add_flag("--slow-http", chosen.slow_http, "instead: what 10,000 steps cost an http agent whose service answers after 20 s");
   app.add_flag("--network", chosen.network, "instead: the order workload with its agent on another node beside one in this process");
   app.add_flag("--console", chosen.console, "instead: the order workload with and without a console that watches it");
+  app.add_flag("--cron", chosen.cron,
+               "instead: next instants, 10,000 jobs that are due in the same second, and a node with 100,000 that are not");
+  app.add_option("--only", chosen.only, "of --cron: this part")->check(CLI::IsMember({"next", "herd", "idle"}));
   CLI11_PARSE(app, argc, argv);
   try {
+    if (chosen.cron) return run_cron(chosen);
     if (chosen.console) return run_under_console(chosen);
     if (chosen.network) return run_over_network(chosen);
     if (chosen.http) return run_http_agent(chosen);

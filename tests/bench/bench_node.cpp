@@ -81,7 +81,11 @@ result<std::unique_ptr<stores::lmdb_store>> open_store(const std::string& direct
 status recording_store::commit(const std::vector<stores::batch>& group) {
   for (const auto& batch : group) operations_ += batch.size();
   if (recording_) groups_.push_back(group);
-  return inner_.commit(group);
+  const auto start = std::chrono::steady_clock::now();
+  auto done = inner_.commit(group);
+  commit_ns_ += std::chrono::nanoseconds{std::chrono::steady_clock::now() - start}.count();
+  ++commits_;
+  return done;
 }
 
 v1::DeployRequest order_workflow() {
@@ -168,6 +172,7 @@ bench_node::bench_node(const options& with)
   part.store_id = "bench";
   part.options.node = "bench";
   part.options.limits.running_tasks = with.running_tasks;
+  part.options.limits.cron = with.cron;
   part.options.archive_directory = with.directory + "/archive";
   tree_ = must(node_tree::start(world_of(*system_, clock_, *log_, expressions_), std::move(chosen), {std::move(part)}));
   deploy();

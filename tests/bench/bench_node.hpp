@@ -2,6 +2,7 @@
 // A whole node without a network in this process: real store, Scheduler, Supervisor, gateway, and one agent `services`, native or http, whose
 // call `work` gives 100 bytes. The workflow `order` of three sequential steps is deployed.
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -28,12 +29,16 @@ class recording_store final : public stores::store {
 
   void record() { recording_ = true; }
   std::uint64_t operations() const { return operations_; }
+  std::uint64_t commits() const { return commits_; }
+  double commit_seconds() const { return static_cast<double>(commit_ns_) / 1e9; }
   std::vector<std::vector<stores::batch>> take() { return std::move(groups_); }
 
  private:
   stores::lmdb_store& inner_;
   bool recording_ = false;
   std::uint64_t operations_ = 0;
+  std::atomic<std::uint64_t> commits_{0};
+  std::atomic<std::int64_t> commit_ns_{0};
   std::vector<std::vector<stores::batch>> groups_;
 };
 
@@ -45,6 +50,7 @@ class bench_node {
     std::string directory;  // of the store
     bool record = false;
     std::uint64_t running_tasks = 10'000;
+    cron_limits cron;
     bool with_agent = true;
     bool watched = false;          // by a `fairlead console` that lists tasks every second
     bool agent_elsewhere = false;  // the native agent lives in another process, which speaks with this one through CAF's network

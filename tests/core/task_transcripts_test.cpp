@@ -14,7 +14,7 @@
 //   submit JSON | admit | outcome STEP ATTEMPT JSON | fault STEP ATTEMPT KIND CODE | evaluated STEP JSON... | evaluation_failed STEP SENTENCE
 //   recover STEP | due | freed | replaced INSTANCE INCARNATION | resume | poison REASON | tick MS | row
 //   undone STEP | undo_fault STEP KIND CODE | looked_up STEP done|never_happened|unknown [JSON] | lookup_fault STEP KIND CODE
-//   lookups CALL... | brake on|off | reply client|steps (before submit)
+//   lookups CALL... | brake on|off | reply client|steps (before submit) | deadline MS (after the start; before submit)
 //   operator VERB [STEP] [JSON]      retry skip completed never_happened undo cancel pause resume
 
 #include <cstdlib>
@@ -93,6 +93,7 @@ class interpreter {
       w.reply->set_steps(given.at(1) == "steps");
       return "ok\n";
     }
+    if (verb == "deadline") return w.deadline_unix_ms = start_ms + number(1), "ok\n";
     if (verb == "operator") {
       const auto json = given.size() > 3 ? std::optional<std::string>{rest_after(lines.front(), 3)} : std::nullopt;
       return shown(w.operate(verb_of(given.at(1)), given.size() > 2 ? given[2] : "", json));

@@ -333,6 +333,8 @@ class world {
     source.content_hash = "content";
     source.input = std::move(input);
     source.reply = reply;
+    source.launch = launch;
+    source.deadline_unix_ms = deadline_unix_ms;
     decision made;
     record = create_task(std::move(source), context_for(agents), made);
     keep(made, false);
@@ -461,6 +463,8 @@ class world {
   fake_payloads payloads;
   bool hold_undo = false;
   std::optional<v1::ReplyAddress> reply;
+  std::optional<v1::LaunchOf> launch;
+  std::int64_t deadline_unix_ms = 0;
   const workflow_engine* engine = nullptr;       // the declarative one unless a test sets another
   std::unordered_set<std::uint32_t> evaluating;  // evaluation_key of inputs that the shell still awaits
   std::int64_t now_ms = start_ms;

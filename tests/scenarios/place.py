@@ -8,7 +8,7 @@ from harness import expect, fairlead
 class place:
     """A folder with a node file whose store lies in it."""
 
-    def __init__(self, box, name, services=None, **settings):
+    def __init__(self, box, name, services=None, prefix=(), **settings):
         self.folder = box.folder / name
         self.folder.mkdir()
         self.store = self.folder / "store"
@@ -18,7 +18,7 @@ class place:
         ports = {7100: self.port, **dict(zip((7101, 7102, 7103), agents))}
         self.config = node_file.derive(harness.ROOT / "config" / "single.yaml", self.folder / "node.yaml", ports=ports,
                                        settings={"store.path": "store", **{key.replace("__", "."): value for key, value in settings.items()}})
-        self.node = harness.node(box, self.config, f"127.0.0.1:{self.port}", self.folder / "node.log")
+        self.node = harness.node(box, self.config, f"127.0.0.1:{self.port}", self.folder / "node.log", prefix)
 
     def begin(self):
         """A store that a node has worked on."""

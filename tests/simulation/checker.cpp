@@ -30,7 +30,7 @@ std::string describe(const v1::Perform& what) {
 }
 
 checker::checker(world& in, const host_clock& of_shard, const ledger& book, const std::vector<v1::WorkflowDefinition>& workflows)
-    : world_(in), clock_(of_shard), ledger_(book) {
+    : world_(in), clock_(of_shard), ledger_(book), jobs_(in, of_shard) {
   for (const auto& one : workflows) shapes_.emplace(one.name(), shape{one});
 }
 

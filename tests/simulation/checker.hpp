@@ -37,6 +37,7 @@
 #include "store/store.hpp"
 #include "tests/simulation/agents.hpp"
 #include "tests/simulation/clocks.hpp"
+#include "tests/simulation/job_checker.hpp"
 #include "tests/simulation/ledger.hpp"
 #include "tests/simulation/workflows.hpp"
 
@@ -87,6 +88,10 @@ class checker {
   void progress(const store::snapshot& durable);
   /// Nothing is under way any more.
   void at_end(const store::snapshot& durable);
+
+  /// Who judges what becomes of jobs.
+  job_checker& of_jobs() { return jobs_; }
+  const job_checker& of_jobs() const { return jobs_; }
 
   /// The newest key under which the step was handed over to be performed; empty: never.
   std::string perform_key(const step_name& of) const;
@@ -202,6 +207,7 @@ class checker {
   world& world_;
   const host_clock& clock_;
   const ledger& ledger_;
+  job_checker jobs_;
   const agents* agents_ = nullptr;
   std::uint32_t shard_ = 0;
   const store::store* reads_ = nullptr;

@@ -46,6 +46,7 @@ void checker::committed(const std::vector<store::batch>& group, const store::sna
     });
   }
   world_.count("commits");
+  jobs_.committed(group);
   for (const auto number : numbers) {
     const auto record = store::load_task(durable, number);
     if (!record.ok()) world::broken("store_check", "task " + std::to_string(number) + " cannot be read: " + record.failure().sentence);

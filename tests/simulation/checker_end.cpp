@@ -37,11 +37,18 @@ std::int64_t checker::longest_turn_us(const store::snapshot& durable) const {
 }
 
 void checker::progress(const store::snapshot& durable) {
-  const auto within_us = progress_within_us + longest_turn_us(durable);
+  // What waits for a moment of the wall clock waits longer when that goes back.
+  const auto within_us = progress_within_us + longest_turn_us(durable) + clock_.fallen_us();
+  bool busy = false;
+  for (const auto& [number, record] : seen_)
+    busy = busy || ((record.state() == v1::TASK_STATE_RUNNING || record.state() == v1::TASK_STATE_UNDOING) && !record.parked());
   for (const auto& [number, id] : ids_) {
     const auto record = store::load_task(durable, number);
     if (!record.ok() || !*record) continue;
-    const auto waits = store::is_finished((*record)->state()) || (*record)->parked() || (*record)->paused() || (*record)->undo_held();
+    // Where few may run at a time, launches queue behind a task that goes its slow way; whether that gets on is judged by itself.
+    const auto queues = jobs_.any() && busy && (*record)->state() == v1::TASK_STATE_PENDING;
+    const auto waits =
+        queues || store::is_finished((*record)->state()) || (*record)->parked() || (*record)->paused() || (*record)->undo_held();
     auto& last = progressed_[number];
     if (waits || last.first != (*record)->history_size() || last.second == 0) last = {(*record)->history_size(), world_.now_us()};
     if (world_.now_us() - last.second <= within_us) continue;
@@ -107,6 +114,7 @@ void checker::at_end(const store::snapshot& durable) {
       world::broken("status_wrong", "the last status event of " + record.id() + " does not say how it stands");
   }
   judge_alerts_at_end(durable);
+  jobs_.whole(durable);
 }
 
 void checker::judge_alerts_at_end(const store::snapshot& durable) const {

@@ -40,6 +40,25 @@ class host_clock final : public clock {
     return out;
   }
 
+  /// The latest that it has shown since `since_us`.
+  std::int64_t latest_ms(std::int64_t since_us) const {
+    auto until_us = world_.now_us();
+    auto out = std::numeric_limits<std::int64_t>::min();
+    for (auto at = settings_.size(); at-- > 0;) {
+      out = std::max(out, to_unix_ms(shows(until_us, settings_[at].ahead_us)));
+      if (settings_[at].at_us <= since_us) break;
+      until_us = settings_[at].at_us;
+    }
+    return out;
+  }
+  /// How far it has been set back in all.
+  std::int64_t fallen_us() const {
+    std::int64_t out = 0;
+    for (std::size_t at = 1; at < settings_.size(); ++at)
+      out += std::max<std::int64_t>(0, settings_[at - 1].ahead_us - settings_[at].ahead_us);
+    return out;
+  }
+
   /// Whether it has shown `wall_ms` or later at any moment since `since_us`.
   bool has_shown(std::int64_t wall_ms, std::int64_t since_us) const {
     auto until_us = world_.now_us();
@@ -56,8 +75,8 @@ class host_clock final : public clock {
     std::int64_t at_us;
     std::int64_t ahead_us;
   };
-  static moment shows(std::int64_t at_us, std::int64_t ahead_us) {
-    return from_unix_ms((world::start_ms * millisecond + at_us + ahead_us) / millisecond);
+  moment shows(std::int64_t at_us, std::int64_t ahead_us) const {
+    return from_unix_ms((world_.start_ms() * millisecond + at_us + ahead_us) / millisecond);
   }
 
   const world& world_;

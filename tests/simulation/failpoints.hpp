@@ -30,7 +30,12 @@ enum class failpoint_id : std::uint8_t {
   start_epoch_raised,  // again while starting
   start_opened,
   start_sweeping,
-  recover_asked,  // the Supervisor has asked, the Scheduler has not heard
+  recover_asked,         // the Supervisor has asked, the Scheduler has not heard
+  commit_launch_untold,  // what became durable about launches is not known to the Scheduler
+  effect_wake_cron,      // the cron has been sent for
+  cron_asked,            // the cron has named jobs that are due, the Scheduler has not heard
+  // A cron alone dies and is started again: what it had sent it sends again.
+  cron_lost,
   // A Supervisor alone dies and is started again: its hints are gone.
   supervisor_lost,
   // The node's courier has delivered, and dies with the node before that is recorded.
@@ -50,10 +55,11 @@ enum class failpoint_id : std::uint8_t {
 inline constexpr std::size_t failpoint_count = static_cast<std::size_t>(failpoint_id::count);
 
 inline constexpr std::array<std::string_view, failpoint_count> failpoint_names{
-    "commit.asked",   "commit.unwritten",      "commit.unsynced",    "commit.untold",      "commit.told",        "commit.disk_error",
-    "effect.perform", "effect.acknowledge",    "effect.hint",        "effect.reply",       "effect.notify",      "effect.renew_untold",
-    "effect.renew",   "commit.service_untold", "effect.offered",     "evaluate.asked",     "start.epoch_raised", "start.opened",
-    "start.sweeping", "recover.asked",         "supervisor.lost",    "courier.unrecorded", "agent.received",     "agent.requested",
-    "agent.answered", "agent.reported",        "agent.acknowledged", "agent.registering",  "agent.beating",      "agent.retrying"};
+    "commit.asked",       "commit.unwritten",      "commit.unsynced",      "commit.untold",    "commit.told",        "commit.disk_error",
+    "effect.perform",     "effect.acknowledge",    "effect.hint",          "effect.reply",     "effect.notify",      "effect.renew_untold",
+    "effect.renew",       "commit.service_untold", "effect.offered",       "evaluate.asked",   "start.epoch_raised", "start.opened",
+    "start.sweeping",     "recover.asked",         "commit.launch_untold", "effect.wake_cron", "cron.asked",         "cron.lost",
+    "supervisor.lost",    "courier.unrecorded",    "agent.received",       "agent.requested",  "agent.answered",     "agent.reported",
+    "agent.acknowledged", "agent.registering",     "agent.beating",        "agent.retrying"};
 
 }  // namespace fairlead::simulation

@@ -33,11 +33,11 @@ struct arguments {
 };
 
 int usage() {
-  std::fprintf(
-      stderr,
-      "Usage: simulate --seeds N [--from S] [--jobs J] [--twice] [--no-shrink]\n"
-      "       simulate --seed S [--verbose] [--without CONCERN]… [--tasks N] [--steps N] [--faults N] [--orders N] [--plant FAULT]\n"
-      "       simulate --planted\n");
+  std::fprintf(stderr,
+               "Usage: simulate --seeds N [--from S] [--jobs J] [--twice] [--no-shrink]\n"
+               "       simulate --seed S [--verbose] [--without CONCERN]… [--tasks N] [--steps N] [--cron-jobs N] [--faults N] [--orders "
+               "N] [--plant FAULT]\n"
+               "       simulate --planted\n");
   return 2;
 }
 
@@ -87,6 +87,8 @@ arguments read(int count, char** values) {
       out.run.most_tasks = static_cast<int>(number(value()));
     else if (name == "--steps")
       out.run.most_steps = static_cast<int>(number(value()));
+    else if (name == "--cron-jobs")
+      out.run.most_jobs = static_cast<int>(number(value()));
     else if (name == "--faults")
       out.run.most_faults = number(value());
     else if (name == "--orders")

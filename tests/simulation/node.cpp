@@ -1,5 +1,6 @@
 #include "tests/simulation/node.hpp"
 
+#include "tests/simulation/crier.hpp"
 #include "tests/simulation/overseer.hpp"
 
 namespace fairlead::simulation {
@@ -20,9 +21,9 @@ namespace {
 constexpr std::int64_t look_period_us = 250 * millisecond;
 constexpr duration longest_silence{3'000};
 
-bool speaks_of_services(const store::batch& what) {
+bool speaks_of(store::table where, const store::batch& what) {
   bool out = false;
-  what.for_each([&](const store::operation& op) { out = out || op.where == store::table::service; });
+  what.for_each([&](const store::operation& op) { out = out || op.where == where; });
   return out;
 }
 
@@ -92,6 +93,7 @@ void node::start_core() {
     limits.brake.at_least = 1 + world_.disk.below(2);
     limits.brake.window = std::chrono::seconds{20};
   }
+  limit_launches(limits);
   in_process([&] {
     pass(failpoint_id::start_epoch_raised);
     shell_ = std::make_unique<scheduler>(scheduler::ports{&clock_, &store_, this, this, this, &engine_}, limits, world_.settings.planted);
@@ -103,12 +105,25 @@ void node::start_core() {
       overseers_.push_back(std::make_unique<overseer>(*this, world_.clocks.between(200, 1'500)));
       overseers_.back()->begin();
     }
+    crier_ = std::make_unique<crier>(*this);
+    crier_->begin();
     sweeping_ = true;
     world_.after(100, of_this_life([this] { sweep(); }));
     after_message();
     world_.after(50, of_this_life([this] { take_held(); }));
     world_.after(look_period_us, of_this_life([this] { look_at_agents(); }));
   });
+}
+
+void node::limit_launches(scheduler_limits& limits) {
+  auto& luck = world_.jobs;
+  const auto few = luck.chance(350);
+  const auto most = luck.between(1, 3);
+  const auto slowly = luck.chance(250);
+  const auto a_second = luck.between(1, 4);
+  if (few) limits.cron.in_flight = static_cast<std::uint64_t>(most);
+  if (slowly) limits.cron.starts_per_second = static_cast<std::uint32_t>(a_second);
+  checker_.of_jobs().starts_under(limits.cron.in_flight, limits.cron.starts_per_second);
 }
 
 void node::take_held() {
@@ -133,6 +148,7 @@ void node::sweep() {
 void node::drop_core() {
   ++core_;
   overseers_.clear();
+  crier_.reset();
   shell_.reset();
   waiting_.clear();
   seats_.clear();
@@ -380,7 +396,9 @@ void node::commit_some() {
     checker_.committed(group, *store_.read());
     pass(failpoint_id::commit_untold);
     for (const auto& one : group)
-      if (speaks_of_services(one)) pass(failpoint_id::commit_service_untold);
+      if (speaks_of(store::table::service, one)) pass(failpoint_id::commit_service_untold);
+    for (const auto& one : group)
+      if (speaks_of(store::table::launch, one)) pass(failpoint_id::commit_launch_untold);
     tell_scheduler(
         "committed",
         [this, sequence](scheduler& to) {

@@ -1,5 +1,5 @@
 #pragma once
-// The process of a shard: Scheduler, one or two Supervisors, the courier of status events and the store, as the actors of production join them,
+// The process of a shard: Scheduler, one or two Supervisors, the cron, the courier of status events and the store, as the actors of production join them,
 // message by message. It dies at failpoints and comes back as the next epoch on what was synced. Its core (store, Scheduler, Supervisors) may
 // also die alone: a guardian starts it again, and all else lives on.
 
@@ -83,6 +83,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   void acknowledge(const std::string& instance, v1::OutcomeAckBatch what) override;
   void acknowledge(const std::string& instance, v1::HeartbeatAckBatch what) override;
   void hint(v1::RecoveryHintBatch what) override;
+  void wake_cron(moment due) override;
   void evaluate(v1::EvaluateRequest what) override;
   void reply(std::uint64_t ticket, v1::SubmitReply what) override;
   void reply(std::uint64_t ticket, v1::DeployReply what) override;
@@ -91,6 +92,8 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   void reply(std::uint64_t ticket, v1::AlertAckReply what) override;
   void reply(std::uint64_t ticket, v1::BrakeReleaseReply what) override;
   void reply(std::uint64_t ticket, v1::AgentOperateReply what) override;
+  void reply(std::uint64_t ticket, v1::JobApplyReply what) override;
+  void reply(std::uint64_t ticket, v1::JobOperateReply what) override;
   void notify(std::uint64_t subscriber, v1::FinishedNotice what) override;
   void on_transition(const transition& what) override;
   bool wants_transitions() const override { return world_.tells(); }
@@ -99,6 +102,8 @@ class node final : public commit_port, public scheduler_outbox, public observer,
 
   /// One Supervisor of this process, with its timers.
   class overseer;
+  /// Its cron.
+  class crier;
 
   /// An instance as the Scheduler's actor knows it (actors/agent_seats.hpp).
   struct seat {
@@ -128,6 +133,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   seat* seat_of(const std::string& instance);
   void away(const std::string& instance, const char* why);
   void look_at_agents();
+  void limit_launches(scheduler_limits& limits);
   void commit_some();
   void look_at_outbox();
   void arm_outbox(std::int64_t delay_us);
@@ -156,6 +162,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   bool sweeping_ = false;
   std::unique_ptr<scheduler> shell_;
   std::vector<std::unique_ptr<overseer>> overseers_;
+  std::unique_ptr<crier> crier_;
   std::unique_ptr<reply_outbox> outbox_;
   std::unique_ptr<reply_courier> courier_;
   std::map<std::string, seat> seats_;        // by instance
@@ -174,6 +181,8 @@ class node final : public commit_port, public scheduler_outbox, public observer,
              std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::AlertAckReply&)>>>,
              std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::BrakeReleaseReply&)>>>,
              std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::AgentOperateReply&)>>>,
+             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::JobApplyReply&)>>>,
+             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::JobOperateReply&)>>>,
              std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::WatchReply&)>>>>
       asked_;
 };

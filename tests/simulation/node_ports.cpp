@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "tests/simulation/crier.hpp"
 #include "tests/simulation/overseer.hpp"
 
 namespace fairlead::simulation {
@@ -81,6 +82,14 @@ void node::hint(v1::RecoveryHintBatch what) {
   pass(failpoint_id::effect_hint);
 }
 
+void node::wake_cron(moment due) {
+  world_.tell(me_, "cron", static_cast<std::uint64_t>(to_unix_ms(due)), [&] { return "look at " + format_utc(to_unix_ms(due)); });
+  world_.after(world_.jobs.between(2, 80), of_this_life([this, due] {
+                 if (crier_) in_process([&] { crier_->wake(due); });
+               }));
+  pass(failpoint_id::effect_wake_cron);
+}
+
 void node::evaluate(v1::EvaluateRequest what) {
   world_.tell(me_, "worker", world_.weigh(what), [&] { return "evaluate for task " + std::to_string(what.task_number()); });
   v1::EvaluateReply reply;
@@ -124,6 +133,14 @@ void node::reply(std::uint64_t ticket, v1::OperateReply what) { deliver(ticket, 
 void node::reply(std::uint64_t ticket, v1::AlertAckReply what) { deliver(ticket, std::move(what)); }
 void node::reply(std::uint64_t ticket, v1::BrakeReleaseReply what) { deliver(ticket, std::move(what)); }
 void node::reply(std::uint64_t ticket, v1::AgentOperateReply what) { deliver(ticket, std::move(what)); }
+void node::reply(std::uint64_t ticket, v1::JobApplyReply what) {
+  checker_.of_jobs().answered(what);
+  deliver(ticket, std::move(what));
+}
+void node::reply(std::uint64_t ticket, v1::JobOperateReply what) {
+  checker_.of_jobs().answered(what, *store_.read());
+  deliver(ticket, std::move(what));
+}
 
 void node::notify(std::uint64_t, v1::FinishedNotice what) {
   for (const auto& one : what.items()) checker_.noticed(one, *store_.read());

@@ -17,7 +17,7 @@ constexpr std::uint64_t seeds_at_a_time = 250;
 
 using fault = bool core::planted_faults::*;
 
-constexpr std::array<std::pair<const char*, fault>, 33> all_faults{{
+constexpr std::array<std::pair<const char*, fault>, 41> all_faults{{
     {"act_before_commit", &core::planted_faults::act_before_commit},
     {"forget_fence", &core::planted_faults::forget_fence},
     {"accept_after_recovery", &core::planted_faults::accept_after_recovery},
@@ -51,6 +51,14 @@ constexpr std::array<std::pair<const char*, fault>, 33> all_faults{{
     {"forget_to_resend", &core::planted_faults::forget_to_resend},
     {"drop_when_away", &core::planted_faults::drop_when_away},
     {"mix_shards", &core::planted_faults::mix_shards},
+    {"lose_launch", &core::planted_faults::lose_launch},
+    {"forget_skip", &core::planted_faults::forget_skip},
+    {"launch_past_window", &core::planted_faults::launch_past_window},
+    {"launch_superseded", &core::planted_faults::launch_superseded},
+    {"ignore_overlap", &core::planted_faults::ignore_overlap},
+    {"launch_when_paused", &core::planted_faults::launch_when_paused},
+    {"split_launch", &core::planted_faults::split_launch},
+    {"forget_decided", &core::planted_faults::forget_decided},
 }};
 static_assert(sizeof(core::planted_faults) == all_faults.size(), "every planted fault stands here");
 

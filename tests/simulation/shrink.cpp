@@ -18,6 +18,7 @@ class shrinker {
       switch_concerns_off();
       cut(&options::most_tasks, 1);
       cut(&options::most_steps, 1);
+      cut(&options::most_jobs, 1);
       cut_budget(&options::most_orders, orders_);
       cut_budget(&options::most_faults, faults_);
     }
@@ -85,6 +86,7 @@ std::string command_line(const options& of) {
     if (!of.has(static_cast<concern>(i))) out += std::string{" --without "} + concern_name(static_cast<concern>(i));
   if (of.most_tasks != options{}.most_tasks) out += " --tasks " + std::to_string(of.most_tasks);
   if (of.most_steps != options{}.most_steps) out += " --steps " + std::to_string(of.most_steps);
+  if (of.most_jobs != options{}.most_jobs) out += " --cron-jobs " + std::to_string(of.most_jobs);
   if (of.most_faults != ~0ULL) out += " --faults " + std::to_string(of.most_faults);
   if (of.most_orders != ~0ULL) out += " --orders " + std::to_string(of.most_orders);
   return out;

@@ -6,6 +6,7 @@
 #include "store/service_rows.hpp"
 #include "store/task_rows.hpp"
 #include "tests/simulation/clients.hpp"
+#include "tests/simulation/job_people.hpp"
 #include "tests/simulation/operators.hpp"
 #include "tests/simulation/weather.hpp"
 
@@ -15,18 +16,20 @@ namespace {
 
 constexpr std::int64_t end_within_us = 1'200 * second;  // after the last fault; stalls are found long before
 constexpr std::uint64_t looks_a_second = 4;
-constexpr int most_rounds = 60;  // of operators who see to what is parked
+constexpr std::int64_t jobs_in_time_us = 10 * second;  // after the last fault
+constexpr int most_rounds = 60;                        // of operators who see to what is parked
 
 /// One shard with its node, those who use it, and who judges it.
 struct realm {
   realm(world& in, network& net, services& behind, agents& staff, const ledger& book, const std::vector<v1::WorkflowDefinition>& workflows,
-        const std::vector<agent_site>& sites, std::uint32_t number)
+        const std::vector<agent_site>& sites, const job_era& era, std::uint32_t number)
       : time(in, in.settings.has(concern::skewed_clocks) ? in.hosts.between(-second, 3'600 * second) : 0,
              in.hosts.between(1, 1'000'000) * second + in.hosts.between(0, 999)),
         judge(in, time, book, workflows),
         home(in, net, staff, judge, time, number),
         submitters(in, net, home, judge, workflows, number == 0 ? "t" : "u"),
-        people(in, home, behind, judge, submitters, sites) {
+        people(in, home, behind, judge, submitters, sites),
+        owners(in, home, judge, time, era, workflows, sites, number == 0 ? "j" : "k") {
     judge.connect(staff, home.reads(), number);
   }
 
@@ -35,7 +38,14 @@ struct realm {
   node home;
   clients submitters;
   operators people;
+  job_people owners;
 };
+
+std::vector<v1::WorkflowDefinition> workflows_of(world& in, const std::vector<agent_site>& sites, const job_era& era) {
+  auto out = make_workflows(in, sites);
+  if (era.any) out.push_back(make_job_workflow(in, sites));
+  return out;
+}
 
 /// Everything of one run, put together.
 class scene {
@@ -45,7 +55,8 @@ class scene {
         network_(world_),
         services_(world_, ledger_),
         sites_(make_sites(world_)),
-        workflows_(make_workflows(world_, sites_)),
+        era_(make_era(world_)),
+        workflows_(workflows_of(world_, sites_, era_)),
         agents_(world_, services_, sites_, what.planted) {
     // Tasks of both carry the same numbers, and their steps the same attempts.
     const auto two = world_.hosts.chance(300);
@@ -54,14 +65,16 @@ class scene {
     std::vector<checker*> judges;
     std::vector<host_clock*> clocks;
     for (std::uint32_t i = 0; i < shards; ++i) {
-      realms_.push_back(std::make_unique<realm>(world_, network_, services_, agents_, ledger_, workflows_, sites_, i));
+      realms_.push_back(std::make_unique<realm>(world_, network_, services_, agents_, ledger_, workflows_, sites_, era_, i));
       homes.push_back(&realms_.back()->home);
       judges.push_back(&realms_.back()->judge);
       clocks.push_back(&realms_.back()->time);
     }
+    if (era_.any) world_.begin_at(era_.begin_ms - realms_.front()->time.ahead_us() / millisecond);
     agents_.connect(std::move(homes), std::move(judges), realms_.front()->time);
     weather_ = std::make_unique<weather>(world_, agents_, std::move(clocks));
     if (shards > 1) world_.count("runs with two shards");
+    if (era_.any) world_.count("runs with jobs");
   }
 
   void run() {
@@ -74,6 +87,7 @@ class scene {
     for (auto& one : realms_) {
       one->submitters.begin(trouble_us);
       one->people.begin(trouble_us);
+      one->owners.begin(trouble_us);
     }
     weather_->begin(trouble_us);
     look_around();
@@ -87,7 +101,7 @@ class scene {
 
   void report(verdict& out) {
     world_.report(out);
-    for (const auto& one : realms_) out.orders += one->people.orders();
+    for (const auto& one : realms_) out.orders += one->people.orders() + one->owners.orders();
   }
 
  private:
@@ -97,6 +111,7 @@ class scene {
       const auto view = one->home.reads().read();
       if (++looks_ % looks_a_second == 0) one->judge.look_for_absent(one->home.epoch(), *view);
       if (one->home.at_rest()) one->judge.look_for_unsent(one->home.epoch(), *view);
+      if (era_.any && world_.jobs.chance(20)) one->judge.of_jobs().whole(*view);
     }
     world_.after(second / looks_a_second, [this] { look_around(); });
   }
@@ -105,11 +120,12 @@ class scene {
   void calm(bool resolves) {
     const auto from = world_.now_us();
     int round = 0;
+    const auto mends_clocks = era_.any && world_.jobs.chance(500);
     while (world_.now_us() - from < end_within_us) {
       const auto until = world_.now_us() + 2 * second;
       while (world_.step(until)) {
       }
-      auto rests = true;
+      auto rests = era_.any ? see_to_jobs(world_.now_us() - from, mends_clocks) : true;
       auto parked = std::string{};
       for (auto& one : realms_) {
         const auto view = one->home.reads().read();
@@ -130,8 +146,27 @@ class scene {
       if (!one->home.settled()) world::broken("stalled", "the node does not come to rest");
       if (view->count(store::table::outbox) != 0) world::broken("stalled", "status events are not delivered");
       if (!agents_.all_told()) world::broken("stalled", "an agent is not rid of an outcome");
+      if (!one->owners.wound_down()) world::broken("stalled", "a deployment of a job is not answered");
+      if (const auto what = one->judge.of_jobs().under_way()) world::broken("job_stalled", *what + " at the end");
       one->judge.at_end(*view);
     }
+  }
+
+  /// What has come is decided; then nothing more comes, and what waits gets on. True once that is so.
+  bool see_to_jobs(std::int64_t for_us, bool mends_clocks) {
+    if (for_us < jobs_in_time_us) {
+      for (auto& one : realms_)
+        if (mends_clocks && one->judge.of_jobs().ahead()) one->owners.rewind();
+      return false;
+    }
+    bool out = winding_down_;
+    for (auto& one : realms_) {
+      one->judge.of_jobs().in_time();
+      if (!winding_down_) one->owners.wind_down();
+      out = out && one->owners.wound_down() && !one->judge.of_jobs().under_way();
+    }
+    winding_down_ = true;
+    return out;
   }
 
   bool quiet(const realm& of, const store::snapshot& view) const {
@@ -173,11 +208,13 @@ class scene {
   ledger ledger_;
   services services_;
   std::vector<agent_site> sites_;
+  job_era era_;
   std::vector<v1::WorkflowDefinition> workflows_;
   agents agents_;
   std::vector<std::unique_ptr<realm>> realms_;
   std::unique_ptr<weather> weather_;
   std::uint64_t looks_ = 0;
+  bool winding_down_ = false;
 };
 
 }  // namespace

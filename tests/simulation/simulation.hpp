@@ -56,6 +56,9 @@ enum class concern : std::uint8_t {
   lone_crashes,   // an actor dies and its process lives on: the core of a shard, or an agent
   skewed_clocks,  // hosts whose wall clocks differ, and drift
   second_shard,   // whose tasks carry the same numbers and whose agents are the same
+  jobs,           // that launch tasks at their times
+  long_outages,   // a shard is away while its wall clock goes on by minutes or hours
+  clock_falls,    // the wall clock of a shard goes back by more than a moment, at times after it had gone ahead by as much
   count
 };
 const char* concern_name(concern which);
@@ -65,6 +68,7 @@ struct options {
   std::uint32_t concerns = ~0U;  // bits by `concern`
   int most_tasks = 6;
   int most_steps = 8;
+  int most_jobs = 3;                  // of a shard
   std::uint64_t most_faults = ~0ULL;  // faults of all kinds, counted as they happen
   std::uint64_t most_orders = ~0ULL;  // of operators
   std::int64_t absent_alert_after_ms = 4'000;

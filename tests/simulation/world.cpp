@@ -42,6 +42,9 @@ const char* concern_name(concern which) {
     case concern::lone_crashes: return "lone_crashes";
     case concern::skewed_clocks: return "skewed_clocks";
     case concern::second_shard: return "second_shard";
+    case concern::jobs: return "jobs";
+    case concern::long_outages: return "long_outages";
+    case concern::clock_falls: return "clock_falls";
     case concern::count: break;
   }
   return "?";

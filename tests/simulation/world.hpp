@@ -48,12 +48,17 @@ class world {
         profiles(what.seed, 9),
         handlers(what.seed, 10),
         links(what.seed, 11),
-        hosts(what.seed, 12) {}
+        hosts(what.seed, 12),
+        jobs(what.seed, 13) {}
 
   // ---- time ----
 
   /// The true time, which no process knows; timers run on it.
   std::int64_t now_us() const noexcept { return now_us_; }
+  /// What a clock shows that is right when the world begins.
+  std::int64_t start_ms() const noexcept { return start_ms_; }
+  /// Before anything happens.
+  void begin_at(std::int64_t unix_ms) { start_ms_ = unix_ms; }
   /// How often the wall clock of a shard has been set (clocks.hpp): rules that compare moments by it are judged only while nobody does that.
   std::uint64_t clock_settings() const noexcept { return clock_settings_; }
   void note_clock_setting() { ++clock_settings_; }
@@ -115,8 +120,7 @@ class world {
   random_stream handlers;  // what they do besides asking their services
   random_stream links;     // between agents and shards
   random_stream hosts;     // their clocks, and which of their actors dies alone
-
-  static constexpr std::int64_t start_ms = 1'700'000'000'000;
+  random_stream jobs;      // what they are, what is asked of them, and the faults that are made for them
 
  private:
   struct entry {
@@ -128,6 +132,7 @@ class world {
   void line(std::string_view who, std::string_view whom, std::string text);
 
   std::int64_t now_us_ = 0;
+  std::int64_t start_ms_ = 1'700'000'000'000;
   std::uint64_t clock_settings_ = 0;
   std::uint64_t next_order_ = 0;
   std::uint64_t events_ = 0;

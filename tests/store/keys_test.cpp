@@ -79,6 +79,31 @@ TEST(keys, have_the_bytes_that_are_documented) {
   EXPECT_EQ(to_hex(keys::unresolved_alert(1, 5)),
             "00000001"
             "0000000000000005");
+  EXPECT_EQ(to_hex(keys::job(1, "ab")),
+            "00000001"
+            "6162");
+  EXPECT_EQ(to_hex(keys::job_due(1, 1'700'000'000'000, 7, "ab")),
+            "00000001"
+            "0000018bcfe56800"
+            "00000007"
+            "6162");
+  EXPECT_EQ(to_hex(keys::launch(1, "ab", 1'700'000'000'000)),
+            "00000001"
+            "6162"
+            "00"
+            "0000018bcfe56800");
+  EXPECT_EQ(to_hex(keys::launch_ready(1, ready_for::room, 7, 1'700'000'000'000, "ab")),
+            "00000001"
+            "72"
+            "00000007"
+            "0000018bcfe56800"
+            "6162");
+  EXPECT_EQ(to_hex(keys::launch_ready(1, ready_for::agents, 7, 9, "ab")),
+            "00000001"
+            "61"
+            "00000007"
+            "0000000000000009"
+            "6162");
 }
 
 TEST(keys, of_an_address_that_is_no_hash_are_a_bug) {
@@ -113,7 +138,11 @@ TEST(keys, table_numbers_and_names_are_for_ever) {
                          "outbox",
                          "reply_address",
                          "unresolved_alert",
-                         "service"};
+                         "service",
+                         "job",
+                         "job_due",
+                         "launch",
+                         "launch_ready"};
   static_assert(std::size(names) == table_count);
   for (int i = 0; i < table_count; ++i) EXPECT_STREQ(table_name(static_cast<table>(i)), names[i]);
 }
@@ -122,6 +151,42 @@ TEST(keys, sort_as_their_numbers_do) {
   EXPECT_LT(std::string_view(keys::due(1, 255, 9)), std::string_view(keys::due(1, 256, 1)));
   EXPECT_LT(std::string_view(keys::due(1, 256, 1)), std::string_view(keys::due(1, 256, 2)));
   EXPECT_LT(std::string_view(keys::task(1, std::numeric_limits<std::uint64_t>::max())), std::string_view(keys::task(2, 0)));
+}
+
+TEST(keys, of_jobs_sort_by_time_then_by_priority_then_by_name) {
+  const auto due = [](std::int64_t at, std::int32_t priority, const char* name) {
+    return keys::job_due(1, at, launch_order(priority), name);
+  };
+  EXPECT_LT(due(255, -9, "b"), due(256, 9, "a"));
+  EXPECT_LT(due(256, 1, "b"), due(256, 0, "a"));
+  EXPECT_LT(due(256, 0, "b"), due(256, -1, "a"));
+  EXPECT_LT(due(256, 0, "a"), due(256, 0, "b"));
+  const auto ready = [](std::int32_t priority, std::int64_t nominal, const char* name) {
+    return keys::launch_ready(1, ready_for::room, launch_order(priority), nominal, name);
+  };
+  EXPECT_LT(ready(1, 256, "b"), ready(0, 255, "a"));
+  EXPECT_LT(ready(0, 255, "b"), ready(0, 256, "a"));
+  const auto prefix = keys::launch_ready_prefix(1, ready_for::agents);
+  const auto one = keys::launch_ready(1, ready_for::agents, 0, 0, "a");
+  EXPECT_LT(std::string_view(prefix), one);
+  EXPECT_LT(one, keys::after(prefix));
+  EXPECT_GE(ready(std::numeric_limits<std::int32_t>::max(), 0, "a"), keys::after(prefix));
+}
+
+TEST(keys, launch_order_puts_the_highest_priority_first_to_both_ends) {
+  const auto lowest = std::numeric_limits<std::int32_t>::min(), highest = std::numeric_limits<std::int32_t>::max();
+  EXPECT_EQ(launch_order(highest), 0u);
+  EXPECT_LT(launch_order(1), launch_order(0));
+  EXPECT_LT(launch_order(0), launch_order(-1));
+  EXPECT_EQ(launch_order(lowest), std::numeric_limits<std::uint32_t>::max());
+}
+
+TEST(keys, of_one_jobs_launches_stand_together_in_the_order_of_their_times) {
+  const auto prefix = keys::launch_prefix(1, "ab");
+  EXPECT_LT(prefix, keys::launch(1, "ab", 0));
+  EXPECT_LT(keys::launch(1, "ab", 255), keys::launch(1, "ab", 256));
+  EXPECT_LT(keys::launch(1, "ab", std::numeric_limits<std::int64_t>::max()), keys::after(prefix));
+  EXPECT_GE(keys::launch(1, "ab!", 0), keys::after(prefix));
 }
 
 TEST(keys, decode_to_what_was_encoded) {
@@ -156,6 +221,22 @@ TEST(keys, decode_to_what_was_encoded) {
   EXPECT_EQ(keys::decode_outbox(outbox_bytes)->position, 9u);
   const auto address_bytes = keys::reply_address(1, hash16);
   EXPECT_EQ(keys::decode_reply_address(address_bytes)->address, hash16);
+  const auto job_bytes = keys::job(1, "nightly");
+  EXPECT_EQ(keys::decode_job(job_bytes)->name, "nightly");
+  const auto due_bytes = keys::job_due(1, 1'234, 7, "nightly");
+  const auto due = *keys::decode_job_due(due_bytes);
+  EXPECT_EQ(due.due_unix_ms, 1'234);
+  EXPECT_EQ(due.order, 7u);
+  EXPECT_EQ(due.name, "nightly");
+  const auto launch_bytes = keys::launch(1, "nightly", 1'234);
+  EXPECT_EQ(keys::decode_launch(launch_bytes)->job, "nightly");
+  EXPECT_EQ(keys::decode_launch(launch_bytes)->nominal_unix_ms, 1'234);
+  const auto ready_bytes = keys::launch_ready(1, ready_for::agents, 7, 1'234, "nightly");
+  const auto ready = *keys::decode_launch_ready(ready_bytes);
+  EXPECT_EQ(ready.what, ready_for::agents);
+  EXPECT_EQ(ready.order, 7u);
+  EXPECT_EQ(ready.nominal_unix_ms, 1'234);
+  EXPECT_EQ(ready.job, "nightly");
 }
 
 std::string encoded_again(table where, std::string_view key) {
@@ -229,25 +310,56 @@ std::string encoded_again(table where, std::string_view key) {
       auto k = *keys::decode_unresolved_alert(key);
       return keys::unresolved_alert(k.ns, k.number).str();
     }
+    case table::job: {
+      auto k = *keys::decode_job(key);
+      return keys::job(k.ns, k.name);
+    }
+    case table::job_due: {
+      auto k = *keys::decode_job_due(key);
+      return keys::job_due(k.ns, k.due_unix_ms, k.order, k.name);
+    }
+    case table::launch: {
+      auto k = *keys::decode_launch(key);
+      return keys::launch(k.ns, k.job, k.nominal_unix_ms);
+    }
+    case table::launch_ready: {
+      auto k = *keys::decode_launch_ready(key);
+      return keys::launch_ready(k.ns, k.what, k.order, k.nominal_unix_ms, k.job);
+    }
   }
   return {};
 }
 
 TEST(keys, any_bytes_decode_to_nothing_or_to_what_encodes_to_them_again) {
   std::mt19937_64 random(20'261);
-  int decoded = 0;
+  int decoded[table_count] = {};
   for (int round = 0; round < 20'000; ++round) {
     std::string key(random() % 40, '\0');
-    for (auto& byte : key) byte = random() % 3 == 0 ? '\0' : static_cast<char>("akp\x01\xff"[random() % 5]);
+    for (auto& byte : key) byte = random() % 3 == 0 ? '\0' : static_cast<char>("akpr\x01\xff"[random() % 6]);
     for (int i = 0; i < table_count; ++i) {
       const auto where = static_cast<table>(i);
       EXPECT_FALSE(keys::describe(where, key).empty());
       if (!keys::decodes(where, key)) continue;
-      ++decoded;
+      ++decoded[i];
       EXPECT_EQ(encoded_again(where, key), key) << table_name(where) << " " << to_hex(key);
     }
   }
-  EXPECT_GT(decoded, 10'000);
+  for (int i = 0; i < table_count; ++i) EXPECT_GT(decoded[i], 15) << table_name(static_cast<table>(i));
+}
+
+TEST(keys, of_jobs_that_are_cut_hold_a_zero_in_the_name_or_wait_for_nothing_known_are_none) {
+  const auto launch = keys::launch(1, "ab", 5), due = keys::job_due(1, 5, 7, "ab"),
+             ready = keys::launch_ready(1, ready_for::room, 7, 5, "ab");
+  for (std::size_t size = 0; size < launch.size(); ++size) EXPECT_FALSE(keys::decodes(table::launch, launch.substr(0, size))) << size;
+  for (std::size_t size = 0; size <= due.size() - 2; ++size) EXPECT_FALSE(keys::decodes(table::job_due, due.substr(0, size))) << size;
+  for (std::size_t size = 0; size <= ready.size() - 2; ++size)
+    EXPECT_FALSE(keys::decodes(table::launch_ready, ready.substr(0, size))) << size;
+  const std::string zero("a\0b", 3);
+  EXPECT_FALSE(keys::decodes(table::job, keys::job(1, zero)));
+  EXPECT_FALSE(keys::decodes(table::job_due, keys::job_due(1, 5, 7, zero)));
+  EXPECT_FALSE(keys::decodes(table::launch, keys::launch(1, zero, 5)));
+  EXPECT_FALSE(keys::decodes(table::launch_ready, keys::launch_ready(1, ready_for::room, 7, 5, zero)));
+  EXPECT_FALSE(keys::decodes(table::launch_ready, keys::launch_ready(1, static_cast<ready_for>('x'), 7, 5, "ab")));
 }
 
 TEST(keys, after_is_the_bound_of_a_prefix_scan) {
@@ -279,6 +391,13 @@ TEST(keys, are_described_for_people) {
   EXPECT_EQ(keys::describe(table::alert, keys::alert(1, 42)), "alert 42");
   EXPECT_EQ(keys::describe(table::outbox, keys::outbox(1, hash16, 42)), "outbox event 42 for address " + to_hex(hash16));
   EXPECT_EQ(keys::describe(table::reply_address, keys::reply_address(1, hash16)), "reply_address " + to_hex(hash16));
+  EXPECT_EQ(keys::describe(table::job, keys::job(1, "nightly")), "job `nightly`");
+  EXPECT_EQ(keys::describe(table::job_due, keys::job_due(1, 17, 7, "nightly")), "job_due 17 of job `nightly`");
+  EXPECT_EQ(keys::describe(table::launch, keys::launch(1, "nightly", 17)), "launch 17 of job `nightly`");
+  EXPECT_EQ(keys::describe(table::launch_ready, keys::launch_ready(1, ready_for::room, 7, 17, "nightly")),
+            "launch_ready for room, 17 of job `nightly`");
+  EXPECT_EQ(keys::describe(table::launch_ready, keys::launch_ready(1, ready_for::agents, 7, 17, "nightly")),
+            "launch_ready for agents, 17 of job `nightly`");
   EXPECT_EQ(keys::describe(table::task, "ab"), "task 0x6162");
 }
 

@@ -11,7 +11,7 @@
 
 #include "store/failpoint.hpp"
 #include "store/meta_rows.hpp"
-#include "tests/store/fixture.hpp"
+#include "tests/store/job_fixture.hpp"
 
 namespace fairlead::store {
 namespace {
@@ -172,6 +172,40 @@ TEST_F(lmdb, a_store_of_the_first_release_opens_and_gets_the_tables_that_came_la
   EXPECT_EQ(value_of(*it, table::alert, later), "new");
   it.reset();
   EXPECT_EQ(value_of(*open(), table::alert, later), "new");
+}
+
+TEST_F(lmdb, a_store_of_the_last_release_before_jobs_keeps_its_services_and_gets_the_tables_of_jobs) {
+  const auto service = keys::service(1, "payment");
+  {
+    auto it = open();
+    auto one = with_row(1, *it->raise_epoch(), "a", "kept");
+    one.put(table::service, service, "kept");
+    ASSERT_TRUE(it->commit({one}).ok());
+  }
+  drop_tables(static_cast<int>(table::job), table_count);
+  {
+    auto read_only = lmdb_store::open({path, std::uint64_t{1} << 30, true});
+    ASSERT_TRUE(read_only.ok()) << read_only.failure().sentence;
+    const auto now = (*read_only)->read();
+    EXPECT_FALSE(load_job(*now, "nightly")->has_value());
+    EXPECT_TRUE(for_each_job(*now, "", [](auto&&) { return ADD_FAILURE(), true; }).ok());
+    EXPECT_EQ(now->count(table::launch_ready), 0u);
+  }
+  const auto job = minutely_job("nightly");
+  {
+    auto it = open();
+    batch two;
+    two.epoch = *it->raise_epoch();
+    two.sequence = 2;
+    put_job(two, {}, job);
+    put_launch(two, ended_launch("nightly", 60'000, v1::LAUNCH_STATE_COMPLETED));
+    ASSERT_TRUE(it->commit({two}).ok());
+  }
+  auto it = open();
+  EXPECT_EQ(value_of(*it, table::service, service), "kept");
+  EXPECT_EQ(value_of(*it, table::job, keys::job(1, "nightly")), job.SerializeAsString());
+  EXPECT_TRUE(value_of(*it, table::launch, keys::launch(1, "nightly", 60'000)).has_value());
+  EXPECT_EQ(it->read()->count(table::job_due), 1u);
 }
 
 TEST_F(lmdb, a_store_that_lacks_a_table_of_the_first_release_is_damaged) {

@@ -5,37 +5,17 @@
 #include <map>
 #include <random>
 
-#include "store/lmdb_store.hpp"
-#include "store/memory_store.hpp"
-#include "tests/store/fixture.hpp"
+#include "tests/store/any_store.hpp"
 
 namespace fairlead::store {
 namespace {
 
-using testing::temporary_directory;
+using testing::any_store;
+using testing::store_kinds;
 using testing::test_shard;
 using testing::value_of;
 
-struct with_lmdb {
-  temporary_directory directory;
-  std::unique_ptr<store> make() {
-    auto opened = lmdb_store::open({directory / "store", std::uint64_t{1} << 30, false});
-    return std::move(opened.value());
-  }
-};
-
-struct in_memory {
-  std::unique_ptr<store> make() { return std::make_unique<memory_store>(); }
-};
-
-template <class Kind>
-struct any_store : ::testing::Test {
-  Kind kind;
-  std::unique_ptr<store> it = kind.make();
-};
-
-using kinds = ::testing::Types<with_lmdb, in_memory>;
-TYPED_TEST_SUITE(any_store, kinds);
+TYPED_TEST_SUITE(any_store, store_kinds);
 
 batch make(std::uint64_t sequence, std::uint64_t epoch) {
   batch out;

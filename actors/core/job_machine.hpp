@@ -1,0 +1,102 @@
+#pragma once
+// Only for actors/core/job*.cpp: one decision about one job, in pieces. Its parts: job_times.cpp (nominal times), job_launches.cpp (what becomes
+// of launches that are open), job_operator.cpp (what operators ask).
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/core/cron_expression.hpp"
+#include "actors/core/cron_next.hpp"
+#include "actors/core/job.hpp"
+
+namespace fairlead::core {
+
+class job_machine {
+ public:
+  job_machine(v1::JobRecord& record, const job_context& ctx);
+
+  void due();
+  void ended(const launch_ended& what);
+  void change(const job_changed& what);
+  void operate(const job_operated& what);
+
+  /// What has been decided; sets when the job is due next.
+  job_decision finish();
+
+ private:
+  struct skipped_time {
+    std::int64_t nominal_ms = 0;
+    v1::SkipReason why = v1::SKIP_REASON_UNSPECIFIED;
+    std::string reason;
+  };
+
+  // Nominal times.
+  bool read_schedule();
+  std::optional<std::int64_t> next_after(std::int64_t unix_ms) const;
+  /// Decides the nominal times up to now; false when there are more than one decision takes.
+  bool advance();
+  void pass(std::int64_t nominal_ms, std::optional<std::int64_t> successor_ms);
+  bool decided_before(std::int64_t nominal_ms);
+  void skip_time(std::int64_t nominal_ms, v1::SkipReason why, std::string reason);
+  void record_skips();
+  std::int64_t start_by(std::int64_t start_at_ms, std::int64_t nominal_ms) const;
+  v1::OpenLaunch opened(std::int64_t nominal_ms, v1::LaunchTrigger trigger) const;
+  std::int64_t jitter_of(std::int64_t nominal_ms) const;
+
+  // Launches.
+  void add_open(v1::OpenLaunch launch);
+  void give_way(const std::string& later);
+  void settle();
+  /// Starts or skips it where that can be said now; a skipped one leaves the list.
+  void try_to_start(int index);
+  bool blocked(const v1::OpenLaunch& launch) const;
+  /// Gives why not, when its input cannot be made.
+  std::optional<std::string> start(v1::OpenLaunch& launch);
+  void skip_open(int index, v1::SkipReason why, std::string reason);
+  std::int64_t deadline_of(const v1::OpenLaunch& launch) const;
+  v1::LaunchRecord row_of(const v1::OpenLaunch& launch) const;
+  void write_row(v1::LaunchRecord row, bool is_new);
+  void count_bad(const std::string& sentence);
+  void count_good();
+  void trim();
+
+  // Operators.
+  void refuse(error_code code, std::string sentence, std::string remedy = {});
+  bool caught_up();
+  void pause(const v1::JobAction& what);
+  void resume(const v1::JobAction& what);
+  void run(const v1::JobAction& what);
+  void answer_run(const v1::LaunchRecord& row);
+  void backfill(const v1::JobAction& what);
+  void rewind();
+  /// Whether it holds times of the present schedule: one that was recorded under another cannot be taken apart.
+  bool of_this_schedule(const v1::LaunchRecord& run) const;
+  /// Cuts a run of skips: what lies before `from_ms` and behind `to_ms` stays, as records of its own.
+  void cut_run(const v1::LaunchRecord& run, std::int64_t from_ms, std::int64_t to_ms);
+  std::vector<std::int64_t> times_between(std::int64_t first_ms, std::int64_t last_ms) const;
+
+  bool fail(const error& why);
+  std::string id_of(std::int64_t nominal_ms) const { return launch_id(record_.spec().name(), nominal_ms); }
+
+  v1::JobRecord& record_;
+  const job_context& ctx_;
+  const std::int64_t now_ms_;
+  std::optional<cron_expression> schedule_;
+  const cctz::time_zone* zone_ = nullptr;
+  dst_policy dst_ = dst_policy::vixie;
+  std::vector<skipped_time> skips_;                // of this decision, not yet rows
+  std::map<std::int64_t, v1::LaunchRecord> rows_;  // to be written
+  std::uint32_t started_ = 0;                      // while open launches are gone through: how many have a task,
+  bool waits_earlier_ = false;                     // and whether one before this waits
+  job_decision out_;
+};
+
+/// What is stored where the specification leaves it open.
+v1::OverlapPolicy overlap_of(const v1::JobSpec& spec);
+v1::CatchUpPolicy catch_up_of(const v1::JobSpec& spec);
+std::int64_t catch_up_window_of(const v1::JobSpec& spec);
+std::optional<std::int64_t> start_window_of(const v1::JobSpec& spec);
+
+}  // namespace fairlead::core

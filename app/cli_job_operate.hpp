@@ -1,0 +1,32 @@
+#pragma once
+// What an operator does to jobs.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "messages/error.hpp"
+#include "messages/job.pb.h"
+
+namespace fairlead::app {
+
+/// The command line of one of these commands, as it was given.
+struct job_operate_options {
+  v1::JobVerb verb = v1::JOB_VERB_UNSPECIFIED;
+  std::vector<std::string> names;
+  std::string reason;
+  std::string by;
+  std::optional<std::string> input;
+  std::optional<std::string> overlap;
+  std::string from;
+  std::string to;
+  bool yes = false;
+};
+
+/// Everything that can be refused without a node is refused here. Errors: invalid_argument.
+result<v1::JobAction> job_action(const job_operate_options& options);
+
+std::string operated_text(const v1::JobAction& action, const std::vector<v1::JobOperateResult>& results);
+std::string operated_json(const std::vector<v1::JobOperateResult>& results);
+
+}  // namespace fairlead::app

@@ -1,0 +1,55 @@
+#pragma once
+// Jobs and their launches as tables for people and as JSON for programs.
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/cli_json.hpp"
+#include "app/cli_table.hpp"
+#include "app/cli_task_remedies.hpp"
+#include "messages/job.pb.h"
+
+namespace fairlead::app {
+
+std::string job_list_text(const v1::JobListReply& reply);
+std::string job_list_json(const v1::JobListReply& reply);
+
+/// The nominal times of open launches whose tasks are parked, in milliseconds since 1970.
+using parked_launches = std::set<std::int64_t>;
+
+/// `now_unix_ms` tells what has come and what is to come.
+std::string job_show_text(const v1::JobShowReply& reply, std::int64_t now_unix_ms, const parked_launches& parked = {});
+std::string job_show_json(const v1::JobShowReply& reply, const parked_launches& parked = {});
+/// As `job deploy` takes it, so that the job would be as it is here.
+std::string job_show_yaml(const v1::JobShowReply& reply);
+
+std::string job_history_text(const v1::JobHistoryReply& reply);
+std::string job_history_json(const v1::JobHistoryReply& reply);
+
+/// The commands that fit the state a job is in; empty when there is nothing for anybody to do.
+std::vector<remedy> job_remedies(const v1::JobShowReply& reply, std::int64_t now_unix_ms, const parked_launches& parked = {});
+
+// ---- parts of these ----
+
+/// `completed`, `skipped (overlap)`.
+std::string launch_text(const v1::LaunchRecord& launch);
+/// `2026-03-29T03:00:00+02:00`, as the clock of its zone showed it.
+std::string nominal_local(const v1::LaunchRecord& launch);
+/// What an open launch waits for, and until when.
+std::string wait_text(const v1::JobSpec& job, const v1::OpenLaunch& launch);
+/// `reports 2 (region=eu), mail 1`.
+std::string needs_text(const google::protobuf::RepeatedPtrField<v1::AgentNeed>& needs);
+
+text_table launch_table();
+void add_launch_row(text_table& table, const v1::LaunchEntry& entry);
+/// The entry of a record that comes without one.
+v1::LaunchEntry entry_of(const v1::LaunchRecord& launch);
+
+/// null for a launch that there is none of.
+void write_launch(json_writer& out, const v1::LaunchRecord& launch);
+void write_text_or_null(json_writer& out, const char* name, const std::string& text);
+void write_labels(json_writer& out, const google::protobuf::RepeatedPtrField<v1::Label>& labels);
+
+}  // namespace fairlead::app

@@ -1,0 +1,189 @@
+// What operators ask of a job.
+
+#include "tests/core/job_world.hpp"
+
+namespace fairlead::core::testing {
+namespace {
+
+v1::JobAction run(v1::OverlapPolicy overlap = v1::OVERLAP_POLICY_UNSPECIFIED) {
+  v1::JobAction out;
+  out.set_verb(v1::JOB_VERB_RUN);
+  out.set_overlap(overlap);
+  return out;
+}
+
+v1::JobAction backfill(const std::string& from, const std::string& to) {
+  v1::JobAction out;
+  out.set_verb(v1::JOB_VERB_BACKFILL);
+  out.set_from_unix_ms(at(from));
+  out.set_to_unix_ms(at(to));
+  return out;
+}
+
+TEST(JobOperator, ARunIsALaunchOfItsOwnBesideTheSchedule) {
+  job_world job;
+  job.create("10:02");
+  EXPECT_EQ(job.operate("10:03", run()), "10:03:00.001 started\nanswer: started\n") << "never a whole second";
+  EXPECT_EQ(job.mark(), "10:02") << "the schedule's mark stays where it is";
+  job.ended("10:04", "10:03:00.001");
+  EXPECT_EQ(job.due("10:05"), "10:05 started\n");
+}
+
+TEST(JobOperator, ARunThatIsAskedForTwiceIsLaunchedOnce) {
+  job_world job;
+  job.create("10:02");
+  auto action = run();
+  action.set_nominal_unix_ms(at("10:03:00.123"));
+  EXPECT_EQ(job.operate("10:03", action), "10:03:00.123 started\nanswer: started\n");
+  EXPECT_EQ(job.operate("10:03", action), "answer: started\n");
+  job.ended("10:04", "10:03:00.123");
+  EXPECT_EQ(job.operate("10:05", action), "answer: has ended\n");
+  action.set_nominal_unix_ms(at("10:03"));
+  EXPECT_EQ(job.operate("10:06", action), "refused: the time of the launch is a whole second, which only the schedule gives");
+}
+
+TEST(JobOperator, ARunKeepsToTheJobsOverlapUnlessToldOtherwise) {
+  job_world job;
+  job.create("10:02");
+  job.due("10:05");
+  EXPECT_EQ(job.operate("10:06", run()), "refused: job@2026-03-02T10:05:00Z has not ended, and the job's launches do not overlap");
+  EXPECT_EQ(job.operate("10:06", run(v1::OVERLAP_POLICY_QUEUE)),
+            "10:06:00.001 waiting overlap\nanswer: waits for an earlier launch to end\n");
+  EXPECT_EQ(job.operate("10:06", run(v1::OVERLAP_POLICY_ALLOW)), "10:06:00.002 started\nanswer: started\n");
+}
+
+TEST(JobOperator, APausedJobCanBeRun) {
+  job_world job;
+  job.create("10:02");
+  job.operate("10:03", v1::JOB_VERB_PAUSE);
+  EXPECT_EQ(job.operate("10:04", run()), "10:04:00.001 started\nanswer: started\n");
+}
+
+TEST(JobOperator, ARunMayBringItsOwnInput) {
+  job_world job;
+  job.spec.set_input(R"("${ .launch.trigger }")");
+  job.create("10:02");
+  job.operate("10:03", run());
+  job.ended("10:03:30", "10:03:00.001");
+  auto action = run();
+  action.set_input(R"({ "rerun" : true })");
+  job.operate("10:04", action);
+  EXPECT_EQ(job.inputs, (std::vector<std::string>{R"("operator")", R"({"rerun":true})"}));
+  action.set_input("{");
+  EXPECT_EQ(job.operate("10:05", action).substr(0, 32), "refused: the input is not JSON: ");
+}
+
+TEST(JobOperator, ABackfillLaunchesWhatHasNoLaunchOneAfterTheOther) {
+  job_world job;
+  job.create("10:02");
+  job.due("10:05");
+  job.ended("10:06", "10:05");
+  job.operate("10:07", v1::JOB_VERB_PAUSE);
+  job.due("10:10");
+  EXPECT_EQ(job.operate("10:12", backfill("09:52", "10:10")),
+            "09:55 started\n10:00 waiting overlap\n10:10 waiting overlap\nanswer: 3 launches recorded, 1 times had theirs already\n");
+  EXPECT_EQ(job.rows.all.at(at("10:10")).skipped_before(), v1::SKIP_REASON_PAUSED);
+  EXPECT_EQ(job.ended("10:13", "09:55"), "09:55 completed\n10:00 started\n");
+  EXPECT_EQ(job.ended("10:14", "10:00"), "10:00 completed\n10:10 started\n");
+  EXPECT_EQ(job.ended("10:14:30", "10:10"), "10:10 completed\n");
+  EXPECT_EQ(job.operate("10:14:40", backfill("09:52", "10:10")), "answer: 0 launches recorded, 4 times had theirs already\n");
+}
+
+TEST(JobOperator, ABackfillTakesTimesOutOfALongRowOfSkips) {
+  job_world job;
+  job.spec.set_schedule("* * * * *");
+  job.create("10:00");
+  job.operate("10:00:30", v1::JOB_VERB_PAUSE);
+  job.due("10:59:30");
+  EXPECT_EQ(job.text(job.rows.all.begin()->second), "10:01 to 10:59 (59) skipped paused");
+  auto action = backfill("10:20", "10:21");
+  action.set_overlap(v1::OVERLAP_POLICY_ALLOW);
+  EXPECT_EQ(job.operate("10:59:40", action),
+            "erased 10:01\n10:01 to 10:19 (19) skipped paused\n10:20 started\n10:21 started\n10:22 to 10:59 (38) skipped paused\n"
+            "answer: 2 launches recorded\n");
+}
+
+TEST(JobOperator, ABackfillKnowsWhatItsOwnCatchingUpHasLaunchedOrSkipped) {
+  job_world job;
+  job.create("10:02");
+  EXPECT_EQ(job.operate("10:12", backfill("10:05", "10:10")),
+            "10:05 started\n10:10 waiting overlap\nanswer: 1 launches recorded, 1 times had theirs already\n");
+  EXPECT_EQ(job.rows.all.at(at("10:05")).skipped_before(), v1::SKIP_REASON_SUPERSEDED);
+  EXPECT_EQ(job.record.open_size(), 2);
+  EXPECT_EQ(job.record.kept_launches(), 2U);
+}
+
+TEST(JobOperator, ABackfillTakesTimesOutOfALongRowOfSkipsThatItHasJustRecorded) {
+  job_world job;
+  job.spec.set_schedule("* * * * *");
+  job.create("10:00");
+  job.operate("10:00:30", v1::JOB_VERB_PAUSE);
+  EXPECT_EQ(job.operate("10:59:40", backfill("10:20", "10:20")),
+            "10:01 to 10:19 (19) skipped paused\n10:20 started\n10:21 to 10:59 (39) skipped paused\nanswer: 1 launches recorded\n");
+  EXPECT_EQ(job.record.kept_launches(), job.rows.all.size());
+}
+
+TEST(JobOperator, ARowOfSkipsOfAnEarlierScheduleIsNotTakenApart) {
+  job_world job;
+  job.spec.set_schedule("* * * * *");
+  job.create("10:00");
+  job.operate("10:00:30", v1::JOB_VERB_PAUSE);
+  job.due("10:59:30");
+  job.spec.set_schedule("*/7 * * * *");
+  job.change("10:59:40");
+  EXPECT_EQ(job.operate("10:59:50", backfill("10:20", "10:30")),
+            "refused: the stretch holds times from 2026-03-02T10:01:00Z to 2026-03-02T10:59:00Z that were skipped under another schedule "
+            "of job job");
+  // The clock is set back: what was skipped stays so, and only what came after it goes.
+  job.due("11:30");
+  EXPECT_EQ(job.text(job.rows.all.rbegin()->second), "11:28 skipped paused");
+  job.operate("10:30", v1::JOB_VERB_REWIND);
+  EXPECT_EQ(job.record.mark_unix_ms(), at("10:59"));
+  ASSERT_EQ(job.rows.all.size(), 1U);
+  EXPECT_EQ(job.text(job.rows.all.begin()->second), "10:01 to 10:59 (59) skipped paused");
+}
+
+TEST(JobOperator, ABackfillIsRefusedWhereItMakesNoSense) {
+  job_world job;
+  job.spec.set_schedule("* * * * * *");
+  job.create("10:00");
+  EXPECT_EQ(job.operate("10:00", backfill("10:00", "10:01")),
+            "refused: the stretch to fill ends at 2026-03-02T10:01:00Z, which has not come yet");
+  EXPECT_EQ(job.operate("10:00", backfill("09:00", "08:00")), "refused: the stretch to fill ends before it begins");
+  EXPECT_EQ(job.operate("10:00", backfill("00:00", "09:00")),
+            "refused: the stretch holds more than the 1000 times that can be launched at a time");
+}
+
+TEST(JobOperator, ARunAtATimeThatNoClockShowsIsRefused) {
+  job_world job;
+  job.create("10:02");
+  auto action = run();
+  action.set_nominal_unix_ms(-1);
+  const std::string why = "refused: the time of the launch lies before 1970 or after the year 9999";
+  EXPECT_EQ(job.operate("10:03", action), why);
+  action.set_nominal_unix_ms(253'402'300'800'001);
+  EXPECT_EQ(job.operate("10:03", action), why);
+}
+
+TEST(JobOperator, InputsOfLaunchesThatWaitAreBounded) {
+  job_world job;
+  job.create("10:02");
+  job.gate.wait_for(v1::LAUNCH_WAIT_ROOM);
+  auto action = run(v1::OVERLAP_POLICY_ALLOW);
+  action.set_input('"' + std::string(256 * 1024 - 2, 'x') + '"');
+  for (int i = 0; i < 16; ++i) EXPECT_EQ(job.operate("10:03", action).find("refused"), std::string::npos);
+  EXPECT_EQ(job.operate("10:03", action), "refused: the launches of job job that wait hold more than 4 MiB of inputs of their own");
+  action.clear_input();
+  EXPECT_EQ(job.operate("10:03", action).find("refused"), std::string::npos);
+}
+
+TEST(JobOperator, PauseAndResumeTwiceAreNoError) {
+  job_world job;
+  job.create("10:02");
+  EXPECT_EQ(job.operate("10:03", v1::JOB_VERB_RESUME), "answer: it was not paused\n");
+  job.operate("10:03", v1::JOB_VERB_PAUSE);
+  EXPECT_EQ(job.operate("10:04", v1::JOB_VERB_PAUSE), "answer: it was paused already\n");
+}
+
+}  // namespace
+}  // namespace fairlead::core::testing
