@@ -208,6 +208,7 @@ class scheduler {
   void watch_clock();
   v1::JobApplyResult apply_job(const v1::JobSpec& spec, const std::string& who, bool check_only);
   v1::JobOperateResult operate_job(const std::string& name, const v1::JobAction& action);
+  void note_operated(const std::string& name, const v1::JobAction& action);
   std::optional<error> delete_job(const std::string& name, job_book::entry& job);
   void rewind_all(const std::string& after, const v1::JobAction& action, v1::JobOperateReply& out);
   void find_latest_mark();

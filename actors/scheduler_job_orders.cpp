@@ -161,6 +161,28 @@ void scheduler::operate_jobs(const v1::JobOperateRequest& what, std::uint64_t ti
   gathering_.job_operate_replies.emplace_back(ticket, std::move(reply));
 }
 
+namespace {
+
+const char* done_word(v1::JobVerb verb) {
+  switch (verb) {
+    case v1::JOB_VERB_PAUSE: return "paused";
+    case v1::JOB_VERB_RESUME: return "resumed";
+    case v1::JOB_VERB_DELETE: return "deleted";
+    case v1::JOB_VERB_RUN: return "run";
+    case v1::JOB_VERB_BACKFILL: return "backfilled";
+    case v1::JOB_VERB_REWIND: return "rewound";
+    default: return "left as it is";
+  }
+}
+
+}  // namespace
+
+void scheduler::note_operated(const std::string& name, const v1::JobAction& action) {
+  world_.log->on_note(
+      note_level::info, "scheduler",
+      "job " + name + " was " + done_word(action.verb()) + " by " + action.who() + (action.reason().empty() ? "" : ": " + action.reason()));
+}
+
 v1::JobOperateResult scheduler::operate_job(const std::string& name, const v1::JobAction& action) {
   v1::JobOperateResult out;
   out.set_name(core::clean_text(name, 128));
@@ -180,6 +202,7 @@ v1::JobOperateResult scheduler::operate_job(const std::string& name, const v1::J
   }
   if (action.verb() == v1::JOB_VERB_DELETE) {
     if (const auto why = delete_job(name, **found)) return refused(*why);
+    note_operated(name, action);
     out.set_sentence("deleted");
     return out;
   }
@@ -192,6 +215,7 @@ v1::JobOperateResult scheduler::operate_job(const std::string& name, const v1::J
   }
   auto answer = made->answer;
   answer.set_name(name);
+  note_operated(name, action);
   return answer;
 }
 

@@ -247,7 +247,7 @@ void job_machine::count_bad(const std::string& sentence) {
   draft.set_job(spec.name());
   draft.set_workflow(spec.workflow());
   draft.set_sentence("job " + spec.name() + ": " + sentence +
-                     (record_.bad_in_a_row() > 1 ? ", the " + std::to_string(record_.bad_in_a_row()) + ". bad one in a row" : ""));
+                     (record_.bad_in_a_row() > 1 ? " (" + std::to_string(record_.bad_in_a_row()) + " bad launches in a row)" : ""));
   draft.set_remedy("fairlead job show " + spec.name() + " says how its launches went; the next one that completes resolves this alert");
   out_.alert = std::move(draft);
 }

@@ -167,7 +167,7 @@ TEST(JobLaunches, AnAlertCanWaitForSeveralBadLaunchesOrForNone) {
     EXPECT_EQ(first == std::string::npos, after == 0);
     if (after == 3) {
       EXPECT_EQ(all.substr(first),
-                "alert: job job: its launch job@2026-03-02T10:15:00Z was undone, the 3. bad one in a row\n10:20 undone\n");
+                "alert: job job: its launch job@2026-03-02T10:15:00Z was undone (3 bad launches in a row)\n10:20 undone\n");
     }
   }
 }
