@@ -140,8 +140,6 @@ void read_config(yaml_document& document, node_config& out) {
   if (const auto node = root.find("caf")) read_caf(*node, out);
   if (const auto node = root.find("secrets")) read_secrets(*node, out);
   check_secret_references(root.node(), out);
-  if (const auto node = root.find("jobs"))
-    node->complain("jobs do not stand in the file of a node", "deploy them: fairlead job deploy FILE");
   root.not_yet({"replication", "tls", "breakers"});
   root.finish();
 }

@@ -168,7 +168,6 @@ TEST(config, names_line_key_and_expectation_of_every_wrong_value) {
       {"log:", "3:1: log: expected a map, found nothing"},
       {"agnets: {}", "3:1: agnets: this key is not known here; did you mean agents?"},
       {"limits: { runing_tasks: 5 }", "3:11: limits.runing_tasks: this key is not known here; did you mean running_tasks?"},
-      {"jobs: {}", "3:7: jobs: jobs do not stand in the file of a node"},
       {"tls: {}", "3:1: tls: this key is not supported yet"},
       {"store: { path: x }", "3:1: store: this key stands here twice, first on line 2; remove one of them"},
       {"caf: 5", "3:6: caf: expected a map, found the number 5"},
