@@ -201,16 +201,9 @@ void scheduler::give_up_job(const std::string& name, job_book::entry& job) {
   auto& record = job.record;
   const auto before = store::index_state_of(record);
   core::job_decision made;
-  made.alert.emplace();
-  made.alert->set_kind(v1::ALERT_KIND_JOB_FAILING);
-  made.alert->set_job(name);
-  made.alert->set_workflow(record.spec().workflow());
-  made.alert->set_sentence("job " + name + " stands still: deciding about it failed with an internal error");
-  made.alert->set_remedy("see the node's log; fairlead job resume " + name + " lets it try again");
-  record.set_paused(true);
-  record.set_paused_by("scheduler");
-  record.set_paused_reason("internal error");
-  record.set_paused_since_unix_ms(to_unix_ms(world_.time->now()));
+  made.alert = core::failing_alert(record.spec(), "job " + name + " stands still: deciding about it failed with an internal error",
+                                   "see the node's log; fairlead job resume " + name + " lets it try again");
+  core::pause(record, "scheduler", "internal error", world_.time->now());
   record.set_due_indexed_unix_ms(0);
   record.set_next_unix_ms(0);
   // What the core would have done about its launches: the end of a task is told once, and may have been told to the decision that failed. And

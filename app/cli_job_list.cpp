@@ -96,6 +96,20 @@ result<v1::JobHistoryReply> fetch(client& from, v1::JobHistoryRequest request, s
   }
 }
 
+/// What both commands do: pages of what is asked for, shown in one of two ways.
+template <class Options, class Json, class Text>
+void on_call(CLI::App& command, cli_context& context, std::shared_ptr<Options> options, Json json, Text text) {
+  command.callback([&context, options, json, text] {
+    const auto request = request_of(*options);
+    if (!request) {
+      context.code = fail(request.failure());
+      return;
+    }
+    run_request(
+        context, [&](client& to) { return fetch(to, *request, options->limit); }, json, text);
+  });
+}
+
 }  // namespace
 
 void add_job_list(CLI::App& group, cli_context& context) {
@@ -114,15 +128,7 @@ void add_job_list(CLI::App& group, cli_context& context) {
       ->capture_default_str();
   command->add_option("--after", options->after, "Only names behind this one: go on where an earlier list ended")->type_name("JOB");
   add_client_options(*command, context);
-  command->callback([&context, options] {
-    const auto request = request_of(*options);
-    if (!request) {
-      context.code = fail(request.failure());
-      return;
-    }
-    run_request(
-        context, [&](client& to) { return fetch(to, *request, options->limit); }, job_list_json, job_list_text);
-  });
+  on_call(*command, context, options, job_list_json, job_list_text);
 }
 
 void add_job_history(CLI::App& group, cli_context& context) {
@@ -137,15 +143,7 @@ void add_job_history(CLI::App& group, cli_context& context) {
       ->check(CLI::Range(1U, longest_list))
       ->capture_default_str();
   add_client_options(*command, context);
-  command->callback([&context, options] {
-    const auto request = request_of(*options);
-    if (!request) {
-      context.code = fail(request.failure());
-      return;
-    }
-    run_request(
-        context, [&](client& to) { return fetch(to, *request, options->limit); }, job_history_json, job_history_text);
-  });
+  on_call(*command, context, options, job_history_json, job_history_text);
 }
 
 }  // namespace fairlead::app

@@ -73,22 +73,46 @@ std::optional<std::int64_t> next_nominal(const v1::JobSpec& spec, const zone_sou
   const auto* schedule = std::get_if<cron_expression>(&parsed);
   const auto* zone = zones.find(spec.zone());
   if (schedule == nullptr || zone == nullptr) return std::nullopt;
+  return next_nominal(*schedule, *zone, dst_of(spec), after_unix_ms);
+}
+
+std::optional<std::int64_t> next_nominal(const cron_expression& schedule, const cctz::time_zone& zone, dst_policy dst,
+                                         std::int64_t after_unix_ms) {
   // The whole second that the moment lies in: nominal times are whole seconds.
   const auto after_s = after_unix_ms >= 0 ? after_unix_ms / second_ms : -((-after_unix_ms + second_ms - 1) / second_ms);
-  const auto found = next_instant(*schedule, *zone, dst_of(spec), after_s);
+  const auto found = next_instant(schedule, zone, dst, after_s);
   if (!found) return std::nullopt;
   return *found * second_ms;
+}
+
+void pause(v1::JobRecord& record, const std::string& who, const std::string& reason, moment now) {
+  record.set_paused(true);
+  record.set_paused_by(who);
+  record.set_paused_reason(reason);
+  record.set_paused_since_unix_ms(to_unix_ms(now));
+}
+
+void unpause(v1::JobRecord& record) {
+  record.clear_paused();
+  record.clear_paused_by();
+  record.clear_paused_reason();
+  record.clear_paused_since_unix_ms();
+}
+
+v1::AlertRecord failing_alert(const v1::JobSpec& spec, const std::string& sentence, const std::string& remedy) {
+  v1::AlertRecord out;
+  out.set_kind(v1::ALERT_KIND_JOB_FAILING);
+  out.set_job(spec.name());
+  out.set_workflow(spec.workflow());
+  out.set_sentence(sentence);
+  out.set_remedy(remedy);
+  return out;
 }
 
 v1::JobRecord create_job(v1::JobSpec spec, std::string content_hash, const std::string& who, const job_context& ctx) {
   const auto now_ms = to_unix_ms(ctx.now);
   v1::JobRecord record;
-  record.set_paused(spec.paused());
-  if (record.paused()) {
-    record.set_paused_by(who);
-    record.set_paused_since_unix_ms(now_ms);
-    record.set_paused_reason("as deployed");
-  }
+  if (spec.paused()) pause(record, who, "as deployed", ctx.now);
   spec.clear_paused();
   *record.mutable_spec() = std::move(spec);
   record.set_content_hash(std::move(content_hash));
@@ -170,10 +194,10 @@ void job_machine::change(const job_changed& what) {
   record_.set_changed_at_unix_ms(now_ms_);
   record_.set_changed_by(what.who);
   if (pause_changes) {
-    record_.set_paused(what.spec.paused());
-    record_.set_paused_by(what.spec.paused() ? what.who : "");
-    record_.set_paused_reason(what.spec.paused() ? "as deployed" : "");
-    record_.set_paused_since_unix_ms(what.spec.paused() ? now_ms_ : 0);
+    if (what.spec.paused())
+      core::pause(record_, what.who, "as deployed", ctx_.now);
+    else
+      unpause(record_);
   }
   if (!same) {
     const auto& old = record_.spec();

@@ -144,6 +144,13 @@ v1::JobRecord create_job(v1::JobSpec spec, std::string content_hash, const std::
 /// Changes `record`, due_indexed_unix_ms included. A refused event changes nothing.
 job_decision decide(v1::JobRecord& record, const job_event& what, const job_context& ctx);
 
+/// Its times are skipped from now on.
+void pause(v1::JobRecord& record, const std::string& who, const std::string& reason, moment now);
+void unpause(v1::JobRecord& record);
+
+/// About a job that is not launched as it should be.
+v1::AlertRecord failing_alert(const v1::JobSpec& spec, const std::string& sentence, const std::string& remedy);
+
 /// `job@2026-03-29T01:00:00Z`; with milliseconds where there are some.
 std::string launch_id(std::string_view job, std::int64_t nominal_unix_ms);
 

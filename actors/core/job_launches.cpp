@@ -242,14 +242,10 @@ void job_machine::count_bad(const std::string& sentence) {
   // One that this very decision resolves is about what was before.
   const auto raised = record_.alert() != 0 && !out_.resolve_alert;
   if (after == 0 || record_.bad_in_a_row() < after || raised || out_.alert) return;
-  v1::AlertRecord draft;
-  draft.set_kind(v1::ALERT_KIND_JOB_FAILING);
-  draft.set_job(spec.name());
-  draft.set_workflow(spec.workflow());
-  draft.set_sentence("job " + spec.name() + ": " + sentence +
-                     (record_.bad_in_a_row() > 1 ? " (" + std::to_string(record_.bad_in_a_row()) + " bad launches in a row)" : ""));
-  draft.set_remedy("fairlead job show " + spec.name() + " says how its launches went; the next one that completes resolves this alert");
-  out_.alert = std::move(draft);
+  const auto in_a_row = record_.bad_in_a_row() > 1 ? " (" + std::to_string(record_.bad_in_a_row()) + " bad launches in a row)" : "";
+  out_.alert =
+      failing_alert(spec, "job " + spec.name() + ": " + sentence + in_a_row,
+                    "fairlead job show " + spec.name() + " says how its launches went; the next one that completes resolves this alert");
 }
 
 void job_machine::count_good() {

@@ -44,6 +44,7 @@ class job_machine {
   std::int64_t start_by(std::int64_t start_at_ms, std::int64_t nominal_ms) const;
   v1::OpenLaunch opened(std::int64_t nominal_ms, v1::LaunchTrigger trigger) const;
   std::int64_t jitter_of(std::int64_t nominal_ms) const;
+  std::int32_t utc_offset_at(std::int64_t nominal_ms) const;
 
   // Launches.
   void add_open(v1::OpenLaunch launch);
@@ -92,6 +93,10 @@ class job_machine {
   bool waits_earlier_ = false;                     // and whether one before this waits
   job_decision out_;
 };
+
+/// The first nominal time after `after_unix_ms`.
+std::optional<std::int64_t> next_nominal(const cron_expression& schedule, const cctz::time_zone& zone, dst_policy dst,
+                                         std::int64_t after_unix_ms);
 
 /// What is stored where the specification leaves it open.
 v1::OverlapPolicy overlap_of(const v1::JobSpec& spec);

@@ -36,10 +36,7 @@ void job_machine::pause(const v1::JobAction& what) {
     return;
   }
   if (!caught_up()) return;
-  record_.set_paused(true);
-  record_.set_paused_by(what.who());
-  record_.set_paused_reason(what.reason());
-  record_.set_paused_since_unix_ms(now_ms_);
+  core::pause(record_, what.who(), what.reason(), ctx_.now);
   out_.changed = true;
   out_.answer.set_sentence("paused: its times are skipped until it is resumed");
   settle();
@@ -52,10 +49,7 @@ void job_machine::resume(const v1::JobAction&) {
   }
   // The times until now came while it was paused.
   if (!caught_up()) return;
-  record_.set_paused(false);
-  record_.clear_paused_by();
-  record_.clear_paused_reason();
-  record_.clear_paused_since_unix_ms();
+  unpause(record_);
   out_.changed = true;
   out_.answer.set_sentence(record_.next_unix_ms() == 0 ? "resumed" : "resumed: its next time is " + utc(record_.next_unix_ms()));
   settle();

@@ -10,12 +10,7 @@
 
 namespace fairlead::core {
 
-std::optional<std::int64_t> job_machine::next_after(std::int64_t unix_ms) const {
-  const auto after_s = unix_ms >= 0 ? unix_ms / 1000 : -((-unix_ms + 999) / 1000);
-  const auto found = next_instant(*schedule_, *zone_, dst_, after_s);
-  if (!found) return std::nullopt;
-  return *found * 1000;
-}
+std::optional<std::int64_t> job_machine::next_after(std::int64_t unix_ms) const { return next_nominal(*schedule_, *zone_, dst_, unix_ms); }
 
 bool job_machine::advance() {
   if (!schedule_ || zone_ == nullptr) {
@@ -25,16 +20,10 @@ bool job_machine::advance() {
       record_.set_next_unix_ms(0);
       out_.changed = true;
     }
-    if (record_.alert() == 0) {
-      v1::AlertRecord draft;
-      draft.set_kind(v1::ALERT_KIND_JOB_FAILING);
-      draft.set_job(record_.spec().name());
-      draft.set_workflow(record_.spec().workflow());
-      draft.set_sentence("job " + record_.spec().name() + " cannot be launched: the time zone database has no zone " +
-                         record_.spec().zone());
-      draft.set_remedy("install the tzdata that has it, or deploy the job with another time zone");
-      out_.alert = std::move(draft);
-    }
+    const auto& spec = record_.spec();
+    if (record_.alert() == 0)
+      out_.alert = failing_alert(spec, "job " + spec.name() + " cannot be launched: the time zone database has no zone " + spec.zone(),
+                                 "install the tzdata that has it, or deploy the job with another time zone");
     return true;
   }
   auto next = next_after(record_.mark_unix_ms());
@@ -147,9 +136,13 @@ v1::OpenLaunch job_machine::opened(std::int64_t nominal_ms, v1::LaunchTrigger tr
   launch.set_overlap(overlap_of(record_.spec()));
   launch.set_trigger(trigger);
   launch.set_recorded_at_unix_ms(now_ms_);
-  if (zone_ != nullptr)
-    launch.set_utc_offset_s(zone_->lookup(std::chrono::time_point_cast<cctz::seconds>(from_unix_ms(nominal_ms))).offset);
+  launch.set_utc_offset_s(utc_offset_at(nominal_ms));
   return launch;
+}
+
+std::int32_t job_machine::utc_offset_at(std::int64_t nominal_ms) const {
+  if (zone_ == nullptr) return 0;
+  return zone_->lookup(std::chrono::time_point_cast<cctz::seconds>(from_unix_ms(nominal_ms))).offset;
 }
 
 // ---- skips ----
@@ -175,8 +168,7 @@ void job_machine::record_skips() {
     row.set_reason(one.reason);
     row.set_recorded_at_unix_ms(now_ms_);
     row.set_zone(record_.spec().zone());
-    if (zone_ != nullptr)
-      row.set_utc_offset_s(zone_->lookup(std::chrono::time_point_cast<cctz::seconds>(from_unix_ms(one.nominal_ms))).offset);
+    row.set_utc_offset_s(utc_offset_at(one.nominal_ms));
     return row;
   };
   if (times.size() > static_cast<std::size_t>(max_single_skips)) {
