@@ -188,6 +188,8 @@ void guardian::on_down(const caf::down_msg& what) {
   const auto text = reason_text(system(), what.reason);
   at->running = false;
   if (at->spec.address) at->spec.address->lead_to(nullptr);
+  // A branch whose first start failed may have ended before this guardian has come to end for the same reason: nothing is started again.
+  if (first_failure_) begin_end(failure_of(first_failure_->sentence), true);
   if (at->spec.below && guardian_behind(at->handle)->left_behind()) {
     left_behind_ = true;
     begin_end(failure_of(text), true);

@@ -13,7 +13,6 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "actors/agents/exec.hpp"
@@ -55,17 +54,6 @@ inline std::unique_ptr<agents::backend> running(agents::exec_agent_config config
   return std::move(made).value();
 }
 
-/// True as soon as `condition` is; false after `limit`.
-template <class Condition>
-bool eventually(Condition condition, std::chrono::milliseconds limit = std::chrono::seconds{20}) {
-  const auto end = std::chrono::steady_clock::now() + limit;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds{2});
-  }
-  return true;
-}
-
 /// A folder for one test, and the processes that its scripts write into files there.
 class exec_folder {
  public:
@@ -101,7 +89,7 @@ class exec_folder {
   }
 
   /// False when one of them still lives after `limit`.
-  static bool gone(const std::vector<pid_t>& which, std::chrono::milliseconds limit = std::chrono::seconds{2}) {
+  static bool gone(const std::vector<pid_t>& which, std::chrono::milliseconds limit = std::chrono::seconds{20}) {
     return eventually([&] { return std::none_of(which.begin(), which.end(), lives); }, limit);
   }
 

@@ -85,6 +85,22 @@ TEST_F(guardian_test, a_first_start_that_fails_gives_its_error_and_has_stopped_w
   }
 }
 
+TEST_F(guardian_test, a_branch_whose_first_start_failed_is_not_started_again_though_it_has_ended_before_the_root_ends) {
+  w.refusals["c"] = 1;
+  auto inner = guardian_child(w.world, "node", spec("core", restart_strategy::one_for_all, {w.child("b"), w.child("c")}));
+  inner.start = [start = inner.start]() -> result<caf::strong_actor_ptr> {
+    auto made = start();
+    std::promise<void> ended;
+    (*made)->get()->attach_functor([&ended] { ended.set_value(); });
+    EXPECT_EQ(ended.get_future().wait_for(seconds{20}), std::future_status::ready);
+    return made;
+  };
+  const auto root = start(spec("node", restart_strategy::one_for_one, {w.child("a"), std::move(inner)}));
+  ASSERT_FALSE(root.ok());
+  EXPECT_EQ(root.failure().sentence, "node/core/c could not be started: no room for c");
+  EXPECT_EQ(w.lines.take(), (lines{"+a", "+b", "!c", "-b", "-a"}));
+}
+
 TEST_F(guardian_test, names_that_are_none_or_stand_twice_are_refused) {
   for (const auto& names : std::vector<std::vector<std::string>>{{"a", "a"}, {"a", ""}, {"a", "b/c"}}) {
     std::vector<child_spec> children;

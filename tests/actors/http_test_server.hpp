@@ -106,6 +106,8 @@ class http_test_server {
     return seen_;
   }
   int connections() const { return connections_; }
+  /// How many of them the server has closed.
+  int closed() const { return closed_; }
   int most_at_once() const { return most_; }
   /// From now on connecting is refused.
   void stop_listening() {
@@ -151,6 +153,7 @@ class http_test_server {
     const std::lock_guard lock{guard_};
     open_.erase(std::find(open_.begin(), open_.end(), fd));
     ::close(fd);
+    ++closed_;
   }
 
   static bool read_request(int fd, std::string& buffer, seen_request& out) {
@@ -196,7 +199,7 @@ class http_test_server {
   std::mutex acceptor_guard_;
   std::vector<int> open_;
   std::vector<seen_request> seen_;
-  std::atomic<int> connections_{0}, busy_{0}, most_{0};
+  std::atomic<int> connections_{0}, closed_{0}, busy_{0}, most_{0};
   std::vector<std::thread> threads_;
   std::thread acceptor_;
 };

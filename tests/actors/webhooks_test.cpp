@@ -173,7 +173,7 @@ TEST(webhooks_test, end_at_once_with_posts_under_way_and_tell_nothing_after) {
   port.post({server.url(), "{}", {}}, seen.taker("waiting"));
   const auto began = std::chrono::steady_clock::now();
   port.shut_down();
-  EXPECT_LT(std::chrono::steady_clock::now() - began, 2s);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 10s);
   port.post({server.url(), "{}", {}}, seen.taker("late"));
   EXPECT_EQ(seen.count(), 0u);
 }
