@@ -316,6 +316,7 @@ result<v1::JobOperateReply> client::operate_jobs(const v1::JobOperateRequest& wh
   if (auto& action = *request.mutable_action(); action.verb() == v1::JOB_VERB_RUN && action.nominal_unix_ms() == 0) {
     const auto now_ms = to_unix_ms(system_clock{}.now());
     action.set_nominal_unix_ms(now_ms % 1'000 == 0 ? now_ms + 1 : now_ms);
+    action.set_token(make_uuid_v7(now_ms));
   }
   return state_->ask_patiently<v1::JobOperateReply>(request);
 }

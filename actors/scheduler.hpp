@@ -201,6 +201,8 @@ class scheduler {
   void carry_out(const std::string& name, job_book::entry& job, const store::job_index_state& before, core::job_decision& made);
   void write_job_alert(v1::JobRecord& record, core::job_decision& made);
   void give_up_job(const std::string& name, job_book::entry& job);
+  /// Of a task in the book, the store or, by its id, the archive; unspecified: it is not known how it ends.
+  v1::TaskState final_state_of(std::uint64_t number, const std::string& id);
   void launch_ended(const v1::TaskRecord& record);
   void settle_launches();
   void admit_launches();

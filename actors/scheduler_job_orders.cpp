@@ -7,6 +7,7 @@
 #include "actors/core/text.hpp"
 #include "actors/operator_limits.hpp"
 #include "actors/scheduler.hpp"
+#include "store/content_hash.hpp"
 #include "store/keys.hpp"
 
 namespace fairlead {
@@ -21,8 +22,6 @@ error invalid(std::string sentence, std::string remedy = {}) {
   return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
 }
 
-error stopping() { return {v1::ERROR_CODE_UNAVAILABLE, "the node is stopping", "try again when it is back"}; }
-
 error no_job(const std::string& name) {
   return {v1::ERROR_CODE_NOT_FOUND, "there is no job " + core::clean_text(name, 128), "fairlead job list shows which there are"};
 }
@@ -33,12 +32,12 @@ void scheduler::apply_jobs(const v1::JobApplyRequest& what, std::uint64_t ticket
   v1::JobApplyReply reply;
   const auto who = core::clean_text(what.who(), who_limit);
   if (draining_) {
-    *reply.mutable_error() = stopping().to_proto();
+    *reply.mutable_error() = node_is_stopping().to_proto();
   } else if (what.jobs_size() > max_operate_items) {
     *reply.mutable_error() =
         invalid("the request holds more than " + std::to_string(max_operate_items) + " jobs", "send several requests").to_proto();
   } else if (who.empty()) {
-    *reply.mutable_error() = invalid("the request does not say who asks for it", "name the operator").to_proto();
+    *reply.mutable_error() = nobody_asks().to_proto();
   } else {
     for (const auto& spec : what.jobs()) {
       *reply.add_results() = apply_job(spec, who, what.check_only());
@@ -79,7 +78,7 @@ v1::JobApplyResult scheduler::apply_job(const v1::JobSpec& spec, const std::stri
         out.add_warnings(
             "step " + step.name() + " of workflow " + spec.workflow() +
             " does not say how it is undone, so a running launch cannot be cancelled once it has begun: the next one waits for it");
-  auto hash = core::job_hash(spec);
+  auto hash = store::job_hash(spec);
   const auto found = jobs_.find(spec.name(), committed());
   if (!found) {
     fail(found.failure());
@@ -127,12 +126,12 @@ void scheduler::operate_jobs(const v1::JobOperateRequest& what, std::uint64_t ti
   action.set_who(core::clean_text(action.who(), who_limit));
   action.set_reason(core::clean_text(action.reason(), reason_limit));
   if (draining_) {
-    *reply.mutable_error() = stopping().to_proto();
+    *reply.mutable_error() = node_is_stopping().to_proto();
   } else if (what.names_size() > max_operate_items) {
     *reply.mutable_error() =
         invalid("the request names more than " + std::to_string(max_operate_items) + " jobs", "send several requests").to_proto();
   } else if (action.who().empty()) {
-    *reply.mutable_error() = invalid("the request does not say who asks for it", "name the operator").to_proto();
+    *reply.mutable_error() = nobody_asks().to_proto();
   } else if (action.has_input() && action.input().size() > limits_.input_bytes) {
     *reply.mutable_error() =
         invalid("the input has " + std::to_string(action.input().size()) + " bytes, the limit is " + std::to_string(limits_.input_bytes),
@@ -156,7 +155,12 @@ void scheduler::operate_jobs(const v1::JobOperateRequest& what, std::uint64_t ti
       if (fatal_) return;
       flush_if_large();
     }
-    if (action.verb() == v1::JOB_VERB_REWIND) find_latest_mark();
+    // The latest of the marks may have been that of a job which is gone.
+    const auto one_less = action.verb() == v1::JOB_VERB_DELETE && shard_.clock_alert() != 0;
+    if (action.verb() == v1::JOB_VERB_REWIND || one_less) {
+      find_latest_mark();
+      watch_clock();
+    }
   }
   gathering_.job_operate_replies.emplace_back(ticket, std::move(reply));
 }
@@ -271,9 +275,10 @@ void scheduler::rewind_all(const std::string& after, const v1::JobAction& action
     return;
   }
   // Some may have been refused: their marks stay ahead.
-  if (shard_.jobs() <= most_jobs_looked_through) return find_latest_mark();
-  // All have been looked at, and whoever is decided about from now on has a mark that the clock has reached.
-  shard_.set_latest_mark_unix_ms(std::min(shard_.latest_mark_unix_ms(), now_ms));
+  if (shard_.jobs() <= most_jobs_looked_through)
+    find_latest_mark();
+  else  // All have been looked at, and whoever is decided about from now on has a mark that the clock has reached.
+    shard_.set_latest_mark_unix_ms(std::min(shard_.latest_mark_unix_ms(), now_ms));
   watch_clock();
 }
 
@@ -291,7 +296,6 @@ void scheduler::find_latest_mark() {
   for (const auto& [name, job] : jobs_.entries())
     if (job->there) latest_ms = std::max(latest_ms, job->record.mark_unix_ms());
   shard_.set_latest_mark_unix_ms(latest_ms);
-  watch_clock();
 }
 
 }  // namespace fairlead

@@ -198,53 +198,30 @@ void scheduler::write_job_alert(v1::JobRecord& record, core::job_decision& made)
 }
 
 void scheduler::give_up_job(const std::string& name, job_book::entry& job) {
-  auto& record = job.record;
-  const auto before = store::index_state_of(record);
-  core::job_decision made;
-  made.alert = core::failing_alert(record.spec(), "job " + name + " stands still: deciding about it failed with an internal error",
-                                   "see the node's log; fairlead job resume " + name + " lets it try again");
-  core::pause(record, "scheduler", "internal error", world_.time->now());
-  record.set_due_indexed_unix_ms(0);
-  record.set_next_unix_ms(0);
-  // What the core would have done about its launches: the end of a task is told once, and may have been told to the decision that failed. And
-  // nothing comes back to those that wait before it is resumed, or each look at them would fail again.
+  const auto before = store::index_state_of(job.record);
+  std::vector<core::launch_ended> ended;
+  for (const auto& launch : job.record.open()) {
+    if (launch.state() != v1::LAUNCH_STATE_STARTED) continue;
+    const auto state = final_state_of(launch.task_number(), core::launch_id(name, launch.nominal_unix_ms()));
+    if (store::is_finished(state)) ended.push_back({launch.nominal_unix_ms(), state == v1::TASK_STATE_COMPLETED});
+  }
+  launch_door door{*this};
   const job_launches rows{name, job, committed()};
-  for (int i = record.open_size() - 1; i >= 0; --i) {
-    auto& launch = *record.mutable_open(i);
-    auto row = rows.at(launch.nominal_unix_ms());
-    if (!row) {
-      fail(row.failure());
-      return;
-    }
-    if (launch.state() == v1::LAUNCH_STATE_WAITING) {
-      if (launch.waits_for() == v1::LAUNCH_WAIT_TIME || launch.waits_for() == v1::LAUNCH_WAIT_OVERLAP) continue;
-      launch.set_waits_for(v1::LAUNCH_WAIT_TIME);
-      if (*row) (*row)->set_waits_for(v1::LAUNCH_WAIT_TIME);
-    } else {
-      auto state = v1::TASK_STATE_UNSPECIFIED;
-      if (const auto* live = find(launch.task_number()); live != nullptr) {
-        if (live->poison.empty()) state = live->record.state();
-      } else if (const auto stored = store::load_task(committed(), launch.task_number()); stored.ok() && *stored) {
-        state = (*stored)->state();
-      } else if (const auto gone = store::find_task(committed(), core::launch_id(name, launch.nominal_unix_ms())); gone.ok() && *gone) {
-        state = (*gone)->final_state();
-      }
-      if (!store::is_finished(state)) continue;
-      const auto completed = state == v1::TASK_STATE_COMPLETED;
-      if (*row) {
-        (*row)->set_state(completed ? v1::LAUNCH_STATE_COMPLETED : v1::LAUNCH_STATE_UNDONE);
-        (*row)->set_ended_at_unix_ms(to_unix_ms(world_.time->now()));
-      }
-      if (completed)
-        record.set_completed(record.completed() + 1);
-      else
-        record.set_undone(record.undone() + 1);
-      record.mutable_open()->DeleteSubrange(i, 1);
-    }
-    if (*row) made.rows.push_back(std::move(**row));
+  auto made = core::give_up(job.record, ended, job_context_for(door, rows));
+  if (made.fatal) {
+    fail(*made.fatal);
+    return;
   }
   jobs_.taken_up(name);
   carry_out(name, job, before, made);
+}
+
+v1::TaskState scheduler::final_state_of(std::uint64_t number, const std::string& id) {
+  if (const auto* live = find(number); live != nullptr) return live->poison.empty() ? live->record.state() : v1::TASK_STATE_UNSPECIFIED;
+  const auto stored = store::load_task(committed(), number);
+  if (stored.ok() && *stored) return (*stored)->state();
+  const auto gone = store::find_task(committed(), id);
+  return gone.ok() && *gone ? (*gone)->final_state() : v1::TASK_STATE_UNSPECIFIED;
 }
 
 // ---- what comes from the cron ----

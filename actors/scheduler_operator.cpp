@@ -18,8 +18,6 @@ error too_many(const char* what) {
           "send several requests"};
 }
 
-error stopping() { return {v1::ERROR_CODE_UNAVAILABLE, "the node is stopping", "try again when it is back"}; }
-
 }  // namespace
 
 void scheduler::operate(const v1::OperateRequest& what, std::uint64_t ticket) {
@@ -28,12 +26,11 @@ void scheduler::operate(const v1::OperateRequest& what, std::uint64_t ticket) {
   action.set_who(core::clean_text(action.who(), who_limit));
   action.set_reason(core::clean_text(action.reason(), reason_limit));
   if (draining_) {
-    *reply.mutable_error() = stopping().to_proto();
+    *reply.mutable_error() = node_is_stopping().to_proto();
   } else if (what.ids_size() > max_operate_items) {
     *reply.mutable_error() = too_many("tasks").to_proto();
   } else if (action.who().empty()) {
-    *reply.mutable_error() =
-        error{v1::ERROR_CODE_INVALID_ARGUMENT, "the request does not say who asks for it", "name the operator"}.to_proto();
+    *reply.mutable_error() = nobody_asks().to_proto();
   } else if (action.has_json() && action.json().size() > limits_.output_bytes) {
     *reply.mutable_error() =
         error{v1::ERROR_CODE_INVALID_ARGUMENT,
@@ -92,7 +89,7 @@ void scheduler::acknowledge_alerts(const v1::AlertAckRequest& what, std::uint64_
   if (what.numbers_size() > max_operate_items) {
     *reply.mutable_error() = too_many("alerts").to_proto();
   } else if (draining_) {
-    *reply.mutable_error() = stopping().to_proto();
+    *reply.mutable_error() = node_is_stopping().to_proto();
   } else {
     for (const auto number : what.numbers()) {
       auto& one = *reply.add_results();
@@ -110,7 +107,7 @@ void scheduler::acknowledge_alerts(const v1::AlertAckRequest& what, std::uint64_
 void scheduler::release_brake(const v1::BrakeReleaseRequest& what, std::uint64_t ticket) {
   v1::BrakeReleaseReply reply;
   if (draining_) {
-    *reply.mutable_error() = stopping().to_proto();
+    *reply.mutable_error() = node_is_stopping().to_proto();
   } else if (shard_.undo_brake_since_unix_ms() == 0) {
     *reply.mutable_error() = error{v1::ERROR_CODE_WRONG_STATE, "the brake on mass undo is not on", ""}.to_proto();
   } else {

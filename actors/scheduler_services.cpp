@@ -45,10 +45,9 @@ void scheduler::operate_agents(const v1::AgentOperateRequest& what, std::uint64_
   action.set_who(core::clean_text(action.who(), who_limit));
   action.set_reason(core::clean_text(action.reason(), reason_limit));
   if (draining_) {
-    *reply.mutable_error() = error{v1::ERROR_CODE_UNAVAILABLE, "the node is stopping", "try again when it is back"}.to_proto();
+    *reply.mutable_error() = node_is_stopping().to_proto();
   } else if (action.who().empty()) {
-    *reply.mutable_error() =
-        error{v1::ERROR_CODE_INVALID_ARGUMENT, "the request does not say who asks for it", "name the operator"}.to_proto();
+    *reply.mutable_error() = nobody_asks().to_proto();
   } else {
     reply = slots_.operate(action);
     if (reply.error().code() == v1::ERROR_CODE_OK)

@@ -25,6 +25,7 @@ void write_launch_fields(json_writer& out, const v1::LaunchRecord& launch) {
   write_text_or_null(out, "waits_for", launch.state() == v1::LAUNCH_STATE_WAITING ? wait_word(launch.waits_for()) : "");
   out.key("trigger").string(trigger_word(launch.trigger()));
   write_text_or_null(out, "by", launch.who());
+  write_text_or_null(out, "asked_because", launch.asked_because());
   out.key("recorded_at").moment(launch.recorded_at_unix_ms()).key("started_at").moment(launch.started_at_unix_ms());
   out.key("ended_at").moment(launch.ended_at_unix_ms());
   const bool run = launch.last_nominal_unix_ms() != 0;
@@ -41,6 +42,7 @@ void write_open(json_writer& out, const v1::JobSpec& job, const v1::OpenLaunch& 
   out.key("start_at").moment(open.start_at_unix_ms()).key("start_by").moment(open.start_by_unix_ms());
   out.key("trigger").string(trigger_word(open.trigger()));
   write_text_or_null(out, "by", open.who());
+  write_text_or_null(out, "asked_because", open.asked_because());
   out.key("cancelling").boolean(open.cancelling()).key("parked").boolean(parked).end_object();
 }
 

@@ -27,7 +27,8 @@ std::string why_text(const v1::LaunchEntry& entry) {
   std::string out = launch.reason();
   const auto add = [&](const std::string& more) { out += (out.empty() ? "" : "; ") + more; };
   if (launch.trigger() != v1::LAUNCH_TRIGGER_SCHEDULE)
-    add(std::string{trigger_word(launch.trigger())} + (launch.who().empty() ? "" : ", by " + launch.who()));
+    add(std::string{trigger_word(launch.trigger())} + (launch.who().empty() ? "" : ", by " + launch.who()) +
+        (launch.asked_because().empty() ? "" : ": " + launch.asked_because()));
   if (launch.skipped_before() != v1::SKIP_REASON_UNSPECIFIED) add(std::string{"had been skipped: "} + skip_word(launch.skipped_before()));
   return out;
 }

@@ -24,6 +24,16 @@ void append_sized(std::string& out, std::string_view bytes) {
 char kind_of(const v1::ReplyAddress& address) { return address.webhook().empty() ? 'c' : 'w'; }
 const std::string& name_of(const v1::ReplyAddress& address) { return address.webhook().empty() ? address.client() : address.webhook(); }
 
+std::string deterministic_bytes(const google::protobuf::Message& what) {
+  std::string text;
+  google::protobuf::io::StringOutputStream stream(&text);
+  google::protobuf::io::CodedOutputStream out(&stream);
+  out.SetSerializationDeterministic(true);
+  if (!what.SerializeToCodedStream(&out)) throw std::logic_error("a message cannot be serialized");
+  out.Trim();
+  return text;
+}
+
 }  // namespace
 
 std::string content_hash(std::string_view bytes) {
@@ -57,15 +67,12 @@ bool is_set(const v1::ReplyAddress& address) { return !address.client().empty() 
 
 std::string reply_address_hash(const v1::ReplyAddress& address) { return content_hash(kind_of(address) + name_of(address)); }
 
-std::string definition_hash(const v1::WorkflowDefinition& definition) {
-  std::string text;
-  {
-    google::protobuf::io::StringOutputStream stream(&text);
-    google::protobuf::io::CodedOutputStream out(&stream);
-    out.SetSerializationDeterministic(true);
-    if (!definition.SerializeToCodedStream(&out)) throw std::logic_error("definition_hash: the definition cannot be serialized");
-  }
-  return content_hash(text);
+std::string definition_hash(const v1::WorkflowDefinition& definition) { return content_hash(deterministic_bytes(definition)); }
+
+std::string job_hash(const v1::JobSpec& spec) {
+  auto plain = spec;
+  plain.clear_paused();
+  return content_hash(deterministic_bytes(plain));
 }
 
 std::string to_hex(std::string_view bytes) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "messages/common.pb.h"
+#include "messages/job.pb.h"
 #include "messages/task.pb.h"
 #include "messages/workflow.pb.h"
 
@@ -34,6 +35,9 @@ std::string reply_address_hash(const v1::ReplyAddress& address);
 /// Of a definition: over its deterministic Protobuf serialization. Its fields are plain, lists included, so the bytes are stable as long as
 /// the .proto only grows.
 std::string definition_hash(const v1::WorkflowDefinition& definition);
+
+/// Of a job's specification, as of a definition, without `paused`, which says how it is to be and not what it is.
+std::string job_hash(const v1::JobSpec& spec);
 
 /// Lower-case hexadecimal, for people.
 std::string to_hex(std::string_view bytes);

@@ -42,45 +42,41 @@ std::optional<std::int64_t> start_window_of(const v1::JobSpec& spec) {
   return std::nullopt;
 }
 
-dst_policy dst_of(const v1::JobSpec& spec) {
-  switch (spec.dst()) {
+dst_policy dst_of(v1::DstPolicy policy) {
+  switch (policy) {
     case v1::DST_POLICY_LITERAL: return dst_policy::literal;
     case v1::DST_POLICY_SKIP_ONCE: return dst_policy::skip_once;
     default: return dst_policy::vixie;
   }
 }
 
-std::string launch_id(std::string_view job, std::int64_t nominal_unix_ms) {
-  auto at = format_utc(nominal_unix_ms);
+std::string utc_text(std::int64_t unix_ms) {
+  auto out = format_utc(unix_ms);
   // format_utc always gives milliseconds: `….000Z`.
-  if (nominal_unix_ms % second_ms == 0 && at.size() > 5) at.replace(at.size() - 5, 5, "Z");
-  return std::string{job} + "@" + at;
+  if (unix_ms % second_ms == 0 && out.size() > 5) out.replace(out.size() - 5, 5, "Z");
+  return out;
 }
 
-std::string job_hash(const v1::JobSpec& spec) {
-  auto plain = spec;
-  plain.clear_paused();
-  std::string bytes;
-  plain.SerializeToString(&bytes);
-  const auto hash = XXH3_128bits(bytes.data(), bytes.size());
-  XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, hash);
-  return {reinterpret_cast<const char*>(canonical.digest), sizeof canonical.digest};
-}
+std::string launch_id(std::string_view job, std::int64_t nominal_unix_ms) { return std::string{job} + "@" + utc_text(nominal_unix_ms); }
 
 std::optional<std::int64_t> next_nominal(const v1::JobSpec& spec, const zone_source& zones, std::int64_t after_unix_ms) {
-  const auto parsed = cron_expression::parse(spec.schedule(), spec.name());
-  const auto* schedule = std::get_if<cron_expression>(&parsed);
-  const auto* zone = zones.find(spec.zone());
-  if (schedule == nullptr || zone == nullptr) return std::nullopt;
-  return next_nominal(*schedule, *zone, dst_of(spec), after_unix_ms);
+  const auto table = time_table::of(spec, zones);
+  return table ? table->next_after(after_unix_ms) : std::nullopt;
 }
 
-std::optional<std::int64_t> next_nominal(const cron_expression& schedule, const cctz::time_zone& zone, dst_policy dst,
-                                         std::int64_t after_unix_ms) {
+std::optional<time_table> time_table::of(const std::string& job, const std::string& schedule, const std::string& zone, v1::DstPolicy dst,
+                                         const zone_source& zones) {
+  auto parsed = cron_expression::parse(schedule, job);
+  auto* expression = std::get_if<cron_expression>(&parsed);
+  const auto* known = zones.find(zone);
+  if (expression == nullptr || known == nullptr) return std::nullopt;
+  return time_table{std::move(*expression), known, dst_of(dst)};
+}
+
+std::optional<std::int64_t> time_table::next_after(std::int64_t unix_ms) const {
   // The whole second that the moment lies in: nominal times are whole seconds.
-  const auto after_s = after_unix_ms >= 0 ? after_unix_ms / second_ms : -((-after_unix_ms + second_ms - 1) / second_ms);
-  const auto found = next_instant(schedule, zone, dst, after_s);
+  const auto after_s = unix_ms >= 0 ? unix_ms / second_ms : -((-unix_ms + second_ms - 1) / second_ms);
+  const auto found = next_instant(schedule, *zone, dst, after_s);
   if (!found) return std::nullopt;
   return *found * second_ms;
 }
@@ -154,21 +150,8 @@ job_decision decide(v1::JobRecord& record, const job_event& what, const job_cont
 
 // ---- the machine ----
 
-job_machine::job_machine(v1::JobRecord& record, const job_context& ctx) : record_(record), ctx_(ctx), now_ms_(to_unix_ms(ctx.now)) {
-  read_schedule();
-}
-
-bool job_machine::read_schedule() {
-  const auto& spec = record_.spec();
-  auto parsed = cron_expression::parse(spec.schedule(), spec.name());
-  if (auto* found = std::get_if<cron_expression>(&parsed))
-    schedule_ = *found;
-  else
-    schedule_.reset();
-  zone_ = ctx_.zones->find(spec.zone());
-  dst_ = dst_of(spec);
-  return schedule_ && zone_ != nullptr;
-}
+job_machine::job_machine(v1::JobRecord& record, const job_context& ctx)
+    : record_(record), ctx_(ctx), now_ms_(to_unix_ms(ctx.now)), table_(time_table::of(record.spec(), *ctx.zones)) {}
 
 bool job_machine::fail(const error& why) {
   if (!out_.fatal) out_.fatal = why;
@@ -188,8 +171,9 @@ void job_machine::change(const job_changed& what) {
   const auto same = what.content_hash == record_.content_hash();
   const auto pause_changes = what.spec.has_paused() && what.spec.paused() != record_.paused();
   if (same && !pause_changes) return;
-  // What has come by now was promised under the old specification.
+  // What has come by now was promised under the old specification, and skips say which that was.
   if (!caught_up()) return;
+  record_skips();
   out_.changed = true;
   record_.set_changed_at_unix_ms(now_ms_);
   record_.set_changed_by(what.who);
@@ -237,7 +221,7 @@ job_decision job_machine::finish() {
   const auto& name = record_.spec().name();
   const auto portion = static_cast<std::int64_t>(XXH3_64bits(name.data(), name.size()) % recheck_portions);
   const auto recheck_ms = now_ms_ + job_recheck_ms - portion * (recheck_spread_ms / recheck_portions);
-  if (due_ms != 0 || zone_ == nullptr) sooner(recheck_ms);
+  if (due_ms != 0 || !table_) sooner(recheck_ms);
   const auto indexed_ms = record_.due_indexed_unix_ms();
   // An entry that is early enough and has not come up stays, unless the row is written anyway and knows of a moment of its own.
   const auto stays = (!out_.changed || due_ms == recheck_ms) && indexed_ms > now_ms_ && due_ms != 0 && indexed_ms <= due_ms;

@@ -144,6 +144,11 @@ v1::JobRecord create_job(v1::JobSpec spec, std::string content_hash, const std::
 /// Changes `record`, due_indexed_unix_ms included. A refused event changes nothing.
 job_decision decide(v1::JobRecord& record, const job_event& what, const job_context& ctx);
 
+/// What becomes of a job that no decision can be made about, for a bug: it is paused, with an alert, and nothing about it comes up any more until
+/// somebody resumes it. `ended` names those of its started launches whose tasks have ended, which is told once and may have been lost with the
+/// decision that failed. Does not read the schedule: the bug may lie there.
+job_decision give_up(v1::JobRecord& record, const std::vector<launch_ended>& ended, const job_context& ctx);
+
 /// Its times are skipped from now on.
 void pause(v1::JobRecord& record, const std::string& who, const std::string& reason, moment now);
 void unpause(v1::JobRecord& record);
@@ -155,10 +160,7 @@ v1::AlertRecord failing_alert(const v1::JobSpec& spec, const std::string& senten
 std::string launch_id(std::string_view job, std::int64_t nominal_unix_ms);
 
 /// Unspecified is vixie.
-dst_policy dst_of(const v1::JobSpec& spec);
-
-/// Of what is stored: 16 bytes, over everything but `paused`.
-std::string job_hash(const v1::JobSpec& spec);
+dst_policy dst_of(v1::DstPolicy policy);
 
 /// The first nominal time after `after_unix_ms`; nullopt: there is none, or the zone is not known any more.
 std::optional<std::int64_t> next_nominal(const v1::JobSpec& spec, const zone_source& zones, std::int64_t after_unix_ms);

@@ -86,7 +86,7 @@ class job_checker {
     if (expression.every_s() == 0 && !ever_matches(expression))
       add("schedule", shown(spec_.schedule()) + " never matches: no year has such a day",
           "fairlead job next 'EXPR' tries an expression out");
-    else if (const auto* zone = zones_.find(spec_.zone()); zone != nullptr && !next_instant(expression, *zone, dst_of(spec_), 0))
+    else if (const auto* zone = zones_.find(spec_.zone()); zone != nullptr && !next_instant(expression, *zone, dst_of(spec_.dst()), 0))
       // Its days are there, but its time is in a gap on all of them.
       add("schedule", shown(spec_.schedule()) + " never matches in this time zone under this dst policy",
           "fairlead job next 'EXPR' --tz ZONE --dst POLICY tries it out");

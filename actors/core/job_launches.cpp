@@ -41,6 +41,8 @@ v1::LaunchRecord job_machine::row_of(const v1::OpenLaunch& launch) const {
   row.set_zone(record_.spec().zone());
   row.set_utc_offset_s(launch.utc_offset_s());
   row.set_who(launch.who());
+  row.set_asked_because(launch.asked_because());
+  row.set_token(launch.token());
   row.set_skipped_before(launch.skipped_before());
   if (launch.state() == v1::LAUNCH_STATE_WAITING) row.set_waits_for(launch.waits_for());
   return row;
@@ -124,7 +126,8 @@ void job_machine::try_to_start(int index) {
     return;
   }
   auto waits_for = v1::LAUNCH_WAIT_UNSPECIFIED;
-  if (now_ms_ < launch.start_at_unix_ms()) {
+  // What somebody asked for is to start at once; its moment lies ahead only where the clock has been set back since.
+  if (launch.trigger() == v1::LAUNCH_TRIGGER_SCHEDULE && now_ms_ < launch.start_at_unix_ms()) {
     waits_for = v1::LAUNCH_WAIT_TIME;
   } else if (blocked(launch)) {
     waits_for = v1::LAUNCH_WAIT_OVERLAP;

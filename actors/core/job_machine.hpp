@@ -1,6 +1,6 @@
 #pragma once
 // Only for actors/core/job*.cpp: one decision about one job, in pieces. Its parts: job_times.cpp (nominal times), job_launches.cpp (what becomes
-// of launches that are open), job_operator.cpp (what operators ask).
+// of launches that are open), job_operator.cpp and job_stretches.cpp (what operators ask).
 
 #include <map>
 #include <string>
@@ -12,6 +12,23 @@
 #include "actors/core/job.hpp"
 
 namespace fairlead::core {
+
+/// What nominal times come from.
+struct time_table {
+  cron_expression schedule;
+  const cctz::time_zone* zone = nullptr;
+  dst_policy dst = dst_policy::vixie;
+
+  /// Nothing where the expression cannot be read or the database has no such zone.
+  static std::optional<time_table> of(const std::string& job, const std::string& schedule, const std::string& zone, v1::DstPolicy dst,
+                                      const zone_source& zones);
+  static std::optional<time_table> of(const v1::JobSpec& spec, const zone_source& zones) {
+    return of(spec.name(), spec.schedule(), spec.zone(), spec.dst(), zones);
+  }
+
+  /// The first nominal time after `unix_ms`.
+  std::optional<std::int64_t> next_after(std::int64_t unix_ms) const;
+};
 
 class job_machine {
  public:
@@ -33,8 +50,7 @@ class job_machine {
   };
 
   // Nominal times.
-  bool read_schedule();
-  std::optional<std::int64_t> next_after(std::int64_t unix_ms) const;
+  void read_schedule() { table_ = time_table::of(record_.spec(), *ctx_.zones); }
   /// Decides the nominal times up to now; false when there are more than one decision takes.
   bool advance();
   void pass(std::int64_t nominal_ms, std::optional<std::int64_t> successor_ms);
@@ -44,7 +60,8 @@ class job_machine {
   std::int64_t start_by(std::int64_t start_at_ms, std::int64_t nominal_ms) const;
   v1::OpenLaunch opened(std::int64_t nominal_ms, v1::LaunchTrigger trigger) const;
   std::int64_t jitter_of(std::int64_t nominal_ms) const;
-  std::int32_t utc_offset_at(std::int64_t nominal_ms) const;
+  std::int32_t utc_offset_at(std::int64_t nominal_ms) const { return utc_offset_in(record_.spec().zone(), nominal_ms); }
+  std::int32_t utc_offset_in(const std::string& zone, std::int64_t nominal_ms) const;
 
   // Launches.
   void add_open(v1::OpenLaunch launch);
@@ -72,11 +89,11 @@ class job_machine {
   void answer_run(const v1::LaunchRecord& row);
   void backfill(const v1::JobAction& what);
   void rewind();
-  /// Whether it holds times of the present schedule: one that was recorded under another cannot be taken apart.
-  bool of_this_schedule(const v1::LaunchRecord& run) const;
-  /// Cuts a run of skips: what lies before `from_ms` and behind `to_ms` stays, as records of its own.
-  void cut_run(const v1::LaunchRecord& run, std::int64_t from_ms, std::int64_t to_ms);
-  std::vector<std::int64_t> times_between(std::int64_t first_ms, std::int64_t last_ms) const;
+  /// Oldest first. Nothing where they cannot be told any more: the zone database has changed since, or the schedule of an older record.
+  std::optional<std::vector<std::int64_t>> times_of(const v1::LaunchRecord& run) const;
+  /// Puts records of its own in the place of a run of skips: for those of its `times` that are not `launched`. They reach over no time that
+  /// is, since records never do.
+  void cut_run(const v1::LaunchRecord& run, const std::vector<std::int64_t>& times, const std::vector<std::int64_t>& launched);
 
   bool fail(const error& why);
   std::string id_of(std::int64_t nominal_ms) const { return launch_id(record_.spec().name(), nominal_ms); }
@@ -84,9 +101,7 @@ class job_machine {
   v1::JobRecord& record_;
   const job_context& ctx_;
   const std::int64_t now_ms_;
-  std::optional<cron_expression> schedule_;
-  const cctz::time_zone* zone_ = nullptr;
-  dst_policy dst_ = dst_policy::vixie;
+  std::optional<time_table> table_;                // of the present specification
   std::vector<skipped_time> skips_;                // of this decision, not yet rows
   std::map<std::int64_t, v1::LaunchRecord> rows_;  // to be written
   std::uint32_t started_ = 0;                      // while open launches are gone through: how many have a task,
@@ -94,9 +109,8 @@ class job_machine {
   job_decision out_;
 };
 
-/// The first nominal time after `after_unix_ms`.
-std::optional<std::int64_t> next_nominal(const cron_expression& schedule, const cctz::time_zone& zone, dst_policy dst,
-                                         std::int64_t after_unix_ms);
+/// As in launch ids.
+std::string utc_text(std::int64_t unix_ms);
 
 /// What is stored where the specification leaves it open.
 v1::OverlapPolicy overlap_of(const v1::JobSpec& spec);

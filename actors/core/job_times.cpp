@@ -10,10 +10,8 @@
 
 namespace fairlead::core {
 
-std::optional<std::int64_t> job_machine::next_after(std::int64_t unix_ms) const { return next_nominal(*schedule_, *zone_, dst_, unix_ms); }
-
 bool job_machine::advance() {
-  if (!schedule_ || zone_ == nullptr) {
+  if (!table_) {
     // The zone is gone from the database (schedules are checked before they are stored). The mark stays: once the zone is back its times
     // are caught up.
     if (record_.next_unix_ms() != 0) {
@@ -26,13 +24,14 @@ bool job_machine::advance() {
                                  "install the tzdata that has it, or deploy the job with another time zone");
     return true;
   }
-  auto next = next_after(record_.mark_unix_ms());
-  for (int taken = 0; next && *next <= now_ms_; ++taken) {
+  auto next = table_->next_after(record_.mark_unix_ms());
+  const auto waits = ctx_.planted != nullptr && ctx_.planted->wait_out_rewind && record_.decided_until_unix_ms() > now_ms_ + 60'000;
+  for (int taken = 0; next && *next <= now_ms_ && !waits; ++taken) {
     if (taken == max_times_a_decision) {
       out_.more = true;
       break;
     }
-    const auto successor = next_after(*next);
+    const auto successor = table_->next_after(*next);
     pass(*next, successor);
     if (out_.fatal) return false;
     record_.set_mark_unix_ms(*next);
@@ -140,9 +139,10 @@ v1::OpenLaunch job_machine::opened(std::int64_t nominal_ms, v1::LaunchTrigger tr
   return launch;
 }
 
-std::int32_t job_machine::utc_offset_at(std::int64_t nominal_ms) const {
-  if (zone_ == nullptr) return 0;
-  return zone_->lookup(std::chrono::time_point_cast<cctz::seconds>(from_unix_ms(nominal_ms))).offset;
+std::int32_t job_machine::utc_offset_in(const std::string& zone, std::int64_t nominal_ms) const {
+  const auto* known = ctx_.zones->find(zone);
+  if (known == nullptr) return 0;
+  return known->lookup(std::chrono::time_point_cast<cctz::seconds>(from_unix_ms(nominal_ms))).offset;
 }
 
 // ---- skips ----
@@ -175,6 +175,8 @@ void job_machine::record_skips() {
     auto row = row_for(times.front());
     row.set_last_nominal_unix_ms(times.back().nominal_ms);
     row.set_count(times.size());
+    row.set_schedule(record_.spec().schedule());
+    row.set_dst(record_.spec().dst());
     write_row(std::move(row), true);
     return;
   }

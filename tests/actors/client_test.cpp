@@ -33,11 +33,12 @@ struct node_memory {
   std::vector<int> message_sizes;
   std::atomic<int> submissions{0};
   std::atomic<bool> answers{true};
-  std::atomic<int> unavailable{0};  // how many status requests are still answered so
+  std::atomic<int> unavailable{0};  // how many requests for the status or about jobs are still answered so
   std::atomic<bool> broken{false};  // status requests end in an error of the actor
   std::atomic<int> missing{0};      // in how many submissions the shard of tasks whose id begins with `far` is still missing
   std::vector<v1::StatusEvent> events;
   std::vector<v1::RepliesRequest> replies_asked;
+  std::vector<v1::JobAction> jobs_asked;
 };
 
 gateway_actor::behavior_type small_gateway(gateway_actor::pointer self, std::string name, std::shared_ptr<node_memory> memory) {
@@ -115,7 +116,13 @@ gateway_actor::behavior_type small_gateway(gateway_actor::pointer self, std::str
       [](const v1::JobListRequest&) { return v1::JobListReply{}; },
       [](const v1::JobShowRequest&) { return v1::JobShowReply{}; },
       [](const v1::JobHistoryRequest&) { return v1::JobHistoryReply{}; },
-      [](const v1::JobOperateRequest&) { return v1::JobOperateReply{}; },
+      [memory](const v1::JobOperateRequest& request) {
+        std::lock_guard guard{memory->mutex};
+        memory->jobs_asked.push_back(request.action());
+        v1::JobOperateReply reply;
+        if (memory->unavailable-- > 0) reply.mutable_error()->set_code(v1::ERROR_CODE_UNAVAILABLE);
+        return reply;
+      },
       [](const v1::Hello&, const caf::strong_actor_ptr&) { return v1::HelloReply{}; },
       [](const v1::RegisterAgent&, const caf::strong_actor_ptr&) -> caf::result<v1::AgentWelcome, caf::strong_actor_ptr> {
         return {v1::AgentWelcome{}, caf::strong_actor_ptr{}};
@@ -241,6 +248,25 @@ TEST(client, asks_again_while_the_node_says_unavailable) {
   ASSERT_TRUE(connected.ok());
   EXPECT_TRUE(connected->status_of_node({}).ok());
   EXPECT_EQ(node.memory().unavailable, -1);
+}
+
+TEST(client, gives_each_launch_by_hand_a_token_and_keeps_it_when_it_asks_again) {
+  small_node node{"one"};
+  node.memory().unavailable = 1;
+  auto connected = client::connect(options_for({node.address()}));
+  ASSERT_TRUE(connected.ok());
+  v1::JobOperateRequest request;
+  request.mutable_action()->set_verb(v1::JOB_VERB_RUN);
+  request.add_names("report");
+  EXPECT_TRUE(connected->operate_jobs(request).ok());
+  EXPECT_TRUE(connected->operate_jobs(request).ok());
+  std::lock_guard guard{node.memory().mutex};
+  const auto& asked = node.memory().jobs_asked;
+  ASSERT_EQ(asked.size(), 3U);
+  EXPECT_NE(asked[0].nominal_unix_ms() % 1'000, 0);
+  EXPECT_EQ(asked[0].SerializeAsString(), asked[1].SerializeAsString()) << "the same launch, asked for again";
+  EXPECT_EQ(asked[0].token().size(), 36U);
+  EXPECT_NE(asked[1].token(), asked[2].token()) << "two people may ask in one millisecond";
 }
 
 TEST(client, passes_on_what_an_operator_does_to_an_instance) {

@@ -42,6 +42,27 @@ TEST(JobOperator, ARunThatIsAskedForTwiceIsLaunchedOnce) {
   EXPECT_EQ(job.operate("10:06", action), "refused: the time of the launch is a whole second, which only the schedule gives");
 }
 
+TEST(JobOperator, TwoThatAreAskedForInTheSameMillisecondAreTwoLaunches) {
+  job_world job;
+  job.spec.set_overlap(v1::OVERLAP_POLICY_ALLOW);
+  job.create("10:02");
+  auto annas = run();
+  annas.set_nominal_unix_ms(at("10:03:00.999"));
+  annas.set_token("anna's");
+  annas.set_reason("month end");
+  auto bens = annas;
+  bens.set_token("ben's");
+  EXPECT_EQ(job.operate("10:04", annas), "10:03:00.999 started\nanswer: started\n");
+  EXPECT_EQ(job.operate("10:04", bens), "10:03:01.001 started\nanswer: started\n") << "whole seconds are the schedule's";
+  EXPECT_EQ(job.rows.all.begin()->second.asked_because(), "month end");
+  // Either asks again, since no answer came.
+  EXPECT_EQ(job.operate("10:05", bens), "answer: started\n");
+  EXPECT_EQ(job.operate("10:05", annas), "answer: started\n");
+  EXPECT_EQ(job.record.launched(), 2U);
+  annas.set_token(std::string(65, 'x'));
+  EXPECT_EQ(job.operate("10:06", annas), "refused: the token of the launch has more than 64 bytes");
+}
+
 TEST(JobOperator, ARunKeepsToTheJobsOverlapUnlessToldOtherwise) {
   job_world job;
   job.create("10:02");
@@ -123,17 +144,58 @@ TEST(JobOperator, ABackfillTakesTimesOutOfALongRowOfSkipsThatItHasJustRecorded) 
   EXPECT_EQ(job.record.kept_launches(), job.rows.all.size());
 }
 
-TEST(JobOperator, ARowOfSkipsOfAnEarlierScheduleIsNotTakenApart) {
+/// Every minute from 10:01 to 10:59 was skipped in a row; from then on it is due every seven minutes, in another zone.
+job_world with_a_row_of_an_earlier_schedule() {
   job_world job;
   job.spec.set_schedule("* * * * *");
   job.create("10:00");
   job.operate("10:00:30", v1::JOB_VERB_PAUSE);
-  job.due("10:59:30");
+  // Nobody has looked since: the row is recorded by the very decision that changes the schedule.
   job.spec.set_schedule("*/7 * * * *");
-  job.change("10:59:40");
+  job.spec.set_zone("Asia/Tokyo");
+  EXPECT_EQ(job.change("10:59:40"), "10:01 to 10:59 (59) skipped paused\n");
+  return job;
+}
+
+TEST(JobOperator, ARowOfSkipsIsTakenApartByTheScheduleThatItWasRecordedUnder) {
+  auto job = with_a_row_of_an_earlier_schedule();
+  const auto& row = job.rows.all.begin()->second;
+  EXPECT_EQ(row.schedule() + " " + row.zone(), "* * * * * ");
   EXPECT_EQ(job.operate("10:59:50", backfill("10:20", "10:30")),
-            "refused: the stretch holds times from 2026-03-02T10:01:00Z to 2026-03-02T10:59:00Z that were skipped under another schedule "
-            "of job job");
+            "erased 10:01\n10:01 to 10:20 (20) skipped paused\n10:21 started\n10:22 to 10:27 (6) skipped paused\n10:28 waiting overlap\n"
+            "10:29 to 10:59 (31) skipped paused\nanswer: 2 launches recorded\n");
+  EXPECT_EQ(job.rows.all.at(at("10:21")).skipped_before(), v1::SKIP_REASON_PAUSED);
+  EXPECT_EQ(job.rows.all.at(at("10:29")).zone(), "") << "and its parts are known by it as well";
+  EXPECT_EQ(job.rows.all.at(at("10:29")).schedule(), "* * * * *");
+  // The clock is set back. What was decided for times to come is decided anew, by the schedule of now.
+  EXPECT_EQ(job.operate("10:25:30", v1::JOB_VERB_REWIND),
+            "erased 10:22\nerased 10:29\n10:22 to 10:25 (4) skipped paused\n"
+            "answer: its mark went back from 2026-03-02T10:59:40Z to 2026-03-02T10:25:30Z\n");
+  EXPECT_EQ(job.due("10:36"), "10:35 skipped paused\n") << "10:28 has its launch";
+}
+
+TEST(JobOperator, ARowOfSkipsReachesOverNoLaunchThatABackfillPutsBetweenItsTimes) {
+  job_world job;
+  job.spec.set_schedule("*/2 * * * *");
+  job.create("10:00");
+  job.operate("10:00:30", v1::JOB_VERB_PAUSE);
+  job.due("11:30");
+  job.spec.set_schedule("15 * * * *");
+  job.change("11:30");
+  EXPECT_EQ(
+      job.operate("11:30", backfill("10:00", "11:00")),
+      "erased 10:02\n10:02 to 10:14 (7) skipped paused\n10:15 started\n10:16 to 11:30 (38) skipped paused\nanswer: 1 launches recorded\n");
+  EXPECT_EQ(job.rows.all.at(at("10:15")).skipped_before(), v1::SKIP_REASON_UNSPECIFIED) << "it was no time of the job then";
+}
+
+TEST(JobOperator, ARowOfSkipsWhoseTimesNobodyKnowsAnyMoreIsNotTakenApart) {
+  auto job = with_a_row_of_an_earlier_schedule();
+  // As older releases have recorded it: only the present schedule can be tried.
+  job.rows.all.begin()->second.clear_schedule();
+  EXPECT_EQ(
+      job.operate("10:59:50", backfill("10:20", "10:30")),
+      "refused: the stretch holds times from 2026-03-02T10:01:00Z to 2026-03-02T10:59:00Z that job job skipped by a schedule or a time "
+      "zone that is not known any more");
   // The clock is set back: what was skipped stays so, and only what came after it goes.
   job.due("11:30");
   EXPECT_EQ(job.text(job.rows.all.rbegin()->second), "11:28 skipped paused");

@@ -72,7 +72,9 @@ class test_gate final : public launch_gate {
 class test_rows final : public launch_rows {
  public:
   std::map<std::int64_t, v1::LaunchRecord> all;
+  bool broken = false;
   result<std::optional<v1::LaunchRecord>> at(std::int64_t nominal_unix_ms) const override {
+    if (broken) return error{v1::ERROR_CODE_DISK, "the disk refused", ""};
     const auto found = all.find(nominal_unix_ms);
     return found == all.end() ? std::optional<v1::LaunchRecord>{} : std::optional{found->second};
   }
@@ -110,7 +112,7 @@ class job_world {
 
   void create(const std::string& time) {
     now_ms = at(time);
-    record = create_job(spec, job_hash(spec), "anna", context());
+    record = create_job(spec, spec.SerializeAsString(), "anna", context());
   }
 
   /// What a decision says, a line each, after it has been carried out as the Scheduler would.
@@ -125,6 +127,10 @@ class job_world {
     if (!made.changed) {
       EXPECT_EQ(record.SerializeAsString(), before.SerializeAsString()) << "nothing is lost that is not written";
     }
+    return carried_out(std::move(made));
+  }
+
+  std::string carried_out(job_decision made) {
     std::string out;
     for (const auto& start : made.starts) {
       inputs.push_back(start.input);
@@ -168,7 +174,12 @@ class job_world {
   }
   std::string change(const std::string& time) {
     now_ms = at(time);
-    return decided(job_changed{spec, job_hash(spec), "ben"});
+    return decided(job_changed{spec, spec.SerializeAsString(), "ben"});
+  }
+  std::string give_up(const std::string& time, const std::vector<launch_ended>& ended) {
+    now_ms = at(time);
+    auto made = core::give_up(record, ended, context());
+    return made.fatal ? "fatal: " + made.fatal->sentence : carried_out(std::move(made));
   }
   std::string operate(const std::string& time, v1::JobAction action) {
     now_ms = at(time);
