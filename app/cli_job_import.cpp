@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <iostream>
 #include <memory>
-#include <set>
 
 #include "actors/time_zones.hpp"
 #include "app/cli_job.hpp"
+#include "app/cli_job_prune.hpp"
 #include "app/cli_json.hpp"
 #include "app/cli_operator_name.hpp"
 #include "app/cli_problems.hpp"
@@ -20,9 +20,6 @@ namespace fairlead::app {
 
 namespace {
 
-constexpr std::uint32_t most_names = 1'000;
-constexpr std::size_t most_told = 20;
-
 struct import_options {
   std::string path;
   std::string zone;
@@ -31,6 +28,7 @@ struct import_options {
   bool user_column = false;
   bool skip_refused = false;
   bool print_only = false;
+  bool prune = false;
 };
 
 struct imported {
@@ -155,36 +153,6 @@ bool deploy_workflows(cli_context& context, const imported& what, json_writer& o
   return !failed && context.code == exit_ok;
 }
 
-/// Jobs that begin as those of this crontab do, and are not of it: most likely its lines of an earlier day, which are launched until somebody deletes
-/// them. A list that cannot be had is no reason to call the import failed.
-std::vector<std::string> other_jobs(client& to, const imported& what, const std::string& prefix) {
-  std::set<std::string> own;
-  for (const auto& job : what.made.jobs) own.insert(job.name());
-  std::vector<std::string> out;
-  v1::JobListRequest request;
-  request.set_name_contains(prefix);
-  request.set_page_size(most_names);
-  do {
-    const auto page = to.jobs(request);
-    if (!page) break;
-    for (const auto& job : page->items())
-      if (job.name().compare(0, prefix.size(), prefix) == 0 && own.count(job.name()) == 0) out.push_back(job.name());
-    request.set_after(page->after());
-  } while (!request.after().empty());
-  return out;
-}
-
-void tell_of_others(const std::vector<std::string>& names) {
-  if (names.empty()) return;
-  std::string text = names.size() == 1
-                         ? "1 job with this beginning of its name is not of this crontab, and stays."
-                         : std::to_string(names.size()) + " jobs with this beginning of their names are not of this crontab, and stay.";
-  text += " A line that has been changed is a new job beside the one it was; to delete what is not wanted any more:\n";
-  for (std::size_t i = 0; i < std::min(names.size(), most_told); ++i) text += "  fairlead job delete " + printable(names[i]) + "\n";
-  if (names.size() > most_told) text += "  … and " + std::to_string(names.size() - most_told) + " more\n";
-  std::fputs(("notice: " + text).c_str(), stderr);
-}
-
 /// Keeps what another command has to say to programs, so that it becomes a part of one object.
 class kept_output final : public command_output {
  public:
@@ -199,28 +167,39 @@ class kept_output final : public command_output {
   std::string said_;
 };
 
+tidied tidy(cli_context& context, const imported& what, const import_options& options) {
+  auto connected = connect(context);
+  tidy_requests to;
+  to.list = [&connected](const v1::JobListRequest& request) -> result<v1::JobListReply> {
+    if (!connected) return connected.failure();
+    return connected->jobs(request);
+  };
+  to.operate = [&connected](const v1::JobOperateRequest& request) { return connected->operate_jobs(request); };
+  return tidy_jobs(context, to, {what.made.jobs, what.file, options.prefix, operator_name(options.by), options.prune});
+}
+
 void deploy(cli_context& context, const imported& what, const import_options& options) {
   json_writer out;
   out.begin_object();
-  const bool deployed = deploy_workflows(context, what, out);
-  const auto& by = options.by;
-  std::vector<std::string> others;
-  if (deployed)
-    // Without a beginning of their own, imported jobs cannot be told from the rest.
-    if (auto connected = connect(context); connected && !options.prefix.empty()) others = other_jobs(*connected, what, options.prefix);
-  out.key("others").begin_array();
-  for (const auto& name : others) out.string(name);
-  out.end_array();
-  if (!context.json) {
-    if (deployed) apply_jobs(context, what.made.jobs, by);
-    tell_of_others(others);
-    return;
-  }
   kept_output kept;
+  const bool deployed = deploy_workflows(context, what, out);
   if (deployed) {
-    const speak_to here{kept};
-    apply_jobs(context, what.made.jobs, by);
+    if (context.json) {
+      const speak_to here{kept};
+      apply_jobs(context, what.made.jobs, options.by);
+    } else {
+      apply_jobs(context, what.made.jobs, options.by);
+    }
   }
+  if (options.prune && context.code != exit_ok)
+    std::fputs("notice: Nothing is deleted, as not everything is applied. Once it can be, import with --prune again.\n", stderr);
+  // Without a beginning of their own, imported jobs cannot be told from the rest.
+  const auto rest = deployed && !options.prefix.empty() ? tidy(context, what, options) : tidied{};
+  if (!context.json) return;
+  out.key("others").begin_array();
+  for (const auto& name : rest.others) out.string(name);
+  out.end_array();
+  write_pruned(out, rest.done);
   const auto end = kept.said().find_last_not_of('\n');
   print(context, out.key("applied").raw(kept.said().substr(0, end + 1)).end_object().text() + "\n");
 }
@@ -231,6 +210,11 @@ void import_crontab(cli_context& context, const import_options& options) {
     context.code = fail({v1::ERROR_CODE_INVALID_ARGUMENT, "'" + options.zone + "' is no time zone", zone_remedy(options.zone)});
     return;
   }
+  if (options.prune)
+    if (const auto fits = check_prune_prefix(options.prefix); !fits) {
+      context.code = fail(fits.failure());
+      return;
+    }
   const auto what = read_import(options);
   if (!context.json) tell("notice", what.notices);
   // What concerns no single line leaves nothing to go on with.
@@ -238,10 +222,18 @@ void import_crontab(cli_context& context, const import_options& options) {
   const bool refused = whole || (!what.problems.empty() && !options.skip_refused);
   if (options.print_only && (context.json || !refused)) print(context, context.json ? printed_json(what) : printed(what));
   if (refused) {
-    context.code = whole ? fail_with(what.problems)
-                         : fail_with(what.problems, "Correct what is named above, or say --skip-refused to leave these lines out");
+    context.code =
+        whole ? fail_with(what.problems)
+              : fail_with(what.problems, options.prune ? "Correct what is named above"
+                                                       : "Correct what is named above, or say --skip-refused to leave these lines out");
     return;
   }
+  if (options.prune)
+    if (const auto safe = check_prune({what.file, options.prefix, what.made.jobs.size(), what.problems.size()}); !safe) {
+      tell("refused", what.problems);
+      context.code = fail(safe.failure());
+      return;
+    }
   if (!context.json) tell("left out", what.problems);
   if (options.print_only) return;
   if (what.made.jobs.empty() && !context.json) {
@@ -263,7 +255,11 @@ void add_job_import(CLI::App& group, cli_context& context) {
       ->type_name("ZONE");
   command->add_option("--prefix", options->prefix, "What the jobs' names begin with (default crontab/)")->type_name("TEXT");
   command->add_flag("--skip-refused", options->skip_refused, "Leave out lines that are refused, in place of importing nothing");
-  command->add_flag("--print", options->print_only, "Print the jobs, workflows and agents as YAML and deploy nothing");
+  auto* print = command->add_flag("--print", options->print_only, "Print the jobs, workflows and agents as YAML and deploy nothing");
+  command
+      ->add_flag("--prune", options->prune,
+                 "Delete the jobs whose names begin with the prefix and that are not of this crontab, once all else is done")
+      ->excludes(print);
   add_operator_option(*command, options->by);
   add_client_options(*command, context);
   command->callback([&context, options] { import_crontab(context, *options); });

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A crontab becomes jobs on a real node: what cannot be kept is refused by line, the commands run as cron would have run them, at their time and by
-hand, with what they print in their tasks, and one that a kill has interrupted is not run again by itself."""
+hand, with what they print in their tasks, and one that a kill has interrupted is not run again by itself. Of an edited crontab the jobs of lines that
+are gone are deleted when somebody says so, and none that may be needed."""
 
 import json
 import os
@@ -34,11 +35,16 @@ CRON_TZ=Europe/Berlin
 REFUSED = {10: "61", 11: "@reboot", 12: "no command", 13: "sol"}
 ADDED_BY_HAND = "PLACE={place}\n"  # above the last line
 
+BESIDE = ("crontab-by-hand", "report")  # begin nearly as imported jobs do, or not at all so
+# Of control characters each takes six bytes of a job's input: more than a node takes, of a line that cron would run.
+TOO_LARGE = "0 6 * * * echo " + "\x01" * 45_000 + "\n"
+MANY = 1_100  # more than a page of a list
+
 BY_USER = "0 1 * * *\tnobody\tid -un\n0 2 * * * nobody\n"
 
 
-def imported(here, path, *options):
-    return fairlead("job", "import", path, *options, node=here.node.address)
+def imported(here, path, *options, stdin=None):
+    return fairlead("job", "import", path, *options, node=here.node.address, stdin=stdin)
 
 
 def refused(here, path):
@@ -116,6 +122,93 @@ def interrupted(here, job, pids):
     print("ok  a command that a kill has interrupted waits for a person", flush=True)
 
 
+def prune_refused(here, path):
+    """Whatever could delete what nobody meant."""
+    before = set(launches.jobs(here.node.address))
+    nothing = path.with_name("nothing")
+    nothing.write_text("# m h dom mon dow command\nMAILTO=ops@example.org\n")
+    for file, options, words in (
+            (path, ("--prune",), [f"{path}:{line}:" for line in REFUSED]),
+            (path, ("--prune", "--skip-refused"), [*(f"{path}:{line}:" for line in REFUSED), "--prune", "fairlead job delete"]),
+            (path, ("--prune", "--skip-refused", "--json"), [*(f"{path}:{line}:" for line in REFUSED), "--prune"]),
+            (path, ("--prune", "--skip-refused", "--print"), ["--prune", "--print"]),
+            (path, ("--prune", "--skip-refused", "--prefix", ""), ["--prefix"]),
+            (nothing, ("--prune",), ["no entry", "crontab/", "fairlead job delete"]),
+            (nothing, ("--prune", "--json"), ["no entry"]),
+            ("-", ("--prune",), ["standard input", "no entry"])):
+        done = imported(here, file, *options, stdin="" if file == "-" else None)
+        expect(done.returncode == 2 and all(word in done.stderr for word in words) and not done.stdout,
+               f"import {file} {' '.join(options)} ended with {done.returncode}, and not with words about {words}: {done.stdout}{done.stderr}")
+        expect(set(launches.jobs(here.node.address)) == before, f"import {file} {' '.join(options)} was refused and has changed the jobs")
+
+
+def pruned(here, path, found):
+    """The same crontab once it can be kept as a whole, with its first line edited."""
+    address = here.node.address
+    for name in BESIDE:
+        done = fairlead("job", "add", name, "--schedule", "0 0 1 1 *", "--workflow", "crontab", "--input", '{"script": "true"}', node=address)
+        expect(done.returncode == 0, f"job add ended with {done.returncode}: {done.stderr}")
+    prune_refused(here, path)
+    old, kept = found["30 2 * * *"], {found["0 4 * * 1-5"], found["0 5 1 1 *"]}
+    known = launches.history(address, found["0 4 * * 1-5"])
+    expect(len(known) >= 1, "nothing is known of a job that was run by hand")
+    edited = "".join(line for number, line in enumerate(path.read_text().splitlines(keepends=True), 1) if number not in REFUSED)
+    edited = edited.replace("30 2 * * *", "45 2 * * *")
+
+    path.write_text(edited + TOO_LARGE)
+    done = imported(here, path, "--prune", "--json")
+    answer = json.loads(done.stdout)
+    codes = [one["code"] for one in answer["applied"]["jobs"]]
+    expect(done.returncode != 0 and codes.count("ok") == len(codes) - 1 == 3, f"a job that is too large ended with {done.returncode} and {codes}")
+    expect("Nothing is deleted" in done.stderr and answer["deleted"] == [] and answer["others"] == [old],
+           f"a job was refused, and of those that are gone it says {answer['deleted']}, {answer['others']}: {done.stderr}")
+    done = imported(here, path, "--prune")
+    expect(done.returncode != 0 and "Nothing is deleted" in done.stderr and "is deleted" not in done.stdout, f"a job was refused: {done.stdout}{done.stderr}")
+    expect(old in launches.jobs(address), "a job was refused, and another one was deleted")
+
+    path.write_text(edited)
+    done = imported(here, path)
+    expect(done.returncode == 0 and f"fairlead job delete {old}\n" in done.stderr and "--prune" in done.stderr, f"who does not ask is not told: {done.stderr}")
+    expect(old in launches.jobs(address), "nobody has asked for a job to be deleted")
+    done = imported(here, path, "--prune", "--by", "ana")
+    expect(done.returncode == 0 and [line for line in done.stdout.splitlines() if "delete" in line] == [f"Job {old} is deleted."],
+           f"import --prune ended with {done.returncode}: {done.stdout}{done.stderr}")
+    expect("fairlead job delete" not in done.stderr, f"what has been deleted is named as what stays: {done.stderr}")
+    jobs = launches.jobs(address)
+    new = next(name for name, job in jobs.items() if job["schedule"] == "45 2 * * *")
+    expect(set(jobs) == {new, *kept, *BESIDE}, f"after import --prune the jobs are {sorted(jobs)}")
+    expect(fairlead("job", "show", old, node=address).returncode == 3, f"{old} is shown though it is deleted")
+    expect(f"job {old} was deleted by ana: no longer in {path}" in here.node.log.read_text(), "the node's log does not say who deleted the job, and why")
+    expect(launches.history(address, found["0 4 * * 1-5"]) == known, "a job of a line that is as it was has another history")
+    launch = run_by_hand(here, new)
+    printed(here, launch)
+    expect([one["id"] for one in launches.history(address, new) if one["state"] != "skipped"] == [launch], f"the history of {new}")
+
+    done = imported(here, path, "--prune", "--skip-refused", "--json")
+    answer = json.loads(done.stdout)
+    expect(done.returncode == 0 and answer["deleted"] == answer["others"] == [], f"with nothing to leave out and to delete: {done.returncode} {answer}")
+    path.write_text(edited.replace("45 2 * * *", "# 45 2 * * *"))
+    done = imported(here, path, "--prune", "--json")
+    deleted = json.loads(done.stdout)["deleted"]
+    expect(done.returncode == 0 and deleted == [{"job": new, "code": "ok", "error": "", "remedy": ""}], f"a line that is gone: {done.returncode} {deleted}")
+    expect(set(launches.jobs(address)) == {*kept, *BESIDE}, "a line is gone, and its job is not, or more than it is")
+    print("ok  jobs of lines that are gone are deleted when all else is done, and no others", flush=True)
+
+
+def pruned_by_the_thousand(here, path):
+    path.write_text("".join(f"0 0 1 1 * true {number}\n" for number in range(MANY)))
+    done = imported(here, path, "--prefix", "many/")
+    expect(done.returncode == 0, f"{MANY} lines: {done.returncode} {done.stderr}")
+    path.write_text("0 0 1 1 * true 0\n")
+    done = imported(here, path, "--prefix", "many/", "--prune", "--json")
+    deleted = json.loads(done.stdout)["deleted"]
+    expect(done.returncode == 0 and len({one["job"] for one in deleted}) == MANY - 1, f"{len(deleted)} jobs are deleted: {done.returncode} {done.stderr}")
+    left = [name for name in launches.jobs(here.node.address) if name.startswith("many/")]
+    expect(len(left) == 1 and left[0] not in {one["job"] for one in deleted}, f"these jobs are left: {left}")
+    expect(set(BESIDE) < set(launches.jobs(here.node.address)), "jobs with another beginning are gone")
+    print(f"ok  {MANY - 1} jobs are deleted at once", flush=True)
+
+
 def for_users(here, path):
     path.write_text(BY_USER)
     done = imported(here, path, "--user-column", "--print")
@@ -143,6 +236,8 @@ def run():
         jobs = taken(here, tab)
         carried_out(here, jobs, clock)
         interrupted(here, jobs["0 5 1 1 *"], box.folder / "pids")
+        pruned(here, tab, jobs)
+        pruned_by_the_thousand(here, box.folder / "long")
         for_users(here, box.folder / "system")
         code, _ = here.node.end()
         expect(code == 0, f"the node ended with {code}: {here.node.last_words()}")
