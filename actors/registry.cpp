@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/core/limit_part.hpp"
 #include "actors/registry_state.hpp"
 
 namespace fairlead {
@@ -10,17 +11,13 @@ namespace {
 
 bool lists(const std::vector<std::string>& all, std::string_view one) { return std::find(all.begin(), all.end(), one) != all.end(); }
 
-/// A shard knows nothing of what the others hand over, so each keeps to its part: together they keep to the whole, but for a concurrency that is
-/// less than one each.
+/// A concurrency is divided, and a rate is kept by a period as many times as long.
 google::protobuf::RepeatedPtrField<v1::LimitPolicy> part_of(const google::protobuf::RepeatedPtrField<v1::LimitPolicy>& limits,
                                                             const registry_policy& policy) {
   constexpr std::int64_t longest_ms = 315'360'000'000;  // ten years
   auto out = limits;
   for (auto& one : out) {
-    if (one.concurrency() > 0) {
-      const auto rest = one.concurrency() % policy.shard_count;
-      one.set_concurrency(std::max(one.concurrency() / policy.shard_count + (policy.shard < rest ? 1 : 0), 1U));
-    }
+    one.set_concurrency(static_cast<std::uint32_t>(core::part_of_limit(one.concurrency(), policy.shard, policy.shard_count)));
     const auto per_ms = std::clamp<std::int64_t>(one.rate_per_ms() > 0 ? one.rate_per_ms() : 1'000, 1, longest_ms);
     if (one.rate() > 0) one.set_rate_per_ms(per_ms * policy.shard_count);
   }

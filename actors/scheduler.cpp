@@ -6,6 +6,7 @@
 
 #include "actors/claim_journal.hpp"
 #include "actors/core/expression.hpp"
+#include "actors/core/limit_part.hpp"
 #include "actors/core/task.hpp"
 #include "actors/core/text.hpp"
 #include "actors/payload_reader.hpp"
@@ -40,7 +41,8 @@ scheduler::scheduler(ports world, scheduler_limits limits, planted_faults faults
       faults_(faults),
       slots_(*world.time, policy_of(limits)),
       brake_(limits.brake),
-      launch_rate_(limits.cron.starts_per_second) {
+      most_in_flight_(core::part_of_limit(limits.cron.in_flight, limits.shard, limits.shard_count)),
+      launch_rate_(limits.cron.starts_per_second, limits.shard_count) {
   if (world_.zones == nullptr) world_.zones = &time_zones::of_system();
   slots_.plant(faults_);
 }

@@ -35,7 +35,7 @@
 
 namespace fairlead {
 
-/// What limits launches of jobs, in each shard.
+/// What limits launches of jobs, in all shards of the cluster together: each keeps to its part.
 struct cron_limits {
   std::uint64_t in_flight = 10'000;     // tasks of launches that have neither ended nor parked; 0: no limit
   std::uint32_t starts_per_second = 0;  // 0: no limit
@@ -55,7 +55,7 @@ struct scheduler_limits {
   std::uint64_t uncommitted_bytes = 64ULL << 20;  // on their way to the disk; beyond this submissions are refused
   std::uint32_t full_percent = 90;                // of the store's size; beyond this submissions are refused
   std::uint32_t shard = 0;                        // this one,
-  std::uint32_t shard_count = 1;                  // and how many there are: agents' limits are divided among them
+  std::uint32_t shard_count = 1;                  // and how many there are: agents' limits and those of the cron are divided among them
   cron_limits cron;
   undo_brake_policy brake;
   registry_policy registry;
@@ -205,6 +205,8 @@ class scheduler {
   v1::TaskState final_state_of(std::uint64_t number, const std::string& id);
   void launch_ended(const v1::TaskRecord& record);
   void settle_launches();
+  /// By this shard's part of how many may be in flight, with `more` that are not counted yet.
+  bool flight_has_room(std::uint64_t more = 0) const;
   void admit_launches();
   void look_for_agents();
   void watch_clock();
@@ -263,7 +265,8 @@ class scheduler {
   std::unordered_map<std::uint64_t, std::uint64_t> subscribers_;  // task number -> who asked to be notified
 
   job_book jobs_;
-  start_rate launch_rate_;
+  std::uint64_t most_in_flight_;                                  // this shard's part of the launches that may be; 0: no limit
+  start_rate launch_rate_;                                        // and of those that start a second
   std::vector<v1::TaskRecord> ended_launches_;                    // ended in the open batch, and their jobs have not heard of it
   std::deque<std::pair<std::string, std::int64_t>> ready_ahead_;  // the next launches that wait for room, as far as read from their index
   std::pair<std::string, std::int64_t> turn_;                     // the launch whose turn it is to be let in

@@ -19,6 +19,12 @@ constexpr int most_rounds = 50;                 // further decisions in one turn
 constexpr std::int64_t clock_tolerance_ms = 1000;
 constexpr duration agents_look_period = std::chrono::seconds{1};
 
+bool waits_for_room(const v1::JobRecord& job, std::int64_t nominal_ms) {
+  return std::any_of(job.open().begin(), job.open().end(), [&](const v1::OpenLaunch& one) {
+    return one.nominal_unix_ms() == nominal_ms && one.state() == v1::LAUNCH_STATE_WAITING && one.waits_for() == v1::LAUNCH_WAIT_ROOM;
+  });
+}
+
 }  // namespace
 
 /// Lets launches in while there is room.
@@ -30,11 +36,9 @@ class scheduler::launch_door final : public core::launch_gate {
     const auto& spec = job.spec();
     // First what is known without a look into the store: a job may have a thousand launches that wait, and all of them are asked about.
     if (!agents_are_there(spec)) return wait_for(v1::LAUNCH_WAIT_AGENTS);
-    const auto& limits = of_.limits_.cron;
-    const auto in_flight = of_.shard_.launches_in_flight() + admitted_;
     const auto in_turn = launch.nominal_unix_ms() == of_.turn_.second && spec.name() == of_.turn_.first;
-    if (of_.draining_ || (limits.in_flight != 0 && in_flight >= limits.in_flight) ||
-        (!in_turn && of_.shard_.launches_waiting_room() != 0) || of_.refuse_new() || !of_.launch_rate_.has_room(of_.world_.time->now()))
+    if (of_.draining_ || !of_.flight_has_room(admitted_) || (!in_turn && of_.shard_.launches_waiting_room() != 0) || of_.refuse_new() ||
+        !of_.launch_rate_.has_room(of_.world_.time->now()))
       return wait_for(v1::LAUNCH_WAIT_ROOM);
     const auto id = core::launch_id(spec.name(), launch.nominal_unix_ms());
     const auto known = of_.lookup(id);
@@ -245,11 +249,12 @@ void scheduler::launch_due(const due_jobs& what) {
   look_for_agents();
 }
 
+bool scheduler::flight_has_room(std::uint64_t more) const {
+  return most_in_flight_ == 0 || shard_.launches_in_flight() + more < most_in_flight_;
+}
+
 void scheduler::admit_launches() {
-  const auto room = [this] {
-    return (limits_.cron.in_flight == 0 || shard_.launches_in_flight() < limits_.cron.in_flight) && !refuse_new() &&
-           launch_rate_.has_room(world_.time->now());
-  };
+  const auto room = [this] { return flight_has_room() && !refuse_new() && launch_rate_.has_room(world_.time->now()); };
   while (!draining_ && !fatal_ && shard_.launches_waiting_room() != 0 && room()) {
     if (ready_ahead_.empty()) {
       const auto prefix = store::keys::launch_ready_prefix(store::default_namespace, store::ready_for::room);
@@ -260,10 +265,8 @@ void scheduler::admit_launches() {
             std::string job{entry->job};
             // One that is in the book may have been let in; its index entry only has not been erased durably yet.
             const auto newer = jobs_.entries().find(job);
-            const auto waits =
-                newer == jobs_.entries().end() ||
-                (!newer->second->crashed &&
-                 store::index_state_of(newer->second->record).ready.count({store::ready_for::room, entry->nominal_unix_ms}) != 0);
+            const auto waits = newer == jobs_.entries().end() ||
+                               (!newer->second->crashed && waits_for_room(newer->second->record, entry->nominal_unix_ms));
             if (waits) ready_ahead_.emplace_back(std::move(job), entry->nominal_unix_ms);
             return ready_ahead_.size() < ready_chunk;
           });

@@ -85,8 +85,8 @@ struct node_config {
   std::uint64_t input_bytes = 256 * 1024;
   std::uint64_t uncommitted_bytes = std::uint64_t{64} << 20;
 
-  std::uint64_t cron_in_flight = 10'000;     // of each shard; 0: no limit
-  std::uint32_t cron_starts_per_second = 0;  // of each shard; 0: no limit
+  std::uint64_t cron_in_flight = 10'000;     // in the whole cluster; 0: no limit
+  std::uint32_t cron_starts_per_second = 0;  // in the whole cluster; 0: no limit
 
   std::int64_t scan_period_ms = 1'000;
   std::int64_t archive_after_ms = 3'600'000;

@@ -37,7 +37,7 @@ void settle_data_path(yaml_section& root, node_config& out);
 /// A path of the file `file`, which starts at the folder of that file.
 std::string beside(const std::string& file, const std::string& path);
 
-/// `cron:` (config_cron.cpp).
+/// `cron:`, once `shards` has been read (config_cron.cpp).
 void read_cron(const yaml_node& node, node_config& out);
 
 /// `replies:` (config_replies.cpp).

@@ -151,6 +151,75 @@ TEST_F(scheduler_jobs_test, FractionsOfAStartAreNotLost) {
   EXPECT_GE(counts().launches(), 30U);
 }
 
+/// A shard of its own, one of several, with more jobs that are due at the first minute than the limits let in.
+class one_shard final : public scheduler_jobs_test {
+ public:
+  static constexpr std::uint64_t jobs = 20;
+
+  one_shard(std::uint32_t shard, std::uint32_t shard_count, cron_limits cron) : shard_(shard) {
+    scheduler_limits limits;
+    limits.shard = shard;
+    limits.shard_count = shard_count;
+    limits.cron = cron;
+    restart(limits);
+    sweep();
+    auto serving = agent("n1/svc");
+    serving.set_shard(shard);
+    add_agent(serving);
+    for (std::uint64_t i = 0; i < jobs; ++i) apply(job("job" + std::to_string(100 + i)));
+  }
+
+  std::uint64_t started_by(std::int64_t ms) {
+    tick(first_minute_ms + ms);
+    return counts().launches();
+  }
+  /// All that runs, and what starts thereupon; there are never more than so many at a time.
+  void finish(std::uint64_t most) {
+    for (; answered_ < out.performs.size(); ++answered_) {
+      auto ended = from("n1/svc", {success(out.performs[answered_].what)});
+      ended.set_shard(shard_);
+      node->shell.outcomes(std::move(ended));
+      node->settle();
+      EXPECT_LE(in_flight(), most);
+    }
+  }
+  std::uint64_t started() { return counts().launches(); }
+  std::uint64_t in_flight() { return counts().launches_in_flight(); }
+
+ private:
+  void TestBody() override {}
+
+  std::uint32_t shard_;
+};
+
+using parts = std::vector<std::uint64_t>;
+
+TEST(scheduler_jobs_of_shards, HaveInFlightTogetherWhatTheClusterMay) {
+  const auto in_flight = [](std::uint64_t whole) {
+    parts out;
+    for (std::uint32_t shard = 0; shard < 4; ++shard) {
+      one_shard one{shard, 4, {whole, 0}};
+      out.push_back(one.started_by(0));
+      EXPECT_EQ(one.in_flight(), out.back());
+      one.finish(out.back());
+      EXPECT_EQ(one.started(), one_shard::jobs);
+    }
+    return out;
+  };
+  EXPECT_EQ(in_flight(10), (parts{3, 3, 2, 2}));
+  EXPECT_EQ(in_flight(4), (parts{1, 1, 1, 1}));
+  EXPECT_EQ(in_flight(2), (parts{1, 1, 1, 1})) << "none at all would be a standstill";
+  EXPECT_EQ(in_flight(0), (parts(4, one_shard::jobs))) << "no limit";
+}
+
+TEST(scheduler_jobs_of_shards, StartTogetherAtTheRateOfTheCluster) {
+  for (std::uint32_t shard = 0; shard < 4; ++shard) {
+    one_shard one{shard, 4, {0, 1}};
+    for (std::int64_t ms = 0; ms <= 12'000; ms += 100)
+      EXPECT_EQ(one.started_by(ms), 1 + static_cast<std::uint64_t>(ms) / 4'000) << ms << " ms";
+  }
+}
+
 TEST_F(scheduler_jobs_test, OneTurnIsBoundedHoweverMuchIsToBeCaughtUpWith) {
   for (int i = 0; i < 20; ++i) {
     auto spec = job("job" + std::to_string(100 + i), "* * * * * *");

@@ -120,6 +120,19 @@ TEST(config_cluster, names_line_key_and_expectation_of_every_other_wrong_value) 
   for (const auto& c : of_root) EXPECT_EQ(problems_of(with_root(c.text)), lines{c.problem});
 }
 
+TEST(config_cluster, every_shard_has_to_get_a_part_of_the_launches_in_flight) {
+  const std::string problem =
+      "cron.in_flight: it is divided among the 4 shards of the cluster (shards.count), and some would get none of it; allow at least 4, "
+      "or 0 for no limit";
+  EXPECT_EQ(problems_of(with_root("shards: { count: 4, here: [0] }\ncron: { in_flight: 3 }")), lines{"4:20: " + problem});
+  EXPECT_EQ(problems_of(with_root("cron: { in_flight: 1, starts_per_second: 1 }\nshards: { count: 4, here: [0] }")),
+            lines{"3:20: " + problem});
+  for (const auto* sound : {"4", "0"})
+    EXPECT_EQ(problems_of(with_root(std::string{"shards: { count: 4, here: [0] }\ncron: { in_flight: "} + sound + " }")), lines{});
+  EXPECT_EQ(problems_of(with_root("shards: { count: 256, here: [0] }")), lines{}) << "by default there is enough";
+  EXPECT_EQ(problems_of(with_root("cron: { in_flight: 1 }")), lines{});
+}
+
 TEST(config_cluster, figures_for_others_need_to_be_wanted_by_name_as_the_port_does) {
   EXPECT_EQ(
       problems_of(with_root("http: { listen: 0.0.0.0:7180 }")),

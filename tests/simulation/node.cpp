@@ -121,9 +121,10 @@ void node::limit_launches(scheduler_limits& limits) {
   const auto most = luck.between(1, 3);
   const auto slowly = luck.chance(250);
   const auto a_second = luck.between(1, 4);
-  if (few) limits.cron.in_flight = static_cast<std::uint64_t>(most);
-  if (slowly) limits.cron.starts_per_second = static_cast<std::uint32_t>(a_second);
-  checker_.of_jobs().starts_under(limits.cron.in_flight, limits.cron.starts_per_second);
+  // They are the cluster's, and this shard has to keep to its part.
+  if (few) limits.cron.in_flight = static_cast<std::uint64_t>(most) * limits.shard_count;
+  if (slowly) limits.cron.starts_per_second = static_cast<std::uint32_t>(a_second) * limits.shard_count;
+  checker_.of_jobs().starts_under(few ? static_cast<std::uint64_t>(most) : 0, slowly ? static_cast<std::uint32_t>(a_second) : 0);
 }
 
 void node::take_held() {
