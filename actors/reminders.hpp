@@ -8,6 +8,10 @@
 
 namespace fairlead {
 
+/// Nobody tells when a wall clock is set: who waits for a moment of it looks at least this often, and notes by a steady clock when that will be.
+/// Else a reminder for a clock that had fallen back by an hour would come an hour late, and would be taken for one that is on its way.
+inline constexpr duration longest_wall_wait{1'000};
+
 class reminders {
  public:
   /// Whether one for `when` has to be sent; it then counts as sent. One that comes before `when` will look again.

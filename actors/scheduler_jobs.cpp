@@ -314,13 +314,17 @@ void scheduler::look_for_agents() {
 void scheduler::watch_clock() {
   const auto now_ms = to_unix_ms(world_.time->now());
   if (shard_.clock_alert() != 0) {
-    if (now_ms < shard_.latest_mark_unix_ms()) return;
+    if (now_ms < shard_.latest_mark_unix_ms() || faults_.keep_clock_alert) return;
     const auto resolved = alerts_.resolve(shard_.clock_alert(), page(), committed());
     if (!resolved.ok()) fail(resolved.failure());
     shard_.set_clock_alert(0);
     return;
   }
-  if (now_ms + clock_tolerance_ms >= shard_.latest_mark_unix_ms()) return;
+  const auto behind = [&] { return now_ms + clock_tolerance_ms < shard_.latest_mark_unix_ms(); };
+  if (!behind() || faults_.lose_clock_alert) return;
+  // It is noted when marks move: the job that had it may have been deleted since.
+  find_latest_mark();
+  if (fatal_ || !behind()) return;
   v1::AlertRecord draft;
   draft.set_kind(v1::ALERT_KIND_CLOCK_BEHIND);
   draft.set_sentence("the clock reads " + format_utc(now_ms) + ", but jobs have been launched for times up to " +
@@ -328,6 +332,12 @@ void scheduler::watch_clock() {
   draft.set_remedy("set the clock right if it is wrong; if it is right now, fairlead job rewind lets jobs go on from it");
   shard_.set_clock_alert(alerts_.raise(std::move(draft), page()));
   world_.log->on_note(note_level::warning, "scheduler", "the clock reads earlier than times that jobs have been launched for");
+  if (faults_.mend_far_mark && shard_.latest_mark_unix_ms() > now_ms + 60'000) {
+    v1::JobAction unasked;
+    unasked.set_verb(v1::JOB_VERB_REWIND);
+    v1::JobOperateReply to_nobody;
+    rewind_all({}, unasked, to_nobody);
+  }
 }
 
 // ---- what comes from tasks ----

@@ -181,8 +181,17 @@ void job_machine::rewind() {
                   "the times of job " + record_.spec().name() + " up to " + utc_text(to_ms) +
                       " were skipped by a schedule or a time zone that is not known any more, and stay so",
                   "wait until the clock has passed that, or delete the job and deploy it anew");
+  // Nothing has been done for what was skipped, nor for a launch that waits; and earlier times would find that open if it stayed.
+  const auto is_decided_anew = [to_ms](const v1::LaunchRecord& row) {
+    const auto waits = row.state() == v1::LAUNCH_STATE_WAITING && row.trigger() == v1::LAUNCH_TRIGGER_SCHEDULE;
+    return end_of(row) > to_ms && (waits || row.state() == v1::LAUNCH_STATE_SKIPPED);
+  };
+  auto& open = *record_.mutable_open();
   for (const auto& row : *rows) {
-    if (row.state() != v1::LAUNCH_STATE_SKIPPED || end_of(row) <= to_ms) continue;
+    if (!is_decided_anew(row)) continue;
+    if (row.state() == v1::LAUNCH_STATE_WAITING)
+      open.erase(std::remove_if(open.begin(), open.end(), [&](const auto& one) { return one.nominal_unix_ms() == row.nominal_unix_ms(); }),
+                 open.end());
     if (is_run(row)) {
       auto stay = times.at(row.nominal_unix_ms());
       stay.erase(std::upper_bound(stay.begin(), stay.end(), to_ms), stay.end());
@@ -192,7 +201,10 @@ void job_machine::rewind() {
       record_.set_kept_launches(record_.kept_launches() - std::min<std::uint64_t>(record_.kept_launches(), 1));
     }
   }
-  if (record_.last().nominal_unix_ms() > to_ms && record_.last().state() == v1::LAUNCH_STATE_SKIPPED) record_.clear_last();
+  if (is_decided_anew(record_.last())) {
+    record_.clear_last();
+    if (!rows_.empty()) *record_.mutable_last() = rows_.rbegin()->second;
+  }
   const auto was_ms = record_.mark_unix_ms();
   record_.set_decided_until_unix_ms(std::max(record_.decided_until_unix_ms(), was_ms));
   record_.set_mark_unix_ms(to_ms);

@@ -49,6 +49,11 @@ struct planted_faults {
   bool launch_when_paused = false;  // a paused job is launched
   bool split_launch = false;        // a launch's task is in another batch than its record and the mark
   bool forget_decided = false;      // after a rewind times that have their launch are decided again
+
+  bool mend_far_mark = false;     // a mark that is more than a minute ahead of the clock is set back unasked
+  bool wait_out_rewind = false;   // a mark that went back by more than a minute passes nothing before the clock is where it had been
+  bool lose_clock_alert = false;  // marks are ahead of the clock, and nobody is told
+  bool keep_clock_alert = false;  // people are told so still when the clock has passed them
 };
 
 }  // namespace fairlead::core

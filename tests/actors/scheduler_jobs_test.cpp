@@ -292,6 +292,25 @@ TEST_F(scheduler_jobs_test, AClockBehindTheMarksRaisesAnAlertAndRewindMendsIt) {
   EXPECT_EQ(out.performs.size(), before_last + 2);
 }
 
+TEST_F(scheduler_jobs_test, NobodyIsToldOfAClockBehindTheMarkOfAJobThatIsGone) {
+  apply(job("gone"));
+  apply(job("hourly", "0 * * * *"));
+  tick(first_minute_ms + 20 * minute_ms);
+  finish_everything();
+  operate(v1::JOB_VERB_DELETE, "gone");
+  tick(first_minute_ms);
+  EXPECT_EQ(counts().clock_alert(), 0U) << "no job has been launched for a later time";
+  // And once it stands, it goes with the last job that it is about.
+  apply(job("short"));
+  tick(first_minute_ms + 20 * minute_ms);
+  finish_everything();
+  tick(first_minute_ms + minute_ms);
+  ASSERT_NE(counts().clock_alert(), 0U);
+  operate(v1::JOB_VERB_DELETE, "short");
+  tick(first_minute_ms + minute_ms + 1'000);
+  EXPECT_EQ(counts().clock_alert(), 0U);
+}
+
 TEST_F(scheduler_jobs_test, ARunThatIsSentTwiceIsLaunchedOnce) {
   apply(job("nightly"));
   v1::JobOperateRequest request;

@@ -16,8 +16,8 @@ struct fixture : testing::asking_fixture {
     consume_messages();
   }
 
-  void start(bool completes, bool supervised = false) {
-    shard = std::make_unique<testing::suite_shard>(sys, completes, supervised);
+  void start(bool completes, bool supervised = false, agents::agent_settings settings = {}) {
+    shard = std::make_unique<testing::suite_shard>(sys, completes, supervised, true, std::move(settings));
     consume_messages();
     const auto deployed = ask<v1::DeployReply>(shard->scheduler, testing::suite_shard::two_steps());
     CAF_REQUIRE_EQUAL(deployed.error().sentence(), "");
@@ -124,6 +124,30 @@ CAF_TEST(an_expired_lease_is_found_by_the_scan_and_the_step_is_tried_again) {
   CAF_REQUIRE_EQUAL(shard->backend->started.size(), 2u);
   CAF_CHECK_EQUAL(shard->backend->started[1].attempt(), 2u);
   CAF_CHECK_EQUAL(shard->backend->started[1].idempotency_key(), shard->backend->started[0].idempotency_key());
+}
+
+CAF_TEST(a_step_that_waits_for_its_rate_is_handed_over_soon_after_a_clock_that_had_fallen_back_is_put_right) {
+  v1::LimitPolicy slow;
+  slow.set_rate(1);
+  slow.set_rate_per_ms(10'000);
+  agents::agent_settings settings;
+  settings.limits.push_back(slow);
+  start(true, false, settings);
+  ask<v1::SubmitReply>(shard->gateway, testing::suite_shard::order("t1"));
+  CAF_REQUIRE_EQUAL(shard->backend->started.size(), 1u);
+  const auto seconds = [this](int count) {
+    for (int i = 0; i < count; ++i) {
+      pass(1'000);
+      consume_messages();
+    }
+  };
+  constexpr std::int64_t hour_ms = 3'600'000;
+  shard->time.now_ms -= hour_ms;
+  seconds(15);
+  CAF_CHECK_EQUAL(shard->backend->started.size(), 1u);
+  shard->time.now_ms += hour_ms;
+  seconds(1);
+  CAF_CHECK_EQUAL(shard->backend->started.size(), 2u);
 }
 
 CAF_TEST(a_watch_is_answered_when_its_time_is_over) {

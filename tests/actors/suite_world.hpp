@@ -110,7 +110,7 @@ void settle(Planet& earth, Planet& mars) {
 /// The actors of a shard in one system.
 class suite_shard {
  public:
-  suite_shard(caf::actor_system& sys, bool completes, bool supervised, bool enlisted = true)
+  suite_shard(caf::actor_system& sys, bool completes, bool supervised, bool enlisted = true, agents::agent_settings settings = {})
       : backend(std::make_shared<fake_backend>(completes)) {
     const auto fatal = [this](const error& why) { failure = why; };
     commits = sys.spawn(run_store, static_cast<store::store*>(&store), fatal, static_cast<commit_gauge*>(nullptr));
@@ -129,7 +129,7 @@ class suite_shard {
       caf::anon_send(scheduler, supervisor);
     }
     agent_setup agent_is;
-    agent_is.who = {"svc", "n1/svc", 1, "native", {}, nullptr};
+    agent_is.who = {"svc", "n1/svc", 1, "native", std::move(settings), nullptr};
     agent_is.backend = backend;
     agent_is.time = &time;
     agent_is.log = &log;

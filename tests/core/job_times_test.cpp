@@ -231,6 +231,25 @@ TEST(JobTimes, AfterARewindTimesThatHaveTheirLaunchAreNotLaunchedAgain) {
   EXPECT_EQ(job.operate("12:06", v1::JOB_VERB_REWIND), "refused: the mark of job job is 2026-03-02T12:05:00Z, which the clock has passed");
 }
 
+TEST(JobTimes, ARewindTakesBackLaunchesForTimesToComeThatOnlyWait) {
+  job_world job;
+  job.create("10:02");
+  job.gate.wait_for(v1::LAUNCH_WAIT_ROOM);
+  // The clock jumps two hours ahead, and back.
+  job.due("12:00");
+  ASSERT_EQ(job.record.open_size(), 1);
+  job.gate.open();
+  const auto answer = job.operate("10:11", v1::JOB_VERB_REWIND);
+  EXPECT_NE(answer.find("erased 12:00\n"), std::string::npos) << answer;
+  EXPECT_EQ(job.record.open_size(), 0);
+  EXPECT_EQ(job.due("10:15"), "10:15 started\n") << "it would overlap with one that is not due before noon";
+  job.ended("10:16", "10:15");
+  job.operate("10:17", v1::JOB_VERB_PAUSE);
+  job.due("11:57");
+  job.operate("11:58", v1::JOB_VERB_RESUME);
+  EXPECT_EQ(job.due("12:00"), "12:00 started\n");
+}
+
 TEST(JobTimes, ARewindCutsALongRowOfSkipsAtTheClock) {
   job_world job;
   job.spec.set_schedule("* * * * *");

@@ -48,7 +48,9 @@ std::string checker::perform_key(const step_name& of) const {
 }
 
 bool checker::closed(const hand_over& one) const {
-  return one.arrived || clock_.has_shown(std::min(one.complete_by_ms, one.lease_ms), one.at_us) ||
+  // A clock that is set back between the decision and the hand-over may have shown the end of the lease by then.
+  const auto since_us = one.decided_ms == 0 ? one.at_us : clock_.last_shown_us(one.decided_ms, one.at_us);
+  return one.arrived || clock_.has_shown(std::min(one.complete_by_ms, one.lease_ms), since_us) ||
          agents_->dead(one.instance, one.incarnation);
 }
 

@@ -28,6 +28,8 @@ class host_clock final : public clock {
   /// How often that has happened.
   std::uint64_t settings() const noexcept { return settings_.size() - 1; }
   bool set_since(std::int64_t at_us) const { return settings() != 0 && settings_.back().at_us >= at_us; }
+  /// When it has been last; 0: never.
+  std::int64_t set_at_us() const noexcept { return settings_.back().at_us; }
 
   std::int64_t ahead_us() const { return settings_.back().ahead_us; }
   /// What it is ahead at most between two true moments.
@@ -51,12 +53,33 @@ class host_clock final : public clock {
     }
     return out;
   }
-  /// How far it has been set back in all.
-  std::int64_t fallen_us() const {
-    std::int64_t out = 0;
-    for (std::size_t at = 1; at < settings_.size(); ++at)
-      out += std::max<std::int64_t>(0, settings_[at - 1].ahead_us - settings_[at].ahead_us);
+  /// The earliest.
+  std::int64_t earliest_ms(std::int64_t since_us) const {
+    auto out = std::numeric_limits<std::int64_t>::max();
+    for (auto at = settings_.size(); at-- > 0;) {
+      out = std::min(out, to_unix_ms(shows(std::max(settings_[at].at_us, since_us), settings_[at].ahead_us)));
+      if (settings_[at].at_us <= since_us) break;
+    }
     return out;
+  }
+  /// How far it is behind what it would show if it had never been set back: what was to happen at a moment of it comes so much later.
+  std::int64_t fallen_us() const {
+    auto out = settings_.back().ahead_us;
+    for (const auto& one : settings_) out = std::max(out, one.ahead_us);
+    return out - settings_.back().ahead_us;
+  }
+
+  /// The last true moment up to `until_us` at which it has shown `wall_ms`; `until_us`: it never has.
+  std::int64_t last_shown_us(std::int64_t wall_ms, std::int64_t until_us) const {
+    auto end_us = until_us;
+    for (auto at = settings_.size(); at-- > 0;) {
+      const auto& one = settings_[at];
+      if (one.at_us > until_us) continue;
+      if (to_unix_ms(shows(one.at_us, one.ahead_us)) <= wall_ms && wall_ms <= to_unix_ms(shows(end_us, one.ahead_us)))
+        return std::min(end_us, (wall_ms - world_.start_ms()) * millisecond - one.ahead_us);
+      end_us = one.at_us;
+    }
+    return until_us;
   }
 
   /// Whether it has shown `wall_ms` or later at any moment since `since_us`.

@@ -82,6 +82,7 @@ void job_checker::starts_under(std::uint64_t in_flight, std::uint32_t a_second) 
   most_in_flight_ = in_flight;
   most_a_second_ = a_second;
   started_.clear();
+  up_since_us_ = world_.now_us();
 }
 
 void job_checker::applied(const v1::JobSpec& what) {
@@ -302,6 +303,8 @@ void job_checker::judge_record(const known_job& job, const v1::JobRecord& after)
     world::broken("job_paused", "job " + name + " goes on, and nobody asked for it");
   if (after.mark_unix_ms() < before.mark_unix_ms() && !wanted.rewind)
     world::broken("job_mark", "the mark of job " + name + " goes back, and nobody asked for it");
+  if (after.mark_unix_ms() < before.mark_unix_ms() && after.mark_unix_ms() < clock_.earliest_ms(world_.now_us() - 60 * second))
+    world::broken("job_mark", "the mark of job " + name + " goes back further than its clock has done");
   if (after.mark_unix_ms() > before.mark_unix_ms() && after.mark_unix_ms() > clock_.latest_ms(world_.now_us() - 60 * second))
     world::broken("job_mark", "the mark of job " + name + " is ahead of all that its clock has shown");
 }
@@ -320,8 +323,10 @@ std::vector<std::int64_t> job_checker::times_of(const std::string& name) const {
   return out;
 }
 
-bool job_checker::ahead() const {
-  return std::any_of(jobs_.begin(), jobs_.end(), [&](const auto& one) { return one.second.record.mark_unix_ms() > clock_.now_ms(); });
+std::int64_t job_checker::ahead_by_ms() const {
+  std::int64_t latest_ms = 0;
+  for (const auto& [name, job] : jobs_) latest_ms = std::max(latest_ms, job.record.mark_unix_ms());
+  return latest_ms - clock_.now_ms();
 }
 
 }  // namespace fairlead::simulation

@@ -15,7 +15,9 @@
 //   job_cap         more launches are in flight, or start in a second, than may
 //   job_mark        a mark goes back unasked, or is ahead of what the clock has shown
 //   job_answer      what somebody was told about a job is not in the store
-//   job_late        after the last fault a time that has come is not decided
+//   job_late        a time that has come is not decided, after the last fault, or under a Scheduler and a clock that have been left alone
+//   clock_untold    marks are ahead of the clock, and no alert says so
+//   stale_alert     the clock has passed all marks, and an alert says that it is behind
 //   job_stalled     after the last fault a launch waits for nothing that it should wait for
 
 #include <cstdint>
@@ -56,6 +58,9 @@ class job_checker {
   void whole(const store::snapshot& durable) const;
   /// Long enough after the last fault: what has come is decided.
   void in_time() const;
+  /// At a moment when nothing that is decided waits. Once the same Scheduler has been there long enough, by a clock that nobody has set meanwhile,
+  /// people are told that the clock is behind, or not any more, and what has come is decided.
+  void look_around(const store::snapshot& durable);
   /// Why some launch may still get on by itself; nullopt: none does.
   std::optional<std::string> under_way() const;
 
@@ -64,7 +69,7 @@ class job_checker {
   std::vector<std::int64_t> times_of(const std::string& name) const;
   bool any() const { return !asked_.empty(); }
   /// Some mark is ahead of the clock.
-  bool ahead() const;
+  bool ahead() const { return ahead_by_ms() > 0; }
 
  private:
   /// What was asked of a job by name; the shard may hear it at any time after.
@@ -139,6 +144,8 @@ class job_checker {
   void judge_rate(const v1::LaunchRecord& row);
   void judge_coverage(const known_job& job, const judgement& of) const;
   bool opens_before(const judgement& of, std::int64_t nominal_ms) const;
+  /// The latest mark, by how much the clock has not reached it; negative: it has passed all of them.
+  std::int64_t ahead_by_ms() const;
   const wishes& asked(const std::string& name) const;
 
   world& world_;
@@ -155,6 +162,8 @@ class job_checker {
   std::uint64_t most_in_flight_ = 0;
   std::uint32_t most_a_second_ = 0;
   std::deque<std::int64_t> started_;  // by this Scheduler, while nobody has set its clock
+  std::int64_t up_since_us_ = 0;      // it
+  std::int64_t passed_since_us_ = 0;  // the clock has been seen behind no mark
   std::uint64_t clock_settings_ = 0;
 };
 
@@ -169,6 +178,10 @@ std::string name_of_launch(const std::string& job, std::int64_t nominal_ms);
 /// How long after its time a launch may start; nullopt: whenever it can.
 std::optional<std::int64_t> window_of(const v1::JobSpec& spec);
 inline std::int64_t end_of(const v1::LaunchRecord& row) { return std::max(row.nominal_unix_ms(), row.last_nominal_unix_ms()); }
+/// Opened by the schedule, and nothing has been done for it: a rewind may take it back.
+inline bool is_undecided(const v1::LaunchRecord& row) {
+  return row.state() == v1::LAUNCH_STATE_WAITING && row.trigger() == v1::LAUNCH_TRIGGER_SCHEDULE;
+}
 inline bool is_open(const v1::LaunchRecord& row) {
   return row.state() == v1::LAUNCH_STATE_WAITING || row.state() == v1::LAUNCH_STATE_STARTED;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/alert_queries.hpp"
 #include "store/job_rows.hpp"
 #include "tests/simulation/job_checker.hpp"
 
@@ -10,6 +11,10 @@ namespace fairlead::simulation {
 namespace {
 
 constexpr std::int64_t decided_within_ms = 5'000;
+// The cron looks at the clock every second. It may be lost on the way, several times, for some tenths of one.
+constexpr std::int64_t told_within_us = 6 * second;
+constexpr std::int64_t left_alone_for_us = 8 * second;
+constexpr std::int64_t clock_tolerance_ms = 1'000;
 
 /// Rows as stretches of time, to be asked how many of them speak of a moment.
 class coverage {
@@ -110,8 +115,27 @@ void job_checker::in_time() const {
     const auto next = nominal_time_after(job.record.spec(), job.record.mark_unix_ms());
     if (next && *next <= clock_.now_ms() - decided_within_ms)
       world::broken("job_late", name_of_launch(name, *next) + " is not decided " + std::to_string(clock_.now_ms() - *next) +
-                                    " ms after its time, long after the last fault");
+                                    " ms after its time, and nothing has been in its way for long");
   }
+}
+
+void job_checker::look_around(const store::snapshot& durable) {
+  const auto ahead_ms = ahead_by_ms();
+  if (ahead_ms > 0 || passed_since_us_ == 0) passed_since_us_ = world_.now_us();
+  const auto left_alone_us = world_.now_us() - std::max(up_since_us_, clock_.set_at_us());
+  if (left_alone_us >= left_alone_for_us) in_time();
+  if (left_alone_us < told_within_us) return;
+  v1::AlertListRequest ask;
+  const auto page = list_alerts(ask, durable);
+  const auto told =
+      std::find_if(page.items().begin(), page.items().end(), [](const auto& one) { return one.kind() == v1::ALERT_KIND_CLOCK_BEHIND; });
+  const auto open = told != page.items().end();
+  if (ahead_ms > clock_tolerance_ms && !open)
+    world::broken("clock_untold", "the clock is " + std::to_string(ahead_ms) + " ms behind the latest mark, and no alert says so");
+  if (open && world_.now_us() - passed_since_us_ >= told_within_us)
+    world::broken("stale_alert", "alert " + std::to_string(told->number()) +
+                                     " says that the clock is behind, and it has passed all marks: " + told->sentence());
+  if (open) world_.count("looks at a clock that is said to be behind");
 }
 
 std::optional<std::string> job_checker::under_way() const {

@@ -42,7 +42,7 @@ const v1::OpenLaunch* open_of(const v1::JobRecord& job, std::int64_t nominal_ms)
 /// Whether a launch that is decided in this decision finds another one open.
 bool job_checker::opens_before(const judgement& of, std::int64_t nominal_ms) const {
   for (const auto& [at_ms, row] : of.old)
-    if (at_ms != nominal_ms && is_open(row)) return true;
+    if (at_ms != nominal_ms && is_open(row) && !(is_undecided(row) && at_ms > nominal_ms)) return true;
   return std::any_of(of.made.put.begin(), of.made.put.end(), [&](const v1::LaunchRecord& row) {
     // What fills a stretch is opened once the job has caught up.
     return row.trigger() == v1::LAUNCH_TRIGGER_SCHEDULE && row.nominal_unix_ms() < nominal_ms && of.old.count(row.nominal_unix_ms()) == 0 &&
@@ -56,7 +56,7 @@ void job_checker::judge_erased(const judgement& of, std::int64_t nominal_ms) con
   const auto& row = old->second;
   const auto goes_back = of.after.mark_unix_ms() < of.before.mark_unix_ms() && end_of(row) > of.after.mark_unix_ms();
   const auto is_cut = row.last_nominal_unix_ms() != 0 && !asked(row.job()).fills.empty();
-  if (row.state() != v1::LAUNCH_STATE_SKIPPED || (!goes_back && !is_cut))
+  if (!(row.state() == v1::LAUNCH_STATE_SKIPPED && (goes_back || is_cut)) && !(is_undecided(row) && goes_back))
     world::broken("job_missed", "the record of " + name(row) + " is erased");
 }
 
@@ -247,7 +247,8 @@ void job_checker::judge_start(const known_job& job, const judgement& of, const v
   const auto scheduled = row.trigger() == v1::LAUNCH_TRIGGER_SCHEDULE;
   const auto start_ms = open == nullptr ? nominal_ms : open->start_at_unix_ms();
   const auto shown_ms = clock_.latest_ms(world_.now_us() - longest_to_disk_us);
-  if (scheduled && (shown_ms < nominal_ms || shown_ms < start_ms)) world::broken("job_early", name(row) + " was started before its time");
+  if (scheduled && (shown_ms < nominal_ms || shown_ms < start_ms || row.started_at_unix_ms() < start_ms))
+    world::broken("job_early", name(row) + " was started before its time");
   if (scheduled && (start_ms < nominal_ms || start_ms > nominal_ms + spec.jitter_ms()))
     world::broken("job_early", name(row) + " starts at another moment than its jitter allows");
   if (row.started_at_unix_ms() > shown_ms) world::broken("job_early", name(row) + " was started at a time that no clock has shown");

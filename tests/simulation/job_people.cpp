@@ -46,7 +46,7 @@ void job_people::begin(std::int64_t until_us) {
   if (outage) world_.after(outage_us, [this, outage_ms] { fall_out(outage_ms); });
   const auto falls = luck.chance(250);
   const auto ahead_first = luck.chance(700);
-  // Not far: leases, breakers and backoffs stand by the wall clock, so they last as much longer.
+  // Not far: leases, breakers and backoffs stand by the wall clock, so they last as much longer. Far ones: far_clock.hpp.
   const auto by_ms = luck.between(2'000, 14'000);
   const auto when = luck.between(0, until_us * 3 / 4);
   const auto back = when + luck.between(500, 6'000) * millisecond;
@@ -56,7 +56,7 @@ void job_people::begin(std::int64_t until_us) {
   if (!falls) return;
   if (ahead_first) world_.after(when, [this, by_ms] { set_clock(by_ms); });
   world_.after(back, [this, by_ms, more_ms] { set_clock(-by_ms - more_ms); });
-  if (mended) world_.after(back + mended_after, [this] { rewind(); });
+  if (mended) world_.after(back + mended_after, [this] { rewind(world_.jobs); });
 }
 
 // ---- owners ----
@@ -113,6 +113,8 @@ void job_people::wind_down() {
     spec.set_name(name);
     spec.set_schedule("0 0 29 2 *");
     spec.set_workflow(workflows_.back().name());
+    // Launches that wait get it too.
+    spec.set_input(job_input);
     spec.set_keep_launches(100'000);
     want(std::move(spec));
   }
@@ -162,7 +164,7 @@ void job_people::act() {
       return want(std::move(spec));
     }
     case 8: return remove(name);
-    case 9: return rewind();
+    case 9: return rewind(luck);
     default: return order("no-such-job", action(v1::JOB_VERB_RUN));
   }
 }
@@ -202,9 +204,9 @@ void job_people::remove(const std::string& name) {
   if (again) world_.after(luck.between(0, 4'000) * millisecond, [this, spec] { want(spec); });
 }
 
-void job_people::rewind() {
+void job_people::rewind(random_stream& luck) {
   if (names_.empty()) return;
-  order(world_.jobs.chance(500) ? std::string{} : world_.jobs.pick(names_), action(v1::JOB_VERB_REWIND));
+  order(luck.chance(500) ? std::string{} : luck.pick(names_), action(v1::JOB_VERB_REWIND));
 }
 
 // ---- fate ----

@@ -19,8 +19,8 @@ class job_people {
 
   /// Deploys jobs, then asks for this and that until `until_us`.
   void begin(std::int64_t until_us);
-  /// Lets marks that the clock has not reached go back to it.
-  void rewind();
+  /// Lets marks that the clock has not reached go back to it; `luck` says of which jobs.
+  void rewind(random_stream& luck);
   /// Gives every job times that never come, so that the world can come to rest.
   void wind_down();
   bool wound_down() const { return wishes_.empty(); }

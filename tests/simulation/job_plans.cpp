@@ -48,7 +48,7 @@ class job_maker {
     spec_.set_schedule(schedule());
     // The last one is the short one.
     spec_.set_workflow(luck_.chance(850) ? workflows.back().name() : luck_.pick(workflows).name());
-    spec_.set_input(R"({"n":"${ .launch.nominal_unix_s }","at":"${ .launch.nominal_local }"})");
+    spec_.set_input(job_input);
     policies();
     waits(sites);
     if (luck_.chance(250)) spec_.set_priority(static_cast<std::int32_t>(luck_.between(-2, 2)));

@@ -13,6 +13,9 @@
 
 namespace fairlead::simulation {
 
+/// What the steps of job workflows read.
+inline constexpr const char* job_input = R"({"n":"${ .launch.nominal_unix_s }","at":"${ .launch.nominal_local }"})";
+
 /// What all jobs of a run have in common.
 struct job_era {
   bool any = false;           // the run has jobs

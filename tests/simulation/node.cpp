@@ -243,9 +243,9 @@ void node::arm_flush() {
 void node::arm_offer() {
   const auto next = shell_->next_offer();
   if (!next) return;
-  const auto wait_ms = std::max<std::int64_t>(to_unix_ms(*next) - clock_.now_ms(), 0);
-  if (!offers_.wants(*next)) return;
-  world_.after(wait_ms * millisecond, of_this_life([this] { offer(); }));
+  const auto wait = std::clamp(*next - clock_.now(), duration{0}, longest_wall_wait);
+  if (!offers_.wants(clock_.steady() + wait)) return;
+  world_.after(wait.count() * millisecond, of_this_life([this] { offer(); }));
 }
 
 void node::offer() {

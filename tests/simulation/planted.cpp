@@ -17,7 +17,7 @@ constexpr std::uint64_t seeds_at_a_time = 250;
 
 using fault = bool core::planted_faults::*;
 
-constexpr std::array<std::pair<const char*, fault>, 41> all_faults{{
+constexpr std::array<std::pair<const char*, fault>, 45> all_faults{{
     {"act_before_commit", &core::planted_faults::act_before_commit},
     {"forget_fence", &core::planted_faults::forget_fence},
     {"accept_after_recovery", &core::planted_faults::accept_after_recovery},
@@ -59,6 +59,10 @@ constexpr std::array<std::pair<const char*, fault>, 41> all_faults{{
     {"launch_when_paused", &core::planted_faults::launch_when_paused},
     {"split_launch", &core::planted_faults::split_launch},
     {"forget_decided", &core::planted_faults::forget_decided},
+    {"mend_far_mark", &core::planted_faults::mend_far_mark},
+    {"wait_out_rewind", &core::planted_faults::wait_out_rewind},
+    {"lose_clock_alert", &core::planted_faults::lose_clock_alert},
+    {"keep_clock_alert", &core::planted_faults::keep_clock_alert},
 }};
 static_assert(sizeof(core::planted_faults) == all_faults.size(), "every planted fault stands here");
 

@@ -1,11 +1,13 @@
 #include "tests/simulation/simulation.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <memory>
 
 #include "store/service_rows.hpp"
 #include "store/task_rows.hpp"
 #include "tests/simulation/clients.hpp"
+#include "tests/simulation/far_clock.hpp"
 #include "tests/simulation/job_people.hpp"
 #include "tests/simulation/operators.hpp"
 #include "tests/simulation/weather.hpp"
@@ -29,7 +31,8 @@ struct realm {
         home(in, net, staff, judge, time, number),
         submitters(in, net, home, judge, workflows, number == 0 ? "t" : "u"),
         people(in, home, behind, judge, submitters, sites),
-        owners(in, home, judge, time, era, workflows, sites, number == 0 ? "j" : "k") {
+        owners(in, home, judge, time, era, workflows, sites, number == 0 ? "j" : "k"),
+        wrong_time(in, home, owners, time, era) {
     judge.connect(staff, home.reads(), number);
   }
 
@@ -39,6 +42,7 @@ struct realm {
   clients submitters;
   operators people;
   job_people owners;
+  far_clock wrong_time;
 };
 
 std::vector<v1::WorkflowDefinition> workflows_of(world& in, const std::vector<agent_site>& sites, const job_era& era) {
@@ -88,6 +92,7 @@ class scene {
       one->submitters.begin(trouble_us);
       one->people.begin(trouble_us);
       one->owners.begin(trouble_us);
+      one->wrong_time.begin(trouble_us);
     }
     weather_->begin(trouble_us);
     look_around();
@@ -112,13 +117,16 @@ class scene {
       if (++looks_ % looks_a_second == 0) one->judge.look_for_absent(one->home.epoch(), *view);
       if (one->home.at_rest()) one->judge.look_for_unsent(one->home.epoch(), *view);
       if (era_.any && world_.jobs.chance(20)) one->judge.of_jobs().whole(*view);
+      if (era_.any && one->home.at_rest()) one->judge.of_jobs().look_around(*view);
     }
     world_.after(second / looks_a_second, [this] { look_around(); });
   }
 
   /// The faults are over: whatever lives gets on, and what a person holds or parked is seen to.
   void calm(bool resolves) {
-    const auto from = world_.now_us();
+    // A clock that is put right later is the last fault.
+    auto from = world_.now_us();
+    for (const auto& one : realms_) from = std::max(from, one->wrong_time.right_from_us());
     int round = 0;
     const auto mends_clocks = era_.any && world_.jobs.chance(500);
     while (world_.now_us() - from < end_within_us) {
@@ -156,7 +164,7 @@ class scene {
   bool see_to_jobs(std::int64_t for_us, bool mends_clocks) {
     if (for_us < jobs_in_time_us) {
       for (auto& one : realms_)
-        if (mends_clocks && one->judge.of_jobs().ahead()) one->owners.rewind();
+        if (mends_clocks && one->judge.of_jobs().ahead()) one->owners.rewind(world_.jobs);
       return false;
     }
     bool out = winding_down_;

@@ -59,6 +59,7 @@ enum class concern : std::uint8_t {
   jobs,           // that launch tasks at their times
   long_outages,   // a shard is away while its wall clock goes on by minutes or hours
   clock_falls,    // the wall clock of a shard goes back by more than a moment, at times after it had gone ahead by as much
+  far_clocks,     // it is wrong by minutes or hours for a while, in either direction, and is put right
   count
 };
 const char* concern_name(concern which);

@@ -45,6 +45,7 @@ const char* concern_name(concern which) {
     case concern::jobs: return "jobs";
     case concern::long_outages: return "long_outages";
     case concern::clock_falls: return "clock_falls";
+    case concern::far_clocks: return "far_clocks";
     case concern::count: break;
   }
   return "?";

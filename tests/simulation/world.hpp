@@ -49,7 +49,8 @@ class world {
         handlers(what.seed, 10),
         links(what.seed, 11),
         hosts(what.seed, 12),
-        jobs(what.seed, 13) {}
+        jobs(what.seed, 13),
+        far_clocks(what.seed, 14) {}
 
   // ---- time ----
 
@@ -116,11 +117,12 @@ class world {
   random_stream operators;
   random_stream shapes;
   random_stream clocks;
-  random_stream profiles;  // what agents promise and are limited to, and when their services are bad
-  random_stream handlers;  // what they do besides asking their services
-  random_stream links;     // between agents and shards
-  random_stream hosts;     // their clocks, and which of their actors dies alone
-  random_stream jobs;      // what they are, what is asked of them, and the faults that are made for them
+  random_stream profiles;    // what agents promise and are limited to, and when their services are bad
+  random_stream handlers;    // what they do besides asking their services
+  random_stream links;       // between agents and shards
+  random_stream hosts;       // their clocks, and which of their actors dies alone
+  random_stream jobs;        // what they are, what is asked of them, and the faults that are made for them
+  random_stream far_clocks;  // wall clocks of shards with jobs that are wrong by minutes or hours
 
  private:
   struct entry {
