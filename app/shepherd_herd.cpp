@@ -20,7 +20,7 @@ namespace {
 constexpr int most_rounds = 32;
 
 bool read_member(const char* pid, herd_member& out) {
-  std::array<char, 64> path{};
+  std::array<char, 280> path{};  // any name of a file there can be
   std::snprintf(path.data(), path.size(), "/proc/%s/stat", pid);
   const int file = open(path.data(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;

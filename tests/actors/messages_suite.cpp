@@ -40,9 +40,9 @@ void fill(google::protobuf::Message& out, int depth = 0) {
       const auto number = 1 + i + n;
       switch (field->cpp_type()) {
         case kind::CPPTYPE_INT32: put(&refl::AddInt32, &refl::SetInt32, -number); break;
-        case kind::CPPTYPE_INT64: put(&refl::AddInt64, &refl::SetInt64, std::int64_t{-1} << (20 + i)); break;
+        case kind::CPPTYPE_INT64: put(&refl::AddInt64, &refl::SetInt64, -(std::int64_t{1} << (20 + i % 40))); break;
         case kind::CPPTYPE_UINT32: put(&refl::AddUInt32, &refl::SetUInt32, static_cast<std::uint32_t>(number)); break;
-        case kind::CPPTYPE_UINT64: put(&refl::AddUInt64, &refl::SetUInt64, std::uint64_t{1} << (40 + i)); break;
+        case kind::CPPTYPE_UINT64: put(&refl::AddUInt64, &refl::SetUInt64, std::uint64_t{1} << (40 + i % 20)); break;
         case kind::CPPTYPE_DOUBLE: put(&refl::AddDouble, &refl::SetDouble, 0.1 * number); break;
         case kind::CPPTYPE_FLOAT: put(&refl::AddFloat, &refl::SetFloat, 0.5f); break;
         case kind::CPPTYPE_BOOL: put(&refl::AddBool, &refl::SetBool, true); break;
