@@ -46,10 +46,11 @@ void registry::state::restore(const v1::ServiceRecord& record) {
   auto& of = service_of(record.agent());
   of.record = record;
   of.breaker.restore(record);
-  if (const auto at = of.breaker.canaries_from()) breakers_.set(&of, *at);
+  if (of.breaker.clock_fell(now)) mark(of);
+  if (const auto at = of.breaker.canaries_from()) breakers_.set(&of, *at, now);
   if (record.absent_since_unix_ms() == 0) return;
   of.absence_kept_until = now + policy_.absent_alert_after;
-  absences_.set(&of, of.absence_kept_until);
+  absences_.set(&of, of.absence_kept_until, now);
 }
 
 registry::arrival registry::state::add(const v1::RegisterAgent& what) {
@@ -108,7 +109,7 @@ registry::arrival registry::state::add(const v1::RegisterAgent& what) {
   }
   to.keys_valid_for_ms.clear();
   for (const auto& one : what.policies()) to.keys_valid_for_ms.emplace_back(one.call(), one.key_valid_for_ms());
-  if (to.breaker.set_policy(what.breaker(), now)) breaker_changed(to);
+  if (to.breaker.set_policy(what.breaker(), now)) breaker_changed(to, now);
   limits_changed_ = set_limits(to, what, now);
   rebuild(to, now);
   return outcome;

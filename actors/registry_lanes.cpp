@@ -201,13 +201,13 @@ void waiting_room::park_lane(lane& which, core::limit_bucket& bucket, moment now
     where->of = which.in;
   }
   put_at(which, *where);
-  if (const auto at = core::limit_book::opens_at(bucket)) rates_.set(&bucket, *at);
+  if (const auto at = core::limit_book::opens_at(bucket)) rates_.set(&bucket, *at, now);
   if (sent_by == nullptr || sent_by == where.get()) return;
   // The bucket that let this one go has room still, or somebody else has taken it since.
   if (core::limit_book::has_room(*sent_by->bucket, now)) {
     send_scout(*sent_by);
   } else if (const auto at = core::limit_book::opens_at(*sent_by->bucket)) {
-    rates_.set(sent_by->bucket, *at);
+    rates_.set(sent_by->bucket, *at, now);
   }
   tidy(*sent_by);
 }
@@ -261,7 +261,7 @@ void waiting_room::opened(core::limit_bucket& which, moment now) {
   const auto found = parks_.find(&which);
   if (found == parks_.end()) return;
   if (!core::limit_book::has_room(which, now)) {
-    if (const auto at = core::limit_book::opens_at(which)) rates_.set(&which, *at);
+    if (const auto at = core::limit_book::opens_at(which)) rates_.set(&which, *at, now);
     return;
   }
   for (auto& [of, where] : found->second) {

@@ -8,6 +8,7 @@
 // A bucket that has room again lets one lane of each line go and look (its scout), not all: a merchant's limit may hold back the lanes of ten
 // thousand customers. Where the scout is blocked by something else, or is through, the next best follows.
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <list>
@@ -27,10 +28,15 @@ namespace fairlead {
 
 /// Moments at which something has to be looked at, one for each thing. Of those that are due at the same time the one that was set first comes
 /// first: what is done must not hang on where in memory things happen to stand.
+///
+/// Moments are those of a clock that somebody may set. Once it shows less than it has shown before, all are due: none of them says any more how
+/// long to wait, and whoever looks sets those anew that are still needed. Where it falls by less than has passed since the last look nothing is
+/// noticed, and nothing waits longer than that.
 template <class T>
 class alarms {
  public:
-  void set(T* what, moment at) {
+  void set(T* what, moment at, moment now) {
+    looked_ = std::max(looked_, now);
     const auto known = by_what_.find(what);
     if (known != by_what_.end()) {
       if (known->second.first == at) return;
@@ -50,6 +56,8 @@ class alarms {
   std::optional<moment> next() const { return by_time_.empty() ? std::nullopt : std::optional{by_time_.begin()->first.first}; }
   /// The first one that is due, taken off; null: none is.
   T* take_due(moment now) {
+    if (now < looked_) bring_forward(now);
+    looked_ = now;
     if (by_time_.empty() || by_time_.begin()->first.first > now) return nullptr;
     auto* const what = by_time_.begin()->second;
     clear(what);
@@ -57,9 +65,18 @@ class alarms {
   }
 
  private:
+  void bring_forward(moment to) {
+    for (const auto& [place, what] : std::exchange(by_time_, {})) {
+      const std::pair sooner{std::min(place.first, to), place.second};
+      by_what_.find(what)->second = sooner;
+      by_time_.emplace(sooner, what);
+    }
+  }
+
   std::map<std::pair<moment, std::uint64_t>, T*> by_time_;
   std::unordered_map<T*, std::pair<moment, std::uint64_t>> by_what_;
   std::uint64_t next_place_ = 0;
+  moment looked_{};  // the latest that the clock has shown since the last look
 };
 
 /// What is to be undone goes first, then the least order.

@@ -26,13 +26,13 @@ void registry::state::mark(service& of) {
 }
 
 void registry::state::advance(service& of, moment now) {
-  if (of.breaker.advance(now)) breaker_changed(of);
+  if (of.breaker.advance(now)) breaker_changed(of, now);
 }
 
-void registry::state::breaker_changed(service& of) {
+void registry::state::breaker_changed(service& of, moment now) {
   mark(of);
   if (const auto at = of.breaker.canaries_from()) {
-    breakers_.set(&of, *at);
+    breakers_.set(&of, *at, now);
   } else {
     breakers_.clear(&of);
   }
@@ -49,22 +49,30 @@ void registry::state::lose_canary(const instance& at, moment now) {
   }
 }
 
+/// Somebody has to be told that what waits finds nobody, and nobody has been.
+bool registry::state::absence_is_due(const service& of, moment now) const {
+  return of.lines_absent > 0 && of.record.absent_alert() == 0 &&
+         now >= from_unix_ms(of.record.absent_since_unix_ms()) + policy_.absent_alert_after;
+}
+
 void registry::state::check_absence(service& of, moment now) {
   if (of.lines_absent > 0) {
-    if (of.record.absent_since_unix_ms() == 0) {
+    // What lies ahead was written by a clock that has been set back since.
+    if (of.record.absent_since_unix_ms() == 0 || of.record.absent_since_unix_ms() > to_unix_ms(now)) {
       of.record.set_absent_since_unix_ms(to_unix_ms(now));
       mark(of);
     }
     if (of.record.absent_alert() != 0) {
       absences_.clear(&of);
     } else {
-      absences_.set(&of, from_unix_ms(of.record.absent_since_unix_ms()) + policy_.absent_alert_after);
+      absences_.set(&of, from_unix_ms(of.record.absent_since_unix_ms()) + policy_.absent_alert_after, now);
     }
     return;
   }
   if (of.record.absent_since_unix_ms() == 0) return;
+  of.absence_kept_until = std::min(of.absence_kept_until, now + policy_.absent_alert_after);
   if (now < of.absence_kept_until) {
-    absences_.set(&of, of.absence_kept_until);
+    absences_.set(&of, of.absence_kept_until, now);
     return;
   }
   absences_.clear(&of);
@@ -72,13 +80,17 @@ void registry::state::check_absence(service& of, moment now) {
   mark(of);
 }
 
+/// An alarm may come early, after the clock has been set back: what is not due then asks for another.
 void registry::state::wake() {
   const auto now = time_.now();
   room_.wake(now);
-  while (auto* const of = breakers_.take_due(now)) advance(*of, now);
+  while (auto* const of = breakers_.take_due(now)) {
+    advance(*of, now);
+    if (const auto at = of->breaker.canaries_from()) breakers_.set(of, *at, now);
+  }
   while (auto* const needs = retries_.take_due(now)) room_.unblock(*needs);
   while (auto* const of = absences_.take_due(now)) {
-    if (of->lines_absent > 0) {
+    if (absence_is_due(*of, now)) {
       mark(*of);
     } else {
       check_absence(*of, now);
@@ -117,8 +129,7 @@ service_change registry::state::change_of(service& of, moment now) {
     out.resolved.push_back(record.breaker_alert());
     record.set_breaker_alert(0);
   }
-  const auto since = from_unix_ms(record.absent_since_unix_ms());
-  if (of.lines_absent > 0 && record.absent_alert() == 0 && now >= since + policy_.absent_alert_after) {
+  if (absence_is_due(of, now)) {
     auto& draft = out.absent_alert.emplace();
     draft.set_kind(v1::ALERT_KIND_AGENT_ABSENT);
     std::string why;
@@ -206,12 +217,13 @@ std::optional<error> registry::state::move_breaker(const v1::AgentOperateRequest
                  "Drain its instances instead with `fairlead agent drain INSTANCE`, or take `off` out of its breaker's config."};
   }
   out.set_waiting(waiting(of));
+  const auto now = time_.now();
   if (open) {
-    of.breaker.open_by(by_whom(what.who()), what.reason(), time_.now());
+    of.breaker.open_by(by_whom(what.who()), what.reason(), now);
   } else {
-    of.breaker.close_by(by_whom(what.who()), time_.now());
+    of.breaker.close_by(by_whom(what.who()), now);
   }
-  breaker_changed(of);
+  breaker_changed(of, now);
   return std::nullopt;
 }
 

@@ -12,6 +12,11 @@ namespace {
 /// A sick instance gets one attempt in this time.
 constexpr duration trickle = std::chrono::seconds{1};
 
+bool may_trickle(const registry::state::instance& to, moment now) {
+  // Nobody has to wait for more than one trickle: the clock went back, and the instance must not wait until it has caught up.
+  return to.next_trickle <= now || to.next_trickle > now + trickle;
+}
+
 }  // namespace
 
 registry::state::instance* registry::state::choose(const demand& what, moment now, bool canary) {
@@ -27,7 +32,7 @@ registry::state::instance* registry::state::choose(const demand& what, moment no
     if (!one->health.sick()) {
       somebody_is_well = true;
       prefer(one);
-    } else if (one->held == 0 && one->capacity > 0 && one->next_trickle <= now &&
+    } else if (one->held == 0 && one->capacity > 0 && may_trickle(*one, now) &&
                (trickled == nullptr || one->next_trickle < trickled->next_trickle)) {
       trickled = one;
     }
@@ -141,7 +146,7 @@ void registry::state::let_go(holding& what, const core::slot_outcome& outcome, m
       if (needs->blocked_by == blocker::limit && needs->blocked_at == one) room_.unblock(*needs);
   }
   if (of.breaker.ended(what.ticket, outcome, now)) {
-    breaker_changed(of);
+    breaker_changed(of, now);
   } else if (what.ticket.canary && somebody_waits) {
     unblock_all(of);
   }
@@ -193,7 +198,7 @@ bool registry::state::lets_through(waiting_room::line& which, moment now) {
     if (core::limit_book::has_room(*one, now)) continue;
     needs.blocked_by = blocker::limit;
     needs.blocked_at = one;
-    if (const auto at = core::limit_book::opens_at(*one)) retries_.set(&needs, *at);
+    if (const auto at = core::limit_book::opens_at(*one)) retries_.set(&needs, *at, now);
     return false;
   }
   if (choose(needs, now, of.breaker.wants_canary()) != nullptr) {
@@ -203,10 +208,10 @@ bool registry::state::lets_through(waiting_room::line& which, moment now) {
   needs.blocked_by = blocker::capacity;
   std::optional<moment> trickles_at;
   for (const auto* one : needs.instances) {
-    if (!one->health.sick() || one->held > 0 || one->next_trickle <= now) continue;
+    if (!one->health.sick() || one->held > 0 || may_trickle(*one, now)) continue;
     trickles_at = std::min(trickles_at.value_or(one->next_trickle), one->next_trickle);
   }
-  if (trickles_at) retries_.set(&needs, *trickles_at);
+  if (trickles_at) retries_.set(&needs, *trickles_at, now);
   return false;
 }
 

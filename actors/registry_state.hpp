@@ -153,10 +153,11 @@ class registry::state final : public waiting_room::door {
   bool set_limits(service& of, const v1::RegisterAgent& what, moment now);
   void lose_canary(const instance& at, moment now);
   void advance(service& of, moment now);
-  void breaker_changed(service& of);
+  void breaker_changed(service& of, moment now);
   void unblock_all(service& of);
   void mark(service& of);
   void check_absence(service& of, moment now);
+  bool absence_is_due(const service& of, moment now) const;
   service_change change_of(service& of, moment now);
   std::optional<error> drain(const v1::AgentOperateRequest& what, bool on, v1::AgentOperateReply& out);
   std::optional<error> move_breaker(const v1::AgentOperateRequest& what, bool open, v1::AgentOperateReply& out);

@@ -67,7 +67,15 @@ void breaker::store(v1::ServiceRecord& to) const {
   to.set_breaker_by(by_);
 }
 
+bool breaker::clock_fell(moment now) {
+  if (state_ != v1::BREAKER_STATE_OPEN || open_until_ms_ == 0 || now >= since_) return false;
+  open_until_ms_ -= (since_ - now).count();
+  since_ = now;
+  return true;
+}
+
 bool breaker::advance(moment now) {
+  if (clock_fell(now)) return true;
   if (state_ != v1::BREAKER_STATE_OPEN || open_until_ms_ == 0 || to_unix_ms(now) < open_until_ms_) return false;
   come_into(v1::BREAKER_STATE_HALF_OPEN, now);
   return true;

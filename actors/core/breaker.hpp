@@ -36,12 +36,16 @@ class breaker {
   bool set_policy(const v1::BreakerPolicy& policy, moment now);
   bool switched_off() const noexcept { return off_; }
 
-  /// As it was when the process before this one ended. An open one goes on waiting; a half-open one begins with its canaries anew.
+  /// As it was when the process before this one ended. An open one goes on waiting; a half-open one begins with its canaries anew. The clock may
+  /// have been set back in between: see `clock_fell`.
   void restore(const v1::ServiceRecord& from);
   void store(v1::ServiceRecord& to) const;
 
   /// Time has passed: an open one may be due for canaries.
   bool advance(moment now);
+  /// The clock shows less than when it opened: it then stays open from now on for as long as was meant, not until the clock has caught up. True:
+  /// that has changed when canaries are due. `advance` does it too.
+  bool clock_fell(moment now);
   /// When `advance` will change something.
   std::optional<moment> canaries_from() const;
 

@@ -122,6 +122,19 @@ TEST_F(scheduler_breaker_test, sends_one_canary_at_a_time_and_closes_after_good_
   EXPECT_TRUE(unresolved().empty());
 }
 
+TEST_F(scheduler_breaker_test, sends_its_canary_soon_though_the_clock_has_been_set_back_by_an_hour) {
+  break_service();
+  let_backoffs_end();
+  const auto before = out.performs.size();
+  offer_at(-3'600'000);
+  EXPECT_EQ(services()[0].open_until_unix_ms(), time.now_ms + 10'000);
+  EXPECT_EQ(unresolved().size(), 1u) << "said once";
+  offer_at(9'999);
+  EXPECT_EQ(out.performs.size(), before);
+  offer_at(1);
+  EXPECT_EQ(out.performs.size(), before + 1);
+}
+
 TEST_F(scheduler_breaker_test, opens_again_and_longer_when_the_canary_fails) {
   break_service();
   let_backoffs_end();

@@ -107,6 +107,43 @@ TEST_F(breaker_test, survives_a_clock_that_goes_back) {
   EXPECT_EQ(it.window(now).tries, 1u) << "after a leap the old counts mean nothing";
 }
 
+TEST_F(breaker_test, stays_open_for_as_long_as_was_meant_when_the_clock_is_set_back) {
+  policy();
+  fail_until_open();
+  pass(4'000);
+  EXPECT_FALSE(it.clock_fell(now));
+  pass(-3'600'000);
+  EXPECT_TRUE(it.advance(now)) << "has to become durable";
+  EXPECT_EQ(it.state(), open);
+  EXPECT_EQ(it.canaries_from(), now + duration{10'000});
+  EXPECT_FALSE(it.advance(now)) << "once";
+  EXPECT_EQ(it.reason(), "20 of 20 tries failed within 30s");
+  pass(9'999);
+  EXPECT_FALSE(it.advance(now));
+  pass(1);
+  EXPECT_TRUE(it.advance(now));
+  EXPECT_EQ(it.state(), half_open);
+}
+
+TEST_F(breaker_test, keeps_the_moment_of_its_canaries_when_the_clock_is_set_back_to_after_it_opened) {
+  policy();
+  fail_until_open();
+  const auto meant = it.canaries_from();
+  pass(9'000);
+  pass(-9'000);
+  EXPECT_FALSE(it.advance(now));
+  EXPECT_EQ(it.canaries_from(), meant);
+}
+
+TEST_F(breaker_test, waits_for_an_operator_however_the_clock_is_set) {
+  policy();
+  it.open_by("mara", "", now);
+  pass(-3'600'000);
+  EXPECT_FALSE(it.clock_fell(now));
+  EXPECT_FALSE(it.advance(now));
+  EXPECT_EQ(it.canaries_from(), std::nullopt);
+}
+
 TEST_F(breaker_test, opens_for_slow_tries_only_where_slow_is_defined) {
   policy([](auto& p) { p.set_slow_ms(100); });
   end_many(20, slot_end::succeeded, 100);
