@@ -215,9 +215,6 @@ class agent_shell final : public agent_outbox {
 
   // ---- reminders ----
 
-  // What is on its way is counted by a clock that nobody sets.
-  moment mailbox_time() const { return moment{std::chrono::duration_cast<duration>(self_->clock().now().time_since_epoch())}; }
-
   /// Sends what the shards have to be told now, and sees to it that this is looked at again in time.
   void keep_in_touch() {
     const auto here = now();
@@ -240,7 +237,7 @@ class agent_shell final : public agent_outbox {
     if (setup_.links) next = next ? std::min(*next, *watched_at_ + watch_every) : *watched_at_ + watch_every;
     if (!next) return;
     const auto wait = std::max(*next - here, duration{1});
-    if (beacons_.wants(mailbox_time() + wait)) self_->delayed_send(self_, wait, beacon_atom_v);
+    if (beacons_.wants(mailbox_time(*self_) + wait)) self_->delayed_send(self_, wait, beacon_atom_v);
   }
 
   void after_message() {
@@ -249,7 +246,7 @@ class agent_shell final : public agent_outbox {
     if (!next) return;
     auto wait = std::max(*next - now(), duration{0});
     if (host_.holds_any()) wait = std::min(wait, longest_rest);
-    if (reminders_.wants(mailbox_time() + wait)) self_->delayed_send(self_, wait, expire_atom_v);
+    if (reminders_.wants(mailbox_time(*self_) + wait)) self_->delayed_send(self_, wait, expire_atom_v);
   }
 
   self_pointer self_;

@@ -35,7 +35,8 @@ class cron_shell final : public cron_outbox {
   void due(due_jobs what) override { self_->send(setup_.scheduler, std::move(what)); }
 
   void arm(moment next) {
-    if (reminders_.wants(next)) self_->delayed_send(self_, std::max(next - setup_.time->now(), duration{0}), scan_atom_v);
+    const auto wait = std::clamp(next - setup_.time->now(), duration{0}, longest_wall_wait);
+    if (reminders_.wants(mailbox_time(*self_) + wait)) self_->delayed_send(self_, wait, scan_atom_v);
   }
 
   self_pointer self_;

@@ -12,6 +12,12 @@ namespace fairlead {
 /// Else a reminder for a clock that had fallen back by an hour would come an hour late, and would be taken for one that is on its way.
 inline constexpr duration longest_wall_wait{1'000};
 
+/// By the clock that delayed messages go by, which nobody sets.
+template <class Actor>
+moment mailbox_time(Actor& self) {
+  return moment{std::chrono::duration_cast<duration>(self.clock().now().time_since_epoch())};
+}
+
 class reminders {
  public:
   /// Whether one for `when` has to be sent; it then counts as sent. One that comes before `when` will look again.

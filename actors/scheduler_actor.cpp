@@ -206,11 +206,9 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
     if (scheduler_.wants_flush() && !std::exchange(flush_armed_, true)) self_->send(self_, flush_atom_v);
     if (const auto next = scheduler_.next_offer()) {
       const auto wait = std::clamp(*next - setup_.time->now(), duration{0}, longest_wall_wait);
-      if (offers_.wants(mailbox_time() + wait)) self_->delayed_send(self_, wait, offer_atom_v);
+      if (offers_.wants(mailbox_time(*self_) + wait)) self_->delayed_send(self_, wait, offer_atom_v);
     }
   }
-
-  moment mailbox_time() const { return moment{std::chrono::duration_cast<duration>(self_->clock().now().time_since_epoch())}; }
 
   void answer_drains() {
     if (drains_.empty() || !scheduler_.settled() || !idle_here()) return;

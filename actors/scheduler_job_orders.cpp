@@ -14,9 +14,9 @@ namespace fairlead {
 
 namespace {
 
-constexpr std::size_t rewind_chunk = 1000;                // jobs looked at by one request that names none
-constexpr std::uint64_t most_launches_a_request = 1000;   // of backfills: nobody else has a turn meanwhile
-constexpr std::uint64_t most_jobs_looked_through = 5000;  // for the latest of their marks, when one of them goes back
+constexpr std::size_t rewind_chunk = 1000;               // jobs looked at by one request that names none
+constexpr std::uint64_t most_launches_a_request = 1000;  // of backfills: nobody else has a turn meanwhile
+constexpr std::uint64_t most_skips_a_request = 10'000;   // each is a single row
 
 error invalid(std::string sentence, std::string remedy = {}) {
   return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
@@ -140,12 +140,15 @@ void scheduler::operate_jobs(const v1::JobOperateRequest& what, std::uint64_t ti
   } else if (what.names().empty() && action.verb() == v1::JOB_VERB_REWIND) {
     rewind_all(what.after(), action, reply);
   } else {
+    const auto skips = action.verb() == v1::JOB_VERB_SKIP;
     std::uint64_t launches = 0;
     for (const auto& name : what.names()) {
       auto& result = *reply.add_results();
-      if (launches >= most_launches_a_request) {
+      if (launches >= (skips ? most_skips_a_request : most_launches_a_request)) {
         result.set_name(core::clean_text(name, 128));
-        *result.mutable_error() = error{v1::ERROR_CODE_OVERLOADED, "the request has filled " + std::to_string(launches) + " times already",
+        *result.mutable_error() = error{v1::ERROR_CODE_OVERLOADED,
+                                        skips ? "the request has skipped " + std::to_string(launches) + " launches already"
+                                              : "the request has filled " + std::to_string(launches) + " times already",
                                         "ask for job " + result.name() + " in another request"}
                                       .to_proto();
         continue;
@@ -175,7 +178,20 @@ const char* done_word(v1::JobVerb verb) {
     case v1::JOB_VERB_RUN: return "run";
     case v1::JOB_VERB_BACKFILL: return "backfilled";
     case v1::JOB_VERB_REWIND: return "rewound";
+    case v1::JOB_VERB_SKIP: return "freed of its launches that waited";
     default: return "left as it is";
+  }
+}
+
+/// False: all was so already, as for a run that is asked for again. Whether the record is written does not say it of every verb: what is due in it
+/// may be moved on the way.
+bool has_done(const v1::JobAction& action, bool was_paused, const core::job_decision& made) {
+  switch (action.verb()) {
+    case v1::JOB_VERB_PAUSE: return !was_paused;
+    case v1::JOB_VERB_RESUME: return was_paused;
+    case v1::JOB_VERB_BACKFILL:
+    case v1::JOB_VERB_SKIP: return made.answer.launches() != 0;
+    default: return made.changed;
   }
 }
 
@@ -210,6 +226,8 @@ v1::JobOperateResult scheduler::operate_job(const std::string& name, const v1::J
     out.set_sentence("deleted");
     return out;
   }
+  // What was found may be gone after the decision.
+  const bool was_paused = (*found)->record.paused();
   const auto made = decide_job(name, core::job_operated{action});
   if (!made) return refused({v1::ERROR_CODE_INTERNAL, "an internal error came up while deciding about job " + name, "see the node's log"});
   if (made->refused) {
@@ -219,7 +237,7 @@ v1::JobOperateResult scheduler::operate_job(const std::string& name, const v1::J
   }
   auto answer = made->answer;
   answer.set_name(name);
-  note_operated(name, action);
+  if (has_done(action, was_paused, *made)) note_operated(name, action);
   return answer;
 }
 
@@ -275,18 +293,16 @@ void scheduler::rewind_all(const std::string& after, const v1::JobAction& action
     return;
   }
   // Some may have been refused: their marks stay ahead.
-  if (shard_.jobs() <= most_jobs_looked_through)
-    find_latest_mark();
-  else  // All have been looked at, and whoever is decided about from now on has a mark that the clock has reached.
-    shard_.set_latest_mark_unix_ms(std::min(shard_.latest_mark_unix_ms(), now_ms));
+  find_latest_mark();
   watch_clock();
 }
 
 void scheduler::find_latest_mark() {
-  if (shard_.jobs() > most_jobs_looked_through) return;
   std::int64_t latest_ms = 0;
   const auto scanned = store::for_each_job(committed(), {}, [&](const v1::JobRecord& record) {
-    if (jobs_.entries().count(record.spec().name()) == 0) latest_ms = std::max(latest_ms, record.mark_unix_ms());
+    // What a decision that threw has left in memory is nobody's mark.
+    const auto newer = jobs_.entries().find(record.spec().name());
+    if (newer == jobs_.entries().end() || newer->second->crashed) latest_ms = std::max(latest_ms, record.mark_unix_ms());
     return true;
   });
   if (!scanned.ok()) {
@@ -294,7 +310,7 @@ void scheduler::find_latest_mark() {
     return;
   }
   for (const auto& [name, job] : jobs_.entries())
-    if (job->there) latest_ms = std::max(latest_ms, job->record.mark_unix_ms());
+    if (job->there && !job->crashed) latest_ms = std::max(latest_ms, job->record.mark_unix_ms());
   shard_.set_latest_mark_unix_ms(latest_ms);
 }
 

@@ -161,16 +161,20 @@ void add_job_add(CLI::App& group, cli_context& context) {
       ->type_name("DURATION");
   command->add_option("--jitter", o.jitter, "Launches start up to this much after their times")->type_name("DURATION");
   command->add_option("--deadline", o.deadline, "Its tasks time out this long after their times")->type_name("DURATION");
-  command->add_option("--priority", o.priority, "Higher goes first (default 0)")->type_name("N");
+  command->add_option("--priority", o.priority, "Higher goes first (default 0)")
+      ->type_name("N")
+      ->check(CLI::Range(-core::max_job_priority, core::max_job_priority));
   command->add_option("--label", o.labels, "A label of its tasks (repeatable)")->type_name("KEY=VALUE")->allow_extra_args(false);
   command->add_option("--need", o.needs, "Free slots that a launch waits for (repeatable)")
       ->type_name("AGENT=SLOTS")
       ->allow_extra_args(false);
-  command->add_option("--max-in-flight", o.max_in_flight, "Tasks of it at a time")->type_name("N")->check(CLI::Range(1U, 1'000'000U));
+  command->add_option("--max-in-flight", o.max_in_flight, "Tasks of it at a time")
+      ->type_name("N")
+      ->check(CLI::Range(1, core::max_open_launches));
   command->add_option("--alert-after", o.alert_after, "Failed launches in a row that raise an alert; 0: never (default 1)")->type_name("N");
   command->add_option("--keep", o.keep, "Launches that are remembered (default 1000)")
       ->type_name("N")
-      ->check(CLI::Range(1U, 1'000'000'000U));
+      ->check(CLI::Range(std::int64_t{1}, core::max_keep_launches));
   command->add_option("--notes", o.notes, "What others should know")->type_name("TEXT");
   command->add_flag("--paused", o.paused, "It is not launched until it is resumed");
   add_operator_option(*command, *by);

@@ -54,7 +54,8 @@ void write_spec(json_writer& out, const v1::JobSpec& job) {
   out.key("within_ms")
       .number(job.catch_up_window_ms() == 0 ? core::default_catch_up_window_ms : std::int64_t{job.catch_up_window_ms()})
       .end_object();
-  write_duration_or_null(out, "start_window_ms", job.has_start_window_ms(), job.start_window_ms());
+  const auto window = core::start_window_of(job);
+  write_duration_or_null(out, "start_window_ms", window.has_value(), window.value_or(0));
   out.key("jitter_ms").number(std::int64_t{job.jitter_ms()});
   write_duration_or_null(out, "deadline_ms", job.deadline_ms() != 0, job.deadline_ms());
   out.key("priority").number(std::int32_t{job.priority()});
@@ -104,7 +105,8 @@ std::string job_list_json(const v1::JobListReply& reply) {
     auto last = job.last();
     last.set_job(job.name());
     write_launch(out, last);
-    out.key("started").number(std::uint32_t{job.started()}).key("waiting").number(std::uint32_t{job.waiting()});
+    out.key("started").number(std::uint32_t{job.started()}).key("parked").number(std::uint32_t{job.parked()});
+    out.key("waiting").number(std::uint32_t{job.waiting()});
     out.key("launched").number(std::uint64_t{job.launched()}).key("skipped").number(std::uint64_t{job.skipped()});
     out.key("bad_in_a_row").number(std::uint32_t{job.bad_in_a_row()}).key("priority").number(std::int32_t{job.priority()});
     write_labels(out, job.labels());

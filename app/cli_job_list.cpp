@@ -121,7 +121,7 @@ void add_job_list(CLI::App& group, cli_context& context) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command->add_flag("--paused", options->paused, "Only paused ones");
-  command->add_flag("--failing", options->failing, "Only those whose latest launch failed or could not start");
+  command->add_flag("--failing", options->failing, "Only those whose latest launch failed or could not start, or that have a parked one");
   command->add_option("--limit", options->limit, "How many to list at most")
       ->type_name("N")
       ->check(CLI::Range(1U, longest_list))

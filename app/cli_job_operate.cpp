@@ -189,8 +189,10 @@ std::string operated_json(const std::vector<v1::JobOperateResult>& results) {
 }
 
 void add_job_verbs(CLI::App& group, cli_context& context) {
-  add_verb(group, context, "pause", "Launch nothing more by schedule until it is resumed: its times are skipped", v1::JOB_VERB_PAUSE);
-  add_verb(group, context, "resume", "Launch paused jobs again, from their next times on", v1::JOB_VERB_RESUME);
+  add_verb(group, context, "pause", "Launch nothing more until it is resumed: its times are skipped, and launches that wait are held",
+           v1::JOB_VERB_PAUSE);
+  add_verb(group, context, "resume", "Launch paused jobs again: what was held, and from their next times on", v1::JOB_VERB_RESUME);
+  add_verb(group, context, "skip", "Skip all launches of jobs that wait; tasks that run go on", v1::JOB_VERB_SKIP);
   add_verb(group, context, "run", "Launch a job once, now, paused or not", v1::JOB_VERB_RUN);
   add_verb(group, context, "backfill", "Launch a job for the times of a stretch that have no launch", v1::JOB_VERB_BACKFILL);
   add_verb(group, context, "delete", "Delete jobs and what is remembered of their launches; tasks that run go on", v1::JOB_VERB_DELETE);

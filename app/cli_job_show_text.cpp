@@ -7,6 +7,7 @@
 #include "actors/time_zones.hpp"
 #include "app/cli_job_text.hpp"
 #include "app/cli_words.hpp"
+#include "app/job_stretch.hpp"
 #include "app/job_words.hpp"
 #include "messages/time.hpp"
 
@@ -21,6 +22,24 @@ class lines {
   void add(const char* name, const std::string& text) {
     const std::string title = name;
     out_ += title + std::string(title.size() < 11 ? 12 - title.size() : 1, ' ') + text + "\n";
+  }
+  /// Text of several lines: they stand below each other.
+  void add_prose(const char* name, std::string_view text) {
+    const auto end = text.find_last_not_of("\r\n");
+    text = text.substr(0, end == std::string_view::npos ? 0 : end + 1);
+    bool first = true;
+    while (first || !text.empty()) {
+      const auto stop = text.find('\n');
+      auto line = std::string{text.substr(0, stop)};
+      text.remove_prefix(stop == std::string_view::npos ? text.size() : stop + 1);
+      if (!line.empty() && line.back() == '\r') line.pop_back();
+      std::replace(line.begin(), line.end(), '\t', ' ');
+      if (first)
+        add(name, printable(line));
+      else
+        out_ += (line.empty() ? "" : std::string(12, ' ') + printable(line)) + "\n";
+      first = false;
+    }
   }
   const std::string& text() const { return out_; }
 
@@ -54,7 +73,8 @@ std::string catch_up_of(const v1::JobSpec& job) {
 std::string timing_of(const v1::JobSpec& job) {
   std::string out;
   const auto add = [&](const std::string& more) { out += (out.empty() ? "" : ", ") + more; };
-  if (job.has_start_window_ms()) add("start window " + format_duration(job.start_window_ms()));
+  // Without one of its own, that of jobs with needs counts all the same.
+  if (const auto window = core::start_window_of(job)) add("start window " + format_duration(*window));
   if (job.jitter_ms() != 0) add("jitter " + format_duration(job.jitter_ms()));
   if (job.deadline_ms() != 0) add("deadline " + format_duration(job.deadline_ms()));
   if (job.priority() != 0) add("priority " + std::to_string(job.priority()));
@@ -118,19 +138,18 @@ const v1::OpenLaunch* in_the_way(const v1::JobRecord& job, const parked_launches
   return found == job.open().end() ? nullptr : &*found;
 }
 
-/// Skips that a person may want to have launched after all.
-bool mendable(v1::SkipReason reason) {
-  return reason != v1::SKIP_REASON_PAUSED && reason != v1::SKIP_REASON_SUPERSEDED && reason != v1::SKIP_REASON_CANCELLED &&
-         reason != v1::SKIP_REASON_REPLACED && reason != v1::SKIP_REASON_UNSPECIFIED;
-}
-
 }  // namespace
 
 std::vector<remedy> job_remedies(const v1::JobShowReply& reply, std::int64_t now_unix_ms, const parked_launches& parked) {
   const auto& job = reply.job();
   const auto& name = job.spec().name();
   std::vector<remedy> out;
-  if (job.paused()) out.push_back({"fairlead job resume " + name, "launches it again, from its next time on"});
+  if (job.paused()) {
+    const auto held = waits_for(job, v1::LAUNCH_WAIT_PAUSE);
+    out.push_back({"fairlead job resume " + name,
+                   held ? "launches what it holds, and from its next time on again" : "launches it again, from its next time on"});
+    if (held) out.push_back({"fairlead job skip " + name, "drops all of its launches that wait"});
+  }
   if (job.mark_unix_ms() > now_unix_ms + 1'000)
     out.push_back(
         {"fairlead job rewind " + name, "moves its mark from " + time_text(job.mark_unix_ms()) + " back to now, if the clock is right"});
@@ -158,16 +177,10 @@ std::vector<remedy> job_remedies(const v1::JobShowReply& reply, std::int64_t now
       out.push_back({"fairlead task show " + core::launch_id(name, failed->nominal_unix_ms()), "shows why the latest one was undone"});
     out.push_back({"fairlead job run " + name, "launches it once, now"});
   }
-  std::int64_t from = 0;
-  std::int64_t to = 0;
-  for (const auto& one : reply.latest()) {
-    if (one.state() != v1::LAUNCH_STATE_SKIPPED || !mendable(one.skip())) continue;
-    from = one.nominal_unix_ms();
-    to = std::max<std::int64_t>({to, one.nominal_unix_ms(), one.last_nominal_unix_ms()});
-  }
-  if (from != 0)
+  if (const auto skipped = stretch_to_backfill(reply, now_unix_ms))
     out.push_back(
-        {"fairlead job backfill " + name + " --from " + format_utc(from) + " --to " + format_utc(to), "launches what was skipped"});
+        {"fairlead job backfill " + name + " --from " + format_utc(skipped->from_unix_ms) + " --to " + format_utc(skipped->to_unix_ms),
+         skipped->whole ? "launches what was skipped" : "launches the latest of what was skipped, as many as may be at a time"});
   return out;
 }
 
@@ -190,7 +203,7 @@ std::string job_show_text(const v1::JobShowReply& reply, std::int64_t now_unix_m
   out.add("decided", "until " + time_text(job.mark_unix_ms()));
   if (job.alert() != 0) out.add("alert", std::to_string(job.alert()) + ", see fairlead alert show " + std::to_string(job.alert()));
   if (!spec.input().empty()) out.add("input", printable(shortened(spec.input(), 200)));
-  if (!spec.notes().empty()) out.add("notes", printable(spec.notes()));
+  if (!spec.notes().empty()) out.add_prose("notes", spec.notes());
   auto text = out.text() + open_of(job, parked) + coming_of(reply) + latest_of(reply, parked);
   const auto helps = job_remedies(reply, now_unix_ms, parked);
   if (helps.empty()) return text;

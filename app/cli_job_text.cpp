@@ -13,7 +13,12 @@ namespace {
 
 std::string state_text(const v1::JobSummary& job) {
   std::string out = job.paused() ? "paused" : "";
-  if (job.bad_in_a_row() != 0) out += (out.empty() ? "failing (" : ", failing (") + std::to_string(job.bad_in_a_row()) + ")";
+  const auto add = [&out](const char* word, std::uint32_t count) {
+    if (count != 0) out += (out.empty() ? "" : ", ") + std::string{word} + " (" + std::to_string(count) + ")";
+  };
+  add("failing", job.bad_in_a_row());
+  // It waits for an operator, and with most overlap policies all later launches do so too.
+  add("parked", job.parked());
   return out.empty() ? "-" : out;
 }
 
@@ -65,6 +70,7 @@ std::string wait_text(const v1::JobSpec& job, const v1::OpenLaunch& launch) {
       break;
     case v1::LAUNCH_WAIT_ROOM: out = "room: cron.in_flight, cron.starts_per_second, or the store"; break;
     case v1::LAUNCH_WAIT_AGENTS: out = "free slots: " + needs_text(job.needs()); break;
+    case v1::LAUNCH_WAIT_PAUSE: out = "the job to be resumed"; break;
     default: out = "nothing that is known here"; break;
   }
   if (launch.start_by_unix_ms() != 0) out += "; skipped if that has not come by " + time_text(launch.start_by_unix_ms());

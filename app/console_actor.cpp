@@ -71,7 +71,7 @@ class console_state {
       }
       if (out.watch && !where_.endless && out.watch->times == 0) {
         out.code = fail({v1::ERROR_CODE_INVALID_ARGUMENT, "Nobody could end this watch: standard input is no terminal",
-                         "Say how often it looks with --times N"});
+                         "Say how often it looks, in front of the command: watch --times N COMMAND"});
         out.watch.reset();
       }
     }

@@ -207,7 +207,7 @@ std::string console_parser::overview() const {
   add_alias({"retry", "skip", "settle", "undo", "cancel", "pause", "resume", "ack"});
   table.add({"agent drain | resume", "Drain an agent's instance, or give it work again"});
   table.add({"agent breaker open | close", "The circuit breaker of an agent's service"});
-  table.add({"job pause | resume | run", "Launch a job no more, again, or once now; also backfill, rewind, delete"});
+  table.add({"job pause | resume | run", "Launch a job no more, again, or once now; also backfill, skip, rewind, delete"});
   for (const auto* name : {"brake", "node", "log"}) add(name);
   end_section("Act");
   for (const auto* name : {"watch", "help", "quit"}) add(name);

@@ -25,6 +25,20 @@ struct placed_word {
   std::size_t at = 0;  // in the line
 };
 
+/// What a field of a job takes and one of a crontab does not is nothing to offer.
+std::string without_signs_of_jobs(std::string sentence) {
+  // The later ones are parts of the earlier ones.
+  constexpr std::array<std::array<std::string_view, 2>, 6> known{{{", `L`, `*` or `?`", " or `*`"},
+                                                                  {", `*` or `?`", " or `*`"},
+                                                                  {"expected `-`, `/`, ", "expected `-`, "},
+                                                                  {"`W`, `-`, ", ""},
+                                                                  {"`W`, ", ""},
+                                                                  {"`#`, `L`, ", ""}}};
+  for (const auto& [what, instead] : known)
+    if (const auto at = sentence.find(what); at != std::string::npos) sentence.replace(at, what.size(), instead);
+  return sentence;
+}
+
 class crontab_reader {
  public:
   crontab_reader(const std::string& file, const crontab_options& options) : file_{file}, options_{options}, zone_{options.default_zone} {}
@@ -243,14 +257,20 @@ class crontab_reader {
     return at;
   }
 
+  static const char* remedy_for(char sign) {
+    if (sign == '/') return "put a range or `*` before the step";
+    if (sign == '~')
+      return "in a job `?` is such a value, spread by the job's name, and `?(0-5)` one of a range: add this one with `fairlead job add`";
+    return "jobs know more than crontabs: add this one with `fairlead job add`";
+  }
+
   bool check_fields(const std::array<placed_word, 5>& fields, const std::string& schedule) {
     for (std::size_t field = 0; field < fields.size(); ++field) {
       const auto beyond = beyond_cron(fields[field].text);
       if (!beyond) continue;
       refuse(fields[field].at + *beyond,
              "cron does not know " + quote(fields[field].text.substr(*beyond)) + " in the " + field_names[field],
-             fields[field].text[*beyond] == '/' ? "put a range or `*` before the step"
-                                                : "jobs know more than crontabs: add this one with `fairlead job add`");
+             remedy_for(fields[field].text[*beyond]));
       return false;
     }
     const auto parsed = core::cron_expression::parse(schedule, "");
@@ -259,7 +279,7 @@ class crontab_reader {
       auto offset = bad->position - 1;
       std::size_t field = 0;
       while (field + 1 < fields.size() && offset > fields[field].text.size()) offset -= fields[field++].text.size() + 1;
-      refuse(fields[field].at + std::min(offset, fields[field].text.size()), bad->sentence);
+      refuse(fields[field].at + std::min(offset, fields[field].text.size()), without_signs_of_jobs(bad->sentence));
       return false;
     }
     if (core::ever_matches(std::get<core::cron_expression>(parsed))) return true;

@@ -153,9 +153,10 @@ crontab_jobs import_jobs(const std::string& file, const std::vector<crontab_entr
   const bool fits = std::all_of(options.prefix.begin(), options.prefix.end(), [](char c) {
     return is_letter(c) || is_digit(c) || std::string_view{"._:/-"}.find(c) != std::string_view::npos;
   });
-  if (!fits || options.prefix.size() > most_prefix_bytes) {
-    out.problems.push_back(
-        {file, 0, 0, "", quote(options.prefix) + " cannot begin the name of a job", "use at most 64 letters, digits and . _ : / -"});
+  const bool begins = options.prefix.empty() || options.prefix.front() != '-';  // no name of a job does
+  if (!fits || !begins || options.prefix.size() > most_prefix_bytes) {
+    out.problems.push_back({file, 0, 0, "", quote(options.prefix) + " cannot begin the name of a job",
+                            "use at most 64 letters, digits and . _ : / -, and no - at the beginning"});
     return out;
   }
   std::map<std::string, int> used;

@@ -18,8 +18,7 @@ namespace fairlead::app {
 
 namespace {
 
-constexpr std::int64_t longest_ms = 10LL * 366 * 86'400'000;
-constexpr std::int64_t most_number = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t most_alert_after = std::numeric_limits<std::int32_t>::max();
 
 /// One document: a job.
 class reader {
@@ -92,11 +91,11 @@ class reader {
     if (const auto node = found(section, "catch_up")) read_catch_up(*node, section);
     // Zero is a window: whatever cannot start at once is skipped.
     if (const auto node = found(section, "start_window"))
-      if (const auto ms = node->duration_ms(0, longest_ms)) job_.set_start_window_ms(*ms);
+      if (const auto ms = node->duration_ms(0, core::max_job_window_ms)) job_.set_start_window_ms(*ms);
     if (const auto node = found(section, "jitter"))
-      if (const auto ms = node->duration_ms(0, longest_ms)) job_.set_jitter_ms(*ms);
+      if (const auto ms = node->duration_ms(0, core::max_job_jitter_ms)) job_.set_jitter_ms(*ms);
     if (const auto node = found(section, "deadline"))
-      if (const auto ms = node->duration_ms(1, longest_ms)) job_.set_deadline_ms(*ms);
+      if (const auto ms = node->duration_ms(1, core::max_job_window_ms)) job_.set_deadline_ms(*ms);
     if (const auto node = found(section, "paused"))
       if (const auto value = node->boolean()) job_.set_paused(*value);
     if (const auto node = found(section, "notes"))
@@ -112,23 +111,24 @@ class reader {
     yaml_section inner{node};
     if (found(inner, "policy") && inner.word("policy", value, catch_up_words())) job_.set_catch_up(value);
     if (const auto within = found(inner, "within"))
-      if (const auto ms = within->duration_ms(1, longest_ms)) job_.set_catch_up_window_ms(*ms);
+      if (const auto ms = within->duration_ms(1, core::max_job_window_ms)) job_.set_catch_up_window_ms(*ms);
     inner.finish();
   }
 
   void read_limits(yaml_section& section) {
     if (const auto node = found(section, "priority"))
-      if (const auto value = node->integer(-most_number, most_number)) job_.set_priority(static_cast<std::int32_t>(*value));
+      if (const auto value = node->integer(-core::max_job_priority, core::max_job_priority))
+        job_.set_priority(static_cast<std::int32_t>(*value));
     if (const auto node = found(section, "labels"))
       for (auto& label : read_labels(*node)) *job_.add_labels() = std::move(label);
     if (const auto node = found(section, "needs"))
       for (const auto& item : node->items()) read_need(item, *job_.add_needs());
     if (const auto node = found(section, "max_in_flight"))
-      if (const auto value = node->integer(1, most_number)) job_.set_max_in_flight(static_cast<std::uint32_t>(*value));
+      if (const auto value = node->integer(1, core::max_open_launches)) job_.set_max_in_flight(static_cast<std::uint32_t>(*value));
     if (const auto node = found(section, "keep_launches"))
-      if (const auto value = node->integer(1, most_number)) job_.set_keep_launches(static_cast<std::uint32_t>(*value));
+      if (const auto value = node->integer(1, core::max_keep_launches)) job_.set_keep_launches(static_cast<std::uint32_t>(*value));
     if (const auto node = found(section, "alert_after"))
-      if (const auto value = node->integer(0, most_number)) job_.set_alert_after(static_cast<std::uint32_t>(*value));
+      if (const auto value = node->integer(0, most_alert_after)) job_.set_alert_after(static_cast<std::uint32_t>(*value));
   }
 
   void read_need(const yaml_node& node, v1::AgentNeed& need) {
@@ -140,7 +140,7 @@ class reader {
       if (const auto text = agent->text()) need.set_agent(*text);
     }
     if (const auto slots = found(section, "slots"))
-      if (const auto value = slots->integer(1, most_number)) need.set_slots(static_cast<std::uint32_t>(*value));
+      if (const auto value = slots->integer(1, core::max_needed_slots)) need.set_slots(static_cast<std::uint32_t>(*value));
     if (const auto labels = found(section, "labels"))
       for (auto& label : read_labels(*labels)) *need.add_labels() = std::move(label);
     section.finish();
@@ -253,7 +253,18 @@ void hint_at_quotes(const part& of, std::vector<problem>& problems) {
 }  // namespace
 
 std::string zone_remedy(const std::string& unknown) {
-  const auto close = core::nearest(unknown, time_zones::names());
+  const auto lower = [](std::string text) {
+    for (auto& c : text)
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return text;
+  };
+  const auto names = time_zones::names();
+  std::vector<std::string> lowered;
+  for (const auto& name : names) lowered.push_back(lower(name));
+  const auto wanted = lower(unknown);
+  auto found = std::find(lowered.begin(), lowered.end(), wanted);
+  if (found == lowered.end()) found = std::find(lowered.begin(), lowered.end(), core::nearest(wanted, lowered));
+  const auto close = found == lowered.end() ? std::string{} : names[static_cast<std::size_t>(found - lowered.begin())];
   return close.empty() ? "names are those of the system's zone database, such as Europe/Berlin; UTC is the default"
                        : "did you mean " + close + "?";
 }

@@ -83,6 +83,7 @@ const char* wait_word(v1::LaunchWait what) {
     case v1::LAUNCH_WAIT_OVERLAP: return "overlap";
     case v1::LAUNCH_WAIT_ROOM: return "room";
     case v1::LAUNCH_WAIT_AGENTS: return "agents";
+    case v1::LAUNCH_WAIT_PAUSE: return "pause";
     default: return "unknown";
   }
 }

@@ -122,6 +122,8 @@ void job_check::check_wake_up(std::string_view key, const v1::JobRecord& job) {
     needs(launch.start_by_unix_ms(), "the end of the start window of " + which);
     if (launch.waits_for() == v1::LAUNCH_WAIT_OVERLAP && job.open_size() == 1)
       all_.add(table::job, key, which + " waits for an earlier one, and none is open");
+    if (launch.waits_for() == v1::LAUNCH_WAIT_PAUSE && !job.paused())
+      all_.add(table::job, key, which + " waits until the job is resumed, and it is not paused");
   }
 }
 

@@ -151,7 +151,11 @@ job_decision decide(v1::JobRecord& record, const job_event& what, const job_cont
 // ---- the machine ----
 
 job_machine::job_machine(v1::JobRecord& record, const job_context& ctx)
-    : record_(record), ctx_(ctx), now_ms_(to_unix_ms(ctx.now)), table_(time_table::of(record.spec(), *ctx.zones)) {}
+    : record_(record),
+      ctx_(ctx),
+      now_ms_(to_unix_ms(ctx.now)),
+      table_(time_table::of(record.spec(), *ctx.zones)),
+      decided_until_ms_(record.decided_until_unix_ms()) {}
 
 bool job_machine::fail(const error& why) {
   if (!out_.fatal) out_.fatal = why;

@@ -159,6 +159,9 @@ v1::AlertRecord failing_alert(const v1::JobSpec& spec, const std::string& senten
 /// `job@2026-03-29T01:00:00Z`; with milliseconds where there are some.
 std::string launch_id(std::string_view job, std::int64_t nominal_unix_ms);
 
+/// How long after its time, or after it was found to be missing, a launch may start. Nothing: whenever it can.
+std::optional<std::int64_t> start_window_of(const v1::JobSpec& spec);
+
 /// Unspecified is vixie.
 dst_policy dst_of(v1::DstPolicy policy);
 

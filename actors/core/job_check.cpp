@@ -1,7 +1,9 @@
 #include "actors/core/job_check.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "actors/core/cron_expression.hpp"
 #include "actors/core/cron_next.hpp"
@@ -34,6 +36,8 @@ class job_checker {
     if (!valid_job_name(spec_.name())) {
       add("job", spec_.name().empty() ? "the job has no name" : shown(spec_.name()) + " is not a name for a job",
           "a name has 1 to 128 of A-Z a-z 0-9 . _ : / -");
+    } else if (spec_.name().front() == '-') {
+      add("job", shown(spec_.name()) + " begins with `-`, as options do: no command could be given it", "begin it with another sign");
     }
     schedule();
     zone();
@@ -49,8 +53,12 @@ class job_checker {
     number("priority", spec_.priority(), -max_job_priority, max_job_priority);
     labels("labels", spec_.labels());
     needs();
-    number("max_in_flight", spec_.max_in_flight(), 0, max_open_launches, "more launches than these are never open");
-    number("keep_launches", spec_.keep_launches(), 0, max_keep_launches, "0 stands for " + std::to_string(default_keep_launches));
+    // Of these 0 is what is not said.
+    if (spec_.max_in_flight() != 0)
+      number("max_in_flight", spec_.max_in_flight(), 1, max_open_launches, "more launches than these are never open");
+    if (spec_.keep_launches() != 0)
+      number("keep_launches", spec_.keep_launches(), 1, max_keep_launches,
+             "without it " + std::to_string(default_keep_launches) + " are remembered");
     notes();
     return std::move(found_);
   }
@@ -70,9 +78,11 @@ class job_checker {
   }
 
   /// Whether it lies within its bounds; only then it is worth being compared with others.
-  bool range(const char* field, std::int64_t ms, std::int64_t most_ms) {
-    if (ms >= 0 && ms <= most_ms) return true;
-    add(field, std::to_string(ms) + "ms is not between 0 and " + format_duration(most_ms));
+  bool range(const char* field, std::int64_t ms, std::int64_t least_ms, std::int64_t most_ms) {
+    if (ms >= least_ms && ms <= most_ms) return true;
+    // Nobody can write a negative duration, but a message may hold one.
+    add(field, (ms < 0 ? std::to_string(ms) + "ms" : format_duration(ms)) + " is not between " + format_duration(least_ms) + " and " +
+                   format_duration(most_ms));
     return false;
   }
 
@@ -110,10 +120,10 @@ class job_checker {
   }
 
   void times() {
-    if (range("catch_up.within", spec_.catch_up_window_ms(), max_job_window_ms) && spec_.catch_up_window_ms() != 0 &&
+    if (spec_.catch_up_window_ms() != 0 && range("catch_up.within", spec_.catch_up_window_ms(), 1, max_job_window_ms) &&
         spec_.catch_up() == v1::CATCH_UP_POLICY_NONE)
       add("catch_up.within", "nothing is caught up here, so this has no effect", "leave it out, or say catch_up: latest or all");
-    const bool window = !spec_.has_start_window_ms() || range("start_window", spec_.start_window_ms(), max_job_window_ms);
+    const bool window = !spec_.has_start_window_ms() || range("start_window", spec_.start_window_ms(), 0, max_job_window_ms);
     const auto jitter_ms = spec_.jitter_ms();
     // The window that counts: a launch that waits for agents does not wait for ever.
     const auto window_ms = spec_.has_start_window_ms() ? spec_.start_window_ms()
@@ -125,8 +135,8 @@ class job_checker {
               format_duration(window_ms) + ", and jitter may put the start off by " + format_duration(jitter_ms),
           "at least " + format_duration(jitter_ms) + ", or less jitter");
     }
-    const bool jitter = range("jitter", jitter_ms, max_job_jitter_ms);
-    if (range("deadline", spec_.deadline_ms(), max_job_window_ms) && jitter && spec_.deadline_ms() != 0 &&
+    const bool jitter = range("jitter", jitter_ms, 0, max_job_jitter_ms);
+    if (spec_.deadline_ms() != 0 && range("deadline", spec_.deadline_ms(), 1, max_job_window_ms) && jitter &&
         spec_.deadline_ms() <= jitter_ms) {
       add("deadline",
           "a launch would have to end " + format_duration(spec_.deadline_ms()) + " after its time, and jitter may put its start off by " +
@@ -156,6 +166,7 @@ class job_checker {
           "there are " + std::to_string(spec_.needs_size()) + " agents; at most " + std::to_string(max_job_needs) + " are allowed");
       return;
     }
+    std::set<std::pair<std::string, std::map<std::string, std::string>>> known;
     for (int i = 0; i < spec_.needs_size(); ++i) {
       const auto& need = spec_.needs(i);
       const auto field = "needs[" + std::to_string(i) + "]";
@@ -165,6 +176,12 @@ class job_checker {
       }
       number(field + ".slots", need.slots(), 1, max_needed_slots);
       labels(field + ".labels", need.labels());
+      std::map<std::string, std::string> kind;
+      for (const auto& label : need.labels()) kind.emplace(label.key(), label.value());
+      // Each would be looked for on its own, and the same free slots would be enough for both.
+      if (valid_agent_name(need.agent()) && !known.emplace(need.agent(), std::move(kind)).second)
+        add(field, "the agent " + need.agent() + (need.labels().empty() ? "" : " with these labels") + " stands here a second time",
+            "name it once, and add the slots up");
     }
   }
 

@@ -28,9 +28,11 @@ struct job_problem {
   std::size_t position = 0;  // in the schedule, from 1; 0: not about a place in it
 };
 
-/// All there are, in the order of the fields. An expression that never matches and a zone that is not known are among them.
+/// All there are, in the order of the fields. An expression that never matches and a zone that is not known are among them, and a name that begins
+/// with `-`, which no command could be given.
 std::vector<job_problem> check_job(const v1::JobSpec& spec, const zone_source& zones);
 
+/// What a stored job may be called: some are from before a leading `-` was refused, and they have to be found.
 bool valid_job_name(std::string_view name);
 
 }  // namespace fairlead::core

@@ -22,7 +22,7 @@ job_decision give_up(v1::JobRecord& record, const std::vector<launch_ended>& end
         std::find_if(ended.begin(), ended.end(), [&](const launch_ended& one) { return one.nominal_unix_ms == launch.nominal_unix_ms(); });
     const auto waits = launch.state() == v1::LAUNCH_STATE_WAITING;
     // Those that wait for room or agents would come up again at once, and fail again.
-    const auto comes_up = waits && launch.waits_for() != v1::LAUNCH_WAIT_TIME && launch.waits_for() != v1::LAUNCH_WAIT_OVERLAP;
+    const auto comes_up = waits && (launch.waits_for() == v1::LAUNCH_WAIT_ROOM || launch.waits_for() == v1::LAUNCH_WAIT_AGENTS);
     if (!comes_up && (waits || task == ended.end())) continue;
     auto row = ctx.rows->at(launch.nominal_unix_ms());
     if (!row) {
@@ -30,8 +30,8 @@ job_decision give_up(v1::JobRecord& record, const std::vector<launch_ended>& end
       return out;
     }
     if (comes_up) {
-      launch.set_waits_for(v1::LAUNCH_WAIT_TIME);
-      if (*row) (*row)->set_waits_for(v1::LAUNCH_WAIT_TIME);
+      launch.set_waits_for(v1::LAUNCH_WAIT_PAUSE);
+      if (*row) (*row)->set_waits_for(v1::LAUNCH_WAIT_PAUSE);
     } else {
       if (*row) {
         (*row)->set_state(task->completed ? v1::LAUNCH_STATE_COMPLETED : v1::LAUNCH_STATE_UNDONE);

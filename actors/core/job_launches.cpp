@@ -14,13 +14,12 @@ namespace {
 // Records taken off at a time, when fewer are kept than there are.
 constexpr std::uint64_t most_trimmed = 64;
 
-/// A skip that somebody should know of; all others are what the job's policies say.
+/// A skip of an open launch that somebody should know of; all others are what the job's policies say.
 bool is_bad(v1::SkipReason why) {
   switch (why) {
     case v1::SKIP_REASON_NO_AGENTS:
     case v1::SKIP_REASON_START_WINDOW:
     case v1::SKIP_REASON_DEADLINE:
-    case v1::SKIP_REASON_TOO_MANY_OPEN:
     case v1::SKIP_REASON_NO_WORKFLOW:
     case v1::SKIP_REASON_ID_TAKEN:
     case v1::SKIP_REASON_INPUT: return true;
@@ -108,7 +107,9 @@ void job_machine::try_to_start(int index) {
   auto& launch = *record_.mutable_open(index);
   const auto deadline_ms = deadline_of(launch);
   if (deadline_ms != 0 && now_ms_ >= deadline_ms) {
-    skip_open(index, v1::SKIP_REASON_DEADLINE, "its deadline passed before it could start");
+    skip_open(index, v1::SKIP_REASON_DEADLINE,
+              launch.waits_for() == v1::LAUNCH_WAIT_PAUSE ? "its deadline passed while the job was paused"
+                                                          : "its deadline passed before it could start");
     return;
   }
   const auto start_by_ms = launch.start_by_unix_ms();
@@ -119,6 +120,7 @@ void job_machine::try_to_start(int index) {
       skip_open(index, v1::SKIP_REASON_START_WINDOW,
                 launch.waits_for() == v1::LAUNCH_WAIT_OVERLAP ? "an earlier launch had not ended before the end of its start window"
                 : launch.waits_for() == v1::LAUNCH_WAIT_ROOM  ? "there was no room for it before the end of its start window"
+                : launch.waits_for() == v1::LAUNCH_WAIT_PAUSE ? "the job was paused at the end of its start window"
                                                               : "nothing was there to start it before the end of its start window");
   };
   if (start_by_ms != 0 && now_ms_ > start_by_ms) {
@@ -126,8 +128,11 @@ void job_machine::try_to_start(int index) {
     return;
   }
   auto waits_for = v1::LAUNCH_WAIT_UNSPECIFIED;
-  // What somebody asked for is to start at once; its moment lies ahead only where the clock has been set back since.
-  if (launch.trigger() == v1::LAUNCH_TRIGGER_SCHEDULE && now_ms_ < launch.start_at_unix_ms()) {
+  // Before its time too: nobody has to look at it when that comes.
+  if (held_by_pause(launch)) {
+    waits_for = v1::LAUNCH_WAIT_PAUSE;
+    // What somebody runs is to start at once; its moment lies ahead only where the clock has been set back since.
+  } else if (launch.trigger() != v1::LAUNCH_TRIGGER_OPERATOR && now_ms_ < launch.start_at_unix_ms()) {
     waits_for = v1::LAUNCH_WAIT_TIME;
   } else if (blocked(launch)) {
     waits_for = v1::LAUNCH_WAIT_OVERLAP;
@@ -148,6 +153,19 @@ void job_machine::try_to_start(int index) {
     write_row(row_of(launch), false);
   }
   if (start_by_ms != 0 && now_ms_ >= start_by_ms) window_is_over();
+}
+
+bool job_machine::held_by_pause(const v1::OpenLaunch& launch) const {
+  // What somebody runs by hand starts paused or not.
+  if (ctx_.planted != nullptr && ctx_.planted->start_when_paused) return false;
+  return record_.paused() && launch.trigger() != v1::LAUNCH_TRIGGER_OPERATOR;
+}
+
+std::vector<std::int64_t> job_machine::held() const {
+  std::vector<std::int64_t> out;
+  for (const auto& launch : record_.open())
+    if (launch.state() == v1::LAUNCH_STATE_WAITING && held_by_pause(launch)) out.push_back(launch.nominal_unix_ms());
+  return out;
 }
 
 bool job_machine::blocked(const v1::OpenLaunch& launch) const {
@@ -186,6 +204,8 @@ std::optional<std::string> job_machine::start(v1::OpenLaunch& launch) {
 }
 
 void job_machine::skip_open(int index, v1::SkipReason why, std::string reason) {
+  // Its time ran out because somebody wanted it held.
+  const auto was_held = record_.open(index).waits_for() == v1::LAUNCH_WAIT_PAUSE;
   auto row = row_of(record_.open(index));
   row.set_state(v1::LAUNCH_STATE_SKIPPED);
   row.clear_waits_for();
@@ -196,7 +216,8 @@ void job_machine::skip_open(int index, v1::SkipReason why, std::string reason) {
   ++out_.skipped;
   // A backfill goes back further than records are kept: what has a task had its launch, and nothing is wrong with it.
   const auto had_its_launch = why == v1::SKIP_REASON_ID_TAKEN && row.trigger() == v1::LAUNCH_TRIGGER_BACKFILL;
-  if (is_bad(why) && !had_its_launch) count_bad("its launch " + id_of(row.nominal_unix_ms()) + " was skipped: " + row.reason());
+  if (is_bad(why) && !had_its_launch && !was_held)
+    count_bad("its launch " + id_of(row.nominal_unix_ms()) + " was skipped: " + row.reason());
   if (ctx_.planted != nullptr && ctx_.planted->forget_skip) {
     rows_.erase(row.nominal_unix_ms());
     out_.erased_rows.push_back(row.nominal_unix_ms());

@@ -56,6 +56,8 @@ class job_machine {
   void pass(std::int64_t nominal_ms, std::optional<std::int64_t> successor_ms);
   bool decided_before(std::int64_t nominal_ms);
   void skip_time(std::int64_t nominal_ms, v1::SkipReason why, std::string reason);
+  /// Whether a time between these has its record from before a rewind, perhaps by another schedule.
+  bool is_decided_between(std::int64_t after_ms, std::int64_t before_ms);
   void record_skips();
   std::int64_t start_by(std::int64_t start_at_ms, std::int64_t nominal_ms) const;
   v1::OpenLaunch opened(std::int64_t nominal_ms, v1::LaunchTrigger trigger) const;
@@ -69,6 +71,9 @@ class job_machine {
   void settle();
   /// Starts or skips it where that can be said now; a skipped one leaves the list.
   void try_to_start(int index);
+  bool held_by_pause(const v1::OpenLaunch& launch) const;
+  /// Launches that wait for the job to be resumed.
+  std::vector<std::int64_t> held() const;
   bool blocked(const v1::OpenLaunch& launch) const;
   /// Gives why not, when its input cannot be made.
   std::optional<std::string> start(v1::OpenLaunch& launch);
@@ -89,6 +94,7 @@ class job_machine {
   void answer_run(const v1::LaunchRecord& row);
   void backfill(const v1::JobAction& what);
   void rewind();
+  void skip_waiting(const v1::JobAction& what);
   /// Oldest first. Nothing where they cannot be told any more: the zone database has changed since, or the schedule of an older record.
   std::optional<std::vector<std::int64_t>> times_of(const v1::LaunchRecord& run) const;
   /// Puts records of its own in the place of a run of skips: for those of its `times` that are not `launched`. They reach over no time that
@@ -101,11 +107,13 @@ class job_machine {
   v1::JobRecord& record_;
   const job_context& ctx_;
   const std::int64_t now_ms_;
-  std::optional<time_table> table_;                // of the present specification
-  std::vector<skipped_time> skips_;                // of this decision, not yet rows
-  std::map<std::int64_t, v1::LaunchRecord> rows_;  // to be written
-  std::uint32_t started_ = 0;                      // while open launches are gone through: how many have a task,
-  bool waits_earlier_ = false;                     // and whether one before this waits
+  std::optional<time_table> table_;                   // of the present specification
+  const std::int64_t decided_until_ms_;               // when this decision began
+  std::optional<std::vector<std::int64_t>> decided_;  // nominal times ahead of the mark that have records, once somebody wants to know
+  std::vector<skipped_time> skips_;                   // of this decision, not yet rows
+  std::map<std::int64_t, v1::LaunchRecord> rows_;     // to be written
+  std::uint32_t started_ = 0;                         // while open launches are gone through: how many have a task,
+  bool waits_earlier_ = false;                        // and whether one before this waits
   job_decision out_;
 };
 
@@ -116,6 +124,5 @@ std::string utc_text(std::int64_t unix_ms);
 v1::OverlapPolicy overlap_of(const v1::JobSpec& spec);
 v1::CatchUpPolicy catch_up_of(const v1::JobSpec& spec);
 std::int64_t catch_up_window_of(const v1::JobSpec& spec);
-std::optional<std::int64_t> start_window_of(const v1::JobSpec& spec);
 
 }  // namespace fairlead::core

@@ -15,6 +15,10 @@ constexpr std::int64_t end_of_times_ms = 253'402'300'800'000;  // the year 10000
 constexpr std::size_t most_open_input_bytes = 4U << 20;
 constexpr std::size_t most_token_bytes = 64;
 
+std::string that_wait(std::size_t launches) {
+  return launches == 1 ? "1 launch that waits" : std::to_string(launches) + " launches that wait";
+}
+
 }  // namespace
 
 void job_machine::operate(const job_operated& what) {
@@ -24,6 +28,7 @@ void job_machine::operate(const job_operated& what) {
     case v1::JOB_VERB_RUN: return run(what.action);
     case v1::JOB_VERB_BACKFILL: return backfill(what.action);
     case v1::JOB_VERB_REWIND: return rewind();
+    case v1::JOB_VERB_SKIP: return skip_waiting(what.action);
     default: refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the request does not say what is to be done with job " + record_.spec().name());
   }
 }
@@ -36,8 +41,10 @@ void job_machine::pause(const v1::JobAction& what) {
   if (!caught_up()) return;
   core::pause(record_, what.who(), what.reason(), ctx_.now);
   out_.changed = true;
-  out_.answer.set_sentence("paused: its times are skipped until it is resumed");
   settle();
+  const auto launches = held().size();
+  out_.answer.set_sentence(std::string{"paused: its times are skipped until it is resumed"} +
+                           (launches == 0 ? "" : ", and " + that_wait(launches) + (launches == 1 ? " is held" : " are held")));
 }
 
 void job_machine::resume(const v1::JobAction&) {
@@ -47,10 +54,37 @@ void job_machine::resume(const v1::JobAction&) {
   }
   // The times until now came while it was paused.
   if (!caught_up()) return;
+  const auto were_held = held();
   unpause(record_);
   out_.changed = true;
-  out_.answer.set_sentence(record_.next_unix_ms() == 0 ? "resumed" : "resumed: its next time is " + utc_text(record_.next_unix_ms()));
   settle();
+  // The windows of some may have ended in this very decision.
+  const auto& open = record_.open();
+  const auto go_on = std::count_if(open.begin(), open.end(), [&](const auto& launch) {
+    return std::binary_search(were_held.begin(), were_held.end(), launch.nominal_unix_ms());
+  });
+  std::string sentence = "resumed";
+  if (go_on != 0)
+    sentence += go_on == 1 ? ": 1 launch that was held goes on" : ": " + std::to_string(go_on) + " launches that were held go on";
+  if (record_.next_unix_ms() != 0)
+    sentence += (go_on != 0 ? ", and its next time is " : ": its next time is ") + utc_text(record_.next_unix_ms());
+  out_.answer.set_sentence(std::move(sentence));
+}
+
+void job_machine::skip_waiting(const v1::JobAction& what) {
+  // A time that has come waits as well, though nobody has looked at it yet.
+  if (!caught_up()) return;
+  const auto reason = "skipped by " + what.who() + (what.reason().empty() ? "" : ": " + what.reason());
+  std::size_t launches = 0;
+  for (int i = record_.open_size() - 1; i >= 0; --i) {
+    if (record_.open(i).state() != v1::LAUNCH_STATE_WAITING) continue;
+    skip_open(i, v1::SKIP_REASON_CANCELLED, reason);
+    ++launches;
+  }
+  out_.answer.set_launches(launches);
+  out_.answer.set_sentence(launches == 0   ? "no launch of it waits"
+                           : launches == 1 ? "1 launch that waited is skipped"
+                                           : std::to_string(launches) + " launches that waited are skipped");
 }
 
 void job_machine::run(const v1::JobAction& what) {
@@ -82,8 +116,13 @@ void job_machine::run(const v1::JobAction& what) {
     if (what.nominal_unix_ms() != 0 && (*there)->token() == what.token()) return answer_run(**there);
   }
   if (policy == v1::OVERLAP_POLICY_SKIP && !record_.open().empty()) {
-    refuse(v1::ERROR_CODE_WRONG_STATE, id_of(record_.open(0).nominal_unix_ms()) + " has not ended, and the job's launches do not overlap",
-           "wait for it, or say --overlap queue, replace or allow");
+    const auto& first = record_.open(0);
+    const auto is_held = first.waits_for() == v1::LAUNCH_WAIT_PAUSE;
+    refuse(v1::ERROR_CODE_WRONG_STATE,
+           id_of(first.nominal_unix_ms()) + (is_held ? " waits until the job is resumed" : " has not ended") +
+               ", and the job's launches do not overlap",
+           is_held ? "say --overlap allow, or resume the job, or skip what it holds: fairlead job skip " + record_.spec().name()
+                   : "wait for it, or say --overlap queue, replace or allow");
     return;
   }
   if (record_.open_size() >= max_open_launches) {

@@ -74,6 +74,7 @@ void job_machine::backfill(const v1::JobAction& what) {
   const auto& name = record_.spec().name();
   const auto from_ms = what.from_unix_ms();
   const auto to_ms = what.to_unix_ms();
+  if (from_ms < 0) return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the stretch to fill begins before 1970");
   if (from_ms > to_ms) return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the stretch to fill ends before it begins");
   if (to_ms > now_ms_)
     return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the stretch to fill ends at " + utc_text(to_ms) + ", which has not come yet",
@@ -142,7 +143,7 @@ void job_machine::backfill(const v1::JobAction& what) {
     launch.set_overlap(policy);
     launch.set_who(what.who());
     launch.set_asked_because(what.reason());
-    launch.set_start_at_unix_ms(now_ms_);
+    launch.set_start_at_unix_ms(at_ms);
     launch.set_start_by_unix_ms(0);
     if (const auto found = skipped_before.find(at_ms); found != skipped_before.end()) launch.set_skipped_before(found->second);
     // Its row was part of a run that is gone: it is counted as a new one.
@@ -153,7 +154,8 @@ void job_machine::backfill(const v1::JobAction& what) {
   out_.answer.set_launches(times.size());
   out_.answer.set_passed_over(passed_over);
   out_.answer.set_sentence(std::to_string(times.size()) + " launches recorded" +
-                           (passed_over != 0 ? ", " + std::to_string(passed_over) + " times had theirs already" : ""));
+                           (passed_over != 0 ? ", " + std::to_string(passed_over) + " times had theirs already" : "") +
+                           (record_.paused() && !times.empty() ? "; the job is paused, and they are held until it is resumed" : ""));
 }
 
 void job_machine::rewind() {
@@ -183,12 +185,16 @@ void job_machine::rewind() {
                   "wait until the clock has passed that, or delete the job and deploy it anew");
   // Nothing has been done for what was skipped, nor for a launch that waits; and earlier times would find that open if it stayed.
   const auto is_decided_anew = [to_ms](const v1::LaunchRecord& row) {
-    const auto waits = row.state() == v1::LAUNCH_STATE_WAITING && row.trigger() == v1::LAUNCH_TRIGGER_SCHEDULE;
+    const auto waits = row.state() == v1::LAUNCH_STATE_WAITING && row.trigger() != v1::LAUNCH_TRIGGER_OPERATOR;
     return end_of(row) > to_ms && (waits || row.state() == v1::LAUNCH_STATE_SKIPPED);
   };
   auto& open = *record_.mutable_open();
+  const v1::LaunchRecord* newest = nullptr;
   for (const auto& row : *rows) {
-    if (!is_decided_anew(row)) continue;
+    if (!is_decided_anew(row)) {
+      newest = &row;
+      continue;
+    }
     if (row.state() == v1::LAUNCH_STATE_WAITING)
       open.erase(std::remove_if(open.begin(), open.end(), [&](const auto& one) { return one.nominal_unix_ms() == row.nominal_unix_ms(); }),
                  open.end());
@@ -203,7 +209,10 @@ void job_machine::rewind() {
   }
   if (is_decided_anew(record_.last())) {
     record_.clear_last();
-    if (!rows_.empty()) *record_.mutable_last() = rows_.rbegin()->second;
+    if (newest != nullptr)
+      *record_.mutable_last() = *newest;
+    else if (!rows_.empty())
+      *record_.mutable_last() = rows_.rbegin()->second;
   }
   const auto was_ms = record_.mark_unix_ms();
   record_.set_decided_until_unix_ms(std::max(record_.decided_until_unix_ms(), was_ms));

@@ -104,8 +104,9 @@ void job_machine::pass(std::int64_t nominal_ms, std::optional<std::int64_t> succ
   }
   if (policy == v1::OVERLAP_POLICY_REPLACE) give_way(id_of(nominal_ms));
   if (record_.open_size() >= max_open_launches) {
-    skip_time(nominal_ms, v1::SKIP_REASON_TOO_MANY_OPEN,
-              std::to_string(max_open_launches) + " launches of the job are open, which is the most there may be");
+    const auto reason = std::to_string(max_open_launches) + " launches of the job are open, which is the most there may be";
+    skip_time(nominal_ms, v1::SKIP_REASON_TOO_MANY_OPEN, reason);
+    count_bad("its launch " + id_of(nominal_ms) + " was skipped: " + reason);
     return;
   }
   auto launch = opened(nominal_ms, v1::LAUNCH_TRIGGER_SCHEDULE);
@@ -149,8 +150,21 @@ std::int32_t job_machine::utc_offset_in(const std::string& zone, std::int64_t no
 
 void job_machine::skip_time(std::int64_t nominal_ms, v1::SkipReason why, std::string reason) {
   // Skips before a launch are recorded before it: a run never reaches over a launch.
-  if (!skips_.empty() && skips_.back().why != why) record_skips();
+  if (!skips_.empty() && (skips_.back().why != why || is_decided_between(skips_.back().nominal_ms, nominal_ms))) record_skips();
   skips_.push_back({nominal_ms, why, std::move(reason)});
+}
+
+bool job_machine::is_decided_between(std::int64_t after_ms, std::int64_t before_ms) {
+  if (after_ms >= decided_until_ms_) return false;
+  if (!decided_) {
+    const auto rows = ctx_.rows->from(after_ms);
+    if (!rows) return fail(rows.failure());
+    decided_.emplace();
+    for (const auto& row : *rows)
+      if (row.nominal_unix_ms() % 1000 == 0) decided_->push_back(row.nominal_unix_ms());
+  }
+  const auto next = std::upper_bound(decided_->begin(), decided_->end(), after_ms);
+  return next != decided_->end() && *next < before_ms;
 }
 
 void job_machine::record_skips() {

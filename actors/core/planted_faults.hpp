@@ -47,6 +47,7 @@ struct planted_faults {
   bool launch_superseded = false;   // with catch-up latest all are launched
   bool ignore_overlap = false;      // a launch starts though an earlier one runs
   bool launch_when_paused = false;  // a paused job is launched
+  bool start_when_paused = false;   // what waits starts though its job has been paused
   bool split_launch = false;        // a launch's task is in another batch than its record and the mark
   bool forget_decided = false;      // after a rewind times that have their launch are decided again
 

@@ -129,6 +129,57 @@ TEST_F(job_queries_test, counts_launches_that_wait_and_those_that_run) {
   EXPECT_EQ(page.items(0).last().nominal_unix_ms(), 3 * minute);
 }
 
+TEST_F(job_queries_test, tells_how_many_launches_of_a_job_wait_for_an_operator_and_takes_it_for_failing) {
+  auto stands = store::testing::launched_order(1, "stuck", minute);
+  stands.set_parked(true);
+  shard.create(stands);
+  shard.create(store::testing::launched_order(2, "stuck", 2 * minute));
+  shard.create(store::testing::launched_order(3, "runs", minute));
+  auto alone = store::testing::launched_order(4, "elsewhere", minute);
+  alone.set_paused(true);
+  shard.create(alone);
+  put("stuck", [](v1::JobRecord& job) {
+    *job.add_open() = store::testing::started_launch(minute, 1);
+    *job.add_open() = store::testing::started_launch(2 * minute, 2);
+    *job.add_open() = store::testing::waiting_launch(3 * minute, v1::LAUNCH_WAIT_OVERLAP);
+  });
+  put("runs", [](v1::JobRecord& job) { *job.add_open() = store::testing::started_launch(minute, 3); });
+  put("task-paused", [](v1::JobRecord& job) { *job.add_open() = store::testing::started_launch(minute, 4); });
+  put("bad", [](v1::JobRecord& job) { job.set_bad_in_a_row(1); });
+  auto page = list();
+  ASSERT_EQ(of(page), (names{"bad", "runs", "stuck", "task-paused"}));
+  EXPECT_EQ(page.items(1).parked(), 0U);
+  EXPECT_EQ(page.items(2).parked(), 1U);
+  EXPECT_EQ(page.items(2).started(), 2U);
+  EXPECT_EQ(page.items(3).parked(), 0U) << "whoever paused the task knows of it";
+  v1::JobListRequest failing;
+  failing.set_failing(true);
+  page = list(failing);
+  EXPECT_EQ(of(page), (names{"bad", "stuck"}));
+  EXPECT_EQ(page.items(1).parked(), 1U);
+
+  shard.change(1, [](v1::TaskRecord& task) { task.set_parked(false); });
+  EXPECT_EQ(of(list(failing)), names{"bad"}) << "an operator has seen to it";
+}
+
+TEST_F(job_queries_test, looks_up_the_tasks_of_so_many_launches_of_a_job_and_not_of_all_that_run) {
+  for (std::uint64_t number = 1; number <= 20; ++number) {
+    auto task = store::testing::launched_order(number, "many", static_cast<std::int64_t>(number) * minute);
+    task.set_parked(true);
+    shard.create(task);
+  }
+  put("many", [](v1::JobRecord& job) {
+    // What waits is not counted among them.
+    *job.add_open() = store::testing::waiting_launch(0, v1::LAUNCH_WAIT_AGENTS);
+    for (std::uint64_t number = 1; number <= 20; ++number)
+      *job.add_open() = store::testing::started_launch(static_cast<std::int64_t>(number) * minute, number);
+  });
+  const auto page = list();
+  ASSERT_EQ(page.items_size(), 1);
+  EXPECT_EQ(page.items(0).started(), 20U);
+  EXPECT_EQ(page.items(0).parked(), 16U);
+}
+
 TEST_F(job_queries_test, looks_at_so_many_jobs_for_a_page_and_not_at_all_there_are) {
   put_many("j", 5'001);
   v1::JobListRequest what;

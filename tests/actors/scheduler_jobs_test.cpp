@@ -1,5 +1,7 @@
 // Jobs in the Scheduler: launches as tasks, in one batch with their records, let in by priority, room and agents.
 
+#include <algorithm>
+
 #include "store/alert_rows.hpp"
 #include "tests/actors/scheduler_jobs_world.hpp"
 
@@ -326,6 +328,45 @@ TEST_F(scheduler_jobs_test, ARunThatIsSentTwiceIsLaunchedOnce) {
     EXPECT_EQ(done.launch(), "nightly@2023-11-14T22:13:20.005Z");
   }
   EXPECT_EQ(out.performs.size(), 1U);
+}
+
+TEST_F(scheduler_jobs_test, TheLogTellsOnlyOfWhatAnOperatorHasChanged) {
+  const auto told = [this](const std::string& what) {
+    const auto& notes = log.notes;
+    return std::count(notes.begin(), notes.end(), "job nightly was " + what + " by ann");
+  };
+  apply(job("nightly"));
+  EXPECT_EQ(operate(v1::JOB_VERB_RESUME, "nightly").sentence(), "it was not paused");
+  EXPECT_EQ(told("resumed"), 0);
+  operate(v1::JOB_VERB_PAUSE, "nightly");
+  EXPECT_EQ(told("paused"), 1);
+  EXPECT_EQ(operate(v1::JOB_VERB_PAUSE, "nightly").sentence(), "it was paused already");
+  EXPECT_EQ(told("paused"), 1);
+  operate(v1::JOB_VERB_RESUME, "nightly");
+  EXPECT_EQ(told("resumed"), 1);
+
+  v1::JobOperateRequest run;
+  run.mutable_action()->set_verb(v1::JOB_VERB_RUN);
+  run.mutable_action()->set_who("ann");
+  run.mutable_action()->set_nominal_unix_ms(start_ms + 5);
+  run.add_names("nightly");
+  for (int i = 0; i < 2; ++i) {
+    node->shell.operate_jobs(run, next_ticket++);
+    node->settle();
+    EXPECT_EQ(told("run"), 1);
+  }
+
+  v1::JobOperateRequest fill;
+  fill.mutable_action()->set_verb(v1::JOB_VERB_BACKFILL);
+  fill.mutable_action()->set_who("ann");
+  fill.mutable_action()->set_from_unix_ms(first_minute_ms - minute_ms);
+  fill.mutable_action()->set_to_unix_ms(first_minute_ms - minute_ms);
+  fill.add_names("nightly");
+  for (int i = 0; i < 2; ++i) {
+    node->shell.operate_jobs(fill, next_ticket++);
+    node->settle();
+    EXPECT_EQ(told("backfilled"), 1);
+  }
 }
 
 TEST_F(scheduler_jobs_test, ALaunchByHandAmongSkipsAheadOfTheClockDoesNotHideThemFromARewind) {

@@ -94,6 +94,24 @@ TEST(cli_job, a_list_tells_people_how_each_job_is) {
   EXPECT_EQ(read["jobs"][0]["bad_in_a_row"], 2);
 }
 
+TEST(cli_job, a_list_says_of_a_job_behind_a_parked_task_that_it_stands_still) {
+  v1::JobListReply reply;
+  auto& job = *reply.add_items();
+  job.set_name("report");
+  job.set_started(1);
+  job.set_parked(1);
+  *job.mutable_last() = skip(v1::SKIP_REASON_OVERLAP);
+  EXPECT_NE(job_list_text(reply).find("  parked (1)  -     2026-03-29 01:00:00Z skipped (overlap)  "), std::string::npos)
+      << job_list_text(reply);
+  EXPECT_EQ(nlohmann::json::parse(job_list_json(reply))["jobs"][0]["parked"], 1);
+  job.set_paused(true);
+  job.set_bad_in_a_row(2);
+  EXPECT_NE(job_list_text(reply).find("  paused, failing (2), parked (1)  "), std::string::npos) << job_list_text(reply);
+  job.set_parked(0);
+  EXPECT_EQ(job_list_text(reply).find("parked"), std::string::npos) << job_list_text(reply);
+  EXPECT_EQ(nlohmann::json::parse(job_list_json(reply))["jobs"][0]["parked"], 0);
+}
+
 TEST(cli_job, a_history_shows_runs_of_skips_with_their_count) {
   v1::JobHistoryReply reply;
   EXPECT_EQ(job_history_text(reply), "No such launches.\n");
@@ -165,6 +183,29 @@ TEST(cli_job, one_job_is_shown_with_what_comes) {
   EXPECT_EQ(read["coming"][0], "2026-03-29T01:01:00.000Z");
 }
 
+TEST(cli_job, the_start_window_that_counts_is_shown) {
+  auto reply = shown();
+  auto& spec = *reply.mutable_job()->mutable_spec();
+  EXPECT_EQ(job_show_text(reply, nominal_ms).find("start window"), std::string::npos);
+  spec.add_needs()->set_agent("reports");
+  EXPECT_NE(job_show_text(reply, nominal_ms).find("\nlimits      start window 10m\n"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(job_show_json(reply))["start_window_ms"], 600'000);
+  EXPECT_EQ(job_show_yaml(reply).find("start_window"), std::string::npos) << "it is not one of its own";
+  spec.set_start_window_ms(0);
+  EXPECT_NE(job_show_text(reply, nominal_ms).find("\nlimits      start window 0s\n"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(job_show_json(reply))["start_window_ms"], 0);
+}
+
+TEST(cli_job, notes_of_several_lines_stand_below_each_other) {
+  auto reply = shown();
+  reply.mutable_job()->mutable_spec()->set_notes("Call ana\x1b[31m.\r\n\n\tThen bob.\nNobody else.\n\n");
+  const auto text = job_show_text(reply, nominal_ms);
+  EXPECT_NE(text.find("\nnotes       Call ana?[31m.\n\n             Then bob.\n            Nobody else.\n\nComing\n"), std::string::npos)
+      << text;
+  reply.mutable_job()->mutable_spec()->set_notes("\n");
+  EXPECT_NE(job_show_text(reply, nominal_ms).find("\nnotes"), std::string::npos);
+}
+
 TEST(cli_job, a_paused_job_is_written_as_one) {
   auto reply = shown();
   EXPECT_EQ(job_show_yaml(reply).find("paused"), std::string::npos);
@@ -189,6 +230,8 @@ TEST(cli_job, says_why_a_launch_waits) {
   EXPECT_EQ(wait_text(job, open), "an earlier launch to end");
   open.set_waits_for(v1::LAUNCH_WAIT_ROOM);
   EXPECT_EQ(wait_text(job, open), "room: cron.in_flight, cron.starts_per_second, or the store");
+  open.set_waits_for(v1::LAUNCH_WAIT_PAUSE);
+  EXPECT_EQ(wait_text(job, open), "the job to be resumed");
 }
 
 TEST(cli_job, names_the_commands_that_fit_and_no_others) {
@@ -198,6 +241,11 @@ TEST(cli_job, names_the_commands_that_fit_and_no_others) {
 
   reply.mutable_job()->set_paused(true);
   EXPECT_EQ(commands_of(reply), (std::set<std::string>{"fairlead job resume report"}));
+
+  auto* held = reply.mutable_job()->add_open();
+  held->set_state(v1::LAUNCH_STATE_WAITING);
+  held->set_waits_for(v1::LAUNCH_WAIT_PAUSE);
+  EXPECT_EQ(commands_of(reply), (std::set<std::string>{"fairlead job resume report", "fairlead job skip report"}));
 
   reply = shown();
   auto* running = reply.mutable_job()->add_open();
@@ -227,7 +275,9 @@ TEST(cli_job, names_the_commands_that_fit_and_no_others) {
   *reply.add_latest() = skip(v1::SKIP_REASON_PAUSED, nominal_ms - minute_ms);
   *reply.add_latest() = skip(v1::SKIP_REASON_OVERLAP, nominal_ms - 2 * minute_ms);
   EXPECT_EQ(commands_of(reply),
-            (std::set<std::string>{"fairlead job backfill report --from 2026-03-29T00:58:00.000Z --to 2026-03-29T01:00:00.000Z"}));
+            (std::set<std::string>{"fairlead job backfill report --from 2026-03-29T01:00:00.000Z --to 2026-03-29T01:00:00.000Z"}));
+  EXPECT_EQ(commands_of(reply, nominal_ms - minute_ms), (std::set<std::string>{"fairlead job rewind report"}))
+      << "a node launches nothing for times beyond now";
 }
 
 TEST(cli_job, says_when_an_open_launch_waits_for_an_operator) {

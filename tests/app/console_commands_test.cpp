@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "app/console_commands.hpp"
 #include "app/console_screen.hpp"
 
@@ -139,6 +141,28 @@ TEST(console_commands, bad_input_is_refused_before_a_node_is_asked) {
     EXPECT_EQ(refused.text.rfind("fairlead: ", 0), 0u) << refused.text;
     EXPECT_EQ(refused.text.find("A node was asked"), std::string::npos) << refused.text;
   }
+}
+
+TEST(console_commands, an_option_of_a_job_has_the_limits_of_a_node) {
+  for (const auto& [option, value, says] : std::vector<std::array<const char*, 3>>{{"--keep", "0", "1 to 100000"},
+                                                                                   {"--keep", "100001", "1 to 100000"},
+                                                                                   {"--max-in-flight", "0", "1 to 1000"},
+                                                                                   {"--max-in-flight", "2000", "1 to 1000"},
+                                                                                   {"--priority", "2000", "-1000 to 1000"},
+                                                                                   {"--jitter", "30d", "30d is not between 0s and 1d"},
+                                                                                   {"--within", "367d", "367d is not between 1ms and 366d"},
+                                                                                   {"--tz", "utc", "Did you mean UTC?"}}) {
+    const auto refused = said({"job", "add", "nightly", "--schedule", "@daily", "--workflow", "w", option, value});
+    EXPECT_EQ(refused.code, exit_usage) << option;
+    EXPECT_EQ(refused.text.find("A node was asked"), std::string::npos) << refused.text;
+    const auto at = refused.text.find(says);
+    ASSERT_NE(at, std::string::npos) << refused.text;
+    const auto next = refused.text[at + std::string{says}.size()];
+    EXPECT_FALSE(next >= '0' && next <= '9') << refused.text;
+  }
+  for (const auto& [option, value] : std::vector<std::array<const char*, 2>>{
+           {"--keep", "100000"}, {"--max-in-flight", "1000"}, {"--priority", "-1000"}, {"--jitter", "24h"}})
+    EXPECT_EQ(said({"job", "add", "nightly", "--schedule", "@daily", "--workflow", "w", option, value}).code, exit_unavailable) << option;
 }
 
 TEST(console_commands, a_slip_is_answered_with_what_was_meant) {

@@ -295,13 +295,33 @@ TEST(CrontabFile, a_missing_field_is_named) {
 TEST(CrontabFile, what_jobs_know_and_cron_does_not_is_refused_by_name) {
   const auto remedy = "; jobs know more than crontabs: add this one with `fairlead job add`";
   EXPECT_EQ(problems_of("? 0 * * * a\n"), lines{std::string{"1:1: cron does not know `?` in the minute"} + remedy});
-  EXPECT_EQ(problems_of("0 0~5 * * * a\n"), lines{std::string{"1:4: cron does not know `~5` in the hour"} + remedy});
+  EXPECT_EQ(problems_of("0 0~5 * * * a\n"),
+            lines{"1:4: cron does not know `~5` in the hour; in a job `?` is such a value, spread by the job's name, and `?(0-5)` one of a "
+                  "range: add this one with `fairlead job add`"});
   EXPECT_EQ(problems_of("0 0 L * * a\n"), lines{std::string{"1:5: cron does not know `L` in the day of the month"} + remedy});
   EXPECT_EQ(problems_of("0 0 1,15W * * a\n"), lines{std::string{"1:9: cron does not know `W` in the day of the month"} + remedy});
   EXPECT_EQ(problems_of("0 0 * * fri#2 a\n"), lines{std::string{"1:12: cron does not know `#2` in the day of the week"} + remedy});
   EXPECT_EQ(problems_of("0 0 * * friL a\n"), lines{std::string{"1:9: cron does not know `friL` in the day of the week"} + remedy});
   EXPECT_EQ(problems_of("1,5/20 * * * * a\n"), lines{"1:4: cron does not know `/20` in the minute; put a range or `*` before the step"});
   EXPECT_EQ(only("1,5-59/20 0 * jul wed a\n").schedule, "1,5-59/20 0 * jul wed");
+}
+
+TEST(CrontabFile, what_a_crontab_does_not_take_is_not_offered) {
+  EXPECT_EQ(problems_of("H * * * * a\n"), lines{"1:1: `H` stands here; expected a minute from 0 to 59 or `*`"});
+  EXPECT_EQ(problems_of("$5 * * * * a\n"), lines{"1:1: `$` stands here; expected a minute from 0 to 59 or `*`"});
+  EXPECT_EQ(problems_of("0 0 x * * a\n"), lines{"1:5: `x` stands here; expected a day of the month from 1 to 31 or `*`"});
+  EXPECT_EQ(problems_of("0 0 1x * * a\n"), lines{"1:6: `x` stands here; expected `-`, `,` or a blank"});
+  for (const auto* bad : {"x", "$", "99", "1x", "1-x", "1-2x", "*x", "*/x", "1-2/x", "1-2/2x", ",", "1,", "1,x", "(", "x-y", "1--2"})
+    for (int field = 0; field < 5; ++field) {
+      std::string line;
+      for (int i = 0; i < 5; ++i) line += (i == field ? bad : "*") + std::string{" "};
+      const auto found = problems_of(line + "a\n");
+      ASSERT_EQ(found.size(), 1U) << line;
+      // What stands there is named, whatever it is.
+      const auto offered = found[0].substr(std::min(found[0].find("expected"), found[0].size()));
+      for (const auto* sign : {"`?`", "`(`", "`L`", "`W`", "`#`"})
+        EXPECT_EQ(offered.find(sign), std::string::npos) << line << ": " << found[0];
+    }
 }
 
 TEST(CrontabFile, every_line_that_is_refused_is_named_and_the_others_are_there) {

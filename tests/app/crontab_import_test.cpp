@@ -122,6 +122,8 @@ TEST(CrontabImport, the_prefix_is_the_callers_and_has_to_fit) {
   EXPECT_EQ(names_of(made_of("0 1 * * * a\n", false, options)).front().substr(0, 19), "mail.example.org/a-");
   options.prefix = "a b";
   EXPECT_EQ(made_of("0 1 * * * a\n", false, options).problems.size(), 1U);
+  options.prefix = "-web/";
+  EXPECT_EQ(made_of("0 1 * * * a\n", false, options).problems.size(), 1U) << "no name of a job begins so";
   options.prefix = std::string(65, 'a');
   EXPECT_EQ(made_of("0 1 * * * a\n", false, options).problems.size(), 1U);
 }

@@ -98,7 +98,7 @@ TEST(job_file, lines_are_counted_through_the_whole_file) {
                 "job: a\nschedule: \"@daily\"\nworkflow: w\n---\njob: b\nschedule: \"@daily\"\nworkflw: w\npriority: high\npriority: 3\n"),
             (lines{"5:1: workflow: this key is missing; expected the workflow that is launched",
                    "7:1: workflw: this key is not known here; did you mean workflow?",
-                   "8:11: priority: expected a whole number from -2147483647 to 2147483647, found \"high\"",
+                   "8:11: priority: expected a whole number from -1000 to 1000, found \"high\"",
                    "9:1: priority: this key stands here twice, first on line 8; remove one of them"}));
   EXPECT_EQ(problems_of("job: a\nschedule: \"@daily\"\nworkflow: w\n---\njob: a\nschedule: \"@daily\"\nworkflow: w\n"),
             lines{"5:1: job: the job a stands here twice, first on line 1; each job has a name of its own"});
@@ -139,6 +139,25 @@ TEST(job_file, unknown_zones_and_words_are_told_the_nearest_one) {
             lines{"4:13: catch_up.polcy: this key is not known here; did you mean policy?"});
   EXPECT_EQ(problems_of(with_lines("needs: [ { agent: a, slot: 1 } ]\n")),
             lines{"4:22: needs[0].slot: this key is not known here; did you mean slots?"});
+}
+
+TEST(job_file, zones_are_meant_in_whatever_case_they_are_written) {
+  EXPECT_EQ(zone_remedy("utc"), "did you mean UTC?");
+  EXPECT_EQ(zone_remedy("EUROPE/BERLIN"), "did you mean Europe/Berlin?");
+  EXPECT_EQ(zone_remedy("europe/berlim"), "did you mean Europe/Berlin?");
+  EXPECT_EQ(zone_remedy("nowhere at all").find("did you mean"), std::string::npos);
+}
+
+TEST(job_file, limits_are_the_ones_of_a_node) {
+  for (const auto& [line, says] : std::vector<std::pair<std::string, std::string>>{
+           {"priority: 1001", "4:11: priority: expected a whole number from -1000 to 1000, found the number 1001"},
+           {"max_in_flight: 2000", "4:16: max_in_flight: expected a whole number from 1 to 1000, found the number 2000"},
+           {"keep_launches: 0", "4:16: keep_launches: expected a whole number from 1 to 100000, found the number 0"},
+           {"jitter: 30d", "4:9: jitter: expected a duration from 0s to 1d, found \"30d\""},
+           {"start_window: 367d", "4:15: start_window: expected a duration from 0s to 366d, found \"367d\""},
+           {"deadline: 367d", "4:11: deadline: expected a duration from 1ms to 366d, found \"367d\""}})
+    EXPECT_EQ(problems_of(with_lines(line + "\n")), lines{says});
+  EXPECT_EQ(problems_of(with_lines("priority: -1000\nmax_in_flight: 1000\nkeep_launches: 100000\njitter: 24h\ndeadline: 366d\n")), lines{});
 }
 
 TEST(job_file, what_could_not_be_read_is_complained_about_once) {

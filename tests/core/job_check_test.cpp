@@ -82,7 +82,7 @@ TEST(job_check, finds_nothing_wrong_with_a_job_that_says_everything_at_its_bound
   spec.set_deadline_ms(max_job_jitter_ms + 1);
   spec.set_priority(-1000);
   for (int i = 0; i < 32; ++i) add_label(spec.mutable_labels(), "k" + std::to_string(i), "");
-  for (int i = 0; i < max_job_needs; ++i) add_label(need(spec, "reports", 1).mutable_labels(), "region", "eu");
+  for (int i = 0; i < max_job_needs; ++i) add_label(need(spec, "reports", 1).mutable_labels(), "region", "eu" + std::to_string(i));
   spec.set_max_in_flight(1000);
   spec.set_keep_launches(100'000);
   spec.set_alert_after(0);
@@ -120,6 +120,17 @@ TEST(job_check, takes_the_names_that_jobs_may_have) {
   for (const auto& name : {std::string{}, std::string(129, 'a'), std::string{"a@b"}, std::string{"a b"}, std::string{"\xc3\xbc"},
                            std::string{"a\0b", 3}, std::string{"a\n"}, std::string{"a?"}})
     EXPECT_FALSE(valid_job_name(name)) << name;
+}
+
+TEST(job_check, refuses_names_that_commands_would_take_for_options) {
+  for (const auto* name : {"-x", "-", "--help"}) {
+    const auto found = check(job_with([&](auto& s) { s.set_name(name); }));
+    ASSERT_EQ(found.size(), 1u) << name;
+    EXPECT_EQ(found[0].field, "job");
+    EXPECT_NE(found[0].sentence.find("begins with `-`"), std::string::npos) << found[0].sentence;
+    EXPECT_TRUE(valid_job_name(name)) << "one that is stored can still be deleted";
+  }
+  EXPECT_EQ(fields(job_with([](auto& s) { s.set_name("a-b-"); })), words{});
 }
 
 TEST(job_check, says_where_in_the_schedule_something_is_wrong) {
@@ -164,7 +175,7 @@ TEST(job_check, looks_into_the_input) {
 
 TEST(job_check, wants_a_catch_up_window_of_at_most_a_year_and_only_where_it_counts) {
   EXPECT_EQ(only_problem(job_with([](auto& s) { s.set_catch_up_window_ms(max_job_window_ms + 1); })),
-            "catch_up.within: 31622400001ms is not between 0 and 366d");
+            "catch_up.within: 366d1ms is not between 1ms and 366d");
   const auto none = job_with([](auto& s) {
     s.set_catch_up(v1::CATCH_UP_POLICY_NONE);
     s.set_catch_up_window_ms(60'000);
@@ -197,7 +208,9 @@ TEST(job_check, wants_jitter_within_the_window_that_needs_bring_along) {
 }
 
 TEST(job_check, wants_jitter_of_at_most_a_day) {
-  EXPECT_EQ(only_problem(job_with([](auto& s) { s.set_jitter_ms(max_job_jitter_ms + 1); })), "jitter: 86400001ms is not between 0 and 1d");
+  EXPECT_EQ(only_problem(job_with([](auto& s) { s.set_jitter_ms(max_job_jitter_ms + 1); })), "jitter: 1d1ms is not between 0s and 1d");
+  EXPECT_EQ(only_problem(job_with([](auto& s) { s.set_jitter_ms(30LL * 86'400'000); })), "jitter: 30d is not between 0s and 1d");
+  EXPECT_EQ(only_problem(job_with([](auto& s) { s.set_jitter_ms(-5); })), "jitter: -5ms is not between 0s and 1d");
 }
 
 TEST(job_check, wants_a_deadline_that_lies_behind_the_jitter) {
@@ -216,6 +229,17 @@ TEST(job_check, wants_a_deadline_that_lies_behind_the_jitter) {
 TEST(job_check, wants_a_priority_as_tasks_have_it) {
   EXPECT_EQ(fields(job_with([](auto& s) { s.set_priority(1000); })), words{});
   EXPECT_EQ(only_problem(job_with([](auto& s) { s.set_priority(-1001); })), "priority: -1001 is not between -1000 and 1000");
+}
+
+TEST(job_check, offers_no_number_that_a_person_cannot_give) {
+  EXPECT_EQ(fields(job_with([](auto& s) {
+              s.set_max_in_flight(0);
+              s.set_keep_launches(0);
+            })),
+            words{})
+      << "0 is what is not said";
+  EXPECT_EQ(only_problem(job_with([](auto& s) { s.set_max_in_flight(2000); })), "max_in_flight: 2000 is not between 1 and 1000");
+  EXPECT_EQ(only_problem(job_with([](auto& s) { s.set_keep_launches(100'001); })), "keep_launches: 100001 is not between 1 and 100000");
 }
 
 TEST(job_check, wants_labels_as_tasks_have_them) {
@@ -243,6 +267,32 @@ TEST(job_check, names_the_need_that_is_wrong) {
               for (int i = 0; i < 17; ++i) need(s, "reports", 1);
             })),
             words{"needs"});
+}
+
+TEST(job_check, wants_each_agent_once_as_the_same_free_slots_would_do_for_both) {
+  const auto twice = [](const char* first, const char* second) {
+    return job_with([&](auto& s) {
+      if (auto& one = need(s, "reports", 2); first != nullptr) add_label(one.mutable_labels(), "region", first);
+      if (auto& other = need(s, "reports", 3); second != nullptr) add_label(other.mutable_labels(), "region", second);
+    });
+  };
+  const auto found = check(twice(nullptr, nullptr));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].field, "needs[1]");
+  EXPECT_EQ(found[0].sentence, "the agent reports stands here a second time");
+  EXPECT_EQ(found[0].remedy, "name it once, and add the slots up");
+  EXPECT_EQ(only_problem(twice("eu", "eu")), "needs[1]: the agent reports with these labels stands here a second time");
+  EXPECT_EQ(fields(twice("eu", "us")), words{});
+  EXPECT_EQ(fields(twice(nullptr, "eu")), words{});
+  const auto turned = job_with([](auto& s) {
+    auto& one = need(s, "reports", 1);
+    add_label(one.mutable_labels(), "a", "1");
+    add_label(one.mutable_labels(), "b", "2");
+    auto& other = need(s, "reports", 1);
+    add_label(other.mutable_labels(), "b", "2");
+    add_label(other.mutable_labels(), "a", "1");
+  });
+  EXPECT_EQ(fields(turned), words{"needs[1]"}) << "labels in another order are the same ones";
 }
 
 TEST(job_check, wants_notes_that_can_be_stored) {

@@ -40,7 +40,7 @@ TEST(JobGivenUp, LeavesWhatWaitsForRoomOrAgentsWhereNothingBringsItUp) {
   job.gate.wait_for(v1::LAUNCH_WAIT_ROOM);
   job.due("10:05");
   job.due("10:10");
-  EXPECT_EQ(job.give_up("10:11", {}), "10:05 waiting time\nalert: job job stands still: deciding about it failed with an internal error\n")
+  EXPECT_EQ(job.give_up("10:11", {}), "10:05 waiting pause\nalert: job job stands still: deciding about it failed with an internal error\n")
       << "the one behind it waits for it";
   job.gate.open();
   job.operate("10:12", v1::JOB_VERB_RESUME);

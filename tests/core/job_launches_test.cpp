@@ -199,6 +199,8 @@ TEST(JobLaunches, AThousandOpenLaunchesAreTheMost) {
   }
   EXPECT_EQ(job.record.open_size(), 1000);
   EXPECT_EQ(job.rows.all.rbegin()->second.skip(), v1::SKIP_REASON_TOO_MANY_OPEN);
+  EXPECT_EQ(job.record.bad_in_a_row(), 5U);
+  EXPECT_NE(job.record.alert(), 0U) << "from then on it is launched no more, and somebody is told";
 }
 
 TEST(JobLaunches, TheEndOfALaunchThatIsNotOpenAnyMoreOnlyTellsItsRecord) {
@@ -244,6 +246,47 @@ TEST(JobLaunches, TheEndOfAnEarlierJobsTaskLeavesALaunchThatWaitsAlone) {
   EXPECT_EQ(job.due("10:05"), "10:05 waiting room\n");
   EXPECT_EQ(job.ended("10:06", "10:05"), "");
   EXPECT_EQ(job.text(job.rows.all.at(at("10:05"))), "10:05 waiting room");
+}
+
+TEST(JobLaunches, APauseHoldsAQueueAndItsStartWindowsRunOn) {
+  job_world job;
+  job.spec.set_overlap(v1::OVERLAP_POLICY_QUEUE);
+  job.spec.set_start_window_ms(600'000);
+  job.create("10:02");
+  job.due("10:05");
+  job.due("10:10");
+  EXPECT_EQ(job.operate("10:11", v1::JOB_VERB_PAUSE),
+            "10:10 waiting pause\nanswer: paused: its times are skipped until it is resumed, and 1 launch that waits is held\n");
+  EXPECT_EQ(job.ended("10:12", "10:05"), "10:05 completed\n");
+  EXPECT_EQ(job.due("10:15"), "10:15 skipped paused\n");
+  EXPECT_EQ(job.next_look(), "10:20");
+  EXPECT_EQ(job.due("10:20:01"), "10:10 skipped start_window\n10:20 skipped paused\n");
+  EXPECT_EQ(job.rows.all.at(at("10:10")).reason(), "the job was paused at the end of its start window");
+  EXPECT_EQ(job.record.bad_in_a_row(), 0U) << "somebody wanted it held";
+}
+
+TEST(JobLaunches, APauseHoldsWhatWaitsForItsTimeAndItsDeadlineRunsOn) {
+  job_world job;
+  job.spec.set_jitter_ms(120'000);
+  job.spec.set_deadline_ms(180'000);
+  job.create("10:02");
+  EXPECT_EQ(job.due("10:05"), "10:05 waiting time\n");
+  job.operate("10:05", v1::JOB_VERB_PAUSE);
+  EXPECT_EQ(job.text(job.rows.all.at(at("10:05"))), "10:05 waiting pause");
+  EXPECT_EQ(job.next_look(), "10:08") << "its deadline, and no other moment before that";
+  EXPECT_EQ(job.due("10:08"), "10:05 skipped deadline\n");
+  EXPECT_EQ(job.rows.all.at(at("10:05")).reason(), "its deadline passed while the job was paused");
+}
+
+TEST(JobLaunches, WhatWaitsForRoomIsHeldAndAsksForNoneMeanwhile) {
+  auto job = job_with(v1::OVERLAP_POLICY_ALLOW);
+  job.gate.wait_for(v1::LAUNCH_WAIT_ROOM);
+  job.due("10:05");
+  job.operate("10:06", v1::JOB_VERB_PAUSE);
+  job.gate.open();
+  EXPECT_EQ(job.due("10:07"), "");
+  EXPECT_EQ(job.operate("10:08", v1::JOB_VERB_RESUME),
+            "10:05 started\nanswer: resumed: 1 launch that was held goes on, and its next time is 2026-03-02T10:10:00Z\n");
 }
 
 }  // namespace

@@ -101,10 +101,13 @@ TEST(JobTimes, APausedJobSkipsItsTimesAndSaysSo) {
   EXPECT_EQ(job.due("10:15"), "10:15 started\n");
 }
 
-TEST(JobTimes, WhatCameBeforeThePauseIsNotPaused) {
+TEST(JobTimes, WhatCameBeforeThePauseIsHeldAndNotSkipped) {
   job_world job;
   job.create("10:02");
-  EXPECT_EQ(job.operate("10:05:02", v1::JOB_VERB_PAUSE), "10:05 started\nanswer: paused: its times are skipped until it is resumed\n");
+  EXPECT_EQ(job.operate("10:05:02", v1::JOB_VERB_PAUSE),
+            "10:05 waiting pause\nanswer: paused: its times are skipped until it is resumed, and 1 launch that waits is held\n");
+  EXPECT_EQ(job.operate("10:07", v1::JOB_VERB_RESUME),
+            "10:05 started\nanswer: resumed: 1 launch that was held goes on, and its next time is 2026-03-02T10:10:00Z\n");
 }
 
 TEST(JobTimes, AJobCanBePausedFromTheStart) {

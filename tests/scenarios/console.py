@@ -138,7 +138,8 @@ def actions(at):
 
 def bad_input(at):
     for text, code, says in (("nodez", 2, "Did you mean nodes"), ("task unheard", 3, "unheard"), ("tasks 'open", 2, "character 7"),
-                             ("nodes --wrong", 2, "help nodes"), ("watch nodes", 2, "--times"), ("watch retry fine", 2, "cannot be watched"),
+                             ("nodes --wrong", 2, "help nodes"), ("watch nodes", 2, "watch --times N COMMAND"),
+                             ("watch jobs --times 1", 2, "watch --times N COMMAND"), ("watch retry fine", 2, "cannot be watched"),
                              ("retry fine", 1, "fine"), ("submit desk --input @-", 2, "Standard input"), ("log level loud", 2, "loud"),
                              ("node drain nowhere", 3, "nowhere"), ("tree nowhere", 3, "nowhere"), ("counters --shard 9", 3, "shard 9")):
         done = console(at, text, code=code)

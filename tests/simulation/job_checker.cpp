@@ -98,6 +98,7 @@ void job_checker::ordered(const std::string& name, const v1::JobAction& what) {
     case v1::JOB_VERB_RESUME: all.goes_on = true; break;
     case v1::JOB_VERB_REWIND: all.rewind = true; break;
     case v1::JOB_VERB_DELETE: all.deletion = true; break;
+    case v1::JOB_VERB_SKIP: all.skip = true; break;
     case v1::JOB_VERB_RUN: all.runs.push_back(what); break;
     case v1::JOB_VERB_BACKFILL: all.fills.push_back(what); break;
     default: break;
@@ -267,6 +268,7 @@ void job_checker::decide(const decision& made, std::optional<v1::JobRecord> afte
       job.rows[row.nominal_unix_ms()] = row;
     }
   }
+  judge_held(*after);
   move_stretches(job, before, *after);
   judge_coverage(job, of);
 }

@@ -9,7 +9,8 @@
 //   job_batch       a launch's task, its record and the mark of its job are not in one batch
 //   job_skip        a time is skipped for a reason that does not hold
 //   job_catch_up    a time that is too long ago, or that a later one stands for, is launched
-//   job_paused      a paused job is launched by its schedule, or pauses unasked
+//   job_paused      a paused job is launched by its schedule or to fill a stretch, or what it holds is said to wait for something else; or it
+//                   pauses unasked
 //   job_overlap     a launch starts beside one, or before one, that it has to wait for
 //   job_early       before its time
 //   job_cap         more launches are in flight, or start in a second, than may
@@ -78,6 +79,7 @@ class job_checker {
     bool pause = false;
     bool rewind = false;
     bool deletion = false;
+    bool skip = false;
     bool goes_on = false;  // resume, or a deployment that says so
     std::vector<v1::JobAction> runs;
     std::vector<v1::JobAction> fills;
@@ -141,6 +143,7 @@ class job_checker {
   void judge_move(known_job& job, const judgement& of, const v1::LaunchRecord& old, const v1::LaunchRecord& row);
   void judge_late_skip(const known_job& job, const judgement& of, const v1::LaunchRecord& row) const;
   void judge_start(const known_job& job, const judgement& of, const v1::LaunchRecord& row);
+  static void judge_held(const v1::JobRecord& after);
   void judge_rate(const v1::LaunchRecord& row);
   void judge_coverage(const known_job& job, const judgement& of) const;
   bool opens_before(const judgement& of, std::int64_t nominal_ms) const;
@@ -178,9 +181,9 @@ std::string name_of_launch(const std::string& job, std::int64_t nominal_ms);
 /// How long after its time a launch may start; nullopt: whenever it can.
 std::optional<std::int64_t> window_of(const v1::JobSpec& spec);
 inline std::int64_t end_of(const v1::LaunchRecord& row) { return std::max(row.nominal_unix_ms(), row.last_nominal_unix_ms()); }
-/// Opened by the schedule, and nothing has been done for it: a rewind may take it back.
+/// A time of the schedule that has been opened, and nothing has been done for it: a rewind may take it back.
 inline bool is_undecided(const v1::LaunchRecord& row) {
-  return row.state() == v1::LAUNCH_STATE_WAITING && row.trigger() == v1::LAUNCH_TRIGGER_SCHEDULE;
+  return row.state() == v1::LAUNCH_STATE_WAITING && row.trigger() != v1::LAUNCH_TRIGGER_OPERATOR;
 }
 inline bool is_open(const v1::LaunchRecord& row) {
   return row.state() == v1::LAUNCH_STATE_WAITING || row.state() == v1::LAUNCH_STATE_STARTED;

@@ -116,6 +116,10 @@ void job_checker::in_time() const {
     if (next && *next <= clock_.now_ms() - decided_within_ms)
       world::broken("job_late", name_of_launch(name, *next) + " is not decided " + std::to_string(clock_.now_ms() - *next) +
                                     " ms after its time, and nothing has been in its way for long");
+    for (const auto& launch : job.record.open())
+      if (launch.waits_for() == v1::LAUNCH_WAIT_PAUSE && launch.start_by_unix_ms() != 0 &&
+          launch.start_by_unix_ms() <= clock_.now_ms() - decided_within_ms)
+        world::broken("job_late", name_of_launch(name, launch.nominal_unix_ms()) + " is held still, and its start window is over");
   }
 }
 
@@ -144,9 +148,14 @@ std::optional<std::string> job_checker::under_way() const {
       const auto task = tasks_.find(one.second.task_number());
       return one.second.state() == v1::LAUNCH_STATE_STARTED && task != tasks_.end() && task->second.parked;
     });
-    for (const auto& [at_ms, row] : job.rows)
-      if (row.state() == v1::LAUNCH_STATE_WAITING && !held)
-        return name_of_launch(name, at_ms) + " waits (" + v1::LaunchWait_Name(row.waits_for()) + ")";
+    // A paused job holds them; and those that somebody runs may wait for one of these.
+    auto behind_held = false;
+    for (const auto& [at_ms, row] : job.rows) {
+      if (row.state() != v1::LAUNCH_STATE_WAITING || held) continue;
+      behind_held = behind_held || row.waits_for() == v1::LAUNCH_WAIT_PAUSE;
+      if (row.waits_for() == v1::LAUNCH_WAIT_PAUSE || (behind_held && row.waits_for() == v1::LAUNCH_WAIT_OVERLAP)) continue;
+      return name_of_launch(name, at_ms) + " waits (" + v1::LaunchWait_Name(row.waits_for()) + ")";
+    }
   }
   return std::nullopt;
 }

@@ -227,12 +227,25 @@ void job_checker::judge_late_skip(const known_job& job, const judgement& of, con
         return other.nominal_unix_ms() != row.nominal_unix_ms() && of.old.count(other.nominal_unix_ms()) == 0 && was_opened(other);
       });
       break;
+    case v1::SKIP_REASON_CANCELLED: holds = asked(row.job()).skip && row.reason() == "skipped by ops: because"; break;
     case v1::SKIP_REASON_ID_TAKEN: holds = task_ids_.count(name(row)) != 0; break;
     default: break;
   }
   if (!holds)
     world::broken("job_skip", name(row) + " waited and is skipped (" + v1::SkipReason_Name(row.skip()) + "), and that does not hold");
-  world_.count("launches skipped after a wait");
+  world_.count(row.skip() == v1::SKIP_REASON_CANCELLED ? "launches skipped by operators" : "launches skipped after a wait");
+}
+
+void job_checker::judge_held(const v1::JobRecord& after) {
+  for (const auto& launch : after.open()) {
+    if (launch.state() != v1::LAUNCH_STATE_WAITING) continue;
+    const auto which = name_of_launch(after.spec().name(), launch.nominal_unix_ms());
+    const auto is_held = after.paused() && launch.trigger() != v1::LAUNCH_TRIGGER_OPERATOR;
+    if (is_held && launch.waits_for() != v1::LAUNCH_WAIT_PAUSE)
+      world::broken("job_paused", which + " waits (" + v1::LaunchWait_Name(launch.waits_for()) + "), and its job is paused");
+    if (!is_held && launch.waits_for() == v1::LAUNCH_WAIT_PAUSE)
+      world::broken("job_stalled", which + " waits for a job to be resumed that does not hold it");
+  }
 }
 
 void job_checker::judge_start(const known_job& job, const judgement& of, const v1::LaunchRecord& row) {
@@ -245,6 +258,8 @@ void job_checker::judge_start(const known_job& job, const judgement& of, const v
   const auto& spec = job.openings.at(nominal_ms).spec;
   const auto* open = open_of(of.after, nominal_ms);
   const auto scheduled = row.trigger() == v1::LAUNCH_TRIGGER_SCHEDULE;
+  if (of.after.paused() && row.trigger() != v1::LAUNCH_TRIGGER_OPERATOR)
+    world::broken("job_paused", name(row) + " was started while the job was paused");
   const auto start_ms = open == nullptr ? nominal_ms : open->start_at_unix_ms();
   const auto shown_ms = clock_.latest_ms(world_.now_us() - longest_to_disk_us);
   if (scheduled && (shown_ms < nominal_ms || shown_ms < start_ms || row.started_at_unix_ms() < start_ms))
@@ -269,6 +284,8 @@ void job_checker::judge_start(const known_job& job, const judgement& of, const v
   if (!most(of.before.spec()) && !most(of.after.spec()))
     world::broken("job_cap",
                   name(row) + " was started beside " + std::to_string(started) + " others of its job, which are as many as may be");
+  if (of.old.count(nominal_ms) != 0 && of.old.at(nominal_ms).waits_for() == v1::LAUNCH_WAIT_PAUSE)
+    world_.count("launches that were held and have started");
   judge_rate(row);
 }
 

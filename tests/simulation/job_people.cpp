@@ -37,6 +37,9 @@ void job_people::begin(std::int64_t until_us) {
   }
   const auto acts = luck.chance(700) ? luck.below(9) : 0;
   for (std::uint64_t i = 0; i < acts; ++i) world_.after(luck.between(0, until_us), [this] { act(); });
+  auto& holds = world_.holds;
+  if (holds.chance(350))
+    for (auto i = holds.between(1, 3); i > 0; --i) world_.after(holds.between(0, until_us), [this] { hold(); });
   const auto outage = luck.chance(300);
   const auto how_long = luck.below(100);
   const auto outage_ms = how_long < 55 ? luck.between(5'000, 180'000)
@@ -116,6 +119,8 @@ void job_people::wind_down() {
     // Launches that wait get it too.
     spec.set_input(job_input);
     spec.set_keep_launches(100'000);
+    // What is held goes on at last, or stays so.
+    if (world_.holds.chance(500)) spec.set_paused(false);
     want(std::move(spec));
   }
 }
@@ -167,6 +172,26 @@ void job_people::act() {
     case 9: return rewind(luck);
     default: return order("no-such-job", action(v1::JOB_VERB_RUN));
   }
+}
+
+/// Somebody gives a job much to do, thinks better of it, and lets it go on or drops what waits.
+void job_people::hold() {
+  if (!world_.troubled(concern::operators) || orders_ >= world_.settings.most_orders || names_.empty()) return;
+  auto& luck = world_.holds;
+  const auto name = luck.pick(names_);
+  if (luck.chance(600)) {
+    auto what = action(v1::JOB_VERB_BACKFILL);
+    const auto known = checker_.of_jobs().times_of(name);
+    what.set_to_unix_ms(std::min(clock_.now_ms(), known.empty() ? clock_.now_ms() : luck.pick(known)));
+    what.set_from_unix_ms(what.to_unix_ms() - luck.between(0, era_.slow ? 720'000 : 12'000));
+    order(name, what);
+  }
+  const auto later = [&](std::uint64_t per_mille, v1::JobVerb verb, std::int64_t most_ms) {
+    if (luck.chance(per_mille)) world_.after(luck.between(0, most_ms) * millisecond, [this, name, verb] { order(name, action(verb)); });
+  };
+  later(800, v1::JOB_VERB_PAUSE, 1'500);
+  later(400, v1::JOB_VERB_SKIP, 4'000);
+  later(700, v1::JOB_VERB_RESUME, 8'000);
 }
 
 void job_people::run(const std::string& name) {

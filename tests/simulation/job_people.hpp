@@ -31,6 +31,7 @@ class job_people {
   void deploy(const std::string& name);
   void answered(const std::string& name, std::uint64_t wish, const v1::JobApplyReply& reply);
   void act();
+  void hold();
   void order(const std::string& name, v1::JobAction what);
   void run(const std::string& name);
   void fill(const std::string& name);

@@ -17,7 +17,7 @@ constexpr std::uint64_t seeds_at_a_time = 250;
 
 using fault = bool core::planted_faults::*;
 
-constexpr std::array<std::pair<const char*, fault>, 45> all_faults{{
+constexpr std::array<std::pair<const char*, fault>, 46> all_faults{{
     {"act_before_commit", &core::planted_faults::act_before_commit},
     {"forget_fence", &core::planted_faults::forget_fence},
     {"accept_after_recovery", &core::planted_faults::accept_after_recovery},
@@ -57,6 +57,7 @@ constexpr std::array<std::pair<const char*, fault>, 45> all_faults{{
     {"launch_superseded", &core::planted_faults::launch_superseded},
     {"ignore_overlap", &core::planted_faults::ignore_overlap},
     {"launch_when_paused", &core::planted_faults::launch_when_paused},
+    {"start_when_paused", &core::planted_faults::start_when_paused},
     {"split_launch", &core::planted_faults::split_launch},
     {"forget_decided", &core::planted_faults::forget_decided},
     {"mend_far_mark", &core::planted_faults::mend_far_mark},

@@ -50,7 +50,8 @@ class world {
         links(what.seed, 11),
         hosts(what.seed, 12),
         jobs(what.seed, 13),
-        far_clocks(what.seed, 14) {}
+        far_clocks(what.seed, 14),
+        holds(what.seed, 15) {}
 
   // ---- time ----
 
@@ -123,6 +124,7 @@ class world {
   random_stream hosts;       // their clocks, and which of their actors dies alone
   random_stream jobs;        // what they are, what is asked of them, and the faults that are made for them
   random_stream far_clocks;  // wall clocks of shards with jobs that are wrong by minutes or hours
+  random_stream holds;       // pauses of jobs with launches that wait, and what is skipped by hand
 
  private:
   struct entry {
