@@ -176,6 +176,36 @@ TEST_F(scheduler_jobs_test, LaunchesOfOneSecondAreLetInByPriorityWhileThereIsRoo
   EXPECT_EQ(counts().launches_waiting_room(), 0U);
 }
 
+TEST_F(scheduler_jobs_test, WhatAPauseHoldsLeavesTheQueueForRoomAndComesBackToItOrIsSkipped) {
+  scheduler_limits limits;
+  limits.cron.in_flight = 1;
+  restart(limits);
+  sweep();
+  prepare();
+  for (const auto& [name, priority] : std::map<std::string, int>{{"a", 9}, {"held", 5}, {"c", 0}}) {
+    auto spec = job(name);
+    spec.set_priority(priority);
+    apply(spec);
+  }
+  tick(first_minute_ms);
+  const auto state = [&](const char* name) { return launches(name).at(0).state(); };
+  ASSERT_EQ(counts().launches_waiting_room(), 2U);
+  operate(v1::JOB_VERB_PAUSE, "held");
+  EXPECT_EQ(counts().launches_waiting_room(), 1U);
+  // It had been the next.
+  answer(success(out.performs.at(0).what));
+  EXPECT_EQ(state("c"), v1::LAUNCH_STATE_STARTED);
+  EXPECT_EQ(launches("held").at(0).waits_for(), v1::LAUNCH_WAIT_PAUSE);
+  operate(v1::JOB_VERB_RESUME, "held");
+  EXPECT_EQ(counts().launches_waiting_room(), 1U);
+  EXPECT_EQ(operate(v1::JOB_VERB_SKIP, "held").launches(), 1U);
+  EXPECT_EQ(counts().launches_waiting_room(), 0U);
+  EXPECT_EQ(launches("held").at(0).skip(), v1::SKIP_REASON_CANCELLED);
+  EXPECT_EQ(launches("held").at(0).reason(), "skipped by ann");
+  answer(success(out.performs.at(1).what));
+  EXPECT_EQ(out.performs.size(), 2U) << "nothing of it is performed";
+}
+
 TEST_F(scheduler_jobs_test, LaunchesStartAtTheConfiguredRate) {
   scheduler_limits limits;
   limits.cron.starts_per_second = 10;

@@ -167,6 +167,8 @@ TEST_F(checked_jobs, a_launch_that_waits_for_nobody) {
     *job.add_open() = queued;
   });
   expect_found("job", "job `nightly`", "its launch of 50000 waits for an earlier one, and none is open");
+  plant_job([](v1::JobRecord& job) { job.mutable_open(3)->set_waits_for(v1::LAUNCH_WAIT_PAUSE); });
+  expect_found("job", "job `nightly`", "its launch of 50000 waits until the job is resumed, and it is not paused");
 }
 
 TEST_F(checked_jobs, a_mark_beyond_all_marks_or_behind_the_next_time) {
