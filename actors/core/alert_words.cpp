@@ -14,6 +14,8 @@ const char* alert_kind_word(v1::AlertKind kind) {
     case v1::ALERT_KIND_AGENT_ABSENT: return "agent_absent";
     case v1::ALERT_KIND_JOB_FAILING: return "job_failing";
     case v1::ALERT_KIND_CLOCK_BEHIND: return "clock_behind";
+    case v1::ALERT_KIND_RESTORED: return "restored";
+    case v1::ALERT_KIND_STALLED: return "stalled";
     default: return "unknown";
   }
 }
