@@ -45,9 +45,6 @@ struct outstanding {
   void fail(error why) const {
     v1::EvaluateReply reply;
     reply.set_ticket(request.ticket());
-    reply.set_task_number(request.task_number());
-    reply.set_step(request.step());
-    reply.set_direction(request.direction());
     *reply.mutable_error() = why.to_proto();
     done(std::move(reply));
   }

@@ -84,7 +84,7 @@ using scheduler_actor = caf::typed_actor<
     // A courier has delivered or given up: record it.
     caf::reacts_to<courier_rows>,
     // The Supervisor has found out which task has gone longest without progress.
-    caf::reacts_to<stalest_task>, caf::replies_to<v1::OperateRequest>::with<v1::OperateReply>,
+    caf::reacts_to<stalest_task>, caf::reacts_to<waiting_tasks>, caf::replies_to<v1::OperateRequest>::with<v1::OperateReply>,
     caf::replies_to<v1::AlertAckRequest>::with<v1::AlertAckReply>, caf::replies_to<v1::BrakeReleaseRequest>::with<v1::BrakeReleaseReply>,
     caf::replies_to<v1::AgentOperateRequest>::with<v1::AgentOperateReply>,
     // Jobs: what their owners and operators ask,

@@ -3,6 +3,7 @@
 // what they like. No CAF here.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,8 +63,9 @@ class scheduler_outbox {
   /// To the cron: a job may be due at this moment, which is earlier than it knows.
   virtual void wake_cron(moment due) = 0;
 
-  /// To the expression worker. The only message that may leave before a commit: it changes nothing.
-  virtual void evaluate(v1::EvaluateRequest what) = 0;
+  /// To the expression worker. The only message that may leave before a commit: it changes nothing. The answer brings its ticket back. What is
+  /// returned lives for as long as somebody may still answer; an answer that has been given is on its way by then.
+  virtual std::weak_ptr<const void> evaluate(v1::EvaluateRequest what) = 0;
 
   /// To clients. A ticket stands for one request that awaits its reply, a subscriber for one client.
   virtual void reply(std::uint64_t ticket, v1::SubmitReply what) = 0;
@@ -86,6 +88,12 @@ struct stalest_task {
   friend bool operator==(const stalest_task&, const stalest_task&) = default;
 };
 
+/// Supervisor to Scheduler: live tasks for which, by their rows, no agent is at work and no moment is set. Whatever these wait for is inside the
+/// process, and only the Scheduler knows whether anybody has been asked for it.
+struct waiting_tasks {
+  std::vector<std::uint64_t> numbers;
+};
+
 /// Cron to Scheduler.
 struct due_jobs {
   std::vector<std::string> names;  // of jobs whose entry in the index has come up; the highest priority first where moments are equal
@@ -105,6 +113,7 @@ class supervisor_outbox {
   virtual ~supervisor_outbox() = default;
   virtual void recover(v1::RecoverBatch what) = 0;
   virtual void stalest(stalest_task what) = 0;
+  virtual void waiting(waiting_tasks what) = 0;
 };
 
 }  // namespace fairlead

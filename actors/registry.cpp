@@ -295,6 +295,8 @@ void registry::wait(std::uint64_t lane, std::uint64_t task_number, std::uint64_t
 
 void registry::forget(std::uint64_t task_number) { state_->room_.forget(task_number, state_->time_.now()); }
 
+bool registry::waits(std::uint64_t task_number) const { return state_->room_.waits(task_number); }
+
 std::optional<std::uint64_t> registry::next_waiting() {
   if (state_->closed_ || state_->held_back_) return std::nullopt;
   const auto next = state_->room_.next(state_->time_.now());

@@ -90,6 +90,9 @@ class registry final : public core::agent_directory {
   /// The task is over, or is stopped: it waits for nothing any more. Without this it would count as waiting until its turn comes.
   void forget(std::uint64_t task_number);
 
+  /// Whether some step of the task waits for an instance.
+  bool waits(std::uint64_t task_number) const;
+
   /// A task with a step that may find an instance now, the first in order; taken off its lane. To be asked until it names none, after anything
   /// that may have given room: while it has somebody to name, nobody else is given what that one waits for.
   std::optional<std::uint64_t> next_waiting();

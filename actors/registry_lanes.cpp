@@ -120,6 +120,11 @@ std::optional<std::uint64_t> waiting_room::next(moment now) {
   return std::nullopt;
 }
 
+bool waiting_room::waits(std::uint64_t task_number) const {
+  return tasks_.count(task_number) != 0 ||
+         std::any_of(strays_.begin(), strays_.end(), [&](const waiting_key& one) { return one.task_number == task_number; });
+}
+
 void waiting_room::forget(std::uint64_t task_number, moment now) {
   const auto found = tasks_.find(task_number);
   if (found == tasks_.end()) return;

@@ -134,6 +134,7 @@ class waiting_room {
   /// Takes the task out of all lanes.
   void forget(std::uint64_t task_number, moment now);
   std::optional<std::uint64_t> next(moment now);
+  bool waits(std::uint64_t task_number) const;
 
   /// Something that the door minds has changed.
   void unblock(line& which);

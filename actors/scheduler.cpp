@@ -282,13 +282,20 @@ void scheduler::gather(live_task& task, core::decision& made) {
       continue;
     }
     task.evaluating.insert(key);
-    request.set_ticket(next_ticket_++);
-    evaluating_bytes_ += evaluations_.emplace(request.ticket(), request.document().size()).first->second;
-    world_.out->evaluate(std::move(request));
+    unevaluated_.erase(task.record.number());
+    const auto ticket = next_ticket_++;
+    request.set_ticket(ticket);
+    auto& asked = evaluations_[ticket];
+    asked.number = task.record.number();
+    asked.step = request.step();
+    asked.direction = request.direction();
+    evaluating_bytes_ += asked.bytes = request.document().size();
+    if (!faults_.lose_evaluation) asked.outstanding = world_.out->evaluate(std::move(request));
   }
   const auto undoing = task.record.state() == v1::TASK_STATE_UNDOING;
   const auto order = store::pending_order(task.record.created_at_unix_ms(), task.record.priority());
-  for (const auto& wait : made.waiting) slots_.wait(wait.lane, task.record.number(), order, undoing);
+  if (!faults_.lose_slot_wait)
+    for (const auto& wait : made.waiting) slots_.wait(wait.lane, task.record.number(), order, undoing);
   if (world_.log->wants_transitions()) {
     for (auto& noted : made.transitions) {
       auto& told = gathering_.transitions.emplace_back();
@@ -298,6 +305,7 @@ void scheduler::gather(live_task& task, core::decision& made) {
     }
   }
   if (made.ended || made.parked) {
+    unevaluated_.erase(task.record.number());
     const auto found = subscribers_.find(task.record.number());
     if (found == subscribers_.end()) return;
     auto* end = gathering_.notices[found->second].add_items();

@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -20,6 +21,7 @@
 #include "actors/core/decision.hpp"
 #include "actors/core/job.hpp"
 #include "actors/core/planted_faults.hpp"
+#include "actors/core/task_waits.hpp"
 #include "actors/effects.hpp"
 #include "actors/job_book.hpp"
 #include "actors/local_messages.hpp"
@@ -101,6 +103,9 @@ class scheduler {
   void archive(const archived_tasks& what);
   void delivered(courier_rows what);
   void stalest(const stalest_task& what) { stalest_ = what; }
+  /// Whether somebody inside the process has been asked for what these tasks wait for. A wait that is found in vain twice is told of, and what it
+  /// was for is asked for anew; a task that waits in vain all the same is parked.
+  void look_at_waits(const waiting_tasks& what);
   void operate(const v1::OperateRequest& what, std::uint64_t ticket);
   void acknowledge_alerts(const v1::AlertAckRequest& what, std::uint64_t ticket);
   void release_brake(const v1::BrakeReleaseRequest& what, std::uint64_t ticket);
@@ -178,6 +183,8 @@ class scheduler {
   bool store_full() const;
   std::uint64_t active_tasks() const;
   std::optional<v1::Fault> fault_of_output(const std::string& output) const;
+  struct evaluation;
+  void take_input(const evaluation& which, v1::EvaluateReply& what);
   void note_unavailable(const std::string& sentence);
   void serve_waiting();
   void admit_pending();
@@ -186,6 +193,16 @@ class scheduler {
   bool repair_entry(live_task& task);
   void erase_strays(const std::set<std::uint64_t>& numbers);
   void tell_of_repair(std::uint64_t number, const std::string& what, const v1::TaskRecord* record);
+  /// Inputs that somebody has been asked for, or whose turn to be asked for will come.
+  struct asked_inputs {
+    std::set<std::pair<std::uint64_t, std::uint32_t>> of_steps;  // task and core::evaluation_key
+    std::unordered_set<std::uint64_t> of_tasks;                  // whatever step of them
+  };
+  asked_inputs inputs_asked_for() const;
+  std::optional<core::step_wait> vain_wait_of(const live_task& task, const asked_inputs& asked) const;
+  void forget_evaluations(live_task& task);
+  void mend_wait(std::uint64_t number, const core::step_wait& wait);
+  void raise_stalled(const v1::TaskRecord& record, const std::string& words);
   bool makes_sense(std::uint32_t shard, const std::string& instance, std::uint64_t incarnation);
   void arrived(const std::string& instance, std::uint64_t incarnation);
   void count_limits_anew(const std::string& agent);
@@ -288,9 +305,19 @@ class scheduler {
   std::unordered_set<std::uint64_t> taken_up_;  // by the sweep so far
   std::uint64_t resumed_tasks_ = 0;             // once it is over
   std::uint64_t next_ticket_ = 1;
-  std::unordered_map<std::uint64_t, std::uint64_t> evaluations_;  // at the expression worker: ticket -> bytes
+  struct evaluation {
+    std::uint64_t number = 0;
+    std::uint32_t step = 0;
+    v1::Direction direction = v1::DIRECTION_PERFORM;  // of the input
+    std::uint64_t bytes = 0;
+    std::weak_ptr<const void> outstanding;  // as scheduler_outbox::evaluate says
+  };
+  std::unordered_map<std::uint64_t, evaluation> evaluations_;  // at the expression worker, by ticket
   std::uint64_t evaluating_bytes_ = 0;
-  std::deque<std::uint64_t> waiting_to_evaluate_;  // tasks, until there is room at the worker
+  std::deque<std::uint64_t> waiting_to_evaluate_;            // tasks, until there is room at the worker
+  std::unordered_set<std::uint64_t> unevaluated_;            // tasks for which there was no worker: their next wake-up asks again
+  std::unordered_set<std::uint64_t> suspects_;               // tasks that waited in vain when last looked at
+  std::unordered_map<std::uint64_t, unsigned> mended_;       // tasks whose waits were found in vain -> how often
   moment next_unavailable_note_{};
 };
 

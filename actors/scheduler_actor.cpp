@@ -293,7 +293,9 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
     if (cron_) self_->send(cron_, job_due_at{due});
   }
 
-  void evaluate(v1::EvaluateRequest what) override { setup_.evaluate(scheduler_actor{self_}, std::move(what)); }
+  std::weak_ptr<const void> evaluate(v1::EvaluateRequest what) override {
+    return setup_.evaluate(scheduler_actor{self_}, std::move(what));
+  }
 
   template <class Reply>
   static void deliver(waiting<Reply>& promises, std::uint64_t ticket, Reply what) {
@@ -370,6 +372,7 @@ scheduler_actor::behavior_type run_scheduler(supervised_stateful_pointer<schedul
       [=](archived_tasks& what) { shell->take([&](scheduler& s) { s.archive(what); }); },
       [=](courier_rows& what) { shell->take([&](scheduler& s) { s.delivered(std::move(what)); }); },
       [=](const stalest_task& what) { shell->take([&](scheduler& s) { s.stalest(what); }); },
+      [=](const waiting_tasks& what) { shell->take([&](scheduler& s) { s.look_at_waits(what); }); },
       [=](const v1::OperateRequest& what) { return shell->operate(what); },
       [=](const v1::AlertAckRequest& what) { return shell->acknowledge_alerts(what); },
       [=](const v1::BrakeReleaseRequest& what) { return shell->release_brake(what); },

@@ -20,8 +20,8 @@ struct scheduler_setup {
   scheduler_limits limits;
   planted_faults faults;
   store_actor commits;
-  /// Asks the expression worker; whoever answers sends an EvaluateReply to the Scheduler, from any thread.
-  std::function<void(const scheduler_actor& asker, v1::EvaluateRequest)> evaluate;
+  /// Asks the expression worker; whoever answers sends an EvaluateReply to the Scheduler, from any thread. Returns as scheduler_outbox says.
+  std::function<std::weak_ptr<const void>(const scheduler_actor& asker, v1::EvaluateRequest)> evaluate;
   fatal_handler on_fatal;
   std::uint64_t epoch = 0;  // raised durably before the Scheduler is spawned
 };

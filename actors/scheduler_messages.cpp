@@ -83,22 +83,13 @@ void scheduler::recover(const v1::RecoverBatch& what) {
 }
 
 void scheduler::evaluated(v1::EvaluateReply what) {
+  // Whose input it is follows from the ticket alone: the worker need not know.
   const auto asked = evaluations_.find(what.ticket());
   if (asked != evaluations_.end()) {
-    evaluating_bytes_ -= asked->second;
+    const auto which = asked->second;
+    evaluating_bytes_ -= which.bytes;
     evaluations_.erase(asked);
-  }
-  auto* task = find(what.task_number());
-  if (task != nullptr && task->evaluating.erase(core::evaluation_key(what.step(), what.direction())) != 0) {
-    core::input_evaluated e;
-    e.step = what.step();
-    e.direction = what.direction();
-    if (what.has_error() && what.error().code() != v1::ERROR_CODE_OK) e.failure = error::from_proto(what.error());
-    if (e.failure) e.failure->sentence = core::clean_text(e.failure->sentence, sentence_limit);
-    if (e.failure && e.failure->code == v1::ERROR_CODE_UNAVAILABLE) note_unavailable(e.failure->sentence);
-    for (auto& text : *what.mutable_results()) e.results.push_back(std::move(text));
-    apply(*task, e);
-    forget_if_idle(what.task_number());
+    take_input(which, what);
   }
   while (!waiting_to_evaluate_.empty() && evaluating_bytes_ < limits_.evaluating_bytes && !fatal_) {
     const auto number = waiting_to_evaluate_.front();
@@ -107,6 +98,22 @@ void scheduler::evaluated(v1::EvaluateReply what) {
     forget_if_idle(number);
   }
   serve_waiting();
+}
+
+void scheduler::take_input(const evaluation& which, v1::EvaluateReply& what) {
+  auto* task = find(which.number);
+  if (task == nullptr || task->evaluating.erase(core::evaluation_key(which.step, which.direction)) == 0) return;
+  core::input_evaluated e;
+  e.step = which.step;
+  e.direction = which.direction;
+  if (what.has_error() && what.error().code() != v1::ERROR_CODE_OK) e.failure = error::from_proto(what.error());
+  if (e.failure) e.failure->sentence = core::clean_text(e.failure->sentence, sentence_limit);
+  const auto unavailable = e.failure && e.failure->code == v1::ERROR_CODE_UNAVAILABLE;
+  if (unavailable) note_unavailable(e.failure->sentence);
+  for (auto& text : *what.mutable_results()) e.results.push_back(std::move(text));
+  apply(*task, e);
+  if (unavailable) unevaluated_.insert(which.number);
+  forget_if_idle(which.number);
 }
 
 void scheduler::note_unavailable(const std::string& sentence) {

@@ -89,7 +89,11 @@ result<caf::strong_actor_ptr> shard::start_scheduler() {
   setup.on_fatal = world_.on_fatal;
   setup.epoch = *epoch;
   setup.evaluate = [pool = world_.expressions](const scheduler_actor& asker, v1::EvaluateRequest what) {
-    pool->evaluate(std::move(what), [asker](v1::EvaluateReply reply) { caf::anon_send(asker, std::move(reply)); });
+    auto outstanding = std::make_shared<const char>();
+    std::weak_ptr<const void> out = outstanding;
+    pool->evaluate(std::move(what),
+                   [asker, outstanding = std::move(outstanding)](v1::EvaluateReply reply) { caf::anon_send(asker, std::move(reply)); });
+    return out;
   };
   scheduler_now_ = world_.guards.system->spawn(run_scheduler, std::move(setup));
   if (world_.on_epoch) {

@@ -56,6 +56,12 @@ std::int64_t last_progress_unix_ms(const v1::TaskRecord& record) {
   return record.recent().empty() ? record.created_at_unix_ms() : record.recent(record.recent_size() - 1).at_unix_ms();
 }
 
+bool may_wait_inside(const v1::TaskRecord& record, std::int64_t quiet_since_unix_ms) {
+  if (!is_live(record) || record.undo_held()) return false;
+  const auto under_way = [](const v1::StepRecord& step) { return core::attempt_out(step) || step.not_before_unix_ms() != 0; };
+  return std::none_of(record.steps().begin(), record.steps().end(), under_way) || last_progress_unix_ms(record) < quiet_since_unix_ms;
+}
+
 // ---- the sweep ----
 
 result<bool> wake_up_sweep::step(const store::snapshot& view, std::size_t rows, std::vector<wake_up_finding>& found,
@@ -167,7 +173,8 @@ result<stall_check::answer> stall_check::look(const store::snapshot& view, momen
 // ---- the round ----
 
 result<std::optional<stalest_task>> progress_round::step(const store::snapshot& view, std::size_t entries,
-                                                         std::vector<wake_up_finding>& found) {
+                                                         std::int64_t quiet_since_unix_ms, std::vector<wake_up_finding>& found,
+                                                         std::vector<std::uint64_t>& waiting) {
   if (!std::exchange(under_way_, true)) {
     from_.clear();
     to_.clear();
@@ -191,6 +198,7 @@ result<std::optional<stalest_task>> progress_round::step(const store::snapshot& 
       if (*record && is_live(**record)) {
         const auto since = last_progress_unix_ms(**record);
         if (stalest_.id.empty() || since < stalest_.since_unix_ms) stalest_ = {(*record)->id(), since};
+        if (may_wait_inside(**record, quiet_since_unix_ms)) waiting.push_back(entry->number);
       }
     }
     if (++seen < entries) return true;

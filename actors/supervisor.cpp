@@ -13,7 +13,7 @@ namespace {
 
 constexpr int chunk_requests = 256;           // sent at a time: the Scheduler takes them as one message
 constexpr std::size_t chunk_entries = 1'000;  // looked at by one scan
-constexpr std::size_t round_entries = 500;    // looked at by one turn of the slow round
+constexpr std::size_t round_entries = 1'000;  // looked at by one turn of the slow round
 constexpr std::size_t hint_limit = 200'000;   // hints kept; the index has what is dropped
 constexpr int most_repair_notes = 10;         // lines in the log at a time
 constexpr duration hint_horizon = std::chrono::minutes{5};
@@ -130,9 +130,13 @@ void supervisor::ask_for_repair(const std::vector<wake_up_finding>& found, std::
 
 status supervisor::go_round() {
   std::vector<wake_up_finding> found;
-  const auto complete = round_.step(*world_.reads->read(), round_entries, found);
+  waiting_tasks waiting;
+  const auto now_ms = to_unix_ms(world_.time->now());
+  const auto complete = round_.step(*world_.reads->read(), round_entries, now_ms - scan_period_.count(), found, waiting.numbers);
   if (!complete) return complete.failure();
-  ask_for_repair(found, to_unix_ms(world_.time->now()));
+  ask_for_repair(found, now_ms);
+  // Once more when there are none any more: the Scheduler looks twice before it believes.
+  if (const auto any = !waiting.numbers.empty(); std::exchange(asked_of_waits_, any) || any) world_.out->waiting(std::move(waiting));
   if (*complete && **complete != stalest_) world_.out->stalest(stalest_ = **complete);
   return nothing{};
 }

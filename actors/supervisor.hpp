@@ -35,7 +35,8 @@ class supervisor {
   /// the next ones pass over until the index has been read to its end; what the Scheduler has not answered by then is asked for again.
   result<bool> scan();
 
-  /// Goes on with the slow round over all live tasks. Once a scan period.
+  /// Goes on with the slow round over all live tasks, a thousand at a time, and asks whether those that wait for something inside the process wait
+  /// in vain. Once a scan period.
   status go_round();
 
   /// Steps that will want recovery at a known moment, so that a short backoff need not wait for the next scan.
@@ -64,6 +65,7 @@ class supervisor {
   stall_check stalls_;
   progress_round round_;
   stalest_task stalest_;    // as last told
+  bool asked_of_waits_ = false;
   std::string pass_from_;   // the pass over what is due: the key to go on with,
   std::string pass_to_;     // and where it ends; empty between two passes
   bool fire_held_ = false;  // hints are due, but the Scheduler has no room

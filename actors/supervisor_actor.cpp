@@ -44,6 +44,7 @@ class supervisor_shell final : public supervisor_outbox {
  private:
   void recover(v1::RecoverBatch what) override { self_->send(setup_.scheduler, std::move(what)); }
   void stalest(stalest_task what) override { self_->send(setup_.scheduler, std::move(what)); }
+  void waiting(waiting_tasks what) override { self_->send(setup_.scheduler, std::move(what)); }
 
   void arm() {
     const auto next = supervisor_.next_hint();

@@ -17,14 +17,12 @@ extern "C" {
 }
 
 #include "actors/expression_pool.hpp"
-#include "app/jq_program.hpp"
+#include "app/expression_answer.hpp"
 #include "app/program_cache.hpp"
-#include "messages/agent.pb.h"
 
 namespace fairlead::app {
 namespace {
 
-constexpr std::size_t max_programs = 512;
 constexpr std::uint32_t max_frame_bytes = std::uint32_t{64} << 20;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -84,42 +82,16 @@ bool read_frame(std::string& body) {
   return read_all(body.data(), size);
 }
 
-v1::EvaluateReply answer(const v1::EvaluateRequest& request, program_cache& programs) {
-  v1::EvaluateReply reply;
-  reply.set_ticket(request.ticket());
-  reply.set_task_number(request.task_number());
-  reply.set_step(request.step());
-  const auto refuse = [&](const error& why, int expression) {
-    reply.clear_results();
-    *reply.mutable_error() = why.to_proto();
-    reply.set_failed_expression(static_cast<std::uint32_t>(expression));
-    return reply;
-  };
-  const bool only_compile = request.document().empty();
-  auto document = jq_document::parse(only_compile ? "null" : request.document());
-  if (!document.ok()) return refuse(document.failure(), 0);
-  for (int i = 0; i < request.expressions_size(); ++i) {
-    const auto program = programs.get(request.expressions(i));
-    if (!program.ok()) return refuse(program.failure(), i);
-    if (only_compile) continue;
-    auto text = program.value()->run(document.value());
-    if (!text.ok()) return refuse(text.failure(), i);
-    reply.add_results(std::move(text).value());
-  }
-  return reply;
-}
-
 }  // namespace
 
 int run_expression_worker(std::uint64_t max_memory_bytes) {
   confine(max_memory_bytes);
-  program_cache programs(max_programs, [] { write_frame({}); });
+  program_cache programs(expression_programs_kept, [] { write_frame({}); });
   std::string body;
-  v1::EvaluateRequest request;
   if (!write_frame({})) return 1;
   while (read_frame(body)) {
-    if (!request.ParseFromString(body)) return 1;
-    if (!write_frame(answer(request, programs).SerializeAsString())) return 1;
+    const auto reply = answer_request(body, programs);
+    if (!reply || !write_frame(*reply)) return 1;
   }
   return 0;
 }

@@ -97,13 +97,16 @@ struct operated {
   v1::OperatorAction action;
 };
 
+/// Somebody has found that a step waits for what nobody will give it: whatever it waits for is asked for anew.
+struct wait_lost {};
+
 /// A decision about this task crashed: an operator must look.
 struct task_poisoned {
   std::string reason;
 };
 
 using event = std::variant<task_admitted, attempt_ended, attempt_heartbeat, input_evaluated, slot_freed, recovery_requested, task_due,
-                           agent_replaced, agent_returned, limits_changed, task_resumed, operated, task_poisoned>;
+                           agent_replaced, agent_returned, limits_changed, task_resumed, operated, wait_lost, task_poisoned>;
 
 // ---- the world as far as a decision needs it ----
 

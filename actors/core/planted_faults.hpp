@@ -55,6 +55,11 @@ struct planted_faults {
   bool wait_out_rewind = false;   // a mark that went back by more than a minute passes nothing before the clock is where it had been
   bool lose_clock_alert = false;  // marks are ahead of the clock, and nobody is told
   bool keep_clock_alert = false;  // people are told so still when the clock has passed them
+
+  bool lose_evaluation = false;  // an input is waited for, and the expression worker was never asked for it
+  bool lose_slot_wait = false;   // a step that found no instance is in no queue for one
+  bool lose_lease = false;       // an attempt is handed over without a lease, so that nothing ends the wait for its outcome
+  bool lose_recovery = false;    // a step that has failed waits for a moment that is not written down
 };
 
 }  // namespace fairlead::core

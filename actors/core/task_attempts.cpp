@@ -26,6 +26,7 @@ void task_machine::start_perform(std::uint32_t index) {
   move_step(record_, index, v1::STEP_STATE_RUNNING, ctx_.now, out_);
   note(v1::EVENT_KIND_STEP_STARTED, index);
   hand_over(index);
+  if (planted(&planted_faults::lose_lease)) end_lease(step);
 }
 
 void task_machine::start_lookup(std::uint32_t index) {

@@ -30,6 +30,7 @@ class task_machine {
   void on(const limits_changed& e);
   void on(const task_resumed& e);
   void on(const operated& e);
+  void on(const wait_lost& e);
   void on(const task_poisoned& e);
 
  private:

@@ -36,6 +36,7 @@ std::int64_t task_machine::wait_after(std::uint32_t index, const v1::Fault& faul
 }
 
 void task_machine::wait_for_recovery(std::uint32_t index, std::int64_t wait_ms) {
+  if (planted(&planted_faults::lose_recovery) && wait_ms != 0) return;
   at(index).set_not_before_unix_ms(now_ms() + wait_ms);
   if (wait_ms == 0)
     recover_if_due(index);
@@ -67,6 +68,33 @@ void task_machine::recover_if_due(std::uint32_t index) {
   } else if (!stopped() && step.not_before_unix_ms() != 0 && now_ms() >= step.not_before_unix_ms()) {
     retry(index);
   }
+}
+
+/// Only a bug leads here: it is taken for what it may be at worst, and goes on by the usual ways.
+void task_machine::on(const wait_lost&) {
+  for (std::uint32_t i = 0; i < steps() && !stopped(); ++i) {
+    const auto& step = at(i);
+    if (attempt_out(step) || step.not_before_unix_ms() != 0) continue;
+    if (step.state() == v1::STEP_STATE_RUNNING) {
+      v1::Fault fault;
+      fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
+      fault.set_code("lease_lost");
+      fault.set_message("the attempt has no lease that would end");
+      ctx_.agents->release(holder_of(i), {slot_end::lost, 0, 0});
+      end_badly(i, fault, v1::EVENT_KIND_STEP_IN_DOUBT, true);
+      continue;
+    }
+    const auto failed = step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
+    const auto looked_up_now = step.direction() == v1::DIRECTION_LOOKUP && !step.given_up();
+    if (record_.state() != v1::TASK_STATE_RUNNING || !failed || looked_up_now) continue;
+    if (step.given_up())
+      answer_given_up(i);
+    else if (attempts_left(step))
+      wait_for_recovery(i, 0);
+    else
+      give_up(i);
+  }
+  advance();
 }
 
 /// Another attempt may start; `advance` hands it over.

@@ -86,6 +86,7 @@ inline scheduler_actor::behavior_type made_up_scheduler(scheduler_actor::pointer
       [](const archived_tasks&) {},
       [](const courier_rows&) {},
       [](const stalest_task&) {},
+      [](const waiting_tasks&) {},
       [=](const v1::OperateRequest& what) {
         v1::OperateReply reply;
         for (const auto& id : what.ids()) {

@@ -185,8 +185,6 @@ TEST_F(scheduler_work_test, asks_the_worker_once_and_goes_on_with_its_answer) {
   EXPECT_EQ(out.asked.size(), 1u) << "the answer is still awaited";
   v1::EvaluateReply reply;
   reply.set_ticket(out.asked[0].ticket());
-  reply.set_task_number(out.asked[0].task_number());
-  reply.set_step(out.asked[0].step());
   reply.add_results("2");
   node->shell.evaluated(reply);
   node->shell.evaluated(reply);
@@ -199,7 +197,7 @@ TEST_F(scheduler_work_test, parks_a_task_whose_expression_fails_with_text_that_c
   deploy(workflow_of({step("a", {}, R"({"m":"${ .input.n + 1 }"})")}, "sums"));
   submit(submission("t1", R"({"n":1})", "sums"));
   v1::EvaluateReply reply;
-  reply.set_task_number(out.asked[0].task_number());
+  reply.set_ticket(out.asked[0].ticket());
   reply.mutable_error()->set_code(v1::ERROR_CODE_EXPRESSION);
   reply.mutable_error()->set_sentence("string (\"\xc3...) cannot be added");
   node->shell.evaluated(reply);

@@ -194,8 +194,7 @@ class history {
       if (!reported_.empty()) node_->shell.outcomes(from("n1/svc", reported_, incarnation_));
     } else if (!out_.asked.empty()) {
       v1::EvaluateReply reply;
-      reply.set_task_number(out_.asked.front().task_number());
-      reply.set_step(out_.asked.front().step());
+      reply.set_ticket(out_.asked.front().ticket());
       reply.add_results("2");
       out_.asked.pop_front();
       node_->shell.evaluated(reply);

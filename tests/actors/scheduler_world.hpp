@@ -50,6 +50,7 @@ class recorder final : public scheduler_outbox, public supervisor_outbox {
   };
   std::vector<sent_perform> performs;
   std::deque<v1::EvaluateRequest> asked;
+  std::map<std::uint64_t, std::shared_ptr<const char>> at_worker;  // by ticket: what a worker may still answer
   std::vector<std::pair<std::string, v1::OutcomeAck>> acks;
   std::vector<v1::RecoveryHint> hints;
   std::map<std::uint64_t, v1::SubmitReply> submits;
@@ -66,6 +67,7 @@ class recorder final : public scheduler_outbox, public supervisor_outbox {
   std::vector<std::pair<std::uint64_t, v1::TaskEnd>> notices;
   std::deque<v1::RecoverBatch> recoveries;
   std::vector<stalest_task> stalest_seen;
+  std::vector<waiting_tasks> waiting_seen;
   std::size_t effects = 0;  // messages of any kind but questions to the worker
 
   void perform(const std::string& instance, v1::PerformBatch what) override {
@@ -84,7 +86,11 @@ class recorder final : public scheduler_outbox, public supervisor_outbox {
     ++effects;
     hints.insert(hints.end(), what.items().begin(), what.items().end());
   }
-  void evaluate(v1::EvaluateRequest what) override { asked.push_back(std::move(what)); }
+  std::weak_ptr<const void> evaluate(v1::EvaluateRequest what) override {
+    auto& outstanding = at_worker[what.ticket()] = std::make_shared<const char>();
+    asked.push_back(std::move(what));
+    return outstanding;
+  }
   void reply(std::uint64_t ticket, v1::SubmitReply what) override { ++effects, submits[ticket] = std::move(what); }
   void reply(std::uint64_t ticket, v1::DeployReply what) override { ++effects, deploys[ticket] = std::move(what); }
   void reply(std::uint64_t ticket, v1::WatchReply what) override { ++effects, watches[ticket] = std::move(what); }
@@ -101,6 +107,7 @@ class recorder final : public scheduler_outbox, public supervisor_outbox {
   }
   void recover(v1::RecoverBatch what) override { recoveries.push_back(std::move(what)); }
   void stalest(stalest_task what) override { stalest_seen.push_back(std::move(what)); }
+  void waiting(waiting_tasks what) override { waiting_seen.push_back(std::move(what)); }
 };
 
 /// Thrown at the boundary where a test wants the process to die.

@@ -173,13 +173,16 @@ class progress_round_test : public wake_up_world {
 
   std::optional<stalest_task> step(std::size_t entries) {
     found.clear();
-    const auto done = round.step(*store.read(), entries, found);
+    waiting.clear();
+    const auto done = round.step(*store.read(), entries, quiet_since_ms, found, waiting);
     EXPECT_TRUE(done.ok());
     return done.ok() ? *done : std::nullopt;
   }
 
   progress_round round;
+  std::int64_t quiet_since_ms = 0;
   std::vector<wake_up_finding> found;
+  std::vector<std::uint64_t> waiting;
 };
 
 TEST_F(progress_round_test, names_the_live_task_that_has_gone_longest_without_progress) {
@@ -224,6 +227,20 @@ TEST_F(progress_round_test, ends_though_entries_move_on_ahead_of_it) {
     shard.change(
         i, [](v1::TaskRecord& task) { task.set_due_unix_ms(task.due_unix_ms() + 30'000); }, true);
   EXPECT_EQ(step(1), (stalest_task{"t1", 2'001}));
+}
+
+TEST_F(progress_round_test, asks_about_tasks_for_which_nothing_is_under_way_and_about_those_that_have_been_quiet) {
+  create_since(1, 3'000);
+  create_since(2, 2'000);
+  create(3, [](v1::TaskRecord& task) { task.mutable_steps(0)->clear_complete_by_unix_ms(); });
+  create(4, [](v1::TaskRecord& task) {
+    task.mutable_steps(0)->clear_complete_by_unix_ms();
+    task.mutable_steps(0)->set_not_before_unix_ms(10'000);
+    store::testing::add_event(task, v1::EVENT_KIND_STEP_FAILED, 3'000);
+  });
+  quiet_since_ms = 2'500;
+  step(10);
+  EXPECT_EQ(waiting, (std::vector<std::uint64_t>{2, 3}));
 }
 
 TEST_F(progress_round_test, finds_the_surplus_entry_that_hides_a_lost_one_from_the_counters) {

@@ -120,7 +120,7 @@ class suite_shard {
     setup.log = &log;
     setup.engine = &engine;
     setup.commits = commits;
-    setup.evaluate = [](const scheduler_actor&, v1::EvaluateRequest) {};
+    setup.evaluate = [](const scheduler_actor&, v1::EvaluateRequest) { return std::weak_ptr<const void>{}; };
     setup.on_fatal = fatal;
     setup.epoch = *store.raise_epoch();
     scheduler = sys.spawn(run_scheduler, std::move(setup));

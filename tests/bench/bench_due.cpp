@@ -35,6 +35,7 @@ class counting_outbox final : public supervisor_outbox {
  public:
   void recover(v1::RecoverBatch what) override { requests += what.items_size(); }
   void stalest(stalest_task) override {}
+  void waiting(waiting_tasks) override {}
   std::int64_t requests = 0;
 };
 

@@ -84,7 +84,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   void acknowledge(const std::string& instance, v1::HeartbeatAckBatch what) override;
   void hint(v1::RecoveryHintBatch what) override;
   void wake_cron(moment due) override;
-  void evaluate(v1::EvaluateRequest what) override;
+  std::weak_ptr<const void> evaluate(v1::EvaluateRequest what) override;
   void reply(std::uint64_t ticket, v1::SubmitReply what) override;
   void reply(std::uint64_t ticket, v1::DeployReply what) override;
   void reply(std::uint64_t ticket, v1::WatchReply what) override;

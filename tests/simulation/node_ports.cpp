@@ -1,8 +1,8 @@
-// The ports of a node: what leaves the Scheduler is judged at the door and goes on its way. The expression worker stands here too.
+// The ports of a node: what leaves the Scheduler is judged at the door and goes on its way. The expression worker's answers come from its own code.
 
-#include <algorithm>
-#include <charconv>
+#include <memory>
 
+#include "app/expression_answer.hpp"
 #include "tests/simulation/crier.hpp"
 #include "tests/simulation/overseer.hpp"
 
@@ -12,20 +12,6 @@ namespace {
 
 const char* word(v1::Direction direction) {
   return direction == v1::DIRECTION_UNDO ? "undo" : direction == v1::DIRECTION_LOOKUP ? "look up" : "perform";
-}
-
-/// `.input.n + K`, all that generated workflows ask of jq.
-std::string evaluate_one(const std::string& expression, const std::string& document) {
-  const auto at = document.find("\"n\":");
-  long long n = 0;
-  if (at != std::string::npos) std::from_chars(document.data() + at + 4, document.data() + document.size(), n);
-  const auto plus = expression.find('+');
-  long long k = 0;
-  if (plus != std::string::npos) {
-    const auto digits = expression.find_first_of("0123456789", plus);
-    if (digits != std::string::npos) std::from_chars(expression.data() + digits, expression.data() + expression.size(), k);
-  }
-  return std::to_string(n + k);
 }
 
 }  // namespace
@@ -90,25 +76,28 @@ void node::wake_cron(moment due) {
   pass(failpoint_id::effect_wake_cron);
 }
 
-void node::evaluate(v1::EvaluateRequest what) {
+/// A worker process's own code answers, from the bytes of the request to the bytes of the reply. What the pool says for it when it is away, or
+/// has died, is said here.
+std::weak_ptr<const void> node::evaluate(v1::EvaluateRequest what) {
+  static app::program_cache programs{app::expression_programs_kept, [] {}};
   world_.tell(me_, "worker", world_.weigh(what), [&] { return "evaluate for task " + std::to_string(what.task_number()); });
   v1::EvaluateReply reply;
   reply.set_ticket(what.ticket());
-  reply.set_task_number(what.task_number());
-  reply.set_step(what.step());
-  reply.set_direction(what.direction());
   auto delay = world_.network.between(1, 20) * millisecond;
   if (world_.strikes(concern::expressions, world_.network, 60)) {
     *reply.mutable_error() = error{v1::ERROR_CODE_UNAVAILABLE, "the worker is away", ""}.to_proto();
   } else if (world_.strikes(concern::expressions, world_.network, 15)) {
     *reply.mutable_error() = error{v1::ERROR_CODE_EXPRESSION, "the expression fails", ""}.to_proto();
-  } else {
-    for (const auto& one : what.expressions()) reply.add_results(evaluate_one(one, what.document()));
+  } else if (const auto answer = app::answer_request(what.SerializeAsString(), programs); !answer || !reply.ParseFromString(*answer)) {
+    throw rule_broken{"worker", "the expression worker cannot read what it is asked", false};
   }
   if (world_.strikes(concern::expressions, world_.network, 80)) delay += world_.network.between(0, 4'000) * millisecond;
+  auto outstanding = std::make_shared<const char>();
+  std::weak_ptr<const void> out = outstanding;
   tell_scheduler(
-      "evaluated", [reply = std::move(reply)](scheduler& to) { to.evaluated(reply); }, delay);
+      "evaluated", [reply = std::move(reply), outstanding = std::move(outstanding)](scheduler& to) { to.evaluated(reply); }, delay);
   pass(failpoint_id::evaluate_asked);
+  return out;
 }
 
 template <class Reply>

@@ -67,4 +67,8 @@ void node::overseer::stalest(stalest_task what) {
   node_.tell_scheduler("stalest", [what = std::move(what)](scheduler& to) { to.stalest(what); });
 }
 
+void node::overseer::waiting(waiting_tasks what) {
+  node_.tell_scheduler("waiting", [what = std::move(what)](scheduler& to) { to.look_at_waits(what); });
+}
+
 }  // namespace fairlead::simulation

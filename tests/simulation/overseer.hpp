@@ -22,6 +22,7 @@ class node::overseer final : public supervisor_outbox, public std::enable_shared
   void again();
   void recover(v1::RecoverBatch what) override;
   void stalest(stalest_task what) override;
+  void waiting(waiting_tasks what) override;
 
   node& node_;
   std::int64_t scan_period_ms_;

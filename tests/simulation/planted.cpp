@@ -17,7 +17,7 @@ constexpr std::uint64_t seeds_at_a_time = 250;
 
 using fault = bool core::planted_faults::*;
 
-constexpr std::array<std::pair<const char*, fault>, 46> all_faults{{
+constexpr std::array<std::pair<const char*, fault>, 50> all_faults{{
     {"act_before_commit", &core::planted_faults::act_before_commit},
     {"forget_fence", &core::planted_faults::forget_fence},
     {"accept_after_recovery", &core::planted_faults::accept_after_recovery},
@@ -64,6 +64,10 @@ constexpr std::array<std::pair<const char*, fault>, 46> all_faults{{
     {"wait_out_rewind", &core::planted_faults::wait_out_rewind},
     {"lose_clock_alert", &core::planted_faults::lose_clock_alert},
     {"keep_clock_alert", &core::planted_faults::keep_clock_alert},
+    {"lose_evaluation", &core::planted_faults::lose_evaluation},
+    {"lose_slot_wait", &core::planted_faults::lose_slot_wait},
+    {"lose_lease", &core::planted_faults::lose_lease},
+    {"lose_recovery", &core::planted_faults::lose_recovery},
 }};
 static_assert(sizeof(core::planted_faults) == all_faults.size(), "every planted fault stands here");
 
