@@ -1,8 +1,8 @@
 #include "tests/simulation/planted.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -17,7 +17,7 @@ constexpr std::uint64_t seeds_at_a_time = 250;
 
 using fault = bool core::planted_faults::*;
 
-constexpr std::array<std::pair<const char*, fault>, 50> all_faults{{
+constexpr std::pair<const char*, fault> all_faults[] = {
     {"act_before_commit", &core::planted_faults::act_before_commit},
     {"forget_fence", &core::planted_faults::forget_fence},
     {"accept_after_recovery", &core::planted_faults::accept_after_recovery},
@@ -68,8 +68,8 @@ constexpr std::array<std::pair<const char*, fault>, 50> all_faults{{
     {"lose_slot_wait", &core::planted_faults::lose_slot_wait},
     {"lose_lease", &core::planted_faults::lose_lease},
     {"lose_recovery", &core::planted_faults::lose_recovery},
-}};
-static_assert(sizeof(core::planted_faults) == all_faults.size(), "every planted fault stands here");
+};
+static_assert(sizeof(core::planted_faults) == std::size(all_faults), "every planted fault stands here");
 
 /// The first seed by which the checker sees it.
 bool catch_one(const char* name, fault which, unsigned processes) {
@@ -114,8 +114,8 @@ void plant(core::planted_faults& in, const std::string& name) {
 int run_planted(unsigned processes) {
   std::size_t caught = 0;
   for (const auto& [name, which] : all_faults) caught += catch_one(name, which, processes) ? 1 : 0;
-  std::printf("%zu of %zu planted faults caught\n", caught, all_faults.size());
-  return caught == all_faults.size() ? 0 : 1;
+  std::printf("%zu of %zu planted faults caught\n", caught, std::size(all_faults));
+  return caught == std::size(all_faults) ? 0 : 1;
 }
 
 }  // namespace fairlead::simulation
