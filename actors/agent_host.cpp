@@ -79,8 +79,8 @@ void agent_host::start(v1::Perform& what, duration offset) {
   const auto lease_end = by_heartbeat ? std::min(complete_by, in_own_time(what.heartbeat_by_unix_ms(), offset)) : complete_by;
   if (lease_end <= now || told_.has(key) || cut_.has(key)) return;
   const auto tries_end = planted_ != nullptr && planted_->retry_past_lease ? complete_by + std::chrono::seconds{10} : complete_by;
-  held_attempt one{offset,           complete_by, lease_end, {policy_of(what.call()), {key.task_number, key.step, key.attempt}, tries_end},
-                   what.budget_ms(), now};
+  const core::jitter_seed seed{key.task_number, key.step, key.attempt};
+  held_attempt one{offset, complete_by, lease_end, offset, {policy_of(what.call()), seed, tries_end}, what.budget_ms(), now};
   if (what.direction() == v1::DIRECTION_LOOKUP && !can_look_up(what.call())) {
     // The Scheduler may know an older registration than ours. Left to the backend, the call itself might be carried out.
     one.tries.begin(now);

@@ -96,9 +96,10 @@ class agent_host {
   using reminders = std::multimap<moment, agents::attempt_key>;
   // Moments are those of the own monotonic clock.
   struct held_attempt {
-    duration offset;  // to the shard's wall clock, as it counts
+    duration offset;  // to the shard's wall clock, as complete_by counts
     moment complete_by;
-    moment lease_end;  // complete_by, or earlier with a heartbeat
+    moment lease_end;       // complete_by, or earlier with a heartbeat
+    duration lease_offset;  // what was known of that clock when lease_end was given
     attempt_tries tries;
     std::int64_t budget_ms = 0;           // as it was left,
     moment received;                      // then
@@ -138,7 +139,7 @@ class agent_host {
   void gather(const agents::attempt_key& key, const v1::Outcome& what);
   void forget_late(std::uint32_t shard, v1::HeartbeatBatch& what) const;
   std::optional<duration> take_stamp(std::uint32_t shard, shard_side& side, const shard_stamp& stamp);
-  void shorten(std::uint32_t shard, duration offset);
+  void shorten(std::uint32_t shard, duration offset, duration by);
   std::int64_t to_wall_ms(moment at, moment now) const;
 
   const agents::retry_policy& policy_of(const std::string& call) const;

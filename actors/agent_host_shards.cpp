@@ -77,20 +77,25 @@ std::optional<duration> agent_host::take_stamp(std::uint32_t shard, shard_side& 
     return now - from_unix_ms(stamp.sent_unix_ms);
   }
   const auto offset = offset_of(stamp, now);
-  if (offset && side.times.shows(*offset)) shorten(shard, *offset);
+  if (!offset) return std::nullopt;
+  if (const auto by = side.times.shows(*offset)) shorten(shard, *offset, *by);
   return offset;
 }
 
 /// Whoever looks after the steps of this shard takes their leases for over sooner than was said. One that was set back gives nobody more time.
-void agent_host::shorten(std::uint32_t shard, duration offset) {
+/// Each moment loses what its own offset says: that of a hand-over may be smaller than the true one by what a beacon took, and a renewal, which
+/// counts from when its heartbeat left here, is not.
+void agent_host::shorten(std::uint32_t shard, duration offset, duration by) {
   const auto now = time_.steady();
   for (auto& [key, one] : held_) {
-    if (key.shard != shard || one.offset <= offset) continue;
-    const auto by = one.offset - offset;
-    one.offset = offset;
-    one.complete_by -= by;
-    one.lease_end -= by;
-    one.tries.shorten(by);
+    if (key.shard != shard) continue;
+    const auto complete_by_less = std::max(one.offset - offset, duration{0});
+    const auto lease_less = std::max(one.lease_offset - offset, duration{0});
+    one.offset -= complete_by_less;
+    one.complete_by -= complete_by_less;
+    one.tries.shorten(complete_by_less);
+    one.lease_offset -= lease_less;
+    one.lease_end = std::min(one.lease_end - lease_less, one.complete_by);
     if (one.pulse) one.pulse->shorten(by);
     remind(key, one, now);
   }

@@ -25,10 +25,14 @@ moment in_own_time(std::int64_t unix_ms, duration offset) { return from_unix_ms(
 
 void shard_times::uses(duration offset) { greatest_ = greatest_ ? std::max(*greatest_, offset) : offset; }
 
-bool shard_times::shows(duration offset) {
-  if (!greatest_ || offset + wavers >= *greatest_) return false;
+std::optional<duration> shard_times::shows(duration offset) {
+  if (!greatest_ || offset + wavers >= *greatest_) {
+    uses(offset);
+    return std::nullopt;
+  }
+  const auto by = *greatest_ - offset;
   greatest_ = offset;
-  return true;
+  return by;
 }
 
 }  // namespace fairlead

@@ -28,11 +28,14 @@ class shard_times {
  public:
   /// Attempts count with this offset from now on.
   void uses(duration offset);
-  /// A stamp gives this one. True: the clock has gone forward, and attempts that count with a greater offset are to count with this one.
-  bool shows(duration offset);
+  /// A stamp gives this one. By how much the clock has gone forward, where it has: attempts that count with a greater offset are to count with
+  /// this one.
+  std::optional<duration> shows(duration offset);
+  /// The greatest offset since the clock went forward last, which is the nearest to the true one; nullopt: none is known.
+  std::optional<duration> nearest() const noexcept { return greatest_; }
 
  private:
-  std::optional<duration> greatest_;  // that any attempt counts with
+  std::optional<duration> greatest_;
 };
 
 }  // namespace fairlead

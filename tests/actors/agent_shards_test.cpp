@@ -264,6 +264,50 @@ TEST_F(agent_shards_test, takes_the_time_that_is_left_from_heartbeats_too) {
   EXPECT_EQ(backend.stopped.size(), 1u) << "3 s + 9 s - 4 s after it began";
 }
 
+TEST_F(agent_shards_test, takes_all_of_the_time_from_a_renewal_though_the_hand_over_was_reckoned_too_short) {
+  take(batch({beating(1, 9'000, 60'000)}, 0, 1, 2'000));
+  pass(3'000);
+  ASSERT_EQ(out.beats.size(), 1u);
+  say_the_time();  // by a beacon that took no time
+  confirm(1, 1);
+  ahead[0] += 4'000;
+  say_the_time();
+  pass(4'999);
+  EXPECT_TRUE(backend.stopped.empty());
+  pass(1);
+  EXPECT_EQ(backend.stopped.size(), 1u) << "3 s + 9 s - 4 s after it began";
+}
+
+TEST_F(agent_shards_test, notices_that_the_clock_went_forward_by_less_than_the_hand_over_was_reckoned_too_short) {
+  take(batch({beating(1, 9'000, 60'000)}, 0, 1, 2'000));
+  pass(3'000);
+  say_the_time();
+  confirm(1, 1);
+  ahead[0] += 1'500;
+  say_the_time();
+  pass(7'499);
+  EXPECT_TRUE(backend.stopped.empty());
+  pass(1);
+  EXPECT_EQ(backend.stopped.size(), 1u) << "3 s + 9 s - 1.5 s after it began";
+}
+
+TEST_F(agent_shards_test, does_not_count_on_renewals_from_a_clock_that_had_gone_back_when_it_is_put_right) {
+  take(batch({beating(1, 9'000, 60'000)}));
+  ahead[0] -= an_hour;
+  say_the_time();
+  pass(3'000);
+  ASSERT_EQ(out.beats.size(), 1u);
+  // The shard has stored nothing: the moment that it knew was later by its clock.
+  confirm(1, 1);
+  pass(3'000);
+  confirm(1, 2);
+  EXPECT_TRUE(backend.stopped.empty());
+  ahead[0] += an_hour;
+  say_the_time();
+  pass(1);
+  EXPECT_EQ(backend.stopped.size(), 1u);
+}
+
 TEST_F(agent_shards_test, says_nothing_of_what_it_had_not_finished_when_the_process_was_stopped_meanwhile) {
   take(batch({attempt(1, 0, 5'000), beating(2, 3'000, 60'000)}));
   time.pass(1'000);
