@@ -49,7 +49,7 @@ std::string checker::perform_key(const step_name& of) const {
 
 bool checker::closed(const hand_over& one) const {
   // A clock that is set back between the decision and the hand-over may have shown the end of the lease by then.
-  const auto since_us = one.decided_ms == 0 ? one.at_us : clock_.last_shown_us(one.decided_ms, one.at_us);
+  const auto since_us = one.decided_us == 0 ? one.at_us : one.decided_us;
   return one.arrived || clock_.has_shown(std::min(one.complete_by_ms, one.lease_ms), since_us) ||
          agents_->dead(one.instance, one.incarnation);
 }
@@ -82,6 +82,8 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
   next.input = what.input();
   next.key = what.idempotency_key();
   next.at_us = next.sent_us = world_.now_us();
+  if (const auto decided = past.decided_us.find({next.direction, next.attempt, next.complete_by_ms}); decided != past.decided_us.end())
+    next.decided_us = decided->second;
   judge_order(of, past, next);
   judge_key(of, past, what);
   const auto* plan = shape_of(record.workflow());

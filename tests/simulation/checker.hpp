@@ -29,6 +29,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "messages/agent.pb.h"
@@ -64,6 +65,9 @@ class checker {
   // What agents do.
   void heartbeat_sent(const v1::Heartbeat& what);
   void try_begins(const agent_site& where, std::uint64_t incarnation, const v1::Perform& what);
+
+  /// It has decided this, which goes to the disk.
+  void decided(const store::batch& what);
 
   // What reaches it.
   /// `anew`: the Scheduler had no address of it.
@@ -109,6 +113,7 @@ class checker {
     std::int64_t heartbeat_ms = 0;
     std::int64_t lease_ms = 0;    // until when the agent may believe that it holds the step: complete_by, or earlier with a heartbeat
     std::int64_t decided_ms = 0;  // by the Scheduler's clock
+    std::int64_t decided_us = 0;  // in true time; 0: not known
     std::map<std::uint64_t, std::int64_t> beats;  // when each heartbeat was sent, in true time
     std::int64_t sent_us = 0;                     // last
     std::string call;
@@ -161,6 +166,8 @@ class checker {
     std::set<std::string> perform_keys;
     std::map<std::string, std::int64_t> keys_since_ms;  // of performs: when it was first handed over
     std::map<v1::Direction, checkpoints> progress;
+    /// When attempts were decided, by direction, number and complete_by: a clock that is set shows one moment twice, and does not say when.
+    std::map<std::tuple<v1::Direction, std::uint32_t, std::int64_t>, std::int64_t> decided_us;
     std::optional<wait> waited;     // before the newest attempt
     std::uint64_t begun_epoch = 0;  // of the Scheduler that decided it,
     std::int64_t begun_us = 0;      // and when that became durable

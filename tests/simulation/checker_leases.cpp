@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "store/checksum.hpp"
 #include "store/task_rows.hpp"
 #include "tests/simulation/checker.hpp"
 
@@ -21,6 +22,20 @@ std::string text_of(const v1::HeartbeatAck& what) {
 }
 
 }  // namespace
+
+void checker::decided(const store::batch& what) {
+  what.for_each([&](const store::operation& op) {
+    if (op.where != store::table::task || op.what == store::operation::kind::erase || op.value.size() < store::checksum_bytes) return;
+    v1::TaskRecord record;
+    if (!record.ParseFromArray(op.value.data(), static_cast<int>(op.value.size() - store::checksum_bytes))) return;
+    for (int i = 0; i < record.steps_size(); ++i) {
+      const auto& step = record.steps(i);
+      if (step.complete_by_unix_ms() == 0) continue;
+      auto& past = steps_[{record.id(), static_cast<std::uint32_t>(i)}];
+      past.decided_us.try_emplace({step.direction(), made(step, step.direction()), step.complete_by_unix_ms()}, world_.now_us());
+    }
+  });
+}
 
 void checker::heartbeat_sent(const v1::Heartbeat& what) {
   auto* one = find(what.task_number(), what.step(), what.direction(), what.attempt());

@@ -69,19 +69,6 @@ class host_clock final : public clock {
     return out - settings_.back().ahead_us;
   }
 
-  /// The last true moment up to `until_us` at which it has shown `wall_ms`; `until_us`: it never has.
-  std::int64_t last_shown_us(std::int64_t wall_ms, std::int64_t until_us) const {
-    auto end_us = until_us;
-    for (auto at = settings_.size(); at-- > 0;) {
-      const auto& one = settings_[at];
-      if (one.at_us > until_us) continue;
-      if (to_unix_ms(shows(one.at_us, one.ahead_us)) <= wall_ms && wall_ms <= to_unix_ms(shows(end_us, one.ahead_us)))
-        return std::min(end_us, (wall_ms - world_.start_ms()) * millisecond - one.ahead_us);
-      end_us = one.at_us;
-    }
-    return until_us;
-  }
-
   /// Whether it has shown `wall_ms` or later at any moment since `since_us`.
   bool has_shown(std::int64_t wall_ms, std::int64_t since_us) const {
     auto until_us = world_.now_us();

@@ -366,6 +366,7 @@ void node::look_at_agents() {
 // ---- the disk ----
 
 void node::commit(store::batch what) {
+  checker_.decided(what);
   waiting_.push_back(std::move(what));
   pass(failpoint_id::commit_asked);
   if (!std::exchange(writing_, true)) world_.after(world_.disk.between(50, 900), of_this_life([this] { commit_some(); }));
