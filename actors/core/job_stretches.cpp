@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "actors/core/job_machine.hpp"
+#include "actors/core/planted_faults.hpp"
 
 namespace fairlead::core {
 
@@ -105,9 +106,13 @@ void job_machine::backfill(const v1::JobAction& what) {
   std::uint64_t passed_over = 0;
   const auto room = static_cast<std::size_t>(max_open_launches - std::min(max_open_launches, record_.open_size()));
   int looked_at = 0;
+  const auto takes_waiting = ctx_.planted != nullptr && ctx_.planted->backfill_what_waits;
+  const auto is_launched = [&](const v1::LaunchRecord& row) {
+    return row.state() != v1::LAUNCH_STATE_SKIPPED && !(takes_waiting && row.state() == v1::LAUNCH_STATE_WAITING);
+  };
   for (auto next = table_->next_after(from_ms - 1); next && *next <= to_ms; next = table_->next_after(*next)) {
     const auto found = rows.find(*next);
-    if (found != rows.end() && found->second.state() != v1::LAUNCH_STATE_SKIPPED)
+    if (found != rows.end() && is_launched(found->second))
       ++passed_over;
     else
       times.push_back(*next);
@@ -128,7 +133,8 @@ void job_machine::backfill(const v1::JobAction& what) {
       in_runs.insert(at_ms);
       skipped_before[at_ms] = run->skip();
     } else if (const auto found = rows.find(at_ms); found != rows.end()) {
-      skipped_before[at_ms] = found->second.skip();
+      // It waits only where that is planted, and the fault is to look as much like a skip as it can.
+      skipped_before[at_ms] = found->second.state() == v1::LAUNCH_STATE_SKIPPED ? found->second.skip() : v1::SKIP_REASON_REPLACED;
     }
   }
   for (const auto& run : runs) {

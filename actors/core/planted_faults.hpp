@@ -41,15 +41,16 @@ struct planted_faults {
   bool drop_when_away = false;    // an outcome that finds no Scheduler is forgotten
   bool mix_shards = false;        // attempts of different shards that look alike are taken for one
 
-  bool lose_launch = false;         // the mark of a job passes a time without a launch
-  bool forget_skip = false;         // a time is skipped and not recorded
-  bool launch_past_window = false;  // times outside the catch-up window are launched
-  bool launch_superseded = false;   // with catch-up latest all are launched
-  bool ignore_overlap = false;      // a launch starts though an earlier one runs
-  bool launch_when_paused = false;  // a paused job is launched
-  bool start_when_paused = false;   // what waits starts though its job has been paused
-  bool split_launch = false;        // a launch's task is in another batch than its record and the mark
-  bool forget_decided = false;      // after a rewind times that have their launch are decided again
+  bool lose_launch = false;          // the mark of a job passes a time without a launch
+  bool forget_skip = false;          // a time is skipped and not recorded
+  bool launch_past_window = false;   // times outside the catch-up window are launched
+  bool launch_superseded = false;    // with catch-up latest all are launched
+  bool ignore_overlap = false;       // a launch starts though an earlier one runs
+  bool launch_when_paused = false;   // a paused job is launched
+  bool start_when_paused = false;    // what waits starts though its job has been paused
+  bool split_launch = false;         // a launch's task is in another batch than its record and the mark
+  bool backfill_what_waits = false;  // a backfill launches times whose launch waits, as if they had been skipped
+  bool forget_decided = false;       // after a rewind times that have their launch are decided again
 
   bool mend_far_mark = false;     // a mark that is more than a minute ahead of the clock is set back unasked
   bool wait_out_rewind = false;   // a mark that went back by more than a minute passes nothing before the clock is where it had been

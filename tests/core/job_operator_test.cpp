@@ -136,6 +136,19 @@ TEST(JobOperator, ABackfillKnowsWhatItsOwnCatchingUpHasLaunchedOrSkipped) {
   EXPECT_EQ(job.record.kept_launches(), 2U);
 }
 
+TEST(JobOperator, ABackfillLaunchesWhatHasGivenWayToALaterTimeInTheSameDecision) {
+  job_world job;
+  job.spec.set_overlap(v1::OVERLAP_POLICY_REPLACE);
+  job.create("10:02");
+  job.gate.wait_for(v1::LAUNCH_WAIT_ROOM);
+  EXPECT_EQ(job.due("10:05"), "10:05 waiting room\n");
+  EXPECT_EQ(job.operate("10:10", backfill("10:05", "10:05")), "10:05 waiting room\n10:10 waiting overlap\nanswer: 1 launches recorded\n");
+  EXPECT_EQ(job.rows.all.at(at("10:05")).skipped_before(), v1::SKIP_REASON_REPLACED);
+  EXPECT_EQ(job.rows.all.at(at("10:05")).trigger(), v1::LAUNCH_TRIGGER_BACKFILL);
+  EXPECT_EQ(job.record.open_size(), 2);
+  EXPECT_EQ(job.record.kept_launches(), 2U);
+}
+
 TEST(JobOperator, ABackfillTakesTimesOutOfALongRowOfSkipsThatItHasJustRecorded) {
   job_world job;
   job.spec.set_schedule("* * * * *");

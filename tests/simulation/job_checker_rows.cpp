@@ -178,6 +178,18 @@ void job_checker::judge_move(known_job& job, const judgement& of, const v1::Laun
     if (!is_cut) goes_back();
     return;
   }
+  const auto anew = row.trigger() != old.trigger() || row.recorded_at_unix_ms() != old.recorded_at_unix_ms();
+  if (from == v1::LAUNCH_STATE_WAITING && anew && row.trigger() == v1::LAUNCH_TRIGGER_BACKFILL &&
+      row.skipped_before() != v1::SKIP_REASON_UNSPECIFIED) {
+    // A backfill decides first what has come by then. A launch that gave way to a later time in that is a skipped time like any other, and is
+    // filled by the same decision.
+    auto between = old;
+    between.set_state(v1::LAUNCH_STATE_SKIPPED);
+    between.set_skip(row.skipped_before());
+    judge_move(job, of, old, between);
+    world_.count("launches that gave way and were backfilled at once");
+    return judge_move(job, of, between, row);
+  }
   if (row.trigger() != old.trigger()) goes_back();
   switch (to) {
     case v1::LAUNCH_STATE_WAITING:
@@ -224,7 +236,9 @@ void job_checker::judge_late_skip(const known_job& job, const judgement& of, con
     case v1::SKIP_REASON_DEADLINE: holds = deadline_is_over(of.before.spec()) || deadline_is_over(of.after.spec()); break;
     case v1::SKIP_REASON_REPLACED:
       holds = std::any_of(of.made.put.begin(), of.made.put.end(), [&](const v1::LaunchRecord& other) {
-        return other.nominal_unix_ms() != row.nominal_unix_ms() && of.old.count(other.nominal_unix_ms()) == 0 && was_opened(other);
+        // What is backfilled takes nobody's place.
+        return other.nominal_unix_ms() != row.nominal_unix_ms() && of.old.count(other.nominal_unix_ms()) == 0 && was_opened(other) &&
+               other.trigger() != v1::LAUNCH_TRIGGER_BACKFILL;
       });
       break;
     case v1::SKIP_REASON_CANCELLED: holds = asked(row.job()).skip && row.reason() == "skipped by ops: because"; break;

@@ -59,6 +59,7 @@ constexpr std::pair<const char*, fault> all_faults[] = {
     {"launch_when_paused", &core::planted_faults::launch_when_paused},
     {"start_when_paused", &core::planted_faults::start_when_paused},
     {"split_launch", &core::planted_faults::split_launch},
+    {"backfill_what_waits", &core::planted_faults::backfill_what_waits},
     {"forget_decided", &core::planted_faults::forget_decided},
     {"mend_far_mark", &core::planted_faults::mend_far_mark},
     {"wait_out_rewind", &core::planted_faults::wait_out_rewind},
