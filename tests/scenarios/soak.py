@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Runs for as long as it is given what tries to break Fairlead, and adds what came of it, by commit, to docs/reliability.md.
+
+In turns: seeds that the simulator has never run, kills of a node, faults of a cluster, cut connections between its nodes. What is in progress
+when the time is over still ends. Counts of a tree with changes that are not committed are printed and not recorded.
+
+    tests/scenarios/soak.py [--minutes N]
+"""
+
+import argparse
+import datetime
+import itertools
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+import harness
+
+SIMULATE = harness.ROOT / "build" / "release" / "bin" / "simulate"
+PAGE = harness.ROOT / "docs" / "reliability.md"
+LOGS = harness.ROOT / "build" / "soak"
+SKIPPED = 75
+SEEDS = 20_000  # a turn
+COUNTS = ("seeds", "failed seeds", "kills", "cluster kills", "cluster stops", "cluster cuts", "orders", "failed runs")
+NEXT_SEED = re.compile(r"(The next fresh seed is )([\d,]+)(\.)")
+ROW = re.compile(r"^\| `([0-9a-f]+)` \| ([\d-]+) \|((?: [\d,]+ \|){%d})$" % len(COUNTS), flags=re.M)
+EMPTY_TABLE = re.compile(r"^\| Commit \|.*\n\|[-| ]+\|\n", flags=re.M)
+
+
+# ---- the page ----
+
+def next_seed(page):
+    """The first seed that no recorded run has used."""
+    return int(NEXT_SEED.search(page)[2].replace(",", ""))
+
+
+def recorded(page, commit, day, counts, seed):
+    """The page with `counts` added to the row of `commit`, and `seed` as the next fresh one. Newest commits stand first."""
+    page = NEXT_SEED.sub(lambda found: f"{found[1]}{max(seed, next_seed(page)):,}{found[3]}", page)
+    known = next((row for row in ROW.finditer(page) if row[1] == commit), None)
+    before = [int(cell.replace(",", "")) for cell in known[3].strip(" |").split("|")] if known else [0] * len(COUNTS)
+    cells = " | ".join(f"{was + counts.get(name, 0):,}" for was, name in zip(before, COUNTS))
+    row = f"| `{commit}` | {day} | {cells} |"
+    if known:
+        return page[:known.start()] + row + page[known.end():]
+    table = EMPTY_TABLE.search(page)
+    return page[:table.end()] + row + "\n" + page[table.end():]
+
+
+# ---- what is run ----
+
+def sums_of(said):
+    """What the last lines of a simulator run or a scenario say was done."""
+    patterns = {"seeds": r"^(\d+) seeds, \d+ failed", "failed seeds": r"^\d+ seeds, (\d+) failed", "kills": r"^kills (\d+) counted",
+                "cluster kills": r"^(\d+) kills and \d+ stops", "cluster stops": r"^\d+ kills and (\d+) stops",
+                "cluster cuts": r"^([\d.]+ s cut), whole again", "orders": r"(?:orders acknowledged (\d+), requests|^(\d+) orders acknowledged, \d+ requests)"}
+    sums = {}
+    for name, pattern in patterns.items():
+        found = re.findall(pattern, said, flags=re.M)
+        if name == "cluster cuts":
+            sums[name] = len(found)
+        else:
+            sums[name] = sum(int("".join(one)) for one in found)
+    return sums
+
+
+def turns(seed):
+    """(name, command, the next fresh seed when it is through), for ever."""
+    scenarios = [("kill_loop", "--kills", "50"), ("cluster_faults", "--faults", "40"), ("cluster_netns", "--cuts", "20")]
+    for name, *options in itertools.cycle([("simulate",), *scenarios]):
+        if name == "simulate":
+            yield name, [str(SIMULATE), "--seeds", str(SEEDS), "--from", str(seed)], seed + SEEDS
+            seed += SEEDS
+        else:
+            yield name, [sys.executable, "-B", str(pathlib.Path(__file__).with_name(name + ".py")), *options], seed
+
+
+def git(*arguments):
+    return subprocess.run(["git", *arguments], capture_output=True, text=True, check=True, cwd=harness.ROOT).stdout.strip()
+
+
+def commit_of_tree():
+    """None: there are changes besides the page that this program writes."""
+    changed = [line for line in git("status", "--porcelain").splitlines() if not line.endswith(str(PAGE.relative_to(harness.ROOT)))]
+    return None if changed else git("rev-parse", "--short=9", "HEAD")
+
+
+def one_turn(name, command, log):
+    """Its exit code and what it said; the log is kept where it failed."""
+    began = time.monotonic()
+    with open(log, "w", encoding="utf-8") as out:
+        code = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, cwd=harness.ROOT).returncode
+    said = log.read_text(encoding="utf-8", errors="replace")
+    how = "skipped" if code == SKIPPED else "ok" if code == 0 else f"FAILED ({code}), see {log.relative_to(harness.ROOT)}"
+    print(f"{' '.join([name, *command[1 if name == 'simulate' else 3:]])}: {how}, {time.monotonic() - began:.0f} s", flush=True)
+    if code in (0, SKIPPED):
+        log.unlink()
+    return code, said
+
+
+def run():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--minutes", type=float, default=60)
+    options = parser.parse_args()
+    commit, failed, sums = commit_of_tree(), 0, dict.fromkeys(COUNTS, 0)
+    if commit is None:
+        print("this tree has changes that are not committed: the counts are not recorded", flush=True)
+    LOGS.mkdir(parents=True, exist_ok=True)
+    os.environ.setdefault("FAIRLEAD_BIN", str(harness.BINARY))
+    end = time.monotonic() + 60 * options.minutes
+    for number, (name, command, seed) in enumerate(turns(next_seed(PAGE.read_text(encoding="utf-8")))):
+        code, said = one_turn(name, command, LOGS / f"{datetime.datetime.now():%Y%m%d-%H%M%S}-{number}-{name}.log")
+        counts = sums_of(said) | {"failed runs": int(code not in (0, SKIPPED))}
+        failed += counts["failed runs"]
+        for each, value in counts.items():
+            sums[each] += value
+        if commit is not None:
+            # After each turn: who stops it in between loses nothing.
+            page = recorded(PAGE.read_text(encoding="utf-8"), commit, f"{datetime.date.today()}", counts, seed)
+            PAGE.write_text(page, encoding="utf-8")
+        if time.monotonic() >= end:
+            break
+    print(", ".join(f"{each} {value:,}" for each, value in sums.items()), flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    harness.main(run)

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""What `./dev soak` writes into docs/reliability.md: counts add up by commit, and no seed is used twice."""
+
+import itertools
+import unittest
+
+import soak
+
+PAGE = """The next fresh seed is 20,000,000.
+
+| Commit | Last run | Seeds |
+|---|---|---|
+
+The end.
+"""
+
+
+def rows_of(page):
+    return [row[0] for row in soak.ROW.finditer(page)]
+
+
+class writing_the_page(unittest.TestCase):
+    def test_a_commit_that_is_new_stands_first(self):
+        page = soak.recorded(PAGE, "aaaaaaaaa", "2026-11-22", {"seeds": 20000}, 20020000)
+        page = soak.recorded(page, "bbbbbbbbb", "2026-11-23", {"kills": 50, "orders": 1234}, 20020000)
+        self.assertEqual(rows_of(page), ["| `bbbbbbbbb` | 2026-11-23 | 0 | 0 | 50 | 0 | 0 | 0 | 1,234 | 0 |",
+                                         "| `aaaaaaaaa` | 2026-11-22 | 20,000 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |"])
+        self.assertTrue(page.endswith("The end.\n"))
+
+    def test_counts_of_a_known_commit_are_added(self):
+        page = PAGE
+        for _ in range(3):
+            page = soak.recorded(page, "aaaaaaaaa", "2026-11-22", {"seeds": 20000, "failed seeds": 1, "failed runs": 1}, 20020000)
+        self.assertEqual(rows_of(page), ["| `aaaaaaaaa` | 2026-11-22 | 60,000 | 3 | 0 | 0 | 0 | 0 | 0 | 3 |"])
+
+    def test_the_next_run_begins_behind_the_seeds_of_the_last(self):
+        page = soak.recorded(PAGE, "aaaaaaaaa", "2026-11-22", {}, 20020000)
+        self.assertEqual(soak.next_seed(page), 20020000)
+        self.assertEqual(soak.next_seed(soak.recorded(page, "bbbbbbbbb", "2026-11-22", {}, 20000000)), 20020000, "it never goes back")
+
+    def test_the_page_of_this_tree_can_be_written(self):
+        page = soak.PAGE.read_text(encoding="utf-8")
+        known = len(rows_of(page))
+        written = soak.recorded(page, "f" * 9, "2026-11-22", {"seeds": 1}, soak.next_seed(page) + 1)
+        self.assertEqual(len(rows_of(written)), known + 1)
+        heading = next(line for line in written.splitlines() if line.startswith("| Commit |"))
+        self.assertEqual(rows_of(written)[0].count("|"), heading.count("|"))
+
+
+class counting(unittest.TestCase):
+    def counted(self, said):
+        return {name: count for name, count in soak.sums_of(said).items() if count}
+
+    def test_what_the_simulator_says(self):
+        self.assertEqual(self.counted("seed 7: key: t1 seeds, 3 failed\n20000 seeds, 2 failed\n"), {"seeds": 20000, "failed seeds": 2})
+
+    def test_what_the_kill_loop_says(self):
+        said = "10 kills, 450 orders acknowledged, 30 shipped, 2 refused, 9 s\nkills 50 counted, 20 during starts; steps running\n" \
+               "orders acknowledged 2500, requests 9000; node back"
+        self.assertEqual(self.counted(said), {"kills": 50, "orders": 2500})
+
+    def test_what_the_faults_of_a_cluster_say(self):
+        said = "10 faults, 300 orders acknowledged, 30 shipped\n22 kills and 18 stops of 1 to 8 s (shard-a 3), 2 at a time\n" \
+               "1500 orders acknowledged, 6000 requests; 90 s in all\n"
+        self.assertEqual(self.counted(said), {"cluster kills": 22, "cluster stops": 18, "orders": 1500})
+
+    def test_what_the_cut_connections_say(self):
+        said = "a cut one way was noticed after 1.00 s and 1.20 s\n0.7 s cut, whole again after 0.2 s: shard-a alone\n3.9 s cut, whole again after 1.1 s: x\n"
+        self.assertEqual(self.counted(said), {"cluster cuts": 2})
+
+
+class taking_turns(unittest.TestCase):
+    def test_each_test_has_its_turn_and_seeds_go_on(self):
+        first = list(itertools.islice(soak.turns(100), 5))
+        self.assertEqual([name for name, _, _ in first], ["simulate", "kill_loop", "cluster_faults", "cluster_netns", "simulate"])
+        self.assertEqual([after for _, _, after in first], [100 + soak.SEEDS] * 4 + [100 + 2 * soak.SEEDS])
+        self.assertEqual(first[4][1][-1], str(100 + soak.SEEDS))
+
+
+if __name__ == "__main__":
+    unittest.main()
