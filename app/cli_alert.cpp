@@ -64,10 +64,14 @@ std::string list_json(const v1::AlertListReply& reply) {
   return out.end_object().text();
 }
 
-std::string list_text(const v1::AlertListReply& reply) {
+std::string list_text(const v1::AlertListReply& reply, const list_options& options) {
   auto table = alert_table();
   for (const auto& alert : reply.items()) add_alert_row(table, alert);
-  std::string out = table.empty() ? "No such alerts.\n" : table.text();
+  std::string out = table.text();
+  if (table.empty()) {
+    const bool filtered = !options.states.empty() || !options.task.empty() || options.before != 0;
+    out = filtered ? "No alert matches.\n" : options.all ? "There are no alerts.\n" : "No alert is open.\n";
+  }
   if (reply.before() != 0) out += "\nThere are more: go on with --before " + std::to_string(reply.before()) + ", or raise --limit.\n";
   return out;
 }
@@ -94,7 +98,8 @@ void add_list(CLI::App& group, cli_context& context) {
       return;
     }
     run_request(
-        context, [&](client& to) { return fetch(to, *request, options->limit); }, list_json, list_text);
+        context, [&](client& to) { return fetch(to, *request, options->limit); }, list_json,
+        [&](const v1::AlertListReply& reply) { return list_text(reply, *options); });
   });
 }
 

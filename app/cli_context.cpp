@@ -1,8 +1,11 @@
 #include "app/cli_context.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "app/cli_words.hpp"
@@ -89,9 +92,21 @@ connected_client connect_alone(const cli_context& context, duration request_time
   return std::make_shared<client>(std::move(*connected));
 }
 
+namespace {
+
+/// Whatever the sentence was part of before. Another first word may be a name, which stays as it is written.
+std::string begun_large(std::string sentence) {
+  static constexpr std::array articles{"there", "the", "a", "an", "no", "this"};
+  const auto word = std::string_view{sentence}.substr(0, sentence.find(' '));
+  if (std::find(articles.begin(), articles.end(), word) != articles.end()) sentence[0] = static_cast<char>(sentence[0] - 'a' + 'A');
+  return sentence;
+}
+
+}  // namespace
+
 int fail(const error& why) {
-  auto text = "fairlead: " + as_sentence(why.sentence) + "\n";
-  if (!why.remedy.empty()) text += as_sentence(why.remedy) + "\n";
+  auto text = "fairlead: " + begun_large(as_sentence(why.sentence)) + "\n";
+  if (!why.remedy.empty()) text += begun_large(as_sentence(why.remedy)) + "\n";
   if (spoken_to != nullptr) {
     spoken_to->complain(text);
     return exit_code_of(why.code);

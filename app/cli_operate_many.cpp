@@ -65,7 +65,7 @@ result<found_tasks> find_tasks(client& to, const operation& what) {
       out.ids.push_back(task.id());
       if (out.first.size() < tasks_shown) out.first.push_back(std::move(task));
     }
-    progress.show("counted " + std::to_string(out.ids.size()) + " tasks");
+    progress.show("counted " + std::to_string(out.ids.size()) + (out.ids.size() == 1 ? " task" : " tasks"));
     if (page->cursor().empty()) break;
     request.set_cursor(page->cursor());
   }
@@ -88,7 +88,7 @@ status confirm(const std::string& verb, const found_tasks& found) {
   if (::isatty(STDIN_FILENO) != 1)
     return error{v1::ERROR_CODE_INVALID_ARGUMENT,
                  "Nothing was done: there is nobody to ask whether to " + verb + " " + std::to_string(found.ids.size()) +
-                     " tasks, as standard input is no terminal",
+                     (found.ids.size() == 1 ? " task" : " tasks") + ", as standard input is no terminal",
                  "Give --yes to do it without a question"};
   std::fputs(
       ("To " + verb + (found.ids.size() == 1 ? " it" : " all " + std::to_string(found.ids.size()) + " of them") + ", type yes: ").c_str(),

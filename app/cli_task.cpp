@@ -64,7 +64,7 @@ void list_tasks(cli_context& context, const list_options& options) {
     if (context.code != exit_ok || reply->cursor().empty() || (!options.all && shown >= options.limit)) break;
   }
   if (context.json) return print(context, "],\"cursor\":" + json_writer{}.string(request->cursor()).text() + "}\n");
-  if (shown == 0) return print(context, "No such tasks.\n");
+  if (shown == 0) return print(context, options.filter.given() || !options.cursor.empty() ? "No task matches.\n" : "There are no tasks.\n");
   if (!request->cursor().empty()) print(context, "\nThere are more: go on with --cursor " + request->cursor() + ", or give --all.\n");
 }
 

@@ -308,7 +308,7 @@ v1::StatusReply filtered(const v1::StatusReply& reply, const registry_filter& fi
 }
 
 std::string registry_text(const v1::StatusReply& reply) {
-  if (reply.agents().empty() && reply.services().empty()) return "No such agents.\n";
+  if (reply.agents().empty() && reply.services().empty()) return "No agent matches.\n";
   auto out = instances_text(reply);
   text_table table{{{"SERVICE"}, {"BREAKER"}, {"SINCE"}, {"WINDOW"}, {"LIMITS"}, {"WAITING", align::right}, {"WHY"}}};
   for (const auto& service : reply.services()) {

@@ -112,6 +112,40 @@ TEST(console_commands, each_command_asks_a_node_when_it_is_sound) {
   }
 }
 
+TEST(console_commands, an_option_that_there_is_none_of_is_named) {
+  const auto refused = [](const console_words& words) {
+    const auto told = said(words);
+    EXPECT_EQ(told.code, exit_usage) << told.text;
+    return told.text.substr(0, told.text.find('\n'));
+  };
+  EXPECT_EQ(refused({"submit", "travel", "--imput", "{}"}), "fairlead: submit has no option --imput; did you mean --input?");
+  EXPECT_EQ(refused({"submit", "travel", "--imput={}"}), "fairlead: submit has no option --imput; did you mean --input?");
+  EXPECT_EQ(refused({"job", "backfill", "nightly", "--last", "3d"}), "fairlead: job backfill has no option --last.");
+  EXPECT_EQ(refused({"tasks", "-x"}), "fairlead: task list has no option -x.");
+  EXPECT_EQ(refused({"retry", "t", "--reason", "--why", "--parkd"}), "fairlead: task retry has no option --parkd; did you mean --parked?")
+      << "--why is what the reason says";
+  EXPECT_EQ(refused({"--parked"}), "fairlead: the console has no option --parked.");
+  EXPECT_EQ(refused({"task", "lst", "--parked"}).substr(0, 40), "fairlead: There is no command 'lst' here");
+}
+
+TEST(console_commands, an_error_begins_as_a_sentence_does_unless_that_is_a_name) {
+  const auto told = [](const char* sentence, const char* remedy) {
+    captured_output output;
+    const speak_to mine{output};
+    EXPECT_EQ(fail({v1::ERROR_CODE_NOT_FOUND, sentence, remedy}), exit_not_found);
+    return output.text();
+  };
+  EXPECT_EQ(told("there is no job x", "fairlead job list shows which there are"),
+            "fairlead: There is no job x.\nfairlead job list shows which there are.\n");
+  EXPECT_EQ(told("the node is draining", "there is another"), "fairlead: The node is draining.\nThere is another.\n");
+  EXPECT_EQ(told("payment is no agent", ""), "fairlead: payment is no agent.\n");
+}
+
+TEST(console_commands, a_command_of_a_group_that_there_is_none_of_has_a_neighbour) {
+  EXPECT_EQ(said({"workflow", "lst"}).text, "fairlead: There is no command 'lst' here; did you mean list?\nSee 'help workflow'.\n");
+  EXPECT_EQ(said({"workflow", "zzzzz"}).text, "fairlead: There is no command 'zzzzz' here.\nSee 'help workflow'.\n");
+}
+
 TEST(console_commands, bad_input_is_refused_before_a_node_is_asked) {
   for (const console_words& words : {console_words{"nodez"},
                                      {"nodes", "--wrong"},

@@ -171,7 +171,7 @@ TEST(console_views, the_registry_shows_breakers_and_limits_and_can_be_filtered) 
   named.name = "sto";
   EXPECT_EQ(filtered(a_registry(), named).agents_size(), 1);
   named.name = "nobody";
-  EXPECT_EQ(registry_text(filtered(a_registry(), named)), "No such agents.\n");
+  EXPECT_EQ(registry_text(filtered(a_registry(), named)), "No agent matches.\n");
 }
 
 }  // namespace
