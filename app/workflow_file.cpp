@@ -1,6 +1,7 @@
 #include "app/workflow_file.hpp"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -134,6 +135,14 @@ class reader {
     inner.finish();
   }
 
+  /// A single name is a list of one.
+  static std::vector<yaml_node> names_in(const yaml_node& needs) {
+    if (needs.value().kind == yaml_value::kind_type::scalar) return {needs};
+    if (needs.is_list()) return needs.items();
+    needs.expected("the name of a step, or a list of names");
+    return {};
+  }
+
   void read_step(const std::string& name, const yaml_node& node) {
     const auto here = dotted("steps", name);
     place(here, node);
@@ -142,7 +151,7 @@ class reader {
     step.set_in_doubt(v1::IN_DOUBT_RETRY);
     yaml_section section{node};
     if (const auto needs = found(section, "needs", here)) {
-      for (const auto& item : needs->items()) {
+      for (const auto& item : names_in(*needs)) {
         place(item.where(), item);
         if (const auto need = item.text()) step.add_needs(*need);
       }
@@ -209,11 +218,12 @@ class reader {
   // What core finds is shown at the key it is about, or at the nearest one around it.
   void add_core_problems(yaml_document& document, const core::agent_catalog* agents) {
     const std::vector<problem> known{document.problems.begin() + first_own_, document.problems.end()};
+    const auto unsure = with_needs_unread(known);
     for (const auto& found : core::check_definition(out_.definition, agents)) {
       auto where = found.step.empty() ? found.field : dotted("steps", found.step);
       if (!found.step.empty() && !found.field.empty()) where = dotted(where, found.field);
       const bool follows = std::any_of(known.begin(), known.end(), [&](const problem& p) { return follows_from(p, where, found.field); });
-      if (follows) continue;
+      if (follows || (unsure.count(found.step) != 0 && (found.field == "with" || found.field == "undo.with"))) continue;
       const auto at = out_.place_of(where);
       document.problems.push_back({out_.file, at.first, at.second, where, found.sentence, found.remedy});
     }
@@ -226,7 +236,25 @@ class reader {
     if (where.compare(0, outer.size(), outer) == 0 && (where.size() == outer.size() || where[outer.size()] == '.')) return true;
     if (outer.rfind("types", 0) == 0 && (field == "input_type" || field == "output_type")) return true;
     const bool needs_unread = outer.find(".need") != std::string::npos;
-    return needs_unread && (field == "with" || field == "undo.with" || field == "on_failure" || field == "pivot");
+    return needs_unread && (field == "on_failure" || field == "pivot");
+  }
+
+  /// The steps whose needs could not be read, and those that need them, however many steps lie between: what has run before them is not known.
+  std::set<std::string> with_needs_unread(const std::vector<problem>& known) const {
+    std::set<std::string> out;
+    const auto& steps = out_.definition.steps();
+    for (const auto& step : steps) {
+      const auto prefix = dotted("steps", step.name()) + ".need";  // a misspelt key begins so too
+      const auto unread = [&](const problem& one) { return one.where.rfind(prefix, 0) == 0; };
+      if (std::any_of(known.begin(), known.end(), unread)) out.insert(step.name());
+    }
+    for (bool grown = !out.empty(); grown;) {
+      grown = false;
+      for (const auto& step : steps)
+        if (std::any_of(step.needs().begin(), step.needs().end(), [&](const std::string& need) { return out.count(need) != 0; }))
+          grown = out.insert(step.name()).second || grown;
+    }
+    return out;
   }
 
   workflow_file& out_;

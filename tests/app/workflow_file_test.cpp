@@ -149,7 +149,7 @@ steps:
   charge:
     agent: x
   ship:
-    needs: charge
+    needs: { charge: 1 }
     agent: shipping
     call: dispatch
     with: { a: 0x10, b: "${ .steps.reserve }" }
@@ -172,12 +172,44 @@ steps:
                                    "17:15: steps.charge.in_doubt: expected retry or park, found \"ignore\"",
                                    "18:11: steps.charge.undo: expected none or a map with call, found \"maybe\"",
                                    "19:3: steps.charge: this key stands here twice, first on line 12; remove one of them",
-                                   "22:12: steps.ship.needs: expected a list, found \"charge\"",
+                                   "22:12: steps.ship.needs: expected the name of a step, or a list of names, found a map",
                                    "25:16: steps.ship.with.a: 0x10 is a number that JSON cannot spell; put it in quotes if text is meant, "
                                    "or write it in decimal digits",
                                    "26:11: steps.ship.undo.call: this names the agent's call",
                                    "26:13: steps.ship.undo.cal: this key is not known here; did you mean call?",
                                }));
+}
+
+TEST(workflow_file, takes_a_single_name_as_a_list_of_one) {
+  const auto file = parse_workflow("w.yaml", R"(workflow: w
+steps:
+  a: { agent: x, call: y }
+  b: { needs: a, agent: x, call: y }
+  c: { needs: [5, b], agent: x, call: y }
+  d: { needs: 5, agent: x, call: y }
+)",
+                                   nullptr);
+  ASSERT_EQ(file.definition.steps_size(), 4);
+  ASSERT_EQ(file.definition.steps(1).needs_size(), 1);
+  EXPECT_EQ(file.definition.steps(1).needs(0), "a");
+  EXPECT_EQ(shown(file.problems),
+            (lines{"5:16: steps.c.needs[0]: expected text, found the number 5", "6:15: steps.d.needs: expected text, found the number 5"}));
+  EXPECT_EQ(problems_of("workflow: w\nsteps:\n  a: { agent: x, call: y }\n  b: { needs: aa, agent: x, call: y }\n"),
+            lines{"4:15: steps.b.needs: \"aa\" is not a step of this workflow; did you mean a?"});
+}
+
+TEST(workflow_file, needs_that_cannot_be_read_hide_only_what_rests_on_them) {
+  const auto problems = problems_of(R"(workflow: w
+steps:
+  a: { agent: x, call: y, with: "trip ${ .task.id }" }
+  b: { needs: { a: 1 }, agent: x, call: y, with: { a: "${ .steps.a }" } }
+  c: { needs: [b], agent: x, call: y, with: { a: "${ .steps.a }" } }
+  d: { agent: x, call: y, with: { a: "${ .steps.a }" } }
+)");
+  ASSERT_EQ(problems.size(), 3U) << "what b and c may read is not known";
+  EXPECT_EQ(problems[0].rfind("3:33: steps.a.with: ", 0), 0U) << problems[0];
+  EXPECT_EQ(problems[1].rfind("4:15: steps.b.needs: ", 0), 0U) << problems[1];
+  EXPECT_EQ(problems[2].rfind("6:33: steps.d.with: ", 0), 0U) << problems[2];
 }
 
 TEST(workflow_file, shows_what_core_finds_at_its_line) {
