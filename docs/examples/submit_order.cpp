@@ -4,11 +4,12 @@
 //
 // Run it twice with the same task id: the second submission is the same task, and nothing is done twice.
 
+#include <fairlead/client.hpp>
+
+#include <chrono>
 #include <iostream>
 #include <sstream>
 #include <string>
-
-#include "actors/client.hpp"
 
 namespace {
 

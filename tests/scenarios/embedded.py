@@ -58,6 +58,17 @@ def built(folder, prefix):
     return program
 
 
+def clients_compile(folder, prefix):
+    """The examples that stand outside of any project, as somebody copies them."""
+    examples = sorted((ROOT / "docs" / "examples").glob("*.cpp"))
+    expect(examples, "there is no example to compile")
+    for example in examples:
+        source = folder / example.name
+        shutil.copy(example, source)
+        done(CXX, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-isystem", prefix / "include", source)
+    print(f"ok  {len(examples)} more example compiles against the installed package alone", flush=True)
+
+
 def serves(folder, prefix, program):
     running = subprocess.Popen(harness.until_parent_ends([str(program), str(folder / "service"), "--serve"]), stdout=subprocess.PIPE, text=True)
     try:
@@ -82,6 +93,7 @@ def run():
     with tempfile.TemporaryDirectory(prefix="fairlead-embedded-") as scratch:
         folder = pathlib.Path(scratch)
         prefix = installed(folder)
+        clients_compile(folder, prefix)
         program = built(folder, prefix)
         out = done(program, folder / "once", cwd=folder, env={"PATH": "/usr/bin:/bin"}, seconds=60)
         expect(out.splitlines()[-1].endswith(" TASK_STATE_COMPLETED"), f"its order ended with '{out}'")
