@@ -101,7 +101,7 @@ std::string job_list_json(const v1::JobListReply& reply) {
   for (const auto& job : reply.items()) {
     out.begin_object().key("job").string(job.name()).key("schedule").string(job.schedule());
     out.key("time_zone").string(job.zone().empty() ? "UTC" : job.zone()).key("workflow").string(job.workflow());
-    out.key("paused").boolean(job.paused()).key("next").moment(job.next_unix_ms()).key("mark").moment(job.mark_unix_ms()).key("latest");
+    out.key("paused").boolean(job.paused()).key("next").moment(next_of(job)).key("mark").moment(job.mark_unix_ms()).key("latest");
     auto last = job.last();
     last.set_job(job.name());
     write_launch(out, last);
@@ -139,7 +139,7 @@ std::string job_show_json(const v1::JobShowReply& reply, const parked_launches& 
   write_text_or_null(out, "paused_reason", job.paused_reason());
   out.key("paused_since").moment(job.paused_since_unix_ms()).key("revision").number(std::uint32_t{job.revision()});
   out.key("created_at").moment(job.created_at_unix_ms()).key("changed_at").moment(job.changed_at_unix_ms());
-  out.key("changed_by").string(job.changed_by()).key("mark").moment(job.mark_unix_ms()).key("next").moment(job.next_unix_ms());
+  out.key("changed_by").string(job.changed_by()).key("mark").moment(job.mark_unix_ms()).key("next").moment(next_of(job));
   out.key("launched").number(std::uint64_t{job.launched()}).key("completed").number(std::uint64_t{job.completed()});
   out.key("undone").number(std::uint64_t{job.undone()}).key("skipped").number(std::uint64_t{job.skipped()});
   out.key("bad_in_a_row").number(std::uint32_t{job.bad_in_a_row()}).key("alert");
@@ -147,7 +147,8 @@ std::string job_show_json(const v1::JobShowReply& reply, const parked_launches& 
   out.key("open").begin_array();
   for (const auto& open : job.open()) write_open(out, job.spec(), open, parked.count(open.nominal_unix_ms()) != 0);
   out.end_array().key("coming").begin_array();
-  for (const auto at : reply.coming_unix_ms()) out.moment(at);
+  if (!job.paused())
+    for (const auto at : reply.coming_unix_ms()) out.moment(at);
   out.end_array().key("latest").begin_array();
   for (auto launch : reply.latest()) {
     launch.set_job(job.spec().name());

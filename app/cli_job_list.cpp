@@ -128,7 +128,10 @@ void add_job_list(CLI::App& group, cli_context& context) {
       ->capture_default_str();
   command->add_option("--after", options->after, "Only names behind this one: go on where an earlier list ended")->type_name("JOB");
   add_client_options(*command, context);
-  on_call(*command, context, options, job_list_json, job_list_text);
+  on_call(*command, context, options, job_list_json, [options](const v1::JobListReply& reply) {
+    const bool of_some = options->workflow || !options->labels.empty() || options->paused || options->failing;
+    return job_list_text(reply, of_some || !options->part.empty() || !options->after.empty());
+  });
 }
 
 void add_job_history(CLI::App& group, cli_context& context) {

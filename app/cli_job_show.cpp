@@ -38,6 +38,15 @@ parked_launches parked_of(client& to, const v1::JobRecord& job) {
   return out;
 }
 
+/// Only its task and its workflow tell. Nothing is offered of a task that cannot be asked about.
+bool may_cancel(client& to, const std::string& task) {
+  if (task.empty()) return false;
+  v1::TaskShowRequest request;
+  request.set_id(task);
+  const auto reply = to.show(request);
+  return reply && can_be_undone(reply->task(), reply->definition());
+}
+
 }  // namespace
 
 void add_job_show(CLI::App& group, cli_context& context) {
@@ -56,15 +65,18 @@ void add_job_show(CLI::App& group, cli_context& context) {
     request.set_name(options->name);
     request.set_coming(options->coming);
     parked_launches parked;
+    bool can_cancel = false;
     const auto ask = [&](client& to) {
       auto reply = to.job(request);
-      if (reply && !options->yaml) parked = parked_of(to, reply->job());
+      if (!reply || options->yaml) return reply;
+      parked = parked_of(to, reply->job());
+      if (!context.json) can_cancel = may_cancel(to, launch_in_the_way(reply->job(), parked));
       return reply;
     };
     run_request(
         context, ask, [&](const v1::JobShowReply& reply) { return job_show_json(reply, parked); },
         [&](const v1::JobShowReply& reply) {
-          return options->yaml ? job_show_yaml(reply) : job_show_text(reply, to_unix_ms(system_clock{}.now()), parked);
+          return options->yaml ? job_show_yaml(reply) : job_show_text(reply, to_unix_ms(system_clock{}.now()), parked, can_cancel);
         });
   });
 }

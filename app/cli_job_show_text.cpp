@@ -85,6 +85,7 @@ std::string timing_of(const v1::JobSpec& job) {
 }
 
 std::string coming_of(const v1::JobShowReply& reply) {
+  if (reply.job().paused()) return "\nComing\nNothing while the job is paused: its times are skipped.\n";
   if (reply.coming_unix_ms().empty()) return {};
   text_table table{{{"UTC"}, {"LOCAL"}}};
   const auto* zone = time_zones::of_system().find(reply.job().spec().zone());
@@ -140,7 +141,12 @@ const v1::OpenLaunch* in_the_way(const v1::JobRecord& job, const parked_launches
 
 }  // namespace
 
-std::vector<remedy> job_remedies(const v1::JobShowReply& reply, std::int64_t now_unix_ms, const parked_launches& parked) {
+std::string launch_in_the_way(const v1::JobRecord& job, const parked_launches& parked) {
+  const auto* found = in_the_way(job, parked);
+  return found == nullptr ? "" : core::launch_id(job.spec().name(), found->nominal_unix_ms());
+}
+
+std::vector<remedy> job_remedies(const v1::JobShowReply& reply, std::int64_t now_unix_ms, const parked_launches& parked, bool can_cancel) {
   const auto& job = reply.job();
   const auto& name = job.spec().name();
   std::vector<remedy> out;
@@ -165,7 +171,7 @@ std::vector<remedy> job_remedies(const v1::JobShowReply& reply, std::int64_t now
     const bool stands = parked.count(first->nominal_unix_ms()) != 0;
     out.push_back(
         {"fairlead task show " + id, stands ? "shows why its task is parked, and what helps" : "shows what keeps the earlier launch"});
-    if (!first->cancelling())
+    if (can_cancel && !first->cancelling())
       out.push_back(
           {"fairlead task cancel " + id, stands ? "takes back what it has done" : "ends the earlier launch, so that the next one starts"});
   }
@@ -184,7 +190,7 @@ std::vector<remedy> job_remedies(const v1::JobShowReply& reply, std::int64_t now
   return out;
 }
 
-std::string job_show_text(const v1::JobShowReply& reply, std::int64_t now_unix_ms, const parked_launches& parked) {
+std::string job_show_text(const v1::JobShowReply& reply, std::int64_t now_unix_ms, const parked_launches& parked, bool can_cancel) {
   const auto& job = reply.job();
   const auto& spec = job.spec();
   lines out;
@@ -199,13 +205,14 @@ std::string job_show_text(const v1::JobShowReply& reply, std::int64_t now_unix_m
   if (!spec.needs().empty()) out.add("needs", needs_text(spec.needs()));
   if (!spec.labels().empty()) out.add("labels", printable(labels_text(spec.labels())));
   out.add("launches", std::to_string(job.launched()) + ": " + std::to_string(job.completed()) + " completed, " +
-                          std::to_string(job.undone()) + " undone; " + std::to_string(job.skipped()) + " times skipped");
+                          std::to_string(job.undone()) + " undone; " + std::to_string(job.skipped()) +
+                          (job.skipped() == 1 ? " time" : " times") + " skipped");
   out.add("decided", "until " + time_text(job.mark_unix_ms()));
   if (job.alert() != 0) out.add("alert", std::to_string(job.alert()) + ", see fairlead alert show " + std::to_string(job.alert()));
   if (!spec.input().empty()) out.add("input", printable(shortened(spec.input(), 200)));
   if (!spec.notes().empty()) out.add_prose("notes", spec.notes());
   auto text = out.text() + open_of(job, parked) + coming_of(reply) + latest_of(reply, parked);
-  const auto helps = job_remedies(reply, now_unix_ms, parked);
+  const auto helps = job_remedies(reply, now_unix_ms, parked, can_cancel);
   if (helps.empty()) return text;
   text_table table{{{"COMMAND"}, {"WHAT IT DOES"}}};
   for (const auto& one : helps) table.add({one.command, one.effect});

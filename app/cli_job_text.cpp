@@ -100,7 +100,7 @@ void add_launch_row(text_table& table, const v1::LaunchEntry& entry) {
              launch.started_at_unix_ms() == 0 ? "-" : entry.id(), shortened(why, 120)});
 }
 
-std::string job_list_text(const v1::JobListReply& reply) {
+std::string job_list_text(const v1::JobListReply& reply, bool filtered) {
   text_table table{{{"JOB"},
                     {"SCHEDULE"},
                     {"ZONE"},
@@ -114,9 +114,9 @@ std::string job_list_text(const v1::JobListReply& reply) {
                     {"SKIPPED", align::right}}};
   for (const auto& job : reply.items())
     table.add({job.name(), job.schedule(), job.zone().empty() ? "UTC" : job.zone(), job.workflow(), state_text(job),
-               time_text(job.next_unix_ms()), last_text(job.last()), std::to_string(job.started()), std::to_string(job.waiting()),
+               time_text(next_of(job)), last_text(job.last()), std::to_string(job.started()), std::to_string(job.waiting()),
                std::to_string(job.launched()), std::to_string(job.skipped())});
-  std::string out = table.empty() ? "No such jobs.\n" : table.text();
+  std::string out = !table.empty() ? table.text() : filtered ? "No job matches.\n" : "There are no jobs.\n";
   if (!reply.after().empty()) out += "\nThere are more: go on with --after " + printable(reply.after()) + ", or raise --limit.\n";
   return out;
 }
@@ -124,7 +124,7 @@ std::string job_list_text(const v1::JobListReply& reply) {
 std::string job_history_text(const v1::JobHistoryReply& reply) {
   auto table = launch_table();
   for (const auto& entry : reply.items()) add_launch_row(table, entry);
-  std::string out = table.empty() ? "No such launches.\n" : table.text();
+  std::string out = table.empty() ? "No launch was found.\n" : table.text();
   if (reply.before_unix_ms() != 0)
     out += "\nThere are more: go on with --to " + format_utc(reply.before_unix_ms()) + ", or raise --limit.\n";
   return out;

@@ -54,15 +54,6 @@ bool may_have_happened(const v1::StepRecord& step) {
   }
 }
 
-bool can_be_undone(const v1::TaskRecord& task, const v1::WorkflowDefinition& definition) {
-  return std::all_of(task.steps().begin(), task.steps().end(), [&](const v1::StepRecord& step) {
-    if (!may_have_happened(step)) return true;
-    if (step.definition() >= static_cast<std::uint32_t>(definition.steps_size())) return false;
-    const auto& defined = definition.steps(static_cast<int>(step.definition()));
-    return defined.has_undo() && !defined.pivot();
-  });
-}
-
 class remedy_list {
  public:
   explicit remedy_list(const v1::TaskRecord& task) : id_(shell_word(task.id())) {}
@@ -116,6 +107,16 @@ class remedy_list {
 
 bool in_doubt(const v1::StepRecord& step) { return step.doubtful() || step.state() == v1::STEP_STATE_IN_DOUBT; }
 
+bool can_be_undone(const v1::TaskRecord& task, const v1::WorkflowDefinition& definition) {
+  const bool live = task.state() == v1::TASK_STATE_PENDING || task.state() == v1::TASK_STATE_RUNNING;
+  return live && std::all_of(task.steps().begin(), task.steps().end(), [&](const v1::StepRecord& step) {
+           if (!may_have_happened(step)) return true;
+           if (step.definition() >= static_cast<std::uint32_t>(definition.steps_size())) return false;
+           const auto& defined = definition.steps(static_cast<int>(step.definition()));
+           return defined.has_undo() && !defined.pivot();
+         });
+}
+
 std::vector<int> stuck_steps(const v1::TaskRecord& task) {
   std::vector<int> out;
   if (!task.parked()) return out;
@@ -152,7 +153,7 @@ std::vector<remedy> remedies_of(const v1::TaskRecord& task, const v1::WorkflowDe
   for (const auto i : stuck) undoing ? out.backward(task.steps(i)) : out.forward(task.steps(i));
   if (stuck.size() > 1) out.add("retry", "", "gives all of them a new round of attempts");
   if (stuck.empty()) out.add("retry", "", task.timed_out() ? "lets it go on, beyond its timeout" : "lets it go on from where it stands");
-  if (task.state() == v1::TASK_STATE_RUNNING && can_be_undone(task, definition)) out.add("undo", "", "takes back what was done");
+  if (can_be_undone(task, definition)) out.add("undo", "", "takes back what was done");
   return out.take();
 }
 

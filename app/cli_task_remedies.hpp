@@ -18,6 +18,9 @@ struct remedy {
 /// pivot may have happened or where a step has no undo.
 std::vector<remedy> remedies_of(const v1::TaskRecord& task, const v1::WorkflowDefinition& definition);
 
+/// Whether the Scheduler would take an undo or a cancel of a task that has not ended.
+bool can_be_undone(const v1::TaskRecord& task, const v1::WorkflowDefinition& definition);
+
 /// The indexes of the steps that stand still until an operator decides about them. Only a parked task has such.
 std::vector<int> stuck_steps(const v1::TaskRecord& task);
 

@@ -56,15 +56,16 @@ v1::JobShowReply shown() {
   return out;
 }
 
-std::set<std::string> commands_of(const v1::JobShowReply& reply, std::int64_t now_ms = nominal_ms) {
+std::set<std::string> commands_of(const v1::JobShowReply& reply, std::int64_t now_ms = nominal_ms, bool can_cancel = false) {
   std::set<std::string> out;
-  for (const auto& one : job_remedies(reply, now_ms)) out.insert(one.command);
+  for (const auto& one : job_remedies(reply, now_ms, {}, can_cancel)) out.insert(one.command);
   return out;
 }
 
 TEST(cli_job, a_list_tells_people_how_each_job_is) {
   v1::JobListReply reply;
-  EXPECT_EQ(job_list_text(reply), "No such jobs.\n");
+  EXPECT_EQ(job_list_text(reply), "There are no jobs.\n");
+  EXPECT_EQ(job_list_text(reply, true), "No job matches.\n") << "there may be others";
   auto& job = *reply.add_items();
   job.set_name("report");
   job.set_schedule("30 2 * * *");
@@ -79,10 +80,10 @@ TEST(cli_job, a_list_tells_people_how_each_job_is) {
   job.set_skipped(4);
   reply.set_after("report");
   EXPECT_EQ(job_list_text(reply),
-            "JOB     SCHEDULE    ZONE  WORKFLOW  STATE                NEXT                  LATEST                                  "
+            "JOB     SCHEDULE    ZONE  WORKFLOW  STATE                NEXT  LATEST                                  "
             "RUNNING  WAITING  "
             "LAUNCHED  SKIPPED\n"
-            "report  30 2 * * *  UTC   monthly   paused, failing (2)  2026-03-29 01:00:00Z  2026-03-29 01:00:00Z skipped (overlap)        "
+            "report  30 2 * * *  UTC   monthly   paused, failing (2)  -     2026-03-29 01:00:00Z skipped (overlap)        "
             "1        "
             "2        30        4\n"
             "\nThere are more: go on with --after report, or raise --limit.\n");
@@ -92,6 +93,10 @@ TEST(cli_job, a_list_tells_people_how_each_job_is) {
   EXPECT_EQ(read["jobs"][0]["latest"]["id"], "report@2026-03-29T01:00:00Z");
   EXPECT_EQ(read["jobs"][0]["latest"]["skip"], "overlap");
   EXPECT_EQ(read["jobs"][0]["bad_in_a_row"], 2);
+  EXPECT_TRUE(read["jobs"][0]["next"].is_null()) << "a time that will be skipped is not the next one";
+  job.set_paused(false);
+  EXPECT_EQ(nlohmann::json::parse(job_list_json(reply))["jobs"][0]["next"], "2026-03-29T01:00:00.000Z");
+  EXPECT_NE(job_list_text(reply).find("  failing (2)  2026-03-29 01:00:00Z  "), std::string::npos) << job_list_text(reply);
 }
 
 TEST(cli_job, a_list_says_of_a_job_behind_a_parked_task_that_it_stands_still) {
@@ -114,7 +119,7 @@ TEST(cli_job, a_list_says_of_a_job_behind_a_parked_task_that_it_stands_still) {
 
 TEST(cli_job, a_history_shows_runs_of_skips_with_their_count) {
   v1::JobHistoryReply reply;
-  EXPECT_EQ(job_history_text(reply), "No such launches.\n");
+  EXPECT_EQ(job_history_text(reply), "No launch was found.\n");
   auto& done = *reply.add_items();
   *done.mutable_launch() = launch(v1::LAUNCH_STATE_STARTED, nominal_ms + minute_ms);
   done.mutable_launch()->set_started_at_unix_ms(nominal_ms + minute_ms);
@@ -256,10 +261,12 @@ TEST(cli_job, names_the_commands_that_fit_and_no_others) {
   waiting->set_nominal_unix_ms(nominal_ms + minute_ms);
   waiting->set_state(v1::LAUNCH_STATE_WAITING);
   waiting->set_waits_for(v1::LAUNCH_WAIT_OVERLAP);
-  EXPECT_EQ(commands_of(reply),
+  EXPECT_EQ(commands_of(reply, nominal_ms, true),
             (std::set<std::string>{"fairlead task show report@2026-03-29T01:00:00Z", "fairlead task cancel report@2026-03-29T01:00:00Z"}));
+  EXPECT_EQ(commands_of(reply), (std::set<std::string>{"fairlead task show report@2026-03-29T01:00:00Z"})) << "a cancel would be refused";
   reply.mutable_job()->mutable_open(0)->set_cancelling(true);
-  EXPECT_EQ(commands_of(reply), (std::set<std::string>{"fairlead task show report@2026-03-29T01:00:00Z"})) << "it has been cancelled";
+  EXPECT_EQ(commands_of(reply, nominal_ms, true), (std::set<std::string>{"fairlead task show report@2026-03-29T01:00:00Z"}))
+      << "it has been cancelled";
   waiting->set_waits_for(v1::LAUNCH_WAIT_AGENTS);
   EXPECT_EQ(commands_of(reply), (std::set<std::string>{"fairlead agent list"}));
   waiting->set_waits_for(v1::LAUNCH_WAIT_ROOM);
@@ -297,7 +304,7 @@ TEST(cli_job, says_when_an_open_launch_waits_for_an_operator) {
   EXPECT_FALSE(nlohmann::json::parse(job_show_json(reply))["open"][0]["parked"]);
 
   *reply.mutable_job()->mutable_last() = skip(v1::SKIP_REASON_OVERLAP);
-  EXPECT_EQ(commands_of(reply),
+  EXPECT_EQ(commands_of(reply, nominal_ms, true),
             (std::set<std::string>{"fairlead task show report@2026-03-29T01:00:00Z", "fairlead task cancel report@2026-03-29T01:00:00Z"}))
       << "a launch that has others skipped is in the way, parked or not";
 }

@@ -55,6 +55,20 @@ TEST(task_remedies, no_undo_after_a_pivot_that_has_or_may_have_happened) {
   EXPECT_FALSE(any_has(commands_for(reply), "task undo"));
 }
 
+TEST(task_remedies, a_cancel_is_taken_of_what_has_not_ended_and_can_be_undone) {
+  auto reply = order_task();
+  EXPECT_TRUE(can_be_undone(reply.task(), reply.definition())) << "nothing has begun";
+  step_of(reply, 0).set_state(v1::STEP_STATE_RUNNING);
+  EXPECT_TRUE(can_be_undone(reply.task(), reply.definition()));
+  reply.mutable_definition()->mutable_steps(0)->clear_undo();
+  EXPECT_FALSE(can_be_undone(reply.task(), reply.definition()));
+  reply = order_task();
+  for (const auto state : {v1::TASK_STATE_UNDOING, v1::TASK_STATE_UNDONE, v1::TASK_STATE_COMPLETED}) {
+    reply.mutable_task()->set_state(state);
+    EXPECT_FALSE(can_be_undone(reply.task(), reply.definition())) << v1::TaskState_Name(state);
+  }
+}
+
 TEST(task_remedies, no_undo_where_a_step_that_happened_has_none_but_undo_none_is_one) {
   auto reply = parked_order();
   reply.mutable_definition()->mutable_steps(2)->clear_undo();
