@@ -130,7 +130,8 @@ void write_agent(json_writer& out, const v1::AgentStatus& agent) {
   for (const auto& call : agent.calls()) out.string(call);
   out.end_array().key("labels").begin_object();
   for (const auto& label : agent.labels()) out.key(label.key()).string(label.value());
-  out.end_object().key("draining").boolean(agent.draining()).key("drained_by");
+  out.end_object().key("node").string(agent.node()).key("away").boolean(agent.away());
+  out.key("draining").boolean(agent.draining()).key("drained_by");
   agent.drained_by().empty() ? out.null() : out.string(agent.drained_by());
   out.key("sick").boolean(agent.sick()).key("sickness");
   agent.sickness().empty() ? out.null() : out.string(agent.sickness());
@@ -165,8 +166,10 @@ void write_service(json_writer& out, const v1::ServiceStatus& service) {
 std::string health_text(const v1::AgentStatus& agent) {
   if (agent.instance().empty()) return "not there";
   std::string out;
-  if (agent.draining()) out = agent.drained_by().empty() ? "draining" : "draining by " + agent.drained_by();
-  if (agent.sick()) out += (out.empty() ? "sick" : ", sick") + (agent.sickness().empty() ? std::string{} : ": " + agent.sickness());
+  const auto add = [&out](const std::string& more) { out += (out.empty() ? "" : ", ") + more; };
+  if (agent.away()) add("away: its node is not connected");
+  if (agent.draining()) add(agent.drained_by().empty() ? "draining" : "draining by " + agent.drained_by());
+  if (agent.sick()) add(agent.sickness().empty() ? "sick" : "sick: " + agent.sickness());
   return out.empty() ? "ok" : out;
 }
 

@@ -18,7 +18,7 @@ const char* breaker_word(v1::BreakerState state);
 void write_agent(json_writer& out, const v1::AgentStatus& agent);
 void write_service(json_writer& out, const v1::ServiceStatus& service);
 
-/// `ok`, `sick: 40 % fail`, `draining by ana`.
+/// `ok`, `away: its node is not connected`, `sick: 40 % fail`, `draining by ana`.
 std::string health_text(const v1::AgentStatus& agent);
 
 /// Every instance, and a line for each agent that is only waited for; empty when there is neither.

@@ -83,6 +83,23 @@ TEST(cli_agent, lists_instances_with_their_health_and_the_services_in_trouble) {
             "mail     closed   -                           1  -                     no instance of mail is there\n");
 }
 
+TEST(cli_agent, an_instance_whose_node_is_gone_is_away) {
+  auto reply = some_agents();
+  for (auto& agent : *reply.mutable_agents()) {
+    agent.set_away(true);
+    agent.set_node("n1");
+  }
+  EXPECT_EQ(health_text(reply.agents(2)), "away: its node is not connected");
+  EXPECT_EQ(health_text(reply.agents(1)), "away: its node is not connected, draining by ana");
+  EXPECT_EQ(health_text(reply.agents(0)), "away: its node is not connected, sick: 8 of 10 attempts fail");
+  EXPECT_NE(agent_list_text(reply).find("stock    n1/stock    http  away: its node is not connected "), std::string::npos);
+  EXPECT_NE(agent_show_text(reply, {"stock", "n1/stock"}).find("health     away: its node is not connected\n"), std::string::npos);
+  const auto read = nlohmann::json::parse(agent_list_json(reply));
+  EXPECT_EQ(read["agents"][2]["away"], true);
+  EXPECT_EQ(read["agents"][2]["node"], "n1");
+  EXPECT_EQ(nlohmann::json::parse(agent_list_json(some_agents()))["agents"][2]["away"], false);
+}
+
 TEST(cli_agent, has_nothing_to_say_of_services_that_are_well) {
   v1::StatusReply reply;
   add_instance(reply, "stock", "n1/stock");
