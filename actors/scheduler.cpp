@@ -8,6 +8,7 @@
 #include "actors/core/expression.hpp"
 #include "actors/core/limit_part.hpp"
 #include "actors/core/task.hpp"
+#include "actors/core/task_reason.hpp"
 #include "actors/core/text.hpp"
 #include "actors/payload_reader.hpp"
 #include "actors/reply_outbox.hpp"
@@ -312,7 +313,7 @@ void scheduler::gather(live_task& task, core::decision& made) {
     end->set_id(task.record.id());
     end->set_state(task.record.state());
     end->set_parked(task.record.parked());
-    end->set_reason(task.record.parked_reason());
+    end->set_reason(core::reason_of(task.record));
     if (made.ended) subscribers_.erase(found);
   }
 }

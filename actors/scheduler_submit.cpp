@@ -7,6 +7,7 @@
 #include "actors/core/expression.hpp"
 #include "actors/core/labels.hpp"
 #include "actors/core/task.hpp"
+#include "actors/core/task_reason.hpp"
 #include "actors/core/text.hpp"
 #include "actors/core/workflow_advice.hpp"
 #include "actors/payload_reader.hpp"
@@ -198,7 +199,7 @@ void scheduler::follow(const std::string& id, std::uint64_t number, std::uint64_
   const auto over = [&end](const v1::TaskRecord& record) {
     end.set_state(record.state());
     end.set_parked(record.parked());
-    end.set_reason(record.parked_reason());
+    end.set_reason(core::reason_of(record));
     return store::is_finished(record.state()) || record.parked();
   };
   // The newest version counts: an end that is still on its way to the disk has been gathered for other subscribers already.

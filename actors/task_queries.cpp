@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "actors/core/task_reason.hpp"
 #include "actors/core/text.hpp"
 #include "store/content_hash.hpp"
 #include "store/keys.hpp"
@@ -86,7 +87,7 @@ v1::TaskSummary summary_of(const v1::TaskRecord& task) {
   out.set_state(task.state());
   out.set_parked(task.parked());
   out.set_paused(task.paused());
-  out.set_reason(task.parked_reason());
+  out.set_reason(core::reason_of(task));
   const auto done = std::count_if(task.steps().begin(), task.steps().end(), [](const v1::StepRecord& step) {
     return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_SKIPPED;
   });
@@ -235,7 +236,7 @@ v1::StatesReply states_of(const v1::StatesRequest& what, const store::snapshot& 
     if (!*task) continue;
     item->set_state((*task)->state());
     item->set_parked((*task)->parked());
-    item->set_reason((*task)->parked_reason());
+    item->set_reason(core::reason_of(**task));
   }
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/core/task_reason.hpp"
 #include "actors/core/task_record.hpp"
 #include "store/task_rows.hpp"
 
@@ -38,7 +39,7 @@ v1::WatchReply watches::describe(std::uint64_t task_number, std::uint64_t after_
   const auto& task = **record;
   out.set_state(task.state());
   out.set_parked(task.parked());
-  out.set_reason(task.parked_reason());
+  out.set_reason(core::reason_of(task));
   for (const auto& step : task.steps()) {
     out.add_step_paths(step.path());
     if (!current(step)) continue;

@@ -1,6 +1,7 @@
 #include "app/cli_task_json.hpp"
 
 #include "actors/core/task.hpp"
+#include "actors/core/task_reason.hpp"
 #include "app/cli_task_remedies.hpp"
 #include "app/cli_words.hpp"
 
@@ -113,7 +114,7 @@ std::string event_json(const v1::HistoryEvent& event, const std::string& step) {
 std::string task_show_json(const v1::TaskShowReply& reply, const known_agents& agents) {
   const auto& task = reply.task();
   json_writer out;
-  write_head(out, task, task.parked_reason());
+  write_head(out, task, core::reason_of(task));
   out.key("undo_held").boolean(task.undo_held()).key("undo_reason").string(task.undo_reason()).key("timed_out").boolean(task.timed_out());
   out.key("alert");
   task.alert() == 0 ? out.null() : out.number(std::uint64_t{task.alert()});

@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <string_view>
+#include <utility>
 
 #include "app/cli_table.hpp"
 #include "app/cli_task_json.hpp"
 #include "app/cli_words.hpp"
+#include "app/console_screen.hpp"
 
 namespace fairlead::app {
 
@@ -62,6 +65,21 @@ std::string progress_json(const v1::StepProgress& one) {
   return out.key("note").string(one.progress().note()).end_object().text() + "\n";
 }
 
+/// Nothing more comes of it by itself, and nobody has to look at it.
+bool at_rest(const std::string& state) { return state == "pending" || state == "completed" || state == "undone" || state == "skipped"; }
+
+/// Each line of `text` no wider than `columns` (0: any): one that wraps would take two rows.
+std::string cut(const std::string& text, std::size_t columns) {
+  if (columns == 0) return text;
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    out += shortened(std::string_view{text}.substr(at, end - at), columns) + "\n";
+    at = end + 1;
+  }
+  return out;
+}
+
 /// How often it is looked whether whoever asked has lost interest.
 constexpr duration stop_looked_for_every{500};
 
@@ -107,16 +125,51 @@ void watch_view::take(const v1::WatchReply& reply) {
   progress_ = std::move(told);
 }
 
-std::string watch_view::table() const {
+/// In the workflow's order.
+std::vector<std::size_t> watch_view::shown_steps(std::size_t most) const {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < paths_.size(); ++i) out.push_back(i);
+  if (out.size() <= most) return out;
+  const auto rank = [this](std::size_t i) {
+    const auto found = steps_.find(i);
+    if (found == steps_.end()) return std::pair{2, std::int64_t{0}};
+    return std::pair{at_rest(found->second.state) ? 1 : 0, -found->second.at_unix_ms};
+  };
+  std::stable_sort(out.begin(), out.end(), [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+  out.resize(most);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+/// `… and 30 more steps: 20 completed, 10 pending`; empty when all are shown.
+std::string watch_view::left_out(const std::vector<std::size_t>& shown) const {
+  if (shown.size() >= paths_.size()) return "";
+  std::map<std::string, std::size_t> states;
+  for (std::size_t i = 0; i < paths_.size(); ++i)
+    if (!std::binary_search(shown.begin(), shown.end(), i)) ++states[steps_.count(i) == 0 ? step_view{}.state : steps_.at(i).state];
+  const auto count = paths_.size() - shown.size();
+  auto out = "… and " + std::to_string(count) + (count == 1 ? " more step" : " more steps");
+  auto between = ": ";
+  for (const auto& [state, steps] : states) {
+    out += between + std::to_string(steps) + " " + state;
+    between = ", ";
+  }
+  return out + "\n";
+}
+
+std::string watch_view::table(std::size_t rows, std::size_t columns) const {
   text_table out{{{"STEP"}, {"STATE"}, {"ATTEMPT", align::right}, {"SINCE"}, {"DETAIL"}}};
-  for (std::size_t i = 0; i < paths_.size(); ++i) {
+  // One line for the titles, and one for what is left out.
+  const auto most = rows == 0 || paths_.size() + 1 <= rows ? paths_.size() : std::max<std::size_t>(rows, 3) - 2;
+  const auto shown = shown_steps(most);
+  for (const auto i : shown) {
     auto found = steps_.find(i);
     const auto step = found == steps_.end() ? step_view{} : found->second;
     const auto told = progress_.find(paths_[i]);
     out.add({paths_[i], step.state, step.attempt == 0 ? "-" : std::to_string(step.attempt), time_text(step.at_unix_ms),
              shortened(told != progress_.end() ? progress_text(told->second) : step.detail, 50)});
   }
-  return out.text();
+  return cut(out.text() + left_out(shown), columns);
 }
 
 std::string watch_view::lines(const v1::WatchReply& reply) const {
@@ -141,7 +194,7 @@ std::string end_text(const std::string& id, v1::TaskState state, bool parked, co
   if (parked)
     out += " is parked: " + (reason.empty() ? std::string{"the node gives no reason"} : printable(reason));
   else
-    out += std::string{" is "} + core::state_word(state);
+    out += std::string{" is "} + core::state_word(state) + (reason.empty() ? "" : ": " + printable(reason));
   return out + (out.back() == '.' ? "\n" : ".\n");
 }
 
@@ -168,7 +221,9 @@ void watch_task(cli_context& context, const std::string& id) {
       for (const auto& one : view.news()) lines += progress_json(one);
       print(context, lines);
     } else if (redraw) {
-      auto table = view.table();
+      // Less a row for the cursor below the table: what has left the screen cannot be written over.
+      const auto screen = size_of_terminal();
+      auto table = view.table(screen.rows - 1, screen.columns);
       print(context, (drawn_lines > 0 ? "\x1b[" + std::to_string(drawn_lines) + "A\x1b[J" : "") + table);
       drawn_lines = std::count(table.begin(), table.end(), '\n');
     } else {

@@ -13,8 +13,9 @@ class watch_view {
  public:
   void take(const v1::WatchReply& reply);
 
-  /// A compact table for a terminal that is redrawn.
-  std::string table() const;
+  /// A compact table for a terminal that is redrawn. It has no more lines than `rows`, which are no wider than `columns` (0: any): of more steps
+  /// it shows those in progress or in trouble first, then the latest that have changed, in the workflow's order, and how many it leaves out.
+  std::string table(std::size_t rows = 0, std::size_t columns = 0) const;
   /// One line an event of `reply`, and one for each step that has told something new, for everything that is no terminal. The reply has been
   /// taken.
   std::string lines(const v1::WatchReply& reply) const;
@@ -28,6 +29,9 @@ class watch_view {
     std::int64_t at_unix_ms = 0;
     std::string detail;
   };
+  std::vector<std::size_t> shown_steps(std::size_t most) const;
+  std::string left_out(const std::vector<std::size_t>& shown) const;
+
   std::map<std::string, v1::Progress> progress_;  // of attempts that are out, by path of the step
   std::vector<v1::StepProgress> news_;            // what the last reply told of it for the first time
   std::vector<std::string> paths_;

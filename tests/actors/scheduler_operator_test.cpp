@@ -155,6 +155,17 @@ TEST_F(operator_test, a_completed_task_is_undone_when_someone_asks_and_its_archi
   EXPECT_EQ(status().counts().completed(), 0u);
 }
 
+TEST_F(operator_test, who_waits_for_a_task_is_told_why_it_was_undone) {
+  submit(submission("t1"), 7);
+  EXPECT_EQ(operate(v1::OPERATOR_VERB_CANCEL, {"t1"}).results(0).error().sentence(), "");
+  finish_everything();
+  ASSERT_EQ(stored("t1")->state(), v1::TASK_STATE_UNDONE);
+  ASSERT_EQ(out.notices.size(), 1u);
+  EXPECT_EQ(out.notices[0].second.state(), v1::TASK_STATE_UNDONE);
+  EXPECT_EQ(out.notices[0].second.reason(), stored("t1")->undo_reason());
+  EXPECT_EQ(out.notices[0].second.reason().rfind("cancelled by ", 0), 0u) << out.notices[0].second.reason();
+}
+
 TEST_F(operator_test, a_task_on_its_way_to_the_archive_is_not_brought_back) {
   submit(submission("t1"));
   finish_everything();

@@ -199,6 +199,28 @@ TEST_F(task_queries_test, finds_an_archived_task_and_says_when_its_record_is_gon
   EXPECT_EQ(states_of(states, *store.read()).items(0).state(), v1::TASK_STATE_COMPLETED) << "the id is known for ever";
 }
 
+TEST_F(task_queries_test, says_why_a_task_is_or_was_undone) {
+  for (std::uint64_t i = 1; i <= 3; ++i) shard.create(order(i));
+  const auto back = [this](std::uint64_t number, v1::TaskState state, const char* parked) {
+    shard.change(number, [&](v1::TaskRecord& task) {
+      task.set_state(state);
+      task.set_undo_reason("step charge failed (http_409)");
+      task.set_parked_reason(parked);
+    });
+  };
+  back(1, v1::TASK_STATE_UNDOING, "step reserve could not be undone");
+  back(2, v1::TASK_STATE_UNDOING, "");
+  back(3, v1::TASK_STATE_RUNNING, "");
+  const auto listed = list({});
+  ASSERT_EQ(listed.items_size(), 3);
+  EXPECT_EQ(listed.items(0).reason(), "") << "an operator has let it go on";
+  EXPECT_EQ(listed.items(1).reason(), "step charge failed (http_409)");
+  EXPECT_EQ(listed.items(2).reason(), "step reserve could not be undone") << "that is what somebody has to look after";
+  v1::StatesRequest what;
+  what.add_ids("t2");
+  EXPECT_EQ(states_of(what, *store.read()).items(0).reason(), "step charge failed (http_409)");
+}
+
 TEST_F(task_queries_test, gives_the_states_of_many_in_the_order_asked) {
   shard.create(order(1));
   shard.create(order(2));

@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "actors/core/task.hpp"
 #include "app/cli_json.hpp"
 #include "app/cli_labels.hpp"
 #include "app/cli_progress.hpp"
+#include "app/cli_table.hpp"
 #include "app/cli_task_json.hpp"
 #include "app/cli_watch.hpp"
 #include "app/cli_words.hpp"
@@ -138,6 +140,47 @@ TEST(cli_watch, shows_each_step_as_its_last_event_left_it) {
             "2026-03-29T01:00:00.250Z  task_submitted\n2026-03-29T01:00:00.250Z  step_started reserve attempt 1\n2");
 }
 
+/// Sixty steps: the first ten completed, two running, one given up, the rest pending.
+v1::WatchReply long_task() {
+  v1::WatchReply out;
+  out.set_state(v1::TASK_STATE_RUNNING);
+  for (int i = 1; i <= 60; ++i) out.add_step_paths("device_" + std::to_string(i));
+  const auto add = [&out](std::uint32_t step, v1::EventKind kind) {
+    auto* event = out.add_events();
+    event->set_step(step);
+    event->set_kind(kind);
+    event->set_attempt(1);
+    event->set_at_unix_ms(1'774'746'000'250 + step);
+  };
+  for (std::uint32_t step = 1; step <= 10; ++step) add(step, v1::EVENT_KIND_STEP_COMPLETED);
+  add(40, v1::EVENT_KIND_STEP_STARTED);
+  add(41, v1::EVENT_KIND_STEP_STARTED);
+  add(42, v1::EVENT_KIND_STEP_GIVEN_UP);
+  return out;
+}
+
+TEST(cli_watch, more_steps_than_the_terminal_has_rows_are_cut_to_what_goes_on) {
+  watch_view view;
+  view.take(long_task());
+  const auto text = view.table(9, 80);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 9) << text;
+  for (const auto* step : {"device_40 ", "device_41 ", "device_42 ", "device_10 ", "device_9 "})
+    EXPECT_NE(text.find(std::string{"\n"} + step), std::string::npos) << step << "\n" << text;
+  EXPECT_LT(text.find("\ndevice_7 "), text.find("\ndevice_40 ")) << "in the workflow's order\n" << text;
+  EXPECT_NE(text.find("\n… and 53 more steps: 6 completed, 47 pending\n"), std::string::npos) << text;
+  const auto whole = view.table(61, 80);
+  EXPECT_EQ(std::count(whole.begin(), whole.end(), '\n'), 61) << "the titles and each step\n" << whole;
+  EXPECT_EQ(whole.find("more step"), std::string::npos);
+}
+
+TEST(cli_watch, no_line_is_wider_than_the_terminal) {
+  watch_view view;
+  view.take(long_task());
+  const auto text = view.table(10, 40);
+  for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
+    EXPECT_LE(text_width(text.substr(at, text.find('\n', at) - at)), 40U) << text;
+}
+
 TEST(cli_watch, shows_how_far_a_long_step_is_and_says_it_once) {
   v1::WatchReply reply;
   reply.set_state(v1::TASK_STATE_RUNNING);
@@ -194,6 +237,8 @@ TEST(cli_watch, a_parked_task_says_why) {
   EXPECT_EQ(end_text("t1", v1::TASK_STATE_COMPLETED, false, ""), "Task t1 is completed.\n");
   EXPECT_EQ(end_text("t1", v1::TASK_STATE_RUNNING, true, "Step charge failed 4 times."),
             "Task t1 is parked: Step charge failed 4 times.\n");
+  EXPECT_EQ(end_text("t1", v1::TASK_STATE_UNDONE, false, "step car failed (http_409) and another attempt cannot help: sold out"),
+            "Task t1 is undone: step car failed (http_409) and another attempt cannot help: sold out.\n");
 }
 
 TEST(exit_codes, every_error_code_has_one_and_only_bugs_are_bugs) {
