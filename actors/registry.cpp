@@ -223,7 +223,7 @@ std::optional<registry::presence> registry::find(std::string_view instance) cons
 core::slot_answer registry::claim(const core::slot_request& what) { return state_->claim(what); }
 void registry::hold(std::string_view instance, const core::slot_request& what) { state_->hold(instance, what); }
 void registry::release(const core::slot_holder& holder, const core::slot_outcome& outcome) { state_->release(holder, outcome); }
-void registry::hold_back(bool on) noexcept { state_->held_back_ = on; }
+void registry::hold_back(bool on) noexcept { state_->hold_back(on); }
 void registry::close() noexcept { state_->closed_ = true; }
 void registry::wake() { state_->wake(); }
 bool registry::changed() const { return !state_->changed_.empty(); }

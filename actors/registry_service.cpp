@@ -9,6 +9,8 @@ namespace fairlead {
 
 namespace {
 
+constexpr std::chrono::seconds input_is_made_within{5};
+
 std::string said(const std::string& what, const std::vector<std::string>& known, const char* none) {
   const auto close = core::nearest(what, known);
   if (!close.empty()) return "did you mean " + close + "? `fairlead status` shows them all";
@@ -80,6 +82,19 @@ void registry::state::check_absence(service& of, moment now) {
   mark(of);
 }
 
+/// What a restart found has been gone through when it ends: what waits has shown up again, except where its input is still being made.
+void registry::state::hold_back(bool on) {
+  held_back_ = on;
+  if (on) return;
+  const auto now = time_.now();
+  const auto shown_again = now + input_is_made_within;
+  for (auto& [name, of] : services_) {
+    if (of.absence_kept_until <= shown_again) continue;
+    of.absence_kept_until = shown_again;
+    check_absence(of, now);
+  }
+}
+
 /// An alarm may come early, after the clock has been set back: what is not due then asks for another.
 void registry::state::wake() {
   const auto now = time_.now();
@@ -120,7 +135,8 @@ service_change registry::state::change_of(service& of, moment now) {
   if (breaker.state() == v1::BREAKER_STATE_OPEN && record.breaker_alert() == 0) {
     auto& draft = out.breaker_alert.emplace();
     draft.set_kind(v1::ALERT_KIND_BREAKER_OPEN);
-    draft.set_sentence("the " + breaker.sentence(of.agent) + "; steps for it wait");
+    // Not until when: it will have been opened again, or have let attempts through, by the time somebody reads this.
+    draft.set_sentence("the breaker of " + of.agent + " is open: " + breaker.reason() + "; steps for it wait");
     draft.set_remedy(
         "find out what is wrong with the service behind agent " + of.agent +
         "; the breaker closes by itself once single attempts succeed, unless an operator opened it; `fairlead agent breaker close " +

@@ -124,6 +124,7 @@ class registry::state final : public waiting_room::door {
 
   // registry_service.cpp
   void wake();
+  void hold_back(bool on);
   v1::AgentOperateReply operate(const v1::AgentOperateRequest& what);
   std::vector<service_change> take_changes();
 

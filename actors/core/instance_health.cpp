@@ -42,22 +42,24 @@ bool instance_health::wants_peers() const noexcept {
 }
 
 bool instance_health::judge(std::optional<double> peers_ms) {
+  if (peers_ms) peers_ms_ = *peers_ms;
   const auto mine = latency();
   const auto was = sick_;
   if (!sick_) {
     const bool fails = attempts_ >= enough_attempts && error_ > sick_error;
     const bool drags = peers_ms && latencies_ >= enough_attempts && mine > *peers_ms * sick_factor && mine > *peers_ms + sick_excess_ms;
     sick_ = fails || drags;
-    if (fails) {
-      sickness_ = std::to_string(error_percent()) + " % of its latest attempts failed";
-    } else if (drags) {
-      sickness_ = "takes " + std::to_string(latency_ms()) + " ms where others take " + std::to_string(std::llround(*peers_ms)) + " ms";
-    }
+    drags_ = drags && !fails;
   } else if (error_ < well_error && (!peers_ms || mine < *peers_ms * well_factor || mine < *peers_ms + well_excess_ms)) {
     sick_ = false;
-    sickness_.clear();
   }
   return sick_ != was;
+}
+
+std::string instance_health::sickness() const {
+  if (!sick_) return {};
+  if (drags_) return "takes " + std::to_string(latency_ms()) + " ms where others take " + std::to_string(std::llround(peers_ms_)) + " ms";
+  return std::to_string(error_percent()) + " % of its latest attempts failed";
 }
 
 std::uint32_t instance_health::error_percent() const { return static_cast<std::uint32_t>(std::lround(error_ * 100)); }

@@ -28,8 +28,8 @@ class instance_health {
   double latency() const;
   std::int64_t latency_ms() const;
   bool has_latency() const noexcept { return latencies_ > 0; }
-  /// `9 of 10 attempts fail`-like words; empty while it is healthy.
-  const std::string& sickness() const noexcept { return sickness_; }
+  /// Why it is sick, by the figures of now; empty while it is healthy.
+  std::string sickness() const;
 
  private:
   bool sick_ = false;
@@ -37,7 +37,8 @@ class instance_health {
   std::uint32_t latencies_ = 0;
   double error_ = 0;        // 0..1
   double log_latency_ = 0;  // of 1 + ms
-  std::string sickness_;
+  bool drags_ = false;      // it is sick for that
+  double peers_ms_ = 0;     // latency of its peers, when they were last asked
 };
 
 }  // namespace fairlead::core

@@ -19,6 +19,7 @@ TEST_F(registry_service_test, makes_steps_wait_while_the_breaker_is_open_and_say
   ASSERT_TRUE(changes[0].breaker_alert.has_value());
   EXPECT_EQ(changes[0].breaker_alert->kind(), v1::ALERT_KIND_BREAKER_OPEN);
   EXPECT_NE(changes[0].breaker_alert->sentence().find("20 of 20 tries failed"), std::string::npos);
+  EXPECT_EQ(changes[0].breaker_alert->sentence().find("until"), std::string::npos) << "it is read long after that moment";
   EXPECT_NE(changes[0].breaker_alert->remedy().find("fairlead agent breaker close svc"), std::string::npos);
   EXPECT_EQ(changes[0].record.open_until_unix_ms(), start_ms + 10'000);
   EXPECT_TRUE(make_durable().empty());
@@ -384,6 +385,39 @@ TEST_F(registry_service_test, keeps_an_alert_about_absence_over_a_restart) {
   ASSERT_EQ(it->next_wake(), time.now() + std::chrono::minutes{1});
   pass(60'000);
   EXPECT_EQ(make_durable().at(0).resolved, (std::vector<std::uint64_t>{1})) << "nothing came back to wait for it";
+}
+
+TEST_F(registry_service_test, an_absence_is_over_soon_after_a_restart_that_finds_an_instance_there) {
+  policy.absent_alert_after = std::chrono::hours{24};
+  restart();
+  claim_or_wait(1);
+  pass(24 * 3'600'000);
+  make_durable();
+  ASSERT_EQ(durable["svc"].absent_alert(), 1u);
+  restart();
+  it->restore(durable["svc"]);
+  it->hold_back(true);
+  it->add(agent("n1/svc", 1));
+  pass(60'000);
+  EXPECT_TRUE(make_durable().empty()) << "what waits has not been gone through";
+  it->hold_back(false);
+  pass(5'000);
+  EXPECT_EQ(make_durable().at(0).resolved, (std::vector<std::uint64_t>{1}));
+}
+
+TEST_F(registry_service_test, an_absence_goes_on_after_a_restart_that_finds_the_step_still_waiting) {
+  claim_or_wait(1);
+  pass(60'000);
+  make_durable();
+  restart();
+  it->restore(durable["svc"]);
+  it->hold_back(true);
+  claim_or_wait(1);
+  it->hold_back(false);
+  pass(3'600'000);
+  EXPECT_TRUE(make_durable().empty()) << "neither resolved nor raised again";
+  it->add(agent("n1/svc", 1));
+  EXPECT_EQ(make_durable().at(0).resolved, (std::vector<std::uint64_t>{1})) << "an instance is there";
 }
 
 // ---- what is shown ----

@@ -31,6 +31,22 @@ TEST(instance_health, is_not_judged_by_a_handful_of_failures) {
   EXPECT_EQ(it.sickness(), "100 % of its latest attempts failed");
 }
 
+TEST(instance_health, says_why_it_is_sick_by_the_figures_of_now) {
+  instance_health it;
+  feed(it, 14, slot_end::failed);
+  ASSERT_EQ(it.sickness(), "100 % of its latest attempts failed");
+  feed(it, 3, slot_end::succeeded);
+  ASSERT_TRUE(it.sick());
+  EXPECT_EQ(it.error_percent(), 58u);
+  EXPECT_EQ(it.sickness(), "58 % of its latest attempts failed");
+
+  instance_health slow;
+  feed(slow, 60, slot_end::succeeded, 1'000, 100);
+  feed(slow, 1, slot_end::succeeded, 500, 120);
+  ASSERT_TRUE(slow.sick());
+  EXPECT_EQ(slow.sickness(), "takes " + std::to_string(slow.latency_ms()) + " ms where others take 120 ms");
+}
+
 TEST(instance_health, takes_refusals_for_good_and_unused_slots_for_nothing) {
   instance_health it;
   feed(it, 100, slot_end::answered);
