@@ -76,6 +76,7 @@ class agents::process final : public fairlead::agents::backend, public agent_out
   void answer(const job& of, const fairlead::agents::attempt_result& result);
   bool service_is_bad(const job& of);
   bool fails_at_once(const job& of);
+  std::int64_t at_most_ms(const job& of, std::int64_t most_ms) const;
   bool takes_long(const job& of);
   void work_on(const job& of, int part, int parts, std::int64_t pause_us, bool hangs);
   void end_try_in_time(const job& of);

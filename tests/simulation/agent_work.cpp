@@ -117,6 +117,13 @@ bool agents::process::fails_at_once(const job& of) {
   return true;
 }
 
+/// How long a part of an answer may take, of `most_ms`. Once all is well, a handler that beats itself must be able to keep its lease: what
+/// comes between its last word and its answer is shorter than its heartbeat.
+std::int64_t agents::process::at_most_ms(const job& of, std::int64_t most_ms) const {
+  if (world_.trouble() || !site_.beats_itself || of.what.heartbeat_ms() == 0) return most_ms;
+  return std::clamp<std::int64_t>(of.what.heartbeat_ms() / 8, 1, most_ms);
+}
+
 /// A step with a heartbeat is there to take its time: it works in parts and tells how far it is. Some hang on the way.
 bool agents::process::takes_long(const job& of) {
   // Once all is well, a breaker that minds slow tries must be able to close.
@@ -126,7 +133,7 @@ bool agents::process::takes_long(const job& of) {
   const auto parts = static_cast<int>(luck.between(2, 8));
   // It can be done in the time that there is.
   const auto left_ms = of.what.try_until_unix_ms() - around_.time->now_ms();
-  const auto wanted_us = luck.between(of.what.heartbeat_ms() / 8, of.what.heartbeat_ms() * 3 / 4) * millisecond;
+  const auto wanted_us = luck.between(of.what.heartbeat_ms() / 8, of.what.heartbeat_ms() * (world_.trouble() ? 3 : 2) / 4) * millisecond;
   const auto limit_ms = world_.trouble() ? left_ms / 2 : std::min<std::int64_t>(left_ms / 2, 1'500);
   const auto pause_us = std::min(wanted_us, limit_ms * millisecond / parts);
   const auto hangs_at = static_cast<int>(luck.below(static_cast<std::uint64_t>(parts)));
@@ -144,7 +151,9 @@ void agents::process::work_on(const job& of, int part, int parts, std::int64_t p
       if (found == here.at_work_.end() || found->second != of.number) return;
       if (part >= std::abs(parts)) {
         if (hangs) return;  // never heard of again
-        here.ask_service(of, here.world_.handlers.between(1, 60) * millisecond, here.world_.handlers.between(1, 60) * millisecond);
+        const auto most_ms = here.at_most_ms(of, 60);
+        here.ask_service(of, here.world_.handlers.between(1, most_ms) * millisecond,
+                         here.world_.handlers.between(1, most_ms) * millisecond);
         return;
       }
       fairlead::agents::attempt_progress told;
@@ -224,8 +233,9 @@ void agents::process::start(const v1::Perform& what, completion done) {
     auto result = services_.carry_out(what, me_);
     answer(of, result);
   } else {
-    const auto effect_us = luck.between(1, 120) * millisecond;
-    ask_service(of, effect_us, luck.between(1, 120) * millisecond);
+    const auto most_ms = at_most_ms(of, 120);
+    const auto effect_us = luck.between(1, most_ms) * millisecond;
+    ask_service(of, effect_us, luck.between(1, most_ms) * millisecond);
   }
   if (world_.strikes(failpoint_id::agent_requested)) throw process_killed{};
 }
