@@ -89,6 +89,7 @@ void add(v1::ServiceStatus& to, const v1::ServiceStatus& more) {
   const auto absent_since = earlier(to.record().absent_since_unix_ms(), more.record().absent_since_unix_ms());
   if (severity(more.record().breaker()) > severity(to.record().breaker())) *to.mutable_record() = more.record();
   to.mutable_record()->set_absent_since_unix_ms(absent_since);
+  if (to.record().breaker_reason().empty()) to.mutable_record()->set_breaker_reason(more.record().breaker_reason());
   if (to.record().absent_alert() == 0) to.mutable_record()->set_absent_alert(more.record().absent_alert());
   to.set_waiting(to.waiting() + more.waiting());
   to.set_oldest_wait_unix_ms(earlier(to.oldest_wait_unix_ms(), more.oldest_wait_unix_ms()));

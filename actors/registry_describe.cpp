@@ -153,6 +153,8 @@ void registry::state::describe(v1::StatusReply& out) const {
     *line.mutable_record() = of->record;
     of->breaker.store(*line.mutable_record());
     line.set_waiting(waits);
+    // A closed one has no reason of its own.
+    if (of->breaker.reason().empty()) line.mutable_record()->set_breaker_reason(of->breaker.faults(now));
     const auto window = of->breaker.window(now);
     line.set_window_tries(window.tries);
     line.set_window_failed(window.failed);

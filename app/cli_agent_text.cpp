@@ -91,6 +91,7 @@ std::string service_text(const v1::ServiceStatus& service) {
   if (record.breaker_since_unix_ms() != 0) out += "since      " + time_text(record.breaker_since_unix_ms()) + "\n";
   out += "window     " + count_text(service.window_tries(), "try", "tries") + ", " + std::to_string(service.window_failed()) + " failed, " +
          std::to_string(service.window_slow()) + " slow\n";
+  if (closed(record) && !record.breaker_reason().empty()) out += "failed     " + printable(record.breaker_reason()) + "\n";
   out += "waiting    " + waits_text(service) + "\n";
   for (const auto& reason : service.reasons()) out += "because    " + printable(reason) + "\n";
   for (const auto& limit : service.limits()) out += "limit      " + printable(limit_text(limit)) + "\n";

@@ -102,7 +102,10 @@ bool breaker::ended(const ticket& of, const slot_outcome& how, moment now) {
   if (says_nothing(how.how)) return false;
   roll(now);
   const counts more{std::max(how.tries, 1u), failed_tries(how), is_slow(how) ? 1u : 0u};
-  for (auto* to : {&total_, &slices_[static_cast<std::size_t>(newest_ % slice_count)]}) {
+  auto& newest = slices_[static_cast<std::size_t>(newest_ % slice_count)];
+  // An attempt tells the last of its faults, which stands for those before; one that got through in the end tells none.
+  newest.faults.add(is_bad(how.how) ? how.code : std::string_view{}, more.failed);
+  for (auto* to : {&total_, static_cast<counts*>(&newest)}) {
     to->tries += more.tries;
     to->failed += more.failed;
     to->slow += more.slow;
@@ -115,7 +118,8 @@ bool breaker::judge_window(moment now) {
   const auto within = " within " + format_duration(window_ms_);
   const auto of_tries = " of " + std::to_string(total_.tries) + " tries ";
   if (reaches(total_.failed, total_.tries, failure_percent_)) {
-    open(std::to_string(total_.failed) + of_tries + "failed" + within, now);
+    const auto faults = counted_faults();
+    open(std::to_string(total_.failed) + of_tries + "failed" + within + (faults.empty() ? "" : ": " + faults), now);
     return true;
   }
   if (!reaches(total_.slow, total_.tries, slow_percent_)) return false;
@@ -125,7 +129,7 @@ bool breaker::judge_window(moment now) {
 
 bool breaker::judge_canary(const slot_outcome& how, moment now) {
   if (reaches(failed_tries(how), std::max(how.tries, 1u), failure_percent_) || is_bad(how.how)) {
-    open("the attempt that was to find out how it is now failed", now);
+    open("the attempt that was to find out how it is now failed" + (how.code.empty() ? "" : ": " + std::string{how.code}), now);
     return true;
   }
   if (is_slow(how)) {
@@ -204,6 +208,18 @@ breaker::counts breaker::window(moment now) const {
   auto copy = *this;
   copy.roll(now);
   return copy.total_;
+}
+
+std::string breaker::counted_faults() const {
+  fault_counts all;
+  for (const auto& one : slices_) all.add(one.faults);
+  return all.text();
+}
+
+std::string breaker::faults(moment now) const {
+  auto copy = *this;
+  copy.roll(now);
+  return copy.counted_faults();
 }
 
 std::string breaker::sentence(const std::string& service) const {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "actors/core/decision.hpp"
+#include "actors/core/fault_counts.hpp"
 #include "messages/agent.pb.h"
 #include "messages/task.pb.h"
 #include "messages/time.hpp"
@@ -66,7 +67,9 @@ class breaker {
 
   v1::BreakerState state() const noexcept { return state_; }
   counts window(moment now) const;
-  /// Why it is not closed: `12 of 20 tries failed within 30s`.
+  /// What the tries that failed within the window failed with: `http_503 (12)`. Empty: none did.
+  std::string faults(moment now) const;
+  /// Why it is not closed: `12 of 20 tries failed within 30s: http_503 (12)`.
   const std::string& reason() const noexcept { return reason_; }
   /// `breaker of payment is open until 12:03:04Z: 12 of 20 tries failed within 30s`; empty while it is closed.
   std::string sentence(const std::string& service) const;
@@ -77,6 +80,7 @@ class breaker {
   void come_into(v1::BreakerState state, moment now);
   void open(std::string reason, moment now);
   void roll(moment now);
+  std::string counted_faults() const;
   void clear_window();
   bool judge_window(moment now);
   bool judge_canary(const slot_outcome& how, moment now);
@@ -101,7 +105,10 @@ class breaker {
   bool canary_out_ = false;
   std::uint32_t good_canaries_ = 0;
 
-  std::array<counts, slice_count> slices_{};
+  struct slice : counts {
+    fault_counts faults;
+  };
+  std::array<slice, slice_count> slices_{};
   std::int64_t newest_ = 0;  // number of the newest slice since 1970
   counts total_;
 };

@@ -153,6 +153,7 @@ struct slot_outcome {
   slot_end how = slot_end::unused;
   std::uint32_t tries = 1;   // all but the last failed
   std::int64_t busy_ms = 0;  // of the last; 0: not known
+  std::string_view code{};   // of the fault; only looked at during the call
 };
 
 class agent_directory {

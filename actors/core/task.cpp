@@ -36,7 +36,8 @@ void task_machine::on(const attempt_ended& e) {
   out_.accepted = true;
   if (attempt_out(*step)) {
     out_.took_ms = since_hand_over(*step);
-    ctx_.agents->release(holder_of(e.step), {end_of(e.fault), e.tries, e.busy_ms});
+    const auto code = e.fault ? std::string_view{e.fault->code()} : std::string_view{};
+    ctx_.agents->release(holder_of(e.step), {end_of(e.fault), e.tries, e.busy_ms, code});
   }
   step->set_tries(step->tries() + e.tries);
   const auto fault = e.fault ? e.fault : fault_of_type(*step, e);

@@ -62,7 +62,7 @@ void task_machine::recover_if_due(std::uint32_t index) {
   auto& step = at(index);
   if (attempt_out(step) && now_ms() >= lease_end(step)) {
     const auto fault = fault_of_expiry(step);
-    ctx_.agents->release(holder_of(index), {slot_end::expired, 1, 0});
+    ctx_.agents->release(holder_of(index), {slot_end::expired, 1, 0, fault.code()});
     ++out_.expired;
     end_badly(index, fault, v1::EVENT_KIND_STEP_EXPIRED);
   } else if (!stopped() && step.not_before_unix_ms() != 0 && now_ms() >= step.not_before_unix_ms()) {

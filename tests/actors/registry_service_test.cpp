@@ -324,6 +324,25 @@ TEST_F(registry_service_test, names_the_nearest_of_what_an_operator_misspelt) {
   EXPECT_TRUE(it->take_changes().empty());
 }
 
+TEST_F(registry_service_test, shows_what_failed_before_the_breaker_opens_and_after) {
+  it->add(agent("n1/svc", 100));
+  const auto fail = [this](std::uint64_t task) {
+    claimed(task);
+    it->release({task, 1}, {slot_end::failed, 3, 0, "http_503"});
+  };
+  for (std::uint64_t task = 1; task <= 6; ++task) fail(task);
+  EXPECT_EQ(status().services(0).record().breaker(), v1::BREAKER_STATE_CLOSED);
+  EXPECT_EQ(status().services(0).record().breaker_reason(), "http_503 (18)");
+  fail(7);
+  EXPECT_EQ(status().services(0).record().breaker_reason(), "21 of 21 tries failed within 30s: http_503 (21)");
+  const auto changes = make_durable();
+  ASSERT_EQ(changes.size(), 1u);
+  ASSERT_TRUE(changes[0].breaker_alert.has_value());
+  EXPECT_EQ(changes[0].breaker_alert->sentence(),
+            "the breaker of svc is open: 21 of 21 tries failed within 30s: http_503 (21); steps for it wait");
+  EXPECT_EQ(changes[0].record.breaker_reason(), "21 of 21 tries failed within 30s: http_503 (21)");
+}
+
 // ---- absence ----
 
 TEST_F(registry_service_test, raises_an_alert_when_nobody_has_come_for_a_minute_and_resolves_it_when_one_does) {

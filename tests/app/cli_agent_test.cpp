@@ -190,6 +190,17 @@ TEST(cli_agent, shows_an_agent_with_its_breaker_limits_and_instances) {
   EXPECT_EQ(json["instances"].size(), 2U);
 }
 
+TEST(cli_agent, says_what_failed_while_the_breaker_is_still_closed) {
+  auto reply = some_agents();
+  auto& service = *reply.mutable_services(0);
+  service.mutable_record()->set_breaker(v1::BREAKER_STATE_CLOSED);
+  service.mutable_record()->set_breaker_reason("http_503 (9), connection_refused (3)");
+  const auto text = agent_show_text(reply, {"payment", ""});
+  EXPECT_NE(text.find("breaker    closed\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("window     20 tries, 12 failed, 0 slow\nfailed     http_503 (9), connection_refused (3)\n"), std::string::npos)
+      << text;
+}
+
 TEST(cli_agent, shows_one_instance) {
   const auto reply = some_agents();
   EXPECT_EQ(agent_show_text(reply, {"payment", "n1/payment"}),

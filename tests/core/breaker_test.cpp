@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace fairlead::core {
@@ -49,6 +50,42 @@ TEST_F(breaker_test, opens_when_half_of_at_least_twenty_tries_failed) {
   EXPECT_FALSE(it.admits());
   EXPECT_EQ(it.reason(), "10 of 20 tries failed within 30s");
   EXPECT_EQ(it.sentence("payment"), "breaker of payment is open until 22:13:30Z: 10 of 20 tries failed within 30s");
+}
+
+TEST_F(breaker_test, says_with_what_the_tries_failed) {
+  policy();
+  const auto fails = [this](const char* code, std::uint32_t tries) { it.ended(it.admit(), {slot_end::failed, tries, 0, code}, now); };
+  EXPECT_EQ(it.faults(now), "");
+  fails("connection_refused", 1);
+  for (int i = 0; i < 6; ++i) fails("http_503", 3);
+  EXPECT_EQ(it.faults(now), "http_503 (18), connection_refused (1)");
+  EXPECT_EQ(it.state(), closed);
+  ends(slot_end::succeeded, 0, 2);
+  EXPECT_EQ(it.reason(), "20 of 21 tries failed within 30s: http_503 (18), connection_refused (1), others (1)");
+  EXPECT_EQ(it.faults(now), "") << "what has opened it is counted no more";
+  wait_for_canaries();
+  it.ended(it.admit(), {slot_end::expired, 1, 0, "lease_expired"}, now);
+  EXPECT_EQ(it.reason(), "the attempt that was to find out how it is now failed: lease_expired");
+}
+
+TEST_F(breaker_test, forgets_with_its_window_what_tries_failed_with) {
+  policy();
+  it.ended(it.admit(), {slot_end::failed, 1, 0, "http_503"}, now);
+  pass(15'000);
+  it.ended(it.admit(), {slot_end::failed, 1, 0, "http_500"}, now);
+  EXPECT_EQ(it.faults(now), "http_500 (1), http_503 (1)");
+  pass(20'000);
+  EXPECT_EQ(it.faults(now), "http_500 (1)");
+  pass(20'000);
+  EXPECT_EQ(it.faults(now), "");
+}
+
+TEST_F(breaker_test, tells_no_more_than_some_faults_apart) {
+  policy([](auto& what) { what.set_at_least(1'000); });
+  for (int i = 0; i < 100; ++i) it.ended(it.admit(), {slot_end::failed, 1, 0, "code_" + std::to_string(i)}, now);
+  const auto text = it.faults(now);
+  EXPECT_NE(text.find("others (92)"), std::string::npos) << text;
+  EXPECT_LT(text.size(), 200U);
 }
 
 TEST_F(breaker_test, stays_closed_below_the_share) {
