@@ -135,6 +135,9 @@ class agent_shell final : public agent_outbox {
   }
   void outcomes(v1::OutcomeBatch what) override { tell(std::move(what)); }
   void heartbeats(v1::HeartbeatBatch what) override { tell(std::move(what)); }
+  void refused(v1::OutcomeBatch what) override {
+    if (const auto& from = self_->current_sender()) self_->send(caf::actor_cast<scheduler_actor>(from), std::move(what));
+  }
 
   // Called by the backend's threads: nothing of this object but the address may be touched.
   void finish_later(agents::attempt_key key, agents::attempt_result result) override {
@@ -153,8 +156,7 @@ class agent_shell final : public agent_outbox {
   }
 
   void enlist(const agent_links::registration& how) {
-    auto what = host_.registration();
-    what.set_shard(how.shard);
+    auto what = host_.registration(how.shard);
     what.set_revision(how.revision);
     what.set_capacity(how.capacity);
     what.set_draining(how.draining);
@@ -183,7 +185,7 @@ class agent_shell final : public agent_outbox {
     }
     if (!links_.awaits(how.shard, how.revision)) return;
     if (!host_.welcomed(answer)) {
-      unanswered(how, "an answer of a Scheduler that has been replaced");
+      unanswered(how, "its answer comes from an earlier lineage or start of the shard than the one that is obeyed here");
       return;
     }
     links_.welcomed(how.revision, answer, now());

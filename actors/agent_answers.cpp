@@ -92,8 +92,8 @@ core::attempt_ended event_of(v1::Outcome& said) {
   }
   auto& fault = out.fault.emplace(std::move(*said.mutable_fault()));
   fault.set_code(core::clean_text(fault.code(), code_limit));
-  // The Scheduler's own word for what only it can know. An agent that says it means some other key.
-  if (fault.code() == core::key_expired_code) fault.set_code("agent_" + fault.code());
+  // The Scheduler's own words for what only it can know. An agent that says one of them means something else.
+  if (core::is_own_code(fault.code())) fault.set_code("agent_" + fault.code());
   fault.set_message(core::clean_text(fault.message(), sentence_limit));
   fault.set_retry_after_ms(std::clamp<std::int64_t>(fault.retry_after_ms(), 0, day_ms));
   // Only what is named is known: of any other kind it may have been carried out.

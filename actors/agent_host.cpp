@@ -41,8 +41,13 @@ agent_host::agent_host(identity who, agents::backend& backend, const clock& time
   });
 }
 
-v1::RegisterAgent agent_host::registration() const {
+v1::RegisterAgent agent_host::registration(std::uint32_t shard) const {
   v1::RegisterAgent out;
+  out.set_shard(shard);
+  if (const auto side = shards_.find(shard); side != shards_.end()) {
+    out.set_epoch(side->second.epoch);
+    if (!side->second.met.empty()) *out.mutable_lineage() = side->second.met.back();
+  }
   out.set_agent(who_.agent);
   out.set_instance(who_.instance);
   out.set_incarnation(who_.incarnation);
@@ -81,6 +86,7 @@ void agent_host::start(v1::Perform& what, duration offset) {
   const auto tries_end = planted_ != nullptr && planted_->retry_past_lease ? complete_by + std::chrono::seconds{10} : complete_by;
   const core::jitter_seed seed{key.task_number, key.step, key.attempt};
   held_attempt one{offset, complete_by, lease_end, offset, {policy_of(what.call()), seed, tries_end}, what.budget_ms(), now};
+  one.idempotency_key = what.idempotency_key();
   if (what.direction() == v1::DIRECTION_LOOKUP && !can_look_up(what.call())) {
     // The Scheduler may know an older registration than ours. Left to the backend, the call itself might be carried out.
     one.tries.begin(now);
@@ -206,7 +212,7 @@ void agent_host::report(const agents::attempt_key& key, held_attempt& one, agent
     told_.add(key);
     return;
   }
-  outcomes_[key] = {std::move(outcome), now};
+  outcomes_[key] = {std::move(outcome), now, std::move(one.idempotency_key)};
   if (!resend_at_) resend_at_ = now + resend_after;
 }
 

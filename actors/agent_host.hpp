@@ -7,6 +7,9 @@
 // attempt carries the same key and the same input, and none is begun that could not end before complete_by; a lookup that its backend does
 // not offer is answered (it is not known) and never performed; no secret leaves it in an outcome or in progress.
 //
+// Of two lineages of a shard it obeys the later one. What the earlier one had handed over it stops, and says no more of it but what had been done
+// and not been acknowledged, once, so that people can be told of effects without a task.
+//
 // It serves any number of shards, and what it has of one never mixes with what it has of another. It counts by its own monotonic clock alone:
 // agent_times.* translates what shards say. Backends are told the time by this machine's wall clock.
 //
@@ -22,6 +25,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "actors/agent_heartbeats.hpp"
 #include "actors/agent_times.hpp"
@@ -40,6 +44,8 @@ class agent_outbox {
   virtual ~agent_outbox() = default;
   virtual void outcomes(v1::OutcomeBatch what) = 0;
   virtual void heartbeats(v1::HeartbeatBatch what) = 0;
+  /// Of what has just been handed over the host has begun nothing: for whoever handed it over.
+  virtual void refused(v1::OutcomeBatch what) = 0;
   /// From any thread: have `agent_host::finished` called with this on the host's thread.
   virtual void finish_later(agents::attempt_key key, agents::attempt_result result) = 0;
   /// From any thread: have `agent_host::progressed` called with this on the host's thread.
@@ -61,12 +67,13 @@ class agent_host {
   agent_host(const agent_host&) = delete;
   agent_host& operator=(const agent_host&) = delete;
 
-  v1::RegisterAgent registration() const;
+  /// As the instance registers with a shard: what it is, and what it has obeyed of that shard so far.
+  v1::RegisterAgent registration(std::uint32_t shard) const;
 
   /// Faults that tests switch on; never in production.
   void plant(const core::planted_faults& faults) { planted_ = &faults; }
 
-  /// A shard (of this epoch) knows the instance: it is told at once what has waited for it. False: the answer is one of an older epoch.
+  /// A shard (of this lineage and epoch) knows the instance: it is told at once what has waited for it. False: a later one has been obeyed.
   bool welcomed(const v1::AgentWelcome& what);
   /// A shard says what the time is.
   void acknowledged(const v1::BeaconAck& what);
@@ -108,18 +115,25 @@ class agent_host {
     v1::Fault last_fault{};               // because of this
     std::unique_ptr<attempt_pulse> pulse{};
     reminders::iterator reminder{};  // in reminders_, once it is held
+    std::string idempotency_key{};
   };
   using held_attempts = std::unordered_map<agents::attempt_key, held_attempt, agents::attempt_key_hash>;
   struct unacknowledged {
     v1::Outcome outcome;
     moment sent;
+    std::string idempotency_key;
   };
   struct shard_side {
-    std::uint64_t epoch = 0;  // the highest seen; commands of a lower one are stale
+    std::vector<v1::Lineage> met;  // each later than the one before; the last is obeyed. Empty: the shard has told none
+    std::uint64_t epoch = 0;       // the highest seen of that one; commands of a lower one are stale
     shard_times times;
     std::uint32_t held = 0;
     v1::OutcomeBatch gathered;
     v1::HeartbeatBatch beats;
+    v1::OutcomeBatch left_over;  // what an earlier lineage has not acknowledged; told once somebody is there who takes it
+    bool welcome = false;        // by the lineage that is obeyed
+
+    std::uint32_t lineage() const { return met.empty() ? 0 : static_cast<std::uint32_t>(met.size() - 1); }
   };
   /// Attempts that are over, so many of them: what handed them over may come a second time.
   class memory {
@@ -135,6 +149,13 @@ class agent_host {
   };
 
   std::uint32_t own(std::uint32_t shard) const;
+  /// Whether to do as the shard says; a later lineage begins here.
+  bool obeys(std::uint32_t shard, shard_side& side, const v1::Lineage& lineage, std::uint64_t epoch);
+  void begin_lineage(std::uint32_t shard, shard_side& side, const v1::Lineage& later);
+  /// Whether what is acknowledged is that of the lineage that is obeyed; null: it is not.
+  const shard_side* side_of_ack(std::uint32_t shard, const v1::Lineage& lineage) const;
+  void refuse(const v1::PerformBatch& what, const shard_side& side);
+  bool knows(const agents::attempt_key& key) const;
   shard_side& side_of(const agents::attempt_key& key) { return shards_[key.shard]; }
   void gather(const agents::attempt_key& key, const v1::Outcome& what);
   void forget_late(std::uint32_t shard, v1::HeartbeatBatch& what) const;

@@ -112,8 +112,10 @@ void agent_host::progressed(const agents::attempt_key& key) {
 
 void agent_host::acknowledged(const v1::HeartbeatAckBatch& what) {
   const auto now = time_.steady();
+  const auto* side = side_of_ack(what.shard(), what.lineage());
+  if (side == nullptr) return;
   for (const auto& item : what.items()) {
-    const auto found = held_.find({item.task_number(), item.step(), item.direction(), item.attempt(), own(what.shard())});
+    const auto found = held_.find({item.task_number(), item.step(), item.direction(), item.attempt(), own(what.shard()), side->lineage()});
     if (found == held_.end()) continue;
     auto& one = found->second;
     if (!item.held()) {

@@ -21,13 +21,13 @@ std::uint32_t agent_host::held(std::uint32_t shard) const {
 void agent_host::perform(v1::PerformBatch what) {
   if (what.shard() >= core::max_shards) return;
   auto& side = shards_[what.shard()];
-  if (what.epoch() < side.epoch) return;
-  side.epoch = what.epoch();
+  if (!obeys(what.shard(), side, what.lineage(), what.epoch())) return refuse(what, side);
   const auto stamped = take_stamp(what.shard(), side, {what.sent_unix_ms(), what.anchor_ms()});
   const auto offset = stamped ? *stamped : time_.steady() - time_.now();
   side.times.uses(offset);
   for (auto& item : *what.mutable_items()) {
     item.set_shard(own(what.shard()));
+    item.set_lineage(side.lineage());
     start(item, offset);
   }
 }
@@ -35,9 +35,10 @@ void agent_host::perform(v1::PerformBatch what) {
 bool agent_host::welcomed(const v1::AgentWelcome& what) {
   if (what.shard() >= core::max_shards) return false;
   auto& side = shards_[what.shard()];
-  if (what.epoch() < side.epoch) return false;
-  side.epoch = what.epoch();
+  if (!obeys(what.shard(), side, what.lineage(), what.epoch())) return false;
   take_stamp(what.shard(), side, {what.sent_unix_ms(), what.anchor_ms()});
+  side.welcome = true;
+  gathered_any_ = gathered_any_ || !side.left_over.items().empty();
   const auto now = time_.steady();
   for (auto& [key, kept] : outcomes_) {
     if (key.shard != what.shard()) continue;
@@ -59,8 +60,11 @@ void agent_host::acknowledged(const v1::BeaconAck& what) {
 }
 
 void agent_host::acknowledged(const v1::OutcomeAckBatch& what) {
+  const auto* side = side_of_ack(what.shard(), what.lineage());
+  if (side == nullptr) return;
   for (const auto& item : what.items()) {
-    const auto found = outcomes_.find({item.task_number(), item.step(), item.direction(), item.attempt(), own(what.shard())});
+    const auto found =
+        outcomes_.find({item.task_number(), item.step(), item.direction(), item.attempt(), own(what.shard()), side->lineage()});
     if (found == outcomes_.end()) continue;
     told_.add(found->first);
     outcomes_.erase(found);
@@ -115,7 +119,7 @@ void agent_host::forget_late(std::uint32_t shard, v1::HeartbeatBatch& what) cons
   const auto now = time_.steady();
   auto& items = *what.mutable_items();
   const auto late = [&](const v1::Heartbeat& beat) {
-    const auto found = held_.find({beat.task_number(), beat.step(), beat.direction(), beat.attempt(), shard});
+    const auto found = held_.find({beat.task_number(), beat.step(), beat.direction(), beat.attempt(), shard, shards_.at(shard).lineage()});
     return found != held_.end() && lease_over(found->second, now);
   };
   items.erase(std::remove_if(items.begin(), items.end(), late), items.end());
@@ -124,18 +128,21 @@ void agent_host::forget_late(std::uint32_t shard, v1::HeartbeatBatch& what) cons
 void agent_host::flush() {
   gathered_any_ = false;
   for (auto& [shard, side] : shards_) {
+    if (side.welcome && !side.left_over.items().empty()) out_.outcomes(std::exchange(side.left_over, {}));
     if (!side.beats.items().empty()) forget_late(shard, side.beats);
     // Heartbeats first: an outcome ends what they are about.
     if (!side.beats.items().empty()) {
       side.beats.set_shard(shard);
       side.beats.set_instance(who_.instance);
       side.beats.set_incarnation(who_.incarnation);
+      if (!side.met.empty()) *side.beats.mutable_lineage() = side.met.back();
       out_.heartbeats(std::exchange(side.beats, {}));
     }
     if (side.gathered.items().empty()) continue;
     side.gathered.set_shard(shard);
     side.gathered.set_instance(who_.instance);
     side.gathered.set_incarnation(who_.incarnation);
+    if (!side.met.empty()) *side.gathered.mutable_lineage() = side.met.back();
     out_.outcomes(std::exchange(side.gathered, {}));
   }
 }

@@ -56,20 +56,23 @@ void effects::drop_messages() {
   transitions.clear();
 }
 
-void effects::release(std::uint64_t epoch, std::uint32_t shard, scheduler_outbox& to, observer& log) {
+void effects::release(const leader& by, scheduler_outbox& to, observer& log) {
   for (const auto& told : transitions)
     log.on_transition({told.task_id, told.step, told.what.from, told.what.to, told.what.attempt, told.what.detail});
   for (auto& [instance, batch] : performs) {
-    batch.set_epoch(epoch);
-    batch.set_shard(shard);
+    batch.set_epoch(by.epoch);
+    batch.set_shard(by.shard);
+    *batch.mutable_lineage() = by.lineage;
     to.perform(instance, std::move(batch));
   }
   for (auto& [instance, batch] : acknowledged) {
-    batch.set_shard(shard);
+    batch.set_shard(by.shard);
+    *batch.mutable_lineage() = by.lineage;
     to.acknowledge(instance, std::move(batch));
   }
   for (auto& [instance, batch] : renewed) {
-    batch.set_shard(shard);
+    batch.set_shard(by.shard);
+    *batch.mutable_lineage() = by.lineage;
     to.acknowledge(instance, std::move(batch));
   }
   if (!hints.items().empty()) to.hint(std::move(hints));

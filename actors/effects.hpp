@@ -54,7 +54,12 @@ class effects {
   void drop_messages();
 
   /// Sends everything, to agents in the name of the shard. To be called once the batch is durable.
-  void release(std::uint64_t epoch, std::uint32_t shard, scheduler_outbox& to, observer& log);
+  struct leader {
+    std::uint64_t epoch = 0;
+    std::uint32_t shard = 0;
+    const v1::Lineage& lineage;
+  };
+  void release(const leader& by, scheduler_outbox& to, observer& log);
 };
 
 }  // namespace fairlead

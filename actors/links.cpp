@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "actors/core/workflow_check.hpp"
+#include "messages/lineage.hpp"
 
 namespace fairlead {
 
@@ -107,7 +108,7 @@ v1::Hello links::own_hello() const {
 
 core::hello_judgement links::judge(const v1::Hello& you) const {
   const auto me = own_hello();
-  core::hello_view known{me, memory_.shard_count, {}, memory_.seen};
+  core::hello_view known{me, memory_.shard_count, {}, memory_.seen, memory_.lineages};
   for (const auto& [name, one] : nodes_)
     if (one.connected) known.connected.push_back(&one.hello);
   return core::judge_hello(you, known);
@@ -140,6 +141,7 @@ v1::HelloReply links::on_hello(const v1::Hello& you, gateway_token gateway) {
       const auto known = nodes_.find(you.node());
       if (known != nodes_.end() && known->second.connected && known->second.gateway == gateway) {
         known->second.hello = you;
+        take_claims(you, judged);
         update_routes();
         break;
       }
@@ -211,6 +213,7 @@ void links::on_reply(std::uint64_t ticket, const v1::HelloReply& reply) {
     } else if (judged.verdict == core::hello_verdict::join) {
       for (const auto& earlier : judged.replaced)
         if (earlier != you.node()) lose(earlier, "it has been started again as node " + you.node());
+      take_claims(you, judged);
       accept(you, whom.gateway);
       // What came up meanwhile it has not heard of.
       if (whom.claims_version != claims_version_) nodes_.at(you.node()).next_hello_at = now();
@@ -358,10 +361,24 @@ void links::on_down(gateway_token gateway, const std::string& reason) {
 void links::on_claim(const v1::ShardClaim& claim) {
   if (claim.shard() >= memory_.shard_count) return;
   memory_.claims[claim.shard()] = claim;
+  learn_lineage(claim);
   ++claims_version_;
   greet_all();
   update_routes();
   tick();
+}
+
+void links::learn_lineage(const v1::ShardClaim& claim) {
+  if (!is_set(claim.lineage())) return;
+  auto& latest = memory_.lineages[claim.shard()];
+  if (!is_set(latest) || compare(claim.lineage(), latest) == lineage_order::later) latest = claim.lineage();
+}
+
+/// Of a node that may join: where it goes on with a shard in a later lineage, whoever holds the earlier one is let go.
+void links::take_claims(const v1::Hello& you, const core::hello_judgement& judged) {
+  for (const auto& claim : you.shards()) learn_lineage(claim);
+  for (const auto& earlier : judged.outlived)
+    lose(earlier, "node " + you.node() + " holds its shard in a later lineage, after a restore or made anew", true);
 }
 
 void links::learn_total(std::uint32_t count) {

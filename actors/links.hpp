@@ -55,6 +55,7 @@ class links_port {
 struct links_memory {
   std::map<std::uint32_t, v1::ShardClaim> claims;  // of this node's shards
   std::map<std::string, std::uint64_t> seen;       // by node_id: highest incarnation
+  std::map<std::uint32_t, v1::Lineage> lineages;   // by shard: the latest that anybody has claimed
   std::uint32_t shard_count = 0;
   std::map<std::uint32_t, link_route> told;
   std::map<std::string, std::uint64_t> connects;  // by node name
@@ -150,6 +151,8 @@ class links {
   void note_refusal(const v1::Hello& you, const std::string& reason, bool told);
   void turned_away(const greeting& whom, const v1::Hello& you, const error& why);
   void learn_total(std::uint32_t count);
+  void learn_lineage(const v1::ShardClaim& claim);
+  void take_claims(const v1::Hello& you, const core::hello_judgement& judged);
   void update_routes();
   void release(gateway_token gateway);
   void forget_the_old();

@@ -78,6 +78,7 @@ result<std::unique_ptr<node_tree>> node_tree::start(world in, node_tree_options 
     of.guards = out->guards_;
     of.store = part.store;
     of.store_id = part.store_id;
+    of.lineage = part.lineage;
     of.expressions = with.expressions;
     of.alert_webhooks = with.alert_webhooks;
     of.describe_store = std::move(part.describe_store);

@@ -36,6 +36,7 @@ class node_tree {
   struct shard_part {
     store::store* store = nullptr;
     std::string store_id;
+    v1::Lineage lineage;  // of the store
     std::function<void(v1::StoreStatus&)> describe_store;
     shard_options options;
   };

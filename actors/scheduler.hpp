@@ -58,6 +58,7 @@ struct scheduler_limits {
   std::uint32_t full_percent = 90;                // of the store's size; beyond this submissions are refused
   std::uint32_t shard = 0;                        // this one,
   std::uint32_t shard_count = 1;                  // and how many there are: agents' limits and those of the cron are divided among them
+  v1::Lineage lineage;                            // of the shard; not set: nothing is compared
   cron_limits cron;
   undo_brake_policy brake;
   registry_policy registry;
@@ -207,6 +208,8 @@ class scheduler {
   void arrived(const std::string& instance, std::uint64_t incarnation);
   void count_limits_anew(const std::string& agent);
   void drop_overtaken();
+  void refused(const v1::OutcomeBatch& what);
+  void left_over(const v1::OutcomeBatch& what);
   v1::OperateResult operate_on(const std::string& id, const v1::OperatorAction& action);
   bool fail(const error& why);
 

@@ -7,7 +7,9 @@
 #include "actors/agent_answers.hpp"
 #include "actors/core/task.hpp"
 #include "actors/core/task_record.hpp"
+#include "actors/core/text.hpp"
 #include "actors/scheduler.hpp"
+#include "messages/lineage.hpp"
 
 namespace fairlead {
 
@@ -25,6 +27,31 @@ error stale(const std::string& instance, std::uint64_t said, std::uint64_t known
           "give the node that it runs on another name, or give it back the data folder that counts the starts of the node of this name"};
 }
 
+/// Whatever this Scheduler handed to the instance, it would not obey.
+std::optional<error> outlived(const v1::RegisterAgent& said, const scheduler_limits& here, std::uint64_t epoch) {
+  const auto shard = "shard " + std::to_string(here.shard);
+  const auto remedy = "stop this node; if its store is the one to go on with, run fairlead restore STORE on it and start the node again";
+  switch (compare(said.lineage(), here.lineage)) {
+    case lineage_order::later:
+      return error{v1::ERROR_CODE_CONFLICT,
+                   "agent instance " + said.instance() + " obeys a later lineage of " + shard + " (" + to_text(said.lineage()) +
+                       ") than this store has (" + to_text(here.lineage) + "): the shard was restored or made anew elsewhere",
+                   remedy};
+    case lineage_order::conflict:
+      return error{v1::ERROR_CODE_CONFLICT,
+                   "agent instance " + said.instance() + " obeys another lineage of " + shard + " (" + to_text(said.lineage()) +
+                       ") than this store has (" + to_text(here.lineage) + "), and both were made at the same moment",
+                   remedy};
+    case lineage_order::earlier: return std::nullopt;
+    case lineage_order::same: break;
+  }
+  if (said.epoch() <= epoch) return std::nullopt;
+  return error{v1::ERROR_CODE_CONFLICT,
+               "agent instance " + said.instance() + " has obeyed start " + std::to_string(said.epoch()) + " of " + shard +
+                   ", and this store is at start " + std::to_string(epoch) + ": it is an older copy of the shard's store",
+               remedy};
+}
+
 error no_room() {
   return {v1::ERROR_CODE_OVERLOADED, std::to_string(max_instances) + " agent instances are known, and no more are taken",
           "names of nodes and agents that are never used again are forgotten when the shard starts anew"};
@@ -37,6 +64,7 @@ v1::AgentWelcome scheduler::add_agent(const v1::RegisterAgent& what, bool reconn
   welcome.set_shard(limits_.shard);
   welcome.set_epoch(epoch_);
   welcome.set_revision(what.revision());
+  *welcome.mutable_lineage() = limits_.lineage;
   const auto refuse = [&welcome](const error& why) {
     *welcome.mutable_error() = why.to_proto();
     return welcome;
@@ -48,6 +76,10 @@ v1::AgentWelcome scheduler::add_agent(const v1::RegisterAgent& what, bool reconn
   if (const auto wrong = check_registration(what)) {
     misdirected();
     return refuse(*wrong);
+  }
+  if (const auto why = outlived(what, limits_, epoch_)) {
+    agent_away(what.instance(), what.incarnation(), why->sentence);
+    return refuse(*why);
   }
   const auto before = slots_.find(what.instance());
   const auto arrival = slots_.add(what);
@@ -129,6 +161,37 @@ void scheduler::agent_away(const std::string& instance, std::uint64_t incarnatio
 std::uint64_t scheduler::wanted_of(const std::string& instance) const {
   const auto found = slots_.find(instance);
   return found ? found->held + found->waiting : 0;
+}
+
+/// The attempts were handed over by this very Scheduler, and the instance obeys another one: it gets nothing more until it registers again.
+void scheduler::refused(const v1::OutcomeBatch& what) {
+  if (what.refused_epoch() != epoch_) return;
+  agent_away(what.instance(), what.incarnation(), "it refuses what it is handed, because it obeys a later lineage or start of the shard");
+  for (const auto& item : what.items()) {
+    auto* task = load(item.task_number());
+    if (task != nullptr && holds_step({what.instance(), what.incarnation()}, task->record, item.step()))
+      apply(*task, core::attempt_refused{item.step(), item.direction(), item.attempt()});
+    forget_if_idle(item.task_number());
+    if (fatal_) return;
+    flush_if_large();
+  }
+}
+
+/// What an earlier lineage had handed over and was done after its backup: of tasks that this one has, the attempts are in doubt and will be asked
+/// for again; others it has never heard of, and nobody but a person can find out whose they were.
+void scheduler::left_over(const v1::OutcomeBatch& what) {
+  for (const auto& item : what.items()) {
+    const auto known = lookup(core::task_of_key(item.idempotency_key()));
+    if (!known) {
+      fail(known.failure());
+      return;
+    }
+    if (*known) continue;
+    world_.log->on_note(note_level::warning, "scheduler",
+                        "effect without a task: agent instance " + what.instance() + " has carried out attempt " +
+                            std::to_string(item.attempt()) + " under the idempotency key " + core::clean_text(item.idempotency_key(), 400) +
+                            " for the lineage " + to_text(what.lineage()) + " of the shard, and this one has no such task");
+  }
 }
 
 /// A batch of another shard may name tasks of this one; and only who has registered is answered.

@@ -52,14 +52,14 @@ void scheduler::flush() {
   bytes_since_usage_ += sent.bytes;
   if (faults_.act_before_commit) {
     auto early = sent.after;
-    early.release(epoch_, limits_.shard, *world_.out, *world_.log);
+    early.release({epoch_, limits_.shard, limits_.lineage}, *world_.out, *world_.log);
     sent.after.drop_messages();
   }
   world_.commits->commit(std::exchange(open_, {}));
 }
 
 void scheduler::act(effects after) {
-  after.release(epoch_, limits_.shard, *world_.out, *world_.log);
+  after.release({epoch_, limits_.shard, limits_.lineage}, *world_.out, *world_.log);
   for (const auto& id : after.new_ids) recent_ids_.erase(id);
   std::vector<watches::answer> answers;
   for (const auto number : after.changed) {

@@ -5,11 +5,13 @@
 #include "actors/agent_answers.hpp"
 #include "actors/core/task.hpp"
 #include "actors/scheduler.hpp"
+#include "messages/lineage.hpp"
 
 namespace fairlead {
 
 void scheduler::heartbeats(v1::HeartbeatBatch what) {
   if (!makes_sense(what.shard(), what.instance(), what.incarnation())) return;
+  if (compare(what.lineage(), limits_.lineage) != lineage_order::same) return misdirected();
   const agent_process who{what.instance(), what.incarnation()};
   slots_.heard(who.instance);
   for (auto& item : *what.mutable_items()) {
@@ -27,6 +29,7 @@ void scheduler::heartbeats(v1::HeartbeatBatch what) {
     ack->set_sequence(item.sequence());
     ack->set_held(held);
     early.set_shard(limits_.shard);
+    *early.mutable_lineage() = limits_.lineage;
     if (!early.items().empty()) world_.out->acknowledge(who.instance, std::move(early));
     if (fatal_) return;
     flush_if_large();

@@ -10,6 +10,7 @@
 #include "actors/core/task.hpp"
 #include "actors/core/text.hpp"
 #include "actors/scheduler.hpp"
+#include "messages/lineage.hpp"
 #include "store/checksum.hpp"
 
 namespace fairlead {
@@ -22,6 +23,8 @@ constexpr std::size_t sentence_limit = 1024;  // bytes kept of what is said abou
 
 void scheduler::outcomes(v1::OutcomeBatch what) {
   if (!makes_sense(what.shard(), what.instance(), what.incarnation())) return;
+  if (what.refused_epoch() != 0) return refused(what);
+  if (compare(what.lineage(), limits_.lineage) != lineage_order::same) return left_over(what);
   const agent_process who{what.instance(), what.incarnation()};
   for (auto& item : *what.mutable_items()) {
     auto e = event_of(item);

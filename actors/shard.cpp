@@ -84,6 +84,7 @@ result<caf::strong_actor_ptr> shard::start_scheduler() {
   setup.engine = &declarative();
   setup.limits = options_.limits;
   setup.limits.shard_count = options_.shard_count;
+  setup.limits.lineage = world_.lineage;
   setup.faults = options_.faults;
   setup.commits = store_now_;
   setup.on_fatal = world_.on_fatal;
@@ -101,6 +102,7 @@ result<caf::strong_actor_ptr> shard::start_scheduler() {
     claim.set_shard(options_.shard);
     claim.set_store_id(world_.store_id);
     claim.set_epoch(*epoch);
+    *claim.mutable_lineage() = world_.lineage;
     world_.on_epoch(claim);
   }
   return pointer(scheduler_now_);

@@ -42,6 +42,7 @@ class shard {
     guardian_world guards;
     store::store* store = nullptr;
     std::string store_id;
+    v1::Lineage lineage;  // of the store
     expression_pool* expressions = nullptr;
     webhook_port* alert_webhooks = nullptr;  // may be null when no target of alerts is a webhook; must outlive the shard
     std::function<void(v1::StoreStatus&)> describe_store;

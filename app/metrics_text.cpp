@@ -55,7 +55,7 @@ void add_node(metric_page& page, const node_figures& all) {
   if (!status) return;
   page.gauge("fairlead_node_start_time_seconds", "When the node started, in seconds since 1970", {},
              static_cast<double>(status->started_at_unix_ms()) / ms);
-  page.gauge("fairlead_node_incarnation", "Processes that have borne the node's name so far", {}, number(status->incarnation()));
+  page.gauge("fairlead_node_incarnation", "Incarnation of the node: rises with each start", {}, number(status->incarnation()));
   page.gauge("fairlead_node_draining", "1 while the node's agents take no more work", {}, status->draining() ? 1 : 0);
   page.counter("fairlead_messages_refused_total", "Messages that made no sense to the gateway", {}, number(status->refused_messages()));
   add_peers(page, *status);

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <limits>
@@ -59,7 +58,7 @@ std::string holder_of(int fd) {
 
 }  // namespace
 
-result<std::unique_ptr<node_identity>> node_identity::open(const std::string& folder) {
+result<std::unique_ptr<node_identity>> node_identity::open(const std::string& folder, moment now) {
   if (const auto there = store::prepare_directory(folder, false); !there.ok()) return there.failure();
   const auto lock_path = folder + "/node.lock";
   const int fd = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
@@ -73,20 +72,20 @@ result<std::unique_ptr<node_identity>> node_identity::open(const std::string& fo
   // For the sentence above alone: who holds the lock is for the system to say.
   const auto pid = std::to_string(::getpid()) + "\n";
   if (::ftruncate(fd, 0) != 0 || ::pwrite(fd, pid.data(), pid.size(), 0) < 0) return refused_by_system("cannot write " + lock_path, errno);
-  if (const auto loaded = out->load(); !loaded.ok()) return loaded.failure();
+  if (const auto loaded = out->load(now); !loaded.ok()) return loaded.failure();
   return out;
 }
 
 node_identity::~node_identity() { ::close(lock_fd_); }
 
-status node_identity::load() {
+status node_identity::load(moment now) {
   const auto path = folder_ + "/node";
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
     if (errno != ENOENT) return refused_by_system("cannot open " + path, errno);
-    const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch());
-    node_id_ = make_uuid_v7(now.count());
-    return save(0);
+    node_id_ = make_uuid_v7(to_unix_ms(now));
+    // A node of the same name may have lost its disk: others remember its incarnations, and nobody has started it once a second.
+    return save(static_cast<std::uint64_t>(std::max<std::int64_t>(to_unix_ms(now) / 1000, 0)));
   }
   std::string text(max_file_bytes + 1, '\0');
   std::size_t size = 0;
@@ -115,7 +114,7 @@ status node_identity::load() {
                      text == text_of(node_id_, incarnation_);
   if (sound) return nothing{};
   return error{v1::ERROR_CODE_CORRUPT, "the file " + path + ", which says who this node is, is damaged",
-               "Put it back from a backup; or remove it and give the node another node.name, since its incarnations would begin anew"};
+               "Stop the node and remove the file: the node gets another id, and goes on under its name"};
 }
 
 status node_identity::save(std::uint64_t incarnation) {

@@ -8,14 +8,15 @@
 #include <string>
 
 #include "messages/error.hpp"
+#include "messages/time.hpp"
 
 namespace fairlead::app {
 
 class node_identity {
  public:
-  /// Makes the folder (its parent must exist) and the file where there are none, and keeps every other process out for as long as this lives.
+  /// Makes the folder (its parent must exist) and, at `now`, the file where there are none, and keeps every other process out for as long as this lives.
   /// Errors: store_in_use names who holds it, corrupt names the file, disk what the system refused.
-  static result<std::unique_ptr<node_identity>> open(const std::string& folder);
+  static result<std::unique_ptr<node_identity>> open(const std::string& folder, moment now);
 
   ~node_identity();
   node_identity(const node_identity&) = delete;
@@ -23,14 +24,15 @@ class node_identity {
 
   const std::string& node_id() const { return node_id_; }
 
-  /// The next one, from 1 on; from any thread. For the process itself when it starts, and for each agent that is started again in it.
+  /// The next one; from any thread. Those of a file that is made new begin at the unix time in seconds, above all that a lost one has given out.
+  /// For the process itself when it starts, and for each agent that is started again in it.
   result<std::uint64_t> next_incarnation();
   /// Later ones are above `least`: stores of earlier releases counted for themselves.
   status at_least(std::uint64_t least);
 
  private:
   node_identity(std::string folder, int lock_fd) : folder_(std::move(folder)), lock_fd_(lock_fd) {}
-  status load();
+  status load(moment now);
   status save(std::uint64_t incarnation);
 
   std::string folder_;

@@ -19,6 +19,7 @@
 #include "app/node_identity.hpp"
 #include "app/node_setup.hpp"
 #include "messages/ids.hpp"
+#include "messages/lineage.hpp"
 #include "store/lmdb_store.hpp"
 
 namespace fairlead::app {
@@ -96,7 +97,7 @@ struct node_runtime::state {
 
   status open_identity() {
     // Whoever makes a configuration without a file need not know of it.
-    auto opened = node_identity::open(config.data_path.empty() ? config.store_path : config.data_path);
+    auto opened = node_identity::open(config.data_path.empty() ? config.store_path : config.data_path, clock.now());
     if (!opened) return opened.failure();
     identity = std::move(*opened);
     return nothing{};
@@ -110,6 +111,8 @@ struct node_runtime::state {
       stores.push_back(std::move(*opened));
       const auto store_id = stores.back()->claim_shard(number, config.shard_count, make_uuid_v7(to_unix_ms(clock.now())));
       if (!store_id) return store_id.failure();
+      const auto lineage = stores.back()->claim_lineage(next_lineage({}, to_unix_ms(clock.now()), lineage_bits()));
+      if (!lineage) return lineage.failure();
       const auto boot = stores.back()->raise_boot();
       if (!boot) return boot.failure();
       // Releases before this one counted the node's processes there alone.
@@ -117,6 +120,7 @@ struct node_runtime::state {
       auto* claim = who.add_shards();
       claim->set_shard(number);
       claim->set_store_id(*store_id);
+      *claim->mutable_lineage() = *lineage;
     }
     return nothing{};
   }
@@ -126,8 +130,8 @@ struct node_runtime::state {
     for (std::size_t i = 0; i < stores.size(); ++i) {
       const auto* of = stores[i].get();
       const auto& claim = who.shards(static_cast<int>(i));
-      out.push_back(
-          {stores[i].get(), claim.store_id(), [of](v1::StoreStatus& status) { describe(*of, status); }, options_of(config, claim.shard())});
+      out.push_back({stores[i].get(), claim.store_id(), claim.lineage(), [of](v1::StoreStatus& status) { describe(*of, status); },
+                     options_of(config, claim.shard())});
     }
     return out;
   }

@@ -122,6 +122,10 @@ class checker {
       const auto found = of_.get(table::meta, key);
       if (found && found->has_value() && !meta::decode_shard(**found)) add(table::meta, key, "the value cannot be decoded");
     }
+    if (const auto key = keys::meta(meta::lineage_row); true) {
+      const auto found = of_.get(table::meta, key);
+      if (found && found->has_value() && !meta::decode_lineage(**found)) add(table::meta, key, "the value cannot be decoded");
+    }
     std::optional<fairlead::store::progress> stored;
     require(meta::progress_row, [&](std::string_view payload) { return (stored = meta::decode_progress(payload)).has_value(); });
     if (stored) check_counters(*stored);

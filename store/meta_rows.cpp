@@ -59,6 +59,21 @@ std::optional<shard_identity> decode_shard(std::string_view payload) {
   return shard_identity{read<std::uint32_t>(payload), read<std::uint32_t>(payload.substr(4)), std::string{payload.substr(8)}};
 }
 
+std::string encode_lineage(const v1::Lineage& what) {
+  std::string out;
+  append(out, static_cast<std::uint64_t>(what.made_unix_ms()));
+  append(out, what.bits());
+  return out;
+}
+
+std::optional<v1::Lineage> decode_lineage(std::string_view payload) {
+  if (payload.size() != 16) return std::nullopt;
+  v1::Lineage out;
+  out.set_made_unix_ms(static_cast<std::int64_t>(read<std::uint64_t>(payload)));
+  out.set_bits(read<std::uint64_t>(payload.substr(8)));
+  return out;
+}
+
 std::string encode_progress(std::uint64_t sequence, std::uint64_t epoch, std::string_view shard_state) {
   std::string out;
   out.reserve(16 + shard_state.size());

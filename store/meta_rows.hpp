@@ -7,6 +7,9 @@
 //   boot               u64, how many processes have opened this store to run a node
 //   shard              shard u32 | shards of the cluster u32 | the store's id (text): which shard this is, for ever. Stores of releases
 //                      without shards lack it and hold shard 0 of 1
+//   lineage            made unix ms u64 | random bits u64: which history of the shard this is. Stores of releases without lineages lack it and
+//                      are given one when a node opens them
+//   restoring          u64, unix ms: a restore has begun to make another lineage of this store, and has not come to its end; 0: it has
 //   namespace:N        the name of namespace N (decimal)
 //   alert_cursor/NAME  u64, the number of the last alert that has reached target NAME
 //   alert_start/NAME   u64 | unix ms u64, the newest alert when target NAME was first looked at, and when that was
@@ -29,6 +32,8 @@ inline constexpr std::string_view schema_row = "schema_version";
 inline constexpr std::string_view progress_row = "progress";
 inline constexpr std::string_view boot_row = "boot";
 inline constexpr std::string_view shard_row = "shard";
+inline constexpr std::string_view lineage_row = "lineage";
+inline constexpr std::string_view restoring_row = "restoring";
 std::string namespace_row(std::uint32_t ns);
 
 std::string encode_u32(std::uint32_t value);
@@ -44,6 +49,9 @@ struct shard_identity {
 };
 std::string encode_shard(const shard_identity& what);
 std::optional<shard_identity> decode_shard(std::string_view payload);
+
+std::string encode_lineage(const v1::Lineage& what);
+std::optional<v1::Lineage> decode_lineage(std::string_view payload);
 
 std::string encode_progress(std::uint64_t sequence, std::uint64_t epoch, std::string_view shard_state);
 std::optional<progress> decode_progress(std::string_view payload);

@@ -24,28 +24,31 @@ struct attempt_result {
   std::uint32_t try_number = 0;  // written by the host: the try of the attempt that has ended so
 };
 
-/// Identifies an attempt inside one agent instance. Task numbers are those of a shard.
+/// Identifies an attempt inside one agent instance. Task numbers are those of one lineage of a shard.
 struct attempt_key {
   std::uint64_t task_number = 0;
   std::uint32_t step = 0;
   v1::Direction direction = v1::DIRECTION_PERFORM;
   std::uint32_t attempt = 0;
   std::uint32_t shard = 0;
+  std::uint32_t lineage = 0;  // of the shard, counted from 0 as the host has met them
   friend bool operator==(const attempt_key& a, const attempt_key& b) {
-    return a.task_number == b.task_number && a.step == b.step && a.direction == b.direction && a.attempt == b.attempt && a.shard == b.shard;
+    return a.task_number == b.task_number && a.step == b.step && a.direction == b.direction && a.attempt == b.attempt &&
+           a.shard == b.shard && a.lineage == b.lineage;
   }
 };
 
 struct attempt_key_hash {
   std::size_t operator()(const attempt_key& key) const noexcept {
     const auto low = (static_cast<std::uint64_t>(key.step) << 40) ^ (static_cast<std::uint64_t>(key.attempt) << 8) ^
-                     (static_cast<std::uint64_t>(key.shard) << 2) ^ static_cast<std::uint64_t>(key.direction);
+                     (static_cast<std::uint64_t>(key.lineage) << 56) ^ (static_cast<std::uint64_t>(key.shard) << 2) ^
+                     static_cast<std::uint64_t>(key.direction);
     return std::hash<std::uint64_t>{}(key.task_number * 0x9e3779b97f4a7c15ULL ^ low);
   }
 };
 
 inline attempt_key key_of(const v1::Perform& what) {
-  return {what.task_number(), what.step(), what.direction(), what.attempt(), what.shard()};
+  return {what.task_number(), what.step(), what.direction(), what.attempt(), what.shard(), what.lineage()};
 }
 
 /// Called once for each started attempt, from any thread, unless the attempt was stopped before.

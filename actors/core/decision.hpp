@@ -37,6 +37,13 @@ struct attempt_ended {
   v1::LookupVerdict verdict = v1::LOOKUP_VERDICT_UNSPECIFIED;  // of a lookup without fault
 };
 
+/// The agent has not begun an attempt that it was handed, and will not: it obeys a later lineage or start of the shard. The attempt does not count.
+struct attempt_refused {
+  std::uint32_t step = 0;
+  v1::Direction direction = v1::DIRECTION_PERFORM;
+  std::uint32_t attempt = 0;
+};
+
 /// The expression worker's answer for a step's input.
 struct input_evaluated {
   std::uint32_t step = 0;
@@ -105,8 +112,8 @@ struct task_poisoned {
   std::string reason;
 };
 
-using event = std::variant<task_admitted, attempt_ended, attempt_heartbeat, input_evaluated, slot_freed, recovery_requested, task_due,
-                           agent_replaced, agent_returned, limits_changed, task_resumed, operated, wait_lost, task_poisoned>;
+using event = std::variant<task_admitted, attempt_ended, attempt_refused, attempt_heartbeat, input_evaluated, slot_freed, recovery_requested,
+                           task_due, agent_replaced, agent_returned, limits_changed, task_resumed, operated, wait_lost, task_poisoned>;
 
 // ---- the world as far as a decision needs it ----
 

@@ -5,6 +5,7 @@
 
 #include "actors/core/retry.hpp"
 #include "actors/core/workflow_check.hpp"
+#include "messages/lineage.hpp"
 
 namespace fairlead::core {
 
@@ -82,16 +83,34 @@ hello_judgement copied_folder(const v1::Hello& you, const v1::Hello& other) {
                  "Stop one of them; a new node begins with an empty data folder and a name of its own");
 }
 
-/// Beside `other`, which is this node itself or connected with it and is not an earlier process of the newcomer.
-hello_judgement beside(const v1::Hello& you, const v1::Hello& other) {
+/// `earlier` is a claim to a shard that has gone on in lineage `later`.
+hello_judgement outlived(const std::string& node, const v1::ShardClaim& earlier, const std::string& by, const v1::Lineage& later) {
+  return refused("shard " + std::to_string(earlier.shard()) + " of node " + node + " is of an earlier lineage (" +
+                     to_text(earlier.lineage()) + ") than the one that " + by + " (" + to_text(later) + ")",
+                 "Stop node " + node + " where the shard was restored or made anew elsewhere; if its store is the one to go on with, run " +
+                     "fairlead restore STORE on that store while the node is stopped");
+}
+
+/// Beside `other`, which is this node itself or connected with it and is not an earlier process of the newcomer. `gives_way`: to this
+/// claim of the newcomer, which is of a later lineage.
+hello_judgement beside(const v1::Hello& you, const v1::Hello& other, const v1::ShardClaim*& gives_way) {
   if (you.node() == other.node())
     return refused("another node named " + you.node() + " is there already, with another data folder",
                    "Give one of them another node.name, or stop the other one when it was meant to be replaced");
   for (const auto& claim : you.shards()) {
     const auto* held = claim_in(other, claim.shard());
     if (held == nullptr) continue;
+    const auto order = compare(claim.lineage(), held->lineage());
+    if (order == lineage_order::later) {
+      gives_way = &claim;
+      continue;
+    }
+    if (order == lineage_order::earlier) return outlived(you.node(), claim, "node " + other.node() + " holds", held->lineage());
     return refused("shard " + std::to_string(claim.shard()) + " is held by node " + other.node() + ", and node " + you.node() +
-                       " claims it too" + (held->store_id() == claim.store_id() ? " with a copy of the same store" : " with another store"),
+                       " claims it too" +
+                       (order == lineage_order::conflict       ? " in another lineage that was made at the same moment"
+                        : held->store_id() == claim.store_id() ? " with a copy of the same store"
+                                                               : " with another store"),
                    "Stop one of the two before more is written, and have only one node name the shard under shards.here");
   }
   hello_judgement out;
@@ -129,13 +148,31 @@ hello_judgement judge_hello(const v1::Hello& you, const hello_view& known) {
   if (const auto seen = known.seen.find(you.node_id()); seen != known.seen.end() && you.incarnation() < seen->second)
     return refused("node " + you.node() + " shows incarnation " + std::to_string(you.incarnation()) + ", but its incarnation " +
                        std::to_string(seen->second) + " has been here: its data folder is an older one",
-                   "Give it its latest data folder back, or start it as a new node: another node.name and an empty data folder");
+                   "Give it its latest data folder back. Where that is lost and the folder comes from a backup: stop the node, run "
+                   "fairlead restore STORE for the store of each of its shards, and remove the file `node` from its data folder");
+  for (const auto& claim : you.shards()) {
+    const auto latest = known.lineages.find(claim.shard());
+    if (latest == known.lineages.end()) continue;
+    const auto order = compare(claim.lineage(), latest->second);
+    if (order == lineage_order::earlier) return outlived(you.node(), claim, "has been here", latest->second);
+    if (order == lineage_order::conflict)
+      return refused("shard " + std::to_string(claim.shard()) + " of node " + you.node() + " is of another lineage (" +
+                         to_text(claim.lineage()) + ") than the one that has been here (" + to_text(latest->second) +
+                         "), and both were made at the same moment",
+                     "Decide which store is to go on, and run fairlead restore STORE on it while its node is stopped");
+  }
 
-  if (auto judged = beside(you, me); judged.verdict == hello_verdict::refuse) return judged;
+  const v1::ShardClaim* gives_way = nullptr;
+  if (auto judged = beside(you, me, gives_way); judged.verdict == hello_verdict::refuse) return judged;
+  if (gives_way != nullptr)
+    return outlived(me.node(), *claim_in(me, gives_way->shard()), "node " + you.node() + " holds", gives_way->lineage());
   std::vector<std::string> replaced;
+  std::vector<std::string> let_go;
   for (const auto* other : known.connected) {
     if (other->node_id() != you.node_id()) {
-      if (auto judged = beside(you, *other); judged.verdict == hello_verdict::refuse) return judged;
+      gives_way = nullptr;
+      if (auto judged = beside(you, *other, gives_way); judged.verdict == hello_verdict::refuse) return judged;
+      if (gives_way != nullptr) let_go.push_back(other->node());
     } else if (other->incarnation() == you.incarnation() && other->run_id() != you.run_id()) {
       return copied_folder(you, *other);
     } else if (other->run_id() != you.run_id()) {
@@ -145,6 +182,7 @@ hello_judgement judge_hello(const v1::Hello& you, const hello_view& known) {
   hello_judgement out;
   out.verdict = hello_verdict::join;
   out.replaced = std::move(replaced);
+  out.outlived = std::move(let_go);
   return out;
 }
 

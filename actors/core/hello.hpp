@@ -22,6 +22,7 @@ struct hello_view {
   std::uint32_t shard_count = 0;                     // of the cluster; 0: not known yet
   std::vector<const v1::Hello*> connected;           // other nodes
   const std::map<std::string, std::uint64_t>& seen;  // by node_id: the highest incarnation that was ever connected
+  const std::map<std::uint32_t, v1::Lineage>& lineages;  // by shard: the latest that was ever claimed, here or elsewhere
 };
 
 enum class hello_verdict {
@@ -35,6 +36,7 @@ struct hello_judgement {
   error why;                          // of a refusal; names both nodes, because both show it
   bool senseless = false;             // no release would say such a thing
   std::vector<std::string> replaced;  // connected nodes by name that are earlier processes of this one: it takes their place
+  std::vector<std::string> outlived;  // connected nodes by name with a shard whose later lineage the newcomer holds: they are let go
 };
 
 /// Who is there first keeps its place: a newcomer that cannot be beside those who are connected is refused, unless it is one of them, restarted.

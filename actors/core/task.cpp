@@ -53,6 +53,14 @@ void task_machine::on(const attempt_ended& e) {
   advance();
 }
 
+void task_machine::on(const attempt_refused& e) {
+  const auto* step = find(e.step);
+  if (step == nullptr || !attempt_out(*step) || step->direction() != e.direction || attempt_of(*step, e.direction) != e.attempt) return;
+  out_.accepted = true;
+  hand_back(e.step, "agent instance " + step->instance() + " has not begun it: it obeys a later lineage or start of the shard");
+  advance();
+}
+
 void task_machine::on(const slot_freed&) { advance(); }
 
 void task_machine::on(const recovery_requested& e) {
@@ -251,6 +259,11 @@ std::string idempotency_key(const v1::TaskRecord& record, const v1::StepRecord& 
   key += step.path();
   key += direction == v1::DIRECTION_UNDO ? "/undo/" : direction == v1::DIRECTION_LOOKUP ? "/lookup/" : "/perform/";
   key += std::to_string(step.generation());
+  return key;
+}
+
+std::string task_of_key(std::string key) {
+  for (int part = 0; part < 3; ++part) key.resize(std::min(key.rfind('/'), key.size()));
   return key;
 }
 

@@ -19,7 +19,7 @@ v1::HistoryEvent& task_machine::note(v1::EventKind kind, std::uint32_t index, st
 
 void task_machine::start_perform(std::uint32_t index) {
   const auto instance = claim_with_input(index, v1::DIRECTION_PERFORM);
-  if (!instance || !key_holds(index, v1::DIRECTION_PERFORM) || !input_fits(index)) return;
+  if (!instance || !key_holds(index, v1::DIRECTION_PERFORM) || !settled_since_backup(index) || !input_fits(index)) return;
   auto& step = at(index);
   if (step.started_at_unix_ms() == 0) step.set_started_at_unix_ms(now_ms());
   begin_attempt(index, v1::DIRECTION_PERFORM, *instance, definition_of(step).timeout_ms());
@@ -302,8 +302,8 @@ void task_machine::end_badly(std::uint32_t index, const v1::Fault& fault, v1::Ev
   const auto direction = step.direction();
   const auto doubt = kind != v1::EVENT_KIND_STEP_FAILED;
   set_failures(step, direction, failures_of(step, direction) + 1);
-  // That its key may be forgotten holds whatever becomes of a look-up.
-  if (direction != v1::DIRECTION_LOOKUP || step.fault().code() != key_expired_code) *step.mutable_fault() = fault;
+  // That its key may be forgotten, or that the shard was restored, holds whatever becomes of a look-up.
+  if (direction != v1::DIRECTION_LOOKUP || !is_own_code(step.fault().code())) *step.mutable_fault() = fault;
   step.set_ended_at_unix_ms(now_ms());
   end_lease(step);
   out_.changed = true;
@@ -346,6 +346,7 @@ void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, con
     return;
   }
   if (verdict != v1::LOOKUP_VERDICT_NEVER_HAPPENED) {
+    if (goes_on_since_backup(index)) return;
     // The direction stays: that it was looked up once is enough.
     step.set_given_up(true);
     note(v1::EVENT_KIND_STEP_GIVEN_UP, index, "the agent has looked it up and does not know");
@@ -376,6 +377,21 @@ void task_machine::lose(std::uint32_t index) {
   fault.set_message("agent instance " + at(index).instance() + " has died while it held the step");
   // The service is not known to be at fault, so nothing is gained by waiting.
   end_badly(index, fault, v1::EVENT_KIND_STEP_IN_DOUBT, true);
+}
+
+/// The attempt that is out was never begun: the step is as it was before, and another attempt may be handed over at once.
+void task_machine::hand_back(std::uint32_t index, std::string why) {
+  auto& step = at(index);
+  ctx_.agents->release(holder_of(index), {});
+  end_lease(step);
+  set_excused(step, step.direction(), excused_of(step, step.direction()) + 1);
+  out_.changed = true;
+  if (step.direction() == v1::DIRECTION_PERFORM) {
+    // What is undone is not performed any more; an earlier attempt may have been.
+    const auto doubt = record_.state() == v1::TASK_STATE_UNDOING && step.doubtful();
+    move_step(record_, index, doubt ? v1::STEP_STATE_IN_DOUBT : v1::STEP_STATE_PENDING, ctx_.now, out_, "refused");
+  }
+  note(v1::EVENT_KIND_STEP_RETRIED, index, std::move(why));
 }
 
 /// The attempt that is out counts at its instance, where that is there, and against limits. False: its input could not be read.

@@ -51,6 +51,7 @@ bool task_machine::key_holds(std::uint32_t index, v1::Direction direction) {
 /// In doubt, and its key protects it no longer: only a look-up or a person may go on from here.
 void task_machine::key_expired(std::uint32_t index, v1::Direction direction) {
   auto& step = at(index);
+  const auto restored = step.fault().code() == restored_code;
   const auto undo = direction == v1::DIRECTION_UNDO;
   auto why = "its service honours an idempotency key for " + format_duration(key_valid_for_ms(step, direction)) +
              " and was given this one at " + format_utc(undo ? step.undo_key_used_at_unix_ms() : step.key_used_at_unix_ms()) +
@@ -63,9 +64,35 @@ void task_machine::key_expired(std::uint32_t index, v1::Direction direction) {
   auto& fault = *step.mutable_fault();
   fault.Clear();
   fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
-  fault.set_code(std::string{key_expired_code});
+  fault.set_code(std::string{restored ? restored_key_code : key_expired_code});
   fault.set_message(std::move(why));
   give_up(index);
+}
+
+/// Whether the step, whose slot is taken, may be performed now although the shard was restored from a backup that knows nothing of what became of
+/// the step since. Its agent is asked first, where it looks the call up; what nobody looks up is sent again under its key, unless the workflow
+/// says that doubt is for an operator.
+bool task_machine::settled_since_backup(std::uint32_t index) {
+  const auto& step = at(index);
+  if (!step.doubtful() || step.fault().code() != restored_code) return true;
+  const auto& definition = definition_of(step);
+  if (definition.in_doubt() != v1::IN_DOUBT_PARK && !ctx_.agents->looks_up(definition.agent(), definition.call())) return true;
+  ctx_.agents->release(holder_of(index), {});
+  if (step.state() != v1::STEP_STATE_IN_DOUBT) move_step(record_, index, v1::STEP_STATE_IN_DOUBT, ctx_.now, out_);
+  give_up(index);
+  return false;
+}
+
+/// Its agent did not know. What the doubt of a restore is about is sent again under its key, as where nobody can be asked.
+bool task_machine::goes_on_since_backup(std::uint32_t index) {
+  auto& step = at(index);
+  if (record_.state() != v1::TASK_STATE_RUNNING || step.fault().code() != restored_code) return false;
+  if (definition_of(step).in_doubt() == v1::IN_DOUBT_PARK) return false;
+  step.clear_fault();
+  step.set_direction(v1::DIRECTION_PERFORM);
+  move_step(record_, index, v1::STEP_STATE_PENDING, ctx_.now, out_);
+  note(v1::EVENT_KIND_STEP_RETRIED, index, "the agent has looked it up and does not know; it is sent again under the same key");
+  return true;
 }
 
 }  // namespace fairlead::core

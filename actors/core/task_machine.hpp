@@ -20,6 +20,7 @@ class task_machine {
 
   void on(const task_admitted& e);
   void on(const attempt_ended& e);
+  void on(const attempt_refused& e);
   void on(const attempt_heartbeat& e);
   void on(const input_evaluated& e);
   void on(const slot_freed& e);
@@ -75,6 +76,7 @@ class task_machine {
   void end_badly(std::uint32_t index, const v1::Fault& fault, v1::EventKind kind, bool at_once = false);
   void looked_up(std::uint32_t index, v1::LookupVerdict verdict, const std::string& output);
   void lose(std::uint32_t index);
+  void hand_back(std::uint32_t index, std::string why);
   void resume(std::uint32_t index);
   bool hold(std::uint32_t index, bool there);
   std::int64_t since_hand_over(const v1::StepRecord& step) const;
@@ -90,6 +92,8 @@ class task_machine {
   bool key_runs_out(const v1::StepRecord& step, v1::Direction direction, std::int64_t at_ms) const;
   bool key_holds(std::uint32_t index, v1::Direction direction);
   void key_expired(std::uint32_t index, v1::Direction direction);
+  bool settled_since_backup(std::uint32_t index);
+  bool goes_on_since_backup(std::uint32_t index);
 
   v1::HistoryEvent& note(v1::EventKind kind, std::uint32_t index, std::string detail = {});
 

@@ -87,12 +87,15 @@ bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& act
   if (record_.state() == v1::TASK_STATE_RUNNING) step.set_direction(v1::DIRECTION_PERFORM);
   excuse(step, step.direction());
   // Whoever has been told that the service may have forgotten the key, and still says so, means it.
-  if (step.fault().code() == key_expired_code) {
+  if (key_is_gone(step.fault())) {
     if (step.direction() == v1::DIRECTION_UNDO)
       step.clear_undo_key_used_at_unix_ms();
     else
       step.clear_key_used_at_unix_ms();
   }
+  // So does whoever has been told that the step may have been performed since the backup, where nobody can look it up.
+  if (step.fault().code() == restored_code && !ctx_.agents->looks_up(definition_of(step).agent(), definition_of(step).call()))
+    step.clear_fault();
   if (step.direction() == v1::DIRECTION_UNDO) {
     drop_payload(step.undo_input(), out_);
     step.clear_undo_input();

@@ -55,6 +55,10 @@ std::uint32_t excused_of(const v1::StepRecord& step, v1::Direction direction) {
   }
 }
 
+bool key_is_gone(const v1::Fault& fault) { return fault.code() == key_expired_code || fault.code() == restored_key_code; }
+
+bool is_own_code(std::string_view code) { return code == key_expired_code || code == restored_code || code == restored_key_code; }
+
 std::int64_t times_out_at(const v1::TaskRecord& record, const v1::WorkflowDefinition& definition) {
   const auto limit = definition.timeout_ms() > 0 ? record.created_at_unix_ms() + definition.timeout_ms() : 0;
   const auto deadline = record.deadline_unix_ms();
@@ -77,14 +81,17 @@ void set_failures(v1::StepRecord& step, v1::Direction direction, std::uint32_t f
   }
 }
 
+void set_excused(v1::StepRecord& step, v1::Direction direction, std::uint32_t excused) {
+  switch (direction) {
+    case v1::DIRECTION_UNDO: step.mutable_undo()->set_excused(excused); break;
+    case v1::DIRECTION_LOOKUP: step.mutable_lookup()->set_excused(excused); break;
+    default: step.set_excused(excused); break;
+  }
+}
+
 void excuse(v1::StepRecord& step, v1::Direction direction) {
   const auto made = attempt_of(step, direction);
-  if (made == excused_of(step, direction)) return;
-  switch (direction) {
-    case v1::DIRECTION_UNDO: step.mutable_undo()->set_excused(made); break;
-    case v1::DIRECTION_LOOKUP: step.mutable_lookup()->set_excused(made); break;
-    default: step.set_excused(made); break;
-  }
+  if (made != excused_of(step, direction)) set_excused(step, direction, made);
 }
 
 void set_payload(v1::TaskRecord& record, v1::Payload& target, std::string json, decision& out) {

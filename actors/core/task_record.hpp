@@ -13,6 +13,10 @@ inline constexpr std::size_t inline_payload_bytes = 4096;
 
 /// The code of a step's fault when its service may have forgotten the key, so that no attempt is made under it by itself any more.
 inline constexpr std::string_view key_expired_code = "key_expired";
+/// When the shard was restored from a backup, and the step may have been performed or undone since that was made.
+inline constexpr std::string_view restored_code = "restored";
+/// Both.
+inline constexpr std::string_view restored_key_code = "restored_key";
 inline constexpr std::string_view input_type_code = "input_type";
 inline constexpr std::string_view output_type_code = "output_type";
 
@@ -28,6 +32,11 @@ std::int64_t lease_end(const v1::StepRecord& step);
 std::uint32_t attempt_of(const v1::StepRecord& step, v1::Direction direction);
 std::uint32_t failures_of(const v1::StepRecord& step, v1::Direction direction);
 std::uint32_t excused_of(const v1::StepRecord& step, v1::Direction direction);
+
+/// The service may have forgotten the key of the step, so only a look-up or a person goes on from here.
+bool key_is_gone(const v1::Fault& fault);
+/// Codes that only the Scheduler gives.
+bool is_own_code(std::string_view code);
 
 /// When the task's own timeout passes: its workflow's, counted from its submission, or its own deadline, whichever is earlier; 0: never.
 std::int64_t times_out_at(const v1::TaskRecord& record, const v1::WorkflowDefinition& definition);
@@ -46,6 +55,7 @@ void raise_generation(v1::StepRecord& step, decision& out);
 void note_undo_ended(v1::StepRecord& step, bool doubt);
 /// From now on the step has all its attempts again in that direction.
 void excuse(v1::StepRecord& step, v1::Direction direction);
+void set_excused(v1::StepRecord& step, v1::Direction direction, std::uint32_t excused);
 
 /// Puts `json` into the row or into a slot of its own. What stood there before must have been dropped.
 void set_payload(v1::TaskRecord& record, v1::Payload& target, std::string json, decision& out);

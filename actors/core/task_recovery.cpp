@@ -137,7 +137,7 @@ task_machine::answer task_machine::answer_of(const v1::StepRecord& step) const {
   const auto& definition = definition_of(step);
   const auto& workflow = ctx_.definition->definition();
   if (step.doubtful() && (definition.pivot() || definition.in_doubt() == v1::IN_DOUBT_PARK)) return answer::park;
-  if (step.doubtful() && step.fault().code() == key_expired_code) return answer::park;
+  if (step.doubtful() && key_is_gone(step.fault())) return answer::park;
   switch (definition.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? workflow.on_failure() : definition.on_failure()) {
     case v1::ON_FAILURE_UNDO: return pivot_begun() == nullptr ? answer::undo : answer::park;
     case v1::ON_FAILURE_COOL_OFF: return answer::cool_off;
@@ -160,7 +160,7 @@ std::string task_machine::why_given_up(const v1::StepRecord& step) const {
   const auto& definition = definition_of(step);
   const auto earlier = step.doubtful() && fault.kind() != v1::FAULT_KIND_IN_DOUBT;
   auto out = "step " + step.path() + (step.doubtful() && !earlier ? " is in doubt (" : " failed (") + fault.code() + ")";
-  if (step.doubtful() && fault.code() == key_expired_code) return out + ": " + fault.message();
+  if (step.doubtful() && key_is_gone(fault)) return out + ": " + fault.message();
   if (step.doubtful() && definition.in_doubt() == v1::IN_DOUBT_PARK)
     out += " and its workflow says in_doubt: park";
   else if (fault.kind() == v1::FAULT_KIND_PERMANENT || fault.code() == output_type_code)

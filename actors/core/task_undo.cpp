@@ -125,8 +125,9 @@ void task_machine::park_if_stuck() {
 std::string task_machine::why_stuck() const {
   for (const auto& step : record_.steps()) {
     if (!step.given_up()) continue;
-    return "step " + step.path() + " could not be undone (" + step.fault().code() + ") after " + std::to_string(step.undo().made()) +
-           (step.undo().made() == 1 ? " attempt: " : " attempts: ") + step.fault().message();
+    const auto made = step.undo().made() - step.undo().excused();
+    return "step " + step.path() + " could not be undone (" + step.fault().code() + ") after " + std::to_string(made) +
+           (made == 1 ? " attempt: " : " attempts: ") + step.fault().message();
   }
   throw std::logic_error("task " + record_.id() + " is being undone and nothing of it is under way");
 }

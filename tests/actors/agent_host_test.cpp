@@ -6,7 +6,7 @@ namespace fairlead::testing {
 namespace {
 
 TEST_F(agent_host_test, introduces_itself) {
-  const auto who = host().registration();
+  const auto who = host().registration(0);
   EXPECT_EQ(who.agent(), "svc");
   EXPECT_EQ(who.instance(), "n1/svc");
   EXPECT_EQ(who.incarnation(), 4u);
@@ -88,7 +88,7 @@ TEST_F(agent_host_test, registers_what_its_section_and_its_backend_say) {
   backend.promised.emplace_back().set_call("do");
   backend.promised.back().set_key_valid_for_ms(86'400'000);
   restart(settings);
-  const auto who = host().registration();
+  const auto who = host().registration(0);
   ASSERT_EQ(who.labels_size(), 1);
   EXPECT_EQ(who.labels(0).value(), "west");
   ASSERT_EQ(who.limits_size(), 1);

@@ -50,9 +50,11 @@ class fake_outbox final : public agent_outbox {
   void heartbeats(v1::HeartbeatBatch what) override {
     for (auto& one : *what.mutable_items()) beats.push_back(std::move(one));
   }
+  void refused(v1::OutcomeBatch what) override { turned_down.push_back(std::move(what)); }
   void finish_later(agents::attempt_key key, agents::attempt_result result) override { later.emplace_back(key, std::move(result)); }
   void progress_later(agents::attempt_key key) override { told.push_back(key); }
   std::vector<v1::OutcomeBatch> sent;
+  std::vector<v1::OutcomeBatch> turned_down;
   std::vector<v1::Heartbeat> beats;
   std::vector<std::pair<agents::attempt_key, agents::attempt_result>> later;
   std::vector<agents::attempt_key> told;

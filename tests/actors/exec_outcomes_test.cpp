@@ -171,6 +171,7 @@ TEST_F(exec_outcomes, no_secret_of_an_input_becomes_an_argument_though_the_agent
   struct : agent_outbox {
     void outcomes(v1::OutcomeBatch what) override { sent = std::move(what); }
     void heartbeats(v1::HeartbeatBatch) override {}
+    void refused(v1::OutcomeBatch) override {}
     void finish_later(agents::attempt_key, agents::attempt_result) override {}
     void progress_later(agents::attempt_key) override {}
     v1::OutcomeBatch sent;

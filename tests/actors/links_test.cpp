@@ -195,6 +195,28 @@ TEST_F(links_of_nodes, a_second_claim_of_a_shard_parts_nodes_that_were_connected
   EXPECT_TRUE(a.peer(0).refused());
 }
 
+TEST_F(links_of_nodes, a_shard_goes_on_where_its_later_lineage_is_and_the_earlier_one_is_let_go_by_name) {
+  const auto claim = [](std::int64_t made_unix_ms) {
+    auto out = links_world::claim(2);
+    out.mutable_lineage()->set_made_unix_ms(made_unix_ms);
+    return out;
+  };
+  auto& agents = world.add("agents", {"lost", "restored"});
+  auto& lost = world.add("lost", {});
+  lost.shell->on_claim(claim(1'000));
+  world.pass(10'000);
+  ASSERT_EQ(agents.holder(2), "lost");
+  auto& restored = world.add("restored", {});
+  restored.shell->on_claim(claim(2'000));
+  world.pass(10'000);
+  EXPECT_EQ(agents.holder(2), "restored");
+  EXPECT_FALSE(agents.sees("lost"));
+  world.pass(40'000);
+  EXPECT_EQ(agents.holder(2), "restored") << "and stays so, however often the other one comes back";
+  EXPECT_FALSE(agents.sees("lost"));
+  EXPECT_NE(agents.peer(0).reason().find("is of an earlier lineage"), std::string::npos) << agents.peer(0).reason();
+}
+
 TEST_F(links_of_nodes, a_restarted_node_takes_its_place_before_the_old_connection_is_known_to_be_lost) {
   auto& a = world.add("a", {"b"});
   auto& b = world.add("b", {});

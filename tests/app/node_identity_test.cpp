@@ -23,12 +23,12 @@ struct node_identity_of_a_folder : ::testing::Test {
   ~node_identity_of_a_folder() override { std::filesystem::remove_all(top); }
 
   std::unique_ptr<node_identity> open() const {
-    auto out = node_identity::open(folder);
+    auto out = node_identity::open(folder, from_unix_ms(0));
     EXPECT_TRUE(out.ok()) << (out.ok() ? "" : out.failure().sentence);
     return out.ok() ? std::move(*out) : nullptr;
   }
   error refusal() const {
-    const auto out = node_identity::open(folder);
+    const auto out = node_identity::open(folder, from_unix_ms(0));
     EXPECT_FALSE(out.ok());
     return out.ok() ? error{} : out.failure();
   }
@@ -57,9 +57,15 @@ TEST_F(node_identity_of_a_folder, is_made_once_and_counts_on_over_processes) {
   EXPECT_EQ(*second->next_incarnation(), 3U);
 }
 
+TEST_F(node_identity_of_a_folder, begins_above_all_that_a_lost_one_of_the_same_node_has_given_out) {
+  const auto made = node_identity::open(folder, from_unix_ms(1'700'000'000'999));
+  ASSERT_TRUE(made.ok());
+  EXPECT_EQ(*(*made)->next_incarnation(), 1'700'000'001U);
+}
+
 TEST_F(node_identity_of_a_folder, differs_from_that_of_another) {
   const auto one = open();
-  const auto other = node_identity::open(top + "/other");
+  const auto other = node_identity::open(top + "/other", from_unix_ms(0));
   ASSERT_TRUE(other.ok());
   EXPECT_NE(one->node_id(), (*other)->node_id());
 }
@@ -171,7 +177,7 @@ TEST_F(node_identity_of_a_folder, a_number_that_cannot_be_kept_is_not_given_out)
 }
 
 TEST_F(node_identity_of_a_folder, needs_a_folder_whose_parent_is_there) {
-  const auto out = node_identity::open(top + "/no/such/folder");
+  const auto out = node_identity::open(top + "/no/such/folder", from_unix_ms(0));
   ASSERT_FALSE(out.ok());
   EXPECT_EQ(out.failure().code, v1::ERROR_CODE_NOT_FOUND);
 }

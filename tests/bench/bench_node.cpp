@@ -170,6 +170,7 @@ bench_node::bench_node(const options& with)
   node_tree::shard_part part;
   part.store = &recorder_;
   part.store_id = "bench";
+  part.lineage.set_made_unix_ms(1);
   part.options.node = "bench";
   part.options.limits.running_tasks = with.running_tasks;
   part.options.limits.cron = with.cron;

@@ -34,10 +34,11 @@ struct desk {
   v1::Hello me = node_named("a", {0});
   std::vector<v1::Hello> connected;
   std::map<std::string, std::uint64_t> seen;
+  std::map<std::uint32_t, v1::Lineage> lineages;
   std::uint32_t shard_count = 4;
 
   hello_judgement judge(const v1::Hello& you) const {
-    hello_view view{me, shard_count, {}, seen};
+    hello_view view{me, shard_count, {}, seen, lineages};
     for (const auto& one : connected) view.connected.push_back(&one);
     return judge_hello(you, view);
   }
@@ -170,6 +171,67 @@ TEST(hello, an_incarnation_below_one_that_was_seen_is_refused_also_when_nobody_i
   EXPECT_EQ(d.refusal(node_named("b")), "node b shows incarnation 7, but its incarnation 8 has been here: its data folder is an older one");
   d.seen["id-b"] = 7;
   EXPECT_EQ(d.judge(node_named("b")).verdict, hello_verdict::join);
+}
+
+v1::Lineage lineage(std::int64_t made_unix_ms, std::uint64_t bits = 1) {
+  v1::Lineage out;
+  out.set_made_unix_ms(made_unix_ms);
+  out.set_bits(bits);
+  return out;
+}
+
+v1::Hello node_of(const std::string& name, std::uint32_t shard, const v1::Lineage& of) {
+  auto out = node_named(name, {shard});
+  *out.mutable_shards(0)->mutable_lineage() = of;
+  return out;
+}
+
+TEST(hello, a_later_lineage_of_a_shard_takes_the_place_of_an_earlier_one_whatever_their_epochs) {
+  desk d;
+  d.connected = {node_of("c", 2, lineage(1'000))};
+  d.connected[0].mutable_shards(0)->set_epoch(99);
+  d.lineages[2] = lineage(1'000);
+  const auto out = d.judge(node_of("b", 2, lineage(2'000)));
+  EXPECT_EQ(out.verdict, hello_verdict::join);
+  EXPECT_EQ(out.outlived, std::vector<std::string>{"c"});
+}
+
+TEST(hello, a_node_whose_lineage_is_over_is_refused_by_name_and_told_how_to_go_on) {
+  desk d;
+  d.connected = {node_of("c", 2, lineage(2'000))};
+  EXPECT_EQ(
+      d.refusal(node_of("b", 2, lineage(1'000))),
+      "shard 2 of node b is of an earlier lineage (of 1970-01-01T00:00:01.000Z (0000000000000001)) than the one that node c holds (of "
+      "1970-01-01T00:00:02.000Z (0000000000000001))");
+  d.connected.clear();
+  d.lineages[2] = lineage(2'000);
+  EXPECT_NE(d.refusal(node_of("b", 2, lineage(1'000))).find("than the one that has been here"), std::string::npos)
+      << "also when nobody is connected";
+  EXPECT_NE(d.judge(node_of("b", 2, lineage(1'000))).why.remedy.find("fairlead restore STORE"), std::string::npos);
+  EXPECT_EQ(d.judge(node_of("b", 2, lineage(2'000))).verdict, hello_verdict::join);
+  EXPECT_EQ(d.judge(node_of("b", 2, lineage(2'001))).verdict, hello_verdict::join) << "which is what fairlead restore makes of it";
+}
+
+TEST(hello, two_lineages_of_one_moment_are_two_truths_and_refused_as_such) {
+  desk d;
+  d.lineages[2] = lineage(1'000, 1);
+  EXPECT_NE(d.refusal(node_of("b", 2, lineage(1'000, 2))).find("both were made at the same moment"), std::string::npos);
+  d.lineages.clear();
+  d.connected = {node_of("c", 2, lineage(1'000, 1))};
+  EXPECT_EQ(d.refusal(node_of("b", 2, lineage(1'000, 2))),
+            "shard 2 is held by node c, and node b claims it too in another lineage that was made at the same moment");
+}
+
+TEST(hello, a_node_does_not_work_with_whoever_has_gone_on_with_its_own_shard) {
+  desk d;
+  *d.me.mutable_shards(0)->mutable_lineage() = lineage(1'000);
+  EXPECT_EQ(d.refusal(node_of("b", 0, lineage(2'000))).find("shard 0 of node a is of an earlier lineage"), 0u);
+}
+
+TEST(hello, a_claim_of_a_release_without_lineages_is_judged_as_before) {
+  desk d;
+  d.lineages[2] = lineage(1'000);
+  EXPECT_EQ(d.judge(node_named("b", {2})).verdict, hello_verdict::join);
 }
 
 TEST(hello, a_shard_that_is_held_already_is_refused_by_whoever_knows_its_holder) {

@@ -205,6 +205,13 @@ void agents::process::outcomes(v1::OutcomeBatch what) {
   if (world_.strikes(failpoint_id::agent_reported)) throw process_killed{};
 }
 
+void agents::process::refused(v1::OutcomeBatch what) {
+  const auto shard = what.shard();
+  world_.count("hand-overs that were refused as stale");
+  if (const auto core = sessions_[shard].core; core != 0)
+    around_.to_scheduler(shard, core, [what = std::move(what)](agents::shard& to) { to.outcomes(what); });
+}
+
 void agents::process::heartbeats(v1::HeartbeatBatch what) {
   const auto shard = what.shard();
   for (const auto& one : what.items()) {

@@ -59,6 +59,7 @@ class agents::process final : public fairlead::agents::backend, public agent_out
   // As the host's way out.
   void outcomes(v1::OutcomeBatch what) override;
   void heartbeats(v1::HeartbeatBatch what) override;
+  void refused(v1::OutcomeBatch what) override;
   void finish_later(fairlead::agents::attempt_key key, fairlead::agents::attempt_result result) override;
   void progress_later(fairlead::agents::attempt_key key) override;
 

@@ -73,8 +73,7 @@ void agents::process::go_round() {
   check_told();
   const auto work = links_.due(steady());
   for (const auto& one : work.registrations) {
-    auto message = host_.registration();
-    message.set_shard(one.shard);
+    auto message = host_.registration(one.shard);
     message.set_revision(one.revision);
     message.set_capacity(one.capacity);
     message.set_draining(one.draining);

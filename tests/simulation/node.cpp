@@ -86,6 +86,7 @@ void node::start_core() {
   if (world_.disk.chance(300)) limits.running_tasks = 1 + world_.disk.below(3);
   if (world_.disk.chance(80)) limits.pending_tasks = 1 + world_.disk.below(2);
   limits.shard = shard_;
+  limits.lineage.set_made_unix_ms(1);
   limits.shard_count = agents_.shards();
   limits.registry.absent_alert_after = std::chrono::milliseconds{world_.settings.absent_alert_after_ms};
   if (world_.disk.chance(150)) {

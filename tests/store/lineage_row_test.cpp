@@ -1,0 +1,57 @@
+// The lineage of a store: given once, replaced by a restore as a whole.
+
+#include "store/lmdb_store.hpp"
+#include "tests/store/fixture.hpp"
+
+namespace fairlead::store {
+namespace {
+
+using namespace testing;
+
+v1::Lineage lineage(std::int64_t made_unix_ms) {
+  v1::Lineage out;
+  out.set_made_unix_ms(made_unix_ms);
+  out.set_bits(5);
+  return out;
+}
+
+struct lineage_row : ::testing::Test {
+  temporary_directory here;
+
+  std::unique_ptr<lmdb_store> open() {
+    auto opened = lmdb_store::open({here / "store", std::uint64_t{1} << 28, false});
+    EXPECT_TRUE(opened.ok()) << opened.failure().sentence;
+    return opened.ok() ? std::move(*opened) : nullptr;
+  }
+};
+
+TEST_F(lineage_row, is_given_once_also_to_a_store_that_an_earlier_release_made) {
+  EXPECT_EQ(open()->claim_lineage(lineage(1'000))->made_unix_ms(), 1'000);
+  EXPECT_EQ(open()->claim_lineage(lineage(2'000))->made_unix_ms(), 1'000);
+  EXPECT_EQ(open()->claim_lineage(lineage(2'000))->bits(), 5u);
+}
+
+TEST_F(lineage_row, is_replaced_whole_and_meanwhile_no_node_takes_the_store) {
+  const auto boot = *open()->raise_boot();
+  EXPECT_EQ(*open()->raise_epoch(), 1u);
+  ASSERT_TRUE(open()->claim_lineage(lineage(1'000)).ok());
+  ASSERT_TRUE(open()->begin_restore(5'000).ok());
+  const auto half = open()->claim_lineage(lineage(9'000));
+  ASSERT_FALSE(half.ok());
+  EXPECT_NE(half.failure().sentence.find("has begun and has not come to its end"), std::string::npos) << half.failure().sentence;
+  ASSERT_TRUE(open()->end_restore(lineage(6'000), 100, boot + 50).ok());
+  EXPECT_EQ(open()->claim_lineage(lineage(9'000))->made_unix_ms(), 6'000);
+  EXPECT_EQ(*open()->raise_epoch(), 101u);
+  EXPECT_EQ(*open()->raise_boot(), boot + 51);
+}
+
+TEST_F(lineage_row, and_numbers_never_fall_with_it) {
+  EXPECT_EQ(*open()->raise_boot(), 1u);
+  EXPECT_EQ(*open()->raise_epoch(), 1u);
+  ASSERT_TRUE(open()->end_restore(lineage(7'000), 0, 0).ok());
+  EXPECT_EQ(*open()->raise_epoch(), 2u);
+  EXPECT_EQ(*open()->raise_boot(), 2u);
+}
+
+}  // namespace
+}  // namespace fairlead::store
