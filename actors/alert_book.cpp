@@ -48,7 +48,7 @@ result<v1::AlertRecord> alert_book::acknowledge(std::uint64_t number, const std:
   }
   // What only tells of something that is over already has nothing left that could resolve it.
   const auto over = found->kind() == v1::ALERT_KIND_WAKE_UP_LOST || found->kind() == v1::ALERT_KIND_STALLED ||
-                    found->kind() == v1::ALERT_KIND_RECEIVER_GIVEN_UP;
+                    found->kind() == v1::ALERT_KIND_RECEIVER_GIVEN_UP || found->kind() == v1::ALERT_KIND_RESTORED;
   found->set_state(over ? v1::ALERT_STATE_RESOLVED : v1::ALERT_STATE_ACKNOWLEDGED);
   if (over) {
     found->set_resolved_at_unix_ms(to_unix_ms(to.now));

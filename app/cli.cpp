@@ -60,6 +60,7 @@ int run_command_line(int argc, const char* const* argv) {
   add_console_command(app, context);
   add_config_commands(app, context);
   add_store_commands(app, context);
+  add_restore_command(app, context);
   add_help(app, context);
   add_expression_worker(app, context);
 

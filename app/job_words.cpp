@@ -65,6 +65,7 @@ const char* skip_word(v1::SkipReason reason) {
     case v1::SKIP_REASON_ID_TAKEN: return "id_taken";
     case v1::SKIP_REASON_INPUT: return "input";
     case v1::SKIP_REASON_CANCELLED: return "cancelled";
+    case v1::SKIP_REASON_RESTORED: return "restored";
     default: return "unknown";
   }
 }

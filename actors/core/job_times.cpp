@@ -73,6 +73,10 @@ void job_machine::pass(std::int64_t nominal_ms, std::optional<std::int64_t> succ
   const auto& planted = ctx_.planted != nullptr ? *ctx_.planted : none;
   if (planted.lose_launch) return;
   const auto& spec = record_.spec();
+  if (nominal_ms <= record_.restored_until_unix_ms()) {
+    skip_time(nominal_ms, v1::SKIP_REASON_RESTORED, "it lay between a backup and the restore from it: it may have been launched then");
+    return;
+  }
   if (record_.paused() && !planted.launch_when_paused) {
     skip_time(nominal_ms, v1::SKIP_REASON_PAUSED, "the job was paused");
     return;

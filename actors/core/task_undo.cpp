@@ -125,7 +125,7 @@ void task_machine::park_if_stuck() {
 std::string task_machine::why_stuck() const {
   for (const auto& step : record_.steps()) {
     if (!step.given_up()) continue;
-    const auto made = step.undo().made() - step.undo().excused();
+    const auto made = step.undo().failed();  // a restore has raised the number of those made
     return "step " + step.path() + " could not be undone (" + step.fault().code() + ") after " + std::to_string(made) +
            (made == 1 ? " attempt: " : " attempts: ") + step.fault().message();
   }

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""The drill of docs/operations.md: a shard of a cluster loses its disk while it works, and goes on from a backup, under its name, with the agent
+node that was there all the time. Nothing is done twice, nothing stands still, and whatever is refused says what to do.
+
+Then two more losses: a store that is made anew, and an old copy that was put back without `fairlead restore`.
+"""
+
+import pathlib
+import shutil
+import sys
+
+import harness
+import orders
+from cluster_nodes import peers_of
+from harness import expect, fairlead, fairlead_json, wait_until
+
+sys.path.insert(0, str(harness.SERVICES))
+import audit  # noqa: E402
+
+WORKFLOW = pathlib.Path(__file__).with_name("kill_order.yaml")
+BATCH = 40
+
+
+class drill:
+    def __init__(self, box):
+        self.folder = box.folder
+        self.services = harness.services(box, work_seconds=(0.02, 0.2), drop_after=0.05, slow=0.2, slow_seconds=(0.2, 0.8))
+        self.history = harness.history(box.folder / "history.jsonl")
+        shard, agents = harness.free_ports(2)
+        inventory, payment, shipping = self.services.ports.values()
+        (shard_file := box.folder / "shard-a.yaml").write_text(f"""node: {{ name: shard-a, cluster: drill, listen: "127.0.0.1:{shard}" }}
+roles: [shard]
+shards: {{ count: 1, here: [0] }}
+store: {{ path: shard-a, max_size: 256MiB }}
+""")
+        (agents_file := box.folder / "agents-a.yaml").write_text(f"""node: {{ name: agents-a, cluster: drill, listen: "127.0.0.1:{agents}",
+        peers: ["127.0.0.1:{shard}"], data: agents-a }}
+roles: [agent]
+agents:
+  inventory: {{ kind: http, base_url: "http://127.0.0.1:{inventory}", concurrency: 16,
+               calls: {{ reserve: {{ method: POST, path: /reservations }}, release: {{ method: POST, path: /reservations/release }} }} }}
+  payment: {{ kind: http, base_url: "http://127.0.0.1:{payment}", concurrency: 16,
+             calls: {{ charge: {{ method: POST, path: /charges }}, refund: {{ method: POST, path: /charges/refund }} }} }}
+  shipping: {{ kind: http, base_url: "http://127.0.0.1:{shipping}", concurrency: 16,
+              calls: {{ dispatch: {{ method: POST, path: /shipments }}, recall: {{ method: POST, path: /shipments/recall }} }} }}
+""")
+        self.shard = harness.node(box, shard_file, f"127.0.0.1:{shard}", log=box.folder / "shard-a.log")
+        self.agents = harness.node(box, agents_file, f"127.0.0.1:{agents}", log=box.folder / "agents-a.log")
+        self.store = box.folder / "shard-a"
+
+    def deploy(self):
+        done = fairlead("workflow", "deploy", WORKFLOW, node=self.shard.address)
+        expect(done.returncode == 0, f"deploy: {done.stderr}")
+
+    def give(self, batch, again=False):
+        """`again`: ids that may be known."""
+        if not again:
+            self.history.add_orders(batch)
+        harness.write_batch(self.folder / "batch.jsonl", batch)
+        answer = fairlead_json("submit", "kill_order", "--batch", self.folder / "batch.jsonl", "--quiet", node=self.shard.address, seconds=60)
+        expect(answer["submitted"] + answer["already"] == len(batch) and not answer["refusals"], f"not all was taken: {answer}")
+        if not again:
+            self.history.add("acknowledged", [order["id"] for order in batch])
+        return answer
+
+    def done(self):
+        counts = (self.shard.status() or {"counts": {}})["counts"]
+        return counts.get("completed", 0) + counts.get("archived", 0)
+
+    def wait_for(self, count, seconds=30):
+        wait_until(lambda: self.done() >= count, seconds, f"{count} orders are completed; {self.shard.status()}", every=0.1)
+        tasks = self.shard.tasks()
+        expect(all(task["state"] == "completed" for task in tasks), f"not completed: {[task for task in tasks if task['state'] != 'completed'][:2]}")
+        return tasks
+
+    def running(self):
+        wait_until(lambda: self.services.look() >= 8, 20, "eight steps are under way at the services")
+
+    def judge(self):
+        verdict = audit.judge(self.services.records(), self.history.events)
+        # A task that the backup does not know begins again with its first attempt, and two restores of one backup count from the same number. What
+        # keeps a service from doing it twice is the key.
+        verdict.violations["attempt"].clear()
+        print(audit.table(verdict))
+        expect(verdict.held(), "the services' records say that something was lost, doubled or out of order")
+
+
+def backup(of):
+    """As docs/operations.md says: stop, copy, check, start."""
+    of.running()
+    code, _ = of.shard.end(seconds=15)
+    expect(code == 0, f"the shard node ended with {code}")
+    to = of.folder / "backup"
+    shutil.copytree(of.store, to)
+    checked = fairlead("store", "check", to)
+    expect(checked.returncode == 0, f"the backup is not sound: {checked.stdout}{checked.stderr}")
+    of.shard.start()
+    return to
+
+
+def restored(of, copy, first, second):
+    """The disk is lost while the shard works; the backup goes on under the same name."""
+    of.running()
+    of.shard.kill()
+    of.store.rename(of.folder / "lost")
+    report = fairlead_json("restore", of.store, "--from", copy)
+    expect(report["tasks"] > 0 and report["steps_in_doubt"] >= report["tasks"], f"tasks were under way at the backup: {report}")
+    again = fairlead("restore", of.store, "--from", copy)
+    expect(again.returncode == 4 and "is not empty" in again.stderr, f"a store that is there is left alone: {again.stderr}")
+    of.shard.start()
+    answer = of.give(first + second, again=True)
+    expect(answer["submitted"] >= len(second) and answer["already"] > 0, f"the backup knows the first orders, and not the second: {answer}")
+    of.wait_for(len(first) + len(second))
+    alerts = fairlead_json("alert", "list", node=of.shard.address)["alerts"]
+    expect([alert["number"] for alert in alerts if alert["kind"] == "restored"] == [report["alert"]], f"one alert tells of it: {alerts}")
+    expect("cannot register" not in of.agents.log.read_text(), f"the agents were refused, see {of.agents.log}")
+    of.history.add_ends(of.shard.tasks())
+    print(f"ok  restored: {report['tasks']} tasks went on, {report['steps_in_doubt']} steps in doubt", flush=True)
+
+
+def remade(of, number):
+    """The store is lost, and there is no backup: it is made anew under the same name."""
+    of.shard.kill()
+    shutil.rmtree(of.store)
+    of.shard.start()
+    of.deploy()
+    of.give(list(orders.made_up(BATCH, 7, number)))
+    of.history.add_ends(of.wait_for(BATCH))
+    print("ok  made anew: its orders are completed by the agent node that was there before", flush=True)
+
+
+def put_back(of, copy, number):
+    """An old copy without `fairlead restore`: nobody works with it, and says what to do; done, all goes on."""
+    of.shard.kill()
+    shutil.rmtree(of.store)
+    shutil.copytree(copy, of.store)
+    of.shard.start()
+    wait_until(lambda: any("fairlead restore" in peer["reason"] for peer in peers_of(of.agents)), 20,
+               f"the agent node says what to do: {peers_of(of.agents)}", every=0.2)
+    code, _ = of.shard.end(seconds=15)
+    expect(code == 0, f"the shard node ended with {code}")
+    fairlead_json("restore", of.store)
+    of.shard.start()
+    of.give(list(orders.made_up(BATCH, 7, number)))
+    ends = of.wait_for(2 * BATCH)
+    of.history.add_ends(task for task in ends if int(task["id"].removeprefix("order-")) >= number)
+    print("ok  an old copy: refused with what to do, and taken once that is done", flush=True)
+
+
+def run():
+    with harness.sandbox("restore_drill") as box:
+        of = drill(box)
+        of.shard.start()
+        of.agents.start()
+        of.deploy()
+        first, second = list(orders.made_up(BATCH, 7)), list(orders.made_up(BATCH, 7, BATCH + 1))
+        of.give(first)
+        copy = backup(of)
+        of.give(second)
+        restored(of, copy, first, second)
+        remade(of, 2 * BATCH + 1)
+        put_back(of, copy, 3 * BATCH + 1)
+        expect(of.agents.process.poll() is None, f"the agent node ended: {of.agents.last_words()}")
+        of.judge()
+    return 0
+
+
+if __name__ == "__main__":
+    harness.main(run)
