@@ -23,7 +23,7 @@ class payload_reader final : public core::payload_source {
     auto stored = snapshot_->get(store::table::payload, key);
     if (!stored) return stored.failure();
     if (!*stored)
-      return error{v1::ERROR_CODE_CORRUPT, "payload " + std::to_string(slot) + " of task " + record.id() + " is missing",
+      return error{v1::ERROR_CODE_NOT_FOUND, "payload " + std::to_string(slot) + " of task " + record.id() + " is missing",
                    "run fairlead store check and restore a backup"};
     return **stored;
   }

@@ -14,6 +14,7 @@
 #include "actors/reply_outbox.hpp"
 #include "actors/time_zones.hpp"
 #include "store/counters.hpp"
+#include "store/history_rows.hpp"
 #include "store/keys.hpp"
 #include "store/service_rows.hpp"
 
@@ -170,17 +171,21 @@ scheduler::applied scheduler::apply(live_task& task, const core::event& what) {
   claim_journal slots{slots_};
   const auto ctx = context_for(task, payloads, slots);
   const auto before = store::index_state_of(task.record);
+  // The record may be half changed: it is thrown away and, once all its written versions are durable, read anew and parked.
+  const auto poisoned = [&](std::string why) {
+    slots.undo();
+    task.poison = std::move(why);
+    world_.log->on_note(note_level::error, "scheduler", "task " + task.record.id() + ": " + task.poison);
+    gathering_.changed.push_back(task.record.number());
+    return applied{};
+  };
   core::decision made;
   try {
     made = core::decide(task.record, what, ctx);
+  } catch (const core::odd_record& odd) {
+    return poisoned(core::clean_text(odd.what(), 500));
   } catch (const std::exception& bug) {
-    slots.undo();
-    // The record may be half changed: it is thrown away and, once all its written versions are durable, read anew and parked.
-    task.poison = "internal error while deciding about this task: " + core::clean_text(bug.what(), 500);
-    world_.log->on_note(note_level::error, "scheduler", "task " + task.record.id() + ": " + task.poison);
-    const auto number = task.record.number();
-    gathering_.changed.push_back(number);
-    return {};
+    return poisoned("internal error while deciding about this task: " + core::clean_text(bug.what(), 500));
   }
   if (made.fatal) {
     fail(*made.fatal);
@@ -211,6 +216,7 @@ void scheduler::write(live_task& task, const store::task_index_state& before, co
     open_.erase(store::table::payload, store::keys::payload(store::default_namespace, task.record.number(), slot));
     task.fresh_payloads.erase(slot);
   }
+  if (store::history_is_long(task.record)) fold_history(task);
   store::put_task(open_, before, task.record, exact_due);
   if (faults_.lose_timer)
     open_.erase(store::table::due, store::keys::due(store::default_namespace, task.record.due_indexed_unix_ms(), task.record.number()));
@@ -218,6 +224,13 @@ void scheduler::write(live_task& task, const store::task_index_state& before, co
   gathering_.changed.push_back(task.record.number());
   count(before, task.record);
   if (made.ended && task.record.has_launch()) launch_ended(task.record);
+}
+
+/// Only where the store holds all that has been written of it: what is folded must not be folded again from an older version.
+void scheduler::fold_history(live_task& task) {
+  if (task.last_sequence > committed_sequence_) return;
+  const auto folded = store::fold_history(open_, task.record, committed());
+  if (!folded.ok()) fail(folded.failure());
 }
 
 void scheduler::store_payloads(live_task& task, core::decision& made) {
@@ -307,14 +320,15 @@ void scheduler::gather(live_task& task, core::decision& made) {
   }
   if (made.ended || made.parked) {
     unevaluated_.erase(task.record.number());
-    const auto found = subscribers_.find(task.record.number());
-    if (found == subscribers_.end()) return;
-    auto* end = gathering_.notices[found->second].add_items();
-    end->set_id(task.record.id());
-    end->set_state(task.record.state());
-    end->set_parked(task.record.parked());
-    end->set_reason(core::reason_of(task.record));
-    if (made.ended) subscribers_.erase(found);
+    const auto [first, last] = subscribers_.equal_range(task.record.number());
+    for (auto one = first; one != last; ++one) {
+      auto* end = gathering_.notices[one->second].add_items();
+      end->set_id(task.record.id());
+      end->set_state(task.record.state());
+      end->set_parked(task.record.parked());
+      end->set_reason(core::reason_of(task.record));
+    }
+    if (made.ended) subscribers_.erase(first, last);
   }
 }
 

@@ -86,6 +86,8 @@ class scheduler {
 
   // Messages in. A handler may leave an open batch: `wants_flush` then says so.
   void submit(v1::SubmitRequest what, std::uint64_t ticket, std::uint64_t subscriber);  // subscriber 0: no notices
+  /// The subscriber is gone: nobody is told in its place.
+  void unsubscribe(std::uint64_t subscriber);
   void deploy(const v1::DeployRequest& what, std::uint64_t ticket);
   void watch(const v1::WatchRequest& what, std::uint64_t ticket);
   /// An instance registers. An error in the answer: it is not taken. What the answer tells of clocks is left to whoever sends it. `reconnected`:
@@ -171,6 +173,7 @@ class scheduler {
   applied apply(live_task& task, const core::event& what);
   core::context context_for(const live_task& task, const core::payload_source& payloads, core::agent_directory& slots);
   void write(live_task& task, const store::task_index_state& before, core::decision& made, bool exact_due);
+  void fold_history(live_task& task);
   void store_payloads(live_task& task, core::decision& made);
   void write_alerts(v1::TaskRecord& record, core::decision& made);
   void write_services();
@@ -205,7 +208,9 @@ class scheduler {
   void mend_wait(std::uint64_t number, const core::step_wait& wait);
   void raise_stalled(const v1::TaskRecord& record, const std::string& words);
   bool makes_sense(std::uint32_t shard, const std::string& instance, std::uint64_t incarnation);
-  void arrived(const std::string& instance, std::uint64_t incarnation);
+  using unsent_steps = std::map<std::uint64_t, std::vector<std::uint32_t>>;  // by task number
+  unsent_steps keep_back(const std::string& instance);
+  void arrived(const std::string& instance, std::uint64_t incarnation, const unsent_steps& never_left);
   void count_limits_anew(const std::string& agent);
   void drop_overtaken();
   void refused(const v1::OutcomeBatch& what);
@@ -281,8 +286,8 @@ class scheduler {
   std::map<std::uint64_t, std::uint64_t> reopened_;      // completed tasks that are undone -> the batch that says so
   std::uint64_t archived_at_ = 0;                        // the batch that erases what was archived last
   std::unordered_map<std::uint64_t, std::unique_ptr<live_task>> live_;
-  std::unordered_map<std::string, recent_id> recent_ids_;         // taken, not yet committed
-  std::unordered_map<std::uint64_t, std::uint64_t> subscribers_;  // task number -> who asked to be notified
+  std::unordered_map<std::string, recent_id> recent_ids_;              // taken, not yet committed
+  std::unordered_multimap<std::uint64_t, std::uint64_t> subscribers_;  // task number -> who asked to be notified
 
   job_book jobs_;
   std::uint64_t most_in_flight_;                                  // this shard's part of the launches that may be; 0: no limit

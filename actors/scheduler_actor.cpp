@@ -251,6 +251,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   void forget_client(const caf::actor_addr& who) {
     const auto found = subscriber_of_.find(who);
     if (found == subscriber_of_.end()) return;
+    scheduler_.unsubscribe(found->second);
     subscribers_.erase(found->second);
     subscriber_of_.erase(found);
   }

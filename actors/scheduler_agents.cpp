@@ -90,24 +90,46 @@ v1::AgentWelcome scheduler::add_agent(const v1::RegisterAgent& what, bool reconn
     welcome.set_held(before->held);
     return welcome;
   }
-  // What has not left yet was meant for the process that is gone; its successor must not take it up as well.
-  if (arrival == registry::arrival::replaced) {
-    gathering_.performs.erase(what.instance());
-    for (auto& sent : sent_) sent.after.performs.erase(what.instance());
-  }
+  const auto never_left = arrival == registry::arrival::replaced ? keep_back(what.instance()) : unsent_steps{};
+  if (fatal_) return refuse(*fatal_);
   if (slots_.limits_changed()) count_limits_anew(what.agent());
   // One that is there and merely says anew what part of its capacity is the shard's has lost nothing, and that is said every second; also with
   // the same part, for as long as the shard holds more than that and others wait for it.
   const auto about_its_part = before && (before->capacity != what.capacity() || before->held > what.capacity());
   const auto nothing_lost = arrival == registry::arrival::same && !reconnected && !before->away && about_its_part;
-  if (!nothing_lost) arrived(what.instance(), what.incarnation());
+  if (!nothing_lost) arrived(what.instance(), what.incarnation(), never_left);
   serve_waiting();
   if (const auto now = slots_.find(what.instance())) welcome.set_held(now->held);
   return welcome;
 }
 
+/// Drops what was meant for the process that is gone and has not left: its successor must not take it up as well. Gives the steps that
+/// nobody was ever handed: an attempt leaves once it is durable, so one that the store does not know has not left. One that was to be sent
+/// again may have left before.
+scheduler::unsent_steps scheduler::keep_back(const std::string& instance) {
+  unsent_steps out;
+  const auto take = [&](effects& from) {
+    const auto found = from.performs.find(instance);
+    if (found == from.performs.end()) return;
+    for (const auto& item : found->second.items()) {
+      const auto stored = store::load_task(committed(), item.task_number());
+      if (!stored) {
+        fail(stored.failure());
+        return;
+      }
+      const auto step = static_cast<int>(item.step());
+      const auto known = *stored && step < (*stored)->steps_size() ? core::attempt_of((*stored)->steps(step), item.direction()) : 0;
+      if (known < item.attempt()) out[item.task_number()].push_back(item.step());
+    }
+    from.performs.erase(found);
+  };
+  take(gathering_);
+  for (auto& sent : sent_) take(sent.after);
+  return out;
+}
+
 /// Records may know this process of it, or an earlier one: also when the name is new to this Scheduler.
-void scheduler::arrived(const std::string& instance, std::uint64_t incarnation) {
+void scheduler::arrived(const std::string& instance, std::uint64_t incarnation, const unsent_steps& never_left) {
   std::vector<std::uint64_t> holders;
   for (const auto& [number, task] : live_) {
     const auto& steps = task->record.steps();
@@ -117,7 +139,9 @@ void scheduler::arrived(const std::string& instance, std::uint64_t incarnation) 
   std::sort(holders.begin(), holders.end());
   for (const auto number : holders) {
     sent_again_ = true;
-    if (auto* task = load(number)) apply(*task, core::agent_returned{instance, incarnation});
+    const auto unsent = never_left.find(number);
+    core::agent_returned returned{instance, incarnation, unsent != never_left.end() ? unsent->second : std::vector<std::uint32_t>{}};
+    if (auto* task = load(number)) apply(*task, returned);
     if (fatal_) return;
     flush_if_large();
   }

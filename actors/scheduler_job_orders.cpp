@@ -64,9 +64,10 @@ v1::JobApplyResult scheduler::apply_job(const v1::JobSpec& spec, const std::stri
   }
   const auto definition = catalog_.current(spec.workflow(), committed());
   if (!definition) {
-    if (definition.failure().code != v1::ERROR_CODE_NOT_FOUND) fail(definition.failure());
-    return refused({definition.failure().code,
-                    "job " + spec.name() + ": workflow " + core::clean_text(spec.workflow(), 128) + " is not deployed",
+    const auto& why = definition.failure();
+    if (!workflow_catalog::is_refusal(why)) fail(why);
+    if (why.code != v1::ERROR_CODE_NOT_FOUND) return refused({why.code, "job " + spec.name() + ": " + why.sentence, why.remedy});
+    return refused({why.code, "job " + spec.name() + ": workflow " + core::clean_text(spec.workflow(), 128) + " is not deployed",
                     "deploy it first: fairlead workflow deploy FILE"});
   }
   for (const auto& need : spec.needs())

@@ -51,6 +51,7 @@ class scheduler::launch_door final : public core::launch_gate {
     if (!definition) {
       if (definition.failure().code == v1::ERROR_CODE_NOT_FOUND)
         return skip(v1::SKIP_REASON_NO_WORKFLOW, "its workflow " + spec.workflow() + " is not deployed");
+      if (workflow_catalog::is_refusal(definition.failure())) return skip(v1::SKIP_REASON_NO_WORKFLOW, definition.failure().sentence);
       of_.fail(definition.failure());
       return wait_for(v1::LAUNCH_WAIT_ROOM);
     }

@@ -73,7 +73,9 @@ v1::OperateResult scheduler::operate_on(const std::string& id, const v1::Operato
   const auto was_over = store::is_finished(task->record.state());
   const auto done = apply(*task, core::operated{action});
   if (const auto* now = find(number); now == nullptr || !now->poison.empty())
-    return refused({v1::ERROR_CODE_INTERNAL, "an internal error came up while deciding about task " + id, "see the node's log"});
+    return refused({v1::ERROR_CODE_INTERNAL,
+                    "task " + id + ": " + (now != nullptr ? now->poison : "an internal error came up while deciding about it"),
+                    "see the node's log"});
   if (was_over && !done.refused) reopened_[number] = next_sequence_;
   out.set_state(task->record.state());
   out.set_parked(task->record.parked());

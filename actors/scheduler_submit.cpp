@@ -182,7 +182,7 @@ std::uint64_t scheduler::create(v1::Submission& item, std::string minified, std:
     }
     made.append(std::move(started));
   }
-  if (subscriber != 0) subscribers_[number] = subscriber;
+  if (subscriber != 0) subscribers_.emplace(number, subscriber);
   recent_ids_[task.record.id()] = {number, std::move(hash)};
   gathering_.new_ids.push_back(task.record.id());
   write(task, store::task_index_state{}, made, false);
@@ -212,10 +212,16 @@ void scheduler::follow(const std::string& id, std::uint64_t number, std::uint64_
     end.set_state((*tombstone)->final_state());
     ended = store::is_finished(end.state());
   }
-  if (ended)
+  if (ended) {
     *gathering_.notices[subscriber].add_items() = std::move(end);
-  else
-    subscribers_[number] = subscriber;
+    return;
+  }
+  const auto [first, last] = subscribers_.equal_range(number);
+  if (std::none_of(first, last, [&](const auto& one) { return one.second == subscriber; })) subscribers_.emplace(number, subscriber);
+}
+
+void scheduler::unsubscribe(std::uint64_t subscriber) {
+  std::erase_if(subscribers_, [&](const auto& one) { return one.second == subscriber; });
 }
 
 void scheduler::deploy(const v1::DeployRequest& what, std::uint64_t ticket) {

@@ -4,6 +4,7 @@
 
 #include "actors/core/task_reason.hpp"
 #include "actors/core/task_record.hpp"
+#include "store/history_rows.hpp"
 #include "store/task_rows.hpp"
 
 namespace fairlead {
@@ -49,13 +50,12 @@ v1::WatchReply watches::describe(std::uint64_t task_number, std::uint64_t after_
     told.mutable_progress()->clear_checkpoint();
   }
   if (task.history_size() <= after_sequence) return out;
-  auto history = store::load_history(from, task);
+  auto history = store::load_history(from, task, after_sequence);
   if (!history) {
     *out.mutable_error() = history.failure().to_proto();
     return out;
   }
-  for (auto& event : *history)
-    if (event.sequence() > after_sequence) *out.add_events() = std::move(event);
+  for (auto& event : *history) *out.add_events() = std::move(event);
   return out;
 }
 

@@ -9,6 +9,19 @@
 
 namespace fairlead {
 
+namespace {
+
+/// The version of a task that must not take the shard with it.
+workflow_catalog::handle unusable(const std::string& name, v1::WorkflowDefinition definition, const std::string& content_hash,
+                                  const std::string& why) {
+  error refusal{v1::ERROR_CODE_WRONG_STATE,
+                std::string{core::unusable_version_words} + store::to_hex(content_hash).substr(0, 12) + " of workflow " + name + ": " + why,
+                "start a release that can use it, then retry the task"};
+  return core::workflow::unusable(std::move(definition), content_hash, std::move(refusal));
+}
+
+}  // namespace
+
 status workflow_catalog::open(const store::snapshot& from) {
   auto versions = from.scan(store::table::workflow_version, {}, {}, [this](std::string_view, std::string_view payload) {
     v1::DeployedWorkflow version;
@@ -29,7 +42,10 @@ result<workflow_catalog::handle> workflow_catalog::current(const std::string& na
   if (found == current_.end())
     return error{v1::ERROR_CODE_NOT_FOUND, "there is no workflow " + core::clean_text(name, 80),
                  "deploy it: fairlead workflow deploy FILE"};
-  return pinned(name, found->second, from);
+  auto version = pinned(name, found->second, from);
+  if (!version || (*version)->usable()) return version;
+  return error{v1::ERROR_CODE_WRONG_STATE, (*version)->refusal().sentence,
+               "deploy workflow " + name + " so that this release takes it; fairlead workflow check FILE says what is wrong"};
 }
 
 result<workflow_catalog::handle> workflow_catalog::pinned(const std::string& name, const std::string& content_hash,
@@ -39,13 +55,14 @@ result<workflow_catalog::handle> workflow_catalog::pinned(const std::string& nam
   const auto row = from.get(store::table::workflow_version, store::keys::workflow_version(store::default_namespace, name, content_hash));
   if (!row) return row.failure();
   v1::DeployedWorkflow deployed;
-  if (!*row || !deployed.ParseFromArray((*row)->data(), static_cast<int>((*row)->size())))
-    return error{v1::ERROR_CODE_CORRUPT,
-                 "the definition " + store::to_hex(content_hash) + " of workflow " + name + " is missing or damaged",
+  if (*row && !deployed.ParseFromArray((*row)->data(), static_cast<int>((*row)->size())))
+    return error{v1::ERROR_CODE_CORRUPT, "the definition " + store::to_hex(content_hash) + " of workflow " + name + " is damaged",
                  "run fairlead store check and restore a backup"};
+  const auto keep = [&](handle version) { return compiled_.emplace(content_hash, std::move(version)).first->second; };
+  if (!*row) return keep(unusable(name, {}, content_hash, "its definition is missing in the store"));
   auto compiled = core::workflow::compile(deployed.definition(), content_hash);
-  if (!compiled) return compiled.failure();
-  return compiled_.emplace(content_hash, *compiled).first->second;
+  if (compiled) return keep(*compiled);
+  return keep(unusable(name, std::move(*deployed.mutable_definition()), content_hash, compiled.failure().sentence));
 }
 
 result<workflow_catalog::deployed> workflow_catalog::deploy(const v1::WorkflowDefinition& definition, const std::string& source,
@@ -63,10 +80,12 @@ result<workflow_catalog::deployed> workflow_catalog::deploy(const v1::WorkflowDe
   }
   deployed done{store::definition_hash(definition), false};
   const auto& name = definition.name();
-  const auto found = current_.find(name);
-  if (found != current_.end() && found->second == done.content_hash) return done;
   auto compiled = core::workflow::compile(definition, done.content_hash);
   if (!compiled) return compiled.failure();
+  const auto found = current_.find(name);
+  const auto known = compiled_.find(done.content_hash);
+  const auto lost = known != compiled_.end() && !known->second->usable();  // its row is written again
+  if (found != current_.end() && found->second == done.content_hash && !lost) return done;
 
   v1::DeployedWorkflow row;
   *row.mutable_definition() = definition;

@@ -21,10 +21,15 @@ class workflow_catalog {
   /// The longest timeout of any step of any version ever deployed.
   std::int64_t longest_timeout_ms() const noexcept { return longest_timeout_ms_; }
 
-  /// The current version; not_found names the workflow.
+  /// The current version, which is usable. not_found: there is no such workflow; wrong_state: this release cannot use the version that is
+  /// current; anything else: the store could not be read.
   result<handle> current(const std::string& name, const store::snapshot& from);
 
-  /// The version a task is pinned to.
+  /// A failure of `current` that says something of the workflow, and nothing of the store.
+  static bool is_refusal(const error& why) { return why.code == v1::ERROR_CODE_NOT_FOUND || why.code == v1::ERROR_CODE_WRONG_STATE; }
+
+  /// The version a task is pinned to: an unusable one where this release cannot compile it, or where it is missing. An error: the store
+  /// could not be read.
   result<handle> pinned(const std::string& name, const std::string& content_hash, const store::snapshot& from);
 
   /// Checks and compiles a definition and adds its rows to `out`. `created` is false when exactly this is current already.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "actors/core/workflow.hpp"
+
 namespace fairlead::app {
 
 namespace {
@@ -53,6 +55,9 @@ bool may_have_happened(const v1::StepRecord& step) {
     default: return step.doubtful();
   }
 }
+
+/// No order is taken before that: nobody can tell what comes next in it.
+bool unusable_version(const v1::TaskRecord& task) { return task.parked_reason().rfind(core::unusable_version_words, 0) == 0; }
 
 class remedy_list {
  public:
@@ -112,6 +117,7 @@ bool can_be_undone(const v1::TaskRecord& task, const v1::WorkflowDefinition& def
   return live && std::all_of(task.steps().begin(), task.steps().end(), [&](const v1::StepRecord& step) {
            if (!may_have_happened(step)) return true;
            if (step.definition() >= static_cast<std::uint32_t>(definition.steps_size())) return false;
+           if (step.definition() >= static_cast<std::uint32_t>(definition.steps_size())) return false;
            const auto& defined = definition.steps(static_cast<int>(step.definition()));
            return defined.has_undo() && !defined.pivot();
          });
@@ -146,6 +152,10 @@ std::vector<remedy> remedies_of(const v1::TaskRecord& task, const v1::WorkflowDe
   if (!task.parked()) {
     for (int i = 0; i < task.steps_size(); ++i)
       if (cooling_off(task, i)) out.add("retry", shell_word(task.steps(i).path()), "tries it at once");
+    return out.take();
+  }
+  if (unusable_version(task)) {
+    out.add("retry", "", "lets it go on, once the node runs a release that can use its version of the workflow");
     return out.take();
   }
   const bool undoing = task.state() == v1::TASK_STATE_UNDOING;

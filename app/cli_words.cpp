@@ -41,6 +41,7 @@ const char* event_word(v1::EventKind kind) {
     case v1::EVENT_KIND_STEP_COOLING_OFF: return "step_cooling_off";
     case v1::EVENT_KIND_STEP_KEY_EXPIRED: return "step_key_expired";
     case v1::EVENT_KIND_TASK_RESTORED: return "task_restored";
+    case v1::EVENT_KIND_HISTORY_FOLDED: return "history_folded";
     case v1::EVENT_KIND_OPERATOR_RETRY: return "operator_retry";
     case v1::EVENT_KIND_OPERATOR_SKIP: return "operator_skip";
     case v1::EVENT_KIND_OPERATOR_SETTLE: return "operator_settle";

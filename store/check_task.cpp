@@ -5,6 +5,7 @@
 #include "store/alert_rows.hpp"
 #include "store/content_hash.hpp"
 #include "store/counters.hpp"
+#include "store/history_rows.hpp"
 #include "store/task_rows.hpp"
 
 namespace fairlead::store {
@@ -126,24 +127,40 @@ void task_check::check_due(const v1::TaskRecord& record) {
 }
 
 void task_check::check_history(const v1::TaskRecord& record) {
+  // Up to where the history was folded there is what was kept, and each of the others is counted.
+  const auto* folded = folded_events(record);
+  const auto through = folded != nullptr ? folded->sequence() : 0;
   std::uint64_t last = 0;
+  std::uint64_t kept = 0;
   bool whole = true;
-  const auto follow = [&](const v1::HistoryEvent& event) { whole = whole && event.sequence() == ++last; };
+  const auto follow = [&](const v1::HistoryEvent& event) {
+    if (event.sequence() <= through)
+      ++kept;
+    else
+      last = std::max(last, through);
+    whole = whole && (event.sequence() <= through ? event.sequence() > last : event.sequence() == last + 1);
+    last = event.sequence();
+  };
   if (of_.count(table::history) != 0) {
     const auto first = keys::task(ns, record.number());
     // A damaged chunk ends this scan; the scan of table history reports it.
     const auto done = of_.scan(table::history, first, keys::after(first), [&](std::string_view key, std::string_view payload) {
       v1::HistoryChunk chunk;
       const auto decoded = keys::decode_history(key);
-      whole = whole && decoded && decoded->chunk == last + 1 && chunk.ParseFromArray(payload.data(), static_cast<int>(payload.size()));
-      for (const auto& event : chunk.events()) follow(event);
       ++expected_[static_cast<std::size_t>(table::history)];
+      whole = whole && decoded && chunk.ParseFromArray(payload.data(), static_cast<int>(payload.size())) && !chunk.events().empty();
+      if (!whole) return true;
+      const auto begins = chunk.events(0).sequence();
+      whole = decoded->chunk > last && (begins <= through ? decoded->chunk <= begins : decoded->chunk == begins);
+      for (const auto& event : chunk.events()) follow(event);
       return true;
     });
     if (!done) return;
   }
-  for (const auto& event : record.recent()) follow(event);
-  if (!whole || last != record.history_size()) finding(record, "has a gap in its history (tables task and history)");
+  for (const auto& event : record.recent())
+    if (&event != folded) follow(event);
+  whole = whole && (folded == nullptr || kept + folded_count(*folded) == through);
+  if (!whole || std::max(last, through) != record.history_size()) finding(record, "has a gap in its history (tables task and history)");
 }
 
 void task_check::check_payloads(const v1::TaskRecord& record) {

@@ -14,7 +14,7 @@
 //   finished          ns | state u8 | finished_at_unix_ms u64 | number u64    empty
 //   by_workflow       ns | workflow | 0 | number u64               empty
 //   by_label          ns | key | 0 | value | 0 | number u64        empty
-//   history           ns | number u64 | chunk u32                  HistoryChunk; chunk is the sequence of its first event
+//   history           ns | number u64 | chunk u32                  HistoryChunk; chunk is the sequence of the first event it began with
 //   payload           ns | number u64 | slot u32                   JSON text
 //   workflow          ns | name                                    content hash of the current version, 16 bytes
 //   workflow_version  ns | name | 0 | content hash, 16 bytes       DeployedWorkflow

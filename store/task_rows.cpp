@@ -1,5 +1,6 @@
 #include "store/task_rows.hpp"
 
+#include "store/history_rows.hpp"
 #include "store/keys.hpp"
 #include "store/load.hpp"
 #include "store/meta_rows.hpp"
@@ -60,16 +61,6 @@ void move_held(batch& out, bool was, bool is, held_why why, const v1::TaskRecord
   out.put(table::held, key, meta::encode_u64(static_cast<std::uint64_t>(since)));
 }
 
-void move_events(batch& out, v1::TaskRecord& after) {
-  if (after.recent_size() <= recent_events_limit) return;
-  v1::HistoryChunk chunk;
-  const int moved = after.recent_size() - recent_events_kept;
-  for (int i = 0; i < moved; ++i) chunk.add_events()->Swap(after.mutable_recent(i));
-  after.mutable_recent()->DeleteSubrange(0, moved);
-  const auto first = static_cast<std::uint32_t>(chunk.events(0).sequence());
-  out.put(table::history, keys::history(ns, after.number(), first), chunk.SerializeAsString());
-}
-
 }  // namespace
 
 bool is_finished(v1::TaskState state) { return state == v1::TASK_STATE_COMPLETED || state == v1::TASK_STATE_UNDONE; }
@@ -113,29 +104,6 @@ result<std::optional<v1::TaskRecord>> load_task(const snapshot& from, std::uint6
 
 result<std::optional<v1::TaskTombstone>> find_task(const snapshot& from, std::string_view id) {
   return load<v1::TaskTombstone>(from, table::task_id, keys::task_id(ns, id));
-}
-
-result<std::vector<v1::HistoryEvent>> load_history(const snapshot& from, const v1::TaskRecord& record) {
-  std::vector<v1::HistoryEvent> out;
-  std::optional<error> wrong;
-  // A row without older events has no chunks, and most rows are such.
-  if (record.history_size() > static_cast<std::uint64_t>(record.recent_size())) {
-    const auto first = keys::history(ns, record.number(), 0);
-    auto done =
-        from.scan(table::history, first, keys::after(keys::task(ns, record.number())), [&](std::string_view key, std::string_view bytes) {
-          v1::HistoryChunk chunk;
-          if (!chunk.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-            wrong = unreadable_value(table::history, key);
-            return false;
-          }
-          for (auto& event : *chunk.mutable_events()) out.push_back(std::move(event));
-          return true;
-        });
-    if (wrong) return *wrong;
-    if (!done) return done.failure();
-  }
-  out.insert(out.end(), record.recent().begin(), record.recent().end());
-  return out;
 }
 
 result<std::string> load_payload(const snapshot& from, std::uint64_t number, const v1::Payload& payload) {

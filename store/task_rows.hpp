@@ -20,10 +20,6 @@
 
 namespace fairlead::store {
 
-/// History events stand in the row until there are more than this many; then all but the newest move to a chunk of their own.
-inline constexpr int recent_events_limit = 32;
-inline constexpr int recent_events_kept = 8;
-
 /// Where the stored version of a task stands in the indexes. Taken from the record as it was read or last written, before a decision
 /// changes it. A task that is not stored yet: a default-made value.
 struct task_index_state {
@@ -52,9 +48,6 @@ result<std::optional<v1::TaskRecord>> load_task(const snapshot& from, std::uint6
 
 /// The id's tombstone, which is there from the task's creation on, for ever.
 result<std::optional<v1::TaskTombstone>> find_task(const snapshot& from, std::string_view id);
-
-/// The whole history of a task in order: stored chunks, then the record's recent events.
-result<std::vector<v1::HistoryEvent>> load_history(const snapshot& from, const v1::TaskRecord& record);
 
 /// The JSON text, from the record or from its slot. A slot that is not there is an error (code corrupt).
 result<std::string> load_payload(const snapshot& from, std::uint64_t number, const v1::Payload& payload);

@@ -89,6 +89,7 @@ struct agent_replaced {
 struct agent_returned {
   std::string instance;
   std::uint64_t incarnation = 0;
+  std::vector<std::uint32_t> never_left{};  // steps of this task whose attempt an earlier process was never handed
 };
 
 /// The limits of an agent are others than before: what is out counts against them.

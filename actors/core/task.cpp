@@ -22,7 +22,7 @@ void task_machine::on(const task_admitted&) {
   if (record_.state() != v1::TASK_STATE_PENDING) return;
   begin();
   // It may have waited for its turn beyond its time: then nothing of it is handed over.
-  if (timed_out()) time_out();
+  if (timed_out() && !stopped()) time_out();
   advance();
 }
 
@@ -92,7 +92,10 @@ void task_machine::on(const agent_returned& e) {
     const auto& step = at(i);
     if (!attempt_out(step) || step.instance() != e.instance || step.incarnation() > e.incarnation) continue;
     if (step.incarnation() < e.incarnation) {
-      lose(i);
+      if (std::find(e.never_left.begin(), e.never_left.end(), i) != e.never_left.end())
+        hand_back(i, "agent instance " + step.instance() + " came back as a new process before it was handed over");
+      else
+        lose(i);
     } else if (hold(i, true) && now_ms() < lease_end(step) && !planted(&planted_faults::forget_to_resend)) {
       hand_over(i);
     }
@@ -121,10 +124,15 @@ void task_machine::on(const task_poisoned& e) {
   park(record_, e.reason, ctx_.now, out_);
 }
 
+void task_machine::park_if_unusable() {
+  if (usable() || (record_.state() != v1::TASK_STATE_RUNNING && record_.state() != v1::TASK_STATE_UNDOING)) return;
+  park(record_, ctx_.definition->refusal().sentence, ctx_.now, out_);
+}
+
 // ---- questions ----
 
 bool task_machine::stopped() const {
-  if (record_.parked() || record_.paused() || record_.undo_held()) return true;
+  if (record_.parked() || record_.paused() || record_.undo_held() || !usable()) return true;
   return record_.state() != v1::TASK_STATE_RUNNING && record_.state() != v1::TASK_STATE_UNDOING;
 }
 
@@ -241,6 +249,7 @@ decision decide(v1::TaskRecord& record, const event& what, const context& ctx) {
     nothing_else.refused = std::move(out.refused);
     return nothing_else;
   }
+  m.park_if_unusable();
   const auto due = next_due(record, ctx, waits(out));
   // An index entry that came up without anything being due moves to the moment when something is.
   const auto looked = std::holds_alternative<task_due>(what) || (std::holds_alternative<recovery_requested>(what) && record.undo_held());

@@ -214,10 +214,7 @@ void task_machine::ask_for_input(std::uint32_t index, v1::Direction direction) {
   const auto& with = template_of(at(index), direction);
   const task_document doc{record_, *ctx_.payloads, out_.payloads};
   auto text = with.worker_document(doc);
-  if (doc.failure()) {
-    out_.fatal = doc.failure();
-    return;
-  }
+  if (doc.failure()) return cannot_read(*doc.failure());
   if (!text) {
     cannot_render(index, direction, text.failure().sentence);
     return;
@@ -236,7 +233,7 @@ std::optional<std::string> task_machine::render(std::uint32_t index, v1::Directi
   const task_document doc{record_, *ctx_.payloads, out_.payloads};
   auto rendered = template_of(at(index), direction).render(doc, results);
   if (doc.failure()) {
-    out_.fatal = doc.failure();
+    cannot_read(*doc.failure());
     return std::nullopt;
   }
   if (!rendered) {
@@ -269,10 +266,16 @@ std::optional<std::string_view> task_machine::text_of(const v1::Payload& payload
     if (fresh.slot == payload.slot()) return std::string_view{fresh.json};
   auto loaded = ctx_.payloads->load(record_, payload.slot());
   if (!loaded) {
-    out_.fatal = loaded.failure();
+    cannot_read(loaded.failure());
     return std::nullopt;
   }
   return *loaded;
+}
+
+/// A payload that is missing concerns this task alone; one that is damaged, or a disk that does not answer, the node.
+void task_machine::cannot_read(const error& why) {
+  if (why.code == v1::ERROR_CODE_NOT_FOUND) throw odd_record{why.sentence};
+  out_.fatal = why;
 }
 
 // ---- ends ----
@@ -289,7 +292,7 @@ void task_machine::complete(std::uint32_t index, const std::string& output) {
   step.clear_doubtful();
   step.clear_given_up();
   // What plain paths gave can be cut out again byte for byte; what the worker or an operator gave cannot.
-  if (template_of(step, v1::DIRECTION_PERFORM).plain() && !step.input_edited()) {
+  if (usable() && template_of(step, v1::DIRECTION_PERFORM).plain() && !step.input_edited()) {
     drop_payload(step.input(), out_);
     step.clear_input();
   }
@@ -384,7 +387,8 @@ void task_machine::hand_back(std::uint32_t index, std::string why) {
   auto& step = at(index);
   ctx_.agents->release(holder_of(index), {});
   end_lease(step);
-  set_excused(step, step.direction(), excused_of(step, step.direction()) + 1);
+  excuse_one(step, step.direction());
+  if (step.direction() == v1::DIRECTION_UNDO) note_undo_ended(step, false);
   out_.changed = true;
   if (step.direction() == v1::DIRECTION_PERFORM) {
     // What is undone is not performed any more; an earlier attempt may have been.
@@ -394,9 +398,11 @@ void task_machine::hand_back(std::uint32_t index, std::string why) {
   note(v1::EVENT_KIND_STEP_RETRIED, index, std::move(why));
 }
 
-/// The attempt that is out counts at its instance, where that is there, and against limits. False: its input could not be read.
+/// The attempt that is out counts at its instance, where that is there, and against limits. False: its input could not be read, or its
+/// definition is missing, so that nobody knows what was handed over.
 bool task_machine::hold(std::uint32_t index, bool there) {
   const auto& step = at(index);
+  if (!ctx_.definition->has_step(step.definition())) return false;
   std::string_view counted_by;
   if (ctx_.agents->wants_input(definition_of(step).agent(), call_of(step, step.direction()))) {
     const auto text = text_of(step.direction() == v1::DIRECTION_UNDO ? step.undo_input() : step.input());

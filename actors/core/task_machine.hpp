@@ -34,10 +34,15 @@ class task_machine {
   void on(const wait_lost& e);
   void on(const task_poisoned& e);
 
+  /// What is under way by a definition that this release cannot use waits for an operator.
+  void park_if_unusable();
+
  private:
   // ---- questions ----
   std::int64_t now_ms() const { return to_unix_ms(ctx_.now); }
-  /// Nothing may start: over, waiting for an operator, or held by the brake on mass undo.
+  /// The task's definition can be decided by.
+  bool usable() const { return ctx_.definition->usable(); }
+  /// Nothing may start: over, waiting for an operator, held by the brake on mass undo, or nobody can tell what comes next.
   bool stopped() const;
   v1::StepRecord* find(std::uint32_t step);
   v1::StepRecord& at(std::uint32_t step) { return *record_.mutable_steps(static_cast<int>(step)); }
@@ -72,6 +77,7 @@ class task_machine {
   std::optional<std::string> render(std::uint32_t index, v1::Direction direction, const std::vector<std::string>& results);
   void cannot_render(std::uint32_t index, v1::Direction direction, const std::string& why);
   std::optional<std::string_view> text_of(const v1::Payload& payload);
+  void cannot_read(const error& why);
   void complete(std::uint32_t index, const std::string& output);
   void end_badly(std::uint32_t index, const v1::Fault& fault, v1::EventKind kind, bool at_once = false);
   void looked_up(std::uint32_t index, v1::LookupVerdict verdict, const std::string& output);

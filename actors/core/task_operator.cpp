@@ -12,6 +12,8 @@ void task_machine::on(const operated& e) {
   const auto over = record_.state() == v1::TASK_STATE_UNDONE ||
                     (record_.state() == v1::TASK_STATE_COMPLETED && e.action.verb() != v1::OPERATOR_VERB_UNDO);
   if (over) return refuse("task " + record_.id() + " is " + state_word(record_.state()) + " already");
+  if (!usable())
+    return refuse("task " + record_.id() + " cannot go on: " + ctx_.definition->refusal().sentence, ctx_.definition->refusal().remedy);
   switch (e.action.verb()) {
     case v1::OPERATOR_VERB_RETRY: return operator_retry(e.action);
     case v1::OPERATOR_VERB_SKIP: return operator_skip(e.action);

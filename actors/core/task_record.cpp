@@ -82,6 +82,7 @@ void set_failures(v1::StepRecord& step, v1::Direction direction, std::uint32_t f
 }
 
 void set_excused(v1::StepRecord& step, v1::Direction direction, std::uint32_t excused) {
+  if (excused == excused_of(step, direction)) return;
   switch (direction) {
     case v1::DIRECTION_UNDO: step.mutable_undo()->set_excused(excused); break;
     case v1::DIRECTION_LOOKUP: step.mutable_lookup()->set_excused(excused); break;
@@ -89,10 +90,9 @@ void set_excused(v1::StepRecord& step, v1::Direction direction, std::uint32_t ex
   }
 }
 
-void excuse(v1::StepRecord& step, v1::Direction direction) {
-  const auto made = attempt_of(step, direction);
-  if (made != excused_of(step, direction)) set_excused(step, direction, made);
-}
+void excuse(v1::StepRecord& step, v1::Direction direction) { set_excused(step, direction, attempt_of(step, direction)); }
+
+void excuse_one(v1::StepRecord& step, v1::Direction direction) { set_excused(step, direction, excused_of(step, direction) + 1); }
 
 void set_payload(v1::TaskRecord& record, v1::Payload& target, std::string json, decision& out) {
   target.Clear();

@@ -56,6 +56,8 @@ void note_undo_ended(v1::StepRecord& step, bool doubt);
 /// From now on the step has all its attempts again in that direction.
 void excuse(v1::StepRecord& step, v1::Direction direction);
 void set_excused(v1::StepRecord& step, v1::Direction direction, std::uint32_t excused);
+/// The latest attempt does not count: it was never handed over.
+void excuse_one(v1::StepRecord& step, v1::Direction direction);
 
 /// Puts `json` into the row or into a slot of its own. What stood there before must have been dropped.
 void set_payload(v1::TaskRecord& record, v1::Payload& target, std::string json, decision& out);

@@ -52,6 +52,7 @@ bool task_machine::input_fits(std::uint32_t index) {
 
 /// Of an attempt that ended well. The work was done, and what it gave cannot be used: that leaves doubt, which no further attempt ends.
 std::optional<v1::Fault> task_machine::fault_of_type(const v1::StepRecord& step, const attempt_ended& e) const {
+  if (!usable()) return std::nullopt;
   const auto* type = ctx_.definition->compiled(step.definition()).output_type;
   const auto gives_output =
       e.direction == v1::DIRECTION_PERFORM || (e.direction == v1::DIRECTION_LOOKUP && e.verdict == v1::LOOKUP_VERDICT_DONE);

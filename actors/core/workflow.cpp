@@ -103,4 +103,17 @@ result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition
   return std::shared_ptr<const workflow>{std::move(out)};
 }
 
+std::shared_ptr<const workflow> workflow::unusable(v1::WorkflowDefinition definition, std::string content_hash, error why) {
+  std::shared_ptr<workflow> out{new workflow};
+  out->definition_ = std::move(definition);
+  out->content_hash_ = std::move(content_hash);
+  out->refusal_ = std::move(why);
+  return out;
+}
+
+void workflow::lacks(std::uint32_t index) const {
+  throw odd_record{"its record names step " + std::to_string(index + 1) + " of workflow " + definition_.name() + ", which has " +
+                   std::to_string(definition_.steps_size())};
+}
+
 }  // namespace fairlead::core

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "actors/core/expression.hpp"
@@ -14,6 +16,15 @@
 #include "messages/workflow.pb.h"
 
 namespace fairlead::core {
+
+/// Thrown where no decision can be made about a record although every byte of it can be read: it names what is not there. Its task is
+/// parked, and the sentence says why.
+struct odd_record : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// What the reason of a task begins with that is parked because its version of the workflow is unusable.
+inline constexpr std::string_view unusable_version_words = "this release cannot use version ";
 
 /// A checked definition with its templates compiled and its graph as indices. Immutable, shared by all tasks pinned to it.
 class workflow {
@@ -33,20 +44,39 @@ class workflow {
   /// `definition` must have passed check_definition (workflow_check.hpp); what compile itself cannot do is an error.
   static result<std::shared_ptr<const workflow>> compile(v1::WorkflowDefinition definition, std::string content_hash);
 
+  /// A stored version that this release cannot compile, `why` says why, or whose definition is missing. A task that is pinned to it waits
+  /// for an operator; what it has out still ends by the definition as it is written. Nothing of it is `compiled`.
+  static std::shared_ptr<const workflow> unusable(v1::WorkflowDefinition definition, std::string content_hash, error why);
+  bool usable() const noexcept { return !refusal_; }
+  /// Why it is not usable.
+  const error& refusal() const { return refusal_.value(); }
+
   const v1::WorkflowDefinition& definition() const noexcept { return definition_; }
-  const v1::StepDefinition& step_definition(std::uint32_t index) const { return definition_.steps(static_cast<int>(index)); }
-  const step& compiled(std::uint32_t index) const { return steps_.at(index); }
+  bool has_step(std::uint32_t index) const noexcept { return index < static_cast<std::uint32_t>(definition_.steps_size()); }
+  /// An empty one for a step that an unusable definition lacks; `odd_record` for one that a usable definition lacks.
+  const v1::StepDefinition& step_definition(std::uint32_t index) const {
+    if (has_step(index)) return definition_.steps(static_cast<int>(index));
+    if (usable()) lacks(index);
+    return v1::StepDefinition::default_instance();
+  }
+  const step& compiled(std::uint32_t index) const {
+    if (index >= steps_.size()) lacks(index);
+    return steps_[index];
+  }
   /// All steps, each after everything it needs.
   const std::vector<std::uint32_t>& in_order() const noexcept { return order_; }
   const std::string& content_hash() const noexcept { return content_hash_; }
 
  private:
   workflow() = default;
+  [[noreturn]] void lacks(std::uint32_t index) const;
+
   v1::WorkflowDefinition definition_;
   std::string content_hash_;
   std::vector<step> steps_;
   std::vector<std::uint32_t> order_;
   std::shared_ptr<const message_types> types_;  // none when no step names one
+  std::optional<error> refusal_;
 };
 
 /// What an engine says of a task: which pending steps may start now, or that it is over.

@@ -133,6 +133,48 @@ TEST_F(scheduler_work_test, hands_over_anew_what_a_dead_process_held) {
   EXPECT_EQ(stored("t1")->state(), v1::TASK_STATE_COMPLETED);
 }
 
+TEST_F(scheduler_work_test, takes_nothing_for_done_that_never_left_when_an_instance_comes_back_as_a_new_process) {
+  auto careful = step("a");
+  careful.set_in_doubt(v1::IN_DOUBT_PARK);
+  careful.set_attempts(1);
+  deploy(workflow_of({careful}, "careful"));
+  add_agent(agent("n1/svc", 10, 1));
+  // Decided, and not durable yet; and decided, and not even on its way to the disk.
+  offer({submission("on-its-way", "1", "careful")});
+  node->shell.flush();
+  offer({submission("open", "1", "careful")});
+  node->shell.add_agent(agent("n1/svc", 10, 2));
+  incarnations_["n1/svc"] = 2;
+  node->settle();
+  ASSERT_EQ(out.performs.size(), 2u) << "each goes to the new process, and to no other";
+  for (const auto& one : out.performs) {
+    const auto task = stored(one.what.task_id());
+    EXPECT_FALSE(task->parked()) << task->parked_reason();
+    EXPECT_FALSE(task->steps(0).doubtful());
+    EXPECT_EQ(task->steps(0).failure_count(), 0u);
+    EXPECT_EQ(one.what.attempt(), 2u) << "the number of an attempt is never used twice";
+    EXPECT_EQ(task->steps(0).excused(), 1u) << "and it does not count";
+  }
+  finish_everything();
+  EXPECT_EQ(stored("open")->state(), v1::TASK_STATE_COMPLETED);
+  EXPECT_EQ(stored("on-its-way")->state(), v1::TASK_STATE_COMPLETED);
+}
+
+TEST_F(scheduler_work_test, leaves_in_doubt_what_may_have_left_though_it_was_to_be_sent_again) {
+  auto careful = step("a");
+  careful.set_in_doubt(v1::IN_DOUBT_PARK);
+  deploy(workflow_of({careful}, "careful"));
+  add_agent(agent("n1/svc", 10, 1));
+  submit(submission("t1", "1", "careful"));
+  ASSERT_EQ(out.performs.size(), 1u);
+  node->shell.add_agent(agent("n1/svc", 10, 1), true);  // it reconnects, and what it holds is to be sent again
+  node->shell.add_agent(agent("n1/svc", 10, 2));
+  node->settle();
+  EXPECT_TRUE(stored("t1")->parked());
+  EXPECT_TRUE(stored("t1")->steps(0).doubtful());
+  EXPECT_EQ(out.performs.size(), 1u);
+}
+
 TEST_F(scheduler_work_test, takes_up_every_running_task_after_a_restart) {
   add_agent(agent("n1/svc", 10'000));
   for (int i = 0; i < 1'300; ++i) offer({submission("t" + std::to_string(i))});

@@ -118,6 +118,24 @@ TEST_F(scheduler_shell_test, stores_what_an_agent_says_of_a_fault_as_readable_bo
   EXPECT_LE(task->steps(0).fault().message().size(), 1'024u);
 }
 
+TEST_F(scheduler_shell_test, tells_everyone_who_submitted_the_same_task_and_each_of_them_once) {
+  submit(submission("t1"), 7);
+  submit(submission("t1"), 8);
+  submit(submission("t1"), 8);
+  submit(submission("t1"), 9);
+  node->shell.unsubscribe(9);
+  answer(success(out.performs[0].what, R"({"v":1})"));
+  answer(success(out.performs[1].what));
+  std::vector<std::uint64_t> told;
+  for (const auto& [subscriber, end] : out.notices) {
+    EXPECT_EQ(end.id(), "t1");
+    EXPECT_EQ(end.state(), v1::TASK_STATE_COMPLETED);
+    told.push_back(subscriber);
+  }
+  std::sort(told.begin(), told.end());
+  EXPECT_EQ(told, (std::vector<std::uint64_t>{7, 8})) << "the ninth is gone";
+}
+
 TEST_F(scheduler_shell_test, tells_those_who_asked_when_a_task_ends_or_parks) {
   submit(submission("t1"), 7);
   submit(submission("t2"), 8);

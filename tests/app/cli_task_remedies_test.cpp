@@ -26,6 +26,13 @@ TEST(task_remedies, a_step_that_failed_for_good_may_be_retried_edited_or_skipped
                                                     "fairlead task skip o-1 charge --reason TEXT", "fairlead task undo o-1"}));
 }
 
+TEST(task_remedies, a_task_whose_version_cannot_be_used_is_retried_after_an_upgrade_and_nothing_else_is_offered) {
+  auto reply = parked_order();
+  reply.mutable_task()->set_parked_reason(
+      "this release cannot use version 0a1b2c3d4e5f of workflow order: step charge: `@later` means nothing");
+  EXPECT_EQ(commands_for(reply), commands{"fairlead task retry o-1"});
+}
+
 TEST(task_remedies, a_step_in_doubt_is_settled_and_never_skipped_or_edited) {
   auto reply = parked_order();
   step_of(reply, 1).set_state(v1::STEP_STATE_IN_DOUBT);

@@ -182,6 +182,13 @@ TEST(task, reports_a_read_of_the_store_that_failed_and_decides_nothing) {
   EXPECT_TRUE(made.performs.empty());
 }
 
+TEST(task, throws_over_a_payload_that_is_missing_so_that_it_alone_is_parked) {
+  world w{graph({step("a")})};
+  w.submit("\"" + std::string(6'000, 'x') + "\"");
+  w.payloads.broken = error{v1::ERROR_CODE_NOT_FOUND, "payload 1 is missing", ""};
+  EXPECT_THROW(decide(w.record, task_admitted{}, w.context_for(w.agents)), odd_record);
+}
+
 TEST(task, drops_an_input_that_can_be_cut_out_again) {
   world w{graph({step("a")})};
   w.started();

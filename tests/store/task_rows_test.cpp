@@ -1,5 +1,6 @@
 #include "store/task_rows.hpp"
 
+#include "store/history_rows.hpp"
 #include "store/memory_store.hpp"
 #include "tests/store/fixture.hpp"
 
