@@ -22,6 +22,11 @@ error refused_by_system(const std::string& what, int code) {
           rights ? "Give this user the right to write there, or name another directory." : "Check the disk, or name another directory."};
 }
 
+std::string parent_of(const std::string& directory) {
+  const auto parent = std::filesystem::path(directory).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
 std::string holder_of(int fd) {
   char text[32] = {};
   const auto size = ::pread(fd, text, sizeof text - 1, 0);
@@ -43,8 +48,10 @@ status prepare_directory(const std::string& directory, bool read_only) {
   if (::stat(directory.c_str(), &found) == 0) {
     if (S_ISDIR(found.st_mode)) {
       // Who only reads leaves nothing behind where there is no store, not even a lock.
-      if (read_only && ::stat((directory + "/data.mdb").c_str(), &found) != 0) return no_store(directory);
-      return nothing{};
+      if (read_only) return ::stat((directory + "/data.mdb").c_str(), &found) != 0 ? status(no_store(directory)) : status(nothing{});
+      // Whoever made it may have ended before its name was durable. Where its parent may not be read, somebody else has made it.
+      const auto parent = parent_of(directory);
+      return ::access(parent.c_str(), R_OK) == 0 ? sync_directory(parent) : status(nothing{});
     }
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, directory + " is not a directory.", "Name a directory for the store."};
   }
@@ -58,8 +65,7 @@ status prepare_directory(const std::string& directory, bool read_only) {
     }
     return refused_by_system("The store directory " + directory + " cannot be created", errno);
   }
-  auto parent = std::filesystem::path(directory).parent_path().string();
-  return sync_directory(parent.empty() ? "." : parent);
+  return sync_directory(parent_of(directory));
 }
 
 status sync_directory(const std::string& directory) {

@@ -59,9 +59,9 @@ status env::start(const env_options& options) {
   if (!options.read_only) mdb_reader_check(env_, &stale);
   if (auto long_enough = check_length(options.read_only); !long_enough) return long_enough;
   if (auto opened = open_tables(options.read_only); !opened) return opened;
-  // The file is durable only when its name in the directory is.
-  if (fresh) return sync_directory(directory_);
-  return nothing{};
+  if (options.read_only) return nothing{};
+  // The file is durable only when its name in the directory is. Whoever made it may have ended before it came to this.
+  return sync_directory(directory_);
 }
 
 // A file that was cut short would raise SIGBUS at the first read beyond its end. It may be shorter than the last page in use for a good
