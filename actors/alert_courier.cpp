@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "actors/core/retry.hpp"
+#include "actors/core/waits.hpp"
 #include "store/alert_rows.hpp"
 #include "store/keys.hpp"
 #include "store/meta_rows.hpp"
@@ -223,11 +224,9 @@ void alert_courier::move_cursor(target_state& target, std::uint64_t to) {
 
 bool alert_courier::has_to_wait(target_state& target) const {
   const auto now = world_.time->now();
-  // A clock that was set back must silence nobody: what then seems to lie in the future counts as over.
-  if (target.failures > 0 && now < target.not_before && target.not_before - now <= longest_wait) return true;
+  if (target.failures > 0 && !core::is_over(target.not_before, now, longest_wait)) return true;
   auto& recent = target.delivered;
-  recent.erase(std::remove_if(recent.begin(), recent.end(), [&](moment at) { return at <= now - target.is.window || at > now; }),
-               recent.end());
+  std::erase_if(recent, [&](moment at) { return !core::still_waits(at, target.is.window, now); });
   return recent.size() >= target.is.at_most;
 }
 

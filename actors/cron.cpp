@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "actors/core/waits.hpp"
 #include "store/keys.hpp"
 
 namespace fairlead {
@@ -18,9 +19,6 @@ constexpr std::size_t chunk_names = 256;  // sent at a time: the Scheduler takes
 constexpr std::size_t most_out = 1'024;
 constexpr std::size_t chunk_entries = 4'096;  // looked at by one scan
 
-/// A moment within the last `length`; one in the future (the clock was set back) is not.
-bool within(std::int64_t at_ms, duration length, std::int64_t now_ms) { return at_ms <= now_ms && now_ms - at_ms < length.count(); }
-
 /// Where the entries begin that are due later than `at_ms`.
 std::string behind(std::int64_t at_ms) { return keys::job_due(default_namespace, at_ms + 1, 0, {}); }
 
@@ -28,7 +26,7 @@ std::string behind(std::int64_t at_ms) { return keys::job_due(default_namespace,
 
 void cron::forget(const store::snapshot& view, std::int64_t now_ms) {
   for (auto it = sent_.begin(); it != sent_.end();) {
-    bool keep = within(it->second, longest_wait, now_ms);
+    bool keep = core::still_waits(it->second, longest_wait, now_ms);
     if (keep) {
       // What cannot be read is the scan's to report.
       const auto entry = view.get(store::table::job_due, it->first);
@@ -89,7 +87,7 @@ result<moment> cron::scan() {
   const auto room_is_short = view->get_progress().shard.launches_waiting_room() > 0;
   const auto period = room_is_short ? room_wait : longest_wait;
   look_owed_ = look_owed_ || !what->names.empty();
-  const auto look = (what->complete && look_owed_) || !within(looked_ms_, period, now_ms);
+  const auto look = (what->complete && look_owed_) || !core::still_waits(looked_ms_, period, now_ms);
   if (look) {
     looked_ms_ = now_ms;
     look_owed_ = false;

@@ -34,10 +34,7 @@ class cron_shell final : public cron_outbox {
  private:
   void due(due_jobs what) override { self_->send(setup_.scheduler, std::move(what)); }
 
-  void arm(moment next) {
-    const auto wait = std::clamp(next - setup_.time->now(), duration{0}, longest_wall_wait);
-    if (reminders_.wants(mailbox_time(*self_) + wait)) self_->delayed_send(self_, wait, scan_atom_v);
-  }
+  void arm(moment next) { remind_at(next, *setup_.time, *self_, reminders_, scan_atom_v); }
 
   self_pointer self_;
   cron_setup setup_;

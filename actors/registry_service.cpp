@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "actors/core/nearest.hpp"
+#include "actors/core/waits.hpp"
 #include "actors/registry_state.hpp"
 
 namespace fairlead {
@@ -59,8 +60,8 @@ bool registry::state::absence_is_due(const service& of, moment now) const {
 
 void registry::state::check_absence(service& of, moment now) {
   if (of.lines_absent > 0) {
-    // What lies ahead was written by a clock that has been set back since.
-    if (of.record.absent_since_unix_ms() == 0 || of.record.absent_since_unix_ms() > to_unix_ms(now)) {
+    const auto told_at = from_unix_ms(of.record.absent_since_unix_ms()) + policy_.absent_alert_after;
+    if (of.record.absent_since_unix_ms() == 0 || core::set_back_since(told_at, now, policy_.absent_alert_after)) {
       of.record.set_absent_since_unix_ms(to_unix_ms(now));
       mark(of);
     }

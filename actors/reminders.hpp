@@ -2,6 +2,7 @@
 // Which of an actor's delayed messages to itself are on their way. CAF cannot take one back, so an earlier one is sent besides the later; without
 // a note of both, each would beget a successor for ever.
 
+#include <algorithm>
 #include <set>
 
 #include "messages/time.hpp"
@@ -35,5 +36,13 @@ class reminders {
  private:
   std::multiset<moment> on_their_way_;
 };
+
+/// Sends `message` to the actor itself at a moment of the wall clock, or earlier, so that it looks at the clock again; unless one is on its way that
+/// comes no later.
+template <class Actor, class Message>
+void remind_at(moment when, const clock& wall, Actor& self, reminders& noted, Message message) {
+  const auto wait = std::clamp(when - wall.now(), duration{0}, longest_wall_wait);
+  if (noted.wants(mailbox_time(self) + wait)) self.delayed_send(&self, wait, message);
+}
 
 }  // namespace fairlead

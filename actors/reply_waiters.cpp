@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "actors/core/waits.hpp"
 #include "store/content_hash.hpp"
 
 namespace fairlead {
@@ -55,8 +56,7 @@ std::vector<std::pair<std::uint64_t, v1::RepliesReply>> reply_waiters::look() {
   const auto now = world_.time->now();
   for (auto it = waiting_.begin(); it != waiting_.end();) {
     auto reply = read(*view, it->second);
-    // A clock that was set back must not make anyone wait for longer than the longest wait.
-    const bool over = it->second.until <= now || it->second.until > now + longest_wait;
+    const bool over = core::is_over(it->second.until, now, longest_wait);
     if (!over && reply.events().empty() && !reply.has_error()) {
       ++it;
       continue;

@@ -204,10 +204,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
     }
     // Queued behind everything the mailbox holds by now, so one batch takes all of it.
     if (scheduler_.wants_flush() && !std::exchange(flush_armed_, true)) self_->send(self_, flush_atom_v);
-    if (const auto next = scheduler_.next_offer()) {
-      const auto wait = std::clamp(*next - setup_.time->now(), duration{0}, longest_wall_wait);
-      if (offers_.wants(mailbox_time(*self_) + wait)) self_->delayed_send(self_, wait, offer_atom_v);
-    }
+    if (const auto next = scheduler_.next_offer()) remind_at(*next, *setup_.time, *self_, offers_, offer_atom_v);
   }
 
   void answer_drains() {

@@ -22,7 +22,6 @@ namespace fairlead {
 namespace {
 
 constexpr std::int32_t max_priority = 1000;
-constexpr duration max_watch = std::chrono::seconds{30};
 
 error invalid(std::string sentence, std::string remedy = {}) {
   return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
@@ -274,7 +273,7 @@ void scheduler::watch(const v1::WatchRequest& what, std::uint64_t ticket) {
     world_.out->reply(ticket, std::move(reply));
     return;
   }
-  const auto wait = std::clamp(duration{what.wait_ms()}, duration{0}, max_watch);
+  const auto wait = std::clamp(duration{what.wait_ms()}, duration{0}, watches::longest_wait);
   watches_.add(number, {ticket, what.after_sequence(), what.after_progress_unix_ms(), world_.time->now() + wait});
 }
 

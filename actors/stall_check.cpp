@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/core/task_record.hpp"
+#include "actors/core/waits.hpp"
 #include "store/keys.hpp"
 #include "store/load.hpp"
 #include "store/task_rows.hpp"
@@ -136,9 +137,9 @@ stall_check::disagreement stall_check::compare(const store::snapshot& view) {
 }
 
 bool stall_check::rests(const disagreement& now_seen, moment now) const {
-  if (!swept_at_ || now < *swept_at_) return false;  // a clock that was set back must not hold it up
+  if (!swept_at_) return false;
   const auto rest = not_explained_ == now_seen ? unexplained_rest : scan_period_ - scan_period_ / 10;
-  return now < *swept_at_ + rest;
+  return core::still_waits(*swept_at_, rest, now);
 }
 
 result<stall_check::answer> stall_check::look(const store::snapshot& view, moment now, std::vector<wake_up_finding>& found) {

@@ -3,8 +3,6 @@
 #include "actors/guardian.hpp"
 #include "actors/reminders.hpp"
 
-#include <algorithm>
-
 namespace fairlead {
 
 class supervisor_shell final : public supervisor_outbox {
@@ -47,9 +45,7 @@ class supervisor_shell final : public supervisor_outbox {
   void waiting(waiting_tasks what) override { self_->send(setup_.scheduler, std::move(what)); }
 
   void arm() {
-    const auto next = supervisor_.next_hint();
-    if (!next || !reminders_.wants(*next)) return;
-    self_->delayed_send(self_, std::max(*next - setup_.time->now(), duration{0}), expire_atom_v);
+    if (const auto next = supervisor_.next_hint()) remind_at(*next, *setup_.time, *self_, reminders_, expire_atom_v);
   }
 
   self_pointer self_;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "actors/core/task_record.hpp"
+#include "actors/core/waits.hpp"
 #include "actors/stall_check.hpp"
 #include "store/keys.hpp"
 #include "store/task_rows.hpp"
@@ -19,9 +20,6 @@ constexpr std::size_t most_out = 768;
 // of what a Scheduler can do, so that submissions find it free.
 constexpr std::int64_t allowed_per_ms = 22;
 constexpr std::int64_t allowance_limit = 768;
-
-/// A moment within the last `length`; one in the future (the clock was set back) is not.
-bool within(std::int64_t at_ms, duration length, std::int64_t now_ms) { return at_ms <= now_ms && now_ms - at_ms < length.count(); }
 
 /// A task whose wake-up still has to be put right.
 bool is_wrong(const store::snapshot& view, const std::optional<v1::TaskRecord>& record) {
@@ -63,7 +61,7 @@ std::size_t supervisor_requests::hash::operator()(const request& of) const {
 bool supervisor_requests::admit(const v1::Recover& what, std::int64_t now_ms) {
   // A little less than a period: the next scan comes after a whole one by another clock.
   const auto length = period_ - period_ / 10;
-  while (!order_.empty() && !within(order_.front().at_ms, length, now_ms)) {
+  while (!order_.empty() && !core::still_waits(order_.front().at_ms, length, now_ms)) {
     lately_.erase(order_.front().what);
     order_.pop_front();
   }
@@ -87,7 +85,7 @@ bool supervisor_requests::has_room(const store::snapshot& view, std::int64_t now
   const auto patience = period_ / 4;
   while (!sent_.empty()) {
     const auto& oldest = sent_.front();
-    if (within(oldest.at_ms, patience, now_ms) && still_wanted(view, oldest.last, now_ms)) break;
+    if (core::still_waits(oldest.at_ms, patience, now_ms) && still_wanted(view, oldest.last, now_ms)) break;
     out_ -= oldest.requests;
     sent_.pop_front();
   }

@@ -4,6 +4,7 @@
 
 #include "actors/core/task_reason.hpp"
 #include "actors/core/task_record.hpp"
+#include "actors/core/waits.hpp"
 #include "store/history_rows.hpp"
 #include "store/task_rows.hpp"
 
@@ -74,7 +75,7 @@ void watches::look(std::uint64_t task_number, const store::snapshot& now_committ
 void watches::expire(moment now, const store::snapshot& now_committed, std::vector<answer>& out) {
   for (auto task = by_task_.begin(); task != by_task_.end();) {
     std::erase_if(task->second, [&](const entry& who) {
-      if (who.until > now) return false;
+      if (!core::is_over(who.until, now, longest_wait)) return false;
       out.push_back({who.ticket, describe(task->first, who.after_sequence, now_committed)});
       return true;
     });

@@ -14,6 +14,8 @@ namespace fairlead {
 
 class watches {
  public:
+  static constexpr duration longest_wait{30'000};
+
   struct entry {
     std::uint64_t ticket = 0;
     std::uint64_t after_sequence = 0;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "actors/core/waits.hpp"
+
 namespace fairlead::core {
 
 namespace {
@@ -68,8 +70,9 @@ void breaker::store(v1::ServiceRecord& to) const {
 }
 
 bool breaker::clock_fell(moment now) {
-  if (state_ != v1::BREAKER_STATE_OPEN || open_until_ms_ == 0 || now >= since_) return false;
-  open_until_ms_ -= (since_ - now).count();
+  const auto meant = from_unix_ms(open_until_ms_) - since_;
+  if (state_ != v1::BREAKER_STATE_OPEN || open_until_ms_ == 0 || !set_back_since(from_unix_ms(open_until_ms_), now, meant)) return false;
+  open_until_ms_ = to_unix_ms(now + meant);
   since_ = now;
   return true;
 }

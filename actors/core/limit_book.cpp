@@ -4,6 +4,7 @@
 #include <array>
 
 #include "actors/core/json.hpp"
+#include "actors/core/waits.hpp"
 
 namespace fairlead::core {
 
@@ -71,9 +72,8 @@ std::string limit_key(const std::optional<plain_path>& path, std::string_view in
 bool limit_rule::has_room(const limit_bucket& in, moment now) const {
   if (policy.concurrency() > 0 && in.held >= policy.concurrency()) return false;
   if (interval_ns == 0) return true;
-  const auto ahead_ns = in.full_at_ns - tolerance_ns - to_ns(now);
-  // Nobody can have run further ahead than one interval: the clock went back, and the bucket must not stay empty until it has caught up.
-  return ahead_ns <= 0 || ahead_ns > interval_ns;
+  // Nobody can have run further ahead than one interval.
+  return is_over(in.full_at_ns - tolerance_ns, to_ns(now), interval_ns);
 }
 
 std::string limit_rule::name() const {
