@@ -40,7 +40,8 @@ struct job_due_at {
 };
 
 /// Archiver to Scheduler: these tasks stand durably in an archive; `erasures` takes them out of the store. It carries the epoch in which they were
-/// read, and only the Scheduler of that epoch may take it: another one knows nothing of what was brought back to life in between.
+/// read, and only the Scheduler of that epoch may take it: another one knows nothing of what was brought back to life in between. Without erasures:
+/// something ages, and retention time should be made durable though nothing else is written.
 struct archived_tasks {
   store::batch erasures;
   /// All of them, and the sequence of the state that was copied. Who has brought one of them back to life since then (an operator may undo a

@@ -4,7 +4,9 @@
 #include <mutex>
 #include <utility>
 
+#include "actors/core/retention_time.hpp"
 #include "actors/core/text.hpp"
+#include "actors/core/waits.hpp"
 #include "actors/reply_message.hpp"
 #include "store/keys.hpp"
 #include "store/meta_rows.hpp"
@@ -71,7 +73,9 @@ result<duration> reply_courier::look() {
   if (auto taken = take_up_ended(); !taken.ok()) return taken.failure();
   if (auto settled = world_.outbox->settle(); !settled.ok()) return settled.failure();
   const auto view = world_.reads->read();
-  say_again_if_lost(view->get_progress().epoch);
+  const auto progress = view->get_progress();
+  say_again_if_lost(progress.epoch);
+  read_retention(progress);
   auto pause = looked_at_.empty() ? idle_pause : busy_pause;
   if (view->count(store::table::outbox) > 0) {
     const auto now = world_.time->now();
@@ -89,6 +93,7 @@ result<duration> reply_courier::look() {
   looked_at_.clear();
   if (receivers_.empty()) return pause;
   if (auto swept = sweep(*view); !swept.ok()) return swept.failure();
+  ++round_;
   return pause;
 }
 
@@ -126,7 +131,7 @@ void reply_courier::failed(const std::string& address, receiver& to, const error
   const auto now = world_.time->now();
   auto& record = to.record;
   record.set_failures(record.failures() + 1);
-  if (record.failing_since_unix_ms() == 0) record.set_failing_since_unix_ms(to_unix_ms(now));
+  if (record.failing_since_unix_ms() == 0) record.set_failing_since_unix_ms(std::max(to_unix_ms(now), retention_unix_ms_));
   record.set_next_try_unix_ms(to_unix_ms(now + backoff_after(record.failures())));
   record.set_last_failure(core::clean_text(why.sentence, kept_failure_bytes));
   if (record.failures() == 1)
@@ -146,25 +151,52 @@ result<duration> reply_courier::visit(const store::snapshot& view, const std::st
   auto entry = known(view, address, first.to());
   if (!entry.ok()) return entry.failure();
   auto& to = **entry;
+  to.round = round_;
   if (to.posting || to.drop_to != 0) return busy_pause;
 
   const bool webhook = !first.to().webhook().empty();
   // A client that claims takes the oldest ones first.
-  // The time in which this node was away itself is not the receiver's.
   const auto failing = webhook ? to.record.failing_since_unix_ms() : first.at_unix_ms();
-  const auto gone_since = failing == 0 ? 0 : std::max(failing, started_unix_ms_);
-  if (gone_since != 0 && now - from_unix_ms(gone_since) >= settings_.give_up_after) {
+  if (failing != 0 && gone_for_long(to, first, failing, now)) {
     to.drop_to = view.get_progress().shard.next_position();
     to.gone_since_unix_ms = failing;
     return busy_pause;
   }
   if (!webhook) return idle_pause;
-  const auto wait = from_unix_ms(to.record.next_try_unix_ms()) - now;
-  if (to.record.failures() > 0 && wait > duration{0}) return std::min(wait, idle_pause);
+  const auto next_try = from_unix_ms(to.record.next_try_unix_ms());
+  if (to.record.failures() > 0 && !core::is_over(next_try, now, longest_backoff)) return std::min(next_try - now, idle_pause);
   if (posting_ < most_posting) {
     if (auto posted = post(view, address, to); !posted.ok()) return posted.failure();
   }
   return busy_pause;
+}
+
+void reply_courier::read_retention(const store::progress& now) {
+  retention_unix_ms_ = now.shard.retention_unix_ms();
+  if (began_ || retention_unix_ms_ == 0) return;
+  began_.emplace();
+  began_->retention_unix_ms = retention_unix_ms_;
+  began_->away_ms = std::max<std::int64_t>(started_unix_ms_ - retention_unix_ms_, 0);
+  began_->position = now.shard.next_position();
+}
+
+/// Nothing is dropped by one reading of the wall clock, so the age is told by retention time. The stamps are those of the wall clock, and may be years
+/// behind: the age of an event that has come since the beginning is counted from when it was found at the latest.
+bool reply_courier::gone_for_long(receiver& to, const v1::StatusEvent& oldest, std::int64_t since_unix_ms, moment now) const {
+  if (!began_) return false;
+  if (to.oldest != oldest.position()) {
+    to.oldest = oldest.position();
+    to.oldest_seen_unix_ms = retention_unix_ms_;
+  }
+  if (oldest.position() > began_->position) {
+    since_unix_ms = std::max(since_unix_ms, to.oldest_seen_unix_ms);
+  } else if (since_unix_ms <= started_unix_ms_) {
+    // What would have been dropped before this beginning has a stamp that is wrong.
+    if (began_->retention_unix_ms - since_unix_ms >= settings_.give_up_after.count()) since_unix_ms = began_->retention_unix_ms;
+    // The time in which this node was away itself is not the receiver's.
+    since_unix_ms += began_->away_ms;
+  }
+  return core::aged_until(retention_unix_ms_, now) - since_unix_ms >= settings_.give_up_after.count();
 }
 
 result<reply_courier::receiver*> reply_courier::known(const store::snapshot& view, const std::string& address, const v1::ReplyAddress& to) {
@@ -208,7 +240,7 @@ status reply_courier::sweep(const store::snapshot& view) {
     if (one.drop_to != 0) {
       if (auto dropped = drop_some(it->first, one); !dropped.ok()) return dropped;
     }
-    bool forget = !one.posting && one.drop_to == 0 && one.record.failures() == 0;
+    bool forget = !one.posting && one.drop_to == 0 && one.record.failures() == 0 && one.round != round_;
     if (forget && one.had_row) {
       const auto row = view.get(store::table::reply_address, store::keys::reply_address(store::default_namespace, it->first));
       if (!row.ok()) return row.failure();

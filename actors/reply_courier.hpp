@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,15 @@ class reply_courier {
     std::uint64_t drop_to = 0;    // not 0: it is given up, up to this position
     std::uint64_t dropped = 0;
     std::int64_t gone_since_unix_ms = 0;
+    std::uint64_t oldest = 0;              // position of its oldest event
+    std::int64_t oldest_seen_unix_ms = 0;  // in retention time, when it was found to be that
+    std::uint64_t round = 0;               // in which it was visited last
+  };
+  /// What the store said when this courier first read it.
+  struct beginning {
+    std::int64_t retention_unix_ms = 0;
+    std::int64_t away_ms = 0;  // for which there was no courier before
+    std::uint64_t position = 0;
   };
   struct ended_post {
     std::string address;
@@ -77,6 +87,9 @@ class reply_courier {
   result<duration> visit(const store::snapshot& view, const std::string& address, moment now);
   result<receiver*> known(const store::snapshot& view, const std::string& address, const v1::ReplyAddress& to);
   status post(const store::snapshot& view, const std::string& address, receiver& to);
+  /// Whether the receiver, which has taken nothing since that moment of the wall clock, is given up.
+  bool gone_for_long(receiver& to, const v1::StatusEvent& oldest, std::int64_t since_unix_ms, moment now) const;
+  void read_retention(const store::progress& now);
 
   /// Goes on with those that are given up, and forgets what the store says as well.
   status sweep(const store::snapshot& view);
@@ -94,6 +107,9 @@ class reply_courier {
   std::uint64_t epoch_ = 0;  // under which it has told what it knows
   std::string looked_at_;    // the address that the last look ended with; the next one goes on behind it
   std::int64_t started_unix_ms_ = 0;
+  std::int64_t retention_unix_ms_ = 0;  // as of this look
+  std::optional<beginning> began_;
+  std::uint64_t round_ = 1;  // of looks that have come to every receiver
 };
 
 }  // namespace fairlead

@@ -64,6 +64,7 @@ status scheduler::open(std::uint64_t epoch) {
   }
   committed_shard_ = shard_;
   if (shard_.next_task_number() == 0) shard_.set_next_task_number(1);
+  retention_at_ = world_.time->steady();
   sweep_before_ = shard_.next_task_number();
   // Also when nothing is due: the end of the sweep is what admits pending tasks.
   sweeping_ = true;

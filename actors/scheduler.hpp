@@ -211,6 +211,7 @@ class scheduler {
   using unsent_steps = std::map<std::uint64_t, std::vector<std::uint32_t>>;  // by task number
   unsent_steps keep_back(const std::string& instance);
   void arrived(const std::string& instance, std::uint64_t incarnation, const unsent_steps& never_left);
+  void advance_retention();
   void count_limits_anew(const std::string& agent);
   void drop_overtaken();
   void refused(const v1::OutcomeBatch& what);
@@ -285,6 +286,8 @@ class scheduler {
   std::map<std::uint64_t, std::uint64_t> leaving_;       // tasks that move to the archive -> the batch that erases them
   std::map<std::uint64_t, std::uint64_t> reopened_;      // completed tasks that are undone -> the batch that says so
   std::uint64_t archived_at_ = 0;                        // the batch that erases what was archived last
+  moment retention_at_{};                                // by the steady clock, when retention time was last put forward
+  bool retention_wanted_ = false;                        // it has to become durable though nothing else may be written
   std::unordered_map<std::uint64_t, std::unique_ptr<live_task>> live_;
   std::unordered_map<std::string, recent_id> recent_ids_;              // taken, not yet committed
   std::unordered_multimap<std::uint64_t, std::uint64_t> subscribers_;  // task number -> who asked to be notified

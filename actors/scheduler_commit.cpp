@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/core/retention_time.hpp"
 #include "actors/scheduler.hpp"
 #include "store/counters.hpp"
 
@@ -14,6 +15,7 @@ namespace {
 constexpr std::size_t flush_at_bytes = 256U << 10;
 constexpr std::uint64_t usage_every_commits = 64;  // how often the store's fill is looked at
 constexpr std::uint64_t usage_every_share = 256;   // and after how large a part of it has been written
+constexpr duration retention_step{1'000};          // finer steps of retention time serve nobody
 
 }  // namespace
 
@@ -21,7 +23,22 @@ void scheduler::flush_if_large() {
   if (open_.bytes().size() >= flush_at_bytes) flush();
 }
 
-bool scheduler::wants_flush() const { return !open_.empty() || !gathering_.empty() || slots_.changed(); }
+bool scheduler::wants_flush() const { return !open_.empty() || !gathering_.empty() || retention_wanted_ || slots_.changed(); }
+
+void scheduler::advance_retention() {
+  const auto steady = world_.time->steady();
+  const auto passed = steady - retention_at_;
+  const auto wall_ms = to_unix_ms(world_.time->now());
+  const auto known_ms = shard_.retention_unix_ms();
+  if (known_ms == 0) {
+    shard_.set_retention_unix_ms(core::first_retention(shard_.latest_write_unix_ms(), wall_ms));
+  } else if (passed >= retention_step) {
+    shard_.set_retention_unix_ms(core::next_retention(known_ms, wall_ms, passed));
+  } else {
+    return;
+  }
+  retention_at_ = steady;
+}
 
 void scheduler::flush() {
   if (fatal_) return;
@@ -30,7 +47,8 @@ void scheduler::flush() {
   if (fatal_) return;
   if (std::exchange(sent_again_, false)) drop_overtaken();
   write_services();
-  if (open_.empty()) {
+  const auto retention_wanted = std::exchange(retention_wanted_, false);
+  if (open_.empty() && !retention_wanted) {
     if (gathering_.empty()) return;
     // Nothing to write, but what leaves may rest on versions that are still on their way.
     if (sent_.empty())
@@ -41,6 +59,7 @@ void scheduler::flush() {
   }
   open_.sequence = next_sequence_++;
   open_.epoch = epoch_;
+  advance_retention();
   shard_.set_latest_write_unix_ms(std::max(shard_.latest_write_unix_ms(), to_unix_ms(world_.time->now())));
   store::seal_counters(open_, shard_);
   auto& sent = sent_.emplace_back();

@@ -128,6 +128,12 @@ void scheduler::note_unavailable(const std::string& sentence) {
 
 void scheduler::archive(const archived_tasks& what) {
   if (what.erasures.epoch != epoch_) return;
+  if (what.erasures.empty()) {
+    const auto before_ms = shard_.retention_unix_ms();
+    advance_retention();
+    retention_wanted_ = retention_wanted_ || shard_.retention_unix_ms() != before_ms;
+    return;
+  }
   // An operator has had one of them undone since it was read: what was copied is out of date, and it must stay.
   const auto reopened = std::any_of(what.numbers.begin(), what.numbers.end(), [&](std::uint64_t number) {
     const auto found = reopened_.find(number);

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <set>
-#include <stdexcept>
 #include <system_error>
 
 #include "store/directory.hpp"
@@ -121,40 +120,46 @@ std::string archive::class_directory(std::uint32_t keep_days) const {
 
 std::string archive::path_of(const archive_day& which) const { return directory_ + "/" + which.name(); }
 
-status archive::write(const archive_day& which, const batch& copies) {
+status archive::write(const archive_day& which, batch copies) {
   if (auto ready = prepare_directory(directory_, false); !ready) return ready;
   if (auto ready = prepare_directory(class_directory(which.keep_days), false); !ready) return ready;
   auto opened = env::open({path_of(which), max_day_bytes_, false});
   if (!opened) return opened.failure();
   auto txn = (*opened)->write();
   if (!txn) return txn.failure();
-  const std::vector<batch> group{copies};
+  std::vector<batch> group;
+  group.push_back(std::move(copies));
   group_operations gathered;
   gathered.gather(group);
   if (auto applied = txn->apply(gathered); !applied) return applied;
   return txn->commit();
 }
 
-status archive::move(const std::vector<task_number>& numbers, const snapshot& from, std::int64_t day, batch& out, std::uint32_t keep_days) {
-  if (day <= 0) throw std::logic_error("archive: day " + std::to_string(day));
-  const archive_day to{day, keep_days};
+result<std::size_t> archive::move(const std::vector<task_number>& numbers, const snapshot& from, std::int64_t day, batch& out,
+                                  std::uint32_t keep_days) {
+  // Before the clock of a machine is set it may read 1970.
+  const archive_day to{std::max<std::int64_t>(day, 1), keep_days};
   // Twice the same number would erase twice, which a check of the batch could not tell from a fault.
-  const std::set<task_number> once(numbers.begin(), numbers.end());
+  std::set<task_number> seen;
+  std::size_t dealt_with = 0;
   batch copies, removal;
   copies.put(table::meta, keys::meta(meta::schema_row), meta::encode_u32(schema_version));
-  for (const auto& number : once) {
+  for (const auto& number : numbers) {
+    if (copies.bytes().size() >= bytes_a_move) break;
+    ++dealt_with;
+    if (!seen.insert(number).second) continue;
     auto record = load_task(from, number.get());
     if (!record) return record.failure();
     if (!record->has_value()) continue;
-    if (auto taken = take_task(**record, from, to, copies, removal); !taken) return taken;
+    if (auto taken = take_task(**record, from, to, copies, removal); !taken) return taken.failure();
   }
-  if (removal.empty()) return nothing{};
+  if (removal.empty()) return dealt_with;
   {
     std::lock_guard lock(guard_);
-    if (auto written = write(to, copies); !written) return written;
+    if (auto written = write(to, std::move(copies)); !written) return written.failure();
   }
   out.append(removal);
-  return nothing{};
+  return dealt_with;
 }
 
 result<std::optional<v1::TaskRecord>> archive::load(std::int64_t day, task_number number, std::uint32_t keep_days) {

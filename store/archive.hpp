@@ -42,9 +42,14 @@ class archive {
   /// `directory` is created with the first move. `max_day_bytes` bounds the file of one day.
   explicit archive(std::string directory, std::uint64_t max_day_bytes = std::uint64_t{256} << 30);
 
-  /// Copies finished tasks to the archive of `day`, durably, then adds to `out` what takes them out of the store: erasures and the new
-  /// tombstones. A number without a row is passed over. A crash before `out` is committed leaves a copy that the next move overwrites.
-  status move(const std::vector<task_number>& numbers, const snapshot& from, std::int64_t day, batch& out, std::uint32_t keep_days = 0);
+  /// Once the tasks of one move have this many bytes, no further one is taken.
+  static constexpr std::size_t bytes_a_move = std::size_t{8} << 20;
+
+  /// Copies finished tasks to the archive of `day` (or of day 1, if that is none), durably, then adds to `out` what takes them out of the store: erasures
+  /// and the new tombstones. A number without a row is passed over. A crash before `out` is committed leaves a copy that the next move overwrites.
+  /// Gives how many of `numbers`, from the first on, it has dealt with: all, or less where their tasks are large.
+  result<std::size_t> move(const std::vector<task_number>& numbers, const snapshot& from, std::int64_t day, batch& out,
+                           std::uint32_t keep_days = 0);
 
   /// The record with its whole history in `recent` and its payloads in place; nullopt when that day is not (or no longer) kept or has no such task.
   result<std::optional<v1::TaskRecord>> load(std::int64_t day, task_number number, std::uint32_t keep_days = 0);
@@ -64,7 +69,7 @@ class archive {
  private:
   std::string class_directory(std::uint32_t keep_days) const;
   std::string path_of(const archive_day& which) const;
-  status write(const archive_day& which, const batch& copies);
+  status write(const archive_day& which, batch copies);
 
   mutable std::mutex guard_;
   std::string directory_;

@@ -314,6 +314,86 @@ TEST_F(reply_courier_test, leaves_the_events_of_clients_to_them_until_the_oldest
   EXPECT_TRUE(one->posts.open.empty());
 }
 
+TEST_F(reply_courier_test, drops_nothing_for_a_clock_that_is_a_day_ahead_for_one_look) {
+  one->put(client_address("shop"), "t1", 1, 3);
+  one->put(webhook_address(hook), "t2", 1, 1);
+  one->look();
+  one->posts.fail(hook);
+  one->look();
+  one->commit_all();
+  one->keeps_time = false;
+  pass(std::chrono::hours{25});
+  one->look();
+  one->look();
+  pass(-std::chrono::hours{25});
+  one->look();
+  one->commit_all();
+  EXPECT_EQ(one->rows(), 4u);
+  EXPECT_TRUE(one->alerts.empty());
+}
+
+TEST_F(reply_courier_test, drops_nothing_that_came_while_the_clock_read_1970_when_that_is_put_right) {
+  one->put(client_address("else"), "t0", 1, 1);
+  one->look();
+  one->keeps_time = false;
+  const auto right_ms = time.now_ms;
+  time.now_ms = 600'000;
+  one->put(client_address("shop"), "t1", 1, 2);
+  one->look();
+  time.now_ms = right_ms;
+  one->look();
+  one->commit_all();
+  EXPECT_EQ(one->rows(), 3u);
+  // Nor by the next process, which has not seen them come.
+  restart();
+  one->look();
+  one->look();
+  one->commit_all();
+  EXPECT_EQ(one->rows(), 3u);
+  // They have their day all the same.
+  one->keeps_time = true;
+  pass(std::chrono::hours{25});
+  for (int i = 0; i < 3; ++i) {
+    one->look();
+    one->commit_all();
+  }
+  EXPECT_EQ(one->rows(), 0u);
+}
+
+TEST_F(reply_courier_test, gives_up_a_receiver_although_the_node_restarts_every_five_minutes) {
+  restart(std::chrono::minutes{30});
+  one->put(client_address("shop"), "t1", 1, 1);
+  int lives = 0;
+  for (; one->rows() > 0 && lives < 20; ++lives) {
+    for (int minute = 0; minute < 5; ++minute) {
+      one->look();
+      one->commit_all();
+      pass(std::chrono::minutes{1});
+    }
+    restart(std::chrono::minutes{30});
+  }
+  EXPECT_LE(lives, 10) << "with the time between two lives, which is not counted";
+}
+
+TEST_F(reply_courier_test, tries_a_receiver_that_has_failed_although_the_clock_has_been_set_back) {
+  one->put(webhook_address(hook), "t1", 1, 1);
+  one->look();
+  one->posts.fail(hook);
+  pass(-std::chrono::hours{2} - std::chrono::seconds{1});
+  one->look();
+  EXPECT_FALSE(one->posts.posting(hook)) << "it failed just now";
+  pass(std::chrono::seconds{1});
+  one->look();
+  EXPECT_TRUE(one->posts.posting(hook));
+  one->posts.fail(hook);
+  one->look();
+  one->commit_all();
+  pass(-std::chrono::hours{2});
+  restart();
+  one->look();
+  EXPECT_TRUE(one->posts.posting(hook)) << "also over a restart";
+}
+
 TEST_F(reply_courier_test, serves_many_receivers_a_part_at_a_time_and_forgets_none) {
   for (int i = 0; i < 600; ++i) one->put(webhook_address("http://h/" + std::to_string(i)), "t" + std::to_string(i), 1, 1);
   std::size_t delivered = 0;

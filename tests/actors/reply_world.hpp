@@ -118,7 +118,15 @@ class reply_process {
       event.set_state(v1::TASK_STATE_RUNNING);
       put_status(batch, shard.state(), to, std::move(event));
     }
+    if (keeps_time) shard.state().set_retention_unix_ms(time_.now_ms);
     shard.expect_committed(std::move(batch));
+  }
+
+  /// Retention time reads this from now on.
+  void retention_reads(std::int64_t unix_ms) {
+    if (shard.state().retention_unix_ms() == unix_ms) return;
+    shard.state().set_retention_unix_ms(unix_ms);
+    shard.expect_committed(shard.next());
   }
 
   /// As the Scheduler does with what couriers send.
@@ -145,6 +153,7 @@ class reply_process {
   duration look() {
     const auto pause = courier->look();
     EXPECT_TRUE(pause.ok()) << (pause.ok() ? "" : pause.failure().sentence);
+    if (keeps_time && shard.state().retention_unix_ms() != 0) retention_reads(time_.now_ms);
     return pause.ok() ? *pause : duration{0};
   }
 
@@ -165,6 +174,7 @@ class reply_process {
   std::deque<courier_rows> waiting;
   std::vector<v1::AlertRecord> alerts;
   int woken = 0;
+  bool keeps_time = true;  // retention time is what the clock shows, as it was at the last look or event
   std::unique_ptr<reply_courier> courier;
 
  private:

@@ -27,7 +27,14 @@ inline constexpr std::int64_t start_ms = 1'700'000'000'000;
 class manual_clock final : public clock {
  public:
   moment now() const override { return from_unix_ms(now_ms); }
+  moment steady() const override { return from_unix_ms(now_ms - set_by_ms); }
+  /// Somebody sets the wall clock.
+  void jump(std::int64_t by_ms) {
+    now_ms += by_ms;
+    set_by_ms += by_ms;
+  }
   std::int64_t now_ms = start_ms;
+  std::int64_t set_by_ms = 0;  // in all
 };
 
 class quiet_observer final : public observer {

@@ -116,6 +116,32 @@ TEST_F(archives, pass_over_a_task_that_has_gone_already) {
   EXPECT_TRUE(nothing_left.empty());
 }
 
+TEST_F(archives, take_what_ended_before_a_clock_was_set) {
+  finished_order(1);
+  auto one = shard.next();
+  ASSERT_TRUE(old.move({task_number(1)}, *it.read(), 0, one).ok());
+  EXPECT_EQ(*old.days(), (std::vector<std::int64_t>{1})) << "day 0 stands for none";
+  EXPECT_TRUE(old.load(1, task_number(1))->has_value());
+  commit_removal(std::move(one), 1);
+  expect_sound();
+}
+
+TEST_F(archives, take_no_more_at_once_than_fits_into_some_memory) {
+  for (std::uint64_t number = 1; number <= 3; ++number) {
+    finished_order(number);
+    auto rows = shard.next();
+    for (std::uint32_t slot = 1; slot <= 5; ++slot) put_payload(rows, number, slot, '"' + std::string(1 << 20, 'x') + '"');
+    shard.expect_committed(std::move(rows));
+  }
+  batch one;
+  const auto moved = old.move({task_number(3), task_number(1), task_number(2)}, *it.read(), day, one);
+  ASSERT_TRUE(moved.ok());
+  EXPECT_EQ(*moved, 2u);
+  EXPECT_TRUE(old.load(day, task_number(3))->has_value());
+  EXPECT_TRUE(old.load(day, task_number(1))->has_value());
+  EXPECT_FALSE(old.load(day, task_number(2))->has_value());
+}
+
 TEST_F(archives, refuse_a_task_that_lives) {
   shard.create(running_order(1, "o-1"));
   batch one;
