@@ -36,11 +36,13 @@ struct archive_day {
   friend auto operator<=>(const archive_day&, const archive_day&) = default;
 };
 
-/// From any thread; one operation at a time. The process must hold the lock of the store that the archive belongs to.
+/// From any thread; one operation at a time. The process must hold the lock of the store that the archive belongs to. What is moved and what
+/// that takes out of the store is decided here alone; where the days stand may be elsewhere (memory_archive.hpp, the twin in memory).
 class archive {
  public:
   /// `directory` is created with the first move. `max_day_bytes` bounds the file of one day.
   explicit archive(std::string directory, std::uint64_t max_day_bytes = std::uint64_t{256} << 30);
+  virtual ~archive() = default;
 
   /// Once the tasks of one move have this many bytes, no further one is taken.
   static constexpr std::size_t bytes_a_move = std::size_t{8} << 20;
@@ -52,24 +54,25 @@ class archive {
                            std::uint32_t keep_days = 0);
 
   /// The record with its whole history in `recent` and its payloads in place; nullopt when that day is not (or no longer) kept or has no such task.
-  result<std::optional<v1::TaskRecord>> load(std::int64_t day, task_number number, std::uint32_t keep_days = 0);
+  virtual result<std::optional<v1::TaskRecord>> load(std::int64_t day, task_number number, std::uint32_t keep_days = 0);
 
   /// Unlinks the archives of all days before `day`, of those that are kept for `keep_days`.
-  status drop_before(std::int64_t day, std::uint32_t keep_days = 0);
+  virtual status drop_before(std::int64_t day, std::uint32_t keep_days = 0);
 
   /// The days that are there of those kept for `keep_days`, oldest first.
-  result<std::vector<std::int64_t>> days(std::uint32_t keep_days = 0) const;
+  virtual result<std::vector<std::int64_t>> days(std::uint32_t keep_days = 0) const;
 
   /// The retentions that have a directory of their own, in ascending order; never 0.
-  result<std::vector<std::uint32_t>> classes() const;
+  virtual result<std::vector<std::uint32_t>> classes() const;
 
   /// Opens one archive for reading and calls `look` with what is there.
-  status visit(const archive_day& which, const std::function<void(const snapshot&)>& look);
+  virtual status visit(const archive_day& which, const std::function<void(const snapshot&)>& look);
 
  private:
+  /// Durable on return, or an error.
+  virtual status write(const archive_day& which, batch copies);
   std::string class_directory(std::uint32_t keep_days) const;
   std::string path_of(const archive_day& which) const;
-  status write(const archive_day& which, batch copies);
 
   mutable std::mutex guard_;
   std::string directory_;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "store/checksum.hpp"
@@ -193,6 +194,50 @@ void memory_store::crash() {
   unsynced_.clear();
   sequence_ = synced_sequence_;
   shard_state_ = synced_shard_state_;
+}
+
+void memory_store::resize(std::uint64_t max_size_bytes) {
+  std::lock_guard lock(now_->guard);
+  max_bytes_ = max_size_bytes;
+}
+
+void memory_store::leave_state(const v1::ShardState& shard) {
+  {
+    std::lock_guard lock(now_->guard);
+    shard_state_ = shard.SerializeAsString();
+    write_progress(sequence_, epoch_, shard_state_);
+  }
+  sync();
+}
+
+struct memory_store::moment {
+  std::array<std::shared_ptr<rows>, table_count> tables;
+  std::uint64_t bytes = 0;
+  std::uint64_t sequence = 0;
+  std::uint64_t epoch = 0;
+  std::string shard_state;
+};
+
+std::shared_ptr<const memory_store::moment> memory_store::keep() const {
+  std::lock_guard lock(now_->guard);
+  if (!unsynced_.empty()) throw std::logic_error("memory_store: only what is durable can be kept");
+  auto out = std::make_shared<moment>();
+  out->tables = now_->tables;
+  out->bytes = now_->bytes;
+  out->sequence = sequence_;
+  out->epoch = epoch_;
+  out->shard_state = shard_state_;
+  return out;
+}
+
+void memory_store::put_back(const moment& earlier) {
+  std::lock_guard lock(now_->guard);
+  now_->tables = earlier.tables;
+  now_->bytes = earlier.bytes;
+  unsynced_.clear();
+  sequence_ = synced_sequence_ = earlier.sequence;
+  epoch_ = earlier.epoch;
+  shard_state_ = synced_shard_state_ = earlier.shard_state;
 }
 
 bool memory_store::damage(table where, std::string_view key) {

@@ -32,6 +32,16 @@ class memory_store final : public store {
   /// Forgets what was not synced. Snapshots that exist keep what they show.
   void crash();
 
+  /// As somebody has set it; what is there stays.
+  void resize(std::uint64_t max_size_bytes);
+  /// The state of the shard as an earlier release would have left it. Durable at once.
+  void leave_state(const v1::ShardState& shard);
+
+  /// What was durable at a moment, as a backup holds it; `put_back` makes the store that again.
+  struct moment;
+  std::shared_ptr<const moment> keep() const;
+  void put_back(const moment& earlier);
+
   /// Changes one stored byte, for tests of what happens to damaged values. False when there is no such key.
   bool damage(table where, std::string_view key);
 

@@ -55,6 +55,38 @@ TEST(memory_store, a_raised_epoch_outlives_a_crash) {
   EXPECT_FALSE(it.commit({with_row(2, epoch, "b", "stale")}).ok());
 }
 
+TEST(memory_store, is_again_what_it_was_when_an_earlier_moment_is_put_back) {
+  memory_store it(memory_store::durability::when_told);
+  const auto epoch = *it.raise_epoch();
+  ASSERT_TRUE(it.commit({with_row(1, epoch, "a", "then")}).ok());
+  it.sync();
+  const auto then = it.keep();
+  auto two = with_row(2, epoch, "b", "later");
+  two.put(table::task, "a", "later");
+  ASSERT_TRUE(it.commit({two}).ok());
+  it.sync();
+  it.raise_epoch();
+  it.put_back(*then);
+  EXPECT_EQ(value_of(it, table::task, "a"), "then");
+  EXPECT_EQ(value_of(it, table::task, "b"), std::nullopt);
+  EXPECT_EQ(it.read()->get_progress().sequence, 1u);
+  EXPECT_EQ(it.read()->get_progress().epoch, epoch);
+  EXPECT_TRUE(it.commit({with_row(2, epoch, "b", "again")}).ok());
+  it.put_back(*then);
+  EXPECT_EQ(value_of(it, table::task, "b"), std::nullopt);
+}
+
+TEST(memory_store, takes_more_once_it_has_been_given_room) {
+  memory_store it(memory_store::durability::at_once, 400);
+  const auto epoch = *it.raise_epoch();
+  const auto large = with_row(1, epoch, "a", std::string(500, 'x'));
+  const auto full = it.commit({large});
+  ASSERT_FALSE(full.ok());
+  EXPECT_EQ(full.failure().code, v1::ERROR_CODE_STORE_FULL);
+  it.resize(4'000);
+  EXPECT_TRUE(it.commit({large}).ok());
+}
+
 TEST(memory_store, a_snapshot_survives_a_crash) {
   memory_store it(memory_store::durability::when_told);
   ASSERT_TRUE(it.commit({with_row(1, *it.raise_epoch(), "a", "seen")}).ok());

@@ -1,0 +1,38 @@
+#pragma once
+// The archive's twin in memory, for tests and the simulator: what a move has written is durable and outlives every crash.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "store/archive.hpp"
+#include "store/memory_store.hpp"
+
+namespace fairlead::store {
+
+/// One thread at a time.
+class memory_archive final : public archive {
+ public:
+  memory_archive() : archive("memory") {}
+
+  result<std::optional<v1::TaskRecord>> load(std::int64_t day, task_number number, std::uint32_t keep_days = 0) override;
+  status drop_before(std::int64_t day, std::uint32_t keep_days = 0) override;
+  result<std::vector<std::int64_t>> days(std::uint32_t keep_days = 0) const override;
+  result<std::vector<std::uint32_t>> classes() const override;
+  status visit(const archive_day& which, const std::function<void(const snapshot&)>& look) override;
+
+  /// Called with each archive before it goes.
+  std::function<void(const archive_day&)> on_drop;
+
+ private:
+  status write(const archive_day& which, batch copies) override;
+
+  // By retention and then by day, as directories stand.
+  std::map<std::pair<std::uint32_t, std::int64_t>, std::unique_ptr<memory_store>> days_;
+};
+
+}  // namespace fairlead::store
