@@ -193,6 +193,7 @@ result<std::optional<alert_message>> alert_courier::next_message(target_state& t
 
 void alert_courier::deliver(std::size_t which, alert_message what) {
   auto& target = targets_[which];
+  if (world_.faults.move_cursor_first) move_cursor(target, what.last);
   auto done = [box = inbox_, which, wake = world_.wake](status how) {
     {
       std::lock_guard guard{box->mutex};

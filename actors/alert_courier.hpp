@@ -18,6 +18,7 @@
 #include "actors/alert_message.hpp"
 #include "actors/alert_target.hpp"
 #include "actors/command_port.hpp"
+#include "actors/core/planted_faults.hpp"
 #include "actors/local_messages.hpp"
 #include "actors/ports.hpp"
 #include "actors/webhook_port.hpp"
@@ -37,6 +38,7 @@ class alert_courier {
     std::function<void(courier_rows)> record;
     /// Called from any thread when a delivery has ended: `look` has something to do. Must not call back into the courier.
     std::function<void()> wake;
+    core::planted_faults faults = {};
   };
 
   alert_courier(ports world, alert_origin from, const std::vector<alert_target>& targets);

@@ -79,7 +79,7 @@ result<archiver::last_pass> archiver::look_at_last_pass(const store::snapshot& v
 }
 
 result<std::vector<archiver::finished_task>> archiver::next_tasks(const store::snapshot& view) {
-  const auto before_ms = aged_until(view) - policy_.archive_after.count();
+  const auto before_ms = aged_until(view) - (faults_.archive_early ? 0 : policy_.archive_after.count());
   std::vector<finished_task> out;
   if (before_ms < 0) return out;
   // In turns, so that neither waits for ever while many of the other end.

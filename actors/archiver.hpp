@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/core/planted_faults.hpp"
 #include "actors/local_messages.hpp"
 #include "actors/ports.hpp"
 #include "store/archive.hpp"
@@ -24,8 +25,9 @@ struct retention_policy {
 
 class archiver {
  public:
-  archiver(const clock& time, const store::store& reads, std::shared_ptr<store::archive> archives, retention_policy policy)
-      : time_(time), reads_(reads), archives_(std::move(archives)), policy_(policy) {}
+  archiver(const clock& time, const store::store& reads, std::shared_ptr<store::archive> archives, retention_policy policy,
+           core::planted_faults faults = {})
+      : time_(time), reads_(reads), archives_(std::move(archives)), policy_(policy), faults_(faults) {}
 
   struct pass_result {
     std::optional<archived_tasks> moved;  // for the Scheduler to commit
@@ -68,6 +70,7 @@ class archiver {
   const store::store& reads_;
   std::shared_ptr<store::archive> archives_;
   retention_policy policy_;
+  core::planted_faults faults_;
   std::vector<std::string> moved_keys_;  // of the pass before, in the index of finished tasks,
   std::uint64_t told_epoch_ = 0;         // and under which epoch its message left
   bool undone_first_ = false;

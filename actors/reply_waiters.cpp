@@ -36,7 +36,8 @@ std::optional<v1::RepliesReply> reply_waiters::ask(const v1::RepliesRequest& wha
   const auto wait = std::clamp(duration{what.wait_ms()}, duration{0}, longest_wait);
   one.until = world_.time->now() + wait;
   if (what.acknowledged() > 0) {
-    auto rows = world_.outbox->take(one.address, what.acknowledged());
+    auto rows =
+        world_.outbox->take(one.address, world_.faults.take_unseen ? view->get_progress().shard.next_position() : what.acknowledged());
     if (!rows.ok()) return refused(rows.failure());
     if (!rows->rows.empty()) world_.commit(std::move(*rows));
   }

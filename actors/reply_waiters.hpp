@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/core/planted_faults.hpp"
 #include "actors/ports.hpp"
 #include "actors/reply_outbox.hpp"
 #include "store/store.hpp"
@@ -28,6 +29,7 @@ class reply_waiters {
     reply_outbox* outbox = nullptr;
     /// To the Scheduler, which makes it durable.
     std::function<void(courier_rows)> commit;
+    core::planted_faults faults = {};
   };
   explicit reply_waiters(world in) : world_(std::move(in)) {}
 

@@ -120,7 +120,8 @@ scheduler::live_task* scheduler::load(std::uint64_t number) {
   if (!*record) return nullptr;
   auto task = std::make_unique<live_task>();
   task->record = std::move(**record);
-  auto definition = catalog_.pinned(task->record.workflow(), task->record.workflow_hash(), committed());
+  auto definition = faults_.follow_latest ? catalog_.current(task->record.workflow(), committed())
+                                          : catalog_.pinned(task->record.workflow(), task->record.workflow_hash(), committed());
   if (!definition) {
     fail(definition.failure());
     return nullptr;
@@ -178,6 +179,7 @@ scheduler::applied scheduler::apply(live_task& task, const core::event& what) {
     task.poison = std::move(why);
     world_.log->on_note(note_level::error, "scheduler", "task " + task.record.id() + ": " + task.poison);
     gathering_.changed.push_back(task.record.number());
+    if (faults_.forget_poison) task.poison.clear();
     return applied{};
   };
   core::decision made;

@@ -115,6 +115,7 @@ void scheduler::look_at_usage() {
 }
 
 bool scheduler::store_full() const {
+  if (faults_.ignore_full) return false;
   // What has been written since can have taken up to twice its size; what runs will still write its steps' inputs and outputs.
   const auto expected = usage_.used_bytes + 2 * (bytes_since_usage_ + open_.bytes().size()) + 2 * active_input_bytes_;
   return expected >= usage_.max_bytes / 100 * limits_.full_percent;

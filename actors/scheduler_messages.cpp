@@ -139,7 +139,7 @@ void scheduler::archive(const archived_tasks& what) {
     const auto found = reopened_.find(number);
     return found != reopened_.end() && found->second > what.read_at_sequence;
   });
-  if (reopened) return;
+  if (reopened && !faults_.archive_reopened) return;
   // An archiver waits until what it has told is durable. One that has been started anew knows nothing of that, and what has been archived
   // already would be counted twice. It reads on when it sees them gone.
   const auto gone = [&](std::uint64_t number) {

@@ -278,6 +278,7 @@ void scheduler::watch(const v1::WatchRequest& what, std::uint64_t ticket) {
 }
 
 void scheduler::expire_watches() {
+  if (faults_.forget_poll) return;
   std::vector<watches::answer> answers;
   watches_.expire(world_.time->now(), committed(), answers);
   for (auto& answer : answers) world_.out->reply(answer.ticket, std::move(answer.reply));

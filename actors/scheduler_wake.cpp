@@ -65,6 +65,7 @@ bool scheduler::resume_some() {
     return found.size() < resume_chunk;
   });
   if (!scanned.ok()) return fail(scanned.failure());
+  if (faults_.stop_at_chunk && found.size() == resume_chunk) found.pop_back();
   sent_again_ = true;
   for (const auto number : found) {
     load(number);

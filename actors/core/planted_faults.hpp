@@ -61,6 +61,17 @@ struct planted_faults {
   bool lose_slot_wait = false;   // a step that found no instance is in no queue for one
   bool lose_lease = false;       // an attempt is handed over without a lease, so that nothing ends the wait for its outcome
   bool lose_recovery = false;    // a step that has failed waits for a moment that is not written down
+
+  bool archive_reopened = false;   // a task is taken out of the store though it has been brought back to life since it was copied
+  bool archive_early = false;      // an ended task leaves the store at once
+  bool move_cursor_first = false;  // an alert counts as delivered before it has arrived
+  bool take_unseen = false;        // a client's acknowledgement takes what it has not seen off the outbox
+  bool forget_poll = false;        // who waits for the next event of a task is not answered when its time is over
+
+  bool forget_poison = false;  // a task whose decision has crashed is not parked
+  bool ignore_full = false;    // tasks are taken though the store is all but full
+  bool follow_latest = false;  // a task goes on by the newest version of its workflow
+  bool stop_at_chunk = false;  // the sweep after a start ends with its first chunk
 };
 
 }  // namespace fairlead::core
