@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "store/content_hash.hpp"
 #include "store/task_rows.hpp"
 
 namespace fairlead::simulation {
@@ -29,14 +30,14 @@ std::string describe(const v1::Perform& what) {
          std::to_string(what.attempt());
 }
 
-checker::checker(world& in, const host_clock& of_shard, const ledger& book, const std::vector<v1::WorkflowDefinition>& workflows)
-    : world_(in), clock_(of_shard), ledger_(book), jobs_(in, of_shard) {
-  for (const auto& one : workflows) shapes_.emplace(one.name(), shape{one});
-}
+checker::checker(world& in, const host_clock& of_shard, const ledger& book)
+    : world_(in), clock_(of_shard), ledger_(book), jobs_(in, of_shard), archives_(in, of_shard), alerts_(in), bugs_(in) {}
 
-const shape* checker::shape_of(const std::string& workflow) const {
-  const auto found = shapes_.find(workflow);
-  return found == shapes_.end() ? nullptr : &found->second;
+void checker::knows(const v1::WorkflowDefinition& version) { shapes_.emplace(store::definition_hash(version), shape{version}); }
+
+const shape* checker::shape_of(const v1::TaskRecord& task) const {
+  const auto found = shapes_.find(task.workflow_hash());
+  return found == shapes_.end() || found->second.definition().name() != task.workflow() ? nullptr : &found->second;
 }
 
 std::string checker::perform_key(const step_name& of) const {
@@ -86,7 +87,7 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
     next.decided_us = decided->second;
   judge_order(of, past, next);
   judge_key(of, past, what);
-  const auto* plan = shape_of(record.workflow());
+  const auto* plan = shape_of(record);
   if (plan == nullptr) world::broken("one_task", what.task_id() + " is of a workflow that nobody deployed");
   if (what.direction() == v1::DIRECTION_PERFORM) {
     // Its outcome may have come in between: a message that is only sent again then begins nothing.
@@ -241,6 +242,7 @@ void checker::acknowledged(const v1::OutcomeAck& what) {
   if (std::exchange(one->accepted, true)) world::broken("accepted_twice", "the outcome of " + text + " was accepted twice");
   const auto view = reads_->read();
   const auto stored = store::load_task(*view, what.task_number());
+  if (archives_.has(of.task)) return;
   if (!stored.ok() || !*stored)
     world::broken("durable_before_effect", "the outcome of " + text + " was accepted, and the task is not there");
   const auto& step = (*stored)->steps(static_cast<int>(what.step()));
@@ -257,11 +259,13 @@ void checker::submission_acknowledged(const v1::SubmitResult& what, const store:
   const auto known = store::find_task(durable, what.id());
   if (!known.ok() || !*known) world::broken("durable_before_effect", "the submission " + what.id() + " was acknowledged and is not stored");
   if (what.created() && !created_.insert(what.id()).second) world::broken("one_task", what.id() + " was created twice");
+  if (archives_.has(what.id())) return;
   const auto task = store::load_task(durable, (*known)->number());
   if (!task.ok() || !*task) world::broken("durable_before_effect", "the submission " + what.id() + " was acknowledged without its task");
 }
 
 void checker::noticed(const v1::TaskEnd& what, const store::snapshot& durable) {
+  if (archives_.has(what.id())) return;
   const auto known = store::find_task(durable, what.id());
   const auto task =
       known.ok() && *known ? store::load_task(durable, (*known)->number()) : result<std::optional<v1::TaskRecord>>{std::nullopt};

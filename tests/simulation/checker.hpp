@@ -37,6 +37,9 @@
 #include "messages/task.pb.h"
 #include "store/store.hpp"
 #include "tests/simulation/agents.hpp"
+#include "tests/simulation/alert_checker.hpp"
+#include "tests/simulation/archive_checker.hpp"
+#include "tests/simulation/bugs.hpp"
 #include "tests/simulation/clocks.hpp"
 #include "tests/simulation/job_checker.hpp"
 #include "tests/simulation/ledger.hpp"
@@ -46,7 +49,7 @@ namespace fairlead::simulation {
 
 class checker {
  public:
-  checker(world& in, const host_clock& of_shard, const ledger& book, const std::vector<v1::WorkflowDefinition>& workflows);
+  checker(world& in, const host_clock& of_shard, const ledger& book);
 
   void connect(const agents& staff, const store::store& reads, std::uint32_t shard) {
     agents_ = &staff;
@@ -96,11 +99,19 @@ class checker {
   /// Who judges what becomes of jobs.
   job_checker& of_jobs() { return jobs_; }
   const job_checker& of_jobs() const { return jobs_; }
+  /// Who judges what becomes of ended tasks, and of alerts on their way.
+  archive_checker& of_archives() { return archives_; }
+  alert_checker& of_alerts() { return alerts_; }
+  /// What has crashed on purpose.
+  bug_book& of_bugs() { return bugs_; }
 
   /// The newest key under which the step was handed over to be performed; empty: never.
   std::string perform_key(const step_name& of) const;
   const std::map<std::uint64_t, v1::TaskRecord>& seen() const { return seen_; }
-  const shape* shape_of(const std::string& workflow) const;
+  /// A version of a workflow that may be deployed.
+  void knows(const v1::WorkflowDefinition& version);
+  /// The version that a task is pinned to.
+  const shape* shape_of(const v1::TaskRecord& task) const;
 
  private:
   struct hand_over {
@@ -181,7 +192,7 @@ class checker {
   hand_over* find(std::uint64_t number, std::uint32_t step, v1::Direction direction, std::uint32_t attempt);
   bool closed(const hand_over& one) const;
   bool may_be_sent_again(const hand_over& one) const;
-  std::int64_t longest_turn_us(const store::snapshot& durable) const;
+  std::int64_t longest_turn_us() const;
   void judge_order(const step_name& of, const history& past, const hand_over& next) const;
   void judge_key(const step_name& of, const history& past, const v1::Perform& what);
   void judge_perform(const step_name& of, const shape& plan, const v1::TaskRecord& record) const;
@@ -207,6 +218,7 @@ class checker {
   void judge_completed(const v1::TaskRecord& record) const;
   void judge_undone(const v1::TaskRecord& record) const;
   void judge_alerts_at_end(const store::snapshot& durable) const;
+  void judge_lists(const store::snapshot& durable) const;
   bool settled_by_operator(const std::string& id, const std::string& step) const;
   /// An operator may have said that its undo is to be passed over.
   bool passed_over_by_operator(const std::string& id, const std::string& step) const;
@@ -215,10 +227,13 @@ class checker {
   const host_clock& clock_;
   const ledger& ledger_;
   job_checker jobs_;
+  archive_checker archives_;
+  alert_checker alerts_;
+  bug_book bugs_;
   const agents* agents_ = nullptr;
   std::uint32_t shard_ = 0;
   const store::store* reads_ = nullptr;
-  std::map<std::string, shape> shapes_;
+  std::map<std::string, shape> shapes_;  // by content hash
   std::map<step_name, history> steps_;
   std::map<std::uint64_t, std::string> ids_;      // by number
   std::map<std::string, std::uint64_t> numbers_;  // by id

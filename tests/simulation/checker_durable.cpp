@@ -47,6 +47,8 @@ void checker::committed(const std::vector<store::batch>& group, const store::sna
   }
   world_.count("commits");
   jobs_.committed(group);
+  archives_.committed(group, seen_);
+  alerts_.committed(group);
   for (const auto number : numbers) {
     const auto record = store::load_task(durable, number);
     if (!record.ok()) world::broken("store_check", "task " + std::to_string(number) + " cannot be read: " + record.failure().sentence);
@@ -63,7 +65,8 @@ void checker::observe(const v1::TaskRecord& record, const store::snapshot& durab
   if (before != seen_.end()) judge_moves(before->second, record);
   judge_wake_up(record, durable);
   judge_alert(record, durable);
-  if (record.parked_reason().find("internal error") != std::string::npos)
+  bugs_.committed(record);
+  if (record.parked_reason().find("internal error") != std::string::npos && !bugs_.about(record.id()))
     throw rule_broken{"internal_error", record.id() + " is parked: " + record.parked_reason(), false};
   if (record.state() == v1::TASK_STATE_COMPLETED) judge_completed(record);
   if (record.state() == v1::TASK_STATE_UNDONE) judge_undone(record);
@@ -75,6 +78,8 @@ void checker::observe(const v1::TaskRecord& record, const store::snapshot& durab
 void checker::judge_moves(const v1::TaskRecord& before, const v1::TaskRecord& after) const {
   const auto& id = after.id();
   if (after.version() <= before.version()) world::broken("register_goes_back", id + " has an older version than before");
+  if (after.workflow_hash() != before.workflow_hash() || after.steps_size() != before.steps_size())
+    world::broken("version_changed", id + " goes on by another version of its workflow");
   if (after.epoch() < before.epoch()) world::broken("epoch_falls", id + " was written under an older epoch");
   if (after.history_size() < before.history_size() || after.status_sequence() < before.status_sequence())
     world::broken("register_goes_back", id + " has lost part of its history");
@@ -171,7 +176,7 @@ void checker::judge_completed(const v1::TaskRecord& record) const {
 }
 
 void checker::judge_undone(const v1::TaskRecord& record) const {
-  const auto* plan = shape_of(record.workflow());
+  const auto* plan = shape_of(record);
   for (int i = 0; i < record.steps_size(); ++i) {
     const auto index = static_cast<std::uint32_t>(i);
     const auto& step = record.steps(i);

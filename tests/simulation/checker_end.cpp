@@ -22,13 +22,10 @@ v1::StatusKind kind_of_end(v1::TaskState state) {
 }  // namespace
 
 /// How long a step may have to wait for its turn where a rate lets few go, each shard its part of them.
-std::int64_t checker::longest_turn_us(const store::snapshot& durable) const {
+std::int64_t checker::longest_turn_us() const {
   std::int64_t steps = 0;
-  for (const auto& [number, id] : ids_) {
-    const auto record = store::load_task(durable, number);
-    // Also of those that are over: others have waited behind them.
-    if (record.ok() && *record) steps += (*record)->steps_size();
-  }
+  // Also of those that are over: others have waited behind them.
+  for (const auto& [number, record] : seen_) steps += record.steps_size();
   std::int64_t rest_ms = 0;
   for (const auto& site : agents_->sites())
     for (const auto& limit : site.profile->limits)
@@ -38,7 +35,7 @@ std::int64_t checker::longest_turn_us(const store::snapshot& durable) const {
 
 void checker::progress(const store::snapshot& durable) {
   // What waits for a moment of the wall clock waits longer when that goes back.
-  const auto within_us = progress_within_us + longest_turn_us(durable) + clock_.fallen_us();
+  const auto within_us = progress_within_us + longest_turn_us() + clock_.fallen_us();
   bool busy = false;
   for (const auto& [number, record] : seen_)
     busy = busy || ((record.state() == v1::TASK_STATE_RUNNING || record.state() == v1::TASK_STATE_UNDOING) && !record.parked());
@@ -84,6 +81,7 @@ void checker::at_end(const store::snapshot& durable) {
   } while (!ask.cursor().empty());
   for (const auto& [id, workflow] : expected_) {
     const auto one = listed.find(id);
+    if (one == listed.end() && archives_.has(id)) continue;
     if (one == listed.end()) world::broken("one_task", id + " was acknowledged and is not listed");
     if (one->second.workflow() != workflow) world::broken("one_task", id + " is of another workflow than was submitted");
   }
@@ -114,6 +112,8 @@ void checker::at_end(const store::snapshot& durable) {
       world::broken("status_wrong", "the last status event of " + record.id() + " does not say how it stands");
   }
   judge_alerts_at_end(durable);
+  archives_.at_end(durable);
+  judge_lists(durable);
   jobs_.whole(durable);
 }
 

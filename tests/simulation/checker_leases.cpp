@@ -54,6 +54,7 @@ void checker::renewed(const v1::HeartbeatAck& what) {
   if (sent == one->beats.end()) world::broken("fence", text_of(what) + " was acknowledged, and was never sent");
   const auto view = reads_->read();
   const auto stored = store::load_task(*view, what.task_number());
+  if (archives_.has(ids_.at(what.task_number()))) return;
   if (!stored.ok() || !*stored) world::broken("durable_before_effect", text_of(what) + " was acknowledged, and the task is not there");
   const auto& step = (*stored)->steps(static_cast<int>(what.step()));
   const auto out =

@@ -184,7 +184,7 @@ void checker::judge_order_of_waiting(const step_name& of, const hand_over& next,
     const auto number = numbers_.find(name.task);
     const auto seen = number == numbers_.end() ? seen_.end() : seen_.find(number->second);
     if (seen == seen_.end()) continue;
-    const auto* its_plan = shape_of(seen->second.workflow());
+    const auto* its_plan = shape_of(seen->second);
     const auto& its = its_plan->step(name.step);
     if (its.agent() != step.agent() || same_labels(its) != same_labels(step)) continue;
     world::broken("order", of.task + "/" + step.name() + " was handed over before " + name.task + "/" + its.name() +
@@ -206,7 +206,7 @@ void checker::note_beginnings(const v1::TaskRecord& record) {
     if (step.complete_by_unix_ms() == 0) continue;
     const auto known = before == seen_.end() ? 0 : made(before->second.steps(i), step.direction());
     if (made(step, step.direction()) <= known) continue;
-    const auto* plan = shape_of(record.workflow());
+    const auto* plan = shape_of(record);
     if (plan == nullptr) continue;
     const auto index = static_cast<std::uint32_t>(i);
     begun_.push_back({record.number(), index, step.direction(), made(step, step.direction()), plan->step(index).agent(), step.instance(),
@@ -222,7 +222,7 @@ void checker::note_beginnings(const v1::TaskRecord& record) {
 
 /// What is ready, by the store alone.
 void checker::note_waits(const v1::TaskRecord& record) {
-  const auto* plan = shape_of(record.workflow());
+  const auto* plan = shape_of(record);
   if (plan == nullptr) return;
   const auto runs = record.state() == v1::TASK_STATE_RUNNING && !record.parked() && !record.paused() && !record.undo_held();
   for (std::uint32_t i = 0; i < plan->size(); ++i) {
@@ -321,7 +321,7 @@ void checker::look_for_absent(std::uint64_t epoch, const store::snapshot& durabl
   for (const auto& [name, waiting] : waits_) {
     if (world_.now_us() - std::max(waiting.since_us, epoch_since_us_) < patience_us) continue;
     const auto& record = seen_.at(numbers_.at(name.task));
-    const auto& agent = shape_of(record.workflow())->step(name.step).agent();
+    const auto& agent = shape_of(record)->step(name.step).agent();
     const auto there = std::any_of(agents_->sites().begin(), agents_->sites().end(), [&](const agent_site& site) {
       const auto process = processes_.find(site.instance);
       return site.agent == agent && process != processes_.end() && process->second.epoch == epoch;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
 
 #include "store/content_hash.hpp"
 
@@ -35,17 +36,27 @@ std::string_view member(std::string_view object, std::string_view name) {
 }  // namespace
 
 clients::clients(world& in, network& net, node& shard, checker& judge, const std::vector<v1::WorkflowDefinition>& workflows,
-                 std::string prefix)
+                 const std::vector<v1::WorkflowDefinition>& versions, std::string prefix)
     : world_(in),
       network_(net),
       node_(shard),
       checker_(judge),
       workflows_(workflows),
+      versions_(versions),
       prefix_(std::move(prefix)),
-      deployed_(workflows.size(), false) {}
+      deployed_(workflows.size(), false),
+      claimants_(in, net, shard, judge, name_of_claimant) {}
 
 void clients::begin(std::int64_t until_us) {
   for (std::size_t i = 0; i < workflows_.size(); ++i) deploy(i);
+  if (!versions_.empty()) {
+    const auto times = world_.versions.between(1, 6);
+    for (std::int64_t i = 0; i < times; ++i) {
+      const auto which = world_.versions.below(versions_.size() + 1);
+      const auto& version = which == 0 ? workflows_.front() : versions_[which - 1];
+      world_.after(world_.versions.between(0, until_us), [this, &version] { deploy_anew(version); });
+    }
+  }
   auto& luck = world_.clients;
   const auto tasks = 1 + luck.below(6);
   for (std::uint64_t i = 0; i < tasks; ++i) {
@@ -59,6 +70,11 @@ void clients::begin(std::int64_t until_us) {
     if (reply >= 30 && reply < 60) one.what.mutable_reply()->set_client(name_of_claimant);
     if (one.what.has_reply()) one.what.mutable_reply()->set_steps(luck.chance(500));
     one.notify = luck.chance(300);
+    if (world_.polls.chance(300)) {
+      auto& label = *one.what.add_labels();
+      label.set_key("shop");
+      label.set_value(world_.polls.chance(500) ? "north" : "south");
+    }
     const auto when = luck.between(0, until_us * 6 / 10);
     const auto extra = luck.between(0, until_us);
     const auto how = luck.below(4);
@@ -77,7 +93,21 @@ void clients::begin(std::int64_t until_us) {
     });
   }
   node_.on_post = [this](const std::string&, const std::string& body) { take_events(body); };
-  world_.after(luck.between(0, second), [this] { claim(name_of_claimant); });
+  claimants_.begin();
+}
+
+void clients::deploy_anew(const v1::WorkflowDefinition& version) {
+  world_.count("versions deployed");
+  v1::DeployRequest request;
+  *request.mutable_definition() = version;
+  node_.request<v1::DeployReply>(
+      "deployer", [request](scheduler& to, std::uint64_t ticket) { to.deploy(request, ticket); },
+      [request](const v1::DeployReply& reply) {
+        if (reply.error().code() != v1::ERROR_CODE_OK && reply.error().code() != v1::ERROR_CODE_UNAVAILABLE)
+          world::broken("refused", "a lawful version was refused: " + reply.error().sentence());
+        if (reply.error().code() == v1::ERROR_CODE_OK && reply.content_hash() != store::definition_hash(request.definition()))
+          world::broken("version_changed", "another version was deployed than was sent");
+      });
 }
 
 bool clients::satisfied() const {
@@ -105,10 +135,18 @@ void clients::submit(std::size_t which) {
   request.set_notify(one.notify);
   world_.tell("client", "scheduler", which, [&] { return "submits " + one.what.id() + " of " + one.what.workflow(); });
   const auto subscriber = one.notify ? which + 1 : 0;
+  const auto was_full = std::make_shared<bool>(true);  // whenever this request came in
   node_.request<v1::SubmitReply>(
       "client" + std::to_string(which),
-      [request, subscriber](scheduler& to, std::uint64_t ticket) { to.submit(request, ticket, subscriber); },
-      [this, which](const v1::SubmitReply& reply) { answered(which, reply); });
+      [this, request, subscriber, was_full](scheduler& to, std::uint64_t ticket) {
+        *was_full = *was_full && node_.full();
+        to.submit(request, ticket, subscriber);
+      },
+      [this, which, was_full](const v1::SubmitReply& reply) {
+        if (*was_full && !reply.results().empty() && reply.results(0).created())
+          world::broken("taken_when_full", wishes_[which].what.id() + " was taken by a store that is full");
+        answered(which, reply);
+      });
   if (one.acknowledged) return;
   const auto gives_up = world_.strikes(concern::resubmissions, world_.clients, 20);
   if (gives_up) one.given_up = true;  // what became of it nobody knows
@@ -128,9 +166,25 @@ void clients::answered(std::size_t which, const v1::SubmitReply& reply) {
       checker_.expects_task(one.what.id(), one.what.workflow());
       return;
     case v1::ERROR_CODE_NOT_FOUND:  // not deployed yet
+    case v1::ERROR_CODE_STORE_FULL:
+      world_.count("refused by a full store");
+      if (!node_.may_be_full() && !world_.settings.has(concern::full_stores))
+        world::broken("refused", "a submission was refused though the store has room");
+      return;
     case v1::ERROR_CODE_OVERLOADED:
     case v1::ERROR_CODE_UNAVAILABLE: return;
     default: world::broken("refused", "the submission " + one.what.id() + " was refused: " + result.error().sentence());
+  }
+}
+
+void clients::submit_again(const std::string& id, bool other_content) {
+  if (!world_.settings.has(concern::resubmissions)) return;
+  for (std::size_t i = 0; i < wishes_.size(); ++i) {
+    if (wishes_[i].what.id() != id || !wishes_[i].acknowledged) continue;
+    if (other_content)
+      submit_other_content(i);
+    else
+      submit(i);
   }
 }
 
@@ -147,27 +201,6 @@ void clients::submit_other_content(std::size_t which) {
         if (reply.results().empty() || reply.results(0).error().code() != v1::ERROR_CODE_CONFLICT)
           world::broken("one_task", "another content was taken under the id " + id);
       });
-}
-
-// A client that claims under its name reads the outbox as the gateway does for it, and takes what it has received off it later.
-void clients::claim(const std::string& name) {
-  world_.after(world_.clients.between(200, 1'500) * millisecond, [this, name] { claim(name); });
-  if (!node_.up() || node_.outbox() == nullptr) return;
-  v1::ReplyAddress address;
-  address.set_client(name);
-  const auto hash = store::reply_address_hash(address);
-  const auto view = node_.reads().read();
-  const auto events = read_outbox(*view, hash, node_.outbox()->taken(hash), 20);
-  if (!events) throw rule_broken{"fatal", "the outbox cannot be read: " + events.failure().sentence, false};
-  if (events->empty()) return;
-  const auto lost = world_.strikes(concern::network, world_.clients, 80);
-  if (lost) return;
-  for (const auto& one : *events) checker_.status_event(one.task_id(), one.sequence(), one.kind(), one.state());
-  if (world_.strikes(concern::network, world_.clients, 80)) return;  // its receipt is lost: it will get them again
-  auto rows = node_.outbox()->take(hash, events->back().position());
-  if (!rows) throw rule_broken{"fatal", "the outbox cannot be read: " + rows.failure().sentence, false};
-  if (rows->delivered_events == 0) return;
-  node_.tell_shard("claimed", [rows = std::move(*rows)](scheduler& to) { to.delivered(rows); });
 }
 
 void clients::take_events(const std::string& body) {

@@ -7,19 +7,24 @@
 #include <string>
 #include <vector>
 
+#include "tests/simulation/claimants.hpp"
 #include "tests/simulation/node.hpp"
 
 namespace fairlead::simulation {
 
 class clients {
  public:
-  clients(world& in, network& net, node& shard, checker& judge, const std::vector<v1::WorkflowDefinition>& workflows, std::string prefix);
+  /// `versions`: others of the first workflow, to be deployed in turn while tasks of it run.
+  clients(world& in, network& net, node& shard, checker& judge, const std::vector<v1::WorkflowDefinition>& workflows,
+          const std::vector<v1::WorkflowDefinition>& versions, std::string prefix);
 
   /// Deploys the workflows, then submits over the first part of the run.
   void begin(std::int64_t until_us);
   /// Everyone who wants an answer has one.
   bool satisfied() const;
   const std::vector<std::string>& ids() const { return ids_; }
+  /// The same once more, or something else under the same id.
+  void submit_again(const std::string& id, bool other_content);
 
  private:
   struct wish {
@@ -29,10 +34,10 @@ class clients {
     bool notify = false;
   };
   void deploy(std::size_t which);
+  void deploy_anew(const v1::WorkflowDefinition& version);
   void submit(std::size_t which);
   void answered(std::size_t which, const v1::SubmitReply& reply);
   void submit_other_content(std::size_t which);
-  void claim(const std::string& name);
   void take_events(const std::string& body);
 
   world& world_;
@@ -40,10 +45,12 @@ class clients {
   node& node_;
   checker& checker_;
   const std::vector<v1::WorkflowDefinition>& workflows_;
+  const std::vector<v1::WorkflowDefinition>& versions_;
   const std::string prefix_;  // of the ids of their tasks
   std::vector<bool> deployed_;
   std::vector<wish> wishes_;
   std::vector<std::string> ids_;
+  claimants claimants_;
 };
 
 }  // namespace fairlead::simulation

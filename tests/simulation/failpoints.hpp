@@ -40,6 +40,12 @@ enum class failpoint_id : std::uint8_t {
   supervisor_lost,
   // The node's courier has delivered, and dies with the node before that is recorded.
   courier_unrecorded,
+  // The same of alerts.
+  alert_unrecorded,
+  // The archiver has copied tasks, and dies with the node before anybody knows.
+  archive_copied,
+  // The archiver alone dies and is started again, having told of what it copied.
+  archiver_lost,
   // An agent's process dies.
   agent_received,   // before it starts what it was handed
   agent_requested,  // the request to the service is out
@@ -55,11 +61,12 @@ enum class failpoint_id : std::uint8_t {
 inline constexpr std::size_t failpoint_count = static_cast<std::size_t>(failpoint_id::count);
 
 inline constexpr std::array<std::string_view, failpoint_count> failpoint_names{
-    "commit.asked",       "commit.unwritten",      "commit.unsynced",      "commit.untold",    "commit.told",        "commit.disk_error",
-    "effect.perform",     "effect.acknowledge",    "effect.hint",          "effect.reply",     "effect.notify",      "effect.renew_untold",
-    "effect.renew",       "commit.service_untold", "effect.offered",       "evaluate.asked",   "start.epoch_raised", "start.opened",
-    "start.sweeping",     "recover.asked",         "commit.launch_untold", "effect.wake_cron", "cron.asked",         "cron.lost",
-    "supervisor.lost",    "courier.unrecorded",    "agent.received",       "agent.requested",  "agent.answered",     "agent.reported",
-    "agent.acknowledged", "agent.registering",     "agent.beating",        "agent.retrying"};
+    "commit.asked",    "commit.unwritten",      "commit.unsynced",      "commit.untold",      "commit.told",        "commit.disk_error",
+    "effect.perform",  "effect.acknowledge",    "effect.hint",          "effect.reply",       "effect.notify",      "effect.renew_untold",
+    "effect.renew",    "commit.service_untold", "effect.offered",       "evaluate.asked",     "start.epoch_raised", "start.opened",
+    "start.sweeping",  "recover.asked",         "commit.launch_untold", "effect.wake_cron",   "cron.asked",         "cron.lost",
+    "supervisor.lost", "courier.unrecorded",    "alert.unrecorded",     "archive.copied",     "archiver.lost",      "agent.received",
+    "agent.requested", "agent.answered",        "agent.reported",       "agent.acknowledged", "agent.registering",  "agent.beating",
+    "agent.retrying"};
 
 }  // namespace fairlead::simulation

@@ -51,7 +51,7 @@ std::uint64_t number(const char* text) {
 void switch_off(options& run, const std::string& name) {
   for (unsigned i = 0; i < static_cast<unsigned>(concern::count); ++i) {
     if (name != concern_name(static_cast<concern>(i))) continue;
-    run.concerns &= ~(1U << i);
+    run.concerns &= ~(1ULL << i);
     return;
   }
   throw std::invalid_argument{"there is no concern " + name};

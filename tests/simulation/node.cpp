@@ -5,17 +5,6 @@
 
 namespace fairlead::simulation {
 
-node::node(world& in, network& net, agents& staff, checker& judge, host_clock& time, std::uint32_t shard)
-    : world_(in),
-      network_(net),
-      agents_(staff),
-      checker_(judge),
-      clock_(time),
-      shard_(shard),
-      me_(shard == 0 ? "scheduler" : "scheduler" + std::to_string(shard)) {}
-
-node::~node() = default;
-
 namespace {
 
 constexpr std::int64_t look_period_us = 250 * millisecond;
@@ -61,21 +50,16 @@ void node::pass(failpoint_id where) {
 void node::start() {
   ++life_;
   alive_ = true;
-  outbox_ = std::make_unique<reply_outbox>(store_);
-  reply_courier::world around;
-  around.time = &clock_;
-  around.reads = &store_;
-  around.posts = this;
-  around.outbox = outbox_.get();
-  around.log = this;
-  around.commit = [this](courier_rows rows) {
-    tell_shard("courier rows", [rows = std::move(rows)](scheduler& to) { to.delivered(rows); });
-  };
-  around.wake = [this] { arm_outbox(millisecond); };
-  courier_ = std::make_unique<reply_courier>(std::move(around), reply_courier::settings{"n1"});
-  arm_outbox(100 * millisecond);
+  start_errands();
   world_.after(10, of_this_process([this] { agents_.node_started(shard_); }));
-  start_core();
+  leave_old_state();
+  // It may have to be copied or checked before it opens.
+  if (world_.strikes(concern::slow_disk, world_.stores, 40))
+    world_.after(world_.stores.between(300, 6'000) * millisecond, of_this_process([this] {
+                   if (!serves()) start_core();
+                 }));
+  else
+    start_core();
 }
 
 void node::start_core() {
@@ -100,6 +84,8 @@ void node::start_core() {
     shell_ = std::make_unique<scheduler>(scheduler::ports{&clock_, &store_, this, this, this, &engine_}, limits, world_.settings.planted);
     const auto opened = shell_->open(*epoch);
     if (!opened.ok()) throw rule_broken{"fatal", "the shard does not open: " + opened.failure().sentence, false};
+    judge_counts();
+    note_due();
     pass(failpoint_id::start_opened);
     const auto supervisors = world_.settings.has(concern::second_supervisor) ? 1 + world_.clocks.below(2) : 1;
     for (std::uint64_t i = 0; i < supervisors; ++i) {
@@ -141,6 +127,7 @@ void node::sweep() {
   in_process([&] {
     const auto more = shell_->resume_some();
     sweeping_ = more;
+    if (!more) judge_sweep();
     pass(failpoint_id::start_sweeping);
     if (more) world_.after(world_.disk.between(50, 500), of_this_life([this] { sweep(); }));
     after_message();
@@ -156,6 +143,7 @@ void node::drop_core() {
   seats_.clear();
   writing_ = false;
   flush_armed_ = false;
+  look_armed_ = false;
   sweeping_ = false;
   offers_ = {};
   on_their_way_ = 0;
@@ -169,10 +157,7 @@ void node::die() {
   ++life_;
   alive_ = false;
   agents_.node_died(shard_);
-  courier_.reset();
-  outbox_.reset();
-  held_.clear();
-  to_shard_ = 0;
+  drop_errands();
   drop_core();
   world_.after(world_.crashes.between(10, 3'000) * millisecond, [this] {
     if (!up()) start();
@@ -202,17 +187,6 @@ void node::tell_scheduler(const char* what, std::function<void(scheduler&)> how,
                }));
 }
 
-void node::tell_shard(const char* what, std::function<void(scheduler&)> how) {
-  ++to_shard_;
-  world_.after(world_.network.between(2, 80), of_this_process([this, what, how = std::move(how)] {
-                 --to_shard_;
-                 if (serves())
-                   take(what, how);
-                 else
-                   held_.push_back([this, what, how] { take(what, how); });
-               }));
-}
-
 void node::take(const char* what, const std::function<void(scheduler&)>& how) {
   world_.fold(std::string_view{what});
   in_process([&] {
@@ -226,6 +200,7 @@ void node::after_message() {
   if (shell_->fatal()) throw rule_broken{"fatal", "the Scheduler stops: " + shell_->fatal()->sentence, false};
   arm_flush();
   arm_offer();
+  arm_look();
 }
 
 void node::arm_flush() {
@@ -391,6 +366,8 @@ void node::commit_some() {
     // A failed write is never acknowledged and never tried again: the process stops.
     pass(failpoint_id::disk_error);
     const auto done = store_.commit(group);
+    if (ran_full(done)) return;
+    deaths_of_full_ = 0;
     if (!done.ok()) throw rule_broken{"fatal", "the store refuses a batch: " + done.failure().sentence, false};
     pass(failpoint_id::commit_unsynced);
     store_.sync();
@@ -411,21 +388,6 @@ void node::commit_some() {
         world_.disk.between(5, 400));
     if (!waiting_.empty() && !std::exchange(writing_, true))
       world_.after(world_.disk.between(50, 900), of_this_life([this] { commit_some(); }));
-  });
-}
-
-void node::arm_outbox(std::int64_t delay_us) {
-  world_.after(delay_us, of_this_process([this, look = ++outbox_look_] {
-                 if (look == outbox_look_) look_at_outbox();
-               }));
-}
-
-void node::look_at_outbox() {
-  in_process([&] {
-    const auto pause = courier_->look();
-    if (!pause) throw rule_broken{"fatal", "the courier stops: " + pause.failure().sentence, false};
-    arm_outbox(std::clamp<std::int64_t>(pause->count(), 1, 1'000) * millisecond);
-    after_message();
   });
 }
 

@@ -14,17 +14,19 @@
 #include <vector>
 
 #include "actors/core/agent_clock.hpp"
-#include "actors/core/declarative.hpp"
 #include "actors/reminders.hpp"
 #include "actors/reply_courier.hpp"
 #include "actors/reply_outbox.hpp"
 #include "actors/scheduler.hpp"
 #include "actors/supervisor.hpp"
+#include "store/memory_archive.hpp"
 #include "store/memory_store.hpp"
 #include "tests/simulation/agents.hpp"
+#include "tests/simulation/bugs.hpp"
 #include "tests/simulation/checker.hpp"
 #include "tests/simulation/clocks.hpp"
 #include "tests/simulation/network.hpp"
+#include "tests/simulation/process_plans.hpp"
 
 namespace fairlead::simulation {
 
@@ -60,6 +62,19 @@ class node final : public commit_port, public scheduler_outbox, public observer,
 
   /// Gets what webhooks are sent: the body of a post, and whether the answer came back.
   std::function<void(const std::string& url, const std::string& body)> on_post;
+  /// Hears of each answer to one who waits for events, as it leaves.
+  std::function<void(std::uint64_t ticket)> on_watch_reply;
+
+  const std::string& name() const { return me_; }
+  /// As a gateway passes it on: nothing comes of it while the process is down.
+  void claim(const v1::RepliesRequest& what, std::function<void(const v1::RepliesReply&)> on_reply);
+  /// Before it starts.
+  void plan(const retention_plan& retention);
+  /// Whether its store is so small that it may be full, and whether it is by now.
+  bool may_be_full() const { return small_store_; }
+  bool full() const;
+  /// Somebody gives the store more room, which takes a start.
+  void enlarge();
 
   /// Everything decided is durable and told, and nothing is on its way to the Scheduler.
   bool settled() const {
@@ -104,6 +119,10 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   class overseer;
   /// Its cron.
   class crier;
+  /// Its archiver, the courier of its alerts, and where status events are fetched.
+  class clerk;
+  class herald;
+  class claim_desk;
 
   /// An instance as the Scheduler's actor knows it (actors/agent_seats.hpp).
   struct seat {
@@ -115,6 +134,13 @@ class node final : public commit_port, public scheduler_outbox, public observer,
 
   void start_core();
   void drop_core();
+  void start_errands();
+  void leave_old_state();
+  void judge_counts();
+  void note_due();
+  void judge_sweep();
+  bool ran_full(const status& commit);
+  void drop_errands();
   void crash_core();
   stamp stamp_for(const std::string& instance);
   template <class Message>
@@ -124,6 +150,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   }
   void in_process(const std::function<void()>& what);
   void after_message();
+  void arm_look();
   void arm_flush();
   void arm_offer();
   void offer();
@@ -154,7 +181,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   host_clock& clock_;
   const std::uint32_t shard_;
   const std::string me_;  // in transcripts
-  core::declarative_engine engine_;
+  buggy_engine engine_;
   store::memory_store store_{store::memory_store::durability::when_told};
   std::uint64_t life_ = 0;
   bool alive_ = false;
@@ -165,6 +192,20 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   std::unique_ptr<crier> crier_;
   std::unique_ptr<reply_outbox> outbox_;
   std::unique_ptr<reply_courier> courier_;
+  std::shared_ptr<store::memory_archive> archives_ = std::make_shared<store::memory_archive>();
+  std::vector<target_plan> targets_;
+  retention_plan retention_;
+  std::unique_ptr<clerk> clerk_;
+  std::unique_ptr<herald> herald_;
+  std::unique_ptr<claim_desk> claim_desk_;
+  bool small_store_ = false;
+  bool old_store_ = false;                         // an earlier release writes to it between two starts
+  std::optional<v1::ShardState> expected_counts_;  // of a store that is to be counted anew
+  std::uint64_t due_at_start_ = 0;                 // tasks that the sweep after this start has to take up, at least
+  int deaths_of_full_ = 0;
+  bool look_armed_ = false;
+  std::int64_t to_shard_us_ = 0;  // when the newest message to whichever Scheduler arrives: they keep their order
+
   std::map<std::string, seat> seats_;        // by instance
   std::vector<std::function<void()>> held_;  // for a core that is not there at the moment
   std::vector<store::batch> waiting_;        // for the disk

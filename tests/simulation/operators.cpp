@@ -30,7 +30,11 @@ void operators::begin(std::int64_t until_us) {
   for (std::uint64_t i = 0; i < count; ++i) world_.after(luck.between(0, until_us), [this] { order_something(); });
 }
 
-void operators::order(const std::string& id, v1::OperatorAction what, bool at_once) {
+void operators::undo(const std::string& id, std::function<void(bool taken)> answered) {
+  if (orders_ < world_.settings.most_orders) order(id, action(v1::OPERATOR_VERB_UNDO), false, std::move(answered));
+}
+
+void operators::order(const std::string& id, v1::OperatorAction what, bool at_once, std::function<void(bool taken)> told) {
   ++orders_;
   v1::OperateRequest request;
   *request.mutable_action() = what;
@@ -42,9 +46,11 @@ void operators::order(const std::string& id, v1::OperatorAction what, bool at_on
   checker_.ordered(id, what);
   if (what.verb() == v1::OPERATOR_VERB_RETRY) services_.keep_keys_of(id);
   world_.count("orders");
-  const auto answered = [this, id](const v1::OperateReply& reply) {
-    if (!reply.results().empty() && reply.results(0).error().code() == v1::ERROR_CODE_OK) world_.count("orders taken");
-    if (!reply.results().empty() && reply.results(0).error().code() == v1::ERROR_CODE_INTERNAL)
+  const auto answered = [this, id, told = std::move(told)](const v1::OperateReply& reply) {
+    const auto taken = !reply.results().empty() && reply.results(0).error().code() == v1::ERROR_CODE_OK;
+    if (taken) world_.count("orders taken");
+    if (told) told(taken);
+    if (!reply.results().empty() && reply.results(0).error().code() == v1::ERROR_CODE_INTERNAL && !checker_.of_bugs().about(id))
       throw rule_broken{"internal_error", "an order for " + id + " met a bug: " + reply.results(0).error().sentence(), false};
   };
   const auto ask = [request](scheduler& to, std::uint64_t ticket) { to.operate(request, ticket); };

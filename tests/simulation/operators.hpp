@@ -3,6 +3,7 @@
 // into the service itself, so what they say about it is true.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,11 +24,13 @@ class operators {
   /// Sees to every parked task once. The longer it takes, the more is tried.
   void resolve(int round);
   std::uint64_t orders() const { return orders_; }
+  /// Has a task undone; `answered` is told whether that was taken.
+  void undo(const std::string& id, std::function<void(bool taken)> answered);
 
  private:
   void order_something();
   void see_to(const v1::TaskRecord& record, int round);
-  void order(const std::string& id, v1::OperatorAction what, bool at_once = false);
+  void order(const std::string& id, v1::OperatorAction what, bool at_once = false, std::function<void(bool taken)> told = {});
   bool settle(const v1::TaskRecord& record, const v1::StepRecord& step);
   void say_again(const v1::TaskRecord& record);
   void acknowledge_alerts();

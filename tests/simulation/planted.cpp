@@ -69,6 +69,15 @@ constexpr std::pair<const char*, fault> all_faults[] = {
     {"lose_slot_wait", &core::planted_faults::lose_slot_wait},
     {"lose_lease", &core::planted_faults::lose_lease},
     {"lose_recovery", &core::planted_faults::lose_recovery},
+    {"archive_reopened", &core::planted_faults::archive_reopened},
+    {"archive_early", &core::planted_faults::archive_early},
+    {"move_cursor_first", &core::planted_faults::move_cursor_first},
+    {"take_unseen", &core::planted_faults::take_unseen},
+    {"forget_poll", &core::planted_faults::forget_poll},
+    {"forget_poison", &core::planted_faults::forget_poison},
+    {"ignore_full", &core::planted_faults::ignore_full},
+    {"follow_latest", &core::planted_faults::follow_latest},
+    {"stop_at_chunk", &core::planted_faults::stop_at_chunk},
 };
 static_assert(sizeof(core::planted_faults) == std::size(all_faults), "every planted fault stands here");
 

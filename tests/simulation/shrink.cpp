@@ -41,7 +41,7 @@ class shrinker {
     for (unsigned i = 0; i < static_cast<unsigned>(concern::count); ++i) {
       if (!best_.has(static_cast<concern>(i))) continue;
       auto smaller = best_;
-      smaller.concerns &= ~(1U << i);
+      smaller.concerns &= ~(1ULL << i);
       still_fails(smaller);
     }
   }

@@ -6,11 +6,15 @@
 
 #include "store/service_rows.hpp"
 #include "store/task_rows.hpp"
+#include "tests/simulation/archive_people.hpp"
 #include "tests/simulation/clients.hpp"
+#include "tests/simulation/crowd.hpp"
 #include "tests/simulation/far_clock.hpp"
 #include "tests/simulation/job_people.hpp"
 #include "tests/simulation/operators.hpp"
+#include "tests/simulation/watchers.hpp"
 #include "tests/simulation/weather.hpp"
+#include "tests/simulation/wrong_clock.hpp"
 
 namespace fairlead::simulation {
 
@@ -24,16 +28,22 @@ constexpr int most_rounds = 60;                        // of operators who see t
 /// One shard with its node, those who use it, and who judges it.
 struct realm {
   realm(world& in, network& net, services& behind, agents& staff, const ledger& book, const std::vector<v1::WorkflowDefinition>& workflows,
-        const std::vector<agent_site>& sites, const job_era& era, std::uint32_t number)
+        const std::vector<v1::WorkflowDefinition>& versions, const std::vector<agent_site>& sites, const job_era& era, std::uint32_t number)
       : time(in, in.settings.has(concern::skewed_clocks) ? in.hosts.between(-second, 3'600 * second) : 0,
              in.hosts.between(1, 1'000'000) * second + in.hosts.between(0, 999)),
-        judge(in, time, book, workflows),
+        judge(in, time, book),
         home(in, net, staff, judge, time, number),
-        submitters(in, net, home, judge, workflows, number == 0 ? "t" : "u"),
+        submitters(in, net, home, judge, workflows, versions, number == 0 ? "t" : "u"),
         people(in, home, behind, judge, submitters, sites),
         owners(in, home, judge, time, era, workflows, sites, number == 0 ? "j" : "k"),
-        wrong_time(in, home, owners, time, era) {
+        wrong_time(in, home, owners, time, era),
+        revenants(in, home, judge, submitters, people),
+        followers(in, home, time, submitters),
+        many(in, home, judge),
+        odd_time(in, home, time) {
     judge.connect(staff, home.reads(), number);
+    for (const auto& one : workflows) judge.knows(one);
+    for (const auto& one : versions) judge.knows(one);
   }
 
   host_clock time;
@@ -43,11 +53,19 @@ struct realm {
   operators people;
   job_people owners;
   far_clock wrong_time;
+  archive_people revenants;
+  watchers followers;
+  crowd many;
+  wrong_clock odd_time;
 };
 
-std::vector<v1::WorkflowDefinition> workflows_of(world& in, const std::vector<agent_site>& sites, const job_era& era) {
+std::vector<v1::WorkflowDefinition> workflows_of(world& in, const std::vector<agent_site>& sites, const job_era& era, bool is_crowd) {
   auto out = make_workflows(in, sites);
   if (era.any) out.push_back(make_job_workflow(in, sites));
+  if (is_crowd) out.push_back(make_crowd_workflow(in, sites));
+  // Retentions of their own.
+  for (auto& one : out)
+    if (in.archives.chance(200)) one.set_keep_days(static_cast<std::uint32_t>(in.archives.between(1, 3)));
   return out;
 }
 
@@ -56,11 +74,13 @@ class scene {
  public:
   explicit scene(const options& what)
       : world_(what),
+        crowded_(draw_crowd(world_)),
         network_(world_),
         services_(world_, ledger_),
         sites_(make_sites(world_)),
         era_(make_era(world_)),
-        workflows_(workflows_of(world_, sites_, era_)),
+        workflows_(workflows_of(world_, sites_, era_, crowded_)),
+        versions_(make_versions(world_, sites_, workflows_)),
         agents_(world_, services_, sites_, what.planted) {
     // Tasks of both carry the same numbers, and their steps the same attempts.
     const auto two = world_.hosts.chance(300);
@@ -69,13 +89,18 @@ class scene {
     std::vector<checker*> judges;
     std::vector<host_clock*> clocks;
     for (std::uint32_t i = 0; i < shards; ++i) {
-      realms_.push_back(std::make_unique<realm>(world_, network_, services_, agents_, ledger_, workflows_, sites_, era_, i));
+      realms_.push_back(std::make_unique<realm>(world_, network_, services_, agents_, ledger_, workflows_, versions_, sites_, era_, i));
       homes.push_back(&realms_.back()->home);
       judges.push_back(&realms_.back()->judge);
       clocks.push_back(&realms_.back()->time);
     }
-    if (era_.any) world_.begin_at(era_.begin_ms - realms_.front()->time.ahead_us() / millisecond);
+    retention_ = make_retention(world_);
+    if (era_.any)
+      world_.begin_at(era_.begin_ms - realms_.front()->time.ahead_us() / millisecond);
+    else
+      world_.begin_at(begin_of(retention_, *realms_.front()));
     agents_.connect(std::move(homes), std::move(judges), realms_.front()->time);
+    for (auto& one : realms_) one->home.plan(retention_);
     weather_ = std::make_unique<weather>(world_, agents_, std::move(clocks));
     if (shards > 1) world_.count("runs with two shards");
     if (era_.any) world_.count("runs with jobs");
@@ -86,6 +111,8 @@ class scene {
     network_.set_rates(luck.below(60), luck.below(60), luck.below(120));
     const auto trouble_us = luck.between(6, 25) * second;
     for (const auto& one : workflows_) world_.remark("plan", one.ShortDebugString());
+    for (auto& one : realms_)
+      if (!era_.any) one->odd_time.begin(trouble_us);
     for (auto& one : realms_) one->home.start();
     agents_.start_remote();
     for (auto& one : realms_) {
@@ -93,12 +120,16 @@ class scene {
       one->people.begin(trouble_us);
       one->owners.begin(trouble_us);
       one->wrong_time.begin(trouble_us);
+      one->revenants.begin(retention_);
+      one->followers.begin(trouble_us);
+      if (crowded_) one->many.begin(trouble_us);
     }
     weather_->begin(trouble_us);
     look_around();
     while (world_.step(trouble_us)) {
     }
     world_.end_trouble();
+    for (auto& one : realms_) one->home.enlarge();
     agents_.heal();
     world_.remark("fate", "makes no more trouble");
     calm(world_.operators.chance(500));
@@ -110,12 +141,21 @@ class scene {
   }
 
  private:
+  /// Where what is archived is soon dropped, midnight comes within the run.
+  std::int64_t begin_of(const retention_plan& plan, const realm& first) {
+    constexpr std::int64_t midnight_ms = 1'700'006'400'000;
+    const auto before_ms = world_.archives.between(0, 30'000);
+    if (!plan.any || plan.policy.keep > std::chrono::hours{1}) return world_.start_ms();
+    return midnight_ms - before_ms - first.time.ahead_us() / millisecond;
+  }
+
   void look_around() {
     for (auto& one : realms_) {
       if (!one->home.serves()) continue;
       const auto view = one->home.reads().read();
       if (++looks_ % looks_a_second == 0) one->judge.look_for_absent(one->home.epoch(), *view);
       if (one->home.at_rest()) one->judge.look_for_unsent(one->home.epoch(), *view);
+      if (one->home.at_rest()) one->judge.of_bugs().look(one->home.core(), *view);
       if (era_.any && world_.jobs.chance(20)) one->judge.of_jobs().whole(*view);
       if (era_.any && one->home.at_rest()) one->judge.of_jobs().look_around(*view);
     }
@@ -126,7 +166,7 @@ class scene {
   void calm(bool resolves) {
     // A clock that is put right later is the last fault.
     auto from = world_.now_us();
-    for (const auto& one : realms_) from = std::max(from, one->wrong_time.right_from_us());
+    for (const auto& one : realms_) from = std::max({from, one->wrong_time.right_from_us(), one->odd_time.right_from_us()});
     int round = 0;
     const auto mends_clocks = era_.any && world_.jobs.chance(500);
     while (world_.now_us() - from < end_within_us) {
@@ -139,7 +179,8 @@ class scene {
         const auto view = one->home.reads().read();
         one->judge.progress(*view);
         one->people.let_go();
-        rests = rests && waiting_for(*one, *view) == 0 && quiet(*one, *view) && !absence_told_of(*view);
+        rests = rests && waiting_for(*one, *view) == 0 && quiet(*one, *view) && !absence_told_of(*view) &&
+                one->judge.of_alerts().all_told(*view);
         if (parked.empty()) parked = any_parked_id(*one, *view);
       }
       if (!rests) continue;
@@ -150,9 +191,10 @@ class scene {
     for (auto& one : realms_) {
       const auto view = one->home.reads().read();
       if (absence_told_of(*view)) world::broken("stale_alert", "an agent is said to be absent, and all of them are there");
-      if (!one->submitters.satisfied()) world::broken("stalled", "a submission is not answered");
+      if (!one->submitters.satisfied() || !one->many.satisfied()) world::broken("stalled", "a submission is not answered");
       if (!one->home.settled()) world::broken("stalled", "the node does not come to rest");
       if (view->count(store::table::outbox) != 0) world::broken("stalled", "status events are not delivered");
+      if (!one->judge.of_alerts().all_told(*view)) world::broken("stalled", "alerts are not delivered");
       if (!agents_.all_told()) world::broken("stalled", "an agent is not rid of an outcome");
       if (!one->owners.wound_down()) world::broken("stalled", "a deployment of a job is not answered");
       if (const auto what = one->judge.of_jobs().under_way()) world::broken("job_stalled", *what + " at the end");
@@ -178,7 +220,8 @@ class scene {
   }
 
   bool quiet(const realm& of, const store::snapshot& view) const {
-    return of.submitters.satisfied() && of.home.settled() && view.count(store::table::outbox) == 0 && agents_.all_told();
+    return of.submitters.satisfied() && of.many.satisfied() && of.home.settled() && view.count(store::table::outbox) == 0 &&
+           agents_.all_told();
   }
 
   /// What a start finds of that is not taken back at once.
@@ -212,16 +255,19 @@ class scene {
   }
 
   world world_;
+  bool crowded_;
   network network_;
   ledger ledger_;
   services services_;
   std::vector<agent_site> sites_;
   job_era era_;
   std::vector<v1::WorkflowDefinition> workflows_;
+  std::vector<v1::WorkflowDefinition> versions_;  // of the first of them
   agents agents_;
   std::vector<std::unique_ptr<realm>> realms_;
   std::unique_ptr<weather> weather_;
   std::uint64_t looks_ = 0;
+  retention_plan retention_;
   bool winding_down_ = false;
 };
 

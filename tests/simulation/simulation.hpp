@@ -60,13 +60,22 @@ enum class concern : std::uint8_t {
   long_outages,   // a shard is away while its wall clock goes on by minutes or hours
   clock_falls,    // the wall clock of a shard goes back by more than a moment, at times after it had gone ahead by as much
   far_clocks,     // it is wrong by minutes or hours for a while, in either direction, and is put right
+  archives,       // tasks that have ended leave the store
+  targets,        // alerts are delivered, and those who get them fail for a while
+  polls,          // people wait for the next events of tasks
+  bugs,           // decisions that crash
+  versions,       // workflows deployed anew while their tasks run
+  full_stores,    // too small for what comes
+  old_stores,     // that an earlier release has written to
+  crowds,         // hundreds of tasks at a time
+  wrong_clocks,   // of shards without jobs, behind by hours, days or years, and put right
   count
 };
 const char* concern_name(concern which);
 
 struct options {
   std::uint64_t seed = 1;
-  std::uint32_t concerns = ~0U;  // bits by `concern`
+  std::uint64_t concerns = ~0ULL;  // bits by `concern`
   int most_tasks = 6;
   int most_steps = 8;
   int most_jobs = 3;                  // of a shard
@@ -76,7 +85,7 @@ struct options {
   core::planted_faults planted;
   bool transcript = false;
 
-  bool has(concern which) const { return ((concerns >> static_cast<unsigned>(which)) & 1U) != 0; }
+  bool has(concern which) const { return ((concerns >> static_cast<unsigned>(which)) & 1ULL) != 0; }
 };
 
 struct verdict {

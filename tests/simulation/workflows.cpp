@@ -16,7 +16,7 @@ void set_backoff(v1::Backoff& out, random_stream& luck) {
 
 class generator {
  public:
-  generator(world& in, const std::vector<agent_site>& sites) : luck_(in.shapes), settings_(in.settings), sites_(sites) {}
+  generator(world& in, random_stream& luck, const std::vector<agent_site>& sites) : luck_(luck), settings_(in.settings), sites_(sites) {}
 
   v1::WorkflowDefinition make(const std::string& name) {
     definition_.Clear();
@@ -149,17 +149,33 @@ class generator {
 
 }  // namespace
 
+namespace {
+
+v1::WorkflowDefinition lawful(v1::WorkflowDefinition made) {
+  const auto problems = core::check_definition(made, nullptr);
+  if (problems.empty()) return made;
+  throw std::logic_error{"the generator made an unlawful workflow: " + problems.front().step + " " + problems.front().sentence + "\n" +
+                         made.DebugString()};
+}
+
+}  // namespace
+
 std::vector<v1::WorkflowDefinition> make_workflows(world& in, const std::vector<agent_site>& sites) {
   std::vector<v1::WorkflowDefinition> out;
   const auto count = in.shapes.between(1, 2);
-  generator make{in, sites};
-  for (std::int64_t i = 0; i < count; ++i) {
-    out.push_back(make.make("w" + std::to_string(i)));
-    const auto problems = core::check_definition(out.back(), nullptr);
-    if (!problems.empty())
-      throw std::logic_error{"the generator made an unlawful workflow: " + problems.front().step + " " + problems.front().sentence + "\n" +
-                             out.back().DebugString()};
-  }
+  generator make{in, in.shapes, sites};
+  for (std::int64_t i = 0; i < count; ++i) out.push_back(lawful(make.make("w" + std::to_string(i))));
+  return out;
+}
+
+std::vector<v1::WorkflowDefinition> make_versions(world& in, const std::vector<agent_site>& sites,
+                                                  const std::vector<v1::WorkflowDefinition>& of) {
+  std::vector<v1::WorkflowDefinition> out;
+  auto& luck = in.versions;
+  if (!luck.chance(250) || !in.settings.has(concern::versions)) return out;
+  generator make{in, luck, sites};
+  const auto count = luck.between(1, 2);
+  for (std::int64_t i = 0; i < count; ++i) out.push_back(lawful(make.make(of.front().name())));
   return out;
 }
 

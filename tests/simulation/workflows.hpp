@@ -12,6 +12,10 @@ namespace fairlead::simulation {
 /// One or two workflows that `core::check_definition` has nothing against.
 std::vector<v1::WorkflowDefinition> make_workflows(world& in, const std::vector<agent_site>& sites);
 
+/// Other versions of these, under the same names: to be deployed while tasks of the first run.
+std::vector<v1::WorkflowDefinition> make_versions(world& in, const std::vector<agent_site>& sites,
+                                                  const std::vector<v1::WorkflowDefinition>& of);
+
 /// What a checker wants to know of a workflow, worked out from the definition alone.
 class shape {
  public:

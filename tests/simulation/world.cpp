@@ -46,6 +46,15 @@ const char* concern_name(concern which) {
     case concern::long_outages: return "long_outages";
     case concern::clock_falls: return "clock_falls";
     case concern::far_clocks: return "far_clocks";
+    case concern::archives: return "archives";
+    case concern::targets: return "targets";
+    case concern::polls: return "polls";
+    case concern::bugs: return "bugs";
+    case concern::versions: return "versions";
+    case concern::full_stores: return "full_stores";
+    case concern::old_stores: return "old_stores";
+    case concern::crowds: return "crowds";
+    case concern::wrong_clocks: return "wrong_clocks";
     case concern::count: break;
   }
   return "?";

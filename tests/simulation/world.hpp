@@ -51,7 +51,15 @@ class world {
         hosts(what.seed, 12),
         jobs(what.seed, 13),
         far_clocks(what.seed, 14),
-        holds(what.seed, 15) {}
+        holds(what.seed, 15),
+        archives(what.seed, 30),
+        targets(what.seed, 31),
+        polls(what.seed, 32),
+        bugs(what.seed, 33),
+        versions(what.seed, 34),
+        stores(what.seed, 35),
+        crowds(what.seed, 36),
+        wrong_clocks(what.seed, 37) {}
 
   // ---- time ----
 
@@ -118,13 +126,21 @@ class world {
   random_stream operators;
   random_stream shapes;
   random_stream clocks;
-  random_stream profiles;    // what agents promise and are limited to, and when their services are bad
-  random_stream handlers;    // what they do besides asking their services
-  random_stream links;       // between agents and shards
-  random_stream hosts;       // their clocks, and which of their actors dies alone
-  random_stream jobs;        // what they are, what is asked of them, and the faults that are made for them
-  random_stream far_clocks;  // wall clocks of shards with jobs that are wrong by minutes or hours
-  random_stream holds;       // pauses of jobs with launches that wait, and what is skipped by hand
+  random_stream profiles;      // what agents promise and are limited to, and when their services are bad
+  random_stream handlers;      // what they do besides asking their services
+  random_stream links;         // between agents and shards
+  random_stream hosts;         // their clocks, and which of their actors dies alone
+  random_stream jobs;          // what they are, what is asked of them, and the faults that are made for them
+  random_stream far_clocks;    // wall clocks of shards with jobs that are wrong by minutes or hours
+  random_stream holds;         // pauses of jobs with launches that wait, and what is skipped by hand
+  random_stream archives;      // when tasks that have ended leave the store, and what is asked of them around that
+  random_stream targets;       // who gets alerts, and how that fails
+  random_stream polls;         // who waits for events
+  random_stream bugs;          // decisions that crash
+  random_stream versions;      // of workflows, and when they are deployed
+  random_stream stores;        // how large they are, and who wrote to them before
+  random_stream crowds;        // runs with hundreds of tasks
+  random_stream wrong_clocks;  // of shards without jobs
 
  private:
   struct entry {

@@ -1,0 +1,55 @@
+#include "tests/simulation/bugs.hpp"
+
+#include <stdexcept>
+
+#include "store/task_rows.hpp"
+
+namespace fairlead::simulation {
+
+namespace {
+
+constexpr std::int64_t parked_within_us = 2 * second;
+
+}  // namespace
+
+void bug_book::decide(const v1::TaskRecord& record) {
+  if (!any_) return;
+  const auto stays = stays_.count(record.id()) != 0 && world_.troubled(concern::bugs);
+  if (!stays && !world_.strikes(concern::bugs, world_.bugs, 25)) return;
+  if (world_.bugs.chance(300)) stays_.insert(record.id());
+  ++unexplained_;
+  crashed_.insert(record.id());
+  unparked_[record.id()] = {record.number(), world_.now_us(), 0};
+  world_.count("decisions that crashed");
+  world_.tell("fate", "", record.number(), [&] { return "has a decision about " + record.id() + " crash"; });
+  throw std::logic_error{"a bug that was planted"};
+}
+
+bool bug_book::explains_a_note() {
+  if (unexplained_ == 0) return false;
+  --unexplained_;
+  return true;
+}
+
+void bug_book::committed(const v1::TaskRecord& record) {
+  if (record.parked() || store::is_finished(record.state())) unparked_.erase(record.id());
+}
+
+void bug_book::look(std::uint64_t core, const store::snapshot& durable) {
+  for (auto it = unparked_.begin(); it != unparked_.end();) {
+    auto& one = it->second;
+    if (one.core == 0) one.core = core;
+    const auto record = store::load_task(durable, one.number);
+    // What a Scheduler knew of it went with it: its successor meets the bug anew, or does not.
+    if (one.core != core || !record.ok() || !*record || (*record)->id() != it->first) {
+      it = unparked_.erase(it);
+      continue;
+    }
+    if (world_.now_us() - one.at_us > parked_within_us)
+      world::broken("poison_unparked", "a decision about " + it->first + " crashed " +
+                                           std::to_string((world_.now_us() - one.at_us) / millisecond) + " ms ago, and it is not parked");
+    ++it;
+  }
+}
+
+}  // namespace fairlead::simulation

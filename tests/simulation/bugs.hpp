@@ -1,0 +1,65 @@
+#pragma once
+// A decision that crashes: in some runs the engine throws while it decides about a task, once or for a while. That task is to be parked with its
+// alert, and nothing else may notice.
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+#include "actors/core/declarative.hpp"
+#include "messages/task.pb.h"
+#include "store/store.hpp"
+#include "tests/simulation/world.hpp"
+
+namespace fairlead::simulation {
+
+/// What has crashed, and what has to come of it. Rule: poison_unparked.
+class bug_book {
+ public:
+  explicit bug_book(world& in) : world_(in), any_(in.bugs.chance(120) && in.settings.has(concern::bugs)) {}
+
+  /// Throws when this decision is one that crashes.
+  void decide(const v1::TaskRecord& record);
+  /// Whether the log may speak of an error now: once for each crash.
+  bool explains_a_note();
+  bool about(const std::string& id) const { return crashed_.count(id) != 0; }
+  void committed(const v1::TaskRecord& record);
+  /// At a moment when all that is decided is durable.
+  void look(std::uint64_t core, const store::snapshot& durable);
+
+ private:
+  struct crash {
+    std::uint64_t number = 0;
+    std::int64_t at_us = 0;
+    std::uint64_t core = 0;  // 0: not looked at yet
+  };
+
+  world& world_;
+  const bool any_;
+  std::uint64_t unexplained_ = 0;
+  std::set<std::string> crashed_;
+  std::set<std::string> stays_;            // tasks about which each decision crashes while there is trouble
+  std::map<std::string, crash> unparked_;  // nobody has seen them parked yet
+};
+
+class buggy_engine final : public core::workflow_engine {
+ public:
+  explicit buggy_engine(bug_book& book) : book_(book) {}
+
+  void begin(const core::workflow& definition, v1::TaskRecord& record) const override { engine_.begin(definition, record); }
+  void next(const core::workflow& definition, const v1::TaskRecord& record, core::next_steps& out) const override {
+    book_.decide(record);
+    engine_.next(definition, record, out);
+  }
+  void next_undo(const core::workflow& definition, const v1::TaskRecord& record, core::next_steps& out) const override {
+    book_.decide(record);
+    engine_.next_undo(definition, record, out);
+  }
+
+ private:
+  core::declarative_engine engine_;
+  bug_book& book_;
+};
+
+}  // namespace fairlead::simulation

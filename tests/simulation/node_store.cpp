@@ -1,0 +1,113 @@
+// The store of a node as it is found at a start, and one that is full.
+
+#include <utility>
+
+#include "store/keys.hpp"
+#include "store/task_rows.hpp"
+#include "tests/simulation/crier.hpp"
+#include "tests/simulation/overseer.hpp"
+
+namespace fairlead::simulation {
+
+namespace {
+
+constexpr std::uint64_t full_percent = 90;
+constexpr int most_deaths_of_full = 3;  // in a row until somebody gives it more room
+
+/// What each start counts by itself where an earlier release has not kept it.
+v1::ShardState counters_of(const v1::ShardState& from) {
+  auto out = from;
+  out.clear_counted_sequence();
+  out.clear_jobs_counted_sequence();
+  out.clear_latest_write_unix_ms();
+  return out;
+}
+
+}  // namespace
+
+bool node::full() const {
+  const auto now = store_.get_usage();
+  return now.used_bytes >= now.max_bytes / 100 * full_percent;
+}
+
+void node::enlarge() {
+  if (!std::exchange(small_store_, false)) return;
+  store_.resize(std::uint64_t{1} << 40);
+  if (up()) die();
+}
+
+/// The process ends when the store has no room, and begins again.
+bool node::ran_full(const status& commit) {
+  if (commit.ok() || commit.failure().code != v1::ERROR_CODE_STORE_FULL || !small_store_) return false;
+  world_.count("deaths of a full store");
+  if (++deaths_of_full_ >= most_deaths_of_full) {
+    enlarge();
+    return true;
+  }
+  die();
+  return true;
+}
+
+/// An earlier release has had the store in between: it has kept some counters, not all, and sealed none.
+void node::leave_old_state() {
+  // Nobody has counted since the last time.
+  if (expected_counts_) return;
+  if (!old_store_ || !world_.strikes(concern::old_stores, world_.stores, 500)) return;
+  auto left = store_.read()->get_progress().shard;
+  if (left.next_task_number() == 0) return;
+  expected_counts_ = counters_of(left);
+  auto& luck = world_.stores;
+  left.set_counted_sequence(left.counted_sequence() == 0 ? 0 : left.counted_sequence() - 1);
+  left.set_running(luck.below(5));
+  left.set_completed(luck.below(5));
+  left.set_parked(luck.below(5));
+  left.set_due_entries(luck.below(5));
+  left.set_outbox_events(luck.below(5));
+  if (luck.chance(500)) left.set_pending(luck.below(3));
+  if (luck.chance(500)) left.set_undone(luck.below(3));
+  if (luck.chance(500)) left.set_jobs(luck.below(3));
+  if (luck.chance(500)) left.clear_latest_write_unix_ms();
+  store_.leave_state(left);
+  world_.count("starts from a store of an earlier release");
+}
+
+/// Whatever it has left is counted anew before anything is decided.
+void node::judge_counts() {
+  if (!expected_counts_) return;
+  const auto wanted = *std::exchange(expected_counts_, std::nullopt);
+  v1::StatusReply status;
+  shell_->describe(status);
+  const auto counted = counters_of(status.counts());
+  if (counted.SerializeAsString() != wanted.SerializeAsString())
+    world::broken("miscounted", "a store that an earlier release has written to is counted as " + counted.ShortDebugString() + ", and is " +
+                                    wanted.ShortDebugString());
+}
+
+/// Many at a time only: with few, everything else sees them.
+void node::note_due() {
+  constexpr std::uint64_t few = 200;
+  const auto view = store_.read();
+  due_at_start_ = 0;
+  if (view->count(store::table::due) < few) return;
+  const auto now = store::keys::due(store::default_namespace, clock_.now_ms(), 0);
+  const auto scanned = view->scan(store::table::due, {}, now, [&](std::string_view key, std::string_view) {
+    const auto entry = store::keys::decode_due(key);
+    const auto record = entry ? store::load_task(*view, entry->number) : result<std::optional<v1::TaskRecord>>{std::nullopt};
+    if (!record.ok() || !*record) return true;
+    const auto state = (*record)->state();
+    if (state == v1::TASK_STATE_RUNNING || state == v1::TASK_STATE_UNDOING) ++due_at_start_;
+    return true;
+  });
+  if (!scanned.ok()) throw rule_broken{"fatal", "the due index cannot be read: " + scanned.failure().sentence, false};
+  if (due_at_start_ > 512) world_.count("starts with more than a chunk of tasks");
+}
+
+void node::judge_sweep() {
+  v1::StatusReply status;
+  shell_->describe(status);
+  if (status.resumed_tasks() < due_at_start_)
+    world::broken("not_taken_up", "of " + std::to_string(due_at_start_) + " tasks that were due at a start " +
+                                      std::to_string(status.resumed_tasks()) + " have been taken up");
+}
+
+}  // namespace fairlead::simulation
