@@ -111,6 +111,30 @@ TEST(JobLaunches, WhatNobodyCouldStartBeforeTheEndOfItsWindowIsNotStartedAfterIt
   EXPECT_EQ(job.due("10:06:00.001").substr(0, 27), "10:05 skipped start_window\n");
 }
 
+TEST(JobLaunches, OneThatIsCaughtUpHasItsStartWindowFromWhenItWasFoundToBeMissing) {
+  job_world job;
+  job.spec.set_start_window_ms(60'000);
+  job.create("10:02");
+  job.gate.wait_for(v1::LAUNCH_WAIT_AGENTS);
+  // Nothing was there to launch it before 10:07:30, when its window would have been over long since.
+  job.due("10:07:30");
+  ASSERT_EQ(job.record.open_size(), 1);
+  EXPECT_EQ(clock_text(job.record.open(0).nominal_unix_ms()), "10:05");
+  EXPECT_EQ(clock_text(job.record.open(0).start_by_unix_ms()), "10:08:30");
+  EXPECT_EQ(job.due("10:08:29"), "");
+  job.gate.open();
+  EXPECT_EQ(job.due("10:08:30"), "10:05 started\n");
+}
+
+TEST(JobLaunches, OneThatIsCaughtUpAndStillFindsNothingIsSkippedAtTheEndOfThatWindow) {
+  job_world job;
+  job.spec.set_start_window_ms(60'000);
+  job.create("10:02");
+  job.gate.wait_for(v1::LAUNCH_WAIT_ROOM);
+  job.due("10:07:30");
+  EXPECT_EQ(job.due("10:08:31").substr(0, 27), "10:05 skipped start_window\n");
+}
+
 TEST(JobLaunches, NeedsWithoutAStartWindowWaitTenMinutes) {
   job_world job;
   job.spec.set_schedule("5 10 * * *");
