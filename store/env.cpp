@@ -3,10 +3,13 @@
 #include <fcntl.h>
 #include <lmdb.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "store/directory.hpp"
@@ -16,11 +19,30 @@ namespace fairlead::store {
 namespace {
 
 constexpr unsigned max_readers = 1024;
+constexpr std::uint64_t full_disk_bytes = 64 << 10;  // with less the disk counts as full
+// LMDB gives each reader one line of the processor's cache in lock.mdb, behind two or three lines of its own.
+constexpr off_t lock_file_bytes = (max_readers + 3) * 64;
 // LMDB's own handle of the free list, so never that of a table: stands for one that a store of the first release lacks.
 constexpr MDB_dbi no_table = 0;
 
 MDB_val to_val(std::string_view bytes) { return {bytes.size(), const_cast<char*>(bytes.data())}; }
 std::string_view to_view(const MDB_val& val) { return {static_cast<const char*>(val.mv_data), val.mv_size}; }
+
+/// LMDB writes to lock.mdb through a map. Where the file has a hole and the disk is full, that would end the process by SIGBUS. An errno.
+int allocate_lock_file(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+  if (fd < 0) return errno;
+  struct stat found {};
+  const int rc = ::fstat(fd, &found) != 0 ? errno : ::posix_fallocate(fd, 0, std::max(lock_file_bytes, found.st_size));
+  ::close(fd);
+  return rc;
+}
+
+/// LMDB says EIO of a write that the disk took only in part, which is what a disk does that has just become full.
+bool disk_is_full(const std::string& directory) {
+  struct statvfs found {};
+  return ::statvfs(directory.c_str(), &found) == 0 && found.f_bavail * found.f_frsize < full_disk_bytes;
+}
 
 struct cursor {
   MDB_cursor* it = nullptr;
@@ -51,6 +73,7 @@ status env::start(const env_options& options) {
   int rc = mdb_env_set_mapsize(env_, max_bytes_);
   if (rc == 0) rc = mdb_env_set_maxdbs(env_, 32);
   if (rc == 0) rc = mdb_env_set_maxreaders(env_, max_readers);
+  if (rc == 0 && !options.read_only) rc = allocate_lock_file(directory_ + "/lock.mdb");
   // While a store is opened for reading only, the lock keeps every writer away, so LMDB's own lock file is not needed (nor writable).
   unsigned flags = MDB_NOTLS | (options.read_only ? MDB_RDONLY | MDB_NOLOCK : 0u);
   if (rc == 0) rc = mdb_env_open(env_, directory_.c_str(), flags, 0640);
@@ -107,7 +130,8 @@ status env::open_tables(bool read_only) {
   MDB_dbi root = 0;
   rc = mdb_dbi_open(txn, nullptr, 0, &root);
   if (rc == 0) rc = mdb_stat(txn, root, &main);
-  const bool create = rc == 0 && main.ms_entries == 0 && !read_only;
+  const bool empty = rc == 0 && main.ms_entries == 0;
+  const bool create = empty && !read_only;
   int missing = -1;
   for (int i = 0; rc == 0 && i < table_count; ++i) {
     const bool later = i >= first_release_table_count;
@@ -123,6 +147,8 @@ status env::open_tables(bool read_only) {
   } else {
     mdb_txn_abort(txn);
   }
+  // It was being made when its process ended; the next one that writes goes on with it.
+  if (missing == 0 && empty) return no_store(directory_);
   if (missing == 0) {
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, directory_ + "/data.mdb belongs to another program: it has no table meta.",
                  "Name a directory of its own for the store."};
@@ -143,6 +169,7 @@ env::~env() {
 }
 
 error env::failure(int rc, const char* doing) const {
+  if (rc == EIO && std::string_view{doing} == "be written" && disk_is_full(directory_)) rc = ENOSPC;
   const auto sentence = "The store " + directory_ + " could not " + doing + ": ";
   switch (rc) {
     case MDB_MAP_FULL:

@@ -1,6 +1,9 @@
 // What a check finds in archives, and what is no finding there.
 
+#include <lmdb.h>
+
 #include <filesystem>
+#include <fstream>
 
 #include "store/archive.hpp"
 #include "tests/store/check_fixture.hpp"
@@ -130,6 +133,28 @@ TEST_F(checked_archives, a_task_that_the_store_does_not_know) {
   });
   expect_in_archive("Archive 2024-10-04: Table task, key task 10: the store does not know it as task `o-10`");
   expect_in_archive("Archive 2024-10-04: Table task, key task 11: the store does not know it as task `o-11`");
+}
+
+TEST_F(checked_archives, a_day_of_which_nothing_was_written_before_the_node_ended_is_no_finding) {
+  const auto day_of = [this](const char* name) {
+    const auto path = here / (std::string{"archive/"} + name);
+    std::filesystem::create_directories(path);
+    return path;
+  };
+  day_of("2024-10-05");
+  std::ofstream{day_of("2024-10-06") + "/lock"} << "77\n";
+  std::ofstream{day_of("keep-90d/2024-10-07") + "/data.mdb"};
+  MDB_env* raw = nullptr;
+  ASSERT_EQ(mdb_env_create(&raw), 0);
+  ASSERT_EQ(mdb_env_open(raw, day_of("2024-10-08").c_str(), 0, 0640), 0);
+  mdb_env_close(raw);
+  const auto found = whole();
+  EXPECT_TRUE(found.clean()) << found.findings.front();
+}
+
+TEST_F(checked_archives, an_empty_day_that_should_hold_tasks) {
+  std::filesystem::remove(here / "archive/2024-10-04/data.mdb");
+  expect_in_archive("Archive 2024-10-04 cannot be read: There is no store in");
 }
 
 TEST_F(checked_archives, a_file_that_is_no_archive) {
