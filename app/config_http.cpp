@@ -147,6 +147,7 @@ void read_http(const std::string& name, yaml_section& section, node_config& out)
   if (const auto base = section.find("base_url")) sound = read_base_url(*base, agent, sound) && sound;
   section.integer("concurrency", agent.concurrency, 1, agents::max_http_concurrency);
   section.duration_ms("connect_timeout", agent.connect_timeout_ms, 1, agents::max_connect_timeout_ms);
+  section.duration_ms("connection_age", agent.connection_age_ms, agents::min_connection_age_ms, agents::max_connection_age_ms);
   section.size_bytes("max_response", agent.max_response_bytes, 1, agents::max_response_limit);
   if (const auto headers = section.find("headers")) {
     read_http_headers(headers, agent.headers);

@@ -81,6 +81,7 @@ http_limits limits_of(const http_agent_config& config) {
   http_limits out;
   out.concurrency = config.concurrency;
   out.connect_timeout_ms = config.connect_timeout_ms;
+  out.connection_age_ms = config.connection_age_ms;
   out.max_response_bytes = config.max_response_bytes;
   out.compression = config.compression;
   out.proxy = config.proxy;

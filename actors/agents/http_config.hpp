@@ -93,6 +93,7 @@ struct http_agent_config {
   std::string base_url;  // http:// or https://, without a trailing slash
   std::uint32_t concurrency = 64;
   std::int64_t connect_timeout_ms = 2'000;
+  std::int64_t connection_age_ms = 60'000;       // an older connection is not used again, so that a name that moves is followed
   std::uint64_t max_response_bytes = 1'048'576;  // of a body, decompressed; a longer one is cut off
   bool compression = false;                      // whether answers may come compressed
   std::uint32_t redirects = 0;                   // how many are followed

@@ -212,8 +212,8 @@ class http_loop::engine {
 
   http_loop& owner_;
   const http_limits limits_;
+  http_common common_;  // which connections tell of their end
   http_multi multi_;
-  http_common common_;
   std::deque<std::pair<std::uint64_t, std::unique_ptr<http_job>>> waiting_;   // by arrival
   steady::time_point first_waiting_deadline_ = steady::time_point::max();     // none of those that wait is due before
   std::unordered_map<std::uint64_t, std::unique_ptr<http_transfer>> active_;  // by ticket

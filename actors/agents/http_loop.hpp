@@ -27,6 +27,7 @@ struct http_limits {
   std::uint32_t concurrency = 64;
   std::int64_t connect_timeout_ms = 2'000;
   std::uint64_t max_response_bytes = 1'048'576;  // of a body, after decompression
+  std::int64_t connection_age_ms = 60'000;       // an older one is not used again
   bool compression = false;
   std::string proxy = {};
   std::string no_proxy = {};  // hosts, separated by commas

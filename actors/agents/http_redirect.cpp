@@ -55,6 +55,11 @@ std::optional<http_request> http_redirects::next(const http_request& sent, http_
   if (answer.sends > 1 || answer.cut == http_answer::damage::truncated) return std::nullopt;
   const auto* location = location_of(answer);
   if (location == nullptr) return std::nullopt;
+  // It would lead to a URL that nobody has named.
+  if (location->empty() || location->front() == '#') {
+    answer.message = location->empty() ? "with an empty Location" : "which is only a fragment of the same URL";
+    return std::nullopt;
+  }
   const bool harmless = sent.method == "GET" || sent.method == "HEAD";
   if (!harmless && answer.status != 307 && answer.status != 308) {
     answer.message = "which is not followed: after " + sent.method + " only 307 and 308 are";

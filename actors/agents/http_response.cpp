@@ -16,6 +16,12 @@ constexpr std::size_t quoted_body_bytes = 200;
 
 bool blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
+// Some services write a byte order mark before their UTF-8. It says nothing, and a reader may pass over it (RFC 8259, 8.1).
+std::string_view without_mark(std::string_view text) {
+  constexpr std::string_view mark = "\xef\xbb\xbf";
+  return text.substr(0, mark.size()) == mark ? text.substr(mark.size()) : text;
+}
+
 bool is_plain_text(const http_answer& answer) {
   return std::any_of(answer.headers.begin(), answer.headers.end(), [](const auto& h) {
     const auto type = lower_case(h.second);
@@ -47,14 +53,15 @@ class exchange {
     if (!answer_.reason.empty()) out += " " + printable(answer_.reason, 80);
     if (answer_.status >= 300 && answer_.status < 400) {
       for (const auto& [name, value] : answer_.headers)
-        if (name == "location") out += ", a redirect to " + printable(value, quoted_body_bytes);
+        if (name == "location" && !value.empty()) out += ", a redirect to " + printable(value, quoted_body_bytes);
     }
     if (!answer_.message.empty()) return out + ", " + answer_.message;
     if (!blank(answer_.body)) out += ": " + printable(answer_.body, quoted_body_bytes);
     return out;
   }
   std::string why_cut() const {
-    if (answer_.cut == http_answer::damage::too_large) return status_text() + ", but the response is larger than max_response";
+    if (answer_.cut == http_answer::damage::too_large)
+      return status_text() + ", but " + (answer_.message.empty() ? "the response is larger than max_response" : answer_.message);
     return status_text() + ", but the response broke off" + (answer_.message.empty() ? "" : ": " + answer_.message);
   }
 
@@ -75,7 +82,7 @@ class exchange {
   result<std::string> output(const std::optional<core::input_template>& from, bool needs_json) {
     if (!body() && needs_json) {
       return error{v1::ERROR_CODE_INVALID_ARGUMENT,
-                   status_text() + ", but the body is not JSON: " + printable(answer_.body, quoted_body_bytes), ""};
+                   status_text() + ", but the body is " + why_unread_ + ": " + printable(answer_.body, quoted_body_bytes), ""};
     }
     if (!from) return body()->data() == answer_.body.data() ? std::move(answer_.body) : std::string{*body()};
     // An output that mentions no body may be made of an answer whose body is none.
@@ -87,27 +94,35 @@ class exchange {
 
  private:
   void read_body() {
-    if (blank(answer_.body)) {
+    const auto text = without_mark(answer_.body);
+    if (blank(text)) {
       body_ = "null";
-    } else if (core::check_json(answer_.body).ok()) {
-      body_ = answer_.body;
+    } else if (const auto checked = core::check_json(text); checked.ok()) {
+      body_ = text;
     } else if (is_plain_text(answer_)) {
-      core::append_json_string(as_string_, answer_.body);
+      core::append_json_string(as_string_, text);
       if (core::check_json(as_string_).ok()) body_ = as_string_;  // else it is not UTF-8
+    } else {
+      why_unread_ = checked.failure().sentence;
     }
   }
 
   http_answer answer_;
   bool read_ = false;
   std::optional<std::string_view> body_;
+  std::string why_unread_ = "not UTF-8";
   std::string as_string_;
   std::optional<response_document> document_;
 };
 
 std::int64_t asked_pause_ms(const http_answer& answer, std::int64_t now_unix_ms) {
+  // A date is a moment by the service's clock, which its answer tells: ours may be hours away from it.
+  auto answered_at = now_unix_ms;
+  for (const auto& [name, value] : answer.headers)
+    if (name == "date") answered_at = http_date_unix_ms(value, now_unix_ms).value_or(now_unix_ms);
   std::int64_t out = 0;
   for (const auto& [name, value] : answer.headers)
-    if (name == "retry-after") out = std::max(out, retry_after_ms(value, now_unix_ms));
+    if (name == "retry-after") out = std::max(out, retry_after_ms(value, answered_at));
   return out;
 }
 

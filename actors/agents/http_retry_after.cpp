@@ -125,11 +125,16 @@ std::int64_t retry_after_ms(std::string_view value, std::int64_t now_unix_ms) {
     for (const char c : value) seconds = std::min(seconds * 10 + (c - '0'), longest_retry_after_ms / second);
     return seconds * second;
   }
+  const auto at = http_date_unix_ms(value, now_unix_ms);
+  return at ? std::clamp<std::int64_t>(*at - now_unix_ms, 0, longest_retry_after_ms) : 0;
+}
+
+std::optional<std::int64_t> http_date_unix_ms(std::string_view value, std::int64_t now_unix_ms) {
+  value = trimmed(value);
   auto at = imf_fixdate(value);
   if (!at) at = rfc850_date(value, now_unix_ms);
   if (!at) at = asctime_date(value);
-  if (!at) return 0;
-  return std::clamp<std::int64_t>(*at * second - now_unix_ms, 0, longest_retry_after_ms);
+  return at ? std::optional{*at * second} : std::nullopt;
 }
 
 }  // namespace fairlead::agents

@@ -1,7 +1,8 @@
 #pragma once
-// The Retry-After header, in all its forms. Pure: the moment comes in as a value.
+// The Retry-After header and the dates of HTTP, in all their forms. Pure: the moment comes in as a value.
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace fairlead::agents {
@@ -12,5 +13,8 @@ inline constexpr std::int64_t longest_retry_after_ms = 24LL * 3'600'000;
 /// GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`) seen from `now`. 0 means that it does not say: so do a broken or
 /// negative value and a moment in the past, because none of them may become a licence to come back at once. At most a day.
 std::int64_t retry_after_ms(std::string_view value, std::int64_t now_unix_ms);
+
+/// A date in one of those three forms. `now` is only for the century of a year with two digits.
+std::optional<std::int64_t> http_date_unix_ms(std::string_view value, std::int64_t now_unix_ms);
 
 }  // namespace fairlead::agents

@@ -30,6 +30,8 @@ status check_agent_settings(const http_agent_config& agent) {
     return refuse("concurrency is out of range", "1 to " + std::to_string(max_http_concurrency));
   if (agent.connect_timeout_ms <= 0 || agent.connect_timeout_ms > max_connect_timeout_ms)
     return refuse("connect_timeout is out of range", "1ms to 10m");
+  if (agent.connection_age_ms < min_connection_age_ms || agent.connection_age_ms > max_connection_age_ms)
+    return refuse("connection_age is out of range", "1s to 1d");
   if (agent.max_response_bytes == 0 || agent.max_response_bytes > max_response_limit)
     return refuse("max_response is out of range", "1 byte to 64MiB");
   if (agent.redirects > max_http_redirects) return refuse("redirects is out of range", "0 to " + std::to_string(max_http_redirects));

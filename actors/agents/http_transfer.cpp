@@ -1,7 +1,5 @@
 #include "actors/agents/http_transfer.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
@@ -21,7 +19,6 @@ constexpr std::uint32_t max_sends = 2;
 constexpr std::size_t max_header_bytes = 65'536;
 constexpr std::size_t most_length_digits = 18;
 constexpr long idle_connection_s = 30;
-constexpr long ca_cache_s = 300;  // authorities that were exchanged are seen after this at the latest
 constexpr long read_buffer_bytes = 8'192;
 constexpr long write_buffer_bytes = 16'384;
 
@@ -34,6 +31,10 @@ std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+bool has(const http_answer& answer, std::string_view header) {
+  return std::any_of(answer.headers.begin(), answer.headers.end(), [header](const auto& one) { return one.first == header; });
 }
 
 bool is_tls(CURLcode code) {
@@ -64,20 +65,6 @@ const char* encodings() {
   return all.c_str();
 }
 
-bool set_tls(CURL* e, const http_tls& tls) {
-  const long least = tls.least == http_tls::version::tls_1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2;
-  if (!set(e, CURLOPT_SSL_VERIFYPEER, 1L) || !set(e, CURLOPT_SSL_VERIFYHOST, 2L) || !set(e, CURLOPT_SSLVERSION, least)) return false;
-  if (!tls.ca_file.empty() && !set(e, CURLOPT_CAINFO, tls.ca_file.c_str())) return false;
-  // With a folder besides the file libcurl would read all authorities anew for each connection, and with a file of our own trust others too.
-  const auto* system_file = curl_version_info(CURLVERSION_NOW)->cainfo;
-  const bool has_file = !tls.ca_file.empty() || (system_file != nullptr && ::access(system_file, R_OK) == 0);
-  if (has_file && !set(e, CURLOPT_CAPATH, static_cast<const char*>(nullptr))) return false;
-  if (!set(e, CURLOPT_CA_CACHE_TIMEOUT, ca_cache_s)) return false;
-  if (tls.client_certificate.empty()) return true;
-  const auto& key = tls.client_key.empty() ? tls.client_certificate : tls.client_key;
-  return set(e, CURLOPT_SSLCERT, tls.client_certificate.c_str()) && set(e, CURLOPT_SSLKEY, key.c_str());
-}
-
 }  // namespace
 
 curl_easy_handle http_transfer::new_handle(const http_limits& limits) {
@@ -89,6 +76,7 @@ curl_easy_handle http_transfer::new_handle(const http_limits& limits) {
       set(e, CURLOPT_PROXY, limits.proxy.c_str()) && set(e, CURLOPT_NOPROXY, limits.no_proxy.c_str()) &&
       set(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L) && set(e, CURLOPT_NOSIGNAL, 1L) &&
       set(e, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1)) && set(e, CURLOPT_MAXAGE_CONN, idle_connection_s) &&
+      set(e, CURLOPT_MAXLIFETIME_CONN, static_cast<long>((limits.connection_age_ms + 999) / 1000)) &&
       // Cancelling during a name look-up would otherwise wait for the system's resolver.
       set(e, CURLOPT_QUICK_EXIT, 1L) && set(e, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(limits.connect_timeout_ms)) &&
       // Ten thousand transfers have a buffer each.
@@ -113,7 +101,7 @@ bool http_transfer::set_up() {
   return set(e, CURLOPT_PRIVATE, this) && set(e, CURLOPT_ERRORBUFFER, error_text_.data()) &&
          set(e, CURLOPT_URL, job_->request.url.c_str()) && set(e, CURLOPT_TIMEOUT_MS, static_cast<long>(std::max<std::int64_t>(1, left))) &&
          set(e, CURLOPT_HEADERDATA, this) && set(e, CURLOPT_WRITEDATA, this) && set(e, CURLOPT_PREREQDATA, this) &&
-         set(e, CURLOPT_SOCKOPTDATA, this);
+         set(e, CURLOPT_SOCKOPTDATA, this) && common_.ends_of_tls.watch(e);
 }
 
 bool http_transfer::set_body() {
@@ -191,12 +179,12 @@ std::size_t http_transfer::on_header(char* data, std::size_t size, std::size_t c
   auto& t = *static_cast<http_transfer*>(self);
   const std::string_view raw{data, size * count};
   t.header_bytes_ += raw.size();
-  if (t.header_bytes_ > max_header_bytes) {
-    t.answer_.cut = http_answer::damage::too_large;
-    return 0;
-  }
+  if (t.header_bytes_ > max_header_bytes) return t.refuse(http_answer::damage::too_large, "its headers have more than 64 KiB");
   const auto line = trimmed(raw);
   if (raw.substr(0, 5) == "HTTP/") {
+    // We speak 1.1 only; of an answer that says otherwise nobody knows where it ends.
+    if (const auto version = raw.substr(0, 9); version != "HTTP/1.1 " && version != "HTTP/1.0 ")
+      return t.refuse(http_answer::damage::none, "it calls itself " + printable(line.substr(0, line.find(' ')), 20));
     t.answer_.headers.clear();  // an interim response went before
     const auto status = line.find(' ');
     const auto reason = status == std::string_view::npos ? status : line.find(' ', status + 1);
@@ -205,18 +193,42 @@ std::size_t http_transfer::on_header(char* data, std::size_t size, std::size_t c
     long code = 0;
     curl_easy_getinfo(t.easy_.get(), CURLINFO_RESPONSE_CODE, &code);
     t.answer_.status = static_cast<int>(code);
+    if (auto why = t.why_not_framed(); !why.empty()) return t.refuse(http_answer::damage::none, std::move(why));
     t.headers_complete_ = code >= 200;
+    if (t.headers_complete_ && t.goes_on_to_the_end()) t.to_end_of_ = tls_ends::of(t.easy_.get());
   } else if (const auto colon = line.find(':'); colon != std::string_view::npos && !t.headers_complete_) {
-    const auto& [name, value] = t.answer_.headers.emplace_back(lower_case(trimmed(line.substr(0, colon))), trimmed(line.substr(colon + 1)));
+    const auto spelled = line.substr(0, colon);
+    const auto& [name, value] = t.answer_.headers.emplace_back(lower_case(trimmed(spelled)), trimmed(line.substr(colon + 1)));
+    const auto digits = std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (name == "content-length" && (value.empty() || !digits))
+      return t.refuse(http_answer::damage::none, "its Content-Length '" + printable(value, 40) + "' is no number");
     // libcurl takes a length beyond its range for none at all.
-    if (name == "content-length" && value.size() > most_length_digits) {
-      t.answer_.cut = http_answer::damage::too_large;
-      return 0;
-    }
+    if (name == "content-length" && value.size() > most_length_digits)
+      return t.refuse(http_answer::damage::too_large, "its Content-Length has more than 18 digits");
+    // libcurl does not know such a line, others do.
+    if ((name == "content-length" || name == "transfer-encoding") && spelled.size() != name.size())
+      return t.refuse(http_answer::damage::none, "it has a blank behind the name " + name);
   }
   return raw.size();
 } catch (...) {
   return 0;  // out of memory; an exception must not pass through C
+}
+
+// What passes such an answer on may see another end of it than we do, and take what follows for the answer to the next request.
+std::string http_transfer::why_not_framed() const {
+  return has(answer_, "content-length") && has(answer_, "transfer-encoding") ? "it has both a Content-Length and a Transfer-Encoding" : "";
+}
+
+bool http_transfer::goes_on_to_the_end() const {
+  return !has(answer_, "content-length") && !has(answer_, "transfer-encoding") && job_->request.method != "HEAD" && answer_.status != 204 &&
+         answer_.status != 304;
+}
+
+/// Ends the transfer, and with it the connection.
+std::size_t http_transfer::refuse(http_answer::damage how, std::string problem) {
+  answer_.cut = how;
+  problem_ = std::move(problem);
+  return 0;
 }
 
 std::size_t http_transfer::on_body(char* data, std::size_t size, std::size_t count, void* self) try {
@@ -242,6 +254,9 @@ bool http_transfer::expired(CURLcode code) const {
 }
 
 std::string http_transfer::describe(CURLcode code) const {
+  if (!problem_.empty()) return problem_;
+  if (code == CURLE_OK && answer_.status == 101) return "status 101, which switches to another protocol, and nobody asked for that";
+  if (code == CURLE_OK) return "only the interim status " + std::to_string(answer_.status) + " came";
   return printable(error_text_[0] != '\0' ? error_text_.data() : curl_easy_strerror(code), 200);
 }
 
@@ -249,6 +264,10 @@ http_answer http_transfer::answer(CURLcode code) {
   auto out = std::move(answer_);
   if (code == CURLE_OK && headers_complete_) {
     out.how = http_answer::ending::answered;
+    if (to_end_of_ != nullptr && !common_.ends_of_tls.ended(to_end_of_)) {
+      out.cut = http_answer::damage::truncated;
+      out.message = "the connection was closed before TLS was ended";
+    }
   } else if (headers_complete_ && code == CURLE_OPERATION_TIMEDOUT) {
     out.code = "timeout";
     out.message = "the time ended within the response";
@@ -257,6 +276,8 @@ http_answer http_transfer::answer(CURLcode code) {
     if (out.cut == http_answer::damage::none) {
       out.cut = http_answer::damage::truncated;
       out.message = describe(code);
+    } else {
+      out.message = problem_;
     }
   } else if (out.sends == 0) {
     return unsent(code, std::move(out));
@@ -295,7 +316,7 @@ http_answer http_transfer::unsent(CURLcode code, http_answer out) const {
 
 http_answer http_transfer::unanswered(CURLcode code, http_answer out) const {
   out.how = http_answer::ending::lost;
-  out.message = "no answer after the request was sent: " + describe(code);
+  out.message = (problem_.empty() ? "no answer after the request was sent: " : "the answer is refused: ") + describe(code);
   long os = 0;
   curl_easy_getinfo(easy_.get(), CURLINFO_OS_ERRNO, &os);
   // A line of more than 100 KB is more than libcurl has room for.
@@ -303,7 +324,8 @@ http_answer http_transfer::unanswered(CURLcode code, http_answer out) const {
     out.code = "response_too_large";
   } else if (code == CURLE_OPERATION_TIMEDOUT || os == ETIMEDOUT) {
     out.code = "timeout";
-  } else if (code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_HTTP2) {
+  } else if (code == CURLE_OK || !problem_.empty() || code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_UNSUPPORTED_PROTOCOL ||
+             code == CURLE_HTTP2) {
     out.code = "bad_response";
   } else {
     out.code = "connection_lost";

@@ -10,6 +10,7 @@
 
 #include "actors/agents/http_loop.hpp"
 #include "actors/agents/http_sockets.hpp"
+#include "actors/agents/http_tls.hpp"
 
 namespace fairlead::agents {
 
@@ -25,6 +26,7 @@ using curl_easy_handle = std::unique_ptr<CURL, curl_easy_closer>;
 struct http_common {
   std::uint32_t resolving = 0;  // transfers under way that have neither a socket nor a connection to use again
   http_sockets sockets;
+  tls_ends ends_of_tls;
 };
 
 class http_transfer {
@@ -68,6 +70,9 @@ class http_transfer {
   http_answer unsent(CURLcode code, http_answer out) const;
   http_answer unanswered(CURLcode code, http_answer out) const;
   std::string describe(CURLcode code) const;
+  std::size_t refuse(http_answer::damage how, std::string problem);
+  std::string why_not_framed() const;
+  bool goes_on_to_the_end() const;
 
   static std::size_t on_header(char* data, std::size_t size, std::size_t count, void* self);
   static std::size_t on_body(char* data, std::size_t size, std::size_t count, void* self);
@@ -87,6 +92,8 @@ class http_transfer {
   bool headers_complete_ = false;  // of the final response; an interim one (1xx) does not count
   bool ready_ = false;
   bool stale_ = false;
+  std::string problem_;                       // why the headers of the answer were refused
+  tls_ends::connection to_end_of_ = nullptr;  // the answer is over when this connection says so
   http_answer answer_;
 };
 

@@ -19,8 +19,9 @@ class checker {
   status run() {
     skip_space();
     if (!document()) {
-      return error{v1::ERROR_CODE_INVALID_ARGUMENT, "not valid JSON at byte " + std::to_string(p_ - begin_ + 1) + ": " + what_,
-                   "Send one JSON value in UTF-8 (RFC 8259)."};
+      const auto at = " at byte " + std::to_string(p_ - begin_ + 1);
+      if (too_deep_) return error{v1::ERROR_CODE_INVALID_ARGUMENT, "nested more than 64 levels deep" + at, "Send a flatter value."};
+      return error{v1::ERROR_CODE_INVALID_ARGUMENT, "not valid JSON" + at + ": " + what_, "Send one JSON value in UTF-8 (RFC 8259)."};
     }
     return nothing{};
   }
@@ -47,7 +48,10 @@ class checker {
       // A value begins here.
       if (p_ >= end_) return unexpected("a value");
       if (*p_ == '{' || *p_ == '[') {
-        if (depth == max_depth) return fail("more than 64 levels of nesting");
+        if (depth == max_depth) {
+          too_deep_ = true;  // which valid JSON may be
+          return false;
+        }
         const bool object = *p_ == '{';
         objects_[static_cast<std::size_t>(depth++)] = object;
         ++p_;
@@ -220,6 +224,7 @@ class checker {
   const char* end_;
   std::array<bool, max_depth> objects_{};
   std::string what_;
+  bool too_deep_ = false;
 };
 
 }  // namespace

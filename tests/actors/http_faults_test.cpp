@@ -199,6 +199,23 @@ TEST(http_faults, take_plain_text_as_a_json_string) {
   EXPECT_EQ(brief(end_with(text)), R"(ok "all \"good\"")");
 }
 
+TEST(http_faults, take_json_behind_a_byte_order_mark) {
+  EXPECT_EQ(end_of(200, "\xef\xbb\xbf{\"id\":1}"), R"(ok {"id":1})");
+  EXPECT_EQ(end_of(200, "\xef\xbb\xbf"), "ok null");
+  EXPECT_EQ(end_of(200, "\xef\xbb\xbfoops"), "in_doubt bad_response");
+}
+
+TEST(http_faults, say_what_is_wrong_with_a_body) {
+  const auto message = [](const std::string& body) {
+    const auto result = end_with([&](peer& p, const seen_request&) { p.answer(200, "OK", body); });
+    return result.fault ? result.fault->message() : "none";
+  };
+  EXPECT_EQ(message(std::string(64, '[') + std::string(64, ']')), "none");
+  EXPECT_EQ(message(std::string(65, '[') + std::string(65, ']')).substr(0, 78),
+            "status 200, but the body is nested more than 64 levels deep at byte 65: [[[[[[");
+  EXPECT_EQ(message("{\"id\":}"), "status 200, but the body is not valid JSON at byte 7: expected a value: {\"id\":}");
+}
+
 TEST(http_faults, wait_out_interim_responses) {
   const auto interim = [](peer& p, const seen_request&) {
     p.send("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n");

@@ -163,6 +163,57 @@ TEST(http_hostile, says_its_length_twice_and_differently) {
   EXPECT_EQ(end_with_bytes("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n{}").substr(0, 8), "in_doubt");
 }
 
+TEST(http_hostile, leaves_open_where_its_answer_ends) {
+  // Each would be taken, and what follows it for the answer to the next request, by one of two readers.
+  const std::vector<std::string> heads{
+      "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 12\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nContent-Length: +2\r\n\r\n{}",
+      "HTTP/1.1 200 OK\r\nContent-Length: 2 2\r\n\r\n{}",
+      "HTTP/1.1 200 OK\r\nContent-Length: 0x2\r\n\r\n{}",
+      "HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nContent-Length : 2\r\n\r\n{}",
+      "HTTP/2.0 200 OK\r\nContent-Length: 2\r\n\r\n{}",
+      "HTTP/2 200\r\nContent-Length: 2\r\n\r\n{}",
+  };
+  for (const auto& head : heads) {
+    // It stays open: that it is not used again has to be our doing.
+    http_test_server server{[&](peer& p, const seen_request& r) {
+      if (r.body == "1") return void(p.send(head));
+      p.answer(200, "OK", r.body);
+    }};
+    auto agent = agents::make_http_backend(one_call(server.url()));
+    EXPECT_EQ(brief(run_one(**agent, a_perform(1, "do", "1"))), "in_doubt bad_response") << head;
+    EXPECT_EQ(brief(run_one(**agent, a_perform(2, "do", "2"))), "ok 2") << head;
+    EXPECT_EQ(server.connections(), 2) << head;
+  }
+}
+
+TEST(http_hostile, is_told_of_by_what_it_did) {
+  const auto message = [](const std::string& bytes) {
+    http_test_server server{[&](peer& p, const seen_request&) {
+      p.send(bytes);
+      p.close();
+    }};
+    const auto result = run_one(**agents::make_http_backend(one_call(server.url())), a_perform(1, "do"));
+    return result.fault ? result.fault->code() + ": " + result.fault->message() : "ok";
+  };
+  EXPECT_EQ(
+      message("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n"),
+      "bad_response: no answer after the request was sent: status 101, which switches to another protocol, and nobody asked for that");
+  std::string flood;
+  for (int i = 0; i < 70; ++i) flood += "X-Flood: " + std::string(1'000, 'x') + "\r\n";
+  EXPECT_EQ(message("HTTP/1.1 200 OK\r\n" + flood + "\r\n"),
+            "response_too_large: the answer is refused: its headers have more than 64 KiB");
+  std::string interim;
+  for (int i = 0; i < 4'000; ++i) interim += "HTTP/1.1 100 Continue\r\n\r\n";
+  EXPECT_EQ(message(interim), "response_too_large: the answer is refused: its headers have more than 64 KiB");
+  EXPECT_EQ(message("HTTP/1.1 200 OK\r\nContent-Length: +2\r\n\r\n{}"),
+            "bad_response: the answer is refused: its Content-Length '+2' is no number");
+  EXPECT_EQ(message("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"),
+            "bad_response: the answer is refused: it has both a Content-Length and a Transfer-Encoding");
+}
+
 TEST(http_hostile, sends_ten_gigabytes) {
   std::atomic<std::uint64_t> sent{0};
   EXPECT_EQ(end_with([&](peer& p) {
@@ -294,6 +345,19 @@ TEST(http_hostile, asks_for_a_pause_that_makes_no_sense) {
   EXPECT_EQ(pause("later"), 0);
   EXPECT_EQ(pause("Fri, 31 Dec 9999 23:59:59 GMT"), 86'400'000);
   EXPECT_EQ(pause(std::string(5'000, '9')), 86'400'000);
+}
+
+TEST(http_hostile, has_a_clock_that_is_wrong) {
+  const auto pause = [](const std::string& headers) {
+    http_test_server server{[&](peer& p, const seen_request&) { p.answer(503, "Busy", "", headers); }};
+    const auto result = run_one(**agents::make_http_backend(one_call(server.url())), a_perform(1, "do"));
+    return result.fault ? result.fault->retry_after_ms() : -1;
+  };
+  // The moment it names is one of its own clock, and its answer says what that shows.
+  EXPECT_EQ(pause("Date: Sun, 06 Nov 2094 08:49:37 GMT\r\nRetry-After: Sun, 06 Nov 2094 08:49:42 GMT\r\n"), 5'000);
+  EXPECT_EQ(pause("Retry-After: Sun, 06 Nov 1994 08:49:42 GMT\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n"), 5'000);
+  EXPECT_EQ(pause("Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nRetry-After: 7\r\n"), 7'000) << "seconds need no clock";
+  EXPECT_EQ(pause("Date: yesterday\r\nRetry-After: Sun, 06 Nov 1994 08:49:42 GMT\r\n"), 0);
 }
 
 TEST(http_tries, end_at_their_own_time_and_say_whether_anything_was_sent) {

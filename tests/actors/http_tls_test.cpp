@@ -41,6 +41,17 @@ TEST_F(http_tls, trusts_what_its_authority_has_signed_and_keeps_the_connection) 
   EXPECT_EQ(server.connections(), 1);
 }
 
+TEST_F(http_tls, leaves_doubt_when_an_answer_may_have_been_cut) {
+  https_test_server server{make_identity("service", &authority, "IP:127.0.0.1")};
+  const std::string to_the_end = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nfifty";
+  server.answer_and_close(to_the_end, true);
+  EXPECT_EQ(brief(run_one(*make(to(server.url())), a_perform(1, "do"))), R"(ok "fifty")");
+  server.answer_and_close(to_the_end, false);
+  EXPECT_EQ(brief(run_one(*make(to(server.url())), a_perform(2, "do"))), "in_doubt bad_response") << "it may have been fifty thousand";
+  server.answer_and_close("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", false);
+  EXPECT_EQ(brief(run_one(*make(to(server.url())), a_perform(3, "do"))), "ok {}") << "the length says that this is all";
+}
+
 TEST_F(http_tls, refuses_certificates_that_prove_nothing) {
   EXPECT_EQ(end_at(make_identity("service", &authority, "IP:127.0.0.1")), "ok {}");
   EXPECT_EQ(end_at(make_identity("service", nullptr, "IP:127.0.0.1")), "transient tls") << "signed by itself";

@@ -144,6 +144,20 @@ TEST(http_transfers, bring_a_thousand_attempts_through_sixteen_connections) {
   EXPECT_LE(server.most_at_once(), 16);
 }
 
+TEST(http_transfers, leave_a_busy_connection_when_it_is_old_so_that_a_name_that_moves_is_followed) {
+  http_test_server server{[](peer& p, const seen_request& r) { p.answer(200, "OK", r.body); }};
+  auto config = one_call(server.url());
+  config.connection_age_ms = 1'000;
+  const auto agent = make(config);
+  std::uint64_t n = 0;
+  EXPECT_TRUE(eventually([&] {
+    ++n;
+    EXPECT_EQ(brief(run_one(*agent, a_perform(n, "do", "1"))), "ok 1");
+    return server.connections() == 2;
+  }));
+  EXPECT_GT(server.seen()[1].number_on_connection, 1) << "until then it was kept";
+}
+
 TEST(http_transfers, never_exceed_the_limit_even_when_stopped_ones_are_replaced) {
   gate held;
   http_test_server server{[&](peer& p, const seen_request& r) {

@@ -110,6 +110,20 @@ TEST(http_redirects, never_leave_http) {
   }
 }
 
+TEST(http_redirects, lead_nowhere_without_a_url) {
+  for (const std::string nowhere : {"", " ", "#here"}) {
+    http_test_server server{[&](peer& p, const seen_request&) { p.answer(307, "Elsewhere", "", "Location: " + nowhere + "\r\n"); }};
+    auto config = one_call(server.url());
+    config.calls["do"].url = "/c/do";
+    config.redirects = 5;
+    const auto result = run_one(*make(config), a_perform(1, "do"));
+    EXPECT_EQ(brief(result), "permanent http_307");
+    EXPECT_TRUE(says(result.fault->message(), nowhere == "#here" ? "only a fragment" : "with an empty Location"))
+        << result.fault->message();
+    EXPECT_EQ(server.seen().size(), 1U) << "nobody has named /c/";
+  }
+}
+
 TEST(http_redirects, that_a_call_names_are_its_answer) {
   redirecting_server there{[](const seen_request&) { return "/other"; }, 303};
   auto config = there.agent("GET", 5);

@@ -136,6 +136,12 @@ class https_test_server {
 
   int port() const { return port_; }
   std::string url() const { return "https://127.0.0.1:" + std::to_string(port_); }
+  /// From now on each connection gets this once, and is closed: with a close_notify, or as if somebody had cut it.
+  void answer_and_close(std::string bytes, bool close_notify) {
+    const std::lock_guard lock{guard_};
+    last_words_ = std::move(bytes);
+    close_notify_ = close_notify;
+  }
   int requests() const { return requests_; }
   int connections() const { return connections_; }
 
@@ -169,6 +175,17 @@ class https_test_server {
     ::close(fd);
   }
 
+  struct one_answer {
+    std::string bytes;
+    bool last = false;
+    bool close_notify = false;
+  };
+  one_answer next_answer() {
+    const std::lock_guard lock{guard_};
+    if (!last_words_.empty()) return {last_words_, true, close_notify_};
+    return {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", false, false};
+  }
+
   bool answer_one(SSL* tls) {
     std::string got;
     char chunk[4'096];
@@ -187,8 +204,10 @@ class https_test_server {
       if (!more()) return false;
     }
     ++requests_;
-    const std::string answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
-    return SSL_write(tls, answer.data(), static_cast<int>(answer.size())) > 0;
+    const auto [answer, last, close_notify] = next_answer();
+    const auto written = SSL_write(tls, answer.data(), static_cast<int>(answer.size())) > 0;
+    if (last && close_notify) SSL_shutdown(tls);
+    return written && !last;
   }
 
   std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)> context_;
@@ -196,6 +215,8 @@ class https_test_server {
   int port_ = 0;
   std::atomic<int> requests_{0}, connections_{0};
   std::mutex guard_;
+  std::string last_words_;
+  bool close_notify_ = false;
   std::vector<int> open_;
   std::vector<std::thread> threads_;
   std::thread acceptor_;
