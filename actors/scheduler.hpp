@@ -21,6 +21,7 @@
 #include "actors/core/decision.hpp"
 #include "actors/core/job.hpp"
 #include "actors/core/planted_faults.hpp"
+#include "actors/core/store_room.hpp"
 #include "actors/core/task_waits.hpp"
 #include "actors/effects.hpp"
 #include "actors/job_book.hpp"
@@ -184,7 +185,11 @@ class scheduler {
   void act(effects after);
   void flush_if_large();
   void look_at_usage();
+  std::uint64_t reserved_bytes() const;
+  core::store_room room() const;
   bool store_full() const;
+  void watch_room();
+  error refuse_full() const;
   std::uint64_t active_tasks() const;
   std::optional<v1::Fault> fault_of_output(const std::string& output) const;
   struct evaluation;

@@ -16,6 +16,8 @@ constexpr std::size_t flush_at_bytes = 256U << 10;
 constexpr std::uint64_t usage_every_commits = 64;  // how often the store's fill is looked at
 constexpr std::uint64_t usage_every_share = 256;   // and after how large a part of it has been written
 constexpr duration retention_step{1'000};          // finer steps of retention time serve nobody
+// So much less than full before people are told that there is room again: it goes up and down with what runs.
+constexpr std::uint64_t calm_percent = 5;
 
 }  // namespace
 
@@ -103,6 +105,7 @@ void scheduler::on_committed(std::uint64_t sequence) {
     act(std::move(done.after));
   }
   if (++commits_since_usage_ >= usage_every_commits || bytes_since_usage_ >= usage_.max_bytes / usage_every_share) look_at_usage();
+  watch_room();
   jobs_.committed_up_to(sequence);
   admit_pending();
   admit_launches();
@@ -114,11 +117,45 @@ void scheduler::look_at_usage() {
   commits_since_usage_ = 0;
 }
 
-bool scheduler::store_full() const {
-  if (faults_.ignore_full) return false;
-  // What has been written since can have taken up to twice its size; what runs will still write its steps' inputs and outputs.
-  const auto expected = usage_.used_bytes + 2 * (bytes_since_usage_ + open_.bytes().size()) + 2 * active_input_bytes_;
-  return expected >= usage_.max_bytes / 100 * limits_.full_percent;
+// What runs will still write its steps' inputs and outputs.
+std::uint64_t scheduler::reserved_bytes() const { return 2 * active_input_bytes_; }
+
+core::store_room scheduler::room() const {
+  core::store_room out;
+  // What has been written since can have taken up to twice its size.
+  out.used_bytes = usage_.used_bytes + 2 * (bytes_since_usage_ + open_.bytes().size());
+  out.reserved_bytes = reserved_bytes();
+  out.max_bytes = usage_.max_bytes;
+  out.running_tasks = shard_.running() + shard_.undoing();
+  return out;
+}
+
+bool scheduler::store_full() const { return !faults_.ignore_full && room().percent() >= limits_.full_percent; }
+
+void scheduler::watch_room() {
+  // Until the sweep is over nobody knows what runs.
+  if (sweeping_ || (shard_.full_alert() == 0 && !store_full())) return;
+  look_at_usage();
+  const auto now = room();
+  if (shard_.full_alert() != 0) {
+    if (now.percent() + calm_percent > limits_.full_percent) return;
+    const auto resolved = alerts_.resolve(shard_.full_alert(), page(), committed());
+    if (!resolved.ok()) fail(resolved.failure());
+    shard_.set_full_alert(0);
+  } else if (now.percent() >= limits_.full_percent) {
+    const auto why = refuse_full();
+    v1::AlertRecord draft;
+    draft.set_kind(v1::ALERT_KIND_STORE_FULL);
+    draft.set_sentence(why.sentence);
+    draft.set_remedy(why.remedy);
+    shard_.set_full_alert(alerts_.raise(std::move(draft), page()));
+    world_.log->on_note(note_level::warning, "scheduler", why.sentence);
+  }
+}
+
+error scheduler::refuse_full() const {
+  return {v1::ERROR_CODE_STORE_FULL, "no new tasks are taken, because " + room().sentence(),
+          "raise store.max_size or shorten retention.archive_after; what runs goes on"};
 }
 
 std::uint64_t scheduler::active_tasks() const {

@@ -113,7 +113,7 @@ v1::JobApplyResult scheduler::apply_job(const v1::JobSpec& spec, const std::stri
   }
   if (store_full()) {
     jobs_.forget_if_durable(spec.name(), committed_sequence_);
-    return refused(*refuse_new());
+    return refused(refuse_full());
   }
   create_job(spec, std::move(hash), who, job);
   out.set_created(true);

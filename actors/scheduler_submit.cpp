@@ -112,10 +112,7 @@ std::optional<error> scheduler::refuse(const v1::Submission& item) const {
 }
 
 std::optional<error> scheduler::refuse_new() const {
-  if (store_full())
-    return error{v1::ERROR_CODE_STORE_FULL,
-                 "the store is more than " + std::to_string(limits_.full_percent) + " % full, so no new tasks are taken",
-                 "raise store.max_size or shorten retention; what runs goes on"};
+  if (store_full()) return refuse_full();
   if (sent_bytes_ + open_.bytes().size() > limits_.uncommitted_bytes)
     return error{v1::ERROR_CODE_OVERLOADED, "more is waiting for the disk than limits.uncommitted_bytes allows",
                  "submit again in a moment"};
@@ -286,6 +283,7 @@ void scheduler::expire_watches() {
 
 void scheduler::describe(v1::StatusReply& out) const {
   out.set_epoch(epoch_);
+  out.mutable_store()->set_reserved_bytes(reserved_bytes());
   *out.mutable_counts() = committed_shard_;
   slots_.describe(out);
   *out.mutable_traffic() = traffic_.to_proto();

@@ -77,6 +77,7 @@ bool scheduler::resume_some() {
     resumed_tasks_ = std::exchange(taken_up_, {}).size();
     world_.log->on_note(note_level::info, "scheduler", "took up " + std::to_string(resumed_tasks_) + " tasks that were running");
     slots_.hold_back(false);
+    watch_room();
     serve_waiting();
     admit_pending();
     return false;

@@ -1,10 +1,12 @@
 #include <algorithm>
 
+#include "actors/core/store_room.hpp"
 #include "app/cli_agent_text.hpp"
 #include "app/cli_commands.hpp"
 #include "app/cli_json.hpp"
 #include "app/cli_table.hpp"
 #include "app/cli_words.hpp"
+#include "app/node_figures.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::app {
@@ -40,6 +42,7 @@ std::string status_json(const v1::StatusReply& reply) {
   out.end_array();
   const auto& store = reply.store();
   out.key("store").begin_object().key("path").string(store.path()).key("used_bytes").number(std::uint64_t{store.used_bytes()});
+  out.key("reserved_bytes").number(std::uint64_t{store.reserved_bytes()});
   out.key("max_bytes").number(std::uint64_t{store.max_bytes()}).key("sequence").number(std::uint64_t{store.sequence()});
   out.key("commits").number(std::uint64_t{store.commits()}).end_object();
   out.key("oldest_due").moment(reply.oldest_due_unix_ms()).key("resumed_tasks").number(std::uint64_t{reply.resumed_tasks()});
@@ -58,7 +61,8 @@ std::string status_json(const v1::StatusReply& reply) {
     out.begin_object().key("shard").number(std::uint64_t{one.shard()}).key("node").string(one.node()).key("here").boolean(one.here());
     out.key("up").boolean(one.up()).key("reason").string(one.reason()).key("epoch").number(std::uint64_t{one.epoch()});
     out.key("running").number(std::uint64_t{one.counts().running()}).key("parked").number(std::uint64_t{one.counts().parked()});
-    out.key("used_bytes").number(std::uint64_t{one.store().used_bytes()}).end_object();
+    out.key("used_bytes").number(std::uint64_t{one.store().used_bytes()});
+    out.key("reserved_bytes").number(std::uint64_t{one.store().reserved_bytes()}).end_object();
   }
   out.end_array().key("peers").begin_array();
   for (const auto& one : reply.peers()) {
@@ -111,12 +115,20 @@ std::string peers_text(const v1::StatusReply& reply) {
   return "\nOther nodes\n" + table.text();
 }
 
+/// `6.1 MiB of 16.0 MiB used, 9.2 MiB reserved for running tasks, 95 % in all: new tasks are refused`
+std::string store_text(const v1::StoreStatus& store) {
+  const core::store_room room{store.used_bytes(), store.reserved_bytes(), store.max_bytes(), 0};
+  auto out = bytes_text(room.used_bytes) + " of " + bytes_text(room.max_bytes) + " used";
+  if (room.reserved_bytes != 0)
+    out += ", " + bytes_text(room.reserved_bytes) + " reserved for running tasks, " + std::to_string(room.percent()) + " % in all";
+  return out + (room.max_bytes != 0 && room.percent() >= full_at_percent ? ": new tasks are refused" : "");
+}
+
 std::string status_text(const v1::StatusReply& reply) {
   const auto& store = reply.store();
   std::string out = "node     " + printable(reply.node()) + ", fairlead " + printable(reply.version()) + ", up since " +
                     time_text(reply.started_at_unix_ms()) + ", epoch " + std::to_string(reply.epoch()) + "\n";
-  out += "store    " + printable(store.path()) + ", " + bytes_text(store.used_bytes()) + " of " + bytes_text(store.max_bytes()) +
-         " used, " + std::to_string(store.commits()) + " commits\n";
+  out += "store    " + printable(store.path()) + ", " + store_text(store) + ", " + std::to_string(store.commits()) + " commits\n";
   out += "resumed  " + std::to_string(reply.resumed_tasks()) + " tasks taken up at the start" + (reply.resuming() ? ", more to come" : "") +
          "\n";
   if (reply.oldest_due_unix_ms() != 0) out += "due      next wake-up at " + time_text(reply.oldest_due_unix_ms()) + "\n";

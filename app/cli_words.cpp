@@ -1,8 +1,5 @@
 #include "app/cli_words.hpp"
 
-#include <array>
-#include <cstdio>
-
 #include "actors/core/task.hpp"
 #include "app/cli_table.hpp"
 #include "messages/time.hpp"
@@ -113,19 +110,6 @@ std::string as_sentence(const std::string& text) {
   auto out = printable(text);
   if (!out.empty() && out.back() != '.' && out.back() != '!' && out.back() != '?') out += '.';
   return out;
-}
-
-std::string bytes_text(std::uint64_t bytes) {
-  static constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  while (value >= 1024 && unit + 1 < units.size()) {
-    value /= 1024;
-    ++unit;
-  }
-  char text[32];
-  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
-  return text;
 }
 
 std::string time_text(std::int64_t unix_ms) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "actors/core/text.hpp"
 #include "messages/api.pb.h"
 
 namespace fairlead::app {
@@ -30,8 +31,7 @@ std::string as_sentence(const std::string& text);
 
 bool task_ended(v1::TaskState state);
 
-/// `1.5 GiB`.
-std::string bytes_text(std::uint64_t bytes);
+using core::bytes_text;
 
 /// `2026-03-29 01:00:00Z`, or `-` for 0. Tables need no milliseconds.
 std::string time_text(std::int64_t unix_ms);

@@ -53,7 +53,7 @@ std::shared_ptr<node_figures> metrics_source::refresh(const node_figures* before
     const auto status = shard_status_of(*part.reply, number);
     if (!status.has_store() || status.store().max_bytes() == 0) continue;
     auto& growth = growth_[number];
-    growth.saw(setup_.time->steady(), status.store().used_bytes());
+    growth.saw(setup_.time->steady(), status.store().used_bytes() + status.store().reserved_bytes());
     if (const auto seconds = growth.seconds_until(status.store().max_bytes() / 100 * full_at_percent))
       out->full_in_seconds[number] = *seconds;
   }

@@ -138,7 +138,9 @@ void add_traffic(metric_page& page, const labels& shard, const v1::Traffic& traf
 void add_store(metric_page& page, const labels& shard, const v1::ShardStatus& status) {
   if (status.has_store()) {
     page.gauge("fairlead_store_used_bytes", "Bytes of the store that hold something", shard, number(status.store().used_bytes()));
-    page.gauge("fairlead_store_max_bytes", "Bytes that the store may grow to; from 90 % on it takes no new tasks", shard,
+    page.gauge("fairlead_store_reserved_bytes", "Bytes of the store that are kept free for what running tasks may still write", shard,
+               number(status.store().reserved_bytes()));
+    page.gauge("fairlead_store_max_bytes", "Bytes that the store may grow to; no new tasks are taken once 90 % are used or reserved", shard,
                number(status.store().max_bytes()));
   }
   if (!status.has_commits()) return;

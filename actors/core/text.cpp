@@ -1,6 +1,8 @@
 #include "actors/core/text.hpp"
 
+#include <array>
 #include <cstdint>
+#include <cstdio>
 
 namespace fairlead::core {
 
@@ -35,6 +37,19 @@ std::string clean_text(std::string_view text, std::size_t limit) {
     text.remove_prefix(size == 0 ? 1 : size);
   }
   return out;
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  static constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (value >= 1024 && unit + 1 < units.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+  return text;
 }
 
 }  // namespace fairlead::core

@@ -1,6 +1,8 @@
 #pragma once
 // Text from outside that will be stored: Protobuf's string fields hold UTF-8 and nothing else, and a row that breaks this cannot be read again.
+// And sizes as people read them.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -8,5 +10,8 @@ namespace fairlead::core {
 
 /// At most `limit` bytes of `text`, with U+FFFD for every byte that is not part of valid UTF-8; never ends inside a character.
 std::string clean_text(std::string_view text, std::size_t limit);
+
+/// `1.5 GiB`.
+std::string bytes_text(std::uint64_t bytes);
 
 }  // namespace fairlead::core

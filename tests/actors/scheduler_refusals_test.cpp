@@ -1,5 +1,6 @@
 // What the Scheduler refuses, by name and without storing anything.
 
+#include "store/alert_rows.hpp"
 #include "tests/actors/scheduler_world.hpp"
 
 namespace fairlead::testing {
@@ -170,6 +171,61 @@ TEST(scheduler, refuses_new_tasks_when_the_store_is_nearly_full_and_lets_what_ru
   while (second.shell.resume_some()) second.settle();
   EXPECT_EQ(submit(second, 9'000, 20'000).error().code(), v1::ERROR_CODE_STORE_FULL)
       << "what runs has its room reserved after a restart too";
+}
+
+TEST(scheduler, says_what_the_store_is_full_of_and_raises_an_alert_for_as_long_as_it_is) {
+  store::memory_store small{store::memory_store::durability::when_told, 200'000};
+  manual_clock time;
+  recorder out;
+  quiet_observer log;
+  process first{small, time, out, log};
+  first.open();
+  while (first.shell.resume_some()) first.settle();
+  v1::DeployRequest deploy;
+  *deploy.mutable_definition() = workflow_of({step("a")});
+  first.shell.deploy(deploy, 1);
+  first.shell.add_agent(agent("n1/svc"));
+  first.settle();
+  const auto full_alert = [&small] {
+    const auto view = small.read();
+    const auto shard = view->get_progress().shard;
+    if (shard.full_alert() == 0) return v1::AlertRecord{};
+    return **store::load_alert(*view, shard.full_alert());
+  };
+  EXPECT_EQ(full_alert().number(), 0U);
+
+  const std::string input = "\"" + std::string(3'500, 'x') + "\"";
+  v1::SubmitResult last;
+  std::uint64_t taken = 0;
+  for (;; ++taken) {
+    v1::SubmitRequest request;
+    *request.add_items() = submission("t" + std::to_string(taken), input);
+    first.shell.submit(request, 100 + taken, 0);
+    first.settle();
+    last = out.submits.at(100 + taken).results(0);
+    if (!last.created()) break;
+    ASSERT_LT(taken, 1'000U);
+  }
+  const auto sentence = last.error().sentence();
+  EXPECT_EQ(sentence.find("no new tasks are taken, because the store is 9"), 0U) << sentence;
+  EXPECT_NE(sentence.find(" of 195.3 KiB are used and "), std::string::npos) << sentence;
+  EXPECT_NE(sentence.find(" are reserved for " + std::to_string(taken) + " running tasks"), std::string::npos) << sentence;
+  v1::StatusReply status;
+  first.shell.describe(status);
+  EXPECT_EQ(status.store().reserved_bytes(), 2 * taken * input.size());
+  EXPECT_LT(small.get_usage().used_bytes, 100'000U) << "what is used alone would not say it";
+
+  const auto alert = full_alert();
+  EXPECT_EQ(alert.kind(), v1::ALERT_KIND_STORE_FULL);
+  EXPECT_EQ(alert.state(), v1::ALERT_STATE_OPEN);
+  EXPECT_NE(alert.sentence().find("are reserved for"), std::string::npos) << alert.sentence();
+
+  for (std::size_t i = 0; i < out.performs.size(); ++i) {
+    first.shell.outcomes(from("n1/svc", {success(out.performs[i].what, "1")}));
+    first.settle();
+  }
+  EXPECT_EQ(full_alert().number(), 0U) << "what they had reserved is free again";
+  EXPECT_EQ((**store::load_alert(*small.read(), alert.number())).state(), v1::ALERT_STATE_RESOLVED);
 }
 
 }  // namespace

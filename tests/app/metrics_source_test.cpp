@@ -109,6 +109,14 @@ TEST_F(metrics_source_test, tells_when_the_store_will_be_full_once_it_has_seen_i
   EXPECT_NEAR(source.look()->full_in_seconds.at(0), 80 * 60, 1);
 }
 
+TEST_F(metrics_source_test, counts_what_is_reserved_for_running_tasks_as_full) {
+  auto source = make();
+  store().set_max_bytes(10'000'000);
+  store().set_used_bytes(3'800'000);
+  store().set_reserved_bytes(5'300'000);
+  EXPECT_EQ(source.look()->full_in_seconds.at(0), 0) << "new tasks are refused already";
+}
+
 TEST_F(metrics_source_test, is_not_ready_and_asks_nobody_once_it_is_told_to_stop) {
   auto source = make();
   EXPECT_EQ(source.handlers()["/readyz"]().status, 200U);

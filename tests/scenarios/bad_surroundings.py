@@ -124,9 +124,26 @@ def full(box, services):
             break
     expect(refusals, "a store of 16 MiB took 30 MB of input")
     expect("full" in refusals[0]["error"], f"the refusal does not say that the store is full: {refusals[0]}")
+    say_how_full(one, refusals[0]["error"])
     print(f"ok  a full store, after {taken(history)} orders: {refusals[0]['error'][:170]}", flush=True)
     wait_until(lambda: done(one, history), 60, "what was taken completes in a full store", every=0.1)
+    wait_until(lambda: not full_alerts(one), 10, "the alert about the full store is resolved")
     finish(one, services, history, "full-")
+
+
+def full_alerts(one, *options):
+    alerts = harness.fairlead_json("alert", "list", *options, node=one.node.address)["alerts"]
+    return [alert["sentence"] for alert in alerts if alert["kind"] == "store_full"]
+
+
+def say_how_full(one, refusal):
+    """The refusal and the alert say what is used and what is reserved, and so does the status, while work goes on and makes room."""
+    alerts = full_alerts(one, "--all")
+    expect(alerts, "no alert says that the store is full")
+    for sentence in (refusal, *alerts):
+        expect("are used and" in sentence and "are reserved for" in sentence, f"the sentence does not say what fills the store: {sentence}")
+    store = one.node.status()["store"]
+    expect(store["reserved_bytes"] >= 0 and store["used_bytes"] > 0, f"the status does not say how full the store is: {store}")
 
 
 def overfull(box, services):
