@@ -312,7 +312,7 @@ class crontab_reader {
       return false;
     }
     if (looks_like_field(user)) {
-      refuse_sixth(at, user);
+      refuse_sixth(at, user, entry.schedule);
       return false;
     }
     if (!is_user_name(user)) {
@@ -324,10 +324,14 @@ class crontab_reader {
     return true;
   }
 
-  void refuse_sixth(std::size_t at, std::string_view word) {
-    refuse(at,
-           quote(word) + " stands where the " + (options_.user_column ? "user" : "command") +
-               " begins: this looks like six fields, and lines of a crontab have five",
+  void refuse_sixth(std::size_t at, std::string_view word, const std::string& schedule) {
+    const auto where = quote(word) + " stands where the " + (options_.user_column ? "user" : "command") + " begins: ";
+    if (schedule.front() == '@') {
+      refuse(at, where + "nothing belongs between " + schedule + " and it",
+             is_digit(word.front()) ? "if this is an anacrontab, remove the delay and the name" : "");
+      return;
+    }
+    refuse(at, where + "this looks like six fields, and lines of a crontab have five",
            "add a job with seconds by `fairlead job add`, or remove one field");
   }
 
@@ -340,7 +344,7 @@ class crontab_reader {
     // Cron refuses a command that begins with `*`: who writes that has miscounted.
     const auto word = line_.substr(at, end_of_word(line_, at) - at);
     if (line_[at] == '*' || looks_like_field(word)) {
-      refuse_sixth(at, word);
+      refuse_sixth(at, word, entry.schedule);
       return false;
     }
     auto command = read_crontab_command(entry.written);

@@ -1,6 +1,8 @@
 #include "app/crontab_words.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string>
 
 #include "actors/core/text.hpp"
 
@@ -37,6 +39,19 @@ bool is_user_name(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.'; });
 }
 
+namespace {
+
+/// `L`, `15W`, `LW` and `friL` of other schedulers: of the digits only the letters are looked at.
+bool is_last_or_working_day(std::string_view letters) {
+  std::string word{letters};
+  std::transform(word.begin(), word.end(), word.begin(), lower);
+  if (word == "l" || word == "w" || word == "lw") return true;
+  constexpr std::array<std::string_view, 7> days{"sun", "mon", "tue", "wed", "thu", "fri", "sat"};
+  return word.size() == 4 && word.back() == 'l' && std::find(days.begin(), days.end(), word.substr(0, 3)) != days.end();
+}
+
+}  // namespace
+
 bool looks_like_field(std::string_view word) {
   if (word.empty() || !(is_digit(word.front()) || word.front() == '*' || word.front() == '?')) return false;
   return word.find_first_not_of("0123456789*?,/-") == std::string_view::npos;
@@ -47,9 +62,7 @@ std::optional<std::size_t> beyond_cron(std::string_view field) {
   for (std::size_t at = 0; at < field.size();) {
     const auto begin = at;
     while (at < field.size() && is_letter(field[at])) ++at;
-    const auto letters = at - begin;
-    const char last = letters > 0 ? lower(field[at - 1]) : ' ';
-    if (letters > 0 && letters != 3 && (last == 'l' || last == 'w')) return begin;
+    if (is_last_or_working_day(field.substr(begin, at - begin))) return begin;
     at = std::max(at, begin + 1);
   }
   // A step belongs to `*` or to a range.

@@ -276,6 +276,22 @@ TEST(CrontabFile, a_line_with_six_fields_is_recognised) {
   EXPECT_EQ(only("0 5 4 * * [ -e x ] && y\n").command, "[ -e x ] && y");
 }
 
+TEST(CrontabFile, a_line_of_an_anacrontab_is_recognised) {
+  EXPECT_EQ(
+      problems_of("@monthly 45 cron.monthly run-parts /etc/cron.monthly\n"),
+      lines{"1:10: `45` stands where the command begins: nothing belongs between @monthly and it; if this is an anacrontab, remove the "
+            "delay and the name"});
+  EXPECT_EQ(problems_of("@daily * echo\n"), lines{"1:8: `*` stands where the command begins: nothing belongs between @daily and it"});
+}
+
+TEST(CrontabFile, a_sentence_is_no_schedule_of_another_scheduler) {
+  const auto problems = problems_of("* NB: You'll see it\n");
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems.front().substr(0, 9), "1:3: `NB`") << problems.front();
+  EXPECT_EQ(problems.front().find("job add"), std::string::npos) << problems.front();
+  EXPECT_EQ(problems_of("* all will follow soon\n").front().find("job add"), std::string::npos);
+}
+
 TEST(CrontabFile, a_bad_field_is_named_with_its_place) {
   EXPECT_EQ(problems_of("0 30 * * * a\n").size(), 1U);
   EXPECT_EQ(problems_of("0 30 * * * a\n").front().substr(0, 5), "1:3: ");
