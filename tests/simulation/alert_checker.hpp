@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "messages/task.pb.h"
+#include "messages/api.pb.h"
 #include "store/store.hpp"
 #include "tests/simulation/world.hpp"
 
