@@ -190,11 +190,12 @@ bool reply_courier::gone_for_long(receiver& to, const v1::StatusEvent& oldest, s
   }
   if (oldest.position() > began_->position) {
     since_unix_ms = std::max(since_unix_ms, to.oldest_seen_unix_ms);
-  } else if (since_unix_ms <= started_unix_ms_) {
+  } else {
+    // The time in which this node was away itself is not the receiver's.
+    const auto away_ms = since_unix_ms <= started_unix_ms_ ? began_->away_ms : 0;
     // What would have been dropped before this beginning has a stamp that is wrong.
     if (began_->retention_unix_ms - since_unix_ms >= settings_.give_up_after.count()) since_unix_ms = began_->retention_unix_ms;
-    // The time in which this node was away itself is not the receiver's.
-    since_unix_ms += began_->away_ms;
+    since_unix_ms += away_ms;
   }
   return core::aged_until(retention_unix_ms_, now) - since_unix_ms >= settings_.give_up_after.count();
 }

@@ -80,7 +80,8 @@ status scheduler::open(std::uint64_t epoch) {
   // Leases were counted by a clock that may have been set back since.
   const auto latest = std::max(to_unix_ms(world_.time->now()), shard_.latest_write_unix_ms()) +
                       std::max(catalog_.longest_timeout_ms(), core::waiting_recheck_ms);
-  sweep_to_ = store::keys::due(store::default_namespace, latest + 1, 0).str();
+  // A release that did not keep that moment may have been set back by any time: then all of them are taken up.
+  if (shard_.latest_write_unix_ms() != 0) sweep_to_ = store::keys::due(store::default_namespace, latest + 1, 0).str();
   if (!opened.ok()) return opened;
   // Agents may have gone on while there was no Scheduler. What they hold is known when the sweep has come to it; to hand over more before would
   // be more than they take.
@@ -167,28 +168,35 @@ core::context scheduler::context_for(const live_task& task, const core::payload_
   return ctx;
 }
 
+std::string scheduler::bug_sentence(const std::exception& bug) {
+  const auto what = core::clean_text(bug.what(), 500);
+  return dynamic_cast<const core::odd_record*>(&bug) != nullptr ? what : "internal error while deciding about this task: " + what;
+}
+
+/// The record may be half changed: it is thrown away and, once all its written versions are durable, read anew and parked.
+void scheduler::poison(live_task& task, std::string why) {
+  task.poison = std::move(why);
+  world_.log->on_note(note_level::error, "scheduler", "task " + task.record.id() + ": " + task.poison);
+  gathering_.changed.push_back(task.record.number());
+  if (faults_.forget_poison) task.poison.clear();
+}
+
 scheduler::applied scheduler::apply(live_task& task, const core::event& what) {
   if (fatal_ || !task.poison.empty()) return {};
   const payload_reader payloads{task.fresh_payloads, *world_.reads};
   claim_journal slots{slots_};
   const auto ctx = context_for(task, payloads, slots);
   const auto before = store::index_state_of(task.record);
-  // The record may be half changed: it is thrown away and, once all its written versions are durable, read anew and parked.
   const auto poisoned = [&](std::string why) {
     slots.undo();
-    task.poison = std::move(why);
-    world_.log->on_note(note_level::error, "scheduler", "task " + task.record.id() + ": " + task.poison);
-    gathering_.changed.push_back(task.record.number());
-    if (faults_.forget_poison) task.poison.clear();
+    poison(task, std::move(why));
     return applied{};
   };
   core::decision made;
   try {
     made = core::decide(task.record, what, ctx);
-  } catch (const core::odd_record& odd) {
-    return poisoned(core::clean_text(odd.what(), 500));
   } catch (const std::exception& bug) {
-    return poisoned("internal error while deciding about this task: " + core::clean_text(bug.what(), 500));
+    return poisoned(bug_sentence(bug));
   }
   if (made.fatal) {
     fail(*made.fatal);

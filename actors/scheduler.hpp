@@ -172,6 +172,8 @@ class scheduler {
     std::optional<error> refused;  // of what an operator asked for
   };
   applied apply(live_task& task, const core::event& what);
+  void poison(live_task& task, std::string why);
+  static std::string bug_sentence(const std::exception& bug);
   core::context context_for(const live_task& task, const core::payload_source& payloads, core::agent_directory& slots);
   void write(live_task& task, const store::task_index_state& before, core::decision& made, bool exact_due);
   void fold_history(live_task& task);
@@ -210,7 +212,7 @@ class scheduler {
   asked_inputs inputs_asked_for() const;
   std::optional<core::step_wait> vain_wait_of(const live_task& task, const asked_inputs& asked) const;
   void forget_evaluations(live_task& task);
-  void mend_wait(std::uint64_t number, const core::step_wait& wait);
+  void mend_wait(live_task& task, const core::step_wait& wait);
   void raise_stalled(const v1::TaskRecord& record, const std::string& words);
   bool makes_sense(std::uint32_t shard, const std::string& instance, std::uint64_t incarnation);
   using unsent_steps = std::map<std::uint64_t, std::vector<std::uint32_t>>;  // by task number

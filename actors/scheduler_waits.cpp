@@ -28,14 +28,19 @@ void scheduler::look_at_waits(const waiting_tasks& what) {
   numbers.insert(what.numbers.begin(), what.numbers.end());
   const auto asked = inputs_asked_for();
   for (const auto number : numbers) {
-    const auto* task = load(number);
+    auto* task = load(number);
     if (fatal_) return;
-    const auto wait = task == nullptr ? std::nullopt : vain_wait_of(*task, asked);
-    // An answer that was on its way at the first look has arrived by the second.
-    if (wait && suspected.count(number) != 0)
-      mend_wait(number, *wait);
-    else if (wait)
-      suspects_.insert(number);
+    if (task == nullptr) continue;
+    try {
+      const auto wait = vain_wait_of(*task, asked);
+      // An answer that was on its way at the first look has arrived by the second.
+      if (wait && suspected.count(number) != 0)
+        mend_wait(*task, *wait);
+      else if (wait)
+        suspects_.insert(number);
+    } catch (const std::exception& bug) {
+      poison(*task, bug_sentence(bug));
+    }
     forget_if_idle(number);
     if (fatal_) return;
   }
@@ -73,20 +78,18 @@ void scheduler::forget_evaluations(live_task& task) {
   task.evaluating.clear();
 }
 
-void scheduler::mend_wait(std::uint64_t number, const core::step_wait& wait) {
-  auto* task = find(number);
-  const auto words = words_for(task->record, wait);
-  world_.log->on_note(note_level::warning, "scheduler", "task " + task->record.id() + ": " + words + " in vain; it is asked for anew");
-  forget_evaluations(*task);
-  const auto times = ++mended_[number];
-  if (times <= most_mendings) apply(*task, core::wait_lost{});
-  if (fatal_) return;
-  const auto still = vain_wait_of(*task, inputs_asked_for());
-  if (still || times > most_mendings) {
-    apply(*task, core::task_poisoned{words + " in vain, also after it had been asked for anew"});
-    return;
-  }
-  raise_stalled(task->record, words);
+void scheduler::mend_wait(live_task& task, const core::step_wait& wait) {
+  const auto words = words_for(task.record, wait);
+  world_.log->on_note(note_level::warning, "scheduler", "task " + task.record.id() + ": " + words + " in vain; it is asked for anew");
+  forget_evaluations(task);
+  const auto times = ++mended_[task.record.number()];
+  if (times <= most_mendings) apply(task, core::wait_lost{});
+  // A decision that crashes parks it.
+  if (fatal_ || !task.poison.empty()) return;
+  if (times > most_mendings || vain_wait_of(task, inputs_asked_for()))
+    apply(task, core::task_poisoned{words + " in vain, also after it had been asked for anew"});
+  else
+    raise_stalled(task.record, words);
 }
 
 void scheduler::raise_stalled(const v1::TaskRecord& record, const std::string& words) {

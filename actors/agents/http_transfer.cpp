@@ -255,7 +255,7 @@ bool http_transfer::expired(CURLcode code) const {
 
 std::string http_transfer::describe(CURLcode code) const {
   if (!problem_.empty()) return problem_;
-  if (code == CURLE_OK && answer_.status == 101) return "status 101, which switches to another protocol, and nobody asked for that";
+  if (answer_.status == 101) return "status 101, which switches to another protocol, and nobody asked for that";
   if (code == CURLE_OK) return "only the interim status " + std::to_string(answer_.status) + " came";
   return printable(error_text_[0] != '\0' ? error_text_.data() : curl_easy_strerror(code), 200);
 }
@@ -325,7 +325,7 @@ http_answer http_transfer::unanswered(CURLcode code, http_answer out) const {
   } else if (code == CURLE_OPERATION_TIMEDOUT || os == ETIMEDOUT) {
     out.code = "timeout";
   } else if (code == CURLE_OK || !problem_.empty() || code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_UNSUPPORTED_PROTOCOL ||
-             code == CURLE_HTTP2) {
+             code == CURLE_HTTP2 || answer_.status == 101) {
     out.code = "bad_response";
   } else {
     out.code = "connection_lost";

@@ -101,7 +101,7 @@ const char* awaited_words(awaited what) {
 std::vector<step_wait> waits_of(const v1::TaskRecord& record, const workflow& definition, const workflow_engine& engine,
                                 const agent_directory& agents) {
   const auto live = record.state() == v1::TASK_STATE_RUNNING || record.state() == v1::TASK_STATE_UNDOING;
-  if (!live || stopped(record)) return {};
+  if (!live || stopped(record) || !definition.usable()) return {};
   return inspection{record, definition, engine, agents}.run();
 }
 

@@ -113,7 +113,7 @@ TEST(http_faults, are_in_doubt_when_the_connection_is_lost_after_sending) {
               p.send("HTTP/1.1 200 OK\r\nContent-");
               p.close();
             })),
-            "in_doubt connection_lost");
+            "in_doubt bad_response");
   http_test_server before_reading{[](peer&, const seen_request&) {}, [] { return false; }};
   EXPECT_EQ(brief(run_one(*make(one_call(before_reading.url())), a_perform(1, "do"))), "in_doubt connection_lost");
 }

@@ -255,8 +255,11 @@ TEST_F(reply_courier_test, gives_a_receiver_up_that_is_gone_for_long_across_rest
   one->look();
   one->commit_all();
   pass(std::chrono::minutes{6});
-  one->look();
-  one->commit_all();
+  // Retention time follows with the first look.
+  for (int i = 0; i < 4; ++i) {
+    one->look();
+    one->commit_all();
+  }
   ASSERT_EQ(one->alerts.size(), 1u);
   EXPECT_EQ(one->alerts[0].kind(), v1::ALERT_KIND_RECEIVER_GIVEN_UP);
   EXPECT_EQ(one->alerts[0].sentence(),
@@ -330,6 +333,30 @@ TEST_F(reply_courier_test, drops_nothing_for_a_clock_that_is_a_day_ahead_for_one
   one->commit_all();
   EXPECT_EQ(one->rows(), 4u);
   EXPECT_TRUE(one->alerts.empty());
+}
+
+TEST_F(reply_courier_test, drops_nothing_that_came_before_retention_time_had_begun) {
+  const auto right_ms = time.now_ms;
+  time.now_ms = 600'000;
+  restart();
+  one->keeps_time = false;
+  pass(std::chrono::minutes{1});
+  one->put(client_address("shop"), "t1", 1, 3);
+  one->look();
+  time.now_ms = right_ms;
+  one->retention_reads(right_ms);
+  one->look();
+  one->look();
+  one->commit_all();
+  EXPECT_EQ(one->rows(), 3u);
+  // They have their day all the same.
+  one->keeps_time = true;
+  pass(std::chrono::hours{25});
+  for (int i = 0; i < 3; ++i) {
+    one->look();
+    one->commit_all();
+  }
+  EXPECT_EQ(one->rows(), 0u);
 }
 
 TEST_F(reply_courier_test, drops_nothing_that_came_while_the_clock_read_1970_when_that_is_put_right) {

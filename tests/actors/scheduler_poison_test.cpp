@@ -78,7 +78,7 @@ class scheduler_poison_test : public scheduler_jobs_test {
     request.mutable_action()->set_verb(verb);
     request.mutable_action()->set_who("ann");
     request.mutable_action()->set_step(step);
-    request.mutable_action()->set_json("{}");
+    if (verb == v1::OPERATOR_VERB_SETTLE_COMPLETED) request.mutable_action()->set_json("{}");
     request.add_ids(id);
     node->shell.operate(request, next_ticket);
     node->settle();

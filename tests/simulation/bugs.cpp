@@ -19,7 +19,8 @@ void bug_book::decide(const v1::TaskRecord& record) {
   if (world_.bugs.chance(300)) stays_.insert(record.id());
   ++unexplained_;
   crashed_.insert(record.id());
-  unparked_[record.id()] = {record.number(), world_.now_us(), 0};
+  // One that is parked or over durably stays so: what has crashed was an order that would have let it go on.
+  if (settled_.count(record.id()) == 0) unparked_[record.id()] = {record.number(), world_.now_us(), core_};
   world_.count("decisions that crashed");
   world_.tell("fate", "", record.number(), [&] { return "has a decision about " + record.id() + " crash"; });
   throw std::logic_error{"a bug that was planted"};
@@ -32,13 +33,18 @@ bool bug_book::explains_a_note() {
 }
 
 void bug_book::committed(const v1::TaskRecord& record) {
-  if (record.parked() || store::is_finished(record.state())) unparked_.erase(record.id());
+  if (!record.parked() && !store::is_finished(record.state())) {
+    settled_.erase(record.id());
+    return;
+  }
+  settled_.insert(record.id());
+  unparked_.erase(record.id());
 }
 
 void bug_book::look(std::uint64_t core, const store::snapshot& durable) {
+  core_ = core;
   for (auto it = unparked_.begin(); it != unparked_.end();) {
     auto& one = it->second;
-    if (one.core == 0) one.core = core;
     const auto record = store::load_task(durable, one.number);
     // What a Scheduler knew of it went with it: its successor meets the bug anew, or does not.
     if (one.core != core || !record.ok() || !*record || (*record)->id() != it->first) {

@@ -32,15 +32,17 @@ class bug_book {
   struct crash {
     std::uint64_t number = 0;
     std::int64_t at_us = 0;
-    std::uint64_t core = 0;  // 0: not looked at yet
+    std::uint64_t core = 0;  // as of the look before
   };
 
   world& world_;
   const bool any_;
+  std::uint64_t core_ = 0;  // as of the last look
   std::uint64_t unexplained_ = 0;
   std::set<std::string> crashed_;
   std::set<std::string> stays_;            // tasks about which each decision crashes while there is trouble
   std::map<std::string, crash> unparked_;  // nobody has seen them parked yet
+  std::set<std::string> settled_;          // parked or over, durably
 };
 
 class buggy_engine final : public core::workflow_engine {

@@ -260,6 +260,7 @@ class checker {
   std::uint64_t epoch_ = 0;
   std::int64_t epoch_since_us_ = 0;
   std::map<std::uint64_t, std::pair<std::uint64_t, std::int64_t>> progressed_;  // number -> history size, when
+  std::int64_t any_progress_us_ = 0;  // when any task got on last
 };
 
 /// `perform of t3/s1 attempt 2`.

@@ -13,6 +13,7 @@ namespace fairlead::simulation {
 
 namespace {
 
+constexpr std::size_t crowd_tasks = 200;
 constexpr std::int64_t progress_within_us = 60 * second;
 
 v1::StatusKind kind_of_end(v1::TaskState state) {
@@ -47,8 +48,11 @@ void checker::progress(const store::snapshot& durable) {
     const auto waits =
         queues || store::is_finished((*record)->state()) || (*record)->parked() || (*record)->paused() || (*record)->undo_held();
     auto& last = progressed_[number];
+    if (!waits && last.first != (*record)->history_size()) any_progress_us_ = world_.now_us();
     if (waits || last.first != (*record)->history_size() || last.second == 0) last = {(*record)->history_size(), world_.now_us()};
-    if (world_.now_us() - last.second <= within_us) continue;
+    // Of a crowd each waits its turn for as long as any gets on.
+    const auto since_us = ids_.size() > crowd_tasks ? std::max(last.second, any_progress_us_) : last.second;
+    if (world_.now_us() - since_us <= within_us) continue;
     std::string steps;
     for (const auto& step : (*record)->steps()) steps += " " + step.path() + " " + core::state_word(step.state());
     world::broken("stalled", id + " (" + core::state_word((*record)->state()) + ") has not got on for " +

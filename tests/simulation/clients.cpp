@@ -165,7 +165,7 @@ void clients::answered(std::size_t which, const v1::SubmitReply& reply) {
       one.acknowledged = true;
       checker_.expects_task(one.what.id(), one.what.workflow());
       return;
-    case v1::ERROR_CODE_NOT_FOUND:  // not deployed yet
+    case v1::ERROR_CODE_NOT_FOUND: return;  // not deployed yet
     case v1::ERROR_CODE_STORE_FULL:
       world_.count("refused by a full store");
       if (!node_.may_be_full() && !world_.settings.has(concern::full_stores))

@@ -49,7 +49,7 @@ void crowd::begin(std::int64_t until_us) {
   for (std::size_t i = 0; i < tasks; ++i) {
     if (i % tasks_a_request == 0) requests_.emplace_back();
     auto& one = *requests_.back().add_items();
-    one.set_id("c" + std::to_string(i));
+    one.set_id((node_.number() == 0 ? "c" : "d") + std::to_string(i));
     one.set_workflow(workflow_name);
     one.set_input(R"({"n":)" + std::to_string(i % 7) + R"(,"filler":")" + filler + "\"}");
     auto& label = *one.add_labels();

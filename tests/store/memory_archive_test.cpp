@@ -46,7 +46,9 @@ struct both_archives : ::testing::Test {
         const auto second = in_memory.load(day, task_number(number), keep_days);
         ASSERT_TRUE(first.ok() && second.ok());
         ASSERT_EQ(first->has_value(), second->has_value()) << number;
-        if (*first) EXPECT_EQ((*first)->SerializeAsString(), (*second)->SerializeAsString());
+        if (*first) {
+          EXPECT_EQ((*first)->SerializeAsString(), (*second)->SerializeAsString());
+        }
       }
     }
   }
