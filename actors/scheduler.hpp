@@ -191,6 +191,7 @@ class scheduler {
   core::store_room room() const;
   bool store_full() const;
   void watch_room();
+  void tell_of_full();
   error refuse_full() const;
   std::uint64_t active_tasks() const;
   std::optional<v1::Fault> fault_of_output(const std::string& output) const;

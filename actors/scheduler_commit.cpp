@@ -143,14 +143,19 @@ void scheduler::watch_room() {
     if (!resolved.ok()) fail(resolved.failure());
     shard_.set_full_alert(0);
   } else if (now.percent() >= limits_.full_percent) {
-    const auto why = refuse_full();
-    v1::AlertRecord draft;
-    draft.set_kind(v1::ALERT_KIND_STORE_FULL);
-    draft.set_sentence(why.sentence);
-    draft.set_remedy(why.remedy);
-    shard_.set_full_alert(alerts_.raise(std::move(draft), page()));
-    world_.log->on_note(note_level::warning, "scheduler", why.sentence);
+    tell_of_full();
   }
+}
+
+void scheduler::tell_of_full() {
+  if (shard_.full_alert() != 0) return;
+  const auto why = refuse_full();
+  v1::AlertRecord draft;
+  draft.set_kind(v1::ALERT_KIND_STORE_FULL);
+  draft.set_sentence(why.sentence);
+  draft.set_remedy(why.remedy);
+  shard_.set_full_alert(alerts_.raise(std::move(draft), page()));
+  world_.log->on_note(note_level::warning, "scheduler", why.sentence);
 }
 
 error scheduler::refuse_full() const {

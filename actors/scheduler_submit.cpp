@@ -72,7 +72,11 @@ v1::SubmitResult scheduler::take(v1::Submission& item, std::uint64_t subscriber)
     if (subscriber != 0) follow(item.id(), (*known)->number, subscriber);
     return out;
   }
-  if (const auto why = refuse_new()) return refused(*why);
+  if (const auto why = refuse_new()) {
+    // What it rests on may be less by the next commit; whoever was refused is to find out why.
+    if (why->code == v1::ERROR_CODE_STORE_FULL) tell_of_full();
+    return refused(*why);
+  }
   auto definition = catalog_.current(item.workflow(), committed());
   if (!definition) return refused(definition.failure());
   create(item, std::move(input), std::move(hash), std::move(*definition), subscriber);

@@ -15,8 +15,8 @@ agents:
   shell:
     kind: exec
     calls:
-      once_allowed: {{ command: [/bin/sh, -c, "test -e {gate} && echo '{{}}' || exit 75"] }}
-      hello: {{ command: [/bin/echo, "{{}}"] }}
+      once_allowed: {{ command: [/bin/sh, -c, "test -e {gate} && echo 1 || exit 75"] }}
+      hello: {{ command: [/bin/echo, "1"] }}
 """
 
 WORKFLOW = """\
@@ -73,7 +73,7 @@ def run():
         said("this release cannot use version", fairlead("task", "retry", "frail-1", node=node.address))
         for order in (["retry", "frail-1", "only"], ["skip", "frail-1", "only"], ["settle", "frail-1", "only", "--completed", "{}"],
                       ["undo", "frail-1"], ["cancel", "frail-1"], ["pause", "frail-1"], ["resume", "frail-1"]):
-            said("this release cannot use version", fairlead("task", *order, node=node.address))
+            said("this release cannot use version", fairlead("task", *order, "--reason", "tested", node=node.address))
         said("this release cannot use version", shown, (0,))
         said("fairlead task retry frail-1", shown, (0,))
         expect("task skip" not in shown.stdout and "task undo" not in shown.stdout, f"what is offered would be refused: {shown.stdout}")
