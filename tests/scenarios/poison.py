@@ -32,7 +32,7 @@ def make(store, what):
 
 def said(sentence, done, codes=(1,)):
     """Refused with the sentence, by a node that lives on."""
-    expect(done.returncode in codes and sentence in done.stdout + done.stderr,
+    expect(done.returncode in codes and sentence.lower() in (done.stdout + done.stderr).lower(),
            f"`{' '.join(done.args[1:])}` ended with {done.returncode}: {done.stdout}{done.stderr}")
 
 
