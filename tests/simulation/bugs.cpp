@@ -1,5 +1,6 @@
 #include "tests/simulation/bugs.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "store/task_rows.hpp"
@@ -20,7 +21,7 @@ void bug_book::decide(const v1::TaskRecord& record) {
   ++unexplained_;
   crashed_.insert(record.id());
   // One that is parked or over durably stays so: what has crashed was an order that would have let it go on.
-  if (settled_.count(record.id()) == 0) unparked_[record.id()] = {record.number(), world_.now_us(), core_};
+  if (settled_.count(record.id()) == 0) unparked_[record.id()] = {record.number(), world_.now_us(), core_, durable_[record.id()]};
   world_.count("decisions that crashed");
   world_.tell("fate", "", record.number(), [&] { return "has a decision about " + record.id() + " crash"; });
   throw std::logic_error{"a bug that was planted"};
@@ -33,8 +34,16 @@ bool bug_book::explains_a_note() {
 }
 
 void bug_book::committed(const v1::TaskRecord& record) {
+  durable_[record.id()] = record.history_size();
   if (!record.parked() && !store::is_finished(record.state())) {
     settled_.erase(record.id());
+    // It may have been parked and let go again within one group of commits.
+    const auto crashed = unparked_.find(record.id());
+    if (crashed == unparked_.end()) return;
+    const auto parked = std::any_of(record.recent().begin(), record.recent().end(), [&](const v1::HistoryEvent& one) {
+      return one.kind() == v1::EVENT_KIND_TASK_PARKED && one.sequence() > crashed->second.history;
+    });
+    if (parked) unparked_.erase(crashed);
     return;
   }
   settled_.insert(record.id());

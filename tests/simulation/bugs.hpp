@@ -32,7 +32,8 @@ class bug_book {
   struct crash {
     std::uint64_t number = 0;
     std::int64_t at_us = 0;
-    std::uint64_t core = 0;  // as of the look before
+    std::uint64_t core = 0;     // as of the look before
+    std::uint64_t history = 0;  // events that were durable then
   };
 
   world& world_;
@@ -42,6 +43,7 @@ class bug_book {
   std::set<std::string> crashed_;
   std::set<std::string> stays_;            // tasks about which each decision crashes while there is trouble
   std::map<std::string, crash> unparked_;  // nobody has seen them parked yet
+  std::map<std::string, std::uint64_t> durable_;  // events
   std::set<std::string> settled_;          // parked or over, durably
 };
 
