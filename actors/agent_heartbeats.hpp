@@ -43,6 +43,7 @@ class attempt_pulse {
   void shorten(duration by);
   /// Whether a lease hangs on it.
   bool keeps_lease() const noexcept { return period_.count() > 0; }
+  duration period() const noexcept { return period_; }
 
   /// Heartbeat `sequence` is durable. How long the lease is by that; nullopt: it says nothing new.
   std::optional<moment> acknowledged(std::uint64_t sequence);

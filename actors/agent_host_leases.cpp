@@ -124,7 +124,8 @@ void agent_host::acknowledged(const v1::HeartbeatAckBatch& what) {
     }
     // A lease that is over is not revived: whoever looks after the step may have decided that it is.
     if (!one.pulse || now >= one.lease_end) continue;
-    const auto until = one.pulse->acknowledged(item.sequence());
+    auto until = one.pulse->acknowledged(item.sequence());
+    if (until && planted_ != nullptr && planted_->renew_from_receipt) until = now + one.pulse->period();
     if (until && std::min(*until, one.complete_by) > one.lease_end) {
       one.lease_end = std::min(*until, one.complete_by);
       one.lease_offset = std::max(one.lease_offset, side_of(found->first).times.nearest().value_or(one.lease_offset));

@@ -17,7 +17,7 @@ bool agent_host::obeys(std::uint32_t shard, shard_side& side, const v1::Lineage&
     if (order == lineage_order::earlier || order == lineage_order::conflict) return false;
     if (order == lineage_order::later) begin_lineage(shard, side, lineage);
   }
-  if (epoch < side.epoch) return false;
+  if (epoch < side.epoch && (planted_ == nullptr || !planted_->obey_old_epoch)) return false;
   side.epoch = epoch;
   return true;
 }

@@ -272,7 +272,7 @@ void scheduler::write_alerts(v1::TaskRecord& record, core::decision& made) {
     if (!resolved.ok()) fail(resolved.failure());
     record.clear_alert();
   };
-  if (made.unparked) resolve();
+  if (made.unparked && !faults_.keep_task_alert) resolve();
   for (auto& draft : made.alerts) {
     resolve();
     record.set_alert(alerts_.raise(std::move(draft), page()));
@@ -333,6 +333,7 @@ void scheduler::gather(live_task& task, core::decision& made) {
     unevaluated_.erase(task.record.number());
     const auto [first, last] = subscribers_.equal_range(task.record.number());
     for (auto one = first; one != last; ++one) {
+      if (made.ended && faults_.lose_notice) continue;
       auto* end = gathering_.notices[one->second].add_items();
       end->set_id(task.record.id());
       end->set_state(task.record.state());

@@ -120,7 +120,10 @@ class scheduler {
   void launch_due(const due_jobs& what);
   /// Time alone may let steps go that wait; `next_offer` says when that is to be looked at (nullopt: there is no such moment).
   void offer();
-  std::optional<moment> next_offer() const { return slots_.next_wake(); }
+  std::optional<moment> next_offer() const {
+    const auto next = slots_.next_wake();
+    return next && faults_.offer_for_ever ? world_.time->now() : next;
+  }
   void on_committed(std::uint64_t sequence);
   void expire_watches();
 

@@ -91,7 +91,7 @@ void scheduler::act(effects after) {
 }
 
 void scheduler::on_committed(std::uint64_t sequence) {
-  snapshot_.reset();
+  if (!faults_.keep_snapshot) snapshot_.reset();
   committed_sequence_ = sequence;
   alerts_.committed_up_to(sequence);
   const auto durable = [sequence](const auto& one) { return one.second <= sequence; };

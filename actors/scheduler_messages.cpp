@@ -31,7 +31,8 @@ void scheduler::outcomes(v1::OutcomeBatch what) {
     if (!e.fault) e.fault = fault_of_output(e.output);
     auto* task = load(item.task_number());
     const auto theirs = task != nullptr && (may_speak_for(who, task->record, item.step()) || faults_.forget_fence);
-    const auto accepted = theirs && apply(*task, e).accepted;
+    const auto unheard = faults_.refuse_awaited && e.fault && e.fault->kind() == v1::FAULT_KIND_IN_DOUBT;
+    const auto accepted = (theirs && !unheard && apply(*task, e).accepted) || faults_.accept_unknown;
     // A poisoned task is about to be parked: the outcome is neither recorded nor refused, so that the agent offers it again.
     if (const auto* there = find(item.task_number()); there != nullptr && !there->poison.empty()) continue;
     if (task != nullptr && !accepted) forget_if_idle(item.task_number());
@@ -162,7 +163,7 @@ void scheduler::archive(const archived_tasks& what) {
 
 void scheduler::delivered(courier_rows what) {
   // Meant for a Scheduler before this one: what still stands in the outbox is taken off it again.
-  if (what.delivered_events > 0 && what.rows.epoch != epoch_) {
+  if (what.delivered_events > 0 && what.rows.epoch != epoch_ && !faults_.take_old_rows) {
     store::batch rest;
     what.rows.for_each([&](const store::operation& op) {
       if (op.where == store::table::outbox) return;

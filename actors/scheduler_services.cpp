@@ -13,6 +13,7 @@ void scheduler::write_services() {
   for (auto& change : slots_.take_changes()) {
     auto& record = change.record;
     for (const auto number : change.resolved) {
+      if (faults_.keep_breaker_alert) continue;
       const auto resolved = alerts_.resolve(number, page(), committed());
       if (!resolved.ok()) {
         fail(resolved.failure());

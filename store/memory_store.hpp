@@ -42,6 +42,9 @@ class memory_store final : public store {
   std::shared_ptr<const moment> keep() const;
   void put_back(const moment& earlier);
 
+  /// Takes what is written under an epoch that is over, so that tests can show that they would see it.
+  void plant_any_epoch() { any_epoch_ = true; }
+
   /// Changes one stored byte, for tests of what happens to damaged values. False when there is no such key.
   bool damage(table where, std::string_view key);
 
@@ -62,6 +65,7 @@ class memory_store final : public store {
   std::vector<change> unsynced_;  // the way back, in order of the writes
   std::uint64_t sequence_ = 0;
   std::uint64_t epoch_ = 0;
+  bool any_epoch_ = false;
   std::string shard_state_;
   std::uint64_t synced_sequence_ = 0;
   std::string synced_shard_state_;

@@ -129,7 +129,8 @@ std::int64_t job_machine::jitter_of(std::int64_t nominal_ms) const {
 std::int64_t job_machine::start_by(std::int64_t start_at_ms, std::int64_t nominal_ms) const {
   const auto window = start_window_of(record_.spec());
   if (!window) return 0;
-  return std::max(start_at_ms, std::max(nominal_ms, now_ms_) + *window);
+  const auto found_missing_ms = ctx_.planted != nullptr && ctx_.planted->window_from_nominal ? nominal_ms : now_ms_;
+  return std::max(start_at_ms, std::max(nominal_ms, found_missing_ms) + *window);
 }
 
 v1::OpenLaunch job_machine::opened(std::int64_t nominal_ms, v1::LaunchTrigger trigger) const {

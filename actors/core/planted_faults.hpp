@@ -72,6 +72,42 @@ struct planted_faults {
   bool ignore_full = false;    // tasks are taken though the store is all but full
   bool follow_latest = false;  // a task goes on by the newest version of its workflow
   bool stop_at_chunk = false;  // the sweep after a start ends with its first chunk
+
+  bool offer_for_ever = false;   // what only time lets go is looked at again at once, and again
+  bool report_for_ever = false;  // an outcome that was acknowledged is reported again
+
+  bool store_other_output = false;       // a step that completes keeps what it was asked as what it gave
+  bool read_other_step = false;          // a step is handed over with the input of the one before it
+  bool null_for_missing = false;         // an input that cannot be made is null
+  bool forget_edited_input = false;      // an operator's other input is confirmed and not kept
+  bool forget_settled_output = false;    // what an operator says that a step gave is not kept
+  bool undo_without_output = false;      // an undo is not told what the perform gave
+  bool undo_with_perform_input = false;  // an undo gets the input of the perform
+  bool lose_priority = false;            // tasks are created without their priority
+  bool lose_label = false;               // and without their labels
+
+  bool one_attempt_more = false;    // than the workflow allows
+  bool one_attempt_less = false;    // than it says
+  bool long_backoff = false;        // a pause is three times as long as the workflow says
+  bool short_backoff = false;       // or a quarter of it
+  bool ignore_retry_after = false;  // a service that asks to be left alone is not
+  bool short_cool_off = false;      // the long wait is half as long
+  bool late_recovery = false;       // an attempt whose time has come waits for twenty seconds more
+
+  bool keep_task_alert = false;     // a task goes on, and its alert stays
+  bool keep_breaker_alert = false;  // a breaker is closed, and its alert stays
+  bool refuse_awaited = false;      // an outcome that a step waits for is refused
+  bool accept_unknown = false;      // an outcome that nobody waits for is said to be taken
+
+  bool lose_notice = false;         // nobody is told that a task has ended
+  bool keep_snapshot = false;       // what is read may be older than what was told
+  bool take_old_rows = false;       // rows that a courier meant for an earlier Scheduler are taken off once more
+  bool renew_too_long = false;      // a renewal counts from the end of the lease before
+  bool renew_from_receipt = false;  // an agent counts its renewal from when it hears of it
+  bool obey_old_epoch = false;      // an agent begins what an earlier Scheduler hands over
+  bool take_old_epoch = false;      // a store takes what an earlier Scheduler writes
+
+  bool window_from_nominal = false;  // the start window of a launch that is caught up ends where that of one on time would
 };
 
 }  // namespace fairlead::core

@@ -219,8 +219,11 @@ v1::TaskRecord create_task(new_task source, const context& ctx, decision& out) {
   record.set_content_hash(std::move(source.content_hash));
   record.set_workflow(ctx.definition->definition().name());
   record.set_workflow_hash(ctx.definition->content_hash());
-  for (auto& label : source.labels) *record.add_labels() = std::move(label);
-  record.set_priority(source.priority);
+  const planted_faults none{};
+  const auto& planted = ctx.planted != nullptr ? *ctx.planted : none;
+  if (!planted.lose_label)
+    for (auto& label : source.labels) *record.add_labels() = std::move(label);
+  if (!planted.lose_priority) record.set_priority(source.priority);
   if (source.reply) *record.mutable_reply() = std::move(*source.reply);
   record.set_state(v1::TASK_STATE_PENDING);
   record.set_created_at_unix_ms(to_unix_ms(ctx.now));

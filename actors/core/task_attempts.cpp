@@ -151,7 +151,9 @@ void task_machine::hand_over(std::uint32_t index) {
   message.set_budget_ms(step.complete_by_unix_ms() - now_ms());
   const auto undo = step.direction() == v1::DIRECTION_UNDO;
   message.set_call(call_of(step, step.direction()));
-  const auto input = text_of(undo ? step.undo_input() : step.input());
+  const auto& asked = undo && !planted(&planted_faults::undo_with_perform_input) ? step.undo_input() : step.input();
+  const auto mixed_up = planted(&planted_faults::read_other_step) && index > 0 && at(index - 1).has_input();
+  const auto input = text_of(mixed_up ? at(index - 1).input() : asked);
   if (!input) return;
   message.set_input(std::string{*input});
   message.set_idempotency_key(
@@ -161,7 +163,7 @@ void task_machine::hand_over(std::uint32_t index) {
     message.set_in_doubt(step.doubtful());
     const auto output = text_of(step.output());
     if (!output) return;
-    message.set_perform_output(output->empty() ? "null" : std::string{*output});
+    message.set_perform_output(output->empty() || planted(&planted_faults::undo_without_output) ? "null" : std::string{*output});
   }
   if (!add_heartbeat(step, message)) return;
   out_.performs.push_back(std::move(out));
@@ -237,6 +239,7 @@ std::optional<std::string> task_machine::render(std::uint32_t index, v1::Directi
     return std::nullopt;
   }
   if (!rendered) {
+    if (planted(&planted_faults::null_for_missing)) return "null";
     cannot_render(index, direction, rendered.failure().sentence);
     return std::nullopt;
   }
@@ -284,7 +287,8 @@ void task_machine::complete(std::uint32_t index, const std::string& output) {
   auto& step = at(index);
   move_step(record_, index, v1::STEP_STATE_COMPLETED, ctx_.now, out_);
   step.set_direction(v1::DIRECTION_PERFORM);
-  set_payload(record_, *step.mutable_output(), output.empty() ? "null" : output, out_);
+  const auto mixed_up = planted(&planted_faults::store_other_output) && step.has_input() && step.input().slot() == 0;
+  set_payload(record_, *step.mutable_output(), mixed_up ? step.input().json() : output.empty() ? "null" : output, out_);
   step.set_ended_at_unix_ms(now_ms());
   end_lease(step);
   forget_progress(step, out_);

@@ -34,7 +34,8 @@ void task_machine::on(const attempt_heartbeat& e) {
   out_.accepted = true;
   if (step->heartbeat_by_unix_ms() != 0) {
     // Never earlier than before: the clock may have been set back, and the agent holds what it was promised.
-    const auto until = std::min(step->complete_by_unix_ms(), now_ms() + heartbeat_of(*step, e.direction));
+    const auto from = planted(&planted_faults::renew_too_long) ? step->heartbeat_by_unix_ms() : now_ms();
+    const auto until = std::min(step->complete_by_unix_ms(), from + heartbeat_of(*step, e.direction));
     if (until > step->heartbeat_by_unix_ms() && !planted(&planted_faults::forget_heartbeat_lease)) {
       step->set_heartbeat_by_unix_ms(until);
       out_.changed = true;

@@ -129,9 +129,11 @@ bool task_machine::edit_input(std::uint32_t index, const v1::OperatorAction& act
     refuse("the new input of step " + step.path() + *misfit, {}, v1::ERROR_CODE_INVALID_ARGUMENT);
     return false;
   }
-  drop_payload(step.input(), out_);
-  set_payload(record_, *step.mutable_input(), minify_json(action.json()), out_);
-  step.set_input_edited(true);
+  if (!planted(&planted_faults::forget_edited_input)) {
+    drop_payload(step.input(), out_);
+    set_payload(record_, *step.mutable_input(), minify_json(action.json()), out_);
+    step.set_input_edited(true);
+  }
   raise_generation(step, out_);
   out_.changed = true;
   return true;
@@ -199,7 +201,7 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
   note_operator(v1::EVENT_KIND_OPERATOR_SETTLE, action, index + 1);
   step->clear_not_before_unix_ms();
   if (completed) {
-    complete(index, minify_json(action.json()));
+    complete(index, planted(&planted_faults::forget_settled_output) ? std::string{} : minify_json(action.json()));
   } else if (step->state() == v1::STEP_STATE_UNDOING) {
     undo_done(index, "never happened, says an operator");
   } else {

@@ -16,7 +16,8 @@ constexpr std::int64_t longest_retry_after_ms = 24LL * 3'600'000;  // a service 
 
 bool task_machine::attempts_left(const v1::StepRecord& step) const {
   const auto limit = step.direction() == v1::DIRECTION_UNDO ? definition_of(step).undo().attempts() : definition_of(step).attempts();
-  return attempt_of(step, step.direction()) - excused_of(step, step.direction()) < limit;
+  const auto counted = attempt_of(step, step.direction()) - excused_of(step, step.direction());
+  return counted + (planted(&planted_faults::one_attempt_less) ? 1 : 0) < limit + (planted(&planted_faults::one_attempt_more) ? 1 : 0);
 }
 
 /// How long the step waits after a bad end: its backoff, or what the service has asked for where that is longer.
@@ -25,8 +26,10 @@ std::int64_t task_machine::wait_after(std::uint32_t index, const v1::Fault& faul
   const auto direction = step.direction();
   const auto& policy = direction == v1::DIRECTION_UNDO ? definition_of(step).undo().backoff() : definition_of(step).backoff();
   const jitter_seed seed{record_.number(), index, attempt_of(step, direction) + (static_cast<std::uint32_t>(direction) << 20)};
-  const auto wait_ms = backoff_ms(policy, failures_of(step, direction), seed);
-  if (fault.retry_after_ms() <= 0) return wait_ms;
+  auto wait_ms = backoff_ms(policy, failures_of(step, direction), seed);
+  if (planted(&planted_faults::long_backoff)) wait_ms *= 3;
+  if (planted(&planted_faults::short_backoff)) wait_ms /= 4;
+  if (fault.retry_after_ms() <= 0 || planted(&planted_faults::ignore_retry_after)) return wait_ms;
   auto asked_ms = spread_ms(std::min(fault.retry_after_ms(), longest_retry_after_ms), seed);
   // By then the task is answered as its workflow says, so nothing is gained by sleeping through it.
   const auto limit = times_out_at(record_, ctx_.definition->definition());
@@ -65,7 +68,8 @@ void task_machine::recover_if_due(std::uint32_t index) {
     ctx_.agents->release(holder_of(index), {slot_end::expired, 1, 0, fault.code()});
     ++out_.expired;
     end_badly(index, fault, v1::EVENT_KIND_STEP_EXPIRED);
-  } else if (!stopped() && step.not_before_unix_ms() != 0 && now_ms() >= step.not_before_unix_ms()) {
+  } else if (!stopped() && step.not_before_unix_ms() != 0 &&
+             now_ms() >= step.not_before_unix_ms() + (planted(&planted_faults::late_recovery) ? 20'000 : 0)) {
     retry(index);
   }
 }
@@ -173,7 +177,8 @@ std::string task_machine::why_given_up(const v1::StepRecord& step) const {
 void task_machine::cool_off(std::uint32_t index) {
   auto& step = at(index);
   const auto& definition = definition_of(step);
-  const auto wait_ms = definition.cool_off_ms() != 0 ? definition.cool_off_ms() : ctx_.definition->definition().cool_off_ms();
+  auto wait_ms = definition.cool_off_ms() != 0 ? definition.cool_off_ms() : ctx_.definition->definition().cool_off_ms();
+  if (planted(&planted_faults::short_cool_off)) wait_ms /= 2;
   auto why = why_given_up(step);
   step.clear_given_up();
   step.set_direction(v1::DIRECTION_PERFORM);

@@ -82,6 +82,7 @@ void agents::process::check_silence(const attempt_key& key, const v1::Outcome& s
   auto& lease = found->second;
   // What was over as soon as it began is first heard of here.
   lease.finish(world_.now_us());
+  world_.judges("spoke_after_lease");
   if (*lease.finished_us > lease.then_until_us + whole_ms_us)
     world::broken("spoke_after_lease", site_.instance + " reports attempt " + std::to_string(said.attempt()) + " of step " +
                                            std::to_string(said.step()) + " of task " + std::to_string(said.task_number()) +
@@ -94,6 +95,7 @@ void agents::process::check_told() {
   for (const auto& [name, one] : owed_) {
     const auto& with = sessions_[one.first.shard];
     if (with.core == 0) continue;
+    world_.judges("outcome_lost");
     const auto since_us = std::max(one.second, with.since_us);
     if (world_.now_us() - since_us > told_within_us)
       world::broken("outcome_lost", site_.instance + " has ended attempt " + std::to_string(one.first.attempt) + " of step " +
@@ -120,10 +122,15 @@ void agents::process::perform(const v1::PerformBatch& what, const stamp& when) {
   if (world_.strikes(failpoint_id::agent_received)) throw process_killed{};
   me_.epoch = std::max(me_.epoch, what.epoch());
   heard(what.shard(), when);
+  auto& newest = epochs_[what.shard()];
+  arriving_old_ = what.epoch() < newest;
+  if (arriving_old_) world_.judges("old_epoch");
+  newest = std::max(newest, what.epoch());
   arriving_ = &what;
   arriving_when_ = when;
   host_.perform(what);
   arriving_ = nullptr;
+  arriving_old_ = false;
   after_message();
 }
 

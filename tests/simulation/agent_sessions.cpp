@@ -48,6 +48,7 @@ void agents::process::welcomed(std::uint64_t revision, const welcome& what) {
     return;
   }
   links_.welcomed(revision, what.text, steady());
+  epochs_[shard] = std::max(epochs_[shard], what.text.epoch());
   heard(shard, what.when);
   auto& with = sessions_[shard];
   if (with.core != what.core) with = {what.core, world_.now_us()};

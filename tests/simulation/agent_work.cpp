@@ -34,6 +34,7 @@ void agents::process::check_try(const v1::Perform& what) {
   if (what.try_number() != ++lease.tries) world::broken("try_differs", text + " is the " + std::to_string(lease.tries) + ". of it");
   if (static_cast<std::int64_t>(what.try_number()) > static_cast<std::int64_t>(site_.profile->retry.tries))
     world::broken("try_differs", text + " is more than its agent may make");
+  world_.judges("try_past_lease");
   const auto try_until_us = world_.now_us() + (what.try_until_unix_ms() - around_.time->now_ms()) * millisecond;
   if (world_.now_us() > lease.until_us() + whole_ms_us || try_until_us > lease.complete_by.now_us() + whole_ms_us)
     world::broken("try_past_lease", text + " begins, and its lease ends before it can");
@@ -183,6 +184,8 @@ void agents::process::begin_lease(const attempt_key& key, const v1::Perform& wha
       if (one.task_number() == key.task_number && one.step() == key.step && one.direction() == key.direction &&
           one.attempt() == key.attempt)
         sent = &one;
+  if (arriving_old_)
+    world::broken("old_epoch", describe(what) + " begins at " + site_.instance + " by the word of a Scheduler that is no more");
   if (sent == nullptr || arriving_->shard() != what.shard())
     world::broken("fence", describe(what) + " begins at " + site_.instance + ", and no message has handed it over");
   const auto ends = [&](std::int64_t wall_ms) {

@@ -31,7 +31,15 @@ std::string describe(const v1::Perform& what) {
 }
 
 checker::checker(world& in, const host_clock& of_shard, const ledger& book)
-    : world_(in), clock_(of_shard), ledger_(book), jobs_(in, of_shard), archives_(in, of_shard), alerts_(in), bugs_(in) {}
+    : world_(in),
+      clock_(of_shard),
+      ledger_(book),
+      jobs_(in, of_shard),
+      contents_(in),
+      pace_(in, of_shard),
+      archives_(in, of_shard),
+      alerts_(in),
+      bugs_(in) {}
 
 void checker::knows(const v1::WorkflowDefinition& version) { shapes_.emplace(store::definition_hash(version), shape{version}); }
 
@@ -83,6 +91,10 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
   next.input = what.input();
   next.key = what.idempotency_key();
   next.at_us = next.sent_us = world_.now_us();
+  world_.judges("durable_before_effect");
+  world_.judges("epoch_falls");
+  world_.judges("attempt_falls");
+  world_.judges("key");
   if (const auto decided = past.decided_us.find({next.direction, next.attempt, next.complete_by_ms}); decided != past.decided_us.end())
     next.decided_us = decided->second;
   judge_order(of, past, next);
@@ -99,6 +111,7 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
     judge_undo(of, *plan, record, past);
     undo_began_.insert(what.task_id());
   }
+  if (past.all.size() > 1) world_.judges("two_effects");
   if (ledger_.standing(of) > 1) world::broken("two_effects", name(of) + " has two standing effects");
   const auto* site = agents_->site_of(instance);
   if (site == nullptr) world::broken("label", text + " was handed over to " + instance + ", which nobody has heard of");
@@ -121,6 +134,8 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
   judge_order_of_waiting(of, next, *plan, record, past);
   if (what.direction() == v1::DIRECTION_PERFORM) past.keys_since_ms.emplace(next.key, next.decided_ms);
   past.all.push_back(std::move(next));
+  contents_.handed_over(what, record, *plan);
+  pace_.handed_over(what, record, *plan, past.all.back().decided_ms);
   world_.count("hand-overs");
 }
 
@@ -136,12 +151,14 @@ void checker::judge_order(const step_name& of, const history& past, const hand_o
   const auto& last = past.all.back();
   for (const auto& before : past.all) {
     if (before.direction != next.direction || before.attempt != next.attempt) continue;
+    world_.judges("attempt_reused");
     const auto again = &before == &last && before.instance == next.instance && before.incarnation == next.incarnation &&
                        before.key == next.key && before.complete_by_ms == next.complete_by_ms &&
                        (before.epoch < next.epoch || may_be_sent_again(next));
     if (!again) world::broken("attempt_reused", text + " was handed over twice, and not as a message that is only sent again");
     return;
   }
+  world_.judges("overlapping_leases");
   if (!closed(last))
     world::broken("overlapping_leases", text + " was handed over to " + next.instance + "#" + std::to_string(next.incarnation) + " while " +
                                             last.instance + "#" + std::to_string(last.incarnation) + " holds the step by attempt " +
@@ -170,19 +187,25 @@ void checker::judge_key(const step_name& of, const history& past, const v1::Perf
 }
 
 void checker::judge_perform(const step_name& of, const shape& plan, const v1::TaskRecord& record) const {
+  world_.judges("perform_after_undo");
   if (undo_began_.count(of.task) != 0)
     world::broken("perform_after_undo", name(of) + " was handed over to be performed though the task is being undone");
   for (std::uint32_t other = 0; other < plan.size(); ++other) {
     const auto state = record.steps(static_cast<int>(other)).state();
     // The record may be further on than what leaves now: what it needed may be being undone already.
     const auto later = state == v1::STEP_STATE_UNDOING || state == v1::STEP_STATE_UNDONE;
-    if (!plan.must_wait_for(of.step, other) || over(state) || later) continue;
+    if (!plan.must_wait_for(of.step, other)) continue;
+    world_.judges("needs");
+    if (over(state) || later) continue;
     world::broken("needs", name(of) + " was handed over before step " + std::to_string(other) + " was over");
   }
 }
 
 void checker::judge_undo(const step_name& of, const shape& plan, const v1::TaskRecord& record, const history& past) const {
   if (plan.step(of.step).pivot()) world::broken("pivot_undone", name(of) + " is a pivot, and was handed over to be undone");
+  world_.judges("undo_twice");
+  world_.judges("undo_of_nothing");
+  world_.judges("pivot_undone");
   if (past.undone) world::broken("undo_twice", name(of) + " was handed over to be undone after its undo had succeeded");
   if (record.steps(static_cast<int>(of.step)).attempt() == 0)
     world::broken("undo_of_nothing", name(of) + " was handed over to be undone and never to be performed");
@@ -196,7 +219,9 @@ void checker::judge_undo(const step_name& of, const shape& plan, const v1::TaskR
         if (one.direction == v1::DIRECTION_PERFORM && !closed(one))
           world::broken("not_drained", name(of) + " was handed over to be undone while step " + std::to_string(other) + " is performed");
     }
+    if (begun != steps_.end()) world_.judges("not_drained");
     if (other == of.step || !plan.after(other, of.step) || !plan.undoable(other)) continue;
+    world_.judges("wrong_order");
     if (passed_over_by_operator(of.task, plan.step(other).name())) continue;
     const auto state = record.steps(static_cast<int>(other)).state();
     const auto stands = ledger_.standing(later) != 0 || state == v1::STEP_STATE_COMPLETED || state == v1::STEP_STATE_IN_DOUBT ||
@@ -228,17 +253,21 @@ void checker::outcome_arrived(const v1::Outcome& what) {
   if (one == nullptr) return;
   one->arrived = true;
   one->succeeded = !what.has_fault();
+  pace_.outcome_arrived({ids_.at(what.task_number()), what.step()}, what);
 }
 
-void checker::acknowledged(const v1::OutcomeAck& what) {
-  if (!what.accepted()) return;
+void checker::acknowledged(const std::string& instance, const v1::OutcomeAck& what) {
+  if (!what.accepted()) return judge_refused(instance, what);
   auto* one = find(what.task_number(), what.step(), what.direction(), what.attempt());
   if (one == nullptr) world::broken("fence", "an outcome was accepted for an attempt that was never handed over");
   const step_name of{ids_.at(what.task_number()), what.step()};
+  pace_.accepted(of, what);
   const auto text = std::string{word(what.direction())} + " of " + name(of) + " attempt " + std::to_string(what.attempt());
   auto& past = steps_.at(of);
+  if (past.all.size() > 1) world_.judges("fence");
   if (&past.all.back() != one && past.all.back().at_us < world_.now_us())
     world::broken("fence", "the outcome of " + text + " was accepted after the step had been handed over again");
+  world_.judges("accepted_twice");
   if (std::exchange(one->accepted, true)) world::broken("accepted_twice", "the outcome of " + text + " was accepted twice");
   const auto view = reads_->read();
   const auto stored = store::load_task(*view, what.task_number());
@@ -258,13 +287,15 @@ void checker::submission_acknowledged(const v1::SubmitResult& what, const store:
   if (what.error().code() != v1::ERROR_CODE_OK) return;
   const auto known = store::find_task(durable, what.id());
   if (!known.ok() || !*known) world::broken("durable_before_effect", "the submission " + what.id() + " was acknowledged and is not stored");
+  world_.judges("one_task");
   if (what.created() && !created_.insert(what.id()).second) world::broken("one_task", what.id() + " was created twice");
   if (archives_.has(what.id())) return;
   const auto task = store::load_task(durable, (*known)->number());
   if (!task.ok() || !*task) world::broken("durable_before_effect", "the submission " + what.id() + " was acknowledged without its task");
 }
 
-void checker::noticed(const v1::TaskEnd& what, const store::snapshot& durable) {
+void checker::noticed(const v1::TaskEnd& what, std::uint64_t epoch, const store::snapshot& durable) {
+  note_end(what, epoch);
   if (archives_.has(what.id())) return;
   const auto known = store::find_task(durable, what.id());
   const auto task =
@@ -272,6 +303,11 @@ void checker::noticed(const v1::TaskEnd& what, const store::snapshot& durable) {
   if (!task.ok() || !*task) world::broken("durable_before_effect", "a client was told of the end of " + what.id() + ", which is not there");
   if (store::is_finished(what.state()) && !store::is_finished((*task)->state()) && (*task)->state() != v1::TASK_STATE_UNDOING)
     world::broken("durable_before_effect", "a client was told of the end of " + what.id() + " too early");
+}
+
+void checker::look_for_late(std::uint64_t epoch) {
+  if (epoch != epoch_) return;
+  for (const auto& [number, record] : seen_) pace_.look_for_late(record, epoch_since_us_);
 }
 
 void checker::recovery_asked(const v1::Recover& what) {

@@ -41,8 +41,10 @@
 #include "tests/simulation/archive_checker.hpp"
 #include "tests/simulation/bugs.hpp"
 #include "tests/simulation/clocks.hpp"
+#include "tests/simulation/content_checker.hpp"
 #include "tests/simulation/job_checker.hpp"
 #include "tests/simulation/ledger.hpp"
+#include "tests/simulation/pace_checker.hpp"
 #include "tests/simulation/workflows.hpp"
 
 namespace fairlead::simulation {
@@ -51,17 +53,21 @@ class checker {
  public:
   checker(world& in, const host_clock& of_shard, const ledger& book);
 
-  void connect(const agents& staff, const store::store& reads, std::uint32_t shard) {
+  void connect(const agents& staff, const services& behind, const store::store& reads, std::uint32_t shard) {
     agents_ = &staff;
     shard_ = shard;
     reads_ = &reads;
+    contents_.connect(behind, [this](const step_name& of) { return perform_key(of); });
   }
 
   // What leaves the Scheduler.
   void handed_over(const std::string& instance, std::uint64_t incarnation, std::uint64_t epoch, const v1::Perform& what);
-  void acknowledged(const v1::OutcomeAck& what);
+  void acknowledged(const std::string& instance, const v1::OutcomeAck& what);
   void submission_acknowledged(const v1::SubmitResult& what, const store::snapshot& durable);
-  void noticed(const v1::TaskEnd& what, const store::snapshot& durable);
+  void noticed(const v1::TaskEnd& what, std::uint64_t epoch, const store::snapshot& durable);
+  /// Somebody wants to be told of the end of a task, by the Scheduler that hears it.
+  void subscription_heard(std::uint64_t ticket, const std::string& id, std::uint64_t epoch);
+  void submission_answered(std::uint64_t ticket, const v1::SubmitReply& what);
   void recovery_asked(const v1::Recover& what);
   void renewed(const v1::HeartbeatAck& what);
 
@@ -89,8 +95,12 @@ class checker {
 
   /// Now and then, while the node is up: nobody waits for an absent agent without an alert.
   void look_for_absent(std::uint64_t epoch, const store::snapshot& durable);
+  /// Now and then: what is over by the clock has been looked at.
+  void look_for_late(std::uint64_t epoch);
   /// At a moment when nothing that is decided waits: who has registered anew has what it holds.
   void look_for_unsent(std::uint64_t epoch, const store::snapshot& durable);
+  /// At such a moment: who wanted to be told of an end has been.
+  void look_for_untold(std::uint64_t epoch);
   /// After the last fault: what lives has got on within the time that a guarantee gives.
   void progress(const store::snapshot& durable);
   /// Nothing is under way any more.
@@ -104,6 +114,10 @@ class checker {
   alert_checker& of_alerts() { return alerts_; }
   /// What has crashed on purpose.
   bug_book& of_bugs() { return bugs_; }
+  /// An operator's order reaches the Scheduler, and its answer leaves.
+  void order_heard(std::uint64_t ticket, const v1::OperateRequest& what);
+  void order_answered(std::uint64_t ticket, const v1::OperateReply& what);
+  void submits(const v1::Submission& what) { contents_.submits(what); }
 
   /// The newest key under which the step was handed over to be performed; empty: never.
   std::string perform_key(const step_name& of) const;
@@ -215,6 +229,13 @@ class checker {
   void judge_moves(const v1::TaskRecord& before, const v1::TaskRecord& after) const;
   void judge_wake_up(const v1::TaskRecord& record, const store::snapshot& durable) const;
   void judge_alert(const v1::TaskRecord& record, const store::snapshot& durable) const;
+  void judge_gone(std::uint64_t alert, v1::AlertKind kind, const std::string& cause, const store::snapshot& durable) const;
+  void judge_alerts_of(const v1::TaskRecord& record, const store::snapshot& durable);
+  void judge_alerts_of(const v1::ServiceRecord& before, const v1::ServiceRecord& now, const store::snapshot& durable) const;
+  void judge_shard(const store::snapshot& durable);
+  void judge_refused(const std::string& instance, const v1::OutcomeAck& what) const;
+  void judge_leases(const v1::TaskRecord* before, const v1::TaskRecord& record, const shape& plan) const;
+  void note_end(const v1::TaskEnd& what, std::uint64_t epoch);
   void judge_completed(const v1::TaskRecord& record) const;
   void judge_undone(const v1::TaskRecord& record) const;
   void judge_alerts_at_end(const store::snapshot& durable) const;
@@ -227,6 +248,8 @@ class checker {
   const host_clock& clock_;
   const ledger& ledger_;
   job_checker jobs_;
+  content_checker contents_;
+  pace_checker pace_;
   archive_checker archives_;
   alert_checker alerts_;
   bug_book bugs_;
@@ -244,7 +267,15 @@ class checker {
   std::map<std::string, std::vector<v1::OperatorAction>> orders_;
   std::set<std::string> created_;
   std::map<std::string, told> told_;
-  std::map<std::string, known_service> services_;  // by agent, as durable
+  std::map<std::uint64_t, std::uint64_t> parked_alerts_;  // by task, the alert that said so
+  std::uint64_t brake_alert_ = 0;
+  std::map<std::uint64_t, std::pair<std::string, std::uint64_t>> subscribing_;  // by ticket: task, and the epoch of who has heard it
+  std::map<std::string, std::uint64_t> following_;                              // tasks whose ends are to be told, by which epoch
+  std::map<std::string, std::uint64_t> told_ends_;                              // by which epoch
+  std::map<std::string, std::int64_t> told_parked_;                             // when
+  std::map<std::uint64_t, std::pair<std::string, v1::EventKind>> heard_;      // orders, by ticket
+  std::map<std::pair<std::string, v1::EventKind>, std::uint64_t> confirmed_;  // so many of a task
+  std::map<std::string, known_service> services_;                             // by agent, as durable
   /// Attempts that an instance held when it registered anew.
   struct expectation {
     std::int64_t since_us = 0;

@@ -55,6 +55,7 @@ void checker::committed(const std::vector<store::batch>& group, const store::sna
     if (*record) observe(**record, durable);
   }
   judge_services(touched, durable);
+  judge_shard(durable);
 }
 
 void checker::observe(const v1::TaskRecord& record, const store::snapshot& durable) {
@@ -63,8 +64,15 @@ void checker::observe(const v1::TaskRecord& record, const store::snapshot& durab
     world::broken("one_task", record.id() + " stands for two tasks");
   const auto before = seen_.find(record.number());
   if (before != seen_.end()) judge_moves(before->second, record);
+  const auto* was = before == seen_.end() ? nullptr : &before->second;
+  contents_.became_durable(was, record, durable);
+  if (const auto* plan = shape_of(record)) {
+    pace_.became_durable(was, record, *plan);
+    judge_leases(was, record, *plan);
+  }
   judge_wake_up(record, durable);
   judge_alert(record, durable);
+  judge_alerts_of(record, durable);
   bugs_.committed(record);
   if (record.parked_reason().find("internal error") != std::string::npos && !bugs_.about(record.id()))
     throw rule_broken{"internal_error", record.id() + " is parked: " + record.parked_reason(), false};
@@ -76,6 +84,8 @@ void checker::observe(const v1::TaskRecord& record, const store::snapshot& durab
 }
 
 void checker::judge_moves(const v1::TaskRecord& before, const v1::TaskRecord& after) const {
+  world_.judges("register_goes_back");
+  world_.judges("impossible_task");
   const auto& id = after.id();
   if (after.version() <= before.version()) world::broken("register_goes_back", id + " has an older version than before");
   if (after.workflow_hash() != before.workflow_hash() || after.steps_size() != before.steps_size())
@@ -101,6 +111,7 @@ void checker::judge_moves(const v1::TaskRecord& before, const v1::TaskRecord& af
     if (is.failure_count() < was.failure_count() || is.generation() < was.generation())
       world::broken("register_goes_back", name + " has forgotten failures or keys");
     if (is.state() == was.state()) continue;
+    world_.judges("impossible_step");
     const auto undoing = after.state() == v1::TASK_STATE_UNDOING || after.state() == v1::TASK_STATE_UNDONE;
     const auto ended =
         was.state() == v1::STEP_STATE_COMPLETED || was.state() == v1::STEP_STATE_UNDONE || was.state() == v1::STEP_STATE_SKIPPED;
@@ -140,6 +151,7 @@ void checker::judge_wake_up(const v1::TaskRecord& record, const store::snapshot&
   if (!live(record) && !out) return;
   if (record.state() == v1::TASK_STATE_PENDING) return;
   const auto text = record.id() + " (" + core::state_word(record.state()) + ")";
+  world_.judges("no_wake_up");
   if (record.due_unix_ms() == 0) world::broken("no_wake_up", text + " has no wake-up");
   for (const auto& step : record.steps())
     if (step.complete_by_unix_ms() != 0 && end_of_lease(step) < record.due_unix_ms())
@@ -152,6 +164,7 @@ void checker::judge_wake_up(const v1::TaskRecord& record, const store::snapshot&
 
 void checker::judge_alert(const v1::TaskRecord& record, const store::snapshot& durable) const {
   if (!record.parked()) return;
+  world_.judges("lost_alert");
   const auto alert =
       record.alert() == 0 ? result<std::optional<v1::AlertRecord>>{std::nullopt} : store::load_alert(durable, record.alert());
   if (!alert.ok() || !*alert || !store::is_unresolved(**alert) || (*alert)->task_id() != record.id() ||
@@ -166,8 +179,10 @@ void checker::judge_completed(const v1::TaskRecord& record) const {
     const auto standing = ledger_.standing({record.id(), static_cast<std::uint32_t>(i)});
     if (standing > 1) world::broken("two_effects", name + " has two standing effects");
     if (step.state() == v1::STEP_STATE_COMPLETED) {
+      world_.judges("completed_without_effect");
       if (standing == 0) world::broken("completed_without_effect", name + " is completed, and nothing stands in the service");
     } else if (step.state() == v1::STEP_STATE_SKIPPED) {
+      world_.judges("skipped_with_effect");
       if (standing != 0) world::broken("skipped_with_effect", name + " is skipped, and its effect stands in the service");
     } else {
       world::broken("completed_without_effect", record.id() + " is completed with " + step.path() + " " + core::state_word(step.state()));
@@ -185,6 +200,8 @@ void checker::judge_undone(const v1::TaskRecord& record) const {
     if (plan->step(index).pivot() && (standing != 0 || step.state() == v1::STEP_STATE_COMPLETED))
       world::broken("pivot_undone", record.id() + " is undone though its pivot " + step.path() + " has happened");
     if (plan->says_undo_none(index) || passed_over_by_operator(record.id(), step.path())) continue;
+    world_.judges("undone_but_standing");
+    world_.judges("passed_over_doubt");
     if (standing != 0) world::broken("undone_but_standing", name + " is undone with its task, and its effect stands in the service");
     if (step.state() == v1::STEP_STATE_IN_DOUBT || step.state() == v1::STEP_STATE_RUNNING || step.state() == v1::STEP_STATE_UNDOING ||
         step.state() == v1::STEP_STATE_COMPLETED)

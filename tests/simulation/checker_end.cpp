@@ -50,6 +50,7 @@ void checker::progress(const store::snapshot& durable) {
     auto& last = progressed_[number];
     if (!waits && last.first != (*record)->history_size()) any_progress_us_ = world_.now_us();
     if (waits || last.first != (*record)->history_size() || last.second == 0) last = {(*record)->history_size(), world_.now_us()};
+    if (!waits) world_.judges("stalled");
     // Of a crowd each waits its turn for as long as any gets on.
     const auto since_us = ids_.size() > crowd_tasks ? std::max(last.second, any_progress_us_) : last.second;
     if (world_.now_us() - since_us <= within_us) continue;
@@ -63,6 +64,7 @@ void checker::progress(const store::snapshot& durable) {
 void checker::status_event(const std::string& task, std::uint64_t sequence, v1::StatusKind kind, v1::TaskState state) {
   auto& last = told_[task];
   if (sequence <= last.last) return;  // seen before: at least once is the promise
+  world_.judges("status_order");
   if (sequence != last.last + 1)
     world::broken("status_order", "event " + std::to_string(sequence) + " of " + task + " came after event " + std::to_string(last.last));
   if (sequence == 1 && kind != v1::STATUS_KIND_RECEIVED)
@@ -105,6 +107,7 @@ void checker::at_end(const store::snapshot& durable) {
     if (!record.has_reply()) continue;
     const auto told = told_.find(record.id());
     const auto last = told == told_.end() ? 0 : told->second.last;
+    world_.judges("status_lost");
     if (last != record.status_sequence())
       world::broken("status_lost", "of the " + std::to_string(record.status_sequence()) + " status events of " + record.id() + " " +
                                        std::to_string(last) + " have come");
@@ -112,6 +115,7 @@ void checker::at_end(const store::snapshot& durable) {
                       : store::is_finished(record.state()) ? kind_of_end(record.state())
                                                            : v1::STATUS_KIND_UNSPECIFIED;
     if (kind == v1::STATUS_KIND_UNSPECIFIED || record.reply().steps()) continue;
+    world_.judges("status_wrong");
     if (last == 0 || told->second.kind != kind)
       world::broken("status_wrong", "the last status event of " + record.id() + " does not say how it stands");
   }

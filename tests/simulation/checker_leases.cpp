@@ -92,6 +92,7 @@ void checker::judge_checkpoint(const step_name& of, history& past, const v1::Per
   kept.key = what.idempotency_key();
   if (!same_work) kept.kept = 0;
   if (!what.checkpoint().empty()) world_.count("checkpoints handed on");
+  world_.judges("checkpoint");
   const auto least = kept.kept == 0 ? std::size_t{0} : kept.kept - 1;
   for (std::size_t i = kept.sent.size(); i > least; --i)
     if (kept.sent[i - 1].text == what.checkpoint()) return;
@@ -111,6 +112,7 @@ void checker::judge_expiry(const step_name& of, const history& past, const hand_
   if (asked != orders_.end() && std::any_of(asked->second.begin(), asked->second.end(),
                                             [](const v1::OperatorAction& order) { return order.verb() == v1::OPERATOR_VERB_RETRY; }))
     return;
+  world_.judges("expired_key");
   if (in_doubt)
     world::broken("expired_key", of.task + " step " + std::to_string(of.step) + " was handed over in doubt under the key " + next.key +
                                      " " + std::to_string(next.decided_ms - since->second) + " ms after its first use, and " + site.agent +
@@ -123,6 +125,7 @@ void checker::try_begins(const agent_site& where, std::uint64_t incarnation, con
   if (one == nullptr) world::broken("fence", text + " begins at " + where.instance + " and was never handed over");
   if (one->instance != where.instance || one->incarnation != incarnation)
     world::broken("fence", text + " begins at " + where.instance + ", and was handed over to " + one->instance);
+  world_.judges("try_differs");
   if (what.idempotency_key() != one->key)
     world::broken("key", text + " has key " + what.idempotency_key() + ", the attempt was handed over with " + one->key);
   if (what.input() != one->input) world::broken("try_differs", text + " has another input than was handed over");

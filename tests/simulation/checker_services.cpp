@@ -7,6 +7,7 @@
 #include "store/service_rows.hpp"
 #include "store/task_rows.hpp"
 #include "tests/simulation/checker.hpp"
+#include "tests/simulation/values.hpp"
 
 namespace fairlead::simulation {
 
@@ -29,10 +30,9 @@ bool is_closed(const v1::ServiceRecord& record) {
 
 /// The text of member `n`, all that generated limits count by.
 std::string value_of_n(const std::string& input) {
-  const auto at = input.find("\"n\":");
-  if (at == std::string::npos) return {};
-  const auto from = at + 4;
-  return input.substr(from, input.find_first_of(",}", from) - from);
+  const auto known = parse_value(input);
+  const auto found = known ? known->members.find("n") : decltype(known->members.find("n")){};
+  return known && found != known->members.end() ? std::to_string(found->second.number) : std::string{};
 }
 
 /// What a shard may have out of a limit that it shares with others.
@@ -92,6 +92,7 @@ void checker::look_for_unsent(std::uint64_t epoch, const store::snapshot& durabl
       const auto known = steps_.find(of);
       // What a crash has parked is not sent anywhere.
       if (!current || known == steps_.end() || known->second.all.empty() || bugs_.about(of.task)) continue;
+      world_.judges("not_sent_again");
       const auto& last = known->second.all.back();
       if (last.direction != attempt.first || last.attempt != attempt.second || last.arrived || last.sent_us >= all.since_us) continue;
       if (!still_out(of, last, durable) || clock_.has_shown(std::min(last.complete_by_ms, last.lease_ms) - 1, all.since_us)) continue;
@@ -107,12 +108,14 @@ void checker::look_for_unsent(std::uint64_t epoch, const store::snapshot& durabl
 void checker::judge_place(const step_name& of, const hand_over& next, const agent_site& site, const v1::StepDefinition& step) const {
   const auto text = of.task + "/" + step.name() + " attempt " + std::to_string(next.attempt);
   if (site.agent != step.agent()) world::broken("label", text + " was handed over to " + site.instance + ", which is another agent");
+  if (step.labels_size() > 0) world_.judges("label");
   for (const auto& label : step.labels())
     if (label.key() != "zone" || label.value() != site.zone)
       world::broken("label", text + " needs " + label.key() + "=" + label.value() + " and was handed over to " + site.instance +
                                  " in zone " + (site.zone.empty() ? "none" : site.zone));
   const auto process = processes_.find(site.instance);
   if (process == processes_.end() || !process->second.draining_ms || clock_.settings() != 0 || next.decided_ms == 0) return;
+  world_.judges("drained");
   if (process->second.incarnation == next.incarnation && process->second.epoch == next.epoch &&
       next.decided_ms > *process->second.draining_ms)
     world::broken("drained", text + " was handed over to " + site.instance + ", which has said that it takes no more");
@@ -151,6 +154,7 @@ void checker::judge_limits(const step_name& of, const hand_over& next, const age
         if (past.begun_epoch != next.epoch && last.sent_us >= steps_.at(of).begun_us) continue;
         if (still_out(name, last, *view)) ++out;
       }
+      world_.judges("limit");
       const auto allowed = share_of(limit.concurrency(), shard_, agents_->shards());
       if (out > allowed)
         world::broken("limit", text + " as number " + std::to_string(out) + ", and " + std::to_string(allowed) + " at a time are allowed");
@@ -162,6 +166,7 @@ void checker::judge_limits(const step_name& of, const hand_over& next, const age
     const auto period_ms = limit.rate_per_ms() * agents_->shards();
     const auto recent = std::count_if(times.begin(), times.end(), [&](std::int64_t at) { return at > next.decided_ms - period_ms; });
     const auto burst = std::max<std::int64_t>(1, std::int64_t{limit.rate()} * std::min<std::int64_t>(period_ms, 1'000) / period_ms);
+    world_.judges("limit");
     if (recent > limit.rate() + burst)
       world::broken("limit", text + " as the " + std::to_string(recent) + ". within " + std::to_string(period_ms) + " ms, and " +
                                  std::to_string(limit.rate()) + " are allowed, " + std::to_string(burst) + " of them at once");
@@ -180,9 +185,12 @@ void checker::judge_order_of_waiting(const step_name& of, const hand_over& next,
     if (!limit.key().empty()) return;  // they wait in lanes of their own
   const auto order = store::pending_order(record.created_at_unix_ms(), record.priority());
   for (const auto& [name, other] : waits_) {
+    if (name.task != of.task && other.order > order) world_.judges("order");
     if (name.task == of.task || other.order >= order || decided_us - other.since_us < known_to_wait_us) continue;
     // What an operator has ordered of it may be decided and not durable yet.
     if (orders_.count(name.task) != 0) continue;
+    // Nor does what a crash is about to park come first.
+    if (bugs_.about(name.task)) continue;
     const auto number = numbers_.find(name.task);
     const auto seen = number == numbers_.end() ? seen_.end() : seen_.find(number->second);
     if (seen == seen_.end()) continue;
@@ -233,7 +241,7 @@ void checker::note_waits(const v1::TaskRecord& record) {
     for (std::uint32_t other = 0; ready && other < plan->size(); ++other)
       ready = !plan->must_wait_for(i, other) || over(record.steps(static_cast<int>(other)).state());
     // What the worker has to evaluate first may wait for that.
-    ready = ready && plan->step(i).with_json().find("+ 1") == std::string::npos;
+    ready = ready && plan->step(i).with_json().find_first_of("+*") == std::string::npos;
     const step_name of{record.id(), i};
     // It may have been begun and have ended within one group of commits.
     if (const auto known = waits_.find(of); known != waits_.end() && known->second.attempt != step.attempt()) waits_.erase(known);
@@ -260,6 +268,7 @@ void checker::judge_beginning(const beginning& what, bool touched, const v1::Ser
   for (const auto& drained : now.drained())
     if (!touched && drained.instance() == what.instance && drained.incarnation() == what.incarnation)
       world::broken("drained", text + " was begun at " + what.instance + ", which " + drained.who() + " drains");
+  if (before.breaker() != v1::BREAKER_STATE_UNSPECIFIED) world_.judges("breaker");
   const auto half_open = now.breaker() == v1::BREAKER_STATE_HALF_OPEN;
   const auto was_shut = before.breaker() == v1::BREAKER_STATE_OPEN ||
                         (before.breaker() == v1::BREAKER_STATE_HALF_OPEN && before.breaker_since_unix_ms() == now.breaker_since_unix_ms());
@@ -292,6 +301,7 @@ void checker::judge_services(const std::set<std::string>& touched, const store::
       if (!same_state) known.canaries.clear();
       known.record = now[agent];
       judge_service_alert(known.record, durable);
+      judge_alerts_of(before[agent], known.record, durable);
       world_.remark("registry", known.record.ShortDebugString());
     }
   }

@@ -75,6 +75,8 @@ void clients::begin(std::int64_t until_us) {
       label.set_key("shop");
       label.set_value(world_.polls.chance(500) ? "north" : "south");
     }
+    label(one.what, i);
+    checker_.submits(one.what);
     const auto when = luck.between(0, until_us * 6 / 10);
     const auto extra = luck.between(0, until_us);
     const auto how = luck.below(4);
@@ -110,6 +112,15 @@ void clients::deploy_anew(const v1::WorkflowDefinition& version) {
       });
 }
 
+void clients::label(v1::Submission& what, std::uint64_t number) const {
+  random_stream luck{world_.settings.seed, 500 + number};
+  for (std::int64_t i = luck.between(-2, 2); i > 0; --i) {
+    auto& one = *what.add_labels();
+    one.set_key("label" + std::to_string(i));
+    one.set_value(prefix_ + std::to_string(luck.below(1'000)));
+  }
+}
+
 bool clients::satisfied() const {
   return std::all_of(wishes_.begin(), wishes_.end(), [](const wish& one) { return one.acknowledged || one.given_up; });
 }
@@ -139,6 +150,7 @@ void clients::submit(std::size_t which) {
   node_.request<v1::SubmitReply>(
       "client" + std::to_string(which),
       [this, request, subscriber, was_full](scheduler& to, std::uint64_t ticket) {
+        if (subscriber != 0) checker_.subscription_heard(ticket, request.items(0).id(), to.epoch());
         *was_full = *was_full && node_.full();
         to.submit(request, ticket, subscriber);
       },

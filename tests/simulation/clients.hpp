@@ -35,6 +35,7 @@ class clients {
   };
   void deploy(std::size_t which);
   void deploy_anew(const v1::WorkflowDefinition& version);
+  void label(v1::Submission& what, std::uint64_t number) const;
   void submit(std::size_t which);
   void answered(std::size_t which, const v1::SubmitReply& reply);
   void submit_other_content(std::size_t which);

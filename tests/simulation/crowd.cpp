@@ -55,6 +55,7 @@ void crowd::begin(std::int64_t until_us) {
     auto& label = *one.add_labels();
     label.set_key("row");
     label.set_value(std::to_string(i % 5));
+    checker_.submits(one);
   }
   done_.resize(requests_.size());
   for (std::size_t i = 0; i < requests_.size(); ++i) world_.after(luck.between(second, until_us / 3), [this, i] { submit(i); });

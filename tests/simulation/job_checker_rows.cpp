@@ -96,6 +96,7 @@ void job_checker::judge_new_skip(const judgement& of, const v1::LaunchRecord& ro
   const auto late_ms = recorded_ms - last_ms;
   const auto late = late_ms >= std::max(on_time_ms, window_of(spec).value_or(0));
   bool holds = false;
+  world_.judges("job_skip");
   switch (row.skip()) {
     case v1::SKIP_REASON_PAUSED: holds = of.before.paused(); break;
     case v1::SKIP_REASON_OUTSIDE_WINDOW:
@@ -120,11 +121,15 @@ void job_checker::judge_scheduled(const judgement& of, const v1::LaunchRecord& r
   const auto nominal_ms = row.nominal_unix_ms();
   if (of.times.count(nominal_ms) == 0) world::broken("job_surplus", name(row) + " is launched, and is no time of the job that has come up");
   const auto late_ms = row.recorded_at_unix_ms() - nominal_ms;
+  world_.judges("job_early");
+  world_.judges("job_paused");
+  if (skips_overlaps(spec)) world_.judges("job_overlap");
   if (late_ms < 0) world::broken("job_early", name(row) + " was launched " + std::to_string(-late_ms) + " ms before its time");
   if (of.before.paused()) world::broken("job_paused", name(row) + " was launched while the job was paused");
   if (skips_overlaps(spec) && opens_before(of, nominal_ms))
     world::broken("job_overlap", name(row) + " was launched while an earlier one was open");
   if (late_ms < std::max(on_time_ms, window_of(spec).value_or(0))) return;
+  world_.judges("job_catch_up");
   if (spec.catch_up() == v1::CATCH_UP_POLICY_NONE || late_ms > catch_up_window(spec))
     world::broken("job_catch_up",
                   name(row) + " was launched " + std::to_string(late_ms) + " ms after its time, which is outside the window");
@@ -223,7 +228,11 @@ void job_checker::judge_late_skip(const known_job& job, const judgement& of, con
   const auto from_ms = scheduled ? row.nominal_unix_ms() : open.recorded_ms;
   const auto shown_ms = clock_.latest_ms(std::min(open.at_us, world_.now_us() - longest_to_disk_us));
   const auto window = window_of(open.spec);
-  const auto window_is_over = window && row.trigger() != v1::LAUNCH_TRIGGER_BACKFILL && shown_ms >= from_ms + *window;
+  // Of what is caught up it begins when the launch was found to be missing.
+  const auto on_time = open.recorded_ms - row.nominal_unix_ms() < std::max(on_time_ms, window.value_or(0));
+  const auto window_from_ms = scheduled && on_time ? row.nominal_unix_ms() : open.recorded_ms;
+  const auto window_is_over = window && row.trigger() != v1::LAUNCH_TRIGGER_BACKFILL && shown_ms >= window_from_ms + *window;
+  world_.judges("job_skip");
   const auto deadline_is_over = [&](const v1::JobSpec& spec) {
     return spec.deadline_ms() != 0 && shown_ms >= from_ms + spec.deadline_ms();
   };
@@ -264,6 +273,7 @@ void job_checker::judge_held(const v1::JobRecord& after) {
 
 void job_checker::judge_start(const known_job& job, const judgement& of, const v1::LaunchRecord& row) {
   const auto nominal_ms = row.nominal_unix_ms();
+  world_.judges("job_batch");
   const auto claimed = unclaimed_.find(row.task_number());
   if (claimed == unclaimed_.end() || claimed->second != nominal_ms || tasks_.at(row.task_number()).job != row.job())
     world::broken("job_batch", name(row) + " is started, and its task is not in the same batch");
@@ -290,6 +300,8 @@ void job_checker::judge_start(const known_job& job, const judgement& of, const v
     if (other.state() == v1::LAUNCH_STATE_STARTED) ++started;
     if (other.state() == v1::LAUNCH_STATE_WAITING && at_ms < nominal_ms) earlier = at_ms;
   }
+  if (overlap != v1::OVERLAP_POLICY_ALLOW && (started != 0 || earlier)) world_.judges("job_overlap");
+  if (spec.max_in_flight() != 0) world_.judges("job_cap");
   if (overlap != v1::OVERLAP_POLICY_ALLOW && started != 0)
     world::broken("job_overlap", name(row) + " was started while another launch of its job was running");
   if (overlap != v1::OVERLAP_POLICY_ALLOW && earlier)

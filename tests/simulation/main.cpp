@@ -36,7 +36,7 @@ int usage() {
   std::fprintf(stderr,
                "Usage: simulate --seeds N [--from S] [--jobs J] [--twice] [--no-shrink]\n"
                "       simulate --seed S [--verbose] [--without CONCERN]… [--tasks N] [--steps N] [--cron-jobs N] [--faults N] [--orders "
-               "N] [--plant FAULT]\n"
+               "N] [--events N] [--plant FAULT]\n"
                "       simulate --planted\n");
   return 2;
 }
@@ -93,6 +93,8 @@ arguments read(int count, char** values) {
       out.run.most_faults = number(value());
     else if (name == "--orders")
       out.run.most_orders = number(value());
+    else if (name == "--events")
+      out.run.most_events = number(value());
     else if (name == "--plant")
       plant(out.run.planted, value());
     else
@@ -138,6 +140,7 @@ int run_many(const arguments& what) {
   for (const auto& one : found.failed) ++by_rule[one.rule];
   for (const auto& [rule, n] : by_rule) std::printf("%8llu failed by %s\n", static_cast<unsigned long long>(n), rule.c_str());
   for (const auto& [name, n] : found.counts) std::printf("%10llu %s\n", static_cast<unsigned long long>(n), name.c_str());
+  for (const auto& [rule, n] : found.judged) std::printf("%10llu asked of %s\n", static_cast<unsigned long long>(n), rule.c_str());
   std::size_t missed = 0;
   for (const auto& name : failpoint_names) {
     const auto struck = found.struck.find(std::string{name});

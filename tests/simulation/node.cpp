@@ -66,6 +66,7 @@ void node::start_core() {
   ++core_;
   const auto epoch = store_.raise_epoch();
   world_.tell(me_, "", *epoch, [&] { return "starts under epoch " + std::to_string(*epoch); });
+  write_late();
   scheduler_limits limits;
   if (world_.disk.chance(300)) limits.running_tasks = 1 + world_.disk.below(3);
   if (world_.disk.chance(80)) limits.pending_tasks = 1 + world_.disk.below(2);
@@ -134,11 +135,23 @@ void node::sweep() {
   });
 }
 
+/// Nothing of an earlier Scheduler is written once there is another.
+void node::write_late() {
+  if (world_.settings.planted.take_old_epoch) store_.plant_any_epoch();
+  const auto late = std::exchange(ghost_, {});
+  if (!late || late->epoch >= store_.read()->get_progress().epoch) return;
+  world_.judges("old_epoch");
+  if (store_.commit({*late}).ok()) world::broken("old_epoch", me_ + "'s store has taken what a Scheduler before this one has written");
+}
+
 void node::drop_core() {
   ++core_;
   overseers_.clear();
   crier_.reset();
   shell_.reset();
+  // What it has handed to the disk may come there after its end.
+  ghost_.reset();
+  if (!waiting_.empty()) ghost_ = std::move(waiting_.front());
   waiting_.clear();
   seats_.clear();
   writing_ = false;
@@ -227,6 +240,7 @@ void node::arm_offer() {
 void node::offer() {
   in_process([&] {
     offers_.fired();
+    world_.tell(me_, "", 0, [] { return std::string{"offers"}; });
     shell_->offer();
     pass(failpoint_id::effect_offered);
     after_message();
@@ -272,6 +286,10 @@ void node::registers(const v1::RegisterAgent& what, std::function<void(welcome)>
     const auto when = stamp_for(what.instance());
     put(when, reply);
     answer({std::move(reply), core_, when});
+    if (auto stray = strays_.extract(what.instance()); !stray.empty() && stray.mapped().epoch() < shell_->epoch()) {
+      world_.count("hand-overs of a Scheduler that is no more");
+      agents_.perform(what.instance(), what.incarnation(), shard_, std::move(stray.mapped()), when);
+    }
     after_message();
   });
 }

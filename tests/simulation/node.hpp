@@ -133,6 +133,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   };
 
   void start_core();
+  void write_late();
   void drop_core();
   void start_errands();
   void leave_old_state();
@@ -206,9 +207,11 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   bool look_armed_ = false;
   std::int64_t to_shard_us_ = 0;  // when the newest message to whichever Scheduler arrives: they keep their order
 
-  std::map<std::string, seat> seats_;        // by instance
-  std::vector<std::function<void()>> held_;  // for a core that is not there at the moment
-  std::vector<store::batch> waiting_;        // for the disk
+  std::map<std::string, seat> seats_;               // by instance
+  std::vector<std::function<void()>> held_;         // for a core that is not there at the moment
+  std::vector<store::batch> waiting_;               // for the disk
+  std::optional<store::batch> ghost_;               // of a Scheduler that is no more
+  std::map<std::string, v1::PerformBatch> strays_;  // what it has handed over, still on its way, by instance
   bool writing_ = false;
   bool flush_armed_ = false;
   reminders offers_;

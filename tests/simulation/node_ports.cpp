@@ -29,8 +29,13 @@ void node::perform(const std::string& instance, v1::PerformBatch what) {
     });
     checker_.handed_over(instance, incarnation, what.epoch(), one);
   }
-  if (known != nullptr) agents_.perform(instance, incarnation, shard_, std::move(what), when);
-  pass(failpoint_id::effect_perform);
+  const auto dies = world_.strikes(failpoint_id::effect_perform);
+  // As from another node: it comes when the next Scheduler is there.
+  if (dies && world_.hosts.chance(500) && !agents_.local(instance, shard_))
+    strays_[instance] = std::move(what);
+  else if (known != nullptr)
+    agents_.perform(instance, incarnation, shard_, std::move(what), when);
+  if (dies) throw process_killed{};
 }
 
 void node::acknowledge(const std::string& instance, v1::OutcomeAckBatch what) {
@@ -41,7 +46,7 @@ void node::acknowledge(const std::string& instance, v1::OutcomeAckBatch what) {
               " attempt " + std::to_string(one.attempt()) + (one.accepted() ? " accepted" : " refused");
     return text;
   });
-  for (const auto& one : what.items()) checker_.acknowledged(one);
+  for (const auto& one : what.items()) checker_.acknowledged(instance, one);
   if (const auto* known = seat_of(instance)) agents_.acknowledge(instance, known->incarnation, shard_, std::move(what));
   pass(failpoint_id::effect_acknowledge);
 }
@@ -114,6 +119,7 @@ void node::deliver(std::uint64_t ticket, Reply what) {
 
 void node::reply(std::uint64_t ticket, v1::SubmitReply what) {
   for (const auto& one : what.results()) checker_.submission_acknowledged(one, *store_.read());
+  checker_.submission_answered(ticket, what);
   deliver(ticket, std::move(what));
 }
 void node::reply(std::uint64_t ticket, v1::DeployReply what) { deliver(ticket, std::move(what)); }
@@ -121,7 +127,10 @@ void node::reply(std::uint64_t ticket, v1::WatchReply what) {
   if (on_watch_reply) on_watch_reply(ticket);
   deliver(ticket, std::move(what));
 }
-void node::reply(std::uint64_t ticket, v1::OperateReply what) { deliver(ticket, std::move(what)); }
+void node::reply(std::uint64_t ticket, v1::OperateReply what) {
+  checker_.order_answered(ticket, what);
+  deliver(ticket, std::move(what));
+}
 void node::reply(std::uint64_t ticket, v1::AlertAckReply what) { deliver(ticket, std::move(what)); }
 void node::reply(std::uint64_t ticket, v1::BrakeReleaseReply what) { deliver(ticket, std::move(what)); }
 void node::reply(std::uint64_t ticket, v1::AgentOperateReply what) { deliver(ticket, std::move(what)); }
@@ -135,7 +144,7 @@ void node::reply(std::uint64_t ticket, v1::JobOperateReply what) {
 }
 
 void node::notify(std::uint64_t, v1::FinishedNotice what) {
-  for (const auto& one : what.items()) checker_.noticed(one, *store_.read());
+  for (const auto& one : what.items()) checker_.noticed(one, shell_->epoch(), *store_.read());
   pass(failpoint_id::effect_notify);
 }
 

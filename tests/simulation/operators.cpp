@@ -53,13 +53,19 @@ void operators::order(const std::string& id, v1::OperatorAction what, bool at_on
     if (!reply.results().empty() && reply.results(0).error().code() == v1::ERROR_CODE_INTERNAL && !checker_.of_bugs().about(id))
       throw rule_broken{"internal_error", "an order for " + id + " met a bug: " + reply.results(0).error().sentence(), false};
   };
-  const auto ask = [request](scheduler& to, std::uint64_t ticket) { to.operate(request, ticket); };
+  const auto ask = [request, this](scheduler& to, std::uint64_t ticket) {
+    checker_.order_heard(ticket, request);
+    to.operate(request, ticket);
+  };
   // What an operator knows of a service holds at this moment; a settlement that arrives hours later may be about another attempt.
   if (at_once)
     node_.request_now<v1::OperateReply>("operator", ask, answered);
   else
     node_.request<v1::OperateReply>("operator", ask, answered);
 }
+
+/// No two are alike, so that each can be told from those before it.
+std::string operators::other_input() const { return R"({"n":)" + std::to_string(100 + orders_) + "}"; }
 
 bool operators::settle(const v1::TaskRecord& record, const v1::StepRecord& step) {
   const auto key = step.attempt() == 0 ? std::string{} : core::idempotency_key(record, step, v1::DIRECTION_PERFORM);
@@ -98,7 +104,7 @@ void operators::order_something() {
     case 6: order(id, action(v1::OPERATOR_VERB_RETRY, luck.chance(500) ? step.path() : "")); break;
     case 7: {
       auto what = action(v1::OPERATOR_VERB_RETRY, step.path());
-      what.set_json(R"({"n":7})");
+      what.set_json(other_input());
       order(id, what);
       break;
     }
@@ -126,7 +132,7 @@ void operators::see_to(const v1::TaskRecord& record, int round) {
     if (luck.chance(300)) return order(record.id(), action(v1::OPERATOR_VERB_SKIP, step.path()));
     if (!luck.chance(500)) continue;
     auto what = action(v1::OPERATOR_VERB_RETRY, step.path());
-    what.set_json(R"({"n":7})");
+    what.set_json(other_input());
     return order(record.id(), what);
   }
   order(record.id(), action(luck.chance(500) ? v1::OPERATOR_VERB_UNDO : v1::OPERATOR_VERB_CANCEL));
@@ -154,7 +160,7 @@ void operators::say_again(const v1::TaskRecord& record) {
       continue;
     if (settle(record, step)) continue;
     auto what = action(v1::OPERATOR_VERB_RETRY, step.path());
-    what.set_json(R"({"n":7})");
+    what.set_json(other_input());
     order(record.id(), what);
   }
 }

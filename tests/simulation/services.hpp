@@ -41,6 +41,12 @@ class services {
   /// An operator has these performed again whatever the system says of their age, and sees to it that the service still knows them.
   void keep_keys_of(const std::string& task) { kept_.insert(task); }
 
+  /// What it has answered for the perform under this key; null: it has performed nothing.
+  const std::string* given(const std::string& perform_key) const {
+    const auto found = keys_.find(perform_key);
+    return found == keys_.end() || found->second.output.empty() ? nullptr : &found->second.output;
+  }
+
   /// Somebody has looked in vain for its effect and blocked it.
   bool blocked(const std::string& perform_key) const {
     const auto found = keys_.find(perform_key);

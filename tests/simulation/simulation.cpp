@@ -41,7 +41,7 @@ struct realm {
         followers(in, home, time, submitters),
         many(in, home, judge),
         odd_time(in, home, time) {
-    judge.connect(staff, home.reads(), number);
+    judge.connect(staff, behind, home.reads(), number);
     for (const auto& one : workflows) judge.knows(one);
     for (const auto& one : versions) judge.knows(one);
   }
@@ -153,9 +153,15 @@ class scene {
     for (auto& one : realms_) {
       if (!one->home.serves()) continue;
       const auto view = one->home.reads().read();
-      if (++looks_ % looks_a_second == 0) one->judge.look_for_absent(one->home.epoch(), *view);
-      if (one->home.at_rest()) one->judge.look_for_unsent(one->home.epoch(), *view);
-      if (one->home.at_rest()) one->judge.of_bugs().look(one->home.core(), *view);
+      if (++looks_ % looks_a_second == 0) {
+        one->judge.look_for_absent(one->home.epoch(), *view);
+        one->judge.look_for_late(one->home.epoch());
+      }
+      if (one->home.at_rest()) {
+        one->judge.look_for_unsent(one->home.epoch(), *view);
+        one->judge.look_for_untold(one->home.epoch());
+        one->judge.of_bugs().look(one->home.core(), *view);
+      }
       if (era_.any && world_.jobs.chance(20)) one->judge.of_jobs().whole(*view);
       if (era_.any && one->home.at_rest()) one->judge.of_jobs().look_around(*view);
     }

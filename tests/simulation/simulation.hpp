@@ -78,9 +78,10 @@ struct options {
   std::uint64_t concerns = ~0ULL;  // bits by `concern`
   int most_tasks = 6;
   int most_steps = 8;
-  int most_jobs = 3;                  // of a shard
-  std::uint64_t most_faults = ~0ULL;  // faults of all kinds, counted as they happen
-  std::uint64_t most_orders = ~0ULL;  // of operators
+  int most_jobs = 3;                    // of a shard
+  std::uint64_t most_faults = ~0ULL;    // faults of all kinds, counted as they happen
+  std::uint64_t most_orders = ~0ULL;    // of operators
+  std::uint64_t most_events = 200'000;  // what takes more goes round for ever
   std::int64_t absent_alert_after_ms = 4'000;
   core::planted_faults planted;
   bool transcript = false;
@@ -100,6 +101,7 @@ struct verdict {
   std::map<std::string, std::uint64_t> passed;  // failpoints: how often they were passed
   std::map<std::string, std::uint64_t> struck;  // and how often something was made to happen there
   std::map<std::string, std::uint64_t> counts;  // of what happened, to show that runs are not vacuous
+  std::map<std::string, std::uint64_t> judged;  // rules: how often they were asked
   std::vector<std::string> transcript;
 
   bool ok() const { return rule.empty(); }

@@ -37,13 +37,14 @@ std::string one_line(std::string text) {
   return text;
 }
 
-// Lines: `F seed by_checker rule sentence`, `P failpoint n`, `C n what`, `N seeds events`.
+// Lines: `F seed by_checker rule sentence`, `P failpoint n`, `J rule n`, `C n what`, `N seeds events`.
 void work(const options& like, std::uint64_t first, std::uint64_t count, std::uint64_t step, bool twice, std::uint64_t most_failures,
           shared_state& shared, std::size_t me, int to) {
   std::uint64_t seeds = 0;
   std::uint64_t events = 0;
   std::map<std::string, std::uint64_t> struck;
   std::map<std::string, std::uint64_t> counts;
+  std::map<std::string, std::uint64_t> judged;
   for (std::uint64_t seed = first; seed < first + count && shared.failures < most_failures; seed += step) {
     shared.at[me] = seed;
     auto what = like;
@@ -58,12 +59,14 @@ void work(const options& like, std::uint64_t first, std::uint64_t count, std::ui
     events += found.events;
     for (const auto& [name, n] : found.struck) struck[name] += n;
     for (const auto& [name, n] : found.counts) counts[name] += n;
+    for (const auto& [name, n] : found.judged) judged[name] += n;
     if (found.ok()) continue;
     ++shared.failures;
     write_all(to, "F " + std::to_string(seed) + (found.by_checker ? " 1 " : " 0 ") + found.rule + " " + one_line(found.sentence) + "\n");
   }
   std::string end;
   for (const auto& [name, n] : struck) end += "P " + name + " " + std::to_string(n) + "\n";
+  for (const auto& [name, n] : judged) end += "J " + name + " " + std::to_string(n) + "\n";
   for (const auto& [name, n] : counts) end += "C " + std::to_string(n) + " " + name + "\n";
   end += "N " + std::to_string(seeds) + " " + std::to_string(events) + "\n";
   write_all(to, end);
@@ -78,11 +81,11 @@ void take_line(const std::string& line, harvest& out) {
     in >> one.seed >> one.by_checker >> one.rule;
     std::getline(in >> std::ws, one.sentence);
     out.failed.push_back(std::move(one));
-  } else if (kind == 'P') {
+  } else if (kind == 'P' || kind == 'J') {
     std::string name;
     std::uint64_t n = 0;
     in >> name >> n;
-    out.struck[name] += n;
+    (kind == 'P' ? out.struck : out.judged)[name] += n;
   } else if (kind == 'C') {
     std::string name;
     std::uint64_t n = 0;

@@ -22,6 +22,7 @@ struct harvest {
   std::vector<failed_seed> failed;
   std::map<std::string, std::uint64_t> struck;
   std::map<std::string, std::uint64_t> counts;
+  std::map<std::string, std::uint64_t> judged;
   std::uint64_t events = 0;
 };
 

@@ -53,7 +53,7 @@ class generator {
       const auto how = luck_.below(3);
       step.set_on_failure(how == 0 ? v1::ON_FAILURE_UNDO : how == 1 ? v1::ON_FAILURE_PARK : v1::ON_FAILURE_COOL_OFF);
     }
-    step.set_with_json(input_of(step));
+    step.set_with_json(input_of(index, step));
     set_needs_of_agent(index, step);
     const auto undo = luck_.below(100);
     if (undo < 68) {
@@ -62,13 +62,7 @@ class generator {
       back.set_timeout_ms(luck_.between(300, 6'000));
       back.set_attempts(static_cast<std::uint32_t>(luck_.between(1, 5)));
       set_backoff(*back.mutable_backoff(), luck_);
-      // An undo that reads what its step gave needs an agent that can look the step up.
-      if (site.lookups && luck_.chance(400))
-        back.set_with_json(R"({"v":"${ .steps.)" + step.name() + R"(.v? }"})");
-      else if (settings_.has(concern::expressions) && luck_.chance(250))
-        back.set_with_json(R"({"m":"${ .input.n + 2 }"})");
-      else
-        back.set_with_json(R"({"n":"${ .input.n }"})");
+      back.set_with_json(undo_input_of(index, step, site.lookups));
     } else if (undo < 90) {
       step.mutable_undo()->set_none(true);
     }
@@ -96,12 +90,42 @@ class generator {
     label.set_value(zones[static_cast<std::size_t>(which % zones.size())]);
   }
 
-  std::string input_of(const v1::StepDefinition& step) {
-    const auto how = luck_.below(100);
-    if (how < 25) return "";
-    if (how < 50 && step.needs_size() > 0) return R"({"v":"${ .steps.)" + step.needs(0) + (luck_.chance(900) ? R"(.v? }"})" : R"(.v }"})");
-    if (how < 75 && settings_.has(concern::expressions)) return R"({"m":"${ .input.n + 1 }"})";
+  /// What it is asked: plain paths and sums, over what was submitted and what those before it gave.
+  std::string input_of(int index, const v1::StepDefinition& step) {
+    random_stream luck{workflow_, static_cast<std::uint64_t>(300 + index)};
+    const auto how = luck.below(100);
+    const auto sums = settings_.has(concern::expressions);
+    const auto any_need = [&] { return step.needs(static_cast<int>(luck.below(static_cast<std::uint64_t>(step.needs_size())))); };
+    if (how < 15) return "";
+    if (how >= 50 && step.needs_size() > 0) {
+      const auto one = any_need();
+      const auto other = any_need();
+      switch (luck.below(sums ? 6 : 4)) {
+        case 0: return R"({"v":"${ .steps.)" + one + R"(.v }","n":"${ .input.n }"})";
+        case 1: return R"({"v":"${ .steps.)" + one + R"(.v? }","how":"${ .status.)" + other + R"( }"})";
+        case 2: return R"({"all":"${ .steps.)" + one + R"( }","task":["${ .task.priority }","${ .task.labels }"]})";
+        case 3:
+          return R"({"first":"${ .steps.)" + one + R"(.v }","rest":["${ .steps.)" + other +
+                 R"(.v }",{"of":"${ .input }","by":["${ .task.id }",null,true,4,"text"]}]})";
+        case 4: return R"({"m":"${ .input.n + 3 }","sum":"${ .steps.)" + one + ".v + .steps." + other + R"(.v * 2 }"})";
+        default: return R"({"v":"${ .steps.)" + one + R"(.v * 3 + 1 }","n":"${ .input.n }","at":"${ .task.workflow }"})";
+      }
+    }
+    if (how < 30 && sums) return R"({"m":"${ .input.n + 1 }"})";
     return R"({"n":"${ .input.n }","at":"${ .task.id }"})";
+  }
+
+  std::string undo_input_of(int index, const v1::StepDefinition& step, bool lookups) {
+    random_stream luck{workflow_, static_cast<std::uint64_t>(400 + index)};
+    const auto sums = settings_.has(concern::expressions);
+    // An undo that reads what its step gave needs an agent that can look the step up.
+    if (lookups && luck.chance(500)) {
+      if (sums && luck.chance(400)) return R"({"back":"${ .steps.)" + step.name() + R"(.v * 2 + 1 }","n":"${ .input.n }"})";
+      return R"({"v":"${ .steps.)" + step.name() + R"(.v }","of":["${ .task.id }"]})";
+    }
+    if (sums && luck.chance(250)) return R"({"m":"${ .input.n + 2 }"})";
+    if (step.needs_size() > 0 && luck.chance(400)) return R"({"n":"${ .input.n }","after":"${ .steps.)" + step.needs(0) + R"(.v? }"})";
+    return R"({"n":"${ .input.n }"})";
   }
 
   void make_pivot() {

@@ -1,5 +1,6 @@
 #include "tests/simulation/world.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include <xxhash.h>
@@ -9,6 +10,9 @@ namespace fairlead::simulation {
 namespace {
 
 constexpr std::uint64_t most_deaths = 7;  // of processes in one run; more only hide what the first have done
+
+constexpr std::uint64_t events_of_a_round = 5'000;  // looked at to say what goes round
+constexpr std::size_t most_named = 5;
 
 bool kills_agent(failpoint_id where) { return where >= failpoint_id::agent_received; }
 
@@ -69,9 +73,21 @@ bool world::step(std::int64_t until_us) {
   auto next = std::move(const_cast<entry&>(queue_.top()));
   queue_.pop();
   now_us_ = std::max(now_us_, next.at_us);
-  ++events_;
+  if (++events_ > settings.most_events + events_of_a_round) end_the_round();
   next.what();
   return true;
+}
+
+void world::end_the_round() const {
+  std::vector<std::pair<std::uint64_t, std::string>> most;
+  for (const auto& [what, n] : round_) most.emplace_back(n, what);
+  std::sort(most.rbegin(), most.rend());
+  std::string named;
+  for (std::size_t i = 0; i < std::min(most.size(), most_named); ++i)
+    named += (i == 0 ? "" : ", ") + most[i].second + " " + std::to_string(most[i].first) + " times";
+  broken("endless", "the run has taken " + std::to_string(events_) + " events and " + std::to_string(now_us_ / second) +
+                        " s; among the last " + std::to_string(events_of_a_round) + ": " +
+                        (named.empty() ? "nothing that has a name" : named));
 }
 
 bool world::strikes(concern which, random_stream& luck, std::uint64_t per_mille) {
@@ -125,6 +141,7 @@ void world::report(verdict& out) {
     if (struck_[i] != 0) out.struck[std::string{failpoint_names[i]}] = struck_[i];
   }
   out.counts = counts_;
+  for (const auto& [rule, n] : judged_) out.judged[rule] += n;
   out.transcript = std::move(lines_);
 }
 

@@ -8,6 +8,7 @@
 #include <queue>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -103,6 +104,7 @@ class world {
     fold(whom);
     fold(weight);
     if (tells()) line(who, whom, what());
+    if (lingers()) went_round(who, whom, what());
   }
   /// A line that counts for nothing.
   void remark(std::string_view who, std::string text) {
@@ -112,6 +114,8 @@ class world {
   void fold(std::string_view text);
   static std::uint64_t weigh(const google::protobuf::MessageLite& message);
   void count(const char* what, std::uint64_t by = 1) { counts_[what] += by; }
+  /// A rule is asked about something: it could be broken.
+  void judges(const char* rule) { ++judged_[rule]; }
 
   [[noreturn]] static void broken(std::string rule, std::string sentence) { throw rule_broken{std::move(rule), std::move(sentence), true}; }
 
@@ -150,6 +154,12 @@ class world {
     bool operator<(const entry& other) const { return std::pair{at_us, order} > std::pair{other.at_us, other.order}; }
   };
   void line(std::string_view who, std::string_view whom, std::string text);
+  /// The run has taken longer than any should, and what it does now is counted to be named.
+  bool lingers() const noexcept { return events_ > settings.most_events; }
+  void went_round(std::string_view who, std::string_view whom, const std::string& what) {
+    ++round_[std::string{who} + (whom.empty() ? "" : " -> ") + std::string{whom} + ": " + what.substr(0, what.find_first_of(": "))];
+  }
+  void end_the_round() const;
 
   std::int64_t now_us_ = 0;
   std::int64_t start_ms_ = 1'700'000'000'000;
@@ -165,6 +175,8 @@ class world {
   std::uint64_t deaths_left_ = 0;
   std::uint64_t hash_ = 0;
   std::map<std::string, std::uint64_t> counts_;
+  std::unordered_map<const char*, std::uint64_t> judged_;
+  std::map<std::string, std::uint64_t> round_;  // what is done again and again, by who does it
   std::vector<std::string> lines_;
 };
 
