@@ -130,7 +130,7 @@ core::store_room scheduler::room() const {
   return out;
 }
 
-bool scheduler::store_full() const { return !faults_.ignore_full && room().percent() >= limits_.full_percent; }
+bool scheduler::store_full() const { return room().percent() >= limits_.full_percent; }
 
 void scheduler::watch_room() {
   // Until the sweep is over nobody knows what runs.

@@ -59,10 +59,13 @@ scheduler::asked_inputs scheduler::inputs_asked_for() const {
 std::optional<core::step_wait> scheduler::vain_wait_of(const live_task& task, const asked_inputs& asked) const {
   const auto number = task.record.number();
   for (const auto& wait : core::waits_of(task.record, *task.definition, *world_.engine, slots_)) {
-    const auto outstanding =
-        wait.what == core::awaited::input
-            ? asked.of_tasks.count(number) != 0 || asked.of_steps.count({number, core::evaluation_key(wait.step, wait.direction)}) != 0
-            : wait.what == core::awaited::instance && slots_.waits(number);
+    // What was about to be undone may turn out to be one that can be looked up: the answer about its undo's input brings that to light.
+    const auto direction = wait.direction == v1::DIRECTION_LOOKUP ? v1::DIRECTION_UNDO : wait.direction;
+    const auto with_worker =
+        asked.of_tasks.count(number) != 0 || asked.of_steps.count({number, core::evaluation_key(wait.step, direction)}) != 0;
+    const auto outstanding = wait.what == core::awaited::input      ? with_worker
+                             : wait.what == core::awaited::instance ? with_worker || slots_.waits(number)
+                                                                    : false;
     if (!outstanding) return wait;
   }
   return std::nullopt;

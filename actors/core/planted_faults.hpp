@@ -69,7 +69,6 @@ struct planted_faults {
   bool forget_poll = false;        // who waits for the next event of a task is not answered when its time is over
 
   bool forget_poison = false;  // a task whose decision has crashed is not parked
-  bool ignore_full = false;    // tasks are taken though the store is all but full
   bool follow_latest = false;  // a task goes on by the newest version of its workflow
   bool stop_at_chunk = false;  // the sweep after a start ends with its first chunk
 

@@ -98,6 +98,7 @@ void job_people::answered(const std::string& name, std::uint64_t wish, const v1:
       return;
     }
     case v1::ERROR_CODE_NOT_FOUND:  // its workflow is not deployed yet
+    case v1::ERROR_CODE_STORE_FULL:
     case v1::ERROR_CODE_OVERLOADED:
     case v1::ERROR_CODE_UNAVAILABLE: return;
     case v1::ERROR_CODE_INTERNAL:

@@ -75,7 +75,6 @@ constexpr std::pair<const char*, fault> all_faults[] = {
     {"take_unseen", &core::planted_faults::take_unseen},
     {"forget_poll", &core::planted_faults::forget_poll},
     {"forget_poison", &core::planted_faults::forget_poison},
-    {"ignore_full", &core::planted_faults::ignore_full},
     {"follow_latest", &core::planted_faults::follow_latest},
     {"stop_at_chunk", &core::planted_faults::stop_at_chunk},
     {"offer_for_ever", &core::planted_faults::offer_for_ever},
