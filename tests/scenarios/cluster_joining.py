@@ -131,7 +131,7 @@ def run():
         refused(box, whole, "another_cluster", "agents-a", ["of cluster warehouse", "of cluster orders"], node__name="agents-c", node__cluster="warehouse")
         refused(box, whole, "another_count", "shard-b", ["3 shards"], node__name="shard-c", shards="{ count: 3, here: [2] }",
                 node__peers=f"[{whole.nodes['shard-a'].address}]")
-        refused(box, whole, "claimed_twice", "shard-b", ["shard 0 is held by node shard-a", "node shard-c claims it too"], node__name="shard-c",
+        refused(box, whole, "claimed_twice", "shard-b", ["shard 0 of node shard-a is of an earlier lineage", "node shard-c holds"], node__name="shard-c",
                 shards="{ count: 2, here: [0] }", node__peers=f"[{whole.nodes['shard-a'].address}]")
         its_own_peer(box, whole)
         no_node(box, whole)
