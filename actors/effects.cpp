@@ -2,7 +2,18 @@
 
 #include <iterator>
 
+#include "actors/core/task_record.hpp"
+
 namespace fairlead {
+
+namespace {
+
+void end_by(v1::Perform& what, std::int64_t complete_by_unix_ms, std::int64_t heartbeat_by_unix_ms) {
+  if (what.complete_by_unix_ms() > complete_by_unix_ms) what.set_complete_by_unix_ms(complete_by_unix_ms);
+  if (what.heartbeat_by_unix_ms() > heartbeat_by_unix_ms) what.set_heartbeat_by_unix_ms(heartbeat_by_unix_ms);
+}
+
+}  // namespace
 
 bool effects::empty() const {
   return performs.empty() && acknowledged.empty() && renewed.empty() && hints.items().empty() && submit_replies.empty() &&
@@ -54,6 +65,21 @@ void effects::drop_messages() {
   cron_due_unix_ms.reset();
   notices.clear();
   transitions.clear();
+}
+
+void effects::bring_leases_near(std::int64_t now_unix_ms) {
+  for (auto& [instance, batch] : performs)
+    for (auto& one : *batch.mutable_items())
+      end_by(one, now_unix_ms + one.budget_ms(), now_unix_ms + one.heartbeat_ms());
+}
+
+void effects::cut_leases(const v1::TaskRecord& by) {
+  for (auto& [instance, batch] : performs)
+    for (auto& one : *batch.mutable_items()) {
+      if (one.task_number() != by.number()) continue;
+      const auto& step = by.steps(static_cast<int>(one.step()));
+      if (core::attempt_out(step)) end_by(one, step.complete_by_unix_ms(), step.heartbeat_by_unix_ms());
+    }
 }
 
 void effects::release(const leader& by, scheduler_outbox& to, observer& log) {

@@ -59,6 +59,11 @@ class effects {
     std::uint32_t shard = 0;
     const v1::Lineage& lineage;
   };
+  /// The wall clock may have been set back since these attempts were decided. Their agents count leases from when the messages leave, by what the
+  /// clock shows then.
+  void bring_leases_near(std::int64_t now_unix_ms);
+  /// The same for attempts of a task whose leases were made shorter before the messages have left.
+  void cut_leases(const v1::TaskRecord& by);
   void release(const leader& by, scheduler_outbox& to, observer& log);
 };
 

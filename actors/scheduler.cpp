@@ -297,6 +297,10 @@ void scheduler::watch_brake(const v1::TaskRecord& record, const core::decision& 
 }
 
 void scheduler::gather(live_task& task, core::decision& made) {
+  if (made.leases_cut) {
+    for (auto& sent : sent_) sent.after.cut_leases(task.record);
+    gathering_.cut_leases(task.record);
+  }
   for (auto& out : made.performs) *gathering_.performs[out.instance].add_items() = std::move(out.message);
   for (auto& hint : made.hints) *gathering_.hints.add_items() = std::move(hint);
   for (auto& request : made.evaluations) {

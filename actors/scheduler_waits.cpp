@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "actors/core/task_record.hpp"
 #include "actors/scheduler.hpp"
 
 namespace fairlead {
@@ -32,7 +33,9 @@ void scheduler::look_at_waits(const waiting_tasks& what) {
     if (fatal_) return;
     if (task == nullptr) continue;
     try {
-      const auto wait = vain_wait_of(*task, asked);
+      if (core::noted_ahead(task->record, to_unix_ms(world_.time->now()))) apply(*task, core::clock_set_back{});
+      if (fatal_) return;
+      const auto wait = task->poison.empty() ? vain_wait_of(*task, asked) : std::nullopt;
       // An answer that was on its way at the first look has arrived by the second.
       if (wait && suspected.count(number) != 0)
         mend_wait(*task, *wait);

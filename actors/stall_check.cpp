@@ -57,7 +57,8 @@ std::int64_t last_progress_unix_ms(const v1::TaskRecord& record) {
   return record.recent().empty() ? record.created_at_unix_ms() : record.recent(record.recent_size() - 1).at_unix_ms();
 }
 
-bool may_wait_inside(const v1::TaskRecord& record, std::int64_t quiet_since_unix_ms) {
+bool may_wait_in_vain(const v1::TaskRecord& record, std::int64_t quiet_since_unix_ms, std::int64_t now_unix_ms) {
+  if (needs_wake_up(record) && core::noted_ahead(record, now_unix_ms)) return true;
   if (!is_live(record) || record.undo_held()) return false;
   const auto under_way = [](const v1::StepRecord& step) { return core::attempt_out(step) || step.not_before_unix_ms() != 0; };
   return std::none_of(record.steps().begin(), record.steps().end(), under_way) || last_progress_unix_ms(record) < quiet_since_unix_ms;
@@ -174,8 +175,8 @@ result<stall_check::answer> stall_check::look(const store::snapshot& view, momen
 // ---- the round ----
 
 result<std::optional<stalest_task>> progress_round::step(const store::snapshot& view, std::size_t entries,
-                                                         std::int64_t quiet_since_unix_ms, std::vector<wake_up_finding>& found,
-                                                         std::vector<std::uint64_t>& waiting) {
+                                                         std::int64_t now_unix_ms, std::int64_t quiet_ms,
+                                                         std::vector<wake_up_finding>& found, std::vector<std::uint64_t>& waiting) {
   if (!std::exchange(under_way_, true)) {
     from_.clear();
     to_.clear();
@@ -199,8 +200,8 @@ result<std::optional<stalest_task>> progress_round::step(const store::snapshot& 
       if (*record && is_live(**record)) {
         const auto since = last_progress_unix_ms(**record);
         if (stalest_.id.empty() || since < stalest_.since_unix_ms) stalest_ = {(*record)->id(), since};
-        if (may_wait_inside(**record, quiet_since_unix_ms)) waiting.push_back(entry->number);
       }
+      if (*record && may_wait_in_vain(**record, now_unix_ms - quiet_ms, now_unix_ms)) waiting.push_back(entry->number);
     }
     if (++seen < entries) return true;
     from_ = next_key(key);

@@ -32,8 +32,9 @@ bool needs_wake_up(const v1::TaskRecord& record);
 std::int64_t last_progress_unix_ms(const v1::TaskRecord& record);
 
 /// It is live, and some step of it may wait for what is inside the process: by its row no agent is at work for it and no moment is set, or nothing
-/// has happened in it since that moment though something is under way.
-bool may_wait_inside(const v1::TaskRecord& record, std::int64_t quiet_since_unix_ms);
+/// has happened in it since that moment though something is under way. Or the wall clock was set back since, and some moment in its row may lie too
+/// far away.
+bool may_wait_in_vain(const v1::TaskRecord& record, std::int64_t quiet_since_unix_ms, std::int64_t now_unix_ms);
 
 /// One pass over all rows of tasks, then over all entries of the due index; a part at a time, each over a snapshot of its own.
 class wake_up_sweep {
@@ -85,9 +86,10 @@ class progress_round {
  public:
   /// Looks at up to `entries` entries. Whoever has gone longest without progress, once a round is complete. Entries that are wrong are found
   /// here too, also when a lost and a surplus one leave the counters in order.
-  /// `waiting`: the Scheduler has to say whether somebody was asked for what these wait for (may_wait_inside).
-  result<std::optional<stalest_task>> step(const store::snapshot& view, std::size_t entries, std::int64_t quiet_since_unix_ms,
-                                           std::vector<wake_up_finding>& found, std::vector<std::uint64_t>& waiting);
+  /// `waiting`: the Scheduler has to say whether somebody was asked for what these wait for (may_wait_in_vain).
+  result<std::optional<stalest_task>> step(const store::snapshot& view, std::size_t entries, std::int64_t now_unix_ms,
+                                           std::int64_t quiet_ms, std::vector<wake_up_finding>& found,
+                                           std::vector<std::uint64_t>& waiting);
 
  private:
   bool under_way_ = false;

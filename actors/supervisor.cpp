@@ -132,7 +132,7 @@ status supervisor::go_round() {
   std::vector<wake_up_finding> found;
   waiting_tasks waiting;
   const auto now_ms = to_unix_ms(world_.time->now());
-  const auto complete = round_.step(*world_.reads->read(), round_entries, now_ms - scan_period_.count(), found, waiting.numbers);
+  const auto complete = round_.step(*world_.reads->read(), round_entries, now_ms, scan_period_.count(), found, waiting.numbers);
   if (!complete) return complete.failure();
   ask_for_repair(found, now_ms);
   // Once more when there are none any more: the Scheduler looks twice before it believes.

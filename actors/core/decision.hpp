@@ -108,13 +108,17 @@ struct operated {
 /// Somebody has found that a step waits for what nobody will give it: whatever it waits for is asked for anew.
 struct wait_lost {};
 
+/// The wall clock was set back since the row was written: moments in it that lie further ahead than any wait leads are brought near.
+struct clock_set_back {};
+
 /// A decision about this task crashed: an operator must look.
 struct task_poisoned {
   std::string reason;
 };
 
 using event = std::variant<task_admitted, attempt_ended, attempt_refused, attempt_heartbeat, input_evaluated, slot_freed, recovery_requested,
-                           task_due, agent_replaced, agent_returned, limits_changed, task_resumed, operated, wait_lost, task_poisoned>;
+                           task_due, agent_replaced, agent_returned, limits_changed, task_resumed, operated, wait_lost, clock_set_back,
+                           task_poisoned>;
 
 // ---- the world as far as a decision needs it ----
 
@@ -257,6 +261,7 @@ struct decision {
   std::vector<v1::RecoveryHint> hints;
   std::vector<slot_wait> waiting;  // ready steps of this task that found no instance, those of one need once
   bool found_no_instance = false;
+  bool leases_cut = false;  // of attempts that are out: the wall clock was set back since they were decided
   std::vector<noted_transition> transitions;
   std::vector<v1::AlertRecord> alerts;    // to be raised: kind, subject, sentence and remedy
   std::vector<v1::StatusEvent> statuses;  // for the reply address; `position` is left to the shell

@@ -60,6 +60,7 @@ struct planted_faults {
   bool lose_evaluation = false;  // an input is waited for, and the expression worker was never asked for it
   bool lose_slot_wait = false;   // a step that found no instance is in no queue for one
   bool lose_lease = false;       // an attempt is handed over without a lease, so that nothing ends the wait for its outcome
+  bool keep_far_moment = false;  // a moment that a clock has put far away before it was set back is waited for
   bool lose_recovery = false;    // a step that has failed waits for a moment that is not written down
 
   bool archive_reopened = false;   // a task is taken out of the store though it has been brought back to life since it was copied

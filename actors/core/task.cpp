@@ -257,6 +257,7 @@ decision decide(v1::TaskRecord& record, const event& what, const context& ctx) {
   // An index entry that came up without anything being due moves to the moment when something is.
   const auto looked = std::holds_alternative<task_due>(what) || (std::holds_alternative<recovery_requested>(what) && record.undo_held());
   if (looked && record.due_indexed_unix_ms() != due) out.changed = true;
+  if (std::holds_alternative<clock_set_back>(what) && due < record.due_unix_ms()) out.changed = true;
   if (out.changed) seal(record, ctx, due);
   return out;
 }
@@ -289,6 +290,7 @@ void decision::append(decision&& later) {
   parked = parked || later.parked;
   unparked = unparked || later.unparked;
   failed = failed || later.failed;
+  leases_cut = leases_cut || later.leases_cut;
   expired += later.expired;
   lost += later.lost;
   took_ms = std::max(took_ms, later.took_ms);

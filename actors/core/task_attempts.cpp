@@ -22,7 +22,7 @@ void task_machine::start_perform(std::uint32_t index) {
   if (!instance || !key_holds(index, v1::DIRECTION_PERFORM) || !settled_since_backup(index) || !input_fits(index)) return;
   auto& step = at(index);
   if (step.started_at_unix_ms() == 0) step.set_started_at_unix_ms(now_ms());
-  begin_attempt(index, v1::DIRECTION_PERFORM, *instance, definition_of(step).timeout_ms());
+  begin_attempt(index, v1::DIRECTION_PERFORM, *instance);
   move_step(record_, index, v1::STEP_STATE_RUNNING, ctx_.now, out_);
   note(v1::EVENT_KIND_STEP_STARTED, index);
   hand_over(index);
@@ -32,7 +32,7 @@ void task_machine::start_perform(std::uint32_t index) {
 void task_machine::start_lookup(std::uint32_t index) {
   const auto instance = claim_with_input(index, v1::DIRECTION_LOOKUP);
   if (!instance) return;
-  begin_attempt(index, v1::DIRECTION_LOOKUP, *instance, definition_of(at(index)).timeout_ms());
+  begin_attempt(index, v1::DIRECTION_LOOKUP, *instance);
   note(v1::EVENT_KIND_STEP_STARTED, index);
   hand_over(index);
 }
@@ -41,7 +41,7 @@ void task_machine::start_undo(std::uint32_t index) {
   const auto instance = claim_with_input(index, v1::DIRECTION_UNDO);
   if (!instance || !key_holds(index, v1::DIRECTION_UNDO)) return;
   auto& step = at(index);
-  begin_attempt(index, v1::DIRECTION_UNDO, *instance, definition_of(step).undo().timeout_ms());
+  begin_attempt(index, v1::DIRECTION_UNDO, *instance);
   if (step.state() != v1::STEP_STATE_UNDOING) move_step(record_, index, v1::STEP_STATE_UNDOING, ctx_.now, out_);
   note(v1::EVENT_KIND_STEP_STARTED, index);
   hand_over(index);
@@ -51,6 +51,10 @@ void task_machine::start_undo(std::uint32_t index) {
 
 const std::string& task_machine::call_of(const v1::StepRecord& step, v1::Direction direction) const {
   return direction == v1::DIRECTION_UNDO ? definition_of(step).undo().call() : definition_of(step).call();
+}
+
+std::int64_t task_machine::timeout_of(const v1::StepRecord& step, v1::Direction direction) const {
+  return direction == v1::DIRECTION_UNDO ? definition_of(step).undo().timeout_ms() : definition_of(step).timeout_ms();
 }
 
 slot_request task_machine::request_for(std::uint32_t index, v1::Direction direction, std::string_view input) {
@@ -121,12 +125,12 @@ std::optional<agent_instance> task_machine::claim(std::uint32_t index, v1::Direc
 }
 
 /// The attempt stands in the row from here on.
-void task_machine::begin_attempt(std::uint32_t index, v1::Direction direction, const agent_instance& instance, std::int64_t timeout_ms) {
+void task_machine::begin_attempt(std::uint32_t index, v1::Direction direction, const agent_instance& instance) {
   auto& step = at(index);
   step.set_direction(direction);
   const auto repeated = planted(&planted_faults::reuse_attempt) && attempt_of(step, direction) != 0;
   set_attempt(step, direction, attempt_of(step, direction) + (repeated ? 0 : 1));
-  begin_lease(step, direction, timeout_ms);
+  begin_lease(step, direction);
   step.clear_not_before_unix_ms();
   step.set_instance(std::string{instance.name});
   step.set_incarnation(instance.incarnation);
@@ -136,7 +140,9 @@ void task_machine::begin_attempt(std::uint32_t index, v1::Direction direction, c
 
 /// The message for an attempt that is out in the record.
 void task_machine::hand_over(std::uint32_t index) {
-  const auto& step = at(index);
+  auto& step = at(index);
+  // Of one that is sent again: its agent may have heard of none so far.
+  bring_lease_near(step);
   handover out;
   out.instance = step.instance();
   auto& message = out.message;

@@ -72,8 +72,8 @@ std::int64_t task_machine::heartbeat_of(const v1::StepRecord& step, v1::Directio
   return direction == v1::DIRECTION_LOOKUP ? 0 : definition_of(step).heartbeat_ms();
 }
 
-void task_machine::begin_lease(v1::StepRecord& step, v1::Direction direction, std::int64_t timeout_ms) {
-  const auto complete_by = now_ms() + timeout_ms;
+void task_machine::begin_lease(v1::StepRecord& step, v1::Direction direction) {
+  const auto complete_by = now_ms() + timeout_of(step, direction);
   step.set_complete_by_unix_ms(complete_by);
   const auto heartbeat_ms = heartbeat_of(step, direction);
   if (heartbeat_ms > 0)

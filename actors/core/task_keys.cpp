@@ -1,8 +1,15 @@
 // Idempotency keys that their services forget after a time. Until then they keep an attempt that is repeated from being done twice.
 
 #include "actors/core/task_machine.hpp"
+#include "actors/core/waits.hpp"
 
 namespace fairlead::core {
+
+namespace {
+
+constexpr std::int64_t still_now_ms = 1'000;  // a clock is kept right by small settings
+
+}  // namespace
 
 void raise_generation(v1::StepRecord& step, decision& out) {
   step.set_generation(step.generation() + 1);
@@ -28,9 +35,9 @@ bool task_machine::key_runs_out(const v1::StepRecord& step, v1::Direction direct
   const auto undo = direction == v1::DIRECTION_UNDO;
   const auto used_at = undo ? step.undo_key_used_at_unix_ms() : step.key_used_at_unix_ms();
   if (used_at == 0 || planted(&planted_faults::keep_expired_key)) return false;
-  const auto timeout_ms = undo ? definition_of(step).undo().timeout_ms() : definition_of(step).timeout_ms();
   const auto valid_for_ms = key_valid_for_ms(step, direction);
-  return valid_for_ms > 0 && at_ms + timeout_ms - used_at > valid_for_ms;
+  // A clock that was set back since does not say how long ago it was.
+  return valid_for_ms > 0 && (set_back_since(used_at, at_ms, still_now_ms) || at_ms + timeout_of(step, direction) - used_at > valid_for_ms);
 }
 
 /// Whether the step, whose slot is taken, may be performed or undone now. Where nothing has happened under a perform's key it simply gets

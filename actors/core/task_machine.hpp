@@ -32,6 +32,7 @@ class task_machine {
   void on(const task_resumed& e);
   void on(const operated& e);
   void on(const wait_lost& e);
+  void on(const clock_set_back& e);
   void on(const task_poisoned& e);
 
   /// What is under way by a definition that this release cannot use waits for an operator.
@@ -66,11 +67,12 @@ class task_machine {
   void start_undo(std::uint32_t index);
   slot_holder holder_of(std::uint32_t index) const { return {record_.number(), index}; }
   const std::string& call_of(const v1::StepRecord& step, v1::Direction direction) const;
+  std::int64_t timeout_of(const v1::StepRecord& step, v1::Direction direction) const;
   slot_request request_for(std::uint32_t index, v1::Direction direction, std::string_view input);
   std::optional<agent_instance> claim_with_input(std::uint32_t index, v1::Direction direction);
   std::optional<agent_instance> claim(std::uint32_t index, v1::Direction direction, std::string_view input);
   bool undo_wanted(const v1::StepRecord& step) const;
-  void begin_attempt(std::uint32_t index, v1::Direction direction, const agent_instance& instance, std::int64_t timeout_ms);
+  void begin_attempt(std::uint32_t index, v1::Direction direction, const agent_instance& instance);
   void hand_over(std::uint32_t index);
   const input_template& template_of(const v1::StepRecord& step, v1::Direction direction) const;
   void ask_for_input(std::uint32_t index, v1::Direction direction);
@@ -89,9 +91,12 @@ class task_machine {
 
   // ---- leases that hang on heartbeats (task_heartbeat.cpp) ----
   std::int64_t heartbeat_of(const v1::StepRecord& step, v1::Direction direction) const;
-  void begin_lease(v1::StepRecord& step, v1::Direction direction, std::int64_t timeout_ms);
+  void begin_lease(v1::StepRecord& step, v1::Direction direction);
   bool add_heartbeat(const v1::StepRecord& step, v1::Perform& message);
   v1::Fault fault_of_expiry(const v1::StepRecord& step) const;
+
+  // ---- moments that a clock has put far away (task_clock.cpp) ----
+  void bring_lease_near(v1::StepRecord& step);
 
   // ---- keys that their services forget (task_keys.cpp) ----
   std::int64_t key_valid_for_ms(const v1::StepRecord& step, v1::Direction direction) const;
@@ -113,6 +118,7 @@ class task_machine {
   enum class answer { park, undo, cool_off };
   bool attempts_left(const v1::StepRecord& step) const;
   std::int64_t wait_after(std::uint32_t index, const v1::Fault& fault) const;
+  std::int64_t longest_wait_of(const v1::StepRecord& step) const;
   void wait_for_recovery(std::uint32_t index, std::int64_t wait_ms);
   void recover_if_due(std::uint32_t index);
   void retry(std::uint32_t index);

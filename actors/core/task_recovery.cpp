@@ -38,6 +38,14 @@ std::int64_t task_machine::wait_after(std::uint32_t index, const v1::Fault& faul
   return std::max(wait_ms, asked_ms);
 }
 
+/// Twice what it may have been told, so that a small setting of the clock cuts nothing short.
+std::int64_t task_machine::longest_wait_of(const v1::StepRecord& step) const {
+  const auto& definition = definition_of(step);
+  const auto& policy = step.direction() == v1::DIRECTION_UNDO ? definition.undo().backoff() : definition.backoff();
+  const auto cool_off_ms = definition.cool_off_ms() != 0 ? definition.cool_off_ms() : ctx_.definition->definition().cool_off_ms();
+  return 2 * std::max<std::int64_t>({policy.first_ms(), policy.max_ms(), cool_off_ms, std::min(step.fault().retry_after_ms(), longest_retry_after_ms)});
+}
+
 void task_machine::wait_for_recovery(std::uint32_t index, std::int64_t wait_ms) {
   if (planted(&planted_faults::lose_recovery) && wait_ms != 0) return;
   at(index).set_not_before_unix_ms(now_ms() + wait_ms);

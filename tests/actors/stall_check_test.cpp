@@ -174,12 +174,13 @@ class progress_round_test : public wake_up_world {
   std::optional<stalest_task> step(std::size_t entries) {
     found.clear();
     waiting.clear();
-    const auto done = round.step(*store.read(), entries, quiet_since_ms, found, waiting);
+    const auto done = round.step(*store.read(), entries, now_ms, now_ms - quiet_since_ms, found, waiting);
     EXPECT_TRUE(done.ok());
     return done.ok() ? *done : std::nullopt;
   }
 
   progress_round round;
+  std::int64_t now_ms = 9'999;
   std::int64_t quiet_since_ms = 0;
   std::vector<wake_up_finding> found;
   std::vector<std::uint64_t> waiting;
@@ -241,6 +242,21 @@ TEST_F(progress_round_test, asks_about_tasks_for_which_nothing_is_under_way_and_
   quiet_since_ms = 2'500;
   step(10);
   EXPECT_EQ(waiting, (std::vector<std::uint64_t>{2, 3}));
+}
+
+TEST_F(progress_round_test, asks_about_tasks_that_a_clock_has_written_to_which_was_set_back_since) {
+  create_since(1, 3'000, 5'000'000);
+  create_since(2, 5'000, 5'000'000);
+  create(3, [](v1::TaskRecord& task) {
+    task.set_due_unix_ms(5'000'000);
+    store::testing::add_event(task, v1::EVENT_KIND_STEP_STARTED, 4'000'000);
+    store::testing::add_event(task, v1::EVENT_KIND_STEP_STARTED, 3'500);  // by the clock that is right again
+    store::testing::park(task, 3'600);
+  });
+  now_ms = 3'900;
+  quiet_since_ms = 2'900;
+  step(10);
+  EXPECT_EQ(waiting, (std::vector<std::uint64_t>{2, 3})) << "the lease of one that is parked has to end too";
 }
 
 TEST_F(progress_round_test, finds_the_surplus_entry_that_hides_a_lost_one_from_the_counters) {

@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t longest_rest_ms = 1'000;
 constexpr std::int64_t unnoticed_us = 250 * millisecond;
 constexpr std::int64_t whole_ms_us = 4 * millisecond;  // all clocks count whole milliseconds
-constexpr std::int64_t told_within_us = 15 * second;   // a slow disk may hold up the answer
+constexpr std::int64_t told_within_us = 25 * second;   // a slow disk may hold up the answer, and links that freeze one after the other
 
 std::string name_of(const attempt_key& key) {
   return std::to_string(key.shard) + "/" + std::to_string(key.task_number) + "/" + std::to_string(key.step) + "/" +

@@ -97,6 +97,9 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
   world_.judges("key");
   if (const auto decided = past.decided_us.find({next.direction, next.attempt, next.complete_by_ms}); decided != past.decided_us.end())
     next.decided_us = decided->second;
+  // As its agent counts: from when the message leaves.
+  if (next.decided_us != 0 && !clock_.set_since(next.decided_us))
+    next.believed_us = next.at_us + (next.complete_by_ms - clock_.now_ms()) * millisecond;
   judge_order(of, past, next);
   judge_key(of, past, what);
   const auto* plan = shape_of(record);
@@ -119,6 +122,8 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
   if (!past.all.empty() && past.all.back().direction == next.direction && past.all.back().attempt == next.attempt) {
     past.all.back().epoch = epoch;
     past.all.back().sent_us = world_.now_us();
+    auto& believed_us = past.all.back().believed_us;
+    believed_us = believed_us == 0 ? 0 : std::max(believed_us, next.believed_us);
     world_.count("hand-overs sent again");
     past.all.back().lease_ms = std::max(past.all.back().lease_ms, next.lease_ms);
     judge_place(of, next, *site, plan->step(of.step));
@@ -153,7 +158,7 @@ void checker::judge_order(const step_name& of, const history& past, const hand_o
     if (before.direction != next.direction || before.attempt != next.attempt) continue;
     world_.judges("attempt_reused");
     const auto again = &before == &last && before.instance == next.instance && before.incarnation == next.incarnation &&
-                       before.key == next.key && before.complete_by_ms == next.complete_by_ms &&
+                       before.key == next.key && (before.complete_by_ms == next.complete_by_ms || clock_.settings() != 0) &&
                        (before.epoch < next.epoch || may_be_sent_again(next));
     if (!again) world::broken("attempt_reused", text + " was handed over twice, and not as a message that is only sent again");
     return;

@@ -8,6 +8,7 @@
 //   one_task                an acknowledged submission is one task, and the same id always the same one
 //   attempt_falls, attempt_reused, epoch_falls, stale_start    each hand-over is newer than the one before
 //   overlapping_leases      no hand-over while another agent may hold the step
+//   lease_cut               a lease that is made shorter does not end before its agent may believe it does
 //   not_sent_again          what an instance holds is sent to it once more when it registers anew
 //   try_differs, try_past_lease                                every try of an attempt is the same, and none begins too late
 //   checkpoint              an attempt gets the newest checkpoint that an earlier one was told is kept
@@ -141,6 +142,7 @@ class checker {
     std::int64_t decided_us = 0;  // in true time; 0: not known
     std::map<std::uint64_t, std::int64_t> beats;  // when each heartbeat was sent, in true time
     std::int64_t sent_us = 0;                     // last
+    std::int64_t believed_us = 0;                 // until when its agent may believe in the lease, in true time; 0: the clock was set on the way
     std::string call;
     std::string input;
     std::string key;
@@ -214,6 +216,7 @@ class checker {
   void judge_checkpoint(const step_name& of, history& past, const v1::Perform& what);
   void judge_expiry(const step_name& of, const history& past, const hand_over& next, const agent_site& site, bool in_doubt) const;
   void judge_place(const step_name& of, const hand_over& next, const agent_site& site, const v1::StepDefinition& step) const;
+  void follow_lease(history& past, const v1::StepRecord& step);
   void expect_again(const v1::RegisterAgent& what, std::uint64_t epoch);
   void judge_limits(const step_name& of, const hand_over& next, const agent_site& site);
   void judge_order_of_waiting(const step_name& of, const hand_over& next, const shape& plan, const v1::TaskRecord& record,

@@ -31,10 +31,41 @@ void checker::decided(const store::batch& what) {
     for (int i = 0; i < record.steps_size(); ++i) {
       const auto& step = record.steps(i);
       if (step.complete_by_unix_ms() == 0) continue;
-      auto& past = steps_[{record.id(), static_cast<std::uint32_t>(i)}];
+      const step_name name{record.id(), static_cast<std::uint32_t>(i)};
+      auto& past = steps_[name];
+      pace_.decided(name, step.direction(), made(step, step.direction()));
       past.decided_us.try_emplace({step.direction(), made(step, step.direction()), step.complete_by_unix_ms()}, world_.now_us());
+      if (clock_.settings() != 0) follow_lease(past, step);
     }
   });
+}
+
+/// A lease that a clock has put far away may be cut short once the clock is right, and not below what its agent may believe in true time: that counts
+/// from when the hand-over or the last heartbeat left.
+void checker::follow_lease(history& past, const v1::StepRecord& step) {
+  if (past.all.empty()) return;
+  auto& one = past.all.back();
+  if (one.direction != step.direction() || one.attempt != made(step, step.direction())) return;
+  const auto ends_ms = step.complete_by_unix_ms();
+  if (one.complete_by_ms == ends_ms && (step.heartbeat_by_unix_ms() == 0 || step.heartbeat_by_unix_ms() >= one.lease_ms)) return;
+  auto believed_us = one.believed_us;
+  if (one.heartbeat_ms > 0) {
+    auto heard_us = one.sent_us;
+    for (const auto& [number, sent_us] : one.beats) heard_us = std::max(heard_us, sent_us);
+    believed_us = std::min(believed_us, heard_us + one.heartbeat_ms * millisecond);
+  }
+  const auto lease_ms = step.heartbeat_by_unix_ms() == 0 ? ends_ms : std::min(ends_ms, step.heartbeat_by_unix_ms());
+  const auto left_ms = (believed_us - world_.now_us()) / millisecond;
+  if (!one.arrived && lease_ms < one.lease_ms && one.believed_us != 0) {
+    world_.judges("lease_cut");
+    if (lease_ms - clock_.now_ms() + whole_ms < left_ms)
+      world::broken("lease_cut", "the lease of attempt " + std::to_string(one.attempt) + " of step " + step.path() + " ends in " +
+                                     std::to_string(lease_ms - clock_.now_ms()) + " ms, and " + one.instance + " may believe in it for " +
+                                     std::to_string(left_ms) + " ms");
+  }
+  one.complete_by_ms = ends_ms;
+  one.lease_ms = lease_ms;
+  one.decided_us = world_.now_us();
 }
 
 void checker::heartbeat_sent(const v1::Heartbeat& what) {
@@ -67,7 +98,7 @@ void checker::renewed(const v1::HeartbeatAck& what) {
     const auto until = std::min(one->complete_by_ms, clock_.now_ms() + left_ms);
     // Where the clock was set between sending and renewal, the two count from different moments.
     if (clock_.set_since(sent->second)) {
-      if (out) one->lease_ms = step.heartbeat_by_unix_ms();
+      if (out) one->lease_ms = std::min(step.heartbeat_by_unix_ms(), until);
     } else {
       if (out && step.heartbeat_by_unix_ms() + whole_ms < until)
         world::broken("durable_before_effect", text_of(what) + " was acknowledged, and the store ends the lease " +

@@ -72,13 +72,18 @@ void pace_checker::accepted(const step_name& step, const v1::OutcomeAck& what) {
 
 // ---- what leaves ----
 
+void pace_checker::decided(const step_name& of, v1::Direction direction, std::uint32_t attempt) {
+  decided_orders_.try_emplace({of, direction, attempt}, orders_of(of.task));
+}
+
 void pace_checker::handed_over(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan, std::int64_t decided_ms) {
   const step_name name{what.task_id(), what.step()};
   const auto direction = what.direction();
   auto& past = of(name, direction);
-  const auto orders = orders_of(what.task_id());
+  const auto known = decided_orders_.find({name, direction, what.attempt()});
+  const auto orders = known != decided_orders_.end() ? known->second : orders_of(what.task_id());
   const auto order = ++hand_overs_[name];
-  // What an operator has said since may have excused all that were made.
+  // What an operator has said between both decisions may have excused all that were made.
   if (orders != past.orders) past.excused = what.attempt() - 1;
   // A series of look-ups begins anew whenever the step comes into doubt again, which only the core can count.
   const auto counts = direction != v1::DIRECTION_LOOKUP;
@@ -188,6 +193,8 @@ void pace_checker::judge_pause(const v1::TaskRecord& now, std::uint32_t index, c
     // A process that died is at once taken for dead, also where it had said something that nobody has taken.
     if (!said || !past.accepted) pause.most_ms = std::max(pause.most_ms, past.retry_after_ms * 11 / 10 + rounding_ms);
   }
+  // What a clock was ahead by is not waited for once it is right.
+  if (clock_.settings() != 0 && waits_ms < 0) return;
   world_.judges("backoff");
   if (waits_ms < pause.least_ms || waits_ms > pause.most_ms)
     world::broken("backoff", "step " + record.path() + " of " + now.id() + " waits " + std::to_string(waits_ms) +

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 
 #include "messages/agent.pb.h"
 #include "messages/api.pb.h"
@@ -31,6 +32,8 @@ class pace_checker {
   /// Its acknowledgement leaves.
   void accepted(const step_name& of, const v1::OutcomeAck& what);
 
+  /// Before it leaves.
+  void decided(const step_name& of, v1::Direction direction, std::uint32_t attempt);
   /// For the first time. `decided_ms`: by the shard's clock.
   void handed_over(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan, std::int64_t decided_ms);
   void became_durable(const v1::TaskRecord* before, const v1::TaskRecord& now, const shape& plan);
@@ -73,6 +76,7 @@ class pace_checker {
   std::map<std::pair<step_name, v1::Direction>, series> steps_;
   std::map<step_name, std::uint64_t> hand_overs_;
   std::map<std::string, std::uint64_t> orders_;  // heard, by task
+  std::map<std::tuple<step_name, v1::Direction, std::uint32_t>, std::uint64_t> decided_orders_;  // heard when an attempt was decided
 };
 
 }  // namespace fairlead::simulation

@@ -70,6 +70,7 @@ constexpr std::pair<const char*, fault> all_faults[] = {
     {"lose_evaluation", &core::planted_faults::lose_evaluation},
     {"lose_slot_wait", &core::planted_faults::lose_slot_wait},
     {"lose_lease", &core::planted_faults::lose_lease},
+    {"keep_far_moment", &core::planted_faults::keep_far_moment},
     {"lose_recovery", &core::planted_faults::lose_recovery},
     {"archive_reopened", &core::planted_faults::archive_reopened},
     {"archive_early", &core::planted_faults::archive_early},

@@ -10,7 +10,6 @@ constexpr std::int64_t day_ms = 24 * hour_ms;
 
 }  // namespace
 
-/// Always behind: what is decided by a clock that is far ahead stands by it for as long once it is put right.
 std::int64_t wrong_clock::how_far_ms(bool from_start) {
   auto& luck = world_.wrong_clocks;
   const auto share = luck.below(100);
@@ -18,7 +17,8 @@ std::int64_t wrong_clock::how_far_ms(bool from_start) {
   const auto days = luck.between(2 * day_ms, 400 * day_ms);
   const auto since_1970 = clock_.now_ms() - luck.between(10 * minute_ms, 3 * day_ms);
   if (from_start && share < 40) return -since_1970;
-  return -(share < 70 ? hours : days);
+  const auto ahead = luck.chance(400);
+  return (ahead ? 1 : -1) * (share < 70 ? hours : days);
 }
 
 void wrong_clock::begin(std::int64_t until_us) {
@@ -35,7 +35,7 @@ void wrong_clock::begin(std::int64_t until_us) {
   if (!wrong || !world_.settings.has(concern::wrong_clocks)) return;
   const auto strike = [=, this] {
     if (!world_.strikes(concern::wrong_clocks, world_.wrong_clocks, 1'000)) return;
-    world_.count(by_ms < -10'000 * day_ms ? "clocks that show 1970" : "clocks far behind");
+    world_.count(by_ms > 0 ? "clocks far ahead" : by_ms < -10'000 * day_ms ? "clocks that show 1970" : "clocks far behind");
     right_from_us_ = when + for_us;
     set(by_ms, "wrong");
     // Nobody sets a clock to the millisecond. What has been put wrong is put right, whether or not there is trouble still.

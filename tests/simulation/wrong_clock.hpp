@@ -1,6 +1,6 @@
 #pragma once
-// Wall clocks of shards without jobs that are behind by hours, days or years: from the start (1970 included, a board whose battery is empty), for one look,
-// or for seconds; then they are put right. Shards with jobs have far_clock.hpp.
+// Wall clocks of shards without jobs that are behind or ahead by hours, days or years: from the start (1970 included, a board whose battery is empty), for one
+// look, or for seconds; then they are put right. Shards with jobs have far_clock.hpp.
 
 #include <cstdint>
 
