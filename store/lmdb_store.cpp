@@ -140,14 +140,6 @@ result<std::uint64_t> lmdb_store::raise_epoch() {
   return ++epoch_;
 }
 
-result<std::optional<std::string>> lmdb_store::read_meta(std::string_view row) const {
-  const auto now = read();
-  auto found = now->get(table::meta, keys::meta(row));
-  if (!found) return found.failure();
-  if (!found->has_value()) return std::optional<std::string>{};
-  return std::optional<std::string>{**found};
-}
-
 result<std::uint64_t> lmdb_store::raise_boot() {
   std::lock_guard lock(commit_guard_);
   if (failed_) return *failed_;
@@ -190,51 +182,21 @@ result<std::string> lmdb_store::claim_shard(std::uint32_t shard, std::uint32_t c
   return fresh_id;
 }
 
-result<v1::Lineage> lmdb_store::claim_lineage(const v1::Lineage& fresh) {
+status lmdb_store::write_meta_rows(const meta_rows& rows, std::uint64_t least_epoch) {
   std::lock_guard lock(commit_guard_);
   if (failed_) return *failed_;
-  const auto restoring = read_meta(meta::restoring_row);
-  if (!restoring) return restoring.failure();
-  if (restoring->has_value() && meta::decode_u64(**restoring) != 0)
-    return error{v1::ERROR_CODE_WRONG_STATE, "A restore into the store " + directory() + " has begun and has not come to its end.",
-                 "Run `fairlead restore " + directory() + "` again: it goes on where it was."};
-  const auto row = read_meta(meta::lineage_row);
-  if (!row) return row.failure();
-  if (row->has_value()) {
-    auto known = meta::decode_lineage(**row);
-    if (!known) return damaged_value(table::meta, keys::meta(meta::lineage_row));
-    return *known;
-  }
-  if (auto written = remember(write_meta(meta::lineage_row, meta::encode_lineage(fresh))); !written) return written.failure();
-  return fresh;
-}
-
-status lmdb_store::begin_restore(std::int64_t now_unix_ms) {
-  std::lock_guard lock(commit_guard_);
-  if (failed_) return *failed_;
-  return remember(write_meta(meta::restoring_row, meta::encode_u64(static_cast<std::uint64_t>(now_unix_ms))));
-}
-
-status lmdb_store::end_restore(const v1::Lineage& lineage, std::uint64_t epoch, std::uint64_t boot) {
-  std::lock_guard lock(commit_guard_);
-  if (failed_) return *failed_;
-  const auto counted = read_meta(meta::boot_row);
-  if (!counted) return counted.failure();
-  const auto known = counted->has_value() ? meta::decode_u64(**counted).value_or(0) : 0;
-  const auto raised = std::max(epoch, epoch_);
-  const std::pair<std::string_view, std::string> rows[] = {
-      {meta::lineage_row, meta::encode_lineage(lineage)},
-      {meta::boot_row, meta::encode_u64(std::max(boot, known))},
-      {meta::progress_row, meta::encode_progress(sequence_.load(std::memory_order_relaxed), raised, shard_state_)},
-      {meta::restoring_row, meta::encode_u64(0)},
-  };
+  const auto raised = std::max(least_epoch, epoch_);
   const auto all = [&]() -> status {
     auto txn = env_->write();
     if (!txn) return txn.failure();
-    for (const auto& [row, payload] : rows) {
+    const auto put = [&](std::string_view row, const std::string& payload) {
       const auto key = keys::meta(row);
-      if (auto put = txn->put(table::meta, key, stored_form(table::meta, key, payload)); !put) return put;
-    }
+      return txn->put(table::meta, key, stored_form(table::meta, key, payload));
+    };
+    for (const auto& [row, payload] : rows)
+      if (auto done = put(row, payload); !done) return done;
+    const auto progress = meta::encode_progress(sequence_.load(std::memory_order_relaxed), raised, shard_state_);
+    if (auto done = put(meta::progress_row, progress); !done) return done;
     return txn->commit();
   };
   if (auto written = remember(all()); !written) return written;

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "store/env.hpp"
-#include "store/store.hpp"
+#include "store/restorable.hpp"
 
 namespace fairlead::store {
 
-class lmdb_store final : public store {
+class lmdb_store final : public restorable {
  public:
   /// Opens the store in `options.directory`, or begins a new one there (unless read_only). Refuses, each with a remedy: a directory that
   /// cannot be made or written, one in use (store_in_use), a newer schema (store_newer), a damaged file (corrupt).
@@ -33,14 +33,6 @@ class lmdb_store final : public store {
   /// error (invalid_argument) when it is another one. Gives the store's id.
   result<std::string> claim_shard(std::uint32_t shard, std::uint32_t count, const std::string& fresh_id);
 
-  /// The lineage of this store, which becomes `fresh` where it has none yet. An error (wrong_state): a restore of it has begun and not ended.
-  result<v1::Lineage> claim_lineage(const v1::Lineage& fresh);
-
-  /// The two ends of a restore. In between the store belongs to no lineage, and no node takes it; begun again it goes on.
-  status begin_restore(std::int64_t now_unix_ms);
-  /// From now on it is of `lineage`, under `epoch`, and its next process has an incarnation above `boot`. Neither number ever falls.
-  status end_restore(const v1::Lineage& lineage, std::uint64_t epoch, std::uint64_t boot);
-
   const std::string& directory() const noexcept { return env_->directory(); }
   /// Sequence of the last committed batch, and transactions committed since the opening. From any thread.
   std::uint64_t sequence() const noexcept { return sequence_.load(std::memory_order_relaxed); }
@@ -52,7 +44,8 @@ class lmdb_store final : public store {
   status begin_new();
   status write_group(const std::vector<batch>& group);
   status write_meta(std::string_view row, std::string_view payload);
-  result<std::optional<std::string>> read_meta(std::string_view row) const;
+  status write_meta_rows(const meta_rows& rows, std::uint64_t least_epoch) override;
+  std::string place() const override { return directory(); }
   status remember(status outcome);
 
   std::shared_ptr<env> env_;

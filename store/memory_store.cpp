@@ -1,5 +1,6 @@
 #include "store/memory_store.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <stdexcept>
@@ -171,6 +172,19 @@ result<std::uint64_t> memory_store::raise_epoch() {
   }
   sync();
   return epoch_;
+}
+
+status memory_store::write_meta_rows(const meta_rows& rows, std::uint64_t least_epoch) {
+  {
+    std::lock_guard lock(now_->guard);
+    batch all;
+    for (const auto& [row, payload] : rows) all.put(table::meta, keys::meta(row), payload);
+    all.for_each([&](const operation& op) { write(op.where, op.key, &op.value); });
+    epoch_ = std::max(epoch_, least_epoch);
+    write_progress(sequence_, epoch_, shard_state_);
+  }
+  sync();
+  return nothing{};
 }
 
 void memory_store::sync() {

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "store/store.hpp"
+#include "store/restorable.hpp"
 
 namespace fairlead::store {
 
-class memory_store final : public store {
+class memory_store final : public restorable {
  public:
   /// `at_once`: durable when commit returns, as with LMDB. `when_told`: a commit is seen by readers at once, but a crash forgets it unless
   /// sync() came between; whoever drives the simulation acknowledges only after that sync.
@@ -56,6 +56,9 @@ class memory_store final : public store {
     std::string key;
     std::optional<std::string> before;
   };
+  /// Durable at once in both modes, as a raised epoch is.
+  status write_meta_rows(const meta_rows& rows, std::uint64_t least_epoch) override;
+  std::string place() const override { return "in memory"; }
   void write(table where, std::string_view key, const std::string_view* stored);
   void write_progress(std::uint64_t sequence, std::uint64_t epoch, std::string_view shard_state);
 

@@ -11,20 +11,20 @@ namespace fairlead::store::testing {
 
 struct with_lmdb {
   temporary_directory directory;
-  std::unique_ptr<store> make() {
+  std::unique_ptr<restorable> make() {
     auto opened = lmdb_store::open({directory / "store", std::uint64_t{1} << 30, false});
     return std::move(opened.value());
   }
 };
 
 struct in_memory {
-  std::unique_ptr<store> make() { return std::make_unique<memory_store>(); }
+  std::unique_ptr<restorable> make() { return std::make_unique<memory_store>(); }
 };
 
 template <class Kind>
 struct any_store : ::testing::Test {
   Kind kind;
-  std::unique_ptr<store> it = kind.make();
+  std::unique_ptr<restorable> it = kind.make();
 };
 
 using store_kinds = ::testing::Types<with_lmdb, in_memory>;
