@@ -24,30 +24,31 @@ constexpr std::size_t named_jobs = 20;       // in the alert
 
 class restorer {
  public:
-  restorer(store::lmdb_store& in, const restore_options& how) : store_(in), how_(how) {}
+  restorer(store::restorable& in, const restore_options& how) : store_(in), how_(how) {}
 
   result<restore_report> run() {
     const auto stored = store_.read()->get_progress();
     shard_ = stored.shard;
     sequence_ = stored.sequence;
     epoch_ = stored.epoch;
-    // What has been told of since counts as done until then, so the moment may be early, never late.
-    report_.backup_unix_ms = std::min(shard_.latest_write_unix_ms(), how_.now_unix_ms);
     if (!store::counters_are_kept(stored))
       if (const auto counted = store::recount(*store_.read(), shard_); !counted.ok()) return counted.failure();
     const auto former = former_lineage();
     if (!former) return former.failure();
+    // What has been told of since counts as done until then, so the moment may be early, never late.
+    report_.backup_unix_ms = std::min(std::max(shard_.latest_write_unix_ms(), former->made_unix_ms()), how_.now_unix_ms);
     if (const auto begun = store_.begin_restore(how_.now_unix_ms); !begun.ok()) return begun.failure();
     if (const auto done = restore_tasks(); !done.ok()) return done.failure();
     if (const auto done = restore_jobs(); !done.ok()) return done.failure();
     report_.lineage = next_lineage(*former, how_.now_unix_ms, how_.bits);
-    shard_.set_next_task_number(std::max<std::uint64_t>(shard_.next_task_number(), 1) + core::restored_numbers);
-    shard_.set_next_alert(shard_.next_alert() + core::restored_numbers);
-    shard_.set_next_position(shard_.next_position() + core::restored_numbers);
+    const auto by = core::restored_numbers(how_.now_unix_ms - report_.backup_unix_ms);
+    shard_.set_next_task_number(std::max<std::uint64_t>(shard_.next_task_number(), 1) + by);
+    shard_.set_next_alert(shard_.next_alert() + by);
+    shard_.set_next_position(shard_.next_position() + by);
     raise_alert();
     if (const auto done = write(); !done.ok()) return done.failure();
     const auto seconds = static_cast<std::uint64_t>(std::max<std::int64_t>(how_.now_unix_ms / 1000, 0));
-    if (const auto ended = store_.end_restore(report_.lineage, epoch_ + core::restored_numbers, seconds); !ended.ok())
+    if (const auto ended = store_.end_restore(report_.lineage, epoch_ + core::restored_epochs, seconds); !ended.ok())
       return ended.failure();
     return std::move(report_);
   }
@@ -162,7 +163,7 @@ class restorer {
     report_.alert = alerts_.raise(std::move(draft), {shard_, open_, sequence_ + 1, from_unix_ms(how_.now_unix_ms)});
   }
 
-  store::lmdb_store& store_;
+  store::restorable& store_;
   const restore_options& how_;
   restore_report report_;
   v1::ShardState shard_;
@@ -175,6 +176,6 @@ class restorer {
 
 }  // namespace
 
-result<restore_report> restore_shard(store::lmdb_store& in, const restore_options& how) { return restorer{in, how}.run(); }
+result<restore_report> restore_shard(store::restorable& in, const restore_options& how) { return restorer{in, how}.run(); }
 
 }  // namespace fairlead

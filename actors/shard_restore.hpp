@@ -7,7 +7,7 @@
 
 #include "messages/common.pb.h"
 #include "messages/error.hpp"
-#include "store/lmdb_store.hpp"
+#include "store/restorable.hpp"
 
 namespace fairlead {
 
@@ -28,6 +28,6 @@ struct restore_report {
 
 /// Begun anew after it was cut short, it goes on: what it has done already it does once more, which changes only numbers. An error leaves a store
 /// that no node takes until this has come to its end.
-result<restore_report> restore_shard(store::lmdb_store& in, const restore_options& how);
+result<restore_report> restore_shard(store::restorable& in, const restore_options& how);
 
 }  // namespace fairlead

@@ -367,6 +367,7 @@ void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, con
     return;
   }
   note(v1::EVENT_KIND_STEP_SETTLED, index, "the agent has looked it up: never happened");
+  if (next_key_since_backup(index)) return;
   // The promise holds for ever: under the old key nothing can be performed any more.
   raise_generation(step, out_);
   step.set_direction(v1::DIRECTION_PERFORM);

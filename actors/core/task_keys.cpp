@@ -90,6 +90,31 @@ bool task_machine::settled_since_backup(std::uint32_t index) {
   return false;
 }
 
+/// Its agent says that it was never performed under the key that the backup knows. Whoever went on after the backup may have heard the same, and
+/// performed it under the next key: that one is in doubt as well. The step is sent under it, which does nothing twice while it is honoured, or looked
+/// up once more where it must not be sent.
+bool task_machine::next_key_since_backup(std::uint32_t index) {
+  auto& step = at(index);
+  if (step.fault().code() != restored_code && step.fault().code() != restored_key_code) return false;
+  const auto used_at = step.key_used_at_unix_ms();
+  raise_generation(step, out_);
+  step.set_key_used_at_unix_ms(used_at);
+  if (record_.state() == v1::TASK_STATE_RUNNING && attempts_left(step) && !key_runs_out(step, v1::DIRECTION_PERFORM, now_ms())) {
+    step.clear_fault();
+    step.clear_given_up();
+    step.set_direction(v1::DIRECTION_PERFORM);
+    move_step(record_, index, v1::STEP_STATE_PENDING, ctx_.now, out_);
+    return true;
+  }
+  auto& fault = *step.mutable_fault();
+  fault.Clear();
+  fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
+  fault.set_code(std::string{restored_next_code});
+  fault.set_message("the agent says that it never happened under the key that the backup knows; it may have since, under the next one");
+  look_up(index);
+  return true;
+}
+
 /// Its agent did not know. What the doubt of a restore is about is sent again under its key, as where nobody can be asked.
 bool task_machine::goes_on_since_backup(std::uint32_t index) {
   auto& step = at(index);

@@ -105,6 +105,7 @@ class task_machine {
   void key_expired(std::uint32_t index, v1::Direction direction);
   bool settled_since_backup(std::uint32_t index);
   bool goes_on_since_backup(std::uint32_t index);
+  bool next_key_since_backup(std::uint32_t index);
 
   v1::HistoryEvent& note(v1::EventKind kind, std::uint32_t index, std::string detail = {});
 

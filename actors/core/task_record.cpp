@@ -57,7 +57,9 @@ std::uint32_t excused_of(const v1::StepRecord& step, v1::Direction direction) {
 
 bool key_is_gone(const v1::Fault& fault) { return fault.code() == key_expired_code || fault.code() == restored_key_code; }
 
-bool is_own_code(std::string_view code) { return code == key_expired_code || code == restored_code || code == restored_key_code; }
+bool is_own_code(std::string_view code) {
+  return code == key_expired_code || code == restored_code || code == restored_key_code || code == restored_next_code;
+}
 
 std::int64_t times_out_at(const v1::TaskRecord& record, const v1::WorkflowDefinition& definition) {
   const auto limit = definition.timeout_ms() > 0 ? record.created_at_unix_ms() + definition.timeout_ms() : 0;

@@ -17,6 +17,8 @@ inline constexpr std::string_view key_expired_code = "key_expired";
 inline constexpr std::string_view restored_code = "restored";
 /// Both.
 inline constexpr std::string_view restored_key_code = "restored_key";
+/// Since a restore: never performed under the key that the backup knows, and perhaps under the next one.
+inline constexpr std::string_view restored_next_code = "restored_next_key";
 inline constexpr std::string_view input_type_code = "input_type";
 inline constexpr std::string_view output_type_code = "output_type";
 

@@ -1,5 +1,6 @@
 #include "actors/core/task_restore.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "actors/core/task_record.hpp"
@@ -28,8 +29,13 @@ void say_restored(v1::StepRecord& step, std::int64_t backup_unix_ms) {
 
 void may_be_performed(v1::StepRecord& step, std::int64_t backup_unix_ms) {
   step.clear_not_before_unix_ms();
-  // A look-up changes nothing: it is simply made again, or was in vain.
-  if (step.direction() == v1::DIRECTION_LOOKUP && step.state() == v1::STEP_STATE_IN_DOUBT) return;
+  // A look-up changes nothing: it is simply made again, or was in vain. What it says of this key says nothing of the next.
+  if (step.direction() == v1::DIRECTION_LOOKUP && step.state() == v1::STEP_STATE_IN_DOUBT) {
+    if (step.given_up()) return;
+    say_restored(step, backup_unix_ms);
+    if (key_is_gone(step.fault())) step.mutable_fault()->set_code(std::string{restored_key_code});
+    return;
+  }
   // The attempt that would have followed the backup went under another key than the last one before.
   if (step.fault().key_spent() && !step.doubtful()) {
     step.set_generation(step.generation() + 1);
@@ -67,9 +73,7 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
       step.set_ended_at_unix_ms(to_unix_ms(now));
       end_lease(step);
     }
-    raise(step, v1::DIRECTION_PERFORM);
-    raise(step, v1::DIRECTION_UNDO);
-    raise(step, v1::DIRECTION_LOOKUP);
+    for (const auto direction : {v1::DIRECTION_PERFORM, v1::DIRECTION_UNDO, v1::DIRECTION_LOOKUP}) raise(step, direction);
     switch (step.state()) {
       case v1::STEP_STATE_SKIPPED:
       case v1::STEP_STATE_UNDONE: break;
@@ -82,13 +86,16 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
         // Nothing of a task that is being undone is performed any more.
         if (!undoing) may_be_performed(step, backup_unix_ms);
         break;
-      default: undoing ? may_be_undone(step, backup_unix_ms) : may_be_performed(step, backup_unix_ms); break;
+      default:
+        undoing ? may_be_undone(step, backup_unix_ms) : may_be_performed(step, backup_unix_ms);
+        break;
     }
   }
   const auto waits = record.state() == v1::TASK_STATE_PENDING || record.parked() || record.paused();
   record.set_due_unix_ms(waits ? 0 : to_unix_ms(now));
   // A receiver drops what it has seen, and it may have seen more than the backup knows of.
-  if (record.has_reply()) record.set_status_sequence(record.status_sequence() + restored_attempts);
+  const auto age_s = static_cast<std::uint64_t>(std::max<std::int64_t>(to_unix_ms(now) - backup_unix_ms, 0) / 1'000);
+  if (record.has_reply()) record.set_status_sequence(record.status_sequence() + restored_attempts + age_s);
   record.set_version(record.version() + 1);
   return true;
 }

@@ -2,9 +2,13 @@
 
 #include "actors/shard_restore.hpp"
 
+#include <filesystem>
+
+#include "messages/lineage.hpp"
 #include "store/alert_rows.hpp"
 #include "store/check.hpp"
 #include "store/job_rows.hpp"
+#include "store/lmdb_store.hpp"
 #include "tests/actors/scheduler_world.hpp"
 #include "tests/store/fixture.hpp"
 
@@ -149,6 +153,42 @@ TEST_F(shard_restore_test, goes_on_under_a_later_lineage_with_numbers_that_were_
   for (const auto& one : out.performs)
     if (one.epoch > epoch) handed_over.emplace_back(one.what.task_id(), one.what.attempt());
   EXPECT_EQ(handed_over, (std::vector<std::pair<std::string, std::uint32_t>>{{"t1", 1'002}, {"t2", 1}}));
+}
+
+TEST_F(shard_restore_test, a_second_time_from_the_same_backup_gives_out_no_number_of_the_first) {
+  start();
+  deploy();
+  submit("t1");
+  const auto backup = here / "backup";
+  shell.reset();
+  store.reset();
+  std::filesystem::copy(here / "store", backup, std::filesystem::copy_options::recursive);
+  open();
+  time.now_ms += hour_ms;
+  const auto first = restore();
+  open();
+  start();
+  submit("t2");
+  const auto given = task("t2").number();
+  shell.reset();
+  store.reset();
+  std::filesystem::remove_all(here / "store");
+  std::filesystem::copy(backup, here / "store", std::filesystem::copy_options::recursive);
+  open();
+  time.now_ms += 1'000;
+  const auto second = restore();
+  EXPECT_EQ(compare(second.lineage, first.lineage), lineage_order::later);
+  EXPECT_GT(second.alert, first.alert + 1'000);
+  open();
+  start();
+  submit("t3");
+  EXPECT_GT(task("t3").number(), given + 1'000);
+}
+
+TEST_F(shard_restore_test, of_a_store_that_nothing_was_ever_written_to_names_the_moment_when_it_was_made) {
+  ASSERT_TRUE(store->claim_lineage(lineage_).ok());
+  time.now_ms += hour_ms;
+  EXPECT_EQ(restore().backup_unix_ms, start_ms);
 }
 
 TEST_F(shard_restore_test, tells_of_itself_by_one_alert_that_is_resolved_when_it_is_acknowledged) {
