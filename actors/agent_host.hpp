@@ -152,6 +152,7 @@ class agent_host {
   /// Whether to do as the shard says; a later lineage begins here.
   bool obeys(std::uint32_t shard, shard_side& side, const v1::Lineage& lineage, std::uint64_t epoch);
   void begin_lineage(std::uint32_t shard, shard_side& side, const v1::Lineage& later);
+  void let_go(std::uint32_t shard, v1::OutcomeBatch& left);
   /// Whether what is acknowledged is that of the lineage that is obeyed; null: it is not.
   const shard_side* side_of_ack(std::uint32_t shard, const v1::Lineage& lineage) const;
   void refuse(const v1::PerformBatch& what, const shard_side& side);

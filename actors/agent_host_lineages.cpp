@@ -22,14 +22,8 @@ bool agent_host::obeys(std::uint32_t shard, shard_side& side, const v1::Lineage&
   return true;
 }
 
-/// Whoever began the later one knows nothing of what was handed over since its backup, and has seen to it that nothing of it counts.
-void agent_host::begin_lineage(std::uint32_t shard, shard_side& side, const v1::Lineage& later) {
-  auto& left = side.left_over;
-  left.Clear();
-  left.set_shard(shard);
-  left.set_instance(who_.instance);
-  left.set_incarnation(who_.incarnation);
-  *left.mutable_lineage() = side.met.back();
+/// Stops what the shard's earlier lineage had handed over, and keeps nothing of it but what was done and not acknowledged.
+void agent_host::let_go(std::uint32_t shard, v1::OutcomeBatch& left) {
   for (auto it = outcomes_.begin(); it != outcomes_.end();) {
     if (it->first.shard != own(shard)) {
       ++it;
@@ -50,6 +44,17 @@ void agent_host::begin_lineage(std::uint32_t shard, shard_side& side, const v1::
     const auto which = it++;
     if (which->first.shard == own(shard)) stop(which);
   }
+}
+
+/// Whoever began the later one knows nothing of what was handed over since its backup, and has seen to it that nothing of it counts.
+void agent_host::begin_lineage(std::uint32_t shard, shard_side& side, const v1::Lineage& later) {
+  auto& left = side.left_over;
+  left.Clear();
+  left.set_shard(shard);
+  left.set_instance(who_.instance);
+  left.set_incarnation(who_.incarnation);
+  *left.mutable_lineage() = side.met.back();
+  if (planted_ == nullptr || !planted_->obey_lost_lineage) let_go(shard, left);
   side.gathered.Clear();
   side.beats.Clear();
   side.welcome = false;

@@ -41,10 +41,12 @@ class restorer {
     if (const auto done = restore_tasks(); !done.ok()) return done.failure();
     if (const auto done = restore_jobs(); !done.ok()) return done.failure();
     report_.lineage = next_lineage(*former, how_.now_unix_ms, how_.bits);
-    const auto by = core::restored_numbers(how_.now_unix_ms - report_.backup_unix_ms);
-    shard_.set_next_task_number(std::max<std::uint64_t>(shard_.next_task_number(), 1) + by);
-    shard_.set_next_alert(shard_.next_alert() + by);
-    shard_.set_next_position(shard_.next_position() + by);
+    if (!how_.planted.keep_numbers_on_restore) {
+      const auto by = core::restored_numbers(how_.now_unix_ms - report_.backup_unix_ms);
+      shard_.set_next_task_number(std::max<std::uint64_t>(shard_.next_task_number(), 1) + by);
+      shard_.set_next_alert(shard_.next_alert() + by);
+      shard_.set_next_position(shard_.next_position() + by);
+    }
     raise_alert();
     if (const auto done = write(); !done.ok()) return done.failure();
     const auto seconds = static_cast<std::uint64_t>(std::max<std::int64_t>(how_.now_unix_ms / 1000, 0));
@@ -105,7 +107,7 @@ class restorer {
 
   status restore_one(v1::TaskRecord& record) {
     const auto before = store::index_state_of(record);
-    if (!core::restore_task(record, report_.backup_unix_ms, from_unix_ms(how_.now_unix_ms))) return nothing{};
+    if (!core::restore_task(record, report_.backup_unix_ms, from_unix_ms(how_.now_unix_ms), how_.planted)) return nothing{};
     store::put_task(open_, before, record, true);
     store::move_counters(shard_, before, store::index_state_of(record));
     ++report_.tasks;

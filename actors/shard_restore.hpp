@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "actors/core/planted_faults.hpp"
 #include "messages/common.pb.h"
 #include "messages/error.hpp"
 #include "store/restorable.hpp"
@@ -15,6 +16,7 @@ struct restore_options {
   std::int64_t now_unix_ms = 0;
   std::uint64_t bits = 0;  // random, of the new lineage
   bool relaunch = false;   // what jobs missed since the backup is left to their catch-up; else it is skipped
+  core::planted_faults planted = {};
 };
 
 struct restore_report {

@@ -108,6 +108,11 @@ struct planted_faults {
   bool take_old_epoch = false;      // a store takes what an earlier Scheduler writes
 
   bool window_from_nominal = false;  // the start window of a launch that is caught up ends where that of one on time would
+
+  bool keep_attempts_on_restore = false;  // attempts of a restored shard go on from the numbers of its backup
+  bool keep_numbers_on_restore = false;   // and so do those of its tasks and alerts
+  bool restore_without_doubt = false;     // a step that was not completed counts as one that has not been performed since
+  bool obey_lost_lineage = false;         // an agent goes on with what an earlier lineage has handed over
 };
 
 }  // namespace fairlead::core

@@ -60,7 +60,7 @@ void may_be_undone(v1::StepRecord& step, std::int64_t backup_unix_ms) {
 
 }  // namespace
 
-bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment now) {
+bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment now, const planted_faults& planted) {
   const auto undoing = record.state() == v1::TASK_STATE_UNDOING;
   if (!undoing && record.state() != v1::TASK_STATE_RUNNING && record.state() != v1::TASK_STATE_PENDING) return false;
   add_event(record, v1::EVENT_KIND_TASK_RESTORED, 0, 0, now, "from a backup of " + format_utc(backup_unix_ms));
@@ -73,7 +73,8 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
       step.set_ended_at_unix_ms(to_unix_ms(now));
       end_lease(step);
     }
-    for (const auto direction : {v1::DIRECTION_PERFORM, v1::DIRECTION_UNDO, v1::DIRECTION_LOOKUP}) raise(step, direction);
+    if (!planted.keep_attempts_on_restore)
+      for (const auto direction : {v1::DIRECTION_PERFORM, v1::DIRECTION_UNDO, v1::DIRECTION_LOOKUP}) raise(step, direction);
     switch (step.state()) {
       case v1::STEP_STATE_SKIPPED:
       case v1::STEP_STATE_UNDONE: break;
@@ -83,10 +84,15 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
         break;
       case v1::STEP_STATE_PENDING:
       case v1::STEP_STATE_FAILED:
+        if (planted.restore_without_doubt) break;
         // Nothing of a task that is being undone is performed any more.
         if (!undoing) may_be_performed(step, backup_unix_ms);
         break;
       default:
+        if (planted.restore_without_doubt) {
+          step.set_state(v1::STEP_STATE_PENDING);
+          break;
+        }
         undoing ? may_be_undone(step, backup_unix_ms) : may_be_performed(step, backup_unix_ms);
         break;
     }

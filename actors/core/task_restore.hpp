@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "actors/core/planted_faults.hpp"
 #include "messages/task.pb.h"
 #include "messages/time.hpp"
 
@@ -24,6 +25,6 @@ constexpr std::uint64_t restored_numbers(std::int64_t age_ms) {
 ///
 /// What is out has ended in doubt. A step that has not completed may have been performed since the backup, or undone where the task is being
 /// undone: it is looked up, or sent again under the key that it had then (fault `restored`, task_machine::settled_since_backup).
-bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment now);
+bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment now, const planted_faults& planted = {});
 
 }  // namespace fairlead::core

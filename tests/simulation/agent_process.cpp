@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "messages/lineage.hpp"
 #include "tests/simulation/checker.hpp"
 
 namespace fairlead::simulation {
@@ -19,14 +20,15 @@ constexpr std::int64_t whole_ms_us = 4 * millisecond;  // all clocks count whole
 constexpr std::int64_t told_within_us = 25 * second;   // a slow disk may hold up the answer, and links that freeze one after the other
 
 std::string name_of(const attempt_key& key) {
-  return std::to_string(key.shard) + "/" + std::to_string(key.task_number) + "/" + std::to_string(key.step) + "/" +
+  return std::to_string(key.shard) + "/" + std::to_string(key.lineage) + "/" + std::to_string(key.task_number) + "/" + std::to_string(key.step) + "/" +
          std::to_string(static_cast<int>(key.direction)) + "/" + std::to_string(key.attempt);
 }
 
 /// Outcomes, heartbeats and their acknowledgements name their attempts alike.
 template <class Said>
-attempt_key key_in(std::uint32_t shard, const Said& what) {
+attempt_key key_in(std::uint32_t shard, std::uint32_t lineage, const Said& what) {
   attempt_key out;
+  out.lineage = lineage;
   out.shard = shard;
   out.task_number = what.task_number();
   out.step = what.step();
@@ -118,14 +120,41 @@ std::vector<v1::CallPolicy> agents::process::policies() const {
   return {out};
 }
 
+/// What it owed to an earlier lineage of a shard it owes to nobody.
+void agents::process::meets(std::uint32_t shard, const v1::Lineage& which) {
+  auto& met = met_[shard];
+  if (!met.empty() && compare(which, met.back()) != lineage_order::later) return;
+  met.push_back(which);
+  if (met.size() == 1) return;
+  world_.count("later lineages met");
+  epochs_[shard] = 0;
+  std::erase_if(owed_, [shard](const auto& one) { return one.second.first.shard == shard; });
+}
+
+/// One that it has never met is older than those it has.
+std::uint32_t agents::process::count_of(std::uint32_t shard, const v1::Lineage& which) {
+  const auto& met = met_[shard];
+  const auto found =
+      std::find_if(met.begin(), met.end(), [&](const v1::Lineage& one) { return compare(one, which) == lineage_order::same; });
+  return found == met.end() ? 0 : static_cast<std::uint32_t>(found - met.begin());
+}
+
+void agents::process::check_lineage(const v1::Perform& what, const v1::Lineage& handed_over_by) {
+  const auto& met = met_[what.shard()];
+  if (met.size() > 1) world_.judges("old_lineage");
+  if (compare(handed_over_by, met.back()) == lineage_order::earlier)
+    world::broken("old_lineage", describe(what) + " begins at " + site_.instance + ", which has met a later lineage than handed it over");
+}
+
 void agents::process::perform(const v1::PerformBatch& what, const stamp& when) {
   if (world_.strikes(failpoint_id::agent_received)) throw process_killed{};
   me_.epoch = std::max(me_.epoch, what.epoch());
   heard(what.shard(), when);
+  meets(what.shard(), what.lineage());
   auto& newest = epochs_[what.shard()];
-  arriving_old_ = what.epoch() < newest;
+  arriving_old_ = what.epoch() < newest && compare(what.lineage(), met_[what.shard()].back()) == lineage_order::same;
   if (arriving_old_) world_.judges("old_epoch");
-  newest = std::max(newest, what.epoch());
+  if (compare(what.lineage(), met_[what.shard()].back()) == lineage_order::same) newest = std::max(newest, what.epoch());
   arriving_ = &what;
   arriving_when_ = when;
   host_.perform(what);
@@ -136,7 +165,7 @@ void agents::process::perform(const v1::PerformBatch& what, const stamp& when) {
 
 void agents::process::acknowledged(const v1::OutcomeAckBatch& what) {
   for (const auto& one : what.items()) {
-    const auto name = name_of(key_in(what.shard(), one));
+    const auto name = name_of(key_in(what.shard(), count_of(what.shard(), what.lineage()), one));
     owed_.erase(name);
     told_.insert(name);
   }
@@ -146,7 +175,7 @@ void agents::process::acknowledged(const v1::OutcomeAckBatch& what) {
 
 void agents::process::acknowledged(const v1::HeartbeatAckBatch& what) {
   for (const auto& one : what.items()) {
-    const auto found = begun_.find(key_in(what.shard(), one));
+    const auto found = begun_.find(key_in(what.shard(), count_of(what.shard(), what.lineage()), one));
     if (found == begun_.end() || !one.held() || !found->second.by_heartbeat) continue;
     auto& lease = found->second;
     const auto sent = lease.beats.find(one.sequence());
@@ -186,11 +215,14 @@ void agents::process::after_message() {
 
 void agents::process::outcomes(v1::OutcomeBatch what) {
   const auto shard = what.shard();
+  const auto lineage = count_of(shard, what.lineage());
+  // What is left over of an earlier lineage is said once.
+  const auto owes = lineage + 1 >= met_[shard].size();
   for (const auto& one : what.items()) {
-    const auto key = key_in(shard, one);
+    const auto key = key_in(shard, lineage, one);
     check_silence(key, one);
     // What had gathered before it was acknowledged leaves once more, and nobody need hear that.
-    if (told_.count(name_of(key)) == 0) owed_.emplace(name_of(key), std::pair{key, world_.now_us()});
+    if (owes && told_.count(name_of(key)) == 0) owed_.emplace(name_of(key), std::pair{key, world_.now_us()});
   }
   const auto core = sessions_[shard].core;
   world_.tell(site_.instance, core == 0 ? "nobody" : name_of_scheduler(shard), world_.weigh(what), [&] {
@@ -222,7 +254,7 @@ void agents::process::refused(v1::OutcomeBatch what) {
 void agents::process::heartbeats(v1::HeartbeatBatch what) {
   const auto shard = what.shard();
   for (const auto& one : what.items()) {
-    const auto found = begun_.find(key_in(shard, one));
+    const auto found = begun_.find(key_in(shard, count_of(shard, what.lineage()), one));
     if (found != begun_.end()) found->second.beats[one.sequence()] = world_.now_us();
     judge(shard).heartbeat_sent(one);
   }

@@ -86,6 +86,9 @@ class agents::process final : public fairlead::agents::backend, public agent_out
   void check_try(const v1::Perform& what);
   void begin_lease(const fairlead::agents::attempt_key& key, const v1::Perform& what);
   void check_told();
+  void meets(std::uint32_t shard, const v1::Lineage& which);
+  std::uint32_t count_of(std::uint32_t shard, const v1::Lineage& which);
+  void check_lineage(const v1::Perform& what, const v1::Lineage& handed_over_by);
   void heard(std::uint32_t shard, const stamp& when);
   void go_round();
   moment steady() const { return around_.time->steady(); }
@@ -116,6 +119,7 @@ class agents::process final : public fairlead::agents::backend, public agent_out
     std::optional<std::int64_t> finished_us;
     std::int64_t then_until_us = 0;  // what it could believe when it had finished
     v1::Perform as_handed_over;
+    v1::Lineage of;
     std::uint32_t tries = 0;
     std::map<std::uint64_t, std::int64_t> beats;  // by sequence: when it was sent
     std::int64_t until_us() const;
@@ -125,6 +129,7 @@ class agents::process final : public fairlead::agents::backend, public agent_out
   const v1::PerformBatch* arriving_ = nullptr;
   bool arriving_old_ = false;                      // it is of a Scheduler before the newest that was heard of
   std::map<std::uint32_t, std::uint64_t> epochs_;  // the newest heard of, by shard
+  std::map<std::uint32_t, std::vector<v1::Lineage>> met_;  // by shard, in the order in which it has met them
   stamp arriving_when_;
   agent_links links_;
   /// How it stands with one shard.

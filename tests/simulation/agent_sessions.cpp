@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tests/simulation/agent_process.hpp"
+#include "messages/lineage.hpp"
 #include "tests/simulation/checker.hpp"
 
 namespace fairlead::simulation {
@@ -42,13 +43,14 @@ void agents::process::welcomed(std::uint64_t revision, const welcome& what) {
     return;
   }
   if (!links_.awaits(shard, revision)) return;
+  meets(shard, what.text.lineage());
   if (!host_.welcomed(what.text)) {
     links_.unanswered(shard, revision, steady());
     go_round();
     return;
   }
   links_.welcomed(revision, what.text, steady());
-  epochs_[shard] = std::max(epochs_[shard], what.text.epoch());
+  if (compare(what.text.lineage(), met_[shard].back()) == lineage_order::same) epochs_[shard] = std::max(epochs_[shard], what.text.epoch());
   heard(shard, what.when);
   auto& with = sessions_[shard];
   if (with.core != what.core) with = {what.core, world_.now_us()};

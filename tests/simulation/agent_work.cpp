@@ -197,11 +197,13 @@ void agents::process::begin_lease(const attempt_key& key, const v1::Perform& wha
   if (sent->heartbeat_ms() > 0) one.by_heartbeat = ends(sent->heartbeat_by_unix_ms());
   one.as_handed_over = *sent;
   one.as_handed_over.set_shard(what.shard());
+  one.of = arriving_->lineage();
 }
 
 void agents::process::start(const v1::Perform& what, completion done) {
   const auto key = key_of(what);
   if (what.try_number() <= 1) begin_lease(key, what);
+  check_lineage(what, begun_[key].of);
   begun_[key].finished_us.reset();
   check_try(what);
   judge(what.shard()).try_begins(site_, me_.incarnation, what);

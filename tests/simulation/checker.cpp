@@ -39,7 +39,8 @@ checker::checker(world& in, const host_clock& of_shard, const ledger& book)
       pace_(in, of_shard),
       archives_(in, of_shard),
       alerts_(in),
-      bugs_(in) {}
+      bugs_(in),
+      restores_(in, book) {}
 
 void checker::knows(const v1::WorkflowDefinition& version) { shapes_.emplace(store::definition_hash(version), shape{version}); }
 
@@ -76,6 +77,8 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
   const auto number = numbers_.emplace(what.task_id(), what.task_number()).first->second;
   if (number != what.task_number()) world::broken("one_task", what.task_id() + " stands for two tasks");
   ids_[what.task_number()] = what.task_id();
+  restores_.handed_over(what, shape_of(record), record);
+  if (restores_.on()) return;
 
   auto& past = steps_[of];
   hand_over next;
@@ -254,7 +257,7 @@ checker::hand_over* checker::find(std::uint64_t number, std::uint32_t step, v1::
 }
 
 void checker::outcome_arrived(const v1::Outcome& what) {
-  auto* one = find(what.task_number(), what.step(), what.direction(), what.attempt());
+  auto* one = restores_.on() ? nullptr : find(what.task_number(), what.step(), what.direction(), what.attempt());
   if (one == nullptr) return;
   one->arrived = true;
   one->succeeded = !what.has_fault();
@@ -263,6 +266,7 @@ void checker::outcome_arrived(const v1::Outcome& what) {
 
 void checker::acknowledged(const std::string& instance, const v1::OutcomeAck& what) {
   if (!what.accepted()) return judge_refused(instance, what);
+  if (restores_.on()) return restores_.accepted(what);
   auto* one = find(what.task_number(), what.step(), what.direction(), what.attempt());
   if (one == nullptr) world::broken("fence", "an outcome was accepted for an attempt that was never handed over");
   const step_name of{ids_.at(what.task_number()), what.step()};
@@ -311,7 +315,7 @@ void checker::noticed(const v1::TaskEnd& what, std::uint64_t epoch, const store:
 }
 
 void checker::look_for_late(std::uint64_t epoch) {
-  if (epoch != epoch_) return;
+  if (epoch != epoch_ || restores_.on()) return;
   for (const auto& [number, record] : seen_) pace_.look_for_late(record, epoch_since_us_);
 }
 

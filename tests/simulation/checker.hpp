@@ -46,6 +46,7 @@
 #include "tests/simulation/job_checker.hpp"
 #include "tests/simulation/ledger.hpp"
 #include "tests/simulation/pace_checker.hpp"
+#include "tests/simulation/restore_judge.hpp"
 #include "tests/simulation/workflows.hpp"
 
 namespace fairlead::simulation {
@@ -58,6 +59,7 @@ class checker {
     agents_ = &staff;
     shard_ = shard;
     reads_ = &reads;
+    restores_.connect(staff);
     contents_.connect(behind, [this](const step_name& of) { return perform_key(of); });
   }
 
@@ -89,6 +91,8 @@ class checker {
 
   // What a client knows.
   void expects_task(const std::string& id, const std::string& workflow) { expected_[id] = workflow; }
+  /// It has learnt that the task is lost.
+  void gives_up(const std::string& id) { expected_.erase(id); }
   /// An operator's order that may have been taken.
   void ordered(const std::string& id, const v1::OperatorAction& what) { orders_[id].push_back(what); }
 
@@ -113,6 +117,9 @@ class checker {
   /// Who judges what becomes of ended tasks, and of alerts on their way.
   archive_checker& of_archives() { return archives_; }
   alert_checker& of_alerts() { return alerts_; }
+  /// Who judges what becomes of a shard of which an earlier moment is put back. From then on this one is silent, but for what ends mean and that tasks come to one.
+  restore_judge& of_restores() { return restores_; }
+  void restored(const v1::Lineage& to, const store::snapshot& durable);
   /// What has crashed on purpose.
   bug_book& of_bugs() { return bugs_; }
   /// An operator's order reaches the Scheduler, and its answer leaves.
@@ -229,6 +236,7 @@ class checker {
   bool out_now(const beginning& what) const;
   void judge_service_alert(const v1::ServiceRecord& record, const store::snapshot& durable) const;
   void observe(const v1::TaskRecord& record, const store::snapshot& durable);
+  void observe_restored(const v1::TaskRecord& record, const store::snapshot& durable);
   void judge_moves(const v1::TaskRecord& before, const v1::TaskRecord& after) const;
   void judge_wake_up(const v1::TaskRecord& record, const store::snapshot& durable) const;
   void judge_alert(const v1::TaskRecord& record, const store::snapshot& durable) const;
@@ -256,6 +264,7 @@ class checker {
   archive_checker archives_;
   alert_checker alerts_;
   bug_book bugs_;
+  restore_judge restores_;
   const agents* agents_ = nullptr;
   std::uint32_t shard_ = 0;
   const store::store* reads_ = nullptr;

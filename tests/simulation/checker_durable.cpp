@@ -52,9 +52,11 @@ void checker::committed(const std::vector<store::batch>& group, const store::sna
   for (const auto number : numbers) {
     const auto record = store::load_task(durable, number);
     if (!record.ok()) world::broken("store_check", "task " + std::to_string(number) + " cannot be read: " + record.failure().sentence);
-    if (*record) observe(**record, durable);
+    if (*record) restores_.on() ? observe_restored(**record, durable) : observe(**record, durable);
   }
-  judge_services(touched, durable);
+  for (const auto& one : group)
+    if (restores_.on()) restores_.committed(one);
+  if (!restores_.on()) judge_services(touched, durable);
   judge_shard(durable);
 }
 
@@ -176,7 +178,9 @@ void checker::judge_completed(const v1::TaskRecord& record) const {
   for (int i = 0; i < record.steps_size(); ++i) {
     const auto& step = record.steps(i);
     const auto name = record.id() + "/" + step.path();
-    const auto standing = ledger_.standing({record.id(), static_cast<std::uint32_t>(i)});
+    const step_name of{record.id(), static_cast<std::uint32_t>(i)};
+    const auto standing = ledger_.standing(of);
+    if (restores_.beyond(of)) continue;
     if (standing > 1) world::broken("two_effects", name + " has two standing effects");
     if (step.state() == v1::STEP_STATE_COMPLETED) {
       world_.judges("completed_without_effect");
@@ -197,6 +201,7 @@ void checker::judge_undone(const v1::TaskRecord& record) const {
     const auto& step = record.steps(i);
     const auto name = record.id() + "/" + step.path();
     const auto standing = ledger_.standing({record.id(), index});
+    if (restores_.beyond({record.id(), index})) continue;
     if (plan->step(index).pivot() && (standing != 0 || step.state() == v1::STEP_STATE_COMPLETED))
       world::broken("pivot_undone", record.id() + " is undone though its pivot " + step.path() + " has happened");
     if (plan->says_undo_none(index) || passed_over_by_operator(record.id(), step.path())) continue;

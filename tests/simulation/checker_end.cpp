@@ -62,6 +62,7 @@ void checker::progress(const store::snapshot& durable) {
 }
 
 void checker::status_event(const std::string& task, std::uint64_t sequence, v1::StatusKind kind, v1::TaskState state) {
+  if (restores_.on()) return;
   auto& last = told_[task];
   if (sequence <= last.last) return;  // seen before: at least once is the promise
   world_.judges("status_order");
@@ -104,7 +105,7 @@ void checker::at_end(const store::snapshot& durable) {
     // Late requests may have changed a service since the end was durable.
     if (record.state() == v1::TASK_STATE_COMPLETED) judge_completed(record);
     if (record.state() == v1::TASK_STATE_UNDONE) judge_undone(record);
-    if (!record.has_reply()) continue;
+    if (!record.has_reply() || restores_.on()) continue;
     const auto told = told_.find(record.id());
     const auto last = told == told_.end() ? 0 : told->second.last;
     world_.judges("status_lost");
@@ -134,7 +135,7 @@ void checker::judge_alerts_at_end(const store::snapshot& durable) const {
     if (one.kind() == v1::ALERT_KIND_AGENT_ABSENT)
       world::broken("stale_alert", "alert " + std::to_string(one.number()) +
                                        " says that an agent is absent, and all of them are there: " + one.sentence());
-    if (one.kind() == v1::ALERT_KIND_BREAKER_OPEN) {
+    if (one.kind() == v1::ALERT_KIND_BREAKER_OPEN && !restores_.on()) {
       const auto about = std::any_of(services_.begin(), services_.end(), [&](const auto& known) {
         return known.second.record.breaker_alert() == one.number() && known.second.record.breaker() != v1::BREAKER_STATE_CLOSED;
       });

@@ -69,7 +69,7 @@ void checker::follow_lease(history& past, const v1::StepRecord& step) {
 }
 
 void checker::heartbeat_sent(const v1::Heartbeat& what) {
-  auto* one = find(what.task_number(), what.step(), what.direction(), what.attempt());
+  auto* one = restores_.on() ? nullptr : find(what.task_number(), what.step(), what.direction(), what.attempt());
   if (one == nullptr) return;
   one->beats[what.sequence()] = world_.now_us();
   if (what.checkpoint().empty()) return;
@@ -78,7 +78,7 @@ void checker::heartbeat_sent(const v1::Heartbeat& what) {
 }
 
 void checker::renewed(const v1::HeartbeatAck& what) {
-  if (!what.held()) return;
+  if (!what.held() || restores_.on()) return;
   auto* one = find(what.task_number(), what.step(), what.direction(), what.attempt());
   if (one == nullptr) world::broken("fence", text_of(what) + " was acknowledged, and the attempt was never handed over");
   const auto sent = one->beats.find(what.sequence());
@@ -151,6 +151,7 @@ void checker::judge_expiry(const step_name& of, const history& past, const hand_
 }
 
 void checker::try_begins(const agent_site& where, std::uint64_t incarnation, const v1::Perform& what) {
+  if (restores_.on()) return;
   auto* one = find(what.task_number(), what.step(), what.direction(), what.attempt());
   const auto text = describe(what) + " try " + std::to_string(what.try_number());
   if (one == nullptr) world::broken("fence", text + " begins at " + where.instance + " and was never handed over");

@@ -51,6 +51,7 @@ std::string same_labels(const v1::StepDefinition& step) {
 // ---- at the door ----
 
 void checker::registered(const v1::RegisterAgent& what, std::uint64_t epoch, bool anew) {
+  if (restores_.on()) return;
   auto& known = processes_[what.instance()];
   const auto first = known.incarnation != what.incarnation() || known.epoch != epoch;
   if (first) known = {what.incarnation(), epoch, std::nullopt};
@@ -80,6 +81,7 @@ void checker::expect_again(const v1::RegisterAgent& what, std::uint64_t epoch) {
 }
 
 void checker::look_for_unsent(std::uint64_t epoch, const store::snapshot& durable) {
+  if (restores_.on()) return;
   for (auto at = unsent_.begin(); at != unsent_.end();) {
     const auto& [instance, all] = *at;
     const auto process = processes_.find(instance);
@@ -324,6 +326,7 @@ void checker::judge_service_alert(const v1::ServiceRecord& record, const store::
 }
 
 void checker::look_for_absent(std::uint64_t epoch, const store::snapshot& durable) {
+  if (restores_.on()) return;
   if (epoch != epoch_) {
     epoch_ = epoch;
     epoch_since_us_ = world_.now_us();

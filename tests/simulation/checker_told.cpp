@@ -112,6 +112,8 @@ void checker::judge_leases(const v1::TaskRecord* before, const v1::TaskRecord& r
 // ---- orders ----
 
 void checker::order_heard(std::uint64_t ticket, const v1::OperateRequest& what) {
+  restores_.ordered(what);
+  if (restores_.on()) return;
   contents_.hears(ticket, what);
   pace_.hears(what);
   if (what.ids_size() == 1) heard_[ticket] = {what.ids(0), event_of(what.action().verb())};
@@ -119,6 +121,7 @@ void checker::order_heard(std::uint64_t ticket, const v1::OperateRequest& what) 
 
 /// What an operator is told to be done stands in the task's history, as often as it was done.
 void checker::order_answered(std::uint64_t ticket, const v1::OperateReply& what) {
+  if (restores_.on()) return;
   const auto view = reads_->read();
   contents_.answers(ticket, what, *view);
   const auto heard = heard_.extract(ticket);

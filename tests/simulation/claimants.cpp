@@ -28,7 +28,7 @@ void claimants::claim(std::size_t which) {
   if (forgets && world_.trouble()) who.has = 0;
   what.set_acknowledged(who.has);
   const auto wrong = luck.chance(5);
-  if (wrong) what.set_acknowledged(1'000'000);
+  if (wrong) what.set_acknowledged(1'000'000'000'000'000);
   const auto to = "claimant" + std::to_string(which);
   network_.send(to + ">" + node_.name(), true, [this, which, what, wrong, to] {
     node_.claim(what, [this, which, wrong, to](const v1::RepliesReply& reply) {

@@ -5,6 +5,8 @@
 #include <memory>
 
 #include "store/content_hash.hpp"
+#include "store/keys.hpp"
+#include "store/task_rows.hpp"
 
 namespace fairlead::simulation {
 
@@ -185,6 +187,13 @@ void clients::answered(std::size_t which, const v1::SubmitReply& reply) {
       return;
     case v1::ERROR_CODE_OVERLOADED:
     case v1::ERROR_CODE_UNAVAILABLE: return;
+    case v1::ERROR_CODE_CONFLICT:
+      // What somebody else had asked for under its id has come to a store that had lost the first.
+      if (node_.put_back()) {
+        one.given_up = true;
+        return;
+      }
+      [[fallthrough]];
     default: world::broken("refused", "the submission " + one.what.id() + " was refused: " + result.error().sentence());
   }
 }
@@ -200,16 +209,37 @@ void clients::submit_again(const std::string& id, bool other_content) {
   }
 }
 
+void clients::submit_what_is_lost(const store::snapshot& view) {
+  for (std::size_t i = 0; i < workflows_.size(); ++i) {
+    const auto known = view.get(store::table::workflow, store::keys::workflow(store::default_namespace, workflows_[i].name()));
+    if (!deployed_[i] || (known.ok() && *known)) continue;
+    deployed_[i] = false;
+    deploy(i);
+  }
+  for (std::size_t i = 0; i < wishes_.size(); ++i) {
+    auto& one = wishes_[i];
+    if (!one.acknowledged) continue;
+    const auto known = store::find_task(view, one.what.id());
+    if (known.ok() && *known) continue;
+    one.acknowledged = false;
+    checker_.gives_up(one.what.id());
+    world_.count("submissions of a lost time, sent again");
+    submit(i);
+  }
+}
+
 void clients::submit_other_content(std::size_t which) {
   const auto& one = wishes_[which];
-  if (!one.acknowledged) return;
+  // Where the first has been lost, this one would be taken.
+  if (!one.acknowledged || node_.put_back()) return;
   v1::SubmitRequest request;
   *request.add_items() = one.what;
   request.mutable_items(0)->set_input(R"({"n":99})");
   world_.tell("client", "scheduler", which, [&] { return "submits something else as " + one.what.id(); });
   node_.request<v1::SubmitReply>(
       "client" + std::to_string(which), [request](scheduler& to, std::uint64_t ticket) { to.submit(request, ticket, 0); },
-      [id = one.what.id()](const v1::SubmitReply& reply) {
+      [this, id = one.what.id()](const v1::SubmitReply& reply) {
+        if (node_.put_back()) return;
         if (reply.results().empty() || reply.results(0).error().code() != v1::ERROR_CODE_CONFLICT)
           world::broken("one_task", "another content was taken under the id " + id);
       });

@@ -23,6 +23,8 @@ class clients {
   /// Everyone who wants an answer has one.
   bool satisfied() const;
   const std::vector<std::string>& ids() const { return ids_; }
+  /// Of what they were told is taken, this store knows nothing: it was put back. They deploy and submit again, under the same ids.
+  void submit_what_is_lost(const store::snapshot& view);
   /// The same once more, or something else under the same id.
   void submit_again(const std::string& id, bool other_content);
 

@@ -34,9 +34,9 @@ struct arguments {
 
 int usage() {
   std::fprintf(stderr,
-               "Usage: simulate --seeds N [--from S] [--jobs J] [--twice] [--no-shrink]\n"
+               "Usage: simulate --seeds N [--from S] [--jobs J] [--twice] [--no-shrink] [--restores]\n"
                "       simulate --seed S [--verbose] [--without CONCERN]… [--tasks N] [--steps N] [--cron-jobs N] [--faults N] [--orders "
-               "N] [--events N] [--plant FAULT]\n"
+               "N] [--events N] [--plant FAULT] [--restores]\n"
                "       simulate --planted\n");
   return 2;
 }
@@ -79,6 +79,8 @@ arguments read(int count, char** values) {
       out.planted = true;
     else if (name == "--twice")
       out.twice = true;
+    else if (name == "--restores")
+      out.run.always_restores = true;
     else if (name == "--no-shrink")
       out.shrink = false;
     else if (name == "--without")

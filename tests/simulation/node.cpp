@@ -1,5 +1,6 @@
 #include "tests/simulation/node.hpp"
 
+#include "messages/lineage.hpp"
 #include "tests/simulation/crier.hpp"
 #include "tests/simulation/overseer.hpp"
 
@@ -50,6 +51,7 @@ void node::pass(failpoint_id where) {
 void node::start() {
   ++life_;
   alive_ = true;
+  if (std::exchange(to_be_restored_, false)) restore();
   start_errands();
   world_.after(10, of_this_process([this] { agents_.node_started(shard_); }));
   leave_old_state();
@@ -64,6 +66,9 @@ void node::start() {
 
 void node::start_core() {
   ++core_;
+  const auto own = store_.claim_lineage(next_lineage({}, clock_.now_ms(), world_.restores.next()));
+  if (!own.ok()) throw rule_broken{"fatal", "the store is refused: " + own.failure().sentence, false};
+  lineage_ = *own;
   const auto epoch = store_.raise_epoch();
   world_.tell(me_, "", *epoch, [&] { return "starts under epoch " + std::to_string(*epoch); });
   write_late();
@@ -71,7 +76,7 @@ void node::start_core() {
   if (world_.disk.chance(300)) limits.running_tasks = 1 + world_.disk.below(3);
   if (world_.disk.chance(80)) limits.pending_tasks = 1 + world_.disk.below(2);
   limits.shard = shard_;
-  limits.lineage.set_made_unix_ms(1);
+  limits.lineage = lineage_;
   limits.shard_count = agents_.shards();
   limits.registry.absent_alert_after = std::chrono::milliseconds{world_.settings.absent_alert_after_ms};
   if (world_.disk.chance(150)) {
@@ -286,12 +291,17 @@ void node::registers(const v1::RegisterAgent& what, std::function<void(welcome)>
     const auto when = stamp_for(what.instance());
     put(when, reply);
     answer({std::move(reply), core_, when});
-    if (auto stray = strays_.extract(what.instance()); !stray.empty() && stray.mapped().epoch() < shell_->epoch()) {
+    if (auto stray = strays_.extract(what.instance()); !stray.empty() && is_old(stray.mapped())) {
       world_.count("hand-overs of a Scheduler that is no more");
       agents_.perform(what.instance(), what.incarnation(), shard_, std::move(stray.mapped()), when);
     }
     after_message();
   });
+}
+
+/// Of a Scheduler before this one.
+bool node::is_old(const v1::PerformBatch& what) const {
+  return what.epoch() < shell_->epoch() || compare(what.lineage(), lineage_) == lineage_order::earlier;
 }
 
 void node::beacon(const v1::Beacon& what) {
@@ -312,6 +322,7 @@ void node::beacon(const v1::Beacon& what) {
 
 void node::outcomes(v1::OutcomeBatch what) {
   in_process([&] {
+    checker_.of_restores().reported(what);
     for (const auto& one : what.items()) checker_.outcome_arrived(one);
     shell_->outcomes(std::move(what));
     after_message();

@@ -76,6 +76,13 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   /// Somebody gives the store more room, which takes a start.
   void enlarge();
 
+  /// The store as it is now.
+  std::shared_ptr<const store::memory_store::moment> back_up();
+  /// Its disk is lost with the process, and this is put in its place; the next start is behind a restore.
+  void lose_store(const store::memory_store::moment& backup);
+  /// It goes on from an earlier moment, or will.
+  bool put_back() const { return put_back_; }
+
   /// Everything decided is durable and told, and nothing is on its way to the Scheduler.
   bool settled() const {
     return serves() && waiting_.empty() && shell_->settled() && on_their_way_ == 0 && to_shard_ == 0 && held_.empty();
@@ -137,6 +144,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   void drop_core();
   void start_errands();
   void leave_old_state();
+  void restore();
   void judge_counts();
   void note_due();
   void judge_sweep();
@@ -158,6 +166,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   void pass(failpoint_id where);
   void take(const char* what, const std::function<void(scheduler&)>& how);
   void take_held();
+  bool is_old(const v1::PerformBatch& what) const;
   seat* seat_of(const std::string& instance);
   void away(const std::string& instance, const char* why);
   void look_at_agents();
@@ -188,6 +197,9 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   bool alive_ = false;
   std::uint64_t core_ = 0;
   bool sweeping_ = false;
+  v1::Lineage lineage_;
+  bool put_back_ = false;
+  bool to_be_restored_ = false;
   std::unique_ptr<scheduler> shell_;
   std::vector<std::unique_ptr<overseer>> overseers_;
   std::unique_ptr<crier> crier_;

@@ -1,7 +1,10 @@
 // The store of a node as it is found at a start, and one that is full.
 
+#include <algorithm>
 #include <utility>
 
+#include "actors/shard_restore.hpp"
+#include "messages/lineage.hpp"
 #include "store/counters.hpp"
 #include "store/keys.hpp"
 #include "store/task_rows.hpp"
@@ -70,6 +73,38 @@ void node::leave_old_state() {
   if (luck.chance(500) && clock_.settings() == 0) left.clear_latest_write_unix_ms();
   store_.leave_state(left);
   world_.count("starts from a store of an earlier release");
+}
+
+std::shared_ptr<const store::memory_store::moment> node::back_up() {
+  world_.remark(me_, "is backed up");
+  checker_.of_restores().kept(store_.read());
+  return store_.keep();
+}
+
+void node::lose_store(const store::memory_store::moment& backup) {
+  world_.tell("fate", me_, 0, [] { return std::string{"loses its store, and the backup is put back"}; });
+  world_.count("stores put back");
+  if (up()) die();
+  checker_.of_restores().lost(*store_.read());
+  store_.put_back(backup);
+  put_back_ = to_be_restored_ = true;
+}
+
+/// What an operator does with `fairlead restore` before the node starts.
+void node::restore() {
+  restore_options how;
+  // Who puts a backup back a second time by a clock that has gone back since sets it first: a lineage must be later than those before it.
+  how.now_unix_ms = std::max(clock_.now_ms(), lineage_.made_unix_ms() + 1);
+  how.bits = world_.restores.next();
+  how.planted = world_.settings.planted;
+  const auto done = restore_shard(store_, how);
+  if (!done.ok()) throw rule_broken{"fatal", "the backup cannot be restored: " + done.failure().sentence, false};
+  world_.tell(me_, "", done->steps, [&] {
+    return "is restored from " + format_utc(done->backup_unix_ms) + " as lineage " + to_text(done->lineage) + ": " +
+           std::to_string(done->tasks) + " tasks, " + std::to_string(done->steps) + " steps in doubt";
+  });
+  world_.count("steps that a restore put in doubt", done->steps);
+  checker_.restored(done->lineage, *store_.read());
 }
 
 /// Whatever it has left is counted anew before anything is decided.

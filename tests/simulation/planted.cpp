@@ -110,6 +110,10 @@ constexpr std::pair<const char*, fault> all_faults[] = {
     {"obey_old_epoch", &core::planted_faults::obey_old_epoch},
     {"take_old_epoch", &core::planted_faults::take_old_epoch},
     {"window_from_nominal", &core::planted_faults::window_from_nominal},
+    {"keep_attempts_on_restore", &core::planted_faults::keep_attempts_on_restore},
+    {"keep_numbers_on_restore", &core::planted_faults::keep_numbers_on_restore},
+    {"restore_without_doubt", &core::planted_faults::restore_without_doubt},
+    {"obey_lost_lineage", &core::planted_faults::obey_lost_lineage},
 };
 static_assert(sizeof(core::planted_faults) == std::size(all_faults), "every planted fault stands here");
 

@@ -36,8 +36,9 @@ agents::attempt_result services::perform(known_key& known, bool fresh, const v1:
   if (fresh && refuses) {
     known.state = fate::refused;
     known.answers_transient = as_transient;
-  } else if (fresh || (!promised && forgotten(known, what.task_id(), who)) || (known.state == fate::refused && !world_.trouble())) {
-    // (In doubt the system keeps to a key however often it is refused: a service that never let go would hold up the end for ever.)
+  } else if (fresh || (!promised && forgotten(known, what.task_id(), who)) || (known.state == fate::refused && world_.long_calm())) {
+    // (In doubt the system keeps to a key however often it is refused: a service that never let go would hold up the end for ever. What a time that was
+    // lost and put back has asked for under another key has come by then.)
     known.state = fate::performed;
     known.first_us = world_.now_us();
     if (known.output.empty()) known.output = output_for(what.idempotency_key());
@@ -56,7 +57,11 @@ agents::attempt_result services::perform(known_key& known, bool fresh, const v1:
   }
   // What was promised away is refused, so that nobody takes the silence for a success.
   note = known.state == fate::performed ? "performed before" : "no effect: the key is spent";
-  if (promised) return agents::permanent_fault("key_spent", "this key was promised never to be performed");
+  if (promised) {
+    auto answer = agents::permanent_fault("key_spent", "this key was promised never to be performed");
+    answer.fault->set_key_spent(true);
+    return answer;
+  }
   // A late perform is answered like any other; nobody may rely on it.
   return agents::completed(known.output.empty() ? "{}" : known.output);
 }

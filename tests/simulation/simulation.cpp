@@ -12,6 +12,7 @@
 #include "tests/simulation/far_clock.hpp"
 #include "tests/simulation/job_people.hpp"
 #include "tests/simulation/operators.hpp"
+#include "tests/simulation/restores.hpp"
 #include "tests/simulation/watchers.hpp"
 #include "tests/simulation/weather.hpp"
 #include "tests/simulation/wrong_clock.hpp"
@@ -40,7 +41,8 @@ struct realm {
         revenants(in, home, judge, submitters, people),
         followers(in, home, time, submitters),
         many(in, home, judge),
-        odd_time(in, home, time) {
+        odd_time(in, home, time),
+        backups(in, home) {
     judge.connect(staff, behind, home.reads(), number);
     for (const auto& one : workflows) judge.knows(one);
     for (const auto& one : versions) judge.knows(one);
@@ -57,6 +59,7 @@ struct realm {
   watchers followers;
   crowd many;
   wrong_clock odd_time;
+  restores backups;
 };
 
 std::vector<v1::WorkflowDefinition> workflows_of(world& in, const std::vector<agent_site>& sites, const job_era& era, bool is_crowd) {
@@ -74,6 +77,7 @@ class scene {
  public:
   explicit scene(const options& what)
       : world_(what),
+        put_back_(draw_restores(world_)),
         crowded_(draw_crowd(world_)),
         network_(world_),
         services_(world_, ledger_),
@@ -124,6 +128,7 @@ class scene {
       one->followers.begin(trouble_us);
       if (crowded_) one->many.begin(trouble_us);
     }
+    if (put_back_) realms_[world_.restores.below(realms_.size())]->backups.begin(trouble_us);
     weather_->begin(trouble_us);
     look_around();
     while (world_.step(trouble_us)) {
@@ -153,6 +158,7 @@ class scene {
     for (auto& one : realms_) {
       if (!one->home.serves()) continue;
       const auto view = one->home.reads().read();
+      if (one->home.put_back()) one->submitters.submit_what_is_lost(*view);
       if (++looks_ % looks_a_second == 0) {
         one->judge.look_for_absent(one->home.epoch(), *view);
         one->judge.look_for_late(one->home.epoch());
@@ -183,6 +189,7 @@ class scene {
       auto parked = std::string{};
       for (auto& one : realms_) {
         const auto view = one->home.reads().read();
+        if (one->home.put_back()) one->submitters.submit_what_is_lost(*view);
         one->judge.progress(*view);
         one->people.let_go();
         rests = rests && waiting_for(*one, *view) == 0 && quiet(*one, *view) && !absence_told_of(*view) &&
@@ -261,6 +268,7 @@ class scene {
   }
 
   world world_;
+  bool put_back_;
   bool crowded_;
   network network_;
   ledger ledger_;

@@ -69,6 +69,7 @@ enum class concern : std::uint8_t {
   old_stores,     // that an earlier release has written to
   crowds,         // hundreds of tasks at a time
   wrong_clocks,   // of shards without jobs, behind by hours, days or years, and put right
+  restores,       // an earlier moment of a store is put back while agents live on
   count
 };
 const char* concern_name(concern which);
@@ -84,6 +85,7 @@ struct options {
   std::uint64_t most_events = 200'000;  // what takes more goes round for ever
   std::int64_t absent_alert_after_ms = 4'000;
   core::planted_faults planted;
+  bool always_restores = false;  // every run has a restore, not one in forty
   bool transcript = false;
 
   bool has(concern which) const { return ((concerns >> static_cast<unsigned>(which)) & 1ULL) != 0; }

@@ -59,6 +59,7 @@ const char* concern_name(concern which) {
     case concern::old_stores: return "old_stores";
     case concern::crowds: return "crowds";
     case concern::wrong_clocks: return "wrong_clocks";
+    case concern::restores: return "restores";
     case concern::count: break;
   }
   return "?";

@@ -60,7 +60,8 @@ class world {
         versions(what.seed, 34),
         stores(what.seed, 35),
         crowds(what.seed, 36),
-        wrong_clocks(what.seed, 37) {}
+        wrong_clocks(what.seed, 37),
+        restores(what.seed, 38) {}
 
   // ---- time ----
 
@@ -90,7 +91,12 @@ class world {
   bool strikes(concern which, random_stream& luck, std::uint64_t per_mille);
   /// The same at a named place.
   bool strikes(failpoint_id where);
-  void end_trouble() { trouble_ = false; }
+  void end_trouble() {
+    trouble_ = false;
+    calm_since_us_ = now_us_;
+  }
+  /// The last request that is late has come by now.
+  bool long_calm() const { return !trouble_ && now_us_ - calm_since_us_ > 10 * second; }
   bool trouble() const noexcept { return trouble_; }
   std::uint64_t faults() const noexcept { return faults_; }
 
@@ -145,6 +151,7 @@ class world {
   random_stream stores;        // how large they are, and who wrote to them before
   random_stream crowds;        // runs with hundreds of tasks
   random_stream wrong_clocks;  // of shards without jobs
+  random_stream restores;      // when a backup is made, and when it is put back
 
  private:
   struct entry {
@@ -168,6 +175,7 @@ class world {
   std::uint64_t events_ = 0;
   std::priority_queue<entry> queue_;
   bool trouble_ = true;
+  std::int64_t calm_since_us_ = 0;
   std::uint64_t faults_ = 0;
   std::array<std::uint64_t, failpoint_count> passed_{};
   std::array<std::uint64_t, failpoint_count> struck_{};
