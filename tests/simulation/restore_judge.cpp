@@ -108,7 +108,8 @@ bool restore_judge::looks_up(const std::string& agent) const {
 void restore_judge::judge_number(const v1::Perform& what) {
   world_.judges("number_reused");
   const auto before = handed_.find(name_of(what));
-  // Attempts of two lineages that go on from one backup are told apart by their lineages alone, and so are those of tasks that had ended by then.
+  // Attempts of two lineages that go on from one backup are told apart by their lineages alone, and so are those of tasks that had ended
+  // by then.
   if (before != handed_.end() && before->second.count(kept_lineage_) != 0 && live_then(what.task_id()) != nullptr)
     world::broken("number_reused", describe(what) + " was handed over, and an earlier lineage has handed over an attempt of that number");
 }

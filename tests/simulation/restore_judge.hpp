@@ -1,7 +1,8 @@
 #pragma once
-// The judge of a shard of which an earlier moment has been put back. What the checker knows of one history that only goes on holds no longer: it falls silent, but for what
-// the ends of tasks mean, and that tasks come to one. This one judges what may not get from one lineage into another. It goes by what left the Schedulers of all of them, by
-// the ledger of effects, and by what stood in the stores that are kept and lost.
+// The judge of a shard of which an earlier moment has been put back. What the checker knows of one history that only goes on holds no
+// longer: it falls silent, but for what the ends of tasks mean, and that tasks come to one. This one judges what may not get from one
+// lineage into another. It goes by what left the Schedulers of all of them, by the ledger of effects, and by what stood in the stores
+// that are kept and lost.
 //
 // Rules:
 //   old_lineage          an agent that has met a later lineage begins or reports what an earlier one has handed over; or it is taken
@@ -51,10 +52,10 @@ class restore_judge {
   void ordered(const v1::OperateRequest& what);
   void committed(const store::batch& what);
 
-  /// Whether the effects of a step are beyond what can be promised of it: its task was lost, and was submitted again; it was undone in the lost
-  /// time; an operator had its task go on with another input then, under a key that nobody knows any more; or one settles it after the restore, and
-  /// has looked for the one key that the record names. Also where the lost time had performed it under another key than the backup names, and nobody can
-  /// find that by a look-up under the next one, or an operator has gone on without.
+  /// Whether the effects of a step are beyond what can be promised of it: its task was lost, and was submitted again; it was undone in
+  /// the lost time; an operator had its task go on with another input then, under a key that nobody knows any more; or one settles it
+  /// after the restore, and has looked for the one key that the record names. Also where the lost time had performed it under another key
+  /// than the backup names, and nobody can find that by a look-up under the next one, or an operator has gone on without.
   bool beyond(const step_name& of) const {
     if (on() && moved_on_.count(of) != 0 && ordered_.count(of.task) != 0) return true;
     return on() && (lost_ids_.count(of.task) != 0 || edited_since_.count(of.task) != 0 || settled_.count(of.task) != 0 ||

@@ -1,6 +1,6 @@
 #pragma once
-// A backup is made, the disk is lost, and an earlier moment of the store is put back while agents and services live on. Once in some runs, twice in some of these, from
-// the same backup. Production's own restore makes the store fit to go on.
+// A backup is made, the disk is lost, and an earlier moment of the store is put back while agents and services live on. Once in some
+// runs, twice in some of these, from the same backup. Production's own restore makes the store fit to go on.
 
 #include <cstdint>
 #include <memory>
@@ -10,7 +10,8 @@
 
 namespace fairlead::simulation {
 
-/// Whether this run has one. It then goes without what belongs to one history that only goes on: archives, jobs, alerts and events that somebody counts.
+/// Whether this run has one. It then goes without what belongs to one history that only goes on: archives, jobs, alerts and events that
+/// somebody counts.
 bool draw_restores(world& in);
 
 class restores {

@@ -37,8 +37,8 @@ agents::attempt_result services::perform(known_key& known, bool fresh, const v1:
     known.state = fate::refused;
     known.answers_transient = as_transient;
   } else if (fresh || (!promised && forgotten(known, what.task_id(), who)) || (known.state == fate::refused && world_.long_calm())) {
-    // (In doubt the system keeps to a key however often it is refused: a service that never let go would hold up the end for ever. What a time that was
-    // lost and put back has asked for under another key has come by then.)
+    // (In doubt the system keeps to a key however often it is refused: a service that never let go would hold up the end for ever. What a
+    // time that was lost and put back has asked for under another key has come by then.)
     known.state = fate::performed;
     known.first_us = world_.now_us();
     if (known.output.empty()) known.output = output_for(what.idempotency_key());
