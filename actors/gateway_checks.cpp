@@ -149,6 +149,8 @@ std::optional<error> check_request(const v1::NodeOperateRequest& what) {
   if (auto why = check_node_name(what.node())) return why;
   if (what.verb() == v1::NODE_VERB_UNSPECIFIED || !v1::NodeVerb_IsValid(what.verb()))
     return invalid("the request does not say what to do with the node", "use a client of the node's release");
+  if (what.verb() == v1::NODE_VERB_FORGET && !core::valid_agent_name(what.forgotten()))
+    return invalid("the request does not name the node that is to be forgotten", "fairlead status shows the nodes");
   if (what.log_level().size() > max_name_bytes) return invalid("the log level is none", "use debug, info, warning or error");
   return check_operator(what.who(), what.reason());
 }

@@ -10,8 +10,6 @@ namespace fairlead {
 
 namespace {
 
-constexpr duration report_limit{1'000};
-
 error no_links(const std::string& node) {
   return {v1::ERROR_CODE_UNAVAILABLE, "node " + node + " takes no part in a cluster", "see node.cluster in its file"};
 }
@@ -147,6 +145,7 @@ caf::result<v1::InspectReply> gateway_shell::inspect(v1::InspectRequest& what) {
 }
 
 caf::result<v1::NodeOperateReply> gateway_shell::operate_node(v1::NodeOperateRequest& what) {
+  if (what.verb() == v1::NODE_VERB_FORGET) return forget_node(what);
   if (auto answer = not_here(what)) return std::move(*answer);
   if (!setup_.operate)
     return refusal<v1::NodeOperateReply>({v1::ERROR_CODE_UNAVAILABLE, "nothing can be done to node " + setup_.node, "see its log"});

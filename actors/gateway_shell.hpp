@@ -26,6 +26,8 @@ inline constexpr duration status_limit{2'000};
 inline constexpr duration deploy_limit{15'000};
 inline constexpr duration doctor_limit{600'000};
 inline constexpr duration longest_poll{30'000};
+/// For what the links say of themselves.
+inline constexpr duration report_limit{1'000};
 
 class gateway_shell {
  public:
@@ -61,6 +63,7 @@ class gateway_shell {
   caf::result<v1::AgentWelcome, caf::strong_actor_ptr> register_agent(v1::RegisterAgent& what, caf::strong_actor_ptr who);
   caf::result<v1::InspectReply> inspect(v1::InspectRequest& what);
   caf::result<v1::NodeOperateReply> operate_node(v1::NodeOperateRequest& what);
+  caf::result<v1::NodeOperateReply> forget_node(v1::NodeOperateRequest& what);
   void relay(const v1::FinishedNotice& notice);
   void learn(const shard_route& route);
   void learn(const shard_total& total) { routes_.set_count(total.count); }
@@ -68,6 +71,8 @@ class gateway_shell {
  private:
   struct alert_page;
   struct status_round;
+
+  void ask_round(v1::NodeOperateRequest what, std::function<void(v1::NodeOperateReply)> then);
 
   /// What keeps a request from being taken at all: it makes no sense, or it is about a shard that another gateway believes to be here.
   template <class Request>

@@ -149,6 +149,8 @@ using links_actor = caf::typed_actor<
     // How the connections are.
     caf::replies_to<report_atom>::with<link_report>,
     // A shard of this node is up, or has a new epoch.
+    // An operator does not expect a node back.
+    caf::replies_to<v1::NodeOperateRequest>::with<v1::NodeOperateReply>,
     caf::reacts_to<v1::ShardClaim>,
     // Own reminder: try again to connect, look at silent peers.
     caf::reacts_to<link_atom>>;

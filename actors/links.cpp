@@ -108,7 +108,7 @@ v1::Hello links::own_hello() const {
 
 core::hello_judgement links::judge(const v1::Hello& you) const {
   const auto me = own_hello();
-  core::hello_view known{me, memory_.shard_count, {}, memory_.seen, memory_.lineages};
+  core::hello_view known{me, memory_.shard_count, {}, memory_.seen, memory_.lineages, memory_.names};
   for (const auto& [name, one] : nodes_)
     if (one.connected) known.connected.push_back(&one.hello);
   return core::judge_hello(you, known);
@@ -279,6 +279,7 @@ void links::accept(const v1::Hello& you, gateway_token gateway) {
   if (memory_.seen.size() >= max_seen && memory_.seen.count(you.node_id()) == 0) memory_.seen.erase(memory_.seen.begin());
   auto& seen = memory_.seen[you.node_id()];
   seen = std::max(seen, you.incarnation());
+  learn_name(you);
   learn_total(you.shard_count());
   update_routes();
 }
@@ -409,7 +410,7 @@ link_route links::route_of(std::uint32_t shard) const {
     const auto& one = nodes_.find(holder->second);
     out.node = holder->second;
     if (one == nodes_.end())
-      out.reason = "node " + holder->second + ", which held it, has not been connected for long";
+      out.reason = "node " + holder->second + ", which held it, is not connected any more";
     else if (one->second.connected)
       out.reason = "node " + holder->second + " is connected, but does not hold it any more";
     else

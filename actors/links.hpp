@@ -55,6 +55,7 @@ class links_port {
 struct links_memory {
   std::map<std::uint32_t, v1::ShardClaim> claims;  // of this node's shards
   std::map<std::string, std::uint64_t> seen;       // by node_id: highest incarnation
+  std::map<std::string, std::string> names;        // by node name: the node_id that was connected under it last
   std::map<std::uint32_t, v1::Lineage> lineages;   // by shard: the latest that anybody has claimed
   std::uint32_t shard_count = 0;
   std::map<std::uint32_t, link_route> told;
@@ -87,6 +88,8 @@ class links {
   void on_no_reply(std::uint64_t ticket, const std::string& reason);
   void on_down(gateway_token gateway, const std::string& reason);
   void on_claim(const v1::ShardClaim& claim);
+  /// An operator does not expect a node back: another one may take its name. Refused (wrong_state) while it is connected.
+  v1::NodeOperateReply forget(const v1::NodeOperateRequest& what);
 
   /// Of every shard of the cluster, once their number is known.
   std::vector<link_route> routes() const;
@@ -151,6 +154,7 @@ class links {
   void note_refusal(const v1::Hello& you, const std::string& reason, bool told);
   void turned_away(const greeting& whom, const v1::Hello& you, const error& why);
   void learn_total(std::uint32_t count);
+  void learn_name(const v1::Hello& you);
   void learn_lineage(const v1::ShardClaim& claim);
   void take_claims(const v1::Hello& you, const core::hello_judgement& judged);
   void update_routes();

@@ -83,6 +83,12 @@ class links_shell final : public links_port {
     return out;
   }
 
+  v1::NodeOperateReply forget(const v1::NodeOperateRequest& what) {
+    auto out = links_.forget(what);
+    arm();
+    return out;
+  }
+
   void on_claim(const v1::ShardClaim& claim) {
     links_.on_claim(claim);
     arm();
@@ -214,6 +220,7 @@ links_actor::behavior_type run_links(supervised_stateful_pointer<links_actor, li
       [shell](const v1::Hello& you, const caf::strong_actor_ptr& gateway) { return shell->on_hello(you, gateway); },
       [shell](watch_atom, const caf::strong_actor_ptr& who) { shell->on_watch(who); },
       [shell](report_atom) { return shell->report(); },
+      [shell](const v1::NodeOperateRequest& what) { return shell->forget(what); },
       [shell](const v1::ShardClaim& claim) { shell->on_claim(claim); },
       [shell](link_atom) { shell->on_reminder(); },
   };

@@ -41,17 +41,16 @@ class restorer {
     if (const auto done = restore_tasks(); !done.ok()) return done.failure();
     if (const auto done = restore_jobs(); !done.ok()) return done.failure();
     report_.lineage = next_lineage(*former, how_.now_unix_ms, how_.bits);
+    const auto rise = core::restored_rise{report_.backup_unix_ms, from_unix_ms(how_.now_unix_ms)}.numbers;
     if (!how_.planted.keep_numbers_on_restore) {
-      const auto by = core::restored_numbers(how_.now_unix_ms - report_.backup_unix_ms);
-      shard_.set_next_task_number(std::max<std::uint64_t>(shard_.next_task_number(), 1) + by);
-      shard_.set_next_alert(shard_.next_alert() + by);
-      shard_.set_next_position(shard_.next_position() + by);
+      shard_.set_next_task_number(std::max<std::uint64_t>(shard_.next_task_number(), 1) + rise);
+      shard_.set_next_alert(shard_.next_alert() + rise);
+      shard_.set_next_position(shard_.next_position() + rise);
     }
     raise_alert();
     if (const auto done = write(); !done.ok()) return done.failure();
     const auto seconds = static_cast<std::uint64_t>(std::max<std::int64_t>(how_.now_unix_ms / 1000, 0));
-    if (const auto ended = store_.end_restore(report_.lineage, epoch_ + core::restored_epochs, seconds); !ended.ok())
-      return ended.failure();
+    if (const auto ended = store_.end_restore(report_.lineage, epoch_ + rise, seconds); !ended.ok()) return ended.failure();
     return std::move(report_);
   }
 

@@ -14,10 +14,16 @@ namespace fairlead::app {
 namespace {
 
 void add_node_command(CLI::App& app, cli_context& context) {
-  auto* command = app.add_subcommand("node", "Run a node until SIGTERM or SIGINT");
+  auto* command = app.add_subcommand("node", "Run a node until SIGTERM or SIGINT; or drain, resume or forget one");
   auto options = std::make_shared<node_options>();
-  command->add_option("--config", options->config_path, "The node file")->type_name("FILE")->required();
-  command->callback([&context, options] { context.code = run_node(*options); });
+  auto* config = command->add_option("--config", options->config_path, "The node file")->type_name("FILE");
+  command->require_subcommand(0, 1);
+  add_node_verbs(*command, context);
+  command->callback([&context, options, command, config] {
+    if (!command->get_subcommands().empty()) return;
+    if (config->empty()) throw CLI::RequiredError("--config");
+    context.code = run_node(*options);
+  });
 }
 
 void add_expression_worker(CLI::App& app, cli_context& context) {

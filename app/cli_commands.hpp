@@ -18,6 +18,7 @@ void add_job_commands(CLI::App& app, cli_context& context);       // cli_job.cpp
 void add_console_command(CLI::App& app, cli_context& context);    // console.cpp
 void add_config_commands(CLI::App& app, cli_context& context);    // cli_config.cpp
 void add_store_commands(CLI::App& app, cli_context& context);     // cli_store.cpp
+void add_node_verbs(CLI::App& group, cli_context& context);       // console_actions.cpp
 void add_restore_command(CLI::App& app, cli_context& context);    // cli_restore.cpp
 
 }  // namespace fairlead::app

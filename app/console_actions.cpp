@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "app/cli_commands.hpp"
 #include "app/cli_json.hpp"
 #include "app/cli_operator_name.hpp"
 #include "app/cli_table.hpp"
@@ -92,13 +93,48 @@ void add_level(CLI::App& group, cli_context& context) {
   });
 }
 
+void add_forget(CLI::App& group, cli_context& context) {
+  auto* command = group.add_subcommand("forget", "Let another node take the name of one that is not coming back");
+  auto words = std::make_shared<node_words>();
+  command->add_option("NODE", words->node, "Name of the node")->required();
+  add_words(*command, context, *words);
+  command->callback([&context, words] {
+    run_request(
+        context,
+        [&](client& to) {
+          auto request = request_of(v1::NODE_VERB_FORGET, *words);
+          request.clear_node();
+          request.set_forgotten(words->node);
+          return to.operate_node(request);
+        },
+        [&](const v1::NodeOperateReply& reply) {
+          json_writer out;
+          out.begin_object().key("node").string(words->node).key("state").string(reply.known() ? "forgotten" : "unknown");
+          out.key("asked").begin_array();
+          for (const auto& node : reply.nodes()) out.string(node);
+          return out.end_array().end_object().text();
+        },
+        [&](const v1::NodeOperateReply& reply) {
+          std::string asked;
+          for (const auto& node : reply.nodes()) asked += (asked.empty() ? "" : ", ") + printable(node);
+          if (!reply.known()) return "Nothing is known of node " + words->node + (asked.empty() ? "" : " at " + asked) + ".\n";
+          return "Node " + words->node + " is forgotten by " + asked + ". Another node may take its name.\n";
+        });
+  });
+}
+
 }  // namespace
 
+void add_node_verbs(CLI::App& group, cli_context& context) {
+  add_node_verb(group, context, "drain", "Have the agents of a node finish what they hold and take no more", v1::NODE_VERB_DRAIN);
+  add_node_verb(group, context, "resume", "Give the agents of a drained node work again", v1::NODE_VERB_RESUME);
+  add_forget(group, context);
+}
+
 void add_console_actions(CLI::App& app, cli_context& context) {
-  auto* node = app.add_subcommand("node", "Drain a node's agents, or give them work again");
+  auto* node = app.add_subcommand("node", "Drain a node's agents, give them work again, or forget a node");
   node->require_subcommand(1);
-  add_node_verb(*node, context, "drain", "Have the agents of a node finish what they hold and take no more", v1::NODE_VERB_DRAIN);
-  add_node_verb(*node, context, "resume", "Give the agents of a drained node work again", v1::NODE_VERB_RESUME);
+  add_node_verbs(*node, context);
   auto* log = app.add_subcommand("log", "The log of a node");
   log->require_subcommand(1);
   add_level(*log, context);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr auto ns = default_namespace;
 
-/// Each restore has left so many out in the live tasks: actors/core/task_restore.hpp.
+/// Each restore has left out a multiple of this in the live tasks: actors/core/task_restore.hpp.
 constexpr std::uint64_t left_out_by_restore = 1'000;
 
 bool is_next(std::uint64_t sequence, std::uint64_t expected) {

@@ -138,7 +138,9 @@ class command:
         self.below = [command(*words, name) for name in names]
 
     def leaves(self):
-        return [leaf for one in self.below for leaf in one.leaves()] if self.below else [self]
+        # One that does something by itself has options of its own.
+        alone = [self] if not self.below or (self.words and self.options) else []
+        return alone + [leaf for one in self.below for leaf in one.leaves()]
 
 
 @functools.cache

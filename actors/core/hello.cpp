@@ -95,8 +95,10 @@ hello_judgement outlived(const std::string& node, const v1::ShardClaim& earlier,
 /// claim of the newcomer, which is of a later lineage.
 hello_judgement beside(const v1::Hello& you, const v1::Hello& other, const v1::ShardClaim*& gives_way) {
   if (you.node() == other.node())
-    return refused("another node named " + you.node() + " is there already, with another data folder",
-                   "Give one of them another node.name, or stop the other one when it was meant to be replaced");
+    return refused(
+        "another node named " + you.node() + " is there already, with another data folder",
+        "Give one of them another node.name. Where the other one was meant to be replaced, stop it and run fairlead node forget " +
+            you.node());
   for (const auto& claim : you.shards()) {
     const auto* held = claim_in(other, claim.shard());
     if (held == nullptr) continue;
@@ -179,6 +181,10 @@ hello_judgement judge_hello(const v1::Hello& you, const hello_view& known) {
       replaced.push_back(other->node());
     }
   }
+  if (const auto former = known.names.find(you.node()); former != known.names.end() && former->second != you.node_id())
+    return refused("another node named " + you.node() + " was there before, with another data folder; fairlead node forget " + you.node() +
+                       " lets this one take its name",
+                   "Do so where that folder is lost or was given up. Else give the node its folder back, or another node.name");
   hello_judgement out;
   out.verdict = hello_verdict::join;
   out.replaced = std::move(replaced);

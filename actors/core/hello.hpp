@@ -23,6 +23,7 @@ struct hello_view {
   std::vector<const v1::Hello*> connected;           // other nodes
   const std::map<std::string, std::uint64_t>& seen;  // by node_id: the highest incarnation that was ever connected
   const std::map<std::uint32_t, v1::Lineage>& lineages;  // by shard: the latest that was ever claimed, here or elsewhere
+  const std::map<std::string, std::string>& names;       // by node name: the node_id that was connected under it last, unless it was forgotten
 };
 
 enum class hello_verdict {
@@ -40,6 +41,7 @@ struct hello_judgement {
 };
 
 /// Who is there first keeps its place: a newcomer that cannot be beside those who are connected is refused, unless it is one of them, restarted.
+/// A name stays with its node_id also while that is away, until an operator says that it is to be forgotten.
 hello_judgement judge_hello(const v1::Hello& you, const hello_view& known);
 
 /// How long to wait before connecting again after `failures` (from 1) in a row: doubled from `first` up to `longest`, then spread over its upper

@@ -9,9 +9,9 @@ namespace fairlead::core {
 
 namespace {
 
-void raise(v1::StepRecord& step, v1::Direction direction) {
-  set_attempt(step, direction, attempt_of(step, direction) + restored_attempts);
-  set_excused(step, direction, excused_of(step, direction) + restored_attempts);
+void raise(v1::StepRecord& step, v1::Direction direction, std::uint32_t by) {
+  set_attempt(step, direction, attempt_of(step, direction) + by);
+  set_excused(step, direction, excused_of(step, direction) + by);
 }
 
 void say_restored(v1::StepRecord& step, std::int64_t backup_unix_ms) {
@@ -60,9 +60,19 @@ void may_be_undone(v1::StepRecord& step, std::int64_t backup_unix_ms) {
 
 }  // namespace
 
+restored_rise::restored_rise(std::int64_t backup_unix_ms, moment now) {
+  const auto age_ms = static_cast<std::uint64_t>(std::max<std::int64_t>(to_unix_ms(now) - backup_unix_ms, 0));
+  const auto age_s = age_ms / 1'000;
+  // No shard gives out more than 64,000 numbers a second for long, no task a thousand events, and no step an attempt.
+  numbers = (std::uint64_t{1} << 24) + 64 * age_ms;
+  status_sequence = 1'000 * (1 + age_s);
+  attempts = 1'000 + static_cast<std::uint32_t>(std::min(age_s, std::uint64_t{1} << 24));
+}
+
 bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment now, const planted_faults& planted) {
   const auto undoing = record.state() == v1::TASK_STATE_UNDOING;
   if (!undoing && record.state() != v1::TASK_STATE_RUNNING && record.state() != v1::TASK_STATE_PENDING) return false;
+  const restored_rise rise{backup_unix_ms, now};
   add_event(record, v1::EVENT_KIND_TASK_RESTORED, 0, 0, now, "from a backup of " + format_utc(backup_unix_ms));
   for (int i = 0; i < record.steps_size(); ++i) {
     auto& step = *record.mutable_steps(i);
@@ -74,7 +84,7 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
       end_lease(step);
     }
     if (!planted.keep_attempts_on_restore)
-      for (const auto direction : {v1::DIRECTION_PERFORM, v1::DIRECTION_UNDO, v1::DIRECTION_LOOKUP}) raise(step, direction);
+      for (const auto direction : {v1::DIRECTION_PERFORM, v1::DIRECTION_UNDO, v1::DIRECTION_LOOKUP}) raise(step, direction, rise.attempts);
     switch (step.state()) {
       case v1::STEP_STATE_SKIPPED:
       case v1::STEP_STATE_UNDONE: break;
@@ -100,8 +110,7 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
   const auto waits = record.state() == v1::TASK_STATE_PENDING || record.parked() || record.paused();
   record.set_due_unix_ms(waits ? 0 : to_unix_ms(now));
   // A receiver drops what it has seen, and it may have seen more than the backup knows of.
-  const auto age_s = static_cast<std::uint64_t>(std::max<std::int64_t>(to_unix_ms(now) - backup_unix_ms, 0) / 1'000);
-  if (record.has_reply()) record.set_status_sequence(record.status_sequence() + restored_attempts + age_s);
+  if (record.has_reply()) record.set_status_sequence(record.status_sequence() + rise.status_sequence);
   record.set_version(record.version() + 1);
   return true;
 }

@@ -9,17 +9,15 @@
 
 namespace fairlead::core {
 
-/// Numbers of attempts rise by this with each restore, so that none given out since the backup is given out again. As many are excused: the
-/// attempts that are left stay as many as they were.
-inline constexpr std::uint32_t restored_attempts = 1'000;
-/// And starts of the shard by this.
-inline constexpr std::uint64_t restored_epochs = std::uint64_t{1} << 24;
-/// What numbers of tasks, alerts and status events rise by at a restore `age_ms` after its backup was made. More with each millisecond than can be given
-/// out in one: a backup may be restored a second time, and nobody knows then what the first lineage has given out.
-constexpr std::uint64_t restored_numbers(std::int64_t age_ms) {
-  constexpr std::uint64_t a_millisecond = 64;
-  return (std::uint64_t{1} << 24) + a_millisecond * static_cast<std::uint64_t>(age_ms < 0 ? 0 : age_ms);
-}
+/// By how much numbers rise with a restore, so that none given out since the backup is given out again: neither by the shard that was lost, nor
+/// by one that was restored from the same backup before. It is the more, the longer ago the backup was made.
+struct restored_rise {
+  restored_rise(std::int64_t backup_unix_ms, moment now);
+
+  std::uint64_t numbers;          // of tasks, alerts, positions of status events, and starts of the shard
+  std::uint64_t status_sequence;  // of a task; a multiple of 1,000
+  std::uint32_t attempts;         // of a step; as many are excused, so that the attempts that are left stay as many as they were
+};
 
 /// Changes the record of a live task, and says so in its history; false: it is over, and stays as it is.
 ///

@@ -35,10 +35,11 @@ struct desk {
   std::vector<v1::Hello> connected;
   std::map<std::string, std::uint64_t> seen;
   std::map<std::uint32_t, v1::Lineage> lineages;
+  std::map<std::string, std::string> names;
   std::uint32_t shard_count = 4;
 
   hello_judgement judge(const v1::Hello& you) const {
-    hello_view view{me, shard_count, {}, seen, lineages};
+    hello_view view{me, shard_count, {}, seen, lineages, names};
     for (const auto& one : connected) view.connected.push_back(&one);
     return judge_hello(you, view);
   }
@@ -296,6 +297,22 @@ TEST(reconnect_delay, grows_to_its_bound_within_the_upper_half_and_differs_betwe
     tenth.insert(reconnect_delay(first, longest, 10, seed).count());
   }
   EXPECT_GT(tenth.size(), 40U);
+}
+
+TEST(hello, a_name_stays_with_the_folder_that_had_it_until_that_is_forgotten) {
+  desk d;
+  d.names["b"] = "id-b";
+  EXPECT_EQ(d.judge(node_named("b", {1})).verdict, hello_verdict::join);
+  auto other = node_named("b", {1});
+  other.set_node_id("another");
+  EXPECT_NE(d.refusal(other).find("fairlead node forget b lets this one take its name"), std::string::npos);
+  d.connected.push_back(node_named("b", {1}));
+  EXPECT_NE(d.refusal(other).find("another node named b is there already"), std::string::npos)
+      << "what stands in its way now is said first";
+  EXPECT_NE(d.judge(other).why.remedy.find("fairlead node forget b"), std::string::npos);
+  d.connected.clear();
+  d.names.clear();
+  EXPECT_EQ(d.judge(other).verdict, hello_verdict::join);
 }
 
 }  // namespace

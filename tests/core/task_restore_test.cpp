@@ -49,9 +49,9 @@ TEST(task_restore, what_was_out_is_in_doubt_and_is_sent_again_under_its_key_by_a
   EXPECT_TRUE(w.at(0).doubtful());
   EXPECT_EQ(w.at(0).fault().code(), restored_code);
   EXPECT_EQ(w.record.due_unix_ms(), w.now_ms);
-  EXPECT_EQ(sent(resumed(w)), texts{"perform a 1002 t1/a/perform/0"});
+  EXPECT_EQ(sent(resumed(w)), texts{"perform a 4602 t1/a/perform/0"});
   EXPECT_FALSE(w.outcome(0, 1).accepted) << "what the lost time says of it comes too late";
-  w.outcome(0, 1'002);
+  w.outcome(0, 4'602);
   EXPECT_EQ(w.record.state(), v1::TASK_STATE_COMPLETED);
 }
 
@@ -60,11 +60,11 @@ TEST(task_restore, leaves_as_many_attempts_as_there_were) {
   before.started();
   before.fault(0, 1, v1::FAULT_KIND_TRANSIENT);
   auto w = restored(std::move(before));
-  EXPECT_EQ(sent(resumed(w)), texts{"perform a 1002 t1/a/perform/0"});
-  w.fault(0, 1'002, v1::FAULT_KIND_TRANSIENT);
+  EXPECT_EQ(sent(resumed(w)), texts{"perform a 4602 t1/a/perform/0"});
+  w.fault(0, 4'602, v1::FAULT_KIND_TRANSIENT);
   w.advance_ms(60'000);
-  EXPECT_EQ(sent(w.recover(0)), texts{"perform a 1003 t1/a/perform/0"});
-  w.fault(0, 1'003, v1::FAULT_KIND_TRANSIENT);
+  EXPECT_EQ(sent(w.recover(0)), texts{"perform a 4603 t1/a/perform/0"});
+  w.fault(0, 4'603, v1::FAULT_KIND_TRANSIENT);
   EXPECT_TRUE(w.at(0).given_up()) << "three were allowed, and three there were";
 }
 
@@ -75,10 +75,10 @@ TEST(task_restore, a_step_that_had_not_begun_counts_as_possibly_performed_and_is
   EXPECT_EQ(w.record.due_unix_ms(), 0) << "it waits for its turn as before";
   w.agents.lookups.insert("do_a");
   const auto asked = w.apply(task_admitted{});
-  EXPECT_EQ(sent(asked), texts{"look up a 1001 t1/a/lookup/0"});
+  EXPECT_EQ(sent(asked), texts{"look up a 4601 t1/a/lookup/0"});
   EXPECT_EQ(asked.performs.at(0).message.input(), R"({"n":1})") << "with the input that it would have been performed with";
   EXPECT_EQ(asked.performs.at(0).message.perform_key(), "t1/a/perform/0");
-  looked_up(w, 1'001, v1::LOOKUP_VERDICT_DONE, R"({"v":3})");
+  looked_up(w, 4'601, v1::LOOKUP_VERDICT_DONE, R"({"v":3})");
   EXPECT_EQ(w.record.state(), v1::TASK_STATE_COMPLETED);
   EXPECT_EQ(w.at(0).output().json(), R"({"v":3})");
 }
@@ -89,7 +89,7 @@ TEST(task_restore, what_never_happened_is_performed_under_a_fresh_key) {
   auto w = restored(std::move(before));
   w.agents.lookups.insert("do_a");
   w.apply(task_admitted{});
-  EXPECT_EQ(sent(looked_up(w, 1'001, v1::LOOKUP_VERDICT_NEVER_HAPPENED)), texts{"perform a 1001 t1/a/perform/1"});
+  EXPECT_EQ(sent(looked_up(w, 4'601, v1::LOOKUP_VERDICT_NEVER_HAPPENED)), texts{"perform a 4601 t1/a/perform/1"});
 }
 
 TEST(task_restore, the_key_behind_one_that_was_never_used_may_have_been_used_since_the_backup) {
@@ -158,9 +158,10 @@ TEST(task_restore, what_a_look_up_of_the_backup_was_about_may_have_been_performe
 }
 
 TEST(task_restore, numbers_rise_so_that_a_second_restore_of_the_same_backup_gives_out_none_of_the_first) {
-  EXPECT_GE(restored_numbers(0), std::uint64_t{1} << 24);
-  EXPECT_GT(restored_numbers(hour_ms + 100), restored_numbers(hour_ms) + 6'000) << "more than a tenth of a second can have used";
-  EXPECT_EQ(restored_numbers(-5), restored_numbers(0)) << "by a clock that is behind the backup";
+  const auto after = [](std::int64_t age_ms) { return restored_rise{start_ms, from_unix_ms(start_ms + age_ms)}.numbers; };
+  EXPECT_GE(after(0), std::uint64_t{1} << 24);
+  EXPECT_GT(after(hour_ms + 100), after(hour_ms) + 6'000) << "more than a tenth of a second can have used";
+  EXPECT_EQ(after(-5), after(0)) << "by a clock that is behind the backup";
 }
 
 TEST(task_restore, what_its_agent_does_not_know_is_sent_again_under_its_key) {
@@ -169,8 +170,8 @@ TEST(task_restore, what_its_agent_does_not_know_is_sent_again_under_its_key) {
   auto w = restored(std::move(before));
   w.agents.lookups.insert("do_a");
   w.apply(task_admitted{});
-  EXPECT_EQ(sent(looked_up(w, 1'001, v1::LOOKUP_VERDICT_UNKNOWN)), texts{"perform a 1001 t1/a/perform/0"});
-  w.outcome(0, 1'001);
+  EXPECT_EQ(sent(looked_up(w, 4'601, v1::LOOKUP_VERDICT_UNKNOWN)), texts{"perform a 4601 t1/a/perform/0"});
+  w.outcome(0, 4'601);
   EXPECT_EQ(w.record.state(), v1::TASK_STATE_COMPLETED);
 }
 
@@ -185,7 +186,7 @@ TEST(task_restore, a_step_whose_workflow_keeps_doubt_for_an_operator_parks) {
   EXPECT_EQ(w.record.parked_reason().find("step a is in doubt (restored) and its workflow says in_doubt: park"), 0u)
       << w.record.parked_reason();
   EXPECT_EQ(w.agents.text(), "n1/svc=0 ") << "and keeps no slot";
-  EXPECT_EQ(sent(w.operate(v1::OPERATOR_VERB_RETRY, "a")), texts{"perform a 1001 t1/a/perform/0"}) << "until one says otherwise";
+  EXPECT_EQ(sent(w.operate(v1::OPERATOR_VERB_RETRY, "a")), texts{"perform a 4601 t1/a/perform/0"}) << "until one says otherwise";
 }
 
 TEST(task_restore, a_key_that_the_service_may_have_forgotten_since_the_backup_parks_the_task) {
@@ -203,7 +204,7 @@ TEST(task_restore, a_key_that_outlives_the_backup_is_used_again) {
   before.submit();
   auto w = restored(std::move(before));
   w.agents.key_valid_for["do_a"] = 2 * hour_ms;
-  EXPECT_EQ(sent(w.apply(task_admitted{})), texts{"perform a 1001 t1/a/perform/0"});
+  EXPECT_EQ(sent(w.apply(task_admitted{})), texts{"perform a 4601 t1/a/perform/0"});
 }
 
 TEST(task_restore, the_next_attempt_after_a_spent_key_goes_under_the_key_that_it_would_have_had) {
@@ -217,7 +218,7 @@ TEST(task_restore, the_next_attempt_after_a_spent_key_goes_under_the_key_that_it
   spent.fault->set_key_spent(true);
   before.apply(spent);
   auto w = restored(std::move(before));
-  EXPECT_EQ(sent(resumed(w)), texts{"perform a 1002 t1/a/perform/1"});
+  EXPECT_EQ(sent(resumed(w)), texts{"perform a 4602 t1/a/perform/1"});
 }
 
 TEST(task_restore, what_was_being_undone_is_undone_again_under_its_key) {
@@ -229,11 +230,11 @@ TEST(task_restore, what_was_being_undone_is_undone_again_under_its_key) {
   before.fault(1, 1, v1::FAULT_KIND_PERMANENT);
   ASSERT_EQ(before.at(0).state(), v1::STEP_STATE_UNDOING);
   auto w = restored(std::move(before));
-  EXPECT_EQ(sent(resumed(w)), texts{"undo a 1002 t1/a/undo/0"});
+  EXPECT_EQ(sent(resumed(w)), texts{"undo a 4602 t1/a/undo/0"});
   EXPECT_TRUE(w.at(0).undo_doubtful());
   attempt_ended undone;
   undone.direction = v1::DIRECTION_UNDO;
-  undone.attempt = 1'002;
+  undone.attempt = 4'602;
   w.apply(undone);
   EXPECT_EQ(w.record.state(), v1::TASK_STATE_UNDONE);
 }
@@ -247,7 +248,7 @@ TEST(task_restore, after_a_pivot_that_may_have_happened_since_nothing_is_undone_
   before.started();
   auto w = restored(std::move(before));
   resumed(w);
-  w.fault(0, 1'002, v1::FAULT_KIND_PERMANENT);
+  w.fault(0, 4'602, v1::FAULT_KIND_PERMANENT);
   EXPECT_EQ(w.record.state(), v1::TASK_STATE_RUNNING);
   EXPECT_TRUE(w.record.parked());
 }
@@ -260,8 +261,8 @@ TEST(task_restore, a_parked_task_stays_parked_and_one_that_is_over_stays_as_it_i
   EXPECT_TRUE(w.record.parked());
   EXPECT_EQ(w.record.due_unix_ms(), 0);
   EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_IN_DOUBT) << "an operator may have had it performed since";
-  EXPECT_EQ(sent(w.operate(v1::OPERATOR_VERB_RETRY, "a")), texts{"perform a 1002 t1/a/perform/0"});
-  w.outcome(0, 1'002);
+  EXPECT_EQ(sent(w.operate(v1::OPERATOR_VERB_RETRY, "a")), texts{"perform a 4602 t1/a/perform/0"});
+  w.outcome(0, 4'602);
   ASSERT_EQ(w.record.state(), v1::TASK_STATE_COMPLETED);
   const auto over = bytes_of(w.record);
   EXPECT_FALSE(restore_task(w.record, start_ms, from_unix_ms(w.now_ms)));
@@ -273,7 +274,7 @@ TEST(task_restore, done_twice_because_it_was_cut_short_asks_for_the_same) {
   before.started();
   auto w = restored(std::move(before));
   ASSERT_TRUE(restore_task(w.record, start_ms, from_unix_ms(w.now_ms)));
-  EXPECT_EQ(sent(resumed(w)), texts{"perform a 2002 t1/a/perform/0"});
+  EXPECT_EQ(sent(resumed(w)), texts{"perform a 9202 t1/a/perform/0"});
   EXPECT_EQ(w.record.steps(0).fault().message().find("its last fault before"), std::string::npos);
 }
 

@@ -2,13 +2,14 @@
 """Nodes that cannot be in a cluster: each is refused with a sentence that both sides show, both stay up, and the cluster goes on working."""
 
 import json
+import shutil
 import subprocess
 
 import cluster_nodes
 import harness
 import node_file
 from cluster_nodes import CONFIG, peers_of
-from harness import expect, fairlead, wait_until
+from harness import expect, fairlead, fairlead_json, wait_until
 from hostile_port import forwarder
 
 ORDER = '{"amount_cents": 100, "items": [], "address": {}}'
@@ -55,6 +56,31 @@ def refused(box, whole, title, source, sentences, **settings):
     code, _ = one.node.end()
     expect(code == 0, f"{title}: the newcomer ended with {code}")
     print(f"ok  {title}: {here}" + ("" if here == there else f" | {there}"), flush=True)
+
+
+def lost_disk(whole):
+    """A node loses its folder and comes back under its name: refused until an operator has said that the former one is forgotten."""
+    node, others = whole.nodes["agents-b"], [whole.nodes[name] for name in cluster_nodes.SHARDS]
+    asked = whole.nodes["agents-a"].address  # which is not connected with agents-b itself
+    connected = fairlead("node", "forget", "agents-b", node=asked)
+    expect(connected.returncode == 1 and "node agents-b is connected with node shard-" in connected.stderr, f"it is connected: {connected}")
+    node.kill()
+    shutil.rmtree(whole.folder / "agents-b")
+    node.launch()
+    def refused_by(at, name):
+        return any(peer["node"] == name and peer["state"] == "refused" and "fairlead node forget agents-b" in peer["reason"] for peer in peers_of(at))
+    for other in others:
+        wait_until(lambda: refused_by(other, "agents-b"), 30, f"it is refused with what to do: {peers_of(other)}", every=0.2)
+    wait_until(lambda: sum(1 for peer in peers_of(node) if "fairlead node forget agents-b" in peer["reason"]) == 2, 30,
+               f"it says so itself: {peers_of(node)}", every=0.2)
+    told = fairlead_json("node", "forget", "agents-b", "--reason", "its disk is lost", "--by", "ann", node=asked)
+    expect(told["node"] == "agents-b" and told["state"] == "forgotten" and set(cluster_nodes.SHARDS) <= set(told["asked"]), f"forgotten: {told}")
+    whole.wait_until_whole(60)
+    for other in others:
+        expect("node agents-b was forgotten by ann: its disk is lost" in other.log.read_text(encoding="utf-8"), f"{other.log} does not say who it was")
+    unheard = fairlead_json("node", "forget", "agents-z", node=asked)
+    expect(unheard["state"] == "unknown", f"a node that nobody knows: {unheard}")
+    print("ok  a node that lost its disk is taken once its former self is forgotten", flush=True)
 
 
 def its_own_peer(box, whole):
@@ -133,6 +159,7 @@ def run():
                 node__peers=f"[{whole.nodes['shard-a'].address}]")
         refused(box, whole, "claimed_twice", "shard-b", ["shard 0 of node shard-a is of an earlier lineage", "node shard-c holds"], node__name="shard-c",
                 shards="{ count: 2, here: [0] }", node__peers=f"[{whole.nodes['shard-a'].address}]")
+        lost_disk(whole)
         its_own_peer(box, whole)
         no_node(box, whole)
         orders = "".join(f'{{"id": "order-{number}", "input": {ORDER}}}\n' for number in range(8))  # of both shards, with all but certainty

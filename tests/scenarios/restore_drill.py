@@ -76,10 +76,16 @@ agents:
     def running(self):
         wait_until(lambda: self.services.look() >= 8, 20, "eight steps are under way at the services")
 
+    def forget_former(self):
+        """The shard node has lost the folder that says who it is; the agent node remembers its former self."""
+        wait_until(lambda: any("fairlead node forget shard-a" in peer["reason"] for peer in peers_of(self.agents)), 30,
+                   f"the agent node says what to do: {peers_of(self.agents)}", every=0.2)
+        told = fairlead_json("node", "forget", "shard-a", node=self.agents.address)
+        expect(told["state"] == "forgotten", f"forgotten: {told}")
+
     def judge(self):
         verdict = audit.judge(self.services.records(), self.history.events)
-        # A task that the backup does not know begins again with its first attempt, and two restores of one backup count from the same number. What
-        # keeps a service from doing it twice is the key.
+        # A task that the backup does not know begins again with its first attempt. What keeps a service from doing it twice is the key.
         verdict.violations["attempt"].clear()
         print(audit.table(verdict))
         expect(verdict.held(), "the services' records say that something was lost, doubled or out of order")
@@ -123,6 +129,7 @@ def remade(of, number):
     of.shard.kill()
     shutil.rmtree(of.store)
     of.shard.start()
+    of.forget_former()
     of.deploy()
     of.give(list(orders.made_up(BATCH, 7, number)))
     of.history.add_ends(of.wait_for(BATCH))
@@ -141,6 +148,7 @@ def put_back(of, copy, number):
     expect(code == 0, f"the shard node ended with {code}")
     fairlead_json("restore", of.store)
     of.shard.start()
+    of.forget_former()
     of.give(list(orders.made_up(BATCH, 7, number)))
     ends = of.wait_for(2 * BATCH)
     of.history.add_ends(task for task in ends if int(task["id"].removeprefix("order-")) >= number)
