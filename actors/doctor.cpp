@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "actors/stall_check.hpp"
+#include "store/effect_rows.hpp"
 
 namespace fairlead {
 
@@ -83,6 +84,16 @@ class examination {
 
 }  // namespace
 
-diagnosis examine(const store::store& from, const v1::DoctorRequest& what) { return examination{what.repair()}.run(from); }
+diagnosis examine(const store::store& from, const v1::DoctorRequest& what) {
+  auto out = examination{what.repair()}.run(from);
+  const auto now_committed = from.read();
+  const auto listed = store::for_each_effect(*now_committed, [&](const v1::EffectRecord& one) {
+    *out.reply.add_effects() = one;
+    return true;
+  });
+  if (!listed.ok()) *out.reply.mutable_error() = listed.failure().to_proto();
+  out.reply.set_effects_dropped(now_committed->get_progress().shard.effects_dropped());
+  return out;
+}
 
 }  // namespace fairlead

@@ -17,9 +17,9 @@ void end_by(v1::Perform& what, std::int64_t complete_by_unix_ms, std::int64_t he
 
 bool effects::empty() const {
   return performs.empty() && acknowledged.empty() && renewed.empty() && hints.items().empty() && submit_replies.empty() &&
-         deploy_replies.empty() && operate_replies.empty() && ack_replies.empty() && release_replies.empty() && agent_replies.empty() &&
-         job_apply_replies.empty() && job_operate_replies.empty() && !cron_due_unix_ms && notices.empty() && transitions.empty() &&
-         changed.empty() && new_ids.empty();
+         deploy_replies.empty() && operate_replies.empty() && ack_replies.empty() && release_replies.empty() && doctor_replies.empty() &&
+         agent_replies.empty() && job_apply_replies.empty() && job_operate_replies.empty() && !cron_due_unix_ms && notices.empty() &&
+         transitions.empty() && changed.empty() && new_ids.empty();
 }
 
 void effects::job_due(std::int64_t due_unix_ms) {
@@ -40,6 +40,7 @@ void effects::append(effects&& later) {
   move_all(operate_replies, later.operate_replies);
   move_all(ack_replies, later.ack_replies);
   move_all(release_replies, later.release_replies);
+  move_all(doctor_replies, later.doctor_replies);
   move_all(agent_replies, later.agent_replies);
   move_all(job_apply_replies, later.job_apply_replies);
   move_all(job_operate_replies, later.job_operate_replies);
@@ -59,6 +60,7 @@ void effects::drop_messages() {
   operate_replies.clear();
   ack_replies.clear();
   release_replies.clear();
+  doctor_replies.clear();
   agent_replies.clear();
   job_apply_replies.clear();
   job_operate_replies.clear();
@@ -108,6 +110,7 @@ void effects::release(const leader& by, scheduler_outbox& to, observer& log) {
   for (auto& [ticket, reply] : operate_replies) to.reply(ticket, std::move(reply));
   for (auto& [ticket, reply] : ack_replies) to.reply(ticket, std::move(reply));
   for (auto& [ticket, reply] : release_replies) to.reply(ticket, std::move(reply));
+  for (auto& [ticket, reply] : doctor_replies) to.reply(ticket, std::move(reply));
   for (auto& [ticket, reply] : agent_replies) to.reply(ticket, std::move(reply));
   for (auto& [ticket, reply] : job_apply_replies) to.reply(ticket, std::move(reply));
   for (auto& [ticket, reply] : job_operate_replies) to.reply(ticket, std::move(reply));

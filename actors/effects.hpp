@@ -24,6 +24,7 @@ class effects {
   std::vector<std::pair<std::uint64_t, v1::OperateReply>> operate_replies;
   std::vector<std::pair<std::uint64_t, v1::AlertAckReply>> ack_replies;
   std::vector<std::pair<std::uint64_t, v1::BrakeReleaseReply>> release_replies;
+  std::vector<std::pair<std::uint64_t, v1::DoctorReply>> doctor_replies;
   std::vector<std::pair<std::uint64_t, v1::AgentOperateReply>> agent_replies;
   std::vector<std::pair<std::uint64_t, v1::JobApplyReply>> job_apply_replies;
   std::vector<std::pair<std::uint64_t, v1::JobOperateReply>> job_operate_replies;

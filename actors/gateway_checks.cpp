@@ -117,7 +117,7 @@ std::optional<error> check_request(const v1::RepliesRequest& what) {
   return std::nullopt;
 }
 
-std::optional<error> check_request(const v1::DoctorRequest&) { return std::nullopt; }
+std::optional<error> check_request(const v1::DoctorRequest& what) { return check_operator(what.who(), {}); }
 
 std::optional<error> check_request(const v1::AgentOperateRequest& what) {
   switch (what.verb()) {

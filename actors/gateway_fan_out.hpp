@@ -56,6 +56,8 @@ class gateway_asks {
       send(desk.scheduler, desk.shard, std::move(what), limit, std::function<void(reply)>{std::move(described)});
     } else if constexpr (std::is_same_v<Request, v1::DoctorRequest>) {
       what.set_shard(desk.shard);
+      // To look takes long; to forget is a decision.
+      if (what.forget_effects()) return send(desk.scheduler, desk.shard, std::move(what), limit, std::move(then));
       send(doctor_, desk.shard, std::move(what), limit, std::move(then));
     } else {
       send(handler_here<Request>(desk), desk.shard, std::move(what), limit, std::move(then));

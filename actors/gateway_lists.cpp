@@ -198,6 +198,8 @@ v1::DoctorReply merge_doctors(std::vector<v1::DoctorReply> answers) {
     out.set_found(out.found() + one.found());
     for (auto& finding : *one.mutable_findings())
       if (out.findings_size() < most_findings) *out.add_findings() = std::move(finding);
+    for (auto& effect : *one.mutable_effects()) *out.add_effects() = std::move(effect);
+    out.set_effects_dropped(out.effects_dropped() + one.effects_dropped());
     if (!one.stalest_task().empty() && (out.stalest_task().empty() || one.stalest_since_unix_ms() < out.stalest_since_unix_ms())) {
       out.set_stalest_task(one.stalest_task());
       out.set_stalest_since_unix_ms(one.stalest_since_unix_ms());

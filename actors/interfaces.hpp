@@ -86,7 +86,8 @@ using scheduler_actor = caf::typed_actor<
     // The Supervisor has found out which task has gone longest without progress.
     caf::reacts_to<stalest_task>, caf::reacts_to<waiting_tasks>, caf::replies_to<v1::OperateRequest>::with<v1::OperateReply>,
     caf::replies_to<v1::AlertAckRequest>::with<v1::AlertAckReply>, caf::replies_to<v1::BrakeReleaseRequest>::with<v1::BrakeReleaseReply>,
-    caf::replies_to<v1::AgentOperateRequest>::with<v1::AgentOperateReply>,
+    // Effects without a task are listed no more.
+    caf::replies_to<v1::DoctorRequest>::with<v1::DoctorReply>, caf::replies_to<v1::AgentOperateRequest>::with<v1::AgentOperateReply>,
     // Jobs: what their owners and operators ask,
     caf::replies_to<v1::JobApplyRequest>::with<v1::JobApplyReply>, caf::replies_to<v1::JobOperateRequest>::with<v1::JobOperateReply>,
     // and from the cron, what is due.
@@ -148,9 +149,9 @@ using links_actor = caf::typed_actor<
     caf::reacts_to<watch_atom, caf::strong_actor_ptr>,
     // How the connections are.
     caf::replies_to<report_atom>::with<link_report>,
-    // A shard of this node is up, or has a new epoch.
     // An operator does not expect a node back.
     caf::replies_to<v1::NodeOperateRequest>::with<v1::NodeOperateReply>,
+    // A shard of this node is up, or has a new epoch.
     caf::reacts_to<v1::ShardClaim>,
     // Own reminder: try again to connect, look at silent peers.
     caf::reacts_to<link_atom>>;

@@ -74,6 +74,7 @@ class scheduler_outbox {
   virtual void reply(std::uint64_t ticket, v1::OperateReply what) = 0;
   virtual void reply(std::uint64_t ticket, v1::AlertAckReply what) = 0;
   virtual void reply(std::uint64_t ticket, v1::BrakeReleaseReply what) = 0;
+  virtual void reply(std::uint64_t ticket, v1::DoctorReply what) = 0;
   virtual void reply(std::uint64_t ticket, v1::AgentOperateReply what) = 0;
   virtual void reply(std::uint64_t ticket, v1::JobApplyReply what) = 0;
   virtual void reply(std::uint64_t ticket, v1::JobOperateReply what) = 0;

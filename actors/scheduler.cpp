@@ -74,6 +74,7 @@ status scheduler::open(std::uint64_t epoch) {
     return true;
   });
   if (!services.ok()) return services;
+  if (const auto listed = strays_.open(now_committed); !listed.ok()) return listed;
   auto opened = catalog_.open(now_committed);
   // An attempt that was out is due before its step's timeout has passed, and a step that waited for a slot or an input before the task
   // would have been looked at again. What is due later waits for its moment and needs nothing now: the Supervisor will find it.

@@ -29,6 +29,7 @@
 #include "actors/ports.hpp"
 #include "actors/registry.hpp"
 #include "actors/start_rate.hpp"
+#include "actors/stray_effects.hpp"
 #include "actors/traffic.hpp"
 #include "actors/undo_brake.hpp"
 #include "actors/watches.hpp"
@@ -113,6 +114,8 @@ class scheduler {
   void operate(const v1::OperateRequest& what, std::uint64_t ticket);
   void acknowledge_alerts(const v1::AlertAckRequest& what, std::uint64_t ticket);
   void release_brake(const v1::BrakeReleaseRequest& what, std::uint64_t ticket);
+  /// An operator has seen to the effects without a task.
+  void forget_effects(const v1::DoctorRequest& what, std::uint64_t ticket);
   void operate_agents(const v1::AgentOperateRequest& what, std::uint64_t ticket);
   void apply_jobs(const v1::JobApplyRequest& what, std::uint64_t ticket);
   void operate_jobs(const v1::JobOperateRequest& what, std::uint64_t ticket);
@@ -291,6 +294,7 @@ class scheduler {
   traffic_counts traffic_;
   watches watches_;
   alert_book alerts_;
+  stray_effects strays_;
   undo_brake brake_;
   stalest_task stalest_;
   std::map<std::string, std::uint64_t> erasing_strays_;  // keys of the due index -> the batch that erases them

@@ -82,6 +82,10 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
     return asked(releases_, [&](std::uint64_t ticket) { scheduler_.release_brake(what, ticket); });
   }
 
+  caf::result<v1::DoctorReply> forget_effects(const v1::DoctorRequest& what) {
+    return asked(doctors_, [&](std::uint64_t ticket) { scheduler_.forget_effects(what, ticket); });
+  }
+
   caf::result<v1::AgentOperateReply> operate_agents(const v1::AgentOperateRequest& what) {
     return asked(agent_operations_, [&](std::uint64_t ticket) { scheduler_.operate_agents(what, ticket); });
   }
@@ -309,6 +313,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   void reply(std::uint64_t ticket, v1::OperateReply what) override { deliver(operations_, ticket, std::move(what)); }
   void reply(std::uint64_t ticket, v1::AlertAckReply what) override { deliver(acknowledgements_, ticket, std::move(what)); }
   void reply(std::uint64_t ticket, v1::BrakeReleaseReply what) override { deliver(releases_, ticket, std::move(what)); }
+  void reply(std::uint64_t ticket, v1::DoctorReply what) override { deliver(doctors_, ticket, std::move(what)); }
   void reply(std::uint64_t ticket, v1::AgentOperateReply what) override { deliver(agent_operations_, ticket, std::move(what)); }
   void reply(std::uint64_t ticket, v1::JobApplyReply what) override { deliver(job_applications_, ticket, std::move(what)); }
   void reply(std::uint64_t ticket, v1::JobOperateReply what) override { deliver(job_operations_, ticket, std::move(what)); }
@@ -339,6 +344,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   waiting<v1::OperateReply> operations_;
   waiting<v1::AlertAckReply> acknowledgements_;
   waiting<v1::BrakeReleaseReply> releases_;
+  waiting<v1::DoctorReply> doctors_;
   waiting<v1::AgentOperateReply> agent_operations_;
   waiting<v1::JobApplyReply> job_applications_;
   waiting<v1::JobOperateReply> job_operations_;
@@ -374,6 +380,7 @@ scheduler_actor::behavior_type run_scheduler(supervised_stateful_pointer<schedul
       [=](const v1::OperateRequest& what) { return shell->operate(what); },
       [=](const v1::AlertAckRequest& what) { return shell->acknowledge_alerts(what); },
       [=](const v1::BrakeReleaseRequest& what) { return shell->release_brake(what); },
+      [=](const v1::DoctorRequest& what) { return shell->forget_effects(what); },
       [=](flush_atom) { shell->flush(); },
       [=](resume_atom) { shell->resume(); },
       [=](expire_atom) { shell->look(); },

@@ -205,12 +205,14 @@ void scheduler::refused(const v1::OutcomeBatch& what) {
 /// for again; others it has never heard of, and nobody but a person can find out whose they were.
 void scheduler::left_over(const v1::OutcomeBatch& what) {
   for (const auto& item : what.items()) {
-    const auto known = lookup(core::task_of_key(item.idempotency_key()));
+    auto effect = stray_effects::effect_of(what, item, world_.time->now());
+    if (!effect) continue;
+    const auto known = lookup(effect->task_id());
     if (!known) {
       fail(known.failure());
       return;
     }
-    if (*known) continue;
+    if (*known || !strays_.add(std::move(*effect), shard_, open_)) continue;
     world_.log->on_note(note_level::warning, "scheduler",
                         "effect without a task: agent instance " + what.instance() + " has carried out attempt " +
                             std::to_string(item.attempt()) + " under the idempotency key " + core::clean_text(item.idempotency_key(), 400) +

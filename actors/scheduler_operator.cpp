@@ -132,4 +132,17 @@ void scheduler::release_brake(const v1::BrakeReleaseRequest& what, std::uint64_t
   gathering_.release_replies.emplace_back(ticket, std::move(reply));
 }
 
+void scheduler::forget_effects(const v1::DoctorRequest& what, std::uint64_t ticket) {
+  v1::DoctorReply reply;
+  if (draining_) {
+    *reply.mutable_error() = node_is_stopping().to_proto();
+  } else {
+    reply = strays_.forget_all(shard_, open_);
+    world_.log->on_note(
+        note_level::info, "scheduler",
+        std::to_string(reply.effects_size()) + " effects without a task were forgotten by " + core::clean_text(what.who(), who_limit));
+  }
+  gathering_.doctor_replies.emplace_back(ticket, std::move(reply));
+}
+
 }  // namespace fairlead

@@ -183,6 +183,7 @@ std::uint64_t scheduler::create(v1::Submission& item, std::string minified, std:
     made.append(std::move(started));
   }
   if (subscriber != 0) subscribers_.emplace(number, subscriber);
+  strays_.task_is_back(task.record.id(), open_);
   recent_ids_[task.record.id()] = {number, std::move(hash)};
   gathering_.new_ids.push_back(task.record.id());
   write(task, store::task_index_state{}, made, false);

@@ -50,9 +50,8 @@ v1::WatchReply watches::describe(std::uint64_t task_number, std::uint64_t after_
     *told.mutable_progress() = step.progress();
     told.mutable_progress()->clear_checkpoint();
   }
-  if (task.history_size() == after_sequence) return out;
-  // Whoever has seen more than there is saw what a restore has taken back: all of it is told anew.
-  auto history = store::load_history(from, task, after_sequence > task.history_size() ? 0 : after_sequence);
+  if (task.history_size() <= after_sequence) return out;
+  auto history = store::load_history(from, task, after_sequence);
   if (!history) {
     *out.mutable_error() = history.failure().to_proto();
     return out;

@@ -12,6 +12,7 @@
 #include "store/check_task.hpp"
 #include "store/content_hash.hpp"
 #include "store/counters.hpp"
+#include "store/effect_rows.hpp"
 #include "store/keys.hpp"
 #include "store/meta_rows.hpp"
 #include "store/task_rows.hpp"
@@ -115,7 +116,10 @@ class checker {
   }
 
   void check_meta() {
-    scan(table::meta, [](std::string_view, std::string_view) {});
+    scan(table::meta, [&](std::string_view key, std::string_view payload) {
+      if (is_effect(key) && !v1::EffectRecord{}.ParseFromArray(payload.data(), static_cast<int>(payload.size())))
+        add(table::meta, key, "the value does not parse");
+    });
     require(meta::schema_row, [](std::string_view payload) { return meta::decode_u32(payload) == schema_version; });
     require(meta::boot_row, [](std::string_view payload) { return meta::decode_u64(payload).has_value(); });
     if (const auto key = keys::meta(meta::shard_row); true) {

@@ -10,6 +10,7 @@
 //   lineage            made unix ms u64 | random bits u64: which history of the shard this is. Stores of releases without lineages lack it and
 //                      are given one when a node opens them
 //   restoring          u64, unix ms: a restore has begun to make another lineage of this store, and has not come to its end; 0: it has
+//   effect/NUMBER      EffectRecord, see effect_rows.hpp; the number has 20 digits
 //   namespace:N        the name of namespace N (decimal)
 //   alert_cursor/NAME  u64, the number of the last alert that has reached target NAME
 //   alert_start/NAME   u64 | unix ms u64, the newest alert when target NAME was first looked at, and when that was
@@ -34,6 +35,7 @@ inline constexpr std::string_view boot_row = "boot";
 inline constexpr std::string_view shard_row = "shard";
 inline constexpr std::string_view lineage_row = "lineage";
 inline constexpr std::string_view restoring_row = "restoring";
+inline constexpr std::string_view effect_rows = "effect/";
 std::string namespace_row(std::uint32_t ns);
 
 std::string encode_u32(std::uint32_t value);

@@ -275,9 +275,16 @@ std::string idempotency_key(const v1::TaskRecord& record, const v1::StepRecord& 
   return key;
 }
 
-std::string task_of_key(std::string key) {
-  for (int part = 0; part < 3; ++part) key.resize(std::min(key.rfind('/'), key.size()));
-  return key;
+key_parts parts_of_key(std::string key) {
+  key_parts out;
+  for (auto* part : {static_cast<std::string*>(nullptr), static_cast<std::string*>(nullptr), &out.step}) {
+    const auto at = key.rfind('/');
+    if (at == std::string::npos) return {};
+    if (part != nullptr) *part = key.substr(at + 1);
+    key.resize(at);
+  }
+  out.task_id = std::move(key);
+  return out;
 }
 
 void decision::append(decision&& later) {

@@ -55,8 +55,12 @@ decision decide(v1::TaskRecord& record, const event& what, const context& ctx);
 
 /// The idempotency key of a step: the same for all attempts in one direction and generation. The last three parts hold no '/'.
 std::string idempotency_key(const v1::TaskRecord& record, const v1::StepRecord& step, v1::Direction direction);
-/// The id of the task that such a key is of.
-std::string task_of_key(std::string key);
+/// What such a key is of; empty where it is none.
+struct key_parts {
+  std::string task_id;
+  std::string step;  // path
+};
+key_parts parts_of_key(std::string key);
 
 /// An attempt of some step is out.
 bool any_attempt_out(const v1::TaskRecord& record);

@@ -317,6 +317,9 @@ CAF_TEST(what_is_done_to_agents_and_brakes_is_done_on_all_shards) {
   CAF_CHECK_EQUAL(drained.error().sentence(), "");
   CAF_CHECK_EQUAL(drained.held(), 2u);
   CAF_CHECK_EQUAL(ask<v1::BrakeReleaseReply>(n3, v1::BrakeReleaseRequest{}).held(), 3u);
+  v1::DoctorRequest forget;
+  forget.set_forget_effects(true);
+  CAF_CHECK_EQUAL(ask<v1::DoctorReply>(n3, forget).effects_size(), 3);
 }
 
 CAF_TEST(an_instance_registers_with_shards_that_are_here_alone) {

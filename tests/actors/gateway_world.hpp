@@ -106,6 +106,11 @@ inline scheduler_actor::behavior_type made_up_scheduler(scheduler_actor::pointer
         reply.set_held(1);
         return reply;
       },
+      [=](const v1::DoctorRequest&) {
+        v1::DoctorReply reply;
+        reply.add_effects()->set_number(shard + 1);
+        return reply;
+      },
       [=](const v1::AgentOperateRequest&) {
         if (shard == 2) return unknown_here<v1::AgentOperateReply>();
         v1::AgentOperateReply reply;

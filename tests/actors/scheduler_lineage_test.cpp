@@ -1,5 +1,7 @@
 // A Scheduler and agents that know another lineage of its shard, or a later start of it.
 
+#include "actors/doctor.hpp"
+#include "store/check.hpp"
 #include "tests/actors/scheduler_world.hpp"
 
 namespace fairlead::testing {
@@ -117,6 +119,100 @@ TEST_F(scheduler_lineage_test, takes_no_outcome_of_an_earlier_lineage_and_names_
   EXPECT_TRUE(
       noted("effect without a task: agent instance n1/svc has carried out attempt 1 under the idempotency key order-9/charge/perform/0"));
   EXPECT_EQ(std::count_if(log.notes.begin(), log.notes.end(), [](const auto& one) { return one.find("effect without") == 0; }), 1);
+}
+
+/// What the agent has done for lineage 1,000.
+class effects_without_a_task : public scheduler_lineage_test {
+ protected:
+  effects_without_a_task() {
+    submit(submission("t1"));
+    welcome(knowing(lineage(1'000)));
+  }
+
+  v1::Outcome done(const std::string& key, v1::Direction direction = v1::DIRECTION_PERFORM) const {
+    auto out_of = success(out.performs.at(0).what);
+    out_of.set_task_number(4'711);
+    out_of.set_direction(direction);
+    out_of.set_idempotency_key(key);
+    return out_of;
+  }
+  void tell(std::vector<v1::Outcome> items) {
+    auto batch = from("n1/svc", std::move(items));
+    *batch.mutable_lineage() = lineage(1'000);
+    node->shell.outcomes(std::move(batch));
+    node->settle();
+  }
+  v1::DoctorReply listed() { return examine(store, {}).reply; }
+  std::vector<std::string> keys() {
+    std::vector<std::string> out_of;
+    const auto reply = listed();
+    for (const auto& one : reply.effects()) out_of.push_back(one.idempotency_key());
+    return out_of;
+  }
+};
+
+TEST_F(effects_without_a_task, are_listed_by_the_doctor_also_after_a_restart) {
+  tell({done("order/9/charge/perform/0"), done("order-8/charge/undo/2", v1::DIRECTION_UNDO)});
+  scheduler_limits limits;
+  limits.lineage = lineage(2'000);
+  restart(limits);
+  const auto reply = listed();
+  ASSERT_EQ(reply.effects_size(), 2);
+  const auto& first = reply.effects(0);
+  EXPECT_EQ(first.task_id(), "order/9");
+  EXPECT_EQ(first.step(), "charge");
+  EXPECT_EQ(first.direction(), v1::DIRECTION_PERFORM);
+  EXPECT_EQ(first.attempt(), 1u);
+  EXPECT_EQ(first.instance(), "n1/svc");
+  EXPECT_EQ(first.idempotency_key(), "order/9/charge/perform/0");
+  EXPECT_EQ(first.heard_at_unix_ms(), start_ms);
+  EXPECT_EQ(first.lineage().made_unix_ms(), 1'000);
+  EXPECT_EQ(reply.effects(1).direction(), v1::DIRECTION_UNDO);
+  EXPECT_EQ(reply.effects(1).task_id(), "order-8");
+  EXPECT_TRUE(store::check(*store.read(), {}, 100, nullptr).clean());
+}
+
+TEST_F(effects_without_a_task, are_listed_once_however_often_they_are_told_and_without_what_had_none) {
+  tell({done("order-9/charge/perform/0"), done("order-9/charge/perform/0"), done("order-9/charge/lookup/0", v1::DIRECTION_LOOKUP)});
+  auto failed = done("order-9/pack/perform/0");
+  failed.mutable_fault()->set_kind(v1::FAULT_KIND_TRANSIENT);
+  tell({failed, done("order-9/charge/perform/0"), done("t1/a/perform/0")});
+  EXPECT_EQ(keys(), (std::vector<std::string>{"order-9/charge/perform/0"}));
+}
+
+TEST_F(effects_without_a_task, end_when_the_task_is_submitted_again) {
+  tell({done("order-9/charge/perform/0"), done("order-8/charge/perform/0")});
+  submit(submission("order-9"));
+  EXPECT_EQ(keys(), (std::vector<std::string>{"order-8/charge/perform/0"}));
+  tell({done("order-9/charge/perform/0")});
+  EXPECT_EQ(keys(), (std::vector<std::string>{"order-8/charge/perform/0"}));
+}
+
+TEST_F(effects_without_a_task, end_by_an_operators_word_which_is_durable_when_it_is_answered) {
+  tell({done("order-9/charge/perform/0")});
+  v1::DoctorRequest forget;
+  forget.set_forget_effects(true);
+  forget.set_who("ann");
+  node->shell.forget_effects(forget, 7);
+  EXPECT_EQ(out.doctors.count(7), 0u);
+  node->settle();
+  EXPECT_EQ(out.doctors.at(7).effects_size(), 1) << "named once more";
+  EXPECT_TRUE(keys().empty());
+  EXPECT_TRUE(noted("1 effects without a task were forgotten by ann"));
+  tell({done("order-7/charge/perform/0")});
+  EXPECT_EQ(keys(), (std::vector<std::string>{"order-7/charge/perform/0"}));
+}
+
+TEST_F(effects_without_a_task, are_kept_up_to_a_limit_and_those_beyond_it_are_counted) {
+  for (std::size_t i = 0; i < stray_effects::most + 3; ++i) tell({done("order-" + std::to_string(i) + "/charge/perform/0")});
+  auto reply = listed();
+  EXPECT_EQ(reply.effects_size(), static_cast<int>(stray_effects::most));
+  EXPECT_EQ(reply.effects(0).task_id(), "order-3") << "the oldest make room";
+  EXPECT_EQ(reply.effects_dropped(), 3u);
+  v1::DoctorRequest forget;
+  node->shell.forget_effects(forget, 7);
+  node->settle();
+  EXPECT_EQ(listed().effects_dropped(), 0u);
 }
 
 }  // namespace

@@ -66,6 +66,7 @@ class recorder final : public scheduler_outbox, public supervisor_outbox {
   std::map<std::uint64_t, v1::OperateReply> operations;
   std::map<std::uint64_t, v1::AlertAckReply> acknowledgements;
   std::map<std::uint64_t, v1::BrakeReleaseReply> releases;
+  std::map<std::uint64_t, v1::DoctorReply> doctors;
   std::map<std::uint64_t, v1::AgentOperateReply> agent_operations;
   std::map<std::uint64_t, v1::JobApplyReply> job_applications;
   std::map<std::uint64_t, v1::JobOperateReply> job_operations;
@@ -104,6 +105,7 @@ class recorder final : public scheduler_outbox, public supervisor_outbox {
   void reply(std::uint64_t ticket, v1::OperateReply what) override { ++effects, operations[ticket] = std::move(what); }
   void reply(std::uint64_t ticket, v1::AlertAckReply what) override { ++effects, acknowledgements[ticket] = std::move(what); }
   void reply(std::uint64_t ticket, v1::BrakeReleaseReply what) override { ++effects, releases[ticket] = std::move(what); }
+  void reply(std::uint64_t ticket, v1::DoctorReply what) override { ++effects, doctors[ticket] = std::move(what); }
   void reply(std::uint64_t ticket, v1::AgentOperateReply what) override { ++effects, agent_operations[ticket] = std::move(what); }
   void reply(std::uint64_t ticket, v1::JobApplyReply what) override { ++effects, job_applications[ticket] = std::move(what); }
   void reply(std::uint64_t ticket, v1::JobOperateReply what) override { ++effects, job_operations[ticket] = std::move(what); }

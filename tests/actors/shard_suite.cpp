@@ -159,7 +159,7 @@ CAF_TEST(a_watch_is_answered_when_its_time_is_over) {
   ask<v1::SubmitReply>(shard->gateway, testing::suite_shard::order("t1"));
   v1::WatchRequest what;
   what.set_id("t1");
-  what.set_after_sequence(100);
+  what.set_after_sequence(ask<v1::WatchReply>(shard->gateway, what).events().rbegin()->sequence());
   what.set_wait_ms(500);
   auto waiting = self->request(shard->gateway, caf::infinite, what);
   consume_messages();

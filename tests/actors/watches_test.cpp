@@ -26,16 +26,5 @@ TEST(watches, answer_when_their_time_is_over_also_after_the_clock_was_set_back) 
   EXPECT_TRUE(here.empty());
 }
 
-TEST(watches, tell_everything_anew_to_who_has_seen_more_than_a_restored_shard_knows) {
-  store::memory_store store;
-  store::testing::test_shard shard{store};
-  shard.create(store::testing::running_order(1, "t1"));
-  const auto view = store.read();
-  const auto all = watches::describe(1, 0, *view).events_size();
-  ASSERT_GT(all, 0);
-  EXPECT_EQ(watches::describe(1, static_cast<std::uint64_t>(all), *view).events_size(), 0);
-  EXPECT_EQ(watches::describe(1, 1'000, *view).events_size(), all);
-}
-
 }  // namespace
 }  // namespace fairlead

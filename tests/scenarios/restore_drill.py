@@ -5,6 +5,7 @@ node that was there all the time. Nothing is done twice, nothing stands still, a
 Then two more losses: a store that is made anew, and an old copy that was put back without `fairlead restore`.
 """
 
+import json
 import pathlib
 import shutil
 import sys
@@ -76,6 +77,23 @@ agents:
     def running(self):
         wait_until(lambda: self.services.look() >= 8, 20, "eight steps are under way at the services")
 
+    def effects(self):
+        """What the doctor lists as done without a task."""
+        done = fairlead("task", "doctor", "--json", node=self.shard.address)
+        found = json.loads(done.stdout)["effects"] if done.stdout else []
+        expect(done.returncode in (0, 1) and (done.returncode == 1 or not found), f"task doctor: {done}")
+        return found
+
+    def wait_for_effects(self, of):
+        """Of orders that this lineage does not know and the agents have worked on."""
+        ids = {order["id"] for order in of}
+        found = wait_until(self.effects, 20, f"effects without a task are listed, see {self.shard.log}", every=0.1)
+        expect(all(one["task"] in ids and one["key"].startswith(one["task"] + "/") and one["direction"] == "perform" for one in found),
+               f"effects without a task: {found[:2]}")
+        text = fairlead("task", "doctor", node=self.shard.address).stdout
+        expect("IDEMPOTENCY KEY" in text and found[0]["key"] in text, f"the table has them: {text}")
+        return len(found)
+
     def forget_former(self):
         """The shard node has lost the folder that says who it is; the agent node remembers its former self."""
         wait_until(lambda: any("fairlead node forget shard-a" in peer["reason"] for peer in peers_of(self.agents)), 30,
@@ -114,24 +132,32 @@ def restored(of, copy, first, second):
     again = fairlead("restore", of.store, "--from", copy)
     expect(again.returncode == 4 and "is not empty" in again.stderr, f"a store that is there is left alone: {again.stderr}")
     of.shard.start()
+    effects = of.wait_for_effects(second)
     answer = of.give(first + second, again=True)
     expect(answer["submitted"] >= len(second) and answer["already"] > 0, f"the backup knows the first orders, and not the second: {answer}")
+    expect(not of.effects(), "what is submitted again is without a task no more")
     of.wait_for(len(first) + len(second))
     alerts = fairlead_json("alert", "list", node=of.shard.address)["alerts"]
     expect([alert["number"] for alert in alerts if alert["kind"] == "restored"] == [report["alert"]], f"one alert tells of it: {alerts}")
     expect("cannot register" not in of.agents.log.read_text(), f"the agents were refused, see {of.agents.log}")
     of.history.add_ends(of.shard.tasks())
-    print(f"ok  restored: {report['tasks']} tasks went on, {report['steps_in_doubt']} steps in doubt", flush=True)
+    print(f"ok  restored: {report['tasks']} tasks went on, {report['steps_in_doubt']} steps in doubt, {effects} effects without a task", flush=True)
 
 
 def remade(of, number):
     """The store is lost, and there is no backup: it is made anew under the same name."""
+    batch = list(orders.made_up(BATCH, 7, number))
+    of.give(batch)
+    of.running()
     of.shard.kill()
     shutil.rmtree(of.store)
     of.shard.start()
     of.forget_former()
+    listed = of.wait_for_effects(batch)
+    forgotten = fairlead_json("task", "doctor", "--forget-effects", node=of.shard.address)
+    expect(forgotten["forgotten"] >= listed and not of.effects(), f"forgotten by an operator's word: {forgotten}")
     of.deploy()
-    of.give(list(orders.made_up(BATCH, 7, number)))
+    of.give(batch, again=True)
     of.history.add_ends(of.wait_for(BATCH))
     print("ok  made anew: its orders are completed by the agent node that was there before", flush=True)
 
@@ -164,6 +190,7 @@ def run():
         first, second = list(orders.made_up(BATCH, 7)), list(orders.made_up(BATCH, 7, BATCH + 1))
         of.give(first)
         copy = backup(of)
+        of.wait_for(len(first))
         of.give(second)
         restored(of, copy, first, second)
         remade(of, 2 * BATCH + 1)

@@ -113,6 +113,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   void reply(std::uint64_t ticket, v1::OperateReply what) override;
   void reply(std::uint64_t ticket, v1::AlertAckReply what) override;
   void reply(std::uint64_t ticket, v1::BrakeReleaseReply what) override;
+  void reply(std::uint64_t ticket, v1::DoctorReply what) override;
   void reply(std::uint64_t ticket, v1::AgentOperateReply what) override;
   void reply(std::uint64_t ticket, v1::JobApplyReply what) override;
   void reply(std::uint64_t ticket, v1::JobOperateReply what) override;
@@ -236,6 +237,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
              std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::OperateReply&)>>>,
              std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::AlertAckReply&)>>>,
              std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::BrakeReleaseReply&)>>>,
+             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::DoctorReply&)>>>,
              std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::AgentOperateReply&)>>>,
              std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::JobApplyReply&)>>>,
              std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::JobOperateReply&)>>>,

@@ -133,6 +133,7 @@ void node::reply(std::uint64_t ticket, v1::OperateReply what) {
 }
 void node::reply(std::uint64_t ticket, v1::AlertAckReply what) { deliver(ticket, std::move(what)); }
 void node::reply(std::uint64_t ticket, v1::BrakeReleaseReply what) { deliver(ticket, std::move(what)); }
+void node::reply(std::uint64_t ticket, v1::DoctorReply what) { deliver(ticket, std::move(what)); }
 void node::reply(std::uint64_t ticket, v1::AgentOperateReply what) { deliver(ticket, std::move(what)); }
 void node::reply(std::uint64_t ticket, v1::JobApplyReply what) {
   checker_.of_jobs().answered(what);
