@@ -116,7 +116,7 @@ std::optional<error> scheduler::refuse(const v1::Submission& item) const {
 }
 
 std::optional<error> scheduler::refuse_new() const {
-  if (store_full()) return refuse_full();
+  if (!faults_.ignore_full && store_full()) return refuse_full();
   if (sent_bytes_ + open_.bytes().size() > limits_.uncommitted_bytes)
     return error{v1::ERROR_CODE_OVERLOADED, "more is waiting for the disk than limits.uncommitted_bytes allows",
                  "submit again in a moment"};

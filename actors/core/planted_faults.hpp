@@ -66,6 +66,7 @@ struct planted_faults {
   bool archive_reopened = false;   // a task is taken out of the store though it has been brought back to life since it was copied
   bool archive_early = false;      // an ended task leaves the store at once
   bool move_cursor_first = false;  // an alert counts as delivered before it has arrived
+  bool ignore_full = false;        // tasks are taken though the store is all but full
   bool take_unseen = false;        // a client's acknowledgement takes what it has not seen off the outbox
   bool forget_poll = false;        // who waits for the next event of a task is not answered when its time is over
 

@@ -17,6 +17,7 @@ namespace {
 constexpr std::int64_t longest_rest_ms = 1'000;
 constexpr std::int64_t unnoticed_us = 250 * millisecond;
 constexpr std::int64_t whole_ms_us = 4 * millisecond;  // all clocks count whole milliseconds
+constexpr std::int64_t gathered_within_us = 1 * second;
 constexpr std::int64_t told_within_us = 25 * second;   // a slow disk may hold up the answer, and links that freeze one after the other
 
 std::string name_of(const attempt_key& key) {
@@ -107,6 +108,16 @@ void agents::process::check_told() {
   }
 }
 
+/// What had gathered before it was acknowledged leaves once more with the next batch, and nobody need hear that.
+void agents::process::check_told_again(const std::string& name, std::int64_t told_us, std::uint32_t shard) {
+  if (sessions_[shard].core == 0) return;
+  world_.judges("said_again");
+  const auto since_us = std::max(told_us, sessions_[shard].since_us);
+  if (world_.now_us() - since_us > gathered_within_us)
+    world::broken("said_again", site_.instance + " reports " + name + " again " + std::to_string((world_.now_us() - since_us) / millisecond) +
+                                    " ms after it was acknowledged");
+}
+
 std::vector<std::string> agents::process::lookups() const {
   if (site_.lookups) return {"do"};
   return {};
@@ -167,7 +178,7 @@ void agents::process::acknowledged(const v1::OutcomeAckBatch& what) {
   for (const auto& one : what.items()) {
     const auto name = name_of(key_in(what.shard(), count_of(what.shard(), what.lineage()), one));
     owed_.erase(name);
-    told_.insert(name);
+    told_.emplace(name, world_.now_us());
   }
   host_.acknowledged(what);
   if (world_.strikes(failpoint_id::agent_acknowledged)) throw process_killed{};
@@ -221,8 +232,11 @@ void agents::process::outcomes(v1::OutcomeBatch what) {
   for (const auto& one : what.items()) {
     const auto key = key_in(shard, lineage, one);
     check_silence(key, one);
-    // What had gathered before it was acknowledged leaves once more, and nobody need hear that.
-    if (owes && told_.count(name_of(key)) == 0) owed_.emplace(name_of(key), std::pair{key, world_.now_us()});
+    const auto name = name_of(key);
+    if (const auto told = told_.find(name); told != told_.end())
+      check_told_again(name, told->second, shard);
+    else if (owes)
+      owed_.emplace(name, std::pair{key, world_.now_us()});
   }
   const auto core = sessions_[shard].core;
   world_.tell(site_.instance, core == 0 ? "nobody" : name_of_scheduler(shard), world_.weigh(what), [&] {

@@ -86,6 +86,7 @@ class agents::process final : public fairlead::agents::backend, public agent_out
   void check_try(const v1::Perform& what);
   void begin_lease(const fairlead::agents::attempt_key& key, const v1::Perform& what);
   void check_told();
+  void check_told_again(const std::string& name, std::int64_t told_us, std::uint32_t shard);
   void meets(std::uint32_t shard, const v1::Lineage& which);
   std::uint32_t count_of(std::uint32_t shard, const v1::Lineage& which);
   void check_lineage(const v1::Perform& what, const v1::Lineage& handed_over_by);
@@ -141,7 +142,7 @@ class agents::process final : public fairlead::agents::backend, public agent_out
   bool draining_ = false;
   reminders rounds_;
   std::map<std::string, std::pair<fairlead::agents::attempt_key, std::int64_t>> owed_;  // outcomes it has spoken of, and since when
-  std::set<std::string> told_;                                                          // that have been acknowledged
+  std::map<std::string, std::int64_t> told_;                                            // that have been acknowledged, and when
   bool flush_armed_ = false;
   reminders reminders_;
 };

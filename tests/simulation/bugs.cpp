@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "store/job_rows.hpp"
 #include "store/task_rows.hpp"
 
 namespace fairlead::simulation {
@@ -10,6 +11,7 @@ namespace fairlead::simulation {
 namespace {
 
 constexpr std::int64_t parked_within_us = 2 * second;
+constexpr std::int64_t paused_within_us = 5 * second;  // once it is due again
 
 }  // namespace
 
@@ -24,6 +26,17 @@ void bug_book::decide(const v1::TaskRecord& record) {
   if (settled_.count(record.id()) == 0) unparked_[record.id()] = {record.number(), world_.now_us(), core_, durable_[record.id()]};
   world_.count("decisions that crashed");
   world_.tell("fate", "", record.number(), [&] { return "has a decision about " + record.id() + " crash"; });
+  throw std::logic_error{"a bug that was planted"};
+}
+
+void bug_book::read_zone() {
+  if (!any_ || due_.size() != 1 || !world_.strikes(concern::bugs, world_.bugs, 15)) return;
+  const auto& name = due_.front();
+  ++unexplained_;
+  crashed_jobs_.insert(name);
+  unpaused_[name] = {0, world_.now_us(), core_, 0};
+  world_.count("decisions about jobs that crashed");
+  world_.tell("fate", "", 0, [&] { return "has a decision about job " + name + " crash"; });
   throw std::logic_error{"a bug that was planted"};
 }
 
@@ -65,6 +78,16 @@ void bug_book::look(std::uint64_t core, const store::snapshot& durable) {
                                            std::to_string((world_.now_us() - one.at_us) / millisecond) + " ms ago, and it is not parked");
     ++it;
   }
+  std::erase_if(unpaused_, [&](const auto& one) {
+    const auto job = store::load_job(durable, one.first);
+    // A look that came after it has seen it paused, or somebody has let it go on since.
+    if (one.second.core != core || !job.ok() || !*job || (*job)->paused_reason() == "internal error") return true;
+    return false;
+  });
+  for (const auto& [name, one] : unpaused_)
+    if (world_.now_us() - one.at_us > paused_within_us)
+      world::broken("poison_unparked", "a decision about job " + name + " crashed " +
+                                           std::to_string((world_.now_us() - one.at_us) / millisecond) + " ms ago, and it is not paused");
 }
 
 }  // namespace fairlead::simulation

@@ -1,13 +1,18 @@
 #pragma once
-// A decision that crashes: in some runs the engine throws while it decides about a task, once or for a while. That task is to be parked with its
-// alert, and nothing else may notice.
+// A decision that crashes: in some runs the engine throws while it decides about a task, once or for a while, or the zone of a job cannot be read. That
+// task is to be parked, and that job paused, with its alert, and nothing else may notice.
 
 #include <cstdint>
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "actors/core/declarative.hpp"
+#include "actors/core/job.hpp"
+#include "actors/time_zones.hpp"
 #include "messages/task.pb.h"
 #include "store/store.hpp"
 #include "tests/simulation/world.hpp"
@@ -24,6 +29,11 @@ class bug_book {
   /// Whether the log may speak of an error now: once for each crash.
   bool explains_a_note();
   bool about(const std::string& id) const { return crashed_.count(id) != 0; }
+  /// Until the next call: decisions are about these jobs, whose time has come.
+  void jobs_are_due(std::vector<std::string> names) { due_ = std::move(names); }
+  /// Throws when the decision about a job crashes here.
+  void read_zone();
+  bool about_job(const std::string& name) const { return crashed_jobs_.count(name) != 0; }
   void committed(const v1::TaskRecord& record);
   /// At a moment when all that is decided is durable.
   void look(std::uint64_t core, const store::snapshot& durable);
@@ -43,6 +53,9 @@ class bug_book {
   std::set<std::string> crashed_;
   std::set<std::string> stays_;            // tasks about which each decision crashes while there is trouble
   std::map<std::string, crash> unparked_;  // nobody has seen them parked yet
+  std::vector<std::string> due_;
+  std::set<std::string> crashed_jobs_;
+  std::map<std::string, crash> unpaused_;         // jobs that nobody has seen paused yet
   std::map<std::string, std::uint64_t> durable_;  // events
   std::set<std::string> settled_;          // parked or over, durably
 };
@@ -63,6 +76,19 @@ class buggy_engine final : public core::workflow_engine {
 
  private:
   core::declarative_engine engine_;
+  bug_book& book_;
+};
+
+class buggy_zones final : public core::zone_source {
+ public:
+  explicit buggy_zones(bug_book& book) : book_(book) {}
+
+  const cctz::time_zone* find(std::string_view name) const override {
+    book_.read_zone();
+    return time_zones::of_system().find(name);
+  }
+
+ private:
   bug_book& book_;
 };
 

@@ -34,7 +34,7 @@ checker::checker(world& in, const host_clock& of_shard, const ledger& book)
     : world_(in),
       clock_(of_shard),
       ledger_(book),
-      jobs_(in, of_shard),
+      jobs_(in, of_shard, bugs_),
       contents_(in),
       pace_(in, of_shard),
       archives_(in, of_shard),

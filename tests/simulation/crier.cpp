@@ -1,6 +1,7 @@
 #include "tests/simulation/crier.hpp"
 
 #include <algorithm>
+#include <memory>
 
 namespace fairlead::simulation {
 
@@ -46,7 +47,11 @@ void node::crier::due(due_jobs what) {
       return text;
     });
   const auto names = !what.names.empty();
-  node_.tell_scheduler("due", [what = std::move(what)](scheduler& to) { to.launch_due(what); });
+  node_.tell_scheduler("due", [&bugs = node_.checker_.of_bugs(), what = std::move(what)](scheduler& to) {
+    if (!what.look) bugs.jobs_are_due(what.names);
+    const std::unique_ptr<bug_book, decltype([](bug_book* book) { book->jobs_are_due({}); })> until_it_is_done{&bugs};
+    to.launch_due(what);
+  });
   if (names) node_.pass(failpoint_id::cron_asked);
 }
 

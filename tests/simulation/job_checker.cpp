@@ -298,9 +298,10 @@ void job_checker::judge_record(const known_job& job, const v1::JobRecord& after)
       world::broken("job_answer", "job " + name + " became one that nobody deployed");
     if (after.revision() != before.revision() + 1) world::broken("job_answer", "job " + name + " was changed and has no new revision");
   }
-  if (after.paused_reason() == "internal error")
+  const auto crashed = bugs_.about_job(name);
+  if (stands_still(after) && !crashed)
     throw rule_broken{"internal_error", "job " + name + " is paused because of an internal error", false};
-  if (after.paused() && !before.paused() && !wanted.pause) world::broken("job_paused", "job " + name + " pauses, and nobody asked for it");
+  if (after.paused() && !before.paused() && !wanted.pause && !crashed) world::broken("job_paused", "job " + name + " pauses, and nobody asked for it");
   if (!after.paused() && before.paused() && !wanted.goes_on)
     world::broken("job_paused", "job " + name + " goes on, and nobody asked for it");
   if (after.mark_unix_ms() < before.mark_unix_ms() && !wanted.rewind)

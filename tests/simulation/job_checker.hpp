@@ -33,13 +33,14 @@
 #include "messages/task.pb.h"
 #include "store/batch.hpp"
 #include "store/store.hpp"
+#include "tests/simulation/bugs.hpp"
 #include "tests/simulation/clocks.hpp"
 
 namespace fairlead::simulation {
 
 class job_checker {
  public:
-  job_checker(world& in, const host_clock& of_shard) : world_(in), clock_(of_shard) {}
+  job_checker(world& in, const host_clock& of_shard, const bug_book& bugs) : world_(in), clock_(of_shard), bugs_(bugs) {}
 
   /// A Scheduler begins under these limits (0: none).
   void starts_under(std::uint64_t in_flight, std::uint32_t a_second);
@@ -151,8 +152,12 @@ class job_checker {
   std::int64_t ahead_by_ms() const;
   const wishes& asked(const std::string& name) const;
 
+  /// A decision about it has crashed, and nothing is decided until somebody lets it go on.
+  static bool stands_still(const v1::JobRecord& job) { return job.paused_reason() == "internal error"; }
+
   world& world_;
   const host_clock& clock_;
+  const bug_book& bugs_;
   std::map<std::string, wishes> asked_;
   std::map<std::string, known_job> jobs_;
   std::map<std::uint64_t, known_task> tasks_;      // of launches, by number

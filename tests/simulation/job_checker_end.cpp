@@ -112,6 +112,7 @@ void job_checker::whole(const store::snapshot& durable) const {
 
 void job_checker::in_time() const {
   for (const auto& [name, job] : jobs_) {
+    if (stands_still(job.record)) continue;
     const auto next = nominal_time_after(job.record.spec(), job.record.mark_unix_ms());
     if (next && *next <= clock_.now_ms() - decided_within_ms)
       world::broken("job_late", name_of_launch(name, *next) + " is not decided " + std::to_string(clock_.now_ms() - *next) +

@@ -260,6 +260,7 @@ void job_checker::judge_late_skip(const known_job& job, const judgement& of, con
 }
 
 void job_checker::judge_held(const v1::JobRecord& after) {
+  if (stands_still(after)) return;
   for (const auto& launch : after.open()) {
     if (launch.state() != v1::LAUNCH_STATE_WAITING) continue;
     const auto which = name_of_launch(after.spec().name(), launch.nominal_unix_ms());

@@ -193,6 +193,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   const std::uint32_t shard_;
   const std::string me_;  // in transcripts
   buggy_engine engine_;
+  buggy_zones zones_;
   store::memory_store store_{store::memory_store::durability::when_told};
   std::uint64_t life_ = 0;
   bool alive_ = false;

@@ -25,7 +25,8 @@ node::node(world& in, network& net, agents& staff, checker& judge, host_clock& t
       clock_(time),
       shard_(shard),
       me_(shard == 0 ? "scheduler" : "scheduler" + std::to_string(shard)),
-      engine_(judge.of_bugs()) {}
+      engine_(judge.of_bugs()),
+      zones_(judge.of_bugs()) {}
 
 node::~node() = default;
 
@@ -36,7 +37,7 @@ void node::plan(const retention_plan& retention) {
   for (const auto& one : targets_) names.push_back(one.is.name);
   auto& luck = world_.stores;
   const auto small = luck.chance(80);
-  const auto bytes = static_cast<std::uint64_t>(luck.between(16, 90)) << 10;
+  const auto bytes = static_cast<std::uint64_t>(luck.between(6, 60)) << 10;
   const auto old = luck.chance(200);
   small_store_ = small && world_.settings.has(concern::full_stores);
   old_store_ = old && world_.settings.has(concern::old_stores);

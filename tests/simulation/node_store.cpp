@@ -24,6 +24,7 @@ v1::ShardState counters_of(const v1::ShardState& from) {
   out.clear_counted_sequence();
   out.clear_jobs_counted_sequence();
   out.clear_latest_write_unix_ms();
+  out.clear_retention_unix_ms();
   return out;
 }
 
@@ -69,6 +70,7 @@ void node::leave_old_state() {
   left.set_outbox_events(luck.below(5));
   if (luck.chance(500)) left.set_unresolved_alerts(luck.below(3));
   if (luck.chance(500)) left.set_jobs(luck.below(3));
+  if (luck.chance(500) && clock_.settings() == 0) left.clear_retention_unix_ms();
   // Where no clock has been set since: what was written by one that was ahead nobody would know of.
   if (luck.chance(500) && clock_.settings() == 0) left.clear_latest_write_unix_ms();
   store_.leave_state(left);

@@ -75,6 +75,7 @@ constexpr std::pair<const char*, fault> all_faults[] = {
     {"archive_reopened", &core::planted_faults::archive_reopened},
     {"archive_early", &core::planted_faults::archive_early},
     {"move_cursor_first", &core::planted_faults::move_cursor_first},
+    {"ignore_full", &core::planted_faults::ignore_full},
     {"take_unseen", &core::planted_faults::take_unseen},
     {"forget_poll", &core::planted_faults::forget_poll},
     {"forget_poison", &core::planted_faults::forget_poison},
