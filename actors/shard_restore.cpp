@@ -35,8 +35,7 @@ class restorer {
       if (const auto counted = store::recount(*store_.read(), shard_); !counted.ok()) return counted.failure();
     const auto former = former_lineage();
     if (!former) return former.failure();
-    // What has been told of since counts as done until then, so the moment may be early, never late.
-    report_.backup_unix_ms = std::min(std::max(shard_.latest_write_unix_ms(), former->made_unix_ms()), how_.now_unix_ms);
+    report_.backup_unix_ms = backup_moment(*former);
     if (const auto begun = store_.begin_restore(how_.now_unix_ms); !begun.ok()) return begun.failure();
     if (const auto done = restore_tasks(); !done.ok()) return done.failure();
     if (const auto done = restore_jobs(); !done.ok()) return done.failure();
@@ -64,6 +63,15 @@ class restorer {
     auto known = store::meta::decode_lineage(**row);
     if (!known) return store::damaged_value(store::table::meta, key);
     return std::move(*known);
+  }
+
+  /// What has been told of since counts as done until then, so the moment may be early, never late. A clock that was ahead of now has written by no
+  /// moment that is worth anything; retention time hardly follows such a clock.
+  std::int64_t backup_moment(const v1::Lineage& former) const {
+    const auto made = former.made_unix_ms() <= how_.now_unix_ms ? former.made_unix_ms() : 0;
+    for (const auto moment : {shard_.latest_write_unix_ms(), shard_.retention_unix_ms()})
+      if (moment > 0 && moment <= how_.now_unix_ms) return std::max(moment, made);
+    return made;
   }
 
   status write() {

@@ -239,9 +239,10 @@ void job_machine::ended(const launch_ended& what) {
     fail(row.failure());
     return;
   }
-  // Its record may have been trimmed, or belong to a job of this name that was deleted.
-  if (*row && !waits && (*row)->state() != v1::LAUNCH_STATE_SKIPPED) {
-    (*row)->set_state(what.completed ? v1::LAUNCH_STATE_COMPLETED : v1::LAUNCH_STATE_UNDONE);
+  // Its record may have been trimmed, or belong to a job of this name that was deleted; or it was closed when the job was given up.
+  const auto end = what.completed ? v1::LAUNCH_STATE_COMPLETED : v1::LAUNCH_STATE_UNDONE;
+  if (*row && !waits && (*row)->state() != v1::LAUNCH_STATE_SKIPPED && (*row)->state() != end) {
+    (*row)->set_state(end);
     (*row)->set_ended_at_unix_ms(now_ms_);
     write_row(std::move(**row), false);
   }

@@ -426,9 +426,7 @@ bool task_machine::hold(std::uint32_t index, bool there) {
 
 /// By the record alone, so that a restart in between does not matter.
 std::int64_t task_machine::since_hand_over(const v1::StepRecord& step) const {
-  const auto& definition = definition_of(step);
-  const auto timeout_ms = step.direction() == v1::DIRECTION_UNDO ? definition.undo().timeout_ms() : definition.timeout_ms();
-  return std::max<std::int64_t>(now_ms() - (step.complete_by_unix_ms() - timeout_ms), 0);
+  return std::max<std::int64_t>(now_ms() - (step.complete_by_unix_ms() - timeout_of(step, step.direction())), 0);
 }
 
 void task_machine::resume(std::uint32_t index) {

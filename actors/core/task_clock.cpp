@@ -7,16 +7,11 @@
 
 namespace fairlead::core {
 
-namespace {
-
-/// Settings of a clock that are smaller than this are not worth a look.
-constexpr std::int64_t small_setting_ms = 1'000;
-
-}  // namespace
-
 bool noted_ahead(const v1::TaskRecord& record, std::int64_t now_ms) {
-  return std::any_of(record.recent().begin(), record.recent().end(),
-                     [&](const v1::HistoryEvent& one) { return one.at_unix_ms() - now_ms > small_setting_ms; });
+  const auto ahead = [&](std::int64_t at_ms) { return set_back_since(at_ms, now_ms, small_setting_ms); };
+  return std::any_of(record.recent().begin(), record.recent().end(), [&](const auto& one) { return ahead(one.at_unix_ms()); }) ||
+         std::any_of(record.steps().begin(), record.steps().end(),
+                     [&](const auto& one) { return ahead(one.started_at_unix_ms()) || ahead(one.ended_at_unix_ms()); });
 }
 
 /// The attempt was decided before now, and its agent counts the lease by a steady clock: whatever the row says, that lease ends no later than one that

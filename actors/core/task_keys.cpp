@@ -5,12 +5,6 @@
 
 namespace fairlead::core {
 
-namespace {
-
-constexpr std::int64_t still_now_ms = 1'000;  // a clock is kept right by small settings
-
-}  // namespace
-
 void raise_generation(v1::StepRecord& step, decision& out) {
   step.set_generation(step.generation() + 1);
   step.clear_key_used_at_unix_ms();
@@ -37,7 +31,7 @@ bool task_machine::key_runs_out(const v1::StepRecord& step, v1::Direction direct
   if (used_at == 0 || planted(&planted_faults::keep_expired_key)) return false;
   const auto valid_for_ms = key_valid_for_ms(step, direction);
   // A clock that was set back since does not say how long ago it was.
-  return valid_for_ms > 0 && (set_back_since(used_at, at_ms, still_now_ms) || at_ms + timeout_of(step, direction) - used_at > valid_for_ms);
+  return valid_for_ms > 0 && (set_back_since(used_at, at_ms, small_setting_ms) || at_ms + timeout_of(step, direction) - used_at > valid_for_ms);
 }
 
 /// Whether the step, whose slot is taken, may be performed or undone now. Where nothing has happened under a perform's key it simply gets
@@ -99,7 +93,8 @@ bool task_machine::next_key_since_backup(std::uint32_t index) {
   const auto used_at = step.key_used_at_unix_ms();
   raise_generation(step, out_);
   step.set_key_used_at_unix_ms(used_at);
-  if (record_.state() == v1::TASK_STATE_RUNNING && attempts_left(step) && !key_runs_out(step, v1::DIRECTION_PERFORM, now_ms())) {
+  const auto may_be_sent = definition_of(step).in_doubt() != v1::IN_DOUBT_PARK;
+  if (may_be_sent && record_.state() == v1::TASK_STATE_RUNNING && attempts_left(step) && !key_runs_out(step, v1::DIRECTION_PERFORM, now_ms())) {
     step.clear_fault();
     step.clear_given_up();
     step.set_direction(v1::DIRECTION_PERFORM);

@@ -8,6 +8,9 @@
 
 namespace fairlead::core {
 
+/// Clocks are kept right by settings that are smaller than this.
+inline constexpr std::int64_t small_setting_ms = 1'000;
+
 /// Whether `until` lies further ahead than the longest wait leads: it was noted before the clock was set back.
 template <class Moment, class Span>
 constexpr bool set_back_since(Moment until, Moment now, Span longest) {

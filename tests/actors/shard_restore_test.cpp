@@ -160,6 +160,18 @@ TEST_F(shard_restore_test, of_a_store_that_nothing_was_ever_written_to_names_the
   EXPECT_EQ(restore().backup_unix_ms, start_ms);
 }
 
+TEST_F(shard_restore_test, a_clock_that_was_ahead_at_the_backup_does_not_make_it_younger_than_it_is) {
+  start();
+  deploy();
+  const auto real_ms = time.now_ms;
+  time.now_ms += 30 * 24 * hour_ms;
+  submit("t1");
+  time.now_ms = real_ms + hour_ms;
+  shell.reset();
+  const auto done = restore();
+  EXPECT_LE(done.backup_unix_ms, real_ms + hour_ms / 4) << "retention time went on by a few minutes at most";
+}
+
 TEST_F(shard_restore_test, tells_of_itself_by_one_alert_that_is_resolved_when_it_is_acknowledged) {
   start();
   deploy();

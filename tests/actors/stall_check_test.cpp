@@ -248,10 +248,10 @@ TEST_F(progress_round_test, asks_about_tasks_that_a_clock_has_written_to_which_w
   create_since(1, 3'000, 5'000'000);
   create_since(2, 5'000, 5'000'000);
   create(3, [](v1::TaskRecord& task) {
-    task.set_due_unix_ms(5'000'000);
     store::testing::add_event(task, v1::EVENT_KIND_STEP_STARTED, 4'000'000);
     store::testing::add_event(task, v1::EVENT_KIND_STEP_STARTED, 3'500);  // by the clock that is right again
     store::testing::park(task, 3'600);
+    task.set_due_unix_ms(5'000'000);
   });
   now_ms = 3'900;
   quiet_since_ms = 2'900;

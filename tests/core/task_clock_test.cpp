@@ -22,6 +22,16 @@ TEST(task_clock, a_backoff_that_a_clock_ahead_has_noted_is_over_once_the_clock_i
   EXPECT_EQ(w.record.due_unix_ms(), w.now_ms);
 }
 
+TEST(task_clock, a_clock_ahead_is_found_by_the_steps_too_when_the_newest_events_say_nothing_of_it) {
+  world w{graph({step("a")})};
+  w.now_ms += year_ms;
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_TRANSIENT);
+  w.now_ms -= year_ms;
+  w.record.clear_recent();
+  EXPECT_TRUE(noted_ahead(w.record, w.now_ms));
+}
+
 TEST(task_clock, a_backoff_that_may_be_meant_is_left_alone) {
   world w{graph({step("a")})};
   w.started();

@@ -98,10 +98,10 @@ TEST(task_restore, the_key_behind_one_that_was_never_used_may_have_been_used_sin
   auto w = restored(std::move(before));
   w.agents.lookups.insert("do_a");
   w.apply(task_admitted{});
-  looked_up(w, 1'001, v1::LOOKUP_VERDICT_NEVER_HAPPENED);
+  looked_up(w, 4'601, v1::LOOKUP_VERDICT_NEVER_HAPPENED);
   EXPECT_TRUE(w.at(0).doubtful());
-  EXPECT_EQ(sent(w.fault(0, 1'001, v1::FAULT_KIND_PERMANENT)), texts{"look up a 1002 t1/a/lookup/1"}) << "what it asks for may stand all the same";
-  EXPECT_EQ(sent(looked_up(w, 1'002, v1::LOOKUP_VERDICT_NEVER_HAPPENED)), texts{"perform a 1002 t1/a/perform/2"});
+  EXPECT_EQ(sent(w.fault(0, 4'601, v1::FAULT_KIND_PERMANENT)), texts{"look up a 4602 t1/a/lookup/1"}) << "what it asks for may stand all the same";
+  EXPECT_EQ(sent(looked_up(w, 4'602, v1::LOOKUP_VERDICT_NEVER_HAPPENED)), texts{"perform a 4602 t1/a/perform/2"});
   EXPECT_FALSE(w.at(0).doubtful()) << "and that is the end of it";
 }
 
@@ -111,12 +111,23 @@ TEST(task_restore, a_key_behind_one_that_was_never_used_is_looked_up_as_well_whe
   auto w = restored(std::move(before));
   w.agents.lookups.insert("do_a");
   w.agents.key_valid_for["do_a"] = hour_ms / 2;
-  EXPECT_EQ(sent(w.apply(task_admitted{})), texts{"look up a 1001 t1/a/lookup/0"});
-  const auto next = looked_up(w, 1'001, v1::LOOKUP_VERDICT_NEVER_HAPPENED);
-  EXPECT_EQ(sent(next), texts{"look up a 1002 t1/a/lookup/1"});
+  EXPECT_EQ(sent(w.apply(task_admitted{})), texts{"look up a 4601 t1/a/lookup/0"});
+  const auto next = looked_up(w, 4'601, v1::LOOKUP_VERDICT_NEVER_HAPPENED);
+  EXPECT_EQ(sent(next), texts{"look up a 4602 t1/a/lookup/1"});
   EXPECT_EQ(next.performs.at(0).message.perform_key(), "t1/a/perform/1");
-  looked_up(w, 1'002, v1::LOOKUP_VERDICT_DONE, R"({"v":3})");
+  looked_up(w, 4'602, v1::LOOKUP_VERDICT_DONE, R"({"v":3})");
   EXPECT_EQ(w.record.state(), v1::TASK_STATE_COMPLETED);
+}
+
+TEST(task_restore, a_key_behind_one_that_was_never_used_is_looked_up_as_well_where_doubt_is_for_an_operator) {
+  auto a = step("a");
+  a.set_in_doubt(v1::IN_DOUBT_PARK);
+  world before{graph({a})};
+  before.submit();
+  auto w = restored(std::move(before));
+  w.agents.lookups.insert("do_a");
+  w.apply(task_admitted{});
+  EXPECT_EQ(sent(looked_up(w, w.at(0).lookup().made(), v1::LOOKUP_VERDICT_NEVER_HAPPENED)).at(0).substr(0, 8), "look up ");
 }
 
 TEST(task_restore, before_a_task_is_undone_the_next_key_is_looked_up_as_well) {
@@ -126,8 +137,8 @@ TEST(task_restore, before_a_task_is_undone_the_next_key_is_looked_up_as_well) {
   w.agents.lookups.insert("do_a");
   resumed(w);
   w.operate(v1::OPERATOR_VERB_CANCEL);
-  EXPECT_EQ(sent(looked_up(w, 1'001, v1::LOOKUP_VERDICT_NEVER_HAPPENED)), texts{"look up a 1002 t1/a/lookup/1"});
-  EXPECT_EQ(sent(looked_up(w, 1'002, v1::LOOKUP_VERDICT_DONE, R"({"v":3})")), texts{"undo a 1001 t1/a/undo/1"});
+  EXPECT_EQ(sent(looked_up(w, 4'601, v1::LOOKUP_VERDICT_NEVER_HAPPENED)), texts{"look up a 4602 t1/a/lookup/1"});
+  EXPECT_EQ(sent(looked_up(w, 4'602, v1::LOOKUP_VERDICT_DONE, R"({"v":3})")), texts{"undo a 4601 t1/a/undo/1"});
 }
 
 TEST(task_restore, a_step_without_attempts_left_is_looked_up_under_the_next_key_before_it_counts_as_failed) {
@@ -138,8 +149,8 @@ TEST(task_restore, a_step_without_attempts_left_is_looked_up_under_the_next_key_
   auto w = restored(std::move(before));
   w.agents.lookups.insert("do_a");
   resumed(w);
-  EXPECT_EQ(sent(looked_up(w, 1'001, v1::LOOKUP_VERDICT_NEVER_HAPPENED)), texts{"look up a 1002 t1/a/lookup/1"});
-  looked_up(w, 1'002, v1::LOOKUP_VERDICT_DONE, R"({"v":3})");
+  EXPECT_EQ(sent(looked_up(w, 4'601, v1::LOOKUP_VERDICT_NEVER_HAPPENED)), texts{"look up a 4602 t1/a/lookup/1"});
+  looked_up(w, 4'602, v1::LOOKUP_VERDICT_DONE, R"({"v":3})");
   EXPECT_EQ(w.record.state(), v1::TASK_STATE_COMPLETED);
 }
 
@@ -153,8 +164,8 @@ TEST(task_restore, what_a_look_up_of_the_backup_was_about_may_have_been_performe
   ASSERT_EQ(before.at(0).direction(), v1::DIRECTION_LOOKUP);
   auto w = restored(std::move(before));
   w.agents.lookups.insert("do_a");
-  EXPECT_EQ(sent(resumed(w)), texts{"look up a 1002 t1/a/lookup/0"});
-  EXPECT_EQ(sent(looked_up(w, 1'002, v1::LOOKUP_VERDICT_NEVER_HAPPENED)), texts{"look up a 1003 t1/a/lookup/1"});
+  EXPECT_EQ(sent(resumed(w)), texts{"look up a 4602 t1/a/lookup/0"});
+  EXPECT_EQ(sent(looked_up(w, 4'602, v1::LOOKUP_VERDICT_NEVER_HAPPENED)), texts{"look up a 4603 t1/a/lookup/1"});
 }
 
 TEST(task_restore, numbers_rise_so_that_a_second_restore_of_the_same_backup_gives_out_none_of_the_first) {

@@ -31,18 +31,21 @@ void bug_book::decide(const v1::TaskRecord& record) {
 
 void bug_book::read_zone() {
   if (!any_ || due_.size() != 1 || !world_.strikes(concern::bugs, world_.bugs, 15)) return;
-  const auto& name = due_.front();
   ++unexplained_;
-  crashed_jobs_.insert(name);
-  unpaused_[name] = {0, world_.now_us(), core_, 0};
   world_.count("decisions about jobs that crashed");
-  world_.tell("fate", "", 0, [&] { return "has a decision about job " + name + " crash"; });
+  world_.tell("fate", "", 0, [] { return "has a decision about a job crash"; });
   throw std::logic_error{"a bug that was planted"};
 }
 
-bool bug_book::explains_a_note() {
+bool bug_book::explains(std::string_view note) {
   if (unexplained_ == 0) return false;
   --unexplained_;
+  // The zone of one job may be read while another one is due.
+  constexpr std::string_view about = "job ";
+  if (!note.starts_with(about)) return true;
+  const std::string name{note.substr(about.size(), note.find(':') - about.size())};
+  crashed_jobs_.insert(name);
+  unpaused_[name] = {0, world_.now_us(), core_, 0};
   return true;
 }
 

@@ -27,7 +27,7 @@ class bug_book {
   /// Throws when this decision is one that crashes.
   void decide(const v1::TaskRecord& record);
   /// Whether the log may speak of an error now: once for each crash.
-  bool explains_a_note();
+  bool explains(std::string_view note);
   bool about(const std::string& id) const { return crashed_.count(id) != 0; }
   /// Until the next call: decisions are about these jobs, whose time has come.
   void jobs_are_due(std::vector<std::string> names) { due_ = std::move(names); }

@@ -58,7 +58,7 @@ void checker::follow_lease(history& past, const v1::StepRecord& step) {
   const auto left_ms = (believed_us - world_.now_us()) / millisecond;
   if (!one.arrived && lease_ms < one.lease_ms && one.believed_us != 0) {
     world_.judges("lease_cut");
-    if (lease_ms - clock_.now_ms() + whole_ms < left_ms)
+    if (left_ms > 0 && lease_ms - clock_.now_ms() + whole_ms < left_ms)
       world::broken("lease_cut", "the lease of attempt " + std::to_string(one.attempt) + " of step " + step.path() + " ends in " +
                                      std::to_string(lease_ms - clock_.now_ms()) + " ms, and " + one.instance + " may believe in it for " +
                                      std::to_string(left_ms) + " ms");
