@@ -8,7 +8,7 @@
 // not offer is answered (it is not known) and never performed; no secret leaves it in an outcome or in progress.
 //
 // Of two lineages of a shard it obeys the later one. What the earlier one had handed over it stops, and says no more of it but what had been done
-// and not been acknowledged, once, so that people can be told of effects without a task.
+// or may have been, with each registration until that is acknowledged, so that people can be told of effects without a task.
 //
 // It serves any number of shards, and what it has of one never mixes with what it has of another. It counts by its own monotonic clock alone:
 // agent_times.* translates what shards say. Backends are told the time by this machine's wall clock.
@@ -130,8 +130,9 @@ class agent_host {
     std::uint32_t held = 0;
     v1::OutcomeBatch gathered;
     v1::HeartbeatBatch beats;
-    v1::OutcomeBatch left_over;  // what an earlier lineage has not acknowledged; told once somebody is there who takes it
-    bool welcome = false;        // by the lineage that is obeyed
+    std::vector<v1::OutcomeBatch> left_over;  // what earlier lineages have not acknowledged, a batch each, oldest first
+    bool tell_left_over = false;              // with the next flush
+    bool welcome = false;                     // by the lineage that is obeyed
 
     std::uint32_t lineage() const { return met.empty() ? 0 : static_cast<std::uint32_t>(met.size() - 1); }
   };
@@ -153,6 +154,7 @@ class agent_host {
   bool obeys(std::uint32_t shard, shard_side& side, const v1::Lineage& lineage, std::uint64_t epoch);
   void begin_lineage(std::uint32_t shard, shard_side& side, const v1::Lineage& later);
   void let_go(std::uint32_t shard, v1::OutcomeBatch& left);
+  void acknowledged_late(const v1::OutcomeAckBatch& what);
   /// Whether what is acknowledged is that of the lineage that is obeyed; null: it is not.
   const shard_side* side_of_ack(std::uint32_t shard, const v1::Lineage& lineage) const;
   void refuse(const v1::PerformBatch& what, const shard_side& side);

@@ -1,12 +1,31 @@
 // Which lineage of a shard a host obeys, and what becomes of what an earlier one had handed over.
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "actors/agent_host.hpp"
 #include "messages/lineage.hpp"
 
 namespace fairlead {
+
+namespace {
+
+/// Outcomes of one shard; the shard lists fewer.
+constexpr int max_left_over = 4'096;
+
+void make_room(std::vector<v1::OutcomeBatch>& left) {
+  int count = 0;
+  for (const auto& batch : left) count += batch.items_size();
+  for (auto& batch : left) {
+    const auto oldest = std::clamp(count - max_left_over, 0, batch.items_size());
+    batch.mutable_items()->DeleteSubrange(0, oldest);
+    count -= oldest;
+  }
+  std::erase_if(left, [](const v1::OutcomeBatch& batch) { return batch.items().empty(); });
+}
+
+}  // namespace
 
 bool agent_host::obeys(std::uint32_t shard, shard_side& side, const v1::Lineage& lineage, std::uint64_t epoch) {
   if (is_set(lineage) && side.met.empty()) {
@@ -22,7 +41,7 @@ bool agent_host::obeys(std::uint32_t shard, shard_side& side, const v1::Lineage&
   return true;
 }
 
-/// Stops what the shard's earlier lineage had handed over, and keeps nothing of it but what was done and not acknowledged.
+/// Stops what the shard's earlier lineage had handed over, and keeps nothing of it but what was done, or may have been, and not acknowledged.
 void agent_host::let_go(std::uint32_t shard, v1::OutcomeBatch& left) {
   for (auto it = outcomes_.begin(); it != outcomes_.end();) {
     if (it->first.shard != own(shard)) {
@@ -31,7 +50,8 @@ void agent_host::let_go(std::uint32_t shard, v1::OutcomeBatch& left) {
     }
     auto& kept = it->second;
     // What failed without an effect concerns nobody any more.
-    if (!kept.outcome.has_fault() && it->first.direction != v1::DIRECTION_LOOKUP) {
+    const auto without_effect = kept.outcome.has_fault() && kept.outcome.fault().kind() != v1::FAULT_KIND_IN_DOUBT;
+    if (!without_effect && it->first.direction != v1::DIRECTION_LOOKUP) {
       kept.outcome.clear_output();
       kept.outcome.set_idempotency_key(std::move(kept.idempotency_key));
       *left.add_items() = std::move(kept.outcome);
@@ -48,13 +68,15 @@ void agent_host::let_go(std::uint32_t shard, v1::OutcomeBatch& left) {
 
 /// Whoever began the later one knows nothing of what was handed over since its backup, and has seen to it that nothing of it counts.
 void agent_host::begin_lineage(std::uint32_t shard, shard_side& side, const v1::Lineage& later) {
-  auto& left = side.left_over;
-  left.Clear();
+  v1::OutcomeBatch left;
   left.set_shard(shard);
   left.set_instance(who_.instance);
   left.set_incarnation(who_.incarnation);
   *left.mutable_lineage() = side.met.back();
   if (planted_ == nullptr || !planted_->obey_lost_lineage) let_go(shard, left);
+  side.left_over.push_back(std::move(left));
+  make_room(side.left_over);
+  side.tell_left_over = false;
   side.gathered.Clear();
   side.beats.Clear();
   side.welcome = false;
@@ -67,6 +89,25 @@ const agent_host::shard_side* agent_host::side_of_ack(std::uint32_t shard, const
   if (found == shards_.end()) return nullptr;
   const auto& side = found->second;
   return side.met.empty() || compare(lineage, side.met.back()) == lineage_order::same ? &side : nullptr;
+}
+
+/// What is left over of an earlier lineage.
+void agent_host::acknowledged_late(const v1::OutcomeAckBatch& what) {
+  const auto found = shards_.find(what.shard());
+  if (found == shards_.end()) return;
+  const auto key_in = [](const auto& item) {
+    return agents::attempt_key{item.task_number(), item.step(), item.direction(), item.attempt(), 0, 0};
+  };
+  std::unordered_set<agents::attempt_key, agents::attempt_key_hash> taken;
+  for (const auto& item : what.items()) taken.insert(key_in(item));
+  auto& left = found->second.left_over;
+  for (auto& batch : left) {
+    if (compare(batch.lineage(), what.lineage()) != lineage_order::same) continue;
+    auto& items = *batch.mutable_items();
+    items.erase(std::remove_if(items.begin(), items.end(), [&](const v1::Outcome& one) { return taken.count(key_in(one)) != 0; }),
+                items.end());
+  }
+  make_room(left);
 }
 
 bool agent_host::knows(const agents::attempt_key& key) const {

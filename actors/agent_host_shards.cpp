@@ -38,7 +38,8 @@ bool agent_host::welcomed(const v1::AgentWelcome& what) {
   if (!obeys(what.shard(), side, what.lineage(), what.epoch())) return false;
   take_stamp(what.shard(), side, {what.sent_unix_ms(), what.anchor_ms()});
   side.welcome = true;
-  gathered_any_ = gathered_any_ || !side.left_over.items().empty();
+  side.tell_left_over = !side.left_over.empty();
+  gathered_any_ = gathered_any_ || side.tell_left_over;
   const auto now = time_.steady();
   for (auto& [key, kept] : outcomes_) {
     if (key.shard != what.shard()) continue;
@@ -61,7 +62,7 @@ void agent_host::acknowledged(const v1::BeaconAck& what) {
 
 void agent_host::acknowledged(const v1::OutcomeAckBatch& what) {
   const auto* side = side_of_ack(what.shard(), what.lineage());
-  if (side == nullptr) return;
+  if (side == nullptr) return acknowledged_late(what);
   for (const auto& item : what.items()) {
     const auto found =
         outcomes_.find({item.task_number(), item.step(), item.direction(), item.attempt(), own(what.shard()), side->lineage()});
@@ -129,7 +130,8 @@ void agent_host::forget_late(std::uint32_t shard, v1::HeartbeatBatch& what) cons
 void agent_host::flush() {
   gathered_any_ = false;
   for (auto& [shard, side] : shards_) {
-    if (side.welcome && !side.left_over.items().empty()) out_.outcomes(std::exchange(side.left_over, {}));
+    if (side.welcome && std::exchange(side.tell_left_over, false))
+      for (const auto& batch : side.left_over) out_.outcomes(batch);
     if (!side.beats.items().empty()) forget_late(shard, side.beats);
     // Heartbeats first: an outcome ends what they are about.
     if (!side.beats.items().empty()) {

@@ -16,7 +16,7 @@ void end_by(v1::Perform& what, std::int64_t complete_by_unix_ms, std::int64_t he
 }  // namespace
 
 bool effects::empty() const {
-  return performs.empty() && acknowledged.empty() && renewed.empty() && hints.items().empty() && submit_replies.empty() &&
+  return performs.empty() && acknowledged.empty() && renewed.empty() && acknowledged_late.empty() && hints.items().empty() && submit_replies.empty() &&
          deploy_replies.empty() && operate_replies.empty() && ack_replies.empty() && release_replies.empty() && doctor_replies.empty() &&
          agent_replies.empty() && job_apply_replies.empty() && job_operate_replies.empty() && !cron_due_unix_ms && notices.empty() &&
          transitions.empty() && changed.empty() && new_ids.empty();
@@ -35,6 +35,7 @@ void effects::append(effects&& later) {
   const auto move_all = [](auto& to, auto& from) {
     to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
   };
+  move_all(acknowledged_late, later.acknowledged_late);
   move_all(submit_replies, later.submit_replies);
   move_all(deploy_replies, later.deploy_replies);
   move_all(operate_replies, later.operate_replies);
@@ -54,6 +55,7 @@ void effects::drop_messages() {
   performs.clear();
   acknowledged.clear();
   renewed.clear();
+  acknowledged_late.clear();
   hints.Clear();
   submit_replies.clear();
   deploy_replies.clear();
@@ -101,6 +103,10 @@ void effects::release(const leader& by, scheduler_outbox& to, observer& log) {
   for (auto& [instance, batch] : renewed) {
     batch.set_shard(by.shard);
     *batch.mutable_lineage() = by.lineage;
+    to.acknowledge(instance, std::move(batch));
+  }
+  for (auto& [instance, batch] : acknowledged_late) {
+    batch.set_shard(by.shard);
     to.acknowledge(instance, std::move(batch));
   }
   if (!hints.items().empty()) to.hint(std::move(hints));

@@ -18,6 +18,8 @@ class effects {
   std::map<std::string, v1::PerformBatch> performs;         // by instance
   std::map<std::string, v1::OutcomeAckBatch> acknowledged;  // by instance
   std::map<std::string, v1::HeartbeatAckBatch> renewed;     // by instance
+  /// To instances: of outcomes that an earlier lineage has left over. Each says of which.
+  std::vector<std::pair<std::string, v1::OutcomeAckBatch>> acknowledged_late;
   v1::RecoveryHintBatch hints;
   std::vector<std::pair<std::uint64_t, v1::SubmitReply>> submit_replies;  // by ticket
   std::vector<std::pair<std::uint64_t, v1::DeployReply>> deploy_replies;

@@ -202,9 +202,16 @@ void scheduler::refused(const v1::OutcomeBatch& what) {
 }
 
 /// What an earlier lineage had handed over and was done after its backup: of tasks that this one has, the attempts are in doubt and will be asked
-/// for again; others it has never heard of, and nobody but a person can find out whose they were.
+/// for again; others it has never heard of, and nobody but a person can find out whose they were. Each is acknowledged once it is listed.
 void scheduler::left_over(const v1::OutcomeBatch& what) {
+  v1::OutcomeAckBatch taken;
+  *taken.mutable_lineage() = what.lineage();
   for (const auto& item : what.items()) {
+    auto& ack = *taken.add_items();
+    ack.set_task_number(item.task_number());
+    ack.set_step(item.step());
+    ack.set_direction(item.direction());
+    ack.set_attempt(item.attempt());
     auto effect = stray_effects::effect_of(what, item, world_.time->now());
     if (!effect) continue;
     const auto known = lookup(effect->task_id());
@@ -212,12 +219,15 @@ void scheduler::left_over(const v1::OutcomeBatch& what) {
       fail(known.failure());
       return;
     }
-    if (*known || !strays_.add(std::move(*effect), shard_, open_)) continue;
+    // One of another number is a task that has been submitted again.
+    const auto expected = *known && ((*known)->number == item.task_number() || stray_effects::comes_again(*effect));
+    if (expected || !strays_.add(std::move(*effect), shard_, open_)) continue;
     world_.log->on_note(note_level::warning, "scheduler",
-                        "effect without a task: agent instance " + what.instance() + " has carried out attempt " +
+                        "effect without a task: agent instance " + what.instance() + (item.has_fault() ? " may have" : " has") + " carried out attempt " +
                             std::to_string(item.attempt()) + " under the idempotency key " + core::clean_text(item.idempotency_key(), 400) +
                             " for the lineage " + to_text(what.lineage()) + " of the shard, and this one has no such task");
   }
+  if (!taken.items().empty()) gathering_.acknowledged_late.emplace_back(what.instance(), std::move(taken));
 }
 
 /// A batch of another shard may name tasks of this one; and only who has registered is answered.

@@ -38,6 +38,10 @@ std::optional<v1::EffectRecord> stray_effects::effect_of(const v1::OutcomeBatch&
   return out;
 }
 
+bool stray_effects::comes_again(const v1::EffectRecord& what) {
+  return what.direction() == v1::DIRECTION_PERFORM && what.idempotency_key().ends_with("/0");
+}
+
 bool stray_effects::add(v1::EffectRecord what, v1::ShardState& shard, store::batch& out) {
   for (const auto& [number, one] : all_)
     if (one.idempotency_key() == what.idempotency_key()) return false;
@@ -54,7 +58,7 @@ bool stray_effects::add(v1::EffectRecord what, v1::ShardState& shard, store::bat
 
 void stray_effects::task_is_back(const std::string& id, store::batch& out) {
   std::erase_if(all_, [&](const auto& one) {
-    if (one.second.task_id() != id) return false;
+    if (one.second.task_id() != id || !comes_again(one.second)) return false;
     store::erase_effect(out, one.first);
     return true;
   });

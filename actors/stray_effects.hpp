@@ -29,7 +29,10 @@ class stray_effects {
   /// False: it is listed already. Where there are too many the oldest makes room, and is counted.
   bool add(v1::EffectRecord what, v1::ShardState& shard, store::batch& out);
 
-  /// A task of this id is there again: it will be given the same keys.
+  /// Whether a task that is submitted again under this id performs by this very key. It does not by those of an undo or of a later generation.
+  static bool comes_again(const v1::EffectRecord& what);
+
+  /// A task of this id is there again: what it performs by the same key is listed no more.
   void task_is_back(const std::string& id, store::batch& out);
 
   /// Lists none any more; gives those that were.

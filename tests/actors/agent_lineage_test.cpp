@@ -131,7 +131,7 @@ TEST_F(agent_lineage_test, takes_acknowledgements_of_the_lineage_that_it_obeys_a
   EXPECT_EQ(out.sent.size(), 2u);
 }
 
-TEST_F(agent_lineage_test, tells_the_later_lineage_once_what_was_done_and_not_acknowledged) {
+TEST_F(agent_lineage_test, tells_the_later_lineage_once_a_registration_what_was_done_and_not_acknowledged) {
   order({keyed(1), keyed(2)}, lineage(1'000));
   finish(1);
   finish(2, 1, {"", v1::Fault{}, 1});
@@ -145,6 +145,51 @@ TEST_F(agent_lineage_test, tells_the_later_lineage_once_what_was_done_and_not_ac
   EXPECT_EQ(out.sent[0].items(0).idempotency_key(), "order-1/charge/perform/0");
   pass(10'000);
   EXPECT_EQ(out.sent.size(), 1u);
+}
+
+TEST_F(agent_lineage_test, tells_the_later_lineage_also_what_may_have_been_done) {
+  order({keyed(1)}, lineage(1'000));
+  v1::Fault doubt;
+  doubt.set_kind(v1::FAULT_KIND_IN_DOUBT);
+  finish(1, 1, {"", doubt, 1});
+  out.sent.clear();
+  ASSERT_TRUE(welcome(lineage(2'000)));
+  ASSERT_EQ(out.sent.size(), 1u);
+  ASSERT_EQ(out.sent[0].items_size(), 1);
+  EXPECT_EQ(out.sent[0].items(0).fault().kind(), v1::FAULT_KIND_IN_DOUBT);
+  EXPECT_EQ(out.sent[0].items(0).idempotency_key(), "order-1/charge/perform/0");
+}
+
+TEST_F(agent_lineage_test, says_with_each_registration_what_is_left_over_of_all_earlier_lineages_until_that_is_acknowledged) {
+  order({keyed(1), keyed(2)}, lineage(1'000));
+  finish(1);
+  finish(2);
+  ASSERT_TRUE(welcome(lineage(2'000)));
+  order({keyed(3)}, lineage(2'000));
+  host().finished(agents::key_of(backend.started.back()), {"7", std::nullopt, 1});
+  host().flush();
+  out.sent.clear();
+  ASSERT_TRUE(welcome(lineage(3'000)));
+  ASSERT_EQ(out.sent.size(), 2u);
+  EXPECT_EQ(out.sent[0].lineage().made_unix_ms(), 1'000);
+  EXPECT_EQ(out.sent[0].items_size(), 2);
+  EXPECT_EQ(out.sent[1].lineage().made_unix_ms(), 2'000);
+  EXPECT_EQ(out.sent[1].items_size(), 1);
+
+  v1::OutcomeAckBatch ack;
+  *ack.mutable_lineage() = lineage(1'000);
+  for (const auto number : {1u, 3u}) {
+    auto& one = *ack.add_items();
+    one.set_task_number(number);
+    one.set_attempt(1);
+  }
+  host().acknowledged(ack);
+  out.sent.clear();
+  ASSERT_TRUE(welcome(lineage(3'000), 2)) << "the next start of the shard";
+  ASSERT_EQ(out.sent.size(), 2u);
+  ASSERT_EQ(out.sent[0].items_size(), 1);
+  EXPECT_EQ(out.sent[0].items(0).task_number(), 2u);
+  EXPECT_EQ(out.sent[1].items(0).task_number(), 3u) << "the third is the other lineage's";
 }
 
 }  // namespace

@@ -113,9 +113,12 @@ TEST_F(scheduler_lineage_test, takes_no_outcome_of_an_earlier_lineage_and_names_
   auto batch = from("n1/svc", {known, unknown});
   *batch.mutable_lineage() = lineage(1'000);
   node->shell.outcomes(std::move(batch));
+  EXPECT_TRUE(out.acks.empty()) << "not before it is durable";
   node->settle();
   EXPECT_EQ(stored("t1")->state(), v1::TASK_STATE_RUNNING);
-  EXPECT_TRUE(out.acks.empty());
+  ASSERT_EQ(out.acks.size(), 2u) << "its agent need not say it again";
+  EXPECT_FALSE(out.acks[0].second.accepted());
+  EXPECT_EQ(out.acks[1].second.task_number(), 4'711u);
   EXPECT_TRUE(
       noted("effect without a task: agent instance n1/svc has carried out attempt 1 under the idempotency key order-9/charge/perform/0"));
   EXPECT_EQ(std::count_if(log.notes.begin(), log.notes.end(), [](const auto& one) { return one.find("effect without") == 0; }), 1);
@@ -186,6 +189,23 @@ TEST_F(effects_without_a_task, end_when_the_task_is_submitted_again) {
   EXPECT_EQ(keys(), (std::vector<std::string>{"order-8/charge/perform/0"}));
   tell({done("order-9/charge/perform/0")});
   EXPECT_EQ(keys(), (std::vector<std::string>{"order-8/charge/perform/0"}));
+}
+
+TEST_F(effects_without_a_task, stay_where_the_task_that_is_submitted_again_does_not_begin_with_their_keys) {
+  tell({done("order-9/charge/perform/1"), done("order-9/charge/undo/0", v1::DIRECTION_UNDO)});
+  submit(submission("order-9"));
+  const std::vector<std::string> both{"order-9/charge/perform/1", "order-9/charge/undo/0"};
+  EXPECT_EQ(keys(), both);
+  tell({done("order-9/charge/perform/2")});
+  EXPECT_EQ(keys().size(), 3u) << "the same when it is told afterwards";
+}
+
+TEST_F(effects_without_a_task, are_also_those_that_may_have_been) {
+  auto doubtful = done("order-9/charge/perform/0");
+  doubtful.mutable_fault()->set_kind(v1::FAULT_KIND_IN_DOUBT);
+  tell({doubtful});
+  EXPECT_EQ(keys(), (std::vector<std::string>{"order-9/charge/perform/0"}));
+  EXPECT_TRUE(noted("effect without a task: agent instance n1/svc may have carried out attempt 1"));
 }
 
 TEST_F(effects_without_a_task, end_by_an_operators_word_which_is_durable_when_it_is_answered) {
