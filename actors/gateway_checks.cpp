@@ -117,7 +117,12 @@ std::optional<error> check_request(const v1::RepliesRequest& what) {
   return std::nullopt;
 }
 
-std::optional<error> check_request(const v1::DoctorRequest& what) { return check_operator(what.who(), {}); }
+std::optional<error> check_request(const v1::DoctorRequest& what) {
+  if (what.forget_effects() && what.repair())
+    return invalid("the request asks to repair tasks and to forget effects", "ask for one of them");
+  if (what.forget_effects() && what.who().empty()) return nobody_asks();
+  return check_operator(what.who(), {});
+}
 
 std::optional<error> check_request(const v1::AgentOperateRequest& what) {
   switch (what.verb()) {
@@ -151,6 +156,7 @@ std::optional<error> check_request(const v1::NodeOperateRequest& what) {
     return invalid("the request does not say what to do with the node", "use a client of the node's release");
   if (what.verb() == v1::NODE_VERB_FORGET && !core::valid_agent_name(what.forgotten()))
     return invalid("the request does not name the node that is to be forgotten", "fairlead status shows the nodes");
+  if (what.verb() == v1::NODE_VERB_FORGET && what.who().empty()) return nobody_asks();
   if (what.log_level().size() > max_name_bytes) return invalid("the log level is none", "use debug, info, warning or error");
   return check_operator(what.who(), what.reason());
 }

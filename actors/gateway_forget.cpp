@@ -11,9 +11,9 @@ namespace {
 
 /// Nodes with agents alone do not know each other, and all know those with shards.
 constexpr std::uint32_t most_hops = 2;
-/// Of one round; both are over before a client asks again.
-constexpr duration round_limit{1'600};
-constexpr duration further_limit{800};
+/// Of one round, beside the report of the links here; both rounds are over within the 5 s that a client waits.
+constexpr duration round_limit{1'200};
+constexpr duration further_limit{600};
 
 /// What the nodes have answered, put together. One that is connected with the node weighs most.
 struct answers_of_all {

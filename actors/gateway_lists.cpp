@@ -16,6 +16,7 @@ constexpr std::uint32_t default_page = 100;
 constexpr std::uint32_t largest_page = 1'000;
 constexpr int most_findings = 100;
 constexpr int most_warnings = 100;
+constexpr int most_effects = 1'000;
 
 std::uint32_t page_of(std::uint32_t asked) { return std::min(asked == 0 ? default_page : asked, largest_page); }
 
@@ -198,8 +199,9 @@ v1::DoctorReply merge_doctors(std::vector<v1::DoctorReply> answers) {
     out.set_found(out.found() + one.found());
     for (auto& finding : *one.mutable_findings())
       if (out.findings_size() < most_findings) *out.add_findings() = std::move(finding);
-    for (auto& effect : *one.mutable_effects()) *out.add_effects() = std::move(effect);
-    out.set_effects_dropped(out.effects_dropped() + one.effects_dropped());
+    const auto listed = std::min(one.effects_size(), most_effects - out.effects_size());
+    for (int i = 0; i < listed; ++i) *out.add_effects() = std::move(*one.mutable_effects(i));
+    out.set_effects_dropped(out.effects_dropped() + one.effects_dropped() + static_cast<std::uint64_t>(one.effects_size() - listed));
     if (!one.stalest_task().empty() && (out.stalest_task().empty() || one.stalest_since_unix_ms() < out.stalest_since_unix_ms())) {
       out.set_stalest_task(one.stalest_task());
       out.set_stalest_since_unix_ms(one.stalest_since_unix_ms());

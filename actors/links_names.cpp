@@ -1,5 +1,6 @@
 // Whose a node's name is: that of the node_id that was connected under it last, until an operator says that this one is not expected back.
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -25,7 +26,14 @@ void links::learn_name(const v1::Hello& you) {
   auto& names = memory_.names;
   // Of a node that was given another name the earlier one is free.
   std::erase_if(names, [&](const auto& one) { return one.second == you.node_id() && one.first != you.node(); });
-  if (names.size() >= max_names && names.count(you.node()) == 0) names.erase(names.begin());
+  if (names.size() >= max_names && names.count(you.node()) == 0) {
+    const auto away = std::find_if(names.begin(), names.end(), [&](const auto& one) {
+      const auto known = nodes_.find(one.first);
+      return known == nodes_.end() || !known->second.connected;
+    });
+    if (away == names.end()) return;
+    names.erase(away);
+  }
   names[you.node()] = you.node_id();
 }
 

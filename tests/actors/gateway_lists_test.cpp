@@ -269,5 +269,16 @@ TEST(merged_agent_operations, are_done_when_every_shard_that_knows_the_instance_
   EXPECT_EQ(merge_agent_operations({operated(unknown), operated(missing)}).error().code(), missing);
 }
 
+TEST(merged_doctors, list_so_many_effects_without_a_task_and_count_the_others) {
+  std::vector<v1::DoctorReply> answers(5);
+  for (auto& one : answers) {
+    for (int i = 0; i < 256; ++i) one.add_effects();
+    one.set_effects_dropped(2);
+  }
+  const auto merged = merge_doctors(std::move(answers));
+  EXPECT_EQ(merged.effects_size(), 1'000);
+  EXPECT_EQ(merged.effects_dropped(), 5u * 256 - 1'000 + 10);
+}
+
 }  // namespace
 }  // namespace fairlead

@@ -101,6 +101,19 @@ TEST_F(name_of_a_node, a_configured_peer_that_was_refused_for_its_name_is_taken_
   EXPECT_TRUE(next.sees("a"));
 }
 
+TEST_F(name_of_a_node, that_is_connected_is_kept_however_many_names_there_are) {
+  auto& c = world.add("c", {});
+  world.add("a", {"c"});
+  world.pass(6'000);
+  ASSERT_TRUE(c.sees("a"));
+  for (int i = 0; c.memory.names.size() < 4'096; ++i) c.memory.names["gone-" + std::to_string(i)] = "id-gone-" + std::to_string(i);
+  world.add("b", {"c"});
+  world.pass(6'000);
+  EXPECT_EQ(c.memory.names.size(), 4'096u);
+  EXPECT_EQ(c.memory.names.count("a"), 1u) << "the first by its letters, and connected";
+  EXPECT_EQ(c.memory.names.count("b"), 1u);
+}
+
 TEST_F(name_of_a_node, that_was_given_another_one_is_free) {
   auto& a = world.add("a", {});
   auto& b = world.add("b", {"a"});
