@@ -19,6 +19,8 @@ void add_node_command(CLI::App& app, cli_context& context) {
   auto* config = command->add_option("--config", options->config_path, "The node file")->type_name("FILE");
   command->require_subcommand(0, 1);
   add_node_verbs(*command, context);
+  // They ask a running node, wherever its file is.
+  for (auto* verb : command->get_subcommands({})) verb->excludes(config);
   command->callback([&context, options, command, config] {
     if (!command->get_subcommands().empty()) return;
     if (config->empty()) throw CLI::RequiredError("--config");

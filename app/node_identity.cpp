@@ -113,8 +113,9 @@ status node_identity::load(moment now) {
   const bool sound = format == "1" && !node_id_.empty() && failure == std::errc{} && end == number.data() + number.size() &&
                      text == text_of(node_id_, incarnation_);
   if (sound) return nothing{};
-  return error{v1::ERROR_CODE_CORRUPT, "the file " + path + ", which says who this node is, is damaged",
-               "Stop the node and remove the file: the node gets another id, and goes on under its name"};
+  return error{
+      v1::ERROR_CODE_CORRUPT, "the file " + path + ", which says who this node is, is damaged",
+      "Stop the node and remove the file: the node gets another id; then run fairlead node forget NAME, so that it goes on under its name"};
 }
 
 status node_identity::save(std::uint64_t incarnation) {

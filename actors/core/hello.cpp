@@ -151,7 +151,9 @@ hello_judgement judge_hello(const v1::Hello& you, const hello_view& known) {
     return refused("node " + you.node() + " shows incarnation " + std::to_string(you.incarnation()) + ", but its incarnation " +
                        std::to_string(seen->second) + " has been here: its data folder is an older one",
                    "Give it its latest data folder back. Where that is lost and the folder comes from a backup: stop the node, run "
-                   "fairlead restore STORE for the store of each of its shards, and remove the file `node` from its data folder");
+                   "fairlead restore STORE for the store of each of its shards, and remove the file `node` from its data folder; then run "
+                   "fairlead node forget " +
+                       you.node());
   for (const auto& claim : you.shards()) {
     const auto latest = known.lineages.find(claim.shard());
     if (latest == known.lineages.end()) continue;

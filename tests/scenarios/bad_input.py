@@ -86,6 +86,7 @@ def files(box):
     nothing_there, = harness.free_ports(1)
     refused(fairlead("status", node=f"127.0.0.1:{nothing_there}"), 5, [str(nothing_there)], "status, nobody answers")
     refused(fairlead("status", node="nonsense"), 2, ["nonsense"], "status, an address that is none")
+    refused(fairlead("node", "--config", missing, "drain", "b"), 2, ["--config"], "node drain, a node file beside it")
     refused(fairlead("sumbit"), 2, ["sumbit"], "a command that is none")
 
 
