@@ -16,10 +16,10 @@ void end_by(v1::Perform& what, std::int64_t complete_by_unix_ms, std::int64_t he
 }  // namespace
 
 bool effects::empty() const {
-  return performs.empty() && acknowledged.empty() && renewed.empty() && acknowledged_late.empty() && hints.items().empty() && submit_replies.empty() &&
-         deploy_replies.empty() && operate_replies.empty() && ack_replies.empty() && release_replies.empty() && doctor_replies.empty() &&
-         agent_replies.empty() && job_apply_replies.empty() && job_operate_replies.empty() && !cron_due_unix_ms && notices.empty() &&
-         transitions.empty() && changed.empty() && new_ids.empty();
+  return performs.empty() && acknowledged.empty() && renewed.empty() && acknowledged_late.empty() && hints.items().empty() &&
+         submit_replies.empty() && deploy_replies.empty() && operate_replies.empty() && ack_replies.empty() && release_replies.empty() &&
+         doctor_replies.empty() && agent_replies.empty() && job_apply_replies.empty() && job_operate_replies.empty() && !cron_due_unix_ms &&
+         notices.empty() && transitions.empty() && changed.empty() && new_ids.empty();
 }
 
 void effects::job_due(std::int64_t due_unix_ms) {
@@ -73,8 +73,7 @@ void effects::drop_messages() {
 
 void effects::bring_leases_near(std::int64_t now_unix_ms) {
   for (auto& [instance, batch] : performs)
-    for (auto& one : *batch.mutable_items())
-      end_by(one, now_unix_ms + one.budget_ms(), now_unix_ms + one.heartbeat_ms());
+    for (auto& one : *batch.mutable_items()) end_by(one, now_unix_ms + one.budget_ms(), now_unix_ms + one.heartbeat_ms());
 }
 
 void effects::cut_leases(const v1::TaskRecord& by) {

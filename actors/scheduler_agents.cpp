@@ -223,9 +223,10 @@ void scheduler::left_over(const v1::OutcomeBatch& what) {
     const auto expected = *known && ((*known)->number == item.task_number() || stray_effects::comes_again(*effect));
     if (expected || !strays_.add(std::move(*effect), shard_, open_)) continue;
     world_.log->on_note(note_level::warning, "scheduler",
-                        "effect without a task: agent instance " + what.instance() + (item.has_fault() ? " may have" : " has") + " carried out attempt " +
-                            std::to_string(item.attempt()) + " under the idempotency key " + core::clean_text(item.idempotency_key(), 400) +
-                            " for the lineage " + to_text(what.lineage()) + " of the shard, and this one has no such task");
+                        "effect without a task: agent instance " + what.instance() + (item.has_fault() ? " may have" : " has") +
+                            " carried out attempt " + std::to_string(item.attempt()) + " under the idempotency key " +
+                            core::clean_text(item.idempotency_key(), 400) + " for the lineage " + to_text(what.lineage()) +
+                            " of the shard, and this one has no such task");
   }
   if (!taken.items().empty()) gathering_.acknowledged_late.emplace_back(what.instance(), std::move(taken));
 }

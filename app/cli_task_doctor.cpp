@@ -1,5 +1,7 @@
 // `task doctor`: is there a live task that nothing will ever wake up, and has something been done that no task is about?
 
+#include <algorithm>
+
 #include "app/cli_json.hpp"
 #include "app/cli_operate.hpp"
 #include "app/cli_operator_name.hpp"
@@ -46,10 +48,14 @@ std::string report_json(const v1::DoctorReply& reply) {
   return out.end_object().text() + "\n";
 }
 
-/// What `--forget-effects` has forgotten.
-std::string forgotten_json(const v1::DoctorReply& reply) {
+/// Those that are listed no more: all of the list, and those beyond it.
+std::uint64_t count_of(const v1::DoctorReply& reply) { return static_cast<std::uint64_t>(reply.effects_size()) + reply.effects_dropped(); }
+
+/// What `--forget-effects` has forgotten; `done`: it was so answered.
+std::string forgotten_json(const v1::DoctorReply& reply, bool done) {
   json_writer out;
-  out.begin_object().key("forgotten").number(static_cast<std::uint64_t>(reply.effects_size()));
+  out.begin_object().key("forgotten");
+  done ? out.number(count_of(reply)) : out.null();
   add_effects(reply, out);
   return out.end_object().text() + "\n";
 }
@@ -60,12 +66,33 @@ std::string effects_text(const v1::DoctorReply& reply) {
     table.add({one.task_id(), one.step(), direction_word(one.direction()), one.instance(), std::to_string(one.attempt()),
                format_utc(one.heard_at_unix_ms()), one.idempotency_key()});
   auto out = reply.effects().empty() ? std::string{} : table.text();
-  if (reply.effects_dropped() != 0) out += "and " + std::to_string(reply.effects_dropped()) + " older ones: see the nodes' logs\n";
+  if (reply.effects_dropped() != 0) out += "and " + std::to_string(reply.effects_dropped()) + " more: each is logged by its node\n";
   return out;
 }
 
-std::string forgotten_text(const v1::DoctorReply& reply) {
-  return "Effects without a task that are listed no more: " + std::to_string(reply.effects_size()) + ".\n" + effects_text(reply);
+/// The list is shown before it is forgotten: where one shard has forgotten its own and another does not answer, nobody could ask for it again.
+void forget_effects(cli_context& context, client& to, const v1::DoctorRequest& request) {
+  auto listed = to.doctor({});
+  if (!listed) {
+    context.code = fail(listed.failure());
+    return;
+  }
+  if (!context.json) print(context, effects_text(*listed));
+  if (context.code != exit_ok) return;
+  const auto forgotten = to.doctor(request);
+  v1::DoctorReply late;  // told since
+  if (forgotten)
+    for (const auto& one : forgotten->effects()) {
+      const auto same = [&](const v1::EffectRecord& other) { return other.idempotency_key() == one.idempotency_key(); };
+      if (std::none_of(listed->effects().begin(), listed->effects().end(), same)) *late.add_effects() = one;
+    }
+  if (!context.json && !late.effects().empty()) print(context, effects_text(late));
+  for (auto& one : *late.mutable_effects()) *listed->add_effects() = std::move(one);
+  if (context.json)
+    print(context, forgotten_json(*listed, forgotten.ok()));
+  else if (forgotten)
+    print(context, "Forgot " + std::to_string(count_of(*listed)) + " effects without a task.\n");
+  if (!forgotten) context.code = fail(forgotten.failure());
 }
 
 std::string report_text(const v1::DoctorReply& reply, std::int64_t now_ms) {
@@ -76,9 +103,9 @@ std::string report_text(const v1::DoctorReply& reply, std::int64_t now_ms) {
            ".\n";
   if (!reply.effects().empty())
     out +=
-        "\nEffects without a task: done for an earlier lineage of a shard, and the backup has no such task. Submit the tasks again, or "
-        "take\n"
-        "back what was done; then fairlead task doctor --forget-effects\n" +
+        "\nEffects without a task: done, or perhaps done, for an earlier lineage of a shard, and the backup has no such task. Submit the "
+        "tasks\n"
+        "again, or take back what was done; then fairlead task doctor --forget-effects\n" +
         effects_text(reply);
   if (reply.findings().empty()) return out;
   text_table table{{{"TASK"}, {"REPAIRED"}, {"FINDING"}}};
@@ -103,8 +130,7 @@ void add_task_doctor(CLI::App& group, cli_context& context) {
   auto given = std::make_shared<words>();
   auto* repair = command->add_flag("--repair", given->repair, "Repair what is found");
   command
-      ->add_flag("--forget-effects", given->forget_effects,
-                 "Look at nothing; list the effects without a task once more, and then no longer")
+      ->add_flag("--forget-effects", given->forget_effects, "Repair nothing; list the effects without a task once more, and then no longer")
       ->excludes(repair);
   add_operator_option(*command, given->by);
   add_client_options(*command, context, "How long to wait for the answer (default 2m)");
@@ -122,13 +148,15 @@ void add_task_doctor(CLI::App& group, cli_context& context) {
     v1::DoctorRequest request;
     request.set_repair(given->repair);
     request.set_forget_effects(given->forget_effects);
-    if (given->forget_effects) request.set_who(operator_name(given->by));
+    if (given->forget_effects) {
+      request.set_who(operator_name(given->by));
+      return forget_effects(context, *connected, request);
+    }
     const auto reply = connected->doctor(request);
     if (!reply) {
       context.code = fail(reply.failure());
       return;
     }
-    if (given->forget_effects) return print(context, context.json ? forgotten_json(*reply) : forgotten_text(*reply));
     print(context, context.json ? report_json(*reply) : report_text(*reply, to_unix_ms(system_clock{}.now())));
     if (context.code == exit_ok && (reply->found() != 0 || !reply->effects().empty())) context.code = exit_failed;
   });
