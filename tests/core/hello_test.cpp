@@ -170,6 +170,7 @@ TEST(hello, an_incarnation_below_one_that_was_seen_is_refused_also_when_nobody_i
   desk d;
   d.seen["id-b"] = 8;
   EXPECT_EQ(d.refusal(node_named("b")), "node b shows incarnation 7, but its incarnation 8 has been here: its data folder is an older one");
+  EXPECT_NE(d.judge(node_named("b")).why.remedy.find("then run fairlead node forget b"), std::string::npos);
   d.seen["id-b"] = 7;
   EXPECT_EQ(d.judge(node_named("b")).verdict, hello_verdict::join);
 }
