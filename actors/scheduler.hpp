@@ -227,7 +227,7 @@ class scheduler {
   void arrived(const std::string& instance, std::uint64_t incarnation, const unsent_steps& never_left);
   void advance_retention();
   void count_limits_anew(const std::string& agent);
-  void drop_overtaken();
+  void drop_overtaken(effects& from);
   void refused(const v1::OutcomeBatch& what);
   void left_over(const v1::OutcomeBatch& what);
   v1::OperateResult operate_on(const std::string& id, const v1::OperatorAction& action);
@@ -283,7 +283,6 @@ class scheduler {
   v1::ShardState shard_;            // with everything decided
   v1::ShardState committed_shard_;  // what readers may see
   bool draining_ = false;
-  bool sent_again_ = false;               // some of the attempts that are to leave have left before
   store::usage usage_;                    // as last looked at
   std::uint64_t bytes_since_usage_ = 0;   // handed to the store since
   std::uint64_t active_input_bytes_ = 0;  // of tasks that run
@@ -340,10 +339,10 @@ class scheduler {
   };
   std::unordered_map<std::uint64_t, evaluation> evaluations_;  // at the expression worker, by ticket
   std::uint64_t evaluating_bytes_ = 0;
-  std::deque<std::uint64_t> waiting_to_evaluate_;            // tasks, until there is room at the worker
-  std::unordered_set<std::uint64_t> unevaluated_;            // tasks for which there was no worker: their next wake-up asks again
-  std::unordered_set<std::uint64_t> suspects_;               // tasks that waited in vain when last looked at
-  std::unordered_map<std::uint64_t, unsigned> mended_;       // tasks whose waits were found in vain -> how often
+  std::deque<std::uint64_t> waiting_to_evaluate_;       // tasks, until there is room at the worker
+  std::unordered_set<std::uint64_t> unevaluated_;       // tasks for which there was no worker: their next wake-up asks again
+  std::unordered_set<std::uint64_t> suspects_;          // tasks that waited in vain when last looked at
+  std::unordered_map<std::uint64_t, unsigned> mended_;  // tasks whose waits were found in vain -> how often
   moment next_unavailable_note_{};
 };
 

@@ -138,7 +138,6 @@ void scheduler::arrived(const std::string& instance, std::uint64_t incarnation, 
   }
   std::sort(holders.begin(), holders.end());
   for (const auto number : holders) {
-    sent_again_ = true;
     const auto unsent = never_left.find(number);
     core::agent_returned returned{instance, incarnation, unsent != never_left.end() ? unsent->second : std::vector<std::uint32_t>{}};
     if (auto* task = load(number)) apply(*task, returned);
@@ -147,19 +146,22 @@ void scheduler::arrived(const std::string& instance, std::uint64_t incarnation, 
   }
 }
 
-/// What was to be sent again may have ended in the same batch: its agent must not be asked for it any more.
-void scheduler::drop_overtaken() {
+/// What was to be sent may have ended meanwhile: its agent must not be asked for it any more. Its lease says so too, but not once the wall clock was
+/// set back.
+void scheduler::drop_overtaken(effects& from) {
   const auto overtaken = [this](const v1::Perform& what) {
     const auto* task = find(what.task_number());
     if (task == nullptr) return true;
+    if (!task->poison.empty()) return false;
     const auto& step = task->record.steps(static_cast<int>(what.step()));
-    return !core::attempt_out(step) || step.direction() != what.direction() || core::attempt_of(step, what.direction()) != what.attempt();
+    const auto out = core::attempt_out(step) || faults_.lose_lease;
+    return !out || step.direction() != what.direction() || core::attempt_of(step, what.direction()) != what.attempt();
   };
-  for (auto& [instance, batch] : gathering_.performs) {
+  for (auto& [instance, batch] : from.performs) {
     auto& items = *batch.mutable_items();
     items.erase(std::remove_if(items.begin(), items.end(), overtaken), items.end());
   }
-  std::erase_if(gathering_.performs, [](const auto& one) { return one.second.items().empty(); });
+  std::erase_if(from.performs, [](const auto& one) { return one.second.items().empty(); });
 }
 
 void scheduler::count_limits_anew(const std::string& agent) {

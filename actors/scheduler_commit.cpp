@@ -47,7 +47,6 @@ void scheduler::flush() {
   settle_launches();
   // A launch that could only be written in part must not leave.
   if (fatal_) return;
-  if (std::exchange(sent_again_, false)) drop_overtaken();
   write_services();
   const auto retention_wanted = std::exchange(retention_wanted_, false);
   if (open_.empty() && !retention_wanted) {
@@ -80,7 +79,10 @@ void scheduler::flush() {
 }
 
 void scheduler::act(effects after) {
-  if (!after.performs.empty()) after.bring_leases_near(to_unix_ms(world_.time->now()));
+  if (!after.performs.empty()) {
+    drop_overtaken(after);
+    after.bring_leases_near(to_unix_ms(world_.time->now()));
+  }
   after.release({epoch_, limits_.shard, limits_.lineage}, *world_.out, *world_.log);
   for (const auto& id : after.new_ids) recent_ids_.erase(id);
   std::vector<watches::answer> answers;

@@ -66,7 +66,6 @@ bool scheduler::resume_some() {
   });
   if (!scanned.ok()) return fail(scanned.failure());
   if (faults_.stop_at_chunk && found.size() == resume_chunk) found.pop_back();
-  sent_again_ = true;
   for (const auto number : found) {
     load(number);
     forget_if_idle(number);

@@ -31,7 +31,8 @@ bool task_machine::key_runs_out(const v1::StepRecord& step, v1::Direction direct
   if (used_at == 0 || planted(&planted_faults::keep_expired_key)) return false;
   const auto valid_for_ms = key_valid_for_ms(step, direction);
   // A clock that was set back since does not say how long ago it was.
-  return valid_for_ms > 0 && (set_back_since(used_at, at_ms, small_setting_ms) || at_ms + timeout_of(step, direction) - used_at > valid_for_ms);
+  return valid_for_ms > 0 &&
+         (set_back_since(used_at, at_ms, small_setting_ms) || at_ms + timeout_of(step, direction) - used_at > valid_for_ms);
 }
 
 /// Whether the step, whose slot is taken, may be performed or undone now. Where nothing has happened under a perform's key it simply gets
@@ -52,7 +53,7 @@ bool task_machine::key_holds(std::uint32_t index, v1::Direction direction) {
 /// In doubt, and its key protects it no longer: only a look-up or a person may go on from here.
 void task_machine::key_expired(std::uint32_t index, v1::Direction direction) {
   auto& step = at(index);
-  const auto restored = step.fault().code() == restored_code;
+  const auto restored = step.fault().code() == restored_code || step.fault().code() == restored_key_code;
   const auto undo = direction == v1::DIRECTION_UNDO;
   auto why = "its service honours an idempotency key for " + format_duration(key_valid_for_ms(step, direction)) +
              " and was given this one at " + format_utc(undo ? step.undo_key_used_at_unix_ms() : step.key_used_at_unix_ms()) +
@@ -94,7 +95,8 @@ bool task_machine::next_key_since_backup(std::uint32_t index) {
   raise_generation(step, out_);
   step.set_key_used_at_unix_ms(used_at);
   const auto may_be_sent = definition_of(step).in_doubt() != v1::IN_DOUBT_PARK;
-  if (may_be_sent && record_.state() == v1::TASK_STATE_RUNNING && attempts_left(step) && !key_runs_out(step, v1::DIRECTION_PERFORM, now_ms())) {
+  if (may_be_sent && record_.state() == v1::TASK_STATE_RUNNING && attempts_left(step) &&
+      !key_runs_out(step, v1::DIRECTION_PERFORM, now_ms())) {
     step.clear_fault();
     step.clear_given_up();
     step.set_direction(v1::DIRECTION_PERFORM);

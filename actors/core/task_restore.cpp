@@ -15,7 +15,10 @@ void raise(v1::StepRecord& step, v1::Direction direction, std::uint32_t by) {
 }
 
 void say_restored(v1::StepRecord& step, std::int64_t backup_unix_ms) {
-  if (key_is_gone(step.fault())) return;
+  if (key_is_gone(step.fault())) {
+    step.mutable_fault()->set_code(std::string{restored_key_code});
+    return;
+  }
   auto message = "the shard was restored from a backup of " + format_utc(backup_unix_ms) +
                  ", and nobody knows here what became of the step since then";
   if (!step.fault().code().empty() && step.fault().code() != restored_code)
@@ -33,7 +36,6 @@ void may_be_performed(v1::StepRecord& step, std::int64_t backup_unix_ms) {
   if (step.direction() == v1::DIRECTION_LOOKUP && step.state() == v1::STEP_STATE_IN_DOUBT) {
     if (step.given_up()) return;
     say_restored(step, backup_unix_ms);
-    if (key_is_gone(step.fault())) step.mutable_fault()->set_code(std::string{restored_key_code});
     return;
   }
   // The attempt that would have followed the backup went under another key than the last one before.

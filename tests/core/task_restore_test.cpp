@@ -100,7 +100,8 @@ TEST(task_restore, the_key_behind_one_that_was_never_used_may_have_been_used_sin
   w.apply(task_admitted{});
   looked_up(w, 4'601, v1::LOOKUP_VERDICT_NEVER_HAPPENED);
   EXPECT_TRUE(w.at(0).doubtful());
-  EXPECT_EQ(sent(w.fault(0, 4'601, v1::FAULT_KIND_PERMANENT)), texts{"look up a 4602 t1/a/lookup/1"}) << "what it asks for may stand all the same";
+  EXPECT_EQ(sent(w.fault(0, 4'601, v1::FAULT_KIND_PERMANENT)), texts{"look up a 4602 t1/a/lookup/1"})
+      << "what it asks for may stand all the same";
   EXPECT_EQ(sent(looked_up(w, 4'602, v1::LOOKUP_VERDICT_NEVER_HAPPENED)), texts{"perform a 4602 t1/a/perform/2"});
   EXPECT_FALSE(w.at(0).doubtful()) << "and that is the end of it";
 }
@@ -128,6 +129,14 @@ TEST(task_restore, a_key_behind_one_that_was_never_used_is_looked_up_as_well_whe
   w.agents.lookups.insert("do_a");
   w.apply(task_admitted{});
   EXPECT_EQ(sent(looked_up(w, w.at(0).lookup().made(), v1::LOOKUP_VERDICT_NEVER_HAPPENED)).at(0).substr(0, 8), "look up ");
+}
+
+TEST(task_restore, a_step_whose_key_was_gone_before_the_backup_is_known_by_its_fault_to_be_restored) {
+  world before{graph({step("a")})};
+  before.started();
+  before.record.mutable_steps(0)->mutable_fault()->set_code(std::string{key_expired_code});
+  const auto w = restored(std::move(before));
+  EXPECT_EQ(w.at(0).fault().code(), restored_key_code);
 }
 
 TEST(task_restore, before_a_task_is_undone_the_next_key_is_looked_up_as_well) {

@@ -35,7 +35,7 @@ void checker::decided(const store::batch& what) {
       auto& past = steps_[name];
       pace_.decided(name, step.direction(), made(step, step.direction()));
       past.decided_us.try_emplace({step.direction(), made(step, step.direction()), step.complete_by_unix_ms()}, world_.now_us());
-      if (clock_.settings() != 0) follow_lease(past, step);
+      if (clock_.settings() != 0 && !restores_.on()) follow_lease(past, step);
     }
   });
 }

@@ -73,7 +73,9 @@ void pace_checker::accepted(const step_name& step, const v1::OutcomeAck& what) {
 // ---- what leaves ----
 
 void pace_checker::decided(const step_name& of, v1::Direction direction, std::uint32_t attempt) {
-  decided_orders_.try_emplace({of, direction, attempt}, orders_of(of.task));
+  // What a crash forgets is decided again, perhaps later.
+  const auto& newest = steps_[{of, direction}];
+  if (newest.attempt < attempt) decided_orders_[{of, direction, attempt}] = orders_of(of.task);
 }
 
 void pace_checker::handed_over(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan, std::int64_t decided_ms) {
