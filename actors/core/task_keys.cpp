@@ -5,6 +5,13 @@
 
 namespace fairlead::core {
 
+namespace {
+
+/// What the fault leaves in doubt is what became of the step since a backup.
+bool restored(const v1::Fault& fault) { return fault.code() == restored_code || fault.code() == restored_key_code; }
+
+}  // namespace
+
 void raise_generation(v1::StepRecord& step, decision& out) {
   step.set_generation(step.generation() + 1);
   step.clear_key_used_at_unix_ms();
@@ -53,7 +60,7 @@ bool task_machine::key_holds(std::uint32_t index, v1::Direction direction) {
 /// In doubt, and its key protects it no longer: only a look-up or a person may go on from here.
 void task_machine::key_expired(std::uint32_t index, v1::Direction direction) {
   auto& step = at(index);
-  const auto restored = step.fault().code() == restored_code || step.fault().code() == restored_key_code;
+  const auto since_backup = restored(step.fault());
   const auto undo = direction == v1::DIRECTION_UNDO;
   auto why = "its service honours an idempotency key for " + format_duration(key_valid_for_ms(step, direction)) +
              " and was given this one at " + format_utc(undo ? step.undo_key_used_at_unix_ms() : step.key_used_at_unix_ms()) +
@@ -66,7 +73,7 @@ void task_machine::key_expired(std::uint32_t index, v1::Direction direction) {
   auto& fault = *step.mutable_fault();
   fault.Clear();
   fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
-  fault.set_code(std::string{restored ? restored_key_code : key_expired_code});
+  fault.set_code(std::string{since_backup ? restored_key_code : key_expired_code});
   fault.set_message(std::move(why));
   give_up(index);
 }
@@ -76,7 +83,7 @@ void task_machine::key_expired(std::uint32_t index, v1::Direction direction) {
 /// says that doubt is for an operator.
 bool task_machine::settled_since_backup(std::uint32_t index) {
   const auto& step = at(index);
-  if (!step.doubtful() || step.fault().code() != restored_code) return true;
+  if (!step.doubtful() || !restored(step.fault())) return true;
   const auto& definition = definition_of(step);
   if (definition.in_doubt() != v1::IN_DOUBT_PARK && !ctx_.agents->looks_up(definition.agent(), definition.call())) return true;
   ctx_.agents->release(holder_of(index), {});
@@ -90,7 +97,7 @@ bool task_machine::settled_since_backup(std::uint32_t index) {
 /// up once more where it must not be sent.
 bool task_machine::next_key_since_backup(std::uint32_t index) {
   auto& step = at(index);
-  if (step.fault().code() != restored_code && step.fault().code() != restored_key_code) return false;
+  if (!restored(step.fault())) return false;
   const auto used_at = step.key_used_at_unix_ms();
   raise_generation(step, out_);
   step.set_key_used_at_unix_ms(used_at);

@@ -139,6 +139,16 @@ TEST(task_restore, a_step_whose_key_was_gone_before_the_backup_is_known_by_its_f
   EXPECT_EQ(w.at(0).fault().code(), restored_key_code);
 }
 
+TEST(task_restore, a_step_that_failed_after_its_key_was_gone_is_looked_up_before_it_is_sent_under_a_new_key) {
+  world before{graph({step("a")})};
+  before.started();
+  before.fault(0, 1, v1::FAULT_KIND_TRANSIENT);
+  before.record.mutable_steps(0)->mutable_fault()->set_code(std::string{key_expired_code});
+  auto w = restored(std::move(before));
+  w.agents.lookups.insert("do_a");
+  EXPECT_EQ(sent(resumed(w)).at(0).substr(0, 8), "look up ");
+}
+
 TEST(task_restore, before_a_task_is_undone_the_next_key_is_looked_up_as_well) {
   world before{graph({undoable(step("a"))})};
   before.started();
