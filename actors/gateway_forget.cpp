@@ -68,7 +68,7 @@ void gateway_shell::ask_round(v1::NodeOperateRequest what, std::function<void(v1
     v1::NodeOperateReply alone;
     if (what.forgotten() == setup_.node)
       alone =
-          refusal<v1::NodeOperateReply>({v1::ERROR_CODE_WRONG_STATE, "node " + setup_.node + " is running: it is the one that was asked",
+          refusal<v1::NodeOperateReply>({v1::ERROR_CODE_WRONG_STATE, "node " + setup_.node + " is running",
                                          "Ask another node of the cluster; where this one is to be replaced, stop it first"});
     alone.set_node(setup_.node);
     return then(std::move(alone));

@@ -40,7 +40,7 @@ void links::learn_name(const v1::Hello& you) {
 v1::NodeOperateReply links::forget(const v1::NodeOperateRequest& what) {
   const auto& name = what.forgotten();
   if (name == options_.me.node())
-    return refused("node " + name + " is running: it is the one that was asked",
+    return refused("node " + name + " is running",
                    "Ask another node of the cluster; where this one is to be replaced, stop it first");
   const auto known = nodes_.find(name);
   if (known != nodes_.end() && known->second.connected)
