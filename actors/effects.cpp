@@ -81,8 +81,7 @@ void effects::cut_leases(const v1::TaskRecord& by) {
     for (auto& one : *batch.mutable_items()) {
       if (one.task_number() != by.number()) continue;
       const auto& step = by.steps(static_cast<int>(one.step()));
-      if (core::attempt_out(step) && step.direction() == one.direction() && core::attempt_of(step, one.direction()) == one.attempt())
-        end_by(one, step.complete_by_unix_ms(), step.heartbeat_by_unix_ms());
+      if (core::is_out(step, one.direction(), one.attempt())) end_by(one, step.complete_by_unix_ms(), step.heartbeat_by_unix_ms());
     }
 }
 

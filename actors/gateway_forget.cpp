@@ -4,6 +4,7 @@
 #include <set>
 
 #include "actors/gateway_shell.hpp"
+#include "actors/links.hpp"
 
 namespace fairlead {
 
@@ -66,10 +67,7 @@ caf::result<v1::NodeOperateReply> gateway_shell::forget_node(v1::NodeOperateRequ
 void gateway_shell::ask_round(v1::NodeOperateRequest what, std::function<void(v1::NodeOperateReply)> then) {
   if (!setup_.links) {
     v1::NodeOperateReply alone;
-    if (what.forgotten() == setup_.node)
-      alone =
-          refusal<v1::NodeOperateReply>({v1::ERROR_CODE_WRONG_STATE, "node " + setup_.node + " is running",
-                                         "Ask another node of the cluster; where this one is to be replaced, stop it first"});
+    if (what.forgotten() == setup_.node) alone = refusal<v1::NodeOperateReply>(forgets_itself(setup_.node));
     alone.set_node(setup_.node);
     return then(std::move(alone));
   }

@@ -70,6 +70,9 @@ struct links_options {
   observer* log = nullptr;
 };
 
+/// What a node says that is asked to forget its own name.
+error forgets_itself(const std::string& node);
+
 class links {
  public:
   links(links_options options, links_memory& memory, links_port& world);

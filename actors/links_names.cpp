@@ -14,13 +14,18 @@ namespace {
 
 constexpr std::size_t max_names = 4'096;
 
-v1::NodeOperateReply refused(std::string sentence, std::string remedy) {
+v1::NodeOperateReply refused(const error& why) {
   v1::NodeOperateReply out;
-  *out.mutable_error() = error{v1::ERROR_CODE_WRONG_STATE, std::move(sentence), std::move(remedy)}.to_proto();
+  *out.mutable_error() = why.to_proto();
   return out;
 }
 
 }  // namespace
+
+error forgets_itself(const std::string& node) {
+  return {v1::ERROR_CODE_WRONG_STATE, "node " + node + " is running",
+          "Ask another node of the cluster; where this one is to be replaced, stop it first"};
+}
 
 void links::learn_name(const v1::Hello& you) {
   auto& names = memory_.names;
@@ -39,13 +44,11 @@ void links::learn_name(const v1::Hello& you) {
 
 v1::NodeOperateReply links::forget(const v1::NodeOperateRequest& what) {
   const auto& name = what.forgotten();
-  if (name == options_.me.node())
-    return refused("node " + name + " is running",
-                   "Ask another node of the cluster; where this one is to be replaced, stop it first");
+  if (name == options_.me.node()) return refused(forgets_itself(name));
   const auto known = nodes_.find(name);
   if (known != nodes_.end() && known->second.connected)
-    return refused("node " + name + " is connected with node " + options_.me.node(),
-                   "Stop it before another node takes its name; where it is cut off from the operator alone, it is still at work");
+    return refused({v1::ERROR_CODE_WRONG_STATE, "node " + name + " is connected with node " + options_.me.node(),
+                    "Stop it before another node takes its name; where it is cut off from the operator alone, it is still at work"});
   v1::NodeOperateReply out;
   out.set_node(options_.me.node());
   out.add_nodes(options_.me.node());

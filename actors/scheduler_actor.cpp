@@ -295,9 +295,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
     if (cron_) self_->send(cron_, job_due_at{due});
   }
 
-  std::weak_ptr<const void> evaluate(v1::EvaluateRequest what) override {
-    return setup_.evaluate(scheduler_actor{self_}, std::move(what));
-  }
+  std::weak_ptr<const void> evaluate(v1::EvaluateRequest what) override { return setup_.evaluate(scheduler_actor{self_}, std::move(what)); }
 
   template <class Reply>
   static void deliver(waiting<Reply>& promises, std::uint64_t ticket, Reply what) {

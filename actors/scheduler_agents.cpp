@@ -154,8 +154,7 @@ void scheduler::drop_overtaken(effects& from) {
     if (task == nullptr) return true;
     if (!task->poison.empty()) return false;
     const auto& step = task->record.steps(static_cast<int>(what.step()));
-    const auto out = core::attempt_out(step) || faults_.lose_lease;
-    return !out || step.direction() != what.direction() || core::attempt_of(step, what.direction()) != what.attempt();
+    return !core::is_out(step, what.direction(), what.attempt()) && !faults_.lose_lease;
   };
   for (auto& [instance, batch] : from.performs) {
     auto& items = *batch.mutable_items();

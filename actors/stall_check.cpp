@@ -174,9 +174,9 @@ result<stall_check::answer> stall_check::look(const store::snapshot& view, momen
 
 // ---- the round ----
 
-result<std::optional<stalest_task>> progress_round::step(const store::snapshot& view, std::size_t entries,
-                                                         std::int64_t now_unix_ms, std::int64_t quiet_ms,
-                                                         std::vector<wake_up_finding>& found, std::vector<std::uint64_t>& waiting) {
+result<std::optional<stalest_task>> progress_round::step(const store::snapshot& view, std::size_t entries, std::int64_t now_unix_ms,
+                                                         std::int64_t quiet_ms, std::vector<wake_up_finding>& found,
+                                                         std::vector<std::uint64_t>& waiting) {
   if (!std::exchange(under_way_, true)) {
     from_.clear();
     to_.clear();

@@ -88,8 +88,7 @@ class progress_round {
   /// here too, also when a lost and a surplus one leave the counters in order.
   /// `waiting`: the Scheduler has to say whether somebody was asked for what these wait for (may_wait_in_vain).
   result<std::optional<stalest_task>> step(const store::snapshot& view, std::size_t entries, std::int64_t now_unix_ms,
-                                           std::int64_t quiet_ms, std::vector<wake_up_finding>& found,
-                                           std::vector<std::uint64_t>& waiting);
+                                           std::int64_t quiet_ms, std::vector<wake_up_finding>& found, std::vector<std::uint64_t>& waiting);
 
  private:
   bool under_way_ = false;

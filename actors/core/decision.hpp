@@ -116,9 +116,9 @@ struct task_poisoned {
   std::string reason;
 };
 
-using event = std::variant<task_admitted, attempt_ended, attempt_refused, attempt_heartbeat, input_evaluated, slot_freed, recovery_requested,
-                           task_due, agent_replaced, agent_returned, limits_changed, task_resumed, operated, wait_lost, clock_set_back,
-                           task_poisoned>;
+using event = std::variant<task_admitted, attempt_ended, attempt_refused, attempt_heartbeat, input_evaluated, slot_freed,
+                           recovery_requested, task_due, agent_replaced, agent_returned, limits_changed, task_resumed, operated, wait_lost,
+                           clock_set_back, task_poisoned>;
 
 // ---- the world as far as a decision needs it ----
 

@@ -18,12 +18,12 @@ inline constexpr std::uint32_t protocol_version = 2;
 inline constexpr std::uint32_t least_protocol_version = 2;
 
 struct hello_view {
-  const v1::Hello& me;                               // with the shards that are up here
-  std::uint32_t shard_count = 0;                     // of the cluster; 0: not known yet
-  std::vector<const v1::Hello*> connected;           // other nodes
-  const std::map<std::string, std::uint64_t>& seen;  // by node_id: the highest incarnation that was ever connected
+  const v1::Hello& me;                                   // with the shards that are up here
+  std::uint32_t shard_count = 0;                         // of the cluster; 0: not known yet
+  std::vector<const v1::Hello*> connected;               // other nodes
+  const std::map<std::string, std::uint64_t>& seen;      // by node_id: the highest incarnation that was ever connected
   const std::map<std::uint32_t, v1::Lineage>& lineages;  // by shard: the latest that was ever claimed, here or elsewhere
-  const std::map<std::string, std::string>& names;       // by node name: the node_id that was connected under it last, unless it was forgotten
+  const std::map<std::string, std::string>& names;  // by node name: the node_id that was connected under it last, unless it was forgotten
 };
 
 enum class hello_verdict {

@@ -55,7 +55,7 @@ void task_machine::on(const attempt_ended& e) {
 
 void task_machine::on(const attempt_refused& e) {
   const auto* step = find(e.step);
-  if (step == nullptr || !attempt_out(*step) || step->direction() != e.direction || attempt_of(*step, e.direction) != e.attempt) return;
+  if (step == nullptr || !is_out(*step, e.direction, e.attempt)) return;
   out_.accepted = true;
   hand_back(e.step, "agent instance " + step->instance() + " has not begun it: it obeys a later lineage or start of the shard");
   advance();

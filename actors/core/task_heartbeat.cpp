@@ -29,7 +29,7 @@ void forget_progress(v1::StepRecord& step, decision& out) {
 /// counts on what it was told, and has stopped.
 void task_machine::on(const attempt_heartbeat& e) {
   auto* step = find(e.step);
-  if (step == nullptr || !attempt_out(*step) || step->direction() != e.direction || attempt_of(*step, e.direction) != e.attempt) return;
+  if (step == nullptr || !is_out(*step, e.direction, e.attempt)) return;
   if (now_ms() >= lease_end(*step)) return;
   out_.accepted = true;
   if (step->heartbeat_by_unix_ms() != 0) {

@@ -119,6 +119,8 @@ class task_machine {
   enum class answer { park, undo, cool_off };
   bool attempts_left(const v1::StepRecord& step) const;
   std::int64_t wait_after(std::uint32_t index, const v1::Fault& fault) const;
+  const v1::Backoff& backoff_of(const v1::StepRecord& step) const;
+  std::int64_t cool_off_of(const v1::StepRecord& step) const;
   std::int64_t longest_wait_of(const v1::StepRecord& step) const;
   void wait_for_recovery(std::uint32_t index, std::int64_t wait_ms);
   void recover_if_due(std::uint32_t index);

@@ -35,6 +35,11 @@ std::uint32_t attempt_of(const v1::StepRecord& step, v1::Direction direction);
 std::uint32_t failures_of(const v1::StepRecord& step, v1::Direction direction);
 std::uint32_t excused_of(const v1::StepRecord& step, v1::Direction direction);
 
+/// Exactly this attempt is out.
+inline bool is_out(const v1::StepRecord& step, v1::Direction direction, std::uint32_t attempt) {
+  return attempt_out(step) && step.direction() == direction && attempt_of(step, direction) == attempt;
+}
+
 /// The service may have forgotten the key of the step, so only a look-up or a person goes on from here.
 bool key_is_gone(const v1::Fault& fault);
 /// Codes that only the Scheduler gives.

@@ -20,13 +20,21 @@ bool task_machine::attempts_left(const v1::StepRecord& step) const {
   return counted + (planted(&planted_faults::one_attempt_less) ? 1 : 0) < limit + (planted(&planted_faults::one_attempt_more) ? 1 : 0);
 }
 
+const v1::Backoff& task_machine::backoff_of(const v1::StepRecord& step) const {
+  return step.direction() == v1::DIRECTION_UNDO ? definition_of(step).undo().backoff() : definition_of(step).backoff();
+}
+
+std::int64_t task_machine::cool_off_of(const v1::StepRecord& step) const {
+  const auto own_ms = definition_of(step).cool_off_ms();
+  return own_ms != 0 ? own_ms : ctx_.definition->definition().cool_off_ms();
+}
+
 /// How long the step waits after a bad end: its backoff, or what the service has asked for where that is longer.
 std::int64_t task_machine::wait_after(std::uint32_t index, const v1::Fault& fault) const {
   const auto& step = record_.steps(static_cast<int>(index));
   const auto direction = step.direction();
-  const auto& policy = direction == v1::DIRECTION_UNDO ? definition_of(step).undo().backoff() : definition_of(step).backoff();
   const jitter_seed seed{record_.number(), index, attempt_of(step, direction) + (static_cast<std::uint32_t>(direction) << 20)};
-  auto wait_ms = backoff_ms(policy, failures_of(step, direction), seed);
+  auto wait_ms = backoff_ms(backoff_of(step), failures_of(step, direction), seed);
   if (planted(&planted_faults::long_backoff)) wait_ms *= 3;
   if (planted(&planted_faults::short_backoff)) wait_ms /= 4;
   if (fault.retry_after_ms() <= 0 || planted(&planted_faults::ignore_retry_after)) return wait_ms;
@@ -40,10 +48,9 @@ std::int64_t task_machine::wait_after(std::uint32_t index, const v1::Fault& faul
 
 /// Twice what it may have been told, so that a small setting of the clock cuts nothing short.
 std::int64_t task_machine::longest_wait_of(const v1::StepRecord& step) const {
-  const auto& definition = definition_of(step);
-  const auto& policy = step.direction() == v1::DIRECTION_UNDO ? definition.undo().backoff() : definition.backoff();
-  const auto cool_off_ms = definition.cool_off_ms() != 0 ? definition.cool_off_ms() : ctx_.definition->definition().cool_off_ms();
-  return 2 * std::max<std::int64_t>({policy.first_ms(), policy.max_ms(), cool_off_ms, std::min(step.fault().retry_after_ms(), longest_retry_after_ms)});
+  const auto& policy = backoff_of(step);
+  const auto asked_ms = std::min(step.fault().retry_after_ms(), longest_retry_after_ms);
+  return 2 * std::max<std::int64_t>({policy.first_ms(), policy.max_ms(), cool_off_of(step), asked_ms});
 }
 
 void task_machine::wait_for_recovery(std::uint32_t index, std::int64_t wait_ms) {
@@ -184,8 +191,7 @@ std::string task_machine::why_given_up(const v1::StepRecord& step) const {
 
 void task_machine::cool_off(std::uint32_t index) {
   auto& step = at(index);
-  const auto& definition = definition_of(step);
-  auto wait_ms = definition.cool_off_ms() != 0 ? definition.cool_off_ms() : ctx_.definition->definition().cool_off_ms();
+  auto wait_ms = cool_off_of(step);
   if (planted(&planted_faults::short_cool_off)) wait_ms /= 2;
   auto why = why_given_up(step);
   step.clear_given_up();

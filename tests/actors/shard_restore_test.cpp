@@ -54,9 +54,12 @@ class shard_restore_test : public ::testing::Test, public commit_port {
       }
     }
   }
-  void submit(const std::string& id) {
+  /// `client`: who gets its status events.
+  void submit(const std::string& id, const std::string& client = {}) {
     v1::SubmitRequest request;
-    *request.add_items() = submission(id);
+    auto& item = *request.add_items();
+    item = submission(id);
+    if (!client.empty()) item.mutable_reply()->set_client(client);
     shell->submit(std::move(request), 1, 0);
     settle();
   }
@@ -195,11 +198,7 @@ TEST_F(shard_restore_test, tells_of_itself_by_one_alert_that_is_resolved_when_it
 TEST_F(shard_restore_test, a_receiver_of_status_events_takes_none_of_them_for_one_that_it_has_seen) {
   start();
   deploy();
-  v1::SubmitRequest request;
-  *request.add_items() = submission("t1");
-  request.mutable_items(0)->mutable_reply()->set_client("shop");
-  shell->submit(std::move(request), 1, 0);
-  settle();
+  submit("t1", "shop");
   const auto told = task("t1").status_sequence();
   ASSERT_GT(told, 0u);
   restore();
@@ -226,11 +225,7 @@ struct given_out {
 TEST_F(shard_restore_test, restored_twice_from_one_backup_no_number_is_given_out_again) {
   start();
   deploy();
-  v1::SubmitRequest request;
-  *request.add_items() = submission("t1");
-  request.mutable_items(0)->mutable_reply()->set_client("shop");
-  shell->submit(std::move(request), 1, 0);
-  settle();
+  submit("t1", "shop");
   shell.reset();
   store.reset();
   std::filesystem::copy(here / "store", here / "backup");

@@ -18,11 +18,11 @@ constexpr std::int64_t longest_rest_ms = 1'000;
 constexpr std::int64_t unnoticed_us = 250 * millisecond;
 constexpr std::int64_t whole_ms_us = 4 * millisecond;  // all clocks count whole milliseconds
 constexpr std::int64_t gathered_within_us = 1 * second;
-constexpr std::int64_t told_within_us = 25 * second;   // a slow disk may hold up the answer, and links that freeze one after the other
+constexpr std::int64_t told_within_us = 25 * second;  // a slow disk may hold up the answer, and links that freeze one after the other
 
 std::string name_of(const attempt_key& key) {
-  return std::to_string(key.shard) + "/" + std::to_string(key.lineage) + "/" + std::to_string(key.task_number) + "/" + std::to_string(key.step) + "/" +
-         std::to_string(static_cast<int>(key.direction)) + "/" + std::to_string(key.attempt);
+  return std::to_string(key.shard) + "/" + std::to_string(key.lineage) + "/" + std::to_string(key.task_number) + "/" +
+         std::to_string(key.step) + "/" + std::to_string(static_cast<int>(key.direction)) + "/" + std::to_string(key.attempt);
 }
 
 /// Outcomes, heartbeats and their acknowledgements name their attempts alike.
@@ -114,8 +114,8 @@ void agents::process::check_told_again(const std::string& name, std::int64_t tol
   world_.judges("said_again");
   const auto since_us = std::max(told_us, sessions_[shard].since_us);
   if (world_.now_us() - since_us > gathered_within_us)
-    world::broken("said_again", site_.instance + " reports " + name + " again " + std::to_string((world_.now_us() - since_us) / millisecond) +
-                                    " ms after it was acknowledged");
+    world::broken("said_again", site_.instance + " reports " + name + " again " +
+                                    std::to_string((world_.now_us() - since_us) / millisecond) + " ms after it was acknowledged");
 }
 
 std::vector<std::string> agents::process::lookups() const {
@@ -227,7 +227,7 @@ void agents::process::after_message() {
 void agents::process::outcomes(v1::OutcomeBatch what) {
   const auto shard = what.shard();
   const auto lineage = count_of(shard, what.lineage());
-  // What is left over of an earlier lineage is said once.
+  // What is left over of an earlier lineage is said with each registration, and nobody has to take it.
   const auto owes = lineage + 1 >= met_[shard].size();
   for (const auto& one : what.items()) {
     const auto key = key_in(shard, lineage, one);

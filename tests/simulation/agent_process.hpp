@@ -128,8 +128,8 @@ class agents::process final : public fairlead::agents::backend, public agent_out
   };
   std::unordered_map<fairlead::agents::attempt_key, lease, fairlead::agents::attempt_key_hash> begun_;
   const v1::PerformBatch* arriving_ = nullptr;
-  bool arriving_old_ = false;                      // it is of a Scheduler before the newest that was heard of
-  std::map<std::uint32_t, std::uint64_t> epochs_;  // the newest heard of, by shard
+  bool arriving_old_ = false;                              // it is of a Scheduler before the newest that was heard of
+  std::map<std::uint32_t, std::uint64_t> epochs_;          // the newest heard of, by shard
   std::map<std::uint32_t, std::vector<v1::Lineage>> met_;  // by shard, in the order in which it has met them
   stamp arriving_when_;
   agent_links links_;

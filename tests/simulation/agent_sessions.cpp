@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "tests/simulation/agent_process.hpp"
 #include "messages/lineage.hpp"
+#include "tests/simulation/agent_process.hpp"
 #include "tests/simulation/checker.hpp"
 
 namespace fairlead::simulation {

@@ -57,7 +57,7 @@ class bug_book {
   std::set<std::string> crashed_jobs_;
   std::map<std::string, crash> unpaused_;         // jobs that nobody has seen paused yet
   std::map<std::string, std::uint64_t> durable_;  // events
-  std::set<std::string> settled_;          // parked or over, durably
+  std::set<std::string> settled_;                 // parked or over, durably
 };
 
 class buggy_engine final : public core::workflow_engine {

@@ -149,7 +149,7 @@ class checker {
     std::int64_t decided_us = 0;  // in true time; 0: not known
     std::map<std::uint64_t, std::int64_t> beats;  // when each heartbeat was sent, in true time
     std::int64_t sent_us = 0;                     // last
-    std::int64_t believed_us = 0;                 // until when its agent may believe in the lease, in true time; 0: the clock was set on the way
+    std::int64_t believed_us = 0;  // until when its agent may believe in the lease, in true time; 0: the clock was set on the way
     std::string call;
     std::string input;
     std::string key;
@@ -285,9 +285,9 @@ class checker {
   std::map<std::string, std::uint64_t> following_;                              // tasks whose ends are to be told, by which epoch
   std::map<std::string, std::uint64_t> told_ends_;                              // by which epoch
   std::map<std::string, std::int64_t> told_parked_;                             // when
-  std::map<std::uint64_t, std::pair<std::string, v1::EventKind>> heard_;      // orders, by ticket
-  std::map<std::pair<std::string, v1::EventKind>, std::uint64_t> confirmed_;  // so many of a task
-  std::map<std::string, known_service> services_;                             // by agent, as durable
+  std::map<std::uint64_t, std::pair<std::string, v1::EventKind>> heard_;        // orders, by ticket
+  std::map<std::pair<std::string, v1::EventKind>, std::uint64_t> confirmed_;    // so many of a task
+  std::map<std::string, known_service> services_;                               // by agent, as durable
   /// Attempts that an instance held when it registered anew.
   struct expectation {
     std::int64_t since_us = 0;
@@ -303,7 +303,7 @@ class checker {
   std::uint64_t epoch_ = 0;
   std::int64_t epoch_since_us_ = 0;
   std::map<std::uint64_t, std::pair<std::uint64_t, std::int64_t>> progressed_;  // number -> history size, when
-  std::int64_t any_progress_us_ = 0;  // when any task got on last
+  std::int64_t any_progress_us_ = 0;                                            // when any task got on last
 };
 
 /// `perform of t3/s1 attempt 2`.

@@ -301,7 +301,8 @@ void job_checker::judge_record(const known_job& job, const v1::JobRecord& after)
   const auto crashed = bugs_.about_job(name);
   if (stands_still(after) && !crashed)
     throw rule_broken{"internal_error", "job " + name + " is paused because of an internal error", false};
-  if (after.paused() && !before.paused() && !wanted.pause && !crashed) world::broken("job_paused", "job " + name + " pauses, and nobody asked for it");
+  if (after.paused() && !before.paused() && !wanted.pause && !crashed)
+    world::broken("job_paused", "job " + name + " pauses, and nobody asked for it");
   if (!after.paused() && before.paused() && !wanted.goes_on)
     world::broken("job_paused", "job " + name + " goes on, and nobody asked for it");
   if (after.mark_unix_ms() < before.mark_unix_ms() && !wanted.rewind)

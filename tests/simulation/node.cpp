@@ -87,7 +87,8 @@ void node::start_core() {
   limit_launches(limits);
   in_process([&] {
     pass(failpoint_id::start_epoch_raised);
-    shell_ = std::make_unique<scheduler>(scheduler::ports{&clock_, &store_, this, this, this, &engine_, &zones_}, limits, world_.settings.planted);
+    shell_ = std::make_unique<scheduler>(scheduler::ports{&clock_, &store_, this, this, this, &engine_, &zones_}, limits,
+                                         world_.settings.planted);
     const auto opened = shell_->open(*epoch);
     if (!opened.ok()) throw rule_broken{"fatal", "the shard does not open: " + opened.failure().sentence, false};
     judge_counts();

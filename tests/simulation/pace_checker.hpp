@@ -75,7 +75,7 @@ class pace_checker {
   const host_clock& clock_;
   std::map<std::pair<step_name, v1::Direction>, series> steps_;
   std::map<step_name, std::uint64_t> hand_overs_;
-  std::map<std::string, std::uint64_t> orders_;  // heard, by task
+  std::map<std::string, std::uint64_t> orders_;                                                  // heard, by task
   std::map<std::tuple<step_name, v1::Direction, std::uint32_t>, std::uint64_t> decided_orders_;  // heard when an attempt was decided
 };
 

@@ -78,8 +78,7 @@ void restore_judge::restored(const v1::Lineage& to, const store::snapshot& view)
   for_each_key(view, [&](store::table where, std::string_view, std::string_view payload) {
     v1::TaskRecord record;
     if (where != store::table::task || !record.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) return;
-    for (int i = 0; i < record.steps_size(); ++i)
-      lookups_[{record.id(), static_cast<std::uint32_t>(i)}] = record.steps(i).lookup().made();
+    for (int i = 0; i < record.steps_size(); ++i) lookups_[{record.id(), static_cast<std::uint32_t>(i)}] = record.steps(i).lookup().made();
   });
 }
 
@@ -129,7 +128,8 @@ void restore_judge::judge_doubt(const step_name& of, const v1::Perform& what, co
   // Its look-up may have died with the Scheduler that asked for it.
   if (record.steps(static_cast<int>(of.step)).lookup().made() > lookups_[of]) return;
   if (looks_up(plan.step(of.step).agent()))
-    world::broken("restored_not_doubted", describe(what) + " was handed over without a look-up, and it may have been performed since the backup");
+    world::broken("restored_not_doubted",
+                  describe(what) + " was handed over without a look-up, and it may have been performed since the backup");
   const auto key = core::idempotency_key(*then, step, v1::DIRECTION_PERFORM);
   if (what.idempotency_key() == key) return;
   if (!step.fault().key_spent())
@@ -139,8 +139,8 @@ void restore_judge::judge_doubt(const step_name& of, const v1::Perform& what, co
   if (beyond(of) || standing == all.end()) return;
   for (const auto& effect : standing->second)
     if (!is_of(effect, what.idempotency_key()))
-      world::broken("restored_not_doubted", describe(what) + " was handed over under " + what.idempotency_key() + ", and its effect under " +
-                                                effect + " stands");
+      world::broken("restored_not_doubted",
+                    describe(what) + " was handed over under " + what.idempotency_key() + ", and its effect under " + effect + " stands");
 }
 
 void restore_judge::reported(const v1::OutcomeBatch& what) {

@@ -78,30 +78,30 @@ class restore_judge {
   const agents* agents_ = nullptr;
   std::uint32_t lineages_ = 0;  // that have begun since the first
   v1::Lineage now_;
-  std::map<attempt_name, std::set<std::uint32_t>> handed_;         // by which lineages
-  std::vector<std::pair<std::int64_t, step_name>> undos_;          // handed over, and when
-  std::vector<std::pair<std::int64_t, std::string>> edits_;        // orders with another input, by task, and when
+  std::map<attempt_name, std::set<std::uint32_t>> handed_;   // by which lineages
+  std::vector<std::pair<std::int64_t, step_name>> undos_;    // handed over, and when
+  std::vector<std::pair<std::int64_t, std::string>> edits_;  // orders with another input, by task, and when
   struct performed {
     std::int64_t at_us = 0;
     step_name of;
     std::string key;
     bool looks_up = false;
   };
-  std::vector<performed> performs_;                                // handed over
-  std::set<step_name> moved_on_;                                   // the lost time has performed them under the next key
-  std::set<step_name> moved_far_;                                  // or under one that no look-up finds
+  std::vector<performed> performs_;  // handed over
+  std::set<step_name> moved_on_;     // the lost time has performed them under the next key
+  std::set<step_name> moved_far_;    // or under one that no look-up finds
   std::int64_t kept_us_ = 0;
   std::uint32_t kept_lineage_ = 0;
-  std::set<std::pair<store::table, std::string>> kept_keys_;       // of tasks and alerts
+  std::set<std::pair<store::table, std::string>> kept_keys_;  // of tasks and alerts
   std::set<std::pair<store::table, std::string>> lost_keys_;
-  std::map<std::string, v1::TaskRecord> kept_tasks_;               // by id
-  std::set<std::string> lost_ids_;                                 // of tasks that are not among these
+  std::map<std::string, v1::TaskRecord> kept_tasks_;  // by id
+  std::set<std::string> lost_ids_;                    // of tasks that are not among these
   std::set<step_name> undone_since_;
-  std::set<std::string> edited_since_;                             // tasks
-  std::set<std::string> settled_;                                  // as never happened
-  std::map<step_name, std::uint32_t> lookups_;                     // the number of the last one when this lineage began
+  std::set<std::string> edited_since_;          // tasks
+  std::set<std::string> settled_;               // as never happened
+  std::map<step_name, std::uint32_t> lookups_;  // the number of the last one when this lineage began
   std::set<step_name> performed_;
-  std::set<std::string> ordered_;                                  // tasks
+  std::set<std::string> ordered_;  // tasks
 };
 
 }  // namespace fairlead::simulation

@@ -8,9 +8,9 @@ bool draw_restores(world& in) {
   auto& settings = in.settings;
   const auto any = in.restores.chance(25) || settings.always_restores;
   if (!any || !settings.has(concern::restores)) return false;
-  for (const auto off : {concern::jobs, concern::long_outages, concern::clock_falls, concern::far_clocks, concern::wrong_clocks,
-                         concern::archives, concern::targets, concern::polls, concern::bugs, concern::full_stores, concern::old_stores,
-                         concern::crowds})
+  for (const auto off :
+       {concern::jobs, concern::long_outages, concern::clock_falls, concern::far_clocks, concern::wrong_clocks, concern::archives,
+        concern::targets, concern::polls, concern::bugs, concern::full_stores, concern::old_stores, concern::crowds})
     settings.concerns &= ~(1ULL << static_cast<unsigned>(off));
   in.count("runs with a restore");
   return true;
