@@ -292,9 +292,9 @@ void node::registers(const v1::RegisterAgent& what, std::function<void(welcome)>
     const auto when = stamp_for(what.instance());
     put(when, reply);
     answer({std::move(reply), core_, when});
-    if (auto stray = strays_.extract(what.instance()); !stray.empty() && is_old(stray.mapped())) {
+    if (auto found = strays_.extract(what.instance()); !found.empty() && is_old(found.mapped().what)) {
       world_.count("hand-overs of a Scheduler that is no more");
-      agents_.perform(what.instance(), what.incarnation(), shard_, std::move(stray.mapped()), when);
+      agents_.perform(what.instance(), what.incarnation(), shard_, std::move(found.mapped().what), found.mapped().when);
     }
     after_message();
   });

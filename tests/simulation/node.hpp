@@ -225,7 +225,11 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   std::vector<std::function<void()>> held_;         // for a core that is not there at the moment
   std::vector<store::batch> waiting_;               // for the disk
   std::optional<store::batch> ghost_;               // of a Scheduler that is no more
-  std::map<std::string, v1::PerformBatch> strays_;  // what it has handed over, still on its way, by instance
+  struct stray {
+    v1::PerformBatch what;
+    stamp when;  // it left
+  };
+  std::map<std::string, stray> strays_;  // what a core has handed over that is no more, still on its way, by instance
   bool writing_ = false;
   bool flush_armed_ = false;
   reminders offers_;

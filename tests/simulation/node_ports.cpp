@@ -32,7 +32,7 @@ void node::perform(const std::string& instance, v1::PerformBatch what) {
   const auto dies = world_.strikes(failpoint_id::effect_perform);
   // As from another node: it comes when the next Scheduler is there.
   if (dies && world_.hosts.chance(500) && !agents_.local(instance, shard_))
-    strays_[instance] = std::move(what);
+    strays_[instance] = {std::move(what), when};
   else if (known != nullptr)
     agents_.perform(instance, incarnation, shard_, std::move(what), when);
   if (dies) throw process_killed{};
