@@ -1,5 +1,6 @@
 #include "actors/effects.hpp"
 
+#include <algorithm>
 #include <iterator>
 
 #include "actors/core/task_record.hpp"
@@ -76,13 +77,19 @@ void effects::bring_leases_near(std::int64_t now_unix_ms) {
     for (auto& one : *batch.mutable_items()) end_by(one, now_unix_ms + one.budget_ms(), now_unix_ms + one.heartbeat_ms());
 }
 
-void effects::cut_leases(const v1::TaskRecord& by) {
-  for (auto& [instance, batch] : performs)
-    for (auto& one : *batch.mutable_items()) {
-      if (one.task_number() != by.number()) continue;
-      const auto& step = by.steps(static_cast<int>(one.step()));
-      if (core::is_out(step, one.direction(), one.attempt())) end_by(one, step.complete_by_unix_ms(), step.heartbeat_by_unix_ms());
-    }
+void effects::bring_up_to(const v1::TaskRecord& task) {
+  const auto has_ended = [&](v1::Perform& one) {
+    if (one.task_number() != task.number()) return false;
+    const auto& step = task.steps(static_cast<int>(one.step()));
+    if (!core::is_out(step, one.direction(), one.attempt())) return true;
+    end_by(one, step.complete_by_unix_ms(), step.heartbeat_by_unix_ms());
+    return false;
+  };
+  for (auto& [instance, batch] : performs) {
+    auto& items = *batch.mutable_items();
+    items.erase(std::remove_if(items.begin(), items.end(), has_ended), items.end());
+  }
+  std::erase_if(performs, [](const auto& one) { return one.second.items().empty(); });
 }
 
 void effects::release(const leader& by, scheduler_outbox& to, observer& log) {

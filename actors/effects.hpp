@@ -65,8 +65,9 @@ class effects {
   /// The wall clock may have been set back since these attempts were decided. Their agents count leases from when the messages leave, by what the
   /// clock shows then.
   void bring_leases_near(std::int64_t now_unix_ms);
-  /// The same for attempts of a task whose leases were made shorter before the messages have left.
-  void cut_leases(const v1::TaskRecord& by);
+  /// Attempts of the task that have ended before their messages left are not handed over: their leases say so too, but not once the wall clock was
+  /// set back. Leases that were made shorter are shorter in the messages.
+  void bring_up_to(const v1::TaskRecord& task);
   void release(const leader& by, scheduler_outbox& to, observer& log);
 };
 

@@ -212,8 +212,14 @@ scheduler::applied scheduler::apply(live_task& task, const core::event& what) {
   if (by_operator || now.state() != before.state || now.parked() != before.parked || now.paused() != before.paused ||
       now.undo_held() != before.undo_held)
     slots_.forget(now.number());
+  // A hand-over leaves with the commit of the record that it changed.
+  const auto unsent = task.last_sequence > committed_sequence_;
   if (made.changed) write(task, before, made, come_up || std::holds_alternative<core::task_due>(what));
   traffic_.count(what, made, task.record);
+  if (unsent && (made.leases_cut || made.expired > 0 || made.lost > 0)) {
+    for (auto& sent : sent_) sent.after.bring_up_to(task.record);
+    gathering_.bring_up_to(task.record);
+  }
   gather(task, made);
   return {made.accepted, std::move(made.refused)};
 }
@@ -298,10 +304,6 @@ void scheduler::watch_brake(const v1::TaskRecord& record, const core::decision& 
 }
 
 void scheduler::gather(live_task& task, core::decision& made) {
-  if (made.leases_cut) {
-    for (auto& sent : sent_) sent.after.cut_leases(task.record);
-    gathering_.cut_leases(task.record);
-  }
   for (auto& out : made.performs) *gathering_.performs[out.instance].add_items() = std::move(out.message);
   for (auto& hint : made.hints) *gathering_.hints.add_items() = std::move(hint);
   for (auto& request : made.evaluations) {

@@ -227,7 +227,6 @@ class scheduler {
   void arrived(const std::string& instance, std::uint64_t incarnation, const unsent_steps& never_left);
   void advance_retention();
   void count_limits_anew(const std::string& agent);
-  void drop_overtaken(effects& from);
   void refused(const v1::OutcomeBatch& what);
   void left_over(const v1::OutcomeBatch& what);
   v1::OperateResult operate_on(const std::string& id, const v1::OperatorAction& action);

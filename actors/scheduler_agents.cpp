@@ -146,23 +146,6 @@ void scheduler::arrived(const std::string& instance, std::uint64_t incarnation, 
   }
 }
 
-/// What was to be sent may have ended meanwhile: its agent must not be asked for it any more. Its lease says so too, but not once the wall clock was
-/// set back.
-void scheduler::drop_overtaken(effects& from) {
-  const auto overtaken = [this](const v1::Perform& what) {
-    const auto* task = find(what.task_number());
-    if (task == nullptr) return true;
-    if (!task->poison.empty()) return false;
-    const auto& step = task->record.steps(static_cast<int>(what.step()));
-    return !core::is_out(step, what.direction(), what.attempt()) && !faults_.lose_lease;
-  };
-  for (auto& [instance, batch] : from.performs) {
-    auto& items = *batch.mutable_items();
-    items.erase(std::remove_if(items.begin(), items.end(), overtaken), items.end());
-  }
-  std::erase_if(from.performs, [](const auto& one) { return one.second.items().empty(); });
-}
-
 void scheduler::count_limits_anew(const std::string& agent) {
   for (const auto& [number, task] : live_) {
     if (!core::any_attempt_out(task->record)) continue;

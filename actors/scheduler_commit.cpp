@@ -79,10 +79,7 @@ void scheduler::flush() {
 }
 
 void scheduler::act(effects after) {
-  if (!after.performs.empty()) {
-    drop_overtaken(after);
-    after.bring_leases_near(to_unix_ms(world_.time->now()));
-  }
+  if (!after.performs.empty()) after.bring_leases_near(to_unix_ms(world_.time->now()));
   after.release({epoch_, limits_.shard, limits_.lineage}, *world_.out, *world_.log);
   for (const auto& id : after.new_ids) recent_ids_.erase(id);
   std::vector<watches::answer> answers;

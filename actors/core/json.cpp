@@ -77,9 +77,9 @@ std::uint32_t hex4(std::string_view text, std::size_t at) {
 }  // namespace
 
 const char* skip_json_string(const char* p, const char* end) {
-  for (++p; p < end; ++p) {
+  for (p = skip_plain(p + 1, end); p < end; p = skip_plain(p, end)) {
     if (*p == '"') return p + 1;
-    if (*p == '\\') ++p;
+    p += *p == '\\' ? 2 : 1;
   }
   return end;
 }
@@ -184,7 +184,13 @@ std::string decode_json_string(std::string_view raw) {
 void append_json_string(std::string& out, std::string_view text) {
   static constexpr char hex[] = "0123456789abcdef";
   out += '"';
-  for (const char c : text) {
+  const char* const end = text.data() + text.size();
+  for (const char* p = text.data(); p < end; ++p) {
+    const char* const plain = p;
+    p = skip_plain(p, end);
+    out.append(plain, p);
+    if (p == end) break;
+    const char c = *p;
     switch (c) {
       case '"': out += "\\\""; break;
       case '\\': out += "\\\\"; break;
@@ -226,9 +232,12 @@ std::string minify_json(std::string_view text) {
       const char* const start = p;
       p = skip_json_string(p, end);
       out.append(start, p);
-    } else {
-      if (!is_space(*p)) out += *p;
+    } else if (is_space(*p)) {
       ++p;
+    } else {
+      const char* const start = p;
+      while (p < end && *p != '"' && !is_space(*p)) ++p;
+      out.append(start, p);
     }
   }
   return out;

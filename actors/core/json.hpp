@@ -4,7 +4,9 @@
 // All functions but `append_json_string` and `jq_keeps_number` want text that check_json has accepted. Given anything else they stay
 // inside the text and their answer means nothing.
 
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +30,28 @@ std::string decode_json_string(std::string_view raw);
 
 /// Appends `text`, which is UTF-8, as a JSON string with quotes.
 void append_json_string(std::string& out, std::string_view text);
+
+/// The first byte from `p` on that is not plain within a string: a quote, a backslash, a control character, or a byte beyond ASCII.
+inline const char* skip_plain(const char* p, const char* end) {
+  const auto special = [](unsigned char c) { return c == '"' || c == '\\' || c < 0x20 || c >= 0x80; };
+  if constexpr (std::endian::native == std::endian::little) {
+    // Eight bytes at once. The top bit of each byte says whether it is special; one above a special byte may say so wrongly, which does not
+    // matter, because the lowest one counts.
+    constexpr std::uint64_t each = 0x0101010101010101;
+    constexpr std::uint64_t top = 0x80 * each;
+    for (; end - p >= 8; p += 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, p, sizeof word);
+      const auto quote = (word ^ ('"' * each)) - each;
+      const auto backslash = (word ^ ('\\' * each)) - each;
+      const auto control = word - 0x20 * each;
+      const auto found = (quote | backslash | control | word) & top;
+      if (found != 0) return p + std::countr_zero(found) / 8;
+    }
+  }
+  while (p < end && !special(static_cast<unsigned char>(*p))) ++p;
+  return p;
+}
 
 /// The end of the string that begins (with its quote) at `p`.
 const char* skip_json_string(const char* p, const char* end);

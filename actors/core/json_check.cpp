@@ -6,6 +6,7 @@
 #include <string>
 
 #include "actors/core/expression.hpp"
+#include "actors/core/json.hpp"
 
 namespace fairlead::core {
 namespace {
@@ -142,21 +143,14 @@ class checker {
   }
 
   bool string() {
-    ++p_;
-    while (p_ < end_) {
+    for (p_ = skip_plain(p_ + 1, end_); p_ < end_; p_ = skip_plain(p_, end_)) {
       const auto c = static_cast<unsigned char>(*p_);
       if (c == '"') {
         ++p_;
         return true;
       }
       if (c < 0x20) return fail("a control character stands in a string, write it as an escape");
-      if (c == '\\') {
-        if (!escape()) return false;
-      } else if (c < 0x80) {
-        ++p_;
-      } else if (!utf8()) {
-        return false;
-      }
+      if (!(c == '\\' ? escape() : utf8())) return false;
     }
     return unexpected("the end of a string");
   }

@@ -17,6 +17,24 @@ TEST(check_json, accepts_what_rfc_8259_accepts) {
   }
 }
 
+/// As the declaration says it, byte by byte.
+const char* skip_plain_slowly(const char* p, const char* end) {
+  while (p < end && *p != '"' && *p != '\\' && static_cast<unsigned char>(*p) >= 0x20 && static_cast<unsigned char>(*p) < 0x80) ++p;
+  return p;
+}
+
+TEST(skip_plain, stops_at_each_byte_that_is_not_plain_wherever_it_stands_and_whatever_follows_it) {
+  for (int c = 0; c < 256; ++c)
+    for (int next = 0; next < 256; next += 5)
+      for (std::size_t at = 0; at < 19; ++at) {
+        std::string text(20, 'a');
+        text[at] = static_cast<char>(c);
+        text[at + 1] = static_cast<char>(next);
+        const auto* const end = text.data() + text.size();
+        ASSERT_EQ(skip_plain(text.data(), end) - text.data(), skip_plain_slowly(text.data(), end) - text.data()) << c << " " << next << " " << at;
+      }
+}
+
 TEST(check_json, names_the_byte_at_which_a_text_goes_wrong) {
   struct row {
     std::string text;
