@@ -212,11 +212,9 @@ scheduler::applied scheduler::apply(live_task& task, const core::event& what) {
   if (by_operator || now.state() != before.state || now.parked() != before.parked || now.paused() != before.paused ||
       now.undo_held() != before.undo_held)
     slots_.forget(now.number());
-  // A hand-over leaves with the commit of the record that it changed.
-  const auto unsent = task.last_sequence > committed_sequence_;
   if (made.changed) write(task, before, made, come_up || std::holds_alternative<core::task_due>(what));
   traffic_.count(what, made, task.record);
-  if (unsent && (made.leases_cut || made.expired > 0 || made.lost > 0)) {
+  if (made.leases_cut || made.expired > 0 || made.lost > 0) {
     for (auto& sent : sent_) sent.after.bring_up_to(task.record);
     gathering_.bring_up_to(task.record);
   }

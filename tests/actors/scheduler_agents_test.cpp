@@ -175,6 +175,25 @@ TEST_F(scheduler_work_test, leaves_in_doubt_what_may_have_left_though_it_was_to_
   EXPECT_EQ(out.performs.size(), 1u);
 }
 
+TEST_F(scheduler_work_test, hands_over_nothing_that_has_ended_before_its_message_could_leave) {
+  add_agent(agent("n1/svc", 1));
+  offer({submission("t1")});
+  node->shell.flush();
+  ASSERT_TRUE(out.performs.empty()) << "its commit takes long";
+  time.now_ms += 5'000;
+  v1::RecoverBatch due;
+  auto& item = *due.add_items();
+  item.set_task_number(1);
+  item.set_step(1);
+  item.set_direction(v1::DIRECTION_PERFORM);
+  item.set_attempt(1);
+  node->shell.recover(due);
+  time.now_ms -= 60'000;  // by the clock its lease has not even begun
+  node->settle();
+  EXPECT_EQ(stored("t1")->steps(0).state(), v1::STEP_STATE_IN_DOUBT);
+  EXPECT_TRUE(out.performs.empty()) << "another instance may get the step next";
+}
+
 TEST_F(scheduler_work_test, takes_up_every_running_task_after_a_restart) {
   add_agent(agent("n1/svc", 10'000));
   for (int i = 0; i < 1'300; ++i) offer({submission("t" + std::to_string(i))});

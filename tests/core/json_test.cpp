@@ -31,7 +31,8 @@ TEST(skip_plain, stops_at_each_byte_that_is_not_plain_wherever_it_stands_and_wha
         text[at] = static_cast<char>(c);
         text[at + 1] = static_cast<char>(next);
         const auto* const end = text.data() + text.size();
-        ASSERT_EQ(skip_plain(text.data(), end) - text.data(), skip_plain_slowly(text.data(), end) - text.data()) << c << " " << next << " " << at;
+        ASSERT_EQ(skip_plain(text.data(), end) - text.data(), skip_plain_slowly(text.data(), end) - text.data())
+            << c << " " << next << " " << at;
       }
 }
 
