@@ -3,11 +3,11 @@
 #include <memory>
 #include <string_view>
 
-#include "actors/core/text.hpp"
-#include "app/cli_commands.hpp"
-#include "app/cli_parse.hpp"
-#include "app/expression_worker.hpp"
-#include "app/node.hpp"
+#include "actors/core/text/text.hpp"
+#include "app/cli/commands.hpp"
+#include "app/cli/parse.hpp"
+#include "app/expressions/worker.hpp"
+#include "app/node/node.hpp"
 
 namespace fairlead::app {
 

@@ -1,7 +1,7 @@
 #include <string_view>
 
 #include "app/cli.hpp"
-#include "app/shepherd.hpp"
+#include "app/shepherd/shepherd.hpp"
 
 int main(int argc, char** argv) {
   // Before anything is set up: it is forked for every command of an exec agent, with all that this process has by then.

@@ -22,7 +22,7 @@ bool operator==(const Message& a, const Message& b) {
 }
 
 /// What a loading inspector answers for bytes that are no such message. Given for each kind of result where the inspectors are known
-/// (actors/type_ids.hpp).
+/// (actors/protocol/type_ids.hpp).
 template <class Result>
 Result unreadable_message();
 

@@ -1,6 +1,6 @@
 #include "store/memory_archive.hpp"
 
-#include "store/task_rows.hpp"
+#include "store/rows/task_rows.hpp"
 
 namespace fairlead::store {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "store/archive.hpp"
+#include "store/lmdb/archive.hpp"
 #include "store/memory_store.hpp"
 
 namespace fairlead::store {

@@ -359,11 +359,11 @@ def check_keys_of_the_source(page, keys):
     asked = set(re.findall(
         r"\b(?:section|root)\.(?:find|require|text|boolean|integer|size_bytes|duration_ms|word<[\w:]+>)\(\s*\"([\w-]+)\"", source))
     if len(asked) < 30:
-        blame(page, f"only {len(asked)} keys were found in app/config*.cpp: this check is wrong")
+        blame(page, f"only {len(asked)} keys were found in app/config/config*.cpp: this check is wrong")
     for key in sorted(asked - words):
-        blame(page, f"app/config*.cpp reads the key {key}, which no table has")
+        blame(page, f"app/config/config*.cpp reads the key {key}, which no table has")
     for key in sorted(words - asked):
-        blame(page, f"the table has the key {key}, which app/config*.cpp does not read")
+        blame(page, f"the table has the key {key}, which app/config/config*.cpp does not read")
     groups = set(re.findall(r'^ *\{"([a-z-]+)\.[a-z-]+", option_type::', source, flags=re.M))
     told = re.search(r"The sections are (.*?), with", text_of(page), flags=re.S)
     if not told or set(spans_of(told[1])) != groups:

@@ -30,23 +30,23 @@ OWN = {
 
 # Libraries that only some places may see: what an include begins with, the places, and what to call it.
 LIBRARIES = (
-    ("lmdb.h", ("store/env.", "tests/"), "LMDB belongs to store/env.*"),
-    ("xxh", ("store/", "actors/core/routing.", "actors/core/cron_", "actors/core/job", "actors/agents/", "app/crontab_", "tests/"), "xxHash belongs to store/, to routing, cron and the agents"),
+    ("lmdb.h", ("store/lmdb/env.", "tests/"), "LMDB belongs to store/lmdb/env.*"),
+    ("xxh", ("store/", "actors/core/cluster/routing.", "actors/core/cron_", "actors/core/job/job", "actors/agents/", "app/crontab_", "tests/"), "xxHash belongs to store/, to routing, cron and the agents"),
     ("curl/", ("actors/agents/", "tests/"), "libcurl belongs to the agents"),
     ("simdjson", ("actors/core/", "actors/agents/", "tests/"), "simdjson belongs to actors/core and the agents"),
-    ("cctz/", ("actors/core/", "actors/time_zones.", "tests/"), "cctz belongs to actors/core"),
+    ("cctz/", ("actors/core/", "actors/system/time_zones.", "tests/"), "cctz belongs to actors/core"),
     ("jq.h", ("app/", "tests/"), "libjq belongs to the worker in app/"),
     ("jv.h", ("app/", "tests/"), "libjq belongs to the worker in app/"),
     ("spdlog/", ("app/", "tests/"), "spdlog belongs to app/"),
     ("CLI/", ("app/", "tests/"), "CLI11 belongs to app/"),
     ("yaml-cpp/", ("app/", "tests/"), "yaml-cpp belongs to app/"),
-    ("histedit.h", ("app/console_reader.",), "libedit belongs to the console's reader"),
+    ("histedit.h", ("app/console/reader.",), "libedit belongs to the console's reader"),
 )
 
 # CAF is for the shells in actors/ itself, the node that starts it, and its tests; not for what a client includes.
-CAF_PLACES = re.compile(r"^(actors/[^/]+\.(hpp|cpp)|app/node_runtime\.cpp|app/node_setup\.(hpp|cpp)|tests/bench/bench_node\.cpp|app/console_actor\.cpp|tests/actors/.*)$")
-NO_CAF = ("actors/client.hpp", "actors/ports.hpp", "actors/scheduler.hpp", "actors/supervisor.hpp", "actors/agent_host.hpp",
-          "actors/archiver.hpp", "actors/agents/backend.hpp", "actors/agents/native.hpp", "actors/core/task.hpp")
+CAF_PLACES = re.compile(r"^(actors/[^/]+\.(hpp|cpp)|app/node/runtime\.cpp|app/node/setup\.(hpp|cpp)|tests/bench/bench_node\.cpp|app/console/actor\.cpp|tests/actors/.*)$")
+NO_CAF = ("actors/client/client.hpp", "actors/protocol/ports.hpp", "actors/scheduler/scheduler.hpp", "actors/supervisor/supervisor.hpp", "actors/agent_host/host.hpp",
+          "actors/shard/archiver.hpp", "actors/agents/backend.hpp", "actors/agents/native.hpp", "actors/core/task/task.hpp")
 
 # What makes a decision depend on more than its arguments.
 IMPURE = ("chrono_clock", "random", "iostream", "fstream", "thread", "mutex", "ctime", "unistd.h", "filesystem")
@@ -84,7 +84,7 @@ def check_file(root, path, text):
             if name.startswith(begin) and not path.startswith(places):
                 yield number, f"<{name}>: {rule}"
         if is_caf(name) and not CAF_PLACES.match(path):
-            yield number, f"<{name}>: CAF belongs to the shells in actors/ and to app/node_runtime.cpp"
+            yield number, f"<{name}>: CAF belongs to the shells in actors/ and to app/node/runtime.cpp"
         if path.startswith("actors/core/") and name in IMPURE:
             yield number, f"<{name}>: no clock, randomness, thread or I/O in actors/core"
     lines = text.count("\n")
@@ -128,22 +128,22 @@ def check_tree(root):
 PLANTED = {
     "messages/a.hpp": ('#include "store/b.hpp"\n', "messages/a.hpp:1"),
     "messages/c.hpp": ("// a\n#include <caf/all.hpp>\n", "messages/c.hpp:2"),
-    "store/b.hpp": ('#include "actors/core/task.hpp"\n', "store/b.hpp:1"),
-    "store/env.hpp": ("#include <lmdb.h>\n", None),
+    "store/b.hpp": ('#include "actors/core/task/task.hpp"\n', "store/b.hpp:1"),
+    "store/lmdb/env.hpp": ("#include <lmdb.h>\n", None),
     "store/other.cpp": ("#include <lmdb.h>\n", "store/other.cpp:1"),
-    "actors/core/task.hpp": ("#pragma once\n", None),
+    "actors/core/task/task.hpp": ("#pragma once\n", None),
     "actors/core/clock.cpp": ("#include <thread>\n", "actors/core/clock.cpp:1"),
     "actors/core/peek.cpp": ('#include "store/b.hpp"\n', "actors/core/peek.cpp:1"),
     "actors/core/shell.cpp": ("#include <caf/all.hpp>\n", "actors/core/shell.cpp:1"),
-    "actors/scheduler_actor.hpp": ("#include <caf/all.hpp>\n", None),
-    "actors/client.hpp": ('#include "actors/scheduler_actor.hpp"\n', "actors/client.hpp:1"),
+    "actors/scheduler/actor.hpp": ("#include <caf/all.hpp>\n", None),
+    "actors/client/client.hpp": ('#include "actors/scheduler/actor.hpp"\n', "actors/client/client.hpp:1"),
     "actors/log.cpp": ("#include <spdlog/spdlog.h>\n", "actors/log.cpp:1"),
-    "actors/up.cpp": ('#include "app/node.hpp"\n', "actors/up.cpp:1"),
+    "actors/up.cpp": ('#include "app/node/node.hpp"\n', "actors/up.cpp:1"),
     "actors/near.cpp": ('#include "log.hpp"\n', "actors/near.cpp:1"),
     "actors/missing.cpp": ('#include "store/nowhere.hpp"\n', "actors/missing.cpp:1"),
     "actors/angle.cpp": ("#include <store/b.hpp>\n", "actors/angle.cpp:1"),
-    "app/node.hpp": ("#pragma once\n", None),
-    "app/node_runtime.cpp": ("#include <caf/all.hpp>\n#include <spdlog/spdlog.h>\n", None),
+    "app/node/node.hpp": ("#pragma once\n", None),
+    "app/node/runtime.cpp": ("#include <caf/all.hpp>\n#include <spdlog/spdlog.h>\n", None),
     "app/cli.cpp": ("#include <caf/all.hpp>\n", "app/cli.cpp:1"),
     "app/long.cpp": ("\n" * 501, "app/long.cpp:501"),
     "app/longest.cpp": ("\n" * 500, None),

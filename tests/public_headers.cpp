@@ -3,7 +3,7 @@
 
 #include "actors/agents/backend.hpp"
 #include "actors/agents/native.hpp"
-#include "actors/client.hpp"
+#include "actors/client/client.hpp"
 #include "messages/error.hpp"
 #include "messages/ids.hpp"
 #include "messages/time.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 // What one kind of agent must do: carry out single attempts. Leases, duplicates, outcomes kept until acknowledged and batching are the
-// agent host's business (actors/agent_host.*), the same for every kind.
+// agent host's business (actors/agent_host/host.*), the same for every kind.
 
 #include <cstdint>
 #include <functional>

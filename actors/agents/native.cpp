@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "actors/core/expression.hpp"
+#include "actors/core/expression/expression.hpp"
 
 namespace fairlead::agents {
 

@@ -1,5 +1,5 @@
 #pragma once
-// What every kind of agent can be told in its section of the node file, read by app/config_agent_settings.cpp (docs/agents.md).
+// What every kind of agent can be told in its section of the node file, read by app/config/agent_settings.cpp (docs/agents.md).
 
 #include <cstdint>
 #include <map>

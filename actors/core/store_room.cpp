@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "actors/core/text.hpp"
+#include "actors/core/text/text.hpp"
 
 namespace fairlead::core {
 

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "actors/agents/native.hpp"
-#include "actors/core/labels.hpp"
-#include "actors/core/limit_book.hpp"
-#include "actors/core/workflow_check.hpp"
+#include "actors/core/text/labels.hpp"
+#include "actors/core/registry/limit_book.hpp"
+#include "actors/core/workflow/check.hpp"
 #include "app/library/agent_state.hpp"
 
 namespace fairlead {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "app/node_runtime.hpp"
+#include "app/node/runtime.hpp"
 
 namespace fairlead::detail {
 

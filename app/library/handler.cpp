@@ -3,7 +3,7 @@
 #include <google/protobuf/message.h>
 #include <google/protobuf/util/json_util.h>
 
-#include "actors/core/typed_json.hpp"
+#include "actors/core/types/typed_json.hpp"
 
 namespace fairlead::detail {
 

@@ -15,10 +15,10 @@
 #include <mutex>
 #include <utility>
 
-#include "actors/core/json.hpp"
-#include "app/config.hpp"
+#include "actors/core/text/json.hpp"
+#include "app/config/config.hpp"
 #include "app/library/agent_state.hpp"
-#include "app/node_runtime.hpp"
+#include "app/node/runtime.hpp"
 
 namespace fairlead {
 

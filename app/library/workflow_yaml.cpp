@@ -3,7 +3,7 @@
 #include <array>
 #include <charconv>
 
-#include "actors/core/json.hpp"
+#include "actors/core/text/json.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::detail {

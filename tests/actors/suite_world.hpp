@@ -12,14 +12,14 @@
 #include <utility>
 #include <vector>
 
-#include "actors/agent_actor.hpp"
-#include "actors/core/declarative.hpp"
-#include "actors/gateway.hpp"
-#include "actors/meta_objects.hpp"
-#include "actors/scheduler_actor.hpp"
-#include "actors/supervisor_actor.hpp"
+#include "actors/agent_host/actor.hpp"
+#include "actors/core/workflow/declarative.hpp"
+#include "actors/gateway/gateway.hpp"
+#include "actors/protocol/meta_objects.hpp"
+#include "actors/scheduler/actor.hpp"
+#include "actors/supervisor/actor.hpp"
 #include "store/memory_store.hpp"
-#include "store/task_rows.hpp"
+#include "store/rows/task_rows.hpp"
 
 namespace fairlead::testing {
 

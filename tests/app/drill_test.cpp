@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "actors/agents/native.hpp"
-#include "actors/client.hpp"
-#include "app/node_runtime.hpp"
-#include "app/workflow_file.hpp"
+#include "actors/client/client.hpp"
+#include "app/node/runtime.hpp"
+#include "app/files/workflow_file.hpp"
 
 namespace fairlead::app {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/yaml_document.hpp"
+#include "app/yaml/document.hpp"
 
 namespace fairlead::app {
 

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <stdexcept>
 
-#include "actors/core/cron_next.hpp"
-#include "actors/time_zones.hpp"
+#include "actors/core/cron/next.hpp"
+#include "actors/system/time_zones.hpp"
 #include "tests/bench/bench_load.hpp"
 #include "tests/bench/bench_report.hpp"
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "app/workflow_file.hpp"
+#include "app/files/workflow_file.hpp"
 #include "store/keys.hpp"
 #include "tests/bench/bench_cron.hpp"
 #include "tests/bench/bench_load.hpp"

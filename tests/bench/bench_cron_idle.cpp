@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "actors/client.hpp"
+#include "actors/client/client.hpp"
 #include "tests/bench/bench_cron.hpp"
 
 namespace fairlead::bench {

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "actors/supervisor.hpp"
+#include "actors/supervisor/supervisor.hpp"
 #include "tests/bench/bench_load.hpp"
 #include "tests/bench/bench_node.hpp"
 #include "tests/bench/bench_report.hpp"

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "actors/agents/http.hpp"
+#include "actors/agents/http/http.hpp"
 #include "messages/time.hpp"
 #include "tests/bench/bench_http_server.hpp"
 #include "tests/bench/bench_report.hpp"

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "actors/interfaces.hpp"
+#include "actors/protocol/handles.hpp"
 
 namespace fairlead::bench {
 

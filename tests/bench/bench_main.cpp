@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "app/expression_worker.hpp"
+#include "app/expressions/worker.hpp"
 #include "tests/bench/bench_cron.hpp"
 #include "tests/bench/bench_due.hpp"
 #include "tests/bench/bench_http.hpp"

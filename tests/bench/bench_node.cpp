@@ -12,9 +12,9 @@
 #include <stdexcept>
 #include <thread>
 
-#include "actors/agents/http.hpp"
-#include "actors/core/hello.hpp"
-#include "app/workflow_file.hpp"
+#include "actors/agents/http/http.hpp"
+#include "actors/core/cluster/hello.hpp"
+#include "app/files/workflow_file.hpp"
 
 namespace fairlead::bench {
 

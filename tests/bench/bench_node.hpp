@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "actors/agents/native.hpp"
-#include "actors/meta_objects.hpp"
-#include "actors/node_tree.hpp"
-#include "store/lmdb_store.hpp"
+#include "actors/protocol/meta_objects.hpp"
+#include "actors/node/node_tree.hpp"
+#include "store/lmdb/store.hpp"
 
 namespace fairlead::bench {
 

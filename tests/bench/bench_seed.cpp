@@ -3,14 +3,14 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "actors/core/declarative.hpp"
-#include "actors/core/task.hpp"
-#include "actors/workflow_catalog.hpp"
+#include "actors/core/workflow/declarative.hpp"
+#include "actors/core/task/task.hpp"
+#include "actors/scheduler/books/workflow_catalog.hpp"
 #include "messages/time.hpp"
 #include "store/content_hash.hpp"
-#include "store/counters.hpp"
-#include "store/lmdb_store.hpp"
-#include "store/task_rows.hpp"
+#include "store/rows/counters.hpp"
+#include "store/lmdb/store.hpp"
+#include "store/rows/task_rows.hpp"
 
 namespace fairlead::bench {
 

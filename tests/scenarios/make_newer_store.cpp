@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include "store/checksum.hpp"
-#include "store/env.hpp"
+#include "store/lmdb/env.hpp"
 #include "store/keys.hpp"
 #include "store/meta_rows.hpp"
 

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "messages/workflow.pb.h"
-#include "store/counters.hpp"
+#include "store/rows/counters.hpp"
 #include "store/keys.hpp"
-#include "store/lmdb_store.hpp"
+#include "store/lmdb/store.hpp"
 #include "store/load.hpp"
 
 namespace {

@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "actors/agent_links.hpp"
-#include "actors/reminders.hpp"
+#include "actors/agent_host/links.hpp"
+#include "actors/protocol/reminders.hpp"
 #include "tests/simulation/agents.hpp"
 
 namespace fairlead::simulation {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/agent_host.hpp"
+#include "actors/agent_host/host.hpp"
 #include "tests/simulation/clocks.hpp"
 #include "tests/simulation/link.hpp"
 #include "tests/simulation/services.hpp"

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <optional>
 
-#include "actors/core/alert_numbers.hpp"
-#include "store/alert_rows.hpp"
+#include "actors/core/cluster/alert_numbers.hpp"
+#include "store/rows/alert_rows.hpp"
 #include "store/checksum.hpp"
 #include "store/keys.hpp"
 #include "store/meta_rows.hpp"

@@ -4,7 +4,7 @@
 
 #include "store/checksum.hpp"
 #include "store/keys.hpp"
-#include "store/task_rows.hpp"
+#include "store/rows/task_rows.hpp"
 
 namespace fairlead::simulation {
 

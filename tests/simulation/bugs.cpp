@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "store/job_rows.hpp"
-#include "store/task_rows.hpp"
+#include "store/rows/job_rows.hpp"
+#include "store/rows/task_rows.hpp"
 
 namespace fairlead::simulation {
 

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "actors/core/declarative.hpp"
-#include "actors/core/job.hpp"
-#include "actors/time_zones.hpp"
+#include "actors/core/workflow/declarative.hpp"
+#include "actors/core/job/job.hpp"
+#include "actors/system/time_zones.hpp"
 #include "messages/task.pb.h"
 #include "store/store.hpp"
 #include "tests/simulation/world.hpp"

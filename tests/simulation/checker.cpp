@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "store/content_hash.hpp"
-#include "store/task_rows.hpp"
+#include "store/rows/task_rows.hpp"
 
 namespace fairlead::simulation {
 

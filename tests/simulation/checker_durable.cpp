@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "actors/core/task.hpp"
-#include "store/alert_rows.hpp"
+#include "actors/core/task/task.hpp"
+#include "store/rows/alert_rows.hpp"
 #include "store/keys.hpp"
-#include "store/task_rows.hpp"
+#include "store/rows/task_rows.hpp"
 #include "tests/simulation/checker.hpp"
 
 namespace fairlead::simulation {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "actors/alert_queries.hpp"
-#include "actors/core/task.hpp"
-#include "actors/task_queries.hpp"
-#include "store/check.hpp"
-#include "store/task_rows.hpp"
+#include "actors/queries/alert_queries.hpp"
+#include "actors/core/task/task.hpp"
+#include "actors/queries/task_queries.hpp"
+#include "store/check/check.hpp"
+#include "store/rows/task_rows.hpp"
 #include "tests/simulation/checker.hpp"
 
 namespace fairlead::simulation {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "store/checksum.hpp"
-#include "store/task_rows.hpp"
+#include "store/rows/task_rows.hpp"
 #include "tests/simulation/checker.hpp"
 
 namespace fairlead::simulation {

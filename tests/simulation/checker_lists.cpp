@@ -3,8 +3,8 @@
 #include <map>
 #include <set>
 
-#include "actors/task_queries.hpp"
-#include "store/task_rows.hpp"
+#include "actors/queries/task_queries.hpp"
+#include "store/rows/task_rows.hpp"
 #include "tests/simulation/checker.hpp"
 
 namespace fairlead::simulation {

@@ -1,7 +1,7 @@
 // What is still asked of a shard of which an earlier moment has been put back: what holds of any history that begins with the store as it
 // stands then.
 
-#include "store/task_rows.hpp"
+#include "store/rows/task_rows.hpp"
 #include "tests/simulation/checker.hpp"
 
 namespace fairlead::simulation {

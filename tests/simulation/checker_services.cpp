@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "store/alert_rows.hpp"
+#include "store/rows/alert_rows.hpp"
 #include "store/keys.hpp"
-#include "store/service_rows.hpp"
-#include "store/task_rows.hpp"
+#include "store/rows/service_rows.hpp"
+#include "store/rows/task_rows.hpp"
 #include "tests/simulation/checker.hpp"
 #include "tests/simulation/values.hpp"
 

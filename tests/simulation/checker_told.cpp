@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "store/alert_rows.hpp"
-#include "store/task_rows.hpp"
+#include "store/rows/alert_rows.hpp"
+#include "store/rows/task_rows.hpp"
 #include "tests/simulation/checker.hpp"
 
 namespace fairlead::simulation {

@@ -1,12 +1,12 @@
 #pragma once
-// Where clients fetch their status events: the waiters of a node, driven as their actor drives them (actors/reply_waiters_actor.cpp). It dies with
+// Where clients fetch their status events: the waiters of a node, driven as their actor drives them (actors/replies/waiters_actor.cpp). It dies with
 // the process.
 
 #include <cstdint>
 #include <functional>
 #include <map>
 
-#include "actors/reply_waiters.hpp"
+#include "actors/replies/waiters.hpp"
 #include "tests/simulation/node.hpp"
 
 namespace fairlead::simulation {

@@ -1,11 +1,11 @@
 #pragma once
-// The archiver of a node, driven as its actor drives it (actors/archiver_actor.cpp), with shorter pauses. It is no part of the core: it dies with the
+// The archiver of a node, driven as its actor drives it (actors/shard/archiver_actor.cpp), with shorter pauses. It is no part of the core: it dies with the
 // process, or alone.
 
 #include <cstdint>
 #include <memory>
 
-#include "actors/archiver.hpp"
+#include "actors/shard/archiver.hpp"
 #include "tests/simulation/node.hpp"
 
 namespace fairlead::simulation {

@@ -6,7 +6,7 @@
 
 #include "store/content_hash.hpp"
 #include "store/keys.hpp"
-#include "store/task_rows.hpp"
+#include "store/rows/task_rows.hpp"
 
 namespace fairlead::simulation {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "store/task_rows.hpp"
+#include "store/rows/task_rows.hpp"
 
 namespace fairlead::simulation {
 

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "actors/cron.hpp"
-#include "actors/reminders.hpp"
+#include "actors/cron/cron.hpp"
+#include "actors/protocol/reminders.hpp"
 #include "tests/simulation/node.hpp"
 
 namespace fairlead::simulation {

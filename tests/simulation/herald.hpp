@@ -1,5 +1,5 @@
 #pragma once
-// The courier of alerts of a node, driven as its actor drives it (actors/alert_courier_actor.cpp), and those who get the alerts. They fail for a
+// The courier of alerts of a node, driven as its actor drives it (actors/alerts/courier_actor.cpp), and those who get the alerts. They fail for a
 // while, lose what comes, or take it and are not heard.
 
 #include <functional>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/alert_courier.hpp"
+#include "actors/alerts/courier.hpp"
 #include "tests/simulation/node.hpp"
 
 namespace fairlead::simulation {

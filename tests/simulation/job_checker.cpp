@@ -6,12 +6,12 @@
 #include <ctime>
 #include <utility>
 
-#include "actors/core/cron_expression.hpp"
-#include "actors/core/cron_next.hpp"
-#include "actors/time_zones.hpp"
+#include "actors/core/cron/expression.hpp"
+#include "actors/core/cron/next.hpp"
+#include "actors/system/time_zones.hpp"
 #include "store/checksum.hpp"
 #include "store/keys.hpp"
-#include "store/task_rows.hpp"
+#include "store/rows/task_rows.hpp"
 
 namespace fairlead::simulation {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "actors/alert_queries.hpp"
-#include "store/job_rows.hpp"
+#include "actors/queries/alert_queries.hpp"
+#include "store/rows/job_rows.hpp"
 #include "tests/simulation/job_checker.hpp"
 
 namespace fairlead::simulation {

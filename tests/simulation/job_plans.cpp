@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "actors/core/job_check.hpp"
-#include "actors/time_zones.hpp"
+#include "actors/core/job/check.hpp"
+#include "actors/system/time_zones.hpp"
 
 namespace fairlead::simulation {
 

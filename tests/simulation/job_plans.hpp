@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/core/job.hpp"
+#include "actors/core/job/job.hpp"
 #include "messages/job.pb.h"
 #include "tests/simulation/sites.hpp"
 #include "tests/simulation/world.hpp"

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "actors/core/agent_clock.hpp"
-#include "actors/reminders.hpp"
-#include "actors/reply_courier.hpp"
-#include "actors/reply_outbox.hpp"
-#include "actors/scheduler.hpp"
-#include "actors/supervisor.hpp"
+#include "actors/protocol/reminders.hpp"
+#include "actors/replies/courier.hpp"
+#include "actors/replies/outbox.hpp"
+#include "actors/scheduler/scheduler.hpp"
+#include "actors/supervisor/supervisor.hpp"
 #include "store/memory_archive.hpp"
 #include "store/memory_store.hpp"
 #include "tests/simulation/agents.hpp"
@@ -132,7 +132,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   class herald;
   class claim_desk;
 
-  /// An instance as the Scheduler's actor knows it (actors/agent_seats.hpp).
+  /// An instance as the Scheduler's actor knows it (actors/registry/seats.hpp).
   struct seat {
     std::uint64_t incarnation = 0;
     bool down = false;  // its handle is: what is sent there arrives nowhere

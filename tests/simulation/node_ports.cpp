@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "app/expression_answer.hpp"
+#include "app/expressions/answer.hpp"
 #include "tests/simulation/crier.hpp"
 #include "tests/simulation/overseer.hpp"
 

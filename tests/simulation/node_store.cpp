@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "actors/shard_restore.hpp"
+#include "actors/shard/restore.hpp"
 #include "messages/lineage.hpp"
-#include "store/counters.hpp"
+#include "store/rows/counters.hpp"
 #include "store/keys.hpp"
-#include "store/task_rows.hpp"
+#include "store/rows/task_rows.hpp"
 #include "tests/simulation/crier.hpp"
 #include "tests/simulation/overseer.hpp"
 

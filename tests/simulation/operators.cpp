@@ -1,8 +1,8 @@
 #include "tests/simulation/operators.hpp"
 
-#include "actors/alert_queries.hpp"
-#include "actors/core/task.hpp"
-#include "store/task_rows.hpp"
+#include "actors/queries/alert_queries.hpp"
+#include "actors/core/task/task.hpp"
+#include "store/rows/task_rows.hpp"
 
 namespace fairlead::simulation {
 

@@ -1,6 +1,6 @@
 // What operators do to agents: drain instances, open and close breakers.
 
-#include "store/service_rows.hpp"
+#include "store/rows/service_rows.hpp"
 #include "tests/simulation/operators.hpp"
 
 namespace fairlead::simulation {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "actors/alert_target.hpp"
-#include "actors/archiver.hpp"
+#include "actors/alerts/target.hpp"
+#include "actors/shard/archiver.hpp"
 
 namespace fairlead::simulation {
 

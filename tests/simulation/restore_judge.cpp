@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "actors/core/task.hpp"
+#include "actors/core/task/task.hpp"
 #include "store/keys.hpp"
-#include "store/task_rows.hpp"
+#include "store/rows/task_rows.hpp"
 #include "tests/simulation/checker.hpp"
 
 namespace fairlead::simulation {

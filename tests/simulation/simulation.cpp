@@ -4,8 +4,8 @@
 #include <exception>
 #include <memory>
 
-#include "store/service_rows.hpp"
-#include "store/task_rows.hpp"
+#include "store/rows/service_rows.hpp"
+#include "store/rows/task_rows.hpp"
 #include "tests/simulation/archive_people.hpp"
 #include "tests/simulation/clients.hpp"
 #include "tests/simulation/crowd.hpp"

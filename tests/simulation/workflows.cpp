@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "actors/core/workflow_check.hpp"
+#include "actors/core/workflow/check.hpp"
 
 namespace fairlead::simulation {
 

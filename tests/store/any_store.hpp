@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "store/lmdb_store.hpp"
+#include "store/lmdb/store.hpp"
 #include "store/memory_store.hpp"
 #include "tests/store/fixture.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "store/checksum.hpp"
 #include "store/content_hash.hpp"
-#include "store/group_operations.hpp"
+#include "store/lmdb/group_operations.hpp"
 
 namespace fairlead::store {
 namespace {

@@ -8,9 +8,9 @@
 #include <csignal>
 #include <random>
 
-#include "store/check.hpp"
-#include "store/failpoint.hpp"
-#include "store/lmdb_store.hpp"
+#include "store/check/check.hpp"
+#include "store/lmdb/failpoint.hpp"
+#include "store/lmdb/store.hpp"
 #include "tests/store/fixture.hpp"
 
 namespace fairlead::store {

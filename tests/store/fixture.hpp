@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "store/content_hash.hpp"
-#include "store/counters.hpp"
+#include "store/rows/counters.hpp"
 #include "store/keys.hpp"
 #include "store/store.hpp"
-#include "store/task_rows.hpp"
+#include "store/rows/task_rows.hpp"
 
 namespace fairlead::store::testing {
 

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "store/lmdb_store.hpp"
+#include "store/lmdb/store.hpp"
 #include "tests/store/fixture.hpp"
 
 namespace fairlead::store {

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "store/job_rows.hpp"
+#include "store/rows/job_rows.hpp"
 #include "tests/store/fixture.hpp"
 
 namespace fairlead::store::testing {

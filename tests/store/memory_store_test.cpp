@@ -1,6 +1,6 @@
 #include "store/memory_store.hpp"
 
-#include "store/check.hpp"
+#include "store/check/check.hpp"
 #include "tests/store/fixture.hpp"
 
 namespace fairlead::store {

@@ -16,7 +16,7 @@
 #include <string>
 #include <thread>
 
-#include "actors/client.hpp"
+#include "actors/client/client.hpp"
 #include "docs/examples/order_desk/orders.hpp"
 
 namespace {

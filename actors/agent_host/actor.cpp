@@ -1,0 +1,287 @@
+#include "actors/agent_host/actor.hpp"
+
+#include "actors/agent_host/links.hpp"
+#include "actors/supervision/guardian.hpp"
+#include "actors/protocol/reminders.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <utility>
+
+namespace fairlead {
+
+namespace {
+
+// While attempts are held the host looks at the clock at least this often: the reminders of a process that was stopped come late.
+constexpr duration longest_rest{1'000};
+constexpr duration registration_limit{2'000};
+constexpr duration watch_every{5'000};
+
+}  // namespace
+
+class agent_shell final : public agent_outbox {
+ public:
+  using self_pointer = supervised_stateful_pointer<agent_actor, agent_state>;
+
+  agent_shell(self_pointer self, agent_setup setup)
+      : self_(self),
+        address_(caf::actor_cast<caf::weak_actor_ptr>(self)),
+        setup_(std::move(setup)),
+        host_(setup_.who, *setup_.backend, *setup_.time, *this),
+        links_(setup_.backend->capacity(), [this](std::uint32_t shard) { return host_.held(shard); }) {}
+
+  // The backend's threads call into this object, so they end first.
+  ~agent_shell() override { setup_.backend->shut_down(); }
+
+  void begin() {
+    self_->set_down_handler([this](const caf::down_msg& gone) { ended(gone.source); });
+    keep_in_touch();
+  }
+
+  // ---- where the shards are ----
+
+  void route(const shard_route& what) {
+    auto& place = places_[what.shard];
+    if (what.via == place.via) return;
+    place.via = what.via;
+    if (what.via) {
+      links_.routed(what.shard, now());
+    } else {
+      leave(place);
+      links_.unrouted(what.shard);
+    }
+    keep_in_touch();
+  }
+
+  void ended(const caf::actor_addr& who) {
+    for (auto& [shard, place] : places_) {
+      if (!place.scheduler || place.scheduler->address() != who) continue;
+      place.scheduler = nullptr;
+      links_.down(shard, now());
+    }
+    keep_in_touch();
+  }
+
+  void acknowledged(const v1::BeaconAck& what) {
+    if (!links_.knows(what.shard())) return;
+    links_.acknowledged(what, now());
+    host_.acknowledged(what);
+    keep_in_touch();
+    after_message();
+  }
+
+  std::uint32_t drain(bool on) {
+    links_.drain(on);
+    keep_in_touch();
+    return static_cast<std::uint32_t>(host_.held());
+  }
+
+  void look_for_shards() {
+    beacons_.fired();
+    keep_in_touch();
+  }
+
+  // ---- attempts ----
+
+  void perform(v1::PerformBatch& what) {
+    if (!links_.knows(what.shard())) return;
+    host_.perform(std::move(what));
+    after_message();
+  }
+
+  void acknowledged(const v1::OutcomeAckBatch& what) { host_.acknowledged(what); }
+
+  void acknowledged(const v1::HeartbeatAckBatch& what) {
+    host_.acknowledged(what);
+    after_message();
+  }
+
+  void progressed(const attempt_progressed& what) {
+    host_.progressed(what.key);
+    after_message();
+  }
+
+  void finished(attempt_finished& what) {
+    host_.finished(what.key, std::move(what.result));
+    after_message();
+  }
+
+  void expire() {
+    reminders_.fired();
+    host_.expire();
+    after_message();
+  }
+
+  void flush() {
+    flush_armed_ = false;
+    host_.flush();
+  }
+
+ private:
+  struct place {
+    caf::strong_actor_ptr via;
+    caf::strong_actor_ptr scheduler;  // with which it is registered; monitored
+    std::string complaint;            // what was said last about why it is not
+  };
+
+  moment now() const { return setup_.time->steady(); }
+
+  template <class Batch>
+  void tell(Batch what) {
+    const auto found = places_.find(what.shard());
+    if (found == places_.end() || !found->second.scheduler) return;
+    self_->send(caf::actor_cast<scheduler_actor>(found->second.scheduler), std::move(what));
+  }
+  void outcomes(v1::OutcomeBatch what) override { tell(std::move(what)); }
+  void heartbeats(v1::HeartbeatBatch what) override { tell(std::move(what)); }
+  void refused(v1::OutcomeBatch what) override {
+    if (const auto& from = self_->current_sender()) self_->send(caf::actor_cast<scheduler_actor>(from), std::move(what));
+  }
+
+  // Called by the backend's threads: nothing of this object but the address may be touched.
+  void finish_later(agents::attempt_key key, agents::attempt_result result) override {
+    if (const auto there = caf::actor_cast<agent_actor>(address_)) caf::anon_send(there, attempt_finished{key, std::move(result)});
+  }
+
+  void progress_later(agents::attempt_key key) override {
+    if (const auto there = caf::actor_cast<agent_actor>(address_)) caf::anon_send(there, attempt_progressed{key});
+  }
+
+  // ---- registration ----
+
+  void leave(place& where) {
+    if (where.scheduler) self_->demonitor(where.scheduler->address());
+    where.scheduler = nullptr;
+  }
+
+  void enlist(const agent_links::registration& how) {
+    auto what = host_.registration(how.shard);
+    what.set_revision(how.revision);
+    what.set_capacity(how.capacity);
+    what.set_draining(how.draining);
+    what.set_node(setup_.node);
+    what.set_beacon_ms(to_unix_ms(now()));
+    self_
+        ->request(caf::actor_cast<gateway_actor>(places_[how.shard].via), registration_limit, std::move(what),
+                  caf::actor_cast<caf::strong_actor_ptr>(self_))
+        .then([this, how](const v1::AgentWelcome& answer, const caf::strong_actor_ptr& scheduler) { answered(how, answer, scheduler); },
+              [this, how](const caf::error& why) { unanswered(how, "no answer: " + self_->system().render(why)); });
+  }
+
+  void answered(const agent_links::registration& how, const v1::AgentWelcome& answer, const caf::strong_actor_ptr& scheduler) {
+    auto& where = places_[how.shard];
+    if (answer.has_error()) {
+      if (links_.refused(how.shard, how.revision, now())) {
+        leave(where);
+        complain(how.shard, answer.error().sentence() + (answer.error().remedy().empty() ? "" : "; " + answer.error().remedy()));
+      }
+      keep_in_touch();
+      return;
+    }
+    if (!scheduler || answer.shard() != how.shard) {
+      unanswered(how, "an answer that makes no sense");
+      return;
+    }
+    if (!links_.awaits(how.shard, how.revision)) return;
+    if (!host_.welcomed(answer)) {
+      unanswered(how, "its answer comes from an earlier lineage or start of the shard than the one that is obeyed here");
+      return;
+    }
+    links_.welcomed(how.revision, answer, now());
+    if (where.scheduler != scheduler) {
+      leave(where);
+      where.scheduler = scheduler;
+      self_->monitor(scheduler->address());
+    }
+    if (!std::exchange(where.complaint, {}).empty())
+      say(note_level::info, "is registered with shard " + std::to_string(how.shard) + " again");
+    keep_in_touch();
+    after_message();
+  }
+
+  void unanswered(const agent_links::registration& how, const std::string& why) {
+    if (links_.awaits(how.shard, how.revision)) complain(how.shard, why);
+    links_.unanswered(how.shard, how.revision, now());
+    keep_in_touch();
+  }
+
+  void complain(std::uint32_t shard, const std::string& why) {
+    if (std::exchange(places_[shard].complaint, why) != why)
+      say(note_level::warning, "cannot register with shard " + std::to_string(shard) + ": " + why);
+  }
+
+  void say(note_level level, const std::string& what) {
+    if (setup_.log != nullptr) setup_.log->on_note(level, "agent", setup_.who.instance + " " + what);
+  }
+
+  // ---- reminders ----
+
+  /// Sends what the shards have to be told now, and sees to it that this is looked at again in time.
+  void keep_in_touch() {
+    const auto here = now();
+    if (setup_.links && (!watched_at_ || here - *watched_at_ >= watch_every)) {
+      // Whoever keeps the links may have crashed over the last one.
+      self_->send(setup_.links, watch_atom_v, caf::actor_cast<caf::strong_actor_ptr>(self_));
+      watched_at_ = here;
+    }
+    const auto due = links_.due(here);
+    for (const auto& one : due.registrations) enlist(one);
+    for (const auto shard : due.beacons) {
+      v1::Beacon beacon;
+      beacon.set_instance(setup_.who.instance);
+      beacon.set_incarnation(setup_.who.incarnation);
+      beacon.set_shard(shard);
+      beacon.set_beacon_ms(to_unix_ms(here));
+      tell(std::move(beacon));
+    }
+    auto next = links_.next();
+    if (setup_.links) next = next ? std::min(*next, *watched_at_ + watch_every) : *watched_at_ + watch_every;
+    if (!next) return;
+    const auto wait = std::max(*next - here, duration{1});
+    if (beacons_.wants(mailbox_time(*self_) + wait)) self_->delayed_send(self_, wait, beacon_atom_v);
+  }
+
+  void after_message() {
+    if (host_.wants_flush() && !std::exchange(flush_armed_, true)) self_->send(self_, flush_atom_v);
+    const auto next = host_.next_expiry();
+    if (!next) return;
+    auto wait = std::max(*next - now(), duration{0});
+    if (host_.holds_any()) wait = std::min(wait, longest_rest);
+    if (reminders_.wants(mailbox_time(*self_) + wait)) self_->delayed_send(self_, wait, expire_atom_v);
+  }
+
+  self_pointer self_;
+  const caf::weak_actor_ptr address_;
+  agent_setup setup_;
+  agent_host host_;
+  agent_links links_;
+  std::map<std::uint32_t, place> places_;
+  std::optional<moment> watched_at_;
+  bool flush_armed_ = false;
+  reminders reminders_;
+  reminders beacons_;
+};
+
+agent_actor::behavior_type run_agent(supervised_stateful_pointer<agent_actor, agent_state> self, agent_setup setup) {
+  end_on_bug(self, "agent host");
+  self->state.shell = std::make_shared<agent_shell>(self, std::move(setup));
+  auto* shell = self->state.shell.get();
+  shell->begin();
+  return {
+      [=](v1::PerformBatch& what) { shell->perform(what); },
+      [=](const v1::OutcomeAckBatch& what) { shell->acknowledged(what); },
+      [=](const v1::HeartbeatAckBatch& what) { shell->acknowledged(what); },
+      [=](const v1::BeaconAck& what) { shell->acknowledged(what); },
+      [=](const shard_route& what) { shell->route(what); },
+      [](shard_total) {},  // it serves those that it is told routes to, however many there are
+      [=](drain_atom, bool on) { return shell->drain(on); },
+      [=](attempt_finished& what) { shell->finished(what); },
+      [=](const attempt_progressed& what) { shell->progressed(what); },
+      [=](expire_atom) { shell->expire(); },
+      [=](flush_atom) { shell->flush(); },
+      [=](beacon_atom) { shell->look_for_shards(); },
+  };
+}
+
+}  // namespace fairlead

@@ -1,0 +1,33 @@
+#pragma once
+// An agent host in CAF.
+
+#include <memory>
+#include <string>
+
+#include "actors/agent_host/host.hpp"
+#include "actors/protocol/handles.hpp"
+#include "actors/supervision/supervised.hpp"
+
+namespace fairlead {
+
+struct agent_setup {
+  agent_host::identity who;
+  std::shared_ptr<agents::backend> backend;  // shut down when the actor ends
+  const clock* time = nullptr;
+  observer* log = nullptr;  // may be null
+  std::string node;         // where it runs, for people
+  /// Whom it asks where the shards are, as its first act and again every few seconds. Null: whoever spawns it sends it each shard_route.
+  links_actor links;
+};
+
+class agent_shell;
+
+struct agent_state {
+  std::shared_ptr<agent_shell> shell;
+  static inline const char* name = "agent";
+};
+
+/// Registers with each shard that it is told a route to. An exception ends it, for its guardian to start another one (as a higher incarnation).
+agent_actor::behavior_type run_agent(supervised_stateful_pointer<agent_actor, agent_state> self, agent_setup setup);
+
+}  // namespace fairlead

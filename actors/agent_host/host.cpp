@@ -1,0 +1,252 @@
+#include "actors/agent_host/host.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/agents/attempt_results.hpp"
+
+namespace fairlead {
+
+namespace {
+
+constexpr duration resend_after = std::chrono::seconds{2};
+
+// The host that is inside its backend's `start` on this thread. Completions may come from any thread; only those of this very one are taken at
+// once. No member could say so: other threads would read it while it is written.
+thread_local const agent_host* starting_here = nullptr;
+
+/// Also where `start` throws: what came later from another host at the same address would be taken for this one's.
+class starting {
+ public:
+  explicit starting(const agent_host* who) : outer_(std::exchange(starting_here, who)) {}
+  ~starting() { starting_here = outer_; }
+  starting(const starting&) = delete;
+  starting& operator=(const starting&) = delete;
+
+ private:
+  const agent_host* outer_;
+};
+
+agents::attempt_result secret_fault(const error& why) {
+  const auto* code = why.code == v1::ERROR_CODE_NOT_FOUND ? "secret_unknown" : "secret_not_allowed";
+  return agents::permanent_fault(code, why.sentence);
+}
+
+}  // namespace
+
+agent_host::agent_host(identity who, agents::backend& backend, const clock& time, agent_outbox& out)
+    : who_(std::move(who)), backend_(backend), time_(time), out_(out), beats_itself_(backend.beats_itself()) {
+  backend_.report_progress_to([this](const agents::attempt_key& key, agents::attempt_progress what) {
+    if (inbox_.put(key, std::move(what))) out_.progress_later(key);
+  });
+}
+
+v1::RegisterAgent agent_host::registration(std::uint32_t shard) const {
+  v1::RegisterAgent out;
+  out.set_shard(shard);
+  if (const auto side = shards_.find(shard); side != shards_.end()) {
+    out.set_epoch(side->second.epoch);
+    if (!side->second.met.empty()) *out.mutable_lineage() = side->second.met.back();
+  }
+  out.set_agent(who_.agent);
+  out.set_instance(who_.instance);
+  out.set_incarnation(who_.incarnation);
+  out.set_kind(who_.kind);
+  out.set_capacity(backend_.capacity());
+  for (auto& call : backend_.calls()) out.add_calls(std::move(call));
+  for (auto& call : backend_.lookups()) out.add_lookups(std::move(call));
+  for (auto& policy : backend_.policies()) *out.add_policies() = std::move(policy);
+  for (const auto& label : who_.settings.labels) *out.add_labels() = label;
+  for (const auto& limit : who_.settings.limits) *out.add_limits() = limit;
+  *out.mutable_breaker() = who_.settings.breaker;
+  return out;
+}
+
+const agents::retry_policy& agent_host::policy_of(const std::string& call) const {
+  if (who_.settings.call_retry.empty()) return who_.settings.retry;
+  const auto found = who_.settings.call_retry.find(call);
+  return found == who_.settings.call_retry.end() ? who_.settings.retry : found->second;
+}
+
+// ---- begin ----
+
+void agent_host::start(v1::Perform& what, duration offset) {
+  const auto key = agents::key_of(what);
+  if (held_.count(key) != 0) return;
+  const auto known = outcomes_.find(key);
+  if (known != outcomes_.end()) {
+    gather(key, known->second.outcome);
+    return;
+  }
+  const auto now = time_.steady();
+  const auto complete_by = in_own_time(what.complete_by_unix_ms(), offset);
+  const auto by_heartbeat = what.heartbeat_ms() > 0 && what.heartbeat_by_unix_ms() != 0;
+  const auto lease_end = by_heartbeat ? std::min(complete_by, in_own_time(what.heartbeat_by_unix_ms(), offset)) : complete_by;
+  if (lease_end <= now || told_.has(key) || cut_.has(key)) return;
+  const auto tries_end = planted_ != nullptr && planted_->retry_past_lease ? complete_by + std::chrono::seconds{10} : complete_by;
+  const core::jitter_seed seed{key.task_number, key.step, key.attempt};
+  held_attempt one{offset, complete_by, lease_end, offset, {policy_of(what.call()), seed, tries_end}, what.budget_ms(), now};
+  one.idempotency_key = what.idempotency_key();
+  if (what.direction() == v1::DIRECTION_LOOKUP && !can_look_up(what.call())) {
+    // The Scheduler may know an older registration than ours. Left to the backend, the call itself might be carried out.
+    one.tries.begin(now);
+    one.tries.finish(1, now);
+    report(key, one, agents::not_known());
+    return;
+  }
+  if (what.heartbeat_ms() > 0) one.pulse = std::make_unique<attempt_pulse>(duration{what.heartbeat_ms()}, now);
+  // It may have been under way for long.
+  if (what.budget_ms() > 0) what.set_budget_ms(std::min(what.budget_ms(), (complete_by - now).count()));
+  one.budget_ms = what.budget_ms();
+  if (one.tries.may_repeat()) one.kept = std::make_unique<v1::Perform>(what);
+  if (auto at_once = begin(key, one, what, now); at_once && ended(key, one, std::move(*at_once))) return;
+  one.reminder = reminders_.end();
+  const auto kept = held_.emplace(key, std::move(one)).first;
+  ++side_of(key).held;
+  remind(key, kept->second, now);
+}
+
+bool agent_host::can_look_up(const std::string& call) const {
+  const auto offered = backend_.lookups();
+  return std::find(offered.begin(), offered.end(), call) != offered.end();
+}
+
+std::optional<agents::attempt_result> agent_host::begin(const agents::attempt_key& key, held_attempt& one, v1::Perform& what, moment now) {
+  one.tries.begin(now);
+  what.set_try_number(one.tries.number());
+  if (planted_ != nullptr && planted_->new_key_per_try && one.tries.number() > 1)
+    what.set_idempotency_key(what.idempotency_key() + "/" + std::to_string(one.tries.number()));
+  what.set_complete_by_unix_ms(to_wall_ms(one.complete_by, now));
+  what.set_try_until_unix_ms(to_wall_ms(one.tries.until(), now));
+  const auto secret = with_secrets(what);
+  if (!secret) return secret_fault(secret.failure());
+
+  at_once_.reset();
+  starting_ = key;
+  const starting here{this};
+  backend_.start(*secret ? **secret : what,
+                 [this, number = one.tries.number()](const agents::attempt_key& done, agents::attempt_result result) {
+                   result.try_number = number;
+                   if (starting_here == this && starting_ == done)
+                     at_once_ = std::move(result);
+                   else
+                     out_.finish_later(done, std::move(result));
+                 });
+  return std::exchange(at_once_, std::nullopt);
+}
+
+result<std::optional<v1::Perform>> agent_host::with_secrets(const v1::Perform& what) const {
+  if (backend_.puts_secrets_in() || !agents::secrets::mentioned(what.input())) return std::optional<v1::Perform>{};
+  if (!who_.secrets)
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "the input names a secret, and agent " + who_.agent + " of this node has none",
+                 "declare it among the secrets of the node and allow it in the agent's section"};
+  auto resolved = who_.secrets->resolve_json(what.input(), who_.settings.input_secrets);
+  if (!resolved) return resolved.failure();
+  std::optional<v1::Perform> out{what};
+  out->set_input(std::move(*resolved));
+  return out;
+}
+
+// ---- end ----
+
+void agent_host::finished(const agents::attempt_key& key, agents::attempt_result result) {
+  const auto found = held_.find(key);
+  if (found == held_.end()) return;
+  auto& one = found->second;
+  // Said twice, or of an earlier try: the one that is under way has not ended by this.
+  if (!one.tries.under_way() || (result.try_number != 0 && result.try_number != one.tries.number())) return;
+  if (ended(key, one, std::move(result)))
+    drop(found);
+  else
+    remind(key, one, time_.steady());
+}
+
+bool agent_host::ended(const agents::attempt_key& key, held_attempt& one, agents::attempt_result result) {
+  const auto now = time_.steady();
+  one.tries.finish(result.tries, now);
+  // Its end may have come while nobody looked (the whole process may have been stopped): what is said now would be believed by nobody, or
+  // wrongly.
+  if (lease_over(one, now)) {
+    cut_.add(key);
+    return true;
+  }
+  if (result.fault) {
+    if (const auto next = one.tries.next(*result.fault, now)) {
+      one.next_try = next;
+      one.last_fault = std::move(*result.fault);
+      return false;
+    }
+  }
+  report(key, one, std::move(result));
+  return true;
+}
+
+std::string agent_host::redacted(std::string text) const { return who_.secrets ? who_.secrets->redact(std::move(text)) : text; }
+
+void agent_host::report(const agents::attempt_key& key, held_attempt& one, agents::attempt_result result) {
+  const auto now = time_.steady();
+  v1::Outcome outcome;
+  outcome.set_task_number(key.task_number);
+  outcome.set_step(key.step);
+  outcome.set_direction(key.direction);
+  outcome.set_attempt(key.attempt);
+  outcome.set_tries(one.tries.made());
+  outcome.set_busy_ms(one.tries.last_took().count());
+  const bool lookup = key.direction == v1::DIRECTION_LOOKUP;
+  if (result.fault) {
+    // The next attempt goes on from what this one has told, so that has to arrive before.
+    if (one.pulse && one.pulse->has_news()) beat(key, one, now);
+    auto& fault = *outcome.mutable_fault();
+    fault = std::move(*result.fault);
+    if (who_.secrets) {
+      fault.set_code(redacted(std::move(*fault.mutable_code())));
+      fault.set_message(redacted(std::move(*fault.mutable_message())));
+    }
+  } else {
+    // A backend that says nothing has found out nothing.
+    if (lookup) outcome.set_verdict(result.verdict == v1::LOOKUP_VERDICT_UNSPECIFIED ? v1::LOOKUP_VERDICT_UNKNOWN : result.verdict);
+    if (!lookup || result.verdict == v1::LOOKUP_VERDICT_DONE) outcome.set_output(redacted(std::move(result.output)));
+  }
+  gather(key, outcome);
+  if (planted_ != nullptr && planted_->drop_when_away) {
+    told_.add(key);
+    return;
+  }
+  outcomes_[key] = {std::move(outcome), now, std::move(one.idempotency_key)};
+  if (!resend_at_) resend_at_ = now + resend_after;
+}
+
+void agent_host::memory::add(const agents::attempt_key& key) {
+  if (!keys_.insert(key).second) return;
+  order_.push_back(key);
+  if (order_.size() <= limit_) return;
+  keys_.erase(order_.front());
+  order_.pop_front();
+}
+
+// ---- time ----
+
+void agent_host::expire() {
+  const auto now = time_.steady();
+  while (!reminders_.empty() && reminders_.begin()->first <= now) {
+    const auto which = held_.find(reminders_.begin()->second);
+    reminders_.erase(reminders_.begin());
+    which->second.reminder = reminders_.end();
+    look_after(which, now);
+  }
+  if (!resend_at_ || *resend_at_ > now) return;
+  resend_at_ = now + resend_after;
+  for (auto& [key, kept] : outcomes_) {
+    if (kept.sent + resend_after > now) continue;
+    kept.sent = now;
+    gather(key, kept.outcome);
+  }
+}
+
+std::optional<moment> agent_host::next_expiry() const {
+  std::optional<moment> next = resend_at_;
+  if (!reminders_.empty() && (!next || reminders_.begin()->first < *next)) next = reminders_.begin()->first;
+  return next;
+}
+
+}  // namespace fairlead

@@ -1,0 +1,166 @@
+#include "actors/agent_host/links.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace fairlead {
+
+namespace {
+
+constexpr duration first_backoff{100};  // also between any two registrations with one shard
+constexpr duration longest_backoff{2'000};
+constexpr duration beacon_every{500};
+constexpr duration silent_after{3'000};
+// A shard that says nothing for so long uses nothing of what it was told either. (One that cannot be reached is noticed sooner.)
+constexpr duration lost_after{10'000};
+
+}  // namespace
+
+// ---- what has happened ----
+
+void agent_links::routed(std::uint32_t shard, moment now) {
+  auto& one = links_[shard];
+  one.routed = true;
+  one.stale = true;
+  one.asked.reset();
+  one.may_ask = now;
+  one.heard = now;
+  one.backoff = duration{0};
+  shares_.join(shard);
+}
+
+void agent_links::unrouted(std::uint32_t shard) {
+  links_[shard] = {};
+  shares_.leave(shard, held_(shard));
+}
+
+bool agent_links::welcomed(std::uint64_t revision, const v1::AgentWelcome& what, moment now) {
+  auto* one = waiting_for(what.shard(), revision);
+  if (one == nullptr) return false;
+  if (!one->registered) one->beacon_at = now;  // what it wants is not known yet
+  one->registered = true;
+  one->heard = now;
+  one->backoff = duration{0};
+  // A Scheduler that has just started may not have come to all that its records say is held here.
+  shares_.acknowledged(what.shard(), what.revision(), std::max(what.held(), held_(what.shard())), now);
+  return true;
+}
+
+void agent_links::unanswered(std::uint32_t shard, std::uint64_t revision, moment now) {
+  if (auto* one = waiting_for(shard, revision)) try_later(*one, now);
+}
+
+bool agent_links::refused(std::uint32_t shard, std::uint64_t revision, moment now) {
+  auto* one = waiting_for(shard, revision);
+  if (one == nullptr) return false;
+  begin_anew(shard, *one);
+  try_later(*one, now);
+  one->heard = now;
+  return true;
+}
+
+void agent_links::down(std::uint32_t shard, moment now) {
+  const auto found = links_.find(shard);
+  if (found == links_.end() || !found->second.routed) return;
+  begin_anew(shard, found->second);
+  // What was asked of the one that has ended is not answered any more.
+  found->second.asked.reset();
+  found->second.heard = now;
+}
+
+void agent_links::acknowledged(const v1::BeaconAck& what, moment now) {
+  const auto found = links_.find(what.shard());
+  if (found == links_.end() || !found->second.registered) return;
+  auto& one = found->second;
+  one.heard = now;
+  if (what.known())
+    shares_.wants(what.shard(), what.wanted());
+  else
+    one.stale = true;
+}
+
+void agent_links::drain(bool on) {
+  if (std::exchange(draining_, on) == on) return;  // whoever waits for the end of a drain asks again and again
+  for (auto& [shard, one] : links_) one.stale = one.stale || one.routed;
+}
+
+bool agent_links::registered(std::uint32_t shard) const {
+  const auto found = links_.find(shard);
+  return found != links_.end() && found->second.registered;
+}
+
+bool agent_links::awaits(std::uint32_t shard, std::uint64_t revision) const {
+  const auto found = links_.find(shard);
+  return found != links_.end() && found->second.asked == revision;
+}
+
+agent_links::link* agent_links::waiting_for(std::uint32_t shard, std::uint64_t revision) {
+  const auto found = links_.find(shard);
+  if (found == links_.end() || found->second.asked != revision) return nullptr;
+  found->second.asked.reset();
+  return &found->second;
+}
+
+/// Nothing of what the shard was told holds any more.
+void agent_links::begin_anew(std::uint32_t shard, link& one) {
+  one.registered = false;
+  one.stale = true;
+  shares_.leave(shard, held_(shard));
+  shares_.join(shard);
+}
+
+void agent_links::try_later(link& one, moment now) {
+  one.stale = true;
+  one.backoff = std::clamp(one.backoff * 2, first_backoff, longest_backoff);
+  one.may_ask = now + one.backoff;
+}
+
+// ---- what is to be done ----
+
+void agent_links::look_for_silence(std::uint32_t shard, link& one, moment now) {
+  if (now - one.heard >= lost_after) {
+    begin_anew(shard, one);
+    one.heard = now;
+  } else if (one.registered && now - one.heard >= silent_after) {
+    one.stale = true;
+  }
+}
+
+agent_links::work agent_links::due(moment now) {
+  for (auto& [shard, one] : links_) {
+    if (one.routed)
+      look_for_silence(shard, one, now);
+    else
+      shares_.leave(shard, held_(shard));
+  }
+  for (const auto shard : shares_.divide(now)) links_[shard].stale = true;
+  work out;
+  for (auto& [shard, one] : links_) {
+    if (one.routed && one.stale && !one.asked && now >= one.may_ask) {
+      one.asked = ++revision_;
+      one.stale = false;
+      one.may_ask = now + first_backoff;
+      out.registrations.push_back({shard, revision_, shares_.part(shard), draining_});
+      shares_.told(shard, revision_, now);
+    }
+    if (one.registered && now >= one.beacon_at) {
+      one.beacon_at = now + beacon_every;
+      out.beacons.push_back(shard);
+    }
+  }
+  return out;
+}
+
+std::optional<moment> agent_links::next() const {
+  std::optional<moment> out;
+  const auto sooner = [&](moment when) { out = out ? std::min(*out, when) : when; };
+  for (const auto& [shard, one] : links_) {
+    if (!one.routed) continue;
+    sooner(one.heard + lost_after);
+    if (one.stale && !one.asked) sooner(one.may_ask);
+    if (one.registered) sooner(one.beacon_at);
+  }
+  return out;
+}
+
+}  // namespace fairlead

@@ -1,0 +1,108 @@
+#include "actors/agents/http/hosts.hpp"
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+
+#include "actors/agents/attempt_results.hpp"
+#include "actors/agents/text_template.hpp"
+
+namespace fairlead::agents {
+
+namespace {
+
+struct url_closer {
+  void operator()(CURLU* url) const { curl_url_cleanup(url); }
+};
+using url_handle = std::unique_ptr<CURLU, url_closer>;
+
+std::optional<std::string> part_of(CURLU* url, CURLUPart part, unsigned flags = 0) {
+  char* text = nullptr;
+  std::optional<std::string> out;
+  if (curl_url_get(url, part, &text, flags) == CURLUE_OK && text != nullptr) out = text;
+  curl_free(text);
+  return out;
+}
+
+bool is_web(const std::string& scheme) { return scheme == "http" || scheme == "https"; }
+
+bool host_characters(std::string_view host) {
+  return !host.empty() && host.front() != '.' && host.find("..") == std::string_view::npos &&
+         std::all_of(host.begin(), host.end(),
+                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_'; });
+}
+
+}  // namespace
+
+std::optional<http_origin> origin_of(const std::string& url) {
+  const url_handle parsed{curl_url()};
+  if (!parsed || curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), CURLU_PATH_AS_IS) != CURLUE_OK) return std::nullopt;
+  http_origin out;
+  const auto scheme = part_of(parsed.get(), CURLUPART_SCHEME);
+  const auto host = part_of(parsed.get(), CURLUPART_HOST);
+  const auto port = part_of(parsed.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT);
+  if (!scheme || !host || !port || host->empty() || !is_web(lower_case(*scheme))) return std::nullopt;
+  out.scheme = lower_case(*scheme);
+  out.host = lower_case(*host);
+  const auto read = std::from_chars(port->data(), port->data() + port->size(), out.port);
+  if (read.ec != std::errc{} || out.port == 0) return std::nullopt;
+  return out;
+}
+
+result<http_host_list> http_host_list::parse(const std::vector<std::string>& entries) {
+  http_host_list out;
+  for (const auto& text : entries) {
+    const auto refuse = [&] {
+      return error{v1::ERROR_CODE_INVALID_ARGUMENT, "'" + printable(text, 100) + "' is no host",
+                   "write a host such as api.example, api.example:8443, [::1]:8443 or *.example"};
+    };
+    entry one;
+    std::string_view host = text;
+    const auto bracket = host.rfind(']');
+    const auto colon = host.find(':', bracket == std::string_view::npos ? 0 : bracket);
+    if (colon != std::string_view::npos) {
+      const auto port = host.substr(colon + 1);
+      const auto read = std::from_chars(port.data(), port.data() + port.size(), one.port);
+      if (read.ec != std::errc{} || read.ptr != port.data() + port.size() || one.port == 0) return refuse();
+      host = host.substr(0, colon);
+    }
+    one.host = lower_case(host);
+    if (one.host.rfind("*.", 0) == 0) {
+      one.below = true;
+      one.host.erase(0, 1);
+      if (!host_characters(one.host.substr(1))) return refuse();
+    } else {
+      // As libcurl spells it, which is how URLs will be compared with it: 127.1 is 127.0.0.1.
+      const auto spelled = origin_of("http://" + one.host + "/");
+      const bool six = !one.host.empty() && one.host.front() == '[' && one.host.back() == ']';
+      if (!spelled || (!six && !host_characters(one.host))) return refuse();
+      one.host = spelled->host;
+    }
+    out.entries_.push_back(std::move(one));
+  }
+  return out;
+}
+
+bool http_host_list::allows(const http_origin& origin) const {
+  if (entries_.empty()) return true;
+  return std::any_of(entries_.begin(), entries_.end(), [&](const entry& e) {
+    if (e.port != 0 && e.port != origin.port) return false;
+    if (!e.below) return origin.host == e.host;
+    return origin.host.size() > e.host.size() && origin.host.compare(origin.host.size() - e.host.size(), e.host.size(), e.host) == 0;
+  });
+}
+
+std::optional<std::string> resolve_location(const std::string& base, const std::string& location) {
+  const url_handle parsed{curl_url()};
+  if (!parsed || curl_url_set(parsed.get(), CURLUPART_URL, base.c_str(), CURLU_PATH_AS_IS) != CURLUE_OK ||
+      curl_url_set(parsed.get(), CURLUPART_URL, location.c_str(), CURLU_PATH_AS_IS | CURLU_DISALLOW_USER | CURLU_URLENCODE) != CURLUE_OK ||
+      curl_url_set(parsed.get(), CURLUPART_FRAGMENT, nullptr, 0) != CURLUE_OK)
+    return std::nullopt;
+  const auto scheme = part_of(parsed.get(), CURLUPART_SCHEME);
+  if (!scheme || !is_web(lower_case(*scheme))) return std::nullopt;
+  return part_of(parsed.get(), CURLUPART_URL);
+}
+
+}  // namespace fairlead::agents

@@ -1,0 +1,32 @@
+#pragma once
+// What an HTTP status means for a step.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "actors/agents/http/config.hpp"
+
+namespace fairlead::agents {
+
+bool names_status(const std::vector<status_range>& ranges, int status);
+
+/// By the call's own lists (success, transient, in_doubt, permanent, in this order); nullopt when none names it.
+std::optional<http_meaning> listed_meaning(const http_statuses& statuses, int status);
+
+/// By the default map in http_config.hpp. `repeated`: the same request has been sent before, in an earlier attempt or try.
+http_meaning default_meaning(int status, bool repeated);
+
+v1::FaultKind fault_kind_of(http_meaning meaning);
+
+/// `success`, `never_happened`: as a node file spells it.
+std::string_view meaning_word(http_meaning meaning);
+
+/// `http_503`.
+std::string status_code_word(int status);
+
+/// Reads `503`, `5xx` or `500-599`; false for anything else, or outside 100..599.
+bool parse_status_range(std::string_view text, status_range& out);
+
+}  // namespace fairlead::agents

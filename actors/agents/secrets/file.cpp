@@ -1,0 +1,106 @@
+#include "actors/agents/secrets/file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+#include "actors/agents/secrets/memory.hpp"
+
+namespace fairlead::agents {
+
+namespace {
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+/// Longer than a tick of any clock that file systems stamp by.
+constexpr std::int64_t settling_ns = second_ns / 5;
+
+std::int64_t in_ns(const timespec& time) { return std::int64_t{time.tv_sec} * second_ns + time.tv_nsec; }
+
+secret_file_mark mark_of(const struct stat& about) {
+  secret_file_mark out;
+  out.device = about.st_dev;
+  out.inode = about.st_ino;
+  out.size = about.st_size;
+  out.modified_ns = in_ns(about.st_mtim);
+  out.changed_ns = in_ns(about.st_ctim);
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  const auto age = in_ns(now) - out.changed_ns;
+  out.settled = age > settling_ns || age < 0;
+  return out;
+}
+
+error refused(std::string sentence, std::string remedy) {
+  return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
+}
+
+struct descriptor {
+  int number;
+  ~descriptor() {
+    if (number >= 0) ::close(number);
+  }
+};
+
+}  // namespace
+
+status check_secret_value(std::string_view value) {
+  if (value.empty()) return refused("the secret is empty", "give it a value");
+  if (value.size() > most_secret_bytes)
+    return refused("the secret is longer than 64KiB", "keep long data elsewhere, and only its key here");
+  if (value.find('\0') != std::string_view::npos)
+    return refused("the secret holds a byte 0, which no header and no environment can", "encode it, for example in base64");
+  if (value.size() < least_secret_bytes)
+    return refused("the secret is shorter than 4 bytes: to hide it would spoil what agents say", "use a longer one");
+  return nothing{};
+}
+
+bool secret_file_changed(const std::string& path, const secret_file_mark& mark) {
+  struct stat about {};
+  return !mark.settled || ::stat(path.c_str(), &about) != 0 || !(mark_of(about) == mark);
+}
+
+result<std::string> read_secret_file(const std::string& path, secret_file_mark& mark) {
+  mark = {};
+  // A pipe without a writer would hold the node up.
+  const descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (file.number < 0)
+    return refused("the file " + path + " cannot be read: " + std::strerror(errno), "the user of the node must be able to read it");
+  struct stat about {};
+  if (::fstat(file.number, &about) != 0 || !S_ISREG(about.st_mode))
+    return refused(path + " is no plain file", "name a file that holds the secret");
+  mark = mark_of(about);
+  if ((about.st_mode & 07U) != 0) return refused("the file " + path + " can be used by every user of this machine", "chmod o= " + path);
+  if (static_cast<std::uint64_t>(about.st_size) > most_secret_bytes + 1)
+    return check_secret_value(std::string(most_secret_bytes + 1, 'x')).failure();
+  std::string out(most_secret_bytes + 2, '\0');
+  std::size_t held = 0;
+  while (held < out.size()) {
+    const auto got = ::read(file.number, out.data() + held, out.size() - held);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      const auto why = errno;
+      wipe(out);
+      return refused("the file " + path + " cannot be read: " + std::strerror(why), "look at its disk");
+    }
+    if (got == 0) break;
+    held += static_cast<std::size_t>(got);
+  }
+  if (held > 0 && out[held - 1] == '\n') --held;
+  if (held > 0 && out[held - 1] == '\r') --held;
+  const auto checked = check_secret_value({out.data(), held});
+  if (!checked.ok()) {
+    wipe(out);
+    auto why = checked.failure();
+    if (held == 0) why.sentence = "the file " + path + " is empty";
+    return why;
+  }
+  // A string of its own size: shortening would leave the spare capacity to be copied around.
+  std::string value(out, 0, held);
+  wipe(out);
+  return value;
+}
+
+}  // namespace fairlead::agents

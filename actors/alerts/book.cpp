@@ -1,0 +1,84 @@
+#include "actors/alerts/book.hpp"
+
+#include <utility>
+
+#include "store/rows/alert_rows.hpp"
+
+namespace fairlead {
+
+std::uint64_t alert_book::raise(v1::AlertRecord draft, const page& to) {
+  // Nothing of an earlier alert's life may stand in a new one.
+  v1::AlertRecord record;
+  record.set_number(to.shard.next_alert() + 1);
+  record.set_kind(draft.kind());
+  record.set_state(v1::ALERT_STATE_OPEN);
+  record.set_task_id(std::move(*draft.mutable_task_id()));
+  record.set_workflow(std::move(*draft.mutable_workflow()));
+  record.set_step(std::move(*draft.mutable_step()));
+  record.set_job(std::move(*draft.mutable_job()));
+  record.set_sentence(std::move(*draft.mutable_sentence()));
+  record.set_remedy(std::move(*draft.mutable_remedy()));
+  record.set_raised_at_unix_ms(to_unix_ms(to.now));
+  to.shard.set_next_alert(record.number());
+  to.shard.set_unresolved_alerts(to.shard.unresolved_alerts() + 1);
+  write(record, to);
+  return record.number();
+}
+
+status alert_book::resolve(std::uint64_t number, const page& to, const store::snapshot& committed) {
+  auto found = find(number, committed);
+  if (!found) return found.failure().code == v1::ERROR_CODE_NOT_FOUND ? status(nothing{}) : found.failure();
+  if (!store::is_unresolved(*found)) return nothing{};
+  found->set_state(v1::ALERT_STATE_RESOLVED);
+  found->set_resolved_at_unix_ms(to_unix_ms(to.now));
+  to.shard.set_unresolved_alerts(to.shard.unresolved_alerts() - 1);
+  write(*found, to);
+  return nothing{};
+}
+
+result<v1::AlertRecord> alert_book::acknowledge(std::uint64_t number, const std::string& who, const std::string& note, const page& to,
+                                                const store::snapshot& committed) {
+  auto found = find(number, committed);
+  if (!found || found->state() == v1::ALERT_STATE_ACKNOWLEDGED) return found;
+  if (!store::is_unresolved(*found)) {
+    return error{v1::ERROR_CODE_WRONG_STATE,
+                 "Alert " + std::to_string(number) + " was resolved at " + format_utc(found->resolved_at_unix_ms()) +
+                     "; only one that is open can be acknowledged.",
+                 "Nothing is left to do about it; `fairlead alert list` shows those that need someone."};
+  }
+  // What only tells of something that is over already has nothing left that could resolve it.
+  const auto over = found->kind() == v1::ALERT_KIND_WAKE_UP_LOST || found->kind() == v1::ALERT_KIND_STALLED ||
+                    found->kind() == v1::ALERT_KIND_RECEIVER_GIVEN_UP || found->kind() == v1::ALERT_KIND_RESTORED;
+  found->set_state(over ? v1::ALERT_STATE_RESOLVED : v1::ALERT_STATE_ACKNOWLEDGED);
+  if (over) {
+    found->set_resolved_at_unix_ms(to_unix_ms(to.now));
+    to.shard.set_unresolved_alerts(to.shard.unresolved_alerts() - 1);
+  }
+  found->set_acknowledged_at_unix_ms(to_unix_ms(to.now));
+  found->set_acknowledged_by(who);
+  found->set_note(note);
+  write(*found, to);
+  return found;
+}
+
+void alert_book::committed_up_to(std::uint64_t sequence) {
+  for (auto it = fresh_.begin(); it != fresh_.end();) it = it->second.sequence <= sequence ? fresh_.erase(it) : std::next(it);
+}
+
+result<v1::AlertRecord> alert_book::find(std::uint64_t number, const store::snapshot& committed) const {
+  if (auto it = fresh_.find(number); it != fresh_.end()) return it->second.record;
+  auto loaded = store::load_alert(committed, number);
+  if (!loaded) return loaded.failure();
+  if (!loaded->has_value()) {
+    return error{v1::ERROR_CODE_NOT_FOUND, "There is no alert " + std::to_string(number) + ".",
+                 "`fairlead alert list` shows the alerts that there are."};
+  }
+  return std::move(**loaded);
+}
+
+void alert_book::write(const v1::AlertRecord& record, const page& to) {
+  store::put_alert(to.out, record);
+  fresh_[record.number()] = {record, to.sequence};
+}
+
+}  // namespace fairlead

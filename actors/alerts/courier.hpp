@@ -1,0 +1,89 @@
+#pragma once
+// Delivers alerts to webhooks and commands: at least once, in the order of their numbers, for ever tried again, and with a brake on floods.
+// A shell over ports. One thread at a time.
+//
+// Every target has a durable cursor: the number of the last alert that has arrived there. It moves after a delivery and never before, so an
+// alert whose delivery a crash cut off from its record is delivered again. Targets know nothing of each other.
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/alerts/message.hpp"
+#include "actors/alerts/target.hpp"
+#include "actors/delivery/command_port.hpp"
+#include "actors/core/planted_faults.hpp"
+#include "actors/protocol/local_messages.hpp"
+#include "actors/protocol/ports.hpp"
+#include "actors/delivery/webhook_port.hpp"
+#include "store/store.hpp"
+
+namespace fairlead {
+
+class alert_courier {
+ public:
+  struct ports {
+    const clock* time = nullptr;
+    const store::store* reads = nullptr;
+    webhook_port* webhooks = nullptr;  // may be null when no target is a webhook
+    command_port* commands = nullptr;  // may be null when no target is a command
+    observer* log = nullptr;
+    /// Brings rows to the Scheduler.
+    std::function<void(courier_rows)> record;
+    /// Called from any thread when a delivery has ended: `look` has something to do. Must not call back into the courier.
+    std::function<void()> wake;
+    core::planted_faults faults = {};
+  };
+
+  alert_courier(ports world, alert_origin from, const std::vector<alert_target>& targets);
+
+  /// Takes in the deliveries that have ended and begins those that may. Costs little when there is nothing to do. Errors: what a store says.
+  status look();
+
+ private:
+  /// What there was when a target was first looked at: of the alerts up to there it gets those that were not resolved then.
+  struct first_sight {
+    std::uint64_t newest = 0;
+    std::int64_t at_unix_ms = 0;
+  };
+
+  struct target_state {
+    alert_target is;
+    std::optional<std::uint64_t> cursor;  // not known before the first look
+    first_sight seen;
+    std::optional<alert_message> under_way;
+    std::uint32_t failures = 0;  // since the last success
+    moment not_before;
+    std::deque<moment> delivered;  // within the window
+  };
+
+  /// How deliveries ended, by index of their target. Shared with the ports' callbacks, which may outlive the courier.
+  struct inbox {
+    std::mutex mutex;
+    std::vector<std::pair<std::size_t, status>> ended;
+  };
+
+  void settle(std::size_t which, const status& how);
+  status open(target_state& target, const store::snapshot& from);
+  status serve(std::size_t which, const store::snapshot& from, std::uint64_t newest);
+  result<std::optional<alert_message>> next_message(target_state& target, const store::snapshot& from, std::uint64_t room);
+  void deliver(std::size_t which, alert_message what);
+  void move_cursor(target_state& target, std::uint64_t to);
+  void record(const target_state& target);
+  void say_again_if_lost(std::uint64_t epoch);
+  bool has_to_wait(target_state& target) const;
+
+  ports world_;
+  alert_origin from_;
+  std::vector<target_state> targets_;
+  std::uint64_t epoch_ = 0;  // under which it has told what it knows
+  std::shared_ptr<inbox> inbox_ = std::make_shared<inbox>();
+};
+
+}  // namespace fairlead

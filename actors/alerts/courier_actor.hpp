@@ -1,0 +1,31 @@
+#pragma once
+// The alert courier in CAF: a look now and then, and whenever a delivery has ended.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "actors/alerts/courier.hpp"
+#include "actors/protocol/handles.hpp"
+#include "actors/shard/store_actor.hpp"
+#include "actors/supervision/supervised.hpp"
+
+namespace fairlead {
+
+struct alert_courier_setup {
+  const clock* time = nullptr;
+  const store::store* reads = nullptr;
+  webhook_port* webhooks = nullptr;
+  std::shared_ptr<command_port> commands;  // lives as long as the actor
+  observer* log = nullptr;
+  scheduler_actor scheduler;
+  std::string node;
+  std::uint32_t shard = 0;
+  std::uint32_t shard_count = 1;
+  std::vector<alert_target> targets;
+  fatal_handler on_fatal;
+};
+
+courier_actor::behavior_type run_alert_courier(supervised_pointer<courier_actor> self, alert_courier_setup setup);
+
+}  // namespace fairlead

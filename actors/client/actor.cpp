@@ -1,0 +1,245 @@
+#include "actors/client/actor.hpp"
+
+#include <algorithm>
+
+namespace fairlead {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds tick_every{20};
+constexpr milliseconds first_backoff{50};
+constexpr milliseconds longest_backoff{1'000};
+/// Before a request is repeated at a node that answered `unavailable`.
+constexpr milliseconds repeat_after{100};
+/// So often it is repeated there before another node is asked: one that is cut off from the rest says so for as long as that lasts.
+constexpr std::uint32_t repeats_a_node = 10;
+/// So often where others wait for an answer of that node: polls go on without end, and lose little.
+constexpr std::uint32_t most_repeats_a_node = 30;
+
+milliseconds backoff_after(std::size_t rounds) {
+  auto out = first_backoff;
+  for (std::size_t i = 1; i < rounds && out < longest_backoff; ++i) out *= 2;
+  return std::min(out, longest_backoff);
+}
+
+}  // namespace
+
+client_state::~client_state() {
+  for (auto& [id, call] : calls_) call->fail({v1::ERROR_CODE_UNAVAILABLE, "The client was closed before an answer came", ""});
+  caf::anon_send_exit(connector_, caf::exit_reason::user_shutdown);
+}
+
+void client_state::start(client_shell::pointer self, std::vector<client_address> addresses, std::shared_ptr<client_shared> shared) {
+  self_ = self;
+  addresses_ = std::move(addresses);
+  reasons_.resize(addresses_.size());
+  shared_ = std::move(shared);
+  connector_ = self->spawn<caf::detached>(make_connector);
+  // CAF's own handler writes what it does not know to stdout, where a command's result stands.
+  self->set_default_handler(caf::drop);
+  self->set_down_handler([this](caf::down_msg& down) { on_down(down); });
+}
+
+void client_state::take(client_call_ptr call) {
+  auto id = next_call_++;
+  calls_.emplace(id, call);
+  if (gateway_)
+    send(id, *call);
+  else
+    try_connect();
+  arm();
+}
+
+void client_state::send(std::uint64_t id, client_call& call) {
+  auto left = std::chrono::duration_cast<duration>(call.deadline() - steady_clock::now());
+  if (left.count() <= 0) return;  // the next tick ends it
+  ++call.try_number;
+  call.in_flight = true;
+  call.sent_at = steady_clock::now();
+  call.send(self_, gateway_, std::min(left, call.try_limit()), [this, id](try_end how) { on_try_ended(id, how); });
+}
+
+void client_state::on_try_ended(std::uint64_t id, try_end how) {
+  auto found = calls_.find(id);
+  if (found == calls_.end()) return;
+  auto& call = *found->second;
+  call.in_flight = false;
+  switch (how) {
+    case try_end::answered:
+      heard_at_ = steady_clock::now();
+      failed_in_row_ = 0;
+      calls_.erase(found);
+      return;
+    case try_end::repeat:
+      heard_at_ = steady_clock::now();
+      failed_in_row_ = 0;
+      call.not_before = heard_at_ + repeat_after;
+      // Whoever still waits for an answer should not lose it.
+      if (++call.repeats_in_row >= (others_in_flight() ? most_repeats_a_node : repeats_a_node) && addresses_.size() > 1)
+        lose_gateway("says that nobody is there who could answer");
+      break;
+    case try_end::silent:
+      call.not_before = steady_clock::now() + repeat_after;
+      // A node that is merely slow with this one answers others meanwhile.
+      if (addresses_.size() > 1 && heard_at_ < call.sent_at) lose_gateway("does not answer");
+      break;
+    case try_end::lost:
+      call.not_before = steady_clock::now() + repeat_after;
+      lose_gateway("the connection was lost");
+      break;
+    case try_end::alien:
+      end(id, {v1::ERROR_CODE_UNAVAILABLE, "The node at " + addresses_[current_].text + " does not understand this request",
+               "Use a client of the node's release"});
+      return;
+  }
+  arm();
+}
+
+void client_state::tick() {
+  armed_ = false;
+  auto now = steady_clock::now();
+  std::vector<std::uint64_t> over;
+  for (const auto& [id, call] : calls_)
+    if (call->deadline() <= now) over.push_back(id);
+  for (auto id : over) {
+    if (gateway_)
+      end(id, {v1::ERROR_CODE_TIMED_OUT, "The node at " + addresses_[current_].text + " did not answer in time",
+               "See whether it is overloaded; the same request may be sent again"});
+    else
+      end(id, unreachable());
+  }
+  if (gateway_)
+    send_waiting();
+  else
+    try_connect();
+  arm();
+}
+
+void client_state::send_waiting() {
+  auto now = steady_clock::now();
+  std::vector<std::uint64_t> due;  // answering a call may erase it
+  for (const auto& [id, call] : calls_)
+    if (!call->in_flight && call->not_before <= now) due.push_back(id);
+  for (auto id : due) {
+    auto found = calls_.find(id);
+    if (found == calls_.end() || !gateway_) continue;
+    auto kept = found->second;
+    send(id, *kept);
+  }
+}
+
+/// A call in flight comes back by its own timeout, at its deadline at the latest, so the tick is only needed while some call waits.
+void client_state::arm() {
+  if (armed_ || std::none_of(calls_.begin(), calls_.end(), [](const auto& entry) { return !entry.second->in_flight; })) return;
+  armed_ = true;
+  self_->delayed_send(self_, tick_every, expire_atom_v);
+}
+
+void client_state::try_connect() {
+  if (connecting_ || calls_.empty() || steady_clock::now() < connect_not_before_) return;
+  connecting_ = true;
+  // The connector bounds itself; the limit here covers a resolver that hangs.
+  auto index = current_;
+  self_->request(connector_, std::chrono::seconds{30}, connect_order{index, addresses_[index]})
+      .then([this](const connect_outcome& outcome) { on_outcome(outcome); },
+            [this, index](const caf::error&) {
+              on_outcome({index, {}, "its name could not be resolved in time"});
+            });
+}
+
+void client_state::on_outcome(const connect_outcome& outcome) {
+  connecting_ = false;
+  if (outcome.gateway) {
+    gateway_ = outcome.gateway;
+    current_ = outcome.index;
+    connected_at_ = steady_clock::now();
+    self_->monitor(gateway_);
+    {
+      std::lock_guard guard{shared_->mutex};
+      ++shared_->connections;
+    }
+    for (auto& [id, call] : calls_) call->not_before = {};
+    send_waiting();
+    return;
+  }
+  reasons_[outcome.index] = outcome.reason;
+  current_ = (outcome.index + 1) % addresses_.size();
+  count_failure();
+  if (failed_in_row_ % addresses_.size() == 0) {
+    std::vector<std::uint64_t> over;
+    for (const auto& [id, call] : calls_)
+      if (call->one_round()) over.push_back(id);
+    for (auto id : over) end(id, unreachable());
+  }
+  try_connect();
+}
+
+void client_state::on_down(const caf::down_msg& down) {
+  if (gateway_ && down.source == gateway_.address()) lose_gateway("the connection was lost");
+}
+
+bool client_state::others_in_flight() const {
+  return std::any_of(calls_.begin(), calls_.end(), [](const auto& entry) { return entry.second->in_flight; });
+}
+
+void client_state::lose_gateway(const char* reason) {
+  if (!gateway_) return;
+  self_->demonitor(gateway_.address());
+  gateway_ = gateway_actor{};
+  reasons_[current_] = reason;
+  current_ = (current_ + 1) % addresses_.size();
+  for (auto& [id, call] : calls_) {
+    call->in_flight = false;
+    call->repeats_in_row = 0;
+  }
+  connect_not_before_ = {};
+  // Whoever takes connections and answers nothing is as good as nobody, and is not dialled without end.
+  if (heard_at_ < connected_at_) count_failure();
+  try_connect();
+  arm();
+}
+
+void client_state::count_failure() {
+  ++failed_in_row_;
+  if (failed_in_row_ % addresses_.size() == 0)
+    connect_not_before_ = steady_clock::now() + backoff_after(failed_in_row_ / addresses_.size());
+}
+
+void client_state::end(std::uint64_t id, error why) {
+  auto call = calls_.at(id);
+  calls_.erase(id);
+  call->fail(std::move(why));
+}
+
+error client_state::unreachable() const {
+  std::string who;
+  for (std::size_t i = 0; i < addresses_.size(); ++i) {
+    if (!who.empty()) who += ", ";
+    who += addresses_[i].text + " (" + (reasons_[i].empty() ? "no answer yet" : reasons_[i]) + ")";
+  }
+  return {v1::ERROR_CODE_UNAVAILABLE, "No node answers: " + who, "Check that a node runs there and that the address is right"};
+}
+
+void client_state::tell_finished(const v1::FinishedNotice& notice) {
+  std::function<void(const v1::FinishedNotice&)> handler;
+  {
+    std::lock_guard guard{shared_->mutex};
+    handler = shared_->on_finished;
+  }
+  if (handler) handler(notice);
+}
+
+client_shell::behavior_type make_client_shell(client_shell::stateful_pointer<client_state> self, std::vector<client_address> addresses,
+                                              std::shared_ptr<client_shared> shared) {
+  self->state.start(self, std::move(addresses), std::move(shared));
+  return {
+      [self](const v1::FinishedNotice& notice) { self->state.tell_finished(notice); },
+      [self](const client_call_ptr& call) { self->state.take(call); },
+      [self](expire_atom) { self->state.tick(); },
+  };
+}
+
+}  // namespace fairlead

@@ -1,0 +1,70 @@
+#pragma once
+// The client actor: keeps one gateway, sends calls to it, and sends them again to the next one when it is lost.
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "actors/client/call.hpp"
+#include "actors/protocol/connector.hpp"
+
+namespace fairlead {
+
+/// What the actor and the callers' threads share.
+struct client_shared {
+  std::mutex mutex;
+  std::function<void(const v1::FinishedNotice&)> on_finished;  // called under no lock
+  std::uint64_t connections = 0;
+};
+
+class client_state {
+ public:
+  client_state() = default;
+  ~client_state();
+  client_state(const client_state&) = delete;
+  client_state& operator=(const client_state&) = delete;
+
+  void start(client_shell::pointer self, std::vector<client_address> addresses, std::shared_ptr<client_shared> shared);
+  void take(client_call_ptr call);
+  void tick();
+  void tell_finished(const v1::FinishedNotice& notice);
+
+ private:
+  void try_connect();
+  void on_outcome(const connect_outcome& outcome);
+  void on_down(const caf::down_msg& down);
+  void on_try_ended(std::uint64_t id, try_end end);
+  void send(std::uint64_t id, client_call& call);
+  void send_waiting();
+  void lose_gateway(const char* reason);
+  /// The present address was of no use; after all of them a pause follows.
+  void count_failure();
+  bool others_in_flight() const;
+  void end(std::uint64_t id, error why);
+  void arm();
+  error unreachable() const;
+
+  client_shell::pointer self_ = nullptr;
+  std::vector<client_address> addresses_;
+  std::vector<std::string> reasons_;  // why each address was of no use the last time; empty: not tried
+  std::shared_ptr<client_shared> shared_;
+  connector_actor connector_;
+  gateway_actor gateway_;
+  std::size_t current_ = 0;  // the address of the gateway, or the one to try next
+  std::size_t failed_in_row_ = 0;
+  bool connecting_ = false;
+  bool armed_ = false;
+  steady_time connect_not_before_{};
+  steady_time connected_at_{};                      // when the gateway was found
+  steady_time heard_at_{};                          // when the gateway last answered anything
+  std::map<std::uint64_t, client_call_ptr> calls_;  // without an answer
+  std::uint64_t next_call_ = 1;
+};
+
+client_shell::behavior_type make_client_shell(client_shell::stateful_pointer<client_state> self, std::vector<client_address> addresses,
+                                              std::shared_ptr<client_shared> shared);
+
+}  // namespace fairlead

@@ -1,0 +1,189 @@
+#pragma once
+// The connections to other nodes: whom to dial and when, who is connected, and where each shard is. Written against ports, without CAF;
+// links_actor translates.
+//
+// A node is connected once each side has accepted the Hello of the other; the Hello is repeated while they are, so that claims are current and
+// a node whose gateway is stuck is noticed although its connection stands.
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/core/cluster/hello.hpp"
+#include "actors/protocol/ports.hpp"
+#include "messages/api.pb.h"
+#include "messages/node.pb.h"
+
+namespace fairlead {
+
+/// Stands for the gateway of a node; chosen by the shell, never used again for another.
+using gateway_token = std::uint64_t;
+inline constexpr gateway_token no_gateway = 0;
+inline constexpr gateway_token own_gateway = 1;
+
+struct link_route {
+  std::uint32_t shard = 0;
+  gateway_token via = no_gateway;
+  std::string node;
+  std::string reason;  // why nobody who holds it is connected
+
+  friend bool operator==(const link_route&, const link_route&) = default;
+};
+
+/// What links ask of the world. None of these calls back before it returns.
+class links_port {
+ public:
+  virtual ~links_port() = default;
+  /// Answered by on_connected or on_not_connected.
+  virtual void connect(std::size_t dial, const std::string& address) = 0;
+  /// Answered within a limit by on_reply or on_no_reply.
+  virtual void greet(std::uint64_t ticket, gateway_token gateway, const v1::Hello& hello) = 0;
+  /// From now on, until it is forgotten, the end of this gateway is told by on_down.
+  virtual void watch(gateway_token gateway) = 0;
+  virtual void forget(gateway_token gateway) = 0;
+  /// Everybody who is interested.
+  virtual void tell(const link_route& route) = 0;
+  virtual void tell_total(std::uint32_t count) = 0;
+};
+
+/// What outlives a crash of the links and their restart.
+struct links_memory {
+  std::map<std::uint32_t, v1::ShardClaim> claims;  // of this node's shards
+  std::map<std::string, std::uint64_t> seen;       // by node_id: highest incarnation
+  std::map<std::string, std::string> names;        // by node name: the node_id that was connected under it last
+  std::map<std::uint32_t, v1::Lineage> lineages;   // by shard: the latest that anybody has claimed
+  std::uint32_t shard_count = 0;
+  std::map<std::uint32_t, link_route> told;
+  std::map<std::string, std::uint64_t> connects;  // by node name
+};
+
+struct links_options {
+  v1::Hello me;  // without claims: on_claim adds them as shards come up
+  std::vector<std::string> peers;
+  std::vector<std::uint32_t> shards_here;  // that are to come up, for the reason why one is not there
+  const clock* time = nullptr;
+  observer* log = nullptr;
+};
+
+/// What a node says that is asked to forget its own name.
+error forgets_itself(const std::string& node);
+
+class links {
+ public:
+  links(links_options options, links_memory& memory, links_port& world);
+
+  /// Begins to dial. `known`: gateways of nodes that were connected before a restart; they are greeted at once.
+  void start(const std::vector<gateway_token>& known);
+  /// Does what is due.
+  void tick();
+  /// When tick() is wanted next, by the steady clock.
+  moment next_due() const;
+
+  v1::HelloReply on_hello(const v1::Hello& you, gateway_token gateway);
+  void on_connected(std::size_t dial, gateway_token gateway);
+  void on_not_connected(std::size_t dial, const std::string& reason);
+  void on_reply(std::uint64_t ticket, const v1::HelloReply& reply);
+  void on_no_reply(std::uint64_t ticket, const std::string& reason);
+  void on_down(gateway_token gateway, const std::string& reason);
+  void on_claim(const v1::ShardClaim& claim);
+  /// An operator does not expect a node back: another one may take its name. Refused (wrong_state) while it is connected.
+  v1::NodeOperateReply forget(const v1::NodeOperateRequest& what);
+
+  /// Of every shard of the cluster, once their number is known.
+  std::vector<link_route> routes() const;
+  std::uint32_t shard_count() const { return memory_.shard_count; }
+  std::vector<v1::PeerStatus> peers() const;
+  /// Of connected nodes, by name.
+  std::vector<std::pair<std::string, gateway_token>> gateways() const;
+  std::uint64_t refused_messages() const { return refused_messages_; }
+
+ private:
+  enum class dial_state { waiting, connecting, greeting, linked, itself };
+
+  /// One configured address.
+  struct dial {
+    std::string address;
+    dial_state state = dial_state::waiting;
+    moment next_at{};  // steady
+    std::uint32_t failures = 0;
+    bool refused = false;
+    std::string reason;
+    std::string node;  // who was there the last time
+    std::int64_t since_unix_ms = 0;
+    std::set<std::string> logged;  // causes, since it was last linked
+  };
+
+  struct node {
+    v1::Hello hello;  // the latest
+    gateway_token gateway = no_gateway;
+    bool connected = false;
+    std::string reason;  // why not
+    std::int64_t since_unix_ms = 0;
+    moment changed_at{};     // steady
+    moment next_hello_at{};  // steady
+    bool greeting = false;   // a Hello of ours is under way
+    std::uint32_t missed = 0;
+  };
+
+  /// A Hello of ours without an answer so far.
+  struct greeting {
+    gateway_token gateway = no_gateway;
+    std::optional<std::size_t> dial;
+    std::string node;  // known one
+    std::uint64_t claims_version = 0;
+  };
+
+  /// Who came to us and was turned away, or turned us away.
+  struct refusal {
+    v1::Hello who;
+    std::string reason;
+    std::int64_t since_unix_ms = 0;
+    moment heard_at{};
+  };
+
+  v1::Hello own_hello() const;
+  core::hello_judgement judge(const v1::Hello& you) const;
+  bool greet(greeting whom);
+  void greet_all();
+  void accept(const v1::Hello& you, gateway_token gateway);
+  void link_dial(dial& line, const std::string& node);
+  void dial_failed(dial& line, std::string reason, bool refused);
+  void lose(const std::string& name, const std::string& reason, bool refused = false);
+  void note_refusal(const v1::Hello& you, const std::string& reason, bool told);
+  void turned_away(const greeting& whom, const v1::Hello& you, const error& why);
+  void learn_total(std::uint32_t count);
+  void learn_name(const v1::Hello& you);
+  void learn_lineage(const v1::ShardClaim& claim);
+  void take_claims(const v1::Hello& you, const core::hello_judgement& judged);
+  void update_routes();
+  void release(gateway_token gateway);
+  void forget_the_old();
+  link_route route_of(std::uint32_t shard) const;
+  const dial* dial_of(const std::string& node) const;
+  void note(note_level level, const std::string& sentence) const { options_.log->on_note(level, "links", sentence); }
+  moment now() const { return options_.time->steady(); }
+  std::int64_t wall_ms() const { return to_unix_ms(options_.time->now()); }
+
+  links_options options_;
+  links_memory& memory_;
+  links_port& world_;
+  std::vector<dial> dials_;
+  std::map<std::string, node> nodes_;  // by name
+  std::map<std::uint64_t, greeting> greetings_;
+  std::map<std::string, refusal> refusals_;  // by node name
+  std::map<std::uint32_t, std::string> last_holder_;
+  std::set<gateway_token> watched_;
+  std::uint64_t next_ticket_ = 1;
+  std::uint64_t claims_version_ = 0;  // rises when a shard comes up here
+  std::uint64_t refused_messages_ = 0;
+  moment senseless_note_at_{};
+  moment sweep_at_{};
+  moment settled_at_{};  // until then a route that was told before a restart is not taken back
+};
+
+}  // namespace fairlead

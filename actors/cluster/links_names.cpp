@@ -1,0 +1,71 @@
+// Whose a node's name is: that of the node_id that was connected under it last, until an operator says that this one is not expected back.
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "actors/core/text/text.hpp"
+#include "actors/cluster/links.hpp"
+#include "actors/protocol/request_limits.hpp"
+
+namespace fairlead {
+
+namespace {
+
+constexpr std::size_t max_names = 4'096;
+
+v1::NodeOperateReply refused(const error& why) {
+  v1::NodeOperateReply out;
+  *out.mutable_error() = why.to_proto();
+  return out;
+}
+
+}  // namespace
+
+error forgets_itself(const std::string& node) {
+  return {v1::ERROR_CODE_WRONG_STATE, "node " + node + " is running",
+          "Ask another node of the cluster; where this one is to be replaced, stop it first"};
+}
+
+void links::learn_name(const v1::Hello& you) {
+  auto& names = memory_.names;
+  // Of a node that was given another name the earlier one is free.
+  std::erase_if(names, [&](const auto& one) { return one.second == you.node_id() && one.first != you.node(); });
+  if (names.size() >= max_names && names.count(you.node()) == 0) {
+    const auto away = std::find_if(names.begin(), names.end(), [&](const auto& one) {
+      const auto known = nodes_.find(one.first);
+      return known == nodes_.end() || !known->second.connected;
+    });
+    if (away == names.end()) return;
+    names.erase(away);
+  }
+  names[you.node()] = you.node_id();
+}
+
+v1::NodeOperateReply links::forget(const v1::NodeOperateRequest& what) {
+  const auto& name = what.forgotten();
+  if (name == options_.me.node()) return refused(forgets_itself(name));
+  const auto known = nodes_.find(name);
+  if (known != nodes_.end() && known->second.connected)
+    return refused({v1::ERROR_CODE_WRONG_STATE, "node " + name + " is connected with node " + options_.me.node(),
+                    "Stop it before another node takes its name; where it is cut off from the operator alone, it is still at work"});
+  v1::NodeOperateReply out;
+  out.set_node(options_.me.node());
+  out.add_nodes(options_.me.node());
+  out.set_known(known != nodes_.end() || memory_.names.count(name) != 0);
+  if (what.only_ask()) return out;
+  memory_.names.erase(name);
+  memory_.connects.erase(name);
+  if (known != nodes_.end()) nodes_.erase(known);
+  // Who was refused for its name may be taken now.
+  for (auto& line : dials_)
+    if (line.node == name && line.state == dial_state::waiting) line.next_at = now();
+  if (out.known())
+    note(note_level::info, "node " + name + " was forgotten by " + core::clean_text(what.who(), who_limit) +
+                               (what.reason().empty() ? "" : ": " + core::clean_text(what.reason(), reason_limit)) +
+                               "; another one may take its name");
+  update_routes();
+  return out;
+}
+
+}  // namespace fairlead

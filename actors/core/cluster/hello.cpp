@@ -1,0 +1,205 @@
+#include "actors/core/cluster/hello.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "actors/core/retry.hpp"
+#include "actors/core/workflow/check.hpp"
+#include "messages/lineage.hpp"
+
+namespace fairlead::core {
+
+namespace {
+
+constexpr std::size_t max_id_bytes = 64;
+constexpr std::size_t max_word_bytes = 64;
+constexpr std::size_t max_address_bytes = 300;
+constexpr int max_roles = 16;
+
+bool printable(const std::string& text, std::size_t most) {
+  return text.size() <= most && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
+}
+
+/// Names what is wrong with fields 1 to 7, whose meaning never changes; empty: nothing.
+std::string wrong_identity(const v1::Hello& you) {
+  // What is no name is not repeated: it goes into logs.
+  if (!valid_agent_name(you.node())) return "its node name is none";
+  if (!valid_agent_name(you.cluster())) return "its cluster's name is none";
+  if (you.node_id().empty() || !printable(you.node_id(), max_id_bytes)) return "its node_id is none";
+  if (you.run_id().empty() || !printable(you.run_id(), max_id_bytes)) return "its run_id is none";
+  if (you.protocol() == 0 || you.least_protocol() == 0 || you.least_protocol() > you.protocol())
+    return "its protocol versions make no sense";
+  return "";
+}
+
+std::string wrong_rest(const v1::Hello& you) {
+  if (you.incarnation() == 0) return "its incarnation is 0";
+  if (!printable(you.version(), max_word_bytes)) return "its version is none";
+  if (!printable(you.listens_on(), max_address_bytes)) return "the address that it listens on is none";
+  if (you.roles_size() > max_roles) return "it has more roles than there are";
+  for (const auto& role : you.roles())
+    if (!printable(role, max_word_bytes)) return "one of its roles is none";
+  if (you.shard_count() > max_shards) return "it counts more than " + std::to_string(max_shards) + " shards";
+  std::set<std::uint32_t> claimed;
+  for (const auto& claim : you.shards()) {
+    if (claim.shard() >= you.shard_count()) return "it claims a shard that its cluster does not have";
+    if (!claimed.insert(claim.shard()).second) return "it claims a shard twice";
+    if (claim.store_id().empty() || !printable(claim.store_id(), max_id_bytes)) return "it claims a shard without a store";
+  }
+  return "";
+}
+
+hello_judgement refused(std::string sentence, std::string remedy) {
+  hello_judgement out;
+  out.why = {v1::ERROR_CODE_CONFLICT, std::move(sentence), std::move(remedy)};
+  return out;
+}
+
+hello_judgement senseless(const std::string& what) {
+  hello_judgement out;
+  out.why = {v1::ERROR_CODE_INVALID_ARGUMENT, "a node introduced itself with what makes no sense: " + what,
+             "Let only nodes of Fairlead reach this port, and only releases that are next to each other"};
+  out.senseless = true;
+  return out;
+}
+
+std::string protocols_of(const v1::Hello& node) {
+  const auto versions = node.least_protocol() == node.protocol()
+                            ? std::to_string(node.protocol())
+                            : std::to_string(node.least_protocol()) + " to " + std::to_string(node.protocol());
+  const auto release = !node.version().empty() && printable(node.version(), max_word_bytes) ? " (release " + node.version() + ")" : "";
+  return "node " + node.node() + release + " speaks protocol " + versions;
+}
+
+const v1::ShardClaim* claim_in(const v1::Hello& node, std::uint32_t shard) {
+  const auto found = std::find_if(node.shards().begin(), node.shards().end(), [&](const auto& one) { return one.shard() == shard; });
+  return found == node.shards().end() ? nullptr : &*found;
+}
+
+hello_judgement copied_folder(const v1::Hello& you, const v1::Hello& other) {
+  const auto who =
+      you.node() == other.node() ? "node " + you.node() + " runs twice" : "nodes " + other.node() + " and " + you.node() + " are one";
+  return refused(who + ": two processes carry the same node_id, so that the one's data folder is a copy of the other's",
+                 "Stop one of them; a new node begins with an empty data folder and a name of its own");
+}
+
+/// `earlier` is a claim to a shard that has gone on in lineage `later`.
+hello_judgement outlived(const std::string& node, const v1::ShardClaim& earlier, const std::string& by, const v1::Lineage& later) {
+  return refused("shard " + std::to_string(earlier.shard()) + " of node " + node + " is of an earlier lineage (" +
+                     to_text(earlier.lineage()) + ") than the one that " + by + " (" + to_text(later) + ")",
+                 "Stop node " + node + " where the shard was restored or made anew elsewhere; if its store is the one to go on with, run " +
+                     "fairlead restore STORE on that store while the node is stopped");
+}
+
+/// Beside `other`, which is this node itself or connected with it and is not an earlier process of the newcomer. `gives_way`: to this
+/// claim of the newcomer, which is of a later lineage.
+hello_judgement beside(const v1::Hello& you, const v1::Hello& other, const v1::ShardClaim*& gives_way) {
+  if (you.node() == other.node())
+    return refused(
+        "another node named " + you.node() + " is there already, with another data folder",
+        "Give one of them another node.name. Where the other one was meant to be replaced, stop it and run fairlead node forget " +
+            you.node());
+  for (const auto& claim : you.shards()) {
+    const auto* held = claim_in(other, claim.shard());
+    if (held == nullptr) continue;
+    const auto order = compare(claim.lineage(), held->lineage());
+    if (order == lineage_order::later) {
+      gives_way = &claim;
+      continue;
+    }
+    if (order == lineage_order::earlier) return outlived(you.node(), claim, "node " + other.node() + " holds", held->lineage());
+    return refused("shard " + std::to_string(claim.shard()) + " is held by node " + other.node() + ", and node " + you.node() +
+                       " claims it too" +
+                       (order == lineage_order::conflict       ? " in another lineage that was made at the same moment"
+                        : held->store_id() == claim.store_id() ? " with a copy of the same store"
+                                                               : " with another store"),
+                   "Stop one of the two before more is written, and have only one node name the shard under shards.here");
+  }
+  hello_judgement out;
+  out.verdict = hello_verdict::join;
+  return out;
+}
+
+std::uint64_t hash_of(const std::string& text) {
+  std::uint64_t out = 14695981039346656037ULL;  // FNV-1a
+  for (const unsigned char c : text) out = (out ^ c) * 1099511628211ULL;
+  return out;
+}
+
+}  // namespace
+
+hello_judgement judge_hello(const v1::Hello& you, const hello_view& known) {
+  const auto& me = known.me;
+  if (const auto wrong = wrong_identity(you); !wrong.empty()) return senseless(wrong);
+  if (you.cluster() != me.cluster())
+    return refused("node " + you.node() + " is of cluster " + you.cluster() + ", node " + me.node() + " of cluster " + me.cluster(),
+                   "Give both the same node.cluster, or take the one out of the other's node.peers");
+  if (you.protocol() < me.least_protocol() || you.least_protocol() > me.protocol())
+    return refused(protocols_of(you) + ", " + protocols_of(me), "Upgrade the older one first: only neighbouring releases work together");
+  if (const auto wrong = wrong_rest(you); !wrong.empty()) return senseless("node " + you.node() + ": " + wrong);
+  if (you.node_id() == me.node_id()) {
+    if (you.run_id() != me.run_id()) return copied_folder(you, me);
+    hello_judgement out;
+    out.verdict = hello_verdict::itself;
+    return out;
+  }
+  if (you.shard_count() != 0 && known.shard_count != 0 && you.shard_count() != known.shard_count)
+    return refused("node " + you.node() + " takes the cluster to have " + std::to_string(you.shard_count()) + " shards, node " + me.node() +
+                       " " + std::to_string(known.shard_count),
+                   "The number is fixed when a cluster begins: correct shards.count in the node's file");
+  if (const auto seen = known.seen.find(you.node_id()); seen != known.seen.end() && you.incarnation() < seen->second)
+    return refused("node " + you.node() + " shows incarnation " + std::to_string(you.incarnation()) + ", but its incarnation " +
+                       std::to_string(seen->second) + " has been here: its data folder is an older one",
+                   "Give it its latest data folder back. Where that is lost and the folder comes from a backup: stop the node, run "
+                   "fairlead restore STORE for the store of each of its shards, and remove the file `node` from its data folder; then run "
+                   "fairlead node forget " +
+                       you.node());
+  for (const auto& claim : you.shards()) {
+    const auto latest = known.lineages.find(claim.shard());
+    if (latest == known.lineages.end()) continue;
+    const auto order = compare(claim.lineage(), latest->second);
+    if (order == lineage_order::earlier) return outlived(you.node(), claim, "has been here", latest->second);
+    if (order == lineage_order::conflict)
+      return refused("shard " + std::to_string(claim.shard()) + " of node " + you.node() + " is of another lineage (" +
+                         to_text(claim.lineage()) + ") than the one that has been here (" + to_text(latest->second) +
+                         "), and both were made at the same moment",
+                     "Decide which store is to go on, and run fairlead restore STORE on it while its node is stopped");
+  }
+
+  const v1::ShardClaim* gives_way = nullptr;
+  if (auto judged = beside(you, me, gives_way); judged.verdict == hello_verdict::refuse) return judged;
+  if (gives_way != nullptr)
+    return outlived(me.node(), *claim_in(me, gives_way->shard()), "node " + you.node() + " holds", gives_way->lineage());
+  std::vector<std::string> replaced;
+  std::vector<std::string> let_go;
+  for (const auto* other : known.connected) {
+    if (other->node_id() != you.node_id()) {
+      gives_way = nullptr;
+      if (auto judged = beside(you, *other, gives_way); judged.verdict == hello_verdict::refuse) return judged;
+      if (gives_way != nullptr) let_go.push_back(other->node());
+    } else if (other->incarnation() == you.incarnation() && other->run_id() != you.run_id()) {
+      return copied_folder(you, *other);
+    } else if (other->run_id() != you.run_id()) {
+      replaced.push_back(other->node());
+    }
+  }
+  if (const auto former = known.names.find(you.node()); former != known.names.end() && former->second != you.node_id())
+    return refused("another node named " + you.node() + " was there before, with another data folder; fairlead node forget " + you.node() +
+                       " lets this one take its name",
+                   "Do so where that folder is lost or was given up. Else give the node its folder back, or another node.name");
+  hello_judgement out;
+  out.verdict = hello_verdict::join;
+  out.replaced = std::move(replaced);
+  out.outlived = std::move(let_go);
+  return out;
+}
+
+duration reconnect_delay(duration first, duration longest, std::uint32_t failures, const std::string& seed) {
+  v1::Backoff policy;
+  policy.set_first_ms(first.count());
+  policy.set_factor(2);
+  policy.set_max_ms(longest.count());
+  return duration{backoff_ms(policy, failures, {hash_of(seed), 0, failures})};
+}
+
+}  // namespace fairlead::core

@@ -1,0 +1,45 @@
+#pragma once
+// Plain paths: `.input.items[0].sku`, `.steps["ship-it"].id?`. They are looked up in the raw JSON of a document's roots and what they find
+// is copied as it stands.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "actors/core/expression/expression.hpp"
+
+namespace fairlead::core {
+
+/// One step down: into an object by key or into an array by index (negative: from the end).
+struct path_part {
+  bool is_key = true;
+  std::string key;
+  std::int64_t index = 0;
+};
+
+struct plain_path {
+  std::vector<path_part> parts;  // the first is the root's name
+  bool optional = false;         // ends in `?`
+};
+
+/// How many of a path's parts name the root itself: `.input` one, `.steps.reserve` two; 0: no root has that name.
+std::size_t root_size(std::string_view name);
+
+/// The sentence for a root that does not exist, empty when `parts` begin well. Also refuses fields that `.task` and `.launch` never have.
+std::string refuse_root(const std::vector<path_part>& parts);
+
+/// nullopt when `text` (without outer white space) is not a plain path that names a whole root; it may still be jq.
+std::optional<plain_path> parse_plain_path(std::string_view text);
+
+/// The value verbatim; nullopt when there is none.
+std::optional<std::string_view> find_path(const plain_path& path, const document& doc);
+
+/// Why `find_path` found nothing: names the part that is missing, or is not what the path takes it for.
+std::string explain_missing(const plain_path& path, const document& doc);
+
+/// The first `count` parts as jq spells them.
+std::string spell_path(const std::vector<path_part>& parts, std::size_t count);
+
+}  // namespace fairlead::core

@@ -1,0 +1,128 @@
+#pragma once
+// Only for actors/core/job/job*.cpp: one decision about one job, in pieces. Its parts: job_times.cpp (nominal times), job_launches.cpp (what becomes
+// of launches that are open), job_operator.cpp and job_stretches.cpp (what operators ask).
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/core/cron/expression.hpp"
+#include "actors/core/cron/next.hpp"
+#include "actors/core/job/job.hpp"
+
+namespace fairlead::core {
+
+/// What nominal times come from.
+struct time_table {
+  cron_expression schedule;
+  const cctz::time_zone* zone = nullptr;
+  dst_policy dst = dst_policy::vixie;
+
+  /// Nothing where the expression cannot be read or the database has no such zone.
+  static std::optional<time_table> of(const std::string& job, const std::string& schedule, const std::string& zone, v1::DstPolicy dst,
+                                      const zone_source& zones);
+  static std::optional<time_table> of(const v1::JobSpec& spec, const zone_source& zones) {
+    return of(spec.name(), spec.schedule(), spec.zone(), spec.dst(), zones);
+  }
+
+  /// The first nominal time after `unix_ms`.
+  std::optional<std::int64_t> next_after(std::int64_t unix_ms) const;
+};
+
+class job_machine {
+ public:
+  job_machine(v1::JobRecord& record, const job_context& ctx);
+
+  void due();
+  void ended(const launch_ended& what);
+  void change(const job_changed& what);
+  void operate(const job_operated& what);
+
+  /// What has been decided; sets when the job is due next.
+  job_decision finish();
+
+ private:
+  struct skipped_time {
+    std::int64_t nominal_ms = 0;
+    v1::SkipReason why = v1::SKIP_REASON_UNSPECIFIED;
+    std::string reason;
+  };
+
+  // Nominal times.
+  void read_schedule() { table_ = time_table::of(record_.spec(), *ctx_.zones); }
+  /// Decides the nominal times up to now; false when there are more than one decision takes.
+  bool advance();
+  void pass(std::int64_t nominal_ms, std::optional<std::int64_t> successor_ms);
+  bool decided_before(std::int64_t nominal_ms);
+  void skip_time(std::int64_t nominal_ms, v1::SkipReason why, std::string reason);
+  /// Whether a time between these has its record from before a rewind, perhaps by another schedule.
+  bool is_decided_between(std::int64_t after_ms, std::int64_t before_ms);
+  void record_skips();
+  std::int64_t start_by(std::int64_t start_at_ms, std::int64_t nominal_ms) const;
+  v1::OpenLaunch opened(std::int64_t nominal_ms, v1::LaunchTrigger trigger) const;
+  std::int64_t jitter_of(std::int64_t nominal_ms) const;
+  std::int32_t utc_offset_at(std::int64_t nominal_ms) const { return utc_offset_in(record_.spec().zone(), nominal_ms); }
+  std::int32_t utc_offset_in(const std::string& zone, std::int64_t nominal_ms) const;
+
+  // Launches.
+  void add_open(v1::OpenLaunch launch);
+  void give_way(const std::string& later);
+  void settle();
+  /// Starts or skips it where that can be said now; a skipped one leaves the list.
+  void try_to_start(int index);
+  bool held_by_pause(const v1::OpenLaunch& launch) const;
+  /// Launches that wait for the job to be resumed.
+  std::vector<std::int64_t> held() const;
+  bool blocked(const v1::OpenLaunch& launch) const;
+  /// Gives why not, when its input cannot be made.
+  std::optional<std::string> start(v1::OpenLaunch& launch);
+  void skip_open(int index, v1::SkipReason why, std::string reason);
+  std::int64_t deadline_of(const v1::OpenLaunch& launch) const;
+  v1::LaunchRecord row_of(const v1::OpenLaunch& launch) const;
+  void write_row(v1::LaunchRecord row, bool is_new);
+  void count_bad(const std::string& sentence);
+  void count_good();
+  void trim();
+
+  // Operators.
+  void refuse(error_code code, std::string sentence, std::string remedy = {});
+  bool caught_up();
+  void pause(const v1::JobAction& what);
+  void resume(const v1::JobAction& what);
+  void run(const v1::JobAction& what);
+  void answer_run(const v1::LaunchRecord& row);
+  void backfill(const v1::JobAction& what);
+  void rewind();
+  void skip_waiting(const v1::JobAction& what);
+  /// Oldest first. Nothing where they cannot be told any more: the zone database has changed since, or the schedule of an older record.
+  std::optional<std::vector<std::int64_t>> times_of(const v1::LaunchRecord& run) const;
+  /// Puts records of its own in the place of a run of skips: for those of its `times` that are not `launched`. They reach over no time that
+  /// is, since records never do.
+  void cut_run(const v1::LaunchRecord& run, const std::vector<std::int64_t>& times, const std::vector<std::int64_t>& launched);
+
+  bool fail(const error& why);
+  std::string id_of(std::int64_t nominal_ms) const { return launch_id(record_.spec().name(), nominal_ms); }
+
+  v1::JobRecord& record_;
+  const job_context& ctx_;
+  const std::int64_t now_ms_;
+  std::optional<time_table> table_;                   // of the present specification
+  const std::int64_t decided_until_ms_;               // when this decision began
+  std::optional<std::vector<std::int64_t>> decided_;  // nominal times ahead of the mark that have records, once somebody wants to know
+  std::vector<skipped_time> skips_;                   // of this decision, not yet rows
+  std::map<std::int64_t, v1::LaunchRecord> rows_;     // to be written
+  std::uint32_t started_ = 0;                         // while open launches are gone through: how many have a task,
+  bool waits_earlier_ = false;                        // and whether one before this waits
+  job_decision out_;
+};
+
+/// As in launch ids.
+std::string utc_text(std::int64_t unix_ms);
+
+/// What is stored where the specification leaves it open.
+v1::OverlapPolicy overlap_of(const v1::JobSpec& spec);
+v1::CatchUpPolicy catch_up_of(const v1::JobSpec& spec);
+std::int64_t catch_up_window_of(const v1::JobSpec& spec);
+
+}  // namespace fairlead::core

@@ -1,0 +1,169 @@
+// What operators ask of a job as it is now. Of its past: job_stretches.cpp.
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/core/expression/expression.hpp"
+#include "actors/core/job/machine.hpp"
+
+namespace fairlead::core {
+
+namespace {
+
+constexpr std::int64_t end_of_times_ms = 253'402'300'800'000;  // the year 10000
+// Inputs given by hand to launches that wait, in one job's record, which is written anew with each decision about it.
+constexpr std::size_t most_open_input_bytes = 4U << 20;
+constexpr std::size_t most_token_bytes = 64;
+
+std::string that_wait(std::size_t launches) {
+  return launches == 1 ? "1 launch that waits" : std::to_string(launches) + " launches that wait";
+}
+
+}  // namespace
+
+void job_machine::operate(const job_operated& what) {
+  switch (what.action.verb()) {
+    case v1::JOB_VERB_PAUSE: return pause(what.action);
+    case v1::JOB_VERB_RESUME: return resume(what.action);
+    case v1::JOB_VERB_RUN: return run(what.action);
+    case v1::JOB_VERB_BACKFILL: return backfill(what.action);
+    case v1::JOB_VERB_REWIND: return rewind();
+    case v1::JOB_VERB_SKIP: return skip_waiting(what.action);
+    default: refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the request does not say what is to be done with job " + record_.spec().name());
+  }
+}
+
+void job_machine::pause(const v1::JobAction& what) {
+  if (record_.paused()) {
+    out_.answer.set_sentence("it was paused already");
+    return;
+  }
+  if (!caught_up()) return;
+  core::pause(record_, what.who(), what.reason(), ctx_.now);
+  out_.changed = true;
+  settle();
+  const auto launches = held().size();
+  out_.answer.set_sentence(std::string{"paused: its times are skipped until it is resumed"} +
+                           (launches == 0 ? "" : ", and " + that_wait(launches) + (launches == 1 ? " is held" : " are held")));
+}
+
+void job_machine::resume(const v1::JobAction&) {
+  if (!record_.paused()) {
+    out_.answer.set_sentence("it was not paused");
+    return;
+  }
+  // The times until now came while it was paused.
+  if (!caught_up()) return;
+  const auto were_held = held();
+  unpause(record_);
+  out_.changed = true;
+  settle();
+  // The windows of some may have ended in this very decision.
+  const auto& open = record_.open();
+  const auto go_on = std::count_if(open.begin(), open.end(), [&](const auto& launch) {
+    return std::binary_search(were_held.begin(), were_held.end(), launch.nominal_unix_ms());
+  });
+  std::string sentence = "resumed";
+  if (go_on != 0)
+    sentence += go_on == 1 ? ": 1 launch that was held goes on" : ": " + std::to_string(go_on) + " launches that were held go on";
+  if (record_.next_unix_ms() != 0)
+    sentence += (go_on != 0 ? ", and its next time is " : ": its next time is ") + utc_text(record_.next_unix_ms());
+  out_.answer.set_sentence(std::move(sentence));
+}
+
+void job_machine::skip_waiting(const v1::JobAction& what) {
+  // A time that has come waits as well, though nobody has looked at it yet.
+  if (!caught_up()) return;
+  const auto reason = "skipped by " + what.who() + (what.reason().empty() ? "" : ": " + what.reason());
+  std::size_t launches = 0;
+  for (int i = record_.open_size() - 1; i >= 0; --i) {
+    if (record_.open(i).state() != v1::LAUNCH_STATE_WAITING) continue;
+    skip_open(i, v1::SKIP_REASON_CANCELLED, reason);
+    ++launches;
+  }
+  out_.answer.set_launches(launches);
+  out_.answer.set_sentence(launches == 0   ? "no launch of it waits"
+                           : launches == 1 ? "1 launch that waited is skipped"
+                                           : std::to_string(launches) + " launches that waited are skipped");
+}
+
+void job_machine::run(const v1::JobAction& what) {
+  const auto& spec = record_.spec();
+  const auto policy = what.overlap() == v1::OVERLAP_POLICY_UNSPECIFIED ? overlap_of(spec) : what.overlap();
+  if (what.has_input()) {
+    if (const auto checked = check_json(what.input()); !checked.ok()) {
+      refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the input is not JSON: " + checked.failure().sentence);
+      return;
+    }
+  }
+  if (what.nominal_unix_ms() < 0 || what.nominal_unix_ms() >= end_of_times_ms)
+    return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the time of the launch lies before 1970 or after the year 9999",
+                  "set the clock of whoever asks right");
+  if (what.nominal_unix_ms() != 0 && what.nominal_unix_ms() % 1000 == 0)
+    return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the time of the launch is a whole second, which only the schedule gives");
+  if (what.token().size() > most_token_bytes)
+    return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the token of the launch has more than " + std::to_string(most_token_bytes) + " bytes");
+  // Never a whole second, so never a time of the schedule. Whoever asks again finds what the first time has made, on the same way.
+  auto nominal_ms = what.nominal_unix_ms() != 0 ? what.nominal_unix_ms() : now_ms_;
+  for (;; ++nominal_ms) {
+    if (nominal_ms % 1000 == 0) continue;
+    const auto there = ctx_.rows->at(nominal_ms);
+    if (!there) {
+      fail(there.failure());
+      return;
+    }
+    if (!*there) break;
+    if (what.nominal_unix_ms() != 0 && (*there)->token() == what.token()) return answer_run(**there);
+  }
+  if (policy == v1::OVERLAP_POLICY_SKIP && !record_.open().empty()) {
+    const auto& first = record_.open(0);
+    const auto is_held = first.waits_for() == v1::LAUNCH_WAIT_PAUSE;
+    refuse(v1::ERROR_CODE_WRONG_STATE,
+           id_of(first.nominal_unix_ms()) + (is_held ? " waits until the job is resumed" : " has not ended") +
+               ", and the job's launches do not overlap",
+           is_held ? "say --overlap allow, or resume the job, or skip what it holds: fairlead job skip " + record_.spec().name()
+                   : "wait for it, or say --overlap queue, replace or allow");
+    return;
+  }
+  if (record_.open_size() >= max_open_launches) {
+    refuse(v1::ERROR_CODE_OVERLOADED, std::to_string(max_open_launches) + " launches of job " + spec.name() + " are open",
+           "try again later");
+    return;
+  }
+  std::size_t input_bytes = what.input().size();
+  for (const auto& launch : record_.open()) input_bytes += launch.input().size();
+  if (what.has_input() && input_bytes > most_open_input_bytes) {
+    refuse(v1::ERROR_CODE_OVERLOADED, "the launches of job " + spec.name() + " that wait hold more than 4 MiB of inputs of their own",
+           "try again when some of them have started");
+    return;
+  }
+  if (policy == v1::OVERLAP_POLICY_REPLACE) give_way(id_of(nominal_ms));
+  auto launch = opened(nominal_ms, v1::LAUNCH_TRIGGER_OPERATOR);
+  launch.set_overlap(policy);
+  launch.set_who(what.who());
+  launch.set_asked_because(what.reason());
+  launch.set_token(what.token());
+  if (what.has_input()) launch.set_input(minify_json(what.input()));
+  launch.set_start_at_unix_ms(now_ms_);
+  launch.set_start_by_unix_ms(start_by(now_ms_, now_ms_));
+  add_open(std::move(launch));
+  settle();
+  answer_run(rows_.at(nominal_ms));
+}
+
+void job_machine::answer_run(const v1::LaunchRecord& row) {
+  out_.answer.set_launch(id_of(row.nominal_unix_ms()));
+  out_.answer.set_state(row.state());
+  switch (row.state()) {
+    case v1::LAUNCH_STATE_STARTED: out_.answer.set_sentence("started"); break;
+    case v1::LAUNCH_STATE_SKIPPED: out_.answer.set_sentence("skipped: " + row.reason()); break;
+    case v1::LAUNCH_STATE_COMPLETED:
+    case v1::LAUNCH_STATE_UNDONE: out_.answer.set_sentence("has ended"); break;
+    default:
+      out_.answer.set_sentence(row.waits_for() == v1::LAUNCH_WAIT_OVERLAP  ? "waits for an earlier launch to end"
+                               : row.waits_for() == v1::LAUNCH_WAIT_AGENTS ? "waits for the agents that it needs"
+                                                                           : "waits for room");
+  }
+}
+
+}  // namespace fairlead::core

@@ -1,0 +1,232 @@
+// What operators ask of times that have been decided already: to launch what was skipped, and to decide anew after the clock was wrong.
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "actors/core/job/machine.hpp"
+#include "actors/core/planted_faults.hpp"
+
+namespace fairlead::core {
+
+namespace {
+
+/// A run of skips with the times that it stands for.
+struct known_run {
+  const v1::LaunchRecord* row = nullptr;
+  std::vector<std::int64_t> times;
+};
+
+std::int64_t end_of(const v1::LaunchRecord& row) { return std::max(row.nominal_unix_ms(), row.last_nominal_unix_ms()); }
+bool is_run(const v1::LaunchRecord& row) { return row.last_nominal_unix_ms() != 0; }
+bool holds(const std::vector<std::int64_t>& sorted, std::int64_t value) { return std::binary_search(sorted.begin(), sorted.end(), value); }
+
+}  // namespace
+
+std::optional<std::vector<std::int64_t>> job_machine::times_of(const v1::LaunchRecord& run) const {
+  const auto then = run.schedule().empty() ? table_ : time_table::of(run.job(), run.schedule(), run.zone(), run.dst(), *ctx_.zones);
+  if (!then) return std::nullopt;
+  std::vector<std::int64_t> out;
+  for (auto next = then->next_after(run.nominal_unix_ms() - 1); next && *next <= run.last_nominal_unix_ms() && out.size() <= run.count();
+       next = then->next_after(*next))
+    out.push_back(*next);
+  if (out.empty() || out.size() != run.count() || out.front() != run.nominal_unix_ms() || out.back() != run.last_nominal_unix_ms())
+    return std::nullopt;
+  return out;
+}
+
+void job_machine::cut_run(const v1::LaunchRecord& run, const std::vector<std::int64_t>& times, const std::vector<std::int64_t>& launched) {
+  const auto whole = run;
+  // One of this very decision has not been stored.
+  if (rows_.erase(whole.nominal_unix_ms()) == 0) out_.erased_rows.push_back(whole.nominal_unix_ms());
+  record_.set_kept_launches(record_.kept_launches() - std::min<std::uint64_t>(record_.kept_launches(), 1));
+  out_.changed = true;
+  std::vector<std::int64_t> part;
+  const auto keep = [&] {
+    if (part.empty()) return;
+    auto row = whole;
+    row.set_nominal_unix_ms(part.front());
+    row.set_utc_offset_s(utc_offset_in(row.zone(), part.front()));
+    if (part.size() == 1) {
+      row.clear_last_nominal_unix_ms();
+      row.clear_count();
+      row.clear_schedule();
+      row.clear_dst();
+    } else {
+      row.set_last_nominal_unix_ms(part.back());
+      row.set_count(part.size());
+    }
+    write_row(std::move(row), true);
+    part.clear();
+  };
+  auto launch = launched.begin();
+  for (const auto at_ms : times) {
+    for (; launch != launched.end() && *launch < at_ms; ++launch) keep();
+    if (launch != launched.end() && *launch == at_ms)
+      keep();
+    else
+      part.push_back(at_ms);
+  }
+  keep();
+}
+
+void job_machine::backfill(const v1::JobAction& what) {
+  const auto& name = record_.spec().name();
+  const auto from_ms = what.from_unix_ms();
+  const auto to_ms = what.to_unix_ms();
+  if (from_ms < 0) return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the stretch to fill begins before 1970");
+  if (from_ms > to_ms) return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the stretch to fill ends before it begins");
+  if (to_ms > now_ms_)
+    return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the stretch to fill ends at " + utc_text(to_ms) + ", which has not come yet",
+                  "times to come are launched by themselves");
+  if (!table_) return refuse(v1::ERROR_CODE_WRONG_STATE, "the time zone of job " + name + " is not known any more");
+  if (!caught_up()) return;
+  // What has just been decided to catch up counts as well: it is in no row of the store yet.
+  record_skips();
+  const auto stored = ctx_.rows->from(from_ms);
+  if (!stored) {
+    fail(stored.failure());
+    return;
+  }
+  auto rows = rows_;
+  for (const auto& row : *stored) rows.emplace(row.nominal_unix_ms(), row);
+  std::vector<known_run> runs;
+  for (const auto& [nominal_ms, row] : rows) {
+    if (nominal_ms > to_ms || !is_run(row) || end_of(row) < from_ms) continue;
+    auto times = times_of(row);
+    if (!times)
+      return refuse(v1::ERROR_CODE_WRONG_STATE,
+                    "the stretch holds times from " + utc_text(nominal_ms) + " to " + utc_text(end_of(row)) + " that job " + name +
+                        " skipped by a schedule or a time zone that is not known any more",
+                    "fill what lies before or behind them");
+    runs.push_back({&row, std::move(*times)});
+  }
+  std::vector<std::int64_t> times;
+  std::uint64_t passed_over = 0;
+  const auto room = static_cast<std::size_t>(max_open_launches - std::min(max_open_launches, record_.open_size()));
+  int looked_at = 0;
+  const auto takes_waiting = ctx_.planted != nullptr && ctx_.planted->backfill_what_waits;
+  const auto is_launched = [&](const v1::LaunchRecord& row) {
+    return row.state() != v1::LAUNCH_STATE_SKIPPED && !(takes_waiting && row.state() == v1::LAUNCH_STATE_WAITING);
+  };
+  for (auto next = table_->next_after(from_ms - 1); next && *next <= to_ms; next = table_->next_after(*next)) {
+    const auto found = rows.find(*next);
+    if (found != rows.end() && is_launched(found->second))
+      ++passed_over;
+    else
+      times.push_back(*next);
+    if (times.size() > room || ++looked_at > 100 * max_times_a_decision)
+      return refuse(v1::ERROR_CODE_INVALID_ARGUMENT,
+                    "the stretch holds more than the " + std::to_string(room) + " times that can be launched at a time",
+                    "fill a shorter stretch first");
+  }
+  const auto run_of = [&](std::int64_t at_ms) -> const v1::LaunchRecord* {
+    for (const auto& run : runs)
+      if (holds(run.times, at_ms)) return run.row;
+    return nullptr;
+  };
+  std::map<std::int64_t, v1::SkipReason> skipped_before;
+  std::set<std::int64_t> in_runs;
+  for (const auto at_ms : times) {
+    if (const auto* run = run_of(at_ms)) {
+      in_runs.insert(at_ms);
+      skipped_before[at_ms] = run->skip();
+    } else if (const auto found = rows.find(at_ms); found != rows.end()) {
+      // It waits only where that is planted, and the fault is to look as much like a skip as it can.
+      skipped_before[at_ms] = found->second.state() == v1::LAUNCH_STATE_SKIPPED ? found->second.skip() : v1::SKIP_REASON_REPLACED;
+    }
+  }
+  for (const auto& run : runs) {
+    // One of another schedule may have no time of the present one, but must not reach over a launch either.
+    const auto first = std::lower_bound(times.begin(), times.end(), run.times.front());
+    if (first != times.end() && *first <= run.times.back()) cut_run(*run.row, run.times, times);
+  }
+  auto policy = what.overlap() == v1::OVERLAP_POLICY_UNSPECIFIED ? overlap_of(record_.spec()) : what.overlap();
+  if (policy == v1::OVERLAP_POLICY_SKIP || policy == v1::OVERLAP_POLICY_REPLACE) policy = v1::OVERLAP_POLICY_QUEUE;
+  for (const auto at_ms : times) {
+    auto launch = opened(at_ms, v1::LAUNCH_TRIGGER_BACKFILL);
+    launch.set_overlap(policy);
+    launch.set_who(what.who());
+    launch.set_asked_because(what.reason());
+    launch.set_start_at_unix_ms(at_ms);
+    launch.set_start_by_unix_ms(0);
+    if (const auto found = skipped_before.find(at_ms); found != skipped_before.end()) launch.set_skipped_before(found->second);
+    // Its row was part of a run that is gone: it is counted as a new one.
+    if (in_runs.count(at_ms) != 0) record_.set_kept_launches(record_.kept_launches() + 1);
+    add_open(std::move(launch));
+  }
+  settle();
+  out_.answer.set_launches(times.size());
+  out_.answer.set_passed_over(passed_over);
+  out_.answer.set_sentence(std::to_string(times.size()) + " launches recorded" +
+                           (passed_over != 0 ? ", " + std::to_string(passed_over) + " times had theirs already" : "") +
+                           (record_.paused() && !times.empty() ? "; the job is paused, and they are held until it is resumed" : ""));
+}
+
+void job_machine::rewind() {
+  if (record_.mark_unix_ms() <= now_ms_)
+    return refuse(v1::ERROR_CODE_WRONG_STATE,
+                  "the mark of job " + record_.spec().name() + " is " + utc_text(record_.mark_unix_ms()) + ", which the clock has passed",
+                  "there is nothing to mend");
+  const auto rows = ctx_.rows->from(now_ms_ + 1);
+  if (!rows) {
+    fail(rows.failure());
+    return;
+  }
+  // A run of which nobody can say any more what it stands for cannot be taken apart: its times stay decided.
+  auto to_ms = now_ms_;
+  std::map<std::int64_t, std::vector<std::int64_t>> times;  // of runs, by their first one
+  for (const auto& row : *rows) {
+    if (!is_run(row)) continue;
+    if (auto known = times_of(row))
+      times[row.nominal_unix_ms()] = std::move(*known);
+    else
+      to_ms = std::max(to_ms, end_of(row));
+  }
+  if (to_ms >= record_.mark_unix_ms())
+    return refuse(v1::ERROR_CODE_WRONG_STATE,
+                  "the times of job " + record_.spec().name() + " up to " + utc_text(to_ms) +
+                      " were skipped by a schedule or a time zone that is not known any more, and stay so",
+                  "wait until the clock has passed that, or delete the job and deploy it anew");
+  // Nothing has been done for what was skipped, nor for a launch that waits; and earlier times would find that open if it stayed.
+  const auto is_decided_anew = [to_ms](const v1::LaunchRecord& row) {
+    const auto waits = row.state() == v1::LAUNCH_STATE_WAITING && row.trigger() != v1::LAUNCH_TRIGGER_OPERATOR;
+    return end_of(row) > to_ms && (waits || row.state() == v1::LAUNCH_STATE_SKIPPED);
+  };
+  auto& open = *record_.mutable_open();
+  const v1::LaunchRecord* newest = nullptr;
+  for (const auto& row : *rows) {
+    if (!is_decided_anew(row)) {
+      newest = &row;
+      continue;
+    }
+    if (row.state() == v1::LAUNCH_STATE_WAITING)
+      open.erase(std::remove_if(open.begin(), open.end(), [&](const auto& one) { return one.nominal_unix_ms() == row.nominal_unix_ms(); }),
+                 open.end());
+    if (is_run(row)) {
+      auto stay = times.at(row.nominal_unix_ms());
+      stay.erase(std::upper_bound(stay.begin(), stay.end(), to_ms), stay.end());
+      cut_run(row, stay, {});
+    } else {
+      out_.erased_rows.push_back(row.nominal_unix_ms());
+      record_.set_kept_launches(record_.kept_launches() - std::min<std::uint64_t>(record_.kept_launches(), 1));
+    }
+  }
+  if (is_decided_anew(record_.last())) {
+    record_.clear_last();
+    if (newest != nullptr)
+      *record_.mutable_last() = *newest;
+    else if (!rows_.empty())
+      *record_.mutable_last() = rows_.rbegin()->second;
+  }
+  const auto was_ms = record_.mark_unix_ms();
+  record_.set_decided_until_unix_ms(std::max(record_.decided_until_unix_ms(), was_ms));
+  record_.set_mark_unix_ms(to_ms);
+  out_.changed = true;
+  advance();
+  settle();
+  out_.answer.set_sentence("its mark went back from " + utc_text(was_ms) + " to " + utc_text(to_ms));
+}
+
+}  // namespace fairlead::core

@@ -1,0 +1,44 @@
+#pragma once
+// How an agent instance does: its smoothed error rate and latency, and whether it is sick, that is, gets single attempts only. Pure.
+//
+// The latency is a geometric mean: services mix calls of a millisecond with calls of seconds, and one long call must not make an instance look
+// sick. A sick instance is given little, so what that little says is believed faster.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "actors/core/task/decision.hpp"
+#include "messages/time.hpp"
+
+namespace fairlead::core {
+
+class instance_health {
+ public:
+  /// One attempt has ended; `elapsed` since it was handed over.
+  void note(const slot_outcome& how, duration elapsed);
+
+  /// Whether `judge` may come to another result with the peers' latency than without: finding that out costs its caller something.
+  bool wants_peers() const noexcept;
+  /// Looks whether it is sick, given the median latency of its healthy peers (nullopt: there are not enough). True: that has changed.
+  bool judge(std::optional<double> peers_ms);
+
+  bool sick() const noexcept { return sick_; }
+  std::uint32_t error_percent() const;
+  double latency() const;
+  std::int64_t latency_ms() const;
+  bool has_latency() const noexcept { return latencies_ > 0; }
+  /// Why it is sick, by the figures of now; empty while it is healthy.
+  std::string sickness() const;
+
+ private:
+  bool sick_ = false;
+  std::uint32_t attempts_ = 0;
+  std::uint32_t latencies_ = 0;
+  double error_ = 0;        // 0..1
+  double log_latency_ = 0;  // of 1 + ms
+  bool drags_ = false;      // it is sick for that
+  double peers_ms_ = 0;     // latency of its peers, when they were last asked
+};
+
+}  // namespace fairlead::core

@@ -1,0 +1,448 @@
+// Hands attempts over and takes their ends, in every direction.
+
+#include <algorithm>
+
+#include "actors/core/task/task.hpp"
+#include "actors/core/task/document.hpp"
+#include "actors/core/task/machine.hpp"
+
+namespace fairlead::core {
+
+v1::HistoryEvent& task_machine::note(v1::EventKind kind, std::uint32_t index, std::string detail) {
+  const auto& step = at(index);
+  auto& event = add_event(record_, kind, index + 1, attempt_of(step, step.direction()), ctx_.now, std::move(detail));
+  if (step.direction() != v1::DIRECTION_PERFORM) event.set_direction(step.direction());
+  return event;
+}
+
+// ---- hand over ----
+
+void task_machine::start_perform(std::uint32_t index) {
+  const auto instance = claim_with_input(index, v1::DIRECTION_PERFORM);
+  if (!instance || !key_holds(index, v1::DIRECTION_PERFORM) || !settled_since_backup(index) || !input_fits(index)) return;
+  auto& step = at(index);
+  if (step.started_at_unix_ms() == 0) step.set_started_at_unix_ms(now_ms());
+  begin_attempt(index, v1::DIRECTION_PERFORM, *instance);
+  move_step(record_, index, v1::STEP_STATE_RUNNING, ctx_.now, out_);
+  note(v1::EVENT_KIND_STEP_STARTED, index);
+  hand_over(index);
+  if (planted(&planted_faults::lose_lease)) end_lease(step);
+}
+
+void task_machine::start_lookup(std::uint32_t index) {
+  const auto instance = claim_with_input(index, v1::DIRECTION_LOOKUP);
+  if (!instance) return;
+  begin_attempt(index, v1::DIRECTION_LOOKUP, *instance);
+  note(v1::EVENT_KIND_STEP_STARTED, index);
+  hand_over(index);
+}
+
+void task_machine::start_undo(std::uint32_t index) {
+  const auto instance = claim_with_input(index, v1::DIRECTION_UNDO);
+  if (!instance || !key_holds(index, v1::DIRECTION_UNDO)) return;
+  auto& step = at(index);
+  begin_attempt(index, v1::DIRECTION_UNDO, *instance);
+  if (step.state() != v1::STEP_STATE_UNDOING) move_step(record_, index, v1::STEP_STATE_UNDOING, ctx_.now, out_);
+  note(v1::EVENT_KIND_STEP_STARTED, index);
+  hand_over(index);
+}
+
+// ---- slots ----
+
+const std::string& task_machine::call_of(const v1::StepRecord& step, v1::Direction direction) const {
+  return direction == v1::DIRECTION_UNDO ? definition_of(step).undo().call() : definition_of(step).call();
+}
+
+std::int64_t task_machine::timeout_of(const v1::StepRecord& step, v1::Direction direction) const {
+  return direction == v1::DIRECTION_UNDO ? definition_of(step).undo().timeout_ms() : definition_of(step).timeout_ms();
+}
+
+slot_request task_machine::request_for(std::uint32_t index, v1::Direction direction, std::string_view input) {
+  const auto& step = at(index);
+  const auto& definition = definition_of(step);
+  return {holder_of(index),
+          definition.agent(),
+          call_of(step, direction),
+          definition.labels_size() > 0 ? &definition.labels() : nullptr,
+          input,
+          direction == v1::DIRECTION_LOOKUP};
+}
+
+/// An instance for the step, whose input then stands in the record; nullopt: it waits, or could not be rendered.
+std::optional<agent_instance> task_machine::claim_with_input(std::uint32_t index, v1::Direction direction) {
+  const auto& step = at(index);
+  // What is looked up goes with the input that it was performed with.
+  const auto& kept = direction == v1::DIRECTION_UNDO ? step.undo_input() : step.input();
+  const auto missing = direction == v1::DIRECTION_UNDO     ? !step.has_undo_input()
+                       : direction == v1::DIRECTION_LOOKUP ? false
+                                                           : !step.has_input();
+  if (missing && !template_of(step, direction).plain()) {
+    ask_for_input(index, direction);
+    return std::nullopt;
+  }
+  // The slot first: of a thousand parallel steps those that find none must not cost a rendering each.
+  std::optional<std::string> rendered;
+  std::string_view counted_by;
+  if (ctx_.agents->wants_input(definition_of(step).agent(), call_of(step, direction))) {
+    if (missing) {
+      rendered = render(index, direction, {});
+      if (!rendered) return std::nullopt;
+      counted_by = *rendered;
+    } else {
+      const auto text = text_of(kept);
+      if (!text) return std::nullopt;
+      counted_by = *text;
+    }
+  }
+  auto instance = claim(index, direction, counted_by);
+  if (!instance || !missing) return instance;
+  if (!rendered) rendered = render(index, direction, {});
+  if (!rendered) {
+    ctx_.agents->release(holder_of(index), {});
+    return std::nullopt;
+  }
+  auto& target = direction == v1::DIRECTION_UNDO ? *at(index).mutable_undo_input() : *at(index).mutable_input();
+  set_payload(record_, target, std::move(*rendered), out_);
+  return instance;
+}
+
+std::optional<agent_instance> task_machine::claim(std::uint32_t index, v1::Direction direction, std::string_view input) {
+  const auto request = request_for(index, direction, input);
+  // Steps that need the same of the same agent find no more than the first of them did.
+  const auto plain = request.labels == nullptr && input.empty();
+  const need needed{request.agent, request.call, request.lookup};
+  if (plain && std::find(full_.begin(), full_.end(), needed) != full_.end()) {
+    out_.found_no_instance = true;
+    return std::nullopt;
+  }
+  const auto answer = ctx_.agents->claim(request);
+  if (!answer.instance) {
+    if (plain) full_.push_back(needed);
+    out_.waiting.push_back({index, answer.lane});
+    out_.found_no_instance = true;
+  }
+  return answer.instance;
+}
+
+/// The attempt stands in the row from here on.
+void task_machine::begin_attempt(std::uint32_t index, v1::Direction direction, const agent_instance& instance) {
+  auto& step = at(index);
+  step.set_direction(direction);
+  const auto repeated = planted(&planted_faults::reuse_attempt) && attempt_of(step, direction) != 0;
+  set_attempt(step, direction, attempt_of(step, direction) + (repeated ? 0 : 1));
+  begin_lease(step, direction);
+  step.clear_not_before_unix_ms();
+  step.set_instance(std::string{instance.name});
+  step.set_incarnation(instance.incarnation);
+  step.clear_given_up();
+  out_.changed = true;
+}
+
+/// The message for an attempt that is out in the record.
+void task_machine::hand_over(std::uint32_t index) {
+  auto& step = at(index);
+  // Of one that is sent again: its agent may have heard of none so far.
+  bring_lease_near(step);
+  handover out;
+  out.instance = step.instance();
+  auto& message = out.message;
+  message.set_task_number(record_.number());
+  message.set_task_id(record_.id());
+  message.set_workflow(record_.workflow());
+  message.set_step(index);
+  message.set_step_path(step.path());
+  message.set_direction(step.direction());
+  message.set_attempt(attempt_of(step, step.direction()));
+  message.set_complete_by_unix_ms(step.complete_by_unix_ms() + (planted(&planted_faults::recover_early) ? 5'000 : 0));
+  message.set_budget_ms(step.complete_by_unix_ms() - now_ms());
+  const auto undo = step.direction() == v1::DIRECTION_UNDO;
+  message.set_call(call_of(step, step.direction()));
+  const auto& asked = undo && !planted(&planted_faults::undo_with_perform_input) ? step.undo_input() : step.input();
+  const auto mixed_up = planted(&planted_faults::read_other_step) && index > 0 && at(index - 1).has_input();
+  const auto input = text_of(mixed_up ? at(index - 1).input() : asked);
+  if (!input) return;
+  message.set_input(std::string{*input});
+  message.set_idempotency_key(
+      idempotency_key(record_, step, planted(&planted_faults::reuse_key) ? v1::DIRECTION_PERFORM : step.direction()));
+  if (step.direction() != v1::DIRECTION_PERFORM) message.set_perform_key(idempotency_key(record_, step, v1::DIRECTION_PERFORM));
+  if (undo) {
+    message.set_in_doubt(step.doubtful());
+    const auto output = text_of(step.output());
+    if (!output) return;
+    message.set_perform_output(output->empty() || planted(&planted_faults::undo_without_output) ? "null" : std::string{*output});
+  }
+  if (!add_heartbeat(step, message)) return;
+  out_.performs.push_back(std::move(out));
+}
+
+// ---- inputs ----
+
+const input_template& task_machine::template_of(const v1::StepRecord& step, v1::Direction direction) const {
+  const auto& compiled = ctx_.definition->compiled(step.definition());
+  return direction == v1::DIRECTION_UNDO ? *compiled.undo_with : compiled.with;
+}
+
+/// The step's undo still needs an input.
+bool task_machine::undo_wanted(const v1::StepRecord& step) const {
+  if (step.has_undo_input() || attempt_out(step)) return false;
+  if (step.given_up() && step.direction() != v1::DIRECTION_LOOKUP) return false;
+  return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_IN_DOUBT || step.state() == v1::STEP_STATE_UNDOING;
+}
+
+void task_machine::on(const input_evaluated& e) {
+  auto* step = find(e.step);
+  if (step == nullptr || stopped()) return;
+  const auto undo = e.direction == v1::DIRECTION_UNDO;
+  // The task may have turned round since the worker was asked, or an operator may have settled the step.
+  if (record_.state() != (undo ? v1::TASK_STATE_UNDOING : v1::TASK_STATE_RUNNING)) return;
+  if (undo ? !undo_wanted(*step) : step->state() != v1::STEP_STATE_PENDING || step->has_input()) return;
+  if (undo && !ctx_.definition->compiled(step->definition()).undo_with) return;
+  if (template_of(*step, e.direction).plain()) return;
+  if (e.failure) {
+    // An evaluator that cannot be reached is no fault of the workflow: the due index brings the task back.
+    if (e.failure->code == v1::ERROR_CODE_UNAVAILABLE) return;
+    cannot_render(e.step, e.direction, e.failure->sentence);
+  } else {
+    auto rendered = render(e.step, e.direction, e.results);
+    if (rendered) {
+      set_payload(record_, undo ? *step->mutable_undo_input() : *step->mutable_input(), std::move(*rendered), out_);
+      out_.changed = true;
+    }
+  }
+  advance();
+}
+
+void task_machine::ask_for_input(std::uint32_t index, v1::Direction direction) {
+  const auto asked_now = std::any_of(out_.evaluations.begin(), out_.evaluations.end(),
+                                     [&](const v1::EvaluateRequest& one) { return one.step() == index && one.direction() == direction; });
+  if (asked_now || (ctx_.evaluating != nullptr && ctx_.evaluating->count(evaluation_key(index, direction)) != 0)) {
+    out_.awaits_input = true;
+    return;
+  }
+  const auto& with = template_of(at(index), direction);
+  const task_document doc{record_, *ctx_.payloads, out_.payloads};
+  auto text = with.worker_document(doc);
+  if (doc.failure()) return cannot_read(*doc.failure());
+  if (!text) {
+    cannot_render(index, direction, text.failure().sentence);
+    return;
+  }
+  v1::EvaluateRequest request;
+  for (const auto& expression : with.worker_expressions()) request.add_expressions(expression);
+  request.set_document(std::move(*text));
+  request.set_task_number(record_.number());
+  request.set_step(index);
+  request.set_direction(direction);
+  out_.evaluations.push_back(std::move(request));
+}
+
+/// The step's input; nullopt when it was given up over it.
+std::optional<std::string> task_machine::render(std::uint32_t index, v1::Direction direction, const std::vector<std::string>& results) {
+  const task_document doc{record_, *ctx_.payloads, out_.payloads};
+  auto rendered = template_of(at(index), direction).render(doc, results);
+  if (doc.failure()) {
+    cannot_read(*doc.failure());
+    return std::nullopt;
+  }
+  if (!rendered) {
+    if (planted(&planted_faults::null_for_missing)) return "null";
+    cannot_render(index, direction, rendered.failure().sentence);
+    return std::nullopt;
+  }
+  return std::move(*rendered);
+}
+
+/// No retry can help here: an operator has to. One undo that cannot be asked for does not stop the others.
+void task_machine::cannot_render(std::uint32_t index, v1::Direction direction, const std::string& why) {
+  auto& step = at(index);
+  if (direction == v1::DIRECTION_PERFORM) {
+    park(record_, "step " + step.path() + ": " + why, ctx_.now, out_);
+    return;
+  }
+  step.set_direction(v1::DIRECTION_UNDO);
+  auto& fault = *step.mutable_fault();
+  fault.set_kind(v1::FAULT_KIND_PERMANENT);
+  fault.set_code("undo_input");
+  fault.set_message(why);
+  step.set_given_up(true);
+  note(v1::EVENT_KIND_STEP_GIVEN_UP, index, why);
+  out_.changed = true;
+}
+
+std::optional<std::string_view> task_machine::text_of(const v1::Payload& payload) {
+  if (payload.slot() == 0) return std::string_view{payload.json()};
+  for (const auto& fresh : out_.payloads)
+    if (fresh.slot == payload.slot()) return std::string_view{fresh.json};
+  auto loaded = ctx_.payloads->load(record_, payload.slot());
+  if (!loaded) {
+    cannot_read(loaded.failure());
+    return std::nullopt;
+  }
+  return *loaded;
+}
+
+/// A payload that is missing concerns this task alone; one that is damaged, or a disk that does not answer, the node.
+void task_machine::cannot_read(const error& why) {
+  if (why.code == v1::ERROR_CODE_NOT_FOUND) throw odd_record{why.sentence};
+  out_.fatal = why;
+}
+
+// ---- ends ----
+
+void task_machine::complete(std::uint32_t index, const std::string& output) {
+  auto& step = at(index);
+  move_step(record_, index, v1::STEP_STATE_COMPLETED, ctx_.now, out_);
+  step.set_direction(v1::DIRECTION_PERFORM);
+  const auto mixed_up = planted(&planted_faults::store_other_output) && step.has_input() && step.input().slot() == 0;
+  set_payload(record_, *step.mutable_output(), mixed_up ? step.input().json() : output.empty() ? "null" : output, out_);
+  step.set_ended_at_unix_ms(now_ms());
+  end_lease(step);
+  forget_progress(step, out_);
+  step.clear_not_before_unix_ms();
+  step.clear_doubtful();
+  step.clear_given_up();
+  // What plain paths gave can be cut out again byte for byte; what the worker or an operator gave cannot.
+  if (usable() && template_of(step, v1::DIRECTION_PERFORM).plain() && !step.input_edited()) {
+    drop_payload(step.input(), out_);
+    step.clear_input();
+  }
+  note(v1::EVENT_KIND_STEP_COMPLETED, index);
+}
+
+/// An attempt that was out has ended badly: another one after a while, or what the workflow says for when none is left.
+void task_machine::end_badly(std::uint32_t index, const v1::Fault& fault, v1::EventKind kind, bool at_once) {
+  auto& step = at(index);
+  const auto direction = step.direction();
+  const auto doubt = kind != v1::EVENT_KIND_STEP_FAILED;
+  set_failures(step, direction, failures_of(step, direction) + 1);
+  // That its key may be forgotten, or that the shard was restored, holds whatever becomes of a look-up.
+  if (direction != v1::DIRECTION_LOOKUP || !is_own_code(step.fault().code())) *step.mutable_fault() = fault;
+  step.set_ended_at_unix_ms(now_ms());
+  end_lease(step);
+  out_.changed = true;
+  if (direction == v1::DIRECTION_UNDO) note_undo_ended(step, doubt);
+  if (direction == v1::DIRECTION_PERFORM) {
+    if (doubt) step.set_doubtful(true);
+    move_step(record_, index, doubt ? v1::STEP_STATE_IN_DOUBT : v1::STEP_STATE_FAILED, ctx_.now, out_, fault.code());
+  }
+  note(kind, index, fault.code() + ": " + fault.message());
+  // What was out when the task began to be undone is not tried again.
+  if (direction == v1::DIRECTION_PERFORM && record_.state() == v1::TASK_STATE_UNDOING) {
+    if (step.doubtful() && !doubt) move_step(record_, index, v1::STEP_STATE_IN_DOUBT, ctx_.now, out_);
+    return;
+  }
+  const auto permanent = (!doubt && fault.kind() == v1::FAULT_KIND_PERMANENT) || fault.code() == output_type_code;
+  const auto for_operator = doubt && direction == v1::DIRECTION_PERFORM && definition_of(step).in_doubt() == v1::IN_DOUBT_PARK;
+  if (permanent || for_operator || !attempts_left(step)) {
+    if (direction == v1::DIRECTION_LOOKUP)
+      looked_up(index, v1::LOOKUP_VERDICT_UNKNOWN, {});
+    else
+      give_up(index);
+    return;
+  }
+  const auto wait_ms = at_once ? 0 : wait_after(index, fault);
+  const auto may_have_happened = direction == v1::DIRECTION_UNDO ? step.undo_doubtful() : step.doubtful();
+  if (direction != v1::DIRECTION_LOOKUP && may_have_happened && key_runs_out(step, direction, now_ms() + wait_ms))
+    return key_expired(index, direction);
+  wait_for_recovery(index, wait_ms);
+}
+
+/// What is known about a perform that was in doubt.
+void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, const std::string& output) {
+  auto& step = at(index);
+  end_lease(step);
+  step.clear_not_before_unix_ms();
+  out_.changed = true;
+  if (verdict == v1::LOOKUP_VERDICT_DONE) {
+    note(v1::EVENT_KIND_STEP_SETTLED, index, "the agent has looked it up: done");
+    complete(index, output);
+    return;
+  }
+  if (verdict != v1::LOOKUP_VERDICT_NEVER_HAPPENED) {
+    if (goes_on_since_backup(index)) return;
+    // The direction stays: that it was looked up once is enough.
+    step.set_given_up(true);
+    note(v1::EVENT_KIND_STEP_GIVEN_UP, index, "the agent has looked it up and does not know");
+    if (record_.state() == v1::TASK_STATE_RUNNING) answer_given_up(index);
+    return;
+  }
+  note(v1::EVENT_KIND_STEP_SETTLED, index, "the agent has looked it up: never happened");
+  if (next_key_since_backup(index)) return;
+  // The promise holds for ever: under the old key nothing can be performed any more.
+  raise_generation(step, out_);
+  step.set_direction(v1::DIRECTION_PERFORM);
+  step.clear_doubtful();
+  step.clear_given_up();
+  if (record_.state() == v1::TASK_STATE_UNDOING || attempts_left(step)) {
+    move_step(record_, index, v1::STEP_STATE_PENDING, ctx_.now, out_);
+    return;
+  }
+  move_step(record_, index, v1::STEP_STATE_FAILED, ctx_.now, out_);
+  give_up(index);
+}
+
+/// The process that held the attempt is known to be dead.
+void task_machine::lose(std::uint32_t index) {
+  ctx_.agents->release(holder_of(index), {slot_end::lost, 0, 0});
+  ++out_.lost;
+  v1::Fault fault;
+  fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
+  fault.set_code("agent_lost");
+  fault.set_message("agent instance " + at(index).instance() + " has died while it held the step");
+  // The service is not known to be at fault, so nothing is gained by waiting.
+  end_badly(index, fault, v1::EVENT_KIND_STEP_IN_DOUBT, true);
+}
+
+/// The attempt that is out was never begun: the step is as it was before, and another attempt may be handed over at once.
+void task_machine::hand_back(std::uint32_t index, std::string why) {
+  auto& step = at(index);
+  ctx_.agents->release(holder_of(index), {});
+  end_lease(step);
+  excuse_one(step, step.direction());
+  if (step.direction() == v1::DIRECTION_UNDO) note_undo_ended(step, false);
+  out_.changed = true;
+  if (step.direction() == v1::DIRECTION_PERFORM) {
+    // What is undone is not performed any more; an earlier attempt may have been.
+    const auto doubt = record_.state() == v1::TASK_STATE_UNDOING && step.doubtful();
+    move_step(record_, index, doubt ? v1::STEP_STATE_IN_DOUBT : v1::STEP_STATE_PENDING, ctx_.now, out_, "refused");
+  }
+  note(v1::EVENT_KIND_STEP_RETRIED, index, std::move(why));
+}
+
+/// The attempt that is out counts at its instance, where that is there, and against limits. False: its input could not be read, or its
+/// definition is missing, so that nobody knows what was handed over.
+bool task_machine::hold(std::uint32_t index, bool there) {
+  const auto& step = at(index);
+  if (!ctx_.definition->has_step(step.definition())) return false;
+  std::string_view counted_by;
+  if (ctx_.agents->wants_input(definition_of(step).agent(), call_of(step, step.direction()))) {
+    const auto text = text_of(step.direction() == v1::DIRECTION_UNDO ? step.undo_input() : step.input());
+    if (!text) return false;
+    counted_by = *text;
+  }
+  ctx_.agents->hold(there ? std::string_view{step.instance()} : std::string_view{}, request_for(index, step.direction(), counted_by));
+  return true;
+}
+
+/// By the record alone, so that a restart in between does not matter.
+std::int64_t task_machine::since_hand_over(const v1::StepRecord& step) const {
+  return std::max<std::int64_t>(now_ms() - (step.complete_by_unix_ms() - timeout_of(step, step.direction())), 0);
+}
+
+void task_machine::resume(std::uint32_t index) {
+  const auto& step = at(index);
+  if (attempt_out(step)) {
+    const auto known = ctx_.agents->incarnation_of(step.instance());
+    if (known && *known > step.incarnation()) {
+      lose(index);
+      return;
+    }
+    // Not there (yet), or an older process that reports late: its lease is awaited, and it may return before that.
+    const auto there = known == step.incarnation();
+    if (hold(index, there) && there) hand_over(index);
+  } else if (step.not_before_unix_ms() != 0 && !stopped()) {
+    hint(index);
+  }
+}
+
+}  // namespace fairlead::core

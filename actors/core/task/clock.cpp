@@ -1,0 +1,49 @@
+// What a wall clock that was ahead has noted in a task's row, once it has been set back (waits.hpp).
+
+#include <algorithm>
+
+#include "actors/core/task/machine.hpp"
+#include "actors/core/waits.hpp"
+
+namespace fairlead::core {
+
+bool noted_ahead(const v1::TaskRecord& record, std::int64_t now_ms) {
+  const auto ahead = [&](std::int64_t at_ms) { return set_back_since(at_ms, now_ms, small_setting_ms); };
+  return std::any_of(record.recent().begin(), record.recent().end(), [&](const auto& one) { return ahead(one.at_unix_ms()); }) ||
+         std::any_of(record.steps().begin(), record.steps().end(),
+                     [&](const auto& one) { return ahead(one.started_at_unix_ms()) || ahead(one.ended_at_unix_ms()); });
+}
+
+/// The attempt was decided before now, and its agent counts the lease by a steady clock: whatever the row says, that lease ends no later than one that
+/// would begin now.
+void task_machine::bring_lease_near(v1::StepRecord& step) {
+  const auto by = now_ms() + timeout_of(step, step.direction());
+  if (step.complete_by_unix_ms() > by) {
+    step.set_complete_by_unix_ms(by);
+    out_.changed = out_.leases_cut = true;
+  }
+  const auto heard_by = now_ms() + heartbeat_of(step, step.direction());
+  if (step.heartbeat_by_unix_ms() > heard_by) {
+    step.set_heartbeat_by_unix_ms(heard_by);
+    out_.changed = out_.leases_cut = true;
+  }
+}
+
+void task_machine::on(const clock_set_back&) {
+  if (!usable() || planted(&planted_faults::keep_far_moment)) return;
+  for (std::uint32_t i = 0; i < steps(); ++i) {
+    auto& step = at(i);
+    if (attempt_out(step)) {
+      bring_lease_near(step);
+    } else if (set_back_since(step.not_before_unix_ms(), now_ms(), longest_wait_of(step))) {
+      step.set_not_before_unix_ms(now_ms());
+      out_.changed = true;
+    }
+  }
+  const auto& workflow = ctx_.definition->definition();
+  if (workflow.timeout_ms() == 0 || !set_back_since(times_out_at(record_, workflow), now_ms(), workflow.timeout_ms())) return;
+  record_.set_deadline_unix_ms(now_ms() + workflow.timeout_ms());
+  out_.changed = true;
+}
+
+}  // namespace fairlead::core

@@ -1,0 +1,102 @@
+#include "actors/core/task/document.hpp"
+
+#include "actors/core/text/json.hpp"
+#include "actors/core/job/launch_input.hpp"
+
+namespace fairlead::core {
+
+namespace {
+
+// `.status.NAME` of a step that has ended; nothing before that.
+const char* status_word(const v1::StepRecord& step) {
+  switch (step.state()) {
+    case v1::STEP_STATE_COMPLETED:
+    case v1::STEP_STATE_UNDOING:
+    case v1::STEP_STATE_UNDONE: return step.has_output() ? "completed" : "failed";
+    case v1::STEP_STATE_SKIPPED: return "skipped";
+    case v1::STEP_STATE_FAILED: return "failed";
+    default: return nullptr;
+  }
+}
+
+std::string quote_json(std::string_view text) {
+  std::string out;
+  append_json_string(out, text);
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::string_view> task_document::text_of(const v1::Payload& payload) const {
+  if (payload.slot() == 0) {
+    if (payload.json().empty()) return std::string_view{"null"};
+    return std::string_view{payload.json()};
+  }
+  for (const auto& fresh : fresh_)
+    if (fresh.slot == payload.slot()) return std::string_view{fresh.json};
+  auto loaded = payloads_.load(record_, payload.slot());
+  if (!loaded) {
+    if (!failure_) failure_ = loaded.failure();
+    return std::nullopt;
+  }
+  return *loaded;
+}
+
+const v1::StepRecord* task_document::find(std::string_view path) const {
+  for (const auto& step : record_.steps())
+    if (step.path() == path) return &step;
+  return nullptr;
+}
+
+std::optional<std::string_view> task_document::root(std::string_view name, std::string_view member) const {
+  if (name == "input") return text_of(record_.input());
+  if (name == "task") {
+    if (task_.empty()) {
+      task_ = "{\"id\":" + quote_json(record_.id()) + ",\"workflow\":" + quote_json(record_.workflow()) +
+              ",\"priority\":" + std::to_string(record_.priority()) + ",\"labels\":{";
+      bool first = true;
+      for (const auto& label : record_.labels()) {
+        if (!first) task_ += ',';
+        first = false;
+        task_ += quote_json(label.key()) + ':' + quote_json(label.value());
+      }
+      task_ += "}}";
+    }
+    return std::string_view{task_};
+  }
+  if (name == "launch") {
+    if (launch_.empty()) launch_ = record_.has_launch() ? launch_document(record_.launch()) : "null";
+    return std::string_view{launch_};
+  }
+  const auto* step = find(member);
+  if (step == nullptr) return std::nullopt;
+  if (name == "steps") {
+    if (step->state() == v1::STEP_STATE_SKIPPED) return std::string_view{"null"};
+    // Also while it is undone: its undo may need what it gave.
+    if (step->has_output()) return text_of(step->output());
+    return std::nullopt;
+  }
+  if (name == "status") {
+    const auto* word = status_word(*step);
+    if (word == nullptr) return std::nullopt;
+    return std::string_view{made_.emplace_back(quote_json(word))};
+  }
+  if (name == "errors" && step->has_fault()) {
+    return std::string_view{
+        made_.emplace_back("{\"code\":" + quote_json(step->fault().code()) + ",\"message\":" + quote_json(step->fault().message()) + "}")};
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> task_document::members(std::string_view name) const {
+  std::vector<std::string> out;
+  for (const auto& step : record_.steps()) {
+    const auto there = name == "steps"    ? step.has_output() || step.state() == v1::STEP_STATE_SKIPPED
+                       : name == "status" ? status_word(step) != nullptr
+                                          : name == "errors" && step.has_fault();
+    if (there) out.push_back(step.path());
+  }
+  return out;
+}
+
+}  // namespace fairlead::core

@@ -1,0 +1,37 @@
+#pragma once
+// What a task's expressions see: `.input`, `.steps.NAME`, `.status.NAME`, `.errors.NAME`, `.task`, `.launch`.
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "actors/core/task/decision.hpp"
+#include "actors/core/expression/expression.hpp"
+
+namespace fairlead::core {
+
+class task_document final : public document {
+ public:
+  task_document(const v1::TaskRecord& record, const payload_source& payloads, const std::vector<stored_payload>& fresh)
+      : record_(record), payloads_(payloads), fresh_(fresh) {}
+
+  std::optional<std::string_view> root(std::string_view name, std::string_view member) const override;
+  std::vector<std::string> members(std::string_view name) const override;
+
+  /// The first read that failed, if any: its root then looked as if it were not there.
+  const std::optional<error>& failure() const noexcept { return failure_; }
+
+ private:
+  std::optional<std::string_view> text_of(const v1::Payload& payload) const;
+  const v1::StepRecord* find(std::string_view path) const;
+
+  const v1::TaskRecord& record_;
+  const payload_source& payloads_;
+  const std::vector<stored_payload>& fresh_;  // payloads of the decision under way, not in the store yet
+  mutable std::string task_;                  // `.task`, made when first asked for
+  mutable std::string launch_;                // `.launch`, likewise
+  mutable std::deque<std::string> made_;      // other texts made for the asker; a deque keeps views valid
+  mutable std::optional<error> failure_;
+};
+
+}  // namespace fairlead::core

@@ -1,0 +1,134 @@
+// Idempotency keys that their services forget after a time. Until then they keep an attempt that is repeated from being done twice.
+
+#include "actors/core/task/machine.hpp"
+#include "actors/core/waits.hpp"
+
+namespace fairlead::core {
+
+namespace {
+
+/// What the fault leaves in doubt is what became of the step since a backup.
+bool restored(const v1::Fault& fault) { return fault.code() == restored_code || fault.code() == restored_key_code; }
+
+}  // namespace
+
+void raise_generation(v1::StepRecord& step, decision& out) {
+  step.set_generation(step.generation() + 1);
+  step.clear_key_used_at_unix_ms();
+  step.clear_undo_key_used_at_unix_ms();
+  step.clear_undo_doubtful();
+  forget_progress(step, out);
+  if (step.has_fault()) step.mutable_fault()->clear_key_spent();
+}
+
+void note_undo_ended(v1::StepRecord& step, bool doubt) {
+  if (doubt) step.set_undo_doubtful(true);
+  // Nothing has happened under the key so far: it is as good as new.
+  if (!step.undo_doubtful()) step.clear_undo_key_used_at_unix_ms();
+}
+
+std::int64_t task_machine::key_valid_for_ms(const v1::StepRecord& step, v1::Direction direction) const {
+  return ctx_.agents->key_valid_for_ms(definition_of(step).agent(), call_of(step, direction));
+}
+
+/// The service may forget the key before a lease that begins at `at_ms` is over.
+bool task_machine::key_runs_out(const v1::StepRecord& step, v1::Direction direction, std::int64_t at_ms) const {
+  const auto undo = direction == v1::DIRECTION_UNDO;
+  const auto used_at = undo ? step.undo_key_used_at_unix_ms() : step.key_used_at_unix_ms();
+  if (used_at == 0 || planted(&planted_faults::keep_expired_key)) return false;
+  const auto valid_for_ms = key_valid_for_ms(step, direction);
+  // A clock that was set back since does not say how long ago it was.
+  return valid_for_ms > 0 &&
+         (set_back_since(used_at, at_ms, small_setting_ms) || at_ms + timeout_of(step, direction) - used_at > valid_for_ms);
+}
+
+/// Whether the step, whose slot is taken, may be performed or undone now. Where nothing has happened under a perform's key it simply gets
+/// another; an undo's key then does not count as used.
+bool task_machine::key_holds(std::uint32_t index, v1::Direction direction) {
+  auto& step = at(index);
+  if (!key_runs_out(step, direction, now_ms())) return true;
+  if (direction == v1::DIRECTION_PERFORM && !step.doubtful()) {
+    raise_generation(step, out_);
+    return true;
+  }
+  if (direction == v1::DIRECTION_UNDO && !step.undo_doubtful()) return true;
+  ctx_.agents->release(holder_of(index), {});
+  key_expired(index, direction);
+  return false;
+}
+
+/// In doubt, and its key protects it no longer: only a look-up or a person may go on from here.
+void task_machine::key_expired(std::uint32_t index, v1::Direction direction) {
+  auto& step = at(index);
+  const auto since_backup = restored(step.fault());
+  const auto undo = direction == v1::DIRECTION_UNDO;
+  auto why = "its service honours an idempotency key for " + format_duration(key_valid_for_ms(step, direction)) +
+             " and was given this one at " + format_utc(undo ? step.undo_key_used_at_unix_ms() : step.key_used_at_unix_ms()) +
+             ", so another attempt might do it twice; the last fault was " + step.fault().code() +
+             (step.fault().message().empty() ? "" : ": " + step.fault().message());
+  step.set_direction(direction);
+  step.clear_not_before_unix_ms();
+  if (!undo && step.state() != v1::STEP_STATE_IN_DOUBT) move_step(record_, index, v1::STEP_STATE_IN_DOUBT, ctx_.now, out_);
+  note(v1::EVENT_KIND_STEP_KEY_EXPIRED, index, why);
+  auto& fault = *step.mutable_fault();
+  fault.Clear();
+  fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
+  fault.set_code(std::string{since_backup ? restored_key_code : key_expired_code});
+  fault.set_message(std::move(why));
+  give_up(index);
+}
+
+/// Whether the step, whose slot is taken, may be performed now although the shard was restored from a backup that knows nothing of what became of
+/// the step since. Its agent is asked first, where it looks the call up; what nobody looks up is sent again under its key, unless the workflow
+/// says that doubt is for an operator.
+bool task_machine::settled_since_backup(std::uint32_t index) {
+  const auto& step = at(index);
+  if (!step.doubtful() || !restored(step.fault())) return true;
+  const auto& definition = definition_of(step);
+  if (definition.in_doubt() != v1::IN_DOUBT_PARK && !ctx_.agents->looks_up(definition.agent(), definition.call())) return true;
+  ctx_.agents->release(holder_of(index), {});
+  if (step.state() != v1::STEP_STATE_IN_DOUBT) move_step(record_, index, v1::STEP_STATE_IN_DOUBT, ctx_.now, out_);
+  give_up(index);
+  return false;
+}
+
+/// Its agent says that it was never performed under the key that the backup knows. Whoever went on after the backup may have heard the same, and
+/// performed it under the next key: that one is in doubt as well. The step is sent under it, which does nothing twice while it is honoured, or looked
+/// up once more where it must not be sent.
+bool task_machine::next_key_since_backup(std::uint32_t index) {
+  auto& step = at(index);
+  if (!restored(step.fault())) return false;
+  const auto used_at = step.key_used_at_unix_ms();
+  raise_generation(step, out_);
+  step.set_key_used_at_unix_ms(used_at);
+  const auto may_be_sent = definition_of(step).in_doubt() != v1::IN_DOUBT_PARK;
+  if (may_be_sent && record_.state() == v1::TASK_STATE_RUNNING && attempts_left(step) &&
+      !key_runs_out(step, v1::DIRECTION_PERFORM, now_ms())) {
+    step.clear_fault();
+    step.clear_given_up();
+    step.set_direction(v1::DIRECTION_PERFORM);
+    move_step(record_, index, v1::STEP_STATE_PENDING, ctx_.now, out_);
+    return true;
+  }
+  auto& fault = *step.mutable_fault();
+  fault.Clear();
+  fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
+  fault.set_code(std::string{restored_next_code});
+  fault.set_message("the agent says that it never happened under the key that the backup knows; it may have since, under the next one");
+  look_up(index);
+  return true;
+}
+
+/// Its agent did not know. What the doubt of a restore is about is sent again under its key, as where nobody can be asked.
+bool task_machine::goes_on_since_backup(std::uint32_t index) {
+  auto& step = at(index);
+  if (record_.state() != v1::TASK_STATE_RUNNING || step.fault().code() != restored_code) return false;
+  if (definition_of(step).in_doubt() == v1::IN_DOUBT_PARK) return false;
+  step.clear_fault();
+  step.set_direction(v1::DIRECTION_PERFORM);
+  move_step(record_, index, v1::STEP_STATE_PENDING, ctx_.now, out_);
+  note(v1::EVENT_KIND_STEP_RETRIED, index, "the agent has looked it up and does not know; it is sent again under the same key");
+  return true;
+}
+
+}  // namespace fairlead::core

@@ -1,0 +1,177 @@
+#pragma once
+// One decision of the task machine under way (task.hpp says what it does). Its parts stand apart: task_attempts.cpp hands attempts over and
+// takes their ends, task_recovery.cpp decides what follows a bad end, task_undo.cpp undoes, task_operator.cpp does what people ask for.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "actors/core/task/decision.hpp"
+#include "actors/core/planted_faults.hpp"
+#include "actors/core/task/record.hpp"
+
+namespace fairlead::core {
+
+class task_machine {
+ public:
+  task_machine(v1::TaskRecord& record, const context& ctx, decision& out) : record_(record), ctx_(ctx), out_(out) {}
+
+  void on(const task_admitted& e);
+  void on(const attempt_ended& e);
+  void on(const attempt_refused& e);
+  void on(const attempt_heartbeat& e);
+  void on(const input_evaluated& e);
+  void on(const slot_freed& e);
+  void on(const recovery_requested& e);
+  void on(const task_due& e);
+  void on(const agent_replaced& e);
+  void on(const agent_returned& e);
+  void on(const limits_changed& e);
+  void on(const task_resumed& e);
+  void on(const operated& e);
+  void on(const wait_lost& e);
+  void on(const clock_set_back& e);
+  void on(const task_poisoned& e);
+
+  /// What is under way by a definition that this release cannot use waits for an operator.
+  void park_if_unusable();
+
+ private:
+  // ---- questions ----
+  std::int64_t now_ms() const { return to_unix_ms(ctx_.now); }
+  /// The task's definition can be decided by.
+  bool usable() const { return ctx_.definition->usable(); }
+  /// Nothing may start: over, waiting for an operator, held by the brake on mass undo, or nobody can tell what comes next.
+  bool stopped() const;
+  v1::StepRecord* find(std::uint32_t step);
+  v1::StepRecord& at(std::uint32_t step) { return *record_.mutable_steps(static_cast<int>(step)); }
+  std::uint32_t steps() const { return static_cast<std::uint32_t>(record_.steps_size()); }
+  const v1::StepDefinition& definition_of(const v1::StepRecord& step) const { return ctx_.definition->step_definition(step.definition()); }
+  /// Some pivot has happened, or may have: from then on the task only goes forward.
+  const v1::StepRecord* pivot_begun() const;
+  bool timed_out() const;
+  /// Its last attempt is over, and another one may follow.
+  static bool awaits_recovery(const v1::StepRecord& step) {
+    return step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
+  }
+  bool planted(bool planted_faults::*which) const { return ctx_.planted != nullptr && ctx_.planted->*which; }
+
+  // ---- attempts (task_attempts.cpp) ----
+  void begin();
+  void advance();
+  void advance_perform();
+  void start_perform(std::uint32_t index);
+  void start_lookup(std::uint32_t index);
+  void start_undo(std::uint32_t index);
+  slot_holder holder_of(std::uint32_t index) const { return {record_.number(), index}; }
+  const std::string& call_of(const v1::StepRecord& step, v1::Direction direction) const;
+  std::int64_t timeout_of(const v1::StepRecord& step, v1::Direction direction) const;
+  slot_request request_for(std::uint32_t index, v1::Direction direction, std::string_view input);
+  std::optional<agent_instance> claim_with_input(std::uint32_t index, v1::Direction direction);
+  std::optional<agent_instance> claim(std::uint32_t index, v1::Direction direction, std::string_view input);
+  bool undo_wanted(const v1::StepRecord& step) const;
+  void begin_attempt(std::uint32_t index, v1::Direction direction, const agent_instance& instance);
+  void hand_over(std::uint32_t index);
+  const input_template& template_of(const v1::StepRecord& step, v1::Direction direction) const;
+  void ask_for_input(std::uint32_t index, v1::Direction direction);
+  std::optional<std::string> render(std::uint32_t index, v1::Direction direction, const std::vector<std::string>& results);
+  void cannot_render(std::uint32_t index, v1::Direction direction, const std::string& why);
+  std::optional<std::string_view> text_of(const v1::Payload& payload);
+  void cannot_read(const error& why);
+  void complete(std::uint32_t index, const std::string& output);
+  void end_badly(std::uint32_t index, const v1::Fault& fault, v1::EventKind kind, bool at_once = false);
+  void looked_up(std::uint32_t index, v1::LookupVerdict verdict, const std::string& output);
+  void lose(std::uint32_t index);
+  void hand_back(std::uint32_t index, std::string why);
+  void resume(std::uint32_t index);
+  bool hold(std::uint32_t index, bool there);
+  std::int64_t since_hand_over(const v1::StepRecord& step) const;
+
+  // ---- leases that hang on heartbeats (task_heartbeat.cpp) ----
+  std::int64_t heartbeat_of(const v1::StepRecord& step, v1::Direction direction) const;
+  void begin_lease(v1::StepRecord& step, v1::Direction direction);
+  bool add_heartbeat(const v1::StepRecord& step, v1::Perform& message);
+  v1::Fault fault_of_expiry(const v1::StepRecord& step) const;
+
+  // ---- moments that a clock has put far away (task_clock.cpp) ----
+  void bring_lease_near(v1::StepRecord& step);
+
+  // ---- keys that their services forget (task_keys.cpp) ----
+  std::int64_t key_valid_for_ms(const v1::StepRecord& step, v1::Direction direction) const;
+  bool key_runs_out(const v1::StepRecord& step, v1::Direction direction, std::int64_t at_ms) const;
+  bool key_holds(std::uint32_t index, v1::Direction direction);
+  void key_expired(std::uint32_t index, v1::Direction direction);
+  bool settled_since_backup(std::uint32_t index);
+  bool goes_on_since_backup(std::uint32_t index);
+  bool next_key_since_backup(std::uint32_t index);
+
+  v1::HistoryEvent& note(v1::EventKind kind, std::uint32_t index, std::string detail = {});
+
+  // ---- what types say of inputs and outputs (task_types.cpp) ----
+  /// `, items[2].sku: …`; nullopt: `json` fits the type, or there is none.
+  static std::optional<std::string> misfit_of(const google::protobuf::Descriptor* type, std::string_view json);
+  bool input_fits(std::uint32_t index);
+  std::optional<v1::Fault> fault_of_type(const v1::StepRecord& step, const attempt_ended& e) const;
+
+  // ---- recovery (task_recovery.cpp) ----
+  enum class answer { park, undo, cool_off };
+  bool attempts_left(const v1::StepRecord& step) const;
+  std::int64_t wait_after(std::uint32_t index, const v1::Fault& fault) const;
+  const v1::Backoff& backoff_of(const v1::StepRecord& step) const;
+  std::int64_t cool_off_of(const v1::StepRecord& step) const;
+  std::int64_t longest_wait_of(const v1::StepRecord& step) const;
+  void wait_for_recovery(std::uint32_t index, std::int64_t wait_ms);
+  void recover_if_due(std::uint32_t index);
+  void retry(std::uint32_t index);
+  void give_up(std::uint32_t index);
+  answer answer_of(const v1::StepRecord& step) const;
+  void answer_given_up(std::uint32_t index);
+  std::string why_given_up(const v1::StepRecord& step) const;
+  void cool_off(std::uint32_t index);
+  void look_up(std::uint32_t index);
+  void hint(std::uint32_t index);
+  void time_out();
+  void fail(std::string reason);
+
+  // ---- undo (task_undo.cpp) ----
+  void begin_undo(std::string reason);
+  void advance_undo();
+  void undo_next(std::uint32_t index);
+  void undo_done(std::uint32_t index, const std::string& how);
+  void finish_undo();
+  void park_if_stuck();
+  std::string why_stuck() const;
+
+  // ---- operators (task_operator.cpp) ----
+  void refuse(std::string sentence, std::string remedy = {}, error_code code = v1::ERROR_CODE_WRONG_STATE);
+  v1::StepRecord* named_step(const v1::OperatorAction& action, std::uint32_t& index);
+  void note_operator(v1::EventKind kind, const v1::OperatorAction& action, std::uint32_t step_plus_one);
+  void operator_retry(const v1::OperatorAction& action);
+  bool retry_step(std::uint32_t index, const v1::OperatorAction& action);
+  bool edit_input(std::uint32_t index, const v1::OperatorAction& action);
+  void operator_skip(const v1::OperatorAction& action);
+  void operator_settle(const v1::OperatorAction& action);
+  void operator_undo(const v1::OperatorAction& action);
+  void operator_pause(const v1::OperatorAction& action, bool pause);
+  /// An operator has seen to something: the task goes on unless something else still needs one.
+  void go_on();
+  void catch_up();
+  void release_hold();
+  /// What would forbid that the task is undone now; nothing when it may be.
+  std::optional<error> cannot_undo() const;
+
+  v1::TaskRecord& record_;
+  const context& ctx_;
+  decision& out_;
+  struct need {
+    std::string_view agent;
+    std::string_view call;
+    bool lookup = false;
+    friend bool operator==(const need&, const need&) = default;
+  };
+  std::vector<need> full_;  // what found no instance in this decision
+};
+
+}  // namespace fairlead::core

@@ -1,0 +1,304 @@
+// What people do to tasks. Whatever does not fit is refused with a sentence, and nothing has changed then.
+
+#include <algorithm>
+
+#include "actors/core/expression/expression.hpp"
+#include "actors/core/task/task.hpp"
+#include "actors/core/task/machine.hpp"
+
+namespace fairlead::core {
+
+void task_machine::on(const operated& e) {
+  const auto over = record_.state() == v1::TASK_STATE_UNDONE ||
+                    (record_.state() == v1::TASK_STATE_COMPLETED && e.action.verb() != v1::OPERATOR_VERB_UNDO);
+  if (over) return refuse("task " + record_.id() + " is " + state_word(record_.state()) + " already");
+  if (!usable())
+    return refuse("task " + record_.id() + " cannot go on: " + ctx_.definition->refusal().sentence, ctx_.definition->refusal().remedy);
+  switch (e.action.verb()) {
+    case v1::OPERATOR_VERB_RETRY: return operator_retry(e.action);
+    case v1::OPERATOR_VERB_SKIP: return operator_skip(e.action);
+    case v1::OPERATOR_VERB_SETTLE_COMPLETED:
+    case v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED: return operator_settle(e.action);
+    case v1::OPERATOR_VERB_UNDO:
+    case v1::OPERATOR_VERB_CANCEL: return operator_undo(e.action);
+    case v1::OPERATOR_VERB_PAUSE: return operator_pause(e.action, true);
+    case v1::OPERATOR_VERB_RESUME: return operator_pause(e.action, false);
+    default: return refuse("this release does not know what to do", {}, v1::ERROR_CODE_INVALID_ARGUMENT);
+  }
+}
+
+void task_machine::refuse(std::string sentence, std::string remedy, error_code code) {
+  out_.refused = error{code, std::move(sentence), std::move(remedy)};
+}
+
+v1::StepRecord* task_machine::named_step(const v1::OperatorAction& action, std::uint32_t& index) {
+  for (index = 0; index < steps(); ++index)
+    if (at(index).path() == action.step()) return &at(index);
+  refuse("task " + record_.id() + " has no step " + action.step(), "fairlead task show " + record_.id() + " lists its steps",
+         v1::ERROR_CODE_NOT_FOUND);
+  return nullptr;
+}
+
+void task_machine::note_operator(v1::EventKind kind, const v1::OperatorAction& action, std::uint32_t step_plus_one) {
+  auto& event = add_event(record_, kind, step_plus_one, 0, ctx_.now, action.reason());
+  event.set_who(action.who());
+  out_.changed = true;
+}
+
+// ---- retry ----
+
+void task_machine::operator_retry(const v1::OperatorAction& action) {
+  if (record_.state() == v1::TASK_STATE_PENDING) return refuse("task " + record_.id() + " is pending: nothing has been tried yet");
+  std::vector<std::uint32_t> chosen;
+  std::uint32_t index = 0;
+  if (!action.step().empty()) {
+    if (named_step(action, index) == nullptr) return;
+    chosen.push_back(index);
+  } else if (action.has_json()) {
+    return refuse("another input is for one step, and none is named", "fairlead task retry " + record_.id() + " STEP --input JSON",
+                  v1::ERROR_CODE_INVALID_ARGUMENT);
+  } else {
+    for (index = 0; index < steps(); ++index)
+      if (at(index).given_up() || at(index).not_before_unix_ms() != 0) chosen.push_back(index);
+    if (chosen.empty() && !record_.parked() && !record_.undo_held())
+      return refuse("no step of task " + record_.id() + " has failed or waits for another attempt");
+  }
+  for (const auto one : chosen)
+    if (!retry_step(one, action)) return;
+  if (chosen.empty()) note_operator(v1::EVENT_KIND_OPERATOR_RETRY, action, 0);
+  if (record_.state() == v1::TASK_STATE_RUNNING && timed_out()) record_.set_timed_out(true);  // who says retry means it
+  if (record_.undo_held()) release_hold();
+  go_on();
+}
+
+bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& action) {
+  auto& step = at(index);
+  if (attempt_out(step)) {
+    refuse("an attempt of step " + step.path() + " is out", "wait for its end: fairlead task watch " + record_.id());
+    return false;
+  }
+  if (action.has_json() && !edit_input(index, action)) return false;
+  const auto waits = step.given_up() || step.not_before_unix_ms() != 0;
+  if (!waits && !(step.state() == v1::STEP_STATE_PENDING && (record_.parked() || record_.undo_held() || action.has_json()))) {
+    refuse("step " + step.path() + " is " + state_word(step.state()) + " and does not wait for another attempt");
+    return false;
+  }
+  note_operator(v1::EVENT_KIND_OPERATOR_RETRY, action, index + 1);
+  if (!waits) return true;
+  // In a task that goes forward what was looked up in vain is performed again under its key.
+  if (record_.state() == v1::TASK_STATE_RUNNING) step.set_direction(v1::DIRECTION_PERFORM);
+  excuse(step, step.direction());
+  // Whoever has been told that the service may have forgotten the key, and still says so, means it.
+  if (key_is_gone(step.fault())) {
+    if (step.direction() == v1::DIRECTION_UNDO)
+      step.clear_undo_key_used_at_unix_ms();
+    else
+      step.clear_key_used_at_unix_ms();
+  }
+  // So does whoever has been told that the step may have been performed since the backup, where nobody can look it up.
+  if (step.fault().code() == restored_code && !ctx_.agents->looks_up(definition_of(step).agent(), definition_of(step).call()))
+    step.clear_fault();
+  if (step.direction() == v1::DIRECTION_UNDO) {
+    drop_payload(step.undo_input(), out_);
+    step.clear_undo_input();
+  }
+  retry(index);
+  return true;
+}
+
+bool task_machine::edit_input(std::uint32_t index, const v1::OperatorAction& action) {
+  auto& step = at(index);
+  const auto open =
+      step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
+  if (record_.state() != v1::TASK_STATE_RUNNING || !open) {
+    refuse("step " + step.path() + " is not to be performed any more, so it takes no other input");
+    return false;
+  }
+  // Another content under the same key would be refused by the service, under another key it might be done twice.
+  if (step.doubtful()) {
+    refuse("step " + step.path() + " is in doubt: with another input it might be done twice",
+           "settle it first: fairlead task settle " + record_.id() + " " + step.path() + " --completed JSON | --never-happened");
+    return false;
+  }
+  const auto checked = check_json(action.json());
+  if (!checked.ok()) {
+    refuse("the new input of step " + step.path() + " is not JSON: " + checked.failure().sentence, {}, v1::ERROR_CODE_INVALID_ARGUMENT);
+    return false;
+  }
+  if (const auto misfit = misfit_of(ctx_.definition->compiled(step.definition()).input_type, action.json())) {
+    refuse("the new input of step " + step.path() + *misfit, {}, v1::ERROR_CODE_INVALID_ARGUMENT);
+    return false;
+  }
+  if (!planted(&planted_faults::forget_edited_input)) {
+    drop_payload(step.input(), out_);
+    set_payload(record_, *step.mutable_input(), minify_json(action.json()), out_);
+    step.set_input_edited(true);
+  }
+  raise_generation(step, out_);
+  out_.changed = true;
+  return true;
+}
+
+// ---- skip and settle ----
+
+void task_machine::operator_skip(const v1::OperatorAction& action) {
+  std::uint32_t index = 0;
+  auto* step = named_step(action, index);
+  if (step == nullptr) return;
+  if (attempt_out(*step))
+    return refuse("an attempt of step " + step->path() + " is out", "wait for its end: fairlead task watch " + record_.id());
+  if (record_.state() == v1::TASK_STATE_UNDOING) {
+    if (step->state() == v1::STEP_STATE_UNDOING ||
+        (step->state() == v1::STEP_STATE_COMPLETED && ctx_.definition->compiled(step->definition()).undo_with)) {
+      next_steps next;
+      ctx_.engine->next_undo(*ctx_.definition, record_, next);
+      if (std::find(next.ready.begin(), next.ready.end(), index) == next.ready.end())
+        return refuse("it is not the turn of step " + step->path() + " yet: what came after it is undone first");
+      note_operator(v1::EVENT_KIND_OPERATOR_SKIP, action, index + 1);
+      undo_done(index, "passed over by an operator");
+      return go_on();
+    }
+    if (step->state() != v1::STEP_STATE_IN_DOUBT)
+      return refuse("step " + step->path() + " is " + state_word(step->state()) + ": it has nothing to undo");
+  }
+  if (step->doubtful())
+    return refuse("step " + step->path() + " is in doubt, which must not be passed over",
+                  "settle it: fairlead task settle " + record_.id() + " " + step->path() + " --completed JSON | --never-happened");
+  if (step->state() != v1::STEP_STATE_PENDING && step->state() != v1::STEP_STATE_FAILED)
+    return refuse("step " + step->path() + " is " + state_word(step->state()) + " and cannot be skipped");
+  note_operator(v1::EVENT_KIND_OPERATOR_SKIP, action, index + 1);
+  if (record_.state() == v1::TASK_STATE_PENDING) begin();
+  step->clear_not_before_unix_ms();
+  step->clear_given_up();
+  step->set_ended_at_unix_ms(now_ms());
+  drop_payload(step->input(), out_);
+  step->clear_input();
+  forget_progress(*step, out_);
+  move_step(record_, index, v1::STEP_STATE_SKIPPED, ctx_.now, out_);
+  go_on();
+}
+
+void task_machine::operator_settle(const v1::OperatorAction& action) {
+  std::uint32_t index = 0;
+  auto* step = named_step(action, index);
+  if (step == nullptr) return;
+  const auto completed = action.verb() == v1::OPERATOR_VERB_SETTLE_COMPLETED;
+  if (attempt_out(*step))
+    return refuse("an attempt of step " + step->path() + " is out", "wait for its end: fairlead task watch " + record_.id());
+  const auto open = step->state() == v1::STEP_STATE_IN_DOUBT || step->state() == v1::STEP_STATE_FAILED ||
+                    (step->state() == v1::STEP_STATE_PENDING && step->doubtful());
+  if (completed ? !open : !step->doubtful())
+    return refuse("step " + step->path() + " is " + state_word(step->state()) +
+                  (completed ? " and cannot be settled" : " and not in doubt"));
+  if (completed) {
+    const auto checked = check_json(action.json());
+    if (!checked.ok())
+      return refuse("the output of step " + step->path() + " is not JSON: " + checked.failure().sentence, {},
+                    v1::ERROR_CODE_INVALID_ARGUMENT);
+    if (const auto misfit = misfit_of(ctx_.definition->compiled(step->definition()).output_type, action.json()))
+      return refuse("the output of step " + step->path() + *misfit, {}, v1::ERROR_CODE_INVALID_ARGUMENT);
+  }
+  note_operator(v1::EVENT_KIND_OPERATOR_SETTLE, action, index + 1);
+  step->clear_not_before_unix_ms();
+  if (completed) {
+    complete(index, planted(&planted_faults::forget_settled_output) ? std::string{} : minify_json(action.json()));
+  } else if (step->state() == v1::STEP_STATE_UNDOING) {
+    undo_done(index, "never happened, says an operator");
+  } else {
+    // Whoever says so has seen to it that nothing comes of the old key later; the service may refuse it by now.
+    raise_generation(*step, out_);
+    step->set_direction(v1::DIRECTION_PERFORM);
+    step->clear_doubtful();
+    step->clear_given_up();
+    excuse(*step, v1::DIRECTION_PERFORM);
+    if (step->state() != v1::STEP_STATE_PENDING) move_step(record_, index, v1::STEP_STATE_PENDING, ctx_.now, out_);
+    note(v1::EVENT_KIND_STEP_SETTLED, index, "never happened, says an operator");
+  }
+  go_on();
+}
+
+// ---- undo, cancel, pause ----
+
+std::optional<error> task_machine::cannot_undo() const {
+  if (const auto* pivot = pivot_begun())
+    return error{v1::ERROR_CODE_WRONG_STATE,
+                 "the pivot " + pivot->path() + " of task " + record_.id() + " has happened or may have: the task only goes forward",
+                 "fairlead task show " + record_.id() + " says what it waits for"};
+  for (const auto& step : record_.steps()) {
+    const auto happened = step.doubtful() || step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_RUNNING;
+    if (happened && !definition_of(step).has_undo())
+      return error{
+          v1::ERROR_CODE_WRONG_STATE, "workflow " + record_.workflow() + " does not say how step " + step.path() + " is undone",
+          "deploy it with undo: { call: … } or undo: none for tasks to come; this one can be retried, settled or skipped step by step"};
+  }
+  return std::nullopt;
+}
+
+void task_machine::operator_undo(const v1::OperatorAction& action) {
+  const auto kind = action.verb() == v1::OPERATOR_VERB_UNDO ? v1::EVENT_KIND_OPERATOR_UNDO : v1::EVENT_KIND_OPERATOR_CANCEL;
+  if (record_.state() == v1::TASK_STATE_UNDOING) return refuse("task " + record_.id() + " is being undone already");
+  if (auto why = cannot_undo()) {
+    out_.refused = std::move(why);
+    return;
+  }
+  note_operator(kind, action, 0);
+  record_.clear_paused();
+  unpark(record_, ctx_.now, out_);
+  begin_undo(std::string{kind == v1::EVENT_KIND_OPERATOR_UNDO ? "undo" : "cancelled"} + " by " + action.who() +
+             (action.reason().empty() ? "" : ": " + action.reason()));
+  advance();
+}
+
+void task_machine::operator_pause(const v1::OperatorAction& action, bool pause) {
+  if (record_.state() == v1::TASK_STATE_COMPLETED) return refuse("task " + record_.id() + " is completed already");
+  if (!pause && !record_.paused()) {
+    return record_.parked()
+               ? refuse("task " + record_.id() + " is parked, not paused", "fairlead task show " + record_.id() + " says what helps")
+               : refuse("task " + record_.id() + " is not paused");
+  }
+  if (pause && record_.paused()) return refuse("task " + record_.id() + " is paused already");
+  note_operator(pause ? v1::EVENT_KIND_OPERATOR_PAUSE : v1::EVENT_KIND_OPERATOR_RESUME, action, 0);
+  // Only what runs can be paused: a pending task takes its place and starts nothing.
+  if (record_.state() == v1::TASK_STATE_PENDING) begin();
+  record_.set_paused(pause);
+  out_.transitions.push_back({0, pause ? state_word(record_.state()) : "paused", pause ? "paused" : state_word(record_.state()), 0, {}});
+  if (pause) return;
+  // Whatever else holds the task, an operator's or the brake's, still does.
+  catch_up();
+  advance();
+}
+
+void task_machine::go_on() {
+  // What the task's own timeout has brought under the brake only a retry takes from there.
+  if (record_.state() == v1::TASK_STATE_RUNNING && record_.undo_held() && !record_.timed_out()) {
+    const auto failed = std::any_of(record_.steps().begin(), record_.steps().end(),
+                                    [this](const v1::StepRecord& step) { return step.given_up() && answer_of(step) == answer::undo; });
+    if (!failed) release_hold();
+  }
+  const auto still = std::find_if(record_.steps().begin(), record_.steps().end(), [this](const v1::StepRecord& step) {
+    return record_.state() == v1::TASK_STATE_RUNNING && step.given_up() && answer_of(step) == answer::park;
+  });
+  if (still != record_.steps().end()) {
+    if (record_.parked()) record_.set_parked_reason(why_given_up(*still));
+  } else {
+    unpark(record_, ctx_.now, out_);
+  }
+  catch_up();
+  advance();
+}
+
+void task_machine::release_hold() {
+  record_.clear_undo_held();
+  record_.clear_undo_reason();
+  out_.changed = true;
+}
+
+/// What came up while nothing was allowed to start.
+void task_machine::catch_up() {
+  for (std::uint32_t i = 0; i < steps(); ++i) {
+    recover_if_due(i);
+    if (record_.state() == v1::TASK_STATE_RUNNING && at(i).given_up()) answer_given_up(i);
+  }
+}
+
+}  // namespace fairlead::core

@@ -1,0 +1,248 @@
+#include "actors/core/task/record.hpp"
+
+#include <algorithm>
+
+#include "actors/core/task/task.hpp"
+
+namespace fairlead::core {
+
+const char* state_word(v1::TaskState state) {
+  switch (state) {
+    case v1::TASK_STATE_PENDING: return "pending";
+    case v1::TASK_STATE_RUNNING: return "running";
+    case v1::TASK_STATE_COMPLETED: return "completed";
+    case v1::TASK_STATE_UNDOING: return "undoing";
+    case v1::TASK_STATE_UNDONE: return "undone";
+    default: return "unknown";
+  }
+}
+
+const char* state_word(v1::StepState state) {
+  switch (state) {
+    case v1::STEP_STATE_PENDING: return "pending";
+    case v1::STEP_STATE_RUNNING: return "running";
+    case v1::STEP_STATE_COMPLETED: return "completed";
+    case v1::STEP_STATE_FAILED: return "failed";
+    case v1::STEP_STATE_IN_DOUBT: return "in_doubt";
+    case v1::STEP_STATE_SKIPPED: return "skipped";
+    case v1::STEP_STATE_UNDOING: return "undoing";
+    case v1::STEP_STATE_UNDONE: return "undone";
+    default: return "unknown";
+  }
+}
+
+std::uint32_t attempt_of(const v1::StepRecord& step, v1::Direction direction) {
+  switch (direction) {
+    case v1::DIRECTION_UNDO: return step.undo().made();
+    case v1::DIRECTION_LOOKUP: return step.lookup().made();
+    default: return step.attempt();
+  }
+}
+
+std::uint32_t failures_of(const v1::StepRecord& step, v1::Direction direction) {
+  switch (direction) {
+    case v1::DIRECTION_UNDO: return step.undo().failed();
+    case v1::DIRECTION_LOOKUP: return step.lookup().failed();
+    default: return step.failure_count();
+  }
+}
+
+std::uint32_t excused_of(const v1::StepRecord& step, v1::Direction direction) {
+  switch (direction) {
+    case v1::DIRECTION_UNDO: return step.undo().excused();
+    case v1::DIRECTION_LOOKUP: return step.lookup().excused();
+    default: return step.excused();
+  }
+}
+
+bool key_is_gone(const v1::Fault& fault) { return fault.code() == key_expired_code || fault.code() == restored_key_code; }
+
+bool is_own_code(std::string_view code) {
+  return code == key_expired_code || code == restored_code || code == restored_key_code || code == restored_next_code;
+}
+
+std::int64_t times_out_at(const v1::TaskRecord& record, const v1::WorkflowDefinition& definition) {
+  const auto limit = definition.timeout_ms() > 0 ? record.created_at_unix_ms() + definition.timeout_ms() : 0;
+  const auto deadline = record.deadline_unix_ms();
+  return limit == 0 || (deadline > 0 && deadline < limit) ? deadline : limit;
+}
+
+void set_attempt(v1::StepRecord& step, v1::Direction direction, std::uint32_t attempt) {
+  switch (direction) {
+    case v1::DIRECTION_UNDO: step.mutable_undo()->set_made(attempt); break;
+    case v1::DIRECTION_LOOKUP: step.mutable_lookup()->set_made(attempt); break;
+    default: step.set_attempt(attempt); break;
+  }
+}
+
+void set_failures(v1::StepRecord& step, v1::Direction direction, std::uint32_t failures) {
+  switch (direction) {
+    case v1::DIRECTION_UNDO: step.mutable_undo()->set_failed(failures); break;
+    case v1::DIRECTION_LOOKUP: step.mutable_lookup()->set_failed(failures); break;
+    default: step.set_failure_count(failures); break;
+  }
+}
+
+void set_excused(v1::StepRecord& step, v1::Direction direction, std::uint32_t excused) {
+  if (excused == excused_of(step, direction)) return;
+  switch (direction) {
+    case v1::DIRECTION_UNDO: step.mutable_undo()->set_excused(excused); break;
+    case v1::DIRECTION_LOOKUP: step.mutable_lookup()->set_excused(excused); break;
+    default: step.set_excused(excused); break;
+  }
+}
+
+void excuse(v1::StepRecord& step, v1::Direction direction) { set_excused(step, direction, attempt_of(step, direction)); }
+
+void excuse_one(v1::StepRecord& step, v1::Direction direction) { set_excused(step, direction, excused_of(step, direction) + 1); }
+
+void set_payload(v1::TaskRecord& record, v1::Payload& target, std::string json, decision& out) {
+  target.Clear();
+  if (json.size() <= inline_payload_bytes) {
+    target.set_json(std::move(json));
+    return;
+  }
+  const auto slot = std::max<std::uint32_t>(record.next_slot(), 1);
+  record.set_next_slot(slot + 1);
+  target.set_slot(slot);
+  target.set_size(json.size());
+  out.payloads.push_back({slot, std::move(json)});
+}
+
+void drop_payload(const v1::Payload& target, decision& out) {
+  if (target.slot() == 0) return;
+  // One that came into being in this very decision has not been stored.
+  const auto fresh =
+      std::find_if(out.payloads.begin(), out.payloads.end(), [&](const stored_payload& one) { return one.slot == target.slot(); });
+  if (fresh != out.payloads.end())
+    out.payloads.erase(fresh);
+  else
+    out.dropped_slots.push_back(target.slot());
+}
+
+v1::HistoryEvent& add_event(v1::TaskRecord& record, v1::EventKind kind, std::uint32_t step_plus_one, std::uint32_t attempt, moment now,
+                            std::string detail) {
+  const auto sequence = record.history_size() + 1;
+  record.set_history_size(sequence);
+  auto* event = record.add_recent();
+  event->set_sequence(sequence);
+  event->set_at_unix_ms(to_unix_ms(now));
+  event->set_kind(kind);
+  event->set_step(step_plus_one);
+  event->set_attempt(attempt);
+  if (!detail.empty()) event->set_detail(std::move(detail));
+  return *event;
+}
+
+namespace {
+
+v1::StatusEvent& new_status(v1::TaskRecord& record, v1::StatusKind kind, moment now, decision& out) {
+  auto& event = out.statuses.emplace_back();
+  const auto sequence = record.status_sequence() + 1;
+  record.set_status_sequence(sequence);
+  event.set_task_id(record.id());
+  event.set_sequence(sequence);
+  event.set_at_unix_ms(to_unix_ms(now));
+  event.set_kind(kind);
+  event.set_state(record.state());
+  return event;
+}
+
+v1::StatusKind status_of(v1::TaskState state) {
+  switch (state) {
+    case v1::TASK_STATE_COMPLETED: return v1::STATUS_KIND_COMPLETED;
+    case v1::TASK_STATE_UNDOING: return v1::STATUS_KIND_UNDOING;
+    case v1::TASK_STATE_UNDONE: return v1::STATUS_KIND_UNDONE;
+    default: return v1::STATUS_KIND_UNSPECIFIED;
+  }
+}
+
+}  // namespace
+
+void move_step(v1::TaskRecord& record, std::uint32_t step, v1::StepState to, moment now, decision& out, std::string detail) {
+  auto* target = record.mutable_steps(static_cast<int>(step));
+  out.transitions.push_back(
+      {step + 1, state_word(target->state()), state_word(to), attempt_of(*target, target->direction()), std::move(detail)});
+  target->set_state(to);
+  out.changed = true;
+  if (!record.has_reply() || !record.reply().steps()) return;
+  auto& told = new_status(record, v1::STATUS_KIND_STEP, now, out);
+  told.set_step(target->path());
+  told.set_step_state(to);
+}
+
+void move_task(v1::TaskRecord& record, v1::TaskState to, moment now, decision& out, std::string detail) {
+  const auto* from = state_word(record.state());
+  record.set_state(to);
+  out.changed = true;
+  if (const auto kind = status_of(to); kind != v1::STATUS_KIND_UNSPECIFIED) add_status(record, kind, now, out, detail);
+  out.transitions.push_back({0, from, state_word(to), 0, std::move(detail)});
+}
+
+void add_status(v1::TaskRecord& record, v1::StatusKind kind, moment now, decision& out, const std::string& reason) {
+  if (!record.has_reply()) return;
+  auto& told = new_status(record, kind, now, out);
+  if (!reason.empty()) told.set_reason(reason);
+}
+
+void add_alert(const v1::TaskRecord& record, v1::AlertKind kind, const std::string& step, std::string sentence, std::string remedy,
+               decision& out) {
+  auto& alert = out.alerts.emplace_back();
+  alert.set_kind(kind);
+  alert.set_task_id(record.id());
+  alert.set_workflow(record.workflow());
+  alert.set_step(step);
+  alert.set_sentence(std::move(sentence));
+  alert.set_remedy(std::move(remedy));
+}
+
+void park(v1::TaskRecord& record, std::string reason, moment now, decision& out) {
+  if (record.parked()) return;
+  out.transitions.push_back({0, state_word(record.state()), "parked", 0, reason});
+  record.set_parked(true);
+  add_event(record, v1::EVENT_KIND_TASK_PARKED, 0, 0, now, reason);
+  add_status(record, v1::STATUS_KIND_PARKED, now, out, reason);
+  add_alert(record, v1::ALERT_KIND_TASK_PARKED, {}, "task " + record.id() + " is parked: " + reason, "fairlead task show " + record.id(),
+            out);
+  record.set_parked_reason(std::move(reason));
+  out.changed = true;
+  out.parked = true;
+}
+
+void unpark(v1::TaskRecord& record, moment now, decision& out) {
+  if (!record.parked()) return;
+  out.transitions.push_back({0, "parked", state_word(record.state()), 0, {}});
+  record.set_parked(false);
+  record.clear_parked_reason();
+  add_event(record, v1::EVENT_KIND_TASK_UNPARKED, 0, 0, now);
+  add_status(record, v1::STATUS_KIND_UNPARKED, now, out);
+  out.changed = true;
+  out.unparked = true;
+}
+
+std::int64_t next_due(const v1::TaskRecord& record, const context& ctx, bool waiting) {
+  if (record.state() != v1::TASK_STATE_RUNNING && record.state() != v1::TASK_STATE_UNDOING) return 0;
+  const bool stopped = record.parked() || record.paused();
+  std::int64_t due = 0;
+  const auto consider = [&due](std::int64_t at) {
+    if (due == 0 || at < due) due = at;
+  };
+  bool underway = false;
+  for (const auto& step : record.steps()) {
+    if (attempt_out(step)) {
+      consider(lease_end(step));
+      underway = true;
+    } else if (!stopped && !record.undo_held() && step.not_before_unix_ms() != 0) {
+      consider(step.not_before_unix_ms());
+      underway = true;
+    }
+  }
+  if (stopped) return due;
+  // With nothing under way some ready step waits for a slot or for its input, or the brake on mass undo holds the task.
+  if (waiting || !underway) consider(to_unix_ms(ctx.now) + waiting_recheck_ms);
+  const auto limit = times_out_at(record, ctx.definition->definition());
+  if (limit > 0 && record.state() == v1::TASK_STATE_RUNNING && !record.timed_out() && !record.undo_held()) consider(limit);
+  return due;
+}
+
+}  // namespace fairlead::core

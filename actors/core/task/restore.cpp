@@ -1,0 +1,120 @@
+#include "actors/core/task/restore.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "actors/core/task/record.hpp"
+
+namespace fairlead::core {
+
+namespace {
+
+void raise(v1::StepRecord& step, v1::Direction direction, std::uint32_t by) {
+  set_attempt(step, direction, attempt_of(step, direction) + by);
+  set_excused(step, direction, excused_of(step, direction) + by);
+}
+
+void say_restored(v1::StepRecord& step, std::int64_t backup_unix_ms) {
+  if (key_is_gone(step.fault())) {
+    step.mutable_fault()->set_code(std::string{restored_key_code});
+    return;
+  }
+  auto message = "the shard was restored from a backup of " + format_utc(backup_unix_ms) +
+                 ", and nobody knows here what became of the step since then";
+  if (!step.fault().code().empty() && step.fault().code() != restored_code)
+    message += "; its last fault before was " + step.fault().code() + (step.fault().message().empty() ? "" : ": " + step.fault().message());
+  auto& fault = *step.mutable_fault();
+  fault.Clear();
+  fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
+  fault.set_code(std::string{restored_code});
+  fault.set_message(std::move(message));
+}
+
+void may_be_performed(v1::StepRecord& step, std::int64_t backup_unix_ms) {
+  step.clear_not_before_unix_ms();
+  // A look-up changes nothing: it is simply made again, or was in vain. What it says of this key says nothing of the next.
+  if (step.direction() == v1::DIRECTION_LOOKUP && step.state() == v1::STEP_STATE_IN_DOUBT) {
+    if (step.given_up()) return;
+    say_restored(step, backup_unix_ms);
+    return;
+  }
+  // The attempt that would have followed the backup went under another key than the last one before.
+  if (step.fault().key_spent() && !step.doubtful()) {
+    step.set_generation(step.generation() + 1);
+    step.clear_key_used_at_unix_ms();
+  }
+  step.set_doubtful(true);
+  if (step.key_used_at_unix_ms() == 0) step.set_key_used_at_unix_ms(backup_unix_ms);
+  say_restored(step, backup_unix_ms);
+  step.set_state(step.given_up() ? v1::STEP_STATE_IN_DOUBT : v1::STEP_STATE_PENDING);
+}
+
+void may_be_undone(v1::StepRecord& step, std::int64_t backup_unix_ms) {
+  step.clear_not_before_unix_ms();
+  if (step.state() == v1::STEP_STATE_RUNNING) {
+    step.set_state(v1::STEP_STATE_IN_DOUBT);
+    step.set_doubtful(true);
+  }
+  step.set_undo_doubtful(true);
+  if (step.undo_key_used_at_unix_ms() == 0) step.set_undo_key_used_at_unix_ms(backup_unix_ms);
+  if (!step.given_up()) say_restored(step, backup_unix_ms);
+}
+
+}  // namespace
+
+restored_rise::restored_rise(std::int64_t backup_unix_ms, moment now) {
+  const auto age_ms = static_cast<std::uint64_t>(std::max<std::int64_t>(to_unix_ms(now) - backup_unix_ms, 0));
+  const auto age_s = age_ms / 1'000;
+  // No shard gives out more than 64,000 numbers a second for long, no task a thousand events, and no step an attempt.
+  numbers = (std::uint64_t{1} << 24) + 64 * age_ms;
+  status_sequence = 1'000 * (1 + age_s);
+  attempts = 1'000 + static_cast<std::uint32_t>(std::min(age_s, std::uint64_t{1} << 24));
+}
+
+bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment now, const planted_faults& planted) {
+  const auto undoing = record.state() == v1::TASK_STATE_UNDOING;
+  if (!undoing && record.state() != v1::TASK_STATE_RUNNING && record.state() != v1::TASK_STATE_PENDING) return false;
+  const restored_rise rise{backup_unix_ms, now};
+  add_event(record, v1::EVENT_KIND_TASK_RESTORED, 0, 0, now, "from a backup of " + format_utc(backup_unix_ms));
+  for (int i = 0; i < record.steps_size(); ++i) {
+    auto& step = *record.mutable_steps(i);
+    if (attempt_out(step)) {
+      auto& event = add_event(record, v1::EVENT_KIND_STEP_IN_DOUBT, static_cast<std::uint32_t>(i) + 1, attempt_of(step, step.direction()),
+                              now, std::string{restored_code});
+      if (step.direction() != v1::DIRECTION_PERFORM) event.set_direction(step.direction());
+      step.set_ended_at_unix_ms(to_unix_ms(now));
+      end_lease(step);
+    }
+    if (!planted.keep_attempts_on_restore)
+      for (const auto direction : {v1::DIRECTION_PERFORM, v1::DIRECTION_UNDO, v1::DIRECTION_LOOKUP}) raise(step, direction, rise.attempts);
+    switch (step.state()) {
+      case v1::STEP_STATE_SKIPPED:
+      case v1::STEP_STATE_UNDONE: break;
+      case v1::STEP_STATE_COMPLETED:
+      case v1::STEP_STATE_UNDOING:
+        if (undoing) may_be_undone(step, backup_unix_ms);
+        break;
+      case v1::STEP_STATE_PENDING:
+      case v1::STEP_STATE_FAILED:
+        if (planted.restore_without_doubt) break;
+        // Nothing of a task that is being undone is performed any more.
+        if (!undoing) may_be_performed(step, backup_unix_ms);
+        break;
+      default:
+        if (planted.restore_without_doubt) {
+          step.set_state(v1::STEP_STATE_PENDING);
+          break;
+        }
+        undoing ? may_be_undone(step, backup_unix_ms) : may_be_performed(step, backup_unix_ms);
+        break;
+    }
+  }
+  const auto waits = record.state() == v1::TASK_STATE_PENDING || record.parked() || record.paused();
+  record.set_due_unix_ms(waits ? 0 : to_unix_ms(now));
+  // A receiver drops what it has seen, and it may have seen more than the backup knows of.
+  if (record.has_reply()) record.set_status_sequence(record.status_sequence() + rise.status_sequence);
+  record.set_version(record.version() + 1);
+  return true;
+}
+
+}  // namespace fairlead::core

@@ -1,0 +1,320 @@
+#include "actors/core/task/task.hpp"
+
+#include <algorithm>
+
+#include "actors/core/task/machine.hpp"
+
+namespace fairlead::core {
+
+namespace {
+
+/// What the end of an attempt says about who carried it out.
+slot_end end_of(const std::optional<v1::Fault>& fault) {
+  if (!fault) return slot_end::succeeded;
+  return fault->kind() == v1::FAULT_KIND_PERMANENT ? slot_end::answered : slot_end::failed;
+}
+
+}  // namespace
+
+// ---- events ----
+
+void task_machine::on(const task_admitted&) {
+  if (record_.state() != v1::TASK_STATE_PENDING) return;
+  begin();
+  // It may have waited for its turn beyond its time: then nothing of it is handed over.
+  if (timed_out() && !stopped()) time_out();
+  advance();
+}
+
+void task_machine::on(const attempt_ended& e) {
+  auto* step = find(e.step);
+  // The fence: exactly this attempt, in this direction, is out.
+  const auto same_attempt = step != nullptr && (attempt_of(*step, e.direction) == e.attempt || planted(&planted_faults::forget_fence));
+  const auto awaited =
+      step != nullptr && (attempt_out(*step) || (planted(&planted_faults::accept_after_recovery) && awaits_recovery(*step)));
+  if (!same_attempt || !awaited || step->direction() != e.direction) return;
+  out_.accepted = true;
+  if (attempt_out(*step)) {
+    out_.took_ms = since_hand_over(*step);
+    const auto code = e.fault ? std::string_view{e.fault->code()} : std::string_view{};
+    ctx_.agents->release(holder_of(e.step), {end_of(e.fault), e.tries, e.busy_ms, code});
+  }
+  step->set_tries(step->tries() + e.tries);
+  const auto fault = e.fault ? e.fault : fault_of_type(*step, e);
+  out_.misfit = fault && !e.fault;
+  if (fault)
+    end_badly(e.step, *fault, fault->kind() == v1::FAULT_KIND_IN_DOUBT ? v1::EVENT_KIND_STEP_IN_DOUBT : v1::EVENT_KIND_STEP_FAILED);
+  else if (e.direction == v1::DIRECTION_LOOKUP)
+    looked_up(e.step, e.verdict, e.output);
+  else if (e.direction == v1::DIRECTION_UNDO)
+    undo_done(e.step, {});
+  else
+    complete(e.step, e.output);
+  advance();
+}
+
+void task_machine::on(const attempt_refused& e) {
+  const auto* step = find(e.step);
+  if (step == nullptr || !is_out(*step, e.direction, e.attempt)) return;
+  out_.accepted = true;
+  hand_back(e.step, "agent instance " + step->instance() + " has not begun it: it obeys a later lineage or start of the shard");
+  advance();
+}
+
+void task_machine::on(const slot_freed&) { advance(); }
+
+void task_machine::on(const recovery_requested& e) {
+  auto* step = find(e.step);
+  if (step == nullptr || step->direction() != e.direction || attempt_of(*step, e.direction) != e.attempt ||
+      failures_of(*step, e.direction) != e.failure_count)
+    return;
+  recover_if_due(e.step);
+  // A step that still waits hides from the Supervisor that its task as a whole is due: the brake may have been released.
+  if (out_.changed || (record_.undo_held() && !ctx_.hold_undo)) advance();
+}
+
+void task_machine::on(const task_due&) {
+  if (timed_out() && !stopped() && record_.state() == v1::TASK_STATE_RUNNING) time_out();
+  for (std::uint32_t i = 0; i < steps(); ++i) recover_if_due(i);
+  advance();
+}
+
+void task_machine::on(const agent_replaced& e) {
+  for (std::uint32_t i = 0; i < steps(); ++i) {
+    const auto& step = at(i);
+    if (attempt_out(step) && step.instance() == e.instance && step.incarnation() < e.incarnation) lose(i);
+  }
+  if (out_.changed) advance();
+}
+
+void task_machine::on(const agent_returned& e) {
+  for (std::uint32_t i = 0; i < steps(); ++i) {
+    const auto& step = at(i);
+    if (!attempt_out(step) || step.instance() != e.instance || step.incarnation() > e.incarnation) continue;
+    if (step.incarnation() < e.incarnation) {
+      if (std::find(e.never_left.begin(), e.never_left.end(), i) != e.never_left.end())
+        hand_back(i, "agent instance " + step.instance() + " came back as a new process before it was handed over");
+      else
+        lose(i);
+    } else if (hold(i, true) && now_ms() < lease_end(step) && !planted(&planted_faults::forget_to_resend)) {
+      hand_over(i);
+    }
+    if (out_.fatal) return;
+  }
+  if (out_.changed) advance();
+}
+
+void task_machine::on(const limits_changed& e) {
+  for (std::uint32_t i = 0; i < steps() && !out_.fatal; ++i) {
+    const auto& step = at(i);
+    if (attempt_out(step) && definition_of(step).agent() == e.agent)
+      hold(i, ctx_.agents->incarnation_of(step.instance()) == step.incarnation());
+  }
+}
+
+void task_machine::on(const task_resumed&) {
+  for (std::uint32_t i = 0; i < steps(); ++i) resume(i);
+  advance();
+}
+
+void task_machine::on(const task_poisoned& e) {
+  if (record_.state() == v1::TASK_STATE_COMPLETED || record_.state() == v1::TASK_STATE_UNDONE) return;
+  // Only what runs can be parked.
+  if (record_.state() == v1::TASK_STATE_PENDING) begin();
+  park(record_, e.reason, ctx_.now, out_);
+}
+
+void task_machine::park_if_unusable() {
+  if (usable() || (record_.state() != v1::TASK_STATE_RUNNING && record_.state() != v1::TASK_STATE_UNDOING)) return;
+  park(record_, ctx_.definition->refusal().sentence, ctx_.now, out_);
+}
+
+// ---- questions ----
+
+bool task_machine::stopped() const {
+  if (record_.parked() || record_.paused() || record_.undo_held() || !usable()) return true;
+  return record_.state() != v1::TASK_STATE_RUNNING && record_.state() != v1::TASK_STATE_UNDOING;
+}
+
+v1::StepRecord* task_machine::find(std::uint32_t step) { return step < steps() ? &at(step) : nullptr; }
+
+const v1::StepRecord* task_machine::pivot_begun() const {
+  for (const auto& step : record_.steps()) {
+    if (!definition_of(step).pivot()) continue;
+    if (planted(&planted_faults::undo_pivot)) continue;
+    if (step.doubtful() || step.state() == v1::STEP_STATE_RUNNING || step.state() == v1::STEP_STATE_COMPLETED) return &step;
+  }
+  return nullptr;
+}
+
+bool task_machine::timed_out() const {
+  const auto limit = times_out_at(record_, ctx_.definition->definition());
+  return limit > 0 && !record_.timed_out() && now_ms() >= limit;
+}
+
+void task_machine::begin() {
+  move_task(record_, v1::TASK_STATE_RUNNING, ctx_.now, out_);
+  record_.set_started_at_unix_ms(now_ms());
+  add_event(record_, v1::EVENT_KIND_TASK_STARTED, 0, 0, ctx_.now);
+}
+
+void task_machine::advance() {
+  if (out_.fatal) return;
+  if (record_.undo_held() && !ctx_.hold_undo && !record_.parked() && !record_.paused() && record_.state() == v1::TASK_STATE_RUNNING)
+    begin_undo(record_.undo_reason());
+  if (stopped()) return;
+  if (record_.state() == v1::TASK_STATE_RUNNING) advance_perform();
+  // What was performed may have been the last that had to end, or may have failed.
+  if (record_.state() == v1::TASK_STATE_UNDOING && !stopped() && !out_.fatal) advance_undo();
+}
+
+void task_machine::advance_perform() {
+  next_steps next;
+  ctx_.engine->next(*ctx_.definition, record_, next);
+  if (next.over) {
+    move_task(record_, v1::TASK_STATE_COMPLETED, ctx_.now, out_);
+    record_.set_finished_at_unix_ms(now_ms());
+    add_event(record_, v1::EVENT_KIND_TASK_COMPLETED, 0, 0, ctx_.now);
+    out_.ended = true;
+    out_.unparked = true;
+    return;
+  }
+  if (planted(&planted_faults::skip_needs)) {
+    next.ready.clear();
+    for (std::uint32_t i = 0; i < steps(); ++i)
+      if (at(i).state() == v1::STEP_STATE_PENDING) next.ready.push_back(i);
+  }
+  for (const auto step : next.ready) {
+    start_perform(step);
+    if (stopped() || out_.fatal) return;
+  }
+  for (std::uint32_t i = 0; i < steps(); ++i) {
+    const auto& step = at(i);
+    if (step.state() != v1::STEP_STATE_IN_DOUBT || step.direction() != v1::DIRECTION_LOOKUP) continue;
+    if (!step.given_up() && !attempt_out(step) && step.not_before_unix_ms() == 0) start_lookup(i);
+  }
+}
+
+// ---- entry points ----
+
+namespace {
+
+/// Everything that every stored version carries.
+void seal(v1::TaskRecord& record, const context& ctx, std::int64_t due) {
+  record.set_version(record.version() + 1);
+  record.set_epoch(ctx.epoch);
+  record.set_due_unix_ms(due);
+}
+
+/// Some step is ready and could not be handed over.
+bool waits(const decision& made) { return made.found_no_instance || !made.evaluations.empty() || made.awaits_input; }
+
+}  // namespace
+
+v1::TaskRecord create_task(new_task source, const context& ctx, decision& out) {
+  v1::TaskRecord record;
+  record.set_number(source.number);
+  record.set_id(std::move(source.id));
+  record.set_name_space(std::move(source.name_space));
+  record.set_content_hash(std::move(source.content_hash));
+  record.set_workflow(ctx.definition->definition().name());
+  record.set_workflow_hash(ctx.definition->content_hash());
+  const planted_faults none{};
+  const auto& planted = ctx.planted != nullptr ? *ctx.planted : none;
+  if (!planted.lose_label)
+    for (auto& label : source.labels) *record.add_labels() = std::move(label);
+  if (!planted.lose_priority) record.set_priority(source.priority);
+  if (source.reply) *record.mutable_reply() = std::move(*source.reply);
+  record.set_state(v1::TASK_STATE_PENDING);
+  record.set_created_at_unix_ms(to_unix_ms(ctx.now));
+  if (source.launch) *record.mutable_launch() = std::move(*source.launch);
+  record.set_deadline_unix_ms(source.deadline_unix_ms);
+  set_payload(record, *record.mutable_input(), std::move(source.input), out);
+  ctx.engine->begin(*ctx.definition, record);
+  add_event(record, v1::EVENT_KIND_TASK_SUBMITTED, 0, 0, ctx.now);
+  add_status(record, v1::STATUS_KIND_RECEIVED, ctx.now, out);
+  out.transitions.push_back({0, "", "pending", 0, ""});
+  out.changed = true;
+  seal(record, ctx, next_due(record, ctx, false));
+  return record;
+}
+
+decision decide(v1::TaskRecord& record, const event& what, const context& ctx) {
+  decision out;
+  // What people ask for may turn out not to fit when half of it is done.
+  std::optional<v1::TaskRecord> as_it_was;
+  if (std::holds_alternative<operated>(what)) as_it_was = record;
+  task_machine m{record, ctx, out};
+  std::visit([&m](const auto& e) { m.on(e); }, what);
+  if (out.refused) {
+    record = std::move(*as_it_was);
+    decision nothing_else;
+    nothing_else.refused = std::move(out.refused);
+    return nothing_else;
+  }
+  m.park_if_unusable();
+  const auto due = next_due(record, ctx, waits(out));
+  // An index entry that came up without anything being due moves to the moment when something is.
+  const auto looked = std::holds_alternative<task_due>(what) || (std::holds_alternative<recovery_requested>(what) && record.undo_held());
+  if (looked && record.due_indexed_unix_ms() != due) out.changed = true;
+  if (std::holds_alternative<clock_set_back>(what) && due < record.due_unix_ms()) out.changed = true;
+  if (out.changed) seal(record, ctx, due);
+  return out;
+}
+
+bool any_attempt_out(const v1::TaskRecord& record) { return std::any_of(record.steps().begin(), record.steps().end(), attempt_out); }
+
+std::string idempotency_key(const v1::TaskRecord& record, const v1::StepRecord& step, v1::Direction direction) {
+  std::string key;
+  key.reserve(record.id().size() + step.path().size() + 16);
+  key += record.id();
+  key += '/';
+  key += step.path();
+  key += direction == v1::DIRECTION_UNDO ? "/undo/" : direction == v1::DIRECTION_LOOKUP ? "/lookup/" : "/perform/";
+  key += std::to_string(step.generation());
+  return key;
+}
+
+key_parts parts_of_key(std::string key) {
+  key_parts out;
+  for (auto* part : {static_cast<std::string*>(nullptr), static_cast<std::string*>(nullptr), &out.step}) {
+    const auto at = key.rfind('/');
+    if (at == std::string::npos) return {};
+    if (part != nullptr) *part = key.substr(at + 1);
+    key.resize(at);
+  }
+  out.task_id = std::move(key);
+  return out;
+}
+
+void decision::append(decision&& later) {
+  const auto move_all = [](auto& to, auto& from) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  };
+  changed = changed || later.changed;
+  accepted = accepted || later.accepted;
+  ended = ended || later.ended;
+  parked = parked || later.parked;
+  unparked = unparked || later.unparked;
+  failed = failed || later.failed;
+  leases_cut = leases_cut || later.leases_cut;
+  expired += later.expired;
+  lost += later.lost;
+  took_ms = std::max(took_ms, later.took_ms);
+  misfit = misfit || later.misfit;
+  awaits_input = awaits_input || later.awaits_input;
+  if (!refused) refused = std::move(later.refused);
+  if (!fatal) fatal = std::move(later.fatal);
+  move_all(payloads, later.payloads);
+  move_all(dropped_slots, later.dropped_slots);
+  move_all(performs, later.performs);
+  move_all(evaluations, later.evaluations);
+  move_all(hints, later.hints);
+  move_all(waiting, later.waiting);
+  found_no_instance = found_no_instance || later.found_no_instance;
+  move_all(transitions, later.transitions);
+  move_all(alerts, later.alerts);
+  move_all(statuses, later.statuses);
+}
+
+}  // namespace fairlead::core

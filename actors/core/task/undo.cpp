@@ -1,0 +1,135 @@
+// Undoing a task: drain, settle what is in doubt, undo in reverse order.
+
+#include "actors/core/task/task.hpp"
+#include "actors/core/task/machine.hpp"
+
+namespace fairlead::core {
+
+void task_machine::begin_undo(std::string reason) {
+  record_.clear_undo_held();
+  move_task(record_, v1::TASK_STATE_UNDOING, ctx_.now, out_, reason);
+  add_event(record_, v1::EVENT_KIND_TASK_UNDOING, 0, 0, ctx_.now, reason);
+  record_.set_undo_reason(std::move(reason));
+  record_.clear_finished_at_unix_ms();
+  for (std::uint32_t i = 0; i < steps(); ++i) {
+    auto& step = at(i);
+    if (attempt_out(step)) continue;
+    step.clear_not_before_unix_ms();
+    // One that was looked up in vain stays so: its undo must not ask again.
+    if (step.direction() != v1::DIRECTION_LOOKUP) step.clear_given_up();
+    if (planted(&planted_faults::pass_over_doubt)) {
+      step.clear_doubtful();
+      if (step.state() == v1::STEP_STATE_IN_DOUBT) step.set_state(v1::STEP_STATE_FAILED);
+    }
+    const auto open = step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED;
+    if (open && step.doubtful()) move_step(record_, i, v1::STEP_STATE_IN_DOUBT, ctx_.now, out_);
+  }
+}
+
+void task_machine::advance_undo() {
+  if (planted(&planted_faults::perform_after_undo)) {
+    next_steps next;
+    ctx_.engine->next(*ctx_.definition, record_, next);
+    for (const auto step : next.ready) start_perform(step);
+  }
+  for (const auto& step : record_.steps())
+    if (step.state() == v1::STEP_STATE_RUNNING) return;  // it drains
+  // What is undone or passed over without a call may be the last that others waited for.
+  for (bool moved = true; moved;) {
+    moved = false;
+    next_steps next;
+    ctx_.engine->next_undo(*ctx_.definition, record_, next);
+    if (next.over) return finish_undo();
+    if (planted(&planted_faults::wrong_order)) {
+      next.ready.clear();
+      for (std::uint32_t i = 0; i < steps(); ++i)
+        if (at(i).state() == v1::STEP_STATE_COMPLETED || at(i).state() == v1::STEP_STATE_IN_DOUBT) next.ready.push_back(i);
+    }
+    for (const auto index : next.ready) {
+      undo_next(index);
+      if (out_.fatal) return;
+      moved = moved || at(index).state() == v1::STEP_STATE_UNDONE;
+    }
+  }
+  park_if_stuck();
+}
+
+/// It is this step's turn: something has to be done unless it is under way.
+void task_machine::undo_next(std::uint32_t index) {
+  const auto& step = at(index);
+  if (attempt_out(step) || step.not_before_unix_ms() != 0) return;
+  const auto doubt = step.state() == v1::STEP_STATE_IN_DOUBT;
+  const auto asked_in_vain = doubt && step.direction() == v1::DIRECTION_LOOKUP && step.given_up();
+  if (step.given_up() && !asked_in_vain) return;
+  if (doubt && !asked_in_vain) {
+    // Only an agent that is there can say whether it looks things up.
+    const auto& definition = definition_of(step);
+    if (step.direction() == v1::DIRECTION_LOOKUP) return start_lookup(index);
+    if (ctx_.agents->looks_up(definition.agent(), definition.call())) {
+      look_up(index);
+      return start_lookup(index);
+    }
+  }
+  const auto& compiled = ctx_.definition->compiled(step.definition());
+  if (!compiled.undo_with || (planted(&planted_faults::skip_undo) && !doubt)) return undo_done(index, "there is nothing to undo");
+  if (doubt && compiled.undo_reads_output) {
+    // An agent that is not there yet may turn out to look things up.
+    const auto instance = claim(index, v1::DIRECTION_UNDO, {});
+    if (!instance) return;
+    ctx_.agents->release(holder_of(index), {});
+    cannot_render(index, v1::DIRECTION_UNDO,
+                  "it is in doubt whether the step was done, and its undo needs the step's own output, which nobody knows");
+    return;
+  }
+  // That it was looked up in vain stays in the record until the undo is out, or it would be asked again.
+  start_undo(index);
+}
+
+void task_machine::undo_done(std::uint32_t index, const std::string& how) {
+  auto& step = at(index);
+  if (planted(&planted_faults::double_undo) && step.undo().made() == 1) {
+    end_lease(step);
+    return start_undo(index);
+  }
+  if (step.state() != v1::STEP_STATE_UNDOING) move_step(record_, index, v1::STEP_STATE_UNDOING, ctx_.now, out_);
+  step.set_direction(v1::DIRECTION_UNDO);
+  move_step(record_, index, v1::STEP_STATE_UNDONE, ctx_.now, out_, how);
+  step.set_ended_at_unix_ms(now_ms());
+  end_lease(step);
+  step.clear_not_before_unix_ms();
+  step.clear_doubtful();
+  step.clear_given_up();
+  drop_payload(step.undo_input(), out_);
+  step.clear_undo_input();
+  note(v1::EVENT_KIND_STEP_UNDONE, index, how);
+  // Whatever is performed after this must not be taken for what has been undone.
+  raise_generation(step, out_);
+}
+
+void task_machine::finish_undo() {
+  move_task(record_, v1::TASK_STATE_UNDONE, ctx_.now, out_);
+  record_.set_finished_at_unix_ms(now_ms());
+  add_event(record_, v1::EVENT_KIND_TASK_UNDONE, 0, 0, ctx_.now);
+  out_.ended = true;
+  out_.unparked = true;
+}
+
+/// One undo that keeps failing does not stop the others; once they are through it waits for an operator.
+void task_machine::park_if_stuck() {
+  if (out_.found_no_instance || !out_.evaluations.empty() || out_.awaits_input) return;
+  for (const auto& step : record_.steps())
+    if (attempt_out(step) || step.not_before_unix_ms() != 0) return;
+  park(record_, why_stuck(), ctx_.now, out_);
+}
+
+std::string task_machine::why_stuck() const {
+  for (const auto& step : record_.steps()) {
+    if (!step.given_up()) continue;
+    const auto made = step.undo().failed();  // a restore has raised the number of those made
+    return "step " + step.path() + " could not be undone (" + step.fault().code() + ") after " + std::to_string(made) +
+           (made == 1 ? " attempt: " : " attempts: ") + step.fault().message();
+  }
+  throw std::logic_error("task " + record_.id() + " is being undone and nothing of it is under way");
+}
+
+}  // namespace fairlead::core

@@ -1,0 +1,108 @@
+#include "actors/core/task/waits.hpp"
+
+#include <algorithm>
+
+#include "actors/core/task/record.hpp"
+
+namespace fairlead::core {
+
+namespace {
+
+bool under_way(const v1::StepRecord& step) { return attempt_out(step) || step.not_before_unix_ms() != 0; }
+
+bool stopped(const v1::TaskRecord& record) { return record.parked() || record.paused() || record.undo_held(); }
+
+class inspection {
+ public:
+  inspection(const v1::TaskRecord& record, const workflow& definition, const workflow_engine& engine, const agent_directory& agents)
+      : record_(record), definition_(definition), engine_(engine), agents_(agents) {}
+
+  std::vector<step_wait> run() {
+    for (std::uint32_t i = 0; i < steps(); ++i)
+      if (at(i).state() == v1::STEP_STATE_RUNNING && !attempt_out(at(i))) add(i, at(i).direction(), awaited::outcome);
+    if (record_.state() == v1::TASK_STATE_RUNNING)
+      of_performing();
+    else if (std::none_of(record_.steps().begin(), record_.steps().end(), drains))
+      of_undoing();
+    if (out_.empty() && std::none_of(record_.steps().begin(), record_.steps().end(), under_way))
+      add(0, v1::DIRECTION_PERFORM, awaited::turn);
+    return std::move(out_);
+  }
+
+ private:
+  static bool drains(const v1::StepRecord& step) { return step.state() == v1::STEP_STATE_RUNNING; }
+
+  void of_performing() {
+    next_steps next;
+    engine_.next(definition_, record_, next);
+    for (const auto index : next.ready)
+      if (!under_way(at(index))) add_ready(index, v1::DIRECTION_PERFORM, at(index).has_input());
+    for (std::uint32_t i = 0; i < steps(); ++i) {
+      const auto& step = at(i);
+      if (under_way(step) || (step.state() != v1::STEP_STATE_FAILED && step.state() != v1::STEP_STATE_IN_DOUBT)) continue;
+      const auto asked = step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_LOOKUP && !step.given_up();
+      add(i, step.direction(), asked ? awaited::instance : awaited::recovery);
+    }
+  }
+
+  void of_undoing() {
+    next_steps next;
+    engine_.next_undo(definition_, record_, next);
+    for (const auto index : next.ready) {
+      const auto& step = at(index);
+      if (under_way(step)) continue;
+      const auto doubt = step.state() == v1::STEP_STATE_IN_DOUBT;
+      const auto asked_in_vain = doubt && step.direction() == v1::DIRECTION_LOOKUP && step.given_up();
+      // One that cannot be undone waits until the others are through; then the task parks.
+      if (step.given_up() && !asked_in_vain) continue;
+      const auto& compiled = definition_.compiled(step.definition());
+      const auto& definition = definition_.step_definition(step.definition());
+      if (doubt && !asked_in_vain &&
+          (step.direction() == v1::DIRECTION_LOOKUP || agents_.looks_up(definition.agent(), definition.call())))
+        add(index, v1::DIRECTION_LOOKUP, awaited::instance);
+      else if (!compiled.undo_with)
+        add(index, v1::DIRECTION_UNDO, awaited::turn);
+      else
+        add_ready(index, v1::DIRECTION_UNDO, step.has_undo_input() || (doubt && compiled.undo_reads_output));
+    }
+  }
+
+  void add_ready(std::uint32_t index, v1::Direction direction, bool has_input) {
+    const auto& compiled = definition_.compiled(at(index).definition());
+    const auto plain = direction == v1::DIRECTION_UNDO ? compiled.undo_with->plain() : compiled.with.plain();
+    add(index, direction, has_input || plain ? awaited::instance : awaited::input);
+  }
+
+  void add(std::uint32_t index, v1::Direction direction, awaited what) { out_.push_back({index, direction, what}); }
+
+  const v1::StepRecord& at(std::uint32_t index) const { return record_.steps(static_cast<int>(index)); }
+  std::uint32_t steps() const { return static_cast<std::uint32_t>(record_.steps_size()); }
+
+  const v1::TaskRecord& record_;
+  const workflow& definition_;
+  const workflow_engine& engine_;
+  const agent_directory& agents_;
+  std::vector<step_wait> out_;
+};
+
+}  // namespace
+
+const char* awaited_words(awaited what) {
+  switch (what) {
+    case awaited::input: return "its input";
+    case awaited::instance: return "an instance of its agent";
+    case awaited::outcome: return "the outcome of an attempt";
+    case awaited::recovery: return "its recovery";
+    case awaited::turn: return "its turn";
+  }
+  return "something";
+}
+
+std::vector<step_wait> waits_of(const v1::TaskRecord& record, const workflow& definition, const workflow_engine& engine,
+                                const agent_directory& agents) {
+  const auto live = record.state() == v1::TASK_STATE_RUNNING || record.state() == v1::TASK_STATE_UNDOING;
+  if (!live || stopped(record) || !definition.usable()) return {};
+  return inspection{record, definition, engine, agents}.run();
+}
+
+}  // namespace fairlead::core

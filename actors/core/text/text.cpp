@@ -1,0 +1,55 @@
+#include "actors/core/text/text.hpp"
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+
+namespace fairlead::core {
+
+namespace {
+
+/// Bytes of the character that `text` begins with; 0 when it begins with none (RFC 3629: no overlong forms, no surrogates).
+std::size_t character_size(std::string_view text) {
+  const auto byte = [&text](std::size_t at) { return static_cast<std::uint8_t>(text[at]); };
+  const auto first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() < size) return 0;
+  for (std::size_t at = 1; at < size; ++at)
+    if ((byte(at) & 0xc0) != 0x80) return 0;
+  const auto second = byte(1);
+  if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) || (first == 0xf0 && second < 0x90) ||
+      (first == 0xf4 && second > 0x8f))
+    return 0;
+  return size;
+}
+
+}  // namespace
+
+std::string clean_text(std::string_view text, std::size_t limit) {
+  constexpr std::string_view replacement = "\xef\xbf\xbd";
+  std::string out;
+  while (!text.empty()) {
+    const auto size = character_size(text);
+    const auto next = size == 0 ? replacement : text.substr(0, size);
+    if (out.size() + next.size() > limit) break;
+    out += next;
+    text.remove_prefix(size == 0 ? 1 : size);
+  }
+  return out;
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  static constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (value >= 1024 && unit + 1 < units.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+  return text;
+}
+
+}  // namespace fairlead::core

@@ -1,0 +1,22 @@
+#pragma once
+// What may run and still deserves a word before it does.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "actors/core/workflow/check.hpp"
+
+namespace fairlead::core {
+
+/// Whether a perform of `call` that is in doubt can be looked up at `agent`.
+using lookup_catalog = std::function<bool(const std::string& agent, const std::string& call)>;
+
+/// Whether an instance of `agent` carries all of these labels, or may do so as far as is known.
+using label_catalog = std::function<bool(const std::string& agent, const google::protobuf::RepeatedPtrField<v1::Label>& labels)>;
+
+/// `definition` has passed check_definition. Without `carries` nothing is said about labels.
+std::vector<definition_problem> advise(const v1::WorkflowDefinition& definition, const lookup_catalog& looks_up,
+                                       const label_catalog& carries = {});
+
+}  // namespace fairlead::core

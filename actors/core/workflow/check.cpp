@@ -1,0 +1,305 @@
+#include "actors/core/workflow/check.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "actors/core/expression/expression.hpp"
+#include "actors/core/text/labels.hpp"
+#include "actors/core/text/nearest.hpp"
+#include "actors/core/workflow/graph.hpp"
+#include "actors/core/workflow/types.hpp"
+#include "messages/time.hpp"
+
+namespace fairlead::core {
+
+namespace {
+
+constexpr std::int64_t max_duration_ms = std::int64_t{10} * 366 * 86'400'000;
+constexpr std::size_t max_name = 64;
+// Each heartbeat is a commit: more often than this it would be load and no news.
+constexpr std::int64_t least_heartbeat_ms = 100;
+
+bool lower(char c) { return c >= 'a' && c <= 'z'; }
+bool letter(char c) { return lower(c) || (c >= 'A' && c <= 'Z'); }
+bool digit(char c) { return c >= '0' && c <= '9'; }
+
+// Names come from anyone: shown short and without control characters.
+std::string shown(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text.substr(0, max_name)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  // Never ends in the middle of a UTF-8 sequence.
+  if (text.size() > max_name) {
+    while (out.size() > 1 && (static_cast<unsigned char>(out.back()) & 0xc0U) == 0x80U) out.pop_back();
+    if (static_cast<unsigned char>(out.back()) >= 0xc0U) out.pop_back();
+    out += "…";
+  }
+  return out + "\"";
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
+  const auto close = nearest(word, known);
+  return close.empty() ? std::string{} : "did you mean " + close + "?";
+}
+
+class checker {
+ public:
+  checker(const v1::WorkflowDefinition& definition, const agent_catalog* agents) : definition_(definition), agents_(agents) {}
+
+  std::vector<definition_problem> run() {
+    const auto bytes = definition_.ByteSizeLong();
+    if (bytes > max_definition_bytes) {
+      add("", "",
+          "the definition takes " + std::to_string(bytes) + " bytes; at most " + std::to_string(max_definition_bytes) + " are allowed", "");
+      return std::move(found_);
+    }
+    if (!valid_name(definition_.name())) add("", "workflow", shown(definition_.name()) + " is not a name for a workflow", name_rule);
+    if (definition_.timeout_ms() != 0) range("", "timeout", definition_.timeout_ms(), 1);
+    enums();
+    if (definition_.steps_size() == 0) add("", "steps", "a workflow has at least one step", "");
+    if (definition_.steps_size() > max_steps) {
+      add("", "steps", "there are " + std::to_string(definition_.steps_size()) + " steps; at most 1000 are allowed", "split the workflow");
+      return std::move(found_);
+    }
+    const needs_graph graph{definition_};
+    cycles_ = graph.cycles(max_problems);
+    for (const auto& step : definition_.steps()) names_.push_back(step.name());
+    std::unordered_set<std::string> seen;
+    for (int i = 0; i < definition_.steps_size() && !full(); ++i) {
+      if (!seen.insert(definition_.steps(i).name()).second) add(definition_.steps(i).name(), "", "two steps have this name", "");
+      check_step(i, graph);
+    }
+    check_cycles();
+    if (!full()) check_undo_rules(graph);
+    for (auto& found : check_types(definition_))
+      if (!full()) found_.push_back(std::move(found));
+    return std::move(found_);
+  }
+
+ private:
+  static constexpr const char* name_rule = "a lower-case letter, then lower-case letters, digits, _ and -; at most 64 in all";
+
+  bool full() const { return found_.size() >= max_problems; }
+
+  void add(std::string step, std::string field, std::string sentence, std::string remedy) {
+    if (!full()) found_.push_back({std::move(step), std::move(field), std::move(sentence), std::move(remedy)});
+  }
+
+  void range(const std::string& step, const std::string& field, std::int64_t ms, std::int64_t least_ms) {
+    if (ms >= least_ms && ms <= max_duration_ms) return;
+    add(step, field, std::to_string(ms) + "ms is not between " + format_duration(least_ms) + " and " + format_duration(max_duration_ms),
+        "");
+  }
+
+  static v1::OnFailure effective(const v1::WorkflowDefinition& definition, const v1::StepDefinition& step) {
+    return step.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? definition.on_failure() : step.on_failure();
+  }
+
+  void enums() {
+    if (!v1::OnFailure_IsValid(definition_.on_failure())) add("", "on_failure", "this release does not know this value", "");
+    bool used = definition_.on_failure() == v1::ON_FAILURE_COOL_OFF;
+    for (const auto& step : definition_.steps()) used = used || step.on_failure() == v1::ON_FAILURE_COOL_OFF;
+    if (definition_.cool_off_ms() != 0) {
+      range("", "cool_off", definition_.cool_off_ms(), 1);
+      if (!used) add("", "cool_off", "nothing here says on_failure: cool_off, so this has no effect", "");
+    }
+  }
+
+  void check_step(int index, const needs_graph& graph) {
+    const auto& step = definition_.steps(index);
+    const auto& name = step.name();
+    if (!valid_name(name)) add(name, "", shown(name) + " is not a name for a step", name_rule);
+    check_needs(step, graph);
+    check_agent(step);
+    range(name, "timeout", step.timeout_ms(), 1);
+    check_heartbeat(step);
+    check_labels(step);
+    check_retry(name, "", step.attempts(), step.has_backoff(), step.backoff());
+    check_template(index, "with", step.with_json(), graph, false);
+    if (!v1::InDoubt_IsValid(step.in_doubt())) add(name, "in_doubt", "this release does not know this value", "");
+    if (!v1::OnFailure_IsValid(step.on_failure())) add(name, "on_failure", "this release does not know this value", "");
+    if (effective(definition_, step) == v1::ON_FAILURE_COOL_OFF) {
+      if (step.cool_off_ms() == 0 && definition_.cool_off_ms() == 0)
+        add(name, "cool_off", "on_failure: cool_off needs to know how long", "add cool_off: 10m to the step or the workflow");
+      else if (step.cool_off_ms() != 0)
+        range(name, "cool_off", step.cool_off_ms(), 1);
+    } else if (step.cool_off_ms() != 0) {
+      add(name, "cool_off", "the step does not say on_failure: cool_off, so this has no effect", "");
+    }
+    if (step.has_undo() && !step.undo().none()) {
+      const auto& undo = step.undo();
+      check_call(name, "undo.call", step.agent(), undo.call());
+      range(name, "undo.timeout", undo.timeout_ms(), 1);
+      check_retry(name, "undo.", undo.attempts(), undo.has_backoff(), undo.backoff());
+      check_template(index, "undo.with", undo.with_json(), graph, true);
+    }
+  }
+
+  void check_needs(const v1::StepDefinition& step, const needs_graph& graph) {
+    std::unordered_set<std::string> seen;
+    for (const auto& need : step.needs()) {
+      if (full()) return;
+      if (need == step.name()) {
+        add(step.name(), "needs", "a step cannot need itself", "");
+      } else if (graph.index_of(need) < 0) {
+        add(step.name(), "needs", shown(need) + " is not a step of this workflow", did_you_mean(need, names_));
+      } else if (!seen.insert(need).second) {
+        add(step.name(), "needs", shown(need) + " stands here twice", "");
+      }
+    }
+  }
+
+  void check_agent(const v1::StepDefinition& step) {
+    if (step.agent().empty()) {
+      add(step.name(), "agent", "a step names the agent that performs it", "");
+    } else if (!valid_agent_name(step.agent())) {
+      add(step.name(), "agent", shown(step.agent()) + " is not a name for an agent", "");
+    } else if (agents_ != nullptr && agents_->count(step.agent()) == 0) {
+      std::vector<std::string> known;
+      for (const auto& entry : *agents_) known.push_back(entry.first);
+      add(step.name(), "agent", "there is no agent " + shown(step.agent()), did_you_mean(step.agent(), known));
+    }
+    check_call(step.name(), "call", step.agent(), step.call());
+  }
+
+  void check_call(const std::string& step, const std::string& field, const std::string& agent, const std::string& call) {
+    if (call.empty()) return add(step, field, "this names the agent's call", "");
+    if (!valid_agent_name(call)) return add(step, field, shown(call) + " is not a name for a call", "");
+    if (agents_ == nullptr) return;
+    const auto found = agents_->find(agent);
+    if (found == agents_->end() || !found->second || found->second->count(call) != 0) return;
+    add(step, field, "agent " + agent + " has no call " + shown(call),
+        did_you_mean(call, std::vector<std::string>(found->second->begin(), found->second->end())));
+  }
+
+  void check_heartbeat(const v1::StepDefinition& step) {
+    const auto ms = step.heartbeat_ms();
+    if (ms == 0) return;
+    if (ms < least_heartbeat_ms || ms > max_duration_ms) {
+      range(step.name(), "heartbeat", ms, least_heartbeat_ms);
+    } else if (ms >= step.timeout_ms()) {
+      add(step.name(), "heartbeat",
+          format_duration(ms) + " is not shorter than the step's timeout, " + format_duration(step.timeout_ms()) +
+              ", so it would never count",
+          "shorten heartbeat, or raise timeout");
+    }
+  }
+
+  void check_labels(const v1::StepDefinition& step) {
+    if (step.labels_size() > max_labels) add(step.name(), "labels", "there are more than " + std::to_string(max_labels) + " labels", "");
+    std::unordered_set<std::string> seen;
+    for (const auto& label : step.labels()) {
+      if (full()) return;
+      if (!valid_label(label)) {
+        add(step.name(), "labels", shown(label.key()) + " is not " + label_rule, "");
+      } else if (!seen.insert(label.key()).second) {
+        add(step.name(), "labels", "the label " + shown(label.key()) + " stands here twice", "");
+      }
+    }
+  }
+
+  void check_retry(const std::string& step, const std::string& prefix, std::uint32_t attempts, bool has_backoff,
+                   const v1::Backoff& backoff) {
+    if (attempts < 1 || attempts > 1000) add(step, prefix + "attempts", std::to_string(attempts) + " is not between 1 and 1000", "");
+    if (!has_backoff) return add(step, prefix + "backoff", "the backoff is missing", "");
+    range(step, prefix + "backoff.first", backoff.first_ms(), 1);
+    range(step, prefix + "backoff.max", backoff.max_ms(), 1);
+    if (!(backoff.factor() >= 1 && backoff.factor() <= 100))
+      add(step, prefix + "backoff.factor", "the factor is not between 1 and 100", "");
+    if (backoff.first_ms() > backoff.max_ms())
+      add(step, prefix + "backoff.first", format_duration(backoff.first_ms()) + " is longer than max, " + format_duration(backoff.max_ms()),
+          "");
+  }
+
+  // An expression can only look at what is certain to be there: the steps it needs, and for an undo the step's own output.
+  void check_template(int index, const std::string& field, const std::string& text, const needs_graph& graph, bool own_output) {
+    const auto& step = definition_.steps(index).name();
+    const auto compiled = input_template::compile(text);
+    if (!compiled) return add(step, field, compiled.failure().sentence, compiled.failure().remedy);
+    for (const auto& mentioned : compiled->mentioned_steps()) {
+      const int other = graph.index_of(mentioned);
+      if (other < 0) {
+        add(step, field, "an expression reads step " + shown(mentioned) + ", which is not in this workflow",
+            did_you_mean(mentioned, names_));
+      } else if (definition_.steps(index).name() == mentioned) {
+        if (!own_output) add(step, field, "an expression reads the output of the step itself, which is not there yet", "");
+      } else if (cycles_.empty() && !graph.reaches(index, other)) {
+        add(step, field, "an expression reads step " + shown(mentioned) + ", which need not have ended when this one starts",
+            "add " + mentioned + " to the step's needs");
+      }
+    }
+  }
+
+  void check_cycles() {
+    constexpr std::size_t most_shown = 12;
+    for (const auto& cycle : cycles_) {
+      std::string text;
+      for (std::size_t i = 0; i < cycle.size() && i < most_shown; ++i) text += names_[static_cast<std::size_t>(cycle[i])] + " -> ";
+      if (cycle.size() > most_shown) text += "… -> ";
+      const auto& first = names_[static_cast<std::size_t>(cycle.front())];
+      add(first, "needs", "these steps wait for each other: " + text + first, "remove one of these needs");
+    }
+  }
+
+  void check_undo_rules(const needs_graph& graph) {
+    std::vector<int> pivots;
+    std::string undoer;
+    bool undoes = definition_.on_failure() == v1::ON_FAILURE_UNDO;
+    for (int i = 0; i < definition_.steps_size(); ++i) {
+      const auto& step = definition_.steps(i);
+      if (step.pivot()) pivots.push_back(i);
+      if (!undoes && step.on_failure() == v1::ON_FAILURE_UNDO) {
+        undoes = true;
+        undoer = step.name();
+      }
+    }
+    const std::string who = undoer.empty() ? "the workflow" : "step " + undoer;
+    for (int i = 0; i < definition_.steps_size() && !full(); ++i) {
+      const auto& step = definition_.steps(i);
+      if (step.pivot() && step.has_undo() && !step.undo().none())
+        add(step.name(), "undo", "a pivot is never undone", "say undo: none");
+      else if (undoes && !step.has_undo())
+        add(step.name(), "undo", who + " says on_failure: undo, so each step says how it is undone",
+            "add undo: { call: … }, or undo: none");
+      for (const int pivot : pivots) {
+        if (pivot == i) continue;
+        if (graph.reaches(i, pivot)) {
+          if (effective(definition_, step) == v1::ON_FAILURE_UNDO) {
+            add(step.name(), "on_failure",
+                "this step comes after the pivot " + names_[static_cast<std::size_t>(pivot)] + ", after which nothing is undone",
+                "say on_failure: park or cool_off on this step");
+          }
+          break;
+        }
+        // A pivot waits for all that is not its descendant; two of them side by side would wait for each other for ever.
+        if (step.pivot() && pivot < i && !graph.reaches(pivot, i))
+          add(step.name(), "pivot",
+              "the pivots " + names_[static_cast<std::size_t>(pivot)] + " and " + step.name() + " would wait for each other",
+              "let one of them need the other");
+      }
+    }
+  }
+
+  const v1::WorkflowDefinition& definition_;
+  const agent_catalog* agents_;
+  std::vector<std::string> names_;
+  std::vector<std::vector<int>> cycles_;
+  std::vector<definition_problem> found_;
+};
+
+}  // namespace
+
+bool valid_name(std::string_view name) {
+  return !name.empty() && name.size() <= max_name && lower(name.front()) &&
+         std::all_of(name.begin(), name.end(), [](char c) { return lower(c) || digit(c) || c == '_' || c == '-'; });
+}
+
+bool valid_agent_name(std::string_view name) {
+  return !name.empty() && name.size() <= max_name && letter(name.front()) &&
+         std::all_of(name.begin(), name.end(), [](char c) { return letter(c) || digit(c) || c == '_' || c == '.' || c == '-'; });
+}
+
+std::vector<definition_problem> check_definition(const v1::WorkflowDefinition& definition, const agent_catalog* agents) {
+  return checker{definition, agents}.run();
+}
+
+}  // namespace fairlead::core

@@ -1,0 +1,16 @@
+#pragma once
+// The declarative engine: a fixed graph of steps joined by `needs`. A step is ready when all it needs are completed or skipped; its undo
+// is due when nothing that descends from it is left to be undone.
+
+#include "actors/core/workflow/workflow.hpp"
+
+namespace fairlead::core {
+
+class declarative_engine final : public workflow_engine {
+ public:
+  void begin(const workflow& definition, v1::TaskRecord& record) const override;
+  void next(const workflow& definition, const v1::TaskRecord& record, next_steps& out) const override;
+  void next_undo(const workflow& definition, const v1::TaskRecord& record, next_steps& out) const override;
+};
+
+}  // namespace fairlead::core

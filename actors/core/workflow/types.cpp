@@ -1,0 +1,86 @@
+#include "actors/core/workflow/types.hpp"
+
+#include <algorithm>
+
+#include "actors/core/expression/expression.hpp"
+#include "actors/core/types/message_types.hpp"
+#include "actors/core/text/nearest.hpp"
+#include "actors/core/text/text.hpp"
+#include "actors/core/types/typed_json.hpp"
+
+namespace fairlead::core {
+
+namespace {
+
+constexpr std::size_t max_shown = 128;
+constexpr std::size_t max_mismatches = 20;  // of one step
+
+std::string shown(const std::string& name) {
+  auto out = clean_text(name, max_shown);
+  for (auto& c : out)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  return out;
+}
+
+class type_checker {
+ public:
+  explicit type_checker(const v1::WorkflowDefinition& definition) : definition_(definition) {}
+
+  std::vector<definition_problem> run() {
+    const auto named = std::any_of(definition_.steps().begin(), definition_.steps().end(), [](const v1::StepDefinition& step) {
+      return !step.input_type().empty() || !step.output_type().empty();
+    });
+    if (!definition_.types().empty()) {
+      auto types = message_types::read(definition_.types());
+      if (!types) {
+        add("", "types", types.failure().sentence, types.failure().remedy);
+        return std::move(found_);
+      }
+      types_ = std::move(*types);
+      if (!named) add("", "types", "no step names a type, so these have no effect", "say input_type or output_type at a step");
+    }
+    for (const auto& step : definition_.steps()) {
+      if (found_.size() >= max_problems) break;
+      if (const auto* type = find(step.name(), "input_type", step.input_type())) check_with(step, *type);
+      find(step.name(), "output_type", step.output_type());
+    }
+    return std::move(found_);
+  }
+
+ private:
+  void add(std::string step, std::string field, std::string sentence, std::string remedy) {
+    found_.push_back({std::move(step), std::move(field), std::move(sentence), std::move(remedy)});
+  }
+
+  const google::protobuf::Descriptor* find(const std::string& step, const std::string& field, const std::string& name) {
+    if (name.empty()) return nullptr;
+    if (!types_) {
+      add(step, field, "the workflow carries no types", "name descriptor sets of protoc in the workflow's types: [FILE.binpb]");
+      return nullptr;
+    }
+    if (const auto* found = types_->find(name)) return found;
+    const auto close = nearest(name, types_->names());
+    add(step, field, "there is no message " + shown(name) + " in the workflow's types",
+        close.empty() ? std::string{} : "did you mean " + close + "?");
+    return nullptr;
+  }
+
+  void check_with(const v1::StepDefinition& step, const google::protobuf::Descriptor& type) {
+    // Without one the task's input is taken, which is not known here. What is no JSON has been complained about.
+    if (step.with_json().empty() || !check_json(step.with_json()).ok()) return;
+    for (auto& one : check_typed_json(step.with_json(), type, json_holes::expressions, max_mismatches)) {
+      const auto* between = one.path.empty() || one.path.front() == '[' ? "" : ".";
+      add(step.name(), "with" + (between + one.path), std::move(one.sentence), std::move(one.remedy));
+    }
+  }
+
+  const v1::WorkflowDefinition& definition_;
+  std::shared_ptr<const message_types> types_;
+  std::vector<definition_problem> found_;
+};
+
+}  // namespace
+
+std::vector<definition_problem> check_types(const v1::WorkflowDefinition& definition) { return type_checker{definition}.run(); }
+
+}  // namespace fairlead::core

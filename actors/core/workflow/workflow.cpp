@@ -1,0 +1,119 @@
+#include "actors/core/workflow/workflow.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace fairlead::core {
+
+namespace {
+
+/// All steps but `pivot` and those that need it, directly or through others.
+std::vector<std::uint32_t> not_descending_from(std::uint32_t pivot, const std::vector<workflow::step>& steps) {
+  std::vector<bool> descends(steps.size(), false);
+  descends[pivot] = true;
+  // Steps may stand in any order, so a pass may find what the pass before could not know; the graph has no cycle.
+  for (bool found = true; found;) {
+    found = false;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const auto& needs = steps[i].needs;
+      if (descends[i] || std::none_of(needs.begin(), needs.end(), [&](std::uint32_t need) { return descends[need]; })) continue;
+      descends[i] = true;
+      found = true;
+    }
+  }
+  std::vector<std::uint32_t> out;
+  for (std::uint32_t i = 0; i < steps.size(); ++i)
+    if (!descends[i]) out.push_back(i);
+  return out;
+}
+
+/// Each step after everything it needs; short when steps wait for each other.
+std::vector<std::uint32_t> ordered(const std::vector<workflow::step>& steps) {
+  std::vector<std::size_t> open(steps.size());
+  std::vector<std::uint32_t> out;
+  for (std::uint32_t i = 0; i < steps.size(); ++i) {
+    open[i] = steps[i].needs.size();
+    if (open[i] == 0) out.push_back(i);
+  }
+  for (std::size_t at = 0; at < out.size(); ++at)
+    for (const auto next : steps[out[at]].needed_by)
+      if (--open[next] == 0) out.push_back(next);
+  return out;
+}
+
+/// The type that a step names; the error says that there is none.
+result<const google::protobuf::Descriptor*> type_of(const message_types* types, const std::string& step, const std::string& name) {
+  if (name.empty()) return static_cast<const google::protobuf::Descriptor*>(nullptr);
+  if (const auto* found = types == nullptr ? nullptr : types->find(name)) return found;
+  return error{v1::ERROR_CODE_INVALID_ARGUMENT, "step " + step + " names the type " + name + ", which the workflow does not carry", ""};
+}
+
+}  // namespace
+
+result<std::shared_ptr<const workflow>> workflow::compile(v1::WorkflowDefinition definition, std::string content_hash) {
+  std::shared_ptr<workflow> out{new workflow};
+  std::unordered_map<std::string, std::uint32_t> index;
+  for (int i = 0; i < definition.steps_size(); ++i) index.emplace(definition.steps(i).name(), static_cast<std::uint32_t>(i));
+  if (!definition.types().empty()) {
+    auto types = message_types::read(definition.types());
+    if (!types) return types.failure();
+    out->types_ = std::move(*types);
+  }
+  for (const auto& source : definition.steps()) {
+    auto with = input_template::compile(source.with_json());
+    if (!with) {
+      auto failure = with.failure();
+      failure.sentence = "step " + source.name() + ": " + failure.sentence;
+      return failure;
+    }
+    const auto input_type = type_of(out->types_.get(), source.name(), source.input_type());
+    if (!input_type) return input_type.failure();
+    const auto output_type = type_of(out->types_.get(), source.name(), source.output_type());
+    if (!output_type) return output_type.failure();
+    step compiled{std::move(*with), {}, {}, std::nullopt, false, *input_type, *output_type};
+    if (source.has_undo() && !source.undo().none()) {
+      auto undo_with = input_template::compile(source.undo().with_json());
+      if (!undo_with) {
+        auto failure = undo_with.failure();
+        failure.sentence = "step " + source.name() + ", undo: " + failure.sentence;
+        return failure;
+      }
+      const auto& reads = undo_with->mentioned_steps();
+      compiled.undo_reads_output = std::find(reads.begin(), reads.end(), source.name()) != reads.end();
+      compiled.undo_with = std::move(*undo_with);
+    }
+    for (const auto& need : source.needs()) {
+      const auto found = index.find(need);
+      if (found == index.end())
+        return error{v1::ERROR_CODE_INVALID_ARGUMENT, "step " + source.name() + " needs " + need + ", which is not a step", ""};
+      compiled.needs.push_back(found->second);
+    }
+    out->steps_.push_back(std::move(compiled));
+  }
+  for (int i = 0; i < definition.steps_size(); ++i)
+    if (definition.steps(i).pivot())
+      out->steps_[static_cast<std::size_t>(i)].needs = not_descending_from(static_cast<std::uint32_t>(i), out->steps_);
+  for (std::uint32_t i = 0; i < out->steps_.size(); ++i)
+    for (const auto need : out->steps_[i].needs) out->steps_[need].needed_by.push_back(i);
+  out->order_ = ordered(out->steps_);
+  if (out->order_.size() != out->steps_.size())
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "steps of workflow " + definition.name() + " wait for each other", ""};
+  out->definition_ = std::move(definition);
+  out->content_hash_ = std::move(content_hash);
+  return std::shared_ptr<const workflow>{std::move(out)};
+}
+
+std::shared_ptr<const workflow> workflow::unusable(v1::WorkflowDefinition definition, std::string content_hash, error why) {
+  std::shared_ptr<workflow> out{new workflow};
+  out->definition_ = std::move(definition);
+  out->content_hash_ = std::move(content_hash);
+  out->refusal_ = std::move(why);
+  return out;
+}
+
+void workflow::lacks(std::uint32_t index) const {
+  throw odd_record{"its record names step " + std::to_string(index + 1) + " of workflow " + definition_.name() + ", which has " +
+                   std::to_string(definition_.steps_size())};
+}
+
+}  // namespace fairlead::core

@@ -1,0 +1,44 @@
+#include "actors/expressions/deployer_actor.hpp"
+
+#include <utility>
+
+#include "actors/core/workflow/workflow.hpp"
+#include "actors/core/workflow/check.hpp"
+#include "actors/supervision/guardian.hpp"
+
+namespace fairlead {
+
+namespace {
+
+/// The expressions of a definition that only the worker can compile; empty also when the definition is not fit to be looked at, which
+/// the Scheduler then says.
+std::vector<std::string> worker_expressions(const v1::WorkflowDefinition& definition) {
+  std::vector<std::string> out;
+  const auto add = [&out](const std::string& with_json) {
+    const auto compiled = core::input_template::compile(with_json);
+    if (compiled.ok()) out.insert(out.end(), compiled->worker_expressions().begin(), compiled->worker_expressions().end());
+  };
+  if (definition.ByteSizeLong() > core::max_definition_bytes) return out;
+  for (const auto& step : definition.steps()) {
+    add(step.with_json());
+    if (step.has_undo()) add(step.undo().with_json());
+  }
+  return out;
+}
+
+}  // namespace
+
+deployer_actor::behavior_type run_deployer(supervised_pointer<deployer_actor> self, deployer_setup setup) {
+  end_on_bug(self, "deployer");
+  return {
+      [setup = std::move(setup)](const v1::DeployRequest& what) {
+        v1::DeployReply reply;
+        const auto expressions = worker_expressions(what.definition());
+        if (expressions.empty() || !setup.check_expressions) return reply;
+        if (const auto checked = setup.check_expressions(expressions); !checked.ok()) *reply.mutable_error() = checked.failure().to_proto();
+        return reply;
+      },
+  };
+}
+
+}  // namespace fairlead

@@ -1,0 +1,317 @@
+#include "actors/expressions/pool.hpp"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstring>
+#include <deque>
+#include <future>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "actors/expressions/process.hpp"
+#include "messages/time.hpp"
+
+namespace fairlead {
+namespace {
+
+using steady = std::chrono::steady_clock;
+constexpr int max_start_failures = 5;
+constexpr int max_times_lost = 2;
+
+std::string frame_of(const v1::EvaluateRequest& request) {
+  const auto size = static_cast<std::uint32_t>(request.ByteSizeLong());
+  std::string out;
+  out.reserve(size + 4);
+  for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>((size >> shift) & 0xFF);
+  request.AppendToString(&out);
+  return out;
+}
+
+struct outstanding {
+  v1::EvaluateRequest request;
+  expression_pool::callback done;
+  std::string frame;
+  int times_lost = 0;  // its worker was killed by somebody else
+
+  void fail(error why) const {
+    v1::EvaluateReply reply;
+    reply.set_ticket(request.ticket());
+    *reply.mutable_error() = why.to_proto();
+    done(std::move(reply));
+  }
+
+  /// "expression ${ … }" or "expressions ${ … }, ${ … }": the worker does not say which one it died of.
+  std::string subject() const {
+    std::string out = request.expressions_size() == 1 ? "expression" : "one of the expressions";
+    for (int i = 0; i < request.expressions_size(); ++i) out += (i > 0 ? ", ${ " : " ${ ") + request.expressions(i) + " }";
+    return out;
+  }
+};
+
+std::string describe_end(int status) {
+  if (WIFSIGNALED(status)) return "signal " + std::to_string(WTERMSIG(status)) + ", " + strsignal(WTERMSIG(status));
+  return "exit code " + std::to_string(WEXITSTATUS(status));
+}
+
+bool killed_from_outside(int status) {
+  return WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGHUP);
+}
+
+}  // namespace
+
+class expression_pool::impl {
+ public:
+  explicit impl(expression_pool_options options) : options_(std::move(options)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    // Signals are for the node's main thread.
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([this] { run(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    pthread_setname_np(thread_.native_handle(), "expressions");
+  }
+
+  ~impl() {
+    shut_down();
+    close(wake_);
+  }
+
+  void evaluate(outstanding entry) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!stopping_) {
+        incoming_.push_back(std::move(entry));
+        if (incoming_.size() == 1) wake();
+        return;
+      }
+    }
+    entry.fail(stopped());
+  }
+
+  void shut_down() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+      wake();
+    }
+    const std::lock_guard lock(join_mutex_);
+    if (thread_.joinable()) thread_.join();
+  }
+
+  int worker_pid() const { return pid_; }
+
+ private:
+  static error stopped() { return {v1::ERROR_CODE_UNAVAILABLE, "expressions are no longer evaluated: the node is shutting down", ""}; }
+
+  void wake() const { eventfd_write(wake_, 1); }
+
+  void run() {
+    while (take_incoming()) {
+      if (!worker_ && !queue_.empty() && steady::now() >= retry_at_) start();
+      if (worker_ && ready_) write();
+      wait();
+      if (worker_ && !read()) worker_ended();
+      if (worker_ && timer_armed() && steady::now() >= deadline_) deadline_passed();
+    }
+    drop_worker();
+    while (!queue_.empty()) answer_head_with(stopped());
+  }
+
+  bool take_incoming() {
+    const std::lock_guard lock(mutex_);
+    for (auto& entry : incoming_) queue_.push_back(std::move(entry));
+    incoming_.clear();
+    return !stopping_;
+  }
+
+  bool timer_armed() const { return worker_ && (!ready_ || sent_ > 0); }
+
+  void wait() {
+    std::array<pollfd, 2> what{pollfd{wake_, POLLIN, 0}, pollfd{-1, 0, 0}};
+    if (worker_) what[1] = {worker_->descriptor(), static_cast<short>(ready_ && sent_ < queue_.size() ? POLLIN | POLLOUT : POLLIN), 0};
+    int timeout_ms = -1;
+    if (timer_armed() || (!worker_ && !queue_.empty())) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>((worker_ ? deadline_ : retry_at_) - steady::now());
+      timeout_ms = static_cast<int>(std::max<std::int64_t>(0, left.count()));
+    }
+    poll(what.data(), what.size(), timeout_ms);
+    eventfd_t count = 0;
+    eventfd_read(wake_, &count);
+  }
+
+  void start() {
+    auto made = expression_process::start(options_.executable, options_.arguments);
+    if (!made.ok()) return start_failed(made.failure());
+    worker_ = std::move(made).value();
+    pid_ = worker_->pid();
+    deadline_ = steady::now() + options_.start_limit;
+  }
+
+  /// Tries again soon, then less and less soon; those who wait for a worker that never comes are told so.
+  void start_failed(error why) {
+    ++start_failures_;
+    retry_at_ = steady::now() + std::chrono::milliseconds(10) * (1 << std::min(start_failures_, 7));
+    if (start_failures_ < max_start_failures) return;
+    why.remedy = "Look at the memory and process limits of the node.";
+    while (!queue_.empty()) answer_head_with(why);
+  }
+
+  void write() {
+    while (sent_ < queue_.size()) {
+      const auto& frame = queue_[sent_].frame;
+      offset_ += worker_->write_some(std::string_view(frame).substr(offset_));
+      if (offset_ < frame.size()) return;
+      offset_ = 0;
+      if (sent_++ == 0) arm();
+    }
+  }
+
+  void arm() { deadline_ = steady::now() + options_.time_limit; }
+
+  /// False when the worker has ended.
+  bool read() {
+    const bool open = worker_->read_some(inbox_);
+    std::size_t at = 0;
+    while (worker_ && inbox_.size() - at >= 4) {
+      std::uint32_t size = 0;
+      for (std::size_t i = 0; i < 4; ++i) size |= static_cast<std::uint32_t>(static_cast<unsigned char>(inbox_[at + i])) << (8 * i);
+      if (inbox_.size() - at - 4 < size) break;
+      at += 4;
+      if (size == 0) {
+        ready_ = true;
+        if (sent_ > 0) arm();
+      } else {
+        accept(inbox_.data() + at, size);
+      }
+      at += size;
+    }
+    inbox_.erase(0, at);
+    return open || !worker_;
+  }
+
+  void accept(const char* bytes, std::size_t size) {
+    v1::EvaluateReply reply;
+    if (sent_ == 0 || !reply.ParseFromArray(bytes, static_cast<int>(size)) || reply.ticket() != queue_.front().request.ticket()) {
+      // Not the protocol: whatever runs there is not to be believed in anything.
+      drop_worker();
+      if (!queue_.empty()) answer_head_with({v1::ERROR_CODE_INTERNAL, "the expression worker broke the protocol", ""});
+      return;
+    }
+    start_failures_ = 0;
+    --sent_;
+    if (sent_ > 0) arm();
+    const auto entry = std::move(queue_.front());
+    queue_.pop_front();
+    entry.done(std::move(reply));
+  }
+
+  void worker_ended() {
+    const int status = worker_->reap();
+    const bool evaluating = sent_ > 0;
+    drop_worker();
+    if (!evaluating) return start_failed({v1::ERROR_CODE_UNAVAILABLE, "the expression worker ended early: " + describe_end(status), ""});
+    auto& head = queue_.front();
+    if (killed_from_outside(status) && head.times_lost++ < max_times_lost) return;
+    const bool memory = WIFEXITED(status) && WEXITSTATUS(status) == expression_worker_out_of_memory;
+    answer_head_with({v1::ERROR_CODE_EXPRESSION,
+                      head.subject() + (memory ? " needed more than " + std::to_string(options_.memory_bytes >> 20) +
+                                                     " MiB of memory: evaluation stopped"
+                                               : " ended the process that evaluated it (" + describe_end(status) + ")"),
+                      "Make it do less, or do this work in a step."});
+  }
+
+  void deadline_passed() {
+    // A poll that woke long after its time means that this process stood still, and the worker perhaps with it.
+    if (steady::now() - deadline_ > options_.time_limit) {
+      deadline_ = steady::now() + (ready_ ? options_.time_limit : options_.start_limit);
+      return;
+    }
+    const bool was_ready = ready_;
+    drop_worker();
+    if (!was_ready) return start_failed({v1::ERROR_CODE_UNAVAILABLE, "the expression worker did not become ready", ""});
+    answer_head_with(
+        {v1::ERROR_CODE_EXPRESSION,
+         queue_.front().subject() + " took longer than " + format_duration(options_.time_limit.count()) + ": evaluation stopped",
+         "Make it do less, or do this work in a step."});
+  }
+
+  /// What was sent and not answered is sent again to the next worker.
+  void drop_worker() {
+    worker_.reset();
+    pid_ = 0;
+    ready_ = false;
+    sent_ = offset_ = 0;
+    inbox_.clear();
+  }
+
+  void answer_head_with(const error& why) {
+    const auto entry = std::move(queue_.front());
+    queue_.pop_front();
+    entry.fail(why);
+  }
+
+  const expression_pool_options options_;
+  const int wake_;
+
+  std::mutex mutex_;
+  std::vector<outstanding> incoming_;
+  bool stopping_ = false;
+  std::mutex join_mutex_;
+  std::atomic<int> pid_ = 0;
+
+  // The thread's own.
+  std::deque<outstanding> queue_;  // the first `sent_` are with the worker, which is at the front one
+  std::unique_ptr<expression_process> worker_;
+  bool ready_ = false;
+  std::size_t sent_ = 0;
+  std::size_t offset_ = 0;  // bytes of the next frame that are sent
+  std::string inbox_;
+  steady::time_point deadline_;  // of the front request, or of the start
+  steady::time_point retry_at_;
+  int start_failures_ = 0;
+
+  std::thread thread_;
+};
+
+expression_pool::expression_pool(expression_pool_options options) : impl_(std::make_unique<impl>(std::move(options))) {}
+expression_pool::~expression_pool() = default;
+
+void expression_pool::evaluate(v1::EvaluateRequest request, callback done) {
+  auto frame = frame_of(request);
+  request.clear_document();  // the frame has it
+  impl_->evaluate({std::move(request), std::move(done), std::move(frame)});
+}
+
+status expression_pool::check(const std::vector<std::string>& expressions) {
+  std::vector<std::future<v1::EvaluateReply>> replies;
+  for (const auto& expression : expressions) {
+    auto promise = std::make_shared<std::promise<v1::EvaluateReply>>();
+    replies.push_back(promise->get_future());
+    v1::EvaluateRequest request;
+    request.set_ticket(replies.size());
+    request.add_expressions(expression);
+    evaluate(std::move(request), [promise](v1::EvaluateReply reply) { promise->set_value(std::move(reply)); });
+  }
+  status out = nothing{};
+  for (auto& reply : replies) {
+    const auto answer = reply.get();
+    if (out.ok() && answer.has_error()) out = error::from_proto(answer.error());
+  }
+  return out;
+}
+
+int expression_pool::worker_pid() const { return impl_->worker_pid(); }
+
+void expression_pool::shut_down() { impl_->shut_down(); }
+
+}  // namespace fairlead

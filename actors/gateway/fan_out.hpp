@@ -1,0 +1,127 @@
+#pragma once
+// Asks shards, wherever they are, each within a limit: one, or several at once whose answers are gathered. An answer always comes; where nobody
+// gave one it is an error that names the shard, the node and why.
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "actors/supervisor/doctor_actor.hpp"
+#include "actors/gateway/local.hpp"
+#include "actors/gateway/routes.hpp"
+#include "actors/protocol/ports.hpp"
+#include "actors/supervision/supervised.hpp"
+
+namespace fairlead {
+
+class gateway_asks {
+ public:
+  using self_pointer = supervised_pointer<gateway_actor>;
+
+  gateway_asks(self_pointer self, const gateway_routes& routes, const clock& time, std::string node, doctor_actor doctor)
+      : self_(self), routes_(routes), time_(time), node_(std::move(node)), doctor_(std::move(doctor)) {}
+
+  template <class Request>
+  void ask(std::uint32_t shard, Request what, duration limit, std::function<void(reply_of<Request>)> then) {
+    what.set_shard(shard);
+    if (const auto* desk = routes_.here(shard)) return ask_here(*desk, std::move(what), limit, std::move(then));
+    const auto via = routes_.there(shard);
+    if (!via) return then(refusal<reply_of<Request>>(routes_.unreachable(shard)));
+    using reply = reply_of<Request>;
+    const auto id = next_++;
+    // Whichever comes first: the answer, the end of its time, or the news that the one who was asked is gone.
+    const auto end = [this, id, then = std::move(then)](reply answer) {
+      if (under_way_.erase(id) != 0) then(std::move(answer));
+    };
+    under_way_.emplace(id, asked{shard, [this, shard, end] { end(refusal<reply>(routes_.unreachable(shard))); }});
+    self_->request(caf::actor_cast<gateway_actor>(via), limit, std::move(what))
+        .then([end](reply& answer) { end(std::move(answer)); },
+              [this, shard, end](const caf::error&) { end(refusal<reply>(routes_.silent(shard))); });
+  }
+
+  template <class Request>
+  void ask_here(const shard_desk& desk, Request what, duration limit, std::function<void(reply_of<Request>)> then) {
+    using reply = reply_of<Request>;
+    if constexpr (is_read<Request>::value) {
+      then(read_here(desk, what, time_.now()));
+    } else if constexpr (std::is_same_v<Request, v1::StatusRequest>) {
+      auto described = [this, at = &desk, then = std::move(then)](reply answer) {
+        describe_here(*at, node_, answer);
+        then(std::move(answer));
+      };
+      send(desk.scheduler, desk.shard, std::move(what), limit, std::function<void(reply)>{std::move(described)});
+    } else if constexpr (std::is_same_v<Request, v1::DoctorRequest>) {
+      what.set_shard(desk.shard);
+      // To look takes long; to forget is a decision.
+      if (what.forget_effects()) return send(desk.scheduler, desk.shard, std::move(what), limit, std::move(then));
+      send(doctor_, desk.shard, std::move(what), limit, std::move(then));
+    } else {
+      send(handler_here<Request>(desk), desk.shard, std::move(what), limit, std::move(then));
+    }
+  }
+
+  /// All at once; the answers come in the order of the parts.
+  template <class Request>
+  void ask_each(std::vector<std::pair<std::uint32_t, Request>> parts, duration limit,
+                std::function<void(std::vector<reply_of<Request>>)> then) {
+    struct gathering {
+      std::vector<reply_of<Request>> answers;
+      std::size_t missing = 0;
+      std::function<void(std::vector<reply_of<Request>>)> then;
+    };
+    if (parts.empty()) return then({});
+    const auto all = std::make_shared<gathering>();
+    all->answers.resize(parts.size());
+    all->missing = parts.size();
+    all->then = std::move(then);
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      ask(parts[i].first, std::move(parts[i].second), limit, [all, i](reply_of<Request> answer) {
+        all->answers[i] = std::move(answer);
+        if (--all->missing == 0) all->then(std::move(all->answers));
+      });
+  }
+
+  /// The same request for each shard of the cluster.
+  template <class Request>
+  void ask_all(const Request& what, duration limit, std::function<void(std::vector<reply_of<Request>>)> then) {
+    std::vector<std::pair<std::uint32_t, Request>> parts;
+    for (std::uint32_t shard = 0; shard < routes_.count(); ++shard) parts.emplace_back(shard, what);
+    ask_each(std::move(parts), limit, std::move(then));
+  }
+
+  /// Nobody will answer any more what that shard was asked elsewhere.
+  void give_up(std::uint32_t shard) {
+    std::vector<std::function<void()>> lost;
+    for (const auto& [id, one] : under_way_)
+      if (one.shard == shard) lost.push_back(one.give_up);
+    for (const auto& end : lost) end();
+  }
+
+ private:
+  struct asked {
+    std::uint32_t shard = 0;
+    std::function<void()> give_up;
+  };
+
+  template <class Handle, class Request>
+  void send(const Handle& whom, std::uint32_t shard, Request what, duration limit, std::function<void(reply_of<Request>)> then) {
+    if (!whom) return then(refusal<reply_of<Request>>(routes_.silent(shard)));
+    self_->request(whom, limit, std::move(what))
+        .then([then](reply_of<Request>& answer) { then(std::move(answer)); },
+              [this, shard, then](const caf::error&) { then(refusal<reply_of<Request>>(routes_.silent(shard))); });
+  }
+
+  self_pointer self_;
+  const gateway_routes& routes_;
+  const clock& time_;
+  std::string node_;
+  doctor_actor doctor_;
+  std::map<std::uint64_t, asked> under_way_;  // at other nodes
+  std::uint64_t next_ = 1;
+};
+
+}  // namespace fairlead

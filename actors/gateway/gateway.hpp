@@ -1,0 +1,48 @@
+#pragma once
+// The gateway: the one actor a node publishes. Any gateway takes any request: it checks what comes in, finds the shards that it is about, asks
+// those of its own node directly and the others through the gateways of the nodes that hold them, and puts the answers together.
+//
+// A request with a `shard` comes from another gateway. It is served by this node or refused, and never passed on, so no request goes in rings
+// while the nodes disagree for a moment about who holds what.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "actors/expressions/deployer_actor.hpp"
+#include "actors/supervisor/doctor_actor.hpp"
+#include "actors/protocol/handles.hpp"
+#include "actors/protocol/ports.hpp"
+#include "actors/queries/shard_access.hpp"
+#include "actors/supervision/supervised.hpp"
+#include "actors/supervision/supervision_tree.hpp"
+
+namespace fairlead {
+
+struct gateway_setup {
+  std::string node;
+  std::string version;
+  std::string cluster;
+  std::vector<std::string> roles;
+  std::uint64_t incarnation = 0;
+  std::int64_t started_at_unix_ms = 0;
+  const clock* time = nullptr;
+  observer* log = nullptr;        // may be null
+  std::vector<shard_desk> desks;  // of the shards here; may be empty
+  std::uint32_t shard_count = 0;  // of the cluster; 0: `shard_total` will tell
+  links_actor links;              // none: this node is alone
+  deployer_actor deployer;        // none: definitions are checked by the nodes that hold the shards
+  doctor_actor doctor;            // none: there are no shards here
+  const supervision_tree* tree = nullptr;
+  /// Carries out what an operator wants of this node; `done` may be called from any thread, once. None: nothing can be done to it.
+  std::function<void(const v1::NodeOperateRequest&, std::function<void(v1::NodeOperateReply)> done)> operate;
+  /// The log level of the process. None: there is no log.
+  std::function<std::string()> log_level;
+  /// Whether the node's agents take no more work. None: they do.
+  std::function<bool()> draining;
+};
+
+gateway_actor::behavior_type run_gateway(supervised_pointer<gateway_actor> self, gateway_setup setup);
+
+}  // namespace fairlead

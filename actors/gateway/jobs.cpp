@@ -1,0 +1,81 @@
+// The gateway's part about jobs. A job, its mark and its launches are of the shard that its name says.
+
+#include "actors/core/cluster/alert_numbers.hpp"
+#include "actors/core/cluster/routing.hpp"
+#include "actors/gateway/shell.hpp"
+
+namespace fairlead {
+
+caf::result<v1::JobApplyReply> gateway_shell::apply_jobs(v1::JobApplyRequest& what) {
+  if (const auto why = refuse(what)) return refusal<v1::JobApplyReply>(*why);
+  if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
+  auto promise = self_->make_response_promise<v1::JobApplyReply>();
+  auto names = std::make_shared<v1::JobApplyRequest>();
+  for (const auto& spec : what.jobs()) names->add_jobs()->set_name(spec.name());
+  auto cut = cut_by_shard(std::move(what), routes_.count());
+  asks_.ask_each<v1::JobApplyRequest>(
+      std::move(cut.parts), answer_limit,
+      [names, promise, positions = std::move(cut.positions)](std::vector<v1::JobApplyReply> answers) mutable {
+        promise.deliver(put_together(*names, positions, std::move(answers)));
+      });
+  return promise;
+}
+
+caf::result<v1::JobOperateReply> gateway_shell::operate_jobs(v1::JobOperateRequest& what) {
+  if (const auto why = refuse(what)) return refusal<v1::JobOperateReply>(*why);
+  if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
+  if (what.names().empty()) return rewind_all(what);
+  auto promise = self_->make_response_promise<v1::JobOperateReply>();
+  auto cut = cut_by_shard(what, routes_.count());
+  asks_.ask_each<v1::JobOperateRequest>(
+      std::move(cut.parts), answer_limit,
+      [what, promise, positions = std::move(cut.positions)](std::vector<v1::JobOperateReply> answers) mutable {
+        promise.deliver(put_together(what, positions, std::move(answers)));
+      });
+  return promise;
+}
+
+/// Shard by shard: whoever asks goes on with what the reply says.
+caf::result<v1::JobOperateReply> gateway_shell::rewind_all(v1::JobOperateRequest& what) {
+  const auto place = rewind_place(what.after(), routes_.count());
+  if (!place) {
+    ++refused_;
+    return refusal<v1::JobOperateReply>(place.failure());
+  }
+  const auto shard = place->shard;
+  what.set_after(place->after);
+  auto promise = self_->make_response_promise<v1::JobOperateReply>();
+  asks_.ask<v1::JobOperateRequest>(shard, std::move(what), answer_limit, [this, shard, promise](v1::JobOperateReply answer) mutable {
+    if (answer.error().code() == v1::ERROR_CODE_OK) answer.set_after(rewind_cursor({shard, answer.after()}, routes_.count()));
+    promise.deliver(std::move(answer));
+  });
+  return promise;
+}
+
+caf::result<v1::JobListReply> gateway_shell::jobs(v1::JobListRequest& what) {
+  return of_all(what, answer_limit, [page_size = what.page_size()](std::vector<v1::JobListReply> answers) {
+    return merge_jobs(page_size, std::move(answers));
+  });
+}
+
+caf::result<v1::JobShowReply> gateway_shell::job(v1::JobShowRequest& what) {
+  if (const auto why = refuse(what)) return refusal<v1::JobShowReply>(*why);
+  if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
+  const auto shard = core::shard_of_key(what.name(), routes_.count());
+  auto promise = self_->make_response_promise<v1::JobShowReply>();
+  // The number of its alert is the shard's own there, and that of the cluster here.
+  asks_.ask<v1::JobShowRequest>(shard, std::move(what), answer_limit, [this, shard, promise](v1::JobShowReply answer) mutable {
+    if (const auto alert = answer.job().alert(); alert != 0)
+      answer.mutable_job()->set_alert(core::alert_number({shard, alert}, routes_.count()));
+    promise.deliver(std::move(answer));
+  });
+  return promise;
+}
+
+caf::result<v1::JobHistoryReply> gateway_shell::job_history(v1::JobHistoryRequest& what) {
+  if (const auto why = refuse(what)) return refusal<v1::JobHistoryReply>(*why);
+  if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
+  return at(core::shard_of_key(what.name(), routes_.count()), what, answer_limit);
+}
+
+}  // namespace fairlead

@@ -1,0 +1,164 @@
+// The gateway's part about nodes: the status of the cluster, agents that register, other nodes that introduce themselves, and what people ask of
+// one node.
+
+#include <algorithm>
+
+#include "actors/gateway/shell.hpp"
+#include "actors/gateway/status.hpp"
+
+namespace fairlead {
+
+namespace {
+
+error no_links(const std::string& node) {
+  return {v1::ERROR_CODE_UNAVAILABLE, "node " + node + " takes no part in a cluster", "see node.cluster in its file"};
+}
+
+}  // namespace
+
+// ---- status ----
+
+/// A status on its way: the shards and the links are asked at once.
+struct gateway_shell::status_round {
+  std::vector<shard_answer> answers;
+  link_report links;
+  std::size_t missing = 0;
+  promise_of<v1::StatusReply> promise;
+};
+
+caf::result<v1::StatusReply> gateway_shell::status_now(v1::StatusRequest& what) {
+  if (what.has_shard()) {
+    if (const auto why = refuse(what)) return refusal<v1::StatusReply>(*why);
+    return at(what.shard(), what, status_limit);
+  }
+  const auto round = std::make_shared<status_round>();
+  round->promise = self_->make_response_promise<v1::StatusReply>();
+  // One more for the links.
+  round->missing = routes_.count() + 1;
+  for (std::uint32_t shard = 0; shard < routes_.count(); ++shard)
+    round->answers.push_back({shard, routes_.holder(shard), routes_.here(shard) != nullptr, {}});
+  const auto one_less = [this, round] {
+    if (--round->missing == 0) complete_status(round);
+  };
+  for (std::uint32_t shard = 0; shard < routes_.count(); ++shard)
+    asks_.ask<v1::StatusRequest>(shard, what, status_limit, [round, shard, one_less](v1::StatusReply answer) {
+      round->answers[shard].reply = std::move(answer);
+      one_less();
+    });
+  if (!setup_.links) {
+    one_less();
+    return round->promise;
+  }
+  self_->request(setup_.links, report_limit, report_atom_v)
+      .then(
+          [round, one_less](link_report& report) {
+            round->links = std::move(report);
+            one_less();
+          },
+          [one_less](const caf::error&) { one_less(); });
+  return round->promise;
+}
+
+void gateway_shell::complete_status(const std::shared_ptr<status_round>& round) {
+  auto reply = merge_status(std::move(round->answers));
+  reply.set_node(setup_.node);
+  reply.set_version(setup_.version);
+  reply.set_started_at_unix_ms(setup_.started_at_unix_ms);
+  reply.set_cluster(setup_.cluster);
+  reply.set_incarnation(setup_.incarnation);
+  for (const auto& role : setup_.roles) reply.add_roles(role);
+  for (auto& peer : round->links.peers) *reply.add_peers() = std::move(peer);
+  reply.set_draining(setup_.draining && setup_.draining());
+  reply.set_refused_messages(refused_ + round->links.refused_messages);
+  round->promise.deliver(std::move(reply));
+}
+
+// ---- nodes ----
+
+caf::result<v1::HelloReply> gateway_shell::hello(v1::Hello& what, caf::strong_actor_ptr who) {
+  if (setup_.links && who) return self_->delegate(setup_.links, std::move(what), std::move(who));
+  ++refused_;
+  v1::HelloReply reply;
+  *reply.mutable_error() = no_links(setup_.node).to_proto();
+  return reply;
+}
+
+caf::result<v1::AgentWelcome, caf::strong_actor_ptr> gateway_shell::register_agent(v1::RegisterAgent& what, caf::strong_actor_ptr who) {
+  auto why = check_request(what);
+  if (!who) why = error{v1::ERROR_CODE_INVALID_ARGUMENT, "the registration of an instance carries no actor", "report this as a bug"};
+  if (why) ++refused_;
+  const auto* desk = routes_.here(what.shard());
+  if (!why && desk == nullptr)
+    why = error{v1::ERROR_CODE_UNAVAILABLE, "shard " + std::to_string(what.shard()) + " is not on node " + setup_.node,
+                "register again in a moment"};
+  if (!why) return self_->delegate(desk->scheduler, std::move(what), std::move(who));
+  v1::AgentWelcome out;
+  out.set_shard(what.shard());
+  *out.mutable_error() = why->to_proto();
+  return {std::move(out), caf::strong_actor_ptr{}};
+}
+
+template <class Request, class Reply>
+void gateway_shell::ask_node(const std::string& node, Request what, promise_of<Reply> promise) {
+  const auto absent =
+      error{v1::ERROR_CODE_UNAVAILABLE, "node " + node + " is not connected to node " + setup_.node, "fairlead status shows the nodes"};
+  if (!setup_.links) return give(promise, refusal<Reply>(absent));
+  // Whoever gets it is the one that is meant: no name, no ring.
+  what.clear_node();
+  self_->request(setup_.links, report_limit, report_atom_v)
+      .then(
+          [this, node, what, promise, absent](const link_report& report) mutable {
+            const auto found =
+                std::find_if(report.gateways.begin(), report.gateways.end(), [&](const auto& one) { return one.first == node; });
+            if (found == report.gateways.end() || !found->second) return give(promise, refusal<Reply>(absent));
+            const auto silent = error{v1::ERROR_CODE_UNAVAILABLE, "node " + node + " does not answer", "see its log"};
+            self_->request(caf::actor_cast<gateway_actor>(found->second), answer_limit, std::move(what))
+                .then([promise](Reply& answer) mutable { promise.deliver(std::move(answer)); },
+                      [promise, silent](const caf::error&) mutable { promise.deliver(refusal<Reply>(silent)); });
+          },
+          [promise, absent](const caf::error&) mutable { promise.deliver(refusal<Reply>(absent)); });
+}
+
+template <class Request>
+std::optional<caf::result<reply_of<Request>>> gateway_shell::not_here(Request& what) {
+  using reply = reply_of<Request>;
+  if (const auto why = check_request(what)) {
+    ++refused_;
+    return caf::result<reply>{refusal<reply>(*why)};
+  }
+  if (what.node().empty() || what.node() == setup_.node) return std::nullopt;
+  auto promise = self_->make_response_promise<reply>();
+  const auto node = what.node();
+  ask_node(node, std::move(what), promise);
+  return caf::result<reply>{promise};
+}
+
+caf::result<v1::InspectReply> gateway_shell::inspect(v1::InspectRequest& what) {
+  if (auto answer = not_here(what)) return std::move(*answer);
+  v1::InspectReply out;
+  out.set_node(setup_.node);
+  if (setup_.tree != nullptr)
+    for (auto& one : setup_.tree->describe()) *out.add_actors() = std::move(one);
+  out.set_outside(static_cast<std::uint32_t>(std::max<std::int64_t>(outside_actors().load(), 0)));
+  if (setup_.log_level) out.set_log_level(setup_.log_level());
+  return out;
+}
+
+caf::result<v1::NodeOperateReply> gateway_shell::operate_node(v1::NodeOperateRequest& what) {
+  if (what.verb() == v1::NODE_VERB_FORGET) return forget_node(what);
+  if (auto answer = not_here(what)) return std::move(*answer);
+  if (!setup_.operate)
+    return refusal<v1::NodeOperateReply>({v1::ERROR_CODE_UNAVAILABLE, "nothing can be done to node " + setup_.node, "see its log"});
+  auto promise = self_->make_response_promise<v1::NodeOperateReply>();
+  // `done` comes from any thread, where a promise is none too safe: the answer is put into the asker's mailbox as it is.
+  caf::response_promise& plain = promise;
+  auto done = [asker = plain.next(), id = plain.id(), me = caf::actor_cast<caf::strong_actor_ptr>(self_),
+               node = setup_.node](v1::NodeOperateReply reply) {
+    if (reply.node().empty()) reply.set_node(node);
+    if (asker && !id.is_async()) asker->enqueue(me, id.response_id(), caf::make_message(std::move(reply)), nullptr);
+  };
+  setup_.operate(what, std::move(done));
+  return promise;
+}
+
+}  // namespace fairlead

@@ -1,0 +1,164 @@
+#include "actors/gateway/requests/checks.hpp"
+
+#include <string>
+#include <utility>
+
+#include "actors/queries/alert_queries.hpp"
+#include "actors/core/workflow/workflow.hpp"
+#include "actors/core/workflow/check.hpp"
+#include "actors/protocol/request_limits.hpp"
+#include "actors/replies/outbox.hpp"
+#include "actors/scheduler/scheduler.hpp"
+
+namespace fairlead {
+
+namespace {
+
+constexpr int max_ids = 1'000;
+constexpr int max_filters = 32;
+constexpr std::size_t max_id_bytes = 256;
+constexpr std::size_t max_name_bytes = 256;          // of workflows, instances, nodes
+constexpr std::size_t max_cursor_bytes = 1'048'576;  // a part for each shard
+constexpr std::size_t max_registration_bytes = 1'048'576;
+
+error invalid(std::string sentence, std::string remedy) {
+  return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
+}
+
+std::optional<error> check_operator(const std::string& who, const std::string& reason) {
+  if (who.size() > who_limit) return invalid("the operator's name has more than " + std::to_string(who_limit) + " bytes", "shorten it");
+  if (reason.size() > reason_limit) return invalid("the reason has more than " + std::to_string(reason_limit) + " bytes", "shorten it");
+  return std::nullopt;
+}
+
+std::optional<error> check_one_id(const std::string& id) {
+  if (id.size() <= max_id_bytes) return std::nullopt;
+  return invalid("the request names a task with an id of " + std::to_string(id.size()) + " bytes, and ids have at most 256",
+                 "fairlead task list shows which tasks there are");
+}
+
+std::optional<error> check_node_name(const std::string& name) {
+  if (name.size() <= max_name_bytes) return std::nullopt;
+  return invalid("the node's name has more than 256 bytes", "fairlead status shows the nodes");
+}
+
+}  // namespace
+
+std::optional<error> check_request(const v1::SubmitRequest& what) {
+  if (what.items_size() <= max_submit_items) return std::nullopt;
+  return invalid("the request holds " + std::to_string(what.items_size()) + " tasks, at most " + std::to_string(max_submit_items) +
+                     " are taken at a time",
+                 "send several requests");
+}
+
+std::optional<error> check_request(const v1::StatesRequest& what) {
+  if (what.ids_size() > max_ids) return invalid("more than 1000 ids", "ask in several requests");
+  for (const auto& id : what.ids())
+    if (auto why = check_one_id(id)) return why;
+  return std::nullopt;
+}
+
+std::optional<error> check_request(const v1::TaskListRequest& what) {
+  if (what.cursor().size() > max_cursor_bytes || what.workflow().size() > max_name_bytes || what.labels_size() > max_filters ||
+      what.states_size() > max_filters)
+    return invalid(
+        "what the list is to be filtered by is too much: more than 32 labels or states, or a workflow's name of more than 256 bytes",
+        "ask for less");
+  return std::nullopt;
+}
+
+std::optional<error> check_request(const v1::TaskShowRequest& what) { return check_one_id(what.id()); }
+std::optional<error> check_request(const v1::WatchRequest& what) { return check_one_id(what.id()); }
+
+std::optional<error> check_request(const v1::DeployRequest& what) {
+  if (what.source().size() > core::max_definition_bytes) return invalid("the workflow's source is larger than 1 MiB", "shorten it");
+  return std::nullopt;
+}
+
+std::optional<error> check_request(const v1::WorkflowListRequest&) { return std::nullopt; }
+std::optional<error> check_request(const v1::WorkflowShowRequest&) { return std::nullopt; }
+std::optional<error> check_request(const v1::StatusRequest&) { return std::nullopt; }
+
+std::optional<error> check_request(const v1::OperateRequest& what) {
+  if (what.ids_size() == 0) return invalid("the request names no task", "name at least one");
+  if (what.ids_size() > max_operate_items)
+    return invalid("the request names " + std::to_string(what.ids_size()) + " tasks, at most " + std::to_string(max_operate_items) +
+                       " are taken at a time",
+                   "send several requests");
+  for (const auto& id : what.ids()) {
+    if (id.empty()) return invalid("the request names a task with an empty id", "leave it out");
+    if (auto why = check_one_id(id)) return why;
+  }
+  // A verb of a later release comes in as its number.
+  if (what.action().verb() == v1::OPERATOR_VERB_UNSPECIFIED || !v1::OperatorVerb_IsValid(what.action().verb()))
+    return invalid("the request does not say what to do with its tasks", "use a client of the node's release");
+  return std::nullopt;
+}
+
+std::optional<error> check_request(const v1::AlertListRequest& what) {
+  if (what.states_size() > max_filters) return invalid("more than 16 states to filter by", "ask for fewer");
+  return check_one_id(what.task_id());
+}
+
+std::optional<error> check_request(const v1::AlertShowRequest&) { return std::nullopt; }
+
+std::optional<error> check_request(const v1::AlertAckRequest& what) {
+  const auto checked = check_acknowledgement(what);
+  return checked.ok() ? std::nullopt : std::optional<error>{checked.failure()};
+}
+
+std::optional<error> check_request(const v1::BrakeReleaseRequest& what) { return check_operator(what.who(), what.reason()); }
+
+std::optional<error> check_request(const v1::RepliesRequest& what) {
+  if (!valid_client_name(what.client()))
+    return invalid(what.client().empty() ? "The client's name is empty" : "The client's name is none",
+                   "Use 1 to 128 letters, digits and . _ : @ / -");
+  if (what.positions_size() > max_ids) return invalid("the request names positions of more than 1000 shards", "name each shard once");
+  return std::nullopt;
+}
+
+std::optional<error> check_request(const v1::DoctorRequest& what) {
+  if (what.forget_effects() && what.repair())
+    return invalid("the request asks to repair tasks and to forget effects", "ask for one of them");
+  if (what.forget_effects() && what.who().empty()) return nobody_asks();
+  return check_operator(what.who(), {});
+}
+
+std::optional<error> check_request(const v1::AgentOperateRequest& what) {
+  switch (what.verb()) {
+    case v1::AGENT_VERB_DRAIN:
+    case v1::AGENT_VERB_RESUME:
+      if (what.instance().empty()) return invalid("the request names no instance", "name one; fairlead agent list shows them");
+      if (what.instance().size() > max_name_bytes)
+        return invalid("the instance's name has more than " + std::to_string(max_name_bytes) + " bytes",
+                       "fairlead agent list shows the instances");
+      break;
+    case v1::AGENT_VERB_BREAKER_OPEN:
+    case v1::AGENT_VERB_BREAKER_CLOSE:
+      if (!core::valid_agent_name(what.agent())) return invalid("the request names no agent", "name the one whose breaker is meant");
+      break;
+    default: return invalid("the request does not say what to do with the agent", "use a client of the node's release");
+  }
+  return check_operator(what.who(), what.reason());
+}
+
+std::optional<error> check_request(const v1::RegisterAgent& what) {
+  if (what.ByteSizeLong() <= max_registration_bytes) return std::nullopt;
+  return invalid("the registration of an instance has " + std::to_string(what.ByteSizeLong()) + " bytes, and at most 1 MiB is taken",
+                 "give the agent fewer calls");
+}
+
+std::optional<error> check_request(const v1::InspectRequest& what) { return check_node_name(what.node()); }
+
+std::optional<error> check_request(const v1::NodeOperateRequest& what) {
+  if (auto why = check_node_name(what.node())) return why;
+  if (what.verb() == v1::NODE_VERB_UNSPECIFIED || !v1::NodeVerb_IsValid(what.verb()))
+    return invalid("the request does not say what to do with the node", "use a client of the node's release");
+  if (what.verb() == v1::NODE_VERB_FORGET && !core::valid_agent_name(what.forgotten()))
+    return invalid("the request does not name the node that is to be forgotten", "fairlead status shows the nodes");
+  if (what.verb() == v1::NODE_VERB_FORGET && what.who().empty()) return nobody_asks();
+  if (what.log_level().size() > max_name_bytes) return invalid("the log level is none", "use debug, info, warning or error");
+  return check_operator(what.who(), what.reason());
+}
+
+}  // namespace fairlead

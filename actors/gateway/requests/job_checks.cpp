@@ -1,0 +1,99 @@
+// What is wrong with a request about jobs as a whole. Whether a job makes sense the shard says, job by job.
+
+#include <string>
+#include <utility>
+
+#include "actors/gateway/requests/checks.hpp"
+#include "actors/protocol/request_limits.hpp"
+#include "store/keys.hpp"
+
+namespace fairlead {
+
+namespace {
+
+constexpr int max_jobs = 1'000;
+constexpr int max_filters = 32;
+constexpr std::size_t max_apply_bytes = 16ULL << 20;
+constexpr std::size_t max_input_bytes = 256ULL << 10;  // as of any task
+constexpr std::size_t max_workflow_bytes = 256;
+constexpr std::size_t max_after_bytes = store::max_job_name_bytes + 8;  // with the number of a shard
+
+error invalid(std::string sentence, std::string remedy) {
+  return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
+}
+
+std::optional<error> check_job_name(const std::string& name) {
+  if (name.empty()) return invalid("the request names a job with an empty name", "fairlead job list shows the jobs");
+  if (name.size() <= store::max_job_name_bytes && name.find('\0') == std::string::npos) return std::nullopt;
+  return invalid("the request names a job with " + std::to_string(name.size()) +
+                     " bytes or a zero byte in its name, and names have at most " + std::to_string(store::max_job_name_bytes) + " and none",
+                 "fairlead job list shows the jobs");
+}
+
+std::optional<error> check_who(const std::string& who) {
+  if (who.size() <= who_limit) return std::nullopt;
+  return invalid("the operator's name has more than " + std::to_string(who_limit) + " bytes", "shorten it");
+}
+
+std::optional<error> too_many(int jobs) {
+  if (jobs <= max_jobs) return std::nullopt;
+  return invalid("the request names " + std::to_string(jobs) + " jobs, at most " + std::to_string(max_jobs) + " are taken at a time",
+                 "send several requests");
+}
+
+std::optional<error> check_action(const v1::JobAction& what) {
+  // A verb of a later release comes in as its number.
+  if (what.verb() == v1::JOB_VERB_UNSPECIFIED || !v1::JobVerb_IsValid(what.verb()) || !v1::OverlapPolicy_IsValid(what.overlap()))
+    return invalid("the request does not say what to do with its jobs", "use a client of the node's release");
+  if (auto why = check_who(what.who())) return why;
+  if (what.reason().size() > reason_limit)
+    return invalid("the reason has more than " + std::to_string(reason_limit) + " bytes", "shorten it");
+  if (what.input().size() > max_input_bytes)
+    return invalid("the input has " + std::to_string(what.input().size()) + " bytes, and a task's input has at most 256 KiB", "shorten it");
+  if (what.verb() == v1::JOB_VERB_BACKFILL && (what.from_unix_ms() <= 0 || what.to_unix_ms() < what.from_unix_ms()))
+    return invalid("the stretch to fill does not begin before it ends", "give --from and --to, of which --to is not earlier");
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<error> check_request(const v1::JobApplyRequest& what) {
+  if (what.jobs().empty()) return invalid("the request holds no job", "give at least one");
+  if (auto why = too_many(what.jobs_size())) return why;
+  if (const auto size = what.ByteSizeLong(); size > max_apply_bytes)
+    return invalid("the request has " + std::to_string(size) + " bytes, and at most 16 MiB are taken at a time", "send several requests");
+  return check_who(what.who());
+}
+
+std::optional<error> check_request(const v1::JobListRequest& what) {
+  if (what.labels_size() > max_filters || what.workflow().size() > max_workflow_bytes ||
+      what.name_contains().size() > store::max_job_name_bytes || what.after().size() > store::max_job_name_bytes)
+    return invalid("what the list is to be filtered by is too much: more than 32 labels, or a name that is too long to be there",
+                   "ask for less");
+  return std::nullopt;
+}
+
+std::optional<error> check_request(const v1::JobShowRequest& what) { return check_job_name(what.name()); }
+
+std::optional<error> check_request(const v1::JobHistoryRequest& what) {
+  if (auto why = check_job_name(what.name())) return why;
+  if (what.from_unix_ms() < 0 || what.to_unix_ms() < 0 || what.before_unix_ms() < 0)
+    return invalid("the history is asked for from before 1970 on", "jobs know no earlier time; leave it out");
+  return std::nullopt;
+}
+
+std::optional<error> check_request(const v1::JobOperateRequest& what) {
+  if (auto why = check_action(what.action())) return why;
+  if (what.names().empty()) {
+    if (what.action().verb() != v1::JOB_VERB_REWIND) return invalid("the request names no job", "name at least one");
+    if (what.after().size() > max_after_bytes) return invalid("the place to go on from is none", "use `after` of the reply before");
+    return std::nullopt;
+  }
+  if (!what.after().empty()) return invalid("the request names jobs and a place to go on from", "leave one of them out");
+  if (auto why = too_many(what.names_size())) return why;
+  for (const auto& name : what.names())
+    if (auto why = check_job_name(name)) return why;
+  return std::nullopt;
+}
+
+}  // namespace fairlead

@@ -1,0 +1,63 @@
+#include "actors/gateway/requests/job_lists.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace fairlead {
+
+namespace {
+
+constexpr std::uint32_t default_page = 100;
+constexpr std::uint32_t largest_page = 1'000;
+
+}  // namespace
+
+v1::JobListReply merge_jobs(std::uint32_t page_size, std::vector<v1::JobListReply> answers) {
+  v1::JobListReply out;
+  const auto page = static_cast<int>(std::min(page_size == 0 ? default_page : page_size, largest_page));
+  std::optional<std::string> known_until;  // all jobs up to this name are in the answers; none: all jobs are
+  for (const auto& one : answers) {
+    if (one.error().code() != v1::ERROR_CODE_OK) {
+      out.Clear();
+      *out.mutable_error() = one.error();
+      return out;
+    }
+    if (!one.after().empty() && (!known_until || one.after() < *known_until)) known_until = one.after();
+  }
+  std::vector<v1::JobSummary*> all;
+  for (auto& one : answers)
+    for (auto& item : *one.mutable_items())
+      if (!known_until || item.name() <= *known_until) all.push_back(&item);
+  std::sort(all.begin(), all.end(), [](const v1::JobSummary* a, const v1::JobSummary* b) { return a->name() < b->name(); });
+  for (auto* item : all) {
+    if (out.items_size() == page) {
+      out.set_after(out.items(page - 1).name());
+      return out;
+    }
+    *out.add_items() = std::move(*item);
+  }
+  if (known_until) out.set_after(*known_until);
+  return out;
+}
+
+// `shard/name`; a name may hold a slash too, a number none.
+
+result<rewind_at> rewind_place(const std::string& cursor, std::uint32_t count) {
+  rewind_at out;
+  if (cursor.empty()) return out;
+  const auto* const end = cursor.data() + cursor.size();
+  const auto [stop, failed] = std::from_chars(cursor.data(), end, out.shard);
+  if (failed != std::errc{} || stop == end || *stop != '/' || out.shard >= count)
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "the place to go on from is not one of this cluster's",
+                 "use `after` of the reply before, or leave it out"};
+  out.after.assign(stop + 1, end);
+  return out;
+}
+
+std::string rewind_cursor(const rewind_at& last, std::uint32_t count) {
+  if (!last.after.empty()) return std::to_string(last.shard) + "/" + last.after;
+  return last.shard + 1 < count ? std::to_string(last.shard + 1) + "/" : std::string{};
+}
+
+}  // namespace fairlead

@@ -1,0 +1,246 @@
+#include "actors/gateway/requests/lists.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "actors/core/cluster/alert_numbers.hpp"
+#include "actors/queries/task_queries.hpp"
+
+namespace fairlead {
+
+namespace {
+
+constexpr char first_sign = 'm';  // no cursor of a single shard begins so: those are hexadecimal
+constexpr std::uint32_t default_page = 100;
+constexpr std::uint32_t largest_page = 1'000;
+constexpr int most_findings = 100;
+constexpr int most_warnings = 100;
+constexpr int most_effects = 1'000;
+
+std::uint32_t page_of(std::uint32_t asked) { return std::min(asked == 0 ? default_page : asked, largest_page); }
+
+error foreign_cursor() {
+  return {v1::ERROR_CODE_INVALID_ARGUMENT, "the cursor is not one of this list",
+          "use the cursor of the page before, with the same filters and in the same cluster"};
+}
+
+bool is_hex(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+/// The first error; with `tolerated` only where no shard did what it was told.
+template <class Reply>
+v1::Error error_of(const std::vector<Reply>& answers, v1::ErrorCode tolerated) {
+  const auto done = [](const Reply& one) { return one.error().code() == v1::ERROR_CODE_OK; };
+  const bool some = std::any_of(answers.begin(), answers.end(), done);
+  v1::Error out;
+  for (const auto& one : answers) {
+    if (done(one) || (some && one.error().code() == tolerated)) continue;
+    // What another shard does not tolerate says more than what this one does.
+    if (out.code() == v1::ERROR_CODE_OK || out.code() == tolerated) out = one.error();
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string list_cursor(const std::vector<list_place>& places) {
+  if (std::all_of(places.begin(), places.end(), [](const list_place& one) { return one.over; })) return {};
+  std::string out{first_sign};
+  out += std::to_string(places.size());
+  for (const auto& one : places) out += "." + (one.over ? std::string{"-"} : one.cursor);
+  return out;
+}
+
+result<std::vector<list_place>> list_places(const std::string& cursor, std::uint32_t count) {
+  std::vector<list_place> out(count);
+  if (cursor.empty()) return out;
+  const auto head = first_sign + std::to_string(count) + ".";
+  if (cursor.compare(0, head.size(), head) != 0) return foreign_cursor();
+  auto at = head.size();
+  for (std::uint32_t shard = 0; shard < count; ++shard) {
+    const auto end = cursor.find('.', at);
+    if ((end == std::string::npos) != (shard + 1 == count)) return foreign_cursor();
+    auto part = cursor.substr(at, end == std::string::npos ? end : end - at);
+    out[shard].over = part == "-";
+    if (!out[shard].over && !is_hex(part)) return foreign_cursor();
+    if (!out[shard].over) out[shard].cursor = std::move(part);
+    at = end + 1;
+  }
+  if (std::all_of(out.begin(), out.end(), [](const list_place& one) { return one.over; })) return foreign_cursor();
+  return out;
+}
+
+v1::TaskListReply merge_tasks(const v1::TaskListRequest& what, std::vector<list_place> places, std::vector<v1::TaskListReply> answers) {
+  v1::TaskListReply out;
+  const auto page = static_cast<int>(page_of(what.page_size()));
+  const bool by_end = lists_by_end(what);
+  struct source {
+    list_place* place;
+    v1::TaskListReply* answer;
+    int taken = 0;
+  };
+  std::vector<source> sources;
+  for (auto& place : places)
+    if (!place.over) sources.push_back({&place, &answers.at(sources.size())});
+  for (const auto& one : sources)
+    if (one.answer->error().code() != v1::ERROR_CODE_OK) {
+      *out.mutable_error() = one.answer->error();
+      return out;
+    }
+  const auto moment_of = [by_end](const source& from) {
+    const auto& task = from.answer->items(from.taken);
+    return by_end ? task.finished_at_unix_ms() : task.created_at_unix_ms();
+  };
+  while (out.items_size() < page) {
+    source* newest = nullptr;
+    bool blind = false;
+    for (auto& one : sources) {
+      if (one.taken == one.answer->items_size()) {
+        // What it has behind its page may be newer than all the others.
+        blind = blind || !one.answer->cursor().empty();
+        continue;
+      }
+      if (newest == nullptr || moment_of(one) > moment_of(*newest)) newest = &one;
+    }
+    if (blind || newest == nullptr) break;
+    auto* item = newest->answer->mutable_items(newest->taken++);
+    newest->place->cursor = item->cursor();
+    item->clear_cursor();
+    *out.add_items() = std::move(*item);
+  }
+  for (auto& one : sources) {
+    if (one.taken != one.answer->items_size()) continue;
+    one.place->cursor = one.answer->cursor();
+    one.place->over = one.answer->cursor().empty();
+  }
+  out.set_cursor(list_cursor(places));
+  return out;
+}
+
+std::optional<std::size_t> fill_page(v1::AlertListReply& page, std::vector<alert_source>& sources, std::uint32_t page_size,
+                                     std::uint32_t count) {
+  while (static_cast<std::uint32_t>(page.items_size()) < page_of(page_size)) {
+    alert_source* newest = nullptr;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      auto& one = sources[i];
+      if (one.taken == one.items.size()) {
+        if (one.before != 0) return i;
+        continue;
+      }
+      // Of the same moment: the higher shard first, as `alerts_behind` has it.
+      if (newest == nullptr || one.items[one.taken].raised_at_unix_ms() >= newest->items[newest->taken].raised_at_unix_ms()) newest = &one;
+    }
+    if (newest == nullptr) return std::nullopt;
+    auto& alert = newest->items[newest->taken++];
+    alert.set_number(core::alert_number({newest->shard, alert.number()}, count));
+    *page.add_items() = std::move(alert);
+  }
+  return std::nullopt;
+}
+
+bool more_alerts(const std::vector<alert_source>& sources) {
+  return std::any_of(sources.begin(), sources.end(),
+                     [](const alert_source& one) { return one.taken < one.items.size() || one.before != 0; });
+}
+
+v1::AlertListRequest alerts_behind(const v1::AlertListRequest& what, std::uint32_t shard, std::uint32_t count,
+                                   std::int64_t raised_at_unix_ms) {
+  auto out = what;
+  out.clear_before();
+  if (what.before() == 0) return out;
+  const auto last = core::alert_of_number(what.before(), count);
+  if (shard == last.shard) {
+    out.set_before(last.number);
+    return out;
+  }
+  // Of the moment of the last one, the higher shards have been given out whole and the lower ones not at all.
+  const auto bound = shard > last.shard ? raised_at_unix_ms : raised_at_unix_ms + 1;
+  if (what.raised_before_unix_ms() == 0 || bound < what.raised_before_unix_ms()) out.set_raised_before_unix_ms(bound);
+  return out;
+}
+
+v1::RepliesRequest replies_of_shard(const v1::RepliesRequest& what, std::uint32_t shard) {
+  auto out = what;
+  out.clear_positions();
+  out.clear_acknowledged();
+  for (const auto& one : what.positions())
+    if (one.shard() == shard) out.set_acknowledged(one.acknowledged());
+  return out;
+}
+
+v1::RepliesReply merge_replies(const v1::RepliesRequest& what, std::vector<std::pair<std::uint32_t, v1::RepliesReply>> answers) {
+  v1::RepliesReply out;
+  const auto page = static_cast<int>(page_of(what.page_size()));
+  std::vector<int> taken(answers.size(), 0);
+  while (out.events_size() < page) {
+    std::size_t oldest = answers.size();
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      const auto& events = answers[i].second.events();
+      if (taken[i] == events.size()) continue;
+      if (oldest == answers.size() || events[taken[i]].at_unix_ms() < answers[oldest].second.events(taken[oldest]).at_unix_ms()) oldest = i;
+    }
+    if (oldest == answers.size()) break;
+    auto* event = answers[oldest].second.mutable_events(taken[oldest]++);
+    event->set_shard(answers[oldest].first);
+    *out.add_events() = std::move(*event);
+  }
+  if (out.events().empty())
+    for (const auto& [shard, answer] : answers)
+      if (answer.error().code() != v1::ERROR_CODE_OK && out.error().code() == v1::ERROR_CODE_OK) *out.mutable_error() = answer.error();
+  return out;
+}
+
+v1::DoctorReply merge_doctors(std::vector<v1::DoctorReply> answers) {
+  v1::DoctorReply out;
+  for (auto& one : answers) {
+    out.set_looked_at(out.looked_at() + one.looked_at());
+    out.set_found(out.found() + one.found());
+    for (auto& finding : *one.mutable_findings())
+      if (out.findings_size() < most_findings) *out.add_findings() = std::move(finding);
+    const auto listed = std::min(one.effects_size(), most_effects - out.effects_size());
+    for (int i = 0; i < listed; ++i) *out.add_effects() = std::move(*one.mutable_effects(i));
+    out.set_effects_dropped(out.effects_dropped() + one.effects_dropped() + static_cast<std::uint64_t>(one.effects_size() - listed));
+    if (!one.stalest_task().empty() && (out.stalest_task().empty() || one.stalest_since_unix_ms() < out.stalest_since_unix_ms())) {
+      out.set_stalest_task(one.stalest_task());
+      out.set_stalest_since_unix_ms(one.stalest_since_unix_ms());
+    }
+  }
+  if (auto why = error_of(answers, v1::ERROR_CODE_OK); why.code() != v1::ERROR_CODE_OK) *out.mutable_error() = std::move(why);
+  return out;
+}
+
+v1::AgentOperateReply merge_agent_operations(std::vector<v1::AgentOperateReply> answers) {
+  v1::AgentOperateReply out;
+  for (const auto& one : answers) {
+    out.set_held(out.held() + one.held());
+    out.set_waiting(out.waiting() + one.waiting());
+  }
+  // An instance need not be known to every shard.
+  if (auto why = error_of(answers, v1::ERROR_CODE_NOT_FOUND); why.code() != v1::ERROR_CODE_OK) *out.mutable_error() = std::move(why);
+  return out;
+}
+
+v1::BrakeReleaseReply merge_releases(std::vector<v1::BrakeReleaseReply> answers) {
+  v1::BrakeReleaseReply out;
+  for (const auto& one : answers) out.set_held(out.held() + one.held());
+  // Each shard has a brake of its own, and most are off.
+  if (auto why = error_of(answers, v1::ERROR_CODE_WRONG_STATE); why.code() != v1::ERROR_CODE_OK) *out.mutable_error() = std::move(why);
+  return out;
+}
+
+v1::DeployReply merge_deployments(std::vector<v1::DeployReply> answers) {
+  v1::DeployReply out;
+  std::set<std::string> warned;
+  for (const auto& one : answers) {
+    if (one.error().code() == v1::ERROR_CODE_OK) out.set_content_hash(one.content_hash());
+    out.set_created(out.created() || one.created());
+    for (const auto& warning : one.warnings())
+      if (out.warnings_size() < most_warnings && warned.insert(warning).second) out.add_warnings(warning);
+  }
+  if (auto why = error_of(answers, v1::ERROR_CODE_OK); why.code() != v1::ERROR_CODE_OK) *out.mutable_error() = std::move(why);
+  return out;
+}
+
+}  // namespace fairlead

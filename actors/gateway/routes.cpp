@@ -1,0 +1,66 @@
+#include "actors/gateway/routes.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/core/cluster/routing.hpp"
+
+namespace fairlead {
+
+gateway_routes::gateway_routes(std::string node, std::vector<shard_desk> desks, std::uint32_t count)
+    : node_(std::move(node)), desks_(std::move(desks)), count_(count) {}
+
+void gateway_routes::set_count(std::uint32_t count) {
+  // It is settled for ever by the first who knows; links refuse nodes that say otherwise.
+  if (count_ == 0 && count <= core::max_shards) count_ = count;
+}
+
+bool gateway_routes::learn(shard_route route) {
+  if (route.shard >= core::max_shards) return false;
+  auto& known = routes_[route.shard];
+  const bool left = known.via && known.via != route.via;
+  known = std::move(route);
+  return left;
+}
+
+const shard_desk* gateway_routes::here(std::uint32_t shard) const {
+  const auto found = std::find_if(desks_.begin(), desks_.end(), [&](const shard_desk& desk) { return desk.shard == shard; });
+  return found == desks_.end() ? nullptr : &*found;
+}
+
+caf::strong_actor_ptr gateway_routes::there(std::uint32_t shard) const {
+  const auto found = routes_.find(shard);
+  return found == routes_.end() || here(shard) != nullptr ? nullptr : found->second.via;
+}
+
+std::string gateway_routes::holder(std::uint32_t shard) const {
+  if (here(shard) != nullptr) return node_;
+  const auto found = routes_.find(shard);
+  return found == routes_.end() || !found->second.via ? std::string{} : found->second.node;
+}
+
+std::string gateway_routes::reason(std::uint32_t shard) const {
+  const auto found = routes_.find(shard);
+  return found == routes_.end() || found->second.reason.empty() ? "no node that holds it is connected" : found->second.reason;
+}
+
+error gateway_routes::unreachable(std::uint32_t shard) const {
+  const auto found = routes_.find(shard);
+  const auto who = found == routes_.end() || found->second.node.empty() ? std::string{} : " of node " + found->second.node;
+  return {v1::ERROR_CODE_UNAVAILABLE,
+          "shard " + std::to_string(shard) + who + " cannot be reached from node " + node_ + ": " + reason(shard),
+          "see fairlead status; the same request may be sent again"};
+}
+
+error gateway_routes::silent(std::uint32_t shard) const {
+  const auto who = here(shard) != nullptr ? "the Scheduler of shard " + std::to_string(shard) + " here on node " + node_
+                                          : "shard " + std::to_string(shard) + " on node " + holder(shard);
+  return {v1::ERROR_CODE_UNAVAILABLE, who + " does not answer", "see the log of that node; the same request may be sent again"};
+}
+
+error gateway_routes::unknown_count() const {
+  return {v1::ERROR_CODE_UNAVAILABLE, "node " + node_ + " holds no shard and is connected to no node that does",
+          "see fairlead status; the same request may be sent again"};
+}
+
+}  // namespace fairlead

@@ -1,0 +1,202 @@
+#pragma once
+// The gateway's inside: one function a message. Requests about one shard go to it directly; the others are asked of all and put together.
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "actors/core/cluster/routing.hpp"
+#include "actors/gateway/gateway.hpp"
+#include "actors/gateway/requests/checks.hpp"
+#include "actors/gateway/fan_out.hpp"
+#include "actors/gateway/requests/job_lists.hpp"
+#include "actors/gateway/requests/lists.hpp"
+#include "actors/gateway/relays.hpp"
+#include "actors/gateway/requests/cut.hpp"
+
+namespace fairlead {
+
+/// Less than the five seconds after which a client sends a request again, so that its client hears which shard is missing.
+inline constexpr duration answer_limit{4'000};
+inline constexpr duration status_limit{2'000};
+inline constexpr duration deploy_limit{15'000};
+inline constexpr duration doctor_limit{600'000};
+inline constexpr duration longest_poll{30'000};
+/// For what the links say of themselves.
+inline constexpr duration report_limit{1'000};
+
+class gateway_shell {
+ public:
+  using self_pointer = supervised_pointer<gateway_actor>;
+  template <class Reply>
+  using promise_of = caf::typed_response_promise<Reply>;
+
+  gateway_shell(self_pointer self, gateway_setup setup);
+
+  caf::result<v1::SubmitReply> submit(v1::SubmitRequest& what);
+  caf::result<v1::StatesReply> states(v1::StatesRequest& what);
+  caf::result<v1::OperateReply> operate(v1::OperateRequest& what);
+  caf::result<v1::TaskListReply> list(v1::TaskListRequest& what);
+  caf::result<v1::TaskShowReply> show(v1::TaskShowRequest& what);
+  caf::result<v1::WatchReply> watch(v1::WatchRequest& what);
+  caf::result<v1::DeployReply> deploy(v1::DeployRequest& what);
+  caf::result<v1::WorkflowListReply> workflows(v1::WorkflowListRequest& what) { return from_any(what); }
+  caf::result<v1::WorkflowShowReply> workflow(v1::WorkflowShowRequest& what) { return from_any(what); }
+  caf::result<v1::StatusReply> status_now(v1::StatusRequest& what);
+  caf::result<v1::AlertListReply> alerts(v1::AlertListRequest& what);
+  caf::result<v1::AlertShowReply> alert(v1::AlertShowRequest& what);
+  caf::result<v1::AlertAckReply> acknowledge(v1::AlertAckRequest& what);
+  caf::result<v1::BrakeReleaseReply> release_brake(v1::BrakeReleaseRequest& what);
+  caf::result<v1::AgentOperateReply> operate_agents(v1::AgentOperateRequest& what);
+  caf::result<v1::RepliesReply> replies(v1::RepliesRequest& what);
+  caf::result<v1::DoctorReply> doctor(v1::DoctorRequest& what);
+  caf::result<v1::JobApplyReply> apply_jobs(v1::JobApplyRequest& what);
+  caf::result<v1::JobListReply> jobs(v1::JobListRequest& what);
+  caf::result<v1::JobShowReply> job(v1::JobShowRequest& what);
+  caf::result<v1::JobHistoryReply> job_history(v1::JobHistoryRequest& what);
+  caf::result<v1::JobOperateReply> operate_jobs(v1::JobOperateRequest& what);
+  caf::result<v1::HelloReply> hello(v1::Hello& what, caf::strong_actor_ptr who);
+  caf::result<v1::AgentWelcome, caf::strong_actor_ptr> register_agent(v1::RegisterAgent& what, caf::strong_actor_ptr who);
+  caf::result<v1::InspectReply> inspect(v1::InspectRequest& what);
+  caf::result<v1::NodeOperateReply> operate_node(v1::NodeOperateRequest& what);
+  caf::result<v1::NodeOperateReply> forget_node(v1::NodeOperateRequest& what);
+  void relay(const v1::FinishedNotice& notice);
+  void learn(const shard_route& route);
+  void learn(const shard_total& total) { routes_.set_count(total.count); }
+
+ private:
+  struct alert_page;
+  struct status_round;
+
+  void ask_round(v1::NodeOperateRequest what, std::function<void(v1::NodeOperateReply)> then);
+
+  /// What keeps a request from being taken at all: it makes no sense, or it is about a shard that another gateway believes to be here.
+  template <class Request>
+  std::optional<error> refuse(const Request& what) {
+    auto why = check_request(what);
+    if (why)
+      ++refused_;
+    else if (what.has_shard() && routes_.here(what.shard()) == nullptr)
+      why = error{v1::ERROR_CODE_UNAVAILABLE, "shard " + std::to_string(what.shard()) + " is not on node " + setup_.node,
+                  "ask again in a moment"};
+    else if (!what.has_shard() && routes_.count() == 0)
+      why = routes_.unknown_count();
+    return why;
+  }
+
+  /// The one shard that a request can only be about: the one it names, or the only one there is.
+  template <class Request>
+  std::optional<std::uint32_t> only_shard(const Request& what) const {
+    if (what.has_shard()) return what.shard();
+    if (routes_.count() == 1) return 0;
+    return std::nullopt;
+  }
+
+  /// Passes a request on to whoever holds the shard: within this process without another stop on the answer's way.
+  template <class Request>
+  caf::result<reply_of<Request>> at(std::uint32_t shard, Request& what, duration limit) {
+    const auto* desk = routes_.here(shard);
+    if constexpr (is_read<Request>::value) {
+      if (desk != nullptr) return read_here(*desk, what, setup_.time->now());
+    } else if constexpr (!std::is_same_v<Request, v1::StatusRequest> && !std::is_same_v<Request, v1::DoctorRequest>) {
+      if (desk != nullptr) return self_->delegate(handler_here<Request>(*desk), std::move(what));
+    }
+    auto promise = self_->make_response_promise<reply_of<Request>>();
+    asks_.ask(shard, std::move(what), limit, deliver_to(promise));
+    return promise;
+  }
+
+  template <class Request>
+  caf::result<reply_of<Request>> by_id(Request& what, duration limit) {
+    if (const auto why = refuse(what)) return refusal<reply_of<Request>>(*why);
+    if (const auto shard = only_shard(what)) return at(*shard, what, limit);
+    return at(core::shard_of_task(what.id(), routes_.count()), what, limit);
+  }
+
+  /// Tasks by their ids: cut by shard, asked at once, put together in the order of the request.
+  template <class Request>
+  caf::result<reply_of<Request>> by_ids(Request& what);
+
+  /// What all shards know alike: one of this node's, else the first that answers.
+  template <class Request>
+  caf::result<reply_of<Request>> from_any(Request& what) {
+    if (const auto why = refuse(what)) return refusal<reply_of<Request>>(*why);
+    if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
+    if (!routes_.desks().empty()) return at(routes_.desks().front().shard, what, answer_limit);
+    auto promise = self_->make_response_promise<reply_of<Request>>();
+    ask_next(0, std::move(what), promise);
+    return promise;
+  }
+
+  template <class Request>
+  void ask_next(std::uint32_t shard, Request what, promise_of<reply_of<Request>> promise) {
+    asks_.ask(shard, what, answer_limit, [this, shard, what, promise](reply_of<Request> answer) mutable {
+      if (answer.error().code() == v1::ERROR_CODE_UNAVAILABLE && shard + 1 < routes_.count())
+        ask_next(shard + 1, std::move(what), std::move(promise));
+      else
+        promise.deliver(std::move(answer));
+    });
+  }
+
+  /// Asks all shards and gives what `merge` makes of the answers.
+  template <class Request, class Merge>
+  caf::result<reply_of<Request>> of_all(Request& what, duration limit, Merge merge) {
+    if (const auto why = refuse(what)) return refusal<reply_of<Request>>(*why);
+    if (const auto shard = only_shard(what)) return at(*shard, what, limit);
+    auto promise = self_->make_response_promise<reply_of<Request>>();
+    asks_.ask_all(what, limit,
+                  [promise, merge](std::vector<reply_of<Request>> answers) mutable { promise.deliver(merge(std::move(answers))); });
+    return promise;
+  }
+
+  template <class Reply>
+  static void give(promise_of<Reply> promise, Reply answer) {
+    promise.deliver(std::move(answer));
+  }
+
+  template <class Reply>
+  static std::function<void(Reply)> deliver_to(promise_of<Reply> promise) {
+    return [promise](Reply answer) mutable { promise.deliver(std::move(answer)); };
+  }
+
+  /// Takes one of the few places for what keeps a thread busy; it is free again when the last copy is gone. Null: none is free.
+  static std::shared_ptr<void> place_in(const std::shared_ptr<int>& taken, int most);
+  /// How many places there are for a request: one that another gateway cuts by shard comes here once for each shard of this node.
+  template <class Request>
+  int places_for(const Request& what, int most) const {
+    return what.has_shard() ? most * static_cast<int>(std::max<std::size_t>(routes_.desks().size(), 1)) : most;
+  }
+
+  std::uint64_t relay_to(const caf::strong_actor_ptr& client);
+  void forget_client(const caf::actor_addr& who);
+
+  void check_expressions(const v1::DeployRequest& what, std::function<void(v1::DeployReply)> then);
+  void ask_replies(std::shared_ptr<const v1::RepliesRequest> what, std::int64_t wait_ms, promise_of<v1::RepliesReply> promise);
+  void page_alerts(std::shared_ptr<alert_page> page);
+  caf::result<v1::JobOperateReply> rewind_all(v1::JobOperateRequest& what);
+  void complete_status(const std::shared_ptr<status_round>& round);
+  /// The answer to a request about a node that makes no sense, or that is about another one and was passed on; nullopt: it is about this one.
+  template <class Request>
+  std::optional<caf::result<reply_of<Request>>> not_here(Request& what);
+  /// Finds the gateway of another node by its name and asks it.
+  template <class Request, class Reply>
+  void ask_node(const std::string& node, Request what, promise_of<Reply> promise);
+
+  self_pointer self_;
+  gateway_setup setup_;
+  gateway_routes routes_;
+  gateway_asks asks_;
+  gateway_relays relays_;
+  std::unordered_map<caf::actor_addr, std::uint64_t> client_numbers_;
+  std::unordered_map<std::uint64_t, caf::actor_addr> clients_;
+  std::uint64_t next_client_ = 1;
+  std::shared_ptr<int> deployments_ = std::make_shared<int>(0);
+  std::shared_ptr<int> doctors_ = std::make_shared<int>(0);
+  std::uint64_t refused_ = 0;
+};
+
+}  // namespace fairlead

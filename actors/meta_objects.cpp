@@ -1,9 +1,0 @@
-#include "actors/meta_objects.hpp"
-
-#include "actors/type_ids.hpp"
-
-namespace fairlead {
-
-void init_meta_objects(caf::actor_system_config& config) { config.add_message_types<caf::id_block::fairlead>(); }
-
-}  // namespace fairlead

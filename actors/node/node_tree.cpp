@@ -1,0 +1,321 @@
+#include "actors/node/node_tree.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "actors/agent_host/actor.hpp"
+#include "actors/core/text/text.hpp"
+#include "actors/expressions/deployer_actor.hpp"
+#include "actors/supervisor/doctor_actor.hpp"
+#include "actors/cluster/links_actor.hpp"
+#include "actors/node/steward_actor.hpp"
+
+namespace fairlead {
+
+namespace {
+
+constexpr duration agent_answer_limit = std::chrono::seconds{2};
+constexpr duration stop_limit = std::chrono::seconds{5};
+constexpr duration look_again_after{20};
+
+template <class Handle>
+caf::strong_actor_ptr pointer(const Handle& handle) {
+  return caf::actor_cast<caf::strong_actor_ptr>(handle);
+}
+
+/// The address is owned by the tree, which outlives all guardians.
+std::shared_ptr<stable_address> borrowed(stable_address& of) {
+  return {&of, [](stable_address*) {}};
+}
+
+child_spec child(std::string id, child_factory start, stable_address& address) {
+  child_spec out;
+  out.id = std::move(id);
+  out.start = std::move(start);
+  out.address = borrowed(address);
+  return out;
+}
+
+local_agent without_backend(local_agent agent) {
+  agent.backend.reset();
+  return agent;
+}
+
+guardian_spec branch_of(std::string id) {
+  guardian_spec out;
+  out.id = std::move(id);
+  return out;
+}
+
+}  // namespace
+
+node_tree::node_tree(world in, node_tree_options options)
+    : world_(std::move(in)),
+      options_(std::move(options)),
+      tree_(*world_.time),
+      guards_{world_.system, world_.time, world_.log, &tree_},
+      gateway_(*world_.system),
+      links_(*world_.system),
+      deployer_(*world_.system),
+      doctor_(*world_.system),
+      steward_(*world_.system),
+      agents_guardian_(*world_.system),
+      started_at_unix_ms_(to_unix_ms(world_.time->now())) {}
+
+result<std::unique_ptr<node_tree>> node_tree::start(world in, node_tree_options options, std::vector<shard_part> shards) {
+  std::unique_ptr<node_tree> out{new node_tree{std::move(in), std::move(options)}};
+  auto& with = out->world_;
+  auto* self = out.get();
+  // What crashes without end has to reach the root while its restarts still count there: the further up, the fewer in the longer time.
+  auto root = branch_of("node");
+  root.policy.within = std::chrono::minutes{5};
+  auto shards_branch = branch_of("shards");
+  shards_branch.policy.restarts = 1;
+  shards_branch.policy.within = std::chrono::minutes{5};
+  for (auto& part : shards) {
+    shard::world of;
+    of.guards = out->guards_;
+    of.store = part.store;
+    of.store_id = part.store_id;
+    of.lineage = part.lineage;
+    of.expressions = with.expressions;
+    of.alert_webhooks = with.alert_webhooks;
+    of.describe_store = std::move(part.describe_store);
+    of.on_fatal = with.on_fatal;
+    of.on_epoch = [self](const v1::ShardClaim& claim) { caf::anon_send(self->links_.as<links_actor>(), claim); };
+    part.options.shard_count = out->options_.who.shard_count();
+    out->shards_.push_back(std::make_unique<shard>(std::move(of), std::move(part.options)));
+    shards_branch.children.push_back(out->shards_.back()->branch("node/shards"));
+  }
+  root.children.push_back(guardian_child(out->guards_, "node", std::move(shards_branch)));
+  root.children.push_back(guardian_child(out->guards_, "node", out->network()));
+  auto agents = guardian_child(out->guards_, "node", out->agents_branch());
+  agents.address = borrowed(out->agents_guardian_);
+  root.children.push_back(std::move(agents));
+  root.children.push_back(guardian_child(out->guards_, "node", out->desk_branch()));
+  auto started = start_guardian(out->guards_, std::move(root), with.on_given_up);
+  if (!started) return started.failure();
+  out->root_ = std::move(*started);
+  return out;
+}
+
+node_tree::~node_tree() {
+  if (root_) stop_guardian(guards_, root_, stop_limit);
+  for (auto& one : shards_) one->shut_down();
+  for (auto* address : {&gateway_, &links_, &deployer_, &doctor_, &steward_, &agents_guardian_}) address->close();
+}
+
+// ---- agents ----
+
+std::vector<node_tree::agent_place> node_tree::places() const {
+  const std::lock_guard lock{places_guard_};
+  return places_;
+}
+
+child_spec node_tree::agent_child(const local_agent& agent, const std::string& instance) {
+  const auto address = std::make_shared<stable_address>(*world_.system);
+  {
+    const std::lock_guard lock{places_guard_};
+    places_.push_back({instance, address});
+  }
+  child_spec out;
+  out.id = instance;
+  out.address = address;
+  // What an actor held is lost with it, so its successor is another bearer of the name: all that it is believed to hold is in doubt at once.
+  // Guardians copy the specification, and a later copy must not begin again with what an earlier one has used up.
+  const auto unused = std::make_shared<std::shared_ptr<agents::backend>>(agent.backend);
+  out.start = [this, kept = without_backend(agent), instance, unused]() -> result<caf::strong_actor_ptr> {
+    const auto& agent = kept;
+    auto backend = std::exchange(*unused, nullptr);
+    auto incarnation = options_.who.incarnation();
+    if (!backend) {
+      const auto next = world_.next_incarnation();
+      if (!next) return next.failure();
+      incarnation = *next;
+      if (!agent.make)
+        return error{v1::ERROR_CODE_INTERNAL, "agent " + agent.name + " cannot be made a second time", "start the node anew"};
+      auto made = agent.make();
+      if (!made) return made.failure();
+      backend = std::move(*made);
+    }
+    agent_setup setup;
+    setup.who = {agent.name, options_.who.node() + "/" + instance, incarnation, agent.kind, agent.settings, agent.secrets};
+    setup.node = options_.who.node();
+    setup.backend = std::move(backend);
+    setup.time = world_.time;
+    setup.log = world_.log;
+    setup.links = links_.as<links_actor>();
+    const auto started = world_.system->spawn(run_agent, std::move(setup));
+    if (draining_) caf::anon_send(started, drain_atom_v, true);
+    return pointer(started);
+  };
+  return out;
+}
+
+guardian_spec node_tree::agents_branch() {
+  auto out = branch_of("agents");
+  for (const auto& agent : options_.agents) out.children.push_back(agent_child(agent, agent.name));
+  options_.agents.clear();
+  return out;
+}
+
+status node_tree::add_agent(const local_agent& agent, const std::string& instance) {
+  caf::scoped_actor self{*world_.system};
+  status out = nothing{};
+  self->request(agents_guardian_.as<guardian_actor>(), stop_limit, add_child{agent_child(agent, instance)})
+      .receive(
+          [&out](const std::string& failure) {
+            if (!failure.empty()) out = error{v1::ERROR_CODE_INTERNAL, failure, "see the node's log"};
+          },
+          [&out](const caf::error&) {
+            out = error{v1::ERROR_CODE_UNAVAILABLE, "the node's agents cannot be started", "see the node's log"};
+          });
+  return out;
+}
+
+std::uint32_t node_tree::drain_agents(bool on) {
+  draining_ = on;
+  std::uint32_t held = 0;
+  caf::scoped_actor self{*world_.system};
+  for (const auto& place : places())
+    self->request(place.address->as<agent_actor>(), agent_answer_limit, drain_atom_v, on)
+        .receive([&held](std::uint32_t one) { held += one; }, [](const caf::error&) {});
+  return held;
+}
+
+// ---- network and desk ----
+
+guardian_spec node_tree::network() {
+  links_setup setup;
+  setup.options.me = options_.who;
+  setup.options.me.clear_shards();
+  for (const auto& claim : options_.who.shards()) setup.options.shards_here.push_back(claim.shard());
+  setup.options.peers = options_.peers;
+  setup.options.time = world_.time;
+  setup.options.log = world_.log;
+  setup.gateway = gateway_.handle();
+  return network_branch(guards_, std::move(setup), borrowed(links_));
+}
+
+guardian_spec node_tree::desk_branch() {
+  auto out = branch_of("desk");
+  std::vector<shard_desk> desks;
+  for (const auto& one : shards_) desks.push_back(one->desk());
+  out.children.push_back(child(
+      "deployer",
+      [this]() -> result<caf::strong_actor_ptr> {
+        deployer_setup setup;
+        setup.check_expressions = [pool = world_.expressions](const std::vector<std::string>& all) { return pool->check(all); };
+        return pointer(world_.system->spawn<caf::detached>(run_deployer, std::move(setup)));
+      },
+      deployer_));
+  out.children.push_back(child(
+      "doctor",
+      [this, desks]() -> result<caf::strong_actor_ptr> {
+        return pointer(world_.system->spawn<caf::detached>(run_doctor, doctor_setup{desks}));
+      },
+      doctor_));
+  out.children.push_back(child(
+      "steward",
+      [this]() -> result<caf::strong_actor_ptr> {
+        return pointer(
+            world_.system->spawn<caf::detached>(run_steward, [this](const v1::NodeOperateRequest& what) { return operate(what); }));
+      },
+      steward_));
+  out.children.push_back(gateway_child(std::move(desks)));
+  return out;
+}
+
+child_spec node_tree::gateway_child(std::vector<shard_desk> desks) {
+  return child(
+      "gateway",
+      [this, desks = std::move(desks)]() -> result<caf::strong_actor_ptr> {
+        gateway_setup setup;
+        const auto& who = options_.who;
+        setup.node = who.node();
+        setup.version = who.version();
+        setup.cluster = who.cluster();
+        setup.roles.assign(who.roles().begin(), who.roles().end());
+        setup.incarnation = who.incarnation();
+        setup.started_at_unix_ms = started_at_unix_ms_;
+        setup.time = world_.time;
+        setup.log = world_.log;
+        setup.desks = desks;
+        setup.shard_count = who.shard_count();
+        setup.links = links_.as<links_actor>();
+        setup.deployer = deployer_.as<deployer_actor>();
+        if (!desks.empty()) setup.doctor = doctor_.as<doctor_actor>();
+        setup.tree = &tree_;
+        setup.operate = [this](const v1::NodeOperateRequest& what, std::function<void(v1::NodeOperateReply)> done) {
+          caf::anon_send(steward_.as<steward_actor>(), steward_order{what, std::move(done)});
+        };
+        if (world_.log_level)
+          setup.log_level = [this] {
+            const auto level = world_.log_level("");
+            return level ? *level : std::string{};
+          };
+        setup.draining = [this] { return draining_.load(); };
+        return pointer(world_.system->spawn(run_gateway, std::move(setup)));
+      },
+      gateway_);
+}
+
+v1::NodeOperateReply node_tree::operate(const v1::NodeOperateRequest& what) {
+  v1::NodeOperateReply out;
+  out.set_node(options_.who.node());
+  const auto said = [&](const std::string& verb) {
+    world_.log->on_note(
+        note_level::info, "node",
+        core::clean_text(what.who(), 64) + ": " + verb + (what.reason().empty() ? "" : ": " + core::clean_text(what.reason(), 256)));
+  };
+  switch (what.verb()) {
+    case v1::NODE_VERB_DRAIN:
+    case v1::NODE_VERB_RESUME:
+      said(what.verb() == v1::NODE_VERB_DRAIN ? "the agents of this node take no more work" : "the agents of this node take work again");
+      out.set_held(drain_agents(what.verb() == v1::NODE_VERB_DRAIN));
+      break;
+    case v1::NODE_VERB_LOG_LEVEL: {
+      if (!world_.log_level) {
+        *out.mutable_error() = error{v1::ERROR_CODE_WRONG_STATE, "this node has no log of its own", ""}.to_proto();
+        break;
+      }
+      const auto before = world_.log_level(what.log_level());
+      if (!before) {
+        *out.mutable_error() = before.failure().to_proto();
+        break;
+      }
+      out.set_before(*before);
+      if (!what.log_level().empty()) said("log level " + what.log_level() + " instead of " + *before);
+      break;
+    }
+    default:
+      *out.mutable_error() =
+          error{v1::ERROR_CODE_INVALID_ARGUMENT, "the request does not say what to do with the node", "use a client of the node's release"}
+              .to_proto();
+  }
+  return out;
+}
+
+// ---- the end ----
+
+bool node_tree::drain_shards(std::chrono::steady_clock::time_point until) {
+  bool settled = true;
+  for (const auto& one : shards_)
+    settled = one->drain(std::max(std::chrono::duration_cast<duration>(until - std::chrono::steady_clock::now()), duration{1})) && settled;
+  return settled;
+}
+
+bool node_tree::stop(duration limit) {
+  const auto until = std::chrono::steady_clock::now() + limit;
+  // The agents leave first, so that shards elsewhere hand their steps to others; then nothing is handed over here any more.
+  auto held = drain_agents(true);
+  auto settled = drain_shards(until);
+  while (held > 0 && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(look_again_after);
+    held = drain_agents(true);
+  }
+  return settled && held == 0;
+}
+
+}  // namespace fairlead

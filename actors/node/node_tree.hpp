@@ -1,0 +1,113 @@
+#pragma once
+// A node as a tree of guardians: its shards, its agents, its links to other nodes, and the desk (the gateway and its helpers).
+//
+//   node             one_for_one; when it gives up, `on_given_up` is told and the process is to end orderly
+//     shards         one_for_one
+//       N            one_for_one; see actors/shard/shard.hpp
+//     agents         one_for_one; one actor for each instance
+//     network        one_for_one; links
+//     desk           one_for_one; gateway, and what would hold it up: deployer, doctor, steward
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "actors/expressions/pool.hpp"
+#include "actors/gateway/gateway.hpp"
+#include "actors/supervision/guardian.hpp"
+#include "actors/agent_host/local_agent.hpp"
+#include "actors/shard/shard.hpp"
+
+namespace fairlead {
+
+struct node_tree_options {
+  v1::Hello who;                   // `shards` without epochs
+  std::vector<std::string> peers;  // `host:port`
+  std::vector<local_agent> agents;
+};
+
+class node_tree {
+ public:
+  struct shard_part {
+    store::store* store = nullptr;
+    std::string store_id;
+    v1::Lineage lineage;  // of the store
+    std::function<void(v1::StoreStatus&)> describe_store;
+    shard_options options;
+  };
+
+  struct world {
+    caf::actor_system* system = nullptr;
+    const clock* time = nullptr;
+    observer* log = nullptr;
+    expression_pool* expressions = nullptr;
+    webhook_port* alert_webhooks = nullptr;  // may be null when no target of alerts is a webhook; must outlive the tree
+    /// Called at most a few times, from any thread, when a shard cannot go on. Must end the process.
+    fatal_handler on_fatal;
+    /// Called once, from any thread, when the tree has given up: everything has been stopped by then.
+    std::function<void(const error&)> on_given_up;
+    /// Raises the node's durable counter of incarnations, for an agent that is started again. From any thread.
+    std::function<result<std::uint64_t>()> next_incarnation;
+    /// Sets the level and gives the one before. From any thread. Empty `level`: only tells. None: there is no log to set.
+    std::function<result<std::string>(const std::string& level)> log_level;
+  };
+
+  /// Starts everything. The shards' epochs have risen and they take up what was running when this returns.
+  static result<std::unique_ptr<node_tree>> start(world in, node_tree_options options, std::vector<shard_part> shards);
+
+  /// Stops everything, at most a moment for what hangs.
+  ~node_tree();
+
+  /// The one actor to publish; stays the same while the tree lives.
+  gateway_actor gateway() const { return gateway_.as<gateway_actor>(); }
+  supervision_tree& tree() { return tree_; }
+
+  /// One more agent while the node runs. `instance` tells it from others of the same name; the node's name goes in front. One caller at a time.
+  status add_agent(const local_agent& agent, const std::string& instance);
+
+  /// No new tasks and no new attempts here; waits at most `limit` until agents hold nothing and the shards' decisions are durable. False when the
+  /// limit ran out. The actors end with the tree.
+  bool stop(duration limit);
+
+ private:
+  node_tree(world in, node_tree_options options);
+
+  struct agent_place {
+    std::string name;
+    std::shared_ptr<stable_address> address;
+  };
+  guardian_spec agents_branch();
+  child_spec agent_child(const local_agent& agent, const std::string& instance);
+  guardian_spec network();
+  guardian_spec desk_branch();
+  child_spec gateway_child(std::vector<shard_desk> desks);
+  v1::NodeOperateReply operate(const v1::NodeOperateRequest& what);
+  std::vector<agent_place> places() const;
+  /// Has all agents finish what they hold and take no more, or take work again; gives how many attempts they hold.
+  std::uint32_t drain_agents(bool on);
+  bool drain_shards(std::chrono::steady_clock::time_point until);
+
+  world world_;
+  node_tree_options options_;
+  supervision_tree tree_;
+  guardian_world guards_;
+  stable_address gateway_;
+  stable_address links_;
+  stable_address deployer_;
+  stable_address doctor_;
+  stable_address steward_;
+  stable_address agents_guardian_;
+  std::vector<std::unique_ptr<shard>> shards_;
+  mutable std::mutex places_guard_;
+  std::vector<agent_place> places_;  // of the agents, in the order in which they came
+  std::atomic<bool> draining_{false};
+  std::int64_t started_at_unix_ms_ = 0;
+  guardian_actor root_;
+};
+
+}  // namespace fairlead

@@ -1,0 +1,170 @@
+#pragma once
+// Every typed handle of the system, one comment a message.
+
+#include "actors/protocol/type_ids.hpp"
+
+namespace fairlead {
+
+/// A client, as the gateway and the Scheduler see it.
+using client_sink = caf::typed_actor<
+    // Tasks that this client submitted with `notify` have ended or parked. Best effort: StatesRequest tells what was missed.
+    caf::reacts_to<v1::FinishedNotice>>;
+
+/// Hosts one agent instance.
+using agent_actor = caf::typed_actor<
+    // Attempts handed over.
+    caf::reacts_to<v1::PerformBatch>,
+    // Outcomes that are recorded or refused: forget them.
+    caf::reacts_to<v1::OutcomeAckBatch>,
+    // Heartbeats that are durable, and attempts that are not the agent's any more.
+    caf::reacts_to<v1::HeartbeatAckBatch>,
+    // A shard says what the time is, and whether it knows this instance.
+    caf::reacts_to<v1::BeaconAck>,
+    // Where a shard is, or that it cannot be reached for the moment. The instance registers with each that can.
+    caf::reacts_to<shard_route>, caf::reacts_to<shard_total>,
+    // Take no more work and finish what is held (true), or take work again. Answered with how many attempts are held.
+    caf::replies_to<drain_atom, bool>::with<std::uint32_t>,
+    // The backend has finished a try of an attempt.
+    caf::reacts_to<attempt_finished>,
+    // The backend has something to tell of an attempt under way.
+    caf::reacts_to<attempt_progressed>,
+    // Own reminder: some lease ends, a heartbeat or another try is due, or unacknowledged outcomes want sending again.
+    caf::reacts_to<expire_atom>,
+    // Own reminder: send what has gathered.
+    caf::reacts_to<flush_atom>,
+    // Own reminder: tell the shards that it is there, and register where that is due.
+    caf::reacts_to<beacon_atom>>;
+
+/// Looks for what is due and asks for recovery.
+using supervisor_actor = caf::typed_actor<
+    // Steps that will want recovery at a known moment.
+    caf::reacts_to<v1::RecoveryHintBatch>,
+    // Own reminder: periodic scan of the due index.
+    caf::reacts_to<scan_atom>,
+    // Own reminder: a hinted moment has come.
+    caf::reacts_to<expire_atom>>;
+
+/// Finds jobs whose time has come and tells the Scheduler.
+using cron_actor = caf::typed_actor<
+    // From the Scheduler: a job is due earlier than it may have been.
+    caf::reacts_to<job_due_at>,
+    // Own reminder: look for what is due.
+    caf::reacts_to<scan_atom>>;
+
+/// The Scheduler of one shard.
+using scheduler_actor = caf::typed_actor<
+    caf::replies_to<v1::SubmitRequest>::with<v1::SubmitReply>, caf::replies_to<v1::DeployRequest>::with<v1::DeployReply>,
+    caf::replies_to<v1::WatchRequest>::with<v1::WatchReply>, caf::replies_to<v1::StatusRequest>::with<v1::StatusReply>,
+    // Who takes hints, and who is told when jobs are due.
+    caf::reacts_to<supervisor_actor>, caf::reacts_to<cron_actor>,
+    // An agent instance is there (the handle: its agent_actor); from now on they speak directly. Answered with this Scheduler.
+    caf::replies_to<v1::RegisterAgent, caf::strong_actor_ptr>::with<v1::AgentWelcome, caf::strong_actor_ptr>,
+    // What the clock of an instance shows; answered by a BeaconAck to the instance.
+    caf::reacts_to<v1::Beacon>,
+    // How attempts ended.
+    caf::reacts_to<v1::OutcomeBatch>,
+    // Attempts that their agents are still at.
+    caf::reacts_to<v1::HeartbeatBatch>,
+    // The Supervisor asks for recovery.
+    caf::reacts_to<v1::RecoverBatch>,
+    // The expression worker's answer.
+    caf::reacts_to<v1::EvaluateReply>,
+    // The store actor has made batches durable.
+    caf::reacts_to<committed>,
+    // Own reminder, queued behind what the mailbox holds: close the batch.
+    caf::reacts_to<flush_atom>,
+    // Own reminder: take up the next tasks of the sweep after a start.
+    caf::reacts_to<resume_atom>,
+    // Own reminder: long polls whose time is over.
+    caf::reacts_to<expire_atom>,
+    // Own reminder: time alone lets steps go that wait (a breaker's canary, a rate), or an alert about absent agents is due.
+    caf::reacts_to<offer_atom>,
+    // The archiver has copied tasks to an archive durably: erase them here.
+    caf::reacts_to<archived_tasks>,
+    // A courier has delivered or given up: record it.
+    caf::reacts_to<courier_rows>,
+    // The Supervisor has found out which task has gone longest without progress.
+    caf::reacts_to<stalest_task>, caf::reacts_to<waiting_tasks>, caf::replies_to<v1::OperateRequest>::with<v1::OperateReply>,
+    caf::replies_to<v1::AlertAckRequest>::with<v1::AlertAckReply>, caf::replies_to<v1::BrakeReleaseRequest>::with<v1::BrakeReleaseReply>,
+    // Effects without a task are listed no more.
+    caf::replies_to<v1::DoctorRequest>::with<v1::DoctorReply>, caf::replies_to<v1::AgentOperateRequest>::with<v1::AgentOperateReply>,
+    // Jobs: what their owners and operators ask,
+    caf::replies_to<v1::JobApplyRequest>::with<v1::JobApplyReply>, caf::replies_to<v1::JobOperateRequest>::with<v1::JobOperateReply>,
+    // and from the cron, what is due.
+    caf::reacts_to<due_jobs>,
+    // Take no new tasks and hand nothing over any more; answered once no agent of this node holds an attempt and everything is durable.
+    caf::replies_to<drain_atom>::with<bool>>;
+
+/// The one actor a node publishes. Every request is answered, with an error of its own where it cannot be served.
+using gateway_actor = caf::typed_actor<
+    // Takes tasks. Answered once all of them are durable.
+    caf::replies_to<v1::SubmitRequest>::with<v1::SubmitReply>,
+    // States of many tasks by id.
+    caf::replies_to<v1::StatesRequest>::with<v1::StatesReply>,
+    // One page of tasks.
+    caf::replies_to<v1::TaskListRequest>::with<v1::TaskListReply>,
+    // One task with steps, history and payloads.
+    caf::replies_to<v1::TaskShowRequest>::with<v1::TaskShowReply>,
+    // Long poll for the events of a task after a sequence number.
+    caf::replies_to<v1::WatchRequest>::with<v1::WatchReply>,
+    // Makes a workflow definition the current one of its name.
+    caf::replies_to<v1::DeployRequest>::with<v1::DeployReply>, caf::replies_to<v1::WorkflowListRequest>::with<v1::WorkflowListReply>,
+    caf::replies_to<v1::WorkflowShowRequest>::with<v1::WorkflowShowReply>, caf::replies_to<v1::StatusRequest>::with<v1::StatusReply>,
+    // What an operator does to tasks.
+    caf::replies_to<v1::OperateRequest>::with<v1::OperateReply>,
+    // Alerts: a page, one, and the acknowledgement of some.
+    caf::replies_to<v1::AlertListRequest>::with<v1::AlertListReply>, caf::replies_to<v1::AlertShowRequest>::with<v1::AlertShowReply>,
+    caf::replies_to<v1::AlertAckRequest>::with<v1::AlertAckReply>,
+    // Lets the brake on mass undo go.
+    caf::replies_to<v1::BrakeReleaseRequest>::with<v1::BrakeReleaseReply>,
+    // Long poll of a client for the status events of its tasks; takes those off that it has.
+    caf::replies_to<v1::RepliesRequest>::with<v1::RepliesReply>,
+    // Looks whether every live task has a wake-up.
+    caf::replies_to<v1::DoctorRequest>::with<v1::DoctorReply>,
+    // What an operator does to an agent instance or to the breaker of a service.
+    caf::replies_to<v1::AgentOperateRequest>::with<v1::AgentOperateReply>,
+    // Jobs: makes them what their owner says, a page of them, one with what comes, its launches, and what an operator does to them.
+    caf::replies_to<v1::JobApplyRequest>::with<v1::JobApplyReply>, caf::replies_to<v1::JobListRequest>::with<v1::JobListReply>,
+    caf::replies_to<v1::JobShowRequest>::with<v1::JobShowReply>, caf::replies_to<v1::JobHistoryRequest>::with<v1::JobHistoryReply>,
+    caf::replies_to<v1::JobOperateRequest>::with<v1::JobOperateReply>,
+    // Another node introduces itself, with its gateway.
+    caf::replies_to<v1::Hello, caf::strong_actor_ptr>::with<v1::HelloReply>,
+    // An agent instance (the handle: its agent_actor) registers with a shard that this node holds. Answered with that shard's Scheduler, which
+    // the two speak with directly from then on; null with an error.
+    caf::replies_to<v1::RegisterAgent, caf::strong_actor_ptr>::with<v1::AgentWelcome, caf::strong_actor_ptr>,
+    // The supervision tree of this node.
+    caf::replies_to<v1::InspectRequest>::with<v1::InspectReply>,
+    // What an operator does to a node.
+    caf::replies_to<v1::NodeOperateRequest>::with<v1::NodeOperateReply>,
+    // Tasks that it has submitted to other nodes for its clients have ended or parked.
+    caf::reacts_to<v1::FinishedNotice>,
+    // From this node's links: where a shard is.
+    caf::reacts_to<shard_route>, caf::reacts_to<shard_total>>;
+
+/// Keeps the connections to the other nodes, and tells who is interested where the shards are.
+using links_actor = caf::typed_actor<
+    // Another node introduces itself; passed on by the gateway.
+    caf::replies_to<v1::Hello, caf::strong_actor_ptr>::with<v1::HelloReply>,
+    // This actor (it takes shard_route and shard_total) wants to be told of all routes, now and later.
+    caf::reacts_to<watch_atom, caf::strong_actor_ptr>,
+    // How the connections are.
+    caf::replies_to<report_atom>::with<link_report>,
+    // An operator does not expect a node back.
+    caf::replies_to<v1::NodeOperateRequest>::with<v1::NodeOperateReply>,
+    // A shard of this node is up, or has a new epoch.
+    caf::reacts_to<v1::ShardClaim>,
+    // Own reminder: try again to connect, look at silent peers.
+    caf::reacts_to<link_atom>>;
+
+/// Group commit on its own thread.
+using store_actor = caf::typed_actor<caf::reacts_to<commit_request>, caf::reacts_to<flush_atom>>;
+
+/// Moves finished tasks to dated archives, off the hot path.
+using archiver_actor = caf::typed_actor<caf::reacts_to<archive_atom>>;
+
+/// Delivers what stands in durable outboxes: alerts to webhooks and a command, status events to webhooks.
+using courier_actor = caf::typed_actor<
+    // Own reminder: look for what is to be delivered, and for deliveries that have ended.
+    caf::reacts_to<deliver_atom>>;
+
+}  // namespace fairlead

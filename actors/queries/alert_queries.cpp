@@ -1,0 +1,147 @@
+#include "actors/queries/alert_queries.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "store/rows/alert_rows.hpp"
+#include "store/keys.hpp"
+
+namespace fairlead {
+
+namespace {
+
+namespace keys = store::keys;
+using store::default_namespace;
+
+constexpr std::size_t rows_a_page = 20'000;
+constexpr std::uint32_t default_page = 100;
+constexpr std::uint32_t max_page = 1'000;
+constexpr int max_states = 16;
+constexpr int max_who_bytes = 256;
+constexpr int max_note_bytes = 4'096;
+
+/// Whether everything asked for stands in the index of what is not resolved. Resolved alerts are kept, so there may be many more of them.
+bool only_unresolved(const v1::AlertListRequest& what) {
+  return std::find(what.states().begin(), what.states().end(), v1::ALERT_STATE_RESOLVED) == what.states().end();
+}
+
+bool matches(const v1::AlertListRequest& what, const v1::AlertRecord& alert) {
+  if (!what.task_id().empty() && alert.task_id() != what.task_id()) return false;
+  if (what.states().empty()) return store::is_unresolved(alert);
+  return std::find(what.states().begin(), what.states().end(), alert.state()) != what.states().end();
+}
+
+/// The lowest number from which on alerts were raised at that moment or later. Numbers rise with time but for clocks that were set back, so the
+/// search halves what is left. Old ones that are resolved may be gone; the next one that is there stands for them.
+result<std::uint64_t> first_raised_at(const store::snapshot& from, std::int64_t at_unix_ms) {
+  std::uint64_t low = 1;
+  std::uint64_t high = 1;
+  const std::string all{std::string_view{keys::of_namespace(default_namespace)}};
+  const auto last = from.scan_reverse(store::table::alert, all, keys::after(all), [&high](std::string_view key, std::string_view) {
+    if (const auto entry = keys::decode_alert(key)) high = entry->number + 1;
+    return false;
+  });
+  if (!last.ok()) return last.failure();
+  while (low < high) {
+    const auto middle = low + (high - low) / 2;
+    std::uint64_t found = 0;
+    const auto scanned = from.scan(store::table::alert, keys::alert(default_namespace, middle), keys::alert(default_namespace, high),
+                                   [&found](std::string_view key, std::string_view) {
+                                     if (const auto entry = keys::decode_alert(key)) found = entry->number;
+                                     return found == 0;
+                                   });
+    if (!scanned.ok()) return scanned.failure();
+    if (found == 0) {
+      high = middle;
+      continue;
+    }
+    const auto alert = store::load_alert(from, found);
+    if (!alert) return alert.failure();
+    if (*alert && (*alert)->raised_at_unix_ms() < at_unix_ms)
+      low = found + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+}  // namespace
+
+v1::AlertListReply list_alerts(const v1::AlertListRequest& what, const store::snapshot& from) {
+  v1::AlertListReply out;
+  if (what.states_size() > max_states) {
+    *out.mutable_error() = error{v1::ERROR_CODE_INVALID_ARGUMENT, "more than 16 states to filter by", "ask for fewer"}.to_proto();
+    return out;
+  }
+  const bool indexed = only_unresolved(what);
+  const auto where = indexed ? store::table::unresolved_alert : store::table::alert;
+  const std::string begin{std::string_view{keys::of_namespace(default_namespace)}};
+  // Both tables have the same keys.
+  auto before = what.before();
+  if (what.raised_before_unix_ms() != 0) {
+    const auto bound = first_raised_at(from, what.raised_before_unix_ms());
+    if (!bound) {
+      *out.mutable_error() = bound.failure().to_proto();
+      return out;
+    }
+    if (before == 0 || *bound < before) before = *bound;
+  }
+  const auto end = before != 0 ? std::string{std::string_view{keys::alert(default_namespace, before)}} : keys::after(begin);
+  const auto page = std::min(what.page_size() == 0 ? default_page : what.page_size(), max_page);
+  std::size_t seen = 0;
+  std::uint64_t oldest = 0;  // looked at so far
+  std::optional<error> failed;
+  const auto scanned = from.scan_reverse(where, begin, end, [&](std::string_view key, std::string_view) {
+    const auto entry = indexed ? keys::decode_unresolved_alert(key) : keys::decode_alert(key);
+    if (!entry) return true;
+    // Only now is it certain that there is more.
+    if (static_cast<std::uint32_t>(out.items_size()) >= page || seen >= rows_a_page) {
+      out.set_before(oldest);
+      return false;
+    }
+    ++seen;
+    oldest = entry->number;
+    auto alert = store::load_alert(from, entry->number);
+    if (!alert) {
+      failed = alert.failure();
+      return false;
+    }
+    if (*alert && matches(what, **alert)) *out.add_items() = std::move(**alert);
+    return true;
+  });
+  if (!scanned.ok()) failed = scanned.failure();
+  if (failed) *out.mutable_error() = failed->to_proto();
+  return out;
+}
+
+v1::AlertShowReply show_alert(const v1::AlertShowRequest& what, const store::snapshot& from) {
+  v1::AlertShowReply out;
+  auto alert = store::load_alert(from, what.number());
+  if (!alert) {
+    *out.mutable_error() = alert.failure().to_proto();
+  } else if (!*alert) {
+    *out.mutable_error() = error{v1::ERROR_CODE_NOT_FOUND, "there is no alert " + std::to_string(what.number()),
+                                 "fairlead alert list --all shows which there are"}
+                               .to_proto();
+  } else {
+    *out.mutable_alert() = std::move(**alert);
+  }
+  return out;
+}
+
+status check_acknowledgement(const v1::AlertAckRequest& what) {
+  const auto refuse = [](std::string sentence, std::string remedy) {
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
+  };
+  if (what.numbers().empty()) return refuse("the request names no alert", "name at least one by its number");
+  if (what.numbers_size() > max_acknowledged_alerts)
+    return refuse("the request names " + std::to_string(what.numbers_size()) + " alerts, at most " +
+                      std::to_string(max_acknowledged_alerts) + " are acknowledged at a time",
+                  "send several requests");
+  if (what.who().size() > max_who_bytes) return refuse("the name of who acknowledges has more than 256 bytes", "shorten it");
+  if (what.note().size() > max_note_bytes) return refuse("the note has more than 4096 bytes", "shorten it");
+  return nothing{};
+}
+
+}  // namespace fairlead

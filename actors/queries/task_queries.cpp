@@ -1,0 +1,296 @@
+#include "actors/queries/task_queries.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "actors/core/task/reason.hpp"
+#include "actors/core/text/text.hpp"
+#include "store/content_hash.hpp"
+#include "store/keys.hpp"
+#include "store/rows/task_rows.hpp"
+
+namespace fairlead {
+
+namespace {
+
+namespace keys = store::keys;
+using store::default_namespace;
+
+constexpr std::size_t rows_a_page = 20'000;
+constexpr std::uint32_t default_page = 100;
+constexpr std::uint32_t max_page = 1'000;
+constexpr int max_ids = 1'000;
+constexpr int max_states = 16;
+constexpr int max_labels = 32;
+
+error not_found(const std::string& id) {
+  return {v1::ERROR_CODE_NOT_FOUND, "there is no task " + core::clean_text(id, 256), "fairlead task list shows which there are"};
+}
+
+/// The table that holds what is asked for and little else, the part of it to scan, and how its keys name a task.
+struct plan {
+  store::table where = store::table::task;
+  std::string from;
+  std::string to;
+  std::uint64_t (*number)(std::string_view) = [](std::string_view key) {
+    const auto entry = keys::decode_task(key);
+    return entry ? entry->number : 0;
+  };
+};
+
+plan plan_for(const v1::TaskListRequest& what) {
+  plan out;
+  const auto within = [&out](store::table where, std::string prefix) {
+    out.where = where;
+    out.to = keys::after(prefix);
+    out.from = std::move(prefix);
+  };
+  if (what.labels_size() > 0) {
+    within(store::table::by_label, keys::by_label_prefix(default_namespace, what.labels(0).key(), what.labels(0).value()));
+    out.number = [](std::string_view key) { return keys::decode_by_label(key).value_or(store::by_label_key{}).number; };
+  } else if (what.parked_only()) {
+    within(store::table::held, std::string{std::string_view{keys::held_prefix(default_namespace, store::held_why::parked)}});
+    out.number = [](std::string_view key) { return keys::decode_held(key).value_or(store::held_key{}).number; };
+  } else if (!what.workflow().empty()) {
+    within(store::table::by_workflow, keys::by_workflow_prefix(default_namespace, what.workflow()));
+    out.number = [](std::string_view key) { return keys::decode_by_workflow(key).value_or(store::by_workflow_key{}).number; };
+  } else if (lists_by_end(what)) {
+    within(store::table::finished,
+           std::string{std::string_view{keys::finished_prefix(default_namespace, static_cast<std::uint8_t>(what.states(0)))}});
+    out.number = [](std::string_view key) { return keys::decode_finished(key).value_or(store::finished_key{}).number; };
+  } else {
+    within(store::table::task, std::string{std::string_view{keys::of_namespace(default_namespace)}});
+  }
+  return out;
+}
+
+bool matches(const v1::TaskListRequest& what, const v1::TaskRecord& task, moment now) {
+  if (what.states_size() > 0 && std::find(what.states().begin(), what.states().end(), task.state()) == what.states().end()) return false;
+  if (what.parked_only() && !task.parked()) return false;
+  if (!what.workflow().empty() && task.workflow() != what.workflow()) return false;
+  for (const auto& wanted : what.labels()) {
+    const auto has = std::any_of(task.labels().begin(), task.labels().end(),
+                                 [&](const v1::Label& label) { return label.key() == wanted.key() && label.value() == wanted.value(); });
+    if (!has) return false;
+  }
+  const auto age_ms = to_unix_ms(now) - task.created_at_unix_ms();
+  if (what.older_than_ms() > 0 && age_ms < what.older_than_ms()) return false;
+  return what.younger_than_ms() <= 0 || age_ms < what.younger_than_ms();
+}
+
+v1::TaskSummary summary_of(const v1::TaskRecord& task) {
+  v1::TaskSummary out;
+  out.set_id(task.id());
+  out.set_workflow(task.workflow());
+  out.set_state(task.state());
+  out.set_parked(task.parked());
+  out.set_paused(task.paused());
+  out.set_reason(core::reason_of(task));
+  const auto done = std::count_if(task.steps().begin(), task.steps().end(), [](const v1::StepRecord& step) {
+    return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_SKIPPED;
+  });
+  out.set_steps_done(static_cast<std::uint32_t>(done));
+  out.set_steps_total(static_cast<std::uint32_t>(task.steps_size()));
+  out.set_created_at_unix_ms(task.created_at_unix_ms());
+  out.set_finished_at_unix_ms(task.finished_at_unix_ms());
+  *out.mutable_labels() = task.labels();
+  out.set_priority(task.priority());
+  return out;
+}
+
+std::optional<std::string> from_hex(const std::string& text) {
+  if (text.size() % 2 != 0 || text.size() > 2048) return std::nullopt;
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); i += 2) {
+    unsigned value = 0;
+    for (const auto c : {text[i], text[i + 1]}) {
+      if (c >= '0' && c <= '9')
+        value = value * 16 + static_cast<unsigned>(c - '0');
+      else if (c >= 'a' && c <= 'f')
+        value = value * 16 + static_cast<unsigned>(c - 'a') + 10;
+      else
+        return std::nullopt;
+    }
+    out += static_cast<char>(value);
+  }
+  return out;
+}
+
+result<std::optional<v1::DeployedWorkflow>> load_definition(const store::snapshot& from, const std::string& name, const std::string& hash) {
+  const auto row = from.get(store::table::workflow_version, keys::workflow_version(default_namespace, name, hash));
+  if (!row) return row.failure();
+  if (!*row) return std::optional<v1::DeployedWorkflow>{};
+  v1::DeployedWorkflow out;
+  if (!out.ParseFromArray((*row)->data(), static_cast<int>((*row)->size())))
+    return error{v1::ERROR_CODE_CORRUPT, "a definition of workflow " + name + " cannot be decoded", "run fairlead store check"};
+  return std::optional<v1::DeployedWorkflow>{std::move(out)};
+}
+
+}  // namespace
+
+bool lists_by_end(const v1::TaskListRequest& what) {
+  return what.labels().empty() && !what.parked_only() && what.workflow().empty() && what.states_size() == 1 &&
+         (what.states(0) == v1::TASK_STATE_COMPLETED || what.states(0) == v1::TASK_STATE_UNDONE);
+}
+
+v1::TaskListReply list_tasks(const v1::TaskListRequest& what, const store::snapshot& from, moment now) {
+  v1::TaskListReply out;
+  if (what.states_size() > max_states || what.labels_size() > max_labels) {
+    *out.mutable_error() =
+        error{v1::ERROR_CODE_INVALID_ARGUMENT, "more than 16 states or 32 labels to filter by", "ask for fewer"}.to_proto();
+    return out;
+  }
+  auto scan = plan_for(what);
+  if (!what.cursor().empty()) {
+    // The table's number, then the key: the same key may mean something in another table too.
+    auto key = from_hex(what.cursor());
+    const auto own = key && !key->empty() && (*key)[0] == static_cast<char>(scan.where);
+    if (own) key->erase(0, 1);
+    if (!own || *key < scan.from || (!scan.to.empty() && *key > scan.to)) {
+      *out.mutable_error() = error{v1::ERROR_CODE_INVALID_ARGUMENT, "the cursor is not one of this list",
+                                   "use the cursor of the page before, with the same filters"}
+                                 .to_proto();
+      return out;
+    }
+    scan.to = *key;
+  }
+  const auto page = std::min(what.page_size() == 0 ? default_page : what.page_size(), max_page);
+  std::size_t seen = 0;
+  std::optional<error> failed;
+  const auto scanned = from.scan_reverse(scan.where, scan.from, scan.to, [&](std::string_view key, std::string_view) {
+    const auto task = store::load_task(from, scan.number(key));
+    if (!task) {
+      failed = task.failure();
+      return false;
+    }
+    const auto here = [&] { return store::to_hex(static_cast<char>(scan.where) + std::string{key}); };
+    if (*task && matches(what, **task, now)) {
+      auto* item = out.add_items();
+      *item = summary_of(**task);
+      if (what.has_shard()) item->set_cursor(here());
+    }
+    if (static_cast<std::uint32_t>(out.items_size()) < page && ++seen < rows_a_page) return true;
+    out.set_cursor(here());
+    return false;
+  });
+  if (!scanned.ok()) failed = scanned.failure();
+  if (failed) *out.mutable_error() = failed->to_proto();
+  return out;
+}
+
+v1::TaskShowReply show_task(const v1::TaskShowRequest& what, const store::snapshot& from, store::archive& archives) {
+  v1::TaskShowReply out;
+  const auto refuse = [&out](const error& why) {
+    out.Clear();
+    *out.mutable_error() = why.to_proto();
+    return out;
+  };
+  const auto tombstone = store::find_task(from, what.id());
+  if (!tombstone) return refuse(tombstone.failure());
+  if (!*tombstone) return refuse(not_found(what.id()));
+  const auto number = (*tombstone)->number();
+  auto task = store::load_task(from, number);
+  if (!task) return refuse(task.failure());
+  if (*task) {
+    *out.mutable_task() = std::move(**task);
+    if (const auto done = store::load_whole(from, *out.mutable_task()); !done.ok()) return refuse(done.failure());
+  } else {
+    auto archived = archives.load((*tombstone)->archived_day(), task_number{number}, (*tombstone)->archive_keep_days());
+    if (!archived) return refuse(archived.failure());
+    if (!*archived)
+      return refuse({v1::ERROR_CODE_NOT_FOUND, "task " + core::clean_text(what.id(), 256) + " has ended and its record is no longer kept",
+                     "see retention.keep in the node's file and retention in the workflow"});
+    *out.mutable_task() = std::move(**archived);
+    out.set_archived(true);
+  }
+  auto definition = load_definition(from, out.task().workflow(), out.task().workflow_hash());
+  if (!definition) return refuse(definition.failure());
+  if (*definition) *out.mutable_definition() = std::move(*(*definition)->mutable_definition());
+  return out;
+}
+
+v1::StatesReply states_of(const v1::StatesRequest& what, const store::snapshot& from) {
+  v1::StatesReply out;
+  if (what.ids_size() > max_ids) {
+    *out.mutable_error() = error{v1::ERROR_CODE_INVALID_ARGUMENT, "more than 1000 ids", "ask in several requests"}.to_proto();
+    return out;
+  }
+  for (const auto& id : what.ids()) {
+    auto* item = out.add_items();
+    item->set_id(id);
+    const auto tombstone = store::find_task(from, id);
+    if (!tombstone) {
+      *out.mutable_error() = tombstone.failure().to_proto();
+      return out;
+    }
+    if (!*tombstone) continue;
+    item->set_state((*tombstone)->final_state());
+    if ((*tombstone)->archived_day() != 0) continue;
+    const auto task = store::load_task(from, (*tombstone)->number());
+    if (!task) {
+      *out.mutable_error() = task.failure().to_proto();
+      return out;
+    }
+    if (!*task) continue;
+    item->set_state((*task)->state());
+    item->set_parked((*task)->parked());
+    item->set_reason(core::reason_of(**task));
+  }
+  return out;
+}
+
+v1::WorkflowListReply list_workflows(const store::snapshot& from) {
+  v1::WorkflowListReply out;
+  std::map<std::string, std::uint32_t> versions;
+  auto scanned = from.scan(store::table::workflow_version, {}, {}, [&](std::string_view key, std::string_view) {
+    if (const auto entry = keys::decode_workflow_version(key)) ++versions[std::string{entry->name}];
+    return true;
+  });
+  std::optional<error> failed;
+  if (scanned.ok())
+    scanned = from.scan(store::table::workflow, {}, {}, [&](std::string_view key, std::string_view hash) {
+      const auto entry = keys::decode_workflow(key);
+      if (!entry) return true;
+      const std::string name{entry->name};
+      auto deployed = load_definition(from, name, std::string{hash});
+      if (!deployed) {
+        failed = deployed.failure();
+        return false;
+      }
+      auto* item = out.add_items();
+      item->set_name(name);
+      item->set_content_hash(std::string{hash});
+      item->set_versions(versions[name]);
+      if (*deployed) {
+        item->set_deployed_at_unix_ms((*deployed)->deployed_at_unix_ms());
+        item->set_steps(static_cast<std::uint32_t>((*deployed)->definition().steps_size()));
+      }
+      return true;
+    });
+  if (!scanned.ok()) failed = scanned.failure();
+  if (failed) *out.mutable_error() = failed->to_proto();
+  return out;
+}
+
+v1::WorkflowShowReply show_workflow(const v1::WorkflowShowRequest& what, const store::snapshot& from) {
+  v1::WorkflowShowReply out;
+  const auto refuse = [&out](const error& why) {
+    *out.mutable_error() = why.to_proto();
+    return out;
+  };
+  const error unknown{v1::ERROR_CODE_NOT_FOUND, "there is no workflow " + core::clean_text(what.name(), 80),
+                      "fairlead workflow list shows which there are"};
+  if (what.name().empty() || what.name().size() > store::max_workflow_name_bytes) return refuse(unknown);
+  const auto hash = from.get(store::table::workflow, keys::workflow(default_namespace, what.name()));
+  if (!hash) return refuse(hash.failure());
+  if (!*hash) return refuse(unknown);
+  auto deployed = load_definition(from, what.name(), std::string{**hash});
+  if (!deployed) return refuse(deployed.failure());
+  if (!*deployed) return refuse(unknown);
+  *out.mutable_workflow() = std::move(**deployed);
+  return out;
+}
+
+}  // namespace fairlead

@@ -1,0 +1,334 @@
+#include "actors/registry/registry.hpp"
+
+#include <algorithm>
+
+#include "actors/core/cluster/limit_part.hpp"
+#include "actors/registry/state.hpp"
+
+namespace fairlead {
+
+namespace {
+
+bool lists(const std::vector<std::string>& all, std::string_view one) { return std::find(all.begin(), all.end(), one) != all.end(); }
+
+/// A concurrency is divided, and a rate is kept by a period as many times as long.
+google::protobuf::RepeatedPtrField<v1::LimitPolicy> part_of(const google::protobuf::RepeatedPtrField<v1::LimitPolicy>& limits,
+                                                            const registry_policy& policy) {
+  constexpr std::int64_t longest_ms = 315'360'000'000;  // ten years
+  auto out = limits;
+  for (auto& one : out) {
+    one.set_concurrency(static_cast<std::uint32_t>(core::part_of_limit(one.concurrency(), policy.shard, policy.shard_count)));
+    const auto per_ms = std::clamp<std::int64_t>(one.rate_per_ms() > 0 ? one.rate_per_ms() : 1'000, 1, longest_ms);
+    if (one.rate() > 0) one.set_rate_per_ms(per_ms * policy.shard_count);
+  }
+  return out;
+}
+
+}  // namespace
+
+// ---- who is there ----
+
+registry::state::service& registry::state::service_of(std::string_view agent) {
+  if (const auto found = services_.find(agent); found != services_.end()) return found->second;
+  auto& made = services_.try_emplace(std::string{agent}, time_.now()).first->second;
+  made.agent = agent;
+  made.record.set_agent(made.agent);
+  return made;
+}
+
+const registry::state::service* registry::state::find(std::string_view agent) const {
+  const auto found = services_.find(agent);
+  return found == services_.end() ? nullptr : &found->second;
+}
+
+void registry::state::restore(const v1::ServiceRecord& record) {
+  const auto now = time_.now();
+  auto& of = service_of(record.agent());
+  of.record = record;
+  of.breaker.restore(record);
+  if (of.breaker.clock_fell(now)) mark(of);
+  if (const auto at = of.breaker.canaries_from()) breakers_.set(&of, *at, now);
+  if (record.absent_since_unix_ms() == 0) return;
+  of.absence_kept_until = now + policy_.absent_alert_after;
+  absences_.set(&of, of.absence_kept_until, now);
+}
+
+registry::arrival registry::state::add(const v1::RegisterAgent& what) {
+  const auto now = time_.now();
+  limits_changed_ = false;
+  auto known = instances_.find(what.instance());
+  if (known != instances_.end()) {
+    if (what.incarnation() < known->second.incarnation) return arrival::stale;
+    if (what.incarnation() == known->second.incarnation && what.revision() < known->second.revision) return arrival::outdated;
+  }
+  const auto fresh_service = services_.find(what.agent()) == services_.end();
+  if ((known == instances_.end() && instances_.size() >= max_instances) || (fresh_service && services_.size() >= max_instances))
+    return arrival::refused;
+  if (known == instances_.end()) known = instances_.try_emplace(what.instance()).first;
+  auto& entry = known->second;
+  const auto outcome = entry.of == nullptr ? arrival::fresh : what.incarnation() == entry.incarnation ? arrival::same : arrival::replaced;
+  auto& to = service_of(what.agent());
+  if (outcome == arrival::replaced) {
+    lose_canary(entry, now);
+    entry.held = 0;
+    entry.health = {};
+    entry.next_trickle = {};
+  }
+  if (entry.of != &to) {
+    if (entry.of != nullptr) {
+      std::erase(entry.of->instances, &entry);
+      rebuild(*entry.of, now);
+    }
+    to.instances.push_back(&entry);
+  }
+  entry.of = &to;
+  entry.name = what.instance();
+  entry.kind = what.kind();
+  entry.node = what.node();
+  entry.revision = what.revision();
+  entry.away = false;
+  entry.calls.assign(what.calls().begin(), what.calls().end());
+  entry.lookups.assign(what.lookups().begin(), what.lookups().end());
+  entry.labels.clear();
+  for (const auto& one : what.labels()) entry.labels.emplace_back(one.key(), one.value());
+  std::sort(entry.labels.begin(), entry.labels.end());
+  entry.incarnation = what.incarnation();
+  entry.capacity = what.capacity();
+  entry.drains_itself = what.draining();
+  entry.heard = now;
+  entry.drained = false;
+  auto& drained = *to.record.mutable_drained();
+  for (int i = drained.size() - 1; i >= 0; --i) {
+    if (drained[i].instance() != entry.name) continue;
+    if (drained[i].incarnation() >= entry.incarnation) {
+      entry.drained = true;
+    } else {
+      drained.DeleteSubrange(i, 1);
+      mark(to);
+    }
+  }
+  to.keys_valid_for_ms.clear();
+  for (const auto& one : what.policies()) to.keys_valid_for_ms.emplace_back(one.call(), one.key_valid_for_ms());
+  if (to.breaker.set_policy(what.breaker(), now)) breaker_changed(to, now);
+  limits_changed_ = set_limits(to, what, now);
+  rebuild(to, now);
+  return outcome;
+}
+
+bool registry::state::set_away(std::string_view name, std::uint64_t incarnation) {
+  const auto found = instances_.find(name);
+  if (found == instances_.end() || found->second.away || found->second.incarnation != incarnation) return false;
+  found->second.away = true;
+  rebuild(*found->second.of, time_.now());
+  return true;
+}
+
+std::optional<registry::presence> registry::state::find_instance(std::string_view name) const {
+  const auto found = instances_.find(name);
+  if (found == instances_.end()) return std::nullopt;
+  const auto& one = found->second;
+  return presence{one.incarnation, one.revision, one.capacity, one.held, one.away, waiting(*one.of)};
+}
+
+/// True: there are other limits than before.
+bool registry::state::set_limits(service& of, const v1::RegisterAgent& what, moment now) {
+  if (of.limits.set_policies(policy_.shard_count > 1 ? part_of(what.limits(), policy_) : what.limits(), now)) {
+    for (auto& [key, one] : of.demands) {
+      one->common = of.limits.common(one->call, now);
+      one->counted_by_input = of.limits.wants_input(one->call);
+      room_.dissolve(*one, now);
+    }
+    return true;
+  }
+  // Other numbers may make room where there was none.
+  for (auto& [key, one] : of.demands) {
+    std::vector<core::limit_bucket*> touched;
+    room_.for_each_lane(*one, [&](const auto& buckets, std::size_t) { touched.insert(touched.end(), buckets.begin(), buckets.end()); });
+    for (auto* bucket : touched) room_.opened(*bucket, now);
+  }
+  return false;
+}
+
+void registry::state::find_instances(demand& of) {
+  auto& all = of.of->instances;
+  // An agent that none of its instances lists the call of answers itself that it does not know it.
+  const auto looks_up = [&](const instance* one) { return lists(one->lookups, of.call); };
+  const auto only_lookups = of.lookup && std::any_of(all.begin(), all.end(), looks_up);
+  const auto known = [&](const instance* one) { return only_lookups ? looks_up(one) : one->calls.empty() || lists(one->calls, of.call); };
+  const auto somebody_knows = std::any_of(all.begin(), all.end(), known);
+  of.instances.clear();
+  for (auto* one : all) {
+    if ((!one->takes_work() && !planted(&core::planted_faults::hand_to_drained)) || (somebody_knows && !known(one))) continue;
+    if (!planted(&core::planted_faults::ignore_label) &&
+        !std::includes(one->labels.begin(), one->labels.end(), of.labels.begin(), of.labels.end()))
+      continue;
+    of.instances.push_back(one);
+    one->demands.push_back(&of);
+  }
+}
+
+void registry::state::rebuild(service& of, moment now) {
+  for (auto* one : of.instances) one->demands.clear();
+  of.lines_absent = 0;
+  for (auto& [key, one] : of.demands) {
+    find_instances(*one);
+    if (one->waiting > 0 && one->instances.empty()) ++of.lines_absent;
+  }
+  unblock_all(of);
+  check_absence(of, now);
+}
+
+registry::state::demand& registry::state::demand_of(service& of, const core::slot_request& what) {
+  std::string with_labels;
+  std::string_view key = what.call;
+  std::vector<label> labels;
+  const auto labelled = what.labels != nullptr && !what.labels->empty();
+  if (labelled || what.lookup) {
+    if (labelled)
+      for (const auto& one : *what.labels) labels.emplace_back(one.key(), one.value());
+    std::sort(labels.begin(), labels.end());
+    labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+    with_labels = what.call;
+    if (what.lookup) with_labels.append(1, '\0').append("lookup");  // what follows a label's zero is a digit
+    for (const auto& [name, value] : labels)
+      with_labels.append(1, '\0').append(std::to_string(name.size())).append(1, ':').append(name).append(value);
+    key = with_labels;
+  }
+  if (const auto found = of.demands.find(key); found != of.demands.end()) return *found->second;
+  auto& made = *of.demands.emplace(std::string{key}, std::make_unique<demand>()).first->second;
+  made.id = ++lines_made_;
+  made.of = &of;
+  made.limits = &of.limits;
+  made.lines_ready = &of.lines_ready;
+  made.call = what.call;
+  made.lookup = what.lookup;
+  made.labels = std::move(labels);
+  made.common = of.limits.common(made.call, time_.now());
+  made.counted_by_input = of.limits.wants_input(made.call);
+  find_instances(made);
+  return made;
+}
+
+// ---- the outside ----
+
+registry::registry(const clock& time, registry_policy policy) : state_(std::make_unique<state>(time, policy)) {}
+registry::~registry() = default;
+
+void registry::plant(const core::planted_faults& faults) { state_->planted_ = &faults; }
+void registry::restore(const v1::ServiceRecord& record) { state_->restore(record); }
+registry::arrival registry::add(const v1::RegisterAgent& what) { return state_->add(what); }
+bool registry::limits_changed() const noexcept { return state_->limits_changed_; }
+bool registry::set_away(std::string_view instance, std::uint64_t incarnation) { return state_->set_away(instance, incarnation); }
+std::optional<registry::presence> registry::find(std::string_view instance) const { return state_->find_instance(instance); }
+core::slot_answer registry::claim(const core::slot_request& what) { return state_->claim(what); }
+void registry::hold(std::string_view instance, const core::slot_request& what) { state_->hold(instance, what); }
+void registry::release(const core::slot_holder& holder, const core::slot_outcome& outcome) { state_->release(holder, outcome); }
+void registry::hold_back(bool on) noexcept { state_->hold_back(on); }
+void registry::close() noexcept { state_->closed_ = true; }
+void registry::wake() { state_->wake(); }
+bool registry::changed() const { return !state_->changed_.empty(); }
+v1::AgentOperateReply registry::operate(const v1::AgentOperateRequest& what) { return state_->operate(what); }
+std::vector<service_change> registry::take_changes() { return state_->take_changes(); }
+void registry::describe(v1::StatusReply& out) const { state_->describe(out); }
+
+bool registry::wants_input(std::string_view agent, std::string_view call) const {
+  const auto* found = state_->find(agent);
+  return found != nullptr && !found->limits.empty() && found->limits.wants_input(call);
+}
+
+bool registry::state::any_lists(std::string_view agent, std::string_view call, std::vector<std::string> instance::*in) const {
+  const auto* found = find(agent);
+  return found != nullptr &&
+         std::any_of(found->instances.begin(), found->instances.end(), [&](const instance* one) { return lists(one->*in, call); });
+}
+
+bool registry::looks_up(std::string_view agent, std::string_view call) const {
+  return state_->any_lists(agent, call, &state::instance::lookups);
+}
+bool registry::carries(std::string_view agent, const google::protobuf::RepeatedPtrField<v1::Label>& labels) const {
+  const auto* of = state_->find(agent);
+  if (of == nullptr || of->instances.empty()) return true;
+  return std::any_of(of->instances.begin(), of->instances.end(), [&](const state::instance* one) { return one->carries(labels); });
+}
+
+std::uint64_t registry::free_slots(std::string_view agent, const google::protobuf::RepeatedPtrField<v1::Label>& labels) const {
+  const auto* of = state_->find(agent);
+  if (of == nullptr || of->breaker.state() != v1::BREAKER_STATE_CLOSED) return 0;
+  std::uint64_t out = 0;
+  for (const auto* one : of->instances)
+    if (one->takes_work() && one->carries(labels)) out += one->free();
+  return out;
+}
+
+bool registry::is_there(std::string_view agent) const {
+  const auto* of = state_->find(agent);
+  return of != nullptr && std::any_of(of->instances.begin(), of->instances.end(), [](const auto* one) { return !one->away; });
+}
+
+bool registry::offers(std::string_view agent, std::string_view call) const {
+  return state_->any_lists(agent, call, &state::instance::calls);
+}
+
+std::int64_t registry::key_valid_for_ms(std::string_view agent, std::string_view call) const {
+  const auto* found = state_->find(agent);
+  if (found == nullptr) return 0;
+  for (const auto& [name, valid_ms] : found->keys_valid_for_ms)
+    if (name == call) return valid_ms;
+  return 0;
+}
+
+std::optional<std::uint64_t> registry::incarnation_of(std::string_view instance) const {
+  const auto found = state_->instances_.find(instance);
+  if (found == state_->instances_.end()) return std::nullopt;
+  return found->second.incarnation;
+}
+
+void registry::heard(std::string_view instance) {
+  const auto found = state_->instances_.find(instance);
+  if (found != state_->instances_.end()) found->second.heard = state_->time_.now();
+}
+
+void registry::wait(std::uint64_t lane, std::uint64_t task_number, std::uint64_t order, bool undoing) {
+  if (state_->planted(&core::planted_faults::starve_low_priority)) order = ~order;
+  state_->room_.wait(lane, {!undoing, order, task_number}, state_->time_.now());
+}
+
+void registry::forget(std::uint64_t task_number) { state_->room_.forget(task_number, state_->time_.now()); }
+
+bool registry::waits(std::uint64_t task_number) const { return state_->room_.waits(task_number); }
+
+std::optional<std::uint64_t> registry::next_waiting() {
+  if (state_->closed_ || state_->held_back_) return std::nullopt;
+  const auto next = state_->room_.next(state_->time_.now());
+  state_->serving_ = next.value_or(0);
+  return next;
+}
+
+std::uint64_t registry::held() const {
+  std::uint64_t out = 0;
+  for (const auto& [name, one] : state_->instances_) out += one.held;
+  return out;
+}
+
+std::uint64_t registry::held_by(std::string_view instance) const {
+  const auto found = state_->instances_.find(instance);
+  return found == state_->instances_.end() ? 0 : found->second.held;
+}
+
+std::optional<moment> registry::next_wake() const {
+  std::optional<moment> out;
+  // Time may have given room between a claim and the wait for it.
+  if (!state_->closed_ && !state_->held_back_ && state_->room_.has_next()) return state_->time_.now();
+  for (const auto& one : {state_->room_.next_wake(), state_->retries_.next(), state_->breakers_.next(), state_->absences_.next()})
+    if (one && (!out || *one < *out)) out = one;
+  return out;
+}
+
+void registry::alerts_raised(std::string_view agent, std::uint64_t breaker_alert, std::uint64_t absent_alert) {
+  const auto found = state_->services_.find(agent);
+  if (found == state_->services_.end()) return;
+  if (breaker_alert != 0) found->second.record.set_breaker_alert(breaker_alert);
+  if (absent_alert != 0) found->second.record.set_absent_alert(absent_alert);
+}
+
+}  // namespace fairlead

@@ -1,0 +1,147 @@
+#pragma once
+// The registry of a shard: who the agents are and how they do, which attempts each holds, which steps wait and why. Decides which instance a
+// step goes to. One thread, the Scheduler's.
+//
+// A service is all instances of one agent name together: it has a breaker and limits (actors/core/registry/breaker.hpp, limit_book.hpp); an instance has
+// slots, labels and health (instance_health.hpp). What cannot be handed over waits in a lane: steps of one service that need the same labels
+// and count against the same limits, ordered by a key that never changes, so that nothing starves and nothing is sorted again.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "actors/core/task/decision.hpp"
+#include "actors/core/planted_faults.hpp"
+#include "messages/agent.pb.h"
+#include "messages/api.pb.h"
+#include "messages/time.hpp"
+
+namespace fairlead {
+
+struct registry_policy {
+  /// Steps that wait this long for an agent of which no instance is there raise an alert.
+  duration absent_alert_after = std::chrono::minutes{1};
+  /// The shard and how many there are: each enforces its part of a limit.
+  std::uint32_t shard = 0;
+  std::uint32_t shard_count = 1;
+};
+
+/// Instances, and services, that a registry takes: it keeps each for good.
+inline constexpr std::size_t max_instances = 10'000;
+
+/// Something about a service that must become durable.
+struct service_change {
+  v1::ServiceRecord record;
+  std::optional<v1::AlertRecord> breaker_alert;  // to be raised: kind, subject, sentence and remedy
+  std::optional<v1::AlertRecord> absent_alert;
+  std::vector<std::uint64_t> resolved;  // numbers of alerts that are over
+};
+
+class registry final : public core::agent_directory {
+ public:
+  enum class arrival { fresh, same, replaced, stale, outdated, refused };
+  class state;  // registry_state.hpp
+
+  registry(const clock& time, registry_policy policy);
+  ~registry() override;
+
+  /// Faults that tests switch on; never in production.
+  void plant(const core::planted_faults& faults);
+
+  /// What was durable about a service when the Scheduler started. Before anything else.
+  void restore(const v1::ServiceRecord& record);
+
+  /// An instance reports. `replaced`: its name was held by a lower incarnation, whose attempts are lost. `stale`: a higher one is known.
+  /// `outdated`: the same process has said something newer; nothing has changed. `refused`: there is no room for one more.
+  arrival add(const v1::RegisterAgent& what);
+  /// Whether the last registration has brought its service other limits than before: what is out has to be held anew to count against them.
+  bool limits_changed() const noexcept;
+
+  /// The instance cannot be reached: it gets nothing until it registers again, and keeps what it holds. False: it was away already, or another
+  /// process bears its name.
+  bool set_away(std::string_view instance, std::uint64_t incarnation);
+
+  struct presence {
+    std::uint64_t incarnation = 0;
+    std::uint64_t revision = 0;  // of its registration
+    std::uint32_t capacity = 0;
+    std::uint32_t held = 0;
+    bool away = false;
+    std::uint64_t waiting = 0;  // steps for its service
+  };
+  /// Nullopt: it has never registered.
+  std::optional<presence> find(std::string_view instance) const;
+
+  core::slot_answer claim(const core::slot_request& what) override;
+  bool wants_input(std::string_view agent, std::string_view call) const override;
+  bool looks_up(std::string_view agent, std::string_view call) const override;
+  std::int64_t key_valid_for_ms(std::string_view agent, std::string_view call) const override;
+  std::optional<std::uint64_t> incarnation_of(std::string_view instance) const override;
+  void hold(std::string_view instance, const core::slot_request& what) override;
+  void release(const core::slot_holder& holder, const core::slot_outcome& outcome) override;
+
+  /// The task has a ready step that found no instance; `lane` as `claim` said. The least `order` goes first. What is to be undone goes before
+  /// what is to be performed: it holds goods and money that others wait for.
+  void wait(std::uint64_t lane, std::uint64_t task_number, std::uint64_t order, bool undoing);
+
+  /// The task is over, or is stopped: it waits for nothing any more. Without this it would count as waiting until its turn comes.
+  void forget(std::uint64_t task_number);
+
+  /// Whether some step of the task waits for an instance.
+  bool waits(std::uint64_t task_number) const;
+
+  /// A task with a step that may find an instance now, the first in order; taken off its lane. To be asked until it names none, after anything
+  /// that may have given room: while it has somebody to name, nobody else is given what that one waits for.
+  std::optional<std::uint64_t> next_waiting();
+
+  /// Whether any instance of `agent` that is there now knows `call`.
+  bool offers(std::string_view agent, std::string_view call) const;
+
+  /// Whether an instance of `agent` that is there now carries all of `labels`; true while none is there at all.
+  bool carries(std::string_view agent, const google::protobuf::RepeatedPtrField<v1::Label>& labels) const;
+
+  /// What may be handed over now, by capacity: the sum over the instances that are there and carry all of `labels`. None while the breaker of the
+  /// service is not closed.
+  std::uint64_t free_slots(std::string_view agent, const google::protobuf::RepeatedPtrField<v1::Label>& labels) const;
+  /// Whether an instance of `agent` is there now.
+  bool is_there(std::string_view agent) const;
+
+  /// The instance has given a sign of life other than an outcome.
+  void heard(std::string_view instance);
+
+  /// Gives no slot for now: not all is known yet of what is out.
+  void hold_back(bool on) noexcept;
+
+  /// Gives no slot any more: the node is draining.
+  void close() noexcept;
+
+  /// Attempts out at all instances.
+  std::uint64_t held() const;
+  /// At one of them.
+  std::uint64_t held_by(std::string_view instance) const;
+
+  /// When time alone may change something (a canary, a rate, a trickle, an alert about absence); nullopt: it cannot.
+  std::optional<moment> next_wake() const;
+  /// That moment may have come. `next_waiting` may have something afterwards, and so may `take_changes`.
+  void wake();
+
+  /// What an operator does. An error changes nothing.
+  v1::AgentOperateReply operate(const v1::AgentOperateRequest& what);
+
+  /// `take_changes` has something.
+  bool changed() const;
+  /// What has to become durable since the last call. The caller raises the alerts, says their numbers and writes the records.
+  std::vector<service_change> take_changes();
+  /// The numbers under which alerts of a service have been raised; 0: leave as it is. To be called before the record is written.
+  void alerts_raised(std::string_view agent, std::uint64_t breaker_alert, std::uint64_t absent_alert);
+
+  void describe(v1::StatusReply& out) const;
+
+ private:
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace fairlead

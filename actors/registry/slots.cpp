@@ -1,0 +1,233 @@
+// Who gets which slot: the choice of an instance, what is held, what an end says about the health of an instance, and whether a line may go on.
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/registry/state.hpp"
+
+namespace fairlead {
+
+namespace {
+
+/// A sick instance gets one attempt in this time.
+constexpr duration trickle = std::chrono::seconds{1};
+
+bool may_trickle(const registry::state::instance& to, moment now) {
+  // Nobody has to wait for more than one trickle: the clock went back, and the instance must not wait until it has caught up.
+  return to.next_trickle <= now || to.next_trickle > now + trickle;
+}
+
+}  // namespace
+
+registry::state::instance* registry::state::choose(const demand& what, moment now, bool canary) {
+  instance* best = nullptr;
+  instance* trickled = nullptr;
+  bool somebody_is_well = false;
+  const auto prefer = [&best](instance* one) {
+    const auto free = one->free();
+    if (free == 0) return;
+    if (best == nullptr || free > best->free() || (free == best->free() && one->last_given < best->last_given)) best = one;
+  };
+  for (auto* one : what.instances) {
+    if (!one->health.sick()) {
+      somebody_is_well = true;
+      prefer(one);
+    } else if (one->held == 0 && one->capacity > 0 && may_trickle(*one, now) &&
+               (trickled == nullptr || one->next_trickle < trickled->next_trickle)) {
+      trickled = one;
+    }
+  }
+  if (!somebody_is_well) {
+    for (auto* one : what.instances) prefer(one);
+    return best;
+  }
+  // A canary is to find out about the service, not about its worst instance.
+  return trickled != nullptr && !canary ? trickled : best;
+}
+
+core::slot_answer registry::state::claim(const core::slot_request& what) {
+  const auto now = time_.now();
+  auto& of = service_of(what.agent);
+  auto& needs = demand_of(of, what);
+  std::vector<core::limit_bucket*> keyed;
+  if (needs.counted_by_input) keyed = of.limits.keyed(what.call, what.input, now);
+  advance(of, now);
+  // Whoever comes along must not overtake those that wait and may go on now.
+  const auto in_turn = of.lines_ready == 0 || serving_ == what.holder.task_number;
+  instance* chosen = nullptr;
+  if (!closed_ && !held_back_ && in_turn && (of.breaker.admits() || planted(&core::planted_faults::ignore_breaker))) {
+    const auto unlimited = planted(&core::planted_faults::ignore_limit);
+    const auto room = [now, unlimited](const core::limit_bucket* one) { return unlimited || core::limit_book::has_room(*one, now); };
+    if (std::all_of(needs.common.begin(), needs.common.end(), room) && std::all_of(keyed.begin(), keyed.end(), room))
+      chosen = choose(needs, now, of.breaker.wants_canary());
+  }
+  if (chosen == nullptr) return {std::nullopt, room_.lane_for(needs, keyed, now)};
+  const auto [entry, fresh] = holders_.try_emplace(what.holder);
+  auto& mine = entry->second;
+  if (!fresh) {
+    auto left = std::exchange(mine, {});
+    let_go(left, {}, now);
+    // With it may have gone the only one who needed a bucket.
+    if (needs.counted_by_input) keyed = of.limits.keyed(what.call, what.input, now);
+  }
+  take_slot(*chosen, now);
+  mine.of = &of;
+  mine.at = chosen;
+  mine.incarnation = chosen->incarnation;
+  mine.ticket = of.breaker.admit();
+  mine.since = now;
+  for (const auto* buckets : {&needs.common, &keyed})
+    for (auto* one : *buckets) {
+      of.limits.take(*one, now);
+      mine.buckets.push_back(one);
+    }
+  return {core::agent_instance{chosen->name, chosen->incarnation}, 0};
+}
+
+void registry::state::take_slot(instance& at, moment now) {
+  ++at.held;
+  ++at.handed_over;
+  at.last_given = ++given_;
+  if (at.health.sick()) at.next_trickle = now + trickle;
+}
+
+void registry::state::hold(std::string_view name, const core::slot_request& what) {
+  const auto now = time_.now();
+  auto& of = service_of(what.agent);
+  if (const auto known = holders_.find(what.holder); known != holders_.end() && known->second.of != &of) release(what.holder, {});
+  auto& needs = demand_of(of, what);
+  auto buckets = needs.common;
+  if (needs.counted_by_input) {
+    const auto keyed = of.limits.keyed(what.call, what.input, now);
+    buckets.insert(buckets.end(), keyed.begin(), keyed.end());
+  }
+  // Before the old ones are given back: what is held is never dropped.
+  for (auto* one : buckets) of.limits.adopt(*one);
+  const auto [entry, fresh] = holders_.try_emplace(what.holder);
+  auto& mine = entry->second;
+  if (!fresh) {
+    for (auto* one : mine.buckets) of.limits.give_back(*one, false, now);
+  } else {
+    mine.of = &of;
+    mine.ticket = of.breaker.adopt();
+    mine.since = now;
+  }
+  mine.buckets = std::move(buckets);
+  const auto found = instances_.find(name);
+  auto* const at = found == instances_.end() ? nullptr : &found->second;
+  const auto seated = mine.at != nullptr && mine.at->incarnation == mine.incarnation;
+  if (seated && mine.at == at) return;
+  if (seated && mine.at->held > 0) --mine.at->held;
+  mine.at = at;
+  if (at == nullptr) return;
+  mine.incarnation = at->incarnation;
+  ++at->held;
+}
+
+void registry::state::release(const core::slot_holder& holder, const core::slot_outcome& outcome) {
+  const auto found = holders_.find(holder);
+  if (found == holders_.end()) return;
+  auto what = std::move(found->second);
+  holders_.erase(found);
+  let_go(what, outcome, time_.now());
+}
+
+void registry::state::let_go(holding& what, const core::slot_outcome& outcome, moment now) {
+  auto& of = *what.of;
+  const auto somebody_waits = of.lines_occupied > 0;
+  for (auto* one : what.buckets) {
+    const auto common = !one->rule->keyed;
+    if (!of.limits.give_back(*one, outcome.how == core::slot_end::unused, now) || !somebody_waits) continue;
+    if (!common) {
+      room_.opened(*one, now);
+      continue;
+    }
+    for (auto& [key, needs] : of.demands)
+      if (needs->blocked_by == blocker::limit && needs->blocked_at == one) room_.unblock(*needs);
+  }
+  if (of.breaker.ended(what.ticket, outcome, now)) {
+    breaker_changed(of, now);
+  } else if (what.ticket.canary && somebody_waits) {
+    unblock_all(of);
+  }
+  // The slots of a process that is gone went with it.
+  if (what.at == nullptr || what.at->incarnation != what.incarnation) return;
+  auto& at = *what.at;
+  if (at.held > 0) --at.held;
+  if (outcome.how == core::slot_end::succeeded || outcome.how == core::slot_end::answered || outcome.how == core::slot_end::failed)
+    at.heard = now;
+  at.health.note(outcome, now - what.since);
+  judge(at);
+  if (at.of->lines_occupied == 0) return;
+  for (auto* needs : at.demands)
+    if (needs->blocked_by == blocker::capacity) room_.unblock(*needs);
+}
+
+// ---- health ----
+
+void registry::state::judge(instance& which) {
+  const auto peers = which.health.wants_peers() ? peers_latency(which) : std::nullopt;
+  if (!which.health.judge(peers)) return;
+  // One that has just become sick begins with its trickle in a while; and where all are sick now, none counts as sick any more.
+  if (which.health.sick()) which.next_trickle = time_.now() + trickle;
+  for (auto* needs : which.demands) room_.unblock(*needs);
+}
+
+std::optional<double> registry::state::peers_latency(const instance& of) {
+  scratch_.clear();
+  for (const auto* one : of.of->instances)
+    if (one != &of && !one->health.sick() && one->health.has_latency()) scratch_.push_back(one->health.latency());
+  if (scratch_.size() < 2) return std::nullopt;
+  const auto middle = scratch_.begin() + static_cast<std::ptrdiff_t>(scratch_.size() / 2);
+  std::nth_element(scratch_.begin(), middle, scratch_.end());
+  return *middle;
+}
+
+// ---- waiting ----
+
+bool registry::state::lets_through(waiting_room::line& which, moment now) {
+  auto& needs = static_cast<demand&>(which);
+  auto& of = *needs.of;
+  needs.blocked_at = nullptr;
+  advance(of, now);
+  if (!of.breaker.admits()) {
+    needs.blocked_by = blocker::breaker;
+    return false;
+  }
+  for (auto* one : needs.common) {
+    if (core::limit_book::has_room(*one, now)) continue;
+    needs.blocked_by = blocker::limit;
+    needs.blocked_at = one;
+    if (const auto at = core::limit_book::opens_at(*one)) retries_.set(&needs, *at, now);
+    return false;
+  }
+  if (choose(needs, now, of.breaker.wants_canary()) != nullptr) {
+    needs.blocked_by = blocker::none;
+    return true;
+  }
+  needs.blocked_by = blocker::capacity;
+  std::optional<moment> trickles_at;
+  for (const auto* one : needs.instances) {
+    if (!one->health.sick() || one->held > 0 || may_trickle(*one, now)) continue;
+    trickles_at = std::min(trickles_at.value_or(one->next_trickle), one->next_trickle);
+  }
+  if (trickles_at) retries_.set(&needs, *trickles_at, now);
+  return false;
+}
+
+void registry::state::unblock_all(service& of) {
+  for (auto& [key, one] : of.demands) room_.unblock(*one);
+}
+
+void registry::state::occupied(waiting_room::line& which, moment now) {
+  auto& needs = static_cast<demand&>(which);
+  auto& of = *needs.of;
+  const auto step = needs.waiting > 0 ? 1 : -1;
+  of.lines_occupied += static_cast<std::uint64_t>(step);
+  if (step < 0) retries_.clear(&needs);
+  if (!needs.instances.empty()) return;
+  of.lines_absent += static_cast<std::uint64_t>(step);
+  check_absence(of, now);
+}
+
+}  // namespace fairlead

@@ -1,0 +1,30 @@
+#pragma once
+// The long polls of clients for their status events, in CAF: one actor for all of them, so that waiting holds up nobody.
+
+#include <memory>
+
+#include "actors/protocol/handles.hpp"
+#include "actors/protocol/ports.hpp"
+#include "actors/replies/outbox.hpp"
+#include "actors/shard/store_actor.hpp"
+#include "actors/supervision/supervised.hpp"
+
+namespace fairlead {
+
+using replies_actor = caf::typed_actor<
+    // A client's request, delegated by the gateway.
+    caf::replies_to<v1::RepliesRequest>::with<v1::RepliesReply>,
+    // Own reminder: look whether something has come, or a wait is over.
+    caf::reacts_to<expire_atom>>;
+
+struct replies_setup {
+  const clock* time = nullptr;
+  const store::store* reads = nullptr;
+  std::shared_ptr<reply_outbox> outbox;
+  scheduler_actor scheduler;
+  fatal_handler on_fatal;
+};
+
+replies_actor::behavior_type run_replies(supervised_pointer<replies_actor> self, replies_setup setup);
+
+}  // namespace fairlead

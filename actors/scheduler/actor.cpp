@@ -1,0 +1,394 @@
+#include "actors/scheduler/actor.hpp"
+
+#include "actors/registry/seats.hpp"
+#include "actors/supervision/guardian.hpp"
+#include "actors/protocol/reminders.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace fairlead {
+
+namespace {
+
+/// The setup says which shard this is; its limits carry it to where it is needed.
+scheduler_limits limits_of(const scheduler_setup& setup) {
+  auto out = setup.limits;
+  out.shard = setup.shard;
+  return out;
+}
+
+}  // namespace
+
+class scheduler_shell final : public commit_port, public scheduler_outbox {
+ public:
+  using self_pointer = supervised_stateful_pointer<scheduler_actor, scheduler_state>;
+  template <class Reply>
+  using waiting = std::unordered_map<std::uint64_t, caf::typed_response_promise<Reply>>;  // by ticket
+
+  scheduler_shell(self_pointer self, scheduler_setup setup)
+      : self_(self),
+        setup_(std::move(setup)),
+        scheduler_({setup_.time, setup_.reads, this, this, setup_.log, setup_.engine}, limits_of(setup_), setup_.faults),
+        agents_(*setup_.time) {}
+
+  void open() {
+    end_on_bug(self_, "Scheduler");
+    self_->set_down_handler([this](const caf::down_msg& gone) { lost(gone.source); });
+    const auto opened = scheduler_.open(setup_.epoch);
+    if (!opened.ok()) {
+      setup_.on_fatal(opened.failure());
+      return;
+    }
+    self_->send(self_, resume_atom_v);
+  }
+
+  caf::result<v1::SubmitReply> submit(v1::SubmitRequest& what) {
+    // The promise takes the sender away from the message.
+    const auto subscriber = what.notify() ? subscriber_for(self_->current_sender()) : 0;
+    auto promise = self_->make_response_promise<v1::SubmitReply>();
+    submits_[next_ticket_] = promise;
+    scheduler_.submit(std::move(what), next_ticket_++, subscriber);
+    after_message();
+    return promise;
+  }
+
+  /// A request that `ask` hands in under a ticket; its reply comes through the outbox.
+  template <class Reply, class Ask>
+  caf::result<Reply> asked(waiting<Reply>& promises, Ask&& ask) {
+    auto promise = self_->make_response_promise<Reply>();
+    const auto ticket = next_ticket_++;
+    promises[ticket] = promise;
+    ask(ticket);
+    after_message();
+    return promise;
+  }
+
+  caf::result<v1::DeployReply> deploy(const v1::DeployRequest& what) {
+    return asked(deploys_, [&](std::uint64_t ticket) { scheduler_.deploy(what, ticket); });
+  }
+
+  caf::result<v1::OperateReply> operate(const v1::OperateRequest& what) {
+    return asked(operations_, [&](std::uint64_t ticket) { scheduler_.operate(what, ticket); });
+  }
+
+  caf::result<v1::AlertAckReply> acknowledge_alerts(const v1::AlertAckRequest& what) {
+    return asked(acknowledgements_, [&](std::uint64_t ticket) { scheduler_.acknowledge_alerts(what, ticket); });
+  }
+
+  caf::result<v1::BrakeReleaseReply> release_brake(const v1::BrakeReleaseRequest& what) {
+    return asked(releases_, [&](std::uint64_t ticket) { scheduler_.release_brake(what, ticket); });
+  }
+
+  caf::result<v1::DoctorReply> forget_effects(const v1::DoctorRequest& what) {
+    return asked(doctors_, [&](std::uint64_t ticket) { scheduler_.forget_effects(what, ticket); });
+  }
+
+  caf::result<v1::AgentOperateReply> operate_agents(const v1::AgentOperateRequest& what) {
+    return asked(agent_operations_, [&](std::uint64_t ticket) { scheduler_.operate_agents(what, ticket); });
+  }
+
+  caf::result<v1::JobApplyReply> apply_jobs(const v1::JobApplyRequest& what) {
+    return asked(job_applications_, [&](std::uint64_t ticket) { scheduler_.apply_jobs(what, ticket); });
+  }
+
+  caf::result<v1::JobOperateReply> operate_jobs(const v1::JobOperateRequest& what) {
+    return asked(job_operations_, [&](std::uint64_t ticket) { scheduler_.operate_jobs(what, ticket); });
+  }
+
+  void offer() {
+    offers_.fired();
+    scheduler_.offer();
+    after_message();
+  }
+
+  caf::result<v1::WatchReply> watch(const v1::WatchRequest& what) {
+    auto promise = asked(watches_, [&](std::uint64_t ticket) { scheduler_.watch(what, ticket); });
+    arm_look();
+    return promise;
+  }
+
+  v1::StatusReply status_now() const {
+    v1::StatusReply out;
+    scheduler_.describe(out);
+    return out;
+  }
+
+  caf::result<v1::AgentWelcome, caf::strong_actor_ptr> add_agent(const v1::RegisterAgent& what, const caf::strong_actor_ptr& who) {
+    if (!who) return refused_agent({v1::ERROR_CODE_INVALID_ARGUMENT, "the registration names no agent to speak with", ""});
+    const auto* const known = agents_.find(what.instance());
+    // Whoever is away may have ended for good, and its last registration comes after the news of that.
+    const auto unwatched = known == nullptr || known->away;
+    const auto reconnects = agents_.reconnects(what.instance(), who);
+    auto welcome = scheduler_.add_agent(what, reconnects);
+    const auto outdated = welcome.revision() > what.revision();
+    if (welcome.error().code() == v1::ERROR_CODE_OK && !outdated) {
+      if (const auto before = agents_.take(what, who, who->node() == self_->system().node())) self_->demonitor(before.address());
+      if (unwatched || reconnects) {
+        self_->demonitor(who->get()->address());
+        self_->monitor(who->get()->address());
+      }
+      arm_look();
+    }
+    if (const auto* const seat = agents_.find(what.instance())) agents_.stamp(*seat, welcome);
+    after_message();
+    const auto refused = welcome.error().code() != v1::ERROR_CODE_OK;
+    return {std::move(welcome), refused ? nullptr : caf::actor_cast<caf::strong_actor_ptr>(self_)};
+  }
+
+  void beacon(const v1::Beacon& what) {
+    const auto sender = self_->current_sender();
+    if (!sender) return;
+    if (what.shard() != setup_.shard) {
+      scheduler_.misdirected();
+      return;
+    }
+    v1::BeaconAck ack;
+    ack.set_shard(setup_.shard);
+    if (auto* const seat = agents_.heard(what, sender)) {
+      ack.set_known(true);
+      ack.set_wanted(scheduler_.wanted_of(what.instance()));
+      agents_.stamp(*seat, ack);
+    } else {
+      ack.set_sent_unix_ms(to_unix_ms(setup_.time->now()));
+    }
+    self_->send(caf::actor_cast<agent_actor>(sender), std::move(ack));
+  }
+
+  template <class Handle>
+  void take(Handle&& handle) {
+    std::forward<Handle>(handle)(scheduler_);
+    after_message();
+  }
+
+  void flush() {
+    flush_armed_ = false;
+    scheduler_.flush();
+    after_message();
+    answer_drains();
+  }
+
+  void committed_up_to(std::uint64_t sequence) {
+    scheduler_.on_committed(sequence);
+    after_message();
+    answer_drains();
+  }
+
+  void resume() {
+    if (scheduler_.resume_some()) self_->send(self_, resume_atom_v);
+    after_message();
+  }
+
+  /// Long polls whose time is over, and agents that say nothing any more.
+  void look() {
+    look_armed_ = false;
+    if (scheduler_.watched()) scheduler_.expire_watches();
+    for (const auto& instance : agents_.silent()) away(instance, "nothing was heard of it for 3 s");
+    after_message();
+    arm_look();
+  }
+
+  caf::result<bool> drain() {
+    auto promise = self_->make_response_promise<bool>();
+    drains_.push_back(promise);
+    scheduler_.drain();
+    after_message();
+    answer_drains();
+    return promise;
+  }
+
+ private:
+  void after_message() {
+    if (scheduler_.fatal()) {
+      setup_.on_fatal(*scheduler_.fatal());
+      self_->quit(caf::sec::runtime_error);
+      return;
+    }
+    // Queued behind everything the mailbox holds by now, so one batch takes all of it.
+    if (scheduler_.wants_flush() && !std::exchange(flush_armed_, true)) self_->send(self_, flush_atom_v);
+    if (const auto next = scheduler_.next_offer()) remind_at(*next, *setup_.time, *self_, offers_, offer_atom_v);
+  }
+
+  void answer_drains() {
+    if (drains_.empty() || !scheduler_.settled() || !idle_here()) return;
+    for (auto& promise : drains_) promise.deliver(true);
+    drains_.clear();
+  }
+
+  /// What agents on other nodes hold they finish without this process, and report it to the next one.
+  bool idle_here() const {
+    const auto local = agents_.local();
+    return std::all_of(local.begin(), local.end(), [this](const std::string& one) { return scheduler_.held_by(one) == 0; });
+  }
+
+  void arm_look() {
+    if ((scheduler_.watched() || agents_.any_remote()) && !std::exchange(look_armed_, true))
+      self_->delayed_send(self_, agent_seats::look_period, expire_atom_v);
+  }
+
+  static caf::result<v1::AgentWelcome, caf::strong_actor_ptr> refused_agent(const error& why) {
+    v1::AgentWelcome welcome;
+    *welcome.mutable_error() = why.to_proto();
+    return {std::move(welcome), caf::strong_actor_ptr{}};
+  }
+
+  void away(const std::string& instance, const std::string& why) {
+    auto& seat = *agents_.find(instance);
+    seat.away = true;
+    scheduler_.agent_away(instance, seat.incarnation, why);
+  }
+
+  void lost(const caf::actor_addr& who) {
+    forget_client(who);
+    const auto* const instance = agents_.instance_at(who);
+    if (instance == nullptr) return;
+    const auto local = agents_.find(*instance)->local;
+    away(std::string{*instance}, local ? "it has ended" : "the connection to its node is lost");
+    after_message();
+  }
+
+  void forget_client(const caf::actor_addr& who) {
+    const auto found = subscriber_of_.find(who);
+    if (found == subscriber_of_.end()) return;
+    scheduler_.unsubscribe(found->second);
+    subscribers_.erase(found->second);
+    subscriber_of_.erase(found);
+  }
+
+  std::uint64_t subscriber_for(const caf::strong_actor_ptr& client) {
+    if (!client) return 0;
+    const auto known = subscriber_of_.find(client->address());
+    if (known != subscriber_of_.end()) return known->second;
+    const auto subscriber = next_subscriber_++;
+    subscriber_of_.emplace(client->address(), subscriber);
+    subscribers_.emplace(subscriber, caf::actor_cast<caf::actor_addr>(client));
+    self_->monitor(client->address());
+    return subscriber;
+  }
+
+  // ---- effects ----
+
+  void commit(store::batch what) override { self_->send(setup_.commits, commit_request{std::move(what)}); }
+
+  void perform(const std::string& instance, v1::PerformBatch what) override {
+    const auto* const seat = agents_.find(instance);
+    if (seat == nullptr) return;
+    agents_.stamp(*seat, what);
+    self_->send(seat->handle, std::move(what));
+  }
+
+  void acknowledge(const std::string& instance, v1::OutcomeAckBatch what) override {
+    if (const auto* const seat = agents_.find(instance)) self_->send(seat->handle, std::move(what));
+  }
+
+  void acknowledge(const std::string& instance, v1::HeartbeatAckBatch what) override {
+    if (const auto* const seat = agents_.find(instance)) self_->send(seat->handle, std::move(what));
+  }
+
+  void hint(v1::RecoveryHintBatch what) override {
+    if (supervisor_) self_->send(supervisor_, std::move(what));
+  }
+
+  void wake_cron(moment due) override {
+    if (cron_) self_->send(cron_, job_due_at{due});
+  }
+
+  std::weak_ptr<const void> evaluate(v1::EvaluateRequest what) override { return setup_.evaluate(scheduler_actor{self_}, std::move(what)); }
+
+  template <class Reply>
+  static void deliver(waiting<Reply>& promises, std::uint64_t ticket, Reply what) {
+    const auto found = promises.find(ticket);
+    if (found == promises.end()) return;
+    found->second.deliver(std::move(what));
+    promises.erase(found);
+  }
+
+  void reply(std::uint64_t ticket, v1::SubmitReply what) override { deliver(submits_, ticket, std::move(what)); }
+  void reply(std::uint64_t ticket, v1::DeployReply what) override { deliver(deploys_, ticket, std::move(what)); }
+  void reply(std::uint64_t ticket, v1::WatchReply what) override { deliver(watches_, ticket, std::move(what)); }
+  void reply(std::uint64_t ticket, v1::OperateReply what) override { deliver(operations_, ticket, std::move(what)); }
+  void reply(std::uint64_t ticket, v1::AlertAckReply what) override { deliver(acknowledgements_, ticket, std::move(what)); }
+  void reply(std::uint64_t ticket, v1::BrakeReleaseReply what) override { deliver(releases_, ticket, std::move(what)); }
+  void reply(std::uint64_t ticket, v1::DoctorReply what) override { deliver(doctors_, ticket, std::move(what)); }
+  void reply(std::uint64_t ticket, v1::AgentOperateReply what) override { deliver(agent_operations_, ticket, std::move(what)); }
+  void reply(std::uint64_t ticket, v1::JobApplyReply what) override { deliver(job_applications_, ticket, std::move(what)); }
+  void reply(std::uint64_t ticket, v1::JobOperateReply what) override { deliver(job_operations_, ticket, std::move(what)); }
+
+  void notify(std::uint64_t subscriber, v1::FinishedNotice what) override {
+    const auto found = subscribers_.find(subscriber);
+    if (found == subscribers_.end()) return;
+    if (const auto client = caf::actor_cast<client_sink>(found->second)) self_->send(client, std::move(what));
+  }
+
+ public:
+  void set_supervisor(supervisor_actor who) { supervisor_ = std::move(who); }
+  void set_cron(cron_actor who) { cron_ = std::move(who); }
+
+ private:
+  self_pointer self_;
+  scheduler_setup setup_;
+  scheduler scheduler_;
+  supervisor_actor supervisor_;
+  cron_actor cron_;
+  bool flush_armed_ = false;
+  bool look_armed_ = false;
+  std::uint64_t next_ticket_ = 1;
+  std::uint64_t next_subscriber_ = 1;
+  waiting<v1::SubmitReply> submits_;
+  waiting<v1::DeployReply> deploys_;
+  waiting<v1::WatchReply> watches_;
+  waiting<v1::OperateReply> operations_;
+  waiting<v1::AlertAckReply> acknowledgements_;
+  waiting<v1::BrakeReleaseReply> releases_;
+  waiting<v1::DoctorReply> doctors_;
+  waiting<v1::AgentOperateReply> agent_operations_;
+  waiting<v1::JobApplyReply> job_applications_;
+  waiting<v1::JobOperateReply> job_operations_;
+  reminders offers_;
+  std::vector<caf::typed_response_promise<bool>> drains_;
+  agent_seats agents_;
+  std::unordered_map<std::uint64_t, caf::actor_addr> subscribers_;
+  std::unordered_map<caf::actor_addr, std::uint64_t> subscriber_of_;
+};
+
+scheduler_actor::behavior_type run_scheduler(supervised_stateful_pointer<scheduler_actor, scheduler_state> self, scheduler_setup setup) {
+  self->state.shell = std::make_shared<scheduler_shell>(self, std::move(setup));
+  auto* shell = self->state.shell.get();
+  shell->open();
+  return {
+      [=](v1::SubmitRequest& what) { return shell->submit(what); },
+      [=](const v1::DeployRequest& what) { return shell->deploy(what); },
+      [=](const v1::WatchRequest& what) { return shell->watch(what); },
+      [=](const v1::StatusRequest&) { return shell->status_now(); },
+      [=](const supervisor_actor& who) { shell->set_supervisor(who); },
+      [=](const cron_actor& who) { shell->set_cron(who); },
+      [=](const v1::RegisterAgent& what, const caf::strong_actor_ptr& who) { return shell->add_agent(what, who); },
+      [=](const v1::Beacon& what) { shell->beacon(what); },
+      [=](v1::OutcomeBatch& what) { shell->take([&](scheduler& s) { s.outcomes(std::move(what)); }); },
+      [=](v1::HeartbeatBatch& what) { shell->take([&](scheduler& s) { s.heartbeats(std::move(what)); }); },
+      [=](const v1::RecoverBatch& what) { shell->take([&](scheduler& s) { s.recover(what); }); },
+      [=](v1::EvaluateReply& what) { shell->take([&](scheduler& s) { s.evaluated(std::move(what)); }); },
+      [=](const committed& what) { shell->committed_up_to(what.sequence); },
+      [=](archived_tasks& what) { shell->take([&](scheduler& s) { s.archive(what); }); },
+      [=](courier_rows& what) { shell->take([&](scheduler& s) { s.delivered(std::move(what)); }); },
+      [=](const stalest_task& what) { shell->take([&](scheduler& s) { s.stalest(what); }); },
+      [=](const waiting_tasks& what) { shell->take([&](scheduler& s) { s.look_at_waits(what); }); },
+      [=](const v1::OperateRequest& what) { return shell->operate(what); },
+      [=](const v1::AlertAckRequest& what) { return shell->acknowledge_alerts(what); },
+      [=](const v1::BrakeReleaseRequest& what) { return shell->release_brake(what); },
+      [=](const v1::DoctorRequest& what) { return shell->forget_effects(what); },
+      [=](flush_atom) { shell->flush(); },
+      [=](resume_atom) { shell->resume(); },
+      [=](expire_atom) { shell->look(); },
+      [=](offer_atom) { shell->offer(); },
+      [=](const v1::AgentOperateRequest& what) { return shell->operate_agents(what); },
+      [=](const v1::JobApplyRequest& what) { return shell->apply_jobs(what); },
+      [=](const v1::JobOperateRequest& what) { return shell->operate_jobs(what); },
+      [=](const due_jobs& what) { shell->take([&](scheduler& s) { s.launch_due(what); }); },
+      [=](drain_atom) { return shell->drain(); },
+  };
+}
+
+}  // namespace fairlead

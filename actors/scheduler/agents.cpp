@@ -1,0 +1,225 @@
+// Which agent instances a Scheduler knows: they register, go away, and come back.
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "actors/registry/answers.hpp"
+#include "actors/core/task/task.hpp"
+#include "actors/core/task/record.hpp"
+#include "actors/core/text/text.hpp"
+#include "actors/scheduler/scheduler.hpp"
+#include "messages/lineage.hpp"
+
+namespace fairlead {
+
+namespace {
+
+error of_another_shard(std::uint32_t meant, std::uint32_t here) {
+  return {v1::ERROR_CODE_UNAVAILABLE, "this is the Scheduler of shard " + std::to_string(here) + ", not of shard " + std::to_string(meant),
+          "the nodes tell each other where shards are; it is tried again"};
+}
+
+error stale(const std::string& instance, std::uint64_t said, std::uint64_t known) {
+  return {v1::ERROR_CODE_CONFLICT,
+          "agent instance " + instance + " is known with incarnation " + std::to_string(known) + ", and now registers with " +
+              std::to_string(said) + ", which is older",
+          "give the node that it runs on another name, or give it back the data folder that counts the starts of the node of this name"};
+}
+
+/// Whatever this Scheduler handed to the instance, it would not obey.
+std::optional<error> outlived(const v1::RegisterAgent& said, const scheduler_limits& here, std::uint64_t epoch) {
+  const auto shard = "shard " + std::to_string(here.shard);
+  const auto remedy = "stop this node; if its store is the one to go on with, run fairlead restore STORE on it and start the node again";
+  switch (compare(said.lineage(), here.lineage)) {
+    case lineage_order::later:
+      return error{v1::ERROR_CODE_CONFLICT,
+                   "agent instance " + said.instance() + " obeys a later lineage of " + shard + " (" + to_text(said.lineage()) +
+                       ") than this store has (" + to_text(here.lineage) + "): the shard was restored or made anew elsewhere",
+                   remedy};
+    case lineage_order::conflict:
+      return error{v1::ERROR_CODE_CONFLICT,
+                   "agent instance " + said.instance() + " obeys another lineage of " + shard + " (" + to_text(said.lineage()) +
+                       ") than this store has (" + to_text(here.lineage) + "), and both were made at the same moment",
+                   remedy};
+    case lineage_order::earlier: return std::nullopt;
+    case lineage_order::same: break;
+  }
+  if (said.epoch() <= epoch) return std::nullopt;
+  return error{v1::ERROR_CODE_CONFLICT,
+               "agent instance " + said.instance() + " has obeyed start " + std::to_string(said.epoch()) + " of " + shard +
+                   ", and this store is at start " + std::to_string(epoch) + ": it is an older copy of the shard's store",
+               remedy};
+}
+
+error no_room() {
+  return {v1::ERROR_CODE_OVERLOADED, std::to_string(max_instances) + " agent instances are known, and no more are taken",
+          "names of nodes and agents that are never used again are forgotten when the shard starts anew"};
+}
+
+}  // namespace
+
+v1::AgentWelcome scheduler::add_agent(const v1::RegisterAgent& what, bool reconnected) {
+  v1::AgentWelcome welcome;
+  welcome.set_shard(limits_.shard);
+  welcome.set_epoch(epoch_);
+  welcome.set_revision(what.revision());
+  *welcome.mutable_lineage() = limits_.lineage;
+  const auto refuse = [&welcome](const error& why) {
+    *welcome.mutable_error() = why.to_proto();
+    return welcome;
+  };
+  if (what.shard() != limits_.shard && !faults_.mix_shards) {
+    misdirected();
+    return refuse(of_another_shard(what.shard(), limits_.shard));
+  }
+  if (const auto wrong = check_registration(what)) {
+    misdirected();
+    return refuse(*wrong);
+  }
+  if (const auto why = outlived(what, limits_, epoch_)) {
+    agent_away(what.instance(), what.incarnation(), why->sentence);
+    return refuse(*why);
+  }
+  const auto before = slots_.find(what.instance());
+  const auto arrival = slots_.add(what);
+  if (arrival == registry::arrival::stale) return refuse(stale(what.instance(), what.incarnation(), before->incarnation));
+  if (arrival == registry::arrival::refused) return refuse(no_room());
+  if (arrival == registry::arrival::outdated) {
+    welcome.set_revision(before->revision);
+    welcome.set_held(before->held);
+    return welcome;
+  }
+  const auto never_left = arrival == registry::arrival::replaced ? keep_back(what.instance()) : unsent_steps{};
+  if (fatal_) return refuse(*fatal_);
+  if (slots_.limits_changed()) count_limits_anew(what.agent());
+  // One that is there and merely says anew what part of its capacity is the shard's has lost nothing, and that is said every second; also with
+  // the same part, for as long as the shard holds more than that and others wait for it.
+  const auto about_its_part = before && (before->capacity != what.capacity() || before->held > what.capacity());
+  const auto nothing_lost = arrival == registry::arrival::same && !reconnected && !before->away && about_its_part;
+  if (!nothing_lost) arrived(what.instance(), what.incarnation(), never_left);
+  serve_waiting();
+  if (const auto now = slots_.find(what.instance())) welcome.set_held(now->held);
+  return welcome;
+}
+
+/// Drops what was meant for the process that is gone and has not left: its successor must not take it up as well. Gives the steps that
+/// nobody was ever handed: an attempt leaves once it is durable, so one that the store does not know has not left. One that was to be sent
+/// again may have left before.
+scheduler::unsent_steps scheduler::keep_back(const std::string& instance) {
+  unsent_steps out;
+  const auto take = [&](effects& from) {
+    const auto found = from.performs.find(instance);
+    if (found == from.performs.end()) return;
+    for (const auto& item : found->second.items()) {
+      const auto stored = store::load_task(committed(), item.task_number());
+      if (!stored) {
+        fail(stored.failure());
+        return;
+      }
+      const auto step = static_cast<int>(item.step());
+      const auto known = *stored && step < (*stored)->steps_size() ? core::attempt_of((*stored)->steps(step), item.direction()) : 0;
+      if (known < item.attempt()) out[item.task_number()].push_back(item.step());
+    }
+    from.performs.erase(found);
+  };
+  take(gathering_);
+  for (auto& sent : sent_) take(sent.after);
+  return out;
+}
+
+/// Records may know this process of it, or an earlier one: also when the name is new to this Scheduler.
+void scheduler::arrived(const std::string& instance, std::uint64_t incarnation, const unsent_steps& never_left) {
+  std::vector<std::uint64_t> holders;
+  for (const auto& [number, task] : live_) {
+    const auto& steps = task->record.steps();
+    if (std::any_of(steps.begin(), steps.end(), [&](const auto& one) { return core::attempt_out(one) && one.instance() == instance; }))
+      holders.push_back(number);
+  }
+  std::sort(holders.begin(), holders.end());
+  for (const auto number : holders) {
+    const auto unsent = never_left.find(number);
+    core::agent_returned returned{instance, incarnation, unsent != never_left.end() ? unsent->second : std::vector<std::uint32_t>{}};
+    if (auto* task = load(number)) apply(*task, returned);
+    if (fatal_) return;
+    flush_if_large();
+  }
+}
+
+void scheduler::count_limits_anew(const std::string& agent) {
+  for (const auto& [number, task] : live_) {
+    if (!core::any_attempt_out(task->record)) continue;
+    apply(*task, core::limits_changed{agent});
+    if (fatal_) return;
+  }
+}
+
+void scheduler::agent_away(const std::string& instance, std::uint64_t incarnation, const std::string& why) {
+  if (!slots_.set_away(instance, incarnation)) return;
+  world_.log->on_note(note_level::warning, "scheduler",
+                      "agent instance " + instance + " is away (" + why + "): it gets nothing until it registers again");
+  if (!faults_.down_is_death) return;
+  std::vector<std::uint64_t> holders;
+  for (const auto& [number, task] : live_) holders.push_back(number);
+  std::sort(holders.begin(), holders.end());
+  for (const auto number : holders)
+    if (auto* task = load(number)) apply(*task, core::agent_replaced{instance, incarnation + 1});
+}
+
+std::uint64_t scheduler::wanted_of(const std::string& instance) const {
+  const auto found = slots_.find(instance);
+  return found ? found->held + found->waiting : 0;
+}
+
+/// The attempts were handed over by this very Scheduler, and the instance obeys another one: it gets nothing more until it registers again.
+void scheduler::refused(const v1::OutcomeBatch& what) {
+  if (what.refused_epoch() != epoch_) return;
+  agent_away(what.instance(), what.incarnation(), "it refuses what it is handed, because it obeys a later lineage or start of the shard");
+  for (const auto& item : what.items()) {
+    auto* task = load(item.task_number());
+    if (task != nullptr && holds_step({what.instance(), what.incarnation()}, task->record, item.step()))
+      apply(*task, core::attempt_refused{item.step(), item.direction(), item.attempt()});
+    forget_if_idle(item.task_number());
+    if (fatal_) return;
+    flush_if_large();
+  }
+}
+
+/// What an earlier lineage had handed over and was done after its backup: of tasks that this one has, the attempts are in doubt and will be asked
+/// for again; others it has never heard of, and nobody but a person can find out whose they were. Each is acknowledged once it is listed.
+void scheduler::left_over(const v1::OutcomeBatch& what) {
+  v1::OutcomeAckBatch taken;
+  *taken.mutable_lineage() = what.lineage();
+  for (const auto& item : what.items()) {
+    auto& ack = *taken.add_items();
+    ack.set_task_number(item.task_number());
+    ack.set_step(item.step());
+    ack.set_direction(item.direction());
+    ack.set_attempt(item.attempt());
+    auto effect = stray_effects::effect_of(what, item, world_.time->now());
+    if (!effect) continue;
+    const auto known = lookup(effect->task_id());
+    if (!known) {
+      fail(known.failure());
+      return;
+    }
+    // One of another number is a task that has been submitted again.
+    const auto expected = *known && ((*known)->number == item.task_number() || stray_effects::comes_again(*effect));
+    if (expected || !strays_.add(std::move(*effect), shard_, open_)) continue;
+    world_.log->on_note(note_level::warning, "scheduler",
+                        "effect without a task: agent instance " + what.instance() + (item.has_fault() ? " may have" : " has") +
+                            " carried out attempt " + std::to_string(item.attempt()) + " under the idempotency key " +
+                            core::clean_text(item.idempotency_key(), 400) + " for the lineage " + to_text(what.lineage()) +
+                            " of the shard, and this one has no such task");
+  }
+  if (!taken.items().empty()) gathering_.acknowledged_late.emplace_back(what.instance(), std::move(taken));
+}
+
+/// A batch of another shard may name tasks of this one; and only who has registered is answered.
+bool scheduler::makes_sense(std::uint32_t shard, const std::string& instance, std::uint64_t incarnation) {
+  if ((shard == limits_.shard || faults_.mix_shards) && slots_.incarnation_of(instance) == incarnation) return true;
+  misdirected();
+  return false;
+}
+
+}  // namespace fairlead

@@ -1,0 +1,48 @@
+#pragma once
+// The workflow definitions of a shard: the current one of each name and every version that a task is pinned to. One thread.
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "actors/core/workflow/workflow.hpp"
+#include "messages/workflow.pb.h"
+#include "store/store.hpp"
+
+namespace fairlead {
+
+class workflow_catalog {
+ public:
+  using handle = std::shared_ptr<const core::workflow>;
+
+  /// Reads which version of each name is current.
+  status open(const store::snapshot& from);
+
+  /// The longest timeout of any step of any version ever deployed.
+  std::int64_t longest_timeout_ms() const noexcept { return longest_timeout_ms_; }
+
+  /// The current version, which is usable. not_found: there is no such workflow; wrong_state: this release cannot use the version that is
+  /// current; anything else: the store could not be read.
+  result<handle> current(const std::string& name, const store::snapshot& from);
+
+  /// A failure of `current` that says something of the workflow, and nothing of the store.
+  static bool is_refusal(const error& why) { return why.code == v1::ERROR_CODE_NOT_FOUND || why.code == v1::ERROR_CODE_WRONG_STATE; }
+
+  /// The version a task is pinned to: an unusable one where this release cannot compile it, or where it is missing. An error: the store
+  /// could not be read.
+  result<handle> pinned(const std::string& name, const std::string& content_hash, const store::snapshot& from);
+
+  /// Checks and compiles a definition and adds its rows to `out`. `created` is false when exactly this is current already.
+  struct deployed {
+    std::string content_hash;
+    bool created = false;
+  };
+  result<deployed> deploy(const v1::WorkflowDefinition& definition, const std::string& source, std::int64_t now_unix_ms, store::batch& out);
+
+ private:
+  std::unordered_map<std::string, std::string> current_;  // name -> content hash
+  std::unordered_map<std::string, handle> compiled_;      // by content hash
+  std::int64_t longest_timeout_ms_ = 0;
+};
+
+}  // namespace fairlead

@@ -1,0 +1,318 @@
+// What owners and operators ask of jobs.
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/core/job/check.hpp"
+#include "actors/core/text/text.hpp"
+#include "actors/protocol/request_limits.hpp"
+#include "actors/scheduler/scheduler.hpp"
+#include "store/content_hash.hpp"
+#include "store/keys.hpp"
+
+namespace fairlead {
+
+namespace {
+
+constexpr std::size_t rewind_chunk = 1000;               // jobs looked at by one request that names none
+constexpr std::uint64_t most_launches_a_request = 1000;  // of backfills: nobody else has a turn meanwhile
+constexpr std::uint64_t most_skips_a_request = 10'000;   // each is a single row
+
+error invalid(std::string sentence, std::string remedy = {}) {
+  return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
+}
+
+error no_job(const std::string& name) {
+  return {v1::ERROR_CODE_NOT_FOUND, "there is no job " + core::clean_text(name, 128), "fairlead job list shows which there are"};
+}
+
+}  // namespace
+
+void scheduler::apply_jobs(const v1::JobApplyRequest& what, std::uint64_t ticket) {
+  v1::JobApplyReply reply;
+  const auto who = core::clean_text(what.who(), who_limit);
+  if (draining_) {
+    *reply.mutable_error() = node_is_stopping().to_proto();
+  } else if (what.jobs_size() > max_operate_items) {
+    *reply.mutable_error() =
+        invalid("the request holds more than " + std::to_string(max_operate_items) + " jobs", "send several requests").to_proto();
+  } else if (who.empty()) {
+    *reply.mutable_error() = nobody_asks().to_proto();
+  } else {
+    for (const auto& spec : what.jobs()) {
+      *reply.add_results() = apply_job(spec, who, what.check_only());
+      if (fatal_) return;
+      flush_if_large();
+    }
+  }
+  gathering_.job_apply_replies.emplace_back(ticket, std::move(reply));
+}
+
+v1::JobApplyResult scheduler::apply_job(const v1::JobSpec& spec, const std::string& who, bool check_only) {
+  v1::JobApplyResult out;
+  out.set_name(core::clean_text(spec.name(), 128));
+  const auto refused = [&out](const error& why) {
+    *out.mutable_error() = why.to_proto();
+    return out;
+  };
+  if (const auto problems = core::check_job(spec, *world_.zones); !problems.empty()) {
+    const auto& first = problems.front();
+    auto sentence = "job " + core::clean_text(spec.name(), 128) + ", " + first.field +
+                    (first.position != 0 ? ", position " + std::to_string(first.position) : std::string{}) + ": " + first.sentence;
+    if (problems.size() > 1) sentence += " (and " + std::to_string(problems.size() - 1) + " more problems)";
+    return refused(invalid(std::move(sentence), first.remedy));
+  }
+  const auto definition = catalog_.current(spec.workflow(), committed());
+  if (!definition) {
+    const auto& why = definition.failure();
+    if (!workflow_catalog::is_refusal(why)) fail(why);
+    if (why.code != v1::ERROR_CODE_NOT_FOUND) return refused({why.code, "job " + spec.name() + ": " + why.sentence, why.remedy});
+    return refused({why.code, "job " + spec.name() + ": workflow " + core::clean_text(spec.workflow(), 128) + " is not deployed",
+                    "deploy it first: fairlead workflow deploy FILE"});
+  }
+  for (const auto& need : spec.needs())
+    if (!slots_.carries(need.agent(), need.labels()) || !slots_.is_there(need.agent()))
+      out.add_warnings("no agent " + need.agent() + " of the kind that the job needs is there at the moment; launches wait for it");
+  if (spec.overlap() == v1::OVERLAP_POLICY_REPLACE)
+    for (const auto& step : (*definition)->definition().steps())
+      if (!step.has_undo())
+        out.add_warnings(
+            "step " + step.name() + " of workflow " + spec.workflow() +
+            " does not say how it is undone, so a running launch cannot be cancelled once it has begun: the next one waits for it");
+  auto hash = store::job_hash(spec);
+  const auto found = jobs_.find(spec.name(), committed());
+  if (!found) {
+    fail(found.failure());
+    return refused(found.failure());
+  }
+  auto& job = **found;
+  if (job.crashed)
+    return refused(
+        {v1::ERROR_CODE_UNAVAILABLE, "job " + spec.name() + " is being paused because of an internal error", "try again in a moment"});
+  if (check_only) {
+    out.set_created(!job.there);
+    const auto pause_changes = spec.has_paused() && spec.paused() != job.record.paused();
+    out.set_changed(job.there && (job.record.content_hash() != hash || pause_changes));
+    out.set_next_unix_ms(core::next_nominal(spec, *world_.zones, to_unix_ms(world_.time->now())).value_or(0));
+    jobs_.forget_if_durable(spec.name(), committed_sequence_);
+    return out;
+  }
+  if (job.there) {
+    const auto made = decide_job(spec.name(), core::job_changed{spec, std::move(hash), who});
+    if (!made)
+      return refused({v1::ERROR_CODE_INTERNAL, "an internal error came up while deciding about job " + spec.name(), "see the node's log"});
+    if (made->refused) {
+      if (made->refused->code == v1::ERROR_CODE_UNAVAILABLE) decide_job(spec.name(), core::job_due{});
+      return refused(*made->refused);
+    }
+    const auto now = jobs_.find(spec.name(), committed());
+    if (now) out.set_next_unix_ms((*now)->record.next_unix_ms());
+    out.set_changed(made->changed);
+    jobs_.forget_if_durable(spec.name(), committed_sequence_);
+    return out;
+  }
+  if (store_full()) {
+    jobs_.forget_if_durable(spec.name(), committed_sequence_);
+    return refused(refuse_full());
+  }
+  create_job(spec, std::move(hash), who, job);
+  out.set_created(true);
+  out.set_next_unix_ms(job.record.next_unix_ms());
+  return out;
+}
+
+void scheduler::operate_jobs(const v1::JobOperateRequest& what, std::uint64_t ticket) {
+  v1::JobOperateReply reply;
+  auto action = what.action();
+  action.set_who(core::clean_text(action.who(), who_limit));
+  action.set_reason(core::clean_text(action.reason(), reason_limit));
+  if (draining_) {
+    *reply.mutable_error() = node_is_stopping().to_proto();
+  } else if (what.names_size() > max_operate_items) {
+    *reply.mutable_error() =
+        invalid("the request names more than " + std::to_string(max_operate_items) + " jobs", "send several requests").to_proto();
+  } else if (action.who().empty()) {
+    *reply.mutable_error() = nobody_asks().to_proto();
+  } else if (action.has_input() && action.input().size() > limits_.input_bytes) {
+    *reply.mutable_error() =
+        invalid("the input has " + std::to_string(action.input().size()) + " bytes, the limit is " + std::to_string(limits_.input_bytes),
+                "put large data elsewhere and pass a reference to it")
+            .to_proto();
+  } else if (what.names().empty() && action.verb() == v1::JOB_VERB_REWIND) {
+    rewind_all(what.after(), action, reply);
+  } else {
+    const auto skips = action.verb() == v1::JOB_VERB_SKIP;
+    std::uint64_t launches = 0;
+    for (const auto& name : what.names()) {
+      auto& result = *reply.add_results();
+      if (launches >= (skips ? most_skips_a_request : most_launches_a_request)) {
+        result.set_name(core::clean_text(name, 128));
+        *result.mutable_error() = error{v1::ERROR_CODE_OVERLOADED,
+                                        skips ? "the request has skipped " + std::to_string(launches) + " launches already"
+                                              : "the request has filled " + std::to_string(launches) + " times already",
+                                        "ask for job " + result.name() + " in another request"}
+                                      .to_proto();
+        continue;
+      }
+      result = operate_job(name, action);
+      launches += result.launches();
+      if (fatal_) return;
+      flush_if_large();
+    }
+    // The latest of the marks may have been that of a job which is gone.
+    const auto one_less = action.verb() == v1::JOB_VERB_DELETE && shard_.clock_alert() != 0;
+    if (action.verb() == v1::JOB_VERB_REWIND || one_less) {
+      find_latest_mark();
+      watch_clock();
+    }
+  }
+  gathering_.job_operate_replies.emplace_back(ticket, std::move(reply));
+}
+
+namespace {
+
+const char* done_word(v1::JobVerb verb) {
+  switch (verb) {
+    case v1::JOB_VERB_PAUSE: return "paused";
+    case v1::JOB_VERB_RESUME: return "resumed";
+    case v1::JOB_VERB_DELETE: return "deleted";
+    case v1::JOB_VERB_RUN: return "run";
+    case v1::JOB_VERB_BACKFILL: return "backfilled";
+    case v1::JOB_VERB_REWIND: return "rewound";
+    case v1::JOB_VERB_SKIP: return "freed of its launches that waited";
+    default: return "left as it is";
+  }
+}
+
+/// False: all was so already, as for a run that is asked for again. Whether the record is written does not say it of every verb: what is due in it
+/// may be moved on the way.
+bool has_done(const v1::JobAction& action, bool was_paused, const core::job_decision& made) {
+  switch (action.verb()) {
+    case v1::JOB_VERB_PAUSE: return !was_paused;
+    case v1::JOB_VERB_RESUME: return was_paused;
+    case v1::JOB_VERB_BACKFILL:
+    case v1::JOB_VERB_SKIP: return made.answer.launches() != 0;
+    default: return made.changed;
+  }
+}
+
+}  // namespace
+
+void scheduler::note_operated(const std::string& name, const v1::JobAction& action) {
+  world_.log->on_note(
+      note_level::info, "scheduler",
+      "job " + name + " was " + done_word(action.verb()) + " by " + action.who() + (action.reason().empty() ? "" : ": " + action.reason()));
+}
+
+v1::JobOperateResult scheduler::operate_job(const std::string& name, const v1::JobAction& action) {
+  v1::JobOperateResult out;
+  out.set_name(core::clean_text(name, 128));
+  const auto refused = [&out](const error& why) {
+    *out.mutable_error() = why.to_proto();
+    return out;
+  };
+  if (!core::valid_job_name(name)) return refused(no_job(name));
+  const auto found = jobs_.find(name, committed());
+  if (!found) {
+    fail(found.failure());
+    return refused(found.failure());
+  }
+  if (!(*found)->there) {
+    jobs_.forget_if_durable(name, committed_sequence_);
+    return refused(no_job(name));
+  }
+  if (action.verb() == v1::JOB_VERB_DELETE) {
+    if (const auto why = delete_job(name, **found)) return refused(*why);
+    note_operated(name, action);
+    out.set_sentence("deleted");
+    return out;
+  }
+  // What was found may be gone after the decision.
+  const bool was_paused = (*found)->record.paused();
+  const auto made = decide_job(name, core::job_operated{action});
+  if (!made) return refused({v1::ERROR_CODE_INTERNAL, "an internal error came up while deciding about job " + name, "see the node's log"});
+  if (made->refused) {
+    // It has too much to catch up with. One that had been given up has no entry in the index: from now on it has.
+    if (made->refused->code == v1::ERROR_CODE_UNAVAILABLE) decide_job(name, core::job_due{});
+    return refused(*made->refused);
+  }
+  auto answer = made->answer;
+  answer.set_name(name);
+  if (has_done(action, was_paused, *made)) note_operated(name, action);
+  return answer;
+}
+
+std::optional<error> scheduler::delete_job(const std::string& name, job_book::entry& job) {
+  if (job.crashed)
+    return error{v1::ERROR_CODE_UNAVAILABLE, "job " + name + " is being paused because of an internal error", "try again in a moment"};
+  const auto all = job_launches{name, job, committed()}.from(0);
+  if (!all) {
+    fail(all.failure());
+    return all.failure();
+  }
+  for (const auto& row : *all) {
+    store::erase_launch(open_, name, row.nominal_unix_ms());
+    job.launches[row.nominal_unix_ms()] = std::nullopt;
+  }
+  if (job.record.alert() != 0) {
+    const auto resolved = alerts_.resolve(job.record.alert(), page(), committed());
+    if (!resolved.ok()) fail(resolved.failure());
+  }
+  const auto before = store::index_state_of(job.record);
+  store::erase_job(open_, before, name);
+  store::move_job_counters(shard_, before, store::job_index_state{});
+  job.record.Clear();
+  job.there = false;
+  // Whoever gets its name has done nothing wrong.
+  jobs_.taken_up(name);
+  jobs_.written(name, job, next_sequence_);
+  return std::nullopt;
+}
+
+void scheduler::rewind_all(const std::string& after, const v1::JobAction& action, v1::JobOperateReply& out) {
+  const auto now_ms = to_unix_ms(world_.time->now());
+  std::vector<std::string> ahead;
+  std::string last;
+  std::size_t seen = 0;
+  const auto scanned = store::for_each_job(committed(), after, [&](const v1::JobRecord& record) {
+    last = record.spec().name();
+    if (record.mark_unix_ms() > now_ms) ahead.push_back(last);
+    return ++seen < rewind_chunk;
+  });
+  if (!scanned.ok()) {
+    fail(scanned.failure());
+    *out.mutable_error() = scanned.failure().to_proto();
+    return;
+  }
+  for (const auto& name : ahead) {
+    *out.add_results() = operate_job(name, action);
+    if (fatal_) return;
+    flush_if_large();
+  }
+  if (seen >= rewind_chunk) {
+    out.set_after(last);
+    return;
+  }
+  // Some may have been refused: their marks stay ahead.
+  find_latest_mark();
+  watch_clock();
+}
+
+void scheduler::find_latest_mark() {
+  std::int64_t latest_ms = 0;
+  const auto scanned = store::for_each_job(committed(), {}, [&](const v1::JobRecord& record) {
+    // What a decision that threw has left in memory is nobody's mark.
+    const auto newer = jobs_.entries().find(record.spec().name());
+    if (newer == jobs_.entries().end() || newer->second->crashed) latest_ms = std::max(latest_ms, record.mark_unix_ms());
+    return true;
+  });
+  if (!scanned.ok()) {
+    fail(scanned.failure());
+    return;
+  }
+  for (const auto& [name, job] : jobs_.entries())
+    if (job->there && !job->crashed) latest_ms = std::max(latest_ms, job->record.mark_unix_ms());
+  shard_.set_latest_mark_unix_ms(latest_ms);
+}
+
+}  // namespace fairlead

@@ -1,0 +1,348 @@
+#pragma once
+// The Scheduler: arranges the steps of its tasks, records every state in the store, and sends work to agents. A shell over ports, run by CAF
+// (scheduler_actor.*) and by tests alike. One thread at a time; nothing here blocks except reads of the store.
+//
+// Decide, commit, act: a message becomes an event, the core decides, rows and effects gather in the open batch, `flush` hands the batch
+// to the commit port, and its effects leave when `on_committed` says that it is durable. Decisions run on the newest records (those
+// in `live_`), committed or not; replies and effects show only what is committed.
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "actors/alerts/book.hpp"
+#include "actors/core/task/decision.hpp"
+#include "actors/core/job/job.hpp"
+#include "actors/core/planted_faults.hpp"
+#include "actors/core/store_room.hpp"
+#include "actors/core/task/waits.hpp"
+#include "actors/scheduler/effects.hpp"
+#include "actors/cron/job_book.hpp"
+#include "actors/protocol/local_messages.hpp"
+#include "actors/protocol/ports.hpp"
+#include "actors/registry/registry.hpp"
+#include "actors/cron/start_rate.hpp"
+#include "actors/scheduler/books/stray_effects.hpp"
+#include "actors/scheduler/books/traffic.hpp"
+#include "actors/scheduler/books/undo_brake.hpp"
+#include "actors/scheduler/books/watches.hpp"
+#include "actors/scheduler/books/workflow_catalog.hpp"
+#include "store/store.hpp"
+#include "store/rows/task_rows.hpp"
+
+namespace fairlead {
+
+/// What limits launches of jobs, in all shards of the cluster together: each keeps to its part.
+struct cron_limits {
+  std::uint64_t in_flight = 10'000;     // tasks of launches that have neither ended nor parked; 0: no limit
+  std::uint32_t starts_per_second = 0;  // 0: no limit
+};
+
+/// Tasks in one submission.
+inline constexpr int max_submit_items = 1000;
+/// Tasks, or alerts, in one request of an operator.
+inline constexpr int max_operate_items = 1000;
+
+struct scheduler_limits {
+  std::uint64_t running_tasks = 10'000;           // tasks beyond this wait as pending, on disk only
+  std::uint64_t pending_tasks = 1'000'000;        // beyond this submissions are refused
+  std::uint64_t input_bytes = 256 * 1024;         // of one task's input
+  std::uint64_t output_bytes = 1024 * 1024;       // of one step's output
+  std::uint64_t evaluating_bytes = 64ULL << 20;   // documents at the expression worker; further steps wait
+  std::uint64_t uncommitted_bytes = 64ULL << 20;  // on their way to the disk; beyond this submissions are refused
+  std::uint32_t full_percent = 90;                // of the store's size; beyond this submissions are refused
+  std::uint32_t shard = 0;                        // this one,
+  std::uint32_t shard_count = 1;                  // and how many there are: agents' limits and those of the cron are divided among them
+  v1::Lineage lineage;                            // of the shard; not set: nothing is compared
+  cron_limits cron;
+  undo_brake_policy brake;
+  registry_policy registry;
+};
+
+using planted_faults = core::planted_faults;
+
+class scheduler {
+ public:
+  struct ports {
+    const clock* time = nullptr;
+    const store::store* reads = nullptr;
+    commit_port* commits = nullptr;
+    scheduler_outbox* out = nullptr;
+    observer* log = nullptr;
+    const core::workflow_engine* engine = nullptr;
+    const core::zone_source* zones = nullptr;  // null: the system's
+  };
+
+  scheduler(ports world, scheduler_limits limits, planted_faults faults = {});
+  ~scheduler();
+
+  /// Starts under `epoch`, which the caller has raised, from what the store holds. Call `resume_some` until it returns false.
+  status open(std::uint64_t epoch);
+
+  // Messages in. A handler may leave an open batch: `wants_flush` then says so.
+  void submit(v1::SubmitRequest what, std::uint64_t ticket, std::uint64_t subscriber);  // subscriber 0: no notices
+  /// The subscriber is gone: nobody is told in its place.
+  void unsubscribe(std::uint64_t subscriber);
+  void deploy(const v1::DeployRequest& what, std::uint64_t ticket);
+  void watch(const v1::WatchRequest& what, std::uint64_t ticket);
+  /// An instance registers. An error in the answer: it is not taken. What the answer tells of clocks is left to whoever sends it. `reconnected`:
+  /// messages to it may have been lost though nobody has said that it is away.
+  v1::AgentWelcome add_agent(const v1::RegisterAgent& what, bool reconnected = false);
+  /// This process of the instance cannot be reached: it gets nothing until it registers again, and the leases of what it holds run on.
+  void agent_away(const std::string& instance, std::uint64_t incarnation, const std::string& why);
+  /// What the instance, and others of its service, could use of a capacity that they share with other shards.
+  std::uint64_t wanted_of(const std::string& instance) const;
+  /// A message has come that makes no sense here.
+  void misdirected() { ++traffic_.misdirected; }
+  void outcomes(v1::OutcomeBatch what);
+  void heartbeats(v1::HeartbeatBatch what);
+  void recover(const v1::RecoverBatch& what);
+  void evaluated(v1::EvaluateReply what);
+  void archive(const archived_tasks& what);
+  void delivered(courier_rows what);
+  void stalest(const stalest_task& what) { stalest_ = what; }
+  /// Whether somebody inside the process has been asked for what these tasks wait for. A wait that is found in vain twice is told of, and what it
+  /// was for is asked for anew; a task that waits in vain all the same is parked.
+  void look_at_waits(const waiting_tasks& what);
+  void operate(const v1::OperateRequest& what, std::uint64_t ticket);
+  void acknowledge_alerts(const v1::AlertAckRequest& what, std::uint64_t ticket);
+  void release_brake(const v1::BrakeReleaseRequest& what, std::uint64_t ticket);
+  /// An operator has seen to the effects without a task.
+  void forget_effects(const v1::DoctorRequest& what, std::uint64_t ticket);
+  void operate_agents(const v1::AgentOperateRequest& what, std::uint64_t ticket);
+  void apply_jobs(const v1::JobApplyRequest& what, std::uint64_t ticket);
+  void operate_jobs(const v1::JobOperateRequest& what, std::uint64_t ticket);
+  /// The cron has found jobs whose time has come.
+  void launch_due(const due_jobs& what);
+  /// Time alone may let steps go that wait; `next_offer` says when that is to be looked at (nullopt: there is no such moment).
+  void offer();
+  std::optional<moment> next_offer() const {
+    const auto next = slots_.next_wake();
+    return next && faults_.offer_for_ever ? world_.time->now() : next;
+  }
+  void on_committed(std::uint64_t sequence);
+  void expire_watches();
+
+  /// Takes up the next tasks of the sweep after a start; false when it is over.
+  bool resume_some();
+
+  /// Closes the open batch and hands it to the commit port.
+  void flush();
+  bool wants_flush() const;
+
+  /// No new tasks, nothing handed over any more.
+  void drain();
+  /// Everything decided is durable and told.
+  bool settled() const;
+  /// Attempts that an instance holds.
+  std::uint64_t held_by(const std::string& instance) const { return slots_.held_by(instance); }
+
+  void describe(v1::StatusReply& out) const;
+  std::uint64_t epoch() const noexcept { return epoch_; }
+  std::uint32_t shard() const noexcept { return limits_.shard; }
+  bool watched() const noexcept { return !watches_.empty(); }
+  /// A failure that the node must stop for: the store could not be read.
+  const std::optional<error>& fatal() const noexcept { return fatal_; }
+
+ private:
+  struct live_task {
+    v1::TaskRecord record;
+    workflow_catalog::handle definition;
+    std::uint64_t last_sequence = 0;                                // of the newest batch that holds a version of it
+    std::unordered_map<std::uint32_t, std::string> fresh_payloads;  // by slot, until committed
+    std::unordered_set<std::uint32_t> evaluating;                   // core::evaluation_key of inputs that the worker was asked for
+    std::string poison;                                             // why a decision about it crashed; it is then left alone
+  };
+  struct sent_batch {
+    std::uint64_t sequence = 0;
+    std::size_t bytes = 0;
+    v1::ShardState counts;
+    effects after;
+  };
+  struct recent_id {
+    std::uint64_t number = 0;
+    std::string content_hash;
+  };
+  const store::snapshot& committed();
+  live_task* find(std::uint64_t number);
+  live_task* load(std::uint64_t number);
+  struct applied {
+    bool accepted = false;         // of an outcome
+    std::optional<error> refused;  // of what an operator asked for
+  };
+  applied apply(live_task& task, const core::event& what);
+  void poison(live_task& task, std::string why);
+  static std::string bug_sentence(const std::exception& bug);
+  core::context context_for(const live_task& task, const core::payload_source& payloads, core::agent_directory& slots);
+  void write(live_task& task, const store::task_index_state& before, core::decision& made, bool exact_due);
+  void fold_history(live_task& task);
+  void store_payloads(live_task& task, core::decision& made);
+  void write_alerts(v1::TaskRecord& record, core::decision& made);
+  void write_services();
+  void watch_brake(const v1::TaskRecord& record, const core::decision& made);
+  alert_book::page page();
+  void gather(live_task& task, core::decision& made);
+  void count(const store::task_index_state& before, const v1::TaskRecord& after);
+  void act(effects after);
+  void flush_if_large();
+  void look_at_usage();
+  std::uint64_t reserved_bytes() const;
+  core::store_room room() const;
+  bool store_full() const;
+  void watch_room();
+  void tell_of_full();
+  error refuse_full() const;
+  std::uint64_t active_tasks() const;
+  std::optional<v1::Fault> fault_of_output(const std::string& output) const;
+  struct evaluation;
+  void take_input(const evaluation& which, v1::EvaluateReply& what);
+  void note_unavailable(const std::string& sentence);
+  void serve_waiting();
+  void admit_pending();
+  void forget_if_idle(std::uint64_t number);
+  void repair(const std::vector<std::uint64_t>& numbers);
+  bool repair_entry(live_task& task);
+  void erase_strays(const std::set<std::uint64_t>& numbers);
+  void tell_of_repair(std::uint64_t number, const std::string& what, const v1::TaskRecord* record);
+  /// Inputs that somebody has been asked for, or whose turn to be asked for will come.
+  struct asked_inputs {
+    std::set<std::pair<std::uint64_t, std::uint32_t>> of_steps;  // task and core::evaluation_key
+    std::unordered_set<std::uint64_t> of_tasks;                  // whatever step of them
+  };
+  asked_inputs inputs_asked_for() const;
+  std::optional<core::step_wait> vain_wait_of(const live_task& task, const asked_inputs& asked) const;
+  void forget_evaluations(live_task& task);
+  void mend_wait(live_task& task, const core::step_wait& wait);
+  void raise_stalled(const v1::TaskRecord& record, const std::string& words);
+  bool makes_sense(std::uint32_t shard, const std::string& instance, std::uint64_t incarnation);
+  using unsent_steps = std::map<std::uint64_t, std::vector<std::uint32_t>>;  // by task number
+  unsent_steps keep_back(const std::string& instance);
+  void arrived(const std::string& instance, std::uint64_t incarnation, const unsent_steps& never_left);
+  void advance_retention();
+  void count_limits_anew(const std::string& agent);
+  void refused(const v1::OutcomeBatch& what);
+  void left_over(const v1::OutcomeBatch& what);
+  v1::OperateResult operate_on(const std::string& id, const v1::OperatorAction& action);
+  bool fail(const error& why);
+
+  class launch_door;
+  core::job_context job_context_for(launch_door& door, const core::launch_rows& rows) const;
+  /// nullopt: there is no such job (any more), or it cannot be decided about now.
+  std::optional<core::job_decision> decide_job(const std::string& name, const core::job_event& what);
+  void create_job(const v1::JobSpec& spec, std::string hash, const std::string& who, job_book::entry& job);
+  void carry_out(const std::string& name, job_book::entry& job, const store::job_index_state& before, core::job_decision& made);
+  void write_job_alert(v1::JobRecord& record, core::job_decision& made);
+  void give_up_job(const std::string& name, job_book::entry& job);
+  /// Of a task in the book, the store or, by its id, the archive; unspecified: it is not known how it ends.
+  v1::TaskState final_state_of(std::uint64_t number, const std::string& id);
+  void launch_ended(const v1::TaskRecord& record);
+  void settle_launches();
+  /// By this shard's part of how many may be in flight, with `more` that are not counted yet.
+  bool flight_has_room(std::uint64_t more = 0) const;
+  void admit_launches();
+  void look_for_agents();
+  void watch_clock();
+  v1::JobApplyResult apply_job(const v1::JobSpec& spec, const std::string& who, bool check_only);
+  v1::JobOperateResult operate_job(const std::string& name, const v1::JobAction& action);
+  void note_operated(const std::string& name, const v1::JobAction& action);
+  std::optional<error> delete_job(const std::string& name, job_book::entry& job);
+  void rewind_all(const std::string& after, const v1::JobAction& action, v1::JobOperateReply& out);
+  void find_latest_mark();
+
+  v1::SubmitResult take(v1::Submission& item, std::uint64_t subscriber);
+  std::optional<error> refuse(const v1::Submission& item) const;
+  std::optional<error> refuse_new() const;
+  /// The number of a task by its id: of one that is taken or stored.
+  result<std::optional<recent_id>> lookup(const std::string& id);
+  /// Notifies `subscriber` when the task ends or parks, at once if it has.
+  void follow(const std::string& id, std::uint64_t number, std::uint64_t subscriber);
+  /// What makes a task a launch.
+  struct launch_part {
+    v1::LaunchOf launch;
+    std::int64_t deadline_unix_ms = 0;
+  };
+  /// The number of the new task.
+  std::uint64_t create(v1::Submission& item, std::string minified, std::string hash, workflow_catalog::handle definition,
+                       std::uint64_t subscriber, const launch_part* launch = nullptr);
+
+  ports world_;
+  scheduler_limits limits_;
+  planted_faults faults_;
+
+  std::uint64_t epoch_ = 0;
+  std::uint64_t next_sequence_ = 1;
+  std::uint64_t committed_sequence_ = 0;
+  v1::ShardState shard_;            // with everything decided
+  v1::ShardState committed_shard_;  // what readers may see
+  bool draining_ = false;
+  store::usage usage_;                    // as last looked at
+  std::uint64_t bytes_since_usage_ = 0;   // handed to the store since
+  std::uint64_t active_input_bytes_ = 0;  // of tasks that run
+  std::optional<error> fatal_;
+
+  workflow_catalog catalog_;
+  registry slots_;
+  traffic_counts traffic_;
+  watches watches_;
+  alert_book alerts_;
+  stray_effects strays_;
+  undo_brake brake_;
+  stalest_task stalest_;
+  std::map<std::string, std::uint64_t> erasing_strays_;  // keys of the due index -> the batch that erases them
+  std::map<std::uint64_t, std::uint64_t> leaving_;       // tasks that move to the archive -> the batch that erases them
+  std::map<std::uint64_t, std::uint64_t> reopened_;      // completed tasks that are undone -> the batch that says so
+  std::uint64_t archived_at_ = 0;                        // the batch that erases what was archived last
+  moment retention_at_{};                                // by the steady clock, when retention time was last put forward
+  bool retention_wanted_ = false;                        // it has to become durable though nothing else may be written
+  std::unordered_map<std::uint64_t, std::unique_ptr<live_task>> live_;
+  std::unordered_map<std::string, recent_id> recent_ids_;              // taken, not yet committed
+  std::unordered_multimap<std::uint64_t, std::uint64_t> subscribers_;  // task number -> who asked to be notified
+
+  job_book jobs_;
+  std::uint64_t most_in_flight_;                                  // this shard's part of the launches that may be; 0: no limit
+  start_rate launch_rate_;                                        // and of those that start a second
+  std::vector<v1::TaskRecord> ended_launches_;                    // ended in the open batch, and their jobs have not heard of it
+  std::deque<std::pair<std::string, std::int64_t>> ready_ahead_;  // the next launches that wait for room, as far as read from their index
+  std::pair<std::string, std::int64_t> turn_;                     // the launch whose turn it is to be let in
+  std::string agents_from_;                                       // where the round over launches that wait for agents goes on
+  moment next_agents_look_{};
+
+  store::batch open_;
+  effects gathering_;
+  std::deque<sent_batch> sent_;
+  std::size_t sent_bytes_ = 0;
+  std::unique_ptr<store::snapshot> snapshot_;  // dropped whenever something newer may be wanted
+  std::uint64_t commits_since_usage_ = 0;
+
+  std::deque<std::uint64_t> pending_ahead_;  // the next pending tasks, as far as read from their index
+  std::uint64_t sweep_before_ = 0;           // tasks with a lower number were there before this start
+  std::string sweep_to_;                     // key in the due index where it ends
+  std::string sweep_from_;                   // key in the due index where the sweep goes on
+  bool sweeping_ = false;
+  std::unordered_set<std::uint64_t> taken_up_;  // by the sweep so far
+  std::uint64_t resumed_tasks_ = 0;             // once it is over
+  std::uint64_t next_ticket_ = 1;
+  struct evaluation {
+    std::uint64_t number = 0;
+    std::uint32_t step = 0;
+    v1::Direction direction = v1::DIRECTION_PERFORM;  // of the input
+    std::uint64_t bytes = 0;
+    std::weak_ptr<const void> outstanding;  // as scheduler_outbox::evaluate says
+  };
+  std::unordered_map<std::uint64_t, evaluation> evaluations_;  // at the expression worker, by ticket
+  std::uint64_t evaluating_bytes_ = 0;
+  std::deque<std::uint64_t> waiting_to_evaluate_;       // tasks, until there is room at the worker
+  std::unordered_set<std::uint64_t> unevaluated_;       // tasks for which there was no worker: their next wake-up asks again
+  std::unordered_set<std::uint64_t> suspects_;          // tasks that waited in vain when last looked at
+  std::unordered_map<std::uint64_t, unsigned> mended_;  // tasks whose waits were found in vain -> how often
+  moment next_unavailable_note_{};
+};
+
+}  // namespace fairlead

@@ -1,0 +1,301 @@
+// The Scheduler's front: what clients ask of it.
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/registry/claim_journal.hpp"
+#include "actors/core/expression/expression.hpp"
+#include "actors/core/text/labels.hpp"
+#include "actors/core/task/task.hpp"
+#include "actors/core/task/reason.hpp"
+#include "actors/core/text/text.hpp"
+#include "actors/core/workflow/advice.hpp"
+#include "actors/scheduler/books/payload_reader.hpp"
+#include "actors/replies/outbox.hpp"
+#include "actors/scheduler/scheduler.hpp"
+#include "messages/ids.hpp"
+#include "store/content_hash.hpp"
+#include "store/keys.hpp"
+
+namespace fairlead {
+
+namespace {
+
+constexpr std::int32_t max_priority = 1000;
+
+error invalid(std::string sentence, std::string remedy = {}) {
+  return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
+}
+
+}  // namespace
+
+void scheduler::submit(v1::SubmitRequest what, std::uint64_t ticket, std::uint64_t subscriber) {
+  v1::SubmitReply reply;
+  if (draining_) {
+    *reply.mutable_error() = error{v1::ERROR_CODE_UNAVAILABLE, "the node is stopping", "submit again when it is back"}.to_proto();
+  } else if (what.items_size() > max_submit_items) {
+    *reply.mutable_error() = invalid("the request holds " + std::to_string(what.items_size()) + " tasks, at most " +
+                                         std::to_string(max_submit_items) + " are taken at a time",
+                                     "send several requests")
+                                 .to_proto();
+  } else {
+    for (auto& item : *what.mutable_items()) {
+      *reply.add_results() = take(item, what.notify() ? subscriber : 0);
+      flush_if_large();
+    }
+  }
+  // Also for what was refused or had been taken before: the answer may rest on versions that are still on their way.
+  gathering_.submit_replies.emplace_back(ticket, std::move(reply));
+}
+
+v1::SubmitResult scheduler::take(v1::Submission& item, std::uint64_t subscriber) {
+  v1::SubmitResult out;
+  out.set_id(item.id());
+  const auto refused = [&out](const error& why) {
+    *out.mutable_error() = why.to_proto();
+    return out;
+  };
+  if (const auto why = refuse(item)) return refused(*why);
+  auto input = item.input().empty() ? std::string{"null"} : core::minify_json(item.input());
+  auto hash = store::submission_hash(item.workflow(), input, item.labels(), item.priority(), item.has_reply() ? &item.reply() : nullptr);
+
+  const auto known = lookup(item.id());
+  if (!known) {
+    fail(known.failure());
+    return refused(known.failure());
+  }
+  if (*known) {
+    if ((*known)->content_hash != hash)
+      return refused({v1::ERROR_CODE_CONFLICT,
+                      "task " + item.id() + " exists with another workflow, input, label, priority or reply address",
+                      "use another id, or send exactly what was sent before"});
+    if (subscriber != 0) follow(item.id(), (*known)->number, subscriber);
+    return out;
+  }
+  if (const auto why = refuse_new()) {
+    // What it rests on may be less by the next commit; whoever was refused is to find out why.
+    if (why->code == v1::ERROR_CODE_STORE_FULL) tell_of_full();
+    return refused(*why);
+  }
+  auto definition = catalog_.current(item.workflow(), committed());
+  if (!definition) return refused(definition.failure());
+  create(item, std::move(input), std::move(hash), std::move(*definition), subscriber);
+  out.set_created(true);
+  return out;
+}
+
+std::optional<error> scheduler::refuse(const v1::Submission& item) const {
+  if (!valid_task_id(item.id()))
+    return invalid("the task id '" + core::clean_text(item.id(), 80) + "' is not valid",
+                   "use 1 to 256 of the characters A-Z a-z 0-9 . _ : @ / -");
+  if (item.workflow().empty() || item.workflow().size() > store::max_workflow_name_bytes)
+    return invalid("the workflow's name is missing or too long");
+  if (item.input().size() > limits_.input_bytes)
+    return invalid("the input of task " + item.id() + " has " + std::to_string(item.input().size()) + " bytes, the limit is " +
+                       std::to_string(limits_.input_bytes),
+                   "put large data elsewhere and pass a reference to it");
+  if (!item.input().empty()) {
+    const auto checked = core::check_json(item.input());
+    if (!checked.ok()) return invalid("the input of task " + item.id() + " is not JSON: " + checked.failure().sentence);
+  }
+  if (item.labels_size() > core::max_labels)
+    return invalid("task " + item.id() + " has more than " + std::to_string(core::max_labels) + " labels");
+  for (const auto& label : item.labels())
+    if (!core::valid_label(label))
+      return invalid("label '" + core::clean_text(label.key(), 80) + "' of task " + item.id() + " is not valid",
+                     "a key has 1 to 128 bytes without '=', a value at most 256, neither has control characters");
+  if (item.priority() > max_priority || item.priority() < -max_priority)
+    return invalid("the priority of task " + item.id() + " is " + std::to_string(item.priority()) + ", it must be between -1000 and 1000");
+  if (item.has_reply()) {
+    if (auto why = check_reply_address(item.reply())) {
+      why->sentence = "task " + item.id() + ": " + why->sentence;
+      return why;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<error> scheduler::refuse_new() const {
+  if (!faults_.ignore_full && store_full()) return refuse_full();
+  if (sent_bytes_ + open_.bytes().size() > limits_.uncommitted_bytes)
+    return error{v1::ERROR_CODE_OVERLOADED, "more is waiting for the disk than limits.uncommitted_bytes allows",
+                 "submit again in a moment"};
+  if (shard_.pending() >= limits_.pending_tasks)
+    return error{v1::ERROR_CODE_OVERLOADED, std::to_string(shard_.pending()) + " tasks are pending, which is limits.pending_tasks",
+                 "submit again later"};
+  return std::nullopt;
+}
+
+result<std::optional<scheduler::recent_id>> scheduler::lookup(const std::string& id) {
+  const auto recent = recent_ids_.find(id);
+  if (recent != recent_ids_.end()) return std::optional<recent_id>{recent->second};
+  auto stored = store::find_task(committed(), id);
+  if (!stored) return stored.failure();
+  if (!*stored) return std::optional<recent_id>{};
+  return std::optional<recent_id>{recent_id{(*stored)->number(), (*stored)->content_hash()}};
+}
+
+std::uint64_t scheduler::create(v1::Submission& item, std::string minified, std::string hash, workflow_catalog::handle definition,
+                                std::uint64_t subscriber, const launch_part* launch) {
+  const auto number = shard_.next_task_number();
+  shard_.set_next_task_number(number + 1);
+  auto owned = std::make_unique<live_task>();
+  auto& task = *owned;
+  task.definition = std::move(definition);
+
+  core::new_task source;
+  source.number = number;
+  source.id = item.id();
+  source.name_space = "default";
+  source.content_hash = hash;
+  source.input = std::move(minified);
+  source.labels.assign(std::make_move_iterator(item.mutable_labels()->begin()), std::make_move_iterator(item.mutable_labels()->end()));
+  source.priority = item.priority();
+  if (item.has_reply()) source.reply = std::move(*item.mutable_reply());
+  if (launch != nullptr) {
+    source.launch = launch->launch;
+    source.deadline_unix_ms = launch->deadline_unix_ms;
+  }
+
+  const payload_reader payloads{task.fresh_payloads, *world_.reads};
+  claim_journal slots{slots_};
+  const auto ctx = context_for(task, payloads, slots);
+  core::decision made;
+  task.record = core::create_task(std::move(source), ctx, made);
+  if (shard_.pending() == 0 && active_tasks() < limits_.running_tasks) {
+    // Submitted and started in one write; what creating it stored apart must be there to be read.
+    store_payloads(task, made);
+    core::decision started;
+    try {
+      started = core::decide(task.record, core::task_admitted{}, ctx);
+    } catch (const std::exception& bug) {
+      slots.undo();
+      world_.log->on_note(note_level::error, "scheduler", "task " + task.record.id() + ": internal error at its start: " + bug.what());
+      task.record.clear_steps();
+      world_.engine->begin(*task.definition, task.record);
+      started = core::decide(task.record,
+                             core::task_poisoned{"internal error while starting this task: " + core::clean_text(bug.what(), 500)}, ctx);
+    }
+    if (started.fatal) {
+      fail(*started.fatal);
+      return number;
+    }
+    made.append(std::move(started));
+  }
+  if (subscriber != 0) subscribers_.emplace(number, subscriber);
+  strays_.task_is_back(task.record.id(), open_);
+  recent_ids_[task.record.id()] = {number, std::move(hash)};
+  gathering_.new_ids.push_back(task.record.id());
+  write(task, store::task_index_state{}, made, false);
+  ++traffic_.submitted;
+  traffic_.count(core::task_admitted{}, made, task.record);
+  gather(task, made);
+  live_.emplace(number, std::move(owned));
+  return number;
+}
+
+void scheduler::follow(const std::string& id, std::uint64_t number, std::uint64_t subscriber) {
+  v1::TaskEnd end;
+  end.set_id(id);
+  const auto over = [&end](const v1::TaskRecord& record) {
+    end.set_state(record.state());
+    end.set_parked(record.parked());
+    end.set_reason(core::reason_of(record));
+    return store::is_finished(record.state()) || record.parked();
+  };
+  // The newest version counts: an end that is still on its way to the disk has been gathered for other subscribers already.
+  bool ended = false;
+  if (const auto* live = find(number)) {
+    ended = over(live->record);
+  } else if (const auto stored = store::load_task(committed(), number); stored.ok() && *stored) {
+    ended = over(**stored);
+  } else if (const auto tombstone = store::find_task(committed(), id); tombstone.ok() && *tombstone) {
+    end.set_state((*tombstone)->final_state());
+    ended = store::is_finished(end.state());
+  }
+  if (ended) {
+    *gathering_.notices[subscriber].add_items() = std::move(end);
+    return;
+  }
+  const auto [first, last] = subscribers_.equal_range(number);
+  if (std::none_of(first, last, [&](const auto& one) { return one.second == subscriber; })) subscribers_.emplace(number, subscriber);
+}
+
+void scheduler::unsubscribe(std::uint64_t subscriber) {
+  std::erase_if(subscribers_, [&](const auto& one) { return one.second == subscriber; });
+}
+
+void scheduler::deploy(const v1::DeployRequest& what, std::uint64_t ticket) {
+  v1::DeployReply reply;
+  if (draining_) {
+    *reply.mutable_error() = error{v1::ERROR_CODE_UNAVAILABLE, "the node is stopping", "deploy again when it is back"}.to_proto();
+  } else {
+    auto deployed = catalog_.deploy(what.definition(), what.source(), to_unix_ms(world_.time->now()), open_);
+    if (!deployed) {
+      *reply.mutable_error() = deployed.failure().to_proto();
+    } else {
+      reply.set_content_hash(deployed->content_hash);
+      reply.set_created(deployed->created);
+      for (const auto& step : what.definition().steps())
+        if (!slots_.offers(step.agent(), step.call()))
+          reply.add_warnings("step " + step.name() + ": no agent offers " + step.agent() + "." + step.call() +
+                             " at the moment; the step will wait for one");
+      const auto looks_up = [this](const std::string& agent, const std::string& call) { return slots_.looks_up(agent, call); };
+      const auto carries = [this](const std::string& agent, const auto& labels) { return slots_.carries(agent, labels); };
+      for (const auto& advice : core::advise(what.definition(), looks_up, carries))
+        reply.add_warnings("step " + advice.step + ", " + advice.field + ": " + advice.sentence + "; " + advice.remedy);
+    }
+  }
+  gathering_.deploy_replies.emplace_back(ticket, std::move(reply));
+}
+
+void scheduler::watch(const v1::WatchRequest& what, std::uint64_t ticket) {
+  const auto known = lookup(what.id());
+  if (!known || !*known) {
+    v1::WatchReply reply;
+    *reply.mutable_error() =
+        (known ? error{v1::ERROR_CODE_NOT_FOUND, "there is no task " + core::clean_text(what.id(), 256), ""} : known.failure()).to_proto();
+    world_.out->reply(ticket, std::move(reply));
+    return;
+  }
+  const auto number = (*known)->number;
+  const bool on_its_way = recent_ids_.count(what.id()) != 0;
+  auto reply = watches::describe(number, what.after_sequence(), committed());
+  if (reply.error().code() == v1::ERROR_CODE_NOT_FOUND) {
+    // Archived: the tombstone still knows how it ended.
+    const auto tombstone = store::find_task(committed(), what.id());
+    if (tombstone.ok() && *tombstone && (*tombstone)->archived_day() != 0) {
+      reply.Clear();
+      reply.set_state((*tombstone)->final_state());
+    }
+  }
+  const auto over = reply.state() == v1::TASK_STATE_COMPLETED || reply.state() == v1::TASK_STATE_UNDONE;
+  const auto news = !reply.has_error() && watches::has_news(reply, what.after_progress_unix_ms());
+  if (news || over || (reply.has_error() && !on_its_way)) {
+    world_.out->reply(ticket, std::move(reply));
+    return;
+  }
+  const auto wait = std::clamp(duration{what.wait_ms()}, duration{0}, watches::longest_wait);
+  watches_.add(number, {ticket, what.after_sequence(), what.after_progress_unix_ms(), world_.time->now() + wait});
+}
+
+void scheduler::expire_watches() {
+  if (faults_.forget_poll) return;
+  std::vector<watches::answer> answers;
+  watches_.expire(world_.time->now(), committed(), answers);
+  for (auto& answer : answers) world_.out->reply(answer.ticket, std::move(answer.reply));
+}
+
+void scheduler::describe(v1::StatusReply& out) const {
+  out.set_epoch(epoch_);
+  out.mutable_store()->set_reserved_bytes(reserved_bytes());
+  *out.mutable_counts() = committed_shard_;
+  slots_.describe(out);
+  *out.mutable_traffic() = traffic_.to_proto();
+  out.set_resumed_tasks(sweeping_ ? taken_up_.size() : resumed_tasks_);
+  out.set_resuming(sweeping_);
+  out.set_stalest_task(stalest_.id);
+  out.set_stalest_since_unix_ms(stalest_.since_unix_ms);
+}
+
+}  // namespace fairlead

@@ -1,0 +1,201 @@
+#include "actors/shard/archiver.hpp"
+
+#include <algorithm>
+
+#include "actors/core/retention_time.hpp"
+#include "actors/core/waits.hpp"
+#include "store/rows/alert_rows.hpp"
+#include "store/keys.hpp"
+#include "store/load.hpp"
+#include "store/rows/task_rows.hpp"
+
+namespace fairlead {
+
+namespace {
+
+namespace keys = store::keys;
+
+constexpr std::size_t tasks_a_pass = 1'000;
+constexpr std::size_t alerts_a_pass = 1'000;
+constexpr std::size_t cached_definitions = 1'000;
+constexpr duration sweep_period{5'000};
+constexpr duration time_period{60'000};  // retention time in the store stands behind by no more than about this
+
+}  // namespace
+
+result<archiver::pass_result> archiver::pass() {
+  const auto view = reads_.read();
+  const auto last = look_at_last_pass(*view);
+  if (!last) return last.failure();
+  if (*last == last_pass::under_way) return pass_result{std::nullopt, true};
+  moved_keys_.clear();
+  auto tasks = next_tasks(*view);
+  if (!tasks) return tasks.failure();
+  if (tasks->empty()) return pass_result{};
+  archived_tasks out;
+  out.read_at_sequence = view->get_progress().sequence;
+  out.erasures.epoch = told_epoch_ = view->get_progress().epoch;
+  std::map<std::uint32_t, std::vector<finished_task*>> by_retention;
+  for (auto& task : *tasks) {
+    const auto record = store::load_task(*view, task.number);
+    if (!record) return record.failure();
+    if (!*record) continue;  // an entry without a task is for a check to find
+    const auto keep_days = keep_days_of(*view, **record);
+    if (!keep_days) return keep_days.failure();
+    by_retention[*keep_days].push_back(&task);
+  }
+  // The day on which they are old enough, not that of their end, which may have been told by a clock that was years behind.
+  const auto day = store::day_of(view->get_progress().shard.retention_unix_ms() - policy_.archive_after.count());
+  for (const auto& [keep_days, group] : by_retention) {
+    std::vector<task_number> numbers;
+    for (const auto* task : group) numbers.emplace_back(task->number);
+    const auto moved = archives_->move(numbers, *view, day, out.erasures, keep_days);
+    if (!moved.ok()) return moved.failure();
+    for (std::size_t i = 0; i < *moved; ++i) {
+      auto& task = *group[i];
+      out.numbers.push_back(task.number);
+      ++(task.state == v1::TASK_STATE_COMPLETED ? out.completed : out.undone);
+      moved_keys_.push_back(std::move(task.key));
+    }
+    if (*moved < group.size()) break;
+  }
+  if (out.numbers.empty()) return pass_result{};
+  return pass_result{std::move(out), false};
+}
+
+// What a pass moves leaves the index of finished tasks in one batch. Where only some of it has left, tasks were brought back to life, so the
+// Scheduler dropped the message or will: it knows of them before anyone can read it here. And what a Scheduler was told that has been replaced
+// since and still stands was lost with it: its successor takes nothing that was meant for another epoch.
+result<archiver::last_pass> archiver::look_at_last_pass(const store::snapshot& view) {
+  if (view.get_progress().epoch != told_epoch_) return last_pass::done;
+  std::size_t there = 0;
+  for (const auto& key : moved_keys_) {
+    const auto entry = view.get(store::table::finished, key);
+    if (!entry) return entry.failure();
+    if (*entry) ++there;
+  }
+  if (there == 0) return last_pass::done;
+  return there == moved_keys_.size() ? last_pass::under_way : last_pass::refused;
+}
+
+result<std::vector<archiver::finished_task>> archiver::next_tasks(const store::snapshot& view) {
+  const auto before_ms = aged_until(view) - (faults_.archive_early ? 0 : policy_.archive_after.count());
+  std::vector<finished_task> out;
+  if (before_ms < 0) return out;
+  // In turns, so that neither waits for ever while many of the other end.
+  undone_first_ = !undone_first_;
+  const auto first = undone_first_ ? v1::TASK_STATE_UNDONE : v1::TASK_STATE_COMPLETED;
+  const auto second = undone_first_ ? v1::TASK_STATE_COMPLETED : v1::TASK_STATE_UNDONE;
+  for (const auto state : {first, second}) {
+    const auto number = static_cast<std::uint8_t>(state);
+    const auto from = keys::finished(store::default_namespace, number, 0, 0);
+    const auto to = keys::finished(store::default_namespace, number, before_ms + 1, 0);
+    const auto scanned = view.scan(store::table::finished, from, to, [&](std::string_view key, std::string_view) {
+      const auto entry = keys::decode_finished(key);
+      if (!entry) return true;
+      if (out.size() >= tasks_a_pass) return false;
+      out.push_back({std::string{key}, entry->number, state});
+      return true;
+    });
+    if (!scanned.ok()) return scanned.failure();
+  }
+  return out;
+}
+
+std::int64_t archiver::aged_until(const store::snapshot& view) const {
+  return core::aged_until(view.get_progress().shard.retention_unix_ms(), time_.now());
+}
+
+result<std::uint32_t> archiver::keep_days_of(const store::snapshot& view, const v1::TaskRecord& task) {
+  auto name = std::pair{task.workflow(), task.workflow_hash()};
+  if (const auto known = keep_days_.find(name); known != keep_days_.end()) return known->second;
+  const auto key = keys::workflow_version(store::default_namespace, name.first, name.second);
+  const auto deployed = store::load<v1::DeployedWorkflow>(view, store::table::workflow_version, key);
+  if (!deployed) return deployed.failure();
+  const auto keep_days = *deployed ? (*deployed)->definition().keep_days() : 0;
+  if (keep_days_.size() >= cached_definitions) keep_days_.clear();
+  keep_days_.emplace(std::move(name), keep_days);
+  return keep_days;
+}
+
+bool archiver::sweep_is_due() {
+  const auto now = time_.steady();
+  if (swept_at_ && core::still_waits(*swept_at_, sweep_period, now)) return false;
+  swept_at_ = now;
+  return true;
+}
+
+status archiver::drop_old() {
+  const auto now_ms = aged_until(*reads_.read());
+  if (auto dropped = archives_->drop_before(store::day_of(now_ms - policy_.keep.count())); !dropped) return dropped;
+  const auto classes = archives_->classes();
+  if (!classes) return classes.failure();
+  for (const auto keep_days : *classes) {
+    if (auto dropped = archives_->drop_before(store::day_of(now_ms) - std::int64_t{keep_days}, keep_days); !dropped) return dropped;
+  }
+  return nothing{};
+}
+
+result<std::optional<archived_tasks>> archiver::ask_for_time() {
+  const auto view = reads_.read();
+  const auto progress = view->get_progress();
+  const auto retention_ms = progress.shard.retention_unix_ms();
+  const auto now = time_.steady();
+  const auto period = std::min(time_period, policy_.archive_after);
+  if (std::exchange(retention_seen_ms_, retention_ms) != retention_ms) retention_seen_at_ = now;
+  std::optional<archived_tasks> out;
+  if (asked_at_ && core::still_waits(*asked_at_, period, now)) return out;
+  const auto behind = to_unix_ms(time_.now()) - retention_ms >= period.count();
+  if (!behind && core::still_waits(retention_seen_at_, period, now)) return out;
+  const auto ages = anything_ages(*view);
+  if (!ages) return ages.failure();
+  if (!*ages) return out;
+  asked_at_ = now;
+  out.emplace();
+  out->erasures.epoch = progress.epoch;
+  out->read_at_sequence = progress.sequence;
+  return out;
+}
+
+/// What is kept until it is old enough to go: ended tasks, status events, resolved alerts and archives.
+result<bool> archiver::anything_ages(const store::snapshot& view) const {
+  const auto shard = view.get_progress().shard;
+  if (shard.completed() + shard.undone() + shard.outbox_events() > 0) return true;
+  if (view.count(store::table::alert) > view.count(store::table::unresolved_alert)) return true;
+  auto classes = archives_->classes();
+  if (!classes) return classes.failure();
+  classes->push_back(0);
+  for (const auto keep_days : *classes) {
+    const auto days = archives_->days(keep_days);
+    if (!days) return days.failure();
+    if (!days->empty()) return true;
+  }
+  return false;
+}
+
+result<std::optional<courier_rows>> archiver::old_alerts() {
+  const auto view = reads_.read();
+  const auto before_ms = aged_until(*view) - policy_.keep.count();
+  courier_rows out;
+  std::size_t seen = 0;
+  std::optional<error> failed;
+  const auto from = keys::alert(store::default_namespace, alerts_seen_ + 1);
+  const auto scanned = view->scan(store::table::alert, from, {}, [&](std::string_view key, std::string_view row) {
+    v1::AlertRecord alert;
+    if (!alert.ParseFromArray(row.data(), static_cast<int>(row.size()))) {
+      failed = store::unreadable_value(store::table::alert, key);
+      return false;
+    }
+    alerts_seen_ = alert.number();
+    if (!store::is_unresolved(alert) && alert.resolved_at_unix_ms() < before_ms) store::erase_alert(out.rows, alert.number());
+    return ++seen < alerts_a_pass;
+  });
+  if (!scanned.ok()) return scanned.failure();
+  if (failed) return *failed;
+  // The end was reached: the next round begins at the oldest again.
+  if (seen < alerts_a_pass) alerts_seen_ = 0;
+  if (out.rows.empty()) return std::optional<courier_rows>{};
+  return std::optional<courier_rows>{std::move(out)};
+}
+
+}  // namespace fairlead

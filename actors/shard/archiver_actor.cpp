@@ -1,0 +1,51 @@
+#include "actors/shard/archiver_actor.hpp"
+
+#include "actors/supervision/guardian.hpp"
+
+namespace fairlead {
+
+namespace {
+
+constexpr auto busy_pause = std::chrono::milliseconds{20};  // between passes while there is something to move
+constexpr auto answer_pause = std::chrono::seconds{1};      // while retention time is being made durable
+constexpr auto idle_pause = std::chrono::seconds{10};
+
+}  // namespace
+
+archiver_actor::behavior_type run_archiver(supervised_pointer<archiver_actor> self, archiver_setup setup) {
+  const auto shell = std::make_shared<archiver>(*setup.time, *setup.reads, setup.archives, setup.policy);
+  end_on_bug(self, "archiver");
+  self->delayed_send(self, busy_pause, archive_atom_v);
+  return {
+      [self, shell, setup = std::move(setup)](archive_atom) {
+        auto moved = shell->pass();
+        if (!moved) {
+          setup.on_fatal(moved.failure());
+          return;
+        }
+        const auto busy = moved->moved || moved->waiting;
+        if (moved->moved) self->send(setup.scheduler, std::move(*moved->moved));
+        if (shell->sweep_is_due()) {
+          const auto dropped = shell->drop_old();
+          if (!dropped.ok()) setup.log->on_note(note_level::warning, "archiver", dropped.failure().sentence);
+          auto alerts = shell->old_alerts();
+          if (!alerts) {
+            setup.on_fatal(alerts.failure());
+            return;
+          }
+          if (*alerts) self->send(setup.scheduler, std::move(**alerts));
+        }
+        if (busy) {
+          self->delayed_send(self, busy_pause, archive_atom_v);
+          return;
+        }
+        auto time = shell->ask_for_time();
+        const auto asked = time.ok() && time->has_value();
+        if (!time) setup.log->on_note(note_level::warning, "archiver", time.failure().sentence);
+        if (asked) self->send(setup.scheduler, std::move(**time));
+        self->delayed_send(self, asked ? answer_pause : idle_pause, archive_atom_v);
+      },
+  };
+}
+
+}  // namespace fairlead

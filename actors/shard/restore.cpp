@@ -1,0 +1,190 @@
+#include "actors/shard/restore.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "actors/alerts/book.hpp"
+#include "actors/core/task/record.hpp"
+#include "actors/core/task/restore.hpp"
+#include "messages/lineage.hpp"
+#include "store/rows/counters.hpp"
+#include "store/rows/job_rows.hpp"
+#include "store/keys.hpp"
+#include "store/meta_rows.hpp"
+#include "store/rows/task_rows.hpp"
+
+namespace fairlead {
+
+namespace {
+
+constexpr std::size_t batch_bytes = 1U << 20;
+constexpr std::size_t read_at_a_time = 512;  // tasks or jobs
+constexpr std::size_t named_jobs = 20;       // in the alert
+
+class restorer {
+ public:
+  restorer(store::restorable& in, const restore_options& how) : store_(in), how_(how) {}
+
+  result<restore_report> run() {
+    const auto stored = store_.read()->get_progress();
+    shard_ = stored.shard;
+    sequence_ = stored.sequence;
+    epoch_ = stored.epoch;
+    if (!store::counters_are_kept(stored))
+      if (const auto counted = store::recount(*store_.read(), shard_); !counted.ok()) return counted.failure();
+    const auto former = former_lineage();
+    if (!former) return former.failure();
+    report_.backup_unix_ms = backup_moment(*former);
+    if (const auto begun = store_.begin_restore(how_.now_unix_ms); !begun.ok()) return begun.failure();
+    if (const auto done = restore_tasks(); !done.ok()) return done.failure();
+    if (const auto done = restore_jobs(); !done.ok()) return done.failure();
+    report_.lineage = next_lineage(*former, how_.now_unix_ms, how_.bits);
+    const auto rise = core::restored_rise{report_.backup_unix_ms, from_unix_ms(how_.now_unix_ms)}.numbers;
+    if (!how_.planted.keep_numbers_on_restore) {
+      shard_.set_next_task_number(std::max<std::uint64_t>(shard_.next_task_number(), 1) + rise);
+      shard_.set_next_alert(shard_.next_alert() + rise);
+      shard_.set_next_position(shard_.next_position() + rise);
+    }
+    raise_alert();
+    if (const auto done = write(); !done.ok()) return done.failure();
+    const auto seconds = static_cast<std::uint64_t>(std::max<std::int64_t>(how_.now_unix_ms / 1000, 0));
+    if (const auto ended = store_.end_restore(report_.lineage, epoch_ + rise, seconds); !ended.ok()) return ended.failure();
+    return std::move(report_);
+  }
+
+ private:
+  result<v1::Lineage> former_lineage() const {
+    const auto view = store_.read();
+    const auto key = store::keys::meta(store::meta::lineage_row);
+    const auto row = view->get(store::table::meta, key);
+    if (!row) return row.failure();
+    if (!row->has_value()) return v1::Lineage{};
+    auto known = store::meta::decode_lineage(**row);
+    if (!known) return store::damaged_value(store::table::meta, key);
+    return std::move(*known);
+  }
+
+  /// What has been told of since counts as done until then, so the moment may be early, never late. A clock that was ahead of now has written by no
+  /// moment that is worth anything; retention time hardly follows such a clock.
+  std::int64_t backup_moment(const v1::Lineage& former) const {
+    const auto made = former.made_unix_ms() <= how_.now_unix_ms ? former.made_unix_ms() : 0;
+    for (const auto moment : {shard_.latest_write_unix_ms(), shard_.retention_unix_ms()})
+      if (moment > 0 && moment <= how_.now_unix_ms) return std::max(moment, made);
+    return made;
+  }
+
+  status write() {
+    if (open_.empty()) return nothing{};
+    open_.sequence = ++sequence_;
+    open_.epoch = epoch_;
+    store::seal_counters(open_, shard_);
+    return store_.commit({std::exchange(open_, {})});
+  }
+
+  status write_if_large() { return open_.bytes().size() >= batch_bytes ? write() : status{nothing{}}; }
+
+  status restore_tasks() {
+    const auto ns = store::keys::of_namespace(store::default_namespace);
+    std::string next{ns};
+    for (bool more = true; more;) {
+      std::vector<v1::TaskRecord> found;
+      status damaged = nothing{};
+      const auto from = std::exchange(next, {});
+      more = false;
+      const auto scanned =
+          store_.read()->scan(store::table::task, from, store::keys::after(ns), [&](std::string_view key, std::string_view row) {
+            next = std::string{key} + '\0';
+            more = true;
+            v1::TaskRecord record;
+            if (!record.ParseFromArray(row.data(), static_cast<int>(row.size()))) {
+              damaged = store::damaged_value(store::table::task, key);
+              return false;
+            }
+            if (!store::is_finished(record.state())) found.push_back(std::move(record));
+            return found.size() < read_at_a_time;
+          });
+      if (!scanned.ok()) return scanned;
+      if (!damaged.ok()) return damaged;
+      for (auto& record : found)
+        if (const auto done = restore_one(record); !done.ok()) return done;
+    }
+    return write();
+  }
+
+  status restore_one(v1::TaskRecord& record) {
+    const auto before = store::index_state_of(record);
+    if (!core::restore_task(record, report_.backup_unix_ms, from_unix_ms(how_.now_unix_ms), how_.planted)) return nothing{};
+    store::put_task(open_, before, record, true);
+    store::move_counters(shard_, before, store::index_state_of(record));
+    ++report_.tasks;
+    report_.steps += static_cast<std::uint64_t>(
+        std::count_if(record.steps().begin(), record.steps().end(), [](const auto& one) { return one.doubtful() || one.undo_doubtful(); }));
+    return write_if_large();
+  }
+
+  status restore_jobs() {
+    std::string after;
+    for (bool more = true; more;) {
+      std::vector<v1::JobRecord> found;
+      const auto scanned = store::for_each_job(*store_.read(), after, [&](const v1::JobRecord& job) {
+        found.push_back(job);
+        return found.size() < read_at_a_time;
+      });
+      if (!scanned.ok()) return scanned;
+      more = found.size() == read_at_a_time;
+      for (auto& job : found) {
+        after = job.spec().name();
+        if (const auto done = restore_one(job); !done.ok()) return done;
+      }
+    }
+    return nothing{};
+  }
+
+  status restore_one(v1::JobRecord& job) {
+    if (job.next_unix_ms() == 0 || job.next_unix_ms() > how_.now_unix_ms) return nothing{};
+    ++report_.jobs;
+    if (how_.relaunch) return nothing{};
+    if (report_.jobs <= named_jobs)
+      backfills_ += (backfills_.empty() ? "" : "; ") + ("fairlead job backfill " + job.spec().name()) + " --from " +
+                    format_utc(job.next_unix_ms()) + " --to " + format_utc(how_.now_unix_ms);
+    const auto before = store::index_state_of(job);
+    job.set_restored_until_unix_ms(how_.now_unix_ms);
+    store::put_job(open_, before, job);
+    return write_if_large();
+  }
+
+  void raise_alert() {
+    v1::AlertRecord draft;
+    draft.set_kind(v1::ALERT_KIND_RESTORED);
+    draft.set_sentence("the shard was restored from a backup of " + format_utc(report_.backup_unix_ms) + ": " +
+                       std::to_string(report_.tasks) + " tasks go on, and " + std::to_string(report_.steps) +
+                       " of their steps may have been carried out since; times of " + std::to_string(report_.jobs) + " jobs have passed" +
+                       (how_.relaunch       ? " and are caught up"
+                        : report_.jobs != 0 ? " and are skipped"
+                                            : ""));
+    auto remedy = "tasks submitted since are not known: submit them again under the same ids; then fairlead alert ack " +
+                  std::to_string(shard_.next_alert() + 1);
+    if (!backfills_.empty())
+      remedy += "; to launch what jobs missed: " + backfills_ +
+                (report_.jobs > named_jobs ? "; and " + std::to_string(report_.jobs - named_jobs) + " more: fairlead job list" : "");
+    draft.set_remedy(std::move(remedy));
+    report_.alert = alerts_.raise(std::move(draft), {shard_, open_, sequence_ + 1, from_unix_ms(how_.now_unix_ms)});
+  }
+
+  store::restorable& store_;
+  const restore_options& how_;
+  restore_report report_;
+  v1::ShardState shard_;
+  std::uint64_t sequence_ = 0;
+  std::uint64_t epoch_ = 0;
+  store::batch open_;
+  alert_book alerts_;
+  std::string backfills_;
+};
+
+}  // namespace
+
+result<restore_report> restore_shard(store::restorable& in, const restore_options& how) { return restorer{in, how}.run(); }
+
+}  // namespace fairlead

@@ -1,0 +1,91 @@
+#pragma once
+// One shard of a node: its store actor, Scheduler, Supervisor, cron, archiver and couriers, as a branch of the supervision tree. What others talk to
+// has an address that stays the same however often the actors behind it are started again.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/alerts/target.hpp"
+#include "actors/shard/archiver.hpp"
+#include "actors/delivery/command_runner.hpp"
+#include "actors/shard/commit_gauge.hpp"
+#include "actors/expressions/pool.hpp"
+#include "actors/supervision/guardian.hpp"
+#include "actors/replies/outbox.hpp"
+#include "actors/scheduler/scheduler.hpp"
+#include "actors/queries/shard_access.hpp"
+#include "actors/shard/store_actor.hpp"
+#include "actors/delivery/webhook_port.hpp"
+#include "actors/delivery/webhooks.hpp"
+
+namespace fairlead {
+
+struct shard_options {
+  std::uint32_t shard = 0;
+  std::uint32_t shard_count = 1;
+  std::string node;
+  scheduler_limits limits;
+  planted_faults faults;
+  duration scan_period = std::chrono::seconds{1};
+  retention_policy retention;
+  std::string archive_directory;
+  std::vector<alert_target> alert_targets;
+  duration reply_give_up_after = std::chrono::hours{24};
+};
+
+class shard {
+ public:
+  struct world {
+    guardian_world guards;
+    store::store* store = nullptr;
+    std::string store_id;
+    v1::Lineage lineage;  // of the store
+    expression_pool* expressions = nullptr;
+    webhook_port* alert_webhooks = nullptr;  // may be null when no target of alerts is a webhook; must outlive the shard
+    std::function<void(v1::StoreStatus&)> describe_store;
+    /// Called at most a few times, from any thread, when the shard cannot go on: the disk, damage, another leader.
+    fatal_handler on_fatal;
+    /// Told, from any thread, of each epoch that the shard begins.
+    std::function<void(const v1::ShardClaim&)> on_epoch;
+  };
+
+  shard(world in, shard_options options);
+  ~shard();
+  shard(const shard&) = delete;
+  shard& operator=(const shard&) = delete;
+
+  /// Its branch, to be hung into the tree below `parent_path`. The shard must outlive it.
+  child_spec branch(const std::string& parent_path);
+
+  shard_desk desk() const;
+
+  /// No new tasks and no new attempts; waits at most `limit` until no attempt is out and everything decided is durable. False when the limit
+  /// ran out: what is still out will be in doubt, and nothing acknowledged is lost.
+  bool drain(duration limit);
+
+  /// Ends what threads of its own deliver. To be called when the branch has ended.
+  void shut_down();
+
+ private:
+  guardian_spec core();
+  child_spec alert_child();
+  result<caf::strong_actor_ptr> start_scheduler();
+
+  world world_;
+  shard_options options_;
+  commit_gauge commits_;
+  stable_address scheduler_;
+  stable_address replies_;
+  std::shared_ptr<store::archive> archives_;
+  std::shared_ptr<reply_outbox> outbox_;
+  std::shared_ptr<command_runner> alert_commands_;  // null: no target of alerts is a command
+  std::shared_ptr<webhooks> reply_webhooks_;        // apart from those of alerts: neither delays the other
+  // Of the core that lives now; written by its guardian alone.
+  store_actor store_now_;
+  scheduler_actor scheduler_now_;
+};
+
+}  // namespace fairlead

@@ -1,0 +1,125 @@
+#pragma once
+// The inside of a guardian: one plan at a time, stop by stop and start by start. Included by guardian*.cpp alone.
+
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/supervision/guardian.hpp"
+
+namespace fairlead {
+
+/// What a guardian starts with, and starts with again: its specification and the children that were added since. Outlives the actor.
+class guardian_branch {
+ public:
+  guardian_branch(std::string path, guardian_spec spec) : path_(std::move(path)), spec_(std::move(spec)) {}
+
+  const std::string& path() const noexcept { return path_; }
+  const core::restart_policy& policy() const noexcept { return spec_.policy; }
+  std::vector<child_spec> children() const;
+  void add(child_spec child);
+  /// The longest that stopping everything below can take, with every child having to be killed.
+  duration stop_limit() const;
+  /// For ever: of all that hangs below.
+  void close_addresses() const;
+
+ private:
+  const std::string path_;
+  mutable std::mutex guard_;
+  guardian_spec spec_;  // `policy` never changes; `children` under the guard, since the guardian above looks at them
+};
+
+class guardian final : public supervised<guardian_actor::base> {
+ public:
+  using given_up_handler = std::function<void(const error&)>;
+
+  /// `on_given_up`: of the root.
+  guardian(caf::actor_config& cfg, const guardian_world& world, std::shared_ptr<guardian_branch> branch, given_up_handler on_given_up);
+
+  /// Why the first start did not succeed. Whoever spawned it may ask at once; it then ends by itself.
+  const std::optional<error>& first_failure() const noexcept { return first_failure_; }
+  /// Something below would not end, even killed. To be asked after this guardian's own end.
+  bool left_behind() const noexcept { return left_behind_; }
+
+  const char* name() const override { return "guardian"; }
+  caf::invoke_message_result consume(caf::mailbox_element& x) override;
+  void on_exit() override;
+
+ protected:
+  behavior_type make_behavior() override;
+
+ private:
+  struct child {
+    child_spec spec;
+    std::string path;
+    caf::strong_actor_ptr handle;  // of the one that runs, or ran last
+    bool running = false;
+    bool killed = false;
+    bool added = false;
+    bool over = false;  // ended, and never to be started again
+  };
+  struct waiting_child {
+    child_spec spec;
+    caf::typed_response_promise<std::string> promise;
+  };
+
+  void first_start();
+  /// Empty, or why it could not be started.
+  std::optional<error> start(child& which);
+  void stop(std::size_t which);
+  void on_down(const caf::down_msg& what);
+  void on_time_over(std::uint64_t timer);
+  void ended_by_itself(std::size_t which, const caf::error& reason, const std::string& text);
+  void take(const core::restart_plan& plan, std::size_t which, const std::string& why);
+  /// Goes on with what is planned, up to the next stop that has to be waited for.
+  void advance();
+  void over(child& which, const std::string& state, const std::string& reason);
+  void begin_end(caf::error reason, bool gives_up);
+  void finish();
+  void crashed(const std::string& what);
+  std::string add(child_spec spec);
+  void serve_waiting();
+  void arm(duration limit);
+  std::vector<bool> running() const;
+  void note(note_level level, const std::string& sentence) const { world_.log->on_note(level, "guardian", sentence); }
+  moment now() const { return world_.time->steady(); }
+
+  const guardian_world world_;
+  const std::shared_ptr<guardian_branch> branch_;
+  given_up_handler on_given_up_;
+  const bool is_root_;
+  core::restart_book book_;
+  std::vector<child> children_;
+  std::optional<error> first_failure_;
+
+  std::set<std::size_t, std::greater<>> to_stop_;  // the reverse of the start
+  std::optional<std::size_t> stopping_;            // it has been told to end, and is waited for
+  std::set<std::size_t> to_start_;
+  std::uint64_t timer_ = 0;  // 0 is no timer: whoever wants to wake the guardian may send it
+  std::deque<waiting_child> waiting_;
+
+  bool ending_ = false;
+  bool gives_up_ = false;
+  bool crashed_ = false;
+  bool left_behind_ = false;
+  caf::error end_reason_;
+};
+
+/// Spawns it in the calling thread, which must stand inside its placement.
+guardian_actor spawn_guardian(const guardian_world& world, std::shared_ptr<guardian_branch> branch, guardian::given_up_handler on_given_up);
+/// The guardian behind a handle, null if there is another actor.
+const guardian* guardian_behind(const caf::strong_actor_ptr& handle);
+/// Sends it a message that means nothing.
+std::function<void()> poke_of(const caf::strong_actor_ptr& handle);
+/// Empty, or why nothing can have this name.
+std::string id_problem(const std::string& id);
+
+}  // namespace fairlead

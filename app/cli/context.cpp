@@ -1,0 +1,128 @@
+#include "app/cli/context.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "app/cli/words.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+thread_local command_output* spoken_to = nullptr;
+
+}  // namespace
+
+speak_to::speak_to(command_output& to) : before_(std::exchange(spoken_to, &to)) {}
+speak_to::~speak_to() { spoken_to = before_; }
+
+bool stopped(const cli_context& context) { return context.stop && context.stop(); }
+
+void add_json_option(CLI::App& command, cli_context& context) {
+  command.add_flag("--json", context.json, "Print one JSON object, for programs");
+}
+
+void add_client_options(CLI::App& command, cli_context& context, const std::string& timeout_help) {
+  auto* node =
+      command.add_option("--node", context.nodes, "Nodes to ask, HOST:PORT[,HOST:PORT...]; the next one is tried when one is lost")
+          ->type_name("ADDRESSES")
+          ->capture_default_str();
+  // Inside a console the nodes that it was started for are the default, and the environment has had its say.
+  if (!context.keeper) node->envname("FAIRLEAD_NODE");
+  command.add_option("--timeout", context.timeout, timeout_help)->type_name("DURATION");
+  add_json_option(command, context);
+}
+
+result<std::optional<duration>> timeout_of(const cli_context& context) {
+  if (context.timeout.empty()) return std::optional<duration>{};
+  std::int64_t ms = 0;
+  if (!parse_duration(context.timeout, ms) || ms <= 0)
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "'" + context.timeout + "' is not a duration for --timeout",
+                 "Write it like 500ms, 5s, 1m30s or 2h"};
+  return std::optional<duration>{duration{ms}};
+}
+
+std::vector<std::string> split_nodes(const std::string& text) {
+  std::vector<std::string> out;
+  std::size_t from = 0;
+  for (;;) {
+    auto comma = text.find(',', from);
+    out.push_back(text.substr(from, comma == std::string::npos ? std::string::npos : comma - from));
+    if (comma == std::string::npos) return out;
+    from = comma + 1;
+  }
+}
+
+namespace {
+
+client_options options_of(const cli_context& context, duration request_timeout, duration connect_timeout) {
+  client_options out;
+  out.nodes = split_nodes(context.nodes);
+  out.request_timeout = request_timeout;
+  out.connect_timeout = connect_timeout;
+  return out;
+}
+
+}  // namespace
+
+connected_client connect(const cli_context& context, duration request_timeout) {
+  auto timeout = timeout_of(context);
+  if (!timeout) return timeout.failure();
+  return connect_with(context, timeout->value_or(request_timeout), timeout->value_or(duration{0}));
+}
+
+connected_client connect_with(const cli_context& context, duration request_timeout, duration connect_timeout) {
+  if (context.keeper) return context.keeper->get(options_of(context, request_timeout, connect_timeout));
+  return connect_alone(context, request_timeout, connect_timeout);
+}
+
+connected_client connect_alone(const cli_context& context, duration request_timeout, duration connect_timeout) {
+  auto connected = client::connect(options_of(context, request_timeout, connect_timeout));
+  if (!connected && connected.failure().code == v1::ERROR_CODE_UNAVAILABLE) {
+    auto why = connected.failure();
+    why.remedy = "Start one with 'fairlead node --config FILE', or name another with --node HOST:PORT or FAIRLEAD_NODE";
+    return why;
+  }
+  if (!connected) return connected.failure();
+  return std::make_shared<client>(std::move(*connected));
+}
+
+namespace {
+
+/// Whatever the sentence was part of before. Another first word may be a name, which stays as it is written.
+std::string begun_large(std::string sentence) {
+  static constexpr std::array articles{"there", "the", "a", "an", "no", "this"};
+  const auto word = std::string_view{sentence}.substr(0, sentence.find(' '));
+  if (std::find(articles.begin(), articles.end(), word) != articles.end()) sentence[0] = static_cast<char>(sentence[0] - 'a' + 'A');
+  return sentence;
+}
+
+}  // namespace
+
+int fail(const error& why) {
+  auto text = "fairlead: " + begun_large(as_sentence(why.sentence)) + "\n";
+  if (!why.remedy.empty()) text += begun_large(as_sentence(why.remedy)) + "\n";
+  if (spoken_to != nullptr) {
+    spoken_to->complain(text);
+    return exit_code_of(why.code);
+  }
+  std::fflush(stdout);
+  std::fputs(text.c_str(), stderr);
+  return exit_code_of(why.code);
+}
+
+void print(cli_context& context, const std::string& text) {
+  if (spoken_to != nullptr) {
+    if (!spoken_to->say(text)) context.code = exit_failed;
+    return;
+  }
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
+  context.code = fail({v1::ERROR_CODE_DISK, std::string{"The output cannot be written: "} + std::strerror(errno), ""});
+}
+
+}  // namespace fairlead::app

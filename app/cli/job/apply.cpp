@@ -1,0 +1,108 @@
+// Jobs on their way to a node, whoever wrote them.
+
+#include <utility>
+
+#include "actors/client/split.hpp"
+#include "app/cli/job/job.hpp"
+#include "app/cli/json.hpp"
+#include "app/cli/operator_name.hpp"
+#include "app/cli/table.hpp"
+#include "app/cli/words.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+/// Cut by number and by size.
+std::vector<v1::JobApplyRequest> requests_of(const std::vector<v1::JobSpec>& jobs, const std::string& who, bool check_only) {
+  std::vector<v1::JobApplyRequest> out;
+  std::size_t bytes = 0;
+  for (const auto& job : jobs) {
+    const auto size = job.ByteSizeLong();
+    if (out.empty() || out.back().jobs_size() >= max_jobs_a_request || bytes + size > max_input_bytes_a_message) {
+      out.emplace_back();
+      out.back().set_who(who);
+      out.back().set_check_only(check_only);
+      bytes = 0;
+    }
+    *out.back().add_jobs() = job;
+    bytes += size;
+  }
+  return out;
+}
+
+const char* what_became(const v1::JobApplyResult& one, bool check_only) {
+  if (check_only) return one.created() ? " would be new" : one.changed() ? " would be changed" : " is just so already";
+  return one.created() ? " is new" : one.changed() ? " is changed" : " was just so before";
+}
+
+/// Nodes name the job in most of their sentences themselves.
+std::string refusal_of(const std::string& job, const std::string& sentence) {
+  const auto named = "job " + job + ": ";
+  return "Job " + job + ": " + (sentence.compare(0, named.size(), named) == 0 ? sentence.substr(named.size()) : sentence);
+}
+
+}  // namespace
+
+std::string applied_text(const std::vector<v1::JobApplyResult>& done, bool check_only) {
+  std::string out;
+  for (const auto& one : done) {
+    if (one.error().code() != v1::ERROR_CODE_OK) continue;
+    out += "Job " + printable(one.name()) + what_became(one, check_only);
+    out += one.next_unix_ms() == 0 ? "; it is not launched by itself any more.\n" : "; next time " + time_text(one.next_unix_ms()) + ".\n";
+    for (const auto& warning : one.warnings()) out += "  warning: " + printable(warning) + "\n";
+  }
+  return out;
+}
+
+std::string applied_json(const std::vector<v1::JobApplyResult>& done) {
+  json_writer out;
+  out.begin_object().key("jobs").begin_array();
+  for (const auto& one : done) {
+    out.begin_object().key("job").string(one.name()).key("created").boolean(one.created()).key("changed").boolean(one.changed());
+    out.key("next").moment(one.next_unix_ms()).key("warnings").begin_array();
+    for (const auto& warning : one.warnings()) out.string(warning);
+    out.end_array().key("code").string(code_word(one.error().code())).key("error").string(one.error().sentence());
+    out.key("remedy").string(one.error().remedy()).end_object();
+  }
+  return out.end_array().end_object().text();
+}
+
+void apply_jobs(cli_context& context, const std::vector<v1::JobSpec>& jobs, const std::string& by, bool check_only) {
+  auto connected = connect(context);
+  if (!connected) {
+    context.code = fail(connected.failure());
+    return;
+  }
+  std::vector<v1::JobApplyResult> done;
+  std::optional<error> failed;
+  for (const auto& request : requests_of(jobs, operator_name(by), check_only)) {
+    auto reply = connected->apply_jobs(request);
+    if (!reply) {
+      failed = reply.failure();
+      break;
+    }
+    for (int i = 0; i < reply->results_size(); ++i) {
+      done.push_back(std::move(*reply->mutable_results(i)));
+      // Who answers may leave out what the asker knows.
+      done.back().set_name(request.jobs(i).name());
+    }
+  }
+  print(context, context.json ? applied_json(done) + "\n" : applied_text(done, check_only));
+  // After what worked, so that it stands before the errors; the first of these decides how the command ends.
+  for (const auto& one : done) {
+    if (one.error().code() == v1::ERROR_CODE_OK) continue;
+    auto why = error::from_proto(one.error());
+    why.sentence = refusal_of(one.name(), why.sentence);
+    const auto code = context.json ? exit_code_of(why.code) : fail(why);
+    if (context.code == exit_ok) context.code = code;
+  }
+  if (failed) {
+    const auto left = jobs.size() - done.size();
+    failed->sentence += "; " + std::to_string(left) + (left == 1 ? " job is" : " jobs are") + " not known to have arrived";
+    const auto code = fail(*failed);
+    if (context.code == exit_ok) context.code = code;
+  }
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,167 @@
+// Jobs and their launches for programs.
+
+#include "actors/core/job/job.hpp"
+#include "actors/core/task/task.hpp"
+#include "app/cli/job/text.hpp"
+#include "app/files/job_file.hpp"
+#include "app/files/job_words.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+void write_duration_or_null(json_writer& out, const char* name, bool given, std::int64_t ms) {
+  out.key(name);
+  given ? out.number(ms) : out.null();
+}
+
+void write_launch_fields(json_writer& out, const v1::LaunchRecord& launch) {
+  out.key("nominal").moment(launch.nominal_unix_ms()).key("nominal_local").string(nominal_local(launch));
+  out.key("time_zone").string(launch.zone().empty() ? "UTC" : launch.zone());
+  out.key("state").string(launch_state_word(launch.state()));
+  const bool skipped = launch.state() == v1::LAUNCH_STATE_SKIPPED;
+  write_text_or_null(out, "skip", skipped ? skip_word(launch.skip()) : "");
+  write_text_or_null(out, "reason", launch.reason());
+  write_text_or_null(out, "waits_for", launch.state() == v1::LAUNCH_STATE_WAITING ? wait_word(launch.waits_for()) : "");
+  out.key("trigger").string(trigger_word(launch.trigger()));
+  write_text_or_null(out, "by", launch.who());
+  write_text_or_null(out, "asked_because", launch.asked_because());
+  out.key("recorded_at").moment(launch.recorded_at_unix_ms()).key("started_at").moment(launch.started_at_unix_ms());
+  out.key("ended_at").moment(launch.ended_at_unix_ms());
+  const bool run = launch.last_nominal_unix_ms() != 0;
+  out.key("last_nominal").moment(launch.last_nominal_unix_ms()).key("count").number(std::uint64_t{run ? launch.count() : 1});
+  write_text_or_null(out, "skipped_before",
+                     launch.skipped_before() == v1::SKIP_REASON_UNSPECIFIED ? "" : skip_word(launch.skipped_before()));
+}
+
+void write_open(json_writer& out, const v1::JobSpec& job, const v1::OpenLaunch& open, bool parked) {
+  out.begin_object().key("id").string(core::launch_id(job.name(), open.nominal_unix_ms())).key("nominal").moment(open.nominal_unix_ms());
+  const bool waits = open.state() == v1::LAUNCH_STATE_WAITING;
+  out.key("state").string(launch_state_word(open.state()));
+  write_text_or_null(out, "waits_for", waits ? wait_word(open.waits_for()) : "");
+  out.key("start_at").moment(open.start_at_unix_ms()).key("start_by").moment(open.start_by_unix_ms());
+  out.key("trigger").string(trigger_word(open.trigger()));
+  write_text_or_null(out, "by", open.who());
+  write_text_or_null(out, "asked_because", open.asked_because());
+  out.key("cancelling").boolean(open.cancelling()).key("parked").boolean(parked).end_object();
+}
+
+void write_spec(json_writer& out, const v1::JobSpec& job) {
+  out.key("schedule").string(job.schedule()).key("time_zone").string(job.zone().empty() ? "UTC" : job.zone());
+  out.key("dst").string(dst_word(job.dst())).key("workflow").string(job.workflow()).key("input").raw(job.input());
+  out.key("overlap").string(overlap_word(job.overlap())).key("catch_up").begin_object();
+  out.key("policy").string(catch_up_word(job.catch_up()));
+  out.key("within_ms")
+      .number(job.catch_up_window_ms() == 0 ? core::default_catch_up_window_ms : std::int64_t{job.catch_up_window_ms()})
+      .end_object();
+  const auto window = core::start_window_of(job);
+  write_duration_or_null(out, "start_window_ms", window.has_value(), window.value_or(0));
+  out.key("jitter_ms").number(std::int64_t{job.jitter_ms()});
+  write_duration_or_null(out, "deadline_ms", job.deadline_ms() != 0, job.deadline_ms());
+  out.key("priority").number(std::int32_t{job.priority()});
+  write_labels(out, job.labels());
+  out.key("needs").begin_array();
+  for (const auto& need : job.needs()) {
+    out.begin_object().key("agent").string(need.agent()).key("slots").number(std::uint32_t{need.slots()});
+    write_labels(out, need.labels());
+    out.end_object();
+  }
+  out.end_array().key("max_in_flight");
+  job.max_in_flight() == 0 ? out.null() : out.number(std::uint32_t{job.max_in_flight()});
+  out.key("keep_launches").number(job.keep_launches() == 0 ? core::default_keep_launches : std::uint32_t{job.keep_launches()});
+  out.key("alert_after").number(job.has_alert_after() ? std::uint32_t{job.alert_after()} : 1U).key("notes").string(job.notes());
+}
+
+}  // namespace
+
+void write_text_or_null(json_writer& out, const char* name, const std::string& text) {
+  out.key(name);
+  text.empty() ? out.null() : out.string(text);
+}
+
+void write_labels(json_writer& out, const google::protobuf::RepeatedPtrField<v1::Label>& labels) {
+  out.key("labels").begin_object();
+  for (const auto& label : labels) out.key(label.key()).string(label.value());
+  out.end_object();
+}
+
+void write_launch(json_writer& out, const v1::LaunchRecord& launch) {
+  if (launch.state() == v1::LAUNCH_STATE_UNSPECIFIED) {
+    out.null();
+    return;
+  }
+  out.begin_object().key("id").string(core::launch_id(launch.job(), launch.nominal_unix_ms()));
+  write_launch_fields(out, launch);
+  out.end_object();
+}
+
+std::string job_list_json(const v1::JobListReply& reply) {
+  json_writer out;
+  out.begin_object().key("jobs").begin_array();
+  for (const auto& job : reply.items()) {
+    out.begin_object().key("job").string(job.name()).key("schedule").string(job.schedule());
+    out.key("time_zone").string(job.zone().empty() ? "UTC" : job.zone()).key("workflow").string(job.workflow());
+    out.key("paused").boolean(job.paused()).key("next").moment(next_of(job)).key("mark").moment(job.mark_unix_ms()).key("latest");
+    auto last = job.last();
+    last.set_job(job.name());
+    write_launch(out, last);
+    out.key("started").number(std::uint32_t{job.started()}).key("parked").number(std::uint32_t{job.parked()});
+    out.key("waiting").number(std::uint32_t{job.waiting()});
+    out.key("launched").number(std::uint64_t{job.launched()}).key("skipped").number(std::uint64_t{job.skipped()});
+    out.key("bad_in_a_row").number(std::uint32_t{job.bad_in_a_row()}).key("priority").number(std::int32_t{job.priority()});
+    write_labels(out, job.labels());
+    out.end_object();
+  }
+  out.end_array();
+  write_text_or_null(out, "after", reply.after());
+  return out.end_object().text();
+}
+
+std::string job_history_json(const v1::JobHistoryReply& reply) {
+  json_writer out;
+  out.begin_object().key("launches").begin_array();
+  for (const auto& entry : reply.items()) {
+    out.begin_object().key("id").string(entry.id());
+    write_launch_fields(out, entry.launch());
+    write_text_or_null(out, "task_state", entry.task_state() == v1::TASK_STATE_UNSPECIFIED ? "" : core::state_word(entry.task_state()));
+    out.key("parked").boolean(entry.parked()).end_object();
+  }
+  return out.end_array().key("before").moment(reply.before_unix_ms()).end_object().text();
+}
+
+std::string job_show_json(const v1::JobShowReply& reply, const parked_launches& parked) {
+  const auto& job = reply.job();
+  json_writer out;
+  out.begin_object().key("job").string(job.spec().name());
+  write_spec(out, job.spec());
+  out.key("paused").boolean(job.paused());
+  write_text_or_null(out, "paused_by", job.paused_by());
+  write_text_or_null(out, "paused_reason", job.paused_reason());
+  out.key("paused_since").moment(job.paused_since_unix_ms()).key("revision").number(std::uint32_t{job.revision()});
+  out.key("created_at").moment(job.created_at_unix_ms()).key("changed_at").moment(job.changed_at_unix_ms());
+  out.key("changed_by").string(job.changed_by()).key("mark").moment(job.mark_unix_ms()).key("next").moment(next_of(job));
+  out.key("launched").number(std::uint64_t{job.launched()}).key("completed").number(std::uint64_t{job.completed()});
+  out.key("undone").number(std::uint64_t{job.undone()}).key("skipped").number(std::uint64_t{job.skipped()});
+  out.key("bad_in_a_row").number(std::uint32_t{job.bad_in_a_row()}).key("alert");
+  job.alert() == 0 ? out.null() : out.number(std::uint64_t{job.alert()});
+  out.key("open").begin_array();
+  for (const auto& open : job.open()) write_open(out, job.spec(), open, parked.count(open.nominal_unix_ms()) != 0);
+  out.end_array().key("coming").begin_array();
+  if (!job.paused())
+    for (const auto at : reply.coming_unix_ms()) out.moment(at);
+  out.end_array().key("latest").begin_array();
+  for (auto launch : reply.latest()) {
+    launch.set_job(job.spec().name());
+    write_launch(out, launch);
+  }
+  return out.end_array().end_object().text();
+}
+
+std::string job_show_yaml(const v1::JobShowReply& reply) {
+  auto spec = reply.job().spec();
+  spec.clear_paused();
+  if (reply.job().paused()) spec.set_paused(true);
+  return job_yaml(spec);
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,152 @@
+// `job list` and `job history`: pages until there are enough.
+
+#include <algorithm>
+#include <memory>
+
+#include "app/cli/commands.hpp"
+#include "app/cli/job/job.hpp"
+#include "app/cli/job/text.hpp"
+#include "app/cli/labels.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+constexpr std::uint32_t longest_list = 1'000'000;
+
+struct list_options {
+  std::optional<std::string> workflow;
+  std::vector<std::string> labels;
+  bool paused = false;
+  bool failing = false;
+  std::string part;
+  std::string after;
+  std::uint32_t limit = 100;
+};
+
+struct history_options {
+  std::string name;
+  std::optional<std::string> from;
+  std::optional<std::string> to;
+  bool launches = false;
+  std::uint32_t limit = 100;
+};
+
+result<v1::JobListRequest> request_of(const list_options& options) {
+  v1::JobListRequest out;
+  // Most likely a script's variable that is not set, and would widen the list to everything.
+  if (options.workflow && options.workflow->empty())
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "--workflow is empty", "Name a workflow, or leave the option out"};
+  out.set_workflow(options.workflow.value_or(""));
+  auto labels = parse_labels(options.labels);
+  if (!labels) return labels.failure();
+  for (auto& label : *labels) *out.add_labels() = std::move(label);
+  if (options.paused) out.set_paused(true);
+  out.set_failing(options.failing);
+  out.set_name_contains(options.part);
+  out.set_after(options.after);
+  return out;
+}
+
+result<v1::JobHistoryRequest> request_of(const history_options& options) {
+  v1::JobHistoryRequest out;
+  out.set_name(options.name);
+  out.set_launches_only(options.launches);
+  if (options.from) {
+    const auto from = read_utc("--from", *options.from);
+    if (!from) return from.failure();
+    out.set_from_unix_ms(*from);
+  }
+  if (options.to) {
+    const auto to = read_utc("--to", *options.to);
+    if (!to) return to.failure();
+    out.set_to_unix_ms(*to);
+  }
+  return out;
+}
+
+std::uint32_t page_size(std::uint32_t limit, int there) {
+  return std::min<std::uint32_t>(limit - static_cast<std::uint32_t>(there), 1'000);
+}
+
+/// A page may be short, or empty, and still go on.
+result<v1::JobListReply> fetch(client& from, v1::JobListRequest request, std::uint32_t limit) {
+  v1::JobListReply out;
+  for (;;) {
+    request.set_page_size(page_size(limit, out.items_size()));
+    auto page = from.jobs(request);
+    if (!page) return page.failure();
+    for (auto& item : *page->mutable_items()) *out.add_items() = std::move(item);
+    out.set_after(page->after());
+    if (page->after().empty() || static_cast<std::uint32_t>(out.items_size()) >= limit) return out;
+    request.set_after(page->after());
+  }
+}
+
+result<v1::JobHistoryReply> fetch(client& from, v1::JobHistoryRequest request, std::uint32_t limit) {
+  v1::JobHistoryReply out;
+  for (;;) {
+    request.set_page_size(page_size(limit, out.items_size()));
+    auto page = from.job_history(request);
+    if (!page) return page.failure();
+    for (auto& item : *page->mutable_items()) *out.add_items() = std::move(item);
+    out.set_before_unix_ms(page->before_unix_ms());
+    if (page->before_unix_ms() == 0 || static_cast<std::uint32_t>(out.items_size()) >= limit) return out;
+    request.set_before_unix_ms(page->before_unix_ms());
+  }
+}
+
+/// What both commands do: pages of what is asked for, shown in one of two ways.
+template <class Options, class Json, class Text>
+void on_call(CLI::App& command, cli_context& context, std::shared_ptr<Options> options, Json json, Text text) {
+  command.callback([&context, options, json, text] {
+    const auto request = request_of(*options);
+    if (!request) {
+      context.code = fail(request.failure());
+      return;
+    }
+    run_request(
+        context, [&](client& to) { return fetch(to, *request, options->limit); }, json, text);
+  });
+}
+
+}  // namespace
+
+void add_job_list(CLI::App& group, cli_context& context) {
+  auto* command = group.add_subcommand("list", "List jobs, by name");
+  auto options = std::make_shared<list_options>();
+  command->add_option("PART", options->part, "Only jobs that have this in their names")->type_name("");
+  command->add_option("--workflow", options->workflow, "Only jobs that launch this workflow")->type_name("WORKFLOW");
+  command->add_option("--label", options->labels, "Only jobs with this label (repeatable)")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command->add_flag("--paused", options->paused, "Only paused ones");
+  command->add_flag("--failing", options->failing, "Only those whose latest launch failed or could not start, or that have a parked one");
+  command->add_option("--limit", options->limit, "How many to list at most")
+      ->type_name("N")
+      ->check(CLI::Range(1U, longest_list))
+      ->capture_default_str();
+  command->add_option("--after", options->after, "Only names behind this one: go on where an earlier list ended")->type_name("JOB");
+  add_client_options(*command, context);
+  on_call(*command, context, options, job_list_json, [options](const v1::JobListReply& reply) {
+    const bool of_some = options->workflow || !options->labels.empty() || options->paused || options->failing;
+    return job_list_text(reply, of_some || !options->part.empty() || !options->after.empty());
+  });
+}
+
+void add_job_history(CLI::App& group, cli_context& context) {
+  auto* command = group.add_subcommand("history", "The launches of one job and the times that were skipped, newest first");
+  auto options = std::make_shared<history_options>();
+  command->add_option("NAME", options->name, "Name of the job")->required();
+  command->add_option("--from", options->from, "Only times from this one on, such as 2026-03-28T22:30:00Z")->type_name("UTC");
+  command->add_option("--to", options->to, "Only times before this one")->type_name("UTC");
+  command->add_flag("--launches", options->launches, "Only launches, no skips");
+  command->add_option("--limit", options->limit, "How many to list at most")
+      ->type_name("N")
+      ->check(CLI::Range(1U, longest_list))
+      ->capture_default_str();
+  add_client_options(*command, context);
+  on_call(*command, context, options, job_history_json, job_history_text);
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,120 @@
+#include "app/cli/job/next.hpp"
+
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "actors/core/cron/expression.hpp"
+#include "actors/core/cron/next.hpp"
+#include "actors/system/time_zones.hpp"
+#include "app/cli/job/job.hpp"
+#include "app/cli/json.hpp"
+#include "app/cli/words.hpp"
+#include "app/files/job_file.hpp"
+#include "app/files/job_words.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+error bad(std::string sentence, std::string remedy) { return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)}; }
+
+core::dst_policy policy_of(v1::DstPolicy policy) {
+  switch (policy) {
+    case v1::DST_POLICY_LITERAL: return core::dst_policy::literal;
+    case v1::DST_POLICY_SKIP_ONCE: return core::dst_policy::skip_once;
+    default: return core::dst_policy::vixie;
+  }
+}
+
+/// Instants are whole seconds: the first one after a fraction is after the second that it belongs to.
+std::int64_t second_of(std::int64_t unix_ms) { return unix_ms / 1'000 - (unix_ms % 1'000 < 0 ? 1 : 0); }
+
+void ask(cli_context& context, const next_question& what) {
+  const auto answer = coming_instants(what, time_zones::of_system(), to_unix_ms(system_clock{}.now()));
+  if (!answer) {
+    context.code = fail(answer.failure());
+    return;
+  }
+  print(context, context.json ? next_json(*answer) + "\n" : next_text(*answer));
+  if (!answer->remark.empty()) std::fprintf(stderr, "note: %s\n", as_sentence(answer->remark).c_str());
+}
+
+}  // namespace
+
+std::string instant_text(std::int64_t unix_ms) {
+  auto out = core::format_local(second_of(unix_ms), cctz::utc_time_zone());
+  out.resize(out.rfind('+'));
+  if (const auto rest = unix_ms - second_of(unix_ms) * 1'000; rest != 0) out += "." + std::to_string(1'000 + rest).substr(1);
+  return out + "Z";
+}
+
+result<next_answer> coming_instants(const next_question& what, const core::zone_source& zones, std::int64_t now_unix_ms) {
+  const auto parsed = core::cron_expression::parse(what.expression, what.job);
+  if (const auto* why = std::get_if<core::cron_problem>(&parsed))
+    return bad("The expression is refused at position " + std::to_string(why->position) + ": " + why->sentence,
+               "Five fields: minute hour day-of-month month day-of-week, such as '30 2 * * MON-FRI'; or six, with seconds in front");
+  const auto& expression = std::get<core::cron_expression>(parsed);
+  const auto* zone = zones.find(what.zone);
+  if (zone == nullptr) return bad("There is no time zone '" + what.zone + "'", as_remedy(zone_remedy(what.zone)));
+  const auto dst = value_of_word(dst_words(), what.dst, "--dst");
+  if (!dst) return dst.failure();
+  if (what.count < 1 || what.count > max_coming)
+    return bad("A count of " + std::to_string(what.count) + " is not possible", "Give one from 1 to " + std::to_string(max_coming));
+  auto after = second_of(now_unix_ms);
+  if (!what.after.empty()) {
+    const auto given = read_utc("--after", what.after);
+    if (!given) return given.failure();
+    after = second_of(*given);
+  }
+  if (!core::ever_matches(expression))
+    return error{v1::ERROR_CODE_NOT_FOUND, "The expression '" + what.expression + "' never matches: no day of any year is meant by it",
+                 "Check its day and its month"};
+
+  next_answer out;
+  while (out.instants.size() < what.count) {
+    const auto next = core::next_instant(expression, *zone, policy_of(*dst), after);
+    if (!next) break;
+    out.instants.push_back({instant_text(*next * 1'000), core::format_local(*next, *zone)});
+    after = *next;
+  }
+  if (out.instants.empty() && !core::next_instant(expression, *zone, policy_of(*dst), std::numeric_limits<std::int64_t>::min() / 2))
+    return error{v1::ERROR_CODE_NOT_FOUND, "The expression '" + what.expression + "' never matches: its time is skipped on all of its days",
+                 "Check the time zone, or choose another --dst"};
+  if (out.instants.size() < what.count) out.remark = "No more instants come before the year 10000";
+  if (what.job.empty() && what.expression.find('?') != std::string::npos)
+    out.remark += std::string{out.remark.empty() ? "" : ". "} + "? stands for values of the job's name: give that with --name";
+  return out;
+}
+
+std::string next_text(const next_answer& answer) {
+  std::string out;
+  for (const auto& one : answer.instants) out += one.utc + "  " + one.local + "\n";
+  return out;
+}
+
+std::string next_json(const next_answer& answer) {
+  json_writer out;
+  out.begin_array();
+  for (const auto& one : answer.instants) out.begin_object().key("utc").string(one.utc).key("local").string(one.local).end_object();
+  return out.end_array().text();
+}
+
+void add_job_next(CLI::App& group, cli_context& context) {
+  auto* command = group.add_subcommand("next", "When an expression comes up next, in UTC and local time; no node is asked");
+  auto what = std::make_shared<next_question>();
+  command->add_option("EXPR", what->expression, "The expression, such as '30 2 * * MON-FRI'")->required();
+  command->add_option("--tz", what->zone, "Time zone whose clock counts (default UTC)")->type_name("ZONE");
+  command->add_option("--after", what->after, "Only instants after this one, such as 2026-03-28T22:30:00Z (default now)")->type_name("UTC");
+  command->add_option("--count", what->count, "How many")->type_name("N")->check(CLI::Range(1U, max_coming))->capture_default_str();
+  command->add_option("--name", what->job, "Name of the job, which ? takes its values from")->type_name("JOB");
+  command->add_option("--dst", what->dst, "What becomes of local times that are skipped or come twice: vixie, literal, skip_once")
+      ->type_name("POLICY")
+      ->capture_default_str();
+  command->add_flag("--json", context.json, "Print a JSON array and nothing else, for programs");
+  command->callback([&context, what] { ask(context, *what); });
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,46 @@
+#pragma once
+// When an expression comes up, as `fairlead job next` tells it. No node is needed for that.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "actors/core/job/job.hpp"
+#include "messages/error.hpp"
+
+namespace fairlead::app {
+
+inline constexpr std::uint32_t max_coming = 1'000;
+
+/// The command line, as it was given.
+struct next_question {
+  std::string expression;
+  std::string zone;   // empty: UTC
+  std::string after;  // empty: now
+  std::uint32_t count = 5;
+  std::string job;  // whose values `?` stands for
+  std::string dst = "vixie";
+};
+
+struct coming_instant {
+  std::string utc;    // 2026-03-29T01:00:00Z
+  std::string local;  // 2026-03-29T03:00:00+02:00
+};
+
+struct next_answer {
+  std::vector<coming_instant> instants;  // fewer than asked for: no more come
+  std::string remark;                    // what somebody should know who reads this, or empty
+};
+
+/// Errors: invalid_argument, with the position in a bad expression; not_found for an expression that never matches.
+result<next_answer> coming_instants(const next_question& what, const core::zone_source& zones, std::int64_t now_unix_ms);
+
+/// One line an instant.
+std::string next_text(const next_answer& answer);
+/// An array of {"utc", "local"}.
+std::string next_json(const next_answer& answer);
+
+/// `2026-03-29T01:00:00Z`, with a fraction where there is one.
+std::string instant_text(std::int64_t unix_ms);
+
+}  // namespace fairlead::app

@@ -1,0 +1,203 @@
+#include "app/cli/job/operate.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <utility>
+
+#include "app/cli/job/job.hpp"
+#include "app/cli/json.hpp"
+#include "app/cli/json_argument.hpp"
+#include "app/cli/operator_name.hpp"
+#include "app/cli/table.hpp"
+#include "app/cli/words.hpp"
+#include "app/files/job_words.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+error bad(std::string sentence, std::string remedy) { return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)}; }
+
+struct operated {
+  std::vector<v1::JobOperateResult> results;
+  std::optional<error> failed;  // of a message; what came before it is done
+};
+
+/// In chunks; a rewind of all goes on until nothing is left.
+operated send_all(client& to, const v1::JobAction& action, const std::vector<std::string>& names) {
+  operated out;
+  v1::JobOperateRequest request;
+  *request.mutable_action() = action;
+  const auto chunk = static_cast<std::size_t>(max_jobs_a_request);
+  for (std::size_t at = 0; at == 0 || at < names.size() || !request.after().empty();) {
+    request.clear_names();
+    const auto end = std::min(at + chunk, names.size());
+    for (auto i = at; i < end; ++i) request.add_names(names[i]);
+    auto reply = to.operate_jobs(request);
+    if (!reply) {
+      out.failed = reply.failure();
+      return out;
+    }
+    for (auto& one : *reply->mutable_results()) out.results.push_back(std::move(one));
+    at = end;
+    request.set_after(names.empty() ? reply->after() : "");
+    if (names.empty() && request.after().empty()) break;
+  }
+  return out;
+}
+
+/// The question goes to stderr, so that stdout holds the answer of the command alone.
+status confirm_deletion(const std::vector<std::string>& names) {
+  const auto what = names.size() == 1 ? "job " + printable(names.front()) : std::to_string(names.size()) + " jobs";
+  if (::isatty(STDIN_FILENO) != 1)
+    return bad("Nothing was done: there is nobody to ask whether to delete " + what + ", as standard input is no terminal",
+               "Give --yes to do it without a question");
+  std::fputs(("To delete " + what + " with all launches that are remembered, type yes: ").c_str(), stderr);
+  std::fflush(stderr);
+  std::string answer;
+  if (std::getline(std::cin, answer) && answer == "yes") return nothing{};
+  return error{v1::ERROR_CODE_WRONG_STATE, "Nothing was done: the answer was not yes", ""};
+}
+
+void operate(cli_context& context, const job_operate_options& options) {
+  auto action = job_action(options);
+  if (!action) {
+    context.code = fail(action.failure());
+    return;
+  }
+  if (options.verb == v1::JOB_VERB_DELETE && !options.yes)
+    if (const auto confirmed = confirm_deletion(options.names); !confirmed) {
+      context.code = fail(confirmed.failure());
+      return;
+    }
+  auto connected = connect(context);
+  if (!connected) {
+    context.code = fail(connected.failure());
+    return;
+  }
+  const auto done = send_all(*connected, *action, options.names);
+  if (!done.failed || !done.results.empty())
+    print(context, context.json ? operated_json(done.results) + "\n" : operated_text(*action, done.results));
+  // After what worked, so that it stands before the errors; the first of these decides how the command ends.
+  for (const auto& one : done.results) {
+    auto code = exit_ok;
+    if (one.error().code() != v1::ERROR_CODE_OK)
+      code = static_cast<exit_code>(context.json ? exit_code_of(one.error().code()) : fail(error::from_proto(one.error())));
+    else if (options.verb == v1::JOB_VERB_RUN && one.state() == v1::LAUNCH_STATE_SKIPPED)
+      code = exit_failed;  // it was not launched
+    if (context.code == exit_ok) context.code = code;
+  }
+  if (done.failed) {
+    const auto code = fail(*done.failed);
+    if (context.code == exit_ok) context.code = code;
+  }
+}
+
+void add_verb(CLI::App& group, cli_context& context, const char* name, const char* help, v1::JobVerb verb) {
+  auto* command = group.add_subcommand(name, help);
+  auto options = std::make_shared<job_operate_options>();
+  options->verb = verb;
+  const bool one = verb == v1::JOB_VERB_RUN || verb == v1::JOB_VERB_BACKFILL;
+  auto* names = command->add_option("NAME", options->names,
+                                    one                           ? "Name of the job"
+                                    : verb == v1::JOB_VERB_REWIND ? "Names of jobs (default: all)"
+                                                                  : "Names of jobs");
+  if (verb != v1::JOB_VERB_REWIND) names->required();
+  if (one) names->expected(1);
+  if (verb == v1::JOB_VERB_RUN)
+    command->add_option("--input", options->input, "Input in place of the job's, taken as it stands")->type_name("JSON|@FILE|@-");
+  if (verb == v1::JOB_VERB_BACKFILL) {
+    command->add_option("--from", options->from, "The first time, such as 2026-03-28T22:30:00Z")->type_name("UTC")->required();
+    command->add_option("--to", options->to, "The last time")->type_name("UTC")->required();
+  }
+  if (one)
+    command
+        ->add_option("--overlap", options->overlap,
+                     verb == v1::JOB_VERB_RUN
+                         ? "While an earlier launch is open: allow, skip, queue, replace (default: as the job)"
+                         : "While an earlier launch is open: allow or queue (default: allow if the job says so, else queue)")
+        ->type_name("POLICY");
+  if (verb == v1::JOB_VERB_DELETE) command->add_flag("--yes", options->yes, "Do not ask for confirmation");
+  command->add_option("--reason", options->reason, "Why, for others to read")->type_name("TEXT");
+  add_operator_option(*command, options->by);
+  add_client_options(*command, context);
+  command->callback([&context, options] { operate(context, *options); });
+}
+
+}  // namespace
+
+result<v1::JobAction> job_action(const job_operate_options& options) {
+  v1::JobAction out;
+  out.set_verb(options.verb);
+  out.set_who(operator_name(options.by));
+  out.set_reason(options.reason);
+  if (options.input) {
+    auto input = read_json_argument(*options.input, "The input");
+    if (!input) return input.failure();
+    out.set_input(std::move(*input));
+  }
+  if (options.overlap) {
+    const auto value = value_of_word(overlap_words(), *options.overlap, "--overlap");
+    if (!value) return value.failure();
+    out.set_overlap(*value);
+  }
+  if (options.verb != v1::JOB_VERB_BACKFILL) return out;
+  // All its times are to be launched, so that a node takes these two for `queue`.
+  if (out.overlap() == v1::OVERLAP_POLICY_SKIP || out.overlap() == v1::OVERLAP_POLICY_REPLACE)
+    return bad("--overlap " + *options.overlap + " is nothing for a backfill: all of its times are launched",
+               "Give allow, or queue for one after the other");
+  const auto from = read_utc("--from", options.from);
+  if (!from) return from.failure();
+  const auto to = read_utc("--to", options.to);
+  if (!to) return to.failure();
+  if (*from < 0) return bad("--from is before 1970", "No job has times then");
+  if (*to < *from) return bad("--to is before --from", "Both are meant to be launched: --from is the earlier one");
+  out.set_from_unix_ms(*from);
+  out.set_to_unix_ms(*to);
+  return out;
+}
+
+std::string operated_text(const v1::JobAction& action, const std::vector<v1::JobOperateResult>& results) {
+  if (results.empty() && action.verb() == v1::JOB_VERB_REWIND) return "No job is ahead of the clock: nothing is to be done.\n";
+  std::string out;
+  for (const auto& one : results) {
+    if (one.error().code() != v1::ERROR_CODE_OK) continue;
+    out += "Job " + printable(one.name());
+    if (!one.launch().empty()) out += ", launch " + printable(one.launch());
+    out += ": " + as_sentence(one.sentence().empty() ? "done" : one.sentence()) + "\n";
+  }
+  return out;
+}
+
+std::string operated_json(const std::vector<v1::JobOperateResult>& results) {
+  json_writer out;
+  out.begin_object().key("results").begin_array();
+  for (const auto& one : results) {
+    out.begin_object().key("job").string(one.name()).key("launch");
+    one.launch().empty() ? out.null() : out.string(one.launch());
+    out.key("state");
+    one.state() == v1::LAUNCH_STATE_UNSPECIFIED ? out.null() : out.string(launch_state_word(one.state()));
+    out.key("sentence").string(one.sentence()).key("launches").number(std::uint64_t{one.launches()});
+    out.key("passed_over").number(std::uint64_t{one.passed_over()}).key("code").string(code_word(one.error().code()));
+    out.key("error").string(one.error().sentence()).key("remedy").string(one.error().remedy()).end_object();
+  }
+  return out.end_array().end_object().text();
+}
+
+void add_job_verbs(CLI::App& group, cli_context& context) {
+  add_verb(group, context, "pause", "Launch nothing more until it is resumed: its times are skipped, and launches that wait are held",
+           v1::JOB_VERB_PAUSE);
+  add_verb(group, context, "resume", "Launch paused jobs again: what was held, and from their next times on", v1::JOB_VERB_RESUME);
+  add_verb(group, context, "skip", "Skip all launches of jobs that wait; tasks that run go on", v1::JOB_VERB_SKIP);
+  add_verb(group, context, "run", "Launch a job once, now, paused or not", v1::JOB_VERB_RUN);
+  add_verb(group, context, "backfill", "Launch a job for the times of a stretch that have no launch", v1::JOB_VERB_BACKFILL);
+  add_verb(group, context, "delete", "Delete jobs and what is remembered of their launches; tasks that run go on", v1::JOB_VERB_DELETE);
+  add_verb(group, context, "rewind", "Let jobs go on from now that were launched for times beyond it, after a clock was wrong",
+           v1::JOB_VERB_REWIND);
+}
+
+}  // namespace fairlead::app

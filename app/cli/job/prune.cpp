@@ -1,0 +1,179 @@
+#include "app/cli/job/prune.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+#include <utility>
+
+#include "actors/core/text/text.hpp"
+#include "actors/protocol/request_limits.hpp"
+#include "app/cli/table.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+constexpr std::uint32_t most_names = 1'000;
+constexpr std::size_t most_told = 20;
+// Of the 1000 that a request may name: a job's launches, 1000 or more, are deleted with it, and a shard does nothing else meanwhile.
+constexpr std::size_t names_a_request = 100;
+
+error bad(std::string sentence, std::string remedy) { return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)}; }
+
+bool begins_with(const std::string& name, const std::string& prefix) { return name.compare(0, prefix.size(), prefix) == 0; }
+
+bool gone(const v1::JobOperateResult& one) { return one.error().code() == v1::ERROR_CODE_OK; }
+
+/// The first failure decides how the command ends.
+void end_with(cli_context& context, int code) {
+  if (context.code == exit_ok) context.code = code;
+}
+
+}  // namespace
+
+status check_prune_prefix(const std::string& prefix) {
+  if (!prefix.empty()) return nothing{};
+  return bad("--prune knows imported jobs by the beginning of their names, and --prefix is empty",
+             "Leave out --prune, and delete by hand what is not wanted any more: fairlead job delete NAME");
+}
+
+status check_prune(const prune_plan& plan) {
+  // Its job of an earlier import is launched still, and may be all that is left of such a line.
+  if (plan.left_out != 0)
+    return bad(
+        "--prune deletes nothing while lines are left out: there may be jobs of an earlier import for the " +
+            (plan.left_out == 1 ? "line" : std::to_string(plan.left_out) + " lines") + " of " + plan.file + " named above",
+        "Correct what is named above, or leave out --prune and delete by hand what is not wanted any more: fairlead job delete NAME");
+  // More likely a wrong file, or a command before a pipe that has failed, than a wish.
+  if (plan.jobs == 0)
+    return bad(plan.file + ": there is no entry, and --prune would delete every job whose name begins with " + plan.prefix,
+               "If that is meant: fairlead job list " + plan.prefix + " shows them, fairlead job delete NAME... deletes them");
+  return nothing{};
+}
+
+result<std::vector<std::string>> other_jobs(const job_list_request& list, const std::vector<v1::JobSpec>& own, const std::string& prefix) {
+  std::set<std::string> names;
+  for (const auto& job : own) names.insert(job.name());
+  std::vector<std::string> out;
+  v1::JobListRequest request;
+  request.set_name_contains(prefix);
+  request.set_page_size(most_names);
+  do {
+    const auto page = list(request);
+    if (!page) return page.failure();
+    for (const auto& job : page->items())
+      if (begins_with(job.name(), prefix) && names.count(job.name()) == 0) out.push_back(job.name());
+    request.set_after(page->after());
+  } while (!request.after().empty());
+  return out;
+}
+
+std::string others_text(const std::vector<std::string>& names) {
+  std::string out = names.size() == 1
+                        ? "1 job with this beginning of its name is not of this crontab, and stays."
+                        : std::to_string(names.size()) + " jobs with this beginning of their names are not of this crontab, and stay.";
+  out +=
+      " A line that has been changed is a new job beside the one it was. Import with --prune to delete all that is not of this crontab, or";
+  out += " delete what is not wanted any more:\n";
+  for (std::size_t i = 0; i < std::min(names.size(), most_told); ++i) out += "  fairlead job delete " + printable(names[i]) + "\n";
+  if (names.size() > most_told) out += "  … and " + std::to_string(names.size() - most_told) + " more\n";
+  return out;
+}
+
+pruned delete_jobs(const job_operate_request& operate, const std::vector<std::string>& names, const std::string& who,
+                   const std::string& file) {
+  pruned out;
+  v1::JobOperateRequest request;
+  request.mutable_action()->set_verb(v1::JOB_VERB_DELETE);
+  request.mutable_action()->set_who(who);
+  // A path may be longer than a reason, and need not be UTF-8.
+  request.mutable_action()->set_reason(core::clean_text("no longer in " + file, reason_limit));
+  for (std::size_t at = 0; at < names.size(); at += names_a_request) {
+    request.clear_names();
+    for (auto i = at; i < std::min(at + names_a_request, names.size()); ++i) request.add_names(names[i]);
+    auto reply = operate(request);
+    if (reply && reply->results_size() != request.names_size())
+      reply = error{v1::ERROR_CODE_INTERNAL, "the node did not say of every job what became of it", "see what is left: fairlead job list"};
+    if (!reply) {
+      const auto left = names.size() - at;
+      out.failed = reply.failure();
+      out.failed->sentence += "; " + std::to_string(left) + (left == 1 ? " job is" : " jobs are") + " not known to be deleted";
+      return out;
+    }
+    for (int i = 0; i < reply->results_size(); ++i) {
+      auto& one = *reply->mutable_results(i);
+      // Who answers may leave out what the asker knows.
+      one.set_name(request.names(i));
+      // Also after a connection was lost before the answer, and the request was sent again.
+      if (one.error().code() == v1::ERROR_CODE_NOT_FOUND) one.clear_error();
+      out.results.push_back(std::move(one));
+    }
+  }
+  return out;
+}
+
+std::string pruned_text(const pruned& what) {
+  if (what.results.empty() && !what.failed) return "There is nothing to delete.\n";
+  std::string out;
+  for (const auto& one : what.results)
+    if (gone(one)) out += "Job " + printable(one.name()) + " is deleted.\n";
+  return out;
+}
+
+std::vector<error> refusals_of(const pruned& what) {
+  std::vector<error> out;
+  for (const auto& one : what.results) {
+    if (gone(one)) continue;
+    auto why = error::from_proto(one.error());
+    why.sentence = "Job " + one.name() + " is not deleted: " + why.sentence;
+    out.push_back(std::move(why));
+  }
+  return out;
+}
+
+std::vector<std::string> left_of(const std::vector<std::string>& names, const pruned& what) {
+  std::set<std::string> deleted;
+  for (const auto& one : what.results)
+    if (gone(one)) deleted.insert(one.name());
+  std::vector<std::string> out;
+  for (const auto& name : names)
+    if (deleted.count(name) == 0) out.push_back(name);
+  return out;
+}
+
+void write_pruned(json_writer& out, const pruned& what) {
+  out.key("deleted").begin_array();
+  for (const auto& one : what.results) {
+    out.begin_object().key("job").string(one.name()).key("code").string(code_word(one.error().code()));
+    out.key("error").string(one.error().sentence()).key("remedy").string(one.error().remedy()).end_object();
+  }
+  out.end_array();
+}
+
+tidied tidy_jobs(cli_context& context, const tidy_requests& to, const tidy_plan& plan) {
+  tidied out;
+  const bool pruning = plan.prune && context.code == exit_ok;
+  auto others = other_jobs(to.list, plan.own, plan.prefix);
+  if (!others) {
+    // A failure only of what cannot do without.
+    if (!pruning) return out;
+    auto why = others.failure();
+    why.sentence = "Nothing is deleted, as the jobs that are there cannot be listed: " + why.sentence;
+    end_with(context, fail(why));
+    return out;
+  }
+  out.others = std::move(*others);
+  if (!pruning) {
+    if (!plan.prune && !context.json && !out.others.empty()) std::fputs(("notice: " + others_text(out.others)).c_str(), stderr);
+    return out;
+  }
+  out.done = delete_jobs(to.operate, out.others, plan.who, plan.file);
+  out.others = left_of(out.others, out.done);
+  if (!context.json) print(context, pruned_text(out.done));
+  // After what worked, so that it stands before the errors.
+  for (const auto& why : refusals_of(out.done)) end_with(context, context.json ? exit_code_of(why.code) : fail(why));
+  if (out.done.failed) end_with(context, fail(*out.done.failed));
+  return out;
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,67 @@
+#pragma once
+// Jobs and their launches as tables for people and as JSON for programs.
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/cli/json.hpp"
+#include "app/cli/table.hpp"
+#include "app/cli/task/remedies.hpp"
+#include "messages/job.pb.h"
+
+namespace fairlead::app {
+
+/// `filtered`: not all jobs were asked for.
+std::string job_list_text(const v1::JobListReply& reply, bool filtered = false);
+std::string job_list_json(const v1::JobListReply& reply);
+
+/// The nominal times of open launches whose tasks are parked, in milliseconds since 1970.
+using parked_launches = std::set<std::int64_t>;
+
+/// `now_unix_ms` tells what has come and what is to come, `can_cancel` whether the task of `launch_in_the_way` could be cancelled.
+std::string job_show_text(const v1::JobShowReply& reply, std::int64_t now_unix_ms, const parked_launches& parked = {},
+                          bool can_cancel = false);
+std::string job_show_json(const v1::JobShowReply& reply, const parked_launches& parked = {});
+/// As `job deploy` takes it, so that the job would be as it is here.
+std::string job_show_yaml(const v1::JobShowReply& reply);
+
+std::string job_history_text(const v1::JobHistoryReply& reply);
+std::string job_history_json(const v1::JobHistoryReply& reply);
+
+/// The commands that fit the state a job is in; empty when there is nothing for anybody to do.
+std::vector<remedy> job_remedies(const v1::JobShowReply& reply, std::int64_t now_unix_ms, const parked_launches& parked = {},
+                                 bool can_cancel = false);
+
+/// The id of the task that keeps later launches, or waits for an operator; empty when there is none.
+std::string launch_in_the_way(const v1::JobRecord& job, const parked_launches& parked);
+
+// ---- parts of these ----
+
+/// When it is launched next: of a JobSummary or a JobRecord. 0: never, as for a job that is paused, whose times are skipped.
+template <class Job>
+std::int64_t next_of(const Job& job) {
+  return job.paused() ? 0 : std::int64_t{job.next_unix_ms()};
+}
+
+/// `completed`, `skipped (overlap)`.
+std::string launch_text(const v1::LaunchRecord& launch);
+/// `2026-03-29T03:00:00+02:00`, as the clock of its zone showed it.
+std::string nominal_local(const v1::LaunchRecord& launch);
+/// What an open launch waits for, and until when.
+std::string wait_text(const v1::JobSpec& job, const v1::OpenLaunch& launch);
+/// `reports 2 (region=eu), mail 1`.
+std::string needs_text(const google::protobuf::RepeatedPtrField<v1::AgentNeed>& needs);
+
+text_table launch_table();
+void add_launch_row(text_table& table, const v1::LaunchEntry& entry);
+/// The entry of a record that comes without one.
+v1::LaunchEntry entry_of(const v1::LaunchRecord& launch);
+
+/// null for a launch that there is none of.
+void write_launch(json_writer& out, const v1::LaunchRecord& launch);
+void write_text_or_null(json_writer& out, const char* name, const std::string& text);
+void write_labels(json_writer& out, const google::protobuf::RepeatedPtrField<v1::Label>& labels);
+
+}  // namespace fairlead::app

@@ -1,0 +1,241 @@
+// `agent`: who they are, how they do, and what an operator does to them.
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <thread>
+
+#include "app/cli/node/agent_text.hpp"
+#include "app/cli/commands.hpp"
+#include "app/cli/operator_name.hpp"
+#include "app/cli/words.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+constexpr std::chrono::seconds patience{15};
+constexpr std::chrono::milliseconds look_every{250};
+constexpr std::chrono::seconds plain_every{2};
+
+struct operate_words {
+  std::string name;
+  std::string by;
+  std::string reason;
+  bool no_wait = false;
+};
+
+void add_list(CLI::App& group, cli_context& context) {
+  auto* command = group.add_subcommand("list", "List the agents' instances, and the services that are in trouble");
+  add_client_options(*command, context);
+  command->callback([&context] {
+    run_request(
+        context, [](client& to) { return to.status_of_node({}); }, agent_list_json, agent_list_text);
+  });
+}
+
+void add_show(CLI::App& group, cli_context& context) {
+  auto* command = group.add_subcommand("show", "Show an agent with its breaker, limits and instances, or one instance");
+  auto name = std::make_shared<std::string>();
+  command->add_option("NAME", *name, "Name of an agent or of an instance")->required();
+  add_client_options(*command, context);
+  command->callback([&context, name] {
+    shown_agent which;
+    run_request(
+        context,
+        [&](client& to) -> result<v1::StatusReply> {
+          auto reply = to.status_of_node({});
+          if (!reply) return reply;
+          auto found = find_agent(*reply, *name);
+          if (!found) return found.failure();
+          which = *found;
+          return reply;
+        },
+        [&](const v1::StatusReply& reply) { return agent_show_json(reply, which); },
+        [&](const v1::StatusReply& reply) { return agent_show_text(reply, which); });
+  });
+}
+
+/// On stderr: redrawn on a terminal, a line now and then elsewhere.
+class drain_progress {
+ public:
+  explicit drain_progress(bool quiet) : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) == 1) {}
+  ~drain_progress() {
+    if (drawn_) std::fputc('\n', stderr);
+  }
+  drain_progress(const drain_progress&) = delete;
+  drain_progress& operator=(const drain_progress&) = delete;
+
+  void show(const std::string& instance, std::uint32_t held) {
+    const auto now = std::chrono::steady_clock::now();
+    if (quiet_ || now < next_) return;
+    if (!terminal_) next_ = now + plain_every;
+    std::fprintf(stderr, "%s%s still holds %u%s", terminal_ ? "\r\x1b[K" : "", printable(instance).c_str(), held, terminal_ ? "" : "\n");
+    std::fflush(stderr);
+    drawn_ = terminal_;
+  }
+
+ private:
+  bool quiet_;
+  bool terminal_;
+  bool drawn_ = false;
+  std::chrono::steady_clock::time_point next_{};
+};
+
+v1::AgentOperateRequest request_of(v1::AgentVerb verb, const operate_words& words) {
+  v1::AgentOperateRequest out;
+  out.set_verb(verb);
+  const bool of_instance = verb == v1::AGENT_VERB_DRAIN || verb == v1::AGENT_VERB_RESUME;
+  (of_instance ? out.mutable_instance() : out.mutable_agent())->assign(words.name);
+  out.set_who(operator_name(words.by));
+  out.set_reason(words.reason);
+  return out;
+}
+
+std::string drain_json(const std::string& instance, std::uint32_t held, const char* state) {
+  json_writer out;
+  out.begin_object().key("instance").string(instance).key("state").string(state).key("held").number(held);
+  return out.end_object().text() + "\n";
+}
+
+/// Looks until the instance holds nothing. `limit` zero: for ever.
+result<drain_view> wait_for_drain(client& to, const cli_context& context, const std::string& instance, std::uint64_t incarnation,
+                                  duration limit) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  drain_progress progress{context.json};
+  for (;;) {
+    const auto status = to.status_of_node({});
+    if (!status) return status.failure();
+    const auto view = drain_of(*status, instance, incarnation);
+    if (view.state == drain_view::end::resumed)
+      return error{v1::ERROR_CODE_WRONG_STATE, "Instance " + instance + " gets work again: somebody has resumed it",
+                   "'fairlead agent show " + instance + "' shows what it holds"};
+    if (view.state != drain_view::end::not_yet) return view;
+    if (limit.count() != 0 && std::chrono::steady_clock::now() >= deadline)
+      return error{v1::ERROR_CODE_TIMED_OUT, "Instance " + instance + " still holds " + std::to_string(view.held),
+                   "It goes on draining: wait on with 'fairlead agent drain " + instance + "'"};
+    if (stopped(context))
+      return error{v1::ERROR_CODE_TIMED_OUT, "Instance " + instance + " still holds " + std::to_string(view.held) + "; it goes on draining",
+                   ""};
+    progress.show(instance, view.held);
+    std::this_thread::sleep_for(look_every);
+  }
+}
+
+void drain(cli_context& context, const operate_words& words) {
+  const auto limit = timeout_of(context);
+  if (!limit) {
+    context.code = fail(limit.failure());
+    return;
+  }
+  auto connected = connect_with(context, patience, duration{0});
+  if (!connected) {
+    context.code = fail(connected.failure());
+    return;
+  }
+  // Before the request, so that a process which takes the instance's name afterwards is not taken for the one that drains.
+  const auto before = connected->status_of_node({});
+  if (!before) {
+    context.code = fail(before.failure());
+    return;
+  }
+  std::uint64_t incarnation = 0;
+  for (const auto& agent : before->agents())
+    if (agent.instance() == words.name) incarnation = agent.incarnation();
+
+  const auto reply = connected->agent_operate(request_of(v1::AGENT_VERB_DRAIN, words));
+  if (!reply) {
+    context.code = fail(reply.failure());
+    return;
+  }
+  if (!context.json) print(context, "Instance " + printable(words.name) + " is draining: it finishes what it holds and gets no more.\n");
+  if (words.no_wait) {
+    print(context, context.json ? drain_json(words.name, reply->held(), reply->held() == 0 ? "drained" : "draining")
+                                : "It holds " + std::to_string(reply->held()) + ".\n");
+    return;
+  }
+  const auto drained = wait_for_drain(*connected, context, words.name, incarnation, limit->value_or(duration{0}));
+  if (!drained) {
+    context.code = fail(drained.failure());
+    return;
+  }
+  const bool gone = drained->state == drain_view::end::gone;
+  print(context, context.json ? drain_json(words.name, 0, gone ? "gone" : "drained")
+                 : gone       ? "Its process is gone.\n"
+                              : "It holds nothing any more.\n");
+}
+
+void add_words(CLI::App& command, cli_context& context, operate_words& words, const char* what, const char* about,
+               const std::string& timeout_help = "How long to wait for the answer (default 15s)") {
+  command.add_option(what, words.name, about)->required();
+  command.add_option("--reason", words.reason, "Why, for those who look later")->type_name("TEXT");
+  add_operator_option(command, words.by);
+  add_client_options(command, context, timeout_help);
+}
+
+void add_drain(CLI::App& group, cli_context& context) {
+  auto* command = group.add_subcommand("drain", "Have an instance finish what it holds and give it no more; waits until it holds nothing");
+  auto words = std::make_shared<operate_words>();
+  command->add_flag("--no-wait", words->no_wait, "Do not wait until it holds nothing");
+  add_words(*command, context, *words, "INSTANCE", "Name of the instance", "How long to wait until it holds nothing (default: for ever)");
+  command->callback([&context, words] { drain(context, *words); });
+}
+
+void add_resume(CLI::App& group, cli_context& context) {
+  auto* command = group.add_subcommand("resume", "Give a drained instance work again");
+  auto words = std::make_shared<operate_words>();
+  add_words(*command, context, *words, "INSTANCE", "Name of the instance");
+  command->callback([&context, words] {
+    run_request(
+        context, [&](client& to) { return to.agent_operate(request_of(v1::AGENT_VERB_RESUME, *words)); },
+        [&](const v1::AgentOperateReply&) {
+          json_writer out;
+          return out.begin_object().key("instance").string(words->name).key("state").string("resumed").end_object().text();
+        },
+        [&](const v1::AgentOperateReply&) { return "Instance " + printable(words->name) + " gets work again.\n"; });
+  });
+}
+
+std::string breaker_reply_text(const std::string& agent, bool open, std::uint64_t waiting) {
+  const auto steps = std::to_string(waiting) + (waiting == 1 ? " step" : " steps");
+  if (open)
+    return "The breaker of " + printable(agent) + " is open until an operator closes it; " + steps +
+           (waiting == 1 ? " waits.\n" : " wait.\n") + "'fairlead agent breaker close " + printable(agent) + "' closes it.\n";
+  return "The breaker of " + printable(agent) + " is closed; " + steps + (waiting == 1 ? " waited for it.\n" : " waited for it.\n");
+}
+
+void add_breaker_verb(CLI::App& group, cli_context& context, const char* name, const char* help, v1::AgentVerb verb) {
+  auto* command = group.add_subcommand(name, help);
+  auto words = std::make_shared<operate_words>();
+  add_words(*command, context, *words, "NAME", "Name of the agent");
+  const bool open = verb == v1::AGENT_VERB_BREAKER_OPEN;
+  command->callback([&context, words, verb, open] {
+    run_request(
+        context, [&](client& to) { return to.agent_operate(request_of(verb, *words)); },
+        [&](const v1::AgentOperateReply& reply) {
+          json_writer out;
+          out.begin_object().key("agent").string(words->name).key("breaker").string(open ? "open" : "closed");
+          return out.key("waiting").number(std::uint64_t{reply.waiting()}).end_object().text();
+        },
+        [&](const v1::AgentOperateReply& reply) { return breaker_reply_text(words->name, open, reply.waiting()); });
+  });
+}
+
+}  // namespace
+
+void add_agent_commands(CLI::App& app, cli_context& context) {
+  auto* group = app.add_subcommand("agent", "List, show, drain and resume agents; open and close the breakers of their services");
+  group->require_subcommand(1);
+  add_list(*group, context);
+  add_show(*group, context);
+  add_drain(*group, context);
+  add_resume(*group, context);
+  auto* breaker = group->add_subcommand("breaker", "The circuit breaker of an agent's service");
+  breaker->require_subcommand(1);
+  add_breaker_verb(*breaker, context, "open", "Hand nothing over to the service until an operator closes it", v1::AGENT_VERB_BREAKER_OPEN);
+  add_breaker_verb(*breaker, context, "close", "Hand steps over to the service again", v1::AGENT_VERB_BREAKER_CLOSE);
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,265 @@
+#include "app/cli/node/agent_text.hpp"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "actors/core/text/nearest.hpp"
+#include "app/cli/words.hpp"
+#include "messages/time.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+bool closed(const v1::ServiceRecord& record) {
+  return record.breaker() != v1::BREAKER_STATE_OPEN && record.breaker() != v1::BREAKER_STATE_HALF_OPEN;
+}
+
+std::string joined(const google::protobuf::RepeatedPtrField<std::string>& words, const char* between) {
+  std::string out;
+  for (const auto& word : words) out += (out.empty() ? "" : between) + word;
+  return out;
+}
+
+std::string count_text(std::uint64_t count, const char* one, const char* many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+
+/// `open until 2026-03-29 01:00:00Z: 60 % of 40 tries failed`.
+std::string breaker_text(const v1::ServiceRecord& record) {
+  if (closed(record)) return record.breaker_by().empty() ? "closed" : "closed by " + record.breaker_by();
+  std::string out = "half-open, single attempts find out how it is";
+  if (record.breaker() == v1::BREAKER_STATE_OPEN)
+    out = record.open_until_unix_ms() == 0 ? "open until an operator closes it" : "open until " + time_text(record.open_until_unix_ms());
+  if (!record.breaker_by().empty()) out += ", by " + record.breaker_by();
+  if (!record.breaker_reason().empty()) out += ": " + record.breaker_reason();
+  return out;
+}
+
+std::string waits_text(const v1::ServiceStatus& service) {
+  if (service.waiting() == 0) return "nothing";
+  return count_text(service.waiting(), "step", "steps") +
+         (service.oldest_wait_unix_ms() == 0 ? "" : ", the first since " + time_text(service.oldest_wait_unix_ms()));
+}
+
+std::string limit_text(const v1::LimitStatus& limit) {
+  const auto& policy = limit.policy();
+  std::string out = policy.call().empty() ? "all calls" : policy.call();
+  if (!policy.key().empty()) out += " for each " + policy.key();
+  out += ":";
+  if (policy.concurrency() != 0) out += " " + std::to_string(policy.concurrency()) + " at a time";
+  if (policy.rate() != 0)
+    out += std::string{policy.concurrency() != 0 ? "," : ""} + " " + std::to_string(policy.rate()) + " in " +
+           format_duration(policy.rate_per_ms());
+  out += "; " + std::to_string(limit.held()) + " held";
+  if (!policy.key().empty()) out += " under " + count_text(limit.keys(), "key", "keys");
+  return out + ", " + std::to_string(limit.waiting()) + " waiting";
+}
+
+std::string latency_text(const v1::AgentStatus& agent) { return std::to_string(agent.latency_ms()) + " ms"; }
+
+text_table instance_table() {
+  return text_table{{{"AGENT"},
+                     {"INSTANCE"},
+                     {"KIND"},
+                     {"HEALTH"},
+                     {"HELD", align::right},
+                     {"CAPACITY", align::right},
+                     {"WAITING", align::right},
+                     {"LATENCY", align::right},
+                     {"LABELS"},
+                     {"CALLS"}}};
+}
+
+void add_instance(text_table& table, const v1::AgentStatus& agent) {
+  const bool there = !agent.instance().empty();
+  table.add({agent.agent(), there ? agent.instance() : "-", there ? agent.kind() : "-", health_text(agent), std::to_string(agent.held()),
+             std::to_string(agent.capacity()), std::to_string(agent.waiting()), agent.latency_ms() == 0 ? "-" : latency_text(agent),
+             labels_text(agent.labels()), shortened(joined(agent.calls(), " "), 60)});
+}
+
+const v1::ServiceStatus* service_of(const v1::StatusReply& reply, const std::string& agent) {
+  for (const auto& service : reply.services())
+    if (service.record().agent() == agent) return &service;
+  return nullptr;
+}
+
+std::string service_text(const v1::ServiceStatus& service) {
+  const auto& record = service.record();
+  std::string out = "breaker    " + printable(breaker_text(record)) + "\n";
+  if (record.breaker_since_unix_ms() != 0) out += "since      " + time_text(record.breaker_since_unix_ms()) + "\n";
+  out += "window     " + count_text(service.window_tries(), "try", "tries") + ", " + std::to_string(service.window_failed()) + " failed, " +
+         std::to_string(service.window_slow()) + " slow\n";
+  if (closed(record) && !record.breaker_reason().empty()) out += "failed     " + printable(record.breaker_reason()) + "\n";
+  out += "waiting    " + waits_text(service) + "\n";
+  for (const auto& reason : service.reasons()) out += "because    " + printable(reason) + "\n";
+  for (const auto& limit : service.limits()) out += "limit      " + printable(limit_text(limit)) + "\n";
+  for (const auto alert : {record.breaker_alert(), record.absent_alert()})
+    if (alert != 0) out += "alert      " + std::to_string(alert) + ", see fairlead alert show " + std::to_string(alert) + "\n";
+  return out;
+}
+
+std::string instance_text(const v1::AgentStatus& agent) {
+  std::string out = "instance   " + printable(agent.instance()) + ", incarnation " + std::to_string(agent.incarnation()) + "\n";
+  out += "kind       " + printable(agent.kind()) + "\n";
+  out += "health     " + printable(health_text(agent)) + "\n";
+  out += "failing    " + std::to_string(agent.error_percent()) + " % of its latest attempts\n";
+  if (agent.latency_ms() != 0) out += "latency    " + latency_text(agent) + "\n";
+  out += "heard      " + time_text(agent.heard_unix_ms()) + "\n";
+  out += "holds      " + std::to_string(agent.held()) + " of " + std::to_string(agent.capacity()) + ", " +
+         std::to_string(agent.handed_over()) + " handed over\n";
+  if (!agent.labels().empty()) out += "labels     " + printable(labels_text(agent.labels())) + "\n";
+  out += "calls      " + printable(joined(agent.calls(), ", ")) + "\n";
+  return out;
+}
+
+}  // namespace
+
+const char* breaker_word(v1::BreakerState state) {
+  switch (state) {
+    case v1::BREAKER_STATE_OPEN: return "open";
+    case v1::BREAKER_STATE_HALF_OPEN: return "half_open";
+    default: return "closed";
+  }
+}
+
+void write_agent(json_writer& out, const v1::AgentStatus& agent) {
+  out.begin_object().key("agent").string(agent.agent()).key("instance").string(agent.instance()).key("kind").string(agent.kind());
+  out.key("incarnation").number(std::uint64_t{agent.incarnation()}).key("capacity").number(agent.capacity());
+  out.key("held").number(agent.held()).key("waiting").number(std::uint64_t{agent.waiting()}).key("calls").begin_array();
+  for (const auto& call : agent.calls()) out.string(call);
+  out.end_array().key("labels").begin_object();
+  for (const auto& label : agent.labels()) out.key(label.key()).string(label.value());
+  out.end_object().key("node").string(agent.node()).key("away").boolean(agent.away());
+  out.key("draining").boolean(agent.draining()).key("drained_by");
+  agent.drained_by().empty() ? out.null() : out.string(agent.drained_by());
+  out.key("sick").boolean(agent.sick()).key("sickness");
+  agent.sickness().empty() ? out.null() : out.string(agent.sickness());
+  out.key("error_percent").number(agent.error_percent()).key("latency_ms").number(std::int64_t{agent.latency_ms()});
+  out.key("heard_at").moment(agent.heard_unix_ms()).key("handed_over").number(std::uint64_t{agent.handed_over()}).end_object();
+}
+
+void write_service(json_writer& out, const v1::ServiceStatus& service) {
+  const auto& record = service.record();
+  out.begin_object().key("agent").string(record.agent()).key("breaker").string(breaker_word(record.breaker()));
+  out.key("breaker_since").moment(record.breaker_since_unix_ms()).key("open_until").moment(record.open_until_unix_ms());
+  out.key("openings").number(record.openings()).key("breaker_reason");
+  record.breaker_reason().empty() ? out.null() : out.string(record.breaker_reason());
+  out.key("breaker_by");
+  record.breaker_by().empty() ? out.null() : out.string(record.breaker_by());
+  out.key("absent_since").moment(record.absent_since_unix_ms()).key("waiting").number(std::uint64_t{service.waiting()});
+  out.key("oldest_wait").moment(service.oldest_wait_unix_ms()).key("reasons").begin_array();
+  for (const auto& reason : service.reasons()) out.string(reason);
+  out.end_array().key("window").begin_object().key("tries").number(service.window_tries());
+  out.key("failed").number(service.window_failed()).key("slow").number(service.window_slow()).end_object();
+  out.key("limits").begin_array();
+  for (const auto& limit : service.limits()) {
+    const auto& policy = limit.policy();
+    out.begin_object().key("call").string(policy.call()).key("key").string(policy.key());
+    out.key("concurrency").number(policy.concurrency()).key("rate").number(policy.rate());
+    out.key("rate_per_ms").number(std::int64_t{policy.rate_per_ms()}).key("held").number(std::uint64_t{limit.held()});
+    out.key("keys").number(std::uint64_t{limit.keys()}).key("waiting").number(std::uint64_t{limit.waiting()}).end_object();
+  }
+  out.end_array().end_object();
+}
+
+std::string health_text(const v1::AgentStatus& agent) {
+  if (agent.instance().empty()) return "not there";
+  std::string out;
+  const auto add = [&out](const std::string& more) { out += (out.empty() ? "" : ", ") + more; };
+  if (agent.away()) add("away: its node is not connected");
+  if (agent.draining()) add(agent.drained_by().empty() ? "draining" : "draining by " + agent.drained_by());
+  if (agent.sick()) add(agent.sickness().empty() ? "sick" : "sick: " + agent.sickness());
+  return out.empty() ? "ok" : out;
+}
+
+std::string instances_text(const v1::StatusReply& reply) {
+  if (reply.agents().empty()) return "";
+  auto table = instance_table();
+  for (const auto& agent : reply.agents()) add_instance(table, agent);
+  return table.text();
+}
+
+std::string troubled_services_text(const v1::StatusReply& reply) {
+  text_table table{{{"SERVICE"}, {"BREAKER"}, {"SINCE"}, {"WAITING", align::right}, {"OLDEST"}, {"WHY"}}};
+  for (const auto& service : reply.services()) {
+    const auto& record = service.record();
+    if (closed(record) && service.waiting() == 0) continue;
+    const auto why = service.reasons().empty() ? record.breaker_reason() : joined(service.reasons(), "; ");
+    table.add({record.agent(), breaker_word(record.breaker()), closed(record) ? "-" : time_text(record.breaker_since_unix_ms()),
+               std::to_string(service.waiting()), time_text(service.oldest_wait_unix_ms()), shortened(why, 120)});
+  }
+  return table.empty() ? "" : table.text();
+}
+
+std::string agent_list_json(const v1::StatusReply& reply) {
+  json_writer out;
+  out.begin_object().key("agents").begin_array();
+  for (const auto& agent : reply.agents()) write_agent(out, agent);
+  out.end_array().key("services").begin_array();
+  for (const auto& service : reply.services()) write_service(out, service);
+  return out.end_array().end_object().text();
+}
+
+std::string agent_list_text(const v1::StatusReply& reply) {
+  const auto instances = instances_text(reply);
+  const auto services = troubled_services_text(reply);
+  std::string out = instances.empty() ? "No agents: steps wait until one is there.\n" : instances;
+  if (!services.empty()) out += "\nServices that steps wait for, or whose breaker is not closed\n" + services;
+  return out;
+}
+
+result<shown_agent> find_agent(const v1::StatusReply& reply, const std::string& name) {
+  std::set<std::string> names;
+  for (const auto& agent : reply.agents()) {
+    if (!agent.instance().empty() && agent.instance() == name) return shown_agent{agent.agent(), name};
+    names.insert(agent.agent());
+    if (!agent.instance().empty()) names.insert(agent.instance());
+  }
+  for (const auto& service : reply.services()) names.insert(service.record().agent());
+  if (names.count(name) != 0) return shown_agent{name, ""};
+  const auto close = core::nearest(name, std::vector<std::string>(names.begin(), names.end()));
+  return error{v1::ERROR_CODE_NOT_FOUND, "There is no agent and no instance '" + name + "'",
+               close.empty() ? "'fairlead agent list' shows those that there are" : "Did you mean " + close + "?"};
+}
+
+std::string agent_show_json(const v1::StatusReply& reply, const shown_agent& which) {
+  json_writer out;
+  out.begin_object().key("agent").string(which.agent).key("service");
+  if (const auto* service = service_of(reply, which.agent))
+    write_service(out, *service);
+  else
+    out.null();
+  out.key("instances").begin_array();
+  for (const auto& agent : reply.agents())
+    if (agent.agent() == which.agent && !agent.instance().empty() && (which.instance.empty() || agent.instance() == which.instance))
+      write_agent(out, agent);
+  return out.end_array().end_object().text();
+}
+
+std::string agent_show_text(const v1::StatusReply& reply, const shown_agent& which) {
+  std::string out = "agent      " + printable(which.agent) + "\n";
+  if (!which.instance.empty()) {
+    for (const auto& agent : reply.agents())
+      if (agent.instance() == which.instance) out += instance_text(agent);
+    return out;
+  }
+  if (const auto* service = service_of(reply, which.agent)) out += service_text(*service);
+  auto table = instance_table();
+  for (const auto& agent : reply.agents())
+    if (agent.agent() == which.agent && !agent.instance().empty()) add_instance(table, agent);
+  return out + (table.empty() ? "\nNo instance of it is there.\n" : "\nInstances\n" + table.text());
+}
+
+drain_view drain_of(const v1::StatusReply& reply, const std::string& instance, std::uint64_t incarnation) {
+  for (const auto& agent : reply.agents()) {
+    if (agent.instance() != instance) continue;
+    if (agent.incarnation() != incarnation) break;
+    if (!agent.draining()) return {drain_view::end::resumed, agent.held()};
+    return {agent.held() == 0 ? drain_view::end::drained : drain_view::end::not_yet, agent.held()};
+  }
+  return {drain_view::end::gone, 0};
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,52 @@
+#pragma once
+// Agents, their instances and their services, for programs and for people.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "app/cli/json.hpp"
+#include "app/cli/table.hpp"
+#include "messages/api.pb.h"
+#include "messages/error.hpp"
+
+namespace fairlead::app {
+
+/// `closed`, `open`, `half_open`.
+const char* breaker_word(v1::BreakerState state);
+
+void write_agent(json_writer& out, const v1::AgentStatus& agent);
+void write_service(json_writer& out, const v1::ServiceStatus& service);
+
+/// `ok`, `away: its node is not connected`, `sick: 40 % fail`, `draining by ana`.
+std::string health_text(const v1::AgentStatus& agent);
+
+/// Every instance, and a line for each agent that is only waited for; empty when there is neither.
+std::string instances_text(const v1::StatusReply& reply);
+
+/// The services whose breaker is not closed and those that steps wait for, with why; empty when there is none.
+std::string troubled_services_text(const v1::StatusReply& reply);
+
+std::string agent_list_json(const v1::StatusReply& reply);
+std::string agent_list_text(const v1::StatusReply& reply);
+
+/// What is asked for by the name of an agent or of an instance. `agent` is set in both cases, `instance` when it is one.
+struct shown_agent {
+  std::string agent;
+  std::string instance;
+};
+/// Error: not_found, with the nearest name.
+result<shown_agent> find_agent(const v1::StatusReply& reply, const std::string& name);
+std::string agent_show_json(const v1::StatusReply& reply, const shown_agent& which);
+std::string agent_show_text(const v1::StatusReply& reply, const shown_agent& which);
+
+/// How far an instance has come that is being drained.
+struct drain_view {
+  enum class end { not_yet, drained, gone, resumed };
+  end state = end::not_yet;
+  std::uint32_t held = 0;
+};
+/// `incarnation` is the one that was told to drain.
+drain_view drain_of(const v1::StatusReply& reply, const std::string& instance, std::uint64_t incarnation);
+
+}  // namespace fairlead::app

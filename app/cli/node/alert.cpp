@@ -1,0 +1,200 @@
+#include <algorithm>
+#include <memory>
+
+#include "actors/queries/alert_queries.hpp"
+#include "actors/core/alert_words.hpp"
+#include "app/cli/node/alert_text.hpp"
+#include "app/cli/commands.hpp"
+#include "app/cli/json.hpp"
+#include "app/cli/operator_name.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+struct list_options {
+  std::vector<std::string> states;
+  bool all = false;
+  std::string task;
+  std::uint32_t limit = 100;
+  std::uint64_t before = 0;
+};
+
+struct ack_options {
+  std::vector<std::uint64_t> numbers;
+  std::string by;
+  std::string note;
+};
+
+result<v1::AlertListRequest> list_request(const list_options& options) {
+  v1::AlertListRequest out;
+  for (const auto& word : options.states) {
+    const auto state = core::alert_state_from_word(word);
+    if (!state)
+      return error{v1::ERROR_CODE_INVALID_ARGUMENT, "'" + word + "' is not a state of an alert", "One of open, acknowledged, resolved"};
+    out.add_states(*state);
+  }
+  if (options.all)
+    for (const auto state : {v1::ALERT_STATE_OPEN, v1::ALERT_STATE_ACKNOWLEDGED, v1::ALERT_STATE_RESOLVED}) out.add_states(state);
+  out.set_task_id(options.task);
+  out.set_before(options.before);
+  return out;
+}
+
+/// Pages until there are enough: a page may be short, or empty, and still go on.
+result<v1::AlertListReply> fetch(client& from, v1::AlertListRequest request, std::uint32_t limit) {
+  v1::AlertListReply out;
+  for (;;) {
+    request.set_page_size(std::min<std::uint32_t>(limit - static_cast<std::uint32_t>(out.items_size()), 1'000));
+    auto page = from.alerts(request);
+    if (!page) return page.failure();
+    for (auto& item : *page->mutable_items()) *out.add_items() = std::move(item);
+    out.set_before(page->before());
+    if (page->before() == 0 || static_cast<std::uint32_t>(out.items_size()) >= limit) return out;
+    request.set_before(page->before());
+  }
+}
+
+std::string list_json(const v1::AlertListReply& reply) {
+  json_writer out;
+  out.begin_object().key("alerts").begin_array();
+  for (const auto& alert : reply.items()) out.raw(alert_json(alert));
+  out.end_array().key("before");
+  reply.before() == 0 ? out.null() : out.number(std::uint64_t{reply.before()});
+  return out.end_object().text();
+}
+
+std::string list_text(const v1::AlertListReply& reply, const list_options& options) {
+  auto table = alert_table();
+  for (const auto& alert : reply.items()) add_alert_row(table, alert);
+  std::string out = table.text();
+  if (table.empty()) {
+    const bool filtered = !options.states.empty() || !options.task.empty() || options.before != 0;
+    out = filtered ? "No alert matches.\n" : options.all ? "There are no alerts.\n" : "No alert is open.\n";
+  }
+  if (reply.before() != 0) out += "\nThere are more: go on with --before " + std::to_string(reply.before()) + ", or raise --limit.\n";
+  return out;
+}
+
+void add_list(CLI::App& group, cli_context& context) {
+  auto* command = group.add_subcommand("list", "List alerts that are open or acknowledged, newest first");
+  auto options = std::make_shared<list_options>();
+  auto* all = command->add_flag("--all", options->all, "Resolved ones too");
+  command->add_option("--state", options->states, "Only alerts in this state (repeatable): open, acknowledged, resolved")
+      ->type_name("STATE")
+      ->allow_extra_args(false)
+      ->excludes(all);
+  command->add_option("--task", options->task, "Only alerts about this task")->type_name("ID");
+  command->add_option("--limit", options->limit, "How many to list at most")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 1'000'000U))
+      ->capture_default_str();
+  command->add_option("--before", options->before, "Only alerts with a smaller number: go on where an earlier list ended")->type_name("N");
+  add_client_options(*command, context);
+  command->callback([&context, options] {
+    auto request = list_request(*options);
+    if (!request) {
+      context.code = fail(request.failure());
+      return;
+    }
+    run_request(
+        context, [&](client& to) { return fetch(to, *request, options->limit); }, list_json,
+        [&](const v1::AlertListReply& reply) { return list_text(reply, *options); });
+  });
+}
+
+void add_show(CLI::App& group, cli_context& context) {
+  auto* command = group.add_subcommand("show", "Show one alert");
+  auto number = std::make_shared<std::uint64_t>(0);
+  command->add_option("NUMBER", *number, "Number of the alert")->required();
+  add_client_options(*command, context);
+  command->callback([&context, number] {
+    v1::AlertShowRequest request;
+    request.set_number(*number);
+    run_request(
+        context, [&](client& to) { return to.alert(request); }, [](const v1::AlertShowReply& reply) { return alert_json(reply.alert()); },
+        [](const v1::AlertShowReply& reply) { return alert_text(reply.alert()); });
+  });
+}
+
+void acknowledge(cli_context& context, const ack_options& options) {
+  v1::AlertAckRequest request;
+  for (const auto number : options.numbers) request.add_numbers(number);
+  request.set_who(operator_name(options.by));
+  request.set_note(options.note);
+  if (const auto checked = check_acknowledgement(request); !checked.ok()) {
+    context.code = fail(checked.failure());
+    return;
+  }
+  v1::AlertAckReply told;
+  run_request(
+      context,
+      [&](client& to) {
+        auto reply = to.acknowledge(request);
+        if (reply) told = *reply;
+        return reply;
+      },
+      [&](const v1::AlertAckReply& reply) { return acknowledged_json(request, reply); }, acknowledged_text);
+  // After what worked, so that it stands before the errors; the first of these decides how the command ends.
+  for (const auto& one : told.results()) {
+    if (one.error().code() == v1::ERROR_CODE_OK) continue;
+    const auto code = context.json ? exit_code_of(one.error().code()) : fail(error::from_proto(one.error()));
+    if (context.code == exit_ok) context.code = code;
+  }
+}
+
+void add_ack(CLI::App& group, cli_context& context) {
+  auto* command = group.add_subcommand("ack", "Acknowledge alerts: somebody is looking after them");
+  auto options = std::make_shared<ack_options>();
+  command->add_option("NUMBER", options->numbers, "Numbers of the alerts")->required();
+  command->add_option("--note", options->note, "What others should know")->type_name("TEXT");
+  add_operator_option(*command, options->by);
+  add_client_options(*command, context);
+  command->callback([&context, options] { acknowledge(context, *options); });
+}
+
+std::string release_json(const v1::BrakeReleaseReply& reply) {
+  json_writer out;
+  out.begin_object().key("held").number(std::uint64_t{reply.held()}).end_object();
+  return out.text();
+}
+
+std::string release_text(const v1::BrakeReleaseReply& reply) {
+  if (reply.held() == 0) return "The brake on mass undo is released; it held no task.\n";
+  return "The brake on mass undo is released: " + std::to_string(reply.held()) + (reply.held() == 1 ? " task goes" : " tasks go") +
+         " on to be undone.\n";
+}
+
+void add_release(CLI::App& group, cli_context& context) {
+  auto* command = group.add_subcommand("release", "Let the tasks be undone that the brake on mass undo holds");
+  auto by = std::make_shared<std::string>();
+  auto reason = std::make_shared<std::string>();
+  command->add_option("--reason", *reason, "Why, for the history")->type_name("TEXT");
+  add_operator_option(*command, *by);
+  add_client_options(*command, context);
+  command->callback([&context, by, reason] {
+    v1::BrakeReleaseRequest request;
+    request.set_who(operator_name(*by));
+    request.set_reason(*reason);
+    run_request(
+        context, [&](client& to) { return to.release_brake(request); }, release_json, release_text);
+  });
+}
+
+}  // namespace
+
+void add_alert_commands(CLI::App& app, cli_context& context) {
+  auto* group = app.add_subcommand("alert", "List, show and acknowledge alerts");
+  group->require_subcommand(1);
+  add_list(*group, context);
+  add_show(*group, context);
+  add_ack(*group, context);
+}
+
+void add_brake_commands(CLI::App& app, cli_context& context) {
+  auto* group = app.add_subcommand("brake", "The brake on mass undo");
+  group->require_subcommand(1);
+  add_release(*group, context);
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,124 @@
+// fairlead restore: a shard goes on from a backup, as another lineage.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "actors/shard/restore.hpp"
+#include "app/cli/commands.hpp"
+#include "app/cli/json.hpp"
+#include "messages/lineage.hpp"
+#include "messages/time.hpp"
+#include "store/lmdb/directory.hpp"
+#include "store/lmdb/store.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct restore_command {
+  std::string store;
+  std::string backup;
+  bool relaunch = false;
+};
+
+error disk_error(const std::string& what, const std::string& why) {
+  return {v1::ERROR_CODE_DISK, what + ": " + why, "Check the disk and the rights; nothing of the backup was changed"};
+}
+
+/// What only says who has the directory open.
+bool is_lock(const fs::path& name) { return name == "lock" || name == "lock.mdb" || name == "node.lock"; }
+
+bool is_free(const std::string& directory) {
+  std::error_code failed;
+  return !fs::exists(directory, failed) || fs::is_empty(directory, failed);
+}
+
+/// Durable when it returns, and whole: what was cut short stays beside the directory that was asked for.
+status copy_backup(const std::string& backup, const std::string& to) {
+  std::error_code failed;
+  if (!fs::exists(backup + "/data.mdb", failed)) return store::no_store(backup);
+  if (!is_free(to))
+    return error{v1::ERROR_CODE_CONFLICT, "The directory " + to + " is not empty",
+                 "Move it away first, and keep it: it may hold what the backup does not. To take what lies in it for the backup, leave out "
+                 "--from"};
+  const auto part = to + ".part";
+  fs::remove_all(part, failed);
+  fs::create_directory(part, failed);
+  if (failed) return disk_error("The directory " + part + " cannot be made", failed.message());
+  for (fs::directory_iterator it{backup, failed}, end; !failed && it != end; it.increment(failed)) {
+    if (is_lock(it->path().filename())) continue;
+    fs::copy(it->path(), fs::path{part} / it->path().filename(), fs::copy_options::recursive, failed);
+    if (failed) break;
+  }
+  if (failed) return disk_error("The backup " + backup + " cannot be copied to " + part, failed.message());
+  const int fd = ::open(part.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool synced = fd >= 0 && ::syncfs(fd) == 0;
+  const int why = errno;
+  if (fd >= 0) ::close(fd);
+  if (!synced) return disk_error("The copy " + part + " cannot be made durable", std::strerror(why));
+  fs::remove(to, failed);  // an empty directory
+  fs::rename(part, to, failed);
+  if (failed) return disk_error("The copy " + part + " cannot become " + to, failed.message());
+  const auto parent = fs::path{to}.parent_path().string();
+  return store::sync_directory(parent.empty() ? "." : parent);
+}
+
+std::string report_json(const restore_command& what, const restore_report& done) {
+  json_writer out;
+  out.begin_object().key("path").string(what.store).key("backup_at").string(format_utc(done.backup_unix_ms));
+  out.key("lineage").string(to_text(done.lineage)).key("tasks").number(done.tasks).key("steps_in_doubt").number(done.steps);
+  out.key("jobs_with_missed_times").number(done.jobs).key("relaunch").boolean(what.relaunch).key("alert").number(done.alert);
+  return out.end_object().text() + "\n";
+}
+
+std::string report_text(const restore_command& what, const restore_report& done) {
+  auto out = what.store + ": goes on from the backup of " + format_utc(done.backup_unix_ms) + " as lineage " + to_text(done.lineage) + "\n";
+  out += "tasks that go on: " + std::to_string(done.tasks) + "; steps that may have been carried out since: " + std::to_string(done.steps) +
+         "\n";
+  if (done.jobs != 0)
+    out += "jobs whose times have passed since: " + std::to_string(done.jobs) +
+           (what.relaunch ? "; their catch-up decides\n" : "; these times are skipped\n");
+  return out + "Start the node. Alert " + std::to_string(done.alert) + " says what is left to do: fairlead alert show " +
+         std::to_string(done.alert) + "\n";
+}
+
+int restore(cli_context& context, restore_command what) {
+  while (what.store.size() > 1 && what.store.back() == '/') what.store.pop_back();
+  if (!what.backup.empty())
+    if (const auto copied = copy_backup(what.backup, what.store); !copied.ok()) return fail(copied.failure());
+  std::error_code failed;
+  if (!fs::exists(what.store + "/data.mdb", failed)) return fail(store::no_store(what.store));
+  store::env_options options;
+  options.directory = what.store;
+  auto opened = store::lmdb_store::open(options);
+  if (!opened) return fail(opened.failure());
+  const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch());
+  const auto done = restore_shard(**opened, {now.count(), lineage_bits(), what.relaunch});
+  if (!done) return fail(done.failure());
+  print(context, context.json ? report_json(what, *done) : report_text(what, *done));
+  return context.code;
+}
+
+}  // namespace
+
+void add_restore_command(CLI::App& app, cli_context& context) {
+  auto* command = app.add_subcommand("restore", "Go on from a backup: makes a new lineage of a shard's store; no node may run on it");
+  auto what = std::make_shared<restore_command>();
+  command->add_option("STORE", what->store, "Directory of the store (store.path in the node file; of a cluster its folder shard-N)")
+      ->required();
+  command->add_option("--from", what->backup, "Backup to copy there first. Without it, what lies in STORE is the backup");
+  command->add_flag("--relaunch", what->relaunch, "Let jobs catch up with times that passed since the backup, instead of skipping them");
+  add_json_option(*command, context);
+  command->callback([&context, what] { context.code = restore(context, *what); });
+}
+
+}  // namespace fairlead::app

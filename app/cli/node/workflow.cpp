@@ -1,0 +1,170 @@
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "actors/core/workflow/advice.hpp"
+#include "app/cli/commands.hpp"
+#include "app/cli/problems.hpp"
+#include "app/cli/node/workflow_show.hpp"
+#include "app/config/config.hpp"
+#include "app/expressions/workflow_expressions.hpp"
+#include "app/files/workflow_file.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+struct read_files {
+  std::vector<workflow_file> workflows;
+  std::vector<problem> problems;  // of all files, the node file first
+  std::vector<problem> advice;    // what may run and still deserves a word
+};
+
+void add_advice(const workflow_file& file, const node_config& agents, std::vector<problem>& out) {
+  for (const auto& one : core::advise(file.definition, lookups_of(agents), labels_of(agents))) {
+    const auto where = "steps." + one.step + "." + one.field;
+    const auto at = file.place_of(where);
+    out.push_back({file.file, at.first, at.second, where, one.sentence, one.remedy});
+  }
+}
+
+read_files read_all(const std::vector<std::string>& paths, const std::string& agents_path) {
+  read_files out;
+  config_file node;
+  std::optional<core::agent_catalog> agents;
+  if (!agents_path.empty()) {
+    node = read_node_config(agents_path);
+    out.problems = node.problems;
+    if (node.problems.empty()) agents = catalog_of(node.config);
+  }
+  expression_pool worker;
+  for (const auto& path : paths) {
+    out.workflows.push_back(read_workflow(path, agents ? &*agents : nullptr));
+    check_expressions(out.workflows.back(), worker);
+    const auto& found = out.workflows.back().problems;
+    out.problems.insert(out.problems.end(), found.begin(), found.end());
+    if (agents && found.empty()) add_advice(out.workflows.back(), node.config, out.advice);
+  }
+  return out;
+}
+
+std::string check_json(const read_files& files) {
+  json_writer out;
+  out.begin_object().key("ok").boolean(files.problems.empty()).key("files").begin_array();
+  for (const auto& file : files.workflows) {
+    out.begin_object()
+        .key("file")
+        .string(file.file)
+        .key("ok")
+        .boolean(file.problems.empty())
+        .key("workflow")
+        .string(file.definition.name());
+    out.key("steps").number(std::int32_t{file.definition.steps_size()}).end_object();
+  }
+  write_problems(out.end_array(), files.problems);
+  write_problems(out, files.advice, "warnings");
+  return out.end_object().text() + "\n";
+}
+
+void check_workflows(cli_context& context, const std::vector<std::string>& paths, const std::string& agents_path) {
+  const auto files = read_all(paths, agents_path);
+  if (context.json) {
+    print(context, check_json(files));
+  } else {
+    for (const auto& file : files.workflows)
+      if (file.problems.empty())
+        print(context, file.file + ": ok, workflow " + file.definition.name() + " with " + std::to_string(file.definition.steps_size()) +
+                           (file.definition.steps_size() == 1 ? " step\n" : " steps\n"));
+  }
+  for (const auto& one : files.advice) std::fprintf(stderr, "warning: %s\n", to_text(one).c_str());
+  if (!files.problems.empty()) context.code = fail_with(files.problems);
+}
+
+/// Nothing is deployed unless every file is sound.
+void deploy_workflows(cli_context& context, const std::vector<std::string>& paths) {
+  const auto files = read_all(paths, "");
+  if (!files.problems.empty()) {
+    context.code = fail_with(files.problems);
+    return;
+  }
+  auto connected = connect(context);
+  if (!connected) {
+    context.code = fail(connected.failure());
+    return;
+  }
+  json_writer out;
+  out.begin_object().key("deployed").begin_array();
+  std::optional<error> failed;
+  for (const auto& file : files.workflows) {
+    v1::DeployRequest request;
+    *request.mutable_definition() = file.definition;
+    request.set_source(file.source);
+    auto reply = connected->deploy(request);
+    if (!reply) {
+      failed = reply.failure();
+      failed->sentence = file.file + ": " + failed->sentence;
+      break;
+    }
+    write_deployed(out, file.definition.name(), *reply);
+    if (!context.json) print(context, deployed_text(file.definition.name(), *reply));
+  }
+  if (context.json) print(context, out.end_array().end_object().text() + "\n");
+  if (failed) context.code = fail(*failed);
+}
+
+void add_check(CLI::App& group, cli_context& context) {
+  auto* command = group.add_subcommand("check", "Check workflow files without a node; every problem is named with its line");
+  auto paths = std::make_shared<std::vector<std::string>>();
+  auto agents = std::make_shared<std::string>();
+  command->add_option("FILE", *paths, "Workflow files")->required();
+  command->add_option("--agents", *agents, "A node file: check agents and calls against it as well")->type_name("NODE.yaml");
+  add_json_option(*command, context);
+  command->callback([&context, paths, agents] { check_workflows(context, *paths, *agents); });
+}
+
+void add_deploy(CLI::App& group, cli_context& context) {
+  auto* command =
+      group.add_subcommand("deploy", "Make workflows the current ones of their names; tasks that run keep the version they began with");
+  auto paths = std::make_shared<std::vector<std::string>>();
+  command->add_option("FILE", *paths, "Workflow files; none is deployed unless all are sound")->required();
+  add_client_options(*command, context);
+  command->callback([&context, paths] { deploy_workflows(context, *paths); });
+}
+
+void add_list(CLI::App& group, cli_context& context) {
+  auto* command = group.add_subcommand("list", "List the deployed workflows");
+  add_client_options(*command, context);
+  command->callback([&context] {
+    run_request(
+        context, [](client& to) { return to.workflows({}); }, workflow_list_json, workflow_list_text);
+  });
+}
+
+void add_show(CLI::App& group, cli_context& context) {
+  auto* command = group.add_subcommand("show", "Show a deployed workflow");
+  auto name = std::make_shared<std::string>();
+  auto source = std::make_shared<bool>(false);
+  command->add_option("NAME", *name, "Name of the workflow")->required();
+  command->add_flag("--source", *source, "Print its YAML as it was deployed, and nothing else");
+  add_client_options(*command, context);
+  command->callback([&context, name, source] {
+    v1::WorkflowShowRequest request;
+    request.set_name(*name);
+    run_request(
+        context, [&](client& to) { return to.workflow(request); }, workflow_show_json,
+        [&](const v1::WorkflowShowReply& reply) { return *source ? reply.workflow().source() : workflow_show_text(reply); });
+  });
+}
+
+}  // namespace
+
+void add_workflow_commands(CLI::App& app, cli_context& context) {
+  auto* group = app.add_subcommand("workflow", "Check, deploy and show workflows");
+  group->require_subcommand(1);
+  add_check(*group, context);
+  add_deploy(*group, context);
+  add_list(*group, context);
+  add_show(*group, context);
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,137 @@
+#include "app/cli/parse.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <exception>
+#include <iterator>
+
+#include "actors/core/text/nearest.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+/// `job backfill`; empty where no command was given.
+std::string command_given(const CLI::App& app) {
+  std::string out;
+  for (auto parsed = app.get_subcommands(); !parsed.empty(); parsed = parsed.front()->get_subcommands())
+    out += (out.empty() ? "" : " ") + parsed.front()->get_name();
+  return out;
+}
+
+/// Where a person finds out how it should have been written.
+std::string help_hint(const CLI::App& app, const std::string& before, const std::string& after) {
+  const auto name = command_given(app);
+  // A program's name that ends in a blank wants none where no command follows.
+  auto out = before + name;
+  if (name.empty() && !out.empty() && out.back() == ' ') out.pop_back();
+  return "See '" + out + after + "'";
+}
+
+/// The innermost command that was given.
+const CLI::App& innermost(const CLI::App& app) {
+  const auto* at = &app;
+  for (auto parsed = at->get_subcommands(); !parsed.empty(); parsed = at->get_subcommands()) at = parsed.front();
+  return *at;
+}
+
+/// `job backfill`; the program where no command was given, and the console has no name.
+std::string who_was_given(const CLI::App& app) {
+  const auto name = command_given(app);
+  if (!name.empty()) return name;
+  return app.get_name().empty() ? "the console" : app.get_name();
+}
+
+bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
+
+/// The first word that is written like an option which the command does not have, without its value; empty when there is none.
+std::string unknown_option(const CLI::App& app, const std::vector<std::string>& words) {
+  const auto& command = innermost(app);
+  if (command.get_prefix_command()) return {};  // what follows is another command's
+  for (auto word = words.begin(); word != words.end() && *word != "--"; ++word) {
+    if (word->size() < 2 || word->front() != '-') continue;
+    const bool is_long = (*word)[1] == '-';
+    if (!is_long && std::isalpha(static_cast<unsigned char>((*word)[1])) == 0) continue;  // a negative number
+    const auto name = is_long ? word->substr(0, word->find('=')) : word->substr(0, 2);
+    const auto* option = command.get_option_no_throw(name);
+    if (option == nullptr && &command != &app) option = app.get_option_no_throw(name);
+    if (option == nullptr) return name;
+    const bool alone = is_long ? name == *word : word->size() == 2;
+    if (takes_value(*option) && alone && std::next(word) != words.end()) ++word;
+  }
+  return {};
+}
+
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> out;
+  for (const auto* option : command.get_options())
+    for (const auto& name : option->get_lnames()) out.push_back("--" + name);
+  return out;
+}
+
+std::vector<std::string> command_names(const CLI::App& group) {
+  std::vector<std::string> out;
+  for (const auto* one : group.get_subcommands([](const CLI::App*) { return true; }))
+    if (!one->get_group().empty()) out.push_back(one->get_name());
+  return out;
+}
+
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& known) {
+  const auto close = core::nearest(word, known);
+  return close.empty() ? "" : "; did you mean " + close + "?";
+}
+
+/// Whether it is a group, so that the word after it should have been one of its commands.
+bool misses_command(const CLI::App& app) { return innermost(app).get_require_subcommand_min() > 0; }
+
+}  // namespace
+
+int run_words(CLI::App& app, cli_context& context, std::vector<std::string> words, const std::string& help, const std::string& after) {
+  const auto given = words;
+  try {
+    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    app.parse(std::move(words));
+  } catch (const CLI::CallForHelp&) {
+    print(context, app.help());
+    return context.code;
+  } catch (const CLI::CallForAllHelp&) {
+    print(context, app.help("", CLI::AppFormatMode::All));
+    return context.code;
+  } catch (const CLI::CallForVersion& asked) {
+    print(context, std::string{asked.what()} + "\n");
+    return context.code;
+  } catch (const CLI::ParseError& refused) {
+    const auto left = app.remaining(true);
+    if (dynamic_cast<const CLI::RequiredError*>(&refused) != nullptr && !left.empty() && left.front().rfind("-", 0) != 0 &&
+        misses_command(app))
+      return fail({v1::ERROR_CODE_INVALID_ARGUMENT,
+                   "There is no command '" + left.front() + "' here" + did_you_mean(left.front(), command_names(innermost(app))),
+                   help_hint(app, help, after)});
+    if (const auto unknown = unknown_option(app, given); !unknown.empty())
+      return fail({v1::ERROR_CODE_INVALID_ARGUMENT,
+                   who_was_given(app) + " has no option " + unknown + did_you_mean(unknown, option_names(innermost(app))),
+                   help_hint(app, help, after)});
+    return fail({v1::ERROR_CODE_INVALID_ARGUMENT, refused.what(), help_hint(app, help, after)});
+  } catch (const std::exception& bug) {
+    return fail({v1::ERROR_CODE_INTERNAL, std::string{"A bug in fairlead: "} + bug.what(), "Please report it with what you did"});
+  }
+  return context.code;
+}
+
+void print_help(CLI::App& app, cli_context& context, const std::vector<std::string>& words, const std::string& list) {
+  auto* at = &app;
+  std::string name = app.get_name();
+  for (const auto& word : words) {
+    auto named = at->get_subcommands([&](const CLI::App* one) { return one->get_name() == word; });
+    if (named.empty()) {
+      context.code = fail({v1::ERROR_CODE_INVALID_ARGUMENT, "There is no command '" + word + "'", "'" + list + "' lists all commands"});
+      return;
+    }
+    at = named.front();
+    name += (name.empty() ? "" : " ") + word;
+  }
+  // Not help(): that describes the command that was given, which is `help`.
+  print(context, at->get_formatter()->make_help(at, name, CLI::AppFormatMode::Normal));
+}
+
+}  // namespace fairlead::app

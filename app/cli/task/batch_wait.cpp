@@ -1,0 +1,108 @@
+// The waiting half of a batch: notices as they come, and questions for what was missed.
+
+#include <algorithm>
+
+#include "app/cli/task/batch.hpp"
+#include "app/cli/words.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::chrono::seconds poll_every{2};
+constexpr std::chrono::milliseconds look_every{100};
+constexpr std::size_t ids_a_request = 1'000;
+constexpr std::size_t parked_named = 10;
+constexpr int requests_a_round = 20;  // the next round goes on where this one ended
+
+bool ended(const v1::TaskEnd& end) { return end.parked() || task_ended(end.state()); }
+
+}  // namespace
+
+void batch_run::on_notice(const v1::FinishedNotice& notice) {
+  std::lock_guard lock{mutex_};
+  for (const auto& end : notice.items())
+    if (ended(end)) settle(end);
+}
+
+/// An end that comes before the acknowledgement is kept for it.
+void batch_run::settle(const v1::TaskEnd& end) {
+  auto found = open_.find(end.id());
+  if (found == open_.end()) return;
+  if (!found->second.acknowledged || found->second.on_their_way > 0) {
+    found->second.end = end;
+    return;
+  }
+  ++ended_;
+  if (end.parked()) {
+    if (outcome_.first_parked.size() < parked_named) outcome_.first_parked.push_back(end);
+    ++outcome_.parked;
+  } else {
+    ++(end.state() == v1::TASK_STATE_COMPLETED ? outcome_.completed : outcome_.undone);
+  }
+  open_.erase(found);
+  changed_.notify_all();
+}
+
+void batch_run::poll() {
+  auto connections = to_.connections();
+  auto next = steady_clock::now() + poll_every;
+  std::unique_lock lock{mutex_};
+  while (!over()) {
+    changed_.wait_for(lock, look_every);
+    // Notices of a lost connection are lost with it, so a new one is a reason to ask at once.
+    const auto now_connections = to_.connections();
+    if (now_connections == connections && steady_clock::now() < next) continue;
+    lock.unlock();
+    const bool useful = poll_round();
+    lock.lock();
+    if (!useful) return;
+    connections = now_connections;
+    next = steady_clock::now() + poll_every;
+  }
+}
+
+/// False: no node answers, and the batch is given up.
+bool batch_run::poll_round() {
+  for (int i = 0; i < requests_a_round; ++i) {
+    v1::StatesRequest request;
+    {
+      std::lock_guard lock{mutex_};
+      if (outcome_.gave_up) return false;
+      for (auto& id : ids_to_ask()) request.add_ids(std::move(id));
+    }
+    if (request.ids().empty()) return true;
+    auto reply = to_.states(request);
+    std::lock_guard lock{mutex_};
+    if (!reply) {
+      if (reply.failure().code == v1::ERROR_CODE_OVERLOADED) return true;
+      give_up(reply.failure());
+      return false;
+    }
+    for (const auto& end : reply->items()) {
+      if (ended(end)) settle(end);
+      if (end.state() != v1::TASK_STATE_UNSPECIFIED) continue;
+      if (auto found = open_.find(end.id()); found != open_.end()) {
+        refuse(found->second.line, end.id(),
+               {v1::ERROR_CODE_NOT_FOUND, "The node took the task and does not know it any more", "Look at the node's log"});
+        open_.erase(found);
+      }
+    }
+    if (ask_after_.empty()) return true;
+  }
+  return true;
+}
+
+/// The next acknowledged ids in order, and from the beginning again after the last.
+std::vector<std::string> batch_run::ids_to_ask() {
+  std::vector<std::string> out;
+  auto at = open_.upper_bound(ask_after_);
+  for (; at != open_.end() && out.size() < ids_a_request; ++at)
+    if (at->second.acknowledged && at->second.on_their_way == 0) out.push_back(at->first);
+  ask_after_ = at == open_.end() || out.empty() ? std::string{} : out.back();
+  return out;
+}
+
+}  // namespace fairlead::app

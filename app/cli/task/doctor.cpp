@@ -1,0 +1,165 @@
+// `task doctor`: is there a live task that nothing will ever wake up, and has something been done that no task is about?
+
+#include <algorithm>
+
+#include "app/cli/json.hpp"
+#include "app/cli/task/operate.hpp"
+#include "app/cli/operator_name.hpp"
+#include "app/cli/table.hpp"
+#include "app/cli/words.hpp"
+#include "messages/lineage.hpp"
+#include "messages/time.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+/// Every live task is looked at, which takes its time where there are millions.
+constexpr std::chrono::seconds patience{120};
+
+void add_effects(const v1::DoctorReply& reply, json_writer& out) {
+  out.key("effects").begin_array();
+  for (const auto& one : reply.effects()) {
+    out.begin_object().key("task").string(one.task_id()).key("step").string(one.step());
+    out.key("direction")
+        .string(direction_word(one.direction()))
+        .key("instance")
+        .string(one.instance())
+        .key("attempt")
+        .number(one.attempt());
+    out.key("key").string(one.idempotency_key()).key("heard_at").moment(one.heard_at_unix_ms());
+    out.key("lineage").string(to_text(one.lineage())).end_object();
+  }
+  out.end_array().key("effects_dropped").number(std::uint64_t{reply.effects_dropped()});
+}
+
+std::string report_json(const v1::DoctorReply& reply) {
+  json_writer out;
+  out.begin_object().key("looked_at").number(std::uint64_t{reply.looked_at()}).key("found").number(std::uint64_t{reply.found()});
+  out.key("findings").begin_array();
+  for (const auto& finding : reply.findings()) {
+    out.begin_object().key("task").string(finding.task_id()).key("task_number").number(std::uint64_t{finding.task_number()});
+    out.key("sentence").string(finding.sentence()).key("repaired").boolean(finding.repaired()).end_object();
+  }
+  out.end_array().key("stalest_task");
+  reply.stalest_task().empty() ? out.null() : out.string(reply.stalest_task());
+  out.key("stalest_since").moment(reply.stalest_since_unix_ms());
+  add_effects(reply, out);
+  return out.end_object().text() + "\n";
+}
+
+/// Those that are listed no more: all of the list, and those beyond it.
+std::uint64_t count_of(const v1::DoctorReply& reply) { return static_cast<std::uint64_t>(reply.effects_size()) + reply.effects_dropped(); }
+
+/// What `--forget-effects` has forgotten; `done`: it was so answered.
+std::string forgotten_json(const v1::DoctorReply& reply, bool done) {
+  json_writer out;
+  out.begin_object().key("forgotten");
+  done ? out.number(count_of(reply)) : out.null();
+  add_effects(reply, out);
+  return out.end_object().text() + "\n";
+}
+
+std::string effects_text(const v1::DoctorReply& reply) {
+  text_table table{{{"TASK"}, {"STEP"}, {"DONE"}, {"INSTANCE"}, {"ATTEMPT"}, {"HEARD AT"}, {"IDEMPOTENCY KEY"}}};
+  for (const auto& one : reply.effects())
+    table.add({one.task_id(), one.step(), direction_word(one.direction()), one.instance(), std::to_string(one.attempt()),
+               format_utc(one.heard_at_unix_ms()), one.idempotency_key()});
+  auto out = reply.effects().empty() ? std::string{} : table.text();
+  if (reply.effects_dropped() != 0) out += "and " + std::to_string(reply.effects_dropped()) + " more: each is logged by its node\n";
+  return out;
+}
+
+/// The list is shown before it is forgotten: where one shard has forgotten its own and another does not answer, nobody could ask for it again.
+void forget_effects(cli_context& context, client& to, const v1::DoctorRequest& request) {
+  auto listed = to.doctor({});
+  if (!listed) {
+    context.code = fail(listed.failure());
+    return;
+  }
+  if (!context.json) print(context, effects_text(*listed));
+  if (context.code != exit_ok) return;
+  const auto forgotten = to.doctor(request);
+  v1::DoctorReply late;  // told since
+  if (forgotten)
+    for (const auto& one : forgotten->effects()) {
+      const auto same = [&](const v1::EffectRecord& other) { return other.idempotency_key() == one.idempotency_key(); };
+      if (std::none_of(listed->effects().begin(), listed->effects().end(), same)) *late.add_effects() = one;
+    }
+  if (!context.json && !late.effects().empty()) print(context, effects_text(late));
+  for (auto& one : *late.mutable_effects()) *listed->add_effects() = std::move(one);
+  if (context.json)
+    print(context, forgotten_json(*listed, forgotten.ok()));
+  else if (forgotten)
+    print(context, "Forgot " + std::to_string(count_of(*listed)) + " effects without a task.\n");
+  if (!forgotten) context.code = fail(forgotten.failure());
+}
+
+std::string report_text(const v1::DoctorReply& reply, std::int64_t now_ms) {
+  auto out = "Looked at " + std::to_string(reply.looked_at()) + " live tasks: ";
+  out += reply.found() == 0 ? "each has a wake-up.\n" : std::to_string(reply.found()) + " findings.\n";
+  if (!reply.stalest_task().empty())
+    out += "Longest without progress: " + printable(reply.stalest_task()) + ", for " + age_text(now_ms - reply.stalest_since_unix_ms()) +
+           ".\n";
+  if (!reply.effects().empty())
+    out +=
+        "\nEffects without a task: done, or perhaps done, for an earlier lineage of a shard, and the backup has no such task. Submit the "
+        "tasks\n"
+        "again, or take back what was done; then fairlead task doctor --forget-effects\n" +
+        effects_text(reply);
+  if (reply.findings().empty()) return out;
+  text_table table{{{"TASK"}, {"REPAIRED"}, {"FINDING"}}};
+  for (const auto& finding : reply.findings()) table.add({finding.task_id(), finding.repaired() ? "yes" : "no", finding.sentence()});
+  out += "\n" + table.text();
+  if (const auto shown = static_cast<std::uint64_t>(reply.findings_size()); reply.found() > shown)
+    out += "and " + std::to_string(reply.found() - shown) + " more\n";
+  return out;
+}
+
+}  // namespace
+
+void add_task_doctor(CLI::App& group, cli_context& context) {
+  auto* command = group.add_subcommand(
+      "doctor",
+      "Look whether every live task has a wake-up, and list effects without a task; exit code 0 when there is nothing, 1 otherwise");
+  struct words {
+    bool repair = false;
+    bool forget_effects = false;
+    std::string by;
+  };
+  auto given = std::make_shared<words>();
+  auto* repair = command->add_flag("--repair", given->repair, "Repair what is found");
+  command
+      ->add_flag("--forget-effects", given->forget_effects, "Repair nothing; list the effects without a task once more, and then no longer")
+      ->excludes(repair);
+  add_operator_option(*command, given->by);
+  add_client_options(*command, context, "How long to wait for the answer (default 2m)");
+  command->callback([&context, given] {
+    const auto timeout = timeout_of(context);
+    if (!timeout) {
+      context.code = fail(timeout.failure());
+      return;
+    }
+    auto connected = connect_with(context, timeout->value_or(patience), timeout->value_or(duration{0}));
+    if (!connected) {
+      context.code = fail(connected.failure());
+      return;
+    }
+    v1::DoctorRequest request;
+    request.set_repair(given->repair);
+    request.set_forget_effects(given->forget_effects);
+    if (given->forget_effects) {
+      request.set_who(operator_name(given->by));
+      return forget_effects(context, *connected, request);
+    }
+    const auto reply = connected->doctor(request);
+    if (!reply) {
+      context.code = fail(reply.failure());
+      return;
+    }
+    print(context, context.json ? report_json(*reply) : report_text(*reply, to_unix_ms(system_clock{}.now())));
+    if (context.code == exit_ok && (reply->found() != 0 || !reply->effects().empty())) context.code = exit_failed;
+  });
+}
+
+}  // namespace fairlead::app

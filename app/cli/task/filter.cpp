@@ -1,0 +1,61 @@
+#include "app/cli/task/filter.hpp"
+
+#include <utility>
+
+#include "app/cli/labels.hpp"
+#include "app/cli/words.hpp"
+#include "messages/time.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+error bad(const std::string& sentence, const std::string& remedy) { return {v1::ERROR_CODE_INVALID_ARGUMENT, sentence, remedy}; }
+
+result<std::int64_t> read_age(const std::optional<std::string>& text, const std::string& option) {
+  std::int64_t out_ms = 0;
+  if (text && (!parse_duration(*text, out_ms) || out_ms <= 0))
+    return bad("'" + *text + "' is not a duration for " + option, "Write it like 30s, 15m, 2h or 7d");
+  return out_ms;
+}
+
+}  // namespace
+
+void add_filter_options(CLI::App& command, task_filter& filter) {
+  command.add_option("--state", filter.states, "Only tasks in this state (repeatable): pending, running, completed, undoing, undone")
+      ->type_name("STATE")
+      ->allow_extra_args(false);
+  command.add_flag("--parked", filter.parked, "Only tasks that wait for an operator");
+  command.add_option("--workflow", filter.workflow, "Only tasks of this workflow")->type_name("NAME");
+  command.add_option("--label", filter.labels, "Only tasks with this label (repeatable: all of them)")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command.add_option("--older-than", filter.older_than, "Only tasks submitted longer ago than this")->type_name("DURATION");
+  command.add_option("--younger-than", filter.younger_than, "Only tasks submitted within this time")->type_name("DURATION");
+}
+
+bool task_filter::given() const { return !states.empty() || parked || workflow || !labels.empty() || older_than || younger_than; }
+
+result<v1::TaskListRequest> list_request(const task_filter& filter) {
+  v1::TaskListRequest out;
+  for (const auto& word : filter.states) {
+    auto state = task_state_from_word(word);
+    if (!state) return bad("'" + word + "' is not a state of a task", "One of pending, running, completed, undoing, undone");
+    out.add_states(*state);
+  }
+  out.set_parked_only(filter.parked);
+  if (filter.workflow && filter.workflow->empty()) return bad("--workflow is empty", "Name a workflow, or leave it out");
+  out.set_workflow(filter.workflow.value_or(""));
+  auto labels = parse_labels(filter.labels);
+  if (!labels) return labels.failure();
+  for (auto& label : *labels) *out.add_labels() = std::move(label);
+  const auto older = read_age(filter.older_than, "--older-than");
+  if (!older) return older.failure();
+  const auto younger = read_age(filter.younger_than, "--younger-than");
+  if (!younger) return younger.failure();
+  out.set_older_than_ms(*older);
+  out.set_younger_than_ms(*younger);
+  return out;
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,146 @@
+#include "app/cli/task/json.hpp"
+
+#include "actors/core/task/task.hpp"
+#include "actors/core/task/reason.hpp"
+#include "app/cli/task/remedies.hpp"
+#include "app/cli/words.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+void write_labels(json_writer& out, const google::protobuf::RepeatedPtrField<v1::Label>& labels) {
+  out.key("labels").begin_object();
+  for (const auto& label : labels) out.key(label.key()).string(label.value());
+  out.end_object();
+}
+
+/// What a list and a single task begin with.
+template <class Task>
+void write_head(json_writer& out, const Task& task, const std::string& reason) {
+  out.begin_object().key("id").string(task.id()).key("workflow").string(task.workflow());
+  out.key("state").string(core::state_word(task.state())).key("parked").boolean(task.parked()).key("paused").boolean(task.paused());
+  out.key("reason").string(reason);
+  write_labels(out, task.labels());
+  out.key("priority").number(std::int32_t{task.priority()});
+  out.key("created_at").moment(task.created_at_unix_ms()).key("finished_at").moment(task.finished_at_unix_ms());
+}
+
+void write_attempts(json_writer& out, const char* name, const v1::Attempts& attempts) {
+  out.key(name).begin_object().key("made").number(attempts.made()).key("failed").number(attempts.failed());
+  out.key("excused").number(attempts.excused()).end_object();
+}
+
+void write_fault(json_writer& out, const v1::Fault& fault) {
+  out.begin_object().key("kind").string(fault_kind_word(fault.kind()));
+  out.key("code").string(fault.code()).key("message").string(fault.message()).end_object();
+}
+
+void write_progress(json_writer& out, const v1::Progress& told) {
+  out.begin_object().key("percent");
+  told.has_percent() ? out.number(told.percent()) : out.null();
+  out.key("note").string(told.note()).key("checkpoint").raw(told.checkpoint().json());
+  out.key("at").moment(told.at_unix_ms()).key("attempt").number(told.attempt());
+  out.key("direction").string(direction_word(told.direction())).end_object();
+}
+
+void write_step(json_writer& out, const v1::StepRecord& step, const std::string& waits) {
+  out.begin_object().key("path").string(step.path()).key("state").string(core::state_word(step.state()));
+  out.key("direction").string(direction_word(step.direction()));
+  out.key("attempt").number(step.attempt()).key("failure_count").number(step.failure_count()).key("excused").number(step.excused());
+  out.key("tries").number(step.tries());
+  write_attempts(out, "undo", step.undo());
+  write_attempts(out, "lookup", step.lookup());
+  out.key("generation").number(step.generation()).key("instance").string(step.instance());
+  out.key("complete_by").moment(step.complete_by_unix_ms()).key("not_before").moment(step.not_before_unix_ms());
+  out.key("doubtful").boolean(step.doubtful()).key("given_up").boolean(step.given_up()).key("waits_for").string(waits);
+  out.key("input_edited").boolean(step.input_edited()).key("undo_input").raw(step.undo_input().json());
+  out.key("heartbeat_by").moment(step.heartbeat_by_unix_ms()).key("progress");
+  step.has_progress() ? write_progress(out, step.progress()) : static_cast<void>(out.null());
+  out.key("input").raw(step.input().json()).key("output").raw(step.output().json()).key("fault");
+  step.has_fault() ? write_fault(out, step.fault()) : static_cast<void>(out.null());
+  out.end_object();
+}
+
+void write_event(json_writer& out, const v1::HistoryEvent& event, const std::string& step) {
+  out.begin_object().key("sequence").number(std::uint64_t{event.sequence()}).key("at").moment(event.at_unix_ms());
+  out.key("event").string(event_word(event.kind())).key("step");
+  step.empty() ? out.null() : out.string(step);
+  out.key("direction").string(direction_word(event.direction())).key("attempt").number(event.attempt());
+  out.key("who").string(event.who()).key("detail").string(event.detail()).end_object();
+}
+
+void write_steps(json_writer& out, const v1::TaskShowReply& reply, const known_agents& agents) {
+  out.key("steps").begin_array();
+  for (int i = 0; i < reply.task().steps_size(); ++i) write_step(out, reply.task().steps(i), waits_for(reply, i, agents));
+  out.end_array();
+}
+
+void write_history(json_writer& out, const v1::TaskRecord& task) {
+  out.key("history").begin_array();
+  for (const auto& event : task.recent()) {
+    const auto index = static_cast<int>(event.step());
+    write_event(out, event, index > 0 && index <= task.steps_size() ? task.steps(index - 1).path() : std::string{});
+  }
+  out.end_array();
+}
+
+void write_reply_address(json_writer& out, const v1::TaskRecord& task) {
+  out.key("reply");
+  if (!task.has_reply()) {
+    out.null();
+    return;
+  }
+  const auto& reply = task.reply();
+  out.begin_object().key("client").string(reply.client()).key("webhook").string(reply.webhook());
+  out.key("steps").boolean(reply.steps()).end_object();
+}
+
+}  // namespace
+
+std::string task_summary_json(const v1::TaskSummary& task) {
+  json_writer out;
+  write_head(out, task, task.reason());
+  out.key("steps_done").number(task.steps_done()).key("steps_total").number(task.steps_total()).end_object();
+  return out.text();
+}
+
+std::string event_json(const v1::HistoryEvent& event, const std::string& step) {
+  json_writer out;
+  write_event(out, event, step);
+  return out.text();
+}
+
+std::string task_show_json(const v1::TaskShowReply& reply, const known_agents& agents) {
+  const auto& task = reply.task();
+  json_writer out;
+  write_head(out, task, core::reason_of(task));
+  out.key("undo_held").boolean(task.undo_held()).key("undo_reason").string(task.undo_reason()).key("timed_out").boolean(task.timed_out());
+  out.key("alert");
+  task.alert() == 0 ? out.null() : out.number(std::uint64_t{task.alert()});
+  write_reply_address(out, task);
+  out.key("what_helps").begin_array();
+  for (const auto& one : remedies_of(task, reply.definition()))
+    out.begin_object().key("command").string(one.command).key("effect").string(one.effect).end_object();
+  out.end_array().key("input").raw(task.input().json());
+  write_steps(out, reply, agents);
+  write_history(out, task);
+  out.key("archived").boolean(reply.archived()).end_object();
+  return out.text();
+}
+
+std::string task_steps_json(const v1::TaskShowReply& reply, const known_agents& agents) {
+  json_writer out;
+  out.begin_object().key("id").string(reply.task().id());
+  write_steps(out, reply, agents);
+  return out.end_object().text();
+}
+
+std::string task_history_json(const v1::TaskShowReply& reply) {
+  json_writer out;
+  out.begin_object().key("id").string(reply.task().id());
+  write_history(out, reply.task());
+  return out.end_object().text();
+}
+
+}  // namespace fairlead::app

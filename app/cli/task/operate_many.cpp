@@ -1,0 +1,143 @@
+// One action for all tasks that a filter finds: counted first, confirmed, then done in chunks.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+
+#include "app/cli/task/operate.hpp"
+#include "app/cli/table.hpp"
+#include "app/cli/words.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+constexpr std::uint32_t tasks_a_page = 1'000;
+constexpr std::size_t tasks_a_request = 500;
+constexpr std::size_t tasks_shown = 5;
+
+/// On stderr: one line that is rewritten on a terminal, and a line every 2 s elsewhere.
+class progress_line {
+ public:
+  void show(const std::string& text) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) return;
+    next_ = now + (terminal_ ? std::chrono::milliseconds{100} : std::chrono::milliseconds{2'000});
+    std::fputs(((terminal_ ? "\r\x1b[K" : "") + text + (terminal_ ? "" : "\n")).c_str(), stderr);
+    std::fflush(stderr);
+    drawn_ = terminal_;
+  }
+
+  /// Takes the line away, before anything else is written.
+  void clear() {
+    if (drawn_) std::fputs("\r\x1b[K", stderr);
+    drawn_ = false;
+  }
+
+ private:
+  bool terminal_ = ::isatty(STDERR_FILENO) == 1;
+  bool drawn_ = false;
+  // What is over soon wants no line.
+  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + std::chrono::seconds{1};
+};
+
+struct found_tasks {
+  std::vector<std::string> ids;
+  std::vector<v1::TaskSummary> first;
+};
+
+/// The ids are kept from the first page to the last request, so that exactly what was counted and confirmed is operated on.
+result<found_tasks> find_tasks(client& to, const operation& what) {
+  found_tasks out;
+  auto request = *what.which;
+  request.set_page_size(tasks_a_page);
+  progress_line progress;
+  // There is no filter for paused tasks, and resuming any other is not meant.
+  const bool paused_only = what.action.verb() == v1::OPERATOR_VERB_RESUME;
+  for (;;) {
+    auto page = to.list(request);
+    if (!page) return page.failure();
+    for (auto& task : *page->mutable_items()) {
+      if (paused_only && !task.paused()) continue;
+      out.ids.push_back(task.id());
+      if (out.first.size() < tasks_shown) out.first.push_back(std::move(task));
+    }
+    progress.show("counted " + std::to_string(out.ids.size()) + (out.ids.size() == 1 ? " task" : " tasks"));
+    if (page->cursor().empty()) break;
+    request.set_cursor(page->cursor());
+  }
+  progress.clear();
+  return out;
+}
+
+std::string found_text(const found_tasks& found) {
+  text_table table{{{"TASK"}, {"WORKFLOW"}, {"STATE"}, {"CREATED"}, {"WHY"}}};
+  for (const auto& task : found.first)
+    table.add({task.id(), task.workflow(), task_state_text(task.state(), task.parked(), task.paused()),
+               time_text(task.created_at_unix_ms()), shortened(task.reason(), 60)});
+  auto out = (found.ids.size() == 1 ? "One task matches:\n" : std::to_string(found.ids.size()) + " tasks match:\n") + table.text();
+  if (found.ids.size() > found.first.size()) out += "and " + std::to_string(found.ids.size() - found.first.size()) + " more\n";
+  return out;
+}
+
+/// The question goes to stderr, so that stdout holds the answer of the command alone.
+status confirm(const std::string& verb, const found_tasks& found) {
+  if (::isatty(STDIN_FILENO) != 1)
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT,
+                 "Nothing was done: there is nobody to ask whether to " + verb + " " + std::to_string(found.ids.size()) +
+                     (found.ids.size() == 1 ? " task" : " tasks") + ", as standard input is no terminal",
+                 "Give --yes to do it without a question"};
+  std::fputs(
+      ("To " + verb + (found.ids.size() == 1 ? " it" : " all " + std::to_string(found.ids.size()) + " of them") + ", type yes: ").c_str(),
+      stderr);
+  std::fflush(stderr);
+  std::string answer;
+  if (std::getline(std::cin, answer) && answer == "yes") return nothing{};
+  return error{v1::ERROR_CODE_WRONG_STATE, "Nothing was done: the answer was not yes", ""};
+}
+
+operate_tally send_all(client& to, const operation& what, const std::vector<std::string>& ids) {
+  operate_tally tally{ids.size()};
+  progress_line progress;
+  for (std::size_t at = 0; at < ids.size(); at += tasks_a_request) {
+    v1::OperateRequest request;
+    *request.mutable_action() = what.action;
+    for (auto i = at; i < std::min(at + tasks_a_request, ids.size()); ++i) request.add_ids(ids[i]);
+    const auto reply = to.operate(request);
+    if (!reply) {
+      tally.stop(reply.failure());
+      break;
+    }
+    for (const auto& answer : reply->results()) tally.add(answer);
+    progress.show("done with " + std::to_string(tally.answered()) + " of " + std::to_string(ids.size()) + " tasks");
+  }
+  progress.clear();
+  return tally;
+}
+
+}  // namespace
+
+int operate_on_many(cli_context& context, const operate_options& options, const operation& what) {
+  auto connected = connect(context);
+  if (!connected) return fail(connected.failure());
+  const auto found = find_tasks(*connected, what);
+  if (!found) return fail(found.failure());
+  if (found->ids.empty()) {
+    print(context, context.json ? operate_tally{0}.json(options.verb) + "\n" : "No task matches: nothing is to be done.\n");
+    return context.code;
+  }
+  // For a program the table would only be noise.
+  if (!context.json || !options.yes) std::fputs(found_text(*found).c_str(), stderr);
+  if (!options.yes)
+    if (const auto confirmed = confirm(options.verb, *found); !confirmed) return fail(confirmed.failure());
+  const auto tally = send_all(*connected, what, found->ids);
+  print(context, context.json ? tally.json(options.verb) + "\n" : tally.text());
+  if (tally.stopped()) return fail(*tally.stopped());
+  if (context.code != exit_ok) return context.code;
+  return tally.all_done() ? exit_ok : exit_failed;
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,170 @@
+#include "app/cli/task/remedies.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "actors/core/workflow/workflow.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+/// Steps made by a loop have `[` and `#` in their names, which mean something to a shell.
+std::string shell_word(const std::string& text) {
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view{"._:@/-"}.find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), plain)) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string{"'\\''"} : std::string{c};
+  return out + "'";
+}
+
+/// The attempt that the record describes is over, and no other is planned.
+bool at_rest(const v1::StepRecord& step) { return step.complete_by_unix_ms() == 0 && step.not_before_unix_ms() == 0; }
+
+/// The reason says `step PATH` where a step could not even begin: its input could not be made.
+bool named(const v1::TaskRecord& task, const v1::StepRecord& step) {
+  const auto words = "step " + step.path();
+  const auto& reason = task.parked_reason();
+  const auto at = reason.find(words);
+  if (at == std::string::npos) return false;
+  const auto after = at + words.size();
+  return after == reason.size() || reason[after] == ':' || reason[after] == ' ' || reason[after] == ',';
+}
+
+bool stuck_forward(const v1::TaskRecord& task, const v1::StepRecord& step) {
+  return step.given_up() || (step.state() == v1::STEP_STATE_PENDING && named(task, step));
+}
+
+/// A step that failed for good before the undo began is given up as well, and nothing is wanted of it any more.
+bool stuck_backward(const v1::StepRecord& step) {
+  if (step.state() == v1::STEP_STATE_UNDONE || step.state() == v1::STEP_STATE_SKIPPED) return false;
+  return step.given_up() && (step.direction() != v1::DIRECTION_PERFORM || in_doubt(step));
+}
+
+/// What undo would have to take back, or may have to.
+bool may_have_happened(const v1::StepRecord& step) {
+  switch (step.state()) {
+    case v1::STEP_STATE_COMPLETED:
+    case v1::STEP_STATE_RUNNING:
+    case v1::STEP_STATE_IN_DOUBT:
+    case v1::STEP_STATE_UNDOING: return true;
+    case v1::STEP_STATE_UNDONE:
+    case v1::STEP_STATE_SKIPPED: return false;
+    default: return step.doubtful();
+  }
+}
+
+/// No order is taken before that: nobody can tell what comes next in it.
+bool unusable_version(const v1::TaskRecord& task) { return task.parked_reason().rfind(core::unusable_version_words, 0) == 0; }
+
+class remedy_list {
+ public:
+  explicit remedy_list(const v1::TaskRecord& task) : id_(shell_word(task.id())) {}
+
+  void add(const std::string& verb, const std::string& rest, std::string effect) {
+    found_.push_back({"fairlead task " + verb + " " + id_ + (rest.empty() ? "" : " " + rest), std::move(effect)});
+  }
+  void add_other(std::string command, std::string effect) { found_.push_back({std::move(command), std::move(effect)}); }
+
+  void completed(const std::string& step, const std::string& then) {
+    add("settle", step + " --completed JSON --reason TEXT", "when it was carried out, with this output" + then);
+  }
+  void never_happened(const std::string& step, const std::string& then) {
+    add("settle", step + " --never-happened --reason TEXT", "when it was not carried out and will not be: " + then);
+  }
+
+  void forward(const v1::StepRecord& step) {
+    const auto name = shell_word(step.path());
+    if (in_doubt(step)) {
+      add("retry", name, "tries it again under the same key, so that a service which remembers keys does it once");
+      completed(name, "");
+      never_happened(name, "it may be tried anew");
+      return;
+    }
+    if (step.state() != v1::STEP_STATE_PENDING) add("retry", name, "gives it a new round of attempts");
+    add("retry", name + " --input JSON", "tries it with another input");
+    add("skip", name + " --reason TEXT", "goes on without it: its output is null");
+  }
+
+  void backward(const v1::StepRecord& step) {
+    const auto name = shell_word(step.path());
+    if (in_doubt(step)) {
+      // Its undo has been tried already: then the output comes too late.
+      if (step.state() == v1::STEP_STATE_IN_DOUBT) completed(name, ": its undo follows");
+      never_happened(name, "it needs no undo");
+      add("retry", name, "asks and undoes again");
+      return;
+    }
+    add("retry", name, "gives its undo a new round of attempts");
+    add("skip", name + " --reason TEXT", "passes its undo over: what it did stays done");
+  }
+
+  std::vector<remedy> take() { return std::move(found_); }
+
+ private:
+  std::string id_;
+  std::vector<remedy> found_;
+};
+
+}  // namespace
+
+bool in_doubt(const v1::StepRecord& step) { return step.doubtful() || step.state() == v1::STEP_STATE_IN_DOUBT; }
+
+bool can_be_undone(const v1::TaskRecord& task, const v1::WorkflowDefinition& definition) {
+  const bool live = task.state() == v1::TASK_STATE_PENDING || task.state() == v1::TASK_STATE_RUNNING;
+  return live && std::all_of(task.steps().begin(), task.steps().end(), [&](const v1::StepRecord& step) {
+           if (!may_have_happened(step)) return true;
+           if (step.definition() >= static_cast<std::uint32_t>(definition.steps_size())) return false;
+           if (step.definition() >= static_cast<std::uint32_t>(definition.steps_size())) return false;
+           const auto& defined = definition.steps(static_cast<int>(step.definition()));
+           return defined.has_undo() && !defined.pivot();
+         });
+}
+
+std::vector<int> stuck_steps(const v1::TaskRecord& task) {
+  std::vector<int> out;
+  if (!task.parked()) return out;
+  const bool undoing = task.state() == v1::TASK_STATE_UNDOING;
+  for (int i = 0; i < task.steps_size(); ++i) {
+    const auto& step = task.steps(i);
+    if (at_rest(step) && (undoing ? stuck_backward(step) : stuck_forward(task, step))) out.push_back(i);
+  }
+  return out;
+}
+
+bool cooling_off(const v1::TaskRecord& task, int step) {
+  if (task.steps(step).not_before_unix_ms() == 0) return false;
+  for (auto event = task.recent().rbegin(); event != task.recent().rend(); ++event)
+    if (event->step() == static_cast<std::uint32_t>(step) + 1) return event->kind() == v1::EVENT_KIND_STEP_COOLING_OFF;
+  return false;
+}
+
+std::vector<remedy> remedies_of(const v1::TaskRecord& task, const v1::WorkflowDefinition& definition) {
+  remedy_list out{task};
+  if (task.paused()) out.add("resume", "", "lets it go on");
+  if (task.undo_held()) {
+    out.add_other("fairlead brake release", "lets the undo of all tasks go on that the brake on mass undo holds");
+    out.add("retry", "", "gives what failed a new round of attempts, in place of the undo");
+    if (can_be_undone(task, definition)) out.add("undo", "", "takes back what this task has done, in spite of the brake");
+  }
+  if (!task.parked()) {
+    for (int i = 0; i < task.steps_size(); ++i)
+      if (cooling_off(task, i)) out.add("retry", shell_word(task.steps(i).path()), "tries it at once");
+    return out.take();
+  }
+  if (unusable_version(task)) {
+    out.add("retry", "", "lets it go on, once the node runs a release that can use its version of the workflow");
+    return out.take();
+  }
+  const bool undoing = task.state() == v1::TASK_STATE_UNDOING;
+  const auto stuck = stuck_steps(task);
+  for (const auto i : stuck) undoing ? out.backward(task.steps(i)) : out.forward(task.steps(i));
+  if (stuck.size() > 1) out.add("retry", "", "gives all of them a new round of attempts");
+  if (stuck.empty()) out.add("retry", "", task.timed_out() ? "lets it go on, beyond its timeout" : "lets it go on from where it stands");
+  if (can_be_undone(task, definition)) out.add("undo", "", "takes back what was done");
+  return out.take();
+}
+
+}  // namespace fairlead::app

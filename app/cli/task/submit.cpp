@@ -1,0 +1,194 @@
+#include <memory>
+
+#include "actors/core/task/task.hpp"
+#include "app/cli/task/batch.hpp"
+#include "app/cli/commands.hpp"
+#include "app/cli/json.hpp"
+#include "app/cli/json_argument.hpp"
+#include "app/cli/labels.hpp"
+#include "app/cli/lines.hpp"
+#include "app/cli/reply_options.hpp"
+#include "app/cli/table.hpp"
+#include "app/cli/task/watch.hpp"
+#include "app/cli/words.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+constexpr std::size_t refusals_shown = 20;
+/// How long a command that waits goes on without an answer of any node.
+constexpr std::chrono::seconds patience{60};
+
+struct submit_options {
+  std::string workflow;
+  std::string id;
+  std::optional<std::string> input;
+  std::vector<std::string> labels;
+  std::optional<std::int32_t> priority;
+  std::string batch;
+  reply_options reply;
+  bool wait = false;
+  bool quiet = false;
+};
+
+std::string result_json(const v1::SubmitResult& taken, const v1::TaskEnd* end) {
+  json_writer out;
+  out.begin_object().key("id").string(taken.id()).key("created").boolean(taken.created());
+  if (end != nullptr)
+    out.key("state").string(core::state_word(end->state())).key("parked").boolean(end->parked()).key("reason").string(end->reason());
+  return out.end_object().text() + "\n";
+}
+
+int submit_one(cli_context& context, const submit_options& options) {
+  auto labels = parse_labels(options.labels);
+  if (!labels) return fail(labels.failure());
+  auto address = reply_address_of(options.reply);
+  if (!address) return fail(address.failure());
+  auto input = options.input ? read_json_argument(*options.input, "The input") : result<std::string>{std::string{}};
+  if (!input) return fail(input.failure());
+  auto timeout = timeout_of(context);
+  if (!timeout) return fail(timeout.failure());
+  auto connected = options.wait ? connect_with(context, patience, duration{0}) : connect(context);
+  if (!connected) return fail(connected.failure());
+
+  v1::SubmitRequest request;
+  auto* item = request.add_items();
+  item->set_id(options.id);
+  item->set_workflow(options.workflow);
+  item->set_input(std::move(*input));
+  item->set_priority(options.priority.value_or(0));
+  for (auto& label : *labels) *item->add_labels() = std::move(label);
+  if (*address) *item->mutable_reply() = std::move(**address);
+  auto reply = connected->submit(std::move(request));
+  if (!reply) return fail(reply.failure());
+  const auto& taken = reply->results(0);
+  if (taken.error().code() != v1::ERROR_CODE_OK) return fail(error::from_proto(taken.error()));
+
+  const auto text = "Task " + taken.id() + (taken.created() ? " is submitted.\n" : " was submitted before.\n");
+  if (!options.wait) {
+    print(context, context.json ? result_json(taken, nullptr) : text);
+    return context.code;
+  }
+  if (!context.json) print(context, text);
+  auto end = connected->wait(taken.id(), timeout->value_or(duration{0}));
+  if (!end) {
+    if (context.json) print(context, result_json(taken, nullptr));
+    return fail(end.failure());
+  }
+  print(context, context.json ? result_json(taken, &*end) : end_text(taken.id(), end->state(), end->parked(), end->reason()));
+  if (context.code != exit_ok) return context.code;
+  return end->state() == v1::TASK_STATE_COMPLETED && !end->parked() ? exit_ok : exit_failed;
+}
+
+std::string outcome_json(const batch_outcome& outcome) {
+  json_writer out;
+  out.begin_object().key("submitted").number(outcome.submitted).key("already").number(outcome.already);
+  out.key("refused").number(std::uint64_t{outcome.refusals.size()}).key("refusals").begin_array();
+  for (const auto& refusal : outcome.refusals)
+    out.begin_object().key("line").number(refusal.line).key("id").string(refusal.id).key("error").string(refusal.why.sentence).end_object();
+  out.end_array().key("completed").number(outcome.completed).key("undone").number(outcome.undone).key("parked").number(outcome.parked);
+  out.key("parked_tasks").begin_array();
+  for (const auto& end : outcome.first_parked)
+    out.begin_object().key("id").string(end.id()).key("reason").string(end.reason()).end_object();
+  return out.end_array().key("seconds").seconds(outcome.seconds).end_object().text() + "\n";
+}
+
+std::string outcome_text(const batch_outcome& outcome, bool waited) {
+  text_table counts{{{"SUBMITTED", align::right},
+                     {"ALREADY", align::right},
+                     {"REFUSED", align::right},
+                     {"COMPLETED", align::right},
+                     {"UNDONE", align::right},
+                     {"PARKED", align::right},
+                     {"SECONDS", align::right}}};
+  auto ended = [&](std::uint64_t n) { return waited ? std::to_string(n) : std::string{"-"}; };
+  char seconds[32];
+  std::snprintf(seconds, sizeof seconds, "%.1f", outcome.seconds);
+  counts.add({std::to_string(outcome.submitted), std::to_string(outcome.already), std::to_string(outcome.refusals.size()),
+              ended(outcome.completed), ended(outcome.undone), ended(outcome.parked), seconds});
+  auto out = counts.text();
+  if (!outcome.first_parked.empty()) {
+    text_table parked{{{"PARKED TASK"}, {"WHY"}}};
+    for (const auto& end : outcome.first_parked) parked.add({end.id(), end.reason()});
+    out += "\n" + parked.text();
+    if (outcome.parked > outcome.first_parked.size())
+      out += "and " + std::to_string(outcome.parked - outcome.first_parked.size()) + " more; 'fairlead task list --parked' lists them\n";
+  }
+  if (outcome.refusals.empty()) return out;
+  text_table refused{{{"LINE", align::right}, {"ID"}, {"REFUSED BECAUSE"}}};
+  for (std::size_t i = 0; i < outcome.refusals.size() && i < refusals_shown; ++i) {
+    const auto& refusal = outcome.refusals[i];
+    refused.add({std::to_string(refusal.line), refusal.id.empty() ? "-" : refusal.id, refusal.why.sentence});
+  }
+  out += "\n" + refused.text();
+  if (outcome.refusals.size() > refusals_shown)
+    out += "and " + std::to_string(outcome.refusals.size() - refusals_shown) + " more; --json lists all of them\n";
+  return out;
+}
+
+int submit_batch(cli_context& context, const submit_options& options) {
+  auto labels = parse_labels(options.labels);
+  if (!labels) return fail(labels.failure());
+  auto address = reply_address_of(options.reply);
+  if (!address) return fail(address.failure());
+  auto timeout = timeout_of(context);
+  if (!timeout) return fail(timeout.failure());
+  auto lines = line_reader::open(options.batch);
+  if (!lines) return fail(lines.failure());
+
+  batch_options how;
+  how.workflow = options.workflow;
+  how.wait = options.wait;
+  how.patience = timeout->value_or(patience);
+  how.lines = lines->count_lines();
+  how.labels = std::move(*labels);
+  how.priority = options.priority;
+  how.reply = std::move(*address);
+  auto connected = connect_alone(context, how.patience, timeout->value_or(duration{0}));
+  if (!connected) return fail(connected.failure());
+
+  progress_display display{options.quiet};
+  const auto outcome = batch_run{*connected, std::move(how)}.run(*lines, display);
+  print(context, context.json ? outcome_json(outcome) : outcome_text(outcome, options.wait));
+  if (outcome.gave_up) return fail(*outcome.gave_up);
+  if (context.code != exit_ok) return context.code;
+  return outcome.refusals.empty() && outcome.undone == 0 && outcome.parked == 0 ? exit_ok : exit_failed;
+}
+
+}  // namespace
+
+void add_submit_command(CLI::App& app, cli_context& context) {
+  auto* command = app.add_subcommand("submit", "Submit one task, or many from a file");
+  auto options = std::make_shared<submit_options>();
+  command->add_option("WORKFLOW", options->workflow, "Name of a deployed workflow")->required();
+  auto* id = command->add_option("--id", options->id, "Id of the task (default: a new UUIDv7); the same id again is the same task")
+                 ->type_name("ID");
+  auto* input = command->add_option("--input", options->input, "Input of the task (default: null)")->type_name("JSON|@FILE|@-");
+  command->add_option("--label", options->labels, "Label of the task (repeatable)")->type_name("KEY=VALUE")->allow_extra_args(false);
+  command->add_option("--priority", options->priority, "Higher goes first (default 0)")->type_name("N");
+  command
+      ->add_option(
+          "--batch", options->batch,
+          "Submit one task for each line of FILE (- for standard input), a JSON object with id, input, labels, priority and reply, all "
+          "optional; "
+          "a line without labels, priority or reply of its own gets those of the options")
+      ->type_name("FILE")
+      ->excludes(id)
+      ->excludes(input);
+  add_reply_options(*command, options->reply);
+  command->add_flag("--wait", options->wait, "Wait until every task has ended or is parked; exit code 0 when all completed, 1 otherwise");
+  command->add_flag("--quiet", options->quiet, "With --batch: show no progress");
+  add_client_options(*command, context,
+                     "How long to wait: for the answer (default 15s), with --wait for the task's end (default: until then), with --batch "
+                     "how long to go on "
+                     "without an answer of any node (default 60s)");
+  command->callback([&context, options, command] {
+    if (command->count("--id") > 0 && options->id.empty())
+      context.code = fail({v1::ERROR_CODE_INVALID_ARGUMENT, "--id is empty", "Leave it out to get a new id"});
+    else
+      context.code = options->batch.empty() ? submit_one(context, *options) : submit_batch(context, *options);
+  });
+}
+
+}  // namespace fairlead::app

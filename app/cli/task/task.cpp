@@ -1,0 +1,131 @@
+#include <algorithm>
+#include <memory>
+
+#include "app/cli/commands.hpp"
+#include "app/cli/task/operate.hpp"
+#include "app/cli/table.hpp"
+#include "app/cli/task/filter.hpp"
+#include "app/cli/task/json.hpp"
+#include "app/cli/task/watch.hpp"
+#include "app/cli/words.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+struct list_options {
+  task_filter filter;
+  std::uint32_t limit = 100;
+  std::string cursor;
+  bool all = false;
+};
+
+void add_row(text_table& table, const v1::TaskSummary& task) {
+  table.add({task.id(), task.workflow(), task_state_text(task.state(), task.parked(), task.paused()),
+             std::to_string(task.steps_done()) + "/" + std::to_string(task.steps_total()), time_text(task.created_at_unix_ms()),
+             time_text(task.finished_at_unix_ms()), shortened(labels_text(task.labels()), 40), shortened(task.reason(), 80)});
+}
+
+/// Page by page, so that a list of millions needs no memory for them.
+void list_tasks(cli_context& context, const list_options& options) {
+  auto request = list_request(options.filter);
+  if (!request) {
+    context.code = fail(request.failure());
+    return;
+  }
+  request->set_cursor(options.cursor);
+  auto connected = connect(context);
+  if (!connected) {
+    context.code = fail(connected.failure());
+    return;
+  }
+  text_table table{{{"TASK"}, {"WORKFLOW"}, {"STATE"}, {"STEPS", align::right}, {"CREATED"}, {"FINISHED"}, {"LABELS"}, {"WHY"}}};
+  std::uint64_t shown = 0;
+  if (context.json) print(context, R"({"tasks":[)");
+  for (;;) {
+    request->set_page_size(options.all ? 1'000 : static_cast<std::uint32_t>(std::min<std::uint64_t>(options.limit - shown, 1'000)));
+    auto reply = connected->list(*request);
+    if (!reply) {
+      context.code = fail(reply.failure());
+      return;
+    }
+    std::string page;
+    for (const auto& task : reply->items()) {
+      if (context.json)
+        page += (shown == 0 ? "" : ",") + task_summary_json(task);
+      else
+        add_row(table, task);
+      ++shown;
+    }
+    if (!context.json && !table.empty()) page = table.text(shown == static_cast<std::uint64_t>(reply->items_size()));
+    table.clear_rows();
+    print(context, page);
+    request->set_cursor(reply->cursor());
+    if (context.code != exit_ok || reply->cursor().empty() || (!options.all && shown >= options.limit)) break;
+  }
+  if (context.json) return print(context, "],\"cursor\":" + json_writer{}.string(request->cursor()).text() + "}\n");
+  if (shown == 0) return print(context, options.filter.given() || !options.cursor.empty() ? "No task matches.\n" : "There are no tasks.\n");
+  if (!request->cursor().empty()) print(context, "\nThere are more: go on with --cursor " + request->cursor() + ", or give --all.\n");
+}
+
+void add_list(CLI::App& group, cli_context& context) {
+  auto* command = group.add_subcommand("list", "List tasks, with filters and paging");
+  auto options = std::make_shared<list_options>();
+  add_filter_options(*command, options->filter);
+  command->add_option("--limit", options->limit, "How many to list at most")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 1'000'000'000U))
+      ->capture_default_str();
+  command->add_option("--cursor", options->cursor, "Go on where an earlier list ended")->type_name("CURSOR");
+  command->add_flag("--all", options->all, "All of them, whatever --limit says");
+  add_client_options(*command, context);
+  command->callback([&context, options] { list_tasks(context, *options); });
+}
+
+/// Asks a second time only where somebody may be missing; a node that does not answer that is still good for the task.
+void show_task(cli_context& context, const std::string& id) {
+  known_agents agents;
+  v1::TaskShowRequest request;
+  request.set_id(id);
+  run_request(
+      context,
+      [&](client& to) {
+        auto reply = to.show(request);
+        if (!reply || !may_wait_for_agent(*reply)) return reply;
+        if (const auto status = to.status_of_node({})) agents = agents_of(*status);
+        return reply;
+      },
+      [&](const v1::TaskShowReply& reply) { return task_show_json(reply, agents); },
+      [&](const v1::TaskShowReply& reply) { return task_show_text(reply, agents); });
+}
+
+void add_show(CLI::App& group, cli_context& context) {
+  auto* command = group.add_subcommand("show", "Show one task: steps, payloads and history, and when it is parked why and what helps");
+  auto id = std::make_shared<std::string>();
+  command->add_option("ID", *id, "Id of the task")->required();
+  add_client_options(*command, context);
+  command->callback([&context, id] { show_task(context, *id); });
+}
+
+void add_watch(CLI::App& group, cli_context& context) {
+  auto* command =
+      group.add_subcommand("watch", "Follow a task until it has ended or is parked; exit code 0 when it completed, 1 otherwise");
+  auto id = std::make_shared<std::string>();
+  command->add_option("ID", *id, "Id of the task")->required();
+  add_client_options(*command, context, "How long to follow at most (default: until the end)");
+  command->callback([&context, id] { watch_task(context, *id); });
+}
+
+}  // namespace
+
+void add_task_commands(CLI::App& app, cli_context& context) {
+  auto* group = app.add_subcommand("task", "List, show and follow tasks, and what an operator can do to them");
+  group->require_subcommand(1);
+  add_list(*group, context);
+  add_show(*group, context);
+  add_watch(*group, context);
+  add_operate_commands(*group, context);
+  add_task_doctor(*group, context);
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,150 @@
+#include <algorithm>
+
+#include "actors/core/task/task.hpp"
+#include "app/cli/table.hpp"
+#include "app/cli/task/json.hpp"
+#include "app/cli/task/remedies.hpp"
+#include "app/cli/words.hpp"
+#include "messages/time.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+constexpr std::size_t payload_width = 300;  // the rest is for --json
+
+std::string number(std::uint32_t value) { return value == 0 ? "-" : std::to_string(value); }
+
+std::string fault_text(const v1::StepRecord& step) {
+  if (!step.has_fault()) return "";
+  auto out = std::string{fault_kind_word(step.fault().kind())} + " " + step.fault().code();
+  if (!step.fault().message().empty()) out += ": " + step.fault().message();
+  return out;
+}
+
+std::string step_state_text(const v1::StepRecord& step) {
+  std::string out = core::state_word(step.state());
+  if (step.doubtful() && step.state() != v1::STEP_STATE_IN_DOUBT) out += ", in doubt";
+  return out;
+}
+
+/// `3`, or `3, 2 failed`.
+std::string attempts_text(const v1::Attempts& attempts) {
+  auto out = number(attempts.made());
+  if (attempts.failed() != 0) out += ", " + std::to_string(attempts.failed()) + " failed";
+  return out;
+}
+
+std::string steps_text(const v1::TaskShowReply& reply, const known_agents& agents) {
+  const auto& steps = reply.task().steps();
+  const auto any = [&](auto made) { return std::any_of(steps.begin(), steps.end(), made); };
+  const bool undone = any([](const v1::StepRecord& step) { return step.undo().made() != 0; });
+  const bool looked_up = any([](const v1::StepRecord& step) { return step.lookup().made() != 0; });
+  std::vector<text_table::column> columns{
+      {"STEP"}, {"STATE"}, {"ATTEMPTS", align::right}, {"FAILED", align::right}, {"TRIES", align::right}};
+  if (looked_up) columns.push_back({"LOOKUPS"});
+  if (undone) columns.push_back({"UNDO ATTEMPTS"});
+  for (const auto* title : {"AGENT", "NEXT", "LAST FAULT"}) columns.push_back({title});
+  text_table table{std::move(columns)};
+  for (int i = 0; i < steps.size(); ++i) {
+    const auto& step = steps[i];
+    std::vector<std::string> row{step.path(), step_state_text(step), number(step.attempt()), number(step.failure_count()),
+                                 number(step.tries())};
+    if (looked_up) row.push_back(attempts_text(step.lookup()));
+    if (undone) row.push_back(attempts_text(step.undo()));
+    row.insert(row.end(), {step.instance(), waits_for(reply, i, agents), shortened(fault_text(step), 80)});
+    table.add(std::move(row));
+  }
+  return table.text();
+}
+
+std::string payloads_text(const v1::TaskRecord& task) {
+  text_table table{{{"STEP"}, {"PAYLOAD"}, {"JSON"}}};
+  for (const auto& step : task.steps()) {
+    if (!step.input().json().empty()) table.add({step.path(), "input", shortened(step.input().json(), payload_width)});
+    if (!step.output().json().empty()) table.add({step.path(), "output", shortened(step.output().json(), payload_width)});
+    if (!step.undo_input().json().empty()) table.add({step.path(), "undo input", shortened(step.undo_input().json(), payload_width)});
+    const auto& checkpoint = step.progress().checkpoint().json();
+    if (!checkpoint.empty()) table.add({step.path(), "checkpoint", shortened(checkpoint, payload_width)});
+  }
+  return table.empty() ? "" : "\nPayloads\n" + table.text();
+}
+
+/// What long steps have told of themselves.
+std::string heard_text(const v1::TaskRecord& task) {
+  text_table table{{{"STEP"}, {"ATTEMPT", align::right}, {"LAST TOLD"}, {"TO BE HEARD BY"}, {"PROGRESS"}}};
+  for (const auto& step : task.steps()) {
+    if (!step.has_progress() && step.heartbeat_by_unix_ms() == 0) continue;
+    const auto& told = step.progress();
+    table.add({step.path(), number(told.attempt()), time_text(told.at_unix_ms()), time_text(step.heartbeat_by_unix_ms()),
+               shortened(progress_text(told), 80)});
+  }
+  return table.empty() ? "" : "\nProgress\n" + table.text();
+}
+
+/// `2`, or `2 undo`: each direction counts its own.
+std::string attempt_text(const v1::HistoryEvent& event) {
+  auto out = number(event.attempt());
+  if (event.direction() != v1::DIRECTION_PERFORM) out += std::string{" "} + direction_word(event.direction());
+  return out;
+}
+
+std::string history_text(const v1::TaskRecord& task) {
+  text_table table{{{"#", align::right}, {"AT"}, {"EVENT"}, {"STEP"}, {"ATTEMPT"}, {"WHO"}, {"DETAIL"}}};
+  for (const auto& event : task.recent()) {
+    const auto index = static_cast<int>(event.step());
+    table.add({std::to_string(event.sequence()), format_utc(event.at_unix_ms()), event_word(event.kind()),
+               index > 0 && index <= task.steps_size() ? task.steps(index - 1).path() : "", attempt_text(event), event.who(),
+               shortened(event.detail(), 100)});
+  }
+  return table.empty() ? "" : "\nHistory\n" + table.text();
+}
+
+/// Why the task stands still, uncut.
+std::string standstill_text(const v1::TaskShowReply& reply) {
+  const auto& task = reply.task();
+  std::string out;
+  if (!task.parked_reason().empty()) out += "why       " + as_sentence(task.parked_reason()) + "\n";
+  if (!task.undo_reason().empty()) out += "undo      " + as_sentence("because " + task.undo_reason()) + "\n";
+  if (task.undo_held()) out += "waits     the brake on mass undo holds its undo; 'fairlead brake release' lets it go\n";
+  if (task.alert() != 0)
+    out += "alert     " + std::to_string(task.alert()) + ": 'fairlead alert show " + std::to_string(task.alert()) + "'\n";
+  for (const auto i : stuck_steps(task)) {
+    const auto& step = task.steps(i);
+    if (step.has_fault()) out += "fault     " + printable(step.path() + ": " + fault_text(step)) + "\n";
+  }
+  return out;
+}
+
+std::string remedies_text(const v1::TaskShowReply& reply) {
+  std::string out;
+  for (const auto& one : remedies_of(reply.task(), reply.definition()))
+    out += "  " + printable(one.command) + "\n      " + printable(one.effect) + "\n";
+  return out.empty() ? "" : "\nWhat helps:\n" + out;
+}
+
+}  // namespace
+
+std::string task_show_text(const v1::TaskShowReply& reply, const known_agents& agents) {
+  const auto& task = reply.task();
+  std::string out = "task      " + printable(task.id()) + "\n";
+  out += "workflow  " + printable(task.workflow()) + "\n";
+  out += "state     " + task_state_text(task.state(), task.parked(), task.paused()) + (reply.archived() ? ", archived" : "") + "\n";
+  out += standstill_text(reply);
+  if (!task.labels().empty()) out += "labels    " + printable(labels_text(task.labels())) + "\n";
+  if (task.priority() != 0) out += "priority  " + std::to_string(task.priority()) + "\n";
+  out += "created   " + time_text(task.created_at_unix_ms()) + "\n";
+  if (task.finished_at_unix_ms() != 0) out += "finished  " + time_text(task.finished_at_unix_ms()) + "\n";
+  out += "input     " + (task.input().json().empty() ? "null" : printable(shortened(task.input().json(), payload_width))) + "\n";
+  return out + remedies_text(reply) + "\nSteps\n" + steps_text(reply, agents) + heard_text(task) + payloads_text(task) + history_text(task);
+}
+
+std::string task_steps_text(const v1::TaskShowReply& reply, const known_agents& agents) { return steps_text(reply, agents); }
+
+std::string task_history_text(const v1::TaskShowReply& reply) {
+  const auto text = history_text(reply.task());
+  const auto title = text.find("History\n");
+  return title == std::string::npos ? "It has no history any more.\n" : text.substr(title + std::string_view{"History\n"}.size());
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,125 @@
+#include "app/cli/task/waits.hpp"
+
+#include <set>
+
+#include "actors/core/workflow/graph.hpp"
+#include "app/cli/task/remedies.hpp"
+#include "app/cli/words.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+bool done(const v1::StepRecord& step) { return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_SKIPPED; }
+
+bool stands_still(const v1::TaskRecord& task) { return task.parked() || task.paused() || task.undo_held(); }
+
+const v1::StepDefinition* definition_of(const v1::TaskShowReply& reply, const v1::StepRecord& step) {
+  const auto index = static_cast<int>(step.definition());
+  return index < reply.definition().steps_size() ? &reply.definition().steps(index) : nullptr;
+}
+
+/// The steps that must be completed or skipped before this one starts. A pivot waits for everything that does not come after it.
+std::string missing_needs(const v1::TaskShowReply& reply, const v1::StepDefinition& wanted) {
+  const auto& definition = reply.definition();
+  std::set<std::string> needed{wanted.needs().begin(), wanted.needs().end()};
+  if (wanted.pivot()) {
+    const core::needs_graph graph{definition};
+    const auto own = graph.index_of(wanted.name());
+    for (int i = 0; i < definition.steps_size(); ++i)
+      if (i != own && !graph.reaches(i, own)) needed.insert(definition.steps(i).name());
+  }
+  std::string out;
+  for (const auto& other : reply.task().steps()) {
+    const auto* defined = definition_of(reply, other);
+    if (defined != nullptr && !done(other) && needed.count(defined->name()) != 0) out += (out.empty() ? "" : ", ") + other.path();
+  }
+  return out;
+}
+
+/// Why steps of the agent wait, as far as its registry says; it does not say which of them waits for what.
+std::string reasons_of(const std::string& agent, const known_agents& agents) {
+  const auto found = agents->find(agent);
+  if (found == agents->end() || !found->second.there) return "none is there";
+  std::string out;
+  for (const auto& reason : found->second.reasons) out += (out.empty() ? "" : "; ") + reason;
+  return out;
+}
+
+std::string agent_text(const std::string& agent, const known_agents& agents) {
+  if (!agents) return "";
+  const auto why = reasons_of(agent, agents);
+  return "waits for agent " + agent + (why.empty() ? "" : ": " + why);
+}
+
+const char* word_before(v1::Direction direction) {
+  switch (direction) {
+    case v1::DIRECTION_UNDO: return "undo ";
+    case v1::DIRECTION_LOOKUP: return "lookup ";
+    default: return "";
+  }
+}
+
+/// In a task that goes on: still to be performed, or still to be undone.
+bool to_be_performed(const v1::TaskRecord& task, const v1::StepRecord& step) {
+  return task.state() == v1::TASK_STATE_RUNNING && step.state() == v1::STEP_STATE_PENDING;
+}
+
+bool to_be_looked_up(const v1::StepRecord& step) {
+  return step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_LOOKUP && !step.given_up();
+}
+
+bool to_be_undone(const v1::TaskRecord& task, const v1::StepRecord& step, const v1::StepDefinition& definition) {
+  if (task.state() != v1::TASK_STATE_UNDOING || !definition.has_undo() || definition.undo().none()) return false;
+  return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_UNDOING || in_doubt(step);
+}
+
+}  // namespace
+
+known_agents agents_of(const v1::StatusReply& status) {
+  std::map<std::string, agent_wait> out;
+  // One without an instance is only waited for.
+  for (const auto& agent : status.agents())
+    if (!agent.instance().empty()) out[agent.agent()].there = true;
+  for (const auto& service : status.services())
+    for (const auto& reason : service.reasons()) out[service.record().agent()].reasons.push_back(reason);
+  return out;
+}
+
+std::string waits_for(const v1::TaskShowReply& reply, int index, const known_agents& agents) {
+  const auto& task = reply.task();
+  const auto& step = task.steps(index);
+  if (task_ended(task.state())) return "";
+  if (step.complete_by_unix_ms() != 0)
+    return std::string{word_before(step.direction())} + "ends by " + time_text(step.complete_by_unix_ms());
+  // A step whose failure began the undo has been given up too; that is not what anybody waits for.
+  const bool looked_up_in_vain = task.state() == v1::TASK_STATE_UNDOING && step.direction() == v1::DIRECTION_LOOKUP;  // its undo is next
+  const bool decided = task.state() == v1::TASK_STATE_UNDOING && step.direction() == v1::DIRECTION_PERFORM && !in_doubt(step);
+  if (step.given_up() && !looked_up_in_vain) return decided ? "" : task.parked() ? "given up: an operator decides" : "given up";
+  if (step.not_before_unix_ms() != 0)
+    return (cooling_off(task, index) ? "cooling off, " : "") + std::string{word_before(step.direction())} + "again at " +
+           time_text(step.not_before_unix_ms());
+  const auto* definition = definition_of(reply, step);
+  if (definition == nullptr || stands_still(task)) return "";
+  if (to_be_performed(task, step)) {
+    const auto missing = missing_needs(reply, *definition);
+    return missing.empty() ? agent_text(definition->agent(), agents) : "needs " + missing;
+  }
+  const bool look_up = to_be_looked_up(step);
+  if (!look_up && !to_be_undone(task, step, *definition)) return "";
+  if (agents && !reasons_of(definition->agent(), agents).empty()) return agent_text(definition->agent(), agents);
+  return look_up ? "to be looked up" : "to be undone";
+}
+
+bool may_wait_for_agent(const v1::TaskShowReply& reply) {
+  const auto& task = reply.task();
+  if (stands_still(task)) return false;
+  for (const auto& step : task.steps()) {
+    const auto* definition = definition_of(reply, step);
+    if (definition == nullptr || step.complete_by_unix_ms() != 0 || step.not_before_unix_ms() != 0) continue;
+    if (to_be_performed(task, step) || to_be_looked_up(step) || to_be_undone(task, step, *definition)) return true;
+  }
+  return false;
+}
+
+}  // namespace fairlead::app

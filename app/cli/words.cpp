@@ -1,0 +1,131 @@
+#include "app/cli/words.hpp"
+
+#include "actors/core/task/task.hpp"
+#include "app/cli/table.hpp"
+#include "messages/time.hpp"
+
+namespace fairlead::app {
+
+const char* fault_kind_word(v1::FaultKind kind) {
+  switch (kind) {
+    case v1::FAULT_KIND_TRANSIENT: return "transient";
+    case v1::FAULT_KIND_PERMANENT: return "permanent";
+    case v1::FAULT_KIND_IN_DOUBT: return "in_doubt";
+    default: return "unknown";
+  }
+}
+
+const char* event_word(v1::EventKind kind) {
+  switch (kind) {
+    case v1::EVENT_KIND_TASK_SUBMITTED: return "task_submitted";
+    case v1::EVENT_KIND_TASK_STARTED: return "task_started";
+    case v1::EVENT_KIND_TASK_COMPLETED: return "task_completed";
+    case v1::EVENT_KIND_TASK_PARKED: return "task_parked";
+    case v1::EVENT_KIND_TASK_UNDOING: return "task_undoing";
+    case v1::EVENT_KIND_TASK_UNDONE: return "task_undone";
+    case v1::EVENT_KIND_TASK_UNPARKED: return "task_unparked";
+    case v1::EVENT_KIND_TASK_TIMED_OUT: return "task_timed_out";
+    case v1::EVENT_KIND_TASK_UNDO_HELD: return "task_undo_held";
+    case v1::EVENT_KIND_STEP_STARTED: return "step_started";
+    case v1::EVENT_KIND_STEP_COMPLETED: return "step_completed";
+    case v1::EVENT_KIND_STEP_FAILED: return "step_failed";
+    case v1::EVENT_KIND_STEP_IN_DOUBT: return "step_in_doubt";
+    case v1::EVENT_KIND_STEP_EXPIRED: return "step_expired";
+    case v1::EVENT_KIND_STEP_RETRIED: return "step_retried";
+    case v1::EVENT_KIND_STEP_UNDONE: return "step_undone";
+    case v1::EVENT_KIND_STEP_SETTLED: return "step_settled";
+    case v1::EVENT_KIND_STEP_GIVEN_UP: return "step_given_up";
+    case v1::EVENT_KIND_STEP_COOLING_OFF: return "step_cooling_off";
+    case v1::EVENT_KIND_STEP_KEY_EXPIRED: return "step_key_expired";
+    case v1::EVENT_KIND_TASK_RESTORED: return "task_restored";
+    case v1::EVENT_KIND_HISTORY_FOLDED: return "history_folded";
+    case v1::EVENT_KIND_OPERATOR_RETRY: return "operator_retry";
+    case v1::EVENT_KIND_OPERATOR_SKIP: return "operator_skip";
+    case v1::EVENT_KIND_OPERATOR_SETTLE: return "operator_settle";
+    case v1::EVENT_KIND_OPERATOR_UNDO: return "operator_undo";
+    case v1::EVENT_KIND_OPERATOR_CANCEL: return "operator_cancel";
+    case v1::EVENT_KIND_OPERATOR_PAUSE: return "operator_pause";
+    case v1::EVENT_KIND_OPERATOR_RESUME: return "operator_resume";
+    default: return "unknown";
+  }
+}
+
+const char* direction_word(v1::Direction direction) {
+  switch (direction) {
+    case v1::DIRECTION_PERFORM: return "perform";
+    case v1::DIRECTION_UNDO: return "undo";
+    case v1::DIRECTION_LOOKUP: return "lookup";
+    default: return "unknown";
+  }
+}
+
+const char* verb_word(v1::OperatorVerb verb) {
+  switch (verb) {
+    case v1::OPERATOR_VERB_RETRY: return "retry";
+    case v1::OPERATOR_VERB_SKIP: return "skip";
+    case v1::OPERATOR_VERB_SETTLE_COMPLETED:
+    case v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED: return "settle";
+    case v1::OPERATOR_VERB_UNDO: return "undo";
+    case v1::OPERATOR_VERB_CANCEL: return "cancel";
+    case v1::OPERATOR_VERB_PAUSE: return "pause";
+    case v1::OPERATOR_VERB_RESUME: return "resume";
+    default: return "unknown";
+  }
+}
+
+const char* on_failure_word(v1::OnFailure what) {
+  switch (what) {
+    case v1::ON_FAILURE_UNDO: return "undo";
+    case v1::ON_FAILURE_COOL_OFF: return "cool_off";
+    default: return "park";
+  }
+}
+
+std::optional<v1::TaskState> task_state_from_word(std::string_view word) {
+  for (auto state :
+       {v1::TASK_STATE_PENDING, v1::TASK_STATE_RUNNING, v1::TASK_STATE_COMPLETED, v1::TASK_STATE_UNDOING, v1::TASK_STATE_UNDONE})
+    if (word == core::state_word(state)) return state;
+  return std::nullopt;
+}
+
+std::string task_state_text(v1::TaskState state, bool parked, bool paused) {
+  std::string out = core::state_word(state);
+  if (parked) out += ", parked";
+  if (paused) out += ", paused";
+  return out;
+}
+
+std::string labels_text(const google::protobuf::RepeatedPtrField<v1::Label>& labels) {
+  std::string out;
+  for (const auto& label : labels) {
+    if (!out.empty()) out += ' ';
+    out += label.key() + "=" + label.value();
+  }
+  return out;
+}
+
+bool task_ended(v1::TaskState state) { return state == v1::TASK_STATE_COMPLETED || state == v1::TASK_STATE_UNDONE; }
+
+std::string as_sentence(const std::string& text) {
+  auto out = printable(text);
+  if (!out.empty() && out.back() != '.' && out.back() != '!' && out.back() != '?') out += '.';
+  return out;
+}
+
+std::string time_text(std::int64_t unix_ms) {
+  if (unix_ms == 0) return "-";
+  auto text = format_utc(unix_ms);  // 2026-03-29T01:00:00.250Z
+  text[10] = ' ';
+  return text.substr(0, 19) + "Z";
+}
+
+std::string progress_text(const v1::Progress& told) {
+  std::string out;
+  if (told.has_percent()) out = std::to_string(told.percent()) + " %";
+  if (!told.note().empty()) out += (out.empty() ? "" : "  ") + printable(told.note());
+  return out;
+}
+
+std::string age_text(std::int64_t ms) { return ms < 1'000 ? "0s" : format_duration(ms / 1'000 * 1'000); }
+
+}  // namespace fairlead::app

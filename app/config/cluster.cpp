@@ -1,0 +1,153 @@
+// What makes one node out of many: its cluster, its peers, which shards it holds, and who may reach it.
+
+#include <algorithm>
+#include <filesystem>
+
+#include "actors/core/cluster/hello.hpp"
+#include "app/config/parts.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+constexpr std::size_t max_peers = 256;
+
+bool same_place(const listen_address& a, const listen_address& b) {
+  const auto plain = [](const std::string& host) { return host == "localhost" ? std::string{"127.0.0.1"} : host; };
+  return a.port == b.port && plain(a.host) == plain(b.host);
+}
+
+void read_peers(const yaml_node& node, node_config& out) {
+  const auto items = node.items();
+  if (items.size() > max_peers)
+    node.complain("more than 256 peers", "a node needs to know only some of the others: whoever connects to it is taken as well");
+  std::vector<listen_address> known;
+  for (const auto& item : items) {
+    const auto text = item.text();
+    if (!text) continue;
+    const auto address = parse_address(*text);
+    if (!address || address->port == 0) {
+      item.expected("HOST:PORT of another node, such as 127.0.0.1:7101");
+      continue;
+    }
+    if (same_place(*address, out.listen)) {
+      item.complain("this is where the node itself listens (node.listen)", "name the other nodes only");
+      continue;
+    }
+    if (std::any_of(known.begin(), known.end(), [&](const listen_address& other) { return same_place(other, *address); })) {
+      item.complain("this peer stands here twice", "remove one of them");
+      continue;
+    }
+    known.push_back(*address);
+    out.peers.push_back(*text);
+  }
+}
+
+void read_shards_here(const yaml_node& node, node_config& out) {
+  out.shards_here.clear();
+  const auto items = node.items();
+  if (!node.is_list()) return;
+  if (items.empty())
+    node.complain("a node with the role shard holds at least one", "name those it holds, such as [0], or take the role away");
+  for (const auto& item : items) {
+    const auto shard = item.integer(0, std::int64_t{out.shard_count} - 1);
+    if (!shard) continue;
+    const auto number = static_cast<std::uint32_t>(*shard);
+    if (std::find(out.shards_here.begin(), out.shards_here.end(), number) != out.shards_here.end()) {
+      item.complain("this shard stands here twice", "remove one of them");
+      continue;
+    }
+    out.shards_here.push_back(number);
+  }
+  std::sort(out.shards_here.begin(), out.shards_here.end());
+}
+
+}  // namespace
+
+void read_membership(yaml_section& section, node_config& out) {
+  if (const auto cluster = section.find("cluster")) {
+    if (const auto text = cluster->text()) {
+      out.cluster = *text;
+      if (!core::valid_agent_name(*text)) cluster->complain("expected a letter, then letters, digits, _, . and -; at most 64 in all");
+    }
+  }
+  if (const auto peers = section.find("peers")) read_peers(*peers, out);
+  if (section.text("data", out.data_path)) out.data_path = beside(out.file, out.data_path);
+}
+
+void read_shards(yaml_section& root, node_config& out) {
+  if (!out.shard_role) out.shards_here.clear();
+  const auto node = root.find("shards");
+  if (!node) return;
+  if (!out.shard_role) {
+    node->complain("a node without the role shard holds no shards, and learns from the others how many there are",
+                   "remove this key, or add the role");
+    return;
+  }
+  yaml_section section{*node};
+  section.integer("count", out.shard_count, 1, core::max_shards);
+  if (const auto here = section.find("here")) {
+    read_shards_here(*here, out);
+  } else if (out.shard_count > 1 && node->is_map()) {
+    // Never a guess: two nodes that both took all of them would be two truths.
+    section.node().child("here").complain("this key is missing; expected the list of the shards that this node holds, such as [0]");
+  }
+  section.finish();
+}
+
+void read_http_port(yaml_section& root, node_config& out) {
+  const auto node = root.find("http");
+  if (!node) return;
+  yaml_section section{*node};
+  if (const auto listen = section.require("listen", "HOST:PORT, such as 127.0.0.1:7180")) {
+    if (const auto text = listen->text()) {
+      const auto address = parse_address(*text);
+      if (!address) {
+        listen->expected("HOST:PORT, such as 127.0.0.1:7180");
+      } else if (address->port != 0 && same_place(*address, out.listen)) {
+        listen->complain("the node itself listens there (node.listen)", "give this another port");
+      } else if (!is_loopback(address->host) && !out.trusted_network) {
+        listen->complain("this address can be reached from other machines, and the port shows its figures to whoever reaches it",
+                         "listen on 127.0.0.1, or add trusted_network: true under node where the network is yours alone");
+      } else {
+        out.http = *address;
+      }
+    }
+  }
+  section.finish();
+}
+
+void settle_data_path(yaml_section& root, node_config& out) {
+  if (!out.data_path.empty()) return;
+  out.data_path = out.store_path;
+  if (!out.data_path.empty() || out.shard_role || !out.agent_role) return;  // what is missing then has been complained about
+  if (const auto node = root.find("node"); node && node->is_map())
+    node->child("data").complain(
+        "this key is missing; expected the folder in which the node keeps who it is, which a node without a store needs");
+}
+
+std::string beside(const std::string& file, const std::string& path) {
+  const std::filesystem::path given{path};
+  if (given.is_absolute()) return given.lexically_normal().string();
+  return (std::filesystem::path{file}.parent_path() / given).lexically_normal().string();
+}
+
+std::string shard_store_path(const node_config& config, std::uint32_t shard) {
+  if (config.shard_count <= 1) return config.store_path;
+  return config.store_path + "/shard-" + std::to_string(shard);
+}
+
+std::string trust_warning(const node_config& config) {
+  std::string where;
+  if (!is_loopback(config.listen.host)) where = "port " + config.listen.host + ":" + std::to_string(config.listen.port);
+  if (config.http && !is_loopback(config.http->host))
+    where += (where.empty() ? "port " : " and ") + config.http->host + ":" + std::to_string(config.http->port);
+  if (where.empty()) return "";
+  return "trusted_network: " + where +
+         " can be reached from other machines. Whoever reaches the node's port is trusted with everything: to submit, read, change and "
+         "undo tasks, "
+         "to pass for an agent or a node, and to end this process; nothing is encrypted. Let a firewall or a network of its own keep "
+         "strangers away";
+}
+
+}  // namespace fairlead::app

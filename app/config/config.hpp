@@ -1,0 +1,150 @@
+#pragma once
+// The node file: YAML to plain structs. docs/configuration.md lists every key once.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/agents/exec/config.hpp"
+#include "actors/agents/http/config.hpp"
+#include "actors/agents/settings.hpp"
+#include "actors/alerts/target.hpp"
+#include "actors/core/workflow/advice.hpp"
+#include "actors/core/workflow/check.hpp"
+#include "actors/protocol/ports.hpp"
+#include "app/yaml/document.hpp"
+
+namespace fairlead::app {
+
+/// `127.0.0.1:7100`, `[::1]:7100`, `localhost:7100`. Port 0 lets the system choose.
+struct listen_address {
+  std::string host;  // without brackets
+  std::uint16_t port = 0;
+};
+
+struct log_config {
+  note_level level = note_level::info;
+  bool json = false;
+  std::string file;  // absolute, or relative to the working directory; empty: stderr
+};
+
+/// An agent whose handler is compiled into the binary. Which handlers exist is checked by whoever starts them.
+struct native_agent_section {
+  std::string name;
+  std::string handler;
+  std::uint32_t concurrency = 64;
+  int line = 0;  // of the handler in the node file
+  int column = 0;
+  agents::agent_settings settings;
+};
+
+/// Where the value of a secret comes from: a file or a variable of the environment. The value itself is read when the node starts.
+struct secret_section {
+  std::string name;
+  std::string path;         // already joined to the node file's folder; empty: from the environment
+  std::string environment;  // name of the variable
+  int line = 0;             // of the path or the variable's name in the node file
+  int column = 0;
+};
+
+/// Something on the machine that an exec agent's commands need. It may come later than the node, so that only `fairlead config check` asks.
+struct exec_need {
+  enum class kind { program, directory, user };
+  kind what = kind::program;
+  std::string name;
+  std::string group;  // of a user; may be empty
+  std::string where;  // dotted key in the node file
+  int line = 0;
+  int column = 0;
+};
+
+struct node_config {
+  std::string file;  // as given
+
+  std::string name;
+  listen_address listen{"127.0.0.1", 7100};
+  bool trusted_network = false;
+  std::string cluster = "default";
+  std::vector<std::string> peers;      // `host:port` of other nodes, as written
+  std::string data_path;               // where the node keeps who it is; already joined to the node file's folder
+  std::optional<listen_address> http;  // for /metrics, /healthz and /readyz
+
+  bool shard_role = true;
+  bool agent_role = true;
+
+  std::uint32_t shard_count = 1;              // of the cluster
+  std::vector<std::uint32_t> shards_here{0};  // that this node holds; rising; empty without the role
+
+  std::string store_path;  // already joined to the node file's folder; of one shard among several see shard_store_path
+  std::uint64_t store_max_bytes = std::uint64_t{16} << 30;  // of each shard
+
+  std::uint64_t running_tasks = 10'000;
+  std::uint64_t pending_tasks = 1'000'000;
+  std::uint64_t input_bytes = 256 * 1024;
+  std::uint64_t uncommitted_bytes = std::uint64_t{64} << 20;
+
+  std::uint64_t cron_in_flight = 10'000;     // in the whole cluster; 0: no limit
+  std::uint32_t cron_starts_per_second = 0;  // in the whole cluster; 0: no limit
+
+  std::int64_t scan_period_ms = 1'000;
+  std::int64_t archive_after_ms = 3'600'000;
+  std::int64_t keep_ms = std::int64_t{30} * 86'400'000;
+  std::int64_t shutdown_timeout_ms = 5'000;
+
+  std::int64_t expression_time_limit_ms = 1'000;
+  std::uint64_t expression_memory_bytes = std::uint64_t{512} << 20;
+
+  log_config log;
+
+  std::int64_t reply_give_up_after_ms = std::int64_t{24} * 3'600'000;
+
+  std::vector<alert_target> alert_targets;  // webhooks, then commands, each in the order of the file
+
+  std::vector<secret_section> secrets;  // in the order of the file
+
+  std::int64_t agent_absent_after_ms = 60'000;  // until steps that wait for an agent that is not there raise an alert
+
+  /// Undoing waits when more than this share of the tasks that ended or failed within the window had failed, and these were at least so many.
+  bool undo_brake_on = true;
+  std::uint32_t undo_brake_share_percent = 50;
+  std::int64_t undo_brake_window_ms = 600'000;
+  std::uint64_t undo_brake_at_least = 50;
+
+  std::vector<agents::http_agent_config> http_agents;  // in the order of the file
+  std::vector<native_agent_section> native_agents;
+  std::vector<agents::exec_agent_config> exec_agents;
+  std::vector<exec_need> exec_needs;
+
+  /// CAF's options as `group.name` and the value in CAF's own notation (config_value::parse reads it: `2`, `stealing`, `500ms`, `["a", "b"]`),
+  /// in the order of the file. Names and types have been checked.
+  std::vector<std::pair<std::string, std::string>> caf;
+};
+
+struct config_file {
+  node_config config;             // whole when there are no problems
+  std::vector<problem> problems;  // in the order of the file
+};
+
+/// Where the store of a shard is: the store's path itself in a cluster of one shard, else `shard-N` below it.
+std::string shard_store_path(const node_config& config, std::uint32_t shard);
+
+/// What it means that others can reach the node, for its log; empty where only this machine can.
+std::string trust_warning(const node_config& config);
+
+config_file read_node_config(const std::string& path);
+/// `path` names the file in problems, and its folder is what relative paths in the text start from.
+config_file parse_node_config(const std::string& path, const std::string& text);
+
+/// What the commands of exec agents need and this machine has not, in the order of the file (config_exec.cpp).
+std::vector<problem> check_exec_needs(const node_config& config);
+
+/// The agents of a node file and their calls; those of native agents are not known here.
+core::agent_catalog catalog_of(const node_config& config);
+/// Which of their calls can be looked up; of native agents only the node itself knows, so that any may be.
+core::lookup_catalog lookups_of(const node_config& config);
+/// Which labels they carry. An agent that is not in the file may carry any.
+core::label_catalog labels_of(const node_config& config);
+
+}  // namespace fairlead::app

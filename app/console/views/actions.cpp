@@ -1,0 +1,143 @@
+// What an operator does to a node as a whole.
+
+#include <memory>
+
+#include "app/cli/commands.hpp"
+#include "app/cli/json.hpp"
+#include "app/cli/operator_name.hpp"
+#include "app/cli/table.hpp"
+#include "app/console/commands.hpp"
+#include "app/console/views/views.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+struct node_words {
+  std::string node;
+  std::string by;
+  std::string reason;
+  std::string level;
+};
+
+v1::NodeOperateRequest request_of(v1::NodeVerb verb, const node_words& words) {
+  v1::NodeOperateRequest out;
+  out.set_verb(verb);
+  out.set_node(words.node);
+  out.set_who(operator_name(words.by));
+  out.set_reason(words.reason);
+  out.set_log_level(words.level);
+  return out;
+}
+
+result<v1::NodeOperateReply> operate(client& to, v1::NodeVerb verb, const node_words& words) {
+  if (!words.node.empty()) {
+    const auto known = to.status_of_node({});
+    if (!known) return known.failure();
+    if (const auto checked = check_node(*known, words.node); !checked) return checked.failure();
+  }
+  return to.operate_node(request_of(verb, words));
+}
+
+std::string name_of(const v1::NodeOperateReply& reply, const node_words& words) { return reply.node().empty() ? words.node : reply.node(); }
+
+void add_words(CLI::App& command, cli_context& context, node_words& words) {
+  command.add_option("--reason", words.reason, "Why, for the node's log")->type_name("TEXT");
+  add_operator_option(command, words.by);
+  add_client_options(command, context);
+}
+
+void add_node_verb(CLI::App& group, cli_context& context, const char* name, const char* help, v1::NodeVerb verb) {
+  auto* command = group.add_subcommand(name, help);
+  auto words = std::make_shared<node_words>();
+  // Named always: one who drains the wrong node by leaving out a word takes work from a whole machine.
+  command->add_option("NODE", words->node, "Name of the node")->required();
+  add_words(*command, context, *words);
+  const bool drain = verb == v1::NODE_VERB_DRAIN;
+  command->callback([&context, words, verb, drain] {
+    run_request(
+        context, [&](client& to) { return operate(to, verb, *words); },
+        [&](const v1::NodeOperateReply& reply) {
+          json_writer out;
+          out.begin_object().key("node").string(name_of(reply, *words)).key("state").string(drain ? "draining" : "resumed");
+          return out.key("held").number(reply.held()).end_object().text();
+        },
+        [&](const v1::NodeOperateReply& reply) {
+          const auto node = printable(name_of(reply, *words));
+          if (!drain) return "The agents of node " + node + " get work again.\n";
+          return "The agents of node " + node + " finish what they hold, " + std::to_string(reply.held()) + " in all, and get no more.\n";
+        });
+  });
+}
+
+void add_level(CLI::App& group, cli_context& context) {
+  auto* command = group.add_subcommand("level", "Set what a node writes into its log, until it ends");
+  auto words = std::make_shared<node_words>();
+  command->add_option("LEVEL", words->level, "The least that is written")
+      ->required()
+      ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
+  command->add_option("NODE", words->node, "Name of a node (default: the one that is asked)");
+  add_words(*command, context, *words);
+  command->callback([&context, words] {
+    run_request(
+        context, [&](client& to) { return operate(to, v1::NODE_VERB_LOG_LEVEL, *words); },
+        [&](const v1::NodeOperateReply& reply) {
+          json_writer out;
+          out.begin_object().key("node").string(name_of(reply, *words)).key("log_level").string(words->level);
+          return out.key("before").string(reply.before()).end_object().text();
+        },
+        [&](const v1::NodeOperateReply& reply) {
+          return "Node " + printable(name_of(reply, *words)) + " logs from " + words->level + " on; until now it was " +
+                 printable(reply.before()) + ".\n";
+        });
+  });
+}
+
+void add_forget(CLI::App& group, cli_context& context) {
+  auto* command = group.add_subcommand("forget", "Let another node take the name of one that is not coming back");
+  auto words = std::make_shared<node_words>();
+  command->add_option("NODE", words->node, "Name of the node")->required();
+  add_words(*command, context, *words);
+  command->callback([&context, words] {
+    run_request(
+        context,
+        [&](client& to) {
+          auto request = request_of(v1::NODE_VERB_FORGET, *words);
+          request.clear_node();
+          request.set_forgotten(words->node);
+          return to.operate_node(request);
+        },
+        [&](const v1::NodeOperateReply& reply) {
+          json_writer out;
+          out.begin_object().key("node").string(words->node).key("state").string(reply.known() ? "forgotten" : "unknown");
+          out.key("asked").begin_array();
+          for (const auto& node : reply.nodes()) out.string(node);
+          return out.end_array().end_object().text();
+        },
+        [&](const v1::NodeOperateReply& reply) {
+          std::string asked;
+          for (const auto& node : reply.nodes()) asked += (asked.empty() ? "" : ", ") + printable(node);
+          if (!reply.known()) return "Nothing is known of node " + words->node + (asked.empty() ? "" : " at " + asked) + ".\n";
+          return "Node " + words->node + " is forgotten by " + asked + ". Another node may take its name.\n";
+        });
+  });
+}
+
+}  // namespace
+
+void add_node_verbs(CLI::App& group, cli_context& context) {
+  add_node_verb(group, context, "drain", "Have the agents of a node finish what they hold and take no more", v1::NODE_VERB_DRAIN);
+  add_node_verb(group, context, "resume", "Give the agents of a drained node work again", v1::NODE_VERB_RESUME);
+  add_forget(group, context);
+}
+
+void add_console_actions(CLI::App& app, cli_context& context) {
+  auto* node = app.add_subcommand("node", "Drain a node's agents, give them work again, or forget a node");
+  node->require_subcommand(1);
+  add_node_verbs(*node, context);
+  auto* log = app.add_subcommand("log", "The log of a node");
+  log->require_subcommand(1);
+  add_level(*log, context);
+}
+
+}  // namespace fairlead::app

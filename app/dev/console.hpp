@@ -1,0 +1,28 @@
+#pragma once
+// What `fairlead dev` shows: a line for each thing that happens, whole lines from any thread.
+
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "actors/protocol/ports.hpp"
+
+namespace fairlead::app {
+
+class dev_console final : public observer {
+ public:
+  void say(const std::string& line);
+
+  /// `12:00:01.250  t1  charge  pending -> running, attempt 2`.
+  void on_transition(const transition& what) override;
+  /// Warnings and errors.
+  void on_note(note_level level, std::string_view component, std::string_view sentence) override;
+
+ private:
+  std::mutex mutex_;
+};
+
+/// A transition as it is shown, without the time.
+std::string transition_text(const transition& what);
+
+}  // namespace fairlead::app

@@ -1,0 +1,221 @@
+#include "app/dev/session.hpp"
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+#include <utility>
+
+#include "app/cli/context.hpp"
+#include "app/cli/problems.hpp"
+#include "app/config/config.hpp"
+#include "app/config/parts.hpp"
+#include "app/dev/console.hpp"
+#include "app/dev/workflows.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Within a second of Ctrl-C everything has ended: what is under way gets half of it, and the rest is cut off.
+constexpr std::int64_t shutdown_ms = 600;
+constexpr std::chrono::milliseconds cut_off{900};
+/// An editor that writes a file in several steps is given this long.
+constexpr int settling_ms = 50;
+
+/// A folder for the store, removed at the end unless it is to be kept.
+class dev_folder {
+ public:
+  static result<dev_folder> make(const std::string& keep) {
+    dev_folder out;
+    std::error_code failed;
+    if (!keep.empty()) {
+      fs::create_directories(keep, failed);
+      if (failed)
+        return error{v1::ERROR_CODE_DISK, "the folder " + keep + " cannot be made: " + failed.message(), "name another with --keep"};
+      out.path_ = keep;
+      return out;
+    }
+    auto pattern = (fs::temp_directory_path(failed) / "fairlead-dev-XXXXXX").string();
+    if (failed || ::mkdtemp(pattern.data()) == nullptr)
+      return error{v1::ERROR_CODE_DISK, "no temporary folder can be made: " + std::string{std::strerror(errno)},
+                   "see TMPDIR, or name one with --keep"};
+    out.path_ = pattern;
+    out.remove_ = true;
+    return out;
+  }
+
+  dev_folder(dev_folder&& other) noexcept : path_(std::move(other.path_)), remove_(std::exchange(other.remove_, false)) {}
+  dev_folder(const dev_folder& other) = default;
+  dev_folder& operator=(const dev_folder&) = delete;
+  ~dev_folder() = default;
+
+  const std::string& path() const { return path_; }
+  bool removed_at_end() const { return remove_; }
+  void end() const {
+    std::error_code ignored;
+    if (remove_) fs::remove_all(path_, ignored);
+  }
+
+ private:
+  dev_folder() = default;
+  std::string path_;
+  bool remove_ = false;
+};
+
+/// The node file of a throw-away node: of `agents` its agents, secrets and what CAF and expressions are told, and nothing that reaches people
+/// or other stores.
+result<node_config> config_of(const dev_options& options, const std::string& folder, std::vector<problem>& problems) {
+  node_config out;
+  if (!options.agents.empty()) {
+    auto file = read_node_config(options.agents);
+    if (!file.problems.empty()) {
+      problems = std::move(file.problems);
+      return error{v1::ERROR_CODE_INVALID_ARGUMENT, options.agents + " has problems", ""};
+    }
+    out = std::move(file.config);
+    out.alert_targets.clear();
+  }
+  const auto address = parse_address(options.listen);
+  if (!address || !is_loopback(address->host))
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "'" + options.listen + "' is no address of this machine alone",
+                 "write --node 127.0.0.1:PORT; port 0 takes a free one"};
+  out.name = "dev";
+  out.listen = *address;
+  out.shard_role = true;
+  out.agent_role = true;
+  out.store_path = folder + "/store";
+  out.log = {};
+  out.log.file = folder + "/node.log";
+  out.shutdown_timeout_ms = shutdown_ms;
+  return out;
+}
+
+result<std::shared_ptr<const scripts>> scripts_of(const dev_options& options, const core::agent_catalog& provided,
+                                                  std::vector<problem>& problems) {
+  auto out = std::make_shared<scripts>();
+  for (const auto& one : options.scripts)
+    if (auto added = add_script(one, *out); !added.ok()) {
+      auto why = added.failure();
+      why.sentence = "--script: " + why.sentence;
+      return why;
+    }
+  if (!options.scripts_file.empty()) problems = read_scripts(options.scripts_file, *out);
+  if (!problems.empty()) return error{v1::ERROR_CODE_INVALID_ARGUMENT, options.scripts_file + " has problems", ""};
+  for (const auto& entry : *out) {
+    const auto& [agent, call] = entry.first;
+    const auto found = provided.find(agent);
+    if (found != provided.end() && (!found->second || found->second->count(call) != 0))
+      return error{v1::ERROR_CODE_INVALID_ARGUMENT,
+                   "the script of " + agent + "." + call + " has no effect: " + options.agents + " has this agent",
+                   "leave the script out, or the agent"};
+  }
+  return std::shared_ptr<const scripts>{std::move(out)};
+}
+
+int end_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGHUP);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  return ::signalfd(-1, &signals, SFD_CLOEXEC);
+}
+
+/// Waits for an event; false when the process is to end.
+bool wait_for_change(int signals, int files) {
+  std::array<pollfd, 2> what{{{signals, POLLIN, 0}, {files, POLLIN, 0}}};
+  while (::poll(what.data(), what.size(), -1) < 0 && errno == EINTR) continue;
+  if ((what[0].revents & POLLIN) != 0) return false;
+  return ::poll(what.data(), 1, settling_ms) <= 0;
+}
+
+void say_how_to_go_on(dev_console& console, const dev_workflows& workflows, const std::string& address) {
+  const auto node = address == "127.0.0.1:7100" ? std::string{} : " --node " + address;
+  const auto names = workflows.names();
+  console.say("");
+  console.say("Go on in another terminal:");
+  for (const auto& name : names) console.say("  fairlead submit " + name + " --input '{}' --wait" + node);
+  if (names.empty()) console.say("  fairlead submit WORKFLOW --input '{}' --wait" + node);
+  console.say("  fairlead task show ID" + node);
+  console.say("Ctrl-C ends this.");
+  console.say("");
+}
+
+int run_in(const dev_options& options, const dev_folder& folder, int signals, watched_files& files) {
+  std::vector<problem> problems;
+  const auto config = config_of(options, folder.path(), problems);
+  if (!problems.empty()) return fail_with(problems);
+  if (!config) return fail(config.failure());
+  const auto provided = options.agents.empty() ? core::agent_catalog{} : catalog_of(*config);
+  const auto told = scripts_of(options, provided, problems);
+  if (!problems.empty()) return fail_with(problems);
+  if (!told) return fail(told.failure());
+
+  dev_console console;
+  node_parts parts;
+  parts.listener = &console;
+  parts.on_fatal = [&folder](const error&) { folder.end(); };
+  parts.on_ending = [folder](exit_code code) {
+    std::thread{[folder, code] {
+      std::this_thread::sleep_for(cut_off);
+      folder.end();
+      std::_Exit(code);
+    }}.detach();
+  };
+  start_failure failure;
+  const auto node = node_runtime::start(*config, std::move(parts), failure);
+  if (!node) {
+    fail(failure.why);
+    return failure.code;
+  }
+  const auto host = config->listen.host.find(':') == std::string::npos ? config->listen.host : "[" + config->listen.host + "]";
+  const auto address = host + ":" + std::to_string(node->port());
+  client_options to;
+  to.nodes = {address};
+  {
+    auto connected = client::connect(std::move(to));
+    if (!connected) return fail(connected.failure());
+    console.say("fairlead dev is ready on " + address + "; its store is in " + folder.path() +
+                (folder.removed_at_end() ? " until it ends" : ", and stays"));
+    dev_workflows workflows{*node, *connected, provided, *told, [&console](const std::string& line) { console.say(line); }};
+    for (const auto& change : files.look()) workflows.take(change);
+    for (const auto& name : workflows.idle_scripts()) console.say("warning: no workflow has " + name + ", which a script speaks of");
+    say_how_to_go_on(console, workflows, address);
+    while (wait_for_change(signals, files.descriptor())) {
+      files.drain();
+      for (const auto& change : files.look()) workflows.take(change);
+    }
+    console.say("ending");
+  }
+  node->stop();
+  return exit_ok;
+}
+
+}  // namespace
+
+int run_dev(const dev_options& options) {
+  // Before anything starts a thread, so that no thread is ended by them.
+  const auto signals = end_signals();
+  auto files = watched_files::open(options.paths.empty() ? std::vector<std::string>{"."} : options.paths);
+  if (!files) return fail(files.failure());
+  const auto folder = dev_folder::make(options.keep);
+  if (!folder) return fail(folder.failure());
+  const auto code = run_in(options, *folder, signals, **files);
+  folder->end();
+  return code;
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,50 @@
+#pragma once
+// Keeps the workflows of a node as their files say, and gives it scripted agents for what they call.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "actors/client/client.hpp"
+#include "actors/core/workflow/check.hpp"
+#include "actors/expressions/pool.hpp"
+#include "app/dev/files.hpp"
+#include "app/dev/scripts.hpp"
+#include "app/node/runtime.hpp"
+
+namespace fairlead::app {
+
+class dev_workflows {
+ public:
+  using sayer = std::function<void(const std::string& line)>;
+
+  /// `provided` are the agents that the node has already.
+  dev_workflows(node_runtime& node, client& to, core::agent_catalog provided, std::shared_ptr<const scripts> told, sayer say);
+
+  void take(const watched_files::change& change);
+
+  /// Workflows that are deployed.
+  std::set<std::string> names() const;
+  /// Calls that scripts speak of and no workflow names.
+  std::set<std::string> idle_scripts() const;
+
+ private:
+  bool provided(const std::string& agent, const std::string& call) const;
+  status add_agents(const v1::WorkflowDefinition& definition);
+  void deploy(const watched_files::change& change);
+
+  node_runtime& node_;
+  client& client_;
+  const core::agent_catalog provided_;
+  const std::shared_ptr<const scripts> told_;
+  const sayer say_;
+  expression_pool expressions_;
+  std::map<std::string, std::set<std::string>> scripted_;  // calls by agent
+  std::map<std::string, std::uint32_t> instances_;         // by agent, of those scripted
+  std::map<std::string, std::string> workflow_of_;         // by file
+};
+
+}  // namespace fairlead::app

@@ -1,0 +1,13 @@
+#pragma once
+// The last check of a workflow file: whether jq compiles what plain paths cannot say.
+
+#include "actors/expressions/pool.hpp"
+#include "app/files/workflow_file.hpp"
+
+namespace fairlead::app {
+
+/// Adds a problem for each expression that does not compile, at the `with` it stands in. Asks the worker, so it blocks for tens of
+/// milliseconds an expression; nothing is asked for a file that has problems already or holds plain paths only.
+void check_expressions(workflow_file& file, expression_pool& worker);
+
+}  // namespace fairlead::app

@@ -1,0 +1,298 @@
+#include "app/files/workflow_file.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+
+#include "app/files/workflow_types_file.hpp"
+#include "app/yaml/labels.hpp"
+#include "app/yaml/reader.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+constexpr std::int64_t day_ms = 86'400'000;
+constexpr std::int64_t longest_ms = 10 * 366 * day_ms;
+
+const std::vector<std::pair<std::string, v1::OnFailure>> on_failure_words{
+    {"undo", v1::ON_FAILURE_UNDO}, {"park", v1::ON_FAILURE_PARK}, {"cool_off", v1::ON_FAILURE_COOL_OFF}};
+const std::vector<std::pair<std::string, v1::InDoubt>> in_doubt_words{{"retry", v1::IN_DOUBT_RETRY}, {"park", v1::IN_DOUBT_PARK}};
+
+// Words of later releases, refused by name.
+const std::vector<std::string> later_in_workflow{"labels", "lock", "finally", "retry"};
+const std::vector<std::string> later_in_step{"when",     "for_each", "repeat",  "wait",  "signal", "on_timeout",
+                                             "workflow", "join",     "finally", "retry", "lock"};
+const std::vector<std::string> later_in_undo{"also_if_failed", "retry"};
+
+class reader {
+ public:
+  explicit reader(workflow_file& out) : out_(out) {}
+
+  void run(yaml_document& document, const core::agent_catalog* agents) {
+    first_own_ = static_cast<std::ptrdiff_t>(document.problems.size());
+    const auto root = yaml_node::root(document);
+    place("", root);
+    auto& definition = out_.definition;
+    yaml_section section{root};
+    if (const auto name = section.require("workflow", "the name of the workflow")) {
+      place("workflow", *name);
+      if (const auto text = name->text()) definition.set_name(*text);
+    }
+    if (const auto timeout = found(section, "timeout", "")) {
+      if (const auto ms = timeout->duration_ms(1, longest_ms)) definition.set_timeout_ms(*ms);
+    }
+    if (const auto retention = found(section, "retention", "")) read_retention(*retention, definition);
+    const auto types = found(section, "types", "");
+    definition.set_on_failure(v1::ON_FAILURE_PARK);
+    read_failure(section, "", definition);
+    const auto steps = section.require("steps", "a map of steps by name");
+    section.not_yet(later_in_workflow);
+    section.finish();
+    if (steps) {
+      place("steps", *steps);
+      for (const auto& [name, node] : steps->entries()) read_step(name, node);
+    }
+    if (types) read_types(*types, out_.file, definition);
+    add_core_problems(document, agents);
+  }
+
+ private:
+  void place(const std::string& where, const yaml_node& node) { out_.places[where] = {node.line(), node.column()}; }
+
+  /// Of a step's input whose fields will be named.
+  void place_all(const yaml_node& node) {
+    place(node.where(), node);
+    if (node.is_map()) {
+      for (const auto& entry : node.entries()) place_all(entry.second);
+    } else if (node.is_list()) {
+      for (const auto& item : node.items()) place_all(item);
+    }
+  }
+
+  std::optional<yaml_node> found(yaml_section& section, const std::string& key, const std::string& parent) {
+    auto node = section.find(key);
+    if (node) place(dotted(parent, key), *node);
+    return node;
+  }
+
+  template <class Definition>
+  void read_failure(yaml_section& section, const std::string& where, Definition& definition) {
+    if (const auto node = found(section, "on_failure", where)) {
+      if (node->is_word("continue")) {
+        node->complain("on_failure: continue is not supported yet", "say undo, park or cool_off");
+      } else {
+        v1::OnFailure value{};
+        if (section.word("on_failure", value, on_failure_words)) definition.set_on_failure(value);
+      }
+    }
+    if (const auto node = found(section, "cool_off", where)) {
+      if (const auto ms = node->duration_ms(1, longest_ms)) definition.set_cool_off_ms(*ms);
+    }
+  }
+
+  // Archives are let go of a day at a time, so less than a day would promise what cannot be kept.
+  static void read_retention(const yaml_node& node, v1::WorkflowDefinition& definition) {
+    const auto ms = node.duration_ms(day_ms, longest_ms);
+    if (!ms) return;
+    if (*ms % day_ms != 0) return node.expected("whole days such as 7d or 90d");
+    definition.set_keep_days(static_cast<std::uint32_t>(*ms / day_ms));
+  }
+
+  // timeout, attempts and backoff: the same for performing and for undoing.
+  template <class Definition>
+  void read_patience(yaml_section& section, const std::string& where, Definition& definition) {
+    definition.set_timeout_ms(default_timeout_ms);
+    definition.set_attempts(default_attempts);
+    auto& backoff = *definition.mutable_backoff();
+    backoff.set_first_ms(default_backoff_first_ms);
+    backoff.set_factor(default_backoff_factor);
+    backoff.set_max_ms(default_backoff_max_ms);
+    if (const auto node = found(section, "timeout", where)) {
+      if (const auto ms = node->duration_ms(1, longest_ms)) definition.set_timeout_ms(*ms);
+    }
+    if (const auto node = found(section, "attempts", where)) {
+      if (const auto count = node->integer(1, 1000)) definition.set_attempts(static_cast<std::uint32_t>(*count));
+    }
+    const auto node = found(section, "backoff", where);
+    if (!node) return;
+    yaml_section inner{*node};
+    const auto here = dotted(where, "backoff");
+    bool has_max = false;
+    if (const auto first = found(inner, "first", here)) {
+      if (const auto ms = first->duration_ms(1, longest_ms)) backoff.set_first_ms(*ms);
+    }
+    if (const auto factor = found(inner, "factor", here)) {
+      if (const auto value = factor->number(1, 100)) backoff.set_factor(*value);
+    }
+    if (const auto max = found(inner, "max", here)) {
+      has_max = true;
+      if (const auto ms = max->duration_ms(1, longest_ms)) backoff.set_max_ms(*ms);
+    }
+    // Who only says `first: 5m` means at least that.
+    if (!has_max) backoff.set_max_ms(std::max(backoff.max_ms(), backoff.first_ms()));
+    inner.finish();
+  }
+
+  /// A single name is a list of one.
+  static std::vector<yaml_node> names_in(const yaml_node& needs) {
+    if (needs.value().kind == yaml_value::kind_type::scalar) return {needs};
+    if (needs.is_list()) return needs.items();
+    needs.expected("the name of a step, or a list of names");
+    return {};
+  }
+
+  void read_step(const std::string& name, const yaml_node& node) {
+    const auto here = dotted("steps", name);
+    place(here, node);
+    auto& step = *out_.definition.add_steps();
+    step.set_name(name);
+    step.set_in_doubt(v1::IN_DOUBT_RETRY);
+    yaml_section section{node};
+    if (const auto needs = found(section, "needs", here)) {
+      for (const auto& item : names_in(*needs)) {
+        place(item.where(), item);
+        if (const auto need = item.text()) step.add_needs(*need);
+      }
+    }
+    if (const auto agent = found(section, "agent", here)) {
+      if (const auto text = agent->text()) step.set_agent(*text);
+    }
+    if (const auto call = found(section, "call", here)) {
+      if (const auto text = call->text()) step.set_call(*text);
+    }
+    const auto with = found(section, "with", here);
+    if (with) {
+      if (const auto json = with->json()) step.set_with_json(*json);
+    }
+    read_patience(section, here, step);
+    if (const auto pivot = found(section, "pivot", here)) {
+      if (const auto value = pivot->boolean()) step.set_pivot(*value);
+    }
+    if (found(section, "in_doubt", here)) {
+      v1::InDoubt value{};
+      if (section.word("in_doubt", value, in_doubt_words)) step.set_in_doubt(value);
+    }
+    read_failure(section, here, step);
+    if (const auto heartbeat = found(section, "heartbeat", here)) {
+      if (const auto ms = heartbeat->duration_ms(1, longest_ms)) step.set_heartbeat_ms(*ms);
+    }
+    if (const auto labels = found(section, "labels", here)) {
+      for (auto& label : read_labels(*labels)) *step.add_labels() = std::move(label);
+    }
+    if (const auto type = found(section, "input_type", here)) {
+      if (const auto text = type->text()) step.set_input_type(*text);
+      if (with) place_all(*with);
+    }
+    if (const auto type = found(section, "output_type", here)) {
+      if (const auto text = type->text()) step.set_output_type(*text);
+    }
+    if (const auto undo = found(section, "undo", here)) read_undo(*undo, *step.mutable_undo());
+    section.not_yet(later_in_step);
+    section.finish();
+  }
+
+  void read_undo(const yaml_node& node, v1::UndoDefinition& undo) {
+    if (node.is_word("none")) {
+      undo.set_none(true);
+      return;
+    }
+    if (!node.is_map()) {
+      node.expected("none or a map with call");
+      return;
+    }
+    yaml_section section{node};
+    const auto& here = node.where();
+    if (const auto call = found(section, "call", here)) {
+      if (const auto text = call->text()) undo.set_call(*text);
+    }
+    if (const auto with = found(section, "with", here)) {
+      if (const auto json = with->json()) undo.set_with_json(*json);
+    }
+    read_patience(section, here, undo);
+    section.not_yet(later_in_undo);
+    section.finish();
+  }
+
+  // What core finds is shown at the key it is about, or at the nearest one around it.
+  void add_core_problems(yaml_document& document, const core::agent_catalog* agents) {
+    const std::vector<problem> known{document.problems.begin() + first_own_, document.problems.end()};
+    const auto unsure = with_needs_unread(known);
+    for (const auto& found : core::check_definition(out_.definition, agents)) {
+      auto where = found.step.empty() ? found.field : dotted("steps", found.step);
+      if (!found.step.empty() && !found.field.empty()) where = dotted(where, found.field);
+      const bool follows = std::any_of(known.begin(), known.end(), [&](const problem& p) { return follows_from(p, where, found.field); });
+      if (follows || (unsure.count(found.step) != 0 && (found.field == "with" || found.field == "undo.with"))) continue;
+      const auto at = out_.place_of(where);
+      document.problems.push_back({out_.file, at.first, at.second, where, found.sentence, found.remedy});
+    }
+  }
+
+  // True when `known` already says what is wrong at `where`, or when what core believes there rests on a key that could not be read.
+  static bool follows_from(const problem& known, const std::string& where, const std::string& field) {
+    const auto& outer = known.where;
+    if (outer.empty()) return true;
+    if (where.compare(0, outer.size(), outer) == 0 && (where.size() == outer.size() || where[outer.size()] == '.')) return true;
+    if (outer.rfind("types", 0) == 0 && (field == "input_type" || field == "output_type")) return true;
+    const bool needs_unread = outer.find(".need") != std::string::npos;
+    return needs_unread && (field == "on_failure" || field == "pivot");
+  }
+
+  /// The steps whose needs could not be read, and those that need them, however many steps lie between: what has run before them is not known.
+  std::set<std::string> with_needs_unread(const std::vector<problem>& known) const {
+    std::set<std::string> out;
+    const auto& steps = out_.definition.steps();
+    for (const auto& step : steps) {
+      const auto prefix = dotted("steps", step.name()) + ".need";  // a misspelt key begins so too
+      const auto unread = [&](const problem& one) { return one.where.rfind(prefix, 0) == 0; };
+      if (std::any_of(known.begin(), known.end(), unread)) out.insert(step.name());
+    }
+    for (bool grown = !out.empty(); grown;) {
+      grown = false;
+      for (const auto& step : steps)
+        if (std::any_of(step.needs().begin(), step.needs().end(), [&](const std::string& need) { return out.count(need) != 0; }))
+          grown = out.insert(step.name()).second || grown;
+    }
+    return out;
+  }
+
+  workflow_file& out_;
+  std::ptrdiff_t first_own_ = 0;  // the problems before it are yaml's, and say nothing of what was read
+};
+
+}  // namespace
+
+std::pair<int, int> workflow_file::place_of(std::string where) const {
+  while (true) {
+    const auto known = places.find(where);
+    if (known != places.end()) return known->second;
+    if (where.empty()) return {1, 1};
+    const auto cut = where.rfind('.');
+    where = cut == std::string::npos ? std::string{} : where.substr(0, cut);
+  }
+}
+
+workflow_file parse_workflow(const std::string& file, const std::string& text, const core::agent_catalog* agents) {
+  workflow_file out;
+  out.file = file;
+  out.source = text;
+  auto document = parse_yaml(file, text);
+  if (document.root) reader{out}.run(document, agents);
+  out.problems = std::move(document.problems);
+  std::stable_sort(out.problems.begin(), out.problems.end(),
+                   [](const problem& a, const problem& b) { return std::tie(a.line, a.column) < std::tie(b.line, b.column); });
+  return out;
+}
+
+workflow_file read_workflow(const std::string& path, const core::agent_catalog* agents) {
+  std::vector<problem> problems;
+  const auto text = read_text_file(path, problems);
+  if (text) return parse_workflow(path, *text, agents);
+  workflow_file out;
+  out.file = path;
+  out.problems = std::move(problems);
+  return out;
+}
+
+}  // namespace fairlead::app

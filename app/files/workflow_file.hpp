@@ -1,0 +1,39 @@
+#pragma once
+// A workflow as a person writes it: YAML to WorkflowDefinition, with the place of every key kept, so that what core finds later is shown
+// with its line. docs/workflows.md is the reference of the keys.
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "actors/core/workflow/check.hpp"
+#include "app/yaml/document.hpp"
+#include "messages/workflow.pb.h"
+
+namespace fairlead::app {
+
+struct workflow_file {
+  std::string file;
+  std::string source;                                           // the text as read, for people
+  v1::WorkflowDefinition definition;                            // whole, defaults filled in, when there are no problems
+  std::vector<problem> problems;                                // in the order of the file
+  std::unordered_map<std::string, std::pair<int, int>> places;  // line and column of each key by its dotted name; "" is the file
+
+  /// The place of a key, or of the nearest one around it.
+  std::pair<int, int> place_of(std::string where) const;
+};
+
+/// Reads and checks everything that can be known without a node. With a catalog (from a node file) agents and calls are checked too.
+workflow_file read_workflow(const std::string& path, const core::agent_catalog* agents);
+workflow_file parse_workflow(const std::string& file, const std::string& text, const core::agent_catalog* agents);
+
+/// What a step gets that says nothing itself.
+inline constexpr std::int64_t default_timeout_ms = 30'000;
+inline constexpr std::uint32_t default_attempts = 3;
+inline constexpr std::int64_t default_backoff_first_ms = 1'000;
+inline constexpr double default_backoff_factor = 2;
+inline constexpr std::int64_t default_backoff_max_ms = 60'000;
+
+}  // namespace fairlead::app

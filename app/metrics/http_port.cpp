@@ -1,0 +1,165 @@
+#include "app/metrics/http_port.hpp"
+
+#include <microhttpd.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <list>
+#include <string_view>
+#include <utility>
+
+#include "app/process/listen_probe.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+/// From here on the oldest connection makes room for a new one: a flood of silent ones cannot shut others out. Nobody waits for long here,
+/// since every request is answered at once and its connection closed, so that the oldest is the one that is least likely to be in earnest.
+constexpr std::size_t most_connections = 256;
+/// The library takes no more than these, whatever happens; the difference is of those that have been told to go and are not gone yet.
+constexpr unsigned hard_limit = 2 * most_connections;
+/// Request line and headers of one connection and its answer's headers; beyond it 414 or 431.
+constexpr std::size_t connection_bytes = 16 * 1024;
+constexpr unsigned idle_seconds = 5;
+
+struct file_descriptor {
+  int fd = -1;
+  ~file_descriptor() {
+    if (fd >= 0) ::close(fd);
+  }
+  int release() { return std::exchange(fd, -1); }
+};
+
+/// Gives `out` a bound socket, or the errno of why not.
+int listen_on(const addrinfo& at, file_descriptor& out) {
+  out.fd = ::socket(at.ai_family, at.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (out.fd < 0) return errno;
+  const int on = 1;
+  ::setsockopt(out.fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (at.ai_family == AF_INET6) ::setsockopt(out.fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+  return ::bind(out.fd, at.ai_addr, at.ai_addrlen) != 0 || ::listen(out.fd, SOMAXCONN) != 0 ? errno : 0;
+}
+
+std::uint16_t port_of(int fd) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  char port[NI_MAXSERV] = "0";
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
+  ::getnameinfo(reinterpret_cast<sockaddr*>(&address), size, nullptr, 0, port, sizeof port, NI_NUMERICSERV);
+  return static_cast<std::uint16_t>(std::strtoul(port, nullptr, 10));
+}
+
+}  // namespace
+
+struct http_port::state {
+  http_handlers handlers;
+  std::uint16_t port = 0;
+  MHD_Daemon* daemon = nullptr;
+
+  struct peer {
+    int socket = -1;
+    bool told_to_go = false;
+  };
+  using peers = std::list<peer>;
+  // Of the port's thread, oldest first.
+  peers open;
+  peers leaving;
+
+  ~state() {
+    if (daemon != nullptr) MHD_stop_daemon(daemon);
+  }
+
+  http_answer answer_to(std::string_view method, const std::string& path) const {
+    if (method != MHD_HTTP_METHOD_GET && method != MHD_HTTP_METHOD_HEAD)
+      return {MHD_HTTP_METHOD_NOT_ALLOWED, http_answer{}.content_type, "only GET and HEAD\n"};
+    const auto found = handlers.find(path);
+    if (found == handlers.end()) {
+      std::string known = "there is";
+      for (const auto& [name, handler] : handlers) known += " " + name;
+      return {MHD_HTTP_NOT_FOUND, http_answer{}.content_type, known + "\n"};
+    }
+    try {
+      return found->second();
+    } catch (const std::exception& bug) {  // the library is C: nothing may pass through it
+      return {MHD_HTTP_INTERNAL_SERVER_ERROR, http_answer{}.content_type, std::string{"internal error: "} + bug.what() + "\n"};
+    }
+  }
+
+  /// Also called before a request's body, if it has one, has been read: an answer at that moment has the library read none and close.
+  static MHD_Result on_request(void* self, MHD_Connection* connection, const char* url, const char* method, const char*, const char*,
+                               std::size_t*, void**) {
+    const auto answer = static_cast<const state*>(self)->answer_to(method, url);
+    auto* response = MHD_create_response_from_buffer(answer.body.size(), const_cast<char*>(answer.body.data()), MHD_RESPMEM_MUST_COPY);
+    if (response == nullptr) return MHD_NO;
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer.content_type.c_str());
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+    if (answer.status == MHD_HTTP_METHOD_NOT_ALLOWED) MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+    const auto queued = MHD_queue_response(connection, answer.status, response);
+    MHD_destroy_response(response);
+    return queued;
+  }
+
+  static void on_connection(void* self, MHD_Connection* connection, void** socket_context, MHD_ConnectionNotificationCode what) {
+    auto& mine = *static_cast<state*>(self);
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+      const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+      if (info == nullptr) return;
+      if (mine.open.size() >= most_connections) mine.send_oldest_away();
+      *socket_context = new peers::iterator{mine.open.insert(mine.open.end(), peer{info->connect_fd})};
+    } else if (const std::unique_ptr<peers::iterator> at{static_cast<peers::iterator*>(std::exchange(*socket_context, nullptr))}; at) {
+      ((*at)->told_to_go ? mine.leaving : mine.open).erase(*at);
+    }
+  }
+
+  /// The library sees the connection's end and forgets it in its next round.
+  void send_oldest_away() {
+    open.front().told_to_go = true;
+    ::shutdown(open.front().socket, SHUT_RDWR);
+    leaving.splice(leaving.end(), open, open.begin());
+  }
+
+  /// Paths count as they are written: `%00` must not end one early.
+  static std::size_t keep_escaped(void*, MHD_Connection*, char* text) { return std::strlen(text); }
+
+  /// What hostile or hasty clients make the library say belongs into no log.
+  static void on_complaint(void*, const char*, va_list) {}
+};
+
+http_port::http_port(std::unique_ptr<state> s) : state_(std::move(s)) {}
+http_port::~http_port() = default;
+
+std::uint16_t http_port::port() const noexcept { return state_->port; }
+
+result<std::unique_ptr<http_port>> http_port::start(const listen_address& address, http_handlers handlers) {
+  const auto at =
+      (address.host.find(':') == std::string::npos ? address.host : "[" + address.host + "]") + ":" + std::to_string(address.port);
+  const auto refused = [&at](const std::string& why) {
+    return error{v1::ERROR_CODE_UNAVAILABLE, "cannot serve HTTP on " + at + ": " + why,
+                 "stop what listens there (ss -ltnp shows it), or give http.listen another address"};
+  };
+  file_descriptor listener;
+  const auto why = try_listen(address, [&listener](const addrinfo& found) { return listen_on(found, listener); });
+  if (!why.empty()) return refused(why);
+
+  auto s = std::make_unique<state>();
+  s->handlers = std::move(handlers);
+  s->port = port_of(listener.fd);
+  s->daemon =
+      MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_USE_ERROR_LOG, 0, nullptr, nullptr, &state::on_request, s.get(),
+                       MHD_OPTION_EXTERNAL_LOGGER, &state::on_complaint, nullptr, MHD_OPTION_LISTEN_SOCKET, listener.fd,
+                       MHD_OPTION_CONNECTION_LIMIT, hard_limit, MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_bytes,
+                       MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds, MHD_OPTION_NOTIFY_CONNECTION, &state::on_connection, s.get(),
+                       MHD_OPTION_UNESCAPE_CALLBACK, &state::keep_escaped, nullptr, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+  if (s->daemon == nullptr) return refused("the HTTP library did not start");
+  listener.release();  // the library closes it
+  return std::unique_ptr<http_port>{new http_port{std::move(s)}};
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,86 @@
+#include "app/node/node.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <thread>
+#include <utility>
+
+#include "app/config/config.hpp"
+#include "app/process/exit_codes.hpp"
+#include "app/node/runtime.hpp"
+#include "app/process/service_manager.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+void complain(const error& why) {
+  std::fprintf(stderr, "fairlead: %s\n", why.sentence.c_str());
+  if (!why.remedy.empty()) std::fprintf(stderr, "%s\n", why.remedy.c_str());
+}
+
+/// Ends the process when an orderly end takes longer than `limit`: everything acknowledged is durable at any moment, so nothing is lost by it.
+void end_within(duration limit, exit_code code) {
+  std::thread{[limit, code] {
+    std::this_thread::sleep_for(limit);
+    std::fprintf(stderr, "fairlead: the node did not end in time and was ended\n");
+    std::_Exit(code);
+  }}.detach();
+}
+
+/// Blocks the signals that end the node in every thread that will be started, so that only `wait_for_end` sees them.
+sigset_t block_end_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  // A client that hangs up while it is written to is no reason to end.
+  std::signal(SIGPIPE, SIG_IGN);
+  return signals;
+}
+
+}  // namespace
+
+int run_node(const node_options& options) {
+  auto file = read_node_config(options.config_path);
+  if (!file.problems.empty()) {
+    for (const auto& problem : file.problems) std::fprintf(stderr, "%s\n", to_text(problem).c_str());
+    return exit_usage;
+  }
+  const auto end_signals = block_end_signals();
+  const auto limit = duration{file.config.shutdown_timeout_ms};
+
+  auto manager = service_manager::from_environment();
+
+  node_parts parts;
+  std::atomic<bool> given_up{false};
+  // The signal is the one thing that the thread below waits for.
+  parts.on_given_up = [&given_up](const error&) {
+    given_up = true;
+    kill(getpid(), SIGTERM);
+  };
+  parts.on_ending = [limit](exit_code code) { end_within(limit, code); };
+  start_failure failure;
+  const auto node = node_runtime::start(file.config, std::move(parts), failure);
+  if (!node) {
+    complain(failure.why);
+    return failure.code;
+  }
+
+  manager.ready(file.config.name + " listens on " + file.config.listen.host + ":" + std::to_string(node->port()));
+  manager.watch([&node] { return node->healthy(); });
+  int signal = 0;
+  sigwait(&end_signals, &signal);
+  manager.stopping();
+  if (!given_up) node->log().on_note(note_level::info, "node", std::string{"ending on "} + (signal == SIGTERM ? "SIGTERM" : "SIGINT"));
+  node->stop();
+  return given_up ? exit_bug : exit_ok;
+}
+
+}  // namespace fairlead::app

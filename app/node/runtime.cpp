@@ -1,0 +1,269 @@
+#include "app/node/runtime.hpp"
+
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include <caf/all.hpp>
+#include <caf/io/all.hpp>
+
+#include "actors/node/ask_gateway.hpp"
+#include "actors/expressions/pool.hpp"
+#include "actors/node/node_tree.hpp"
+#include "actors/delivery/webhooks.hpp"
+#include "app/config/secrets.hpp"
+#include "app/metrics/http_port.hpp"
+#include "app/process/listen_probe.hpp"
+#include "app/process/logging.hpp"
+#include "app/metrics/metrics_source.hpp"
+#include "app/node/identity.hpp"
+#include "app/node/setup.hpp"
+#include "messages/ids.hpp"
+#include "messages/lineage.hpp"
+#include "store/lmdb/store.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+/// Sentence and remedy as the log shows them; some sentences end with a full stop.
+std::string in_one_line(const error& why) {
+  auto out = why.sentence;
+  while (!out.empty() && out.back() == '.') out.pop_back();
+  return why.remedy.empty() ? out : out + ". " + why.remedy;
+}
+
+void describe(const store::lmdb_store& of, v1::StoreStatus& out) {
+  const auto usage = of.get_usage();
+  out.set_path(of.directory());
+  out.set_used_bytes(usage.used_bytes);
+  out.set_max_bytes(usage.max_bytes);
+  out.set_sequence(of.sequence());
+  out.set_commits(of.commits());
+}
+
+/// Tells the log and somebody else.
+class both final : public observer {
+ public:
+  both(observer& log, observer& listener) : log_(log), listener_(listener) {}
+  void on_transition(const transition& what) override {
+    if (log_.wants_transitions()) log_.on_transition(what);
+    if (listener_.wants_transitions()) listener_.on_transition(what);
+  }
+  bool wants_transitions() const override { return log_.wants_transitions() || listener_.wants_transitions(); }
+  void on_note(note_level level, std::string_view component, std::string_view sentence) override {
+    log_.on_note(level, component, sentence);
+    listener_.on_note(level, component, sentence);
+  }
+
+ private:
+  observer& log_;
+  observer& listener_;
+};
+
+}  // namespace
+
+/// In the order in which they are made, so that they end in the opposite one.
+struct node_runtime::state {
+  node_config config;
+  node_parts parts;
+  std::unique_ptr<transition_log> log;
+  std::optional<both> told;  // the log and the listener, when there is one
+  std::unique_ptr<node_identity> identity;
+  std::vector<std::unique_ptr<store::lmdb_store>> stores;  // of the shards here
+  std::optional<expression_pool> expressions;
+  // Apart from the posts of others, so that receivers of theirs that hang delay no alert. Before the actor system, because its actors post.
+  std::optional<webhooks> alert_webhooks;
+  system_clock clock;
+  caf_config caf_settings;
+  std::optional<caf::actor_system> system;
+  std::unique_ptr<node_tree> tree;
+  std::optional<metrics_source> figures;
+  std::unique_ptr<class http_port> http;
+  std::uint16_t port = 0;
+
+  [[noreturn]] void die(const error& why) const {
+    log->on_note(note_level::error, "node", in_one_line(why));
+    if (parts.on_fatal) parts.on_fatal(why);
+    std::_Exit(exit_code_of(why.code));
+  }
+
+  /// Everything has been stopped: what is left is to end the process.
+  void given_up(const error& why) const {
+    if (!parts.on_given_up) die(why);
+    log->on_note(note_level::error, "node", in_one_line(why));
+    parts.on_given_up(why);
+  }
+
+  status open_identity() {
+    // Whoever makes a configuration without a file need not know of it.
+    auto opened = node_identity::open(config.data_path.empty() ? config.store_path : config.data_path, clock.now());
+    if (!opened) return opened.failure();
+    identity = std::move(*opened);
+    return nothing{};
+  }
+
+  /// The stores of the shards here, each the one that it was made to be.
+  status open_stores(v1::Hello& who) {
+    for (const auto number : config.shards_here) {
+      auto opened = store::lmdb_store::open({shard_store_path(config, number), config.store_max_bytes, false});
+      if (!opened) return opened.failure();
+      stores.push_back(std::move(*opened));
+      const auto store_id = stores.back()->claim_shard(number, config.shard_count, make_uuid_v7(to_unix_ms(clock.now())));
+      if (!store_id) return store_id.failure();
+      const auto lineage = stores.back()->claim_lineage(next_lineage({}, to_unix_ms(clock.now()), lineage_bits()));
+      if (!lineage) return lineage.failure();
+      const auto boot = stores.back()->raise_boot();
+      if (!boot) return boot.failure();
+      // Releases before this one counted the node's processes there alone.
+      if (const auto kept = identity->at_least(*boot - 1); !kept.ok()) return kept.failure();
+      auto* claim = who.add_shards();
+      claim->set_shard(number);
+      claim->set_store_id(*store_id);
+      *claim->mutable_lineage() = *lineage;
+    }
+    return nothing{};
+  }
+
+  std::vector<node_tree::shard_part> shard_parts(const v1::Hello& who) {
+    std::vector<node_tree::shard_part> out;
+    for (std::size_t i = 0; i < stores.size(); ++i) {
+      const auto* of = stores[i].get();
+      const auto& claim = who.shards(static_cast<int>(i));
+      out.push_back({stores[i].get(), claim.store_id(), claim.lineage(), [of](v1::StoreStatus& status) { describe(*of, status); },
+                     options_of(config, claim.shard())});
+    }
+    return out;
+  }
+
+  /// The error of what cannot be had; `code` is set when it is not the one of the error.
+  status begin(exit_code& code) {
+    auto opened_log = transition_log::open(config.log);
+    if (!opened_log) return opened_log.failure();
+    log = std::move(*opened_log);
+
+    const auto secrets =
+        make_secrets(config, [this](const std::string& sentence) { log->on_note(note_level::warning, "secrets", sentence); });
+    if (!secrets) return secrets.failure();
+    if (const auto listens = probe_listen(config.listen); !listens.ok()) {
+      code = exit_in_use;
+      return listens.failure();
+    }
+    auto who = hello_of(config);
+    if (const auto opened = open_identity(); !opened.ok()) return opened;
+    if (const auto opened = open_stores(who); !opened.ok()) return opened;
+    const auto incarnation = identity->next_incarnation();
+    if (!incarnation) return incarnation.failure();
+    who.set_node_id(identity->node_id());
+    who.set_incarnation(*incarnation);
+    who.set_run_id(make_uuid_v7(to_unix_ms(clock.now())));
+
+    auto agents = all_agents(config, parts.agents, *secrets, parts.program);
+    if (!agents) return agents.failure();
+
+    expressions.emplace(pool_options_of(config, parts.program));
+    for (const auto& target : config.alert_targets)
+      if (!target.url.empty() && !alert_webhooks) alert_webhooks.emplace();
+
+    caf_settings.pass_through(config.caf);
+    system.emplace(caf_settings);
+
+    node_tree::world world;
+    world.system = &*system;
+    world.time = &clock;
+    world.log = log.get();
+    if (parts.listener != nullptr) world.log = &told.emplace(*log, *parts.listener);
+    world.expressions = &*expressions;
+    world.alert_webhooks = alert_webhooks ? &*alert_webhooks : nullptr;
+    world.on_fatal = [this](const error& why) { die(why); };
+    world.on_given_up = [this](const error& why) { given_up(why); };
+    world.next_incarnation = [this] { return identity->next_incarnation(); };
+    world.log_level = [this](const std::string& level) { return log->set_level(level); };
+    node_tree_options options;
+    options.who = who;
+    options.peers = config.peers;
+    options.agents = std::move(*agents);
+    auto started = node_tree::start(std::move(world), std::move(options), shard_parts(who));
+    if (!started) return started.failure();
+    tree = std::move(*started);
+
+    const auto published = system->middleman().publish(tree->gateway(), config.listen.port, config.listen.host.c_str(), true);
+    if (!published) {
+      code = exit_in_use;
+      return error{v1::ERROR_CODE_UNAVAILABLE,
+                   "cannot listen on " + config.listen.host + ":" + std::to_string(config.listen.port) + " any more",
+                   "start the node again"};
+    }
+    port = *published;
+    if (const auto served = serve_figures(); !served.ok()) {
+      code = exit_in_use;
+      return served;
+    }
+    if (const auto warning = trust_warning(config); !warning.empty()) log->on_note(note_level::warning, "node", warning);
+    log->on_note(note_level::info, "node", config.name + " is ready on " + config.listen.host + ":" + std::to_string(port));
+    return nothing{};
+  }
+
+  status serve_figures() {
+    figures.emplace(metrics_setup{config.name, FAIRLEAD_VERSION, config.shards_here, &clock, ask_gateway(*system, tree->gateway())});
+    if (!config.http) return nothing{};
+    auto started = http_port::start(*config.http, figures->handlers());
+    if (!started) return started.failure();
+    http = std::move(*started);
+    return nothing{};
+  }
+
+  bool end(exit_code code) {
+    bool settled = true;
+    if (system && parts.on_ending) std::exchange(parts.on_ending, nullptr)(code);
+    if (figures) figures->stop();
+    if (tree) {
+      if (port != 0) system->middleman().unpublish(tree->gateway(), port);
+      settled = tree->stop(duration{config.shutdown_timeout_ms / 4 * 3});
+      if (!settled) log->on_note(note_level::warning, "node", "not everything was settled in time; nothing acknowledged is lost");
+      // They ask the tree, and whoever looks at them sees the node end.
+      http.reset();
+      tree.reset();
+    }
+    if (expressions) expressions->shut_down();
+    if (alert_webhooks) alert_webhooks->shut_down();
+    if (system) system->await_all_actors_done();
+    if (port != 0) log->on_note(note_level::info, "node", "ended");
+    port = 0;
+    return settled;
+  }
+};
+
+node_runtime::node_runtime(std::unique_ptr<state> s) : state_(std::move(s)) {}
+
+node_runtime::~node_runtime() { stop(); }
+
+std::unique_ptr<node_runtime> node_runtime::start(const node_config& config, node_parts parts, start_failure& failure) {
+  auto s = std::make_unique<state>();
+  s->config = config;
+  s->parts = std::move(parts);
+  exit_code code = exit_ok;
+  const auto begun = s->begin(code);
+  if (begun.ok()) return std::unique_ptr<node_runtime>{new node_runtime{std::move(s)}};
+  failure.why = begun.failure();
+  failure.code = code == exit_ok ? exit_code_of(failure.why.code) : code;
+  s->end(failure.code);
+  return nullptr;
+}
+
+std::uint16_t node_runtime::port() const { return state_->port; }
+
+status node_runtime::add_agent(const given_agent& agent, const std::string& instance) {
+  auto added = made(agent, agent.name, agent.capacity, agent.settings);
+  if (!added) return added.failure();
+  return state_->tree->add_agent(*added, instance);
+}
+
+observer& node_runtime::log() { return *state_->log; }
+std::uint16_t node_runtime::http_port() const { return state_->http ? state_->http->port() : 0; }
+bool node_runtime::healthy() { return state_->figures && state_->figures->healthy(); }
+supervision_tree& node_runtime::tree() { return state_->tree->tree(); }
+
+bool node_runtime::stop() { return state_->end(exit_ok); }
+
+}  // namespace fairlead::app

@@ -1,0 +1,22 @@
+#pragma once
+// How a shepherd starts its command.
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+#include "actors/agents/exec/order.hpp"
+
+namespace fairlead::app {
+
+/// Where it failed, and the errno. Written to a pipe that closes by itself when the command has begun.
+struct start_failure {
+  agents::start_stage stage = agents::start_stage::none;
+  std::int32_t code = 0;
+};
+
+/// Forks. The child takes on everything the order says and becomes the command; `said` carries its start_failure, or ends. -1: errno says
+/// why there is no child. `given`: the command's descriptors 0, 1, 2, …
+pid_t start_command(const agents::exec_order& order, const int* given, int& said);
+
+}  // namespace fairlead::app

@@ -1,0 +1,73 @@
+#include "store/check/archive.hpp"
+
+#include "store/check/task.hpp"
+#include "store/rows/task_rows.hpp"
+
+namespace fairlead::store {
+
+namespace {
+
+bool names(const v1::TaskTombstone& tombstone, const archive_day& which) {
+  return tombstone.archived_day() == which.day && tombstone.archive_keep_days() == which.keep_days;
+}
+
+}  // namespace
+
+void archive_check::run() {
+  check_class(0);
+  auto classes = archives_.classes();
+  if (!classes) return all_.add(classes.failure().sentence);
+  for (const auto keep_days : *classes) check_class(keep_days);
+}
+
+void archive_check::check_class(std::uint32_t keep_days) {
+  auto days = archives_.days(keep_days);
+  if (!days) return all_.add(days.failure().sentence);
+  for (const auto day : *days) {
+    const archive_day which{day, keep_days};
+    const auto looked = archives_.visit(which, [&](const snapshot& in) { check_one(which, in); });
+    // Who made the day's directory ended before anything was in it. That is sound as long as no task is said to be there.
+    const auto never_written = !looked && looked.failure().code == v1::ERROR_CODE_NOT_FOUND && tombstones_.count(which) == 0;
+    if (!looked && !never_written) all_.add("Archive " + which.name() + " cannot be read: " + looked.failure().sentence);
+  }
+}
+
+void archive_check::check_one(const archive_day& which, const snapshot& in) {
+  static const check_progress silent;
+  check_scan here(in, silent, all_.report(), all_.max_findings(), "Archive " + which.name() + ": ");
+  task_check tasks(in, [&](std::string sentence) { here.add(std::move(sentence)); });
+  std::uint64_t named = 0;
+  here.scan(table::task, [&](std::string_view key, std::string_view payload) {
+    ++all_.report().archived_tasks;
+    const auto record = tasks.look_at_archived(*keys::decode_task(key), payload);
+    if (!record) return;
+    auto tombstone = find_task(all_.of(), record->id());
+    if (!tombstone) return;  // the scan of table task_id reports it
+    if (!tombstone->has_value() || (*tombstone)->number() != record->number()) {
+      return here.add(table::task, key, "the store does not know it as task `" + record->id() + "`");
+    }
+    if (!names(**tombstone, which)) return;
+    ++named;
+    if ((*tombstone)->final_state() != record->state()) here.add(table::task, key, "the store says that it ended in another state");
+    if ((*tombstone)->content_hash() != record->content_hash()) here.add(table::task, key, "the store has another content hash");
+  });
+  here.check_parts(table::history);
+  here.check_parts(table::payload);
+  here.scan(table::meta, [](std::string_view, std::string_view) {});
+  const auto expected = tombstones_.find(which);
+  if (expected != tombstones_.end() && named < expected->second) name_missing(which, in);
+}
+
+// Only where the numbers show that some are missing: it looks through all ids.
+void archive_check::name_missing(const archive_day& which, const snapshot& in) {
+  const auto scanned = all_.of().scan(table::task_id, {}, {}, [&](std::string_view key, std::string_view payload) {
+    v1::TaskTombstone tombstone;
+    if (!tombstone.ParseFromArray(payload.data(), static_cast<int>(payload.size())) || !names(tombstone, which)) return true;
+    auto row = in.get(table::task, keys::task(default_namespace, tombstone.number()));
+    if (row && !row->has_value()) all_.add(table::task_id, key, "the task is not in archive " + which.name());
+    return true;
+  });
+  if (!scanned) all_.add("Archive " + which.name() + ": the ids cannot be compared: " + scanned.failure().sentence);
+}
+
+}  // namespace fairlead::store

@@ -1,0 +1,30 @@
+#pragma once
+// The part of a check that looks into archives.
+
+#include <cstdint>
+#include <map>
+
+#include "store/lmdb/archive.hpp"
+#include "store/check/scan.hpp"
+
+namespace fairlead::store {
+
+class archive_check {
+ public:
+  /// `tombstones`: how many ids of the store name each archive.
+  archive_check(check_scan& all, archive& archives, const std::map<archive_day, std::uint64_t>& tombstones)
+      : all_(all), archives_(archives), tombstones_(tombstones) {}
+
+  void run();
+
+ private:
+  void check_class(std::uint32_t keep_days);
+  void check_one(const archive_day& which, const snapshot& in);
+  void name_missing(const archive_day& which, const snapshot& in);
+
+  check_scan& all_;
+  archive& archives_;
+  const std::map<archive_day, std::uint64_t>& tombstones_;
+};
+
+}  // namespace fairlead::store

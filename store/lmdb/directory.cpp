@@ -1,0 +1,109 @@
+#include "store/lmdb/directory.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+
+#include "store/lmdb/env.hpp"
+
+namespace fairlead::store {
+
+namespace {
+
+error refused_by_system(const std::string& what, int code) {
+  const bool rights = code == EACCES || code == EPERM || code == EROFS;
+  return {v1::ERROR_CODE_DISK, what + ": " + std::strerror(code) + ".",
+          rights ? "Give this user the right to write there, or name another directory." : "Check the disk, or name another directory."};
+}
+
+std::string parent_of(const std::string& directory) {
+  const auto parent = std::filesystem::path(directory).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
+std::string holder_of(int fd) {
+  char text[32] = {};
+  const auto size = ::pread(fd, text, sizeof text - 1, 0);
+  long pid = 0;
+  if (size <= 0 || std::from_chars(text, text + size, pid).ec != std::errc{}) return "another process";
+  if (pid == ::getpid()) return "this process (pid " + std::to_string(pid) + ")";
+  return "process " + std::to_string(pid);
+}
+
+}  // namespace
+
+error no_store(const std::string& directory) {
+  return {v1::ERROR_CODE_NOT_FOUND, "There is no store in " + directory + ".", "Name the directory that a node's config calls store."};
+}
+
+status prepare_directory(const std::string& directory, bool read_only) {
+  if (directory.empty()) return error{v1::ERROR_CODE_INVALID_ARGUMENT, "The store has no directory.", "Name one in the node's config."};
+  struct stat found {};
+  if (::stat(directory.c_str(), &found) == 0) {
+    if (S_ISDIR(found.st_mode)) {
+      // Who only reads leaves nothing behind where there is no store, not even a lock.
+      if (read_only) return ::stat((directory + "/data.mdb").c_str(), &found) != 0 ? status(no_store(directory)) : status(nothing{});
+      // Whoever made it may have ended before its name was durable. Where its parent may not be read, somebody else has made it.
+      const auto parent = parent_of(directory);
+      return ::access(parent.c_str(), R_OK) == 0 ? sync_directory(parent) : status(nothing{});
+    }
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, directory + " is not a directory.", "Name a directory for the store."};
+  }
+  if (errno != ENOENT) return refused_by_system("The store directory " + directory + " cannot be reached", errno);
+  if (read_only) return no_store(directory);
+  if (::mkdir(directory.c_str(), 0750) != 0) {
+    if (errno == ENOENT) {
+      auto parent = std::filesystem::path(directory).parent_path().string();
+      return error{v1::ERROR_CODE_NOT_FOUND, "The store directory " + directory + " cannot be created: " + parent + " does not exist.",
+                   "Create it (mkdir -p " + parent + ") or correct the path."};
+    }
+    return refused_by_system("The store directory " + directory + " cannot be created", errno);
+  }
+  return sync_directory(parent_of(directory));
+}
+
+status sync_directory(const std::string& directory) {
+  const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return refused_by_system("The directory " + directory + " cannot be opened", errno);
+  const int failed = ::fsync(fd) != 0 ? errno : 0;
+  ::close(fd);
+  if (failed != 0) return refused_by_system("The directory " + directory + " cannot be made durable", failed);
+  return nothing{};
+}
+
+result<directory_lock> directory_lock::take(const std::string& directory, bool read_only) {
+  const auto path = directory + "/lock";
+  int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+  if (fd < 0 && read_only) {
+    // Where nothing can be written no node can run; an existing lock file is honoured all the same.
+    fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return directory_lock{-1};
+  }
+  if (fd < 0) return refused_by_system("The store " + directory + " cannot be written", errno);
+  directory_lock held{fd};
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return refused_by_system("The store " + directory + " cannot be locked", errno);
+    return error{v1::ERROR_CODE_STORE_IN_USE, "The store " + directory + " is in use by " + holder_of(fd) + ".",
+                 "Stop that process first, or name another directory."};
+  }
+  // For the sentence above only: whether the lock is held is for the system to say, so a file left by a dead process does no harm.
+  const auto pid = std::to_string(::getpid()) + "\n";
+  if (::ftruncate(fd, 0) == 0 && ::pwrite(fd, pid.data(), pid.size(), 0) < 0 && !read_only) {
+    return refused_by_system("The store " + directory + " cannot be written", errno);
+  }
+  return held;
+}
+
+directory_lock::directory_lock(directory_lock&& other) noexcept : fd_(other.fd_) { other.fd_ = -1; }
+
+directory_lock::~directory_lock() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+}  // namespace fairlead::store

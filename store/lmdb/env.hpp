@@ -1,0 +1,137 @@
+#pragma once
+// RAII over LMDB; the only file that knows lmdb.h is env.cpp. Rules of LMDB that this keeps:
+//   - Only the durable default flags (and MDB_NOTLS, so that a read transaction may move between threads, one at a time).
+//   - An environment is open once in a process: the exclusive lock on the file `lock` refuses a second opening, in this process or
+//     in another. The lock belongs to the open file and ends with it, whatever becomes of the process.
+//   - Read transactions are reset and renewed instead of made anew, and given back as soon as their owner is done. Stale readers are cleared
+//     at opening. A write transaction begins and ends in one thread.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "messages/error.hpp"
+#include "store/batch.hpp"
+#include "store/lmdb/group_operations.hpp"
+#include "store/store.hpp"
+
+struct MDB_env;
+struct MDB_txn;
+
+namespace fairlead::store {
+
+struct env_options {
+  std::string directory;
+  std::uint64_t max_size_bytes = std::uint64_t{64} << 30;  // address space and upper limit; the file grows as needed
+  bool read_only = false;                                  // the store must exist; takes the exclusive lock all the same
+};
+
+/// The exclusive lock of a store directory; released when it goes.
+class directory_lock {
+ public:
+  /// Error store_in_use names the process that holds it. Read-only directories can be locked for reading only.
+  static result<directory_lock> take(const std::string& directory, bool read_only);
+  directory_lock(directory_lock&& other) noexcept;
+  directory_lock& operator=(directory_lock&&) = delete;
+  ~directory_lock();
+
+ private:
+  explicit directory_lock(int fd) : fd_(fd) {}
+  int fd_ = -1;  // -1: a read-only directory without a lock file
+};
+
+class read_txn;
+class write_txn;
+
+class env : public std::enable_shared_from_this<env> {
+ public:
+  /// Opens or creates the environment with all tables of batch.hpp. Every refusal is an error with a remedy.
+  static result<std::shared_ptr<env>> open(const env_options& options);
+  ~env();
+  env(const env&) = delete;
+  env& operator=(const env&) = delete;
+
+  /// Never fails: a transaction that could not begin gives its error with the first read.
+  read_txn read();
+  result<write_txn> write();
+
+  /// Bytes of all pages up to the last one in use, free ones included.
+  std::uint64_t file_bytes() const;
+  std::uint64_t max_bytes() const noexcept { return max_bytes_; }
+  /// Bytes of the pages on the free list; walks it.
+  result<std::uint64_t> free_bytes();
+
+  const std::string& directory() const noexcept { return directory_; }
+
+  /// `rc` of LMDB or the operating system as an error value.
+  error failure(int rc, const char* doing) const;
+
+ private:
+  friend class read_txn;
+  friend class write_txn;
+
+  env(std::string directory, directory_lock lock) : directory_(std::move(directory)), lock_(std::move(lock)) {}
+  status start(const env_options& options);
+  status open_tables(bool read_only);
+  status check_length(bool read_only);
+  MDB_txn* take_reader(int& rc);
+  void give_back(MDB_txn* txn);
+
+  std::string directory_;
+  directory_lock lock_;
+  MDB_env* env_ = nullptr;
+  unsigned tables_[table_count] = {};
+  std::uint64_t max_bytes_ = 0;
+  std::mutex pool_guard_;
+  std::vector<MDB_txn*> idle_readers_;
+};
+
+/// One committed state. Values are the stored form. Views are valid while the transaction lives.
+class read_txn {
+ public:
+  read_txn(read_txn&& other) noexcept;
+  read_txn& operator=(read_txn&&) = delete;
+  ~read_txn();
+
+  result<std::optional<std::string_view>> get(table where, std::string_view key) const;
+  /// See snapshot::scan; `visit` gets the stored value and may end the scan with false.
+  status scan(table where, std::string_view from, std::string_view to, const snapshot::visitor& visit) const;
+  status scan_reverse(table where, std::string_view from, std::string_view to, const snapshot::visitor& visit) const;
+  std::uint64_t count(table where) const;
+
+ private:
+  friend class env;
+  read_txn(std::shared_ptr<env> owner, MDB_txn* txn, int rc) : owner_(std::move(owner)), txn_(txn), rc_(rc) {}
+  std::shared_ptr<env> owner_;
+  MDB_txn* txn_;
+  int rc_;  // why there is no transaction
+};
+
+/// Aborted unless committed.
+class write_txn {
+ public:
+  write_txn(write_txn&& other) noexcept;
+  write_txn& operator=(write_txn&&) = delete;
+  ~write_txn();
+
+  /// Writes what is gathered there.
+  status apply(const group_operations& group);
+  /// Writes a stored value.
+  status put(table where, std::string_view key, std::string_view stored);
+  result<std::optional<std::string_view>> get(table where, std::string_view key) const;
+  /// Durable on return. The transaction is over, whatever the outcome.
+  status commit();
+
+ private:
+  friend class env;
+  write_txn(env* owner, MDB_txn* txn) : owner_(owner), txn_(txn) {}
+  env* owner_;
+  MDB_txn* txn_;
+};
+
+}  // namespace fairlead::store

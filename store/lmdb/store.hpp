@@ -1,0 +1,66 @@
+#pragma once
+// The durable store: one LMDB environment in a directory that one process holds.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "store/lmdb/env.hpp"
+#include "store/restorable.hpp"
+
+namespace fairlead::store {
+
+class lmdb_store final : public restorable {
+ public:
+  /// Opens the store in `options.directory`, or begins a new one there (unless read_only). Refuses, each with a remedy: a directory that
+  /// cannot be made or written, one in use (store_in_use), a newer schema (store_newer), a damaged file (corrupt).
+  static result<std::unique_ptr<lmdb_store>> open(const env_options& options);
+
+  status commit(const std::vector<batch>& group) override;
+  result<std::uint64_t> raise_epoch() override;
+  std::unique_ptr<snapshot> read() const override;
+  usage get_usage() const override;
+
+  /// Counts the processes that have run a node on this store: raises the durable counter and returns it. It is the incarnation of the
+  /// agents inside the process.
+  result<std::uint64_t> raise_boot();
+
+  /// Says which shard of how many this store is, before anything is done with it. The first time makes it so for ever, under the id `fresh_id`; an
+  /// error (invalid_argument) when it is another one. Gives the store's id.
+  result<std::string> claim_shard(std::uint32_t shard, std::uint32_t count, const std::string& fresh_id);
+
+  const std::string& directory() const noexcept { return env_->directory(); }
+  /// Sequence of the last committed batch, and transactions committed since the opening. From any thread.
+  std::uint64_t sequence() const noexcept { return sequence_.load(std::memory_order_relaxed); }
+  std::uint64_t commits() const noexcept { return commits_.load(std::memory_order_relaxed); }
+
+ private:
+  explicit lmdb_store(std::shared_ptr<env> opened) : env_(std::move(opened)) {}
+  status begin_or_check(bool read_only);
+  status begin_new();
+  status write_group(const std::vector<batch>& group);
+  status write_meta(std::string_view row, std::string_view payload);
+  status write_meta_rows(const meta_rows& rows, std::uint64_t least_epoch) override;
+  std::string place() const override { return directory(); }
+  status remember(status outcome);
+
+  std::shared_ptr<env> env_;
+  std::mutex commit_guard_;
+  std::optional<error> failed_;  // after a disk error nothing is written any more: what reached the disk is not known
+  group_operations gathered_;
+  std::uint64_t epoch_ = 0;
+  std::string shard_state_;
+  std::atomic<std::uint64_t> sequence_{0};
+  std::atomic<std::uint64_t> commits_{0};
+
+  mutable std::mutex usage_guard_;
+  mutable std::uint64_t free_bytes_ = 0;
+  mutable std::uint64_t free_counted_at_commit_ = 0;
+  mutable bool free_counted_ = false;
+};
+
+}  // namespace fairlead::store

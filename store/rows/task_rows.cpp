@@ -1,0 +1,140 @@
+#include "store/rows/task_rows.hpp"
+
+#include "store/rows/history_rows.hpp"
+#include "store/keys.hpp"
+#include "store/load.hpp"
+#include "store/meta_rows.hpp"
+
+namespace fairlead::store {
+
+namespace {
+
+constexpr auto ns = default_namespace;
+
+void put_creation(batch& out, const v1::TaskRecord& record) {
+  v1::TaskTombstone tombstone;
+  tombstone.set_number(record.number());
+  tombstone.set_content_hash(record.content_hash());
+  out.put(table::task_id, keys::task_id(ns, record.id()), tombstone.SerializeAsString());
+  out.put(table::by_workflow, keys::by_workflow(ns, record.workflow(), record.number()), {});
+  for (const auto& label : record.labels()) out.put(table::by_label, keys::by_label(ns, label.key(), label.value(), record.number()), {});
+}
+
+void move_due(batch& out, const task_index_state& before, v1::TaskRecord& after, bool exact) {
+  const auto old = before.due_indexed_unix_ms;
+  const auto due = after.due_unix_ms();
+  const bool keep = due != 0 && old != 0 && (exact ? old == due : old <= due);
+  if (keep) {
+    after.set_due_indexed_unix_ms(old);
+    return;
+  }
+  if (old != 0) out.erase(table::due, keys::due(ns, old, after.number()));
+  if (due != 0) out.put(table::due, keys::due(ns, due, after.number()), {});
+  after.set_due_indexed_unix_ms(due);
+}
+
+void move_pending(batch& out, const task_index_state& before, const task_index_state& now, std::uint64_t number) {
+  const bool was = before.exists && before.state == v1::TASK_STATE_PENDING;
+  const bool is = now.state == v1::TASK_STATE_PENDING;
+  if (was && is && before.pending_order == now.pending_order) return;
+  if (was) out.erase(table::pending, keys::pending(ns, before.pending_order, number));
+  if (is) out.put(table::pending, keys::pending(ns, now.pending_order, number), {});
+}
+
+void move_finished(batch& out, const task_index_state& before, const task_index_state& now, std::uint64_t number) {
+  const bool was = before.exists && is_finished(before.state);
+  const bool is = is_finished(now.state);
+  if (was && is && before.state == now.state && before.finished_at_unix_ms == now.finished_at_unix_ms) return;
+  const auto key = [&](const task_index_state& of) {
+    return keys::finished(ns, static_cast<std::uint8_t>(of.state), of.finished_at_unix_ms, number);
+  };
+  if (was) out.erase(table::finished, key(before));
+  if (is) out.put(table::finished, key(now), {});
+}
+
+// A task is held from its newest event on: parking and pausing are events.
+void move_held(batch& out, bool was, bool is, held_why why, const v1::TaskRecord& after) {
+  if (was == is) return;
+  const auto key = keys::held(ns, why, after.number());
+  if (!is) return out.erase(table::held, key);
+  const auto since = after.recent().empty() ? after.created_at_unix_ms() : after.recent(after.recent_size() - 1).at_unix_ms();
+  out.put(table::held, key, meta::encode_u64(static_cast<std::uint64_t>(since)));
+}
+
+}  // namespace
+
+bool is_finished(v1::TaskState state) { return state == v1::TASK_STATE_COMPLETED || state == v1::TASK_STATE_UNDONE; }
+
+task_index_state index_state_of(const v1::TaskRecord& record) {
+  task_index_state out;
+  out.exists = true;
+  out.state = record.state();
+  out.parked = record.parked();
+  out.paused = record.paused();
+  out.undo_held = record.undo_held();
+  out.launch = record.has_launch();
+  out.due_indexed_unix_ms = record.due_indexed_unix_ms();
+  out.pending_order = pending_order(record.created_at_unix_ms(), record.priority());
+  out.finished_at_unix_ms = record.finished_at_unix_ms();
+  return out;
+}
+
+void put_task(batch& out, const task_index_state& before, v1::TaskRecord& after, bool refresh_due) {
+  move_events(out, after);
+  move_due(out, before, after, refresh_due);
+  const auto now = index_state_of(after);
+  thread_local std::string row;  // keeps its room from task to task
+  row.clear();
+  after.AppendToString(&row);
+  out.put(table::task, keys::task(ns, after.number()), row);
+  if (!before.exists) put_creation(out, after);
+  move_pending(out, before, now, after.number());
+  move_held(out, before.parked, now.parked, held_why::parked, after);
+  move_held(out, before.paused, now.paused, held_why::paused, after);
+  move_finished(out, before, now, after.number());
+}
+
+void put_payload(batch& out, std::uint64_t number, std::uint32_t slot, std::string_view json) {
+  out.put(table::payload, keys::payload(ns, number, slot), json);
+}
+
+result<std::optional<v1::TaskRecord>> load_task(const snapshot& from, std::uint64_t number) {
+  return load<v1::TaskRecord>(from, table::task, keys::task(ns, number));
+}
+
+result<std::optional<v1::TaskTombstone>> find_task(const snapshot& from, std::string_view id) {
+  return load<v1::TaskTombstone>(from, table::task_id, keys::task_id(ns, id));
+}
+
+result<std::string> load_payload(const snapshot& from, std::uint64_t number, const v1::Payload& payload) {
+  if (payload.slot() == 0) return payload.json();
+  const auto key = keys::payload(ns, number, payload.slot());
+  auto bytes = from.get(table::payload, key);
+  if (!bytes) return bytes.failure();
+  if (!bytes->has_value()) {
+    return error{v1::ERROR_CODE_CORRUPT, "The value of " + keys::describe(table::payload, key) + " is missing.",
+                 "Stop the node, run `fairlead store check` and restore the store from a backup."};
+  }
+  return std::string(**bytes);
+}
+
+status load_whole(const snapshot& from, v1::TaskRecord& record) {
+  auto history = load_history(from, record);
+  if (!history) return history.failure();
+  record.mutable_recent()->Assign(history->begin(), history->end());
+  status outcome = nothing{};
+  for_each_payload(record, [&](v1::Payload& payload) {
+    if (payload.slot() == 0 || !outcome) return;
+    auto json = load_payload(from, record.number(), payload);
+    if (!json) {
+      outcome = json.failure();
+      return;
+    }
+    payload.set_json(std::move(*json));
+    payload.clear_slot();
+    payload.clear_size();
+  });
+  return outcome;
+}
+
+}  // namespace fairlead::store

@@ -1,0 +1,140 @@
+#include "actors/core/expression/check.hpp"
+
+#include <gtest/gtest.h>
+
+namespace fairlead::core {
+namespace {
+
+std::string refusal(std::string_view expression) {
+  const auto checked = check_expression(expression);
+  return checked.ok() ? "allowed" : checked.failure().sentence;
+}
+
+TEST(checked_subset, refuses_names_that_reach_outside_with_their_position) {
+  for (const auto* name : {"env",
+                           "now",
+                           "input",
+                           "inputs",
+                           "debug",
+                           "stderr",
+                           "halt",
+                           "halt_error",
+                           "input_line_number",
+                           "input_filename",
+                           "get_search_list",
+                           "import",
+                           "include",
+                           "modulemeta",
+                           "localtime",
+                           "strflocaltime",
+                           "get_jq_origin",
+                           "get_prog_origin",
+                           "builtins",
+                           "_modify",
+                           "__must",
+                           "__loc__"}) {
+    const auto alone = refusal(name);
+    EXPECT_EQ(alone.rfind("`" + std::string(name) + "` is not allowed: ", 0), 0U) << alone;
+    EXPECT_NE(alone.find(", at character 1"), std::string::npos) << alone;
+    const auto hidden = refusal("\"é\\(1 | " + std::string(name) + ")\"");
+    EXPECT_NE(hidden.find("`" + std::string(name) + "` is not allowed"), std::string::npos) << hidden;
+    EXPECT_NE(hidden.find(", at character 9"), std::string::npos) << hidden;
+    EXPECT_NE(refusal("def " + std::string(name) + ": 1; 2"), "allowed") << name;
+  }
+  for (const auto* name : {"$ENV", "$__prog_args", "$__loc__", "$ENV.PATH", "{$ENV}"}) {
+    EXPECT_NE(refusal(name).find("is not allowed"), std::string::npos) << name;
+  }
+}
+
+TEST(checked_subset, refuses_what_it_does_not_know) {
+  struct row {
+    const char* expression;
+    const char* part;
+  } rows[] = {
+      {"", "it is empty"},
+      {"nosuch", "`nosuch` is no function"},
+      {".steps.ship-it", "`it` is no function"},
+      {"1 # comment", "comments are not allowed in expressions, at character 3"},
+      {"a::b", "modules are not allowed"},
+      {"@yaml", "there is no format `@yaml`"},
+      {"12345678901234567890", "jq would change the number 12345678901234567890"},
+      {"\"open", "a string does not end, at character 1"},
+      {"\"a\\(1\"", "a string does not end"},
+      {"(1", "it ends before all that was opened is closed"},
+      {"1)", "`)` closes nothing, at character 2"},
+      {"[1}", "`}` closes nothing"},
+      {"then", "`then` stands alone"},
+      {"1; 2", "`;` stands alone"},
+      {"1 & 2", "`&` means nothing here"},
+      {"$", "a name is missing"},
+      {".order.id + 1", "there is no .order"},
+      {"{order}", "there is no .order"},
+      {".task.nam // 1", "there is no .task.nam"},
+  };
+  for (const auto& row : rows) {
+    const auto said = refusal(row.expression);
+    EXPECT_NE(said.find(row.part), std::string::npos) << row.expression << ": " << said;
+  }
+  EXPECT_NE(refusal("\"" + std::string(5000, 'x') + "\"").find("longer than 4096 bytes"), std::string::npos);
+  EXPECT_NE(refusal(std::string(200, '[')).find("too deep"), std::string::npos);
+}
+
+TEST(checked_subset, allows_ordinary_jq) {
+  for (const auto* expression :
+       {".input.items | map(.price * .quantity) | add", "{id: .task.id, \"a b\": 1, (.input.k): 2, input: 3, if: 4, $x} ",
+        "def now_ish: 1; now_ish", "def f(g; $x): g + $x; f(.input.a; 2)", "if .input.a then 1 elif .input.b then 2 else 3 end",
+        "reduce .input.items[] as {q: $q, p: [$p]} (0; . + $q * $p)", "foreach range(5) as $i (0; . + $i; [$i, .])",
+        "label $out | .input.items[] | if . > 2 then break $out else . end", "try error(\"x\") catch .", "@base64 \"a\\(.input.a)\"",
+        ".input.items | sort_by(.price) | first", ".input.a.env + .input.now", "[.input[] | select(.a == \"env\")]", ".input.x?//0",
+        "\"a\\(\"b\\(.task.id)c\")d\"", ".input.items[1:3]", "-1.5e3", ".input | to_entries | from_entries", ".task.labels[\"a-b\"]"}) {
+    const auto said = refusal(expression);
+    EXPECT_EQ(said, "allowed") << expression;
+  }
+}
+
+/// The required paths of an expression, as written.
+std::vector<std::string> required(std::string_view expression) {
+  std::vector<std::string> out;
+  const auto checked = check_expression(expression);
+  if (!checked.ok()) return {checked.failure().sentence};
+  for (const auto& path : checked->required) out.emplace_back(expression.substr(path.begin, path.end - path.begin));
+  return out;
+}
+
+TEST(missing_paths, are_errors_unless_excused) {
+  using strings = std::vector<std::string>;
+  struct row {
+    const char* expression;
+    strings required;
+  } rows[] = {
+      {".input.a + 1", {".input.a"}},
+      {".input.a + .input.b", {".input.a", ".input.b"}},
+      {".input.a // 1", {}},
+      {".input.a // .input.b", {}},
+      {"(.input.a // 1) + .input.b", {".input.b"}},
+      {"[.input.a // 1, .input.b]", {".input.b"}},
+      {"(.input.a + 1)? , .input.b", {".input.b"}},
+      {".input.a? + .input.b", {".input.b"}},
+      {".input.a[].b? + .input.b", {".input.b"}},
+      {".input.a[0][\"x y\"].c | .d", {".input.a[0][\"x y\"].c"}},
+      {".input.a[] | .b", {".input.a"}},
+      {".input.a | .input", {".input.a"}},
+      {".input.a as $x | .input.b + $x", {".input.a", ".input.b"}},
+      {"reduce .input.a[] as $x (.input.b; .input.c)", {".input.a", ".input.b"}},
+      {"{a: .input.a | .x, b: .input.b}", {".input.a", ".input.b"}},
+      {"\"\\(.input.a)-\\(.input.b // 1)\"", {".input.a"}},
+      {"if .input.a then .input.b else .input.c end", {".input.a", ".input.b", ".input.c"}},
+      {"try .input.a", {}},
+      {".input.a = .input.b", {}},
+      {".input | has(\"a\")", {".input"}},
+      {"map(.input.a)", {}},
+      {"def f: .input.a; .input.b", {".input.b"}},
+      {"first(.input.a[])", {".input.a"}},
+      {".steps.a.b", {".steps.a.b"}},
+      {".steps | length", {}},
+  };
+  for (const auto& row : rows) EXPECT_EQ(required(row.expression), row.required) << row.expression;
+}
+
+}  // namespace
+}  // namespace fairlead::core

@@ -1,0 +1,108 @@
+// Moments in the row of a task that a wall clock has put far away before it was set back.
+
+#include <gtest/gtest.h>
+
+#include "tests/actors/core/task/task_world.hpp"
+
+namespace fairlead::core::testing {
+namespace {
+
+constexpr std::int64_t year_ms = 365LL * 24 * 3'600'000;
+
+TEST(task_clock, a_backoff_that_a_clock_ahead_has_noted_is_over_once_the_clock_is_right) {
+  world w{graph({step("a")})};
+  w.now_ms += year_ms;
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_TRANSIENT);
+  ASSERT_GT(w.at(0).not_before_unix_ms(), w.now_ms);
+  w.now_ms -= year_ms;
+  EXPECT_TRUE(noted_ahead(w.record, w.now_ms));
+  EXPECT_TRUE(w.apply(clock_set_back{}).changed);
+  EXPECT_EQ(w.at(0).not_before_unix_ms(), w.now_ms);
+  EXPECT_EQ(w.record.due_unix_ms(), w.now_ms);
+}
+
+TEST(task_clock, a_clock_ahead_is_found_by_the_steps_too_when_the_newest_events_say_nothing_of_it) {
+  world w{graph({step("a")})};
+  w.now_ms += year_ms;
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_TRANSIENT);
+  w.now_ms -= year_ms;
+  w.record.clear_recent();
+  EXPECT_TRUE(noted_ahead(w.record, w.now_ms));
+}
+
+TEST(task_clock, a_backoff_that_may_be_meant_is_left_alone) {
+  world w{graph({step("a")})};
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_TRANSIENT);
+  const auto meant = w.at(0).not_before_unix_ms();
+  EXPECT_FALSE(noted_ahead(w.record, w.now_ms));
+  EXPECT_FALSE(w.apply(clock_set_back{}).changed);
+  EXPECT_EQ(w.at(0).not_before_unix_ms(), meant);
+}
+
+TEST(task_clock, a_lease_ends_no_later_than_one_that_would_begin_now_and_never_before) {
+  auto beating = step("b");
+  beating.set_heartbeat_ms(500);
+  world w{graph({step("a"), beating})};
+  w.now_ms += year_ms;
+  w.started();
+  w.now_ms -= year_ms;
+  const auto timeout_ms = w.definition().step_definition(0).timeout_ms();
+  EXPECT_TRUE(w.apply(clock_set_back{}).changed);
+  EXPECT_EQ(w.at(0).complete_by_unix_ms(), w.now_ms + timeout_ms);
+  EXPECT_EQ(w.at(1).heartbeat_by_unix_ms(), w.now_ms + 500);
+  w.now_ms += 10;
+  EXPECT_FALSE(w.apply(clock_set_back{}).changed);
+}
+
+TEST(task_clock, what_is_sent_again_carries_the_lease_that_is_left_by_the_right_clock) {
+  world w{graph({step("a")})};
+  w.now_ms += year_ms;
+  w.started();
+  w.now_ms -= year_ms;
+  const auto made = w.apply(task_resumed{});
+  ASSERT_EQ(made.performs.size(), 1u);
+  EXPECT_EQ(made.performs[0].message.budget_ms(), w.definition().step_definition(0).timeout_ms());
+  EXPECT_EQ(made.performs[0].message.complete_by_unix_ms(), w.at(0).complete_by_unix_ms());
+}
+
+TEST(task_clock, a_task_that_waits_for_an_instance_is_looked_at_again_soon) {
+  world w{graph({step("a")})};
+  w.agents.instances.clear();
+  w.now_ms += year_ms;
+  w.submit();
+  w.apply(task_admitted{});
+  w.now_ms -= year_ms;
+  EXPECT_TRUE(w.apply(clock_set_back{}).changed);
+  EXPECT_EQ(w.record.due_unix_ms(), w.now_ms + waiting_recheck_ms);
+}
+
+TEST(task_clock, a_timeout_of_the_task_counts_anew_from_the_right_clock) {
+  auto definition = graph({step("a")});
+  definition.set_timeout_ms(60'000);
+  world w{definition};
+  w.now_ms += year_ms;
+  w.started();
+  w.now_ms -= year_ms;
+  w.apply(clock_set_back{});
+  EXPECT_EQ(times_out_at(w.record, definition), w.now_ms + 60'000);
+}
+
+TEST(task_clock, a_key_that_was_used_in_the_future_keeps_nothing_from_being_done_twice) {
+  world w{graph({step("a")})};
+  w.agents.key_valid_for["do_a"] = 3'600'000;
+  w.now_ms += year_ms;
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT);
+  w.now_ms -= year_ms;
+  w.apply(clock_set_back{});
+  const auto made = w.apply(task_due{});
+  EXPECT_TRUE(made.performs.empty());
+  EXPECT_EQ(w.at(0).fault().code(), "key_expired");
+  EXPECT_TRUE(w.record.parked());
+}
+
+}  // namespace
+}  // namespace fairlead::core::testing

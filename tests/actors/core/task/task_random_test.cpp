@@ -1,0 +1,205 @@
+// Random graphs under random events, most of them out of place. `apply` checks what is true of every record; this file adds what is true
+// of a whole run.
+
+#include <random>
+#include <set>
+
+#include "tests/actors/core/task/task_world.hpp"
+
+namespace fairlead::core::testing {
+namespace {
+
+using engine_of_chance = std::mt19937_64;
+
+std::uint32_t below(engine_of_chance& chance, std::uint32_t limit) { return static_cast<std::uint32_t>(chance() % limit); }
+
+v1::WorkflowDefinition random_graph(engine_of_chance& chance) {
+  std::vector<v1::StepDefinition> steps;
+  const auto count = 1 + below(chance, 8);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    std::vector<std::string> needs;
+    for (std::uint32_t j = 0; j < i; ++j)
+      if (below(chance, 3) == 0) needs.push_back("s" + std::to_string(j));
+    const auto kind = below(chance, 4);
+    std::string with;
+    if (kind == 0) with = R"({"n":"${ .input.n }"})";
+    if (kind == 1) with = R"({"m":"${ .input.n + 1 }"})";
+    if (kind == 2 && !needs.empty()) with = "\"${ .steps." + needs[0] + " }\"";
+    auto one = step("s" + std::to_string(i), needs, with);
+    one.set_agent(below(chance, 2) == 0 ? "svc" : "other");
+    one.set_attempts(1 + below(chance, 5));
+    if (below(chance, 10) == 0) one.set_in_doubt(v1::IN_DOUBT_PARK);
+    one = below(chance, 4) == 0 ? with_undo_none(one) : undoable(one, below(chance, 6) == 0 ? R"({"n":"${ .input.n + 1 }"})" : "");
+    steps.push_back(one);
+  }
+  auto out = graph(steps, below(chance, 8) == 0 ? 200'000 : 0);
+  if (below(chance, 3) != 0) out.set_on_failure(v1::ON_FAILURE_UNDO);
+  if (out.on_failure() != v1::ON_FAILURE_UNDO && below(chance, 3) == 0) {
+    out.set_on_failure(v1::ON_FAILURE_COOL_OFF);
+    out.set_cool_off_ms(20'000);
+    for (auto& one : *out.mutable_steps()) one.set_on_failure(v1::ON_FAILURE_COOL_OFF);
+  }
+  // A pivot is undone by nothing, and nothing after it may say undo.
+  if (below(chance, 4) == 0) {
+    auto& pivot = *out.mutable_steps(out.steps_size() - 1);
+    pivot.set_pivot(true);
+    pivot = with_undo_none(pivot);
+  }
+  return out;
+}
+
+attempt_ended random_end(engine_of_chance& chance, const world& w, std::uint32_t step, bool there) {
+  attempt_ended e;
+  e.step = step;
+  e.direction = there && below(chance, 20) != 0 ? w.at(step).direction() : static_cast<v1::Direction>(below(chance, 3));
+  e.attempt = (there ? attempt_of(w.at(step), e.direction) : 0) + (below(chance, 8) == 0 ? 1 : 0);
+  const auto how = below(chance, 12);
+  if (how < 7) {
+    e.output = R"({"v":)" + std::to_string(chance() % 1000) + "}";
+    e.verdict = static_cast<v1::LookupVerdict>(1 + below(chance, 3));
+  } else {
+    e.fault.emplace();
+    e.fault->set_kind(how == 7 ? v1::FAULT_KIND_PERMANENT : how < 10 ? v1::FAULT_KIND_TRANSIENT : v1::FAULT_KIND_IN_DOUBT);
+    e.fault->set_code("fault");
+  }
+  return e;
+}
+
+operated random_action(engine_of_chance& chance, const world& w, std::uint32_t step, bool there) {
+  operated e;
+  e.action.set_verb(static_cast<v1::OperatorVerb>(1 + below(chance, 8)));
+  // Undo and cancel end everything: rarer than the rest.
+  if ((e.action.verb() == v1::OPERATOR_VERB_UNDO || e.action.verb() == v1::OPERATOR_VERB_CANCEL) && below(chance, 4) != 0)
+    e.action.set_verb(v1::OPERATOR_VERB_RETRY);
+  if (w.record.paused() && below(chance, 2) == 0) e.action.set_verb(v1::OPERATOR_VERB_RESUME);
+  if (there && below(chance, 3) != 0) e.action.set_step(w.at(step).path());
+  if (below(chance, 3) == 0 || e.action.verb() == v1::OPERATOR_VERB_SETTLE_COMPLETED)
+    e.action.set_json(below(chance, 6) == 0 ? "{not json" : R"({"by":"hand"})");
+  e.action.set_who("ann");
+  return e;
+}
+
+event random_event(engine_of_chance& chance, const world& w) {
+  const auto step = below(chance, static_cast<std::uint32_t>(w.record.steps_size()) + 1);
+  const auto there = step < static_cast<std::uint32_t>(w.record.steps_size());
+  switch (below(chance, 13)) {
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+    case 4: return random_end(chance, w, step, there);
+    case 5:
+    case 6: {
+      recovery_requested e{step, 0, 0};
+      if (!there) return e;
+      e.direction = w.at(step).direction();
+      e.attempt = attempt_of(w.at(step), e.direction) + (below(chance, 8) == 0 ? 1 : 0);
+      e.failure_count = failures_of(w.at(step), e.direction) + (below(chance, 8) == 0 ? 1 : 0);
+      return e;
+    }
+    case 7: return task_due{};
+    case 8: return slot_freed{};
+    case 9:
+      return input_evaluated{step,
+                             {"5"},
+                             below(chance, 30) == 0 ? std::optional<error>{error{v1::ERROR_CODE_EXPRESSION, "no", ""}} : std::nullopt,
+                             below(chance, 2) == 0 ? v1::DIRECTION_PERFORM : v1::DIRECTION_UNDO};
+    case 10: return task_admitted{};
+    case 11:
+      if (below(chance, 6) == 0) return random_action(chance, w, step, there);
+      return random_end(chance, w, step, there);
+    default: return agent_replaced{"n1/svc", w.agents.instances.at("n1/svc").incarnation};
+  }
+}
+
+// Slots held are attempts out, at whatever instance is still the one they were handed to.
+void check_slots(const world& w) {
+  std::map<std::string, int> out;
+  for (const auto& step : w.record.steps())
+    if (attempt_out(step) && w.agents.instances.at(step.instance()).incarnation == step.incarnation()) ++out[step.instance()];
+  for (const auto& [name, one] : w.agents.instances) EXPECT_EQ(one.held, out[name]) << name;
+}
+
+void check_end(const world& w) {
+  for (const auto& step : w.record.steps()) {
+    EXPECT_FALSE(attempt_out(step));
+    EXPECT_FALSE(step.doubtful()) << step.path() << ": doubt passed over";
+    if (w.record.state() == v1::TASK_STATE_COMPLETED) {
+      EXPECT_TRUE(step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_SKIPPED);
+    } else {
+      EXPECT_EQ(w.record.state(), v1::TASK_STATE_UNDONE);
+      const auto& of = w.definition().step_definition(step.definition());
+      EXPECT_TRUE(step.state() != v1::STEP_STATE_COMPLETED || of.undo().none()) << step.path() << " still stands";
+    }
+  }
+}
+
+struct tally {
+  int completed = 0;
+  int undone = 0;
+  int parked = 0;
+  int looked_up = 0;
+};
+
+bool over(const world& w) { return w.record.state() == v1::TASK_STATE_COMPLETED || w.record.state() == v1::TASK_STATE_UNDONE; }
+
+void run(std::uint64_t seed, tally& seen) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  engine_of_chance chance{seed};
+  world w{random_graph(chance)};
+  w.agents.instances["n1/svc"].capacity = static_cast<int>(1 + below(chance, 3));
+  w.agents.instances["n2/other"] = {"other", 1, static_cast<int>(1 + below(chance, 3)), 0};
+  for (int i = 0; i < w.definition().definition().steps_size(); ++i)
+    if (below(chance, 3) == 0) w.agents.lookups.insert(w.definition().definition().steps(i).call());
+  w.submit();
+  std::set<std::tuple<std::uint32_t, v1::Direction, std::uint32_t>> handed_over;  // (step, direction, attempt)
+  std::map<std::string, std::uint32_t> keys;                                      // key -> step
+  bool undo_seen = false;
+  for (int i = 0; i < 600 && !over(w); ++i) {
+    if (below(chance, 4) == 0) w.advance_ms(below(chance, 3'000));
+    if (below(chance, 40) == 0) w.hold_undo = !w.hold_undo;
+    auto what = random_event(chance, w);
+    if (below(chance, 60) == 0) {
+      w.agents.replace("n1/svc");
+      what = agent_replaced{"n1/svc", w.agents.instances.at("n1/svc").incarnation};
+    }
+    const auto was_parked = w.record.parked();
+    const auto made = w.apply(what);
+    for (const auto& one : made.performs) {
+      const auto& m = one.message;
+      EXPECT_TRUE(handed_over.emplace(m.step(), m.direction(), m.attempt()).second)
+          << "step " << m.step() << " attempt " << m.attempt() << " was handed over twice";
+      EXPECT_TRUE(attempt_out(w.at(m.step())));
+      EXPECT_EQ(attempt_of(w.at(m.step()), m.direction()), m.attempt());
+      EXPECT_EQ(w.at(m.step()).instance(), one.instance);
+      EXPECT_EQ(keys.emplace(m.idempotency_key(), m.step()).first->second, m.step());
+      EXPECT_FALSE(m.direction() == v1::DIRECTION_PERFORM && undo_seen) << "performed after an undo";
+      undo_seen = undo_seen || m.direction() == v1::DIRECTION_UNDO;
+      seen.looked_up += m.direction() == v1::DIRECTION_LOOKUP ? 1 : 0;
+    }
+    if (w.record.parked() && !was_parked) {
+      EXPECT_FALSE(made.alerts.empty()) << "parked and nobody is told";
+    }
+    if (made.ended) check_end(w);
+    check_slots(w);
+    if (::testing::Test::HasFailure()) return;
+  }
+  seen.completed += w.record.state() == v1::TASK_STATE_COMPLETED ? 1 : 0;
+  seen.undone += w.record.state() == v1::TASK_STATE_UNDONE ? 1 : 0;
+  seen.parked += w.record.parked() ? 1 : 0;
+}
+
+TEST(task, keeps_its_rules_through_random_graphs_and_random_events) {
+  tally seen;
+  for (std::uint64_t seed = 1; seed <= 1'500; ++seed) {
+    run(seed, seen);
+    ASSERT_FALSE(::testing::Test::HasFailure());
+  }
+  EXPECT_GT(seen.completed, 80) << "a run in which little completes shows little";
+  EXPECT_GT(seen.undone, 80);
+  EXPECT_GT(seen.parked, 80);
+  EXPECT_GT(seen.looked_up, 80);
+}
+
+}  // namespace
+}  // namespace fairlead::core::testing

@@ -1,0 +1,220 @@
+// Golden transcripts: whole tasks as text, so that a change of behaviour is seen in review. A file in transcripts/ is a sequence of
+//
+//   COMMAND
+//   [more lines of the command]
+//   ----
+//   what it gave
+//
+// each ended by an empty line; lines with `#` before a command are kept. With FAIRLEAD_REWRITE=1 in the environment the files are written
+// anew instead of compared.
+//
+//   workflow [timeout=MS] [on_failure=undo|park|cool_off]     then for each step a line
+//     NAME [needs=A,B] [agent=X] [attempts=N] [timeout=MS] [in_doubt=park] [undo=none|CALL] [pivot] [cool_off=MS] [with=JSON]
+//   agent NAME of=X [slots=N] [incarnation=N]     an instance is there; `gone NAME` takes it away
+//   submit JSON | admit | outcome STEP ATTEMPT JSON | fault STEP ATTEMPT KIND CODE | evaluated STEP JSON... | evaluation_failed STEP SENTENCE
+//   recover STEP | due | freed | replaced INSTANCE INCARNATION | resume | poison REASON | tick MS | row
+//   undone STEP | undo_fault STEP KIND CODE | looked_up STEP done|never_happened|unknown [JSON] | lookup_fault STEP KIND CODE
+//   lookups CALL... | brake on|off | reply client|steps (before submit) | deadline MS (after the start; before submit)
+//   operator VERB [STEP] [JSON]      retry skip completed never_happened undo cancel pause resume
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tests/actors/core/task/task_world.hpp"
+
+namespace fairlead::core::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> words(const std::string& line) {
+  std::istringstream in{line};
+  std::vector<std::string> out;
+  for (std::string word; in >> word;) out.push_back(word);
+  return out;
+}
+
+/// What stands behind the first `count` words.
+std::string rest_after(const std::string& line, int count) {
+  std::istringstream in{line};
+  std::string word, rest;
+  for (int i = 0; i < count; ++i) in >> word;
+  std::getline(in >> std::ws, rest);
+  return rest;
+}
+
+class interpreter {
+ public:
+  std::string run(const std::vector<std::string>& lines) {
+    const auto given = words(lines.front());
+    const auto& verb = given.front();
+    if (verb == "workflow") return define(lines);
+    if (!world_) return "no workflow yet\n";
+    auto& w = *world_;
+    const auto number = [&given](std::size_t at) { return static_cast<std::uint32_t>(std::stoul(given.at(at))); };
+    if (verb == "agent") {
+      auto& one = w.agents.instances[given.at(1)];
+      for (std::size_t i = 2; i < given.size(); ++i) {
+        if (given[i].rfind("of=", 0) == 0) one.agent = given[i].substr(3);
+        if (given[i].rfind("slots=", 0) == 0) one.capacity = std::stoi(given[i].substr(6));
+        if (given[i].rfind("incarnation=", 0) == 0) one.incarnation = std::stoull(given[i].substr(12));
+      }
+      return "ok\n";
+    }
+    if (verb == "gone") return w.agents.instances.erase(given.at(1)) == 1 ? "ok\n" : "not there\n";
+    if (verb == "tick") return w.advance_ms(number(1)), time_text(w.now_ms) + "\n";
+    if (verb == "row") return text_of(w.record);
+    if (verb == "submit") return shown(w.submit(rest_after(lines.front(), 1)));
+    if (verb == "admit") return shown(w.apply(task_admitted{}));
+    if (verb == "outcome") return shown(w.outcome(step_of(given.at(1)), number(2), rest_after(lines.front(), 3)));
+    if (verb == "fault") return shown(w.fault(step_of(given.at(1)), number(2), kind_of(given.at(3)), given.at(4)));
+    if (verb == "recover") return shown(w.recover(step_of(given.at(1))));
+    if (verb == "due") return shown(w.apply(task_due{}));
+    if (verb == "freed") return shown(w.apply(slot_freed{}));
+    if (verb == "resume") return shown(w.apply(task_resumed{}));
+    if (verb == "poison") return shown(w.apply(task_poisoned{rest_after(lines.front(), 1)}));
+    if (verb == "replaced") return shown(w.apply(agent_replaced{given.at(1), number(2)}));
+    if (verb == "evaluated") return shown(w.apply(input_evaluated{step_of(given.at(1)), {given.begin() + 2, given.end()}, std::nullopt}));
+    if (verb == "undone") return shown(w.undone(step_of(given.at(1))));
+    if (verb == "undo_fault") return shown(w.fault_of(step_of(given.at(1)), v1::DIRECTION_UNDO, kind_of(given.at(2)), given.at(3)));
+    if (verb == "lookup_fault") return shown(w.fault_of(step_of(given.at(1)), v1::DIRECTION_LOOKUP, kind_of(given.at(2)), given.at(3)));
+    if (verb == "looked_up") {
+      const auto verdict = given.at(2) == "done"             ? v1::LOOKUP_VERDICT_DONE
+                           : given.at(2) == "never_happened" ? v1::LOOKUP_VERDICT_NEVER_HAPPENED
+                                                             : v1::LOOKUP_VERDICT_UNKNOWN;
+      return shown(w.outcome_of(step_of(given.at(1)), v1::DIRECTION_LOOKUP, verdict, rest_after(lines.front(), 3)));
+    }
+    if (verb == "lookups") return w.agents.lookups = {given.begin() + 1, given.end()}, "ok\n";
+    if (verb == "brake") return w.hold_undo = given.at(1) == "on", "ok\n";
+    if (verb == "reply") {
+      w.reply.emplace().set_client("shop");
+      w.reply->set_steps(given.at(1) == "steps");
+      return "ok\n";
+    }
+    if (verb == "deadline") return w.deadline_unix_ms = start_ms + number(1), "ok\n";
+    if (verb == "operator") {
+      const auto json = given.size() > 3 ? std::optional<std::string>{rest_after(lines.front(), 3)} : std::nullopt;
+      return shown(w.operate(verb_of(given.at(1)), given.size() > 2 ? given[2] : "", json));
+    }
+    if (verb == "evaluation_failed")
+      return shown(w.apply(input_evaluated{step_of(given.at(1)), {}, error{v1::ERROR_CODE_EXPRESSION, rest_after(lines.front(), 2), ""}}));
+    return "unknown command\n";
+  }
+
+ private:
+  std::string define(const std::vector<std::string>& lines) {
+    std::vector<v1::StepDefinition> steps;
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+      auto one = step(words(lines[i]).front());
+      const auto with = lines[i].find("with=");
+      if (with != std::string::npos) one.set_with_json(lines[i].substr(with + 5));
+      for (const auto& word : words(lines[i].substr(0, with))) {
+        const auto value = word.substr(word.find('=') + 1);
+        if (word.rfind("agent=", 0) == 0) one.set_agent(value);
+        if (word.rfind("attempts=", 0) == 0) one.set_attempts(static_cast<std::uint32_t>(std::stoul(value)));
+        if (word.rfind("timeout=", 0) == 0) one.set_timeout_ms(std::stol(value));
+        if (word == "in_doubt=park") one.set_in_doubt(v1::IN_DOUBT_PARK);
+        if (word == "pivot") one.set_pivot(true);
+        if (word == "undo=none")
+          one = with_undo_none(one);
+        else if (word.rfind("undo=", 0) == 0)
+          one = undoable(one);
+        if (word.rfind("cool_off=", 0) == 0) {
+          one.set_on_failure(v1::ON_FAILURE_COOL_OFF);
+          one.set_cool_off_ms(std::stol(value));
+        }
+        if (word.rfind("needs=", 0) == 0) {
+          std::istringstream list{value};
+          for (std::string need; std::getline(list, need, ',');) one.add_needs(need);
+        }
+      }
+      steps.push_back(one);
+    }
+    auto definition = graph(steps);
+    for (const auto& word : words(lines.front())) {
+      if (word.rfind("timeout=", 0) == 0) definition.set_timeout_ms(std::stol(word.substr(8)));
+      if (word == "on_failure=undo") definition.set_on_failure(v1::ON_FAILURE_UNDO);
+    }
+    world_.emplace(definition);
+    world_->agents.instances.clear();
+    return "ok\n";
+  }
+
+  static v1::OperatorVerb verb_of(const std::string& word) {
+    static const std::map<std::string, v1::OperatorVerb> verbs{{"retry", v1::OPERATOR_VERB_RETRY},
+                                                               {"skip", v1::OPERATOR_VERB_SKIP},
+                                                               {"completed", v1::OPERATOR_VERB_SETTLE_COMPLETED},
+                                                               {"never_happened", v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED},
+                                                               {"undo", v1::OPERATOR_VERB_UNDO},
+                                                               {"cancel", v1::OPERATOR_VERB_CANCEL},
+                                                               {"pause", v1::OPERATOR_VERB_PAUSE},
+                                                               {"resume", v1::OPERATOR_VERB_RESUME}};
+    return verbs.at(word);
+  }
+
+  std::uint32_t step_of(const std::string& path) const {
+    for (int i = 0; i < world_->record.steps_size(); ++i)
+      if (world_->record.steps(i).path() == path) return static_cast<std::uint32_t>(i);
+    return 999;
+  }
+
+  static v1::FaultKind kind_of(const std::string& word) {
+    return word == "permanent" ? v1::FAULT_KIND_PERMANENT : word == "transient" ? v1::FAULT_KIND_TRANSIENT : v1::FAULT_KIND_IN_DOUBT;
+  }
+
+  std::string shown(const decision& made) const {
+    if (!made.changed) return "unchanged\n" + text_of(made);
+    return text_of(made) + text_of(world_->record);
+  }
+
+  std::optional<world> world_;
+};
+
+std::string replay(const fs::path& file) {
+  std::ifstream in{file};
+  interpreter run;
+  std::string out, line;
+  std::vector<std::string> command;
+  bool answer = false;
+  while (std::getline(in, line)) {
+    if (answer) {  // what stood there is replaced
+      if (line.empty()) answer = false;
+      continue;
+    }
+    if (line == "----") {
+      out += "----\n" + run.run(command) + "\n";
+      command.clear();
+      answer = true;
+      continue;
+    }
+    out += line + "\n";
+    if (!line.empty() && line[0] != '#') command.push_back(line);
+  }
+  return out;
+}
+
+std::string content_of(const fs::path& file) {
+  std::ifstream in{file};
+  return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+TEST(task, behaves_as_its_transcripts_say) {
+  const auto* source = std::getenv("FAIRLEAD_SOURCE");
+  const auto folder = (source != nullptr ? fs::path{source} / "tests" / "core" : fs::path{__FILE__}.parent_path()) / "transcripts";
+  int seen = 0;
+  for (const auto& entry : fs::directory_iterator{folder}) {
+    if (entry.path().extension() != ".txt") continue;
+    ++seen;
+    const auto now = replay(entry.path());
+    if (std::getenv("FAIRLEAD_REWRITE") != nullptr)
+      std::ofstream{entry.path()} << now;
+    else
+      EXPECT_EQ(now, content_of(entry.path())) << entry.path().filename() << ": run with FAIRLEAD_REWRITE=1 and review the difference";
+  }
+  EXPECT_GE(seen, 5);
+}
+
+}  // namespace
+}  // namespace fairlead::core::testing

@@ -1,0 +1,487 @@
+#pragma once
+// What the tests of the task machine share: a task, the agents around it, a clock that stands still, and text for everything that a
+// decision says. Each applied event is decided twice from equal arguments, and the record is held against the rules that always hold.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/core/workflow/declarative.hpp"
+#include "actors/core/task/task.hpp"
+#include "actors/core/task/record.hpp"
+
+namespace fairlead::core::testing {
+
+inline constexpr std::int64_t start_ms = 1'700'000'000'000;
+
+inline std::string bytes_of(const v1::TaskRecord& record) { return record.SerializeAsString(); }
+
+/// `t+200`, or `-` for no time.
+inline std::string time_text(std::int64_t unix_ms) { return unix_ms == 0 ? "-" : "t+" + std::to_string(unix_ms - start_ms); }
+
+/// Agents with a number of slots each; the first instance by name with a free one is taken.
+class fake_agents final : public agent_directory {
+ public:
+  struct instance {
+    std::string agent;
+    std::uint64_t incarnation = 1;
+    int capacity = 100;
+    int held = 0;
+  };
+  std::map<std::string, instance, std::less<>> instances;
+  std::set<std::string, std::less<>> lookups;  // calls that can be looked up
+
+  std::set<std::string, std::less<>> counted_by_input;                                               // calls whose limits look at the input
+  std::map<std::string, std::int64_t, std::less<>> key_valid_for;                                    // by call
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::pair<std::string, std::uint64_t>> holders;  // instance and incarnation
+  std::vector<std::string> told;  // how what was held ended, and what limits looked at
+
+  slot_answer claim(const slot_request& what) override {
+    if (wants_input(what.agent, what.call)) told.push_back("claim " + std::string{what.call} + " by " + std::string{what.input});
+    for (auto& [name, one] : instances) {
+      if (one.agent != what.agent || one.held >= one.capacity) continue;
+      take(name, what.holder);
+      return {agent_instance{name, one.incarnation}, 0};
+    }
+    return {std::nullopt, lane_of(what.agent)};
+  }
+  bool wants_input(std::string_view, std::string_view call) const override { return counted_by_input.count(call) != 0; }
+  std::int64_t key_valid_for_ms(std::string_view, std::string_view call) const override {
+    const auto found = key_valid_for.find(call);
+    return found == key_valid_for.end() ? 0 : found->second;
+  }
+  bool looks_up(std::string_view agent, std::string_view call) const override {
+    const auto there = std::any_of(instances.begin(), instances.end(), [&](const auto& one) { return one.second.agent == agent; });
+    return there && lookups.count(call) != 0;
+  }
+  std::optional<std::uint64_t> incarnation_of(std::string_view name) const override {
+    const auto found = instances.find(name);
+    if (found == instances.end()) return std::nullopt;
+    return found->second.incarnation;
+  }
+  void hold(std::string_view name, const slot_request& what) override {
+    holders.erase({what.holder.task_number, what.holder.step});  // of the Scheduler before
+    if (name.empty()) return;
+    take(std::string{name}, what.holder);
+  }
+  void release(const slot_holder& holder, const slot_outcome& outcome) override {
+    const auto found = holders.find({holder.task_number, holder.step});
+    if (found == holders.end()) return;
+    auto& one = instances.at(found->second.first);
+    if (one.incarnation == found->second.second) --one.held;
+    holders.erase(found);
+    told.push_back("step " + std::to_string(holder.step) + " " + word_of(outcome.how));
+  }
+  static const char* word_of(slot_end how) {
+    switch (how) {
+      case slot_end::succeeded: return "succeeded";
+      case slot_end::answered: return "answered";
+      case slot_end::failed: return "failed";
+      case slot_end::expired: return "expired";
+      case slot_end::lost: return "lost";
+      default: return "unused";
+    }
+  }
+  /// A lane for each agent.
+  static std::uint64_t lane_of(std::string_view agent) {
+    auto& names = lanes();
+    const auto found = std::find(names.begin(), names.end(), agent);
+    if (found != names.end()) return static_cast<std::uint64_t>(found - names.begin());
+    names.emplace_back(agent);
+    return names.size() - 1;
+  }
+  static std::vector<std::string>& lanes() {
+    static std::vector<std::string> names;
+    return names;
+  }
+
+  /// A new process under the name.
+  void replace(const std::string& name) {
+    auto& one = instances.at(name);
+    ++one.incarnation;
+    one.held = 0;
+  }
+  void take(const std::string& name, const slot_holder& holder) {
+    auto& one = instances.at(name);
+    ++one.held;
+    const auto fresh = holders.emplace(std::pair{holder.task_number, holder.step}, std::pair{name, one.incarnation}).second;
+    EXPECT_TRUE(fresh) << "step " << holder.step << " takes a second slot";
+  }
+  std::string text() const {
+    std::string out;
+    for (const auto& [name, one] : instances) out += name + "=" + std::to_string(one.held) + " ";
+    return out;
+  }
+};
+
+class fake_payloads final : public payload_source {
+ public:
+  std::map<std::uint32_t, std::string> slots;
+  std::optional<error> broken;
+
+  result<std::string_view> load(const v1::TaskRecord&, std::uint32_t slot) const override {
+    if (broken) return *broken;
+    const auto found = slots.find(slot);
+    if (found == slots.end()) return error{v1::ERROR_CODE_CORRUPT, "slot " + std::to_string(slot) + " is missing", ""};
+    return std::string_view{found->second};
+  }
+};
+
+/// A step of a test's workflow: the defaults are those of a patient step.
+inline v1::StepDefinition step(const std::string& name, const std::vector<std::string>& needs = {}, const std::string& with_json = {}) {
+  v1::StepDefinition out;
+  out.set_name(name);
+  for (const auto& need : needs) out.add_needs(need);
+  out.set_agent("svc");
+  out.set_call("do_" + name);
+  out.set_with_json(with_json);
+  out.set_timeout_ms(5'000);
+  out.set_attempts(3);
+  out.mutable_backoff()->set_first_ms(200);
+  out.mutable_backoff()->set_factor(2);
+  out.mutable_backoff()->set_max_ms(10'000);
+  return out;
+}
+
+/// The same with an undo call of the name `undo_NAME`.
+inline v1::StepDefinition undoable(v1::StepDefinition of, const std::string& with_json = {}) {
+  auto& undo = *of.mutable_undo();
+  undo.set_call("undo_" + of.name());
+  undo.set_with_json(with_json);
+  undo.set_timeout_ms(4'000);
+  undo.set_attempts(2);
+  *undo.mutable_backoff() = of.backoff();
+  return of;
+}
+
+inline v1::StepDefinition with_undo_none(v1::StepDefinition of) {
+  of.mutable_undo()->set_none(true);
+  return of;
+}
+
+inline v1::WorkflowDefinition graph(const std::vector<v1::StepDefinition>& steps, std::int64_t timeout_ms = 0) {
+  v1::WorkflowDefinition out;
+  out.set_name("test");
+  out.set_timeout_ms(timeout_ms);
+  for (const auto& one : steps) *out.add_steps() = one;
+  return out;
+}
+
+inline std::string text_of(const v1::Payload& payload) {
+  if (payload.slot() != 0) return "slot " + std::to_string(payload.slot()) + " of " + std::to_string(payload.size()) + " bytes";
+  return payload.json();
+}
+
+inline std::string text_of(const v1::StepRecord& step) {
+  std::string out = step.path() + " " + state_word(step.state());
+  if (step.attempt() > 0) out += " attempt=" + std::to_string(step.attempt()) + " failures=" + std::to_string(step.failure_count());
+  if (step.lookup().made() > 0)
+    out += " lookups=" + std::to_string(step.lookup().made()) + " failed=" + std::to_string(step.lookup().failed());
+  if (step.undo().made() > 0) out += " undos=" + std::to_string(step.undo().made()) + " failed=" + std::to_string(step.undo().failed());
+  if (step.doubtful()) out += " DOUBTFUL";
+  if (step.given_up()) out += " GIVEN UP";
+  if (step.complete_by_unix_ms() != 0) out += " complete_by=" + time_text(step.complete_by_unix_ms());
+  if (step.not_before_unix_ms() != 0) out += " not_before=" + time_text(step.not_before_unix_ms());
+  if (!step.instance().empty()) out += " by=" + step.instance() + "#" + std::to_string(step.incarnation());
+  if (step.has_input()) out += " input=" + text_of(step.input());
+  if (step.has_undo_input()) out += " undo_input=" + text_of(step.undo_input());
+  if (step.has_output()) out += " output=" + text_of(step.output());
+  if (step.has_fault()) out += " fault=" + step.fault().code();
+  if (step.tries() > 0) out += " tries=" + std::to_string(step.tries());
+  return out;
+}
+
+/// The row as people would want to compare it.
+inline std::string text_of(const v1::TaskRecord& record) {
+  std::string out = "row v" + std::to_string(record.version()) + " " + state_word(record.state());
+  if (record.parked()) out += " PARKED: " + record.parked_reason();
+  if (record.paused()) out += " PAUSED";
+  if (record.undo_held()) out += " UNDO HELD";
+  out += "\n  due=" + time_text(record.due_unix_ms()) + " events=" + std::to_string(record.history_size()) + "\n";
+  for (const auto& step : record.steps()) out += "  " + text_of(step) + "\n";
+  return out;
+}
+
+inline const char* direction_text(v1::Direction direction) {
+  return direction == v1::DIRECTION_UNDO ? "undo" : direction == v1::DIRECTION_LOOKUP ? "look up" : "perform";
+}
+
+inline std::string text_of(const decision& made) {
+  std::string out;
+  if (made.accepted) out += "accepted\n";
+  if (made.ended) out += "ended\n";
+  if (made.parked) out += "parked\n";
+  if (made.failed) out += "failed\n";
+  if (made.refused) out += std::string{"refused: "} + code_word(made.refused->code) + ": " + made.refused->sentence + "\n";
+  if (made.fatal) out += "fatal: " + made.fatal->sentence + "\n";
+  for (const auto& noted : made.transitions) {
+    out += (noted.step == 0 ? std::string{"task"} : "step " + std::to_string(noted.step - 1)) + ": " + noted.from + " -> " + noted.to;
+    if (noted.attempt > 0) out += " (attempt " + std::to_string(noted.attempt) + ")";
+    if (!noted.detail.empty()) out += " " + noted.detail;
+    out += "\n";
+  }
+  for (const auto& payload : made.payloads)
+    out += "store slot " + std::to_string(payload.slot) + ", " + std::to_string(payload.json.size()) + " bytes\n";
+  for (const auto slot : made.dropped_slots) out += "drop slot " + std::to_string(slot) + "\n";
+  for (const auto& out_message : made.performs) {
+    const auto& m = out_message.message;
+    out += "-> " + out_message.instance + ": " + direction_text(m.direction()) + " " + m.step_path() +
+           " attempt=" + std::to_string(m.attempt()) + " " + m.call() + "(" +
+           (m.input().size() > 200 ? std::to_string(m.input().size()) + " bytes" : m.input()) +
+           ") complete_by=" + time_text(m.complete_by_unix_ms()) + " budget=" + std::to_string(m.budget_ms()) +
+           " key=" + m.idempotency_key() + (m.perform_key().empty() ? "" : " of=" + m.perform_key()) + (m.in_doubt() ? " IN DOUBT" : "") +
+           (m.perform_output().empty() ? "" : " output=" + m.perform_output()) + "\n";
+  }
+  for (const auto& asked : made.evaluations) {
+    out += "-> worker: step " + std::to_string(asked.step()) + (asked.direction() == v1::DIRECTION_UNDO ? " undo" : "");
+    for (const auto& one : asked.expressions()) out += " {" + one + "}";
+    out += " over " + asked.document() + "\n";
+  }
+  for (const auto& hint : made.hints)
+    out += "-> supervisor: step " + std::to_string(hint.recover().step() - 1) +
+           (hint.recover().direction() == v1::DIRECTION_PERFORM ? "" : std::string{" "} + direction_text(hint.recover().direction())) +
+           " attempt=" + std::to_string(hint.recover().attempt()) + " failures=" + std::to_string(hint.recover().failure_count()) + " at " +
+           time_text(hint.due_unix_ms()) + "\n";
+  for (const auto& wait : made.waiting) out += "waiting for " + fake_agents::lanes().at(wait.lane) + "\n";
+  for (const auto& alert : made.alerts) out += "ALERT: " + alert.sentence() + "\n";
+  for (const auto& status : made.statuses)
+    out += "status " + std::to_string(status.sequence()) + ": " + v1::StatusKind_Name(status.kind()).substr(12) +
+           (status.step().empty() ? "" : " " + status.step() + " " + state_word(status.step_state())) + "\n";
+  return out;
+}
+
+/// What is true of every stored record.
+inline void check_always_true(const v1::TaskRecord& record, const workflow& definition) {
+  const bool active = record.state() == v1::TASK_STATE_RUNNING || record.state() == v1::TASK_STATE_UNDOING;
+  const bool live = active && !record.parked() && !record.paused();
+  if (live) {
+    EXPECT_GT(record.due_unix_ms(), 0) << "a live task without a wake-up:\n" << text_of(record);
+  }
+  if (record.parked()) {
+    EXPECT_FALSE(record.parked_reason().empty());
+  }
+  std::uint64_t expected = 1;
+  for (const auto& event : record.recent()) EXPECT_EQ(event.sequence(), expected++) << "history has a gap";
+  EXPECT_EQ(record.history_size(), expected - 1);
+  for (const auto& step : record.steps()) {
+    const auto& of = definition.step_definition(step.definition());
+    if (of.on_failure() != v1::ON_FAILURE_COOL_OFF) {
+      EXPECT_LE(step.attempt() - step.excused(), of.attempts());
+    }
+    for (const auto direction : {v1::DIRECTION_PERFORM, v1::DIRECTION_UNDO, v1::DIRECTION_LOOKUP})
+      EXPECT_LE(failures_of(step, direction), attempt_of(step, direction));
+    const auto state = step.state();
+    EXPECT_LE(step.heartbeat_by_unix_ms(), step.complete_by_unix_ms()) << "a heartbeat is awaited of nobody, or beyond the lease";
+    if (attempt_out(step)) {
+      EXPECT_FALSE(step.instance().empty());
+      EXPECT_EQ(step.not_before_unix_ms(), 0);
+      EXPECT_FALSE(step.given_up());
+      EXPECT_EQ(state, step.direction() == v1::DIRECTION_UNDO     ? v1::STEP_STATE_UNDOING
+                       : step.direction() == v1::DIRECTION_LOOKUP ? v1::STEP_STATE_IN_DOUBT
+                                                                  : v1::STEP_STATE_RUNNING);
+    } else {
+      EXPECT_NE(state, v1::STEP_STATE_RUNNING) << "an attempt out without a lease";
+    }
+    if (state == v1::STEP_STATE_IN_DOUBT) {
+      EXPECT_TRUE(step.doubtful());
+    }
+    if (state == v1::STEP_STATE_COMPLETED || state == v1::STEP_STATE_UNDONE || state == v1::STEP_STATE_SKIPPED) {
+      EXPECT_FALSE(step.doubtful()) << "doubt passed over";
+    }
+    if (state == v1::STEP_STATE_RUNNING) {
+      EXPECT_TRUE(step.has_input());
+      for (const auto need : definition.compiled(step.definition()).needs)
+        EXPECT_TRUE(record.steps(static_cast<int>(need)).state() == v1::STEP_STATE_COMPLETED ||
+                    record.steps(static_cast<int>(need)).state() == v1::STEP_STATE_SKIPPED)
+            << step.path() << " runs before what it needs";
+    }
+    // Undone in reverse order: what descends from a step that is being undone has nothing left.
+    if (state == v1::STEP_STATE_UNDOING || state == v1::STEP_STATE_UNDONE) {
+      EXPECT_FALSE(of.pivot());
+      for (const auto later : definition.compiled(step.definition()).needed_by) {
+        const auto& after = record.steps(static_cast<int>(later));
+        EXPECT_FALSE(after.doubtful()) << after.path();
+        if (definition.compiled(after.definition()).undo_with) {
+          EXPECT_NE(after.state(), v1::STEP_STATE_COMPLETED) << after.path();
+        }
+      }
+    }
+  }
+}
+
+class world {
+ public:
+  explicit world(v1::WorkflowDefinition definition) {
+    auto compiled = workflow::compile(std::move(definition), "hash");
+    EXPECT_TRUE(compiled.ok()) << (compiled.ok() ? "" : compiled.failure().sentence);
+    definition_ = *compiled;
+    agents.instances["n1/svc"].agent = "svc";
+  }
+
+  decision submit(std::string input = R"({"n":1})", std::string id = "t1") {
+    new_task source;
+    source.number = 7;
+    source.id = std::move(id);
+    source.name_space = "default";
+    source.content_hash = "content";
+    source.input = std::move(input);
+    source.reply = reply;
+    source.launch = launch;
+    source.deadline_unix_ms = deadline_unix_ms;
+    decision made;
+    record = create_task(std::move(source), context_for(agents), made);
+    keep(made, false);
+    return made;
+  }
+
+  /// Submitted and running, with whatever may start handed over.
+  world& started(std::string input = R"({"n":1})") {
+    submit(std::move(input));
+    apply(task_admitted{});
+    return *this;
+  }
+
+  decision apply(const event& what) {
+    const auto before = record;
+    const auto due_entry = record.due_indexed_unix_ms();
+    auto same_record = record;
+    auto same_agents = agents;
+    auto made = decide(record, what, context_for(agents));
+    const auto again = decide(same_record, what, context_for(same_agents));
+    EXPECT_EQ(bytes_of(record), bytes_of(same_record)) << "not pure: two records from one";
+    EXPECT_EQ(text_of(made), text_of(again)) << "not pure: two decisions from one";
+    EXPECT_EQ(agents.text(), same_agents.text());
+    if (made.refused) {
+      EXPECT_FALSE(made.changed);
+      EXPECT_TRUE(made.performs.empty() && made.alerts.empty() && made.statuses.empty()) << "refused and done all the same";
+    }
+    if (made.fatal) {
+      record = before;  // the shell throws the record away
+      return made;
+    }
+    if (made.changed)
+      EXPECT_EQ(record.version(), before.version() + 1);
+    else
+      EXPECT_EQ(bytes_of(record), bytes_of(before)) << "an empty decision changed the record";
+    for (int i = 0; i < before.steps_size(); ++i) EXPECT_GE(record.steps(i).attempt(), before.steps(i).attempt()) << "an attempt fell";
+    check_always_true(record, *definition_);
+    keep(made, std::holds_alternative<task_due>(what));
+    if (made.changed && due_entry != 0 && record.due_unix_ms() != 0) {
+      EXPECT_LE(record.due_indexed_unix_ms(), record.due_unix_ms());
+    }
+    return made;
+  }
+
+  decision outcome(std::uint32_t step, std::uint32_t attempt, std::string output = "{}") {
+    attempt_ended e;
+    e.step = step;
+    e.attempt = attempt;
+    e.tries = 1;
+    e.output = std::move(output);
+    return apply(e);
+  }
+
+  decision fault(std::uint32_t step, std::uint32_t attempt, v1::FaultKind kind, std::string code = "http_503") {
+    attempt_ended e;
+    e.step = step;
+    e.attempt = attempt;
+    e.tries = 2;
+    e.fault.emplace();
+    e.fault->set_kind(kind);
+    e.fault->set_code(std::move(code));
+    e.fault->set_message("told by the service");
+    return apply(e);
+  }
+
+  decision recover(std::uint32_t step) {
+    const auto& one = at(step);
+    return apply(recovery_requested{step, attempt_of(one, one.direction()), failures_of(one, one.direction()), one.direction()});
+  }
+
+  decision outcome_of(std::uint32_t step, v1::Direction direction, v1::LookupVerdict verdict = {}, std::string output = {}) {
+    attempt_ended e;
+    e.step = step;
+    e.direction = direction;
+    e.attempt = attempt_of(at(step), direction);
+    e.tries = 1;
+    e.verdict = verdict;
+    e.output = std::move(output);
+    return apply(e);
+  }
+
+  decision undone(std::uint32_t step) { return outcome_of(step, v1::DIRECTION_UNDO); }
+
+  decision fault_of(std::uint32_t step, v1::Direction direction, v1::FaultKind kind, std::string code = "http_503") {
+    attempt_ended e;
+    e.step = step;
+    e.direction = direction;
+    e.attempt = attempt_of(at(step), direction);
+    e.tries = 1;
+    e.fault.emplace();
+    e.fault->set_kind(kind);
+    e.fault->set_code(std::move(code));
+    e.fault->set_message("told by the service");
+    return apply(e);
+  }
+
+  decision operate(v1::OperatorVerb verb, std::string step = {}, std::optional<std::string> json = {}) {
+    operated e;
+    e.action.set_verb(verb);
+    e.action.set_step(std::move(step));
+    if (json) e.action.set_json(*json);
+    e.action.set_who("ann");
+    e.action.set_reason("it was time");
+    return apply(e);
+  }
+
+  void advance_ms(std::int64_t by) { now_ms += by; }
+  const v1::StepRecord& at(std::uint32_t step) const { return record.steps(static_cast<int>(step)); }
+  const workflow& definition() const { return *definition_; }
+
+  context context_for(fake_agents& with) const {
+    context ctx;
+    ctx.now = from_unix_ms(now_ms);
+    ctx.epoch = 3;
+    ctx.definition = definition_.get();
+    ctx.engine = engine != nullptr ? engine : &declarative_;
+    ctx.agents = &with;
+    ctx.payloads = &payloads;
+    ctx.evaluating = &evaluating;
+    ctx.hold_undo = hold_undo;
+    return ctx;
+  }
+
+  v1::TaskRecord record;
+  fake_agents agents;
+  fake_payloads payloads;
+  bool hold_undo = false;
+  std::optional<v1::ReplyAddress> reply;
+  std::optional<v1::LaunchOf> launch;
+  std::int64_t deadline_unix_ms = 0;
+  const workflow_engine* engine = nullptr;       // the declarative one unless a test sets another
+  std::unordered_set<std::uint32_t> evaluating;  // evaluation_key of inputs that the shell still awaits
+  std::int64_t now_ms = start_ms;
+
+ private:
+  // What the store would do: payloads, and a due entry that is exact only when asked for.
+  void keep(const decision& made, bool exact) {
+    for (const auto& payload : made.payloads) payloads.slots[payload.slot] = payload.json;
+    for (const auto slot : made.dropped_slots) EXPECT_EQ(payloads.slots.erase(slot), 1u) << "slot " << slot << " was not there";
+    if (!made.changed) return;
+    const auto old = record.due_indexed_unix_ms();
+    const auto due = record.due_unix_ms();
+    if (due == 0 || old == 0 || exact || old > due) record.set_due_indexed_unix_ms(due);
+  }
+
+  std::shared_ptr<const workflow> definition_;
+  declarative_engine declarative_;
+};
+
+}  // namespace fairlead::core::testing

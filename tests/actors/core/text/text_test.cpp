@@ -1,0 +1,33 @@
+#include "actors/core/text/text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace fairlead::core {
+namespace {
+
+TEST(clean_text, leaves_valid_utf_8_as_it_is) {
+  for (const std::string text : {"", "plain", "\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xed\x9f\xbf", "\xf4\x8f\xbf\xbf"})
+    EXPECT_EQ(clean_text(text, 100), text);
+}
+
+TEST(clean_text, replaces_each_byte_that_is_no_utf_8) {
+  const std::string r = "\xef\xbf\xbd";
+  struct row {
+    std::string in, out;
+  };
+  for (const auto& [in, out] : {row{"a\xff"
+                                    "b",
+                                    "a" + r + "b"},
+                                row{"\xc3", r}, row{"\xc0\x80", r + r}, row{"\xed\xa0\x80", r + r + r},
+                                row{"\xf4\x90\x80\x80", r + r + r + r}, row{"\xe2\x82", r + r}, row{"\x80", r}})
+    EXPECT_EQ(clean_text(in, 100), out);
+}
+
+TEST(clean_text, ends_before_a_character_that_would_pass_the_limit) {
+  EXPECT_EQ(clean_text("ab\xc3\xa4", 4), "ab\xc3\xa4");
+  EXPECT_EQ(clean_text("ab\xc3\xa4", 3), "ab");
+  EXPECT_EQ(clean_text("abc", 0), "");
+}
+
+}  // namespace
+}  // namespace fairlead::core

@@ -1,0 +1,55 @@
+#include "actors/core/workflow/advice.hpp"
+
+#include <gtest/gtest.h>
+
+namespace fairlead::core {
+namespace {
+
+using lines = std::vector<std::string>;
+
+v1::WorkflowDefinition one_step() {
+  v1::WorkflowDefinition out;
+  out.set_name("order");
+  auto* step = out.add_steps();
+  step->set_name("charge");
+  step->set_agent("payment");
+  step->set_call("charge");
+  return out;
+}
+
+bool nothing_is_looked_up(const std::string&, const std::string&) { return false; }
+
+lines advice_for(const v1::WorkflowDefinition& definition, const lookup_catalog& looks_up, const label_catalog& carries = {}) {
+  lines out;
+  for (const auto& one : advise(definition, looks_up, carries)) out.push_back(one.step + "/" + one.field + ": " + one.sentence);
+  return out;
+}
+
+TEST(workflow_advice, says_nothing_of_a_plain_workflow) { EXPECT_EQ(advice_for(one_step(), nothing_is_looked_up), lines{}); }
+
+TEST(workflow_advice, warns_of_an_undo_that_reads_an_output_which_nobody_could_look_up) {
+  auto definition = one_step();
+  definition.mutable_steps(0)->mutable_undo()->set_with_json(R"({"id":"${ .steps.charge.id }"})");
+  EXPECT_EQ(advice_for(definition, nothing_is_looked_up).size(), 1U);
+  const auto looks_up = [](const std::string& agent, const std::string& call) { return agent == "payment" && call == "charge"; };
+  EXPECT_EQ(advice_for(definition, looks_up), lines{});
+}
+
+TEST(workflow_advice, warns_of_labels_that_no_agent_of_that_name_carries) {
+  auto definition = one_step();
+  auto* label = definition.mutable_steps(0)->add_labels();
+  label->set_key("zone");
+  label->set_value("eu");
+  label = definition.mutable_steps(0)->add_labels();
+  label->set_key("gpu");
+  label->set_value("yes");
+  const auto carries_none = [](const std::string& agent, const auto&) { return agent != "payment"; };
+  EXPECT_EQ(advice_for(definition, nothing_is_looked_up, carries_none),
+            lines{"charge/labels: no agent payment carries zone=eu and gpu=yes: the step would wait until one is there"});
+  EXPECT_EQ(advice_for(definition, nothing_is_looked_up, [](const std::string&, const auto& labels) { return labels.size() == 2; }),
+            lines{});
+  EXPECT_EQ(advice_for(definition, nothing_is_looked_up), lines{}) << "nothing is known of anybody's labels";
+}
+
+}  // namespace
+}  // namespace fairlead::core

@@ -1,0 +1,334 @@
+// What operators ask of the Scheduler, what it tells them, and the brake on mass undo.
+
+#include "store/rows/alert_rows.hpp"
+#include "tests/actors/scheduler/scheduler_world.hpp"
+
+namespace fairlead::testing {
+namespace {
+
+class operator_test : public scheduler_fixture {
+ protected:
+  operator_test() {
+    add_agent(agent("n1/svc"));
+    auto definition = workflow_of({undoable("a"), undoable("b", {"a"})});
+    definition.set_on_failure(v1::ON_FAILURE_UNDO);
+    deploy(definition);
+    deploy(workflow_of({::fairlead::testing::step("only")}, "plain"));
+  }
+
+  static v1::StepDefinition undoable(const std::string& name, const std::vector<std::string>& needs = {}) {
+    auto out = ::fairlead::testing::step(name, needs);
+    out.mutable_undo()->set_call("do");
+    out.mutable_undo()->set_timeout_ms(5'000);
+    out.mutable_undo()->set_attempts(2);
+    *out.mutable_undo()->mutable_backoff() = out.backoff();
+    return out;
+  }
+
+  v1::OperateReply operate(v1::OperatorVerb verb, const std::vector<std::string>& ids, const std::string& step = {}) {
+    v1::OperateRequest request;
+    request.mutable_action()->set_verb(verb);
+    request.mutable_action()->set_step(step);
+    request.mutable_action()->set_who("ann");
+    request.mutable_action()->set_reason("she had to");
+    for (const auto& id : ids) request.add_ids(id);
+    node->shell.operate(request, next_ticket);
+    node->settle();
+    return out.operations.at(next_ticket++);
+  }
+
+  const v1::Perform& last() const { return out.performs.back().what; }
+
+  /// A task of `plain` that is parked.
+  void park(const std::string& id) {
+    submit(submission(id, "1", "plain"));
+    answer(failure(last(), v1::FAULT_KIND_PERMANENT));
+    ASSERT_TRUE(stored(id)->parked());
+  }
+
+  std::optional<v1::AlertRecord> alert_of(const std::string& id) {
+    const auto task = stored(id);
+    if (!task || task->alert() == 0) return std::nullopt;
+    return alert(task->alert());
+  }
+
+  std::optional<v1::AlertRecord> alert(std::uint64_t number) {
+    const auto found = store::load_alert(*store.read(), number);
+    return found.ok() ? *found : std::nullopt;
+  }
+
+  /// What an archiver says that has copied a completed task as it stands now.
+  archived_tasks archiving(const std::string& id) {
+    archived_tasks out;
+    out.numbers = {stored(id)->number()};
+    out.read_at_sequence = store.read()->get_progress().sequence;
+    out.erasures.epoch = node->shell.epoch();
+    out.erasures.erase(store::table::task, store::keys::task(store::default_namespace, out.numbers[0]));
+    out.completed = 1;
+    return out;
+  }
+};
+
+TEST_F(operator_test, a_parked_task_has_an_open_alert_that_is_resolved_when_it_goes_on) {
+  park("t1");
+  const auto raised = alert_of("t1");
+  ASSERT_TRUE(raised.has_value());
+  EXPECT_EQ(raised->state(), v1::ALERT_STATE_OPEN);
+  EXPECT_EQ(raised->task_id(), "t1");
+  EXPECT_EQ(status().counts().unresolved_alerts(), 1u);
+
+  const auto reply = operate(v1::OPERATOR_VERB_RETRY, {"t1"});
+  EXPECT_EQ(reply.results(0).error().code(), v1::ERROR_CODE_OK) << reply.results(0).error().sentence();
+  EXPECT_FALSE(reply.results(0).parked());
+  EXPECT_EQ(alert(raised->number())->state(), v1::ALERT_STATE_RESOLVED);
+  EXPECT_EQ(status().counts().unresolved_alerts(), 0u);
+  answer(success(last()));
+  EXPECT_EQ(stored("t1")->state(), v1::TASK_STATE_COMPLETED);
+}
+
+TEST_F(operator_test, who_did_what_and_why_stands_in_the_history) {
+  park("t1");
+  operate(v1::OPERATOR_VERB_RETRY, {"t1"});
+  const auto task = *stored("t1");
+  const auto found = std::find_if(task.recent().begin(), task.recent().end(),
+                                  [](const v1::HistoryEvent& event) { return event.kind() == v1::EVENT_KIND_OPERATOR_RETRY; });
+  ASSERT_NE(found, task.recent().end());
+  EXPECT_EQ(found->who(), "ann");
+  EXPECT_EQ(found->detail(), "she had to");
+}
+
+TEST_F(operator_test, each_task_of_a_request_answers_for_itself) {
+  park("t1");
+  submit(submission("t2", "1", "plain"));
+  const auto reply = operate(v1::OPERATOR_VERB_RETRY, {"t1", "nobody", "t2"});
+  ASSERT_EQ(reply.results_size(), 3);
+  EXPECT_EQ(reply.results(0).error().code(), v1::ERROR_CODE_OK);
+  EXPECT_EQ(reply.results(1).error().code(), v1::ERROR_CODE_NOT_FOUND);
+  EXPECT_EQ(reply.results(2).error().code(), v1::ERROR_CODE_WRONG_STATE);
+}
+
+TEST_F(operator_test, what_is_refused_changes_nothing) {
+  park("t1");
+  const auto before = stored("t1")->SerializeAsString();
+  for (const auto verb : {v1::OPERATOR_VERB_RESUME, v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED, v1::OPERATOR_VERB_UNSPECIFIED})
+    EXPECT_NE(operate(verb, {"t1"}, "only").results(0).error().code(), v1::ERROR_CODE_OK);
+  EXPECT_EQ(operate(v1::OPERATOR_VERB_SKIP, {"t1"}, "nowhere").results(0).error().code(), v1::ERROR_CODE_NOT_FOUND);
+  EXPECT_EQ(stored("t1")->SerializeAsString(), before);
+}
+
+TEST_F(operator_test, a_request_must_say_who_asks) {
+  park("t1");
+  v1::OperateRequest request;
+  request.mutable_action()->set_verb(v1::OPERATOR_VERB_RETRY);
+  request.add_ids("t1");
+  node->shell.operate(request, 999);
+  node->settle();
+  EXPECT_EQ(out.operations.at(999).error().code(), v1::ERROR_CODE_INVALID_ARGUMENT);
+}
+
+TEST_F(operator_test, the_answer_waits_for_the_disk) {
+  park("t1");
+  v1::OperateRequest request;
+  request.mutable_action()->set_verb(v1::OPERATOR_VERB_RETRY);
+  request.mutable_action()->set_who("ann");
+  request.add_ids("t1");
+  node->shell.operate(request, 7);
+  node->shell.flush();
+  EXPECT_EQ(out.operations.count(7), 0u);
+  node->settle();
+  EXPECT_EQ(out.operations.count(7), 1u);
+}
+
+TEST_F(operator_test, a_completed_task_is_undone_when_someone_asks_and_its_archiving_is_dropped) {
+  submit(submission("t1"));
+  finish_everything();
+  ASSERT_EQ(stored("t1")->state(), v1::TASK_STATE_COMPLETED);
+  auto moved = archiving("t1");
+
+  EXPECT_EQ(operate(v1::OPERATOR_VERB_UNDO, {"t1"}).results(0).state(), v1::TASK_STATE_UNDOING);
+  node->shell.archive(moved);
+  node->settle();
+  ASSERT_TRUE(stored("t1").has_value()) << "a task that lives again was archived";
+  finish_everything();
+  EXPECT_EQ(stored("t1")->state(), v1::TASK_STATE_UNDONE);
+  EXPECT_EQ(status().counts().undone(), 1u);
+  EXPECT_EQ(status().counts().completed(), 0u);
+}
+
+TEST_F(operator_test, who_waits_for_a_task_is_told_why_it_was_undone) {
+  submit(submission("t1"), 7);
+  EXPECT_EQ(operate(v1::OPERATOR_VERB_CANCEL, {"t1"}).results(0).error().sentence(), "");
+  finish_everything();
+  ASSERT_EQ(stored("t1")->state(), v1::TASK_STATE_UNDONE);
+  ASSERT_EQ(out.notices.size(), 1u);
+  EXPECT_EQ(out.notices[0].second.state(), v1::TASK_STATE_UNDONE);
+  EXPECT_EQ(out.notices[0].second.reason(), stored("t1")->undo_reason());
+  EXPECT_EQ(out.notices[0].second.reason().rfind("cancelled by ", 0), 0u) << out.notices[0].second.reason();
+}
+
+TEST_F(operator_test, a_task_on_its_way_to_the_archive_is_not_brought_back) {
+  submit(submission("t1"));
+  finish_everything();
+  auto moved = archiving("t1");
+  node->shell.archive(moved);
+  EXPECT_EQ(operate(v1::OPERATOR_VERB_UNDO, {"t1"}).results(0).error().code(), v1::ERROR_CODE_WRONG_STATE);
+}
+
+TEST_F(operator_test, what_was_archived_for_a_scheduler_before_this_one_takes_no_task_that_lives_again) {
+  submit(submission("t1"));
+  finish_everything();
+  const auto moved = archiving("t1");
+  EXPECT_EQ(operate(v1::OPERATOR_VERB_UNDO, {"t1"}).results(0).state(), v1::TASK_STATE_UNDOING);
+  restart();
+  sweep();
+  node->shell.archive(moved);
+  node->settle();
+  ASSERT_TRUE(stored("t1").has_value()) << "only the Scheduler that has ended knew that it lives";
+  EXPECT_EQ(status().counts().archived(), 0u);
+}
+
+TEST_F(operator_test, what_an_archiver_that_was_started_anew_says_again_is_counted_once) {
+  submit(submission("t1"));
+  submit(submission("t2"));
+  finish_everything();
+  const auto moved = archiving("t1");
+  const auto of_another = archiving("t2");
+  node->shell.archive(moved);
+  node->shell.archive(moved);
+  node->settle();
+  node->shell.archive(moved);
+  node->settle();
+  EXPECT_EQ(status().counts().archived(), 1u);
+  EXPECT_EQ(status().counts().completed(), 1u);
+  node->shell.archive(of_another);
+  node->settle();
+  EXPECT_EQ(status().counts().archived(), 2u) << "none of it had been archived";
+}
+
+TEST_F(operator_test, paused_tasks_take_no_place_among_those_that_run) {
+  scheduler_limits limits;
+  limits.running_tasks = 1;
+  restart(limits);
+  sweep();
+  add_agent(agent("n1/svc"));
+  submit(submission("t1"));
+  submit(submission("t2"));
+  EXPECT_EQ(stored("t2")->state(), v1::TASK_STATE_PENDING);
+  operate(v1::OPERATOR_VERB_PAUSE, {"t1"});
+  EXPECT_EQ(status().counts().paused(), 1u);
+  EXPECT_EQ(stored("t2")->state(), v1::TASK_STATE_RUNNING);
+  operate(v1::OPERATOR_VERB_RESUME, {"t1"});
+  EXPECT_EQ(status().counts().paused(), 0u);
+}
+
+TEST_F(operator_test, acknowledging_says_who_and_leaves_the_task_parked) {
+  park("t1");
+  v1::AlertAckRequest request;
+  request.add_numbers(alert_of("t1")->number());
+  request.add_numbers(4'711);
+  request.set_who("ann");
+  node->shell.acknowledge_alerts(request, 5);
+  node->settle();
+  const auto& reply = out.acknowledgements.at(5);
+  EXPECT_EQ(reply.results(0).alert().state(), v1::ALERT_STATE_ACKNOWLEDGED);
+  EXPECT_EQ(reply.results(1).error().code(), v1::ERROR_CODE_NOT_FOUND);
+  EXPECT_EQ(alert_of("t1")->acknowledged_by(), "ann");
+  EXPECT_TRUE(stored("t1")->parked());
+}
+
+TEST_F(operator_test, the_submitter_is_told_in_order_and_durably) {
+  auto item = submission("t1");
+  item.mutable_reply()->set_client("shop");
+  item.mutable_reply()->set_steps(true);
+  submit(item);
+  answer(success(last()));
+  answer(failure(last(), v1::FAULT_KIND_PERMANENT));
+  finish_everything();
+  std::vector<std::string> told;
+  std::uint64_t sequence = 0;
+  const auto scanned = store.read()->scan(store::table::outbox, {}, {}, [&](std::string_view, std::string_view row) {
+    v1::StatusEvent event;
+    if (!event.ParseFromArray(row.data(), static_cast<int>(row.size()))) return false;
+    EXPECT_EQ(event.sequence(), ++sequence);
+    EXPECT_EQ(event.task_id(), "t1");
+    told.push_back(v1::StatusKind_Name(event.kind()).substr(12) + (event.step().empty() ? "" : " " + event.step()));
+    return true;
+  });
+  EXPECT_TRUE(scanned.ok());
+  EXPECT_EQ(told, (std::vector<std::string>{"RECEIVED", "STEP a", "STEP a", "STEP b", "STEP b", "UNDOING", "STEP a", "STEP a", "UNDONE"}));
+  EXPECT_EQ(status().counts().outbox_events(), told.size());
+}
+
+class brake_test : public operator_test {
+ protected:
+  brake_test() {
+    scheduler_limits limits;
+    limits.brake = {true, 50, std::chrono::minutes{10}, 3};
+    restart(limits);
+    sweep();
+    add_agent(agent("n1/svc"));
+  }
+
+  void fail(const std::string& id) {
+    submit(submission(id));
+    answer(failure(last(), v1::FAULT_KIND_PERMANENT));
+  }
+};
+
+TEST_F(brake_test, holds_undo_when_too_many_tasks_fail_with_one_alert) {
+  for (const auto* id : {"t1", "t2", "t3"}) fail(id);
+  EXPECT_EQ(stored("t2")->state(), v1::TASK_STATE_UNDONE) << "before the brake";
+  EXPECT_NE(status().counts().undo_brake_since_unix_ms(), 0);
+  for (const auto* id : {"t4", "t5"}) fail(id);
+  EXPECT_TRUE(stored("t4")->undo_held());
+  EXPECT_EQ(stored("t4")->state(), v1::TASK_STATE_RUNNING);
+  EXPECT_EQ(status().counts().undo_held(), 2u);
+  EXPECT_EQ(status().counts().unresolved_alerts(), 1u);
+}
+
+TEST_F(brake_test, stays_on_through_a_restart_and_lets_go_when_released) {
+  for (const auto* id : {"t1", "t2", "t3", "t4"}) fail(id);
+  restart();
+  sweep();
+  add_agent(agent("n1/svc", 1'000, 2));
+  EXPECT_TRUE(stored("t4")->undo_held());
+
+  v1::BrakeReleaseRequest request;
+  request.set_who("ann");
+  node->shell.release_brake(request, 9);
+  node->settle();
+  EXPECT_EQ(out.releases.at(9).held(), 1u);
+  EXPECT_EQ(status().counts().unresolved_alerts(), 0u);
+  time.now_ms += 60'000;
+  supervisor watcher{{&time, &store, &out, &log}, std::chrono::seconds{1}};
+  ASSERT_TRUE(watcher.scan().ok());
+  for (; !out.recoveries.empty(); out.recoveries.pop_front()) node->shell.recover(out.recoveries.front());
+  node->settle();
+  EXPECT_EQ(stored("t4")->state(), v1::TASK_STATE_UNDONE);
+
+  node->shell.release_brake(request, 10);
+  node->settle();
+  EXPECT_EQ(out.releases.at(10).error().code(), v1::ERROR_CODE_WRONG_STATE);
+}
+
+TEST_F(brake_test, does_not_hold_what_an_operator_has_mended) {
+  for (const auto* id : {"t1", "t2", "t3", "t4"}) fail(id);
+  operate(v1::OPERATOR_VERB_RETRY, {"t4"});
+  finish_everything();
+  answer(success(last()));
+  EXPECT_EQ(stored("t4")->state(), v1::TASK_STATE_COMPLETED);
+  EXPECT_EQ(status().counts().undo_held(), 0u);
+}
+
+TEST_F(brake_test, does_not_strike_among_many_that_complete) {
+  for (int i = 0; i < 8; ++i) {
+    submit(submission("good" + std::to_string(i)));
+    answer(success(last()));
+    answer(success(last()));
+  }
+  for (const auto* id : {"t1", "t2", "t3", "t4"}) fail(id);
+  EXPECT_EQ(status().counts().undo_brake_since_unix_ms(), 0);
+}
+
+}  // namespace
+}  // namespace fairlead::testing

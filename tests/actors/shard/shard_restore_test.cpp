@@ -1,0 +1,332 @@
+// A store that goes on from a backup: what stands in it afterwards, and that a Scheduler takes it up.
+
+#include "actors/shard/restore.hpp"
+
+#include <filesystem>
+
+#include "store/rows/alert_rows.hpp"
+#include "store/check/check.hpp"
+#include "store/rows/job_rows.hpp"
+#include "store/lmdb/store.hpp"
+#include "tests/actors/scheduler/scheduler_world.hpp"
+#include "tests/store/fixture.hpp"
+
+namespace fairlead::testing {
+namespace {
+
+constexpr std::int64_t hour_ms = 3'600'000;
+
+/// A Scheduler over a store of LMDB.
+class shard_restore_test : public ::testing::Test, public commit_port {
+ protected:
+  shard_restore_test() { open(); }
+
+  void open() {
+    shell.reset();
+    store.reset();
+    auto opened = store::lmdb_store::open({here / "store", std::uint64_t{1} << 28, false});
+    ASSERT_TRUE(opened.ok());
+    store = std::move(*opened);
+  }
+  void start() {
+    auto own = store->claim_lineage(lineage_);
+    ASSERT_TRUE(own.ok()) << own.failure().sentence;
+    scheduler_limits limits;
+    limits.lineage = *own;
+    shell = std::make_unique<scheduler>(scheduler::ports{&time, store.get(), this, &out, &log, &engine, nullptr}, limits);
+    const auto epoch = store->raise_epoch();
+    ASSERT_TRUE(shell->open(*epoch).ok());
+    while (shell->resume_some()) settle();
+    settle();
+  }
+  void commit(store::batch what) override { waiting.push_back(std::move(what)); }
+  void settle() {
+    for (;;) {
+      if (shell->wants_flush()) {
+        shell->flush();
+      } else if (!waiting.empty()) {
+        const auto sequence = waiting.front().sequence;
+        ASSERT_TRUE(store->commit({waiting.front()}).ok());
+        waiting.pop_front();
+        shell->on_committed(sequence);
+      } else {
+        return;
+      }
+    }
+  }
+  /// `client`: who gets its status events.
+  void submit(const std::string& id, const std::string& client = {}) {
+    v1::SubmitRequest request;
+    auto& item = *request.add_items();
+    item = submission(id);
+    if (!client.empty()) item.mutable_reply()->set_client(client);
+    shell->submit(std::move(request), 1, 0);
+    settle();
+  }
+  void deploy() {
+    v1::DeployRequest request;
+    *request.mutable_definition() = workflow_of({step("a"), step("b", {"a"})});
+    shell->deploy(request, 1);
+    settle();
+  }
+  void add_agent() {
+    shell->add_agent(agent("n1/svc"));
+    settle();
+  }
+  void finish() {
+    for (; answered < out.performs.size(); ++answered) {
+      auto batch = from("n1/svc", {success(out.performs[answered].what)});
+      shell->outcomes(std::move(batch));
+      settle();
+    }
+  }
+  v1::TaskRecord task(const std::string& id) {
+    const auto view = store->read();
+    return **store::load_task(*view, (*store::find_task(*view, id))->number());
+  }
+  void apply_hourly() {
+    v1::JobApplyRequest request;
+    request.set_who("ann");
+    auto& job = *request.add_jobs();
+    job.set_name("hourly");
+    job.set_schedule("0 * * * *");
+    job.set_workflow("order");
+    job.set_overlap(v1::OVERLAP_POLICY_ALLOW);
+    job.set_catch_up(v1::CATCH_UP_POLICY_ALL);
+    job.set_catch_up_window_ms(100 * hour_ms);
+    shell->apply_jobs(request, 2);
+    settle();
+    const auto& reply = out.job_applications.at(2);
+    ASSERT_EQ(reply.results_size(), 1) << reply.error().sentence();
+    ASSERT_FALSE(reply.results(0).has_error()) << reply.results(0).error().sentence();
+  }
+  restore_report restore(bool relaunch = false) {
+    shell.reset();
+    waiting.clear();
+    const auto done = restore_shard(*store, {time.now_ms, 77, relaunch});
+    EXPECT_TRUE(done.ok()) << (done.ok() ? "" : done.failure().sentence);
+    const auto report = store::check(*store->read(), {}, 100, nullptr);
+    EXPECT_TRUE(report.clean()) << (report.findings.empty() ? "" : report.findings[0]);
+    return done.ok() ? *done : restore_report{};
+  }
+
+  store::testing::temporary_directory here;
+  manual_clock time;
+  recorder out;
+  quiet_observer log;
+  core::declarative_engine engine;
+  v1::Lineage lineage_ = [] {
+    v1::Lineage first;
+    first.set_made_unix_ms(start_ms);
+    first.set_bits(5);
+    return first;
+  }();
+  std::deque<store::batch> waiting;
+  std::size_t answered = 0;
+  std::unique_ptr<store::lmdb_store> store;
+  std::unique_ptr<scheduler> shell;
+};
+
+TEST_F(shard_restore_test, goes_on_under_a_later_lineage_with_numbers_that_were_never_given_out) {
+  start();
+  deploy();
+  add_agent();
+  submit("t1");
+  const auto epoch = shell->epoch();
+  const auto number = task("t1").number();
+  time.now_ms += hour_ms;
+  const auto report = restore();
+  EXPECT_EQ(report.lineage.made_unix_ms(), time.now_ms);
+  EXPECT_EQ(report.backup_unix_ms, start_ms);
+  EXPECT_EQ(report.tasks, 1u);
+  EXPECT_EQ(report.steps, 2u);
+  open();
+  start();
+  EXPECT_GT(shell->epoch(), epoch + (1U << 24));
+  EXPECT_GT(*store->raise_boot(), static_cast<std::uint64_t>(start_ms / 1'000));
+  EXPECT_EQ(task("t1").number(), number) << "a task keeps its number";
+  submit("t2");
+  EXPECT_GT(task("t2").number(), std::uint64_t{1} << 24);
+  add_agent();
+  ASSERT_FALSE(out.performs.empty());
+  const auto& sent = out.performs.back();
+  EXPECT_GT(sent.epoch, epoch);
+  std::vector<std::pair<std::string, std::uint32_t>> handed_over;
+  for (const auto& one : out.performs)
+    if (one.epoch > epoch) handed_over.emplace_back(one.what.task_id(), one.what.attempt());
+  EXPECT_EQ(handed_over, (std::vector<std::pair<std::string, std::uint32_t>>{{"t1", 4'602}, {"t2", 1}}));
+}
+
+TEST_F(shard_restore_test, of_a_store_that_nothing_was_ever_written_to_names_the_moment_when_it_was_made) {
+  ASSERT_TRUE(store->claim_lineage(lineage_).ok());
+  time.now_ms += hour_ms;
+  EXPECT_EQ(restore().backup_unix_ms, start_ms);
+}
+
+TEST_F(shard_restore_test, a_clock_that_was_ahead_at_the_backup_does_not_make_it_younger_than_it_is) {
+  start();
+  deploy();
+  const auto real_ms = time.now_ms;
+  time.now_ms += 30 * 24 * hour_ms;
+  submit("t1");
+  time.now_ms = real_ms + hour_ms;
+  shell.reset();
+  const auto done = restore();
+  EXPECT_LE(done.backup_unix_ms, real_ms + hour_ms / 4) << "retention time went on by a few minutes at most";
+}
+
+TEST_F(shard_restore_test, tells_of_itself_by_one_alert_that_is_resolved_when_it_is_acknowledged) {
+  start();
+  deploy();
+  submit("t1");
+  const auto report = restore();
+  EXPECT_GT(report.alert, std::uint64_t{1} << 24);
+  const auto alert = **store::load_alert(*store->read(), report.alert);
+  EXPECT_EQ(alert.kind(), v1::ALERT_KIND_RESTORED);
+  EXPECT_EQ(alert.sentence(),
+            "the shard was restored from a backup of 2023-11-14T22:13:20.000Z: 1 tasks go on, and 2 of their steps may have "
+            "been carried out since; times of 0 jobs have passed");
+  open();
+  start();
+  v1::AlertAckRequest ack;
+  ack.add_numbers(report.alert);
+  shell->acknowledge_alerts(ack, 9);
+  settle();
+  EXPECT_EQ((*store::load_alert(*store->read(), report.alert))->state(), v1::ALERT_STATE_RESOLVED);
+}
+
+TEST_F(shard_restore_test, a_receiver_of_status_events_takes_none_of_them_for_one_that_it_has_seen) {
+  start();
+  deploy();
+  submit("t1", "shop");
+  const auto told = task("t1").status_sequence();
+  ASSERT_GT(told, 0u);
+  restore();
+  EXPECT_EQ(task("t1").status_sequence(), told + 1'000);
+  open();
+  start();
+  add_agent();
+  finish();
+  EXPECT_EQ(task("t1").state(), v1::TASK_STATE_COMPLETED);
+  EXPECT_GT(task("t1").status_sequence(), told + 1'000);
+  restore();
+}
+
+/// The highest numbers that a shard has given out.
+struct given_out {
+  std::uint64_t task = 0;
+  std::uint64_t alert = 0;
+  std::uint64_t position = 0;
+  std::uint64_t epoch = 0;
+  std::uint64_t status_sequence = 0;
+  std::uint32_t attempt = 0;
+};
+
+TEST_F(shard_restore_test, restored_twice_from_one_backup_no_number_is_given_out_again) {
+  start();
+  deploy();
+  submit("t1", "shop");
+  shell.reset();
+  store.reset();
+  std::filesystem::copy(here / "store", here / "backup");
+  const auto live = [this](std::size_t from) {
+    add_agent();
+    finish();
+    submit("t2");
+    finish();
+    given_out to;
+    const auto& shard = store->read()->get_progress().shard;
+    to.task = task("t2").number();
+    to.alert = shard.next_alert();
+    to.position = shard.next_position();
+    to.epoch = shell->epoch();
+    to.status_sequence = task("t1").status_sequence();
+    for (auto i = from; i < out.performs.size(); ++i)
+      if (out.performs[i].what.task_id() == "t1") to.attempt = std::max(to.attempt, out.performs[i].what.attempt());
+    return to;
+  };
+  open();
+  time.now_ms += hour_ms;
+  const auto first_report = restore();
+  open();
+  start();
+  const auto first = live(0);
+
+  shell.reset();
+  store.reset();
+  std::filesystem::remove_all(here / "store");
+  std::filesystem::copy(here / "backup", here / "store");
+  open();
+  time.now_ms += 5'000;
+  const auto second_report = restore();
+  EXPECT_GT(second_report.alert, first.alert);
+  EXPECT_GT(second_report.lineage.made_unix_ms(), first_report.lineage.made_unix_ms());
+  EXPECT_GT(task("t1").status_sequence(), first.status_sequence);
+  EXPECT_GT(store->read()->get_progress().shard.next_position(), first.position);
+  open();
+  const auto handed_over = out.performs.size();
+  start();
+  EXPECT_GT(shell->epoch(), first.epoch);
+  const auto second = live(handed_over);
+  EXPECT_GT(second.task, first.task);
+  ASSERT_GT(first.attempt, 0u);
+  EXPECT_GT(second.attempt, first.attempt);
+  EXPECT_EQ(task("t1").state(), v1::TASK_STATE_COMPLETED);
+  restore();
+}
+
+TEST_F(shard_restore_test, cut_short_no_scheduler_takes_the_store_and_begun_again_it_comes_to_its_end) {
+  start();
+  deploy();
+  submit("t1");
+  shell.reset();
+  ASSERT_TRUE(store->begin_restore(time.now_ms).ok());
+  EXPECT_FALSE(store->claim_lineage(lineage_).ok());
+  restore();
+  open();
+  start();
+  EXPECT_EQ(task("t1").steps(0).attempt(), 1'000u);
+}
+
+TEST_F(shard_restore_test, times_of_jobs_since_the_backup_are_skipped_and_can_be_filled_later) {
+  start();
+  deploy();
+  apply_hourly();
+  time.now_ms += 5 * hour_ms;
+  const auto report = restore();
+  EXPECT_EQ(report.jobs, 1u);
+  EXPECT_NE((*store::load_alert(*store->read(), report.alert))
+                ->remedy()
+                .find("fairlead job backfill hourly --from 2023-11-14T23:00:00.000Z --to "),
+            std::string::npos);
+  open();
+  start();
+  due_jobs due;
+  due.names.push_back("hourly");
+  shell->launch_due(due);
+  settle();
+  std::vector<v1::SkipReason> skipped;
+  (void)store::for_each_launch(*store->read(), "hourly", 0, [&](const v1::LaunchRecord& one) {
+    skipped.push_back(one.skip());
+    return true;
+  });
+  EXPECT_EQ(skipped, std::vector<v1::SkipReason>(5, v1::SKIP_REASON_RESTORED));
+}
+
+TEST_F(shard_restore_test, or_caught_up_where_that_is_asked_for) {
+  start();
+  deploy();
+  apply_hourly();
+  time.now_ms += 5 * hour_ms;
+  restore(true);
+  open();
+  start();
+  due_jobs due;
+  due.names.push_back("hourly");
+  shell->launch_due(due);
+  settle();
+  EXPECT_EQ((*store::load_job(*store->read(), "hourly"))->launched(), 5u);
+}
+
+}  // namespace
+}  // namespace fairlead::testing

@@ -1,0 +1,205 @@
+#include "app/cli/task/remedies.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/app/order_task.hpp"
+
+namespace fairlead::app {
+namespace {
+
+using commands = std::vector<std::string>;
+
+commands commands_for(const v1::TaskShowReply& reply) {
+  commands out;
+  for (const auto& one : remedies_of(reply.task(), reply.definition())) out.push_back(one.command);
+  return out;
+}
+
+bool any_has(const commands& found, const std::string& words) {
+  return std::any_of(found.begin(), found.end(), [&](const std::string& one) { return one.find(words) != std::string::npos; });
+}
+
+TEST(task_remedies, a_step_that_failed_for_good_may_be_retried_edited_or_skipped_and_the_task_undone) {
+  EXPECT_EQ(commands_for(parked_order()), (commands{"fairlead task retry o-1 charge", "fairlead task retry o-1 charge --input JSON",
+                                                    "fairlead task skip o-1 charge --reason TEXT", "fairlead task undo o-1"}));
+}
+
+TEST(task_remedies, a_task_whose_version_cannot_be_used_is_retried_after_an_upgrade_and_nothing_else_is_offered) {
+  auto reply = parked_order();
+  reply.mutable_task()->set_parked_reason(
+      "this release cannot use version 0a1b2c3d4e5f of workflow order: step charge: `@later` means nothing");
+  EXPECT_EQ(commands_for(reply), commands{"fairlead task retry o-1"});
+}
+
+TEST(task_remedies, a_step_in_doubt_is_settled_and_never_skipped_or_edited) {
+  auto reply = parked_order();
+  step_of(reply, 1).set_state(v1::STEP_STATE_IN_DOUBT);
+  EXPECT_EQ(commands_for(reply),
+            (commands{"fairlead task retry o-1 charge", "fairlead task settle o-1 charge --completed JSON --reason TEXT",
+                      "fairlead task settle o-1 charge --never-happened --reason TEXT", "fairlead task undo o-1"}));
+}
+
+TEST(task_remedies, a_failed_step_with_an_older_attempt_in_doubt_counts_as_in_doubt) {
+  auto reply = parked_order();
+  step_of(reply, 1).set_doubtful(true);
+  const auto found = commands_for(reply);
+  EXPECT_TRUE(any_has(found, "settle o-1 charge"));
+  EXPECT_FALSE(any_has(found, "skip"));
+  EXPECT_FALSE(any_has(found, "--input"));
+}
+
+TEST(task_remedies, no_undo_after_a_pivot_that_has_or_may_have_happened) {
+  auto reply = parked_order();
+  reply.mutable_definition()->mutable_steps(0)->set_pivot(true);
+  EXPECT_FALSE(any_has(commands_for(reply), "task undo"));
+
+  reply = parked_order();
+  reply.mutable_definition()->mutable_steps(1)->set_pivot(true);
+  EXPECT_TRUE(any_has(commands_for(reply), "task undo")) << "a pivot that failed has not happened";
+  step_of(reply, 1).set_doubtful(true);
+  EXPECT_FALSE(any_has(commands_for(reply), "task undo"));
+}
+
+TEST(task_remedies, a_cancel_is_taken_of_what_has_not_ended_and_can_be_undone) {
+  auto reply = order_task();
+  EXPECT_TRUE(can_be_undone(reply.task(), reply.definition())) << "nothing has begun";
+  step_of(reply, 0).set_state(v1::STEP_STATE_RUNNING);
+  EXPECT_TRUE(can_be_undone(reply.task(), reply.definition()));
+  reply.mutable_definition()->mutable_steps(0)->clear_undo();
+  EXPECT_FALSE(can_be_undone(reply.task(), reply.definition()));
+  reply = order_task();
+  for (const auto state : {v1::TASK_STATE_UNDOING, v1::TASK_STATE_UNDONE, v1::TASK_STATE_COMPLETED}) {
+    reply.mutable_task()->set_state(state);
+    EXPECT_FALSE(can_be_undone(reply.task(), reply.definition())) << v1::TaskState_Name(state);
+  }
+}
+
+TEST(task_remedies, no_undo_where_a_step_that_happened_has_none_but_undo_none_is_one) {
+  auto reply = parked_order();
+  reply.mutable_definition()->mutable_steps(2)->clear_undo();
+  EXPECT_TRUE(any_has(commands_for(reply), "task undo")) << "a step that never began needs no undo";
+  reply.mutable_definition()->mutable_steps(0)->mutable_undo()->set_none(true);
+  EXPECT_TRUE(any_has(commands_for(reply), "task undo"));
+  reply.mutable_definition()->mutable_steps(0)->clear_undo();
+  EXPECT_FALSE(any_has(commands_for(reply), "task undo"));
+  reply.clear_definition();
+  EXPECT_FALSE(any_has(commands_for(reply), "task undo")) << "nothing is known of its steps";
+}
+
+TEST(task_remedies, a_step_whose_input_cannot_be_made_wants_another_input) {
+  auto reply = parked_order();
+  auto& charge = step_of(reply, 1);
+  charge = v1::StepRecord{};
+  charge.set_path("charge");
+  charge.set_definition(1);
+  charge.set_state(v1::STEP_STATE_PENDING);
+  reply.mutable_task()->set_parked_reason("step charge: .input.amount_cents: there is nothing of that name");
+  EXPECT_EQ(commands_for(reply), (commands{"fairlead task retry o-1 charge --input JSON", "fairlead task skip o-1 charge --reason TEXT",
+                                           "fairlead task undo o-1"}));
+  reply.mutable_task()->set_parked_reason("step charge2: something else");
+  EXPECT_EQ(commands_for(reply), (commands{"fairlead task retry o-1", "fairlead task undo o-1"}));
+}
+
+TEST(task_remedies, steps_that_go_on_by_themselves_are_left_alone) {
+  auto reply = parked_order();
+  auto& reserve = step_of(reply, 0);
+  reserve.set_state(v1::STEP_STATE_FAILED);
+  reserve.set_not_before_unix_ms(some_moment);
+  EXPECT_EQ(stuck_steps(reply.task()), std::vector<int>{1});
+  reserve.clear_not_before_unix_ms();
+  reserve.set_given_up(true);
+  EXPECT_EQ(stuck_steps(reply.task()), (std::vector<int>{0, 1}));
+  EXPECT_TRUE(any_has(commands_for(reply), "task retry o-1")) << "and all of them at once";
+  const auto found = commands_for(reply);
+  EXPECT_EQ(std::count(found.begin(), found.end(), "fairlead task retry o-1"), 1);
+}
+
+TEST(task_remedies, an_undo_that_keeps_failing_may_be_retried_or_passed_over_but_not_undone) {
+  auto reply = order_task();
+  auto& task = *reply.mutable_task();
+  task.set_state(v1::TASK_STATE_UNDOING);
+  task.set_parked(true);
+  auto& reserve = step_of(reply, 0);
+  reserve.set_state(v1::STEP_STATE_UNDOING);
+  reserve.set_direction(v1::DIRECTION_UNDO);
+  reserve.set_given_up(true);
+  auto& charge = step_of(reply, 1);
+  charge.set_state(v1::STEP_STATE_FAILED);
+  charge.set_given_up(true);
+  EXPECT_EQ(stuck_steps(task), std::vector<int>{0}) << "the failure that began the undo is no longer a question";
+  EXPECT_EQ(commands_for(reply), (commands{"fairlead task retry o-1 reserve", "fairlead task skip o-1 reserve --reason TEXT"}));
+}
+
+TEST(task_remedies, doubt_that_nothing_could_settle_is_settled_by_an_operator_before_the_undo) {
+  auto reply = order_task();
+  reply.mutable_task()->set_state(v1::TASK_STATE_UNDOING);
+  reply.mutable_task()->set_parked(true);
+  step_of(reply, 1).set_state(v1::STEP_STATE_IN_DOUBT);
+  step_of(reply, 1).set_given_up(true);
+  const auto found = commands_for(reply);
+  EXPECT_TRUE(any_has(found, "settle o-1 charge --completed"));
+  EXPECT_TRUE(any_has(found, "settle o-1 charge --never-happened"));
+  EXPECT_FALSE(any_has(found, "skip"));
+  EXPECT_FALSE(any_has(found, "task undo"));
+}
+
+TEST(task_remedies, an_undo_in_doubt_is_too_late_for_an_output) {
+  auto reply = order_task();
+  reply.mutable_task()->set_state(v1::TASK_STATE_UNDOING);
+  reply.mutable_task()->set_parked(true);
+  auto& charge = step_of(reply, 1);
+  charge.set_state(v1::STEP_STATE_UNDOING);
+  charge.set_direction(v1::DIRECTION_UNDO);
+  charge.set_doubtful(true);
+  charge.set_given_up(true);
+  EXPECT_EQ(commands_for(reply),
+            (commands{"fairlead task settle o-1 charge --never-happened --reason TEXT", "fairlead task retry o-1 charge"}));
+}
+
+TEST(task_remedies, a_step_that_cools_off_may_be_tried_at_once) {
+  auto reply = order_task();
+  step_of(reply, 0).set_state(v1::STEP_STATE_FAILED);
+  step_of(reply, 0).set_not_before_unix_ms(some_moment);
+  EXPECT_TRUE(commands_for(reply).empty()) << "an ordinary backoff is nobody's concern";
+  auto* event = reply.mutable_task()->add_recent();
+  event->set_kind(v1::EVENT_KIND_STEP_COOLING_OFF);
+  event->set_step(1);
+  EXPECT_EQ(commands_for(reply), commands{"fairlead task retry o-1 reserve"});
+}
+
+TEST(task_remedies, a_task_past_its_timeout_may_go_on) {
+  auto reply = order_task();
+  reply.mutable_task()->set_parked(true);
+  reply.mutable_task()->set_timed_out(true);
+  EXPECT_EQ(commands_for(reply), (commands{"fairlead task retry o-1", "fairlead task undo o-1"}));
+}
+
+TEST(task_remedies, a_paused_task_is_resumed_and_a_held_one_released) {
+  auto reply = order_task();
+  reply.mutable_task()->set_paused(true);
+  EXPECT_EQ(commands_for(reply), commands{"fairlead task resume o-1"});
+  reply.mutable_task()->set_paused(false);
+  reply.mutable_task()->set_undo_held(true);
+  EXPECT_EQ(commands_for(reply), (commands{"fairlead brake release", "fairlead task retry o-1", "fairlead task undo o-1"}));
+}
+
+TEST(task_remedies, a_task_that_goes_on_or_is_over_asks_for_nothing) {
+  auto reply = order_task();
+  step_of(reply, 0).set_state(v1::STEP_STATE_FAILED);
+  EXPECT_TRUE(commands_for(reply).empty());
+  reply.mutable_task()->set_state(v1::TASK_STATE_COMPLETED);
+  EXPECT_TRUE(commands_for(reply).empty());
+}
+
+TEST(task_remedies, a_command_survives_a_shell) {
+  auto reply = parked_order();
+  step_of(reply, 1).set_path("ship[3]");
+  EXPECT_EQ(commands_for(reply).front(), "fairlead task retry o-1 'ship[3]'");
+  step_of(reply, 1).set_path("it's");
+  EXPECT_EQ(commands_for(reply).front(), "fairlead task retry o-1 'it'\\''s'");
+}
+
+}  // namespace
+}  // namespace fairlead::app

@@ -1,0 +1,174 @@
+#include <fairlead/workflow.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "app/files/workflow_file.hpp"
+#include "messages/api.pb.h"
+#include "store/content_hash.hpp"
+
+namespace fairlead {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string workflows_folder() {
+  const auto* source = std::getenv("FAIRLEAD_SOURCE");
+  return std::string{source == nullptr ? "." : source} + "/config/workflows/";
+}
+
+std::string hash_of(const result<v1::WorkflowDefinition>& definition) {
+  EXPECT_TRUE(definition.ok()) << definition.failure().sentence;
+  return definition ? store::to_hex(store::definition_hash(*definition)) : "";
+}
+
+std::string hash_of_file(const std::string& name) {
+  const auto file = app::read_workflow(workflows_folder() + name, nullptr);
+  EXPECT_TRUE(file.problems.empty()) << name;
+  return store::to_hex(store::definition_hash(file.definition));
+}
+
+/// Of the YAML that the library makes.
+std::string read_again(const workflow& what) {
+  const auto file = app::parse_workflow("again.yaml", what.yaml(), nullptr);
+  for (const auto& one : file.problems) ADD_FAILURE() << to_text(one) << "\n" << what.yaml();
+  return store::to_hex(store::definition_hash(file.definition));
+}
+
+undo_call undo_of(const std::string& call) {
+  return undo_call{call}.with(R"({"order": "${ .task.id }"})").timeout(5s).attempts(20).backoff(200ms, 2, 2s);
+}
+
+workflow_step order_step(const workflow_step& step) {
+  auto out = step;
+  out.timeout(5s).attempts(20).backoff(200ms, 2, 2s);
+  return out;
+}
+
+workflow reserve_charge_ship(const std::string& name, duration timeout, bool side_by_side) {
+  workflow out{name};
+  out.timeout(timeout).on_failure(on_failure::undo);
+  order_step(out.step("reserve"))
+      .agent("inventory")
+      .call("reserve")
+      .with(R"({ "order": "${ .task.id }", "items": "${ .input.items }" })")
+      .undo(undo_of("release"));
+  auto charge = order_step(out.step("charge"));
+  if (!side_by_side) charge.needs("reserve");
+  charge.agent("payment")
+      .call("charge")
+      .with(R"({ "order": "${ .task.id }", "amount_cents": "${ .input.amount_cents }" })")
+      .undo(undo_of("refund"));
+  auto ship = order_step(out.step("ship"));
+  if (side_by_side) ship.needs("reserve");
+  ship.needs("charge")
+      .agent("shipping")
+      .call("dispatch")
+      .with(R"({ "order": "${ .task.id }", "address": "${ .input.address }" })")
+      .undo_none()
+      .pivot();
+  return out;
+}
+
+workflow replacement() {
+  workflow out{"replacement"};
+  out.timeout(24h).on_failure(on_failure::park);
+  const auto patient = [](workflow_step step) { return step.timeout(5s).attempts(10).backoff(500ms, 2, 10s); };
+  patient(out.step("recall")).agent("shipping").call("recall").with(R"({"order": "${ .input.damaged }"})");
+  patient(out.step("reserve")).agent("inventory").call("reserve").with(R"({"order": "${ .task.id }", "items": "${ .input.items }"})");
+  patient(out.step("ship"))
+      .needs("recall", "reserve")
+      .agent("shipping")
+      .call("dispatch")
+      .with(R"({"order": "${ .task.id }", "address": "${ .input.address }"})")
+      .in_doubt(in_doubt::park);
+  return out;
+}
+
+TEST(library_workflow, every_workflow_of_this_tree_has_the_same_hash_in_cpp_as_in_yaml) {
+  const std::map<std::string, workflow> in_code{{"order.yaml", reserve_charge_ship("order", 10min, false)},
+                                                {"preorder.yaml", reserve_charge_ship("preorder", 1h, true)},
+                                                {"replacement.yaml", replacement()}};
+  std::set<std::string> seen;
+  for (const auto& file : std::filesystem::directory_iterator{workflows_folder()}) {
+    const auto name = file.path().filename().string();
+    if (file.path().extension() != ".yaml") continue;
+    seen.insert(name);
+    const auto found = in_code.find(name);
+    ASSERT_NE(found, in_code.end()) << name << " is not described in C++ here";
+    EXPECT_EQ(hash_of(found->second.definition()), hash_of_file(name)) << name;
+    EXPECT_EQ(read_again(found->second), hash_of_file(name)) << found->second.yaml();
+  }
+  EXPECT_EQ(seen.size(), in_code.size());
+}
+
+TEST(library_workflow, what_is_not_said_is_as_in_yaml) {
+  workflow one{"w"};
+  one.keep_days(7).cool_off(10min).on_failure(on_failure::cool_off);
+  one.step("a").agent("x").call("y").backoff(5min).heartbeat(10s).label("zone", "eu").undo("z", "null");
+  const auto yaml = app::parse_workflow("w.yaml",
+                                        "workflow: w\nretention: 7d\ncool_off: 10m\non_failure: cool_off\nsteps:\n  a:\n    agent: x\n"
+                                        "    call: y\n    backoff: { first: 5m }\n    heartbeat: 10s\n    labels: { zone: eu }\n"
+                                        "    undo: { call: z, with: null }\n",
+                                        nullptr);
+  ASSERT_TRUE(yaml.problems.empty()) << to_text(yaml.problems.front());
+  const auto built = one.definition();
+  ASSERT_TRUE(built.ok()) << built.failure().sentence;
+  EXPECT_EQ(built->DebugString(), yaml.definition.DebugString());
+  EXPECT_EQ(read_again(one), hash_of(built));
+}
+
+TEST(library_workflow, its_problems_name_step_and_field) {
+  workflow bad{"Bad"};
+  bad.on_failure(on_failure::undo);
+  bad.step("a").agent("x").call("y").needs("b").with("{").timeout(-1s);
+  std::vector<std::string> found;
+  for (const auto& one : bad.problems()) found.push_back(one.step + "/" + one.field);
+  EXPECT_EQ(found, (std::vector<std::string>{"a/with", "/workflow", "a/needs", "a/timeout", "a/undo"}));
+  const auto refused = bad.definition();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.failure().code, v1::ERROR_CODE_INVALID_ARGUMENT);
+  EXPECT_NE(refused.failure().sentence.find("step a, needs: "), std::string::npos) << refused.failure().sentence;
+}
+
+TEST(library_workflow, types_from_generated_code_are_those_of_protocs_set) {
+  workflow one{"w"};
+  one.step("a").agent("x").call("y").with(R"({"ids": ["${ .input }"]})").types<v1::StatesRequest, v1::StatesReply>();
+  const auto built = one.definition();
+  ASSERT_TRUE(built.ok()) << built.failure().sentence;
+  EXPECT_EQ(built->steps(0).input_type(), "fairlead.v1.StatesRequest");
+
+  // The same through a file, as protoc would have left it beside the workflow.
+  const auto place = std::filesystem::path{::testing::TempDir()} / "library_workflow_types";
+  std::filesystem::create_directories(place);
+  std::ofstream{place / "api.binpb", std::ios::binary} << built->types();
+  const auto yaml =
+      app::parse_workflow((place / "w.yaml").string(),
+                          "workflow: w\ntypes: [api.binpb]\nsteps:\n  a:\n    agent: x\n    call: y\n    with: { ids: [\"${ .input }\"] }\n"
+                          "    input_type: fairlead.v1.StatesRequest\n    output_type: fairlead.v1.StatesReply\n",
+                          nullptr);
+  ASSERT_TRUE(yaml.problems.empty()) << to_text(yaml.problems.front());
+  EXPECT_EQ(store::definition_hash(*built), store::definition_hash(yaml.definition));
+  std::filesystem::remove_all(place);
+}
+
+TEST(library_workflow, a_wrong_field_is_named_by_its_path) {
+  workflow one{"w"};
+  one.step("a")
+      .agent("x")
+      .call("y")
+      .with(R"({"items": [{"workflow": "order", "prioriti": 1}, {"labels": [{"key": 5}]}]})")
+      .input_type<v1::SubmitRequest>();
+  std::vector<std::string> found;
+  for (const auto& problem : one.problems()) found.push_back(problem.field + ": " + problem.sentence);
+  EXPECT_EQ(found, (std::vector<std::string>{"with.items[0].prioriti: fairlead.v1.Submission has no field prioriti; nearest: priority",
+                                             "with.items[1].labels[0].key: expected a string, found 5"}));
+}
+
+}  // namespace
+}  // namespace fairlead
