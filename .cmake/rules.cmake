@@ -17,9 +17,21 @@ if(FAIRLEAD_SANITIZE)
   endif()
 endif()
 
-# A library of this project from all sources of the current folder.
+# A library of this project; rooms bring its sources.
 function(fairlead_library name)
-  add_library(${name} STATIC ${ARGN})
+  add_library(${name} STATIC)
   target_link_libraries(${name} PRIVATE fairlead_rules)
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
+endfunction()
+
+# A room is a folder with one purpose, which the comment above the call says in one sentence. Its sources belong to a library. USES names the
+# rooms that it may include, CAF its files that may include CAF. tests/include_rule.py reads these very calls and holds every include against them.
+#   fairlead_room(LIBRARY [USES room…] [CAF file…] [WITHOUT file…])
+function(fairlead_room library)
+  cmake_parse_arguments(room "" "" "USES;CAF;WITHOUT" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS *.cpp)
+  foreach(other ${room_WITHOUT})
+    list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/${other})
+  endforeach()
+  target_sources(${library} PRIVATE ${sources})
 endfunction()

@@ -1,8 +1,8 @@
 #include "actors/agent_host/actor.hpp"
 
 #include "actors/agent_host/links.hpp"
-#include "actors/supervision/guardian.hpp"
 #include "actors/protocol/reminders.hpp"
+#include "actors/supervision/guardian.hpp"
 
 #include <algorithm>
 #include <chrono>

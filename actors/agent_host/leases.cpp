@@ -5,7 +5,7 @@
 
 #include "actors/agent_host/host.hpp"
 #include "actors/agents/attempt_results.hpp"
-#include "actors/core/expression/expression.hpp"
+#include "actors/core/text/json.hpp"
 #include "actors/core/text/text.hpp"
 
 namespace fairlead {

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "actors/core/expression/expression.hpp"
+#include "actors/core/text/json.hpp"
 
 namespace fairlead::agents {
 

@@ -6,9 +6,9 @@
 
 #include "actors/core/retry.hpp"
 #include "actors/core/waits.hpp"
-#include "store/rows/alert_rows.hpp"
 #include "store/keys.hpp"
 #include "store/meta_rows.hpp"
+#include "store/rows/alert_rows.hpp"
 
 namespace fairlead {
 

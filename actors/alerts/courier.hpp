@@ -17,11 +17,11 @@
 
 #include "actors/alerts/message.hpp"
 #include "actors/alerts/target.hpp"
-#include "actors/delivery/command_port.hpp"
 #include "actors/core/planted_faults.hpp"
+#include "actors/delivery/command_port.hpp"
+#include "actors/delivery/webhook_port.hpp"
 #include "actors/protocol/local_messages.hpp"
 #include "actors/protocol/ports.hpp"
-#include "actors/delivery/webhook_port.hpp"
 #include "store/store.hpp"
 
 namespace fairlead {

@@ -7,8 +7,9 @@
 
 #include "actors/alerts/courier.hpp"
 #include "actors/protocol/handles.hpp"
-#include "actors/shard/store_actor.hpp"
+#include "actors/protocol/ports.hpp"
 #include "actors/supervision/supervised.hpp"
+#include "store/store.hpp"
 
 namespace fairlead {
 

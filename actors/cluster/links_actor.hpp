@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "actors/protocol/connector.hpp"
-#include "actors/supervision/guardian.hpp"
-#include "actors/protocol/handles.hpp"
 #include "actors/cluster/links.hpp"
+#include "actors/protocol/connector.hpp"
+#include "actors/protocol/handles.hpp"
+#include "actors/supervision/guardian.hpp"
 #include "actors/supervision/supervised.hpp"
 
 namespace fairlead {

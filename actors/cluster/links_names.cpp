@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "actors/core/text/text.hpp"
 #include "actors/cluster/links.hpp"
+#include "actors/core/text/text.hpp"
 #include "actors/protocol/request_limits.hpp"
 
 namespace fairlead {

@@ -1,7 +1,7 @@
 #include "actors/cron/actor.hpp"
 
-#include "actors/supervision/guardian.hpp"
 #include "actors/protocol/reminders.hpp"
+#include "actors/supervision/guardian.hpp"
 
 #include <algorithm>
 #include <utility>

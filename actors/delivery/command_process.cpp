@@ -15,10 +15,10 @@
 #include <cstring>
 #include <string_view>
 
+#include "actors/core/text/text.hpp"
+#include "actors/delivery/command_runner.hpp"
 #include "actors/system/descriptor.hpp"
 #include "actors/system/spawn_plan.hpp"
-#include "actors/delivery/command_runner.hpp"
-#include "actors/core/text/text.hpp"
 
 extern char** environ;
 

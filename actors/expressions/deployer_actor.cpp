@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "actors/core/workflow/workflow.hpp"
 #include "actors/core/workflow/check.hpp"
+#include "actors/core/workflow/workflow.hpp"
 #include "actors/supervision/guardian.hpp"
 
 namespace fairlead {

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "actors/supervisor/doctor_actor.hpp"
 #include "actors/gateway/local.hpp"
 #include "actors/gateway/routes.hpp"
 #include "actors/protocol/ports.hpp"
 #include "actors/supervision/supervised.hpp"
+#include "actors/supervisor/doctor_actor.hpp"
 
 namespace fairlead {
 

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "actors/expressions/deployer_actor.hpp"
-#include "actors/supervisor/doctor_actor.hpp"
 #include "actors/protocol/handles.hpp"
 #include "actors/protocol/ports.hpp"
 #include "actors/queries/shard_access.hpp"
 #include "actors/supervision/supervised.hpp"
 #include "actors/supervision/supervision_tree.hpp"
+#include "actors/supervisor/doctor_actor.hpp"
 
 namespace fairlead {
 

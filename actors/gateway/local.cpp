@@ -2,8 +2,8 @@
 
 #include "actors/queries/alert_queries.hpp"
 #include "actors/queries/job_queries.hpp"
-#include "actors/replies/outbox.hpp"
 #include "actors/queries/task_queries.hpp"
+#include "actors/replies/outbox.hpp"
 #include "actors/system/time_zones.hpp"
 #include "store/keys.hpp"
 

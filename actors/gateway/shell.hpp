@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "actors/core/cluster/routing.hpp"
-#include "actors/gateway/gateway.hpp"
-#include "actors/gateway/requests/checks.hpp"
 #include "actors/gateway/fan_out.hpp"
+#include "actors/gateway/gateway.hpp"
+#include "actors/gateway/relays.hpp"
+#include "actors/gateway/requests/checks.hpp"
+#include "actors/gateway/requests/cut.hpp"
 #include "actors/gateway/requests/job_lists.hpp"
 #include "actors/gateway/requests/lists.hpp"
-#include "actors/gateway/relays.hpp"
-#include "actors/gateway/requests/cut.hpp"
 
 namespace fairlead {
 

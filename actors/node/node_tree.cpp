@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "actors/agent_host/actor.hpp"
+#include "actors/cluster/links_actor.hpp"
 #include "actors/core/text/text.hpp"
 #include "actors/expressions/deployer_actor.hpp"
-#include "actors/supervisor/doctor_actor.hpp"
-#include "actors/cluster/links_actor.hpp"
 #include "actors/node/steward_actor.hpp"
+#include "actors/supervisor/doctor_actor.hpp"
 
 namespace fairlead {
 

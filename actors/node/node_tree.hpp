@@ -17,11 +17,11 @@
 #include <string>
 #include <vector>
 
+#include "actors/agent_host/local_agent.hpp"
 #include "actors/expressions/pool.hpp"
 #include "actors/gateway/gateway.hpp"
-#include "actors/supervision/guardian.hpp"
-#include "actors/agent_host/local_agent.hpp"
 #include "actors/shard/shard.hpp"
+#include "actors/supervision/guardian.hpp"
 
 namespace fairlead {
 

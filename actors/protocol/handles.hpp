@@ -167,4 +167,11 @@ using courier_actor = caf::typed_actor<
     // Own reminder: look for what is to be delivered, and for deliveries that have ended.
     caf::reacts_to<deliver_atom>>;
 
+/// The long polls of clients for their status events.
+using replies_actor = caf::typed_actor<
+    // A client's request, delegated by the gateway.
+    caf::replies_to<v1::RepliesRequest>::with<v1::RepliesReply>,
+    // Own reminder: look whether something has come, or a wait is over.
+    caf::reacts_to<expire_atom>>;
+
 }  // namespace fairlead

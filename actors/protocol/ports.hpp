@@ -3,6 +3,7 @@
 // what they like. No CAF here.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -38,6 +39,10 @@ class observer {
   virtual bool wants_transitions() const { return true; }
   virtual void on_note(note_level level, std::string_view component, std::string_view sentence) = 0;
 };
+
+/// Called when the store cannot be trusted any more (disk error, corruption, full beyond its reserve, epoch taken). Must end the process
+/// or the shard: nothing more will be committed.
+using fatal_handler = std::function<void(const error&)>;
 
 /// Where a Scheduler's batches go. `commit` returns at once; the Scheduler is told by `scheduler::on_committed(sequence)`, in
 /// order, once everything up to that sequence is durable.

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "store/rows/alert_rows.hpp"
 #include "store/keys.hpp"
+#include "store/rows/alert_rows.hpp"
 
 namespace fairlead {
 

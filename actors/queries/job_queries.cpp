@@ -5,9 +5,9 @@
 #include <string>
 
 #include "actors/core/text/text.hpp"
-#include "store/rows/job_rows.hpp"
 #include "store/keys.hpp"
 #include "store/load.hpp"
+#include "store/rows/job_rows.hpp"
 #include "store/rows/task_rows.hpp"
 
 namespace fairlead {

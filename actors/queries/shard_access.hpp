@@ -6,7 +6,6 @@
 #include <string>
 
 #include "actors/protocol/handles.hpp"
-#include "actors/replies/waiters_actor.hpp"
 #include "store/lmdb/archive.hpp"
 #include "store/store.hpp"
 

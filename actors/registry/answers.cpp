@@ -5,9 +5,10 @@
 
 #include "actors/agent_host/heartbeats.hpp"
 #include "actors/core/expression/expression.hpp"
-#include "actors/core/text/labels.hpp"
 #include "actors/core/registry/limit_book.hpp"
 #include "actors/core/task/record.hpp"
+#include "actors/core/text/json.hpp"
+#include "actors/core/text/labels.hpp"
 #include "actors/core/text/text.hpp"
 #include "actors/core/workflow/check.hpp"
 #include "messages/ids.hpp"

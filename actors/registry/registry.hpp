@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "actors/core/task/decision.hpp"
 #include "actors/core/planted_faults.hpp"
+#include "actors/core/task/decision.hpp"
 #include "messages/agent.pb.h"
 #include "messages/api.pb.h"
 #include "messages/time.hpp"

@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "actors/delivery/webhook_port.hpp"
 #include "actors/protocol/local_messages.hpp"
 #include "actors/protocol/ports.hpp"
 #include "actors/replies/outbox.hpp"
-#include "actors/delivery/webhook_port.hpp"
 #include "store/store.hpp"
 
 namespace fairlead {

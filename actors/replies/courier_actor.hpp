@@ -4,9 +4,10 @@
 #include <memory>
 
 #include "actors/protocol/handles.hpp"
+#include "actors/protocol/ports.hpp"
 #include "actors/replies/courier.hpp"
-#include "actors/shard/store_actor.hpp"
 #include "actors/supervision/supervised.hpp"
+#include "store/store.hpp"
 
 namespace fairlead {
 

@@ -1,7 +1,7 @@
 #include "actors/replies/message.hpp"
 
-#include "actors/core/text/json.hpp"
 #include "actors/core/task/task.hpp"
+#include "actors/core/text/json.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead {

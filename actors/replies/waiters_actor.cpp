@@ -3,8 +3,8 @@
 #include <map>
 #include <utility>
 
-#include "actors/supervision/guardian.hpp"
 #include "actors/replies/waiters.hpp"
+#include "actors/supervision/guardian.hpp"
 
 namespace fairlead {
 

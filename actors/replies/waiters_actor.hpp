@@ -6,16 +6,10 @@
 #include "actors/protocol/handles.hpp"
 #include "actors/protocol/ports.hpp"
 #include "actors/replies/outbox.hpp"
-#include "actors/shard/store_actor.hpp"
 #include "actors/supervision/supervised.hpp"
+#include "store/store.hpp"
 
 namespace fairlead {
-
-using replies_actor = caf::typed_actor<
-    // A client's request, delegated by the gateway.
-    caf::replies_to<v1::RepliesRequest>::with<v1::RepliesReply>,
-    // Own reminder: look whether something has come, or a wait is over.
-    caf::reacts_to<expire_atom>>;
 
 struct replies_setup {
   const clock* time = nullptr;

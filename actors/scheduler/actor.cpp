@@ -1,8 +1,8 @@
 #include "actors/scheduler/actor.hpp"
 
+#include "actors/protocol/reminders.hpp"
 #include "actors/registry/seats.hpp"
 #include "actors/supervision/guardian.hpp"
-#include "actors/protocol/reminders.hpp"
 
 #include <algorithm>
 #include <unordered_map>

@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "actors/registry/answers.hpp"
-#include "actors/core/task/task.hpp"
 #include "actors/core/task/record.hpp"
+#include "actors/core/task/task.hpp"
 #include "actors/core/text/text.hpp"
+#include "actors/registry/answers.hpp"
 #include "actors/scheduler/scheduler.hpp"
 #include "messages/lineage.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "actors/registry/answers.hpp"
 #include "actors/core/task/task.hpp"
+#include "actors/registry/answers.hpp"
 #include "actors/scheduler/scheduler.hpp"
 #include "messages/lineage.hpp"
 

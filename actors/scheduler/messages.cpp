@@ -5,10 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "actors/registry/answers.hpp"
 #include "actors/core/expression/expression.hpp"
 #include "actors/core/task/task.hpp"
+#include "actors/core/text/json.hpp"
 #include "actors/core/text/text.hpp"
+#include "actors/registry/answers.hpp"
 #include "actors/scheduler/scheduler.hpp"
 #include "messages/lineage.hpp"
 #include "store/checksum.hpp"

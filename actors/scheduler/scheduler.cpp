@@ -4,18 +4,18 @@
 #include <stdexcept>
 #include <utility>
 
-#include "actors/registry/claim_journal.hpp"
-#include "actors/core/expression/expression.hpp"
 #include "actors/core/cluster/limit_part.hpp"
-#include "actors/core/task/task.hpp"
+#include "actors/core/expression/expression.hpp"
 #include "actors/core/task/reason.hpp"
+#include "actors/core/task/task.hpp"
 #include "actors/core/text/text.hpp"
-#include "actors/scheduler/books/payload_reader.hpp"
+#include "actors/registry/claim_journal.hpp"
 #include "actors/replies/outbox.hpp"
+#include "actors/scheduler/books/payload_reader.hpp"
 #include "actors/system/time_zones.hpp"
+#include "store/keys.hpp"
 #include "store/rows/counters.hpp"
 #include "store/rows/history_rows.hpp"
-#include "store/keys.hpp"
 #include "store/rows/service_rows.hpp"
 
 namespace fairlead {

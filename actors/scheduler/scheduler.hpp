@@ -18,24 +18,24 @@
 #include <vector>
 
 #include "actors/alerts/book.hpp"
-#include "actors/core/task/decision.hpp"
 #include "actors/core/job/job.hpp"
 #include "actors/core/planted_faults.hpp"
 #include "actors/core/store_room.hpp"
+#include "actors/core/task/decision.hpp"
 #include "actors/core/task/waits.hpp"
-#include "actors/scheduler/effects.hpp"
 #include "actors/cron/job_book.hpp"
+#include "actors/cron/start_rate.hpp"
 #include "actors/protocol/local_messages.hpp"
 #include "actors/protocol/ports.hpp"
 #include "actors/registry/registry.hpp"
-#include "actors/cron/start_rate.hpp"
 #include "actors/scheduler/books/stray_effects.hpp"
 #include "actors/scheduler/books/traffic.hpp"
 #include "actors/scheduler/books/undo_brake.hpp"
 #include "actors/scheduler/books/watches.hpp"
 #include "actors/scheduler/books/workflow_catalog.hpp"
-#include "store/store.hpp"
+#include "actors/scheduler/effects.hpp"
 #include "store/rows/task_rows.hpp"
+#include "store/store.hpp"
 
 namespace fairlead {
 

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "actors/registry/claim_journal.hpp"
-#include "actors/core/expression/expression.hpp"
-#include "actors/core/text/labels.hpp"
-#include "actors/core/task/task.hpp"
 #include "actors/core/task/reason.hpp"
+#include "actors/core/task/task.hpp"
+#include "actors/core/text/json.hpp"
+#include "actors/core/text/labels.hpp"
 #include "actors/core/text/text.hpp"
 #include "actors/core/workflow/advice.hpp"
-#include "actors/scheduler/books/payload_reader.hpp"
+#include "actors/registry/claim_journal.hpp"
 #include "actors/replies/outbox.hpp"
+#include "actors/scheduler/books/payload_reader.hpp"
 #include "actors/scheduler/scheduler.hpp"
 #include "messages/ids.hpp"
 #include "store/content_hash.hpp"

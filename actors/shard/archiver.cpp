@@ -4,9 +4,9 @@
 
 #include "actors/core/retention_time.hpp"
 #include "actors/core/waits.hpp"
-#include "store/rows/alert_rows.hpp"
 #include "store/keys.hpp"
 #include "store/load.hpp"
+#include "store/rows/alert_rows.hpp"
 #include "store/rows/task_rows.hpp"
 
 namespace fairlead {

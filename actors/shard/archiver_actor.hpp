@@ -1,8 +1,8 @@
 #pragma once
 // The archiver in CAF, on a thread of its own because archives sync.
 
-#include "actors/shard/archiver.hpp"
 #include "actors/protocol/handles.hpp"
+#include "actors/shard/archiver.hpp"
 #include "actors/shard/store_actor.hpp"
 #include "actors/supervision/supervised.hpp"
 

@@ -8,10 +8,10 @@
 #include "actors/core/task/record.hpp"
 #include "actors/core/task/restore.hpp"
 #include "messages/lineage.hpp"
-#include "store/rows/counters.hpp"
-#include "store/rows/job_rows.hpp"
 #include "store/keys.hpp"
 #include "store/meta_rows.hpp"
+#include "store/rows/counters.hpp"
+#include "store/rows/job_rows.hpp"
 #include "store/rows/task_rows.hpp"
 
 namespace fairlead {

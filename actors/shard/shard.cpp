@@ -3,12 +3,12 @@
 #include <utility>
 
 #include "actors/alerts/courier_actor.hpp"
-#include "actors/shard/archiver_actor.hpp"
 #include "actors/core/workflow/declarative.hpp"
 #include "actors/cron/actor.hpp"
 #include "actors/replies/courier_actor.hpp"
 #include "actors/replies/waiters_actor.hpp"
 #include "actors/scheduler/actor.hpp"
+#include "actors/shard/archiver_actor.hpp"
 #include "actors/supervisor/actor.hpp"
 
 namespace fairlead {

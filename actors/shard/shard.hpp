@@ -9,17 +9,17 @@
 #include <vector>
 
 #include "actors/alerts/target.hpp"
-#include "actors/shard/archiver.hpp"
 #include "actors/delivery/command_runner.hpp"
-#include "actors/shard/commit_gauge.hpp"
-#include "actors/expressions/pool.hpp"
-#include "actors/supervision/guardian.hpp"
-#include "actors/replies/outbox.hpp"
-#include "actors/scheduler/scheduler.hpp"
-#include "actors/queries/shard_access.hpp"
-#include "actors/shard/store_actor.hpp"
 #include "actors/delivery/webhook_port.hpp"
 #include "actors/delivery/webhooks.hpp"
+#include "actors/expressions/pool.hpp"
+#include "actors/queries/shard_access.hpp"
+#include "actors/replies/outbox.hpp"
+#include "actors/scheduler/scheduler.hpp"
+#include "actors/shard/archiver.hpp"
+#include "actors/shard/commit_gauge.hpp"
+#include "actors/shard/store_actor.hpp"
+#include "actors/supervision/guardian.hpp"
 
 namespace fairlead {
 

@@ -1,19 +1,13 @@
 #pragma once
 // Group commit on a thread of its own: everything that has gathered in the mailbox becomes one transaction with one sync.
 
-#include <functional>
-
-#include "actors/shard/commit_gauge.hpp"
 #include "actors/protocol/handles.hpp"
 #include "actors/protocol/ports.hpp"
+#include "actors/shard/commit_gauge.hpp"
 #include "actors/supervision/supervised.hpp"
 #include "store/store.hpp"
 
 namespace fairlead {
-
-/// Called when the store cannot be trusted any more (disk error, corruption, full beyond its reserve, epoch taken). Must end the process
-/// or the shard: nothing more will be committed.
-using fatal_handler = std::function<void(const error&)>;
 
 /// Tells `committed{sequence}` to whoever sent the newest batch of a group. `gauge` may be null. Spawn it detached.
 store_actor::behavior_type run_store(supervised_stateful_pointer<store_actor, struct store_state> self, store::store* target,

@@ -1,7 +1,7 @@
 #include "actors/supervisor/actor.hpp"
 
-#include "actors/supervision/guardian.hpp"
 #include "actors/protocol/reminders.hpp"
+#include "actors/supervision/guardian.hpp"
 
 namespace fairlead {
 

@@ -2,9 +2,10 @@
 // The Supervisor in CAF: a periodic scan and a reminder for the next hint.
 
 #include "actors/protocol/handles.hpp"
-#include "actors/shard/store_actor.hpp"
+#include "actors/protocol/ports.hpp"
 #include "actors/supervision/supervised.hpp"
 #include "actors/supervisor/supervisor.hpp"
+#include "store/store.hpp"
 
 namespace fairlead {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "actors/supervisor/doctor.hpp"
 #include "actors/supervision/guardian.hpp"
+#include "actors/supervisor/doctor.hpp"
 
 namespace fairlead {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "actors/protocol/ports.hpp"
-#include "actors/supervisor/stall_check.hpp"
 #include "actors/supervisor/requests.hpp"
+#include "actors/supervisor/stall_check.hpp"
 #include "store/store.hpp"
 
 namespace fairlead {
@@ -64,7 +64,7 @@ class supervisor {
   supervisor_requests requests_;
   stall_check stalls_;
   progress_round round_;
-  stalest_task stalest_;    // as last told
+  stalest_task stalest_;  // as last told
   bool asked_of_waits_ = false;
   std::string pass_from_;   // the pass over what is due: the key to go on with,
   std::string pass_to_;     // and where it ends; empty between two passes

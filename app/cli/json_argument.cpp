@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include "actors/client/split.hpp"
-#include "actors/core/expression/expression.hpp"
+#include "actors/core/text/json.hpp"
 
 namespace fairlead::app {
 

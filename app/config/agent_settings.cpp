@@ -2,8 +2,8 @@
 #include <charconv>
 
 #include "actors/agents/secrets_reference.hpp"
-#include "actors/core/text/labels.hpp"
 #include "actors/core/registry/limit_book.hpp"
+#include "actors/core/text/labels.hpp"
 #include "actors/core/text/nearest.hpp"
 #include "app/config/parts.hpp"
 #include "app/yaml/labels.hpp"

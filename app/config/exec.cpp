@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "actors/agents/exec/exec.hpp"
 #include "actors/agents/exec/command.hpp"
+#include "actors/agents/exec/exec.hpp"
 #include "app/config/parts.hpp"
 
 namespace fairlead::app {

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "actors/agents/http/limits.hpp"
+#include "actors/agents/http/config.hpp"
 
 namespace fairlead::app {
 

@@ -1,4 +1,4 @@
-#include "actors/agents/http/limits.hpp"
+#include "actors/agents/http/config.hpp"
 #include "app/config/http.hpp"
 
 namespace fairlead::app {

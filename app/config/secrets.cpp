@@ -12,8 +12,8 @@
 
 #include "actors/agents/secrets/file.hpp"
 #include "actors/agents/secrets/memory.hpp"
-#include "actors/agents/secrets_reference.hpp"
 #include "actors/agents/secrets/vault.hpp"
+#include "actors/agents/secrets_reference.hpp"
 #include "actors/core/text/nearest.hpp"
 #include "app/config/parts.hpp"
 

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "actors/core/expression/expression.hpp"
+#include "actors/core/text/json.hpp"
 #include "actors/core/text/text.hpp"
 #include "actors/core/workflow/check.hpp"
 #include "app/yaml/reader.hpp"

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "actors/agents/native.hpp"
-#include "actors/core/text/labels.hpp"
 #include "actors/core/registry/limit_book.hpp"
+#include "actors/core/text/labels.hpp"
 #include "actors/core/workflow/check.hpp"
 #include "app/library/agent_state.hpp"
 

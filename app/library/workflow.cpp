@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "actors/core/expression/expression.hpp"
+#include "actors/core/text/json.hpp"
 #include "actors/core/types/message_types.hpp"
 #include "actors/core/workflow/check.hpp"
-#include "app/library/workflow_yaml.hpp"
 #include "app/files/workflow_file.hpp"
+#include "app/library/workflow_yaml.hpp"
 
 namespace fairlead {
 

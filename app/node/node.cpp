@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "app/config/config.hpp"
-#include "app/process/exit_codes.hpp"
 #include "app/node/runtime.hpp"
+#include "app/process/exit_codes.hpp"
 #include "app/process/service_manager.hpp"
 
 namespace fairlead::app {

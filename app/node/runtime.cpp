@@ -7,17 +7,17 @@
 #include <caf/all.hpp>
 #include <caf/io/all.hpp>
 
-#include "actors/node/ask_gateway.hpp"
-#include "actors/expressions/pool.hpp"
-#include "actors/node/node_tree.hpp"
 #include "actors/delivery/webhooks.hpp"
+#include "actors/expressions/pool.hpp"
+#include "actors/node/ask_gateway.hpp"
+#include "actors/node/node_tree.hpp"
 #include "app/config/secrets.hpp"
 #include "app/metrics/http_port.hpp"
-#include "app/process/listen_probe.hpp"
-#include "app/process/logging.hpp"
 #include "app/metrics/metrics_source.hpp"
 #include "app/node/identity.hpp"
 #include "app/node/setup.hpp"
+#include "app/process/listen_probe.hpp"
+#include "app/process/logging.hpp"
 #include "messages/ids.hpp"
 #include "messages/lineage.hpp"
 #include "store/lmdb/store.hpp"

@@ -8,8 +8,8 @@
 
 #include <caf/actor_system_config.hpp>
 
-#include "actors/expressions/pool.hpp"
 #include "actors/agent_host/local_agent.hpp"
+#include "actors/expressions/pool.hpp"
 #include "actors/shard/shard.hpp"
 #include "app/config/config.hpp"
 #include "app/node/runtime.hpp"

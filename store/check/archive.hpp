@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <map>
 
-#include "store/lmdb/archive.hpp"
 #include "store/check/scan.hpp"
+#include "store/lmdb/archive.hpp"
 
 namespace fairlead::store {
 

@@ -11,10 +11,10 @@
 #include "store/check/scan.hpp"
 #include "store/check/task.hpp"
 #include "store/content_hash.hpp"
-#include "store/rows/counters.hpp"
-#include "store/rows/effect_rows.hpp"
 #include "store/keys.hpp"
 #include "store/meta_rows.hpp"
+#include "store/rows/counters.hpp"
+#include "store/rows/effect_rows.hpp"
 #include "store/rows/task_rows.hpp"
 
 namespace fairlead::store {

@@ -5,8 +5,8 @@
 #include <unordered_map>
 
 #include "messages/api.pb.h"
-#include "store/rows/alert_rows.hpp"
 #include "store/content_hash.hpp"
+#include "store/rows/alert_rows.hpp"
 #include "store/rows/service_rows.hpp"
 #include "store/rows/task_rows.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "store/rows/alert_rows.hpp"
 #include "store/content_hash.hpp"
+#include "store/rows/alert_rows.hpp"
 #include "store/rows/counters.hpp"
 #include "store/rows/history_rows.hpp"
 #include "store/rows/task_rows.hpp"

@@ -8,8 +8,8 @@
 #include <set>
 #include <system_error>
 
-#include "store/lmdb/directory.hpp"
 #include "store/keys.hpp"
+#include "store/lmdb/directory.hpp"
 #include "store/lmdb/snapshot.hpp"
 #include "store/meta_rows.hpp"
 #include "store/rows/task_rows.hpp"

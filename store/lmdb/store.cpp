@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "store/checksum.hpp"
-#include "store/lmdb/failpoint.hpp"
 #include "store/keys.hpp"
+#include "store/lmdb/failpoint.hpp"
 #include "store/lmdb/snapshot.hpp"
 #include "store/meta_rows.hpp"
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "store/rows/job_rows.hpp"
 #include "store/keys.hpp"
 #include "store/load.hpp"
+#include "store/rows/job_rows.hpp"
 
 namespace fairlead::store {
 

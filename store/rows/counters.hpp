@@ -7,8 +7,8 @@
 
 #include "messages/task.pb.h"
 #include "store/batch.hpp"
-#include "store/store.hpp"
 #include "store/rows/task_rows.hpp"
+#include "store/store.hpp"
 
 namespace fairlead::store {
 

@@ -1,9 +1,9 @@
 #include "store/rows/task_rows.hpp"
 
-#include "store/rows/history_rows.hpp"
 #include "store/keys.hpp"
 #include "store/load.hpp"
 #include "store/meta_rows.hpp"
+#include "store/rows/history_rows.hpp"
 
 namespace fairlead::store {
 

@@ -18,7 +18,7 @@
 #include "actors/protocol/meta_objects.hpp"
 #include "actors/scheduler/actor.hpp"
 #include "actors/supervisor/actor.hpp"
-#include "store/memory_store.hpp"
+#include "store/memory/memory_store.hpp"
 #include "store/rows/task_rows.hpp"
 
 namespace fairlead::testing {

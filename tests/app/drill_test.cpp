@@ -16,8 +16,8 @@
 
 #include "actors/agents/native.hpp"
 #include "actors/client/client.hpp"
-#include "app/node/runtime.hpp"
 #include "app/files/workflow_file.hpp"
+#include "app/node/runtime.hpp"
 
 namespace fairlead::app {
 namespace {

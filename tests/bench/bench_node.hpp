@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "actors/agents/native.hpp"
-#include "actors/protocol/meta_objects.hpp"
 #include "actors/node/node_tree.hpp"
+#include "actors/protocol/meta_objects.hpp"
 #include "store/lmdb/store.hpp"
 
 namespace fairlead::bench {

@@ -3,13 +3,13 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "actors/core/workflow/declarative.hpp"
 #include "actors/core/task/task.hpp"
+#include "actors/core/workflow/declarative.hpp"
 #include "actors/scheduler/books/workflow_catalog.hpp"
 #include "messages/time.hpp"
 #include "store/content_hash.hpp"
-#include "store/rows/counters.hpp"
 #include "store/lmdb/store.hpp"
+#include "store/rows/counters.hpp"
 #include "store/rows/task_rows.hpp"
 
 namespace fairlead::bench {

@@ -4,8 +4,8 @@
 #include <iostream>
 
 #include "store/checksum.hpp"
-#include "store/lmdb/env.hpp"
 #include "store/keys.hpp"
+#include "store/lmdb/env.hpp"
 #include "store/meta_rows.hpp"
 
 namespace {

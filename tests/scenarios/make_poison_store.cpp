@@ -6,10 +6,10 @@
 #include <string>
 
 #include "messages/workflow.pb.h"
-#include "store/rows/counters.hpp"
 #include "store/keys.hpp"
 #include "store/lmdb/store.hpp"
 #include "store/load.hpp"
+#include "store/rows/counters.hpp"
 
 namespace {
 

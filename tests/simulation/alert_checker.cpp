@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "actors/core/cluster/alert_numbers.hpp"
-#include "store/rows/alert_rows.hpp"
 #include "store/checksum.hpp"
 #include "store/keys.hpp"
 #include "store/meta_rows.hpp"
+#include "store/rows/alert_rows.hpp"
 
 namespace fairlead::simulation {
 

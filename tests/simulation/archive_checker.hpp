@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "messages/task.pb.h"
-#include "store/memory_archive.hpp"
+#include "store/memory/memory_archive.hpp"
 #include "store/store.hpp"
 #include "tests/simulation/clocks.hpp"
 #include "tests/simulation/process_plans.hpp"

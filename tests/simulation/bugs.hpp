@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "actors/core/workflow/declarative.hpp"
 #include "actors/core/job/job.hpp"
+#include "actors/core/workflow/declarative.hpp"
 #include "actors/system/time_zones.hpp"
 #include "messages/task.pb.h"
 #include "store/store.hpp"

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "actors/core/task/task.hpp"
-#include "store/rows/alert_rows.hpp"
 #include "store/keys.hpp"
+#include "store/rows/alert_rows.hpp"
 #include "store/rows/task_rows.hpp"
 #include "tests/simulation/checker.hpp"
 

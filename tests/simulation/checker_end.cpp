@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "actors/queries/alert_queries.hpp"
 #include "actors/core/task/task.hpp"
+#include "actors/queries/alert_queries.hpp"
 #include "actors/queries/task_queries.hpp"
 #include "store/check/check.hpp"
 #include "store/rows/task_rows.hpp"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "store/rows/alert_rows.hpp"
 #include "store/keys.hpp"
+#include "store/rows/alert_rows.hpp"
 #include "store/rows/service_rows.hpp"
 #include "store/rows/task_rows.hpp"
 #include "tests/simulation/checker.hpp"

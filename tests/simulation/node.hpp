@@ -19,8 +19,8 @@
 #include "actors/replies/outbox.hpp"
 #include "actors/scheduler/scheduler.hpp"
 #include "actors/supervisor/supervisor.hpp"
-#include "store/memory_archive.hpp"
-#include "store/memory_store.hpp"
+#include "store/memory/memory_archive.hpp"
+#include "store/memory/memory_store.hpp"
 #include "tests/simulation/agents.hpp"
 #include "tests/simulation/bugs.hpp"
 #include "tests/simulation/checker.hpp"
@@ -221,10 +221,10 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   bool look_armed_ = false;
   std::int64_t to_shard_us_ = 0;  // when the newest message to whichever Scheduler arrives: they keep their order
 
-  std::map<std::string, seat> seats_;               // by instance
-  std::vector<std::function<void()>> held_;         // for a core that is not there at the moment
-  std::vector<store::batch> waiting_;               // for the disk
-  std::optional<store::batch> ghost_;               // of a Scheduler that is no more
+  std::map<std::string, seat> seats_;        // by instance
+  std::vector<std::function<void()>> held_;  // for a core that is not there at the moment
+  std::vector<store::batch> waiting_;        // for the disk
+  std::optional<store::batch> ghost_;        // of a Scheduler that is no more
   struct stray {
     v1::PerformBatch what;
     stamp when;  // it left

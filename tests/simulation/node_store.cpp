@@ -5,8 +5,8 @@
 
 #include "actors/shard/restore.hpp"
 #include "messages/lineage.hpp"
-#include "store/rows/counters.hpp"
 #include "store/keys.hpp"
+#include "store/rows/counters.hpp"
 #include "store/rows/task_rows.hpp"
 #include "tests/simulation/crier.hpp"
 #include "tests/simulation/overseer.hpp"

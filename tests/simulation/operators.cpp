@@ -1,7 +1,7 @@
 #include "tests/simulation/operators.hpp"
 
-#include "actors/queries/alert_queries.hpp"
 #include "actors/core/task/task.hpp"
+#include "actors/queries/alert_queries.hpp"
 #include "store/rows/task_rows.hpp"
 
 namespace fairlead::simulation {

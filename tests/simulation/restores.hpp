@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "store/memory_store.hpp"
+#include "store/memory/memory_store.hpp"
 #include "tests/simulation/node.hpp"
 
 namespace fairlead::simulation {

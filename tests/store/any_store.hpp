@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "store/lmdb/store.hpp"
-#include "store/memory_store.hpp"
+#include "store/memory/memory_store.hpp"
 #include "tests/store/fixture.hpp"
 
 namespace fairlead::store::testing {

@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "store/content_hash.hpp"
-#include "store/rows/counters.hpp"
 #include "store/keys.hpp"
-#include "store/store.hpp"
+#include "store/rows/counters.hpp"
 #include "store/rows/task_rows.hpp"
+#include "store/store.hpp"
 
 namespace fairlead::store::testing {
 

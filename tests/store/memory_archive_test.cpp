@@ -1,10 +1,10 @@
 // The archive in memory beside the one on disk: the same moves, the same answers.
 
-#include "store/memory_archive.hpp"
+#include "store/memory/memory_archive.hpp"
 
 #include <functional>
 
-#include "store/memory_store.hpp"
+#include "store/memory/memory_store.hpp"
 #include "tests/store/fixture.hpp"
 
 namespace fairlead::store {

@@ -1,4 +1,4 @@
-#include "store/memory_store.hpp"
+#include "store/memory/memory_store.hpp"
 
 #include "store/check/check.hpp"
 #include "tests/store/fixture.hpp"

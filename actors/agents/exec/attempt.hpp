@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "actors/agents/backend.hpp"
-#include "actors/system/descriptor.hpp"
 #include "actors/agents/exec/order.hpp"
 #include "actors/agents/exec/outcome.hpp"
 #include "actors/agents/exec/progress.hpp"
 #include "actors/agents/exec/spawner.hpp"
+#include "actors/system/descriptor.hpp"
 
 namespace fairlead::agents {
 

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "actors/agents/attempt_inbox.hpp"
-#include "actors/system/descriptor.hpp"
 #include "actors/agents/exec/attempt.hpp"
 #include "actors/agents/exec/spawner.hpp"
+#include "actors/system/descriptor.hpp"
 
 namespace fairlead::agents {
 

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "actors/agents/attempt_results.hpp"
-#include "actors/core/expression/expression.hpp"
 #include "actors/core/text/json.hpp"
 #include "actors/core/text/text.hpp"
 

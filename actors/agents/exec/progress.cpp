@@ -2,7 +2,6 @@
 
 #include <charconv>
 
-#include "actors/core/expression/expression.hpp"
 #include "actors/core/text/json.hpp"
 #include "actors/core/text/text.hpp"
 

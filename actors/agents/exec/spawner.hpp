@@ -7,8 +7,8 @@
 #include <array>
 #include <string>
 
-#include "actors/system/descriptor.hpp"
 #include "actors/agents/exec/order.hpp"
+#include "actors/system/descriptor.hpp"
 
 namespace fairlead::agents {
 

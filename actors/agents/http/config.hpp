@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/agents/http/transfer/tls_config.hpp"
 #include "actors/agents/secrets/secrets.hpp"
 #include "actors/agents/settings.hpp"
 #include "messages/common.pb.h"
@@ -80,13 +81,14 @@ struct http_call {
   std::optional<http_lookup> lookup;
 };
 
-struct http_tls {
-  enum class version { tls_1_2, tls_1_3 };
-  std::string ca_file;             // PEM; trusted in place of the system's authorities; empty: those
-  std::string client_certificate;  // PEM
-  std::string client_key;          // PEM; empty: it stands in the certificate's file
-  version least = version::tls_1_2;
-};
+// The bounds of what may be said.
+inline constexpr std::uint32_t max_http_concurrency = 16'384;
+inline constexpr std::int64_t max_connect_timeout_ms = 600'000;
+inline constexpr std::int64_t min_connection_age_ms = 1'000;
+inline constexpr std::int64_t max_connection_age_ms = 86'400'000;
+inline constexpr std::uint64_t max_response_limit = 64ULL * 1024 * 1024;
+inline constexpr std::uint32_t max_http_redirects = 20;
+inline constexpr std::int64_t max_key_valid_for_ms = 3'660LL * 86'400'000;
 
 struct http_agent_config {
   std::string name;      // the name steps use

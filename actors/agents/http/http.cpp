@@ -10,10 +10,10 @@
 #include "actors/agents/attempt_results.hpp"
 #include "actors/agents/call_lists.hpp"
 #include "actors/agents/http/hosts.hpp"
-#include "actors/agents/http/transfer/loop.hpp"
 #include "actors/agents/http/redirect.hpp"
 #include "actors/agents/http/request.hpp"
 #include "actors/agents/http/response.hpp"
+#include "actors/agents/http/transfer/loop.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::agents {

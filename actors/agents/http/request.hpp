@@ -11,6 +11,7 @@
 #include "actors/agents/http/config.hpp"
 #include "actors/agents/http/document.hpp"
 #include "actors/agents/http/rules.hpp"
+#include "actors/agents/http/transfer/exchange.hpp"
 #include "actors/agents/text_template.hpp"
 #include "actors/core/expression/expression.hpp"
 #include "messages/agent.pb.h"
@@ -52,14 +53,6 @@ struct http_prepared_call {
   std::vector<http_prepared_rule> rules;
   http_idempotency idempotency;
   std::optional<http_prepared_lookup> lookup;
-};
-
-struct http_request {
-  std::string method;
-  std::string url;
-  std::vector<std::pair<std::string, std::string>> headers;
-  std::optional<std::string> body;
-  std::vector<std::string> private_headers;  // names of those that hold secrets: only the host they were written for gets them
 };
 
 /// Checks and compiles one call of an agent. The error (invalid_argument) names agent, call and field.

@@ -1,8 +1,8 @@
 // Checks what an http agent's configuration says apart from its calls.
 
 #include "actors/agents/attempt_results.hpp"
+#include "actors/agents/http/config.hpp"
 #include "actors/agents/http/hosts.hpp"
-#include "actors/agents/http/limits.hpp"
 #include "actors/agents/http/request.hpp"
 #include "actors/agents/http/url.hpp"
 

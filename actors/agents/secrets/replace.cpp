@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "actors/agents/secrets/search.hpp"
-#include "actors/core/expression/expression.hpp"
 #include "actors/core/text/json.hpp"
 
 namespace fairlead::agents {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "actors/agents/secrets_reference.hpp"
-#include "actors/core/expression/expression.hpp"
 #include "actors/core/text/json.hpp"
 
 namespace fairlead::agents {

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "actors/agents/secrets/secrets.hpp"
 #include "actors/agents/secrets/file.hpp"
 #include "actors/agents/secrets/search.hpp"
+#include "actors/agents/secrets/secrets.hpp"
 
 namespace fairlead::agents {
 

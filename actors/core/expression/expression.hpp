@@ -66,10 +66,4 @@ class input_template {
   std::unique_ptr<state> state_;
 };
 
-/// True and the offending position when `text` is one valid JSON value (RFC 8259, UTF-8). At most 64 levels deep.
-status check_json(std::string_view text);
-
-/// The text without insignificant white space; `text` must be valid.
-std::string minify_json(std::string_view text);
-
 }  // namespace fairlead::core

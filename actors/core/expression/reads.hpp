@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/core/expression/expression.hpp"
 #include "actors/core/expression/check.hpp"
+#include "actors/core/expression/expression.hpp"
 
 namespace fairlead::core {
 

@@ -7,8 +7,8 @@
 
 #include "actors/core/cron/expression.hpp"
 #include "actors/core/cron/next.hpp"
-#include "actors/core/text/labels.hpp"
 #include "actors/core/job/launch_input.hpp"
+#include "actors/core/text/labels.hpp"
 #include "actors/core/text/text.hpp"
 #include "actors/core/workflow/check.hpp"
 #include "messages/time.hpp"

@@ -3,8 +3,8 @@
 #include <cctz/time_zone.h>
 
 #include "actors/core/cron/next.hpp"
-#include "actors/core/expression/expression.hpp"
 #include "actors/core/expression/check.hpp"
+#include "actors/core/expression/expression.hpp"
 #include "actors/core/expression/lexer.hpp"
 #include "actors/core/expression/path.hpp"
 #include "actors/core/job/job.hpp"

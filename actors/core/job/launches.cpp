@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "actors/core/job/machine.hpp"
 #include "actors/core/job/launch_input.hpp"
+#include "actors/core/job/machine.hpp"
 #include "actors/core/planted_faults.hpp"
 
 namespace fairlead::core {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "actors/core/expression/expression.hpp"
 #include "actors/core/job/machine.hpp"
+#include "actors/core/text/json.hpp"
 
 namespace fairlead::core {
 

@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
-#include "actors/core/task/decision.hpp"
 #include "actors/core/registry/fault_counts.hpp"
+#include "actors/core/task/decision.hpp"
 #include "messages/agent.pb.h"
 #include "messages/task.pb.h"
 #include "messages/time.hpp"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "actors/core/task/task.hpp"
 #include "actors/core/task/document.hpp"
 #include "actors/core/task/machine.hpp"
+#include "actors/core/task/task.hpp"
 
 namespace fairlead::core {
 

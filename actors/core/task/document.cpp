@@ -1,7 +1,7 @@
 #include "actors/core/task/document.hpp"
 
-#include "actors/core/text/json.hpp"
 #include "actors/core/job/launch_input.hpp"
+#include "actors/core/text/json.hpp"
 
 namespace fairlead::core {
 

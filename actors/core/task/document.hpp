@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/core/task/decision.hpp"
 #include "actors/core/expression/expression.hpp"
+#include "actors/core/task/decision.hpp"
 
 namespace fairlead::core {
 

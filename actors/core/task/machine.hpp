@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "actors/core/task/decision.hpp"
 #include "actors/core/planted_faults.hpp"
+#include "actors/core/task/decision.hpp"
 #include "actors/core/task/record.hpp"
 
 namespace fairlead::core {

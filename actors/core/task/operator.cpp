@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "actors/core/expression/expression.hpp"
-#include "actors/core/task/task.hpp"
 #include "actors/core/task/machine.hpp"
+#include "actors/core/task/task.hpp"
+#include "actors/core/text/json.hpp"
 
 namespace fairlead::core {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "actors/core/retry.hpp"
-#include "actors/core/task/task.hpp"
 #include "actors/core/task/machine.hpp"
+#include "actors/core/task/task.hpp"
 
 namespace fairlead::core {
 

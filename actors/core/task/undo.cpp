@@ -1,7 +1,7 @@
 // Undoing a task: drain, settle what is in doubt, undo in reverse order.
 
-#include "actors/core/task/task.hpp"
 #include "actors/core/task/machine.hpp"
+#include "actors/core/task/task.hpp"
 
 namespace fairlead::core {
 

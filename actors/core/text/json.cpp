@@ -2,8 +2,6 @@
 
 #include <cstring>
 
-#include "actors/core/expression/expression.hpp"
-
 namespace fairlead::core {
 namespace {
 

@@ -1,7 +1,7 @@
 #pragma once
 // Looking into JSON texts without parsing them: slices of the text itself, so that every spelling survives.
 //
-// All functions but `append_json_string` and `jq_keeps_number` want text that check_json has accepted. Given anything else they stay
+// All functions but `check_json`, `append_json_string` and `jq_keeps_number` want text that check_json has accepted. Given anything else they stay
 // inside the text and their answer means nothing.
 
 #include <bit>
@@ -11,7 +11,15 @@
 #include <string>
 #include <string_view>
 
+#include "messages/error.hpp"
+
 namespace fairlead::core {
+
+/// True and the offending position when `text` is one valid JSON value (RFC 8259, UTF-8). At most 64 levels deep.
+status check_json(std::string_view text);
+
+/// The text without insignificant white space; `text` must be valid.
+std::string minify_json(std::string_view text);
 
 /// Without the white space around the value.
 std::string_view trim_json(std::string_view text);

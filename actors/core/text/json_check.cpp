@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 
-#include "actors/core/expression/expression.hpp"
 #include "actors/core/text/json.hpp"
 
 namespace fairlead::core {

@@ -3,9 +3,10 @@
 #include <algorithm>
 
 #include "actors/core/expression/expression.hpp"
-#include "actors/core/types/message_types.hpp"
+#include "actors/core/text/json.hpp"
 #include "actors/core/text/nearest.hpp"
 #include "actors/core/text/text.hpp"
+#include "actors/core/types/message_types.hpp"
 #include "actors/core/types/typed_json.hpp"
 
 namespace fairlead::core {

@@ -3,10 +3,10 @@
 #include <string>
 #include <utility>
 
-#include "actors/queries/alert_queries.hpp"
-#include "actors/core/workflow/workflow.hpp"
 #include "actors/core/workflow/check.hpp"
+#include "actors/core/workflow/workflow.hpp"
 #include "actors/protocol/request_limits.hpp"
+#include "actors/queries/alert_queries.hpp"
 #include "actors/replies/outbox.hpp"
 #include "actors/scheduler/scheduler.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "actors/core/task/decision.hpp"
 #include "actors/core/distribution.hpp"
+#include "actors/core/task/decision.hpp"
 #include "messages/api.pb.h"
 
 namespace fairlead {

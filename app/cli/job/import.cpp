@@ -9,10 +9,10 @@
 #include "app/cli/job/job.hpp"
 #include "app/cli/job/prune.hpp"
 #include "app/cli/json.hpp"
+#include "app/cli/node/workflow_show.hpp"
 #include "app/cli/operator_name.hpp"
 #include "app/cli/problems.hpp"
 #include "app/cli/table.hpp"
-#include "app/cli/node/workflow_show.hpp"
 #include "app/crontab/import.hpp"
 #include "app/files/job_file.hpp"
 

@@ -7,8 +7,8 @@
 #include <memory>
 #include <thread>
 
-#include "app/cli/node/agent_text.hpp"
 #include "app/cli/commands.hpp"
+#include "app/cli/node/agent_text.hpp"
 #include "app/cli/operator_name.hpp"
 #include "app/cli/words.hpp"
 

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <memory>
 
-#include "actors/queries/alert_queries.hpp"
 #include "actors/core/alert_words.hpp"
-#include "app/cli/node/alert_text.hpp"
+#include "actors/queries/alert_queries.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/json.hpp"
+#include "app/cli/node/alert_text.hpp"
 #include "app/cli/operator_name.hpp"
 
 namespace fairlead::app {

@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "actors/core/store_room.hpp"
-#include "app/cli/node/agent_text.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/json.hpp"
+#include "app/cli/node/agent_text.hpp"
 #include "app/cli/table.hpp"
 #include "app/cli/words.hpp"
 #include "app/metrics/node_figures.hpp"

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "app/cli/json.hpp"
-#include "app/cli/task/operate.hpp"
 #include "app/cli/operator_name.hpp"
 #include "app/cli/table.hpp"
+#include "app/cli/task/operate.hpp"
 #include "app/cli/words.hpp"
 #include "messages/lineage.hpp"
 #include "messages/time.hpp"

@@ -1,7 +1,7 @@
 #include "app/cli/task/json.hpp"
 
-#include "actors/core/task/task.hpp"
 #include "actors/core/task/reason.hpp"
+#include "actors/core/task/task.hpp"
 #include "app/cli/task/remedies.hpp"
 #include "app/cli/words.hpp"
 

@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <iostream>
 
-#include "app/cli/task/operate.hpp"
 #include "app/cli/table.hpp"
+#include "app/cli/task/operate.hpp"
 #include "app/cli/words.hpp"
 
 namespace fairlead::app {

@@ -1,8 +1,8 @@
 // From a command line to what is asked of the node.
 
 #include "app/cli/json_argument.hpp"
-#include "app/cli/task/operate.hpp"
 #include "app/cli/operator_name.hpp"
+#include "app/cli/task/operate.hpp"
 #include "messages/ids.hpp"
 
 namespace fairlead::app {

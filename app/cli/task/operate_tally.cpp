@@ -1,7 +1,7 @@
 #include "actors/core/task/task.hpp"
 #include "app/cli/json.hpp"
-#include "app/cli/task/operate.hpp"
 #include "app/cli/table.hpp"
+#include "app/cli/task/operate.hpp"
 #include "app/cli/words.hpp"
 
 namespace fairlead::app {

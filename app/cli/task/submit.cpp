@@ -1,7 +1,6 @@
 #include <memory>
 
 #include "actors/core/task/task.hpp"
-#include "app/cli/task/batch.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/json.hpp"
 #include "app/cli/json_argument.hpp"
@@ -9,6 +8,7 @@
 #include "app/cli/lines.hpp"
 #include "app/cli/reply_options.hpp"
 #include "app/cli/table.hpp"
+#include "app/cli/task/batch.hpp"
 #include "app/cli/task/watch.hpp"
 #include "app/cli/words.hpp"
 

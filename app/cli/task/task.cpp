@@ -2,10 +2,10 @@
 #include <memory>
 
 #include "app/cli/commands.hpp"
-#include "app/cli/task/operate.hpp"
 #include "app/cli/table.hpp"
 #include "app/cli/task/filter.hpp"
 #include "app/cli/task/json.hpp"
+#include "app/cli/task/operate.hpp"
 #include "app/cli/task/watch.hpp"
 #include "app/cli/words.hpp"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "actors/core/text/nearest.hpp"
-#include "app/cli/node/agent_text.hpp"
 #include "app/cli/json.hpp"
+#include "app/cli/node/agent_text.hpp"
 #include "app/cli/table.hpp"
 #include "app/cli/words.hpp"
 #include "messages/time.hpp"

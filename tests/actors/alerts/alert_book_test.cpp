@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "store/rows/alert_rows.hpp"
 #include "store/check/check.hpp"
-#include "store/memory_store.hpp"
+#include "store/memory/memory_store.hpp"
+#include "store/rows/alert_rows.hpp"
 #include "tests/store/fixture.hpp"
 
 namespace fairlead {

@@ -3,9 +3,9 @@
 #define CAF_SUITE alert_courier_suite
 
 #include "actors/alerts/courier_actor.hpp"
-#include "store/rows/alert_rows.hpp"
 #include "store/keys.hpp"
 #include "store/meta_rows.hpp"
+#include "store/rows/alert_rows.hpp"
 #include "tests/actors/suite_world.hpp"
 
 using namespace fairlead;

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "actors/protocol/address.hpp"
 #include "actors/client/split.hpp"
+#include "actors/protocol/address.hpp"
 
 namespace fairlead {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "store/memory_store.hpp"
+#include "store/memory/memory_store.hpp"
 #include "tests/actors/scheduler/scheduler_world.hpp"
 #include "tests/store/job_fixture.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "store/memory/memory_store.hpp"
 #include "store/rows/alert_rows.hpp"
-#include "store/memory_store.hpp"
 #include "tests/store/fixture.hpp"
 
 namespace fairlead::testing {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "actors/system/time_zones.hpp"
-#include "store/memory_store.hpp"
+#include "store/memory/memory_store.hpp"
 #include "tests/store/job_fixture.hpp"
 
 namespace fairlead::testing {

@@ -12,7 +12,7 @@
 #include "actors/replies/courier.hpp"
 #include "actors/replies/outbox.hpp"
 #include "store/content_hash.hpp"
-#include "store/memory_store.hpp"
+#include "store/memory/memory_store.hpp"
 #include "tests/store/fixture.hpp"
 
 namespace fairlead::replies_testing {

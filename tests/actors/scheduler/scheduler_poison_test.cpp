@@ -2,8 +2,8 @@
 // sentence, and it goes on once what was wrong is put right.
 
 #include "actors/scheduler/books/workflow_catalog.hpp"
-#include "store/rows/alert_rows.hpp"
 #include "store/content_hash.hpp"
+#include "store/rows/alert_rows.hpp"
 #include "store/rows/counters.hpp"
 #include "tests/actors/scheduler/jobs/scheduler_jobs_world.hpp"
 

@@ -192,8 +192,7 @@ TEST_F(scheduler_waits_test, a_step_that_is_in_no_queue_for_an_instance_is_parke
   submit(submission("t1"));
   scan(2);
   EXPECT_TRUE(stored("t1")->parked());
-  EXPECT_EQ(stored("t1")->parked_reason(),
-            "step a waited for an instance of its agent in vain, also after it had been asked for anew");
+  EXPECT_EQ(stored("t1")->parked_reason(), "step a waited for an instance of its agent in vain, also after it had been asked for anew");
 }
 
 TEST_F(scheduler_waits_test, an_attempt_without_a_lease_is_in_doubt_and_tried_again) {

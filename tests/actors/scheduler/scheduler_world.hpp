@@ -17,7 +17,7 @@
 #include "actors/scheduler/scheduler.hpp"
 #include "actors/supervisor/supervisor.hpp"
 #include "store/keys.hpp"
-#include "store/memory_store.hpp"
+#include "store/memory/memory_store.hpp"
 #include "store/rows/task_rows.hpp"
 
 namespace fairlead::testing {

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "actors/queries/task_queries.hpp"
-#include "store/rows/alert_rows.hpp"
 #include "store/check/check.hpp"
-#include "store/memory_store.hpp"
+#include "store/memory/memory_store.hpp"
+#include "store/rows/alert_rows.hpp"
 #include "tests/actors/scheduler/scheduler_world.hpp"
 #include "tests/store/fixture.hpp"
 

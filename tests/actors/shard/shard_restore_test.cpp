@@ -4,10 +4,10 @@
 
 #include <filesystem>
 
-#include "store/rows/alert_rows.hpp"
 #include "store/check/check.hpp"
-#include "store/rows/job_rows.hpp"
 #include "store/lmdb/store.hpp"
+#include "store/rows/alert_rows.hpp"
+#include "store/rows/job_rows.hpp"
 #include "tests/actors/scheduler/scheduler_world.hpp"
 #include "tests/store/fixture.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "store/memory_store.hpp"
+#include "store/memory/memory_store.hpp"
 #include "tests/store/fixture.hpp"
 
 namespace fairlead::testing {

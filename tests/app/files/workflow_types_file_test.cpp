@@ -4,8 +4,8 @@
 #include <fstream>
 
 #include "app/files/workflow_file.hpp"
-#include "tests/app/problems.hpp"
 #include "tests/actors/core/task/proto_text.hpp"
+#include "tests/app/problems.hpp"
 
 namespace fairlead::app {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "store/check/check.hpp"
-#include "store/memory_store.hpp"
+#include "store/memory/memory_store.hpp"
 #include "tests/store/fixture.hpp"
 
 namespace fairlead::store::testing {

@@ -2,7 +2,7 @@
 
 #include "store/check/check.hpp"
 #include "store/lmdb/store.hpp"
-#include "store/memory_store.hpp"
+#include "store/memory/memory_store.hpp"
 #include "tests/store/fixture.hpp"
 
 namespace fairlead::store {

@@ -1,6 +1,6 @@
 #include "store/rows/alert_rows.hpp"
 
-#include "store/memory_store.hpp"
+#include "store/memory/memory_store.hpp"
 #include "tests/store/fixture.hpp"
 
 namespace fairlead::store {

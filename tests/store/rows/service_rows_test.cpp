@@ -1,7 +1,7 @@
 #include "store/rows/service_rows.hpp"
 
 #include "store/keys.hpp"
-#include "store/memory_store.hpp"
+#include "store/memory/memory_store.hpp"
 #include "tests/store/fixture.hpp"
 
 namespace fairlead::store {

@@ -1,7 +1,7 @@
 #include "store/rows/task_rows.hpp"
 
+#include "store/memory/memory_store.hpp"
 #include "store/rows/history_rows.hpp"
-#include "store/memory_store.hpp"
 #include "tests/store/fixture.hpp"
 
 namespace fairlead::store {

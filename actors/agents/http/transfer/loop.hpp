@@ -18,8 +18,8 @@
 
 #include "actors/agents/attempt_inbox.hpp"
 #include "actors/agents/backend.hpp"
-#include "actors/agents/http/request.hpp"
-#include "actors/agents/http/response.hpp"
+#include "actors/agents/http/transfer/exchange.hpp"
+#include "actors/agents/http/transfer/tls_config.hpp"
 
 namespace fairlead::agents {
 

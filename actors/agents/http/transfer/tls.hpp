@@ -5,7 +5,7 @@
 
 #include <unordered_set>
 
-#include "actors/agents/http/config.hpp"
+#include "actors/agents/http/transfer/tls_config.hpp"
 
 namespace fairlead::agents {
 

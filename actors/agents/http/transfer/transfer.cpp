@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "actors/agents/attempt_results.hpp"
+#include "actors/agents/text_template.hpp"
 
 namespace fairlead::agents {
 

@@ -6,8 +6,8 @@
 #include "actors/agents/http/request.hpp"
 #include "actors/agents/http/response.hpp"
 #include "actors/agents/http/status.hpp"
-#include "actors/agents/text_template.hpp"
 #include "actors/agents/http/trace.hpp"
+#include "actors/agents/text_template.hpp"
 #include "tests/actors/agents/http/http_test_support.hpp"
 
 namespace fairlead::test {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "actors/agents/http/http.hpp"
 #include "actors/agents/http/hosts.hpp"
+#include "actors/agents/http/http.hpp"
 #include "actors/agents/http/request.hpp"
 #include "actors/agents/secrets/vault.hpp"
 #include "tests/actors/agents/http/http_test_server.hpp"

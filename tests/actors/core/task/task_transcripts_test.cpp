@@ -202,7 +202,7 @@ std::string content_of(const fs::path& file) {
 
 TEST(task, behaves_as_its_transcripts_say) {
   const auto* source = std::getenv("FAIRLEAD_SOURCE");
-  const auto folder = (source != nullptr ? fs::path{source} / "tests" / "core" : fs::path{__FILE__}.parent_path()) / "transcripts";
+  const auto folder = (source != nullptr ? fs::path{source} / "tests/actors/core/task" : fs::path{__FILE__}.parent_path()) / "transcripts";
   int seen = 0;
   for (const auto& entry : fs::directory_iterator{folder}) {
     if (entry.path().extension() != ".txt") continue;

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "actors/core/workflow/declarative.hpp"
-#include "actors/core/task/task.hpp"
 #include "actors/core/task/record.hpp"
+#include "actors/core/task/task.hpp"
+#include "actors/core/workflow/declarative.hpp"
 
 namespace fairlead::core::testing {
 

@@ -1,4 +1,5 @@
 #include "actors/core/types/typed_json.hpp"
+#include "actors/core/text/json.hpp"
 
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/dynamic_message.h>

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "app/cli/job/job.hpp"
 #include "app/cli/job/add.hpp"
+#include "app/cli/job/job.hpp"
 #include "app/cli/job/operate.hpp"
 #include "app/cli/job/text.hpp"
 #include "app/files/job_words.hpp"
@@ -296,8 +296,7 @@ TEST(cli_job, says_when_an_open_launch_waits_for_an_operator) {
   const auto text = job_show_text(reply, nominal_ms, {nominal_ms});
   EXPECT_NE(text.find("started  report@2026-03-29T01:00:00Z  an operator: its task is parked\n"), std::string::npos) << text;
   EXPECT_NE(text.find("started, parked"), std::string::npos) << text;
-  EXPECT_NE(text.find("fairlead task show report@2026-03-29T01:00:00Z  shows why its task is parked, and what helps\n"),
-            std::string::npos)
+  EXPECT_NE(text.find("fairlead task show report@2026-03-29T01:00:00Z  shows why its task is parked, and what helps\n"), std::string::npos)
       << text;
   EXPECT_EQ(job_show_text(reply, nominal_ms).find("parked"), std::string::npos);
   EXPECT_TRUE(nlohmann::json::parse(job_show_json(reply, {nominal_ms}))["open"][0]["parked"]);

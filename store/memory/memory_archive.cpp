@@ -1,4 +1,4 @@
-#include "store/memory_archive.hpp"
+#include "store/memory/memory_archive.hpp"
 
 #include "store/rows/task_rows.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "store/lmdb/archive.hpp"
-#include "store/memory_store.hpp"
+#include "store/memory/memory_store.hpp"
 
 namespace fairlead::store {
 

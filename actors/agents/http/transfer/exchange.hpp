@@ -1,0 +1,42 @@
+#pragma once
+// One exchange with a server: what is sent, and what comes back.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace fairlead::agents {
+
+struct http_request {
+  std::string method;
+  std::string url;
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::optional<std::string> body;
+  std::vector<std::string> private_headers;  // names of those that hold secrets: only the host they were written for gets them
+};
+
+/// How an exchange ended. Made by the loop, judged by conclude().
+struct http_answer {
+  enum class ending {
+    answered,  // a status and its headers arrived; the body may be cut (see `cut`)
+    not_sent,  // it failed before the first byte of the request: `code` and `message` say why
+    refused,   // it must not be sent at all, or libcurl refuses it: nothing was sent
+    lost,      // it failed after the request had begun to be sent: `code` and `message` say why
+  };
+  enum class damage { none, truncated, too_large };
+
+  ending how = ending::lost;
+  std::string code;
+  std::string message;
+  int status = 0;
+  std::string reason;
+  std::vector<std::pair<std::string, std::string>> headers;  // names in lower case, in order of arrival
+  std::string body;
+  damage cut = damage::none;
+  /// How often the request began to be sent; more than 1 after a kept-alive connection broke before any byte of a response.
+  std::uint32_t sends = 0;
+};
+
+}  // namespace fairlead::agents
