@@ -41,7 +41,6 @@ PART_OF = {"app/library/include/fairlead": "app/library"}  # headers as users in
 
 # Rooms with more files than others, and why.
 LARGE_ROOMS = {
-    "tests/simulation": "not yet divided",
     "tests/scenarios": "not yet divided",
 }
 

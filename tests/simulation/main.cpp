@@ -10,10 +10,10 @@
 #include <string>
 #include <thread>
 
-#include "tests/simulation/failpoints.hpp"
 #include "tests/simulation/planted.hpp"
 #include "tests/simulation/shrink.hpp"
 #include "tests/simulation/workers.hpp"
+#include "tests/simulation/world/failpoints.hpp"
 
 namespace fairlead::simulation {
 namespace {

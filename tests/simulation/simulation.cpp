@@ -6,16 +6,16 @@
 
 #include "store/rows/service_rows.hpp"
 #include "store/rows/task_rows.hpp"
-#include "tests/simulation/archive_people.hpp"
-#include "tests/simulation/clients.hpp"
-#include "tests/simulation/crowd.hpp"
-#include "tests/simulation/far_clock.hpp"
-#include "tests/simulation/job_people.hpp"
-#include "tests/simulation/operators.hpp"
-#include "tests/simulation/restores.hpp"
-#include "tests/simulation/watchers.hpp"
-#include "tests/simulation/weather.hpp"
-#include "tests/simulation/wrong_clock.hpp"
+#include "tests/simulation/node/restores.hpp"
+#include "tests/simulation/people/archive_people.hpp"
+#include "tests/simulation/people/clients.hpp"
+#include "tests/simulation/people/job_people.hpp"
+#include "tests/simulation/people/operators.hpp"
+#include "tests/simulation/people/watchers.hpp"
+#include "tests/simulation/plans/crowd.hpp"
+#include "tests/simulation/world/far_clock.hpp"
+#include "tests/simulation/world/weather.hpp"
+#include "tests/simulation/world/wrong_clock.hpp"
 
 namespace fairlead::simulation {
 

@@ -1,0 +1,122 @@
+#include "tests/simulation/checker/archive_checker.hpp"
+
+#include <optional>
+
+#include "store/checksum.hpp"
+#include "store/keys.hpp"
+#include "store/rows/task_rows.hpp"
+
+namespace fairlead::simulation {
+
+namespace {
+
+constexpr std::int64_t day_ms = 86'400'000;
+/// A message to the Scheduler and a commit lie between a look at the clock and what is seen here; the look itself was earlier.
+constexpr std::int64_t rounding_ms = 2;
+
+}  // namespace
+
+void archive_checker::watch(store::memory_archive& archives, const retention_plan& plan) {
+  archives_ = &archives;
+  plan_ = plan;
+  archives.on_drop = [this](const store::archive_day& which) { dropped(which); };
+}
+
+void archive_checker::committed(const std::vector<store::batch>& group, const std::map<std::uint64_t, v1::TaskRecord>& before) {
+  std::map<std::uint64_t, v1::TaskRecord> now;
+  for (const auto& one : group) {
+    std::map<std::uint64_t, std::string> erased;
+    std::map<std::uint64_t, v1::TaskTombstone> tombstones;
+    one.for_each([&](const store::operation& op) {
+      const auto is_put = op.what == store::operation::kind::put;
+      if (op.where == store::table::task_id && is_put) {
+        v1::TaskTombstone tombstone;
+        const auto payload = store::verified_payload(op.where, op.key, op.value);
+        if (payload && tombstone.ParseFromArray(payload->data(), static_cast<int>(payload->size())) && tombstone.archived_day() != 0)
+          tombstones[tombstone.number()] = tombstone;
+      }
+      if (op.where != store::table::task) return;
+      const auto key = store::keys::decode_task(op.key);
+      if (!key) return;
+      if (!is_put) {
+        erased.emplace(key->number, std::string{});
+        return;
+      }
+      const auto payload = store::verified_payload(op.where, op.key, op.value);
+      if (payload) now[key->number].ParseFromArray(payload->data(), static_cast<int>(payload->size()));
+    });
+    for (const auto& [number, nothing_more] : erased) {
+      const auto in_group = now.find(number);
+      const auto in_store = before.find(number);
+      if (in_group == now.end() && in_store == before.end())
+        world::broken("archive_alive", "task " + std::to_string(number) + " is erased, and nobody has ever seen it");
+      const auto& record = in_group != now.end() ? in_group->second : in_store->second;
+      if (!store::is_finished(record.state())) world::broken("archive_alive", record.id() + " leaves the store, and it has not ended");
+      const auto tombstone = tombstones.find(number);
+      if (tombstone == tombstones.end())
+        world::broken("archive_lost", record.id() + " leaves the store, and its id does not say where it is");
+      take(record, tombstone->second);
+    }
+  }
+}
+
+void archive_checker::take(const v1::TaskRecord& record, const v1::TaskTombstone& tombstone) {
+  const store::archive_day day{tombstone.archived_day(), tombstone.archive_keep_days()};
+  if (tombstone.final_state() != record.state())
+    world::broken("archive_copy", "the tombstone of " + record.id() + " says that it ended otherwise than it did");
+  const auto copy = archives_->load(day.day, task_number{record.number()}, day.keep_days);
+  if (!copy.ok()) world::broken("archive_lost", record.id() + " leaves the store, and its archive cannot be read");
+  if (!*copy) {
+    if (dropped_.count(day) == 0) world::broken("archive_lost", record.id() + " leaves the store, and no archive has it");
+  } else {
+    const auto& is = **copy;
+    if (is.id() != record.id() || is.version() != record.version() || is.state() != record.state())
+      world::broken("archive_copy", record.id() + " leaves the store at version " + std::to_string(record.version()) +
+                                        ", and its archive has version " + std::to_string(is.version()));
+    if (static_cast<std::uint64_t>(is.recent_size()) != record.history_size())
+      world::broken("archive_copy", "of the history of " + record.id() + " its archive has " + std::to_string(is.recent_size()) + " of " +
+                                        std::to_string(record.history_size()) + " events");
+  }
+  const auto age_ms = clock_.now_ms() - record.finished_at_unix_ms();
+  if (clock_.settings() == 0 && age_ms + rounding_ms < plan_.policy.archive_after.count())
+    world::broken("archive_early", record.id() + " leaves the store " + std::to_string(age_ms) + " ms after its end");
+  if (!gone_.emplace(record.id(), gone_task{record, day}).second)
+    world::broken("archive_alive", record.id() + " leaves the store a second time");
+  world_.count("tasks in archives");
+}
+
+std::vector<std::string> archive_checker::ids() const {
+  std::vector<std::string> out;
+  for (const auto& [id, one] : gone_) out.push_back(id);
+  return out;
+}
+
+void archive_checker::dropped(const store::archive_day& which) {
+  dropped_.insert(which);
+  world_.count("archives dropped");
+  if (clock_.settings() != 0) return;
+  const auto keep_ms = which.keep_days == 0 ? plan_.policy.keep.count() : std::int64_t{which.keep_days} * day_ms;
+  for (const auto& [id, one] : gone_) {
+    const auto age_ms = clock_.now_ms() - one.record.finished_at_unix_ms();
+    if (one.day == which && age_ms + rounding_ms < keep_ms)
+      world::broken("kept_too_short", "the record of " + id + " is gone " + std::to_string(age_ms) + " ms after its end");
+  }
+}
+
+void archive_checker::judge(const std::string& id, const store::snapshot& durable) const {
+  const auto& one = gone_.at(id);
+  const auto tombstone = store::find_task(durable, id);
+  if (!tombstone.ok() || !*tombstone || (*tombstone)->number() != one.record.number() || (*tombstone)->archived_day() != one.day.day)
+    world::broken("archive_lost", id + " was archived, and its id is forgotten or stands for something else");
+  const auto there = store::load_task(durable, one.record.number());
+  if (!there.ok() || *there) world::broken("archive_alive", id + " was archived, and is in the store again");
+  if (dropped_.count(one.day) != 0) return;
+  const auto copy = archives_->load(one.day.day, task_number{one.record.number()}, one.day.keep_days);
+  if (!copy.ok() || !*copy) world::broken("archive_lost", id + " was archived, and no archive has it");
+}
+
+void archive_checker::at_end(const store::snapshot& durable) const {
+  for (const auto& [id, one] : gone_) judge(id, durable);
+}
+
+}  // namespace fairlead::simulation

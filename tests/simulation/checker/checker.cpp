@@ -1,0 +1,327 @@
+// What leaves the Scheduler, judged at the door.
+
+#include "tests/simulation/checker/checker.hpp"
+
+#include <algorithm>
+
+#include "store/content_hash.hpp"
+#include "store/rows/task_rows.hpp"
+
+namespace fairlead::simulation {
+
+namespace {
+
+const char* word(v1::Direction direction) {
+  return direction == v1::DIRECTION_UNDO ? "undo" : direction == v1::DIRECTION_LOOKUP ? "lookup" : "perform";
+}
+
+std::uint32_t made(const v1::StepRecord& step, v1::Direction direction) {
+  return direction == v1::DIRECTION_UNDO ? step.undo().made() : direction == v1::DIRECTION_LOOKUP ? step.lookup().made() : step.attempt();
+}
+
+std::string name(const step_name& of) { return of.task + " step " + std::to_string(of.step); }
+
+bool over(v1::StepState state) { return state == v1::STEP_STATE_COMPLETED || state == v1::STEP_STATE_SKIPPED; }
+
+}  // namespace
+
+std::string describe(const v1::Perform& what) {
+  return std::string{word(what.direction())} + " of " + what.task_id() + "/" + what.step_path() + " attempt " +
+         std::to_string(what.attempt());
+}
+
+checker::checker(world& in, const host_clock& of_shard, const ledger& book)
+    : world_(in),
+      clock_(of_shard),
+      ledger_(book),
+      jobs_(in, of_shard, bugs_),
+      contents_(in),
+      pace_(in, of_shard),
+      archives_(in, of_shard),
+      alerts_(in),
+      bugs_(in),
+      restores_(in, book) {}
+
+void checker::knows(const v1::WorkflowDefinition& version) { shapes_.emplace(store::definition_hash(version), shape{version}); }
+
+const shape* checker::shape_of(const v1::TaskRecord& task) const {
+  const auto found = shapes_.find(task.workflow_hash());
+  return found == shapes_.end() || found->second.definition().name() != task.workflow() ? nullptr : &found->second;
+}
+
+std::string checker::perform_key(const step_name& of) const {
+  const auto found = steps_.find(of);
+  if (found == steps_.end()) return {};
+  for (auto at = found->second.all.rbegin(); at != found->second.all.rend(); ++at)
+    if (at->direction == v1::DIRECTION_PERFORM) return at->key;
+  return {};
+}
+
+bool checker::closed(const hand_over& one) const {
+  // A clock that is set back between the decision and the hand-over may have shown the end of the lease by then.
+  const auto since_us = one.decided_us == 0 ? one.at_us : one.decided_us;
+  return one.arrived || clock_.has_shown(std::min(one.complete_by_ms, one.lease_ms), since_us) ||
+         agents_->dead(one.instance, one.incarnation);
+}
+
+void checker::handed_over(const std::string& instance, std::uint64_t incarnation, std::uint64_t epoch, const v1::Perform& what) {
+  const step_name of{what.task_id(), what.step()};
+  const auto text = describe(what);
+  const auto view = reads_->read();
+  const auto stored = store::load_task(*view, what.task_number());
+  if (!stored.ok() || !*stored || (*stored)->id() != what.task_id() || static_cast<int>(what.step()) >= (*stored)->steps_size())
+    world::broken("durable_before_effect", text + " was handed over, and the store does not have the task");
+  const auto& record = **stored;
+  if (made(record.steps(static_cast<int>(what.step())), what.direction()) < what.attempt())
+    world::broken("durable_before_effect", text + " was handed over, and the store does not know the attempt");
+  const auto number = numbers_.emplace(what.task_id(), what.task_number()).first->second;
+  if (number != what.task_number()) world::broken("one_task", what.task_id() + " stands for two tasks");
+  ids_[what.task_number()] = what.task_id();
+  restores_.handed_over(what, shape_of(record), record);
+  if (restores_.on()) return;
+
+  auto& past = steps_[of];
+  hand_over next;
+  next.attempt = what.attempt();
+  next.direction = what.direction();
+  next.epoch = epoch;
+  next.instance = instance;
+  next.incarnation = incarnation;
+  next.complete_by_ms = what.complete_by_unix_ms();
+  next.heartbeat_ms = what.heartbeat_ms();
+  next.lease_ms = what.heartbeat_ms() > 0 ? what.heartbeat_by_unix_ms() : what.complete_by_unix_ms();
+  next.call = what.call();
+  next.input = what.input();
+  next.key = what.idempotency_key();
+  next.at_us = next.sent_us = world_.now_us();
+  world_.judges("durable_before_effect");
+  world_.judges("epoch_falls");
+  world_.judges("attempt_falls");
+  world_.judges("key");
+  if (const auto decided = past.decided_us.find({next.direction, next.attempt, next.complete_by_ms}); decided != past.decided_us.end())
+    next.decided_us = decided->second;
+  // As its agent counts: from when the message leaves.
+  if (next.decided_us != 0 && !clock_.set_since(next.decided_us))
+    next.believed_us = next.at_us + (next.complete_by_ms - clock_.now_ms()) * millisecond;
+  judge_order(of, past, next);
+  judge_key(of, past, what);
+  const auto* plan = shape_of(record);
+  if (plan == nullptr) world::broken("one_task", what.task_id() + " is of a workflow that nobody deployed");
+  if (what.direction() == v1::DIRECTION_PERFORM) {
+    // Its outcome may have come in between: a message that is only sent again then begins nothing.
+    const auto over = !past.all.empty() && past.all.back().direction == next.direction && past.all.back().attempt == next.attempt &&
+                      past.all.back().arrived;
+    if (!over) judge_perform(of, *plan, record);
+    past.perform_keys.insert(next.key);
+  } else if (what.direction() == v1::DIRECTION_UNDO) {
+    judge_undo(of, *plan, record, past);
+    undo_began_.insert(what.task_id());
+  }
+  if (past.all.size() > 1) world_.judges("two_effects");
+  if (ledger_.standing(of) > 1) world::broken("two_effects", name(of) + " has two standing effects");
+  const auto* site = agents_->site_of(instance);
+  if (site == nullptr) world::broken("label", text + " was handed over to " + instance + ", which nobody has heard of");
+  // A message that is only sent again keeps what is known of its attempt.
+  if (!past.all.empty() && past.all.back().direction == next.direction && past.all.back().attempt == next.attempt) {
+    past.all.back().epoch = epoch;
+    past.all.back().sent_us = world_.now_us();
+    auto& believed_us = past.all.back().believed_us;
+    believed_us = believed_us == 0 ? 0 : std::max(believed_us, next.believed_us);
+    world_.count("hand-overs sent again");
+    past.all.back().lease_ms = std::max(past.all.back().lease_ms, next.lease_ms);
+    judge_place(of, next, *site, plan->step(of.step));
+    return;
+  }
+  const auto& definition = plan->step(of.step);
+  next.decided_ms =
+      next.complete_by_ms - (what.direction() == v1::DIRECTION_UNDO ? definition.undo().timeout_ms() : definition.timeout_ms());
+  judge_place(of, next, *site, definition);
+  judge_expiry(of, past, next, *site, record.steps(static_cast<int>(of.step)).doubtful());
+  judge_checkpoint(of, past, what);
+  judge_limits(of, next, *site);
+  judge_order_of_waiting(of, next, *plan, record, past);
+  if (what.direction() == v1::DIRECTION_PERFORM) past.keys_since_ms.emplace(next.key, next.decided_ms);
+  past.all.push_back(std::move(next));
+  contents_.handed_over(what, record, *plan);
+  pace_.handed_over(what, record, *plan, past.all.back().decided_ms);
+  world_.count("hand-overs");
+}
+
+void checker::judge_order(const step_name& of, const history& past, const hand_over& next) const {
+  const auto text = std::string{word(next.direction)} + " of " + name(of) + " attempt " + std::to_string(next.attempt);
+  for (const auto& before : past.all) {
+    if (before.epoch > next.epoch) world::broken("epoch_falls", text + " was handed over under an older epoch than one before");
+    if (before.direction != next.direction) continue;
+    if (before.attempt > next.attempt)
+      world::broken("attempt_falls", text + " was handed over after attempt " + std::to_string(before.attempt));
+  }
+  if (past.all.empty()) return;
+  const auto& last = past.all.back();
+  for (const auto& before : past.all) {
+    if (before.direction != next.direction || before.attempt != next.attempt) continue;
+    world_.judges("attempt_reused");
+    const auto again = &before == &last && before.instance == next.instance && before.incarnation == next.incarnation &&
+                       before.key == next.key && (before.complete_by_ms == next.complete_by_ms || clock_.settings() != 0) &&
+                       (before.epoch < next.epoch || may_be_sent_again(next));
+    if (!again) world::broken("attempt_reused", text + " was handed over twice, and not as a message that is only sent again");
+    return;
+  }
+  world_.judges("overlapping_leases");
+  if (!closed(last))
+    world::broken("overlapping_leases", text + " was handed over to " + next.instance + "#" + std::to_string(next.incarnation) + " while " +
+                                            last.instance + "#" + std::to_string(last.incarnation) + " holds the step by attempt " +
+                                            std::to_string(last.attempt) + " (" + word(last.direction) + ") for " +
+                                            std::to_string(last.complete_by_ms - clock_.now_ms()) + " ms more");
+}
+
+void checker::judge_key(const step_name& of, const history& past, const v1::Perform& what) {
+  const auto text = describe(what);
+  if (what.idempotency_key().empty()) world::broken("key", text + " has no key");
+  const auto known = keys_.emplace(what.idempotency_key(), std::pair{of, what.direction()}).first->second;
+  if (known != std::pair{of, what.direction()})
+    world::broken("key", text + " has the key of a " + word(known.second) + " of " + name(known.first));
+  const auto last = perform_key(of);
+  if (what.direction() != v1::DIRECTION_PERFORM) {
+    // The newest perform may have died with the Scheduler before it left.
+    const auto elsewhere = keys_.find(what.perform_key());
+    const auto strange = elsewhere != keys_.end() && elsewhere->second != std::pair{of, v1::DIRECTION_PERFORM};
+    const auto older = what.perform_key() != last && past.perform_keys.count(what.perform_key()) != 0;
+    if (strange || older) world::broken("key", text + " is about key " + what.perform_key() + ", the perform had " + last);
+    return;
+  }
+  if (last.empty() || last == what.idempotency_key()) return;
+  if (past.perform_keys.count(what.idempotency_key()) != 0) world::broken("key", text + " goes back to an older key");
+  if (ledger_.standing(of) != 0) world::broken("key", text + " has a new key while the effect under the old one stands");
+}
+
+void checker::judge_perform(const step_name& of, const shape& plan, const v1::TaskRecord& record) const {
+  world_.judges("perform_after_undo");
+  if (undo_began_.count(of.task) != 0)
+    world::broken("perform_after_undo", name(of) + " was handed over to be performed though the task is being undone");
+  for (std::uint32_t other = 0; other < plan.size(); ++other) {
+    const auto state = record.steps(static_cast<int>(other)).state();
+    // The record may be further on than what leaves now: what it needed may be being undone already.
+    const auto later = state == v1::STEP_STATE_UNDOING || state == v1::STEP_STATE_UNDONE;
+    if (!plan.must_wait_for(of.step, other)) continue;
+    world_.judges("needs");
+    if (over(state) || later) continue;
+    world::broken("needs", name(of) + " was handed over before step " + std::to_string(other) + " was over");
+  }
+}
+
+void checker::judge_undo(const step_name& of, const shape& plan, const v1::TaskRecord& record, const history& past) const {
+  if (plan.step(of.step).pivot()) world::broken("pivot_undone", name(of) + " is a pivot, and was handed over to be undone");
+  world_.judges("undo_twice");
+  world_.judges("undo_of_nothing");
+  world_.judges("pivot_undone");
+  if (past.undone) world::broken("undo_twice", name(of) + " was handed over to be undone after its undo had succeeded");
+  if (record.steps(static_cast<int>(of.step)).attempt() == 0)
+    world::broken("undo_of_nothing", name(of) + " was handed over to be undone and never to be performed");
+  for (std::uint32_t other = 0; other < plan.size(); ++other) {
+    const step_name later{of.task, other};
+    if (plan.step(other).pivot() && ledger_.standing(later) != 0)
+      world::broken("pivot_undone", name(of) + " was handed over to be undone after the pivot had happened");
+    const auto begun = steps_.find(later);
+    if (begun != steps_.end()) {
+      for (const auto& one : begun->second.all)
+        if (one.direction == v1::DIRECTION_PERFORM && !closed(one))
+          world::broken("not_drained", name(of) + " was handed over to be undone while step " + std::to_string(other) + " is performed");
+    }
+    if (begun != steps_.end()) world_.judges("not_drained");
+    if (other == of.step || !plan.after(other, of.step) || !plan.undoable(other)) continue;
+    world_.judges("wrong_order");
+    if (passed_over_by_operator(of.task, plan.step(other).name())) continue;
+    const auto state = record.steps(static_cast<int>(other)).state();
+    const auto stands = ledger_.standing(later) != 0 || state == v1::STEP_STATE_COMPLETED || state == v1::STEP_STATE_IN_DOUBT ||
+                        state == v1::STEP_STATE_UNDOING || state == v1::STEP_STATE_RUNNING;
+    if (stands)
+      world::broken("wrong_order", name(of) + " was handed over to be undone before step " + std::to_string(other) + ", which needs it");
+  }
+}
+
+/// Under the same epoch only to who has registered since.
+bool checker::may_be_sent_again(const hand_over& one) const {
+  const auto known = processes_.find(one.instance);
+  return known != processes_.end() && known->second.incarnation == one.incarnation && known->second.epoch == one.epoch &&
+         known->second.again;
+}
+
+checker::hand_over* checker::find(std::uint64_t number, std::uint32_t step, v1::Direction direction, std::uint32_t attempt) {
+  const auto id = ids_.find(number);
+  if (id == ids_.end()) return nullptr;
+  const auto known = steps_.find({id->second, step});
+  if (known == steps_.end()) return nullptr;
+  for (auto& one : known->second.all)
+    if (one.direction == direction && one.attempt == attempt) return &one;
+  return nullptr;
+}
+
+void checker::outcome_arrived(const v1::Outcome& what) {
+  auto* one = restores_.on() ? nullptr : find(what.task_number(), what.step(), what.direction(), what.attempt());
+  if (one == nullptr) return;
+  one->arrived = true;
+  one->succeeded = !what.has_fault();
+  pace_.outcome_arrived({ids_.at(what.task_number()), what.step()}, what);
+}
+
+void checker::acknowledged(const std::string& instance, const v1::OutcomeAck& what) {
+  if (!what.accepted()) return judge_refused(instance, what);
+  if (restores_.on()) return restores_.accepted(what);
+  auto* one = find(what.task_number(), what.step(), what.direction(), what.attempt());
+  if (one == nullptr) world::broken("fence", "an outcome was accepted for an attempt that was never handed over");
+  const step_name of{ids_.at(what.task_number()), what.step()};
+  pace_.accepted(of, what);
+  const auto text = std::string{word(what.direction())} + " of " + name(of) + " attempt " + std::to_string(what.attempt());
+  auto& past = steps_.at(of);
+  if (past.all.size() > 1) world_.judges("fence");
+  if (&past.all.back() != one && past.all.back().at_us < world_.now_us())
+    world::broken("fence", "the outcome of " + text + " was accepted after the step had been handed over again");
+  world_.judges("accepted_twice");
+  if (std::exchange(one->accepted, true)) world::broken("accepted_twice", "the outcome of " + text + " was accepted twice");
+  const auto view = reads_->read();
+  const auto stored = store::load_task(*view, what.task_number());
+  if (archives_.has(of.task)) return;
+  if (!stored.ok() || !*stored)
+    world::broken("durable_before_effect", "the outcome of " + text + " was accepted, and the task is not there");
+  const auto& step = (*stored)->steps(static_cast<int>(what.step()));
+  if (step.complete_by_unix_ms() != 0 && step.direction() == what.direction() && made(step, what.direction()) <= what.attempt())
+    world::broken("durable_before_effect", "the outcome of " + text + " was accepted, and the store does not know it");
+  if (what.direction() != v1::DIRECTION_UNDO || !one->succeeded) return;
+  past.undone = true;
+  // Hand-overs leave before acknowledgements of the same batch.
+  if (&past.all.back() != one) world::broken("undo_twice", name(of) + " was handed over to be undone after its undo had succeeded");
+}
+
+void checker::submission_acknowledged(const v1::SubmitResult& what, const store::snapshot& durable) {
+  if (what.error().code() != v1::ERROR_CODE_OK) return;
+  const auto known = store::find_task(durable, what.id());
+  if (!known.ok() || !*known) world::broken("durable_before_effect", "the submission " + what.id() + " was acknowledged and is not stored");
+  world_.judges("one_task");
+  if (what.created() && !created_.insert(what.id()).second) world::broken("one_task", what.id() + " was created twice");
+  if (archives_.has(what.id())) return;
+  const auto task = store::load_task(durable, (*known)->number());
+  if (!task.ok() || !*task) world::broken("durable_before_effect", "the submission " + what.id() + " was acknowledged without its task");
+}
+
+void checker::noticed(const v1::TaskEnd& what, std::uint64_t epoch, const store::snapshot& durable) {
+  note_end(what, epoch);
+  if (archives_.has(what.id())) return;
+  const auto known = store::find_task(durable, what.id());
+  const auto task =
+      known.ok() && *known ? store::load_task(durable, (*known)->number()) : result<std::optional<v1::TaskRecord>>{std::nullopt};
+  if (!task.ok() || !*task) world::broken("durable_before_effect", "a client was told of the end of " + what.id() + ", which is not there");
+  if (store::is_finished(what.state()) && !store::is_finished((*task)->state()) && (*task)->state() != v1::TASK_STATE_UNDOING)
+    world::broken("durable_before_effect", "a client was told of the end of " + what.id() + " too early");
+}
+
+void checker::look_for_late(std::uint64_t epoch) {
+  if (epoch != epoch_ || restores_.on()) return;
+  for (const auto& [number, record] : seen_) pace_.look_for_late(record, epoch_since_us_);
+}
+
+void checker::recovery_asked(const v1::Recover& what) {
+  if (what.repair())
+    world::broken("wake_up_lost", "the running check found that task " + std::to_string(what.task_number()) + " had lost its wake-up");
+}
+
+}  // namespace fairlead::simulation

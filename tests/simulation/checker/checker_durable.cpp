@@ -1,0 +1,217 @@
+// Each task as a reader sees it after each commit.
+
+#include <algorithm>
+
+#include "actors/core/task/task.hpp"
+#include "store/keys.hpp"
+#include "store/rows/alert_rows.hpp"
+#include "store/rows/task_rows.hpp"
+#include "tests/simulation/checker/checker.hpp"
+
+namespace fairlead::simulation {
+
+namespace {
+
+bool live(const v1::TaskRecord& record) {
+  return (record.state() == v1::TASK_STATE_RUNNING || record.state() == v1::TASK_STATE_UNDOING) && !record.parked() && !record.paused();
+}
+
+std::int64_t end_of_lease(const v1::StepRecord& step) {
+  return step.heartbeat_by_unix_ms() != 0 ? std::min(step.heartbeat_by_unix_ms(), step.complete_by_unix_ms()) : step.complete_by_unix_ms();
+}
+
+/// Whether a task may be seen in `to` by someone who has seen it in `from` before. Several commits may lie between.
+bool reachable(v1::TaskState from, v1::TaskState to) {
+  switch (from) {
+    case v1::TASK_STATE_PENDING: return true;
+    case v1::TASK_STATE_RUNNING: return to != v1::TASK_STATE_PENDING;
+    case v1::TASK_STATE_COMPLETED: return to == v1::TASK_STATE_UNDOING || to == v1::TASK_STATE_UNDONE;
+    case v1::TASK_STATE_UNDOING: return to == v1::TASK_STATE_UNDONE;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+void checker::committed(const std::vector<store::batch>& group, const store::snapshot& durable) {
+  std::set<std::uint64_t> numbers;
+  std::set<std::string> touched;
+  for (const auto& one : group) {
+    one.for_each([&](const store::operation& op) {
+      if (op.where == store::table::service) {
+        if (const auto key = store::keys::decode_service(op.key)) touched.emplace(key->name);
+      }
+      if (op.where != store::table::task) return;
+      if (const auto key = store::keys::decode_task(op.key)) numbers.insert(key->number);
+    });
+  }
+  world_.count("commits");
+  jobs_.committed(group);
+  archives_.committed(group, seen_);
+  alerts_.committed(group);
+  for (const auto number : numbers) {
+    const auto record = store::load_task(durable, number);
+    if (!record.ok()) world::broken("store_check", "task " + std::to_string(number) + " cannot be read: " + record.failure().sentence);
+    if (*record) restores_.on() ? observe_restored(**record, durable) : observe(**record, durable);
+  }
+  for (const auto& one : group)
+    if (restores_.on()) restores_.committed(one);
+  if (!restores_.on()) judge_services(touched, durable);
+  judge_shard(durable);
+}
+
+void checker::observe(const v1::TaskRecord& record, const store::snapshot& durable) {
+  ids_.emplace(record.number(), record.id());
+  if (numbers_.emplace(record.id(), record.number()).first->second != record.number())
+    world::broken("one_task", record.id() + " stands for two tasks");
+  const auto before = seen_.find(record.number());
+  if (before != seen_.end()) judge_moves(before->second, record);
+  const auto* was = before == seen_.end() ? nullptr : &before->second;
+  contents_.became_durable(was, record, durable);
+  if (const auto* plan = shape_of(record)) {
+    pace_.became_durable(was, record, *plan);
+    judge_leases(was, record, *plan);
+  }
+  judge_wake_up(record, durable);
+  judge_alert(record, durable);
+  judge_alerts_of(record, durable);
+  bugs_.committed(record);
+  if (record.parked_reason().find("internal error") != std::string::npos && !bugs_.about(record.id()))
+    throw rule_broken{"internal_error", record.id() + " is parked: " + record.parked_reason(), false};
+  if (record.state() == v1::TASK_STATE_COMPLETED) judge_completed(record);
+  if (record.state() == v1::TASK_STATE_UNDONE) judge_undone(record);
+  note_beginnings(record);
+  note_waits(record);
+  seen_[record.number()] = record;
+}
+
+void checker::judge_moves(const v1::TaskRecord& before, const v1::TaskRecord& after) const {
+  world_.judges("register_goes_back");
+  world_.judges("impossible_task");
+  const auto& id = after.id();
+  if (after.version() <= before.version()) world::broken("register_goes_back", id + " has an older version than before");
+  if (after.workflow_hash() != before.workflow_hash() || after.steps_size() != before.steps_size())
+    world::broken("version_changed", id + " goes on by another version of its workflow");
+  if (after.epoch() < before.epoch()) world::broken("epoch_falls", id + " was written under an older epoch");
+  if (after.history_size() < before.history_size() || after.status_sequence() < before.status_sequence())
+    world::broken("register_goes_back", id + " has lost part of its history");
+  if (after.state() != before.state() && !reachable(before.state(), after.state()))
+    world::broken("impossible_task", id + " went from " + core::state_word(before.state()) + " to " + core::state_word(after.state()));
+  if (before.state() == v1::TASK_STATE_COMPLETED && after.state() != before.state()) {
+    const auto asked = orders_.find(id);
+    const auto by_order = asked != orders_.end() && std::any_of(asked->second.begin(), asked->second.end(), [](const auto& order) {
+                            return order.verb() == v1::OPERATOR_VERB_UNDO || order.verb() == v1::OPERATOR_VERB_CANCEL;
+                          });
+    if (!by_order) world::broken("impossible_task", id + " is being undone after it was completed, and nobody asked for it");
+  }
+  for (int i = 0; i < before.steps_size(); ++i) {
+    const auto& was = before.steps(i);
+    const auto& is = after.steps(i);
+    const auto name = id + "/" + is.path();
+    if (is.attempt() < was.attempt() || is.undo().made() < was.undo().made() || is.lookup().made() < was.lookup().made())
+      world::broken("attempt_falls", name + " has fewer attempts than before");
+    if (is.failure_count() < was.failure_count() || is.generation() < was.generation())
+      world::broken("register_goes_back", name + " has forgotten failures or keys");
+    if (is.state() == was.state()) continue;
+    world_.judges("impossible_step");
+    const auto undoing = after.state() == v1::TASK_STATE_UNDOING || after.state() == v1::TASK_STATE_UNDONE;
+    const auto ended =
+        was.state() == v1::STEP_STATE_COMPLETED || was.state() == v1::STEP_STATE_UNDONE || was.state() == v1::STEP_STATE_SKIPPED;
+    const auto lawful =
+        was.state() == v1::STEP_STATE_COMPLETED && undoing && (is.state() == v1::STEP_STATE_UNDOING || is.state() == v1::STEP_STATE_UNDONE);
+    if (ended && !lawful)
+      world::broken("impossible_step", name + " went from " + core::state_word(was.state()) + " to " + core::state_word(is.state()));
+    if (was.state() == v1::STEP_STATE_UNDOING && is.state() != v1::STEP_STATE_UNDONE)
+      world::broken("impossible_step", name + " was being undone and is " + core::state_word(is.state()));
+    // Only an outcome, a lookup or an operator says that a step is done.
+    const auto was_out = was.complete_by_unix_ms() != 0;
+    if (is.state() == v1::STEP_STATE_COMPLETED && !was_out && is.attempt() == was.attempt() && is.lookup().made() == was.lookup().made() &&
+        !settled_by_operator(id, is.path()))
+      world::broken("fence", name + " went from " + core::state_word(was.state()) + " to completed without another attempt");
+  }
+}
+
+bool checker::settled_by_operator(const std::string& id, const std::string& step) const {
+  const auto asked = orders_.find(id);
+  if (asked == orders_.end()) return false;
+  return std::any_of(asked->second.begin(), asked->second.end(), [&](const v1::OperatorAction& order) {
+    return order.step() == step &&
+           (order.verb() == v1::OPERATOR_VERB_SETTLE_COMPLETED || order.verb() == v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED);
+  });
+}
+
+bool checker::passed_over_by_operator(const std::string& id, const std::string& step) const {
+  const auto asked = orders_.find(id);
+  return asked != orders_.end() && std::any_of(asked->second.begin(), asked->second.end(), [&](const v1::OperatorAction& order) {
+           return order.step() == step && order.verb() == v1::OPERATOR_VERB_SKIP;
+         });
+}
+
+void checker::judge_wake_up(const v1::TaskRecord& record, const store::snapshot& durable) const {
+  bool out = false;
+  for (const auto& step : record.steps()) out = out || step.complete_by_unix_ms() != 0;
+  if (!live(record) && !out) return;
+  if (record.state() == v1::TASK_STATE_PENDING) return;
+  const auto text = record.id() + " (" + core::state_word(record.state()) + ")";
+  world_.judges("no_wake_up");
+  if (record.due_unix_ms() == 0) world::broken("no_wake_up", text + " has no wake-up");
+  for (const auto& step : record.steps())
+    if (step.complete_by_unix_ms() != 0 && end_of_lease(step) < record.due_unix_ms())
+      world::broken("no_wake_up", text + " wakes up after a lease of " + step.path() + " is over");
+  const auto indexed = record.due_indexed_unix_ms();
+  const auto entry = durable.get(store::table::due, store::keys::due(store::default_namespace, indexed, record.number()));
+  if (indexed == 0 || indexed > record.due_unix_ms() || !entry.ok() || !*entry)
+    world::broken("no_wake_up", text + " has no entry in the due index that is early enough");
+}
+
+void checker::judge_alert(const v1::TaskRecord& record, const store::snapshot& durable) const {
+  if (!record.parked()) return;
+  world_.judges("lost_alert");
+  const auto alert =
+      record.alert() == 0 ? result<std::optional<v1::AlertRecord>>{std::nullopt} : store::load_alert(durable, record.alert());
+  if (!alert.ok() || !*alert || !store::is_unresolved(**alert) || (*alert)->task_id() != record.id() ||
+      (*alert)->kind() != v1::ALERT_KIND_TASK_PARKED)
+    world::broken("lost_alert", record.id() + " is parked without an alert: " + record.parked_reason());
+}
+
+void checker::judge_completed(const v1::TaskRecord& record) const {
+  for (int i = 0; i < record.steps_size(); ++i) {
+    const auto& step = record.steps(i);
+    const auto name = record.id() + "/" + step.path();
+    const step_name of{record.id(), static_cast<std::uint32_t>(i)};
+    const auto standing = ledger_.standing(of);
+    if (restores_.beyond(of)) continue;
+    if (standing > 1) world::broken("two_effects", name + " has two standing effects");
+    if (step.state() == v1::STEP_STATE_COMPLETED) {
+      world_.judges("completed_without_effect");
+      if (standing == 0) world::broken("completed_without_effect", name + " is completed, and nothing stands in the service");
+    } else if (step.state() == v1::STEP_STATE_SKIPPED) {
+      world_.judges("skipped_with_effect");
+      if (standing != 0) world::broken("skipped_with_effect", name + " is skipped, and its effect stands in the service");
+    } else {
+      world::broken("completed_without_effect", record.id() + " is completed with " + step.path() + " " + core::state_word(step.state()));
+    }
+  }
+}
+
+void checker::judge_undone(const v1::TaskRecord& record) const {
+  const auto* plan = shape_of(record);
+  for (int i = 0; i < record.steps_size(); ++i) {
+    const auto index = static_cast<std::uint32_t>(i);
+    const auto& step = record.steps(i);
+    const auto name = record.id() + "/" + step.path();
+    const auto standing = ledger_.standing({record.id(), index});
+    if (restores_.beyond({record.id(), index})) continue;
+    if (plan->step(index).pivot() && (standing != 0 || step.state() == v1::STEP_STATE_COMPLETED))
+      world::broken("pivot_undone", record.id() + " is undone though its pivot " + step.path() + " has happened");
+    if (plan->says_undo_none(index) || passed_over_by_operator(record.id(), step.path())) continue;
+    world_.judges("undone_but_standing");
+    world_.judges("passed_over_doubt");
+    if (standing != 0) world::broken("undone_but_standing", name + " is undone with its task, and its effect stands in the service");
+    if (step.state() == v1::STEP_STATE_IN_DOUBT || step.state() == v1::STEP_STATE_RUNNING || step.state() == v1::STEP_STATE_UNDOING ||
+        step.state() == v1::STEP_STATE_COMPLETED)
+      world::broken("passed_over_doubt", record.id() + " is undone with " + step.path() + " " + core::state_word(step.state()));
+  }
+}
+
+}  // namespace fairlead::simulation

@@ -1,0 +1,154 @@
+// What must be true when the faults have stopped: progress, ends, alerts, and what submitters were told.
+
+#include <algorithm>
+
+#include "actors/core/task/task.hpp"
+#include "actors/queries/alert_queries.hpp"
+#include "actors/queries/task_queries.hpp"
+#include "store/check/check.hpp"
+#include "store/rows/task_rows.hpp"
+#include "tests/simulation/checker/checker.hpp"
+
+namespace fairlead::simulation {
+
+namespace {
+
+constexpr std::size_t crowd_tasks = 200;
+constexpr std::int64_t progress_within_us = 60 * second;
+
+v1::StatusKind kind_of_end(v1::TaskState state) {
+  return state == v1::TASK_STATE_COMPLETED ? v1::STATUS_KIND_COMPLETED : v1::STATUS_KIND_UNDONE;
+}
+
+}  // namespace
+
+/// How long a step may have to wait for its turn where a rate lets few go, each shard its part of them.
+std::int64_t checker::longest_turn_us() const {
+  std::int64_t steps = 0;
+  // Also of those that are over: others have waited behind them.
+  for (const auto& [number, record] : seen_) steps += record.steps_size();
+  std::int64_t rest_ms = 0;
+  for (const auto& site : agents_->sites())
+    for (const auto& limit : site.profile->limits)
+      if (limit.rate() > 0) rest_ms = std::max(rest_ms, limit.rate_per_ms() * agents_->shards() / limit.rate());
+  // After a restore a step is looked up under up to two keys before it is performed.
+  return steps * rest_ms * millisecond * (restores_.on() ? 3 : 1);
+}
+
+void checker::progress(const store::snapshot& durable) {
+  // What waits for a moment of the wall clock waits longer when that goes back.
+  const auto within_us = progress_within_us + longest_turn_us() + clock_.fallen_us();
+  bool busy = false;
+  for (const auto& [number, record] : seen_)
+    busy = busy || ((record.state() == v1::TASK_STATE_RUNNING || record.state() == v1::TASK_STATE_UNDOING) && !record.parked());
+  for (const auto& [number, id] : ids_) {
+    const auto record = store::load_task(durable, number);
+    if (!record.ok() || !*record) continue;
+    // Where few may run at a time, launches queue behind a task that goes its slow way; whether that gets on is judged by itself.
+    const auto queues = jobs_.any() && busy && (*record)->state() == v1::TASK_STATE_PENDING;
+    const auto waits =
+        queues || store::is_finished((*record)->state()) || (*record)->parked() || (*record)->paused() || (*record)->undo_held();
+    auto& last = progressed_[number];
+    if (!waits && last.first != (*record)->history_size()) any_progress_us_ = world_.now_us();
+    if (waits || last.first != (*record)->history_size() || last.second == 0) last = {(*record)->history_size(), world_.now_us()};
+    if (!waits) world_.judges("stalled");
+    // Of a crowd each waits its turn for as long as any gets on.
+    const auto since_us = ids_.size() > crowd_tasks ? std::max(last.second, any_progress_us_) : last.second;
+    if (world_.now_us() - since_us <= within_us) continue;
+    std::string steps;
+    for (const auto& step : (*record)->steps()) steps += " " + step.path() + " " + core::state_word(step.state());
+    world::broken("stalled", id + " (" + core::state_word((*record)->state()) + ") has not got on for " +
+                                 std::to_string((world_.now_us() - last.second) / second) + " s without a fault:" + steps);
+  }
+}
+
+void checker::status_event(const std::string& task, std::uint64_t sequence, v1::StatusKind kind, v1::TaskState state) {
+  if (restores_.on()) return;
+  auto& last = told_[task];
+  if (sequence <= last.last) return;  // seen before: at least once is the promise
+  world_.judges("status_order");
+  if (sequence != last.last + 1)
+    world::broken("status_order", "event " + std::to_string(sequence) + " of " + task + " came after event " + std::to_string(last.last));
+  if (sequence == 1 && kind != v1::STATUS_KIND_RECEIVED)
+    world::broken("status_wrong", "the first event of " + task + " is not its receipt");
+  last = {sequence, kind, state};
+}
+
+void checker::at_end(const store::snapshot& durable) {
+  const auto found = store::check(durable);
+  if (!found.clean()) world::broken("store_check", found.findings.front());
+  // Through the very pages that people look at.
+  std::map<std::string, v1::TaskSummary> listed;
+  v1::TaskListRequest ask;
+  do {
+    const auto page = list_tasks(ask, durable, clock_.now());
+    if (page.error().code() != v1::ERROR_CODE_OK) world::broken("one_task", "tasks cannot be listed: " + page.error().sentence());
+    for (const auto& one : page.items())
+      if (!listed.emplace(one.id(), one).second) world::broken("one_task", one.id() + " is listed twice");
+    ask.set_cursor(page.cursor());
+  } while (!ask.cursor().empty());
+  for (const auto& [id, workflow] : expected_) {
+    const auto one = listed.find(id);
+    if (one == listed.end() && archives_.has(id)) continue;
+    if (one == listed.end()) world::broken("one_task", id + " was acknowledged and is not listed");
+    if (one->second.workflow() != workflow) world::broken("one_task", id + " is of another workflow than was submitted");
+  }
+  for (const auto& [id, one] : listed) {
+    const auto over = store::is_finished(one.state());
+    if (!over && !one.parked() && !one.paused()) {
+      const auto record = seen_.find(numbers_[id]);
+      if (record == seen_.end() || !record->second.undo_held())
+        world::broken("stalled", id + " is " + core::state_word(one.state()) + " at the end, neither parked nor paused");
+    }
+    world_.count(one.parked() ? "parked at the end" : core::state_word(one.state()));
+  }
+  for (const auto& [number, record] : seen_) {
+    // Late requests may have changed a service since the end was durable.
+    if (record.state() == v1::TASK_STATE_COMPLETED) judge_completed(record);
+    if (record.state() == v1::TASK_STATE_UNDONE) judge_undone(record);
+    if (!record.has_reply() || restores_.on()) continue;
+    const auto told = told_.find(record.id());
+    const auto last = told == told_.end() ? 0 : told->second.last;
+    world_.judges("status_lost");
+    if (last != record.status_sequence())
+      world::broken("status_lost", "of the " + std::to_string(record.status_sequence()) + " status events of " + record.id() + " " +
+                                       std::to_string(last) + " have come");
+    const auto kind = record.parked()                      ? v1::STATUS_KIND_PARKED
+                      : store::is_finished(record.state()) ? kind_of_end(record.state())
+                                                           : v1::STATUS_KIND_UNSPECIFIED;
+    if (kind == v1::STATUS_KIND_UNSPECIFIED || record.reply().steps()) continue;
+    world_.judges("status_wrong");
+    if (last == 0 || told->second.kind != kind)
+      world::broken("status_wrong", "the last status event of " + record.id() + " does not say how it stands");
+  }
+  judge_alerts_at_end(durable);
+  archives_.at_end(durable);
+  judge_lists(durable);
+  jobs_.whole(durable);
+}
+
+void checker::judge_alerts_at_end(const store::snapshot& durable) const {
+  v1::AlertListRequest ask;
+  const auto page = list_alerts(ask, durable);
+  for (const auto& one : page.items()) {
+    if (one.kind() == v1::ALERT_KIND_WAKE_UP_LOST) world::broken("wake_up_lost", one.sentence());
+    if (one.kind() == v1::ALERT_KIND_STALLED) world::broken("waited_in_vain", one.sentence());
+    if (one.kind() == v1::ALERT_KIND_AGENT_ABSENT)
+      world::broken("stale_alert", "alert " + std::to_string(one.number()) +
+                                       " says that an agent is absent, and all of them are there: " + one.sentence());
+    if (one.kind() == v1::ALERT_KIND_BREAKER_OPEN && !restores_.on()) {
+      const auto about = std::any_of(services_.begin(), services_.end(), [&](const auto& known) {
+        return known.second.record.breaker_alert() == one.number() && known.second.record.breaker() != v1::BREAKER_STATE_CLOSED;
+      });
+      if (!about) world::broken("stale_alert", "alert " + std::to_string(one.number()) + " is open, and no breaker is: " + one.sentence());
+    }
+    if (one.kind() != v1::ALERT_KIND_TASK_PARKED) continue;
+    const auto number = numbers_.find(one.task_id());
+    const auto record = number == numbers_.end() ? seen_.end() : seen_.find(number->second);
+    if (record == seen_.end() || !record->second.parked())
+      world::broken("stale_alert",
+                    "alert " + std::to_string(one.number()) + " about " + one.task_id() + " is open, and the task is not parked");
+  }
+}
+
+}  // namespace fairlead::simulation

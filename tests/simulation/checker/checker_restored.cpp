@@ -1,0 +1,51 @@
+// What is still asked of a shard of which an earlier moment has been put back: what holds of any history that begins with the store as it
+// stands then.
+
+#include "store/rows/task_rows.hpp"
+#include "tests/simulation/checker/checker.hpp"
+
+namespace fairlead::simulation {
+
+void checker::restored(const v1::Lineage& to, const store::snapshot& durable) {
+  restores_.restored(to, durable);
+  seen_.clear();
+  ids_.clear();
+  numbers_.clear();
+  created_.clear();
+  progressed_.clear();
+  parked_alerts_.clear();
+  subscribing_.clear();
+  following_.clear();
+  told_ends_.clear();
+  told_parked_.clear();
+  brake_alert_ = durable.get_progress().shard.undo_brake_alert();
+  const auto scanned = durable.scan(store::table::task, {}, {}, [&](std::string_view, std::string_view row) {
+    v1::TaskRecord record;
+    if (!record.ParseFromArray(row.data(), static_cast<int>(row.size()))) return false;
+    ids_[record.number()] = record.id();
+    numbers_[record.id()] = record.number();
+    if (record.parked()) parked_alerts_[record.number()] = record.alert();
+    seen_[record.number()] = std::move(record);
+    return true;
+  });
+  if (!scanned.ok()) world::broken("store_check", "a restored store cannot be read: " + scanned.failure().sentence);
+}
+
+void checker::observe_restored(const v1::TaskRecord& record, const store::snapshot& durable) {
+  ids_[record.number()] = record.id();
+  if (numbers_.emplace(record.id(), record.number()).first->second != record.number())
+    world::broken("one_task", record.id() + " stands for two tasks");
+  const auto before = seen_.find(record.number());
+  if (before != seen_.end()) judge_moves(before->second, record);
+  if (const auto* plan = shape_of(record)) judge_leases(before == seen_.end() ? nullptr : &before->second, record, *plan);
+  judge_wake_up(record, durable);
+  judge_alert(record, durable);
+  judge_alerts_of(record, durable);
+  if (record.parked_reason().find("internal error") != std::string::npos)
+    throw rule_broken{"internal_error", record.id() + " is parked: " + record.parked_reason(), false};
+  if (record.state() == v1::TASK_STATE_COMPLETED) judge_completed(record);
+  if (record.state() == v1::TASK_STATE_UNDONE) judge_undone(record);
+  seen_[record.number()] = record;
+}
+
+}  // namespace fairlead::simulation

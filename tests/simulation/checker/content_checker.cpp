@@ -1,0 +1,200 @@
+#include "tests/simulation/checker/content_checker.hpp"
+
+#include <algorithm>
+
+#include "store/rows/task_rows.hpp"
+
+namespace fairlead::simulation {
+
+namespace {
+
+constexpr std::size_t shown_bytes = 200;
+
+std::string shown(const std::string& text) { return text.size() > shown_bytes ? text.substr(0, shown_bytes) + "…" : text; }
+
+std::string text_of(const v1::Perform& what) { return "step " + what.step_path() + " of " + what.task_id(); }
+
+std::string loaded(const store::snapshot& durable, const v1::TaskRecord& record, const v1::Payload& payload) {
+  auto out = store::load_payload(durable, record.number(), payload);
+  if (!out.ok()) world::broken("store_check", "a payload of " + record.id() + " cannot be read: " + out.failure().sentence);
+  return std::move(*out);
+}
+
+bool same(const std::string& stored, const value& expected) {
+  const auto known = parse_value(stored);
+  return known && *known == expected;
+}
+
+value labels_of(const google::protobuf::RepeatedPtrField<v1::Label>& labels) {
+  value out;
+  out.is = value::kind::object;
+  for (const auto& one : labels) out.members[one.key()] = text_value(one.value());
+  return out;
+}
+
+bool over(v1::StepState state) { return state == v1::STEP_STATE_COMPLETED; }
+
+}  // namespace
+
+// ---- what operators say ----
+
+void content_checker::hears(std::uint64_t ticket, const v1::OperateRequest& what) {
+  if (what.ids_size() != 1 || what.action().verb() != v1::OPERATOR_VERB_RETRY || !what.action().has_json()) return;
+  heard_[ticket] = {what.ids(0), what.action()};
+  // Which index the step has only its workflow says: generated ones are s0, s1, …
+  const auto step = static_cast<std::uint32_t>(std::stoul(what.action().step().substr(1)));
+  edits_[{what.ids(0), step}].open.emplace_back(ticket, what.action().json());
+}
+
+void content_checker::answers(std::uint64_t ticket, const v1::OperateReply& what, const store::snapshot& durable) {
+  const auto found = heard_.find(ticket);
+  if (found == heard_.end()) return;
+  const auto [task, action] = std::move(found->second);
+  heard_.erase(found);
+  const auto index = static_cast<std::uint32_t>(std::stoul(action.step().substr(1)));
+  auto& of = edits_[{task, index}];
+  const auto taken =
+      what.error().code() == v1::ERROR_CODE_OK && what.results_size() == 1 && what.results(0).error().code() == v1::ERROR_CODE_OK;
+  std::erase_if(of.open, [&](const auto& one) { return taken ? one.first <= ticket : one.first == ticket; });
+  if (!taken) return;
+  of.sure = action.json();
+  if (!of.open.empty()) return;
+  const auto known = store::find_task(durable, task);
+  const auto record =
+      known.ok() && *known ? store::load_task(durable, (*known)->number()) : result<std::optional<v1::TaskRecord>>{std::nullopt};
+  if (!record.ok() || !*record) return;
+  const auto& step = (*record)->steps(static_cast<int>(index));
+  if (step.state() == v1::STEP_STATE_SKIPPED) return;
+  world_.count("inputs edited");
+  world_.judges("edited_input");
+  if (!step.has_input() || loaded(durable, **record, step.input()) != action.json())
+    world::broken("edited_input", "another input of step " + action.step() + " of " + task + " was confirmed, " + action.json() +
+                                      ", and the store has " + (step.has_input() ? loaded(durable, **record, step.input()) : "none"));
+}
+
+// ---- what is known ----
+
+const std::string* content_checker::given(const step_name& of) const { return services_->given(newest_key_(of)); }
+
+value content_checker::document_of(const v1::TaskRecord& record) const {
+  value out;
+  out.is = value::kind::object;
+  const auto submitted = submitted_.find(record.id());
+  const auto launched = launch_inputs_.find(record.id());
+  std::string input = "null";
+  if (submitted != submitted_.end())
+    input = submitted->second.input();
+  else if (launched != launch_inputs_.end())
+    input = launched->second;
+  out.members["input"] = parse_value(input).value_or(value{});
+  auto& task = out.members["task"];
+  task.is = value::kind::object;
+  task.members["id"] = text_value(record.id());
+  task.members["workflow"] = text_value(record.workflow());
+  task.members["priority"] = number_value(submitted != submitted_.end() ? submitted->second.priority() : record.priority());
+  task.members["labels"] = labels_of(submitted != submitted_.end() ? submitted->second.labels() : record.labels());
+  auto& steps = out.members["steps"];
+  auto& states = out.members["status"];
+  steps.is = states.is = value::kind::object;
+  for (int i = 0; i < record.steps_size(); ++i) {
+    const auto& step = record.steps(i);
+    if (step.state() == v1::STEP_STATE_SKIPPED) {
+      steps.members[step.path()] = value{};
+      states.members[step.path()] = text_value("skipped");
+      continue;
+    }
+    // What a step gave is known as soon as it is over, and while it is undone.
+    const auto ended =
+        over(step.state()) || ((step.state() == v1::STEP_STATE_UNDOING || step.state() == v1::STEP_STATE_UNDONE) && step.has_output());
+    const auto* output = ended ? given({record.id(), static_cast<std::uint32_t>(i)}) : nullptr;
+    if (output == nullptr) continue;
+    steps.members[step.path()] = parse_value(*output).value_or(value{});
+    states.members[step.path()] = text_value("completed");
+  }
+  return out;
+}
+
+// ---- what leaves ----
+
+void content_checker::handed_over(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan) {
+  const auto document = document_of(record);
+  if (what.direction() == v1::DIRECTION_UNDO)
+    judge_undo(what, plan, document);
+  else
+    judge_input(what, plan, document);
+}
+
+void content_checker::judge_input(const v1::Perform& what, const shape& plan, const value& document) {
+  const auto edited = edits_.find({what.task_id(), what.step()});
+  if (edited != edits_.end()) {
+    const auto& of = edited->second;
+    const auto is_open = std::any_of(of.open.begin(), of.open.end(), [&](const auto& one) { return one.second == what.input(); });
+    world_.judges("input");
+    if (is_open || what.input() == of.sure.value_or("")) return;
+    if (of.sure)
+      world::broken("input", text_of(what) + " was handed over with " + shown(what.input()) + ", and an operator has had " + *of.sure +
+                                 " put in its place");
+  }
+  const auto expected = fill_template(plan.step(what.step()).with_json(), document);
+  world_.judges("input");
+  if (!expected)
+    world::broken("input", text_of(what) + " was handed over with " + shown(what.input()) + ", and " + plan.step(what.step()).with_json() +
+                               " gives nothing");
+  if (!same(what.input(), *expected))
+    world::broken("input", text_of(what) + " was handed over with " + shown(what.input()) + ", which is not what " +
+                               plan.step(what.step()).with_json() + " gives");
+}
+
+void content_checker::judge_undo(const v1::Perform& what, const shape& plan, const value& document) {
+  const auto& with = plan.step(what.step()).undo().with_json();
+  const auto expected = fill_template(with, document);
+  world_.judges("undo_input");
+  if (!expected || !same(what.input(), *expected))
+    world::broken("undo_input", "the undo of " + text_of(what) + " was handed over with " + shown(what.input()) + ", which is not what " +
+                                    with + " gives");
+  const auto* output = what.in_doubt() ? nullptr : given({what.task_id(), what.step()});
+  world_.judges("perform_output");
+  if (what.perform_output() != (output == nullptr ? "null" : *output))
+    world::broken("perform_output", "the undo of " + text_of(what) + " was told that the perform had given " +
+                                        shown(what.perform_output()) + ", and it was " +
+                                        (output == nullptr ? "not known" : shown(*output)));
+}
+
+// ---- what is stored ----
+
+void content_checker::judge_submission(const v1::TaskRecord& record, const store::snapshot& durable) {
+  if (record.has_launch()) {
+    launch_inputs_.emplace(record.id(), loaded(durable, record, record.input()));
+    return;
+  }
+  const auto known = submitted_.find(record.id());
+  world_.judges("submission");
+  if (known == submitted_.end()) world::broken("submission", "task " + record.id() + " is in the store, and nobody has submitted it");
+  const auto& wanted = known->second;
+  if (loaded(durable, record, record.input()) != wanted.input())
+    world::broken("submission", "task " + record.id() + " was submitted with another input than is stored");
+  if (record.priority() != wanted.priority())
+    world::broken("submission", "task " + record.id() + " was submitted with the priority " + std::to_string(wanted.priority()) +
+                                    ", and is stored with " + std::to_string(record.priority()));
+  if (labels_of(record.labels()) != labels_of(wanted.labels()) || record.labels_size() != wanted.labels_size())
+    world::broken("submission", "task " + record.id() + " is stored with other labels than it was submitted with");
+  if (record.reply().SerializeAsString() != wanted.reply().SerializeAsString())
+    world::broken("submission", "task " + record.id() + " is stored with another reply address than it was submitted with");
+  if (record.deadline_unix_ms() != 0) world::broken("submission", "task " + record.id() + " has a deadline that nobody gave it");
+}
+
+void content_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable) {
+  if (before == nullptr) judge_submission(now, durable);
+  for (int i = 0; i < now.steps_size(); ++i) {
+    const auto& step = now.steps(i);
+    if (!over(step.state()) || (before != nullptr && over(before->steps(i).state()))) continue;
+    const auto stored = loaded(durable, now, step.output());
+    const auto* output = given({now.id(), static_cast<std::uint32_t>(i)});
+    world_.judges("output");
+    if (output == nullptr || stored != *output)
+      world::broken("output", "step " + step.path() + " of " + now.id() + " is stored with the output " + shown(stored) +
+                                  ", and its service gave " + (output == nullptr ? "nothing" : shown(*output)));
+  }
+}
+
+}  // namespace fairlead::simulation

@@ -1,0 +1,77 @@
+#pragma once
+// The judge of contents: what is handed over, stored and told is what was submitted, what services gave, and what operators said. It knows the
+// workflows' templates and works them out by itself (values.hpp); what steps gave it hears from the services alone.
+//
+// Rules:
+//   input           a step is handed over with what its template gives, or with what an operator has put in its place
+//   undo_input      the same of what an undo is handed over with
+//   perform_output  an undo is told what the perform gave, or null where nobody knows
+//   output          a completed step keeps what its service gave
+//   submission      a task keeps the input, the priority, the labels and the reply address that it was submitted with
+//   edited_input    an operator's other input that was confirmed is the step's
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "messages/agent.pb.h"
+#include "messages/api.pb.h"
+#include "messages/task.pb.h"
+#include "store/store.hpp"
+#include "tests/simulation/checker/values.hpp"
+#include "tests/simulation/plans/workflows.hpp"
+#include "tests/simulation/world/ledger.hpp"
+#include "tests/simulation/world/services.hpp"
+
+namespace fairlead::simulation {
+
+class content_checker {
+ public:
+  explicit content_checker(world& in) : world_(in) {}
+  /// `newest_key`: under which a step was handed over last to be performed; empty: it never was.
+  void connect(const services& behind, std::function<std::string(const step_name&)> newest_key) {
+    services_ = &behind;
+    newest_key_ = std::move(newest_key);
+  }
+
+  // What is asked for.
+  void submits(const v1::Submission& what) { submitted_.try_emplace(what.id(), what); }
+  /// The Scheduler hears an operator's order.
+  void hears(std::uint64_t ticket, const v1::OperateRequest& what);
+  /// Its answer leaves.
+  void answers(std::uint64_t ticket, const v1::OperateReply& what, const store::snapshot& durable);
+
+  void handed_over(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan);
+  /// `before`: as a reader saw it last; null: never.
+  void became_durable(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable);
+
+ private:
+  struct edits {
+    std::optional<std::string> sure;                          // the newest that was confirmed
+    std::vector<std::pair<std::uint64_t, std::string>> open;  // heard, by ticket, and not answered: it may have been taken
+  };
+
+  value document_of(const v1::TaskRecord& record) const;
+  /// What the service has given for the step; null: nothing.
+  const std::string* given(const step_name& of) const;
+  void judge_input(const v1::Perform& what, const shape& plan, const value& document);
+  void judge_undo(const v1::Perform& what, const shape& plan, const value& document);
+  void judge_submission(const v1::TaskRecord& record, const store::snapshot& durable);
+
+  world& world_;
+  const services* services_ = nullptr;
+  std::function<std::string(const step_name&)> newest_key_;
+  std::map<std::string, v1::Submission> submitted_;
+  std::map<step_name, edits> edits_;
+  std::map<std::string, std::string> launch_inputs_;  // of tasks that nobody submitted, as first stored
+  struct asked {
+    std::string task;
+    v1::OperatorAction what;
+  };
+  std::map<std::uint64_t, asked> heard_;  // by ticket
+};
+
+}  // namespace fairlead::simulation

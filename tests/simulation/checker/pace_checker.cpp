@@ -1,0 +1,245 @@
+#include "tests/simulation/checker/pace_checker.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fairlead::simulation {
+
+namespace {
+
+constexpr std::int64_t rounding_ms = 2;
+// A slow disk, lost hints, and a Supervisor's rest between two looks at what is due.
+constexpr std::int64_t late_ms = 15'000;
+
+const char* word(v1::Direction direction) {
+  return direction == v1::DIRECTION_UNDO ? "undo" : direction == v1::DIRECTION_LOOKUP ? "look-up" : "perform";
+}
+
+std::uint32_t made(const v1::StepRecord& step, v1::Direction direction) {
+  return direction == v1::DIRECTION_UNDO ? step.undo().made() : direction == v1::DIRECTION_LOOKUP ? step.lookup().made() : step.attempt();
+}
+
+std::uint32_t limit_of(const v1::StepDefinition& step, v1::Direction direction) {
+  return direction == v1::DIRECTION_UNDO ? step.undo().attempts() : step.attempts();
+}
+
+bool cools_off(const v1::StepDefinition& step, const shape& plan) {
+  const auto says = step.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? plan.definition().on_failure() : step.on_failure();
+  return says == v1::ON_FAILURE_COOL_OFF;
+}
+
+std::int64_t cool_off_of(const v1::StepDefinition& step, const shape& plan) {
+  return step.cool_off_ms() != 0 ? step.cool_off_ms() : plan.definition().cool_off_ms();
+}
+
+/// An attempt that no agent has begun.
+bool is_unbegun(const v1::HistoryEvent& event) {
+  return event.kind() == v1::EVENT_KIND_STEP_RETRIED && (event.detail().find("has not begun it") != std::string::npos ||
+                                                         event.detail().find("before it was handed over") != std::string::npos);
+}
+
+bool is_bad_end(v1::EventKind kind) {
+  return kind == v1::EVENT_KIND_STEP_FAILED || kind == v1::EVENT_KIND_STEP_IN_DOUBT || kind == v1::EVENT_KIND_STEP_EXPIRED;
+}
+
+}  // namespace
+
+// ---- what it hears ----
+
+void pace_checker::hears(const v1::OperateRequest& what) {
+  for (const auto& id : what.ids()) ++orders_[id];
+}
+
+std::uint64_t pace_checker::orders_of(const std::string& task) const {
+  const auto found = orders_.find(task);
+  return found == orders_.end() ? 0 : found->second;
+}
+
+void pace_checker::outcome_arrived(const step_name& step, const v1::Outcome& what) {
+  auto& past = of(step, what.direction());
+  if (past.attempt != what.attempt()) return;
+  // It is said again until it is heard; what counts is when it was heard first by a Scheduler that has taken it, so not before this.
+  past.ended = what.attempt();
+  past.fault = what.has_fault() ? what.fault().kind() : v1::FAULT_KIND_UNSPECIFIED;
+  past.retry_after_ms = what.fault().retry_after_ms();
+  if (past.ended_ms == 0) past.ended_ms = clock_.now_ms();
+}
+
+void pace_checker::accepted(const step_name& step, const v1::OutcomeAck& what) {
+  auto& past = of(step, what.direction());
+  if (past.attempt == what.attempt()) past.accepted = true;
+}
+
+// ---- what leaves ----
+
+void pace_checker::decided(const step_name& of, v1::Direction direction, std::uint32_t attempt) {
+  // What a crash forgets is decided again, perhaps later.
+  const auto& newest = steps_[{of, direction}];
+  if (newest.attempt < attempt) decided_orders_[{of, direction, attempt}] = orders_of(of.task);
+}
+
+void pace_checker::handed_over(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan, std::int64_t decided_ms) {
+  const step_name name{what.task_id(), what.step()};
+  const auto direction = what.direction();
+  auto& past = of(name, direction);
+  const auto known = decided_orders_.find({name, direction, what.attempt()});
+  const auto orders = known != decided_orders_.end() ? known->second : orders_of(what.task_id());
+  const auto order = ++hand_overs_[name];
+  // What an operator has said between both decisions may have excused all that were made.
+  if (orders != past.orders) past.excused = what.attempt() - 1;
+  // A series of look-ups begins anew whenever the step comes into doubt again, which only the core can count.
+  const auto counts = direction != v1::DIRECTION_LOOKUP;
+  if (counts) judge_count(what, past, plan.step(what.step()), plan, decided_ms);
+  if (counts && past.order + 1 == order && orders == past.orders) judge_early(what, past, record, plan, decided_ms);
+  series next;
+  next.attempt = what.attempt();
+  next.excused = past.excused;
+  next.unbegun = past.unbegun;
+  next.orders = orders;
+  next.decided_ms = decided_ms;
+  next.order = order;
+  past = next;
+}
+
+void pace_checker::judge_count(const v1::Perform& what, const series& past, const v1::StepDefinition& step, const shape& plan,
+                               std::int64_t decided_ms) const {
+  const auto limit = limit_of(step, what.direction());
+  world_.judges("attempts");
+  if (what.attempt() - past.excused <= limit) return;
+  const auto performs = what.direction() == v1::DIRECTION_PERFORM;
+  if (performs && cools_off(step, plan)) {
+    if (clock_.settings() != 0 || past.decided_ms == 0 || decided_ms - past.decided_ms >= cool_off_of(step, plan)) return;
+  }
+  world::broken("attempts", std::string{word(what.direction())} + " attempt " + std::to_string(what.attempt()) + " of step " +
+                                what.step_path() + " of " + what.task_id() + " was handed over, and " + std::to_string(limit) +
+                                " are allowed" +
+                                (past.excused == 0 ? "" : " after the " + std::to_string(past.excused) + " before an operator's order"));
+}
+
+pace_checker::bounds pace_checker::pause_after(const v1::StepDefinition& step, const shape& plan, const v1::TaskRecord& record,
+                                               v1::Direction direction, std::uint32_t failures, std::int64_t retry_after_ms) const {
+  const auto& backoff = direction == v1::DIRECTION_UNDO ? step.undo().backoff() : step.backoff();
+  auto pause = static_cast<double>(backoff.first_ms());
+  for (std::uint32_t i = 1; i < failures; ++i) pause = std::min(pause * backoff.factor(), 1e9);
+  pause = std::min(pause, static_cast<double>(std::max(backoff.max_ms(), backoff.first_ms())));
+  bounds out{static_cast<std::int64_t>(pause / 2) - rounding_ms, static_cast<std::int64_t>(pause) + rounding_ms};
+  // Of look-ups not all have ended badly.
+  if (direction == v1::DIRECTION_LOOKUP) out.least_ms = backoff.first_ms() / 2 - rounding_ms;
+  if (retry_after_ms <= 0) return out;
+  out.most_ms = std::max(out.most_ms, retry_after_ms * 11 / 10 + rounding_ms);
+  // Nobody sleeps through the end of the task's own time.
+  const auto ends = plan.definition().timeout_ms() > 0 || record.deadline_unix_ms() != 0;
+  if (!ends) out.least_ms = std::max(out.least_ms, retry_after_ms - rounding_ms);
+  return out;
+}
+
+void pace_checker::judge_early(const v1::Perform& what, const series& past, const v1::TaskRecord& record, const shape& plan,
+                               std::int64_t decided_ms) const {
+  const auto said = past.attempt + 1 == what.attempt() && past.ended == past.attempt && past.accepted &&
+                    (past.fault == v1::FAULT_KIND_TRANSIENT || past.fault == v1::FAULT_KIND_IN_DOUBT);
+  if (!said || clock_.settings() != 0) return;
+  const auto& step = plan.step(what.step());
+  auto pause = pause_after(step, plan, record, what.direction(), past.attempt - past.unbegun, past.retry_after_ms);
+  // The long wait behind the last attempt is as long as the workflow says, whatever the service asks for.
+  if (cools_off(step, plan)) pause.least_ms = std::min(pause.least_ms, cool_off_of(step, plan));
+  world_.judges("early_recovery");
+  if (decided_ms - past.ended_ms < pause.least_ms)
+    world::broken("early_recovery",
+                  std::string{word(what.direction())} + " attempt " + std::to_string(what.attempt()) + " of step " + what.step_path() +
+                      " of " + what.task_id() + " was decided " + std::to_string(decided_ms - past.ended_ms) +
+                      " ms after the end of the one before, and the pause is " + std::to_string(pause.least_ms) + " ms at least");
+}
+
+// ---- what is stored ----
+
+void pace_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRecord& now, const shape& plan) {
+  const auto seen = before == nullptr ? 0 : before->history_size();
+  std::map<std::uint32_t, const v1::HistoryEvent*> newest;  // that was an end or a wait, by step
+  for (const auto& event : now.recent()) {
+    if (event.sequence() <= seen || event.step() == 0) continue;
+    const auto index = event.step() - 1;
+    if (is_unbegun(event)) {
+      auto& past = of({now.id(), index}, event.direction());
+      ++past.excused;
+      ++past.unbegun;
+    }
+    if (event.kind() == v1::EVENT_KIND_STEP_GIVEN_UP)
+      judge_given_up(now, event, newest.count(index) != 0 ? newest.at(index) : nullptr, plan);
+    if (is_bad_end(event.kind()) || event.kind() == v1::EVENT_KIND_STEP_COOLING_OFF || event.kind() == v1::EVENT_KIND_STEP_KEY_EXPIRED)
+      newest[index] = &event;
+  }
+  for (const auto& [index, event] : newest) {
+    const auto& step = now.steps(static_cast<int>(index));
+    const auto was = before == nullptr ? 0 : before->steps(static_cast<int>(index)).not_before_unix_ms();
+    if (step.not_before_unix_ms() != 0 && step.not_before_unix_ms() != was) judge_pause(now, index, *event, plan);
+  }
+}
+
+void pace_checker::judge_pause(const v1::TaskRecord& now, std::uint32_t index, const v1::HistoryEvent& why, const shape& plan) {
+  const auto& record = now.steps(static_cast<int>(index));
+  const auto& step = plan.step(index);
+  const auto waits_ms = record.not_before_unix_ms() - why.at_unix_ms();
+  bounds pause;
+  if (why.kind() == v1::EVENT_KIND_STEP_IN_DOUBT && why.detail().starts_with("agent_lost:")) {
+    // Nothing says that the service is at fault.
+    pause = {0, 0};
+  } else if (why.kind() == v1::EVENT_KIND_STEP_COOLING_OFF) {
+    if (!cools_off(step, plan))
+      world::broken("backoff", "step " + record.path() + " of " + now.id() + " cools off, and its workflow does not say so");
+    pause = {cool_off_of(step, plan), cool_off_of(step, plan)};
+  } else {
+    const auto direction = why.direction();
+    const auto& past = of({now.id(), index}, direction);
+    const auto said = past.ended == why.attempt() && why.kind() != v1::EVENT_KIND_STEP_EXPIRED;
+    pause = pause_after(step, plan, now, direction, made(record, direction) - past.unbegun, said ? past.retry_after_ms : 0);
+    // A process that died is at once taken for dead, also where it had said something that nobody has taken.
+    if (!said || !past.accepted) pause.most_ms = std::max(pause.most_ms, past.retry_after_ms * 11 / 10 + rounding_ms);
+  }
+  // What a clock was ahead by is not waited for once it is right.
+  if (clock_.settings() != 0 && waits_ms < 0) return;
+  world_.judges("backoff");
+  if (waits_ms < pause.least_ms || waits_ms > pause.most_ms)
+    world::broken("backoff", "step " + record.path() + " of " + now.id() + " waits " + std::to_string(waits_ms) +
+                                 " ms for its next attempt, and " + std::to_string(pause.least_ms) + " to " +
+                                 std::to_string(pause.most_ms) + " ms are right");
+}
+
+void pace_checker::judge_given_up(const v1::TaskRecord& now, const v1::HistoryEvent& what, const v1::HistoryEvent* before,
+                                  const shape& plan) {
+  const auto direction = what.direction();
+  // What an operator has said may have excused some of them; how many nobody else can tell.
+  if (direction == v1::DIRECTION_LOOKUP || orders_of(now.id()) != 0) return;
+  if (before == nullptr || !is_bad_end(before->kind()) || before->attempt() != what.attempt() || before->direction() != direction) return;
+  const auto& step = plan.step(what.step() - 1);
+  const auto& past = of({now.id(), what.step() - 1}, direction);
+  const auto said = past.ended == what.attempt();
+  if (said && past.fault == v1::FAULT_KIND_PERMANENT) return;
+  if (direction == v1::DIRECTION_PERFORM && step.in_doubt() == v1::IN_DOUBT_PARK && before->kind() != v1::EVENT_KIND_STEP_FAILED) return;
+  world_.judges("gave_up_early");
+  if (what.attempt() < limit_of(step, direction))
+    world::broken("gave_up_early", "step " + step.name() + " of " + now.id() + " was given up after " + std::to_string(what.attempt()) +
+                                       " of " + std::to_string(limit_of(step, direction)) + " attempts");
+}
+
+// ---- what does not come ----
+
+void pace_checker::look_for_late(const v1::TaskRecord& record, std::int64_t since_us) const {
+  const auto runs = record.state() == v1::TASK_STATE_RUNNING || record.state() == v1::TASK_STATE_UNDOING;
+  const auto for_us = world_.now_us() - since_us;
+  if (!runs || for_us < late_ms * millisecond || clock_.set_since(world_.now_us() - 2 * late_ms * millisecond)) return;
+  const auto stopped = record.parked() || record.paused() || record.undo_held();
+  for (const auto& step : record.steps()) {
+    // A lease ends whatever holds the task.
+    const auto lease_ms =
+        step.heartbeat_by_unix_ms() != 0 ? std::min(step.heartbeat_by_unix_ms(), step.complete_by_unix_ms()) : step.complete_by_unix_ms();
+    const auto at_ms = lease_ms != 0 ? lease_ms : stopped ? 0 : step.not_before_unix_ms();
+    if (at_ms == 0) continue;
+    world_.judges("late_recovery");
+    const auto over_ms = std::min(clock_.now_ms() - at_ms, for_us / millisecond);
+    if (over_ms > late_ms)
+      world::broken("late_recovery", "the " + std::string{lease_ms != 0 ? "lease" : "pause"} + " of step " + step.path() + " of " +
+                                         record.id() + " is over for " + std::to_string(over_ms) + " ms, and nothing has come of it");
+  }
+}
+
+}  // namespace fairlead::simulation

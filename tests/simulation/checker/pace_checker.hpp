@@ -1,0 +1,82 @@
+#pragma once
+// The judge of how often and how soon: attempts, pauses between them, and recoveries whose time has come, by what the workflow says.
+//
+// Rules:
+//   attempts        more attempts than the workflow allows, those not counted that were made before an operator asked for more
+//   gave_up_early   given up with attempts left
+//   backoff         a pause that is not in the upper half of what the workflow says, or not what the service or the long wait asks for
+//   early_recovery  the next attempt is decided before the pause that follows the end of the one before is over
+//   late_recovery   a pause or a lease is over, and long after that nothing has come of it
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "messages/agent.pb.h"
+#include "messages/api.pb.h"
+#include "messages/task.pb.h"
+#include "tests/simulation/plans/workflows.hpp"
+#include "tests/simulation/world/clocks.hpp"
+#include "tests/simulation/world/ledger.hpp"
+
+namespace fairlead::simulation {
+
+class pace_checker {
+ public:
+  pace_checker(world& in, const host_clock& of_shard) : world_(in), clock_(of_shard) {}
+
+  /// The Scheduler hears an operator's order.
+  void hears(const v1::OperateRequest& what);
+  void outcome_arrived(const step_name& of, const v1::Outcome& what);
+  /// Its acknowledgement leaves.
+  void accepted(const step_name& of, const v1::OutcomeAck& what);
+
+  /// Before it leaves.
+  void decided(const step_name& of, v1::Direction direction, std::uint32_t attempt);
+  /// For the first time. `decided_ms`: by the shard's clock.
+  void handed_over(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan, std::int64_t decided_ms);
+  void became_durable(const v1::TaskRecord* before, const v1::TaskRecord& now, const shape& plan);
+  /// `since_us`: since when this Scheduler is there.
+  void look_for_late(const v1::TaskRecord& record, std::int64_t since_us) const;
+
+ private:
+  struct series {
+    std::uint32_t attempt = 0;  // the newest that was handed over
+    std::uint32_t excused = 0;  // so many of them do not count
+    std::uint32_t unbegun = 0;  // so many of them were never begun: they do not count either, and no pause grows by them
+    std::uint64_t orders = 0;   // heard of the task until then
+    std::int64_t decided_ms = 0;
+    std::uint64_t order = 0;  // among all hand-overs of the step
+    // How it ended, as far as its agent has said.
+    std::uint32_t ended = 0;
+    v1::FaultKind fault = v1::FAULT_KIND_UNSPECIFIED;
+    std::int64_t retry_after_ms = 0;
+    std::int64_t ended_ms = 0;  // by the shard's clock
+    bool accepted = false;
+  };
+  struct bounds {
+    std::int64_t least_ms = 0;
+    std::int64_t most_ms = 0;
+  };
+
+  series& of(const step_name& step, v1::Direction direction) { return steps_[{step, direction}]; }
+  std::uint64_t orders_of(const std::string& task) const;
+  bounds pause_after(const v1::StepDefinition& step, const shape& plan, const v1::TaskRecord& record, v1::Direction direction,
+                     std::uint32_t failures, std::int64_t retry_after_ms) const;
+  void judge_count(const v1::Perform& what, const series& past, const v1::StepDefinition& step, const shape& plan,
+                   std::int64_t decided_ms) const;
+  void judge_early(const v1::Perform& what, const series& past, const v1::TaskRecord& record, const shape& plan,
+                   std::int64_t decided_ms) const;
+  void judge_pause(const v1::TaskRecord& now, std::uint32_t index, const v1::HistoryEvent& why, const shape& plan);
+  void judge_given_up(const v1::TaskRecord& now, const v1::HistoryEvent& what, const v1::HistoryEvent* before, const shape& plan);
+
+  world& world_;
+  const host_clock& clock_;
+  std::map<std::pair<step_name, v1::Direction>, series> steps_;
+  std::map<step_name, std::uint64_t> hand_overs_;
+  std::map<std::string, std::uint64_t> orders_;                                                  // heard, by task
+  std::map<std::tuple<step_name, v1::Direction, std::uint32_t>, std::uint64_t> decided_orders_;  // heard when an attempt was decided
+};
+
+}  // namespace fairlead::simulation

@@ -1,0 +1,107 @@
+#pragma once
+// The judge of a shard of which an earlier moment has been put back. What the checker knows of one history that only goes on holds no
+// longer: it falls silent, but for what the ends of tasks mean, and that tasks come to one. This one judges what may not get from one
+// lineage into another. It goes by what left the Schedulers of all of them, by the ledger of effects, and by what stood in the stores
+// that are kept and lost.
+//
+// Rules:
+//   old_lineage          an agent that has met a later lineage begins or reports what an earlier one has handed over; or it is taken
+//   number_reused        the number of a task, an alert or an attempt of the lost time is given out once more
+//   restored_not_doubted a step that was not completed at the moment that is put back is performed without a look-up where its agent makes
+//                        them, or under another key than it had, and nobody has said that it was never performed
+//   two_effects          two effects of one step of a task that the restored store knows stand, across all lineages
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "messages/agent.pb.h"
+#include "messages/api.pb.h"
+#include "messages/lineage.hpp"
+#include "store/store.hpp"
+#include "tests/simulation/agents/agents.hpp"
+#include "tests/simulation/plans/workflows.hpp"
+#include "tests/simulation/world/ledger.hpp"
+
+namespace fairlead::simulation {
+
+class restore_judge {
+ public:
+  restore_judge(world& in, const ledger& book) : world_(in), ledger_(book) {}
+  void connect(const agents& staff) { agents_ = &staff; }
+
+  /// A backup is made.
+  void kept(std::unique_ptr<store::snapshot> view);
+  /// The store is lost as it stands, and what was kept is put in its place.
+  void lost(const store::snapshot& view);
+  /// The restore has come to its end.
+  void restored(const v1::Lineage& to, const store::snapshot& view);
+  /// The shard goes on from an earlier moment.
+  bool on() const noexcept { return lineages_ != 0; }
+
+  /// As it leaves a Scheduler, of whichever lineage. `plan`: of the task; null where nobody asks. `record`: the task as it is durable.
+  void handed_over(const v1::Perform& what, const shape* plan, const v1::TaskRecord& record);
+  /// An agent's outcomes come to the Scheduler.
+  void reported(const v1::OutcomeBatch& what);
+  void accepted(const v1::OutcomeAck& what);
+  /// An operator's order has come to it.
+  void ordered(const v1::OperateRequest& what);
+  void committed(const store::batch& what);
+
+  /// Whether the effects of a step are beyond what can be promised of it: its task was lost, and was submitted again; it was undone in
+  /// the lost time; an operator had its task go on with another input then, under a key that nobody knows any more; or one settles it
+  /// after the restore, and has looked for the one key that the record names. Also where the lost time had performed it under another key
+  /// than the backup names, and nobody can find that by a look-up under the next one, or an operator has gone on without.
+  bool beyond(const step_name& of) const {
+    if (on() && moved_on_.count(of) != 0 && ordered_.count(of.task) != 0) return true;
+    return on() && (lost_ids_.count(of.task) != 0 || edited_since_.count(of.task) != 0 || settled_.count(of.task) != 0 ||
+                    undone_since_.count(of) != 0 || moved_far_.count(of) != 0);
+  }
+
+ private:
+  using attempt_name = std::tuple<std::uint64_t, std::uint32_t, v1::Direction, std::uint32_t>;
+  template <class Said>
+  static attempt_name name_of(const Said& what) {
+    return {what.task_number(), what.step(), what.direction(), what.attempt()};
+  }
+  bool looks_up(const std::string& agent) const;
+  void judge_number(const v1::Perform& what);
+  void judge_doubt(const step_name& of, const v1::Perform& what, const shape& plan, const v1::TaskRecord& record);
+  const v1::TaskRecord* live_then(const std::string& task) const;
+
+  world& world_;
+  const ledger& ledger_;
+  const agents* agents_ = nullptr;
+  std::uint32_t lineages_ = 0;  // that have begun since the first
+  v1::Lineage now_;
+  std::map<attempt_name, std::set<std::uint32_t>> handed_;   // by which lineages
+  std::vector<std::pair<std::int64_t, step_name>> undos_;    // handed over, and when
+  std::vector<std::pair<std::int64_t, std::string>> edits_;  // orders with another input, by task, and when
+  struct performed {
+    std::int64_t at_us = 0;
+    step_name of;
+    std::string key;
+    bool looks_up = false;
+  };
+  std::vector<performed> performs_;  // handed over
+  std::set<step_name> moved_on_;     // the lost time has performed them under the next key
+  std::set<step_name> moved_far_;    // or under one that no look-up finds
+  std::int64_t kept_us_ = 0;
+  std::uint32_t kept_lineage_ = 0;
+  std::set<std::pair<store::table, std::string>> kept_keys_;  // of tasks and alerts
+  std::set<std::pair<store::table, std::string>> lost_keys_;
+  std::map<std::string, v1::TaskRecord> kept_tasks_;  // by id
+  std::set<std::string> lost_ids_;                    // of tasks that are not among these
+  std::set<step_name> undone_since_;
+  std::set<std::string> edited_since_;          // tasks
+  std::set<std::string> settled_;               // as never happened
+  std::map<step_name, std::uint32_t> lookups_;  // the number of the last one when this lineage began
+  std::set<step_name> performed_;
+  std::set<std::string> ordered_;  // tasks
+};
+
+}  // namespace fairlead::simulation

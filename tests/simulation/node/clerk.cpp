@@ -1,0 +1,47 @@
+#include "tests/simulation/node/clerk.hpp"
+
+namespace fairlead::simulation {
+
+node::clerk::clerk(node& in, const retention_plan& plan) : node_(in), plan_(plan) { again(); }
+
+void node::clerk::again() {
+  shell_ = std::make_unique<archiver>(node_.clock_, node_.store_, node_.archives_, plan_.policy, node_.world_.settings.planted);
+}
+
+void node::clerk::begin() {
+  node_.world_.after(node_.world_.archives.between(20, 400) * millisecond, node_.of_this_process([this] { pass(); }));
+}
+
+void node::clerk::pass() {
+  node_.in_process([&] {
+    auto moved = shell_->pass();
+    if (!moved) throw rule_broken{"fatal", "the archiver stops: " + moved.failure().sentence, false};
+    const auto waiting = moved->waiting;
+    const auto any = moved->moved.has_value();
+    if (any) {
+      node_.world_.tell("archiver", node_.me_, moved->moved->numbers.size(), [&] {
+        std::string text = "has copied tasks";
+        for (const auto number : moved->moved->numbers) text += " " + std::to_string(number);
+        return text + ", read at " + std::to_string(moved->moved->read_at_sequence);
+      });
+      node_.world_.count("tasks copied to archives", moved->moved->numbers.size());
+      node_.pass(failpoint_id::archive_copied);
+      node_.tell_shard("archived", [what = std::move(*moved->moved)](scheduler& to) { to.archive(what); });
+      if (node_.world_.strikes(failpoint_id::archiver_lost)) again();
+    }
+    if (!any && !waiting) {
+      const auto dropped = shell_->drop_old();
+      if (!dropped.ok()) throw rule_broken{"fatal", "archives are not dropped: " + dropped.failure().sentence, false};
+      auto alerts = shell_->old_alerts();
+      if (!alerts) throw rule_broken{"fatal", "alerts cannot be read: " + alerts.failure().sentence, false};
+      if (*alerts) {
+        node_.world_.count("passes that erase old alerts");
+        node_.tell_shard("old alerts", [rows = std::move(**alerts)](scheduler& to) { to.delivered(rows); });
+      }
+    }
+    const auto pause = any || waiting ? 20 : node_.world_.archives.between(100, 1'500);
+    node_.world_.after(pause * millisecond, node_.of_this_process([this] { pass(); }));
+  });
+}
+
+}  // namespace fairlead::simulation

@@ -1,0 +1,424 @@
+#include "tests/simulation/node/node.hpp"
+
+#include "messages/lineage.hpp"
+#include "tests/simulation/node/crier.hpp"
+#include "tests/simulation/node/overseer.hpp"
+
+namespace fairlead::simulation {
+
+namespace {
+
+constexpr std::int64_t look_period_us = 250 * millisecond;
+constexpr duration longest_silence{3'000};
+
+bool speaks_of(store::table where, const store::batch& what) {
+  bool out = false;
+  what.for_each([&](const store::operation& op) { out = out || op.where == where; });
+  return out;
+}
+
+}  // namespace
+
+std::function<void()> node::of_this_life(std::function<void()> what) {
+  return [this, core = core_, what = std::move(what)] {
+    if (core == core_ && serves()) what();
+  };
+}
+
+std::function<void()> node::of_this_process(std::function<void()> what) {
+  return [this, life = life_, what = std::move(what)] {
+    if (life == life_ && up()) what();
+  };
+}
+
+void node::in_process(const std::function<void()>& what) {
+  try {
+    what();
+  } catch (const process_killed&) {
+    if (world_.hosts.chance(400) && world_.settings.has(concern::lone_crashes))
+      crash_core();
+    else
+      die();
+  }
+}
+
+void node::pass(failpoint_id where) {
+  if (world_.strikes(where)) throw process_killed{};
+}
+
+// ---- life and death ----
+
+void node::start() {
+  ++life_;
+  alive_ = true;
+  if (std::exchange(to_be_restored_, false)) restore();
+  start_errands();
+  world_.after(10, of_this_process([this] { agents_.node_started(shard_); }));
+  leave_old_state();
+  // It may have to be copied or checked before it opens.
+  if (world_.strikes(concern::slow_disk, world_.stores, 40))
+    world_.after(world_.stores.between(300, 6'000) * millisecond, of_this_process([this] {
+                   if (!serves()) start_core();
+                 }));
+  else
+    start_core();
+}
+
+void node::start_core() {
+  ++core_;
+  const auto own = store_.claim_lineage(next_lineage({}, clock_.now_ms(), world_.restores.next()));
+  if (!own.ok()) throw rule_broken{"fatal", "the store is refused: " + own.failure().sentence, false};
+  lineage_ = *own;
+  const auto epoch = store_.raise_epoch();
+  world_.tell(me_, "", *epoch, [&] { return "starts under epoch " + std::to_string(*epoch); });
+  write_late();
+  scheduler_limits limits;
+  if (world_.disk.chance(300)) limits.running_tasks = 1 + world_.disk.below(3);
+  if (world_.disk.chance(80)) limits.pending_tasks = 1 + world_.disk.below(2);
+  limits.shard = shard_;
+  limits.lineage = lineage_;
+  limits.shard_count = agents_.shards();
+  limits.registry.absent_alert_after = std::chrono::milliseconds{world_.settings.absent_alert_after_ms};
+  if (world_.disk.chance(150)) {
+    limits.brake.share_percent = 30;
+    limits.brake.at_least = 1 + world_.disk.below(2);
+    limits.brake.window = std::chrono::seconds{20};
+  }
+  limit_launches(limits);
+  in_process([&] {
+    pass(failpoint_id::start_epoch_raised);
+    shell_ = std::make_unique<scheduler>(scheduler::ports{&clock_, &store_, this, this, this, &engine_, &zones_}, limits,
+                                         world_.settings.planted);
+    const auto opened = shell_->open(*epoch);
+    if (!opened.ok()) throw rule_broken{"fatal", "the shard does not open: " + opened.failure().sentence, false};
+    judge_counts();
+    note_due();
+    pass(failpoint_id::start_opened);
+    const auto supervisors = world_.settings.has(concern::second_supervisor) ? 1 + world_.clocks.below(2) : 1;
+    for (std::uint64_t i = 0; i < supervisors; ++i) {
+      overseers_.push_back(std::make_unique<overseer>(*this, world_.clocks.between(200, 1'500)));
+      overseers_.back()->begin();
+    }
+    crier_ = std::make_unique<crier>(*this);
+    crier_->begin();
+    sweeping_ = true;
+    world_.after(100, of_this_life([this] { sweep(); }));
+    after_message();
+    world_.after(50, of_this_life([this] { take_held(); }));
+    world_.after(look_period_us, of_this_life([this] { look_at_agents(); }));
+  });
+}
+
+void node::limit_launches(scheduler_limits& limits) {
+  auto& luck = world_.jobs;
+  const auto few = luck.chance(350);
+  const auto most = luck.between(1, 3);
+  const auto slowly = luck.chance(250);
+  const auto a_second = luck.between(1, 4);
+  // They are the cluster's, and this shard has to keep to its part.
+  if (few) limits.cron.in_flight = static_cast<std::uint64_t>(most) * limits.shard_count;
+  if (slowly) limits.cron.starts_per_second = static_cast<std::uint32_t>(a_second) * limits.shard_count;
+  checker_.of_jobs().starts_under(few ? static_cast<std::uint64_t>(most) : 0, slowly ? static_cast<std::uint32_t>(a_second) : 0);
+}
+
+void node::take_held() {
+  for (auto& one : std::exchange(held_, {})) {
+    if (serves())
+      one();
+    else
+      held_.push_back(std::move(one));
+  }
+}
+
+void node::sweep() {
+  in_process([&] {
+    const auto more = shell_->resume_some();
+    sweeping_ = more;
+    if (!more) judge_sweep();
+    pass(failpoint_id::start_sweeping);
+    if (more) world_.after(world_.disk.between(50, 500), of_this_life([this] { sweep(); }));
+    after_message();
+  });
+}
+
+/// Nothing of an earlier Scheduler is written once there is another.
+void node::write_late() {
+  if (world_.settings.planted.take_old_epoch) store_.plant_any_epoch();
+  const auto late = std::exchange(ghost_, {});
+  if (!late || late->epoch >= store_.read()->get_progress().epoch) return;
+  world_.judges("old_epoch");
+  if (store_.commit({*late}).ok()) world::broken("old_epoch", me_ + "'s store has taken what a Scheduler before this one has written");
+}
+
+void node::drop_core() {
+  ++core_;
+  overseers_.clear();
+  crier_.reset();
+  shell_.reset();
+  // What it has handed to the disk may come there after its end.
+  ghost_.reset();
+  if (!waiting_.empty()) ghost_ = std::move(waiting_.front());
+  waiting_.clear();
+  seats_.clear();
+  writing_ = false;
+  flush_armed_ = false;
+  look_armed_ = false;
+  sweeping_ = false;
+  offers_ = {};
+  on_their_way_ = 0;
+  asked_ = {};
+  store_.crash();
+}
+
+void node::die() {
+  world_.tell("node", me_, life_, [] { return std::string{"dies"}; });
+  world_.count("node deaths");
+  ++life_;
+  alive_ = false;
+  agents_.node_died(shard_);
+  drop_errands();
+  drop_core();
+  world_.after(world_.crashes.between(10, 3'000) * millisecond, [this] {
+    if (!up()) start();
+  });
+}
+
+/// What its guardian does: store, Scheduler and Supervisors together, on the same store, in the same process.
+void node::crash_core() {
+  world_.tell("core", me_, core_, [] { return std::string{"crashes"}; });
+  world_.count("crashes of a core alone");
+  const auto gone = core_;
+  drop_core();
+  agents_.core_died(shard_, gone);
+  world_.after(world_.hosts.between(1, 600) * millisecond, of_this_process([this] {
+                 if (!serves()) start_core();
+               }));
+}
+
+// ---- messages ----
+
+void node::tell_scheduler(const char* what, std::function<void(scheduler&)> how, std::int64_t delay_us) {
+  ++on_their_way_;
+  const auto delay = delay_us >= 0 ? delay_us : world_.network.between(2, 80);
+  world_.after(delay, of_this_life([this, what, how = std::move(how)] {
+                 --on_their_way_;
+                 take(what, how);
+               }));
+}
+
+void node::take(const char* what, const std::function<void(scheduler&)>& how) {
+  world_.fold(std::string_view{what});
+  in_process([&] {
+    how(*shell_);
+    after_message();
+  });
+}
+
+void node::after_message() {
+  if (!shell_) return;
+  if (shell_->fatal()) throw rule_broken{"fatal", "the Scheduler stops: " + shell_->fatal()->sentence, false};
+  arm_flush();
+  arm_offer();
+  arm_look();
+}
+
+void node::arm_flush() {
+  if (!shell_->wants_flush() || std::exchange(flush_armed_, true)) return;
+  // Behind everything the mailbox holds by then, so that several messages share a batch.
+  world_.after(world_.disk.between(1, 300), of_this_life([this] {
+                 flush_armed_ = false;
+                 in_process([&] {
+                   shell_->flush();
+                   after_message();
+                 });
+               }));
+}
+
+// What only time lets go: as scheduler_actor does it, with its reminders on the clock that nobody sets.
+void node::arm_offer() {
+  const auto next = shell_->next_offer();
+  if (!next) return;
+  const auto wait = std::clamp(*next - clock_.now(), duration{0}, longest_wall_wait);
+  if (!offers_.wants(clock_.steady() + wait)) return;
+  world_.after(wait.count() * millisecond, of_this_life([this] { offer(); }));
+}
+
+void node::offer() {
+  in_process([&] {
+    offers_.fired();
+    world_.tell(me_, "", 0, [] { return std::string{"offers"}; });
+    shell_->offer();
+    pass(failpoint_id::effect_offered);
+    after_message();
+  });
+}
+
+// ---- agents ----
+
+/// What a message shows of both clocks when it leaves.
+stamp node::stamp_for(const std::string& instance) {
+  stamp out;
+  out.ahead_us = clock_.ahead_us();
+  out.left_us = world_.now_us();
+  out.sent_unix_ms = clock_.now_ms();
+  const auto known = seats_.find(instance);
+  if (agents_.local(instance, shard_))
+    out.anchor_ms = to_unix_ms(clock_.steady());
+  else if (known != seats_.end())
+    out.anchor_ms = known->second.clock.anchor_ms(clock_.steady());
+  return out;
+}
+
+void node::registers(const v1::RegisterAgent& what, std::function<void(welcome)> answer) {
+  // Its gateway passes it on to an address that outlives the core.
+  if (!serves()) {
+    held_.push_back([this, what, answer = std::move(answer)] { registers(what, answer); });
+    return;
+  }
+  in_process([&] {
+    const auto known = seats_.find(what.instance());
+    const auto fresh = known == seats_.end();
+    const auto reconnects = !fresh && (known->second.down || known->second.incarnation != what.incarnation());
+    const auto anew = fresh || reconnects || known->second.away;
+    auto reply = shell_->add_agent(what, reconnects);
+    if (reply.error().code() == v1::ERROR_CODE_OK && reply.revision() <= what.revision()) {
+      auto& one = seats_[what.instance()];
+      if (one.incarnation != what.incarnation()) one = {};
+      one.incarnation = what.incarnation();
+      one.down = one.away = false;
+      one.clock.told(what.beacon_ms(), clock_.steady());
+      checker_.registered(what, shell_->epoch(), anew);
+    }
+    const auto when = stamp_for(what.instance());
+    put(when, reply);
+    answer({std::move(reply), core_, when});
+    if (auto found = strays_.extract(what.instance()); !found.empty() && is_old(found.mapped().what)) {
+      world_.count("hand-overs of a Scheduler that is no more");
+      agents_.perform(what.instance(), what.incarnation(), shard_, std::move(found.mapped().what), found.mapped().when);
+    }
+    after_message();
+  });
+}
+
+/// Of a Scheduler before this one.
+bool node::is_old(const v1::PerformBatch& what) const {
+  return what.epoch() < shell_->epoch() || compare(what.lineage(), lineage_) == lineage_order::earlier;
+}
+
+void node::beacon(const v1::Beacon& what) {
+  const auto known = seats_.find(what.instance());
+  v1::BeaconAck reply;
+  reply.set_shard(shard_);
+  const auto theirs = known != seats_.end() && !known->second.away && known->second.incarnation == what.incarnation();
+  if (theirs) {
+    known->second.clock.told(what.beacon_ms(), clock_.steady());
+    reply.set_known(true);
+    reply.set_wanted(shell_->wanted_of(what.instance()));
+  }
+  const auto when = stamp_for(what.instance());
+  reply.set_sent_unix_ms(when.sent_unix_ms);
+  if (theirs) reply.set_anchor_ms(when.anchor_ms);
+  agents_.acknowledge(what.instance(), what.incarnation(), shard_, reply, when);
+}
+
+void node::outcomes(v1::OutcomeBatch what) {
+  in_process([&] {
+    checker_.of_restores().reported(what);
+    for (const auto& one : what.items()) checker_.outcome_arrived(one);
+    shell_->outcomes(std::move(what));
+    after_message();
+  });
+}
+
+void node::heartbeats(v1::HeartbeatBatch what) {
+  in_process([&] {
+    shell_->heartbeats(std::move(what));
+    after_message();
+  });
+}
+
+node::seat* node::seat_of(const std::string& instance) {
+  const auto found = seats_.find(instance);
+  return found == seats_.end() || found->second.down ? nullptr : &found->second;
+}
+
+/// The Scheduler hears that the handle of an instance is down.
+void node::unreachable(const std::string& instance, std::uint64_t incarnation) {
+  auto* known = serves() ? seat_of(instance) : nullptr;
+  if (known == nullptr || (incarnation != 0 && known->incarnation != incarnation)) return;
+  known->down = true;
+  away(instance, "the connection to its node is lost");
+}
+
+void node::away(const std::string& instance, const char* why) {
+  auto& one = seats_.at(instance);
+  one.away = true;
+  world_.count("instances away");
+  in_process([&] {
+    shell_->agent_away(instance, one.incarnation, why);
+    after_message();
+  });
+}
+
+void node::look_at_agents() {
+  std::vector<std::string> silent;
+  for (const auto& [instance, one] : seats_)
+    if (!one.away && !agents_.local(instance, shard_) && one.clock.silent(clock_.steady(), longest_silence)) silent.push_back(instance);
+  for (const auto& instance : silent)
+    if (serves()) away(instance, "nothing was heard of it for 3 s");
+  world_.after(look_period_us, of_this_life([this] { look_at_agents(); }));
+}
+
+// ---- the disk ----
+
+void node::commit(store::batch what) {
+  checker_.decided(what);
+  waiting_.push_back(std::move(what));
+  pass(failpoint_id::commit_asked);
+  if (!std::exchange(writing_, true)) world_.after(world_.disk.between(50, 900), of_this_life([this] { commit_some(); }));
+}
+
+void node::commit_some() {
+  in_process([&] {
+    writing_ = false;
+    if (waiting_.empty()) return;
+    if (world_.strikes(concern::slow_disk, world_.disk, 15)) {
+      writing_ = true;
+      world_.after(world_.disk.between(1, 4'000) * millisecond, of_this_life([this] { commit_some(); }));
+      return;
+    }
+    pass(failpoint_id::commit_unwritten);
+    // A group is all that waits, or less.
+    const auto size = 1 + world_.disk.below(waiting_.size());
+    std::vector<store::batch> group(std::make_move_iterator(waiting_.begin()),
+                                    std::make_move_iterator(waiting_.begin() + static_cast<std::ptrdiff_t>(size)));
+    waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(size));
+    // A failed write is never acknowledged and never tried again: the process stops.
+    pass(failpoint_id::disk_error);
+    const auto done = store_.commit(group);
+    if (ran_full(done)) return;
+    deaths_of_full_ = 0;
+    if (!done.ok()) throw rule_broken{"fatal", "the store refuses a batch: " + done.failure().sentence, false};
+    pass(failpoint_id::commit_unsynced);
+    store_.sync();
+    const auto sequence = group.back().sequence;
+    world_.tell("disk", me_, sequence, [&] { return "durable up to " + std::to_string(sequence); });
+    checker_.committed(group, *store_.read());
+    pass(failpoint_id::commit_untold);
+    for (const auto& one : group)
+      if (speaks_of(store::table::service, one)) pass(failpoint_id::commit_service_untold);
+    for (const auto& one : group)
+      if (speaks_of(store::table::launch, one)) pass(failpoint_id::commit_launch_untold);
+    tell_scheduler(
+        "committed",
+        [this, sequence](scheduler& to) {
+          to.on_committed(sequence);
+          pass(failpoint_id::commit_told);
+        },
+        world_.disk.between(5, 400));
+    if (!waiting_.empty() && !std::exchange(writing_, true))
+      world_.after(world_.disk.between(50, 900), of_this_life([this] { commit_some(); }));
+  });
+}
+
+}  // namespace fairlead::simulation

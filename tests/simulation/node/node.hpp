@@ -1,0 +1,277 @@
+#pragma once
+// The process of a shard: Scheduler, one or two Supervisors, the cron, the courier of status events and the store, as the actors of production join them,
+// message by message. It dies at failpoints and comes back as the next epoch on what was synced. Its core (store, Scheduler, Supervisors) may
+// also die alone: a guardian starts it again, and all else lives on.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "actors/core/agent_clock.hpp"
+#include "actors/protocol/reminders.hpp"
+#include "actors/replies/courier.hpp"
+#include "actors/replies/outbox.hpp"
+#include "actors/scheduler/scheduler.hpp"
+#include "actors/supervisor/supervisor.hpp"
+#include "store/memory/memory_archive.hpp"
+#include "store/memory/memory_store.hpp"
+#include "tests/simulation/agents/agents.hpp"
+#include "tests/simulation/checker/checker.hpp"
+#include "tests/simulation/plans/process_plans.hpp"
+#include "tests/simulation/world/bugs.hpp"
+#include "tests/simulation/world/clocks.hpp"
+#include "tests/simulation/world/network.hpp"
+
+namespace fairlead::simulation {
+
+class node final : public commit_port, public scheduler_outbox, public observer, public agents::shard, public webhook_port {
+ public:
+  node(world& in, network& net, agents& staff, checker& judge, host_clock& time, std::uint32_t shard);
+  ~node() override;
+
+  void start();
+  bool up() const override { return alive_; }
+  /// Its core is up as well.
+  bool serves() const { return shell_ != nullptr; }
+  std::uint64_t epoch() const { return shell_->epoch(); }
+  /// Nothing that has been decided waits for the disk, and whatever a start has to look at has been looked at.
+  bool at_rest() const { return serves() && !sweeping_ && settled(); }
+
+  // ---- clients ----
+
+  /// Sends a request to the Scheduler; the reply, if both messages arrive and the node lives so long, is given to `on_reply`.
+  template <class Reply>
+  void request(const std::string& who, std::function<void(scheduler&, std::uint64_t ticket)> ask,
+               std::function<void(const Reply&)> on_reply);
+  /// The same without a way to go.
+  template <class Reply>
+  void request_now(const std::string& who, const std::function<void(scheduler&, std::uint64_t ticket)>& ask,
+                   const std::function<void(const Reply&)>& on_reply);
+  const store::store& reads() const { return store_; }
+  reply_outbox* outbox() { return outbox_.get(); }
+  /// A message from within this core to its Scheduler.
+  void tell_scheduler(const char* what, std::function<void(scheduler&)> how, std::int64_t delay_us = -1);
+  /// A message from elsewhere in this process to whichever Scheduler there is: one that is away at the moment gets it when it is back.
+  void tell_shard(const char* what, std::function<void(scheduler&)> how);
+
+  /// Gets what webhooks are sent: the body of a post, and whether the answer came back.
+  std::function<void(const std::string& url, const std::string& body)> on_post;
+  /// Hears of each answer to one who waits for events, as it leaves.
+  std::function<void(std::uint64_t ticket)> on_watch_reply;
+
+  const std::string& name() const { return me_; }
+  /// As a gateway passes it on: nothing comes of it while the process is down.
+  void claim(const v1::RepliesRequest& what, std::function<void(const v1::RepliesReply&)> on_reply);
+  /// Before it starts.
+  void plan(const retention_plan& retention);
+  /// Whether its store is so small that it may be full, and whether it is by now.
+  bool may_be_full() const { return small_store_; }
+  bool full() const;
+  /// Somebody gives the store more room, which takes a start.
+  void enlarge();
+
+  /// The store as it is now.
+  std::shared_ptr<const store::memory_store::moment> back_up();
+  /// Its disk is lost with the process, and this is put in its place; the next start is behind a restore.
+  void lose_store(const store::memory_store::moment& backup);
+  /// It goes on from an earlier moment, or will.
+  bool put_back() const { return put_back_; }
+
+  /// Everything decided is durable and told, and nothing is on its way to the Scheduler.
+  bool settled() const {
+    return serves() && waiting_.empty() && shell_->settled() && on_their_way_ == 0 && to_shard_ == 0 && held_.empty();
+  }
+
+  // As the agents' shard.
+  std::uint32_t number() const override { return shard_; }
+  std::uint64_t core() const override { return serves() ? core_ : 0; }
+  void registers(const v1::RegisterAgent& what, std::function<void(welcome)> answer) override;
+  void beacon(const v1::Beacon& what) override;
+  void outcomes(v1::OutcomeBatch what) override;
+  void heartbeats(v1::HeartbeatBatch what) override;
+  void unreachable(const std::string& instance, std::uint64_t incarnation) override;
+  void die() override;
+
+ private:
+  // As the Scheduler's world.
+  void commit(store::batch what) override;
+  void perform(const std::string& instance, v1::PerformBatch what) override;
+  void acknowledge(const std::string& instance, v1::OutcomeAckBatch what) override;
+  void acknowledge(const std::string& instance, v1::HeartbeatAckBatch what) override;
+  void hint(v1::RecoveryHintBatch what) override;
+  void wake_cron(moment due) override;
+  std::weak_ptr<const void> evaluate(v1::EvaluateRequest what) override;
+  void reply(std::uint64_t ticket, v1::SubmitReply what) override;
+  void reply(std::uint64_t ticket, v1::DeployReply what) override;
+  void reply(std::uint64_t ticket, v1::WatchReply what) override;
+  void reply(std::uint64_t ticket, v1::OperateReply what) override;
+  void reply(std::uint64_t ticket, v1::AlertAckReply what) override;
+  void reply(std::uint64_t ticket, v1::BrakeReleaseReply what) override;
+  void reply(std::uint64_t ticket, v1::DoctorReply what) override;
+  void reply(std::uint64_t ticket, v1::AgentOperateReply what) override;
+  void reply(std::uint64_t ticket, v1::JobApplyReply what) override;
+  void reply(std::uint64_t ticket, v1::JobOperateReply what) override;
+  void notify(std::uint64_t subscriber, v1::FinishedNotice what) override;
+  void on_transition(const transition& what) override;
+  bool wants_transitions() const override { return world_.tells(); }
+  void on_note(note_level level, std::string_view component, std::string_view sentence) override;
+  void post(webhook_post what, std::function<void(status)> done) override;
+
+  /// One Supervisor of this process, with its timers.
+  class overseer;
+  /// Its cron.
+  class crier;
+  /// Its archiver, the courier of its alerts, and where status events are fetched.
+  class clerk;
+  class herald;
+  class claim_desk;
+
+  /// An instance as the Scheduler's actor knows it (actors/registry/seats.hpp).
+  struct seat {
+    std::uint64_t incarnation = 0;
+    bool down = false;  // its handle is: what is sent there arrives nowhere
+    bool away = false;
+    core::agent_clock clock;
+  };
+
+  void start_core();
+  void write_late();
+  void drop_core();
+  void start_errands();
+  void leave_old_state();
+  void restore();
+  void judge_counts();
+  void note_due();
+  void judge_sweep();
+  bool ran_full(const status& commit);
+  void drop_errands();
+  void crash_core();
+  stamp stamp_for(const std::string& instance);
+  template <class Message>
+  static void put(const stamp& when, Message& into) {
+    into.set_sent_unix_ms(when.sent_unix_ms);
+    into.set_anchor_ms(when.anchor_ms);
+  }
+  void in_process(const std::function<void()>& what);
+  void after_message();
+  void arm_look();
+  void arm_flush();
+  void arm_offer();
+  void offer();
+  void pass(failpoint_id where);
+  void take(const char* what, const std::function<void(scheduler&)>& how);
+  void take_held();
+  bool is_old(const v1::PerformBatch& what) const;
+  seat* seat_of(const std::string& instance);
+  void away(const std::string& instance, const char* why);
+  void look_at_agents();
+  void limit_launches(scheduler_limits& limits);
+  void commit_some();
+  void look_at_outbox();
+  void arm_outbox(std::int64_t delay_us);
+  void sweep();
+  /// While this core lives.
+  std::function<void()> of_this_life(std::function<void()> what);
+  /// While this process lives.
+  std::function<void()> of_this_process(std::function<void()> what);
+  template <class Reply>
+  std::map<std::uint64_t, std::pair<std::string, std::function<void(const Reply&)>>>& waiting_for();
+  template <class Reply>
+  void deliver(std::uint64_t ticket, Reply what);
+
+  world& world_;
+  network& network_;
+  agents& agents_;
+  checker& checker_;
+  host_clock& clock_;
+  const std::uint32_t shard_;
+  const std::string me_;  // in transcripts
+  buggy_engine engine_;
+  buggy_zones zones_;
+  store::memory_store store_{store::memory_store::durability::when_told};
+  std::uint64_t life_ = 0;
+  bool alive_ = false;
+  std::uint64_t core_ = 0;
+  bool sweeping_ = false;
+  v1::Lineage lineage_;
+  bool put_back_ = false;
+  bool to_be_restored_ = false;
+  std::unique_ptr<scheduler> shell_;
+  std::vector<std::unique_ptr<overseer>> overseers_;
+  std::unique_ptr<crier> crier_;
+  std::unique_ptr<reply_outbox> outbox_;
+  std::unique_ptr<reply_courier> courier_;
+  std::shared_ptr<store::memory_archive> archives_ = std::make_shared<store::memory_archive>();
+  std::vector<target_plan> targets_;
+  retention_plan retention_;
+  std::unique_ptr<clerk> clerk_;
+  std::unique_ptr<herald> herald_;
+  std::unique_ptr<claim_desk> claim_desk_;
+  bool small_store_ = false;
+  bool old_store_ = false;                         // an earlier release writes to it between two starts
+  std::optional<v1::ShardState> expected_counts_;  // of a store that is to be counted anew
+  std::uint64_t due_at_start_ = 0;                 // tasks that the sweep after this start has to take up, at least
+  int deaths_of_full_ = 0;
+  bool look_armed_ = false;
+  std::int64_t to_shard_us_ = 0;  // when the newest message to whichever Scheduler arrives: they keep their order
+
+  std::map<std::string, seat> seats_;        // by instance
+  std::vector<std::function<void()>> held_;  // for a core that is not there at the moment
+  std::vector<store::batch> waiting_;        // for the disk
+  std::optional<store::batch> ghost_;        // of a Scheduler that is no more
+  struct stray {
+    v1::PerformBatch what;
+    stamp when;  // it left
+  };
+  std::map<std::string, stray> strays_;  // what a core has handed over that is no more, still on its way, by instance
+  bool writing_ = false;
+  bool flush_armed_ = false;
+  reminders offers_;
+  std::uint64_t next_ticket_ = 1;
+  int on_their_way_ = 0;
+  int to_shard_ = 0;
+  std::uint64_t outbox_look_ = 0;  // the newest look at the outbox that is armed; older ones have been overtaken
+  std::tuple<std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::SubmitReply&)>>>,
+             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::DeployReply&)>>>,
+             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::OperateReply&)>>>,
+             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::AlertAckReply&)>>>,
+             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::BrakeReleaseReply&)>>>,
+             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::DoctorReply&)>>>,
+             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::AgentOperateReply&)>>>,
+             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::JobApplyReply&)>>>,
+             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::JobOperateReply&)>>>,
+             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::WatchReply&)>>>>
+      asked_;
+};
+
+template <class Reply>
+std::map<std::uint64_t, std::pair<std::string, std::function<void(const Reply&)>>>& node::waiting_for() {
+  return std::get<std::map<std::uint64_t, std::pair<std::string, std::function<void(const Reply&)>>>>(asked_);
+}
+
+template <class Reply>
+void node::request_now(const std::string& who, const std::function<void(scheduler&, std::uint64_t ticket)>& ask,
+                       const std::function<void(const Reply&)>& on_reply) {
+  if (!serves()) return;
+  in_process([&] {
+    const auto ticket = next_ticket_++;
+    waiting_for<Reply>()[ticket] = {who, on_reply};
+    ask(*shell_, ticket);
+    after_message();
+  });
+}
+
+template <class Reply>
+void node::request(const std::string& who, std::function<void(scheduler&, std::uint64_t ticket)> ask,
+                   std::function<void(const Reply&)> on_reply) {
+  network_.send(who + ">" + me_, true,
+                [this, who, ask = std::move(ask), on_reply = std::move(on_reply)] { request_now<Reply>(who, ask, on_reply); });
+}
+
+}  // namespace fairlead::simulation

@@ -1,0 +1,34 @@
+#pragma once
+// Those who come back to tasks that have ended: operators who have them undone while they are on their way to the archive, and clients who submit
+// them once more when they are there.
+
+#include <cstdint>
+
+#include "tests/simulation/node/node.hpp"
+#include "tests/simulation/people/clients.hpp"
+#include "tests/simulation/people/operators.hpp"
+
+namespace fairlead::simulation {
+
+/// How long ended tasks stay in this run. Where that is short, midnight comes within it.
+retention_plan make_retention(world& in);
+
+class archive_people {
+ public:
+  archive_people(world& in, node& shard, checker& judge, clients& submitters, operators& people)
+      : world_(in), node_(shard), checker_(judge), clients_(submitters), operators_(people) {}
+
+  void begin(const retention_plan& plan);
+
+ private:
+  void come_back();
+  void undo(const std::string& id);
+
+  world& world_;
+  node& node_;
+  checker& checker_;
+  clients& clients_;
+  operators& operators_;
+};
+
+}  // namespace fairlead::simulation

@@ -1,0 +1,202 @@
+#include "tests/simulation/people/operators.hpp"
+
+#include "actors/core/task/task.hpp"
+#include "actors/queries/alert_queries.hpp"
+#include "store/rows/task_rows.hpp"
+
+namespace fairlead::simulation {
+
+operators::operators(world& in, node& shard, services& behind, checker& judge, const clients& submitters,
+                     const std::vector<agent_site>& sites)
+    : world_(in), node_(shard), services_(behind), checker_(judge), clients_(submitters), sites_(sites) {}
+
+v1::OperatorAction operators::action(v1::OperatorVerb verb, const std::string& step) {
+  v1::OperatorAction out;
+  out.set_verb(verb);
+  out.set_step(step);
+  out.set_reason("because");
+  out.set_who("ops");
+  return out;
+}
+
+void operators::begin(std::int64_t until_us) {
+  if (world_.profiles.chance(300)) {
+    const auto orders = world_.profiles.between(1, 5);
+    for (std::int64_t i = 0; i < orders; ++i) world_.after(world_.profiles.between(0, until_us), [this] { order_of_agents(); });
+  }
+  auto& luck = world_.operators;
+  if (!luck.chance(600)) return;
+  const auto count = luck.below(12);
+  for (std::uint64_t i = 0; i < count; ++i) world_.after(luck.between(0, until_us), [this] { order_something(); });
+}
+
+void operators::undo(const std::string& id, std::function<void(bool taken)> answered) {
+  if (orders_ < world_.settings.most_orders) order(id, action(v1::OPERATOR_VERB_UNDO), false, std::move(answered));
+}
+
+void operators::order(const std::string& id, v1::OperatorAction what, bool at_once, std::function<void(bool taken)> told) {
+  ++orders_;
+  v1::OperateRequest request;
+  *request.mutable_action() = what;
+  request.add_ids(id);
+  world_.tell("operator", "scheduler", world_.weigh(request), [&] {
+    return v1::OperatorVerb_Name(what.verb()).substr(14) + " " + id + (what.step().empty() ? "" : "/" + what.step()) +
+           (what.has_json() ? " " + what.json().substr(0, 80) : "");
+  });
+  checker_.ordered(id, what);
+  if (what.verb() == v1::OPERATOR_VERB_RETRY) services_.keep_keys_of(id);
+  world_.count("orders");
+  const auto answered = [this, id, told = std::move(told)](const v1::OperateReply& reply) {
+    const auto taken = !reply.results().empty() && reply.results(0).error().code() == v1::ERROR_CODE_OK;
+    if (taken) world_.count("orders taken");
+    if (told) told(taken);
+    if (!reply.results().empty() && reply.results(0).error().code() == v1::ERROR_CODE_INTERNAL && !checker_.of_bugs().about(id))
+      throw rule_broken{"internal_error", "an order for " + id + " met a bug: " + reply.results(0).error().sentence(), false};
+  };
+  const auto ask = [request, this](scheduler& to, std::uint64_t ticket) {
+    checker_.order_heard(ticket, request);
+    to.operate(request, ticket);
+  };
+  // What an operator knows of a service holds at this moment; a settlement that arrives hours later may be about another attempt.
+  if (at_once)
+    node_.request_now<v1::OperateReply>("operator", ask, answered);
+  else
+    node_.request<v1::OperateReply>("operator", ask, answered);
+}
+
+/// No two are alike, so that each can be told from those before it.
+std::string operators::other_input() const { return R"({"n":)" + std::to_string(100 + orders_) + "}"; }
+
+bool operators::settle(const v1::TaskRecord& record, const v1::StepRecord& step) {
+  const auto key = step.attempt() == 0 ? std::string{} : core::idempotency_key(record, step, v1::DIRECTION_PERFORM);
+  const auto open = step.state() == v1::STEP_STATE_IN_DOUBT || step.doubtful();
+  if (key.empty() || !open || step.complete_by_unix_ms() != 0) return false;
+  const auto output = services_.inspect(key);
+  auto what = action(output ? v1::OPERATOR_VERB_SETTLE_COMPLETED : v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED, step.path());
+  if (output) what.set_json(*output);
+  order(record.id(), what, true);
+  return true;
+}
+
+void operators::order_something() {
+  if (!world_.troubled(concern::operators) || orders_ >= world_.settings.most_orders || clients_.ids().empty()) return;
+  auto& luck = world_.operators;
+  if (luck.chance(80)) return acknowledge_alerts();
+  if (luck.chance(40)) return release_brake();
+  const auto& id = luck.pick(clients_.ids());
+  const auto view = node_.reads().read();
+  const auto known = store::find_task(*view, id);
+  if (!known.ok() || !*known) {
+    order(id, action(v1::OPERATOR_VERB_CANCEL));
+    return;
+  }
+  const auto record = store::load_task(*view, (*known)->number());
+  if (!record.ok() || !*record) return;
+  const auto index = static_cast<std::uint32_t>(luck.below(static_cast<std::uint64_t>((*record)->steps_size())));
+  const auto& step = (*record)->steps(static_cast<int>(index));
+  switch (luck.below(12)) {
+    case 0:
+    case 1: order(id, action(v1::OPERATOR_VERB_CANCEL)); break;
+    case 2: order(id, action(v1::OPERATOR_VERB_UNDO)); break;
+    case 3: order(id, action(v1::OPERATOR_VERB_PAUSE)); break;
+    case 4: order(id, action(v1::OPERATOR_VERB_RESUME)); break;
+    case 5: order(id, action(v1::OPERATOR_VERB_SKIP, step.path())); break;
+    case 6: order(id, action(v1::OPERATOR_VERB_RETRY, luck.chance(500) ? step.path() : "")); break;
+    case 7: {
+      auto what = action(v1::OPERATOR_VERB_RETRY, step.path());
+      what.set_json(other_input());
+      order(id, what);
+      break;
+    }
+    case 8: order(id, action(v1::OPERATOR_VERB_RETRY, "no-such-step")); break;
+    case 9:
+      if (!settle(**record, step)) order(id, action(v1::OPERATOR_VERB_RESUME));
+      break;
+    default:
+      if ((*record)->parked()) see_to(**record, static_cast<int>(luck.below(6)));
+  }
+}
+
+void operators::see_to(const v1::TaskRecord& record, int round) {
+  auto& luck = world_.operators;
+  const auto undoing = record.state() == v1::TASK_STATE_UNDOING;
+  for (int i = 0; i < record.steps_size(); ++i) {
+    const auto& step = record.steps(i);
+    const auto open = step.state() == v1::STEP_STATE_IN_DOUBT || (step.doubtful() && step.state() != v1::STEP_STATE_COMPLETED);
+    if (open && luck.chance(700) && settle(record, step)) return;
+  }
+  if (undoing || luck.chance(round < 8 ? 600 : 200)) return order(record.id(), action(v1::OPERATOR_VERB_RETRY));
+  for (int i = 0; i < record.steps_size(); ++i) {
+    const auto& step = record.steps(i);
+    if (step.state() != v1::STEP_STATE_FAILED && step.state() != v1::STEP_STATE_PENDING) continue;
+    if (luck.chance(300)) return order(record.id(), action(v1::OPERATOR_VERB_SKIP, step.path()));
+    if (!luck.chance(500)) continue;
+    auto what = action(v1::OPERATOR_VERB_RETRY, step.path());
+    what.set_json(other_input());
+    return order(record.id(), what);
+  }
+  order(record.id(), action(luck.chance(500) ? v1::OPERATOR_VERB_UNDO : v1::OPERATOR_VERB_CANCEL));
+}
+
+void operators::let_go() {
+  const auto view = node_.reads().read();
+  for (const auto& [number, seen] : checker_.seen()) {
+    const auto record = store::load_task(*view, number);
+    if (!record.ok() || !*record) continue;
+    if ((*record)->paused()) order((*record)->id(), action(v1::OPERATOR_VERB_RESUME));
+    say_again(**record);
+  }
+  let_agents_go();
+  if (view->get_progress().shard.undo_brake_since_unix_ms() != 0) release_brake();
+}
+
+// An order may have died with the node after its key was blocked in the service: whoever blocks a key says so until it is heard.
+void operators::say_again(const v1::TaskRecord& record) {
+  if (record.state() != v1::TASK_STATE_RUNNING) return;
+  for (const auto& step : record.steps()) {
+    const auto open =
+        step.state() == v1::STEP_STATE_IN_DOUBT || step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_PENDING;
+    if (!open || step.complete_by_unix_ms() != 0 || !services_.blocked(core::idempotency_key(record, step, v1::DIRECTION_PERFORM)))
+      continue;
+    if (settle(record, step)) continue;
+    auto what = action(v1::OPERATOR_VERB_RETRY, step.path());
+    what.set_json(other_input());
+    order(record.id(), what);
+  }
+}
+
+void operators::resolve(int round) {
+  const auto view = node_.reads().read();
+  for (const auto& [number, seen] : checker_.seen()) {
+    const auto record = store::load_task(*view, number);
+    if (record.ok() && *record && (*record)->parked()) see_to(**record, round);
+  }
+}
+
+void operators::acknowledge_alerts() {
+  ++orders_;
+  v1::AlertAckRequest request;
+  const auto page = list_alerts({}, *node_.reads().read());
+  for (const auto& one : page.items()) request.add_numbers(one.number());
+  request.add_numbers(4'711);
+  request.set_who("ops");
+  node_.request<v1::AlertAckReply>(
+      "operator", [request](scheduler& to, std::uint64_t ticket) { to.acknowledge_alerts(request, ticket); },
+      [request](const v1::AlertAckReply& reply) {
+        if (reply.results_size() != request.numbers_size() ||
+            reply.results(reply.results_size() - 1).error().code() != v1::ERROR_CODE_NOT_FOUND)
+          world::broken("refused", "an acknowledgement of alerts was not answered one by one");
+      });
+}
+
+void operators::release_brake() {
+  ++orders_;
+  v1::BrakeReleaseRequest request;
+  request.set_who("ops");
+  request.set_reason("it is right to undo them");
+  node_.request<v1::BrakeReleaseReply>(
+      "operator", [request](scheduler& to, std::uint64_t ticket) { to.release_brake(request, ticket); },
+      [](const v1::BrakeReleaseReply&) {});
+}
+
+}  // namespace fairlead::simulation

@@ -1,0 +1,224 @@
+#include "tests/simulation/plans/workflows.hpp"
+
+#include <stdexcept>
+
+#include "actors/core/workflow/check.hpp"
+
+namespace fairlead::simulation {
+
+namespace {
+
+void set_backoff(v1::Backoff& out, random_stream& luck) {
+  out.set_first_ms(luck.between(20, 500));
+  out.set_factor(static_cast<double>(luck.between(2, 6)) / 2);
+  out.set_max_ms(luck.between(500, 4'000));
+}
+
+class generator {
+ public:
+  generator(world& in, random_stream& luck, const std::vector<agent_site>& sites) : luck_(luck), settings_(in.settings), sites_(sites) {}
+
+  v1::WorkflowDefinition make(const std::string& name) {
+    definition_.Clear();
+    definition_.set_name(name);
+    const auto how = luck_.below(100);
+    definition_.set_on_failure(how < 60 ? v1::ON_FAILURE_UNDO : how < 85 ? v1::ON_FAILURE_PARK : v1::ON_FAILURE_COOL_OFF);
+    if (luck_.chance(300)) definition_.set_timeout_ms(luck_.between(2'000, 30'000));
+    workflow_ = random_stream::mix(settings_.seed) + 1'000 * ++made_;
+    auto size = 1 + static_cast<int>(luck_.below(luck_.chance(500) ? 4 : 8));
+    const auto linear = luck_.chance(250);
+    for (int i = 0; i < size; ++i) add_step(i, linear);
+    // Fewer steps are a prefix of the more, so that a shrunk workflow is part of the one that failed.
+    while (definition_.steps_size() > std::max(1, settings_.most_steps)) definition_.mutable_steps()->RemoveLast();
+    make_pivot();
+    make_lawful();
+    return definition_;
+  }
+
+ private:
+  void add_step(int index, bool linear) {
+    auto& step = *definition_.add_steps();
+    step.set_name("s" + std::to_string(index));
+    if (linear && index > 0) step.add_needs("s" + std::to_string(index - 1));
+    for (int i = 0; !linear && i < index; ++i)
+      if (luck_.below(static_cast<std::uint64_t>(index) + 1) < 1 + luck_.below(2)) step.add_needs("s" + std::to_string(i));
+    const auto& site = luck_.pick(sites_);
+    step.set_agent(site.agent);
+    step.set_call("do");
+    step.set_timeout_ms(luck_.between(300, 6'000));
+    step.set_attempts(static_cast<std::uint32_t>(luck_.between(1, 5)));
+    set_backoff(*step.mutable_backoff(), luck_);
+    step.set_in_doubt(luck_.chance(250) ? v1::IN_DOUBT_PARK : luck_.chance(500) ? v1::IN_DOUBT_RETRY : v1::IN_DOUBT_UNSPECIFIED);
+    if (luck_.chance(250)) {
+      const auto how = luck_.below(3);
+      step.set_on_failure(how == 0 ? v1::ON_FAILURE_UNDO : how == 1 ? v1::ON_FAILURE_PARK : v1::ON_FAILURE_COOL_OFF);
+    }
+    step.set_with_json(input_of(index, step));
+    set_needs_of_agent(index, step);
+    const auto undo = luck_.below(100);
+    if (undo < 68) {
+      auto& back = *step.mutable_undo();
+      back.set_call("back");
+      back.set_timeout_ms(luck_.between(300, 6'000));
+      back.set_attempts(static_cast<std::uint32_t>(luck_.between(1, 5)));
+      set_backoff(*back.mutable_backoff(), luck_);
+      back.set_with_json(undo_input_of(index, step, site.lookups));
+    } else if (undo < 90) {
+      step.mutable_undo()->set_none(true);
+    }
+  }
+
+  /// What a step wants of who carries it out, from a stream of its own: these were added to what had been there.
+  void set_needs_of_agent(int index, v1::StepDefinition& step) {
+    random_stream luck{workflow_, static_cast<std::uint64_t>(100 + index)};
+    const auto beats = luck.chance(350);
+    const auto longer = luck.chance(600);
+    const auto timeout_ms = luck.between(2'000, 12'000);
+    const auto share = luck.between(15, 80);
+    if (beats && settings_.has(concern::heartbeats)) {
+      if (longer) step.set_timeout_ms(timeout_ms);
+      step.set_heartbeat_ms(std::max<std::int64_t>(100, step.timeout_ms() * share / 100));
+    }
+    const auto wants_zone = luck.chance(400);
+    std::vector<std::string> zones;
+    for (const auto& site : sites_)
+      if (site.agent == step.agent() && !site.zone.empty()) zones.push_back(site.zone);
+    const auto which = luck.next();
+    if (!wants_zone || zones.empty()) return;
+    auto& label = *step.add_labels();
+    label.set_key("zone");
+    label.set_value(zones[static_cast<std::size_t>(which % zones.size())]);
+  }
+
+  /// What it is asked: plain paths and sums, over what was submitted and what those before it gave.
+  std::string input_of(int index, const v1::StepDefinition& step) {
+    random_stream luck{workflow_, static_cast<std::uint64_t>(300 + index)};
+    const auto how = luck.below(100);
+    const auto sums = settings_.has(concern::expressions);
+    const auto any_need = [&] { return step.needs(static_cast<int>(luck.below(static_cast<std::uint64_t>(step.needs_size())))); };
+    if (how < 15) return "";
+    if (how >= 50 && step.needs_size() > 0) {
+      const auto one = any_need();
+      const auto other = any_need();
+      switch (luck.below(sums ? 6 : 4)) {
+        case 0: return R"({"v":"${ .steps.)" + one + R"(.v }","n":"${ .input.n }"})";
+        case 1: return R"({"v":"${ .steps.)" + one + R"(.v? }","how":"${ .status.)" + other + R"( }"})";
+        case 2: return R"({"all":"${ .steps.)" + one + R"( }","task":["${ .task.priority }","${ .task.labels }"]})";
+        case 3:
+          return R"({"first":"${ .steps.)" + one + R"(.v }","rest":["${ .steps.)" + other +
+                 R"(.v }",{"of":"${ .input }","by":["${ .task.id }",null,true,4,"text"]}]})";
+        case 4: return R"({"m":"${ .input.n + 3 }","sum":"${ .steps.)" + one + ".v + .steps." + other + R"(.v * 2 }"})";
+        default: return R"({"v":"${ .steps.)" + one + R"(.v * 3 + 1 }","n":"${ .input.n }","at":"${ .task.workflow }"})";
+      }
+    }
+    if (how < 30 && sums) return R"({"m":"${ .input.n + 1 }"})";
+    return R"({"n":"${ .input.n }","at":"${ .task.id }"})";
+  }
+
+  std::string undo_input_of(int index, const v1::StepDefinition& step, bool lookups) {
+    random_stream luck{workflow_, static_cast<std::uint64_t>(400 + index)};
+    const auto sums = settings_.has(concern::expressions);
+    // An undo that reads what its step gave needs an agent that can look the step up.
+    if (lookups && luck.chance(500)) {
+      if (sums && luck.chance(400)) return R"({"back":"${ .steps.)" + step.name() + R"(.v * 2 + 1 }","n":"${ .input.n }"})";
+      return R"({"v":"${ .steps.)" + step.name() + R"(.v }","of":["${ .task.id }"]})";
+    }
+    if (sums && luck.chance(250)) return R"({"m":"${ .input.n + 2 }"})";
+    if (step.needs_size() > 0 && luck.chance(400)) return R"({"n":"${ .input.n }","after":"${ .steps.)" + step.needs(0) + R"(.v? }"})";
+    return R"({"n":"${ .input.n }"})";
+  }
+
+  void make_pivot() {
+    if (!luck_.chance(300)) return;
+    auto& pivot = *definition_.mutable_steps(static_cast<int>(luck_.below(static_cast<std::uint64_t>(definition_.steps_size()))));
+    pivot.set_pivot(true);
+    pivot.mutable_undo()->Clear();
+    pivot.mutable_undo()->set_none(true);
+  }
+
+  static bool undoes(const v1::WorkflowDefinition& of) {
+    if (of.on_failure() == v1::ON_FAILURE_UNDO) return true;
+    for (const auto& step : of.steps())
+      if (step.on_failure() == v1::ON_FAILURE_UNDO) return true;
+    return false;
+  }
+
+  /// Puts right what the rules forbid.
+  void make_lawful() {
+    const shape known{definition_};
+    for (int i = 0; i < definition_.steps_size(); ++i) {
+      auto& step = *definition_.mutable_steps(i);
+      for (int p = 0; p < definition_.steps_size(); ++p) {
+        if (!definition_.steps(p).pivot() || !known.after(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(p))) continue;
+        const auto effective = step.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? definition_.on_failure() : step.on_failure();
+        if (effective == v1::ON_FAILURE_UNDO) step.set_on_failure(v1::ON_FAILURE_PARK);
+      }
+    }
+    const auto undone = undoes(definition_);
+    auto cools = definition_.on_failure() == v1::ON_FAILURE_COOL_OFF;
+    for (auto& step : *definition_.mutable_steps()) {
+      if (undone && !step.has_undo()) step.mutable_undo()->set_none(true);
+      cools = cools || step.on_failure() == v1::ON_FAILURE_COOL_OFF;
+    }
+    if (cools) definition_.set_cool_off_ms(luck_.between(2'000, 12'000));
+  }
+
+  random_stream& luck_;
+  const options& settings_;
+  const std::vector<agent_site>& sites_;
+  v1::WorkflowDefinition definition_;
+  std::uint64_t made_ = 0;
+  std::uint64_t workflow_ = 0;
+};
+
+}  // namespace
+
+namespace {
+
+v1::WorkflowDefinition lawful(v1::WorkflowDefinition made) {
+  const auto problems = core::check_definition(made, nullptr);
+  if (problems.empty()) return made;
+  throw std::logic_error{"the generator made an unlawful workflow: " + problems.front().step + " " + problems.front().sentence + "\n" +
+                         made.DebugString()};
+}
+
+}  // namespace
+
+std::vector<v1::WorkflowDefinition> make_workflows(world& in, const std::vector<agent_site>& sites) {
+  std::vector<v1::WorkflowDefinition> out;
+  const auto count = in.shapes.between(1, 2);
+  generator make{in, in.shapes, sites};
+  for (std::int64_t i = 0; i < count; ++i) out.push_back(lawful(make.make("w" + std::to_string(i))));
+  return out;
+}
+
+std::vector<v1::WorkflowDefinition> make_versions(world& in, const std::vector<agent_site>& sites,
+                                                  const std::vector<v1::WorkflowDefinition>& of) {
+  std::vector<v1::WorkflowDefinition> out;
+  auto& luck = in.versions;
+  if (!luck.chance(250) || !in.settings.has(concern::versions)) return out;
+  generator make{in, luck, sites};
+  const auto count = luck.between(1, 2);
+  for (std::int64_t i = 0; i < count; ++i) out.push_back(lawful(make.make(of.front().name())));
+  return out;
+}
+
+shape::shape(v1::WorkflowDefinition definition) : definition_(std::move(definition)) {
+  const auto count = static_cast<std::size_t>(definition_.steps_size());
+  after_.assign(count, std::vector<bool>(count, false));
+  needs_ = after_;
+  // Generated steps only need earlier ones.
+  for (std::size_t i = 0; i < count; ++i) {
+    for (const auto& need : definition_.steps(static_cast<int>(i)).needs()) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (definition_.steps(static_cast<int>(j)).name() != need) continue;
+        after_[i][j] = true;
+        needs_[i][j] = true;
+        for (std::size_t k = 0; k < j; ++k)
+          if (after_[j][k]) after_[i][k] = true;
+      }
+    }
+  }
+}
+
+}  // namespace fairlead::simulation

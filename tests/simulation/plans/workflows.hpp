@@ -1,0 +1,43 @@
+#pragma once
+// Generated workflows: graphs of a few steps with every lawful mixture of undo, pivots, doubt and answers to failure.
+
+#include <vector>
+
+#include "messages/workflow.pb.h"
+#include "tests/simulation/world/sites.hpp"
+#include "tests/simulation/world/world.hpp"
+
+namespace fairlead::simulation {
+
+/// One or two workflows that `core::check_definition` has nothing against.
+std::vector<v1::WorkflowDefinition> make_workflows(world& in, const std::vector<agent_site>& sites);
+
+/// Other versions of these, under the same names: to be deployed while tasks of the first run.
+std::vector<v1::WorkflowDefinition> make_versions(world& in, const std::vector<agent_site>& sites,
+                                                  const std::vector<v1::WorkflowDefinition>& of);
+
+/// What a checker wants to know of a workflow, worked out from the definition alone.
+class shape {
+ public:
+  explicit shape(v1::WorkflowDefinition definition);
+
+  const v1::WorkflowDefinition& definition() const { return definition_; }
+  const v1::StepDefinition& step(std::uint32_t index) const { return definition_.steps(static_cast<int>(index)); }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(definition_.steps_size()); }
+  /// `step` comes after `other`, directly or through others.
+  bool after(std::uint32_t step, std::uint32_t other) const { return after_[step][other]; }
+  /// What must be over before `step` may start: what it needs itself (a skipped step may stand in between), and before a pivot
+  /// everything that does not come after it.
+  bool must_wait_for(std::uint32_t step, std::uint32_t other) const {
+    return needs_[step][other] || (this->step(step).pivot() && step != other && !after(other, step));
+  }
+  bool undoable(std::uint32_t index) const { return step(index).has_undo() && !step(index).undo().none(); }
+  bool says_undo_none(std::uint32_t index) const { return step(index).has_undo() && step(index).undo().none(); }
+
+ private:
+  v1::WorkflowDefinition definition_;
+  std::vector<std::vector<bool>> needs_;  // [step][other]
+  std::vector<std::vector<bool>> after_;
+};
+
+}  // namespace fairlead::simulation
