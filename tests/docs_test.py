@@ -355,11 +355,11 @@ def check_configuration(folder):
 def check_keys_of_the_source(page, keys):
     """Whatever word the reader asks a section for stands in some table."""
     words = {word for found in keys.values() for key in found for word in key.split(".")}
-    source = "\n".join(text_of(file) for file in sorted((ROOT / "app").glob("config*.cpp")))
+    source = "\n".join(text_of(file) for file in sorted((ROOT / "app" / "config").glob("*.cpp")))
     asked = set(re.findall(
         r"\b(?:section|root)\.(?:find|require|text|boolean|integer|size_bytes|duration_ms|word<[\w:]+>)\(\s*\"([\w-]+)\"", source))
     if len(asked) < 30:
-        blame(page, f"only {len(asked)} keys were found in app/config/config*.cpp: this check is wrong")
+        blame(page, f"only {len(asked)} keys were found in app/config: this check is wrong")
     for key in sorted(asked - words):
         blame(page, f"app/config/config*.cpp reads the key {key}, which no table has")
     for key in sorted(words - asked):
@@ -412,7 +412,7 @@ def first_cells(page, heading):
 @functools.cache
 def words_of_rules():
     """The names of the rules by which the simulator's checker judges."""
-    sources = "\n".join(text_of(file) for file in sorted((ROOT / "tests" / "simulation").glob("*.cpp")))
+    sources = "\n".join(text_of(file) for file in sorted((ROOT / "tests" / "simulation").rglob("*.cpp")))
     return frozenset(re.findall(r'broken\("(\w+)"', sources))
 
 
@@ -429,7 +429,7 @@ def check_words():
     docs = ROOT / "docs"
     page = docs / "simulation.md"
     compare(page, "rule", first_cells(page, "The checker"), words_of_rules())
-    failpoints = set(re.findall(r'"([a-z]+\.[a-z_]+)"', text_of(ROOT / "tests" / "simulation" / "failpoints.hpp")))
+    failpoints = set(re.findall(r'"([a-z]+\.[a-z_]+)"', text_of(ROOT / "tests" / "simulation" / "world" / "failpoints.hpp")))
     told = {span for span in spans_of(prose_of(page)) if re.fullmatch(r"(commit|effect|evaluate|start|recover|cron|supervisor|courier|alert|archive|archiver|agent)\.[a-z_]+", span)}
     compare(page, "failpoint", told, failpoints)
     faults = set(re.findall(r"bool (\w+) = false", text_of(ROOT / "actors" / "core" / "planted_faults.hpp")))
@@ -449,7 +449,7 @@ def check_words():
     section = re.search(r"^## Alerts and parked tasks$(.*?)^### ", text_of(page), flags=re.S | re.M)[1]
     compare(page, "kind or state of alert", re.findall(r"^\| `(\w+)` \|", section, flags=re.M), kinds | states)
 
-    events = set(re.findall(r'STATUS_KIND_\w+: return "(\w+)"', text_of(ROOT / "actors" / "reply_message.cpp")))
+    events = set(re.findall(r'STATUS_KIND_\w+: return "(\w+)"', text_of(ROOT / "actors" / "replies" / "message.cpp")))
     compare(docs / "replies.md", "kind of status event", first_cells(docs / "replies.md", "What is told"), events)
 
     numbers = dict(re.findall(r"^  (\w+) = (\d+),", text_of(ROOT / "store" / "batch.hpp"), flags=re.M))
@@ -461,7 +461,7 @@ def check_words():
     page = docs / "architecture.md"
     drawn = {(name, source, target.strip())
              for name, sources, target in re.findall(r"^//   (\w+) +(\w[\w |]*?) +-> (\w+(?: doubt)?)",
-                                                     text_of(ROOT / "actors" / "core" / "task.hpp"), flags=re.M)
+                                                     text_of(ROOT / "actors" / "core" / "task" / "task.hpp"), flags=re.M)
              for source in re.split(r" \| ", sources)}
     rows = re.findall(r"^\| (\w+) \| ([a-z ,]+) \| ([a-z ]+) \|", text_of(page), flags=re.M)
     told = {(name, source, target) for name, sources, target in rows for source in sources.split(", ")}

@@ -288,7 +288,7 @@ result<v1::OperateReply> client::operate(const v1::OperateRequest& what) {
 }
 result<v1::DoctorReply> client::doctor(const v1::DoctorRequest& what) { return state_->ask_patiently<v1::DoctorReply>(what); }
 result<v1::AgentOperateReply> client::agent_operate(const v1::AgentOperateRequest& what) {
-  return state_->ask<v1::AgentOperateReply>(what);
+  return state_->ask_patiently<v1::AgentOperateReply>(what);
 }
 result<v1::AlertListReply> client::alerts(const v1::AlertListRequest& what) { return state_->ask<v1::AlertListReply>(what); }
 result<v1::AlertShowReply> client::alert(const v1::AlertShowRequest& what) { return state_->ask<v1::AlertShowReply>(what); }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "actors/core/request_limits.hpp"
+
 namespace fairlead {
 
 split_submission split(v1::SubmitRequest what) {
@@ -14,7 +16,7 @@ split_submission split(v1::SubmitRequest what) {
       out.oversized.push_back(i);
       continue;
     }
-    if (out.parts.empty() || out.parts.back().request.items_size() >= max_items_a_message || bytes + size > max_input_bytes_a_message) {
+    if (out.parts.empty() || out.parts.back().request.items_size() >= max_request_items || bytes + size > max_input_bytes_a_message) {
       out.parts.emplace_back();
       out.parts.back().request.set_notify(what.notify());
       bytes = 0;

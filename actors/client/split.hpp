@@ -8,9 +8,7 @@
 
 namespace fairlead {
 
-inline constexpr int max_items_a_message = 1'000;
 inline constexpr std::size_t max_input_bytes_a_message = 1'048'576;
-inline constexpr std::size_t max_input_bytes = 262'144;  // of one task
 
 struct submission_part {
   v1::SubmitRequest request;

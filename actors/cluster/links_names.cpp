@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "actors/cluster/links.hpp"
+#include "actors/core/request_limits.hpp"
 #include "actors/core/text/text.hpp"
-#include "actors/protocol/request_limits.hpp"
 
 namespace fairlead {
 

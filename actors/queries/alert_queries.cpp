@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "actors/core/request_limits.hpp"
 #include "store/keys.hpp"
 #include "store/rows/alert_rows.hpp"
 
@@ -15,9 +16,6 @@ namespace keys = store::keys;
 using store::default_namespace;
 
 constexpr std::size_t rows_a_page = 20'000;
-constexpr std::uint32_t default_page = 100;
-constexpr std::uint32_t max_page = 1'000;
-constexpr int max_states = 16;
 constexpr int max_who_bytes = 256;
 constexpr int max_note_bytes = 4'096;
 
@@ -70,8 +68,8 @@ result<std::uint64_t> first_raised_at(const store::snapshot& from, std::int64_t 
 
 v1::AlertListReply list_alerts(const v1::AlertListRequest& what, const store::snapshot& from) {
   v1::AlertListReply out;
-  if (what.states_size() > max_states) {
-    *out.mutable_error() = error{v1::ERROR_CODE_INVALID_ARGUMENT, "more than 16 states to filter by", "ask for fewer"}.to_proto();
+  if (what.states_size() > max_filter_states) {
+    *out.mutable_error() = too_many_filters().to_proto();
     return out;
   }
   const bool indexed = only_unresolved(what);
@@ -88,7 +86,7 @@ v1::AlertListReply list_alerts(const v1::AlertListRequest& what, const store::sn
     if (before == 0 || *bound < before) before = *bound;
   }
   const auto end = before != 0 ? std::string{std::string_view{keys::alert(default_namespace, before)}} : keys::after(begin);
-  const auto page = std::min(what.page_size() == 0 ? default_page : what.page_size(), max_page);
+  const auto page = page_size_of(what.page_size());
   std::size_t seen = 0;
   std::uint64_t oldest = 0;  // looked at so far
   std::optional<error> failed;
@@ -135,9 +133,9 @@ status check_acknowledgement(const v1::AlertAckRequest& what) {
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
   };
   if (what.numbers().empty()) return refuse("the request names no alert", "name at least one by its number");
-  if (what.numbers_size() > max_acknowledged_alerts)
-    return refuse("the request names " + std::to_string(what.numbers_size()) + " alerts, at most " +
-                      std::to_string(max_acknowledged_alerts) + " are acknowledged at a time",
+  if (what.numbers_size() > max_request_items)
+    return refuse("the request names " + std::to_string(what.numbers_size()) + " alerts, at most " + std::to_string(max_request_items) +
+                      " are acknowledged at a time",
                   "send several requests");
   if (what.who().size() > max_who_bytes) return refuse("the name of who acknowledges has more than 256 bytes", "shorten it");
   if (what.note().size() > max_note_bytes) return refuse("the note has more than 4096 bytes", "shorten it");

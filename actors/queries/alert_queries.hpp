@@ -7,9 +7,6 @@
 
 namespace fairlead {
 
-/// How many alerts one request may acknowledge.
-inline constexpr int max_acknowledged_alerts = 1'000;
-
 /// One page, newest first. Looks at no more than a fixed number of rows, so a page may be short, or empty, and still go on.
 v1::AlertListReply list_alerts(const v1::AlertListRequest& what, const store::snapshot& from);
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "actors/core/request_limits.hpp"
 #include "actors/core/text/text.hpp"
 #include "store/keys.hpp"
 #include "store/load.hpp"
@@ -18,14 +19,10 @@ namespace keys = store::keys;
 using store::default_namespace;
 
 constexpr std::size_t rows_a_page = 5'000;
-constexpr std::uint32_t default_page = 100;
-constexpr std::uint32_t max_page = 1'000;
 constexpr std::uint32_t default_coming = 5;
 constexpr std::uint32_t max_coming = 100;
 constexpr int latest_launches = 10;
 constexpr std::uint32_t most_looked_up = 16;  // started launches of a job, for a list
-
-std::uint32_t page_of(std::uint32_t asked) { return std::min(asked == 0 ? default_page : asked, max_page); }
 
 error no_such_job(const std::string& name) {
   return {v1::ERROR_CODE_NOT_FOUND, "there is no job " + core::clean_text(name, store::max_job_name_bytes),
@@ -138,7 +135,7 @@ status add_task(const store::snapshot& from, v1::LaunchEntry& out) {
 
 v1::JobListReply list_jobs(const v1::JobListRequest& what, const store::snapshot& from) {
   v1::JobListReply out;
-  const auto page = page_of(what.page_size());
+  const auto page = page_size_of(what.page_size());
   std::size_t seen = 0;
   std::string last;  // looked at so far
   std::optional<error> failed;
@@ -202,7 +199,7 @@ v1::JobHistoryReply job_history(const v1::JobHistoryRequest& what, const store::
   if (!job) return refuse(job.failure());
   auto end_ms = what.to_unix_ms();
   if (what.before_unix_ms() != 0 && (end_ms == 0 || what.before_unix_ms() < end_ms)) end_ms = what.before_unix_ms();
-  const auto page = page_of(what.page_size());
+  const auto page = page_size_of(what.page_size());
   std::size_t seen = 0;
   std::int64_t oldest_ms = 0;  // looked at so far
   std::optional<error> failed;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "actors/core/request_limits.hpp"
 #include "actors/core/task/reason.hpp"
 #include "actors/core/text/text.hpp"
 #include "store/content_hash.hpp"
@@ -19,11 +20,6 @@ namespace keys = store::keys;
 using store::default_namespace;
 
 constexpr std::size_t rows_a_page = 20'000;
-constexpr std::uint32_t default_page = 100;
-constexpr std::uint32_t max_page = 1'000;
-constexpr int max_ids = 1'000;
-constexpr int max_states = 16;
-constexpr int max_labels = 32;
 
 error not_found(const std::string& id) {
   return {v1::ERROR_CODE_NOT_FOUND, "there is no task " + core::clean_text(id, 256), "fairlead task list shows which there are"};
@@ -137,9 +133,8 @@ bool lists_by_end(const v1::TaskListRequest& what) {
 
 v1::TaskListReply list_tasks(const v1::TaskListRequest& what, const store::snapshot& from, moment now) {
   v1::TaskListReply out;
-  if (what.states_size() > max_states || what.labels_size() > max_labels) {
-    *out.mutable_error() =
-        error{v1::ERROR_CODE_INVALID_ARGUMENT, "more than 16 states or 32 labels to filter by", "ask for fewer"}.to_proto();
+  if (what.states_size() > max_filter_states || what.labels_size() > max_filter_labels) {
+    *out.mutable_error() = too_many_filters().to_proto();
     return out;
   }
   auto scan = plan_for(what);
@@ -156,7 +151,7 @@ v1::TaskListReply list_tasks(const v1::TaskListRequest& what, const store::snaps
     }
     scan.to = *key;
   }
-  const auto page = std::min(what.page_size() == 0 ? default_page : what.page_size(), max_page);
+  const auto page = page_size_of(what.page_size());
   std::size_t seen = 0;
   std::optional<error> failed;
   const auto scanned = from.scan_reverse(scan.where, scan.from, scan.to, [&](std::string_view key, std::string_view) {
@@ -213,8 +208,8 @@ v1::TaskShowReply show_task(const v1::TaskShowRequest& what, const store::snapsh
 
 v1::StatesReply states_of(const v1::StatesRequest& what, const store::snapshot& from) {
   v1::StatesReply out;
-  if (what.ids_size() > max_ids) {
-    *out.mutable_error() = error{v1::ERROR_CODE_INVALID_ARGUMENT, "more than 1000 ids", "ask in several requests"}.to_proto();
+  if (what.ids_size() > max_request_items) {
+    *out.mutable_error() = too_many_items("ids").to_proto();
     return out;
   }
   for (const auto& id : what.ids()) {

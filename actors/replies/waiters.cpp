@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "actors/core/request_limits.hpp"
 #include "actors/core/waits.hpp"
 #include "store/content_hash.hpp"
 
@@ -32,7 +33,7 @@ std::optional<v1::RepliesReply> reply_waiters::ask(const v1::RepliesRequest& wha
   waiter one;
   one.address = store::reply_address_hash(who);
   one.after = what.acknowledged();
-  one.page = std::min(what.page_size() == 0 ? default_page : what.page_size(), largest_page);
+  one.page = page_size_of(what.page_size());
   const auto wait = std::clamp(duration{what.wait_ms()}, duration{0}, longest_wait);
   one.until = world_.time->now() + wait;
   if (what.acknowledged() > 0) {

@@ -18,8 +18,6 @@ namespace fairlead {
 class reply_waiters {
  public:
   static constexpr std::size_t most_waiting = 1'000;
-  static constexpr std::uint32_t default_page = 100;
-  static constexpr std::uint32_t largest_page = 1'000;
   static constexpr duration longest_wait{30'000};
   static constexpr duration look_period{100};
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "actors/core/job/check.hpp"
+#include "actors/core/request_limits.hpp"
 #include "actors/core/text/text.hpp"
-#include "actors/protocol/request_limits.hpp"
 #include "actors/scheduler/scheduler.hpp"
 #include "store/content_hash.hpp"
 #include "store/keys.hpp"
@@ -33,9 +33,8 @@ void scheduler::apply_jobs(const v1::JobApplyRequest& what, std::uint64_t ticket
   const auto who = core::clean_text(what.who(), who_limit);
   if (draining_) {
     *reply.mutable_error() = node_is_stopping().to_proto();
-  } else if (what.jobs_size() > max_operate_items) {
-    *reply.mutable_error() =
-        invalid("the request holds more than " + std::to_string(max_operate_items) + " jobs", "send several requests").to_proto();
+  } else if (what.jobs_size() > max_request_items) {
+    *reply.mutable_error() = too_many_items("jobs").to_proto();
   } else if (who.empty()) {
     *reply.mutable_error() = nobody_asks().to_proto();
   } else {
@@ -128,9 +127,8 @@ void scheduler::operate_jobs(const v1::JobOperateRequest& what, std::uint64_t ti
   action.set_reason(core::clean_text(action.reason(), reason_limit));
   if (draining_) {
     *reply.mutable_error() = node_is_stopping().to_proto();
-  } else if (what.names_size() > max_operate_items) {
-    *reply.mutable_error() =
-        invalid("the request names more than " + std::to_string(max_operate_items) + " jobs", "send several requests").to_proto();
+  } else if (what.names_size() > max_request_items) {
+    *reply.mutable_error() = too_many_items("jobs").to_proto();
   } else if (action.who().empty()) {
     *reply.mutable_error() = nobody_asks().to_proto();
   } else if (action.has_input() && action.input().size() > limits_.input_bytes) {

@@ -3,22 +3,13 @@
 #include <utility>
 #include <vector>
 
+#include "actors/core/request_limits.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/core/text/text.hpp"
-#include "actors/protocol/request_limits.hpp"
 #include "actors/scheduler/scheduler.hpp"
 #include "store/keys.hpp"
 
 namespace fairlead {
-
-namespace {
-
-error too_many(const char* what) {
-  return {v1::ERROR_CODE_INVALID_ARGUMENT, std::string{"the request names more than "} + std::to_string(max_operate_items) + " " + what,
-          "send several requests"};
-}
-
-}  // namespace
 
 void scheduler::operate(const v1::OperateRequest& what, std::uint64_t ticket) {
   v1::OperateReply reply;
@@ -27,8 +18,8 @@ void scheduler::operate(const v1::OperateRequest& what, std::uint64_t ticket) {
   action.set_reason(core::clean_text(action.reason(), reason_limit));
   if (draining_) {
     *reply.mutable_error() = node_is_stopping().to_proto();
-  } else if (what.ids_size() > max_operate_items) {
-    *reply.mutable_error() = too_many("tasks").to_proto();
+  } else if (what.ids_size() > max_request_items) {
+    *reply.mutable_error() = too_many_items("tasks").to_proto();
   } else if (action.who().empty()) {
     *reply.mutable_error() = nobody_asks().to_proto();
   } else if (action.has_json() && action.json().size() > limits_.output_bytes) {
@@ -88,8 +79,8 @@ v1::OperateResult scheduler::operate_on(const std::string& id, const v1::Operato
 
 void scheduler::acknowledge_alerts(const v1::AlertAckRequest& what, std::uint64_t ticket) {
   v1::AlertAckReply reply;
-  if (what.numbers_size() > max_operate_items) {
-    *reply.mutable_error() = too_many("alerts").to_proto();
+  if (what.numbers_size() > max_request_items) {
+    *reply.mutable_error() = too_many_items("alerts").to_proto();
   } else if (draining_) {
     *reply.mutable_error() = node_is_stopping().to_proto();
   } else {

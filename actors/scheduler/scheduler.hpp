@@ -20,6 +20,7 @@
 #include "actors/alerts/book.hpp"
 #include "actors/core/job/job.hpp"
 #include "actors/core/planted_faults.hpp"
+#include "actors/core/request_limits.hpp"
 #include "actors/core/store_room.hpp"
 #include "actors/core/task/decision.hpp"
 #include "actors/core/task/waits.hpp"
@@ -45,15 +46,10 @@ struct cron_limits {
   std::uint32_t starts_per_second = 0;  // 0: no limit
 };
 
-/// Tasks in one submission.
-inline constexpr int max_submit_items = 1000;
-/// Tasks, or alerts, in one request of an operator.
-inline constexpr int max_operate_items = 1000;
-
 struct scheduler_limits {
   std::uint64_t running_tasks = 10'000;           // tasks beyond this wait as pending, on disk only
   std::uint64_t pending_tasks = 1'000'000;        // beyond this submissions are refused
-  std::uint64_t input_bytes = 256 * 1024;         // of one task's input
+  std::uint64_t input_bytes = max_input_bytes;    // of one task's input
   std::uint64_t output_bytes = 1024 * 1024;       // of one step's output
   std::uint64_t evaluating_bytes = 64ULL << 20;   // documents at the expression worker; further steps wait
   std::uint64_t uncommitted_bytes = 64ULL << 20;  // on their way to the disk; beyond this submissions are refused

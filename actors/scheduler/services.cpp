@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "actors/core/request_limits.hpp"
 #include "actors/core/text/text.hpp"
-#include "actors/protocol/request_limits.hpp"
 #include "actors/scheduler/scheduler.hpp"
 #include "store/rows/service_rows.hpp"
 

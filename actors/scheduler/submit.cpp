@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/core/request_limits.hpp"
 #include "actors/core/task/reason.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/core/text/json.hpp"
@@ -33,9 +34,9 @@ void scheduler::submit(v1::SubmitRequest what, std::uint64_t ticket, std::uint64
   v1::SubmitReply reply;
   if (draining_) {
     *reply.mutable_error() = error{v1::ERROR_CODE_UNAVAILABLE, "the node is stopping", "submit again when it is back"}.to_proto();
-  } else if (what.items_size() > max_submit_items) {
+  } else if (what.items_size() > max_request_items) {
     *reply.mutable_error() = invalid("the request holds " + std::to_string(what.items_size()) + " tasks, at most " +
-                                         std::to_string(max_submit_items) + " are taken at a time",
+                                         std::to_string(max_request_items) + " are taken at a time",
                                      "send several requests")
                                  .to_proto();
   } else {

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <iostream>
 
-#include "actors/client/split.hpp"
+#include "actors/core/request_limits.hpp"
 #include "actors/core/text/json.hpp"
 
 namespace fairlead::app {

@@ -11,6 +11,7 @@
 #include "actors/agents/http/config.hpp"
 #include "actors/agents/settings.hpp"
 #include "actors/alerts/target.hpp"
+#include "actors/core/request_limits.hpp"
 #include "actors/core/workflow/advice.hpp"
 #include "actors/core/workflow/check.hpp"
 #include "actors/protocol/ports.hpp"
@@ -82,7 +83,7 @@ struct node_config {
 
   std::uint64_t running_tasks = 10'000;
   std::uint64_t pending_tasks = 1'000'000;
-  std::uint64_t input_bytes = 256 * 1024;
+  std::uint64_t input_bytes = max_input_bytes;
   std::uint64_t uncommitted_bytes = std::uint64_t{64} << 20;
 
   std::uint64_t cron_in_flight = 10'000;     // in the whole cluster; 0: no limit

@@ -17,6 +17,7 @@
 #include "actors/gateway/gateway.hpp"
 #include "actors/protocol/meta_objects.hpp"
 #include "actors/scheduler/actor.hpp"
+#include "actors/shard/store_actor.hpp"
 #include "actors/supervisor/actor.hpp"
 #include "store/memory/memory_store.hpp"
 #include "store/rows/task_rows.hpp"

@@ -8,6 +8,7 @@
 #include "actors/core/cron/expression.hpp"
 #include "actors/core/cron/next.hpp"
 #include "actors/core/job/launch_input.hpp"
+#include "actors/core/request_limits.hpp"
 #include "actors/core/text/labels.hpp"
 #include "actors/core/text/text.hpp"
 #include "actors/core/workflow/check.hpp"
@@ -109,9 +110,8 @@ class job_checker {
   }
 
   void input() {
-    if (spec_.input().size() > max_job_input_bytes) {
-      add("input",
-          "it has " + std::to_string(spec_.input().size()) + " bytes; at most " + std::to_string(max_job_input_bytes) + " are allowed",
+    if (spec_.input().size() > max_input_bytes) {
+      add("input", "it has " + std::to_string(spec_.input().size()) + " bytes; at most " + std::to_string(max_input_bytes) + " are allowed",
           "keep large data elsewhere and give a reference to it");
       return;
     }

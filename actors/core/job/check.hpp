@@ -12,7 +12,6 @@
 
 namespace fairlead::core {
 
-inline constexpr std::size_t max_job_input_bytes = 262'144;
 inline constexpr std::size_t max_notes_bytes = 4096;
 inline constexpr std::int64_t max_job_window_ms = 366LL * 86'400'000;  // of catch-up, start window and deadline
 inline constexpr std::int64_t max_job_jitter_ms = 86'400'000;

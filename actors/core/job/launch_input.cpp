@@ -8,6 +8,7 @@
 #include "actors/core/expression/lexer.hpp"
 #include "actors/core/expression/path.hpp"
 #include "actors/core/job/job.hpp"
+#include "actors/core/request_limits.hpp"
 #include "actors/core/text/json.hpp"
 
 namespace fairlead::core {
@@ -66,7 +67,7 @@ result<std::string> rendering::run(std::string_view json) {
     while (after < end && blank(*after)) ++after;
     auto done = add_string(std::string_view(start, static_cast<std::size_t>(p - start)), after < end && *after == ':');
     if (!done.ok()) return done.failure();
-    if (out_.size() > max_rendered_input_bytes) {
+    if (out_.size() > max_input_bytes) {
       return error{v1::ERROR_CODE_INVALID_ARGUMENT, "the input of the launch is larger than 256 KiB",
                    "Keep large data elsewhere and give a reference to it."};
     }

@@ -20,7 +20,6 @@ std::string launch_document(const v1::LaunchOf& launch);
 status check_job_input(std::string_view input);
 
 /// What a task's input may have; rendered, an input can be much longer than its template.
-inline constexpr std::size_t max_rendered_input_bytes = 262'144;
 
 /// Of an input that has been checked; without insignificant white space.
 result<std::string> render_job_input(std::string_view input, const v1::LaunchOf& launch);

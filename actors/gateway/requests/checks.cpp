@@ -3,9 +3,9 @@
 #include <string>
 #include <utility>
 
+#include "actors/core/request_limits.hpp"
 #include "actors/core/workflow/check.hpp"
 #include "actors/core/workflow/workflow.hpp"
-#include "actors/protocol/request_limits.hpp"
 #include "actors/queries/alert_queries.hpp"
 #include "actors/replies/outbox.hpp"
 #include "actors/scheduler/scheduler.hpp"
@@ -14,10 +14,6 @@ namespace fairlead {
 
 namespace {
 
-constexpr int max_ids = 1'000;
-constexpr int max_filters = 32;
-constexpr std::size_t max_id_bytes = 256;
-constexpr std::size_t max_name_bytes = 256;          // of workflows, instances, nodes
 constexpr std::size_t max_cursor_bytes = 1'048'576;  // a part for each shard
 constexpr std::size_t max_registration_bytes = 1'048'576;
 
@@ -45,25 +41,25 @@ std::optional<error> check_node_name(const std::string& name) {
 }  // namespace
 
 std::optional<error> check_request(const v1::SubmitRequest& what) {
-  if (what.items_size() <= max_submit_items) return std::nullopt;
-  return invalid("the request holds " + std::to_string(what.items_size()) + " tasks, at most " + std::to_string(max_submit_items) +
+  if (what.items_size() <= max_request_items) return std::nullopt;
+  return invalid("the request holds " + std::to_string(what.items_size()) + " tasks, at most " + std::to_string(max_request_items) +
                      " are taken at a time",
                  "send several requests");
 }
 
 std::optional<error> check_request(const v1::StatesRequest& what) {
-  if (what.ids_size() > max_ids) return invalid("more than 1000 ids", "ask in several requests");
+  if (what.ids_size() > max_request_items) return too_many_items("ids");
   for (const auto& id : what.ids())
     if (auto why = check_one_id(id)) return why;
   return std::nullopt;
 }
 
 std::optional<error> check_request(const v1::TaskListRequest& what) {
-  if (what.cursor().size() > max_cursor_bytes || what.workflow().size() > max_name_bytes || what.labels_size() > max_filters ||
-      what.states_size() > max_filters)
-    return invalid(
-        "what the list is to be filtered by is too much: more than 32 labels or states, or a workflow's name of more than 256 bytes",
-        "ask for less");
+  if (what.labels_size() > max_filter_labels || what.states_size() > max_filter_states) return too_many_filters();
+  if (what.workflow().size() > max_name_bytes)
+    return invalid("the workflow's name has more than 256 bytes", "fairlead workflow list shows the workflows");
+  if (what.cursor().size() > max_cursor_bytes)
+    return invalid("the list goes on from no place that a list has given", "ask from the beginning");
   return std::nullopt;
 }
 
@@ -81,10 +77,7 @@ std::optional<error> check_request(const v1::StatusRequest&) { return std::nullo
 
 std::optional<error> check_request(const v1::OperateRequest& what) {
   if (what.ids_size() == 0) return invalid("the request names no task", "name at least one");
-  if (what.ids_size() > max_operate_items)
-    return invalid("the request names " + std::to_string(what.ids_size()) + " tasks, at most " + std::to_string(max_operate_items) +
-                       " are taken at a time",
-                   "send several requests");
+  if (what.ids_size() > max_request_items) return too_many_items("tasks");
   for (const auto& id : what.ids()) {
     if (id.empty()) return invalid("the request names a task with an empty id", "leave it out");
     if (auto why = check_one_id(id)) return why;
@@ -96,7 +89,7 @@ std::optional<error> check_request(const v1::OperateRequest& what) {
 }
 
 std::optional<error> check_request(const v1::AlertListRequest& what) {
-  if (what.states_size() > max_filters) return invalid("more than 16 states to filter by", "ask for fewer");
+  if (what.states_size() > max_filter_states) return too_many_filters();
   return check_one_id(what.task_id());
 }
 
@@ -113,7 +106,7 @@ std::optional<error> check_request(const v1::RepliesRequest& what) {
   if (!valid_client_name(what.client()))
     return invalid(what.client().empty() ? "The client's name is empty" : "The client's name is none",
                    "Use 1 to 128 letters, digits and . _ : @ / -");
-  if (what.positions_size() > max_ids) return invalid("the request names positions of more than 1000 shards", "name each shard once");
+  if (what.positions_size() > max_request_items) return too_many_items("shards");
   return std::nullopt;
 }
 

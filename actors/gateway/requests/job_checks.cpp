@@ -3,19 +3,15 @@
 #include <string>
 #include <utility>
 
+#include "actors/core/request_limits.hpp"
 #include "actors/gateway/requests/checks.hpp"
-#include "actors/protocol/request_limits.hpp"
 #include "store/keys.hpp"
 
 namespace fairlead {
 
 namespace {
 
-constexpr int max_jobs = 1'000;
-constexpr int max_filters = 32;
 constexpr std::size_t max_apply_bytes = 16ULL << 20;
-constexpr std::size_t max_input_bytes = 256ULL << 10;  // as of any task
-constexpr std::size_t max_workflow_bytes = 256;
 constexpr std::size_t max_after_bytes = store::max_job_name_bytes + 8;  // with the number of a shard
 
 error invalid(std::string sentence, std::string remedy) {
@@ -36,9 +32,10 @@ std::optional<error> check_who(const std::string& who) {
 }
 
 std::optional<error> too_many(int jobs) {
-  if (jobs <= max_jobs) return std::nullopt;
-  return invalid("the request names " + std::to_string(jobs) + " jobs, at most " + std::to_string(max_jobs) + " are taken at a time",
-                 "send several requests");
+  if (jobs <= max_request_items) return std::nullopt;
+  return invalid(
+      "the request names " + std::to_string(jobs) + " jobs, at most " + std::to_string(max_request_items) + " are taken at a time",
+      "send several requests");
 }
 
 std::optional<error> check_action(const v1::JobAction& what) {
@@ -66,7 +63,7 @@ std::optional<error> check_request(const v1::JobApplyRequest& what) {
 }
 
 std::optional<error> check_request(const v1::JobListRequest& what) {
-  if (what.labels_size() > max_filters || what.workflow().size() > max_workflow_bytes ||
+  if (what.labels_size() > max_filter_labels || what.workflow().size() > max_name_bytes ||
       what.name_contains().size() > store::max_job_name_bytes || what.after().size() > store::max_job_name_bytes)
     return invalid("what the list is to be filtered by is too much: more than 32 labels, or a name that is too long to be there",
                    "ask for less");

@@ -4,18 +4,13 @@
 #include <charconv>
 #include <optional>
 
+#include "actors/core/request_limits.hpp"
+
 namespace fairlead {
-
-namespace {
-
-constexpr std::uint32_t default_page = 100;
-constexpr std::uint32_t largest_page = 1'000;
-
-}  // namespace
 
 v1::JobListReply merge_jobs(std::uint32_t page_size, std::vector<v1::JobListReply> answers) {
   v1::JobListReply out;
-  const auto page = static_cast<int>(std::min(page_size == 0 ? default_page : page_size, largest_page));
+  const auto page = static_cast<int>(page_size_of(page_size));
   std::optional<std::string> known_until;  // all jobs up to this name are in the answers; none: all jobs are
   for (const auto& one : answers) {
     if (one.error().code() != v1::ERROR_CODE_OK) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "actors/core/cluster/alert_numbers.hpp"
+#include "actors/core/request_limits.hpp"
 #include "actors/queries/task_queries.hpp"
 
 namespace fairlead {
@@ -12,13 +13,9 @@ namespace fairlead {
 namespace {
 
 constexpr char first_sign = 'm';  // no cursor of a single shard begins so: those are hexadecimal
-constexpr std::uint32_t default_page = 100;
-constexpr std::uint32_t largest_page = 1'000;
 constexpr int most_findings = 100;
 constexpr int most_warnings = 100;
 constexpr int most_effects = 1'000;
-
-std::uint32_t page_of(std::uint32_t asked) { return std::min(asked == 0 ? default_page : asked, largest_page); }
 
 error foreign_cursor() {
   return {v1::ERROR_CODE_INVALID_ARGUMENT, "the cursor is not one of this list",
@@ -74,7 +71,7 @@ result<std::vector<list_place>> list_places(const std::string& cursor, std::uint
 
 v1::TaskListReply merge_tasks(const v1::TaskListRequest& what, std::vector<list_place> places, std::vector<v1::TaskListReply> answers) {
   v1::TaskListReply out;
-  const auto page = static_cast<int>(page_of(what.page_size()));
+  const auto page = static_cast<int>(page_size_of(what.page_size()));
   const bool by_end = lists_by_end(what);
   struct source {
     list_place* place;
@@ -121,7 +118,7 @@ v1::TaskListReply merge_tasks(const v1::TaskListRequest& what, std::vector<list_
 
 std::optional<std::size_t> fill_page(v1::AlertListReply& page, std::vector<alert_source>& sources, std::uint32_t page_size,
                                      std::uint32_t count) {
-  while (static_cast<std::uint32_t>(page.items_size()) < page_of(page_size)) {
+  while (static_cast<std::uint32_t>(page.items_size()) < page_size_of(page_size)) {
     alert_source* newest = nullptr;
     for (std::size_t i = 0; i < sources.size(); ++i) {
       auto& one = sources[i];
@@ -172,7 +169,7 @@ v1::RepliesRequest replies_of_shard(const v1::RepliesRequest& what, std::uint32_
 
 v1::RepliesReply merge_replies(const v1::RepliesRequest& what, std::vector<std::pair<std::uint32_t, v1::RepliesReply>> answers) {
   v1::RepliesReply out;
-  const auto page = static_cast<int>(page_of(what.page_size()));
+  const auto page = static_cast<int>(page_size_of(what.page_size()));
   std::vector<int> taken(answers.size(), 0);
   while (out.events_size() < page) {
     std::size_t oldest = answers.size();

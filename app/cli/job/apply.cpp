@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "actors/client/split.hpp"
+#include "actors/core/request_limits.hpp"
 #include "app/cli/job/job.hpp"
 #include "app/cli/json.hpp"
 #include "app/cli/operator_name.hpp"
@@ -19,7 +20,7 @@ std::vector<v1::JobApplyRequest> requests_of(const std::vector<v1::JobSpec>& job
   std::size_t bytes = 0;
   for (const auto& job : jobs) {
     const auto size = job.ByteSizeLong();
-    if (out.empty() || out.back().jobs_size() >= max_jobs_a_request || bytes + size > max_input_bytes_a_message) {
+    if (out.empty() || out.back().jobs_size() >= max_request_items || bytes + size > max_input_bytes_a_message) {
       out.emplace_back();
       out.back().set_who(who);
       out.back().set_check_only(check_only);

@@ -18,8 +18,6 @@ void add_job_verbs(CLI::App& group, cli_context& context);    // cli_job_operate
 void add_job_history(CLI::App& group, cli_context& context);  // cli_job_list.cpp
 void add_job_next(CLI::App& group, cli_context& context);     // cli_job_next.cpp
 
-inline constexpr int max_jobs_a_request = 1'000;
-
 /// Makes the jobs what they are here, in messages of bounded size, and tells of each; `by` as of `--by`. With `check_only` a node checks them and
 /// nothing is written. Sets context.code: by the first job that was refused.
 void apply_jobs(cli_context& context, const std::vector<v1::JobSpec>& jobs, const std::string& by, bool check_only = false);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "actors/core/request_limits.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/job/job.hpp"
 #include "app/cli/job/text.hpp"
@@ -66,7 +67,7 @@ result<v1::JobHistoryRequest> request_of(const history_options& options) {
 }
 
 std::uint32_t page_size(std::uint32_t limit, int there) {
-  return std::min<std::uint32_t>(limit - static_cast<std::uint32_t>(there), 1'000);
+  return std::min<std::uint32_t>(limit - static_cast<std::uint32_t>(there), max_page_size);
 }
 
 /// A page may be short, or empty, and still go on.

@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "actors/core/request_limits.hpp"
 #include "app/cli/job/job.hpp"
 #include "app/cli/json.hpp"
 #include "app/cli/json_argument.hpp"
@@ -32,7 +33,7 @@ operated send_all(client& to, const v1::JobAction& action, const std::vector<std
   operated out;
   v1::JobOperateRequest request;
   *request.mutable_action() = action;
-  const auto chunk = static_cast<std::size_t>(max_jobs_a_request);
+  const auto chunk = static_cast<std::size_t>(max_request_items);
   for (std::size_t at = 0; at == 0 || at < names.size() || !request.after().empty();) {
     request.clear_names();
     const auto end = std::min(at + chunk, names.size());

@@ -5,15 +5,14 @@
 #include <set>
 #include <utility>
 
+#include "actors/core/request_limits.hpp"
 #include "actors/core/text/text.hpp"
-#include "actors/protocol/request_limits.hpp"
 #include "app/cli/table.hpp"
 
 namespace fairlead::app {
 
 namespace {
 
-constexpr std::uint32_t most_names = 1'000;
 constexpr std::size_t most_told = 20;
 // Of the 1000 that a request may name: a job's launches, 1000 or more, are deleted with it, and a shard does nothing else meanwhile.
 constexpr std::size_t names_a_request = 100;
@@ -57,7 +56,7 @@ result<std::vector<std::string>> other_jobs(const job_list_request& list, const 
   std::vector<std::string> out;
   v1::JobListRequest request;
   request.set_name_contains(prefix);
-  request.set_page_size(most_names);
+  request.set_page_size(max_page_size);
   do {
     const auto page = list(request);
     if (!page) return page.failure();

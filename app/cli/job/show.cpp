@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "actors/core/request_limits.hpp"
 #include "app/cli/job/job.hpp"
 #include "app/cli/job/text.hpp"
 #include "messages/time.hpp"
@@ -12,7 +13,6 @@ namespace fairlead::app {
 namespace {
 
 constexpr std::uint32_t most_coming = 100;
-constexpr std::uint32_t most_launches = 1'000;
 
 struct show_options {
   std::string name;
@@ -28,7 +28,7 @@ parked_launches parked_of(client& to, const v1::JobRecord& job) {
   v1::JobHistoryRequest request;
   request.set_name(job.spec().name());
   request.set_from_unix_ms(started->nominal_unix_ms());
-  request.set_page_size(most_launches);
+  request.set_page_size(max_page_size);
   request.set_launches_only(true);
   const auto reply = to.job_history(request);
   parked_launches out;

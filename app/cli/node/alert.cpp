@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "actors/core/alert_words.hpp"
+#include "actors/core/request_limits.hpp"
 #include "actors/queries/alert_queries.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/json.hpp"
@@ -45,7 +46,7 @@ result<v1::AlertListRequest> list_request(const list_options& options) {
 result<v1::AlertListReply> fetch(client& from, v1::AlertListRequest request, std::uint32_t limit) {
   v1::AlertListReply out;
   for (;;) {
-    request.set_page_size(std::min<std::uint32_t>(limit - static_cast<std::uint32_t>(out.items_size()), 1'000));
+    request.set_page_size(std::min<std::uint32_t>(limit - static_cast<std::uint32_t>(out.items_size()), max_page_size));
     auto page = from.alerts(request);
     if (!page) return page.failure();
     for (auto& item : *page->mutable_items()) *out.add_items() = std::move(item);

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "actors/core/request_limits.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/replies/message.hpp"
 #include "actors/replies/outbox.hpp"
@@ -17,7 +18,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr std::uint32_t events_a_page = 1'000;
 constexpr milliseconds longest_poll{10'000};
 /// How long --follow goes on without an answer of any node.
 constexpr std::chrono::seconds patience{60};
@@ -50,7 +50,7 @@ status fetch(cli_context& context, client& from, const replies_options& options,
   const auto deadline = steady_clock::now() + limit.value_or(duration{0});
   v1::RepliesRequest request;
   request.set_client(options.client);
-  request.set_page_size(events_a_page);
+  request.set_page_size(max_page_size);
   for (;;) {
     auto poll = options.follow ? longest_poll : milliseconds{0};
     if (options.follow && limit) poll = std::min(poll, std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now()));

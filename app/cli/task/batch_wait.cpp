@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/core/request_limits.hpp"
 #include "app/cli/task/batch.hpp"
 #include "app/cli/words.hpp"
 
@@ -13,7 +14,6 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds poll_every{2};
 constexpr std::chrono::milliseconds look_every{100};
-constexpr std::size_t ids_a_request = 1'000;
 constexpr std::size_t parked_named = 10;
 constexpr int requests_a_round = 20;  // the next round goes on where this one ended
 
@@ -99,7 +99,7 @@ bool batch_run::poll_round() {
 std::vector<std::string> batch_run::ids_to_ask() {
   std::vector<std::string> out;
   auto at = open_.upper_bound(ask_after_);
-  for (; at != open_.end() && out.size() < ids_a_request; ++at)
+  for (; at != open_.end() && out.size() < std::size_t{max_request_items}; ++at)
     if (at->second.acknowledged && at->second.on_their_way == 0) out.push_back(at->first);
   ask_after_ = at == open_.end() || out.empty() ? std::string{} : out.back();
   return out;

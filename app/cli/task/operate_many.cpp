@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <iostream>
 
+#include "actors/core/request_limits.hpp"
 #include "app/cli/table.hpp"
 #include "app/cli/task/operate.hpp"
 #include "app/cli/words.hpp"
@@ -15,7 +16,6 @@ namespace fairlead::app {
 
 namespace {
 
-constexpr std::uint32_t tasks_a_page = 1'000;
 constexpr std::size_t tasks_a_request = 500;
 constexpr std::size_t tasks_shown = 5;
 
@@ -53,7 +53,7 @@ struct found_tasks {
 result<found_tasks> find_tasks(client& to, const operation& what) {
   found_tasks out;
   auto request = *what.which;
-  request.set_page_size(tasks_a_page);
+  request.set_page_size(max_page_size);
   progress_line progress;
   // There is no filter for paused tasks, and resuming any other is not meant.
   const bool paused_only = what.action.verb() == v1::OPERATOR_VERB_RESUME;

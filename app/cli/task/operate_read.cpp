@@ -1,5 +1,6 @@
 // From a command line to what is asked of the node.
 
+#include "actors/core/request_limits.hpp"
 #include "app/cli/json_argument.hpp"
 #include "app/cli/operator_name.hpp"
 #include "app/cli/task/operate.hpp"
@@ -10,8 +11,6 @@ namespace fairlead::app {
 namespace {
 
 error bad(const std::string& sentence, const std::string& remedy) { return {v1::ERROR_CODE_INVALID_ARGUMENT, sentence, remedy}; }
-
-constexpr std::size_t longest_reason = 1'000;  // bytes, of which the history keeps no more
 
 bool blank(const std::string& text) { return text.find_first_not_of(" \t\r\n") == std::string::npos; }
 
@@ -85,8 +84,8 @@ result<operation> read_operation(const operate_options& options) {
   if (const auto read = read_words(options, shape, out); !read) return read.failure();
   if (shape.needs_reason && blank(options.reason))
     return bad("'" + options.verb + "' wants a reason, and none is given", "Say why with --reason TEXT: it stands in the task's history");
-  if (options.reason.size() > longest_reason)
-    return bad("The reason is longer than " + std::to_string(longest_reason) + " bytes", "Say it shorter: it stands in the task's history");
+  if (options.reason.size() > reason_limit)
+    return bad("The reason is longer than " + std::to_string(reason_limit) + " bytes", "Say it shorter: it stands in the task's history");
   if (const auto read = read_json(options, out); !read) return read.failure();
   if (options.filter.given()) {
     auto which = list_request(options.filter);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "actors/core/request_limits.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/table.hpp"
 #include "app/cli/task/filter.hpp"
@@ -43,7 +44,8 @@ void list_tasks(cli_context& context, const list_options& options) {
   std::uint64_t shown = 0;
   if (context.json) print(context, R"({"tasks":[)");
   for (;;) {
-    request->set_page_size(options.all ? 1'000 : static_cast<std::uint32_t>(std::min<std::uint64_t>(options.limit - shown, 1'000)));
+    request->set_page_size(options.all ? max_page_size
+                                       : static_cast<std::uint32_t>(std::min<std::uint64_t>(options.limit - shown, max_page_size)));
     auto reply = connected->list(*request);
     if (!reply) {
       context.code = fail(reply.failure());

@@ -3,6 +3,7 @@
 #define CAF_SUITE alert_courier_suite
 
 #include "actors/alerts/courier_actor.hpp"
+#include "actors/shard/store_actor.hpp"
 #include "store/keys.hpp"
 #include "store/meta_rows.hpp"
 #include "store/rows/alert_rows.hpp"

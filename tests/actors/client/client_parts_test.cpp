@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "actors/client/split.hpp"
+#include "actors/core/request_limits.hpp"
 #include "actors/protocol/address.hpp"
 
 namespace fairlead {
@@ -39,7 +40,7 @@ TEST(client_split, keeps_every_item_in_order_within_the_limits_of_a_message) {
   for (const auto& part : cut.parts) {
     std::size_t bytes = 0;
     ASSERT_EQ(static_cast<std::size_t>(part.request.items_size()), part.positions.size());
-    EXPECT_LE(part.request.items_size(), max_items_a_message);
+    EXPECT_LE(part.request.items_size(), max_request_items);
     for (const auto& item : part.request.items()) bytes += item.input().size();
     EXPECT_LE(bytes, max_input_bytes_a_message);
     for (int position : part.positions) {

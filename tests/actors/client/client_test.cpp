@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "actors/client/split.hpp"
+#include "actors/core/request_limits.hpp"
 #include "actors/protocol/handles.hpp"
 #include "actors/protocol/meta_objects.hpp"
 #include "messages/ids.hpp"
@@ -107,7 +108,8 @@ gateway_actor::behavior_type small_gateway(gateway_actor::pointer self, std::str
         return reply;
       },
       [](const v1::DoctorRequest&) { return v1::DoctorReply{}; },
-      [](const v1::AgentOperateRequest& request) {
+      [self, memory](const v1::AgentOperateRequest& request) -> caf::result<v1::AgentOperateReply> {
+        if (!memory->answers) return self->make_response_promise<v1::AgentOperateReply>();
         v1::AgentOperateReply reply;
         reply.set_held(request.instance() == "n1/payment" ? 3 : 0);
         return reply;
@@ -158,6 +160,7 @@ class small_node {
       load<caf::io::middleman>();
       set("scheduler.policy", caf::atom("sharing"));
       set("scheduler.max-threads", caf::config_value::integer{1});
+      set("middleman.heartbeat-interval", caf::timespan{std::chrono::milliseconds{500}});  // as nodes do
     }
   };
   std::shared_ptr<node_memory> memory_;
@@ -269,16 +272,20 @@ TEST(client, gives_each_launch_by_hand_a_token_and_keeps_it_when_it_asks_again) 
   EXPECT_NE(asked[1].token(), asked[2].token()) << "two people may ask in one millisecond";
 }
 
-TEST(client, passes_on_what_an_operator_does_to_an_instance) {
+TEST(client, passes_on_what_an_operator_does_to_an_instance_and_asks_nobody_a_second_time) {
   small_node node{"one"};
-  auto connected = client::connect(options_for({node.address()}));
+  small_node second{"second"};
+  auto connected = client::connect(options_for({node.address(), second.address()}, seconds{6}));
   ASSERT_TRUE(connected.ok());
   v1::AgentOperateRequest request;
-  request.set_verb(v1::AGENT_VERB_DRAIN);
   request.set_instance("n1/payment");
   const auto reply = connected->agent_operate(request);
   ASSERT_TRUE(reply.ok());
   EXPECT_EQ(reply->held(), 3U);
+  node.memory().answers = false;
+  const auto late = connected->agent_operate(request);
+  ASSERT_FALSE(late.ok()) << "the second node would have been asked for a list after five seconds";
+  EXPECT_EQ(late.failure().code, v1::ERROR_CODE_TIMED_OUT);
 }
 
 TEST(client, gives_ids_and_one_result_an_item_in_order) {

@@ -2,6 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <type_traits>
+#include <utility>
+
+#include "actors/core/request_limits.hpp"
+#include "actors/queries/alert_queries.hpp"
+#include "actors/queries/task_queries.hpp"
+#include "store/memory/memory_store.hpp"
+
 namespace fairlead {
 namespace {
 
@@ -29,6 +37,46 @@ TEST(check_of_a_request, to_forget_a_node_needs_a_name_of_who_asks) {
   EXPECT_EQ(refused(what), "the request does not say who asks for it");
   what.set_who("ann");
   EXPECT_EQ(refused(what), "");
+}
+
+/// Whether a gateway passes it on, and whether a shard answers it.
+struct taken {
+  bool by_gateway = false;
+  bool by_shard = false;
+};
+
+template <class Request>
+taken is_taken(const Request& what) {
+  store::memory_store store;
+  const auto view = store.read();
+  taken out;
+  out.by_gateway = !check_request(what);
+  if constexpr (std::is_same_v<Request, v1::TaskListRequest>)
+    out.by_shard = list_tasks(what, *view, moment{}).error().code() == v1::ERROR_CODE_OK;
+  else
+    out.by_shard = list_alerts(what, *view).error().code() == v1::ERROR_CODE_OK;
+  return out;
+}
+
+TEST(check_of_a_request, takes_as_many_filters_as_shards_do_and_no_more) {
+  for (int count = 0; count <= 40; ++count) {
+    v1::TaskListRequest tasks;
+    v1::TaskListRequest labelled;
+    v1::AlertListRequest alerts;
+    for (int i = 0; i < count; ++i) {
+      tasks.add_states(v1::TASK_STATE_RUNNING);
+      labelled.add_labels()->set_key("l" + std::to_string(i));
+      alerts.add_states(v1::ALERT_STATE_OPEN);
+    }
+    for (const auto& [what, most] : {std::pair{is_taken(tasks), max_filter_states}, std::pair{is_taken(alerts), max_filter_states},
+                                     std::pair{is_taken(labelled), max_filter_labels}}) {
+      EXPECT_EQ(what.by_gateway, count <= most) << count;
+      EXPECT_EQ(what.by_shard, count <= most) << count;
+    }
+  }
+  v1::AlertListRequest many;
+  for (int i = 0; i <= max_filter_states; ++i) many.add_states(v1::ALERT_STATE_OPEN);
+  EXPECT_EQ(refused(many), "more than 16 states or 32 labels to filter by");
 }
 
 }  // namespace

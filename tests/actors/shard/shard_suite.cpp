@@ -2,6 +2,7 @@
 
 #define CAF_SUITE shard_suite
 
+#include "actors/shard/store_actor.hpp"
 #include "tests/actors/suite_world.hpp"
 
 using namespace fairlead;

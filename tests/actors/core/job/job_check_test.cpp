@@ -6,6 +6,7 @@
 
 #include "actors/core/cron/expression.hpp"
 #include "actors/core/job/launch_input.hpp"
+#include "actors/core/request_limits.hpp"
 
 namespace fairlead::core {
 namespace {
@@ -168,8 +169,8 @@ TEST(job_check, wants_a_workflow) {
 TEST(job_check, looks_into_the_input) {
   const auto spec = job_with([](auto& s) { s.set_input(R"({"n":"${ .input.n }"})"); });
   EXPECT_EQ(only_problem(spec), "input: " + check_job_input(spec.input()).failure().sentence);
-  EXPECT_EQ(fields(job_with([](auto& s) { s.set_input("\"" + std::string(max_job_input_bytes - 2, 'x') + "\""); })), words{});
-  EXPECT_EQ(only_problem(job_with([](auto& s) { s.set_input("\"" + std::string(max_job_input_bytes - 1, 'x') + "\""); })),
+  EXPECT_EQ(fields(job_with([](auto& s) { s.set_input("\"" + std::string(max_input_bytes - 2, 'x') + "\""); })), words{});
+  EXPECT_EQ(only_problem(job_with([](auto& s) { s.set_input("\"" + std::string(max_input_bytes - 1, 'x') + "\""); })),
             "input: it has 262145 bytes; at most 262144 are allowed");
 }
 
