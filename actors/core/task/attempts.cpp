@@ -23,7 +23,7 @@ void task_machine::start_perform(std::uint32_t index) {
   auto& step = at(index);
   if (step.started_at_unix_ms() == 0) step.set_started_at_unix_ms(now_ms());
   begin_attempt(index, v1::DIRECTION_PERFORM, *instance);
-  move_step(record_, index, v1::STEP_STATE_RUNNING, ctx_.now, out_);
+  move_step(record_, index, step_moves::start, ctx_.now, out_);
   note(v1::EVENT_KIND_STEP_STARTED, index);
   hand_over(index);
   if (planted(&planted_faults::lose_lease)) end_lease(step);
@@ -42,7 +42,7 @@ void task_machine::start_undo(std::uint32_t index) {
   if (!instance || !key_holds(index, v1::DIRECTION_UNDO)) return;
   auto& step = at(index);
   begin_attempt(index, v1::DIRECTION_UNDO, *instance);
-  if (step.state() != v1::STEP_STATE_UNDOING) move_step(record_, index, v1::STEP_STATE_UNDOING, ctx_.now, out_);
+  if (step.state() != v1::STEP_STATE_UNDOING) move_step(record_, index, step_moves::undo, ctx_.now, out_);
   note(v1::EVENT_KIND_STEP_STARTED, index);
   hand_over(index);
 }
@@ -291,7 +291,7 @@ void task_machine::cannot_read(const error& why) {
 
 void task_machine::complete(std::uint32_t index, const std::string& output) {
   auto& step = at(index);
-  move_step(record_, index, v1::STEP_STATE_COMPLETED, ctx_.now, out_);
+  move_step(record_, index, step.state() == v1::STEP_STATE_RUNNING ? step_moves::complete : step_moves::settle, ctx_.now, out_);
   step.set_direction(v1::DIRECTION_PERFORM);
   const auto mixed_up = planted(&planted_faults::store_other_output) && step.has_input() && step.input().slot() == 0;
   set_payload(record_, *step.mutable_output(), mixed_up ? step.input().json() : output.empty() ? "null" : output, out_);
@@ -323,12 +323,12 @@ void task_machine::end_badly(std::uint32_t index, const v1::Fault& fault, v1::Ev
   if (direction == v1::DIRECTION_UNDO) note_undo_ended(step, doubt);
   if (direction == v1::DIRECTION_PERFORM) {
     if (doubt) step.set_doubtful(true);
-    move_step(record_, index, doubt ? v1::STEP_STATE_IN_DOUBT : v1::STEP_STATE_FAILED, ctx_.now, out_, fault.code());
+    move_step(record_, index, doubt ? step_moves::doubt : step_moves::fail, ctx_.now, out_, fault.code());
   }
   note(kind, index, fault.code() + ": " + fault.message());
   // What was out when the task began to be undone is not tried again.
   if (direction == v1::DIRECTION_PERFORM && record_.state() == v1::TASK_STATE_UNDOING) {
-    if (step.doubtful() && !doubt) move_step(record_, index, v1::STEP_STATE_IN_DOUBT, ctx_.now, out_);
+    if (step.doubtful() && !doubt) move_step(record_, index, step_moves::doubt, ctx_.now, out_);
     return;
   }
   const auto permanent = (!doubt && fault.kind() == v1::FAULT_KIND_PERMANENT) || fault.code() == output_type_code;
@@ -374,10 +374,10 @@ void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, con
   step.clear_doubtful();
   step.clear_given_up();
   if (record_.state() == v1::TASK_STATE_UNDOING || attempts_left(step)) {
-    move_step(record_, index, v1::STEP_STATE_PENDING, ctx_.now, out_);
+    move_step(record_, index, step_moves::disprove, ctx_.now, out_);
     return;
   }
-  move_step(record_, index, v1::STEP_STATE_FAILED, ctx_.now, out_);
+  move_step(record_, index, step_moves::exhaust, ctx_.now, out_);
   give_up(index);
 }
 
@@ -404,7 +404,7 @@ void task_machine::hand_back(std::uint32_t index, std::string why) {
   if (step.direction() == v1::DIRECTION_PERFORM) {
     // What is undone is not performed any more; an earlier attempt may have been.
     const auto doubt = record_.state() == v1::TASK_STATE_UNDOING && step.doubtful();
-    move_step(record_, index, doubt ? v1::STEP_STATE_IN_DOUBT : v1::STEP_STATE_PENDING, ctx_.now, out_, "refused");
+    move_step(record_, index, doubt ? step_moves::doubt : step_moves::hand_back, ctx_.now, out_, "refused");
   }
   note(v1::EVENT_KIND_STEP_RETRIED, index, std::move(why));
 }

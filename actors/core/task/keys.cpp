@@ -68,7 +68,7 @@ void task_machine::key_expired(std::uint32_t index, v1::Direction direction) {
              (step.fault().message().empty() ? "" : ": " + step.fault().message());
   step.set_direction(direction);
   step.clear_not_before_unix_ms();
-  if (!undo && step.state() != v1::STEP_STATE_IN_DOUBT) move_step(record_, index, v1::STEP_STATE_IN_DOUBT, ctx_.now, out_);
+  if (!undo && step.state() != v1::STEP_STATE_IN_DOUBT) move_step(record_, index, step_moves::doubt, ctx_.now, out_);
   note(v1::EVENT_KIND_STEP_KEY_EXPIRED, index, why);
   auto& fault = *step.mutable_fault();
   fault.Clear();
@@ -87,7 +87,7 @@ bool task_machine::settled_since_backup(std::uint32_t index) {
   const auto& definition = definition_of(step);
   if (definition.in_doubt() != v1::IN_DOUBT_PARK && !ctx_.agents->looks_up(definition.agent(), definition.call())) return true;
   ctx_.agents->release(holder_of(index), {});
-  if (step.state() != v1::STEP_STATE_IN_DOUBT) move_step(record_, index, v1::STEP_STATE_IN_DOUBT, ctx_.now, out_);
+  if (step.state() != v1::STEP_STATE_IN_DOUBT) move_step(record_, index, step_moves::doubt, ctx_.now, out_);
   give_up(index);
   return false;
 }
@@ -107,7 +107,7 @@ bool task_machine::next_key_since_backup(std::uint32_t index) {
     step.clear_fault();
     step.clear_given_up();
     step.set_direction(v1::DIRECTION_PERFORM);
-    move_step(record_, index, v1::STEP_STATE_PENDING, ctx_.now, out_);
+    move_step(record_, index, step_moves::disprove, ctx_.now, out_);
     return true;
   }
   auto& fault = *step.mutable_fault();
@@ -126,7 +126,7 @@ bool task_machine::goes_on_since_backup(std::uint32_t index) {
   if (definition_of(step).in_doubt() == v1::IN_DOUBT_PARK) return false;
   step.clear_fault();
   step.set_direction(v1::DIRECTION_PERFORM);
-  move_step(record_, index, v1::STEP_STATE_PENDING, ctx_.now, out_);
+  move_step(record_, index, step_moves::retry, ctx_.now, out_);
   note(v1::EVENT_KIND_STEP_RETRIED, index, "the agent has looked it up and does not know; it is sent again under the same key");
   return true;
 }

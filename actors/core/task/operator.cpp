@@ -174,7 +174,7 @@ void task_machine::operator_skip(const v1::OperatorAction& action) {
   drop_payload(step->input(), out_);
   step->clear_input();
   forget_progress(*step, out_);
-  move_step(record_, index, v1::STEP_STATE_SKIPPED, ctx_.now, out_);
+  move_step(record_, index, step_moves::skip, ctx_.now, out_);
   go_on();
 }
 
@@ -211,7 +211,7 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
     step->clear_doubtful();
     step->clear_given_up();
     excuse(*step, v1::DIRECTION_PERFORM);
-    if (step->state() != v1::STEP_STATE_PENDING) move_step(record_, index, v1::STEP_STATE_PENDING, ctx_.now, out_);
+    if (step->state() != v1::STEP_STATE_PENDING) move_step(record_, index, step_moves::disprove, ctx_.now, out_);
     note(v1::EVENT_KIND_STEP_SETTLED, index, "never happened, says an operator");
   }
   go_on();

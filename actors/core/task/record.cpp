@@ -1,6 +1,7 @@
 #include "actors/core/task/record.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "actors/core/task/task.hpp"
 
@@ -157,26 +158,33 @@ v1::StatusKind status_of(v1::TaskState state) {
   }
 }
 
+template <class State>
+std::logic_error impossible(const std::string& who, State from, const char* transition) {
+  return std::logic_error{who + " is " + state_word(from) + ", and no transition `" + transition + "` leads from there"};
+}
+
 }  // namespace
 
-void move_step(v1::TaskRecord& record, std::uint32_t step, v1::StepState to, moment now, decision& out, std::string detail) {
+void move_step(v1::TaskRecord& record, std::uint32_t step, const step_transition& by, moment now, decision& out, std::string detail) {
   auto* target = record.mutable_steps(static_cast<int>(step));
+  if (!by.may_leave(target->state())) throw impossible("step " + target->path(), target->state(), by.name);
   out.transitions.push_back(
-      {step + 1, state_word(target->state()), state_word(to), attempt_of(*target, target->direction()), std::move(detail)});
-  target->set_state(to);
+      {step + 1, state_word(target->state()), state_word(by.to), attempt_of(*target, target->direction()), std::move(detail)});
+  target->set_state(by.to);
   out.changed = true;
   if (!record.has_reply() || !record.reply().steps()) return;
   auto& told = new_status(record, v1::STATUS_KIND_STEP, now, out);
   told.set_step(target->path());
-  told.set_step_state(to);
+  told.set_step_state(by.to);
 }
 
-void move_task(v1::TaskRecord& record, v1::TaskState to, moment now, decision& out, std::string detail) {
+void move_task(v1::TaskRecord& record, const task_transition& by, moment now, decision& out, std::string detail) {
+  if (!by.may_leave(record.state())) throw impossible("the task", record.state(), by.name);
   const auto* from = state_word(record.state());
-  record.set_state(to);
+  record.set_state(by.to);
   out.changed = true;
-  if (const auto kind = status_of(to); kind != v1::STATUS_KIND_UNSPECIFIED) add_status(record, kind, now, out, detail);
-  out.transitions.push_back({0, from, state_word(to), 0, std::move(detail)});
+  if (const auto kind = status_of(by.to); kind != v1::STATUS_KIND_UNSPECIFIED) add_status(record, kind, now, out, detail);
+  out.transitions.push_back({0, from, state_word(by.to), 0, std::move(detail)});
 }
 
 void add_status(v1::TaskRecord& record, v1::StatusKind kind, moment now, decision& out, const std::string& reason) {

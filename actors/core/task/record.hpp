@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "actors/core/task/decision.hpp"
+#include "actors/core/task/transitions.hpp"
 
 namespace fairlead::core {
 
@@ -79,11 +80,10 @@ void drop_payload(const v1::Payload& target, decision& out);
 v1::HistoryEvent& add_event(v1::TaskRecord& record, v1::EventKind kind, std::uint32_t step_plus_one, std::uint32_t attempt, moment now,
                             std::string detail = {});
 
-/// Moves a step, noting the transition.
-void move_step(v1::TaskRecord& record, std::uint32_t step, v1::StepState to, moment now, decision& out, std::string detail = {});
-
-/// Moves the task, noting the transition.
-void move_task(v1::TaskRecord& record, v1::TaskState to, moment now, decision& out, std::string detail = {});
+/// Moves a step or the task, noting the transition. Throws std::logic_error where its state is none of the transition's sources: a bug, which
+/// parks the task and is never stored.
+void move_step(v1::TaskRecord& record, std::uint32_t step, const step_transition& by, moment now, decision& out, std::string detail = {});
+void move_task(v1::TaskRecord& record, const task_transition& by, moment now, decision& out, std::string detail = {});
 
 /// Tells the task's reply address, when it has one.
 void add_status(v1::TaskRecord& record, v1::StatusKind kind, moment now, decision& out, const std::string& reason = {});

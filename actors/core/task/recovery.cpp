@@ -124,7 +124,7 @@ void task_machine::retry(std::uint32_t index) {
   out_.changed = true;
   // Under its key the service would only say the same again. In doubt the key is all that keeps it from being done twice.
   if (step.direction() == v1::DIRECTION_PERFORM && step.fault().key_spent() && !step.doubtful()) raise_generation(step, out_);
-  if (step.direction() == v1::DIRECTION_PERFORM) move_step(record_, index, v1::STEP_STATE_PENDING, ctx_.now, out_);
+  if (step.direction() == v1::DIRECTION_PERFORM) move_step(record_, index, step_moves::retry, ctx_.now, out_);
   note(v1::EVENT_KIND_STEP_RETRIED, index);
 }
 
@@ -144,7 +144,7 @@ void task_machine::give_up(std::uint32_t index) {
 
 void task_machine::look_up(std::uint32_t index) {
   auto& step = at(index);
-  if (step.state() != v1::STEP_STATE_IN_DOUBT) move_step(record_, index, v1::STEP_STATE_IN_DOUBT, ctx_.now, out_);
+  if (step.state() != v1::STEP_STATE_IN_DOUBT) move_step(record_, index, step_moves::doubt, ctx_.now, out_);
   step.set_direction(v1::DIRECTION_LOOKUP);
   step.clear_not_before_unix_ms();
   step.clear_given_up();

@@ -153,7 +153,7 @@ bool task_machine::timed_out() const {
 }
 
 void task_machine::begin() {
-  move_task(record_, v1::TASK_STATE_RUNNING, ctx_.now, out_);
+  move_task(record_, task_moves::admit, ctx_.now, out_);
   record_.set_started_at_unix_ms(now_ms());
   add_event(record_, v1::EVENT_KIND_TASK_STARTED, 0, 0, ctx_.now);
 }
@@ -172,7 +172,7 @@ void task_machine::advance_perform() {
   next_steps next;
   ctx_.engine->next(*ctx_.definition, record_, next);
   if (next.over) {
-    move_task(record_, v1::TASK_STATE_COMPLETED, ctx_.now, out_);
+    move_task(record_, task_moves::complete, ctx_.now, out_);
     record_.set_finished_at_unix_ms(now_ms());
     add_event(record_, v1::EVENT_KIND_TASK_COMPLETED, 0, 0, ctx_.now);
     out_.ended = true;

@@ -1,21 +1,7 @@
 #pragma once
 // The task machine: the only code that changes a task. Pure: the same record, event and context give the same decision.
 //
-// Step transitions (docs/architecture.md draws them); each has its source states and one destination, and an event that does not apply to
-// the current record gives an empty decision:
-//
-//   start      pending                          -> running     an attempt is handed over: instance, attempt, complete_by are in the row
-//   complete   running                          -> completed   outcome without fault for exactly this attempt
-//   fail       running                          -> failed      outcome with a transient or permanent fault
-//   doubt      running                          -> in doubt    outcome in doubt, lease over, or the agent's process known dead
-//   doubt      pending | failed                 -> in doubt    an earlier attempt was in doubt, and no other will settle it
-//   retry      failed | in doubt                -> pending     recovery is due and attempts are left, or an operator asks
-//   settle     in doubt | failed                -> completed   looked up by the agent, or said by an operator
-//   settle     in doubt                         -> pending     it never happened
-//   settle     in doubt                         -> failed      it never happened, and no attempt is left
-//   skip       pending | failed                 -> skipped     by an operator
-//   undo       completed | in doubt             -> undoing     its turn has come while the task is undone
-//   undone     undoing                          -> undone      outcome without fault, nothing to undo, or passed over by an operator
+// From where to where a task and its steps may go says transitions.hpp. An event that does not apply to the current record gives an empty decision.
 //
 // An outcome is accepted while its attempt is out, even after complete_by, and refused once recovery was decided. An attempt is out exactly
 // while complete_by is set; a step waits for its recovery exactly while not_before is set.

@@ -44,7 +44,7 @@ bool task_machine::input_fits(std::uint32_t index) {
   step.clear_not_before_unix_ms();
   const auto fault = fault_of_misfit(v1::FAULT_KIND_PERMANENT, input_type_code, "the step's input" + *misfit);
   *step.mutable_fault() = fault;
-  move_step(record_, index, v1::STEP_STATE_FAILED, ctx_.now, out_, fault.code());
+  move_step(record_, index, step_moves::fail, ctx_.now, out_, fault.code());
   note(v1::EVENT_KIND_STEP_FAILED, index, fault.code() + ": " + fault.message());
   give_up(index);
   return false;

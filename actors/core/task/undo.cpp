@@ -7,7 +7,7 @@ namespace fairlead::core {
 
 void task_machine::begin_undo(std::string reason) {
   record_.clear_undo_held();
-  move_task(record_, v1::TASK_STATE_UNDOING, ctx_.now, out_, reason);
+  move_task(record_, task_moves::undo, ctx_.now, out_, reason);
   add_event(record_, v1::EVENT_KIND_TASK_UNDOING, 0, 0, ctx_.now, reason);
   record_.set_undo_reason(std::move(reason));
   record_.clear_finished_at_unix_ms();
@@ -22,7 +22,7 @@ void task_machine::begin_undo(std::string reason) {
       if (step.state() == v1::STEP_STATE_IN_DOUBT) step.set_state(v1::STEP_STATE_FAILED);
     }
     const auto open = step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED;
-    if (open && step.doubtful()) move_step(record_, i, v1::STEP_STATE_IN_DOUBT, ctx_.now, out_);
+    if (open && step.doubtful()) move_step(record_, i, step_moves::doubt, ctx_.now, out_);
   }
 }
 
@@ -91,9 +91,9 @@ void task_machine::undo_done(std::uint32_t index, const std::string& how) {
     end_lease(step);
     return start_undo(index);
   }
-  if (step.state() != v1::STEP_STATE_UNDOING) move_step(record_, index, v1::STEP_STATE_UNDOING, ctx_.now, out_);
+  if (step.state() != v1::STEP_STATE_UNDOING) move_step(record_, index, step_moves::undo, ctx_.now, out_);
   step.set_direction(v1::DIRECTION_UNDO);
-  move_step(record_, index, v1::STEP_STATE_UNDONE, ctx_.now, out_, how);
+  move_step(record_, index, step_moves::undone, ctx_.now, out_, how);
   step.set_ended_at_unix_ms(now_ms());
   end_lease(step);
   step.clear_not_before_unix_ms();
@@ -107,7 +107,7 @@ void task_machine::undo_done(std::uint32_t index, const std::string& how) {
 }
 
 void task_machine::finish_undo() {
-  move_task(record_, v1::TASK_STATE_UNDONE, ctx_.now, out_);
+  move_task(record_, task_moves::undone, ctx_.now, out_);
   record_.set_finished_at_unix_ms(now_ms());
   add_event(record_, v1::EVENT_KIND_TASK_UNDONE, 0, 0, ctx_.now);
   out_.ended = true;

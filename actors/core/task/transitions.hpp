@@ -1,0 +1,80 @@
+#pragma once
+// From where to where a step and a task may go: the only changes of their states that there are. Each transition has a name, the states in which
+// it may begin, and one destination. docs/architecture.md draws them and says when each happens; tests/docs_test.py compares the two.
+//
+// Only a restore of a backup sets states past this table (restore.hpp): it has no event, and nothing is under way then.
+
+#include <cstdint>
+
+#include "messages/task.pb.h"
+
+namespace fairlead::core {
+
+template <class State>
+struct transition {
+  const char* name;
+  std::uint32_t sources;  // a bit for each state
+  State to;
+
+  constexpr bool may_leave(State from) const { return (sources >> from & 1U) != 0; }
+};
+
+template <class... States>
+constexpr std::uint32_t any_of(States... states) {
+  return ((std::uint32_t{1} << states) | ...);
+}
+
+using step_transition = transition<v1::StepState>;
+using task_transition = transition<v1::TaskState>;
+
+namespace step_moves {
+
+namespace at {
+inline constexpr auto pending = v1::STEP_STATE_PENDING;
+inline constexpr auto running = v1::STEP_STATE_RUNNING;
+inline constexpr auto completed = v1::STEP_STATE_COMPLETED;
+inline constexpr auto failed = v1::STEP_STATE_FAILED;
+inline constexpr auto in_doubt = v1::STEP_STATE_IN_DOUBT;
+inline constexpr auto skipped = v1::STEP_STATE_SKIPPED;
+inline constexpr auto undoing = v1::STEP_STATE_UNDOING;
+inline constexpr auto undone = v1::STEP_STATE_UNDONE;
+}  // namespace at
+
+inline constexpr step_transition start{"start", any_of(at::pending), at::running};
+inline constexpr step_transition complete{"complete", any_of(at::running), at::completed};
+inline constexpr step_transition fail{"fail", any_of(at::running, at::pending), at::failed};
+inline constexpr step_transition doubt{"doubt", any_of(at::running, at::pending, at::failed), at::in_doubt};
+inline constexpr step_transition hand_back{"hand_back", any_of(at::running), at::pending};
+inline constexpr step_transition retry{"retry", any_of(at::failed, at::in_doubt), at::pending};
+inline constexpr step_transition settle{"settle", any_of(at::in_doubt, at::failed, at::pending), at::completed};
+inline constexpr step_transition disprove{"disprove", any_of(at::in_doubt, at::failed), at::pending};
+inline constexpr step_transition exhaust{"exhaust", any_of(at::in_doubt), at::failed};
+inline constexpr step_transition skip{"skip", any_of(at::pending, at::failed), at::skipped};
+inline constexpr step_transition undo{"undo", any_of(at::completed, at::in_doubt), at::undoing};
+inline constexpr step_transition undone{"undone", any_of(at::undoing), at::undone};
+
+inline constexpr const step_transition* all[] = {&start,  &complete, &fail,    &doubt, &hand_back, &retry,
+                                                 &settle, &disprove, &exhaust, &skip,  &undo,      &undone};
+
+}  // namespace step_moves
+
+namespace task_moves {
+
+namespace at {
+inline constexpr auto pending = v1::TASK_STATE_PENDING;
+inline constexpr auto running = v1::TASK_STATE_RUNNING;
+inline constexpr auto completed = v1::TASK_STATE_COMPLETED;
+inline constexpr auto undoing = v1::TASK_STATE_UNDOING;
+inline constexpr auto undone = v1::TASK_STATE_UNDONE;
+}  // namespace at
+
+inline constexpr task_transition admit{"admit", any_of(at::pending), at::running};
+inline constexpr task_transition complete{"complete", any_of(at::running), at::completed};
+inline constexpr task_transition undo{"undo", any_of(at::pending, at::running, at::completed), at::undoing};
+inline constexpr task_transition undone{"undone", any_of(at::undoing), at::undone};
+
+inline constexpr const task_transition* all[] = {&admit, &complete, &undo, &undone};
+
+}  // namespace task_moves
+
+}  // namespace fairlead::core
