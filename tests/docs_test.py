@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 BINARY = pathlib.Path(os.environ.get("FAIRLEAD_BIN", ROOT / "build" / "release" / "bin" / "fairlead"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FOLDERS = ("app", "actors", "store", "messages", "tests", "config", "docs")
-PLAIN_COMMANDS = {"mkdir", "cp", "kill"}  # what blocks of commands use besides our own
+PLAIN_COMMANDS = {"mkdir", "cp", "kill", "perf"}  # what blocks of commands use besides our own
 
 problems = []
 
