@@ -29,6 +29,11 @@ struct error {
   static error from_proto(const v1::Error& in) { return {in.code(), in.sentence(), in.remedy()}; }
 };
 
+/// What somebody has given cannot be taken as it is.
+inline error invalid(std::string sentence, std::string remedy = {}) {
+  return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
+}
+
 /// Either a value or an error.
 template <class T>
 class result {

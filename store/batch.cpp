@@ -5,16 +5,11 @@
 #include <stdexcept>
 
 #include "store/checksum.hpp"
+#include "store/integers.hpp"
 
 namespace fairlead::store {
 
 namespace {
-
-void append_u32(std::string& out, std::uint32_t value) {
-  const char bytes[4] = {static_cast<char>(value), static_cast<char>(value >> 8), static_cast<char>(value >> 16),
-                         static_cast<char>(value >> 24)};
-  out.append(bytes, sizeof bytes);
-}
 
 [[noreturn]] void no_batch() { throw std::logic_error("batch: the bytes are no batch"); }
 

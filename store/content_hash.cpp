@@ -8,13 +8,11 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "store/integers.hpp"
+
 namespace fairlead::store {
 
 namespace {
-
-void append_u32(std::string& out, std::uint32_t value) {
-  for (int shift = 0; shift < 32; shift += 8) out += static_cast<char>(value >> shift);
-}
 
 void append_sized(std::string& out, std::string_view bytes) {
   append_u32(out, static_cast<std::uint32_t>(bytes.size()));

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "store/content_hash.hpp"
+#include "store/integers.hpp"
 
 namespace fairlead::store {
 
@@ -16,15 +17,8 @@ char* write(char* at, T value) {
   return at;
 }
 
-template <class T>
-T read(std::string_view bytes) {
-  T value = 0;
-  for (std::size_t i = 0; i < sizeof(T); ++i) value = static_cast<T>(value << 8 | static_cast<unsigned char>(bytes[i]));
-  return value;
-}
-
-std::uint32_t read_u32(std::string_view key, std::size_t at) { return read<std::uint32_t>(key.substr(at, 4)); }
-std::uint64_t read_u64(std::string_view key, std::size_t at) { return read<std::uint64_t>(key.substr(at, 8)); }
+std::uint32_t read_u32(std::string_view key, std::size_t at) { return read_big_endian<std::uint32_t>(key.substr(at, 4)); }
+std::uint64_t read_u64(std::string_view key, std::size_t at) { return read_big_endian<std::uint64_t>(key.substr(at, 8)); }
 std::int64_t read_ms(std::string_view key, std::size_t at) { return static_cast<std::int64_t>(read_u64(key, at)); }
 
 std::string named(std::uint32_t ns, std::string_view name, std::size_t room = 0) {

@@ -1,25 +1,10 @@
 #include "store/meta_rows.hpp"
 
+#include "store/integers.hpp"
 #include "store/keys.hpp"
 #include "store/load.hpp"
 
 namespace fairlead::store {
-
-namespace {
-
-template <class T>
-void append(std::string& out, T value) {
-  for (std::size_t i = sizeof(T); i-- > 0;) out += static_cast<char>(value >> (8 * i));
-}
-
-template <class T>
-T read(std::string_view bytes) {
-  T value = 0;
-  for (std::size_t i = 0; i < sizeof(T); ++i) value = static_cast<T>(value << 8 | static_cast<unsigned char>(bytes[i]));
-  return value;
-}
-
-}  // namespace
 
 namespace meta {
 
@@ -27,58 +12,59 @@ std::string namespace_row(std::uint32_t ns) { return "namespace:" + std::to_stri
 
 std::string encode_u32(std::uint32_t value) {
   std::string out;
-  append(out, value);
+  append_big_endian(out, value);
   return out;
 }
 
 std::string encode_u64(std::uint64_t value) {
   std::string out;
-  append(out, value);
+  append_big_endian(out, value);
   return out;
 }
 
 std::optional<std::uint32_t> decode_u32(std::string_view payload) {
   if (payload.size() != 4) return std::nullopt;
-  return read<std::uint32_t>(payload);
+  return read_big_endian<std::uint32_t>(payload);
 }
 
 std::optional<std::uint64_t> decode_u64(std::string_view payload) {
   if (payload.size() != 8) return std::nullopt;
-  return read<std::uint64_t>(payload);
+  return read_big_endian<std::uint64_t>(payload);
 }
 
 std::string encode_shard(const shard_identity& what) {
   std::string out;
-  append(out, what.shard);
-  append(out, what.count);
+  append_big_endian(out, what.shard);
+  append_big_endian(out, what.count);
   return out + what.store_id;
 }
 
 std::optional<shard_identity> decode_shard(std::string_view payload) {
   if (payload.size() <= 8) return std::nullopt;
-  return shard_identity{read<std::uint32_t>(payload), read<std::uint32_t>(payload.substr(4)), std::string{payload.substr(8)}};
+  return shard_identity{read_big_endian<std::uint32_t>(payload), read_big_endian<std::uint32_t>(payload.substr(4)),
+                        std::string{payload.substr(8)}};
 }
 
 std::string encode_lineage(const v1::Lineage& what) {
   std::string out;
-  append(out, static_cast<std::uint64_t>(what.made_unix_ms()));
-  append(out, what.bits());
+  append_big_endian(out, static_cast<std::uint64_t>(what.made_unix_ms()));
+  append_big_endian(out, what.bits());
   return out;
 }
 
 std::optional<v1::Lineage> decode_lineage(std::string_view payload) {
   if (payload.size() != 16) return std::nullopt;
   v1::Lineage out;
-  out.set_made_unix_ms(static_cast<std::int64_t>(read<std::uint64_t>(payload)));
-  out.set_bits(read<std::uint64_t>(payload.substr(8)));
+  out.set_made_unix_ms(static_cast<std::int64_t>(read_big_endian<std::uint64_t>(payload)));
+  out.set_bits(read_big_endian<std::uint64_t>(payload.substr(8)));
   return out;
 }
 
 std::string encode_progress(std::uint64_t sequence, std::uint64_t epoch, std::string_view shard_state) {
   std::string out;
   out.reserve(16 + shard_state.size());
-  append(out, sequence);
-  append(out, epoch);
+  append_big_endian(out, sequence);
+  append_big_endian(out, epoch);
   out += shard_state;
   return out;
 }
@@ -86,8 +72,8 @@ std::string encode_progress(std::uint64_t sequence, std::uint64_t epoch, std::st
 std::optional<progress> decode_progress(std::string_view payload) {
   if (payload.size() < 16) return std::nullopt;
   progress out;
-  out.sequence = read<std::uint64_t>(payload);
-  out.epoch = read<std::uint64_t>(payload.substr(8));
+  out.sequence = read_big_endian<std::uint64_t>(payload);
+  out.epoch = read_big_endian<std::uint64_t>(payload.substr(8));
   auto state = payload.substr(16);
   if (!out.shard.ParseFromArray(state.data(), static_cast<int>(state.size()))) return std::nullopt;
   return out;

@@ -1,6 +1,6 @@
 #pragma once
 // What the shells know of the store: atomic groups of batches in, consistent snapshots out. Two implementations: LMDB
-// (lmdb_store.hpp) and a twin in memory that forgets what was not synced (memory_store.hpp); both pass the same tests.
+// (store/lmdb/store.hpp) and a twin in memory that forgets what was not synced (memory_store.hpp); both pass the same tests.
 
 #include <cstdint>
 #include <functional>

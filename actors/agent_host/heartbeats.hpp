@@ -1,5 +1,5 @@
 #pragma once
-// The heartbeats of one attempt, and the lease that hangs on them. Knows no clock; agent_host.hpp says what the host promises.
+// The heartbeats of one attempt, and the lease that hangs on them. Knows no clock; host.hpp says what the host promises.
 //
 // With a heartbeat of h the lease ends at the earlier of complete_by and h after the sending of the last heartbeat that was acknowledged. A
 // heartbeat is sent about every third of h, so that two may be lost.

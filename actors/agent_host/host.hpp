@@ -13,7 +13,7 @@
 // It serves any number of shards, and what it has of one never mixes with what it has of another. It counts by its own monotonic clock alone:
 // agent_times.* translates what shards say. Backends are told the time by this machine's wall clock.
 //
-// Its parts: agent_host.cpp takes attempts and reports their ends, agent_host_leases.cpp looks after those under way, agent_host_shards.cpp
+// Its parts: host.cpp takes attempts and reports their ends, leases.cpp looks after those under way, shards.cpp
 // speaks with the shards, agent_tries.* counts tries, agent_heartbeats.* keeps heartbeats.
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 #pragma once
-// Which shards an agent instance is registered with, and what it has to tell them now. Knows no clock and sends nothing; agent_actor.cpp does.
+// Which shards an agent instance is registered with, and what it has to tell them now. Knows no clock and sends nothing; actor.cpp does.
 //
 // An instance registers with each shard that it is told a route to, and anew when the Scheduler there has ended, does not know it, does not
 // answer, or has to be told something else; it goes on trying, less and less often, for as long as there is a route. A shard that is registered gets a beacon every half

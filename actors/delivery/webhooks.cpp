@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "actors/agents/attempt_results.hpp"
-#include "actors/agents/http/url.hpp"
+#include "actors/agents/http/hosts.hpp"
 
 namespace fairlead {
 

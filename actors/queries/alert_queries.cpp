@@ -15,7 +15,7 @@ namespace {
 namespace keys = store::keys;
 using store::default_namespace;
 
-constexpr std::size_t rows_a_page = 20'000;
+constexpr std::size_t alert_rows_a_page = 20'000;
 constexpr int max_who_bytes = 256;
 constexpr int max_note_bytes = 4'096;
 
@@ -94,7 +94,7 @@ v1::AlertListReply list_alerts(const v1::AlertListRequest& what, const store::sn
     const auto entry = indexed ? keys::decode_unresolved_alert(key) : keys::decode_alert(key);
     if (!entry) return true;
     // Only now is it certain that there is more.
-    if (static_cast<std::uint32_t>(out.items_size()) >= page || seen >= rows_a_page) {
+    if (static_cast<std::uint32_t>(out.items_size()) >= page || seen >= alert_rows_a_page) {
       out.set_before(oldest);
       return false;
     }

@@ -18,7 +18,7 @@ namespace {
 namespace keys = store::keys;
 using store::default_namespace;
 
-constexpr std::size_t rows_a_page = 5'000;
+constexpr std::size_t job_rows_a_page = 5'000;
 constexpr std::uint32_t default_coming = 5;
 constexpr std::uint32_t max_coming = 100;
 constexpr int latest_launches = 10;
@@ -141,7 +141,7 @@ v1::JobListReply list_jobs(const v1::JobListRequest& what, const store::snapshot
   std::optional<error> failed;
   const auto visited = store::for_each_job(from, what.after(), [&](const v1::JobRecord& job) {
     // Only now is it certain that there is more.
-    if (static_cast<std::uint32_t>(out.items_size()) >= page || seen >= rows_a_page) {
+    if (static_cast<std::uint32_t>(out.items_size()) >= page || seen >= job_rows_a_page) {
       out.set_after(last);
       return false;
     }
@@ -208,7 +208,7 @@ v1::JobHistoryReply job_history(const v1::JobHistoryRequest& what, const store::
     const auto is_early = launch.nominal_unix_ms() < what.from_unix_ms();
     if (is_early && launch.last_nominal_unix_ms() < what.from_unix_ms()) return false;
     // Only now is it certain that there is more.
-    if (static_cast<std::uint32_t>(out.items_size()) >= page || seen >= rows_a_page) {
+    if (static_cast<std::uint32_t>(out.items_size()) >= page || seen >= job_rows_a_page) {
       out.set_before_unix_ms(oldest_ms);
       return false;
     }

@@ -19,7 +19,7 @@ namespace {
 namespace keys = store::keys;
 using store::default_namespace;
 
-constexpr std::size_t rows_a_page = 20'000;
+constexpr std::size_t task_rows_a_page = 20'000;
 
 error not_found(const std::string& id) {
   return {v1::ERROR_CODE_NOT_FOUND, "there is no task " + core::clean_text(id, 256), "fairlead task list shows which there are"};
@@ -166,7 +166,7 @@ v1::TaskListReply list_tasks(const v1::TaskListRequest& what, const store::snaps
       *item = summary_of(**task);
       if (what.has_shard()) item->set_cursor(here());
     }
-    if (static_cast<std::uint32_t>(out.items_size()) < page && ++seen < rows_a_page) return true;
+    if (static_cast<std::uint32_t>(out.items_size()) < page && ++seen < task_rows_a_page) return true;
     out.set_cursor(here());
     return false;
   });

@@ -43,7 +43,7 @@ struct service_change {
 class registry final : public core::agent_directory {
  public:
   enum class arrival { fresh, same, replaced, stale, outdated, refused };
-  class state;  // registry_state.hpp
+  class state;  // state.hpp
 
   registry(const clock& time, registry_policy policy);
   ~registry() override;

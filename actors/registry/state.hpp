@@ -117,18 +117,18 @@ class registry::state final : public waiting_room::door {
   bool set_away(std::string_view instance, std::uint64_t incarnation);
   std::optional<presence> find_instance(std::string_view instance) const;
 
-  // registry_slots.cpp
+  // slots.cpp
   core::slot_answer claim(const core::slot_request& what);
   void hold(std::string_view instance, const core::slot_request& what);
   void release(const core::slot_holder& holder, const core::slot_outcome& outcome);
 
-  // registry_service.cpp
+  // service.cpp
   void wake();
   void hold_back(bool on);
   v1::AgentOperateReply operate(const v1::AgentOperateRequest& what);
   std::vector<service_change> take_changes();
 
-  // registry_describe.cpp
+  // describe.cpp
   void describe(v1::StatusReply& out) const;
 
   // waiting_room::door

@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::size_t max_client_name_bytes = 128;
 
-error bad_address(std::string sentence, std::string remedy) {
-  return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
-}
-
 /// Visits the positions of one receiver's events behind `after`; `visit` returns false to stop.
 template <class Visitor>
 status scan_outbox(const store::snapshot& view, std::string_view address, std::uint64_t after, Visitor&& visit) {
@@ -38,16 +34,16 @@ bool valid_client_name(const std::string& name) {
 
 std::optional<error> check_reply_address(const v1::ReplyAddress& address) {
   if (address.client().empty() == address.webhook().empty())
-    return bad_address(address.client().empty() ? "The reply address names neither a client nor a webhook"
-                                                : "The reply address names both a client and a webhook",
-                       "Give exactly one of the two, or no reply address");
+    return invalid(address.client().empty() ? "The reply address names neither a client nor a webhook"
+                                            : "The reply address names both a client and a webhook",
+                   "Give exactly one of the two, or no reply address");
   if (!address.webhook().empty()) {
     auto checked = check_webhook_url(address.webhook());
     if (!checked.ok()) return checked.failure();
     return std::nullopt;
   }
   if (valid_client_name(address.client())) return std::nullopt;
-  return bad_address("The client name of the reply address is none", "Use 1 to 128 letters, digits and . _ : @ / -");
+  return invalid("The client name of the reply address is none", "Use 1 to 128 letters, digits and . _ : @ / -");
 }
 
 void put_status(store::batch& out, v1::ShardState& shard, const v1::ReplyAddress& to, v1::StatusEvent event) {

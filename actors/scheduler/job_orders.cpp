@@ -18,10 +18,6 @@ constexpr std::size_t rewind_chunk = 1000;               // jobs looked at by on
 constexpr std::uint64_t most_launches_a_request = 1000;  // of backfills: nobody else has a turn meanwhile
 constexpr std::uint64_t most_skips_a_request = 10'000;   // each is a single row
 
-error invalid(std::string sentence, std::string remedy = {}) {
-  return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
-}
-
 error no_job(const std::string& name) {
   return {v1::ERROR_CODE_NOT_FOUND, "there is no job " + core::clean_text(name, 128), "fairlead job list shows which there are"};
 }

@@ -24,10 +24,6 @@ namespace {
 
 constexpr std::int32_t max_priority = 1000;
 
-error invalid(std::string sentence, std::string remedy = {}) {
-  return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
-}
-
 }  // namespace
 
 void scheduler::submit(v1::SubmitRequest what, std::uint64_t ticket, std::uint64_t subscriber) {

@@ -5,20 +5,20 @@
 
 namespace fairlead::app {
 
-void add_dev_command(CLI::App& app, cli_context& context);        // cli_dev.cpp
-void add_submit_command(CLI::App& app, cli_context& context);     // cli_submit.cpp
-void add_replies_command(CLI::App& app, cli_context& context);    // cli_replies.cpp
-void add_task_commands(CLI::App& app, cli_context& context);      // cli_task.cpp
-void add_workflow_commands(CLI::App& app, cli_context& context);  // cli_workflow.cpp
-void add_status_command(CLI::App& app, cli_context& context);     // cli_status.cpp
-void add_agent_commands(CLI::App& app, cli_context& context);     // cli_agent.cpp
-void add_alert_commands(CLI::App& app, cli_context& context);     // cli_alert.cpp
-void add_brake_commands(CLI::App& app, cli_context& context);     // cli_alert.cpp
-void add_job_commands(CLI::App& app, cli_context& context);       // cli_job.cpp
+void add_dev_command(CLI::App& app, cli_context& context);        // app/cli/node/dev.cpp
+void add_submit_command(CLI::App& app, cli_context& context);     // app/cli/task/submit.cpp
+void add_replies_command(CLI::App& app, cli_context& context);    // app/cli/node/replies.cpp
+void add_task_commands(CLI::App& app, cli_context& context);      // app/cli/task/task.cpp
+void add_workflow_commands(CLI::App& app, cli_context& context);  // app/cli/node/workflow.cpp
+void add_status_command(CLI::App& app, cli_context& context);     // app/cli/node/status.cpp
+void add_agent_commands(CLI::App& app, cli_context& context);     // app/cli/node/agent.cpp
+void add_alert_commands(CLI::App& app, cli_context& context);     // app/cli/node/alert.cpp
+void add_brake_commands(CLI::App& app, cli_context& context);     // app/cli/node/alert.cpp
+void add_job_commands(CLI::App& app, cli_context& context);       // app/cli/job/job.cpp
 void add_console_command(CLI::App& app, cli_context& context);    // console.cpp
-void add_config_commands(CLI::App& app, cli_context& context);    // cli_config.cpp
-void add_store_commands(CLI::App& app, cli_context& context);     // cli_store.cpp
-void add_node_verbs(CLI::App& group, cli_context& context);       // console_actions.cpp
-void add_restore_command(CLI::App& app, cli_context& context);    // cli_restore.cpp
+void add_config_commands(CLI::App& app, cli_context& context);    // app/cli/node/config.cpp
+void add_store_commands(CLI::App& app, cli_context& context);     // app/cli/node/store.cpp
+void add_node_verbs(CLI::App& group, cli_context& context);       // app/console/views/actions.cpp
+void add_restore_command(CLI::App& app, cli_context& context);    // app/cli/node/restore.cpp
 
 }  // namespace fairlead::app

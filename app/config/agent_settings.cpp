@@ -16,9 +16,6 @@ namespace {
 
 static_assert(core::max_label_key_bytes == store::max_label_key_bytes && core::max_label_value_bytes == store::max_label_value_bytes);
 
-constexpr std::int64_t second = 1'000;
-constexpr std::int64_t hour = 3'600 * second;
-constexpr std::int64_t day = 24 * hour;
 constexpr std::int64_t most_tries = 100;
 // What zero fields of a retry's backoff mean (actors/agents/settings.hpp).
 constexpr std::int64_t default_first_ms = 100;

@@ -6,7 +6,7 @@ namespace fairlead::app {
 
 namespace {
 
-constexpr std::int64_t most_concurrency = 4'096;
+constexpr std::int64_t most_native_concurrency = 4'096;
 
 }  // namespace
 
@@ -18,7 +18,7 @@ void read_native(const std::string& name, yaml_section& section, node_config& ou
     agent.column = handler->column();
     if (const auto text = handler->text()) agent.handler = *text;
   }
-  section.integer("concurrency", agent.concurrency, 1, most_concurrency);
+  section.integer("concurrency", agent.concurrency, 1, most_native_concurrency);
   read_agent_settings(section, agent.settings);
   out.native_agents.push_back(std::move(agent));
 }

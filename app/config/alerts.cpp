@@ -7,8 +7,6 @@ namespace fairlead::app {
 
 namespace {
 
-constexpr std::int64_t second = 1'000;
-constexpr std::int64_t hour = 3'600 * second;
 constexpr std::int64_t most_messages = 1'000;
 constexpr std::size_t most_arguments = 256;
 

@@ -9,8 +9,6 @@ namespace fairlead::app {
 
 namespace {
 
-constexpr std::int64_t second = 1'000;
-constexpr std::int64_t hour = 3'600 * second;
 constexpr std::int64_t longest_ms = std::int64_t{10} * 366 * 24 * hour;
 constexpr std::uint64_t kib = 1'024;
 constexpr std::uint64_t mib = kib * kib;

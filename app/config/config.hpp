@@ -138,7 +138,7 @@ config_file read_node_config(const std::string& path);
 /// `path` names the file in problems, and its folder is what relative paths in the text start from.
 config_file parse_node_config(const std::string& path, const std::string& text);
 
-/// What the commands of exec agents need and this machine has not, in the order of the file (config_exec.cpp).
+/// What the commands of exec agents need and this machine has not, in the order of the file (exec.cpp).
 std::vector<problem> check_exec_needs(const node_config& config);
 
 /// The agents of a node file and their calls; those of native agents are not known here.

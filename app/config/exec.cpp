@@ -10,10 +10,8 @@ namespace fairlead::app {
 
 namespace {
 
-constexpr std::int64_t most_concurrency = 1'024;
+constexpr std::int64_t most_exec_concurrency = 1'024;
 constexpr std::uint64_t most_output = std::uint64_t{64} << 20;
-constexpr std::int64_t second = 1'000;
-constexpr std::int64_t day = 86'400 * second;
 constexpr std::int64_t longest_grace = 60 * second;
 constexpr std::int64_t longest_key = 3'660 * day;
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
@@ -152,7 +150,7 @@ void read_exec(const std::string& name, yaml_section& section, node_config& out)
   agent.name = name;
   agent.settings.retry.tries = default_remote_tries;
   read_agent_settings(section, agent.settings);
-  section.integer("concurrency", agent.concurrency, 1, most_concurrency);
+  section.integer("concurrency", agent.concurrency, 1, most_exec_concurrency);
   read_user(section, agent, out);
   if (const auto directory = section.find("directory")) {
     const auto text = directory->text();

@@ -5,14 +5,13 @@
 #include <iterator>
 
 #include "actors/agents/http/config.hpp"
+#include "app/config/parts.hpp"
 
 namespace fairlead::app {
 
 namespace {
 
 constexpr std::uintmax_t most_pem_bytes = 16 * 1'024 * 1'024;
-
-bool is_absolute(const std::string& url) { return url.rfind("http://", 0) == 0 || url.rfind("https://", 0) == 0; }
 
 // A file in PEM that holds a part of this kind. Read now, so that a node does not start that could never speak to its service.
 void read_pem(const std::optional<yaml_node>& node, const std::string& kind, const std::string& node_file, std::string& out) {

@@ -1,13 +1,12 @@
 #include "actors/agents/http/config.hpp"
 #include "app/config/http.hpp"
+#include "app/config/parts.hpp"
 
 namespace fairlead::app {
 
 namespace {
 
 using agents::http_meaning;
-
-bool is_absolute(const std::string& url) { return url.rfind("http://", 0) == 0 || url.rfind("https://", 0) == 0; }
 
 void read_statuses(const std::optional<yaml_node>& node, agents::http_statuses& out) {
   if (!node) return;

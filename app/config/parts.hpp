@@ -7,16 +7,26 @@
 
 namespace fairlead::app {
 
-/// `agents:` (config_agents.cpp).
+// ---- what several parts share ----
+
+inline constexpr std::int64_t second = 1'000;
+inline constexpr std::int64_t hour = 3'600 * second;
+inline constexpr std::int64_t day = 24 * hour;
+
+inline bool is_absolute(const std::string& url) { return url.rfind("http://", 0) == 0 || url.rfind("https://", 0) == 0; }
+
+// ---- the parts ----
+
+/// `agents:` (agents.cpp).
 void read_agents(const yaml_node& node, node_config& out);
 
-/// One agent of a kind, whose `kind` has been read; each leaves it to read_agents to call finish(). (config_http.cpp, config_exec.cpp,
-/// config_agents.cpp)
+/// One agent of a kind, whose `kind` has been read; each leaves it to read_agents to call finish(). (http.cpp, exec.cpp,
+/// agents.cpp)
 void read_http(const std::string& name, yaml_section& section, node_config& out);
 void read_exec(const std::string& name, yaml_section& section, node_config& out);
 void read_native(const std::string& name, yaml_section& section, node_config& out);
 
-/// What agents of every kind can say (config_agent_settings.cpp): labels, breaker, limits, retry and input_secrets. `out` holds the kind's
+/// What agents of every kind can say (agent_settings.cpp): labels, breaker, limits, retry and input_secrets. `out` holds the kind's
 /// defaults. To be called before the calls are read, because a call's own retry starts from the agent's.
 void read_agent_settings(yaml_section& section, agents::agent_settings& out);
 /// `retry:` of an agent or of a call; what it does not say stays as `out` has it.
@@ -24,11 +34,11 @@ void read_retry(const yaml_node& node, agents::retry_policy& out);
 /// How often http and exec agents try unless told otherwise. A native handler knows best itself whether it may be called again.
 inline constexpr std::uint32_t default_remote_tries = 3;
 
-/// `alerts:` and `undo_brake:` (config_alerts.cpp).
+/// `alerts:` and `undo_brake:` (alerts.cpp).
 void read_alerts(const yaml_node& node, node_config& out);
 void read_undo_brake(const yaml_node& node, node_config& out);
 
-/// `cluster`, `peers` and `data` of `node:`, once `listen` has been read; `shards:`, once roles have; `http:` (config_cluster.cpp).
+/// `cluster`, `peers` and `data` of `node:`, once `listen` has been read; `shards:`, once roles have; `http:` (cluster.cpp).
 void read_membership(yaml_section& node, node_config& out);
 void read_shards(yaml_section& root, node_config& out);
 void read_http_port(yaml_section& root, node_config& out);
@@ -37,21 +47,21 @@ void settle_data_path(yaml_section& root, node_config& out);
 /// A path of the file `file`, which starts at the folder of that file.
 std::string beside(const std::string& file, const std::string& path);
 
-/// `cron:`, once `shards` has been read (config_cron.cpp).
+/// `cron:`, once `shards` has been read (cron.cpp).
 void read_cron(const yaml_node& node, node_config& out);
 
-/// `replies:` (config_replies.cpp).
+/// `replies:` (replies.cpp).
 void read_replies(const yaml_node& node, node_config& out);
 
-/// `secrets:` (config_secrets.cpp). No problem ever shows what stands there in place of a path or a variable: it may be the secret itself.
+/// `secrets:` (secrets.cpp). No problem ever shows what stands there in place of a path or a variable: it may be the secret itself.
 void read_secrets(const yaml_node& node, node_config& out);
 /// Every $secret{NAME} of the file, once all of it has been read: it stands in a value of an agent, and `secrets` declares it.
 void check_secret_references(const yaml_node& root, const node_config& config);
 
-/// `caf:` (config_caf.cpp).
+/// `caf:` (caf.cpp).
 void read_caf(const yaml_node& node, node_config& out);
 
-/// `host:port` (config_address.cpp); nullopt when it is none.
+/// `host:port` (address.cpp); nullopt when it is none.
 std::optional<listen_address> parse_address(const std::string& text);
 
 /// 127.0.0.0/8, ::1 and localhost.

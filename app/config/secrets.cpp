@@ -21,7 +21,7 @@ namespace fairlead::app {
 
 namespace {
 
-constexpr std::size_t most_secrets = 256;
+constexpr std::size_t most_secrets_of_a_node = 256;
 constexpr const char* how_to_write = "write { file: /run/secrets/NAME } or { environment: NAME }";
 
 /// Text, or a complaint that does not show what stands there.
@@ -179,7 +179,7 @@ void read_secrets(const yaml_node& node, node_config& out) {
     return;
   }
   const auto entries = node.entries();
-  if (entries.size() > most_secrets) node.complain("more than " + std::to_string(most_secrets) + " secrets");
+  if (entries.size() > most_secrets_of_a_node) node.complain("more than " + std::to_string(most_secrets_of_a_node) + " secrets");
   for (const auto& [name, secret] : entries) read_secret(name, secret, out);
 }
 

@@ -16,8 +16,6 @@ namespace {
 constexpr std::uint32_t longest_watch_s = 3'600;
 constexpr std::uint32_t longest_watched_page = 1'000;
 
-error bad(const std::string& sentence, const std::string& remedy) { return {v1::ERROR_CODE_INVALID_ARGUMENT, sentence, remedy}; }
-
 const CLI::App* child(const CLI::App& of, const std::string& name) {
   const auto found = of.get_subcommands([&](const CLI::App* one) { return one->get_name() == name; });
   return found.empty() ? nullptr : found.front();
@@ -51,8 +49,8 @@ status check_input(const console_words& words) {
   for (std::size_t i = 0; i < words.size(); ++i)
     if (words[i] == "@-" || (words[i].size() > 3 && words[i].compare(words[i].size() - 3, 3, "=@-") == 0) || words[i] == "--batch=-" ||
         (words[i] == "-" && i > 0 && (words[i - 1] == "--batch" || (words[0] == "job" && words[1] == "import"))))
-      return bad("Standard input belongs to the console here",
-                 "Put it into a file and name that: @FILE, --batch FILE, or FILE for a crontab");
+      return invalid("Standard input belongs to the console here",
+                     "Put it into a file and name that: @FILE, --batch FILE, or FILE for a crontab");
   return nothing{};
 }
 
@@ -146,8 +144,8 @@ int console_parser::run(const console_words& words) {
     for (const auto* one : app_.get_subcommands([](const CLI::App*) { return true; })) names.push_back(one->get_name());
     for (const auto& alias : console_aliases()) names.emplace_back(alias.name);
     const auto close = core::nearest(full.front(), names);
-    return fail(bad("There is no command '" + full.front() + "' here",
-                    close.empty() ? "'help' lists all commands" : "Did you mean " + close + "?"));
+    return fail(invalid("There is no command '" + full.front() + "' here",
+                        close.empty() ? "'help' lists all commands" : "Did you mean " + close + "?"));
   }
   const auto code = run_words(app_, context_, full, "help ", "");
   if (code != exit_ok || !memory_.watch) return code;
@@ -162,8 +160,8 @@ status console_parser::check_watch(const watch_plan& plan) const {
   const auto [name, used] = command_of(app_, plan.command);
   if (watchable().count(name) == 0) {
     const auto what = name.empty() ? plan.command.front() : name;
-    return bad("'" + what + "' cannot be watched: it is no command that only looks",
-               "Watch one of nodes, tree, actors, shards, agents, tasks, alerts, jobs, counters, status");
+    return invalid("'" + what + "' cannot be watched: it is no command that only looks",
+                   "Watch one of nodes, tree, actors, shards, agents, tasks, alerts, jobs, counters, status");
   }
   for (auto at = used; at < plan.command.size(); ++at) {
     const auto& word = plan.command[at];
@@ -173,8 +171,8 @@ status console_parser::check_watch(const watch_plan& plan) const {
     // What is no number is refused by the command itself.
     const bool number = !size.empty() && size.find_first_not_of("0123456789") == std::string::npos;
     if ((word == "--all" && name == "task list") || (number && (size.size() > 9 || std::stoul(size) > longest_watched_page)))
-      return bad("A watch that lists more than " + std::to_string(longest_watched_page) + " would cost the node too much",
-                 "Use filters, or a --limit");
+      return invalid("A watch that lists more than " + std::to_string(longest_watched_page) + " would cost the node too much",
+                     "Use filters, or a --limit");
   }
   return nothing{};
 }

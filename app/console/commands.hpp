@@ -62,7 +62,7 @@ struct console_alias {
 };
 const std::vector<console_alias>& console_aliases();
 
-void add_console_views(CLI::App& app, cli_context& context, console_memory& memory);  // console_looks.cpp
-void add_console_actions(CLI::App& app, cli_context& context);                        // console_actions.cpp
+void add_console_views(CLI::App& app, cli_context& context, console_memory& memory);  // app/console/views/looks.cpp
+void add_console_actions(CLI::App& app, cli_context& context);                        // app/console/views/actions.cpp
 
 }  // namespace fairlead::app

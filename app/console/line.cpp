@@ -89,23 +89,21 @@ class scanner {
   bool remark_ = false;
 };
 
-error bad(const std::string& sentence, const std::string& remedy) { return {v1::ERROR_CODE_INVALID_ARGUMENT, sentence, remedy}; }
-
 }  // namespace
 
 result<std::vector<console_words>> parse_console(std::string_view text) {
   if (text.size() > longest_console_line)
-    return bad("A line of " + std::to_string(text.size()) + " bytes is longer than " + std::to_string(longest_console_line),
-               "Put long JSON into a file and give @FILE");
+    return invalid("A line of " + std::to_string(text.size()) + " bytes is longer than " + std::to_string(longest_console_line),
+                   "Put long JSON into a file and give @FILE");
   // What is sent must be UTF-8: a node cannot even read a request that is not.
-  if (core::clean_text(text, text.size()) != text) return bad("The line is not valid UTF-8", "Set the terminal's encoding to UTF-8");
+  if (core::clean_text(text, text.size()) != text) return invalid("The line is not valid UTF-8", "Set the terminal's encoding to UTF-8");
   scanner read{text};
   read.run();
   if (read.open_quote())
-    return bad("The quote that opens at character " + std::to_string(read.quote_at() + 1) + " is not closed",
-               "Close it, or write a backslash before it");
+    return invalid("The quote that opens at character " + std::to_string(read.quote_at() + 1) + " is not closed",
+                   "Close it, or write a backslash before it");
   if (read.open_escape())
-    return bad("The line ends in a backslash", "Write two for a backslash; a command does not go on in the next line");
+    return invalid("The line ends in a backslash", "Write two for a backslash; a command does not go on in the next line");
   read.end_command();
   return std::move(read.commands());
 }

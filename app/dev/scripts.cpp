@@ -20,10 +20,6 @@ constexpr std::int64_t longest_sleep_ms = std::int64_t{24} * 3'600'000;
 constexpr std::size_t most_actions = 100;
 constexpr const char* known_actions = "write echo, sleep:2s, fail:transient, fail:permanent:CODE, fail:in_doubt or return:JSON";
 
-error refused(std::string sentence, std::string remedy) {
-  return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
-}
-
 /// The part up to `mark`, which goes away with it.
 std::string_view take(std::string_view& text, char mark) {
   const auto end = std::min(text.find(mark), text.size());
@@ -56,9 +52,9 @@ result<script_action> parse_fail(std::string_view rest) {
   else if (kind == "in_doubt")
     out.fault = v1::FAULT_KIND_IN_DOUBT;
   else
-    return refused("'" + std::string{kind} + "' is no kind of fault", "write fail:transient, fail:permanent or fail:in_doubt");
+    return invalid("'" + std::string{kind} + "' is no kind of fault", "write fail:transient, fail:permanent or fail:in_doubt");
   if (has_code && !is_code(rest))
-    return refused("'" + std::string{rest} + "' is no code", "a code has 1 to 64 letters, digits, _, . and -");
+    return invalid("'" + std::string{rest} + "' is no code", "a code has 1 to 64 letters, digits, _, . and -");
   out.code = has_code ? std::string{rest} : "scripted";
   return out;
 }
@@ -74,10 +70,10 @@ result<script_action> parse_action(std::string_view text) {
   if (word == "sleep" && has_more) {
     out.what = script_action::kind::sleep;
     if (!parse_duration(std::string{rest}, out.sleep_ms) || out.sleep_ms < 0 || out.sleep_ms > longest_sleep_ms)
-      return refused("'" + std::string{rest} + "' is no time to sleep", "write a duration of up to 24h, such as 500ms or 2s");
+      return invalid("'" + std::string{rest} + "' is no time to sleep", "write a duration of up to 24h, such as 500ms or 2s");
     return out;
   }
-  return refused(text.empty() ? "an action is missing" : "'" + core::clean_text(text, 100) + "' is no action", known_actions);
+  return invalid(text.empty() ? "an action is missing" : "'" + core::clean_text(text, 100) + "' is no action", known_actions);
 }
 
 result<script_action> parse_return(std::string_view json) {
@@ -85,7 +81,7 @@ result<script_action> parse_return(std::string_view json) {
   out.what = script_action::kind::give;
   out.output = std::string{json};
   if (const auto checked = core::check_json(out.output); !checked.ok())
-    return refused("return: is not followed by JSON: " + checked.failure().sentence, "write it like return:{\"receipt\":\"r1\"}");
+    return invalid("return: is not followed by JSON: " + checked.failure().sentence, "write it like return:{\"receipt\":\"r1\"}");
   return out;
 }
 
@@ -159,7 +155,7 @@ result<script> parse_script(std::string_view text) {
     auto action = parse_action(trimmed(text.substr(at, comma == std::string_view::npos ? comma : comma - at)));
     if (!action) return at_character(begin, action.failure());
     out.push_back(std::move(*action));
-    if (out.size() > most_actions) return at_character(at, refused("more than 100 actions", "the last one is for all that follow"));
+    if (out.size() > most_actions) return at_character(at, invalid("more than 100 actions", "the last one is for all that follow"));
     if (comma == std::string_view::npos) return out;
     at = comma + 1;
   }
@@ -168,10 +164,10 @@ result<script> parse_script(std::string_view text) {
 status add_script(std::string_view text, scripts& out) {
   const auto equals = text.find('=');
   if (equals == std::string_view::npos)
-    return refused("'" + std::string{text} + "' has no =", "write it like payment.charge=fail:transient,echo");
+    return invalid("'" + std::string{text} + "' has no =", "write it like payment.charge=fail:transient,echo");
   const auto name = text.substr(0, equals);
   auto call = split_call(name);
-  if (!call) return refused("'" + std::string{name} + "' names no call", how_to_name);
+  if (!call) return invalid("'" + std::string{name} + "' names no call", how_to_name);
   auto parsed = parse_script(text.substr(equals + 1));
   if (!parsed) {
     auto why = parsed.failure();
@@ -179,7 +175,7 @@ status add_script(std::string_view text, scripts& out) {
     return why;
   }
   if (!out.emplace(std::move(*call), std::move(*parsed)).second)
-    return refused(std::string{name} + " has two scripts", "give one: what successive attempts get is separated by commas");
+    return invalid(std::string{name} + " has two scripts", "give one: what successive attempts get is separated by commas");
   return nothing{};
 }
 

@@ -21,9 +21,9 @@ namespace {
 constexpr std::int64_t most_alert_after = std::numeric_limits<std::int32_t>::max();
 
 /// One document: a job.
-class reader {
+class job_reader {
  public:
-  reader(yaml_document& document, std::string_view source, int lines_before, const core::zone_source& zones)
+  job_reader(yaml_document& document, std::string_view source, int lines_before, const core::zone_source& zones)
       : document_(document), source_(source), lines_before_(lines_before), zones_(zones) {}
 
   v1::JobSpec run() {
@@ -277,7 +277,7 @@ job_file parse_jobs(const std::string& file, const std::string& text, const core
     auto document = parse_yaml(file, one.text, one.lines_before);
     if (document.root) {
       const auto line = document.root->line;
-      auto job = reader{document, one.text, one.lines_before, zones}.run();
+      auto job = job_reader{document, one.text, one.lines_before, zones}.run();
       const auto [first, fresh] = lines.emplace(job.name(), line);
       if (!fresh && !job.name().empty())
         document.problems.push_back({file, line, 1, "job",

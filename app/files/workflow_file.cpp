@@ -26,9 +26,9 @@ const std::vector<std::string> later_in_step{"when",     "for_each", "repeat",  
                                              "workflow", "join",     "finally", "retry", "lock"};
 const std::vector<std::string> later_in_undo{"also_if_failed", "retry"};
 
-class reader {
+class workflow_reader {
  public:
-  explicit reader(workflow_file& out) : out_(out) {}
+  explicit workflow_reader(workflow_file& out) : out_(out) {}
 
   void run(yaml_document& document, const core::agent_catalog* agents) {
     first_own_ = static_cast<std::ptrdiff_t>(document.problems.size());
@@ -278,7 +278,7 @@ workflow_file parse_workflow(const std::string& file, const std::string& text, c
   out.file = file;
   out.source = text;
   auto document = parse_yaml(file, text);
-  if (document.root) reader{out}.run(document, agents);
+  if (document.root) workflow_reader{out}.run(document, agents);
   out.problems = std::move(document.problems);
   std::stable_sort(out.problems.begin(), out.problems.end(),
                    [](const problem& a, const problem& b) { return std::tie(a.line, a.column) < std::tie(b.line, b.column); });

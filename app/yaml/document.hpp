@@ -1,6 +1,6 @@
 #pragma once
 // A YAML file as a tree of values that know where they stand. yaml-cpp parses; what it lets pass in silence (duplicate keys, a quote that
-// is never closed, bytes that are not text) is found here. Its headers appear in yaml_document.cpp and nowhere else.
+// is never closed, bytes that are not text) is found here. Its headers appear in document.cpp and nowhere else.
 
 #include <cstddef>
 #include <memory>

@@ -11,8 +11,6 @@ namespace fairlead::store {
 
 namespace {
 
-constexpr auto ns = default_namespace;
-
 template <class Message>
 bool parse(Message& out, std::string_view payload) {
   return out.ParseFromArray(payload.data(), static_cast<int>(payload.size()));
@@ -54,7 +52,7 @@ void job_check::check_launch(std::string_view key, std::string_view payload) {
   const auto add = [&](std::string_view what) { all_.add(table::launch, key, what); };
   v1::LaunchRecord row;
   if (!parse(row, payload)) return add("the value does not parse");
-  if (at.ns != ns || row.job() != at.job || row.nominal_unix_ms() != at.nominal_unix_ms) {
+  if (at.ns != default_namespace || row.job() != at.job || row.nominal_unix_ms() != at.nominal_unix_ms) {
     return add("the row says it is " + std::to_string(row.nominal_unix_ms()) + " of job `" + row.job() + "`");
   }
   if (!known_state(row.state())) return add("it has no known state");
@@ -83,7 +81,7 @@ void job_check::check_jobs() {
     const auto at = *keys::decode_job(key);
     v1::JobRecord job;
     if (!parse(job, payload)) return all_.add(table::job, key, "the value does not parse");
-    if (at.ns != ns || job.spec().name() != at.name) {
+    if (at.ns != default_namespace || job.spec().name() != at.name) {
       return all_.add(table::job, key, "the row says it is job `" + job.spec().name() + "`");
     }
     move_job_counters(counted_, {}, index_state_of(job));
@@ -136,10 +134,10 @@ void job_check::check_entries(std::string_view key, const v1::JobRecord& job) {
   };
   if (state.due_indexed_unix_ms != 0) {
     ++due_entries_;
-    lacks(table::job_due, keys::job_due(ns, state.due_indexed_unix_ms, state.order, job.spec().name()));
+    lacks(table::job_due, keys::job_due(default_namespace, state.due_indexed_unix_ms, state.order, job.spec().name()));
   }
   for (const auto& [what, nominal] : state.ready)
-    lacks(table::launch_ready, keys::launch_ready(ns, what, state.order, nominal, job.spec().name()));
+    lacks(table::launch_ready, keys::launch_ready(default_namespace, what, state.order, nominal, job.spec().name()));
 }
 
 void job_check::check_open(std::string_view key, const v1::JobRecord& job) {
@@ -218,7 +216,8 @@ void job_check::check_due_index() {
     if (!last_is_there_) return add("there is no such job");
     if (job == nullptr) return;
     const auto state = index_state_of(*job);
-    if (at.ns != ns || at.due_unix_ms != state.due_indexed_unix_ms || at.order != state.order) add("the job's row does not say so");
+    if (at.ns != default_namespace || at.due_unix_ms != state.due_indexed_unix_ms || at.order != state.order)
+      add("the job's row does not say so");
   });
 }
 
@@ -233,7 +232,7 @@ void job_check::check_ready_index() {
     if (!last_is_there_) return add("there is no such job");
     if (job == nullptr) return;
     const auto state = index_state_of(*job);
-    if (at.ns != ns || at.order != state.order || state.ready.count({at.what, at.nominal_unix_ms}) == 0)
+    if (at.ns != default_namespace || at.order != state.order || state.ready.count({at.what, at.nominal_unix_ms}) == 0)
       add("the job's row does not say so");
   });
 }

@@ -14,8 +14,6 @@ namespace fairlead::store {
 
 namespace {
 
-constexpr auto ns = default_namespace;
-
 /// Each restore has left out a multiple of this in the live tasks: actors/core/task/restore.hpp.
 constexpr std::uint64_t left_out_by_restore = 1'000;
 
@@ -68,7 +66,7 @@ void notice_check::check_alerts() {
     if (!known_state(record.state())) return all_.add(table::alert, key, "it has no known state");
     if (!is_unresolved(record)) return;
     ++unresolved_alerts_;
-    auto entry = of.get(table::unresolved_alert, keys::unresolved_alert(ns, number));
+    auto entry = of.get(table::unresolved_alert, keys::unresolved_alert(default_namespace, number));
     if (entry && !entry->has_value()) all_.add(table::alert, key, "it lacks its entry in table unresolved_alert");
   });
   all_.scan(table::unresolved_alert, [&](std::string_view key, std::string_view payload) {
@@ -105,7 +103,7 @@ void notice_check::check_outboxes() {
       if (!tombstone || !tombstone->has_value()) continue;  // reported with the event
       auto task = load_task(of, (*tombstone)->number());
       if (!task || !task->has_value() || is_next((*task)->status_sequence(), last)) continue;
-      all_.add(table::reply_address, keys::reply_address(ns, address),
+      all_.add(table::reply_address, keys::reply_address(default_namespace, address),
                "its outbox ends with status event " + std::to_string(last) + " of task `" + id + "`, whose row says " +
                    std::to_string((*task)->status_sequence()));
     }

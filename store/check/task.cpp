@@ -12,8 +12,6 @@ namespace fairlead::store {
 
 namespace {
 
-constexpr auto ns = default_namespace;
-
 bool known_state(v1::TaskState state) { return state >= v1::TASK_STATE_PENDING && state <= v1::TASK_STATE_UNDONE; }
 
 bool wants_due(const v1::TaskRecord& record) {
@@ -32,18 +30,19 @@ bool may_due(const v1::TaskRecord& record) {
 
 void for_each_index_entry(const v1::TaskRecord& record, const std::function<void(table, std::string_view)>& visit) {
   const auto number = record.number();
-  visit(table::by_workflow, keys::by_workflow(ns, record.workflow(), number));
+  visit(table::by_workflow, keys::by_workflow(default_namespace, record.workflow(), number));
   std::set<std::string> labels;  // the same label twice is one entry
-  for (const auto& label : record.labels()) labels.insert(keys::by_label(ns, label.key(), label.value(), number));
+  for (const auto& label : record.labels()) labels.insert(keys::by_label(default_namespace, label.key(), label.value(), number));
   for (const auto& key : labels) visit(table::by_label, key);
-  if (record.due_indexed_unix_ms() != 0) visit(table::due, keys::due(ns, record.due_indexed_unix_ms(), number));
+  if (record.due_indexed_unix_ms() != 0) visit(table::due, keys::due(default_namespace, record.due_indexed_unix_ms(), number));
   if (record.state() == v1::TASK_STATE_PENDING) {
-    visit(table::pending, keys::pending(ns, pending_order(record.created_at_unix_ms(), record.priority()), number));
+    visit(table::pending, keys::pending(default_namespace, pending_order(record.created_at_unix_ms(), record.priority()), number));
   }
-  if (record.parked()) visit(table::held, keys::held(ns, held_why::parked, number));
-  if (record.paused()) visit(table::held, keys::held(ns, held_why::paused, number));
+  if (record.parked()) visit(table::held, keys::held(default_namespace, held_why::parked, number));
+  if (record.paused()) visit(table::held, keys::held(default_namespace, held_why::paused, number));
   if (is_finished(record.state())) {
-    visit(table::finished, keys::finished(ns, static_cast<std::uint8_t>(record.state()), record.finished_at_unix_ms(), number));
+    visit(table::finished,
+          keys::finished(default_namespace, static_cast<std::uint8_t>(record.state()), record.finished_at_unix_ms(), number));
   }
 }
 
@@ -53,7 +52,7 @@ std::optional<v1::TaskRecord> task_check::parse(number_key key, std::string_view
     report_("Table task, key " + std::to_string(key.number) + ": the row does not parse.");
     return std::nullopt;
   }
-  if (record->number() != key.number || key.ns != ns) {
+  if (record->number() != key.number || key.ns != default_namespace) {
     report_("Table task, key " + std::to_string(key.number) + ": the row says it is task " + std::to_string(record->number()) + ".");
     return std::nullopt;
   }
@@ -142,7 +141,7 @@ void task_check::check_history(const v1::TaskRecord& record) {
     last = event.sequence();
   };
   if (of_.count(table::history) != 0) {
-    const auto first = keys::task(ns, record.number());
+    const auto first = keys::task(default_namespace, record.number());
     // A damaged chunk ends this scan; the scan of table history reports it.
     const auto done = of_.scan(table::history, first, keys::after(first), [&](std::string_view key, std::string_view payload) {
       v1::HistoryChunk chunk;
@@ -166,7 +165,7 @@ void task_check::check_history(const v1::TaskRecord& record) {
 void task_check::check_payloads(const v1::TaskRecord& record) {
   for_each_payload(record, [&](const v1::Payload& payload) {
     if (payload.slot() == 0) return;
-    const auto key = keys::payload(ns, record.number(), payload.slot());
+    const auto key = keys::payload(default_namespace, record.number(), payload.slot());
     auto found = of_.get(table::payload, key);
     if (!found) return;
     if (!found->has_value()) {
@@ -182,7 +181,7 @@ void task_check::check_payloads(const v1::TaskRecord& record) {
 
 void task_check::check_definition(const v1::TaskRecord& record) {
   if (is_finished(record.state())) return;
-  auto key = keys::workflow_version(ns, record.workflow(), record.workflow_hash());
+  auto key = keys::workflow_version(default_namespace, record.workflow(), record.workflow_hash());
   if (known_definitions_.count(key) != 0) return;
   if (!present(table::workflow_version, key)) {
     return finding(record,

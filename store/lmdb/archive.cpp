@@ -19,7 +19,6 @@ namespace fairlead::store {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr auto ns = default_namespace;
 
 error archive_error(const std::string& directory, const std::error_code& why) {
   return {v1::ERROR_CODE_DISK, "The archive " + directory + " cannot be read or changed: " + why.message() + ".",
@@ -51,7 +50,7 @@ status for_each_name(const std::string& directory, Visitor&& visit) {
 
 /// Copies the rows of one table that belong to a task, and adds their erasures.
 status take_rows(table where, std::uint64_t number, const snapshot& from, batch& copies, batch& out) {
-  const auto first = keys::task(ns, number);
+  const auto first = keys::task(default_namespace, number);
   return from.scan(where, first, keys::after(first), [&](std::string_view key, std::string_view payload) {
     copies.put(where, key, payload);
     out.erase(where, key);
@@ -68,19 +67,21 @@ status take_task(const v1::TaskRecord& record, const snapshot& from, const archi
   for (auto where : {table::task, table::history, table::payload}) {
     if (auto taken = take_rows(where, number, from, copies, out); !taken) return taken;
   }
-  out.erase(table::by_workflow, keys::by_workflow(ns, record.workflow(), number));
-  for (const auto& label : record.labels()) out.erase(table::by_label, keys::by_label(ns, label.key(), label.value(), number));
-  out.erase(table::finished, keys::finished(ns, static_cast<std::uint8_t>(record.state()), record.finished_at_unix_ms(), number));
-  if (record.parked()) out.erase(table::held, keys::held(ns, held_why::parked, number));
-  if (record.paused()) out.erase(table::held, keys::held(ns, held_why::paused, number));
-  if (record.due_indexed_unix_ms() != 0) out.erase(table::due, keys::due(ns, record.due_indexed_unix_ms(), number));
+  out.erase(table::by_workflow, keys::by_workflow(default_namespace, record.workflow(), number));
+  for (const auto& label : record.labels())
+    out.erase(table::by_label, keys::by_label(default_namespace, label.key(), label.value(), number));
+  out.erase(table::finished,
+            keys::finished(default_namespace, static_cast<std::uint8_t>(record.state()), record.finished_at_unix_ms(), number));
+  if (record.parked()) out.erase(table::held, keys::held(default_namespace, held_why::parked, number));
+  if (record.paused()) out.erase(table::held, keys::held(default_namespace, held_why::paused, number));
+  if (record.due_indexed_unix_ms() != 0) out.erase(table::due, keys::due(default_namespace, record.due_indexed_unix_ms(), number));
   v1::TaskTombstone tombstone;
   tombstone.set_number(number);
   tombstone.set_content_hash(record.content_hash());
   tombstone.set_archived_day(to.day);
   tombstone.set_archive_keep_days(to.keep_days);
   tombstone.set_final_state(record.state());
-  out.put(table::task_id, keys::task_id(ns, record.id()), tombstone.SerializeAsString());
+  out.put(table::task_id, keys::task_id(default_namespace, record.id()), tombstone.SerializeAsString());
   return nothing{};
 }
 

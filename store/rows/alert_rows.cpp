@@ -5,19 +5,13 @@
 
 namespace fairlead::store {
 
-namespace {
-
-constexpr auto ns = default_namespace;
-
-}  // namespace
-
 bool is_unresolved(const v1::AlertRecord& record) {
   return record.state() == v1::ALERT_STATE_OPEN || record.state() == v1::ALERT_STATE_ACKNOWLEDGED;
 }
 
 void put_alert(batch& out, const v1::AlertRecord& record) {
-  const auto index = keys::unresolved_alert(ns, record.number());
-  out.put(table::alert, keys::alert(ns, record.number()), record.SerializeAsString());
+  const auto index = keys::unresolved_alert(default_namespace, record.number());
+  out.put(table::alert, keys::alert(default_namespace, record.number()), record.SerializeAsString());
   if (is_unresolved(record)) {
     out.put(table::unresolved_alert, index, {});
   } else {
@@ -26,17 +20,17 @@ void put_alert(batch& out, const v1::AlertRecord& record) {
 }
 
 void erase_alert(batch& out, std::uint64_t number) {
-  out.erase(table::alert, keys::alert(ns, number));
-  out.erase(table::unresolved_alert, keys::unresolved_alert(ns, number));
+  out.erase(table::alert, keys::alert(default_namespace, number));
+  out.erase(table::unresolved_alert, keys::unresolved_alert(default_namespace, number));
 }
 
 result<std::optional<v1::AlertRecord>> load_alert(const snapshot& from, std::uint64_t number) {
-  return load<v1::AlertRecord>(from, table::alert, keys::alert(ns, number));
+  return load<v1::AlertRecord>(from, table::alert, keys::alert(default_namespace, number));
 }
 
 status for_each_unresolved(const snapshot& from, const std::function<bool(const v1::AlertRecord&)>& visit) {
   status outcome = nothing{};
-  const auto all = keys::of_namespace(ns);
+  const auto all = keys::of_namespace(default_namespace);
   auto scanned = from.scan(table::unresolved_alert, all, keys::after(all), [&](std::string_view key, std::string_view) {
     const auto entry = keys::decode_unresolved_alert(key);
     if (!entry) {

@@ -12,7 +12,6 @@ namespace fairlead::store {
 
 namespace {
 
-constexpr auto ns = default_namespace;
 constexpr int chunks_a_fold = 4;  // more than come anew, so that a history from before there was a limit gets shorter
 
 /// It only says how an attempt went, and that nothing came of it.
@@ -36,7 +35,7 @@ std::uint64_t folded_through(const v1::TaskRecord& record) {
 }
 
 fixed_key<16> chunk_key(const v1::TaskRecord& record, std::uint64_t sequence) {
-  return keys::history(ns, record.number(), static_cast<std::uint32_t>(sequence));
+  return keys::history(default_namespace, record.number(), static_cast<std::uint32_t>(sequence));
 }
 
 void count_folded(v1::TaskRecord& record, std::uint64_t more, const v1::HistoryEvent& last) {
@@ -117,16 +116,16 @@ result<std::vector<v1::HistoryEvent>> load_history(const snapshot& from, const v
         });
     if (!seek) return seek.failure();
     std::optional<error> wrong;
-    const auto done =
-        from.scan(table::history, begin, keys::after(keys::task(ns, record.number())), [&](std::string_view key, std::string_view bytes) {
-          v1::HistoryChunk chunk;
-          if (!chunk.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-            wrong = unreadable_value(table::history, key);
-            return false;
-          }
-          for (const auto& event : chunk.events()) take(event);
-          return true;
-        });
+    const auto done = from.scan(table::history, begin, keys::after(keys::task(default_namespace, record.number())),
+                                [&](std::string_view key, std::string_view bytes) {
+                                  v1::HistoryChunk chunk;
+                                  if (!chunk.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+                                    wrong = unreadable_value(table::history, key);
+                                    return false;
+                                  }
+                                  for (const auto& event : chunk.events()) take(event);
+                                  return true;
+                                });
     if (wrong) return *wrong;
     if (!done) return done.failure();
   }

@@ -8,8 +8,6 @@ namespace fairlead::store {
 
 namespace {
 
-constexpr auto ns = default_namespace;
-
 void count(v1::ShardState& shard, const job_index_state& job, std::uint64_t by) {
   if (!job.exists) return;
   shard.set_jobs(shard.jobs() + by);
@@ -26,16 +24,18 @@ void count(v1::ShardState& shard, const job_index_state& job, std::uint64_t by) 
 void move_entries(batch& out, const job_index_state& before, const job_index_state& now, std::string_view name) {
   const bool same_order = before.order == now.order;
   if (!same_order || before.due_indexed_unix_ms != now.due_indexed_unix_ms) {
-    if (before.due_indexed_unix_ms != 0) out.erase(table::job_due, keys::job_due(ns, before.due_indexed_unix_ms, before.order, name));
-    if (now.due_indexed_unix_ms != 0) out.put(table::job_due, keys::job_due(ns, now.due_indexed_unix_ms, now.order, name), {});
+    if (before.due_indexed_unix_ms != 0)
+      out.erase(table::job_due, keys::job_due(default_namespace, before.due_indexed_unix_ms, before.order, name));
+    if (now.due_indexed_unix_ms != 0)
+      out.put(table::job_due, keys::job_due(default_namespace, now.due_indexed_unix_ms, now.order, name), {});
   }
   for (const auto& entry : before.ready) {
     if (same_order && now.ready.count(entry) != 0) continue;
-    out.erase(table::launch_ready, keys::launch_ready(ns, entry.first, before.order, entry.second, name));
+    out.erase(table::launch_ready, keys::launch_ready(default_namespace, entry.first, before.order, entry.second, name));
   }
   for (const auto& entry : now.ready) {
     if (same_order && before.ready.count(entry) != 0) continue;
-    out.put(table::launch_ready, keys::launch_ready(ns, entry.first, now.order, entry.second, name), {});
+    out.put(table::launch_ready, keys::launch_ready(default_namespace, entry.first, now.order, entry.second, name), {});
   }
 }
 
@@ -78,12 +78,12 @@ void put_job(batch& out, const job_index_state& before, const v1::JobRecord& rec
   thread_local std::string row;  // keeps its room from job to job
   row.clear();
   record.AppendToString(&row);
-  out.put(table::job, keys::job(ns, record.spec().name()), row);
+  out.put(table::job, keys::job(default_namespace, record.spec().name()), row);
   move_entries(out, before, index_state_of(record), record.spec().name());
 }
 
 void erase_job(batch& out, const job_index_state& before, std::string_view name) {
-  out.erase(table::job, keys::job(ns, name));
+  out.erase(table::job, keys::job(default_namespace, name));
   move_entries(out, before, {}, name);
 }
 
@@ -93,36 +93,36 @@ void move_job_counters(v1::ShardState& shard, const job_index_state& before, con
 }
 
 void put_launch(batch& out, const v1::LaunchRecord& record) {
-  out.put(table::launch, keys::launch(ns, record.job(), record.nominal_unix_ms()), record.SerializeAsString());
+  out.put(table::launch, keys::launch(default_namespace, record.job(), record.nominal_unix_ms()), record.SerializeAsString());
 }
 
 void erase_launch(batch& out, std::string_view job, std::int64_t nominal_unix_ms) {
-  out.erase(table::launch, keys::launch(ns, job, nominal_unix_ms));
+  out.erase(table::launch, keys::launch(default_namespace, job, nominal_unix_ms));
 }
 
 result<std::optional<v1::JobRecord>> load_job(const snapshot& view, std::string_view name) {
   // No such name is ever given to a job, and the store takes no such key.
   if (name.empty() || name.size() > max_job_name_bytes) return std::optional<v1::JobRecord>{};
-  return load<v1::JobRecord>(view, table::job, keys::job(ns, name));
+  return load<v1::JobRecord>(view, table::job, keys::job(default_namespace, name));
 }
 
 result<std::optional<v1::LaunchRecord>> load_launch(const snapshot& view, std::string_view job, std::int64_t nominal_unix_ms) {
   if (job.empty() || job.size() > max_job_name_bytes) return std::optional<v1::LaunchRecord>{};
-  return load<v1::LaunchRecord>(view, table::launch, keys::launch(ns, job, nominal_unix_ms));
+  return load<v1::LaunchRecord>(view, table::launch, keys::launch(default_namespace, job, nominal_unix_ms));
 }
 
 status for_each_job(const snapshot& view, std::string_view after, const std::function<bool(const v1::JobRecord&)>& visit) {
   // The least key behind a name is that name with a zero byte. No job's name is longer, and the store takes no key of any length.
-  auto from = keys::job(ns, after.substr(0, max_job_name_bytes));
+  auto from = keys::job(default_namespace, after.substr(0, max_job_name_bytes));
   if (!after.empty()) from += '\0';
-  return for_each<v1::JobRecord>(view, table::job, from, keys::after(keys::of_namespace(ns)), visit);
+  return for_each<v1::JobRecord>(view, table::job, from, keys::after(keys::of_namespace(default_namespace)), visit);
 }
 
 status for_each_launch(const snapshot& view, std::string_view job, std::int64_t from_unix_ms,
                        const std::function<bool(const v1::LaunchRecord&)>& visit) {
   // Times are unsigned in keys: one before 1970 would begin behind all others.
-  const auto from = keys::launch(ns, job, std::max<std::int64_t>(from_unix_ms, 0));
-  return for_each<v1::LaunchRecord>(view, table::launch, from, keys::after(keys::launch_prefix(ns, job)), visit);
+  const auto from = keys::launch(default_namespace, job, std::max<std::int64_t>(from_unix_ms, 0));
+  return for_each<v1::LaunchRecord>(view, table::launch, from, keys::after(keys::launch_prefix(default_namespace, job)), visit);
 }
 
 }  // namespace fairlead::store

@@ -9,15 +9,14 @@ namespace fairlead::store {
 
 namespace {
 
-constexpr auto ns = default_namespace;
-
 void put_creation(batch& out, const v1::TaskRecord& record) {
   v1::TaskTombstone tombstone;
   tombstone.set_number(record.number());
   tombstone.set_content_hash(record.content_hash());
-  out.put(table::task_id, keys::task_id(ns, record.id()), tombstone.SerializeAsString());
-  out.put(table::by_workflow, keys::by_workflow(ns, record.workflow(), record.number()), {});
-  for (const auto& label : record.labels()) out.put(table::by_label, keys::by_label(ns, label.key(), label.value(), record.number()), {});
+  out.put(table::task_id, keys::task_id(default_namespace, record.id()), tombstone.SerializeAsString());
+  out.put(table::by_workflow, keys::by_workflow(default_namespace, record.workflow(), record.number()), {});
+  for (const auto& label : record.labels())
+    out.put(table::by_label, keys::by_label(default_namespace, label.key(), label.value(), record.number()), {});
 }
 
 void move_due(batch& out, const task_index_state& before, v1::TaskRecord& after, bool exact) {
@@ -28,8 +27,8 @@ void move_due(batch& out, const task_index_state& before, v1::TaskRecord& after,
     after.set_due_indexed_unix_ms(old);
     return;
   }
-  if (old != 0) out.erase(table::due, keys::due(ns, old, after.number()));
-  if (due != 0) out.put(table::due, keys::due(ns, due, after.number()), {});
+  if (old != 0) out.erase(table::due, keys::due(default_namespace, old, after.number()));
+  if (due != 0) out.put(table::due, keys::due(default_namespace, due, after.number()), {});
   after.set_due_indexed_unix_ms(due);
 }
 
@@ -37,8 +36,8 @@ void move_pending(batch& out, const task_index_state& before, const task_index_s
   const bool was = before.exists && before.state == v1::TASK_STATE_PENDING;
   const bool is = now.state == v1::TASK_STATE_PENDING;
   if (was && is && before.pending_order == now.pending_order) return;
-  if (was) out.erase(table::pending, keys::pending(ns, before.pending_order, number));
-  if (is) out.put(table::pending, keys::pending(ns, now.pending_order, number), {});
+  if (was) out.erase(table::pending, keys::pending(default_namespace, before.pending_order, number));
+  if (is) out.put(table::pending, keys::pending(default_namespace, now.pending_order, number), {});
 }
 
 void move_finished(batch& out, const task_index_state& before, const task_index_state& now, std::uint64_t number) {
@@ -46,7 +45,7 @@ void move_finished(batch& out, const task_index_state& before, const task_index_
   const bool is = is_finished(now.state);
   if (was && is && before.state == now.state && before.finished_at_unix_ms == now.finished_at_unix_ms) return;
   const auto key = [&](const task_index_state& of) {
-    return keys::finished(ns, static_cast<std::uint8_t>(of.state), of.finished_at_unix_ms, number);
+    return keys::finished(default_namespace, static_cast<std::uint8_t>(of.state), of.finished_at_unix_ms, number);
   };
   if (was) out.erase(table::finished, key(before));
   if (is) out.put(table::finished, key(now), {});
@@ -55,7 +54,7 @@ void move_finished(batch& out, const task_index_state& before, const task_index_
 // A task is held from its newest event on: parking and pausing are events.
 void move_held(batch& out, bool was, bool is, held_why why, const v1::TaskRecord& after) {
   if (was == is) return;
-  const auto key = keys::held(ns, why, after.number());
+  const auto key = keys::held(default_namespace, why, after.number());
   if (!is) return out.erase(table::held, key);
   const auto since = after.recent().empty() ? after.created_at_unix_ms() : after.recent(after.recent_size() - 1).at_unix_ms();
   out.put(table::held, key, meta::encode_u64(static_cast<std::uint64_t>(since)));
@@ -86,7 +85,7 @@ void put_task(batch& out, const task_index_state& before, v1::TaskRecord& after,
   thread_local std::string row;  // keeps its room from task to task
   row.clear();
   after.AppendToString(&row);
-  out.put(table::task, keys::task(ns, after.number()), row);
+  out.put(table::task, keys::task(default_namespace, after.number()), row);
   if (!before.exists) put_creation(out, after);
   move_pending(out, before, now, after.number());
   move_held(out, before.parked, now.parked, held_why::parked, after);
@@ -95,20 +94,20 @@ void put_task(batch& out, const task_index_state& before, v1::TaskRecord& after,
 }
 
 void put_payload(batch& out, std::uint64_t number, std::uint32_t slot, std::string_view json) {
-  out.put(table::payload, keys::payload(ns, number, slot), json);
+  out.put(table::payload, keys::payload(default_namespace, number, slot), json);
 }
 
 result<std::optional<v1::TaskRecord>> load_task(const snapshot& from, std::uint64_t number) {
-  return load<v1::TaskRecord>(from, table::task, keys::task(ns, number));
+  return load<v1::TaskRecord>(from, table::task, keys::task(default_namespace, number));
 }
 
 result<std::optional<v1::TaskTombstone>> find_task(const snapshot& from, std::string_view id) {
-  return load<v1::TaskTombstone>(from, table::task_id, keys::task_id(ns, id));
+  return load<v1::TaskTombstone>(from, table::task_id, keys::task_id(default_namespace, id));
 }
 
 result<std::string> load_payload(const snapshot& from, std::uint64_t number, const v1::Payload& payload) {
   if (payload.slot() == 0) return payload.json();
-  const auto key = keys::payload(ns, number, payload.slot());
+  const auto key = keys::payload(default_namespace, number, payload.slot());
   auto bytes = from.get(table::payload, key);
   if (!bytes) return bytes.failure();
   if (!bytes->has_value()) {

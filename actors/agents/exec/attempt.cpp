@@ -14,7 +14,7 @@ namespace fairlead::agents {
 
 namespace {
 
-// Of stderr: what exec_outcome.cpp hides where the beginning is lost, and enough behind it to be shown.
+// Of stderr: what outcome.cpp hides where the beginning is lost, and enough behind it to be shown.
 constexpr std::size_t kept_errors = longest_secret_spelling + 4'096;
 constexpr int turns = 4;  // reads in a row before others have their turn
 constexpr auto longest_margin = std::chrono::milliseconds{20};

@@ -19,32 +19,28 @@ constexpr std::string_view own_prefix = "FAIRLEAD_";
 constexpr std::array<std::pair<const char*, const char*>, 3> default_environment{
     {{"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"LANG", "C.UTF-8"}, {"TZ", "UTC"}}};
 
-error refusal(std::string sentence, std::string remedy) {
-  return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
-}
-
 bool has_field(const field_template& word) {
   return std::any_of(word.pieces().begin(), word.pieces().end(), [](const auto& piece) { return !piece.field.empty(); });
 }
 
 result<command_template> compile(const std::vector<std::string>& words, std::string_view what) {
   if (words.empty())
-    return refusal(std::string{what} + " is empty", "name the program, then its arguments: [/usr/bin/dump, --to, \"{target}\"]");
+    return invalid(std::string{what} + " is empty", "name the program, then its arguments: [/usr/bin/dump, --to, \"{target}\"]");
   if (words.size() > max_words)
-    return refusal(std::string{what} + " has more than 256 words", "have the program be a script that knows them");
+    return invalid(std::string{what} + " has more than 256 words", "have the program be a script that knows them");
   command_template out;
   for (const auto& word : words) {
     // It would end the word early in the child.
-    if (word.find('\0') != std::string::npos) return refusal(std::string{what} + " holds the character 0", "leave it out");
+    if (word.find('\0') != std::string::npos) return invalid(std::string{what} + " holds the character 0", "leave it out");
     if (secrets::mentioned(word))
-      return refusal(std::string{what} + " holds a $secret, and everybody on the machine can read a command's arguments",
+      return invalid(std::string{what} + " holds a $secret, and everybody on the machine can read a command's arguments",
                      "pass it in the environment, or in the input");
     auto compiled = field_template::compile(word, what);
     if (!compiled.ok()) return compiled.failure();
     out.push_back(std::move(compiled).value());
   }
   if (words.front().empty() || words.front().front() != '/' || has_field(out.front()))
-    return refusal(std::string{what} + " does not begin with the absolute path of a program", "such as /usr/local/bin/dump");
+    return invalid(std::string{what} + " does not begin with the absolute path of a program", "such as /usr/local/bin/dump");
   return out;
 }
 
@@ -109,20 +105,20 @@ bool valid_variable_name(std::string_view name) {
 result<prepared_commands> prepare_commands(const exec_agent_config& config) {
   const auto who = "agent " + config.name;
   const auto out_of_range = [&](const std::string& key, const std::string& expected) {
-    return refusal(who + ": " + key + " is out of range", expected);
+    return invalid(who + ": " + key + " is out of range", expected);
   };
   if (config.concurrency == 0 || config.concurrency > max_concurrency) return out_of_range("concurrency", "1 to 1024");
   if (config.max_output_bytes == 0 || config.max_output_bytes > max_output_limit) return out_of_range("max_output", "1 byte to 64MiB");
   if (config.stop_grace_ms < 0 || config.stop_grace_ms > max_grace_ms) return out_of_range("stop_grace", "0ms to 1m");
   if (config.directory.empty() || config.directory.front() != '/')
-    return refusal(who + ": directory is no absolute path", "begin it with /");
-  if (config.user.empty() && !config.group.empty()) return refusal(who + " has a group and no user", "name the user as well");
+    return invalid(who + ": directory is no absolute path", "begin it with /");
+  if (config.user.empty() && !config.group.empty()) return invalid(who + " has a group and no user", "name the user as well");
   for (const auto& [name, value] : config.environment) {
     if (!valid_variable_name(name))
-      return refusal(who + ": '" + name + "' is no name for a variable", "letters, digits and _; FAIRLEAD_… is what the agent itself says");
-    if (value.find('\0') != std::string::npos) return refusal(who + ": the variable " + name + " holds the character 0", "leave it out");
+      return invalid(who + ": '" + name + "' is no name for a variable", "letters, digits and _; FAIRLEAD_… is what the agent itself says");
+    if (value.find('\0') != std::string::npos) return invalid(who + ": the variable " + name + " holds the character 0", "leave it out");
   }
-  if (config.calls.empty()) return refusal(who + " has no calls", "declare at least one under `calls`");
+  if (config.calls.empty()) return invalid(who + " has no calls", "declare at least one under `calls`");
   prepared_commands out;
   for (const auto& [name, call] : config.calls) {
     const auto where = who + ", call " + name + ": ";

@@ -25,10 +25,6 @@ std::string_view root_of(std::string_view path) {
   return {};
 }
 
-error refusal(std::string sentence, std::string remedy) {
-  return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
-}
-
 }  // namespace
 
 response_document::response_document(int status, const std::vector<std::pair<std::string, std::string>>& headers,
@@ -78,7 +74,7 @@ result<response_template> compile_response_template(std::string_view json) {
     const auto rest = json.substr(opening + 3);
     const auto root = root_of(rest);
     if (root.empty()) {
-      return refusal("${" + std::string{rest.substr(0, rest.find_first_of("}\""))} + "} does not begin with .status, .headers or .body",
+      return invalid("${" + std::string{rest.substr(0, rest.find_first_of("}\""))} + "} does not begin with .status, .headers or .body",
                      "take it from the response by a plain path");
     }
     mentions_body = mentions_body || root == "body";
@@ -91,7 +87,7 @@ result<response_template> compile_response_template(std::string_view json) {
   auto compiled = core::input_template::compile(inside);
   if (!compiled.ok()) return error{compiled.failure().code, as_written(compiled.failure().sentence), compiled.failure().remedy};
   if (!compiled->plain()) {
-    return refusal("${ " + as_written(compiled->worker_expressions().front()) + " } is more than a plain path",
+    return invalid("${ " + as_written(compiled->worker_expressions().front()) + " } is more than a plain path",
                    "take the value as it is, and compute in a later step's `with`");
   }
   return response_template{std::move(compiled).value(), mentions_body};
@@ -101,7 +97,7 @@ result<response_path> compile_response_path(std::string_view text) {
   const auto root = root_of(text);
   auto path = root.empty() ? std::nullopt : core::parse_plain_path(".input" + std::string{text});
   if (!path || path->optional) {
-    return refusal("'" + printable(text, 100) + "' is no plain path into the response",
+    return invalid("'" + printable(text, 100) + "' is no plain path into the response",
                    "write .status, .headers.NAME or .body.… without `?`");
   }
   return response_path{std::move(*path), root == "body", std::string{text}};

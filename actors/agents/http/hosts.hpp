@@ -48,4 +48,8 @@ class http_host_list {
 /// `location` as seen from `base`; nullopt when it is no http or https URL.
 std::optional<std::string> resolve_location(const std::string& base, const std::string& location);
 
+/// What keeps `url` from being an absolute http or https URL without user info and fragment, as an error (invalid_argument) whose sentence
+/// begins with `what`; nothing when it is one. The sentence never repeats the URL: a path or query may hold a secret.
+std::optional<error> why_no_http_url(const std::string& what, const std::string& url);
+
 }  // namespace fairlead::agents

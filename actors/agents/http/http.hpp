@@ -14,7 +14,7 @@ status check_http_agent(const http_agent_config& config);
 
 /// A backend with one thread for all transfers. Input that does not fit a call's templates completes inside start() with a permanent
 /// fault (code bad_request_template or url_not_allowed); everything else completes on that thread. An undo is a request like any other, with
-/// two headers more (http_request.cpp); a lookup is the request that the call's `lookup` describes. Raises the process's limit on open files
+/// two headers more (request.cpp); a lookup is the request that the call's `lookup` describes. Raises the process's limit on open files
 /// to what its connections need. Errors as check_http_agent, or unavailable when the system gives no thread or libcurl cannot start.
 result<std::unique_ptr<backend>> make_http_backend(http_agent_config config);
 

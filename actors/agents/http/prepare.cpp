@@ -1,4 +1,4 @@
-// Checks and compiles calls; http_request.cpp uses what comes out.
+// Checks and compiles calls; request.cpp uses what comes out.
 
 #include <curl/curl.h>
 
@@ -10,20 +10,12 @@
 #include "actors/agents/attempt_results.hpp"
 #include "actors/agents/http/hosts.hpp"
 #include "actors/agents/http/request.hpp"
-#include "actors/agents/http/url.hpp"
+#include "actors/agents/http/url_parts.hpp"
 #include "actors/agents/secrets_reference.hpp"
 
 namespace fairlead::agents {
 
 namespace {
-
-error refusal(std::string sentence, std::string remedy) {
-  return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
-}
-
-struct url_closer {
-  void operator()(CURLU* url) const { curl_url_cleanup(url); }
-};
 
 bool has_part(CURLU* url, CURLUPart part) {
   char* text = nullptr;
@@ -35,21 +27,21 @@ bool has_part(CURLU* url, CURLUPart part) {
 // `url` with `x` for every field: what does not depend on the input must be right already.
 status check_url(const std::string& where, const std::string& url) {
   if (!std::all_of(url.begin(), url.end(), [](char c) { return c > 0x20 && c < 0x7f; })) {
-    return refusal(where + " holds a blank, a control character or a byte beyond ASCII", "percent-encode it");
+    return invalid(where + " holds a blank, a control character or a byte beyond ASCII", "percent-encode it");
   }
   const auto scheme = lower_case(url.substr(0, url.find(':')));
   if (scheme != "http" && scheme != "https") {
-    return refusal(where + " has the scheme '" + scheme + "'", "begin the agent's base_url, or the call's url, with http:// or https://");
+    return invalid(where + " has the scheme '" + scheme + "'", "begin the agent's base_url, or the call's url, with http:// or https://");
   }
-  const std::unique_ptr<CURLU, url_closer> parsed{curl_url()};
+  const url_handle parsed{curl_url()};
   if (!parsed || curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), CURLU_PATH_AS_IS) != CURLUE_OK ||
       !has_part(parsed.get(), CURLUPART_HOST)) {
-    return refusal(where + " is no URL", "write http://host:port/path");
+    return invalid(where + " is no URL", "write http://host:port/path");
   }
   if (has_part(parsed.get(), CURLUPART_USER) || has_part(parsed.get(), CURLUPART_PASSWORD)) {
-    return refusal(where + " holds a user or a password", "send an Authorization header instead");
+    return invalid(where + " holds a user or a password", "send an Authorization header instead");
   }
-  if (has_part(parsed.get(), CURLUPART_FRAGMENT)) return refusal(where + " has a fragment (#…)", "leave it out; it is never sent");
+  if (has_part(parsed.get(), CURLUPART_FRAGMENT)) return invalid(where + " has a fragment (#…)", "leave it out; it is never sent");
   return nothing{};
 }
 
@@ -66,7 +58,7 @@ result<field_template> prepare_url(const std::string& where, const http_agent_co
     // The base is no template: a brace in it means itself.
     for (const char c : agent.base_url) {
       if (c == '{' || c == '}')
-        return refusal("agent " + agent.name + ": base_url holds a brace", "only a call's path or url may hold {field} or a secret");
+        return invalid("agent " + agent.name + ": base_url holds a brace", "only a call's path or url may hold {field} or a secret");
     }
     whole = agent.base_url;
     while (!whole.empty() && whole.back() == '/') whole.pop_back();
@@ -82,10 +74,10 @@ result<field_template> prepare_url(const std::string& where, const http_agent_co
     if (piece.field.empty() && piece.secret.empty()) continue;
     const bool in_host = authority_end(sample) >= sample.size();
     if (in_host && !piece.secret.empty())
-      return refusal(where + " has a secret in the host", "put secrets into headers, the path or the query");
+      return invalid(where + " has a secret in the host", "put secrets into headers, the path or the query");
     // What a task's input says may choose a resource; the host that is asked for it only out of a list.
     if (in_host && (agent.allow_hosts.empty() || sample.find("://") == std::string::npos)) {
-      return refusal(where + " has {" + piece.field + "} in the host",
+      return invalid(where + " has {" + piece.field + "} in the host",
                      "put fields into the path or the query, or give the agent allow_hosts, from which a field may choose");
     }
     host_is_open = host_is_open || in_host;
@@ -100,7 +92,7 @@ result<field_template> prepare_url(const std::string& where, const http_agent_co
                    allowed.failure().remedy};
     const auto origin = origin_of(sample);
     if (!origin || !allowed->allows(*origin)) {
-      return refusal(where + " leads to " + (origin ? origin->shown() : "nowhere") + ", which is not among the agent's allow_hosts",
+      return invalid(where + " leads to " + (origin ? origin->shown() : "nowhere") + ", which is not among the agent's allow_hosts",
                      "add it there, or correct the address");
     }
   }
@@ -117,9 +109,9 @@ bool reserved_header(const std::string& lower) {
 status add_headers(const std::string& where, const std::vector<std::pair<std::string, std::string>>& from, http_prepared_request& into) {
   for (const auto& [name, value] : from) {
     const auto here = where + ": header " + printable(name, 60);
-    if (!valid_header_name(name)) return refusal(here + " is no header name", "use letters, digits and -");
-    if (reserved_header(lower_case(name))) return refusal(here + " is set by the agent itself", "leave it out");
-    if (!valid_header_value(value)) return refusal(here + " holds a control character", "a header is one line of text");
+    if (!valid_header_name(name)) return invalid(here + " is no header name", "use letters, digits and -");
+    if (reserved_header(lower_case(name))) return invalid(here + " is set by the agent itself", "leave it out");
+    if (!valid_header_value(value)) return invalid(here + " holds a control character", "a header is one line of text");
     auto compiled = field_template::compile(value, here);
     if (!compiled.ok()) return compiled.failure();
     const auto same = std::find_if(into.headers.begin(), into.headers.end(),
@@ -153,7 +145,7 @@ status mark_secrets(const std::string& where, std::string& body, http_prepared_r
   const auto nonce = unguessable();
   for (std::size_t at = 0;;) {
     const auto found = next_secret_reference(body, at);
-    if (!found.ok()) return refusal(where + ": body: " + found.failure().sentence, found.failure().remedy);
+    if (!found.ok()) return invalid(where + ": body: " + found.failure().sentence, found.failure().remedy);
     if (!*found) return nothing{};
     const auto begin = (*found)->begin;
     const auto reference = body.substr(begin, (*found)->end - begin);
@@ -171,19 +163,19 @@ status prepare_body(const std::string& where, const http_call& call, http_prepar
   if (call.body_template == "none" || (bodiless && call.body_template.empty())) {
     into.body = body_kind::none;
   } else if (bodiless) {
-    return refusal(where + ": a " + call.method + " request has a body", "leave `body` out, or use {field} in the url");
+    return invalid(where + ": a " + call.method + " request has a body", "leave `body` out, or use {field} in the url");
   } else if (!call.body_template.empty()) {
     auto text = call.body_template;
     if (auto marked = mark_secrets(where, text, into); !marked.ok()) return marked.failure();
     auto compiled = core::input_template::compile(text);
-    if (!compiled.ok()) return refusal(where + ": body: " + compiled.failure().sentence, compiled.failure().remedy);
+    if (!compiled.ok()) return invalid(where + ": body: " + compiled.failure().sentence, compiled.failure().remedy);
     if (!compiled->plain()) {
-      return refusal(where + ": body: ${ " + compiled->worker_expressions().front() + " } is more than a plain path",
+      return invalid(where + ": body: ${ " + compiled->worker_expressions().front() + " } is more than a plain path",
                      "compute it in the step's `with`, and take it from .input here");
     }
     for (const auto& expression : compiled->expressions()) {
       if (expression.find(".input") != expression.find_first_not_of(" \t")) {
-        return refusal(where + ": body: ${ " + expression + " } does not begin with .input", "a body is made of the step's input");
+        return invalid(where + ": body: ${ " + expression + " } does not begin with .input", "a body is made of the step's input");
       }
     }
     into.body = body_kind::rendered;
@@ -195,7 +187,7 @@ status prepare_body(const std::string& where, const http_call& call, http_prepar
 status check_ranges(const std::string& where, const std::vector<status_range>& ranges) {
   for (const auto& range : ranges) {
     if (range.first < 100 || range.last > 599 || range.first > range.last) {
-      return refusal(where + ": " + std::to_string(range.first) + "-" + std::to_string(range.last) + " is no range of statuses",
+      return invalid(where + ": " + std::to_string(range.first) + "-" + std::to_string(range.last) + " is no range of statuses",
                      "100 to 599, the lower one first");
     }
   }
@@ -213,7 +205,7 @@ status prepare_request(const std::string& where, const http_agent_config& agent,
   if (auto s = add_headers(where, headers, into); !s.ok()) return s;
   for (const auto& [name, value] : into.headers) {
     if (lower_case(name) == lower_case(key_header)) {
-      return refusal(where + ": header " + name + " is the one under which the idempotency key is sent", "leave it out");
+      return invalid(where + ": header " + name + " is the one under which the idempotency key is sent", "leave it out");
     }
   }
   add_fields(into.url, into);
@@ -234,7 +226,7 @@ status prepare_rules(const std::string& where, const std::vector<http_rule>& rul
 status prepare_output(const std::string& where, const std::string& text, std::optional<core::input_template>& into, bool& needs_body) {
   if (text.empty()) return nothing{};
   auto compiled = compile_response_template(text);
-  if (!compiled.ok()) return refusal(where + ": output: " + compiled.failure().sentence, compiled.failure().remedy);
+  if (!compiled.ok()) return invalid(where + ": output: " + compiled.failure().sentence, compiled.failure().remedy);
   into = std::move(compiled->value);
   needs_body = compiled->mentions_body;
   return nothing{};
@@ -244,7 +236,7 @@ status prepare_lookup(const std::string& where, const http_agent_config& agent, 
   const auto& lookup = *call.lookup;
   constexpr std::array<std::string_view, 3> methods{"GET", "HEAD", "POST"};
   if (std::find(methods.begin(), methods.end(), lookup.method) == methods.end()) {
-    return refusal(where + ": method '" + printable(lookup.method, 20) + "' is not for asking", "use GET, HEAD or POST");
+    return invalid(where + ": method '" + printable(lookup.method, 20) + "' is not for asking", "use GET, HEAD or POST");
   }
   into.request.method = lookup.method;
   into.request.body = http_prepared_request::body_kind::none;
@@ -263,7 +255,7 @@ result<http_prepared_call> prepare_call(const http_agent_config& agent, const st
   const auto where = "agent " + agent.name + ": call " + name;
   constexpr std::array<std::string_view, 6> methods{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"};
   if (std::find(methods.begin(), methods.end(), call.method) == methods.end()) {
-    return refusal(where + ": method '" + printable(call.method, 20) + "' is not known", "use GET, HEAD, POST, PUT, PATCH or DELETE");
+    return invalid(where + ": method '" + printable(call.method, 20) + "' is not known", "use GET, HEAD, POST, PUT, PATCH or DELETE");
   }
   for (const auto* ranges : {&call.statuses.success, &call.statuses.transient, &call.statuses.in_doubt, &call.statuses.permanent}) {
     if (auto s = check_ranges(where + ": statuses", *ranges); !s.ok()) return s.failure();
@@ -271,14 +263,14 @@ result<http_prepared_call> prepare_call(const http_agent_config& agent, const st
   const auto& key_header = call.idempotency.header;
   const auto lower_key_header = lower_case(key_header);
   if (!valid_header_name(key_header))
-    return refusal(where + ": idempotency: '" + printable(key_header, 60) + "' is no header name", "use letters, digits and -");
+    return invalid(where + ": idempotency: '" + printable(key_header, 60) + "' is no header name", "use letters, digits and -");
   if (lower_key_header != "idempotency-key" && (reserved_header(lower_key_header) || lower_key_header == "content-type" ||
                                                 lower_key_header == "user-agent" || lower_key_header == "host")) {
-    return refusal(where + ": idempotency: header " + key_header + " has another meaning",
+    return invalid(where + ": idempotency: header " + key_header + " has another meaning",
                    "name the one in which the service expects its key");
   }
   if (call.idempotency.valid_for_ms < 0)
-    return refusal(where + ": idempotency: valid_for is negative", "leave it out where keys are good for ever");
+    return invalid(where + ": idempotency: valid_for is negative", "leave it out where keys are good for ever");
 
   http_prepared_call out;
   out.name = name;

@@ -33,7 +33,7 @@ struct http_prepared_request {
   std::vector<std::pair<std::string, std::string>> body_secrets;
 };
 
-/// How a call's answers are judged; see http_response.hpp.
+/// How a call's answers are judged; see response.hpp.
 struct http_prepared_lookup {
   http_prepared_request request;
   std::vector<status_range> done;
@@ -47,7 +47,7 @@ struct http_prepared_lookup {
 struct http_prepared_call {
   std::string name;
   http_prepared_request request;
-  std::optional<core::input_template> output_template;  // over a response document, see http_document.hpp
+  std::optional<core::input_template> output_template;  // over a response document, see document.hpp
   bool needs_json_body = true;                          // of a response that means success
   http_statuses statuses;
   std::vector<http_prepared_rule> rules;

@@ -4,7 +4,6 @@
 #include "actors/agents/http/config.hpp"
 #include "actors/agents/http/hosts.hpp"
 #include "actors/agents/http/request.hpp"
-#include "actors/agents/http/url.hpp"
 
 namespace fairlead::agents {
 

@@ -15,7 +15,7 @@ bool names_status(const std::vector<status_range>& ranges, int status);
 /// By the call's own lists (success, transient, in_doubt, permanent, in this order); nullopt when none names it.
 std::optional<http_meaning> listed_meaning(const http_statuses& statuses, int status);
 
-/// By the default map in http_config.hpp. `repeated`: the same request has been sent before, in an earlier attempt or try.
+/// By the default map in config.hpp. `repeated`: the same request has been sent before, in an earlier attempt or try.
 http_meaning default_meaning(int status, bool repeated);
 
 v1::FaultKind fault_kind_of(http_meaning meaning);

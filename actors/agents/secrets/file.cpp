@@ -33,10 +33,6 @@ secret_file_mark mark_of(const struct stat& about) {
   return out;
 }
 
-error refused(std::string sentence, std::string remedy) {
-  return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
-}
-
 struct descriptor {
   int number;
   ~descriptor() {
@@ -47,13 +43,13 @@ struct descriptor {
 }  // namespace
 
 status check_secret_value(std::string_view value) {
-  if (value.empty()) return refused("the secret is empty", "give it a value");
+  if (value.empty()) return invalid("the secret is empty", "give it a value");
   if (value.size() > most_secret_bytes)
-    return refused("the secret is longer than 64KiB", "keep long data elsewhere, and only its key here");
+    return invalid("the secret is longer than 64KiB", "keep long data elsewhere, and only its key here");
   if (value.find('\0') != std::string_view::npos)
-    return refused("the secret holds a byte 0, which no header and no environment can", "encode it, for example in base64");
+    return invalid("the secret holds a byte 0, which no header and no environment can", "encode it, for example in base64");
   if (value.size() < least_secret_bytes)
-    return refused("the secret is shorter than 4 bytes: to hide it would spoil what agents say", "use a longer one");
+    return invalid("the secret is shorter than 4 bytes: to hide it would spoil what agents say", "use a longer one");
   return nothing{};
 }
 
@@ -67,12 +63,12 @@ result<std::string> read_secret_file(const std::string& path, secret_file_mark& 
   // A pipe without a writer would hold the node up.
   const descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.number < 0)
-    return refused("the file " + path + " cannot be read: " + std::strerror(errno), "the user of the node must be able to read it");
+    return invalid("the file " + path + " cannot be read: " + std::strerror(errno), "the user of the node must be able to read it");
   struct stat about {};
   if (::fstat(file.number, &about) != 0 || !S_ISREG(about.st_mode))
-    return refused(path + " is no plain file", "name a file that holds the secret");
+    return invalid(path + " is no plain file", "name a file that holds the secret");
   mark = mark_of(about);
-  if ((about.st_mode & 07U) != 0) return refused("the file " + path + " can be used by every user of this machine", "chmod o= " + path);
+  if ((about.st_mode & 07U) != 0) return invalid("the file " + path + " can be used by every user of this machine", "chmod o= " + path);
   if (static_cast<std::uint64_t>(about.st_size) > most_secret_bytes + 1)
     return check_secret_value(std::string(most_secret_bytes + 1, 'x')).failure();
   std::string out(most_secret_bytes + 2, '\0');
@@ -83,7 +79,7 @@ result<std::string> read_secret_file(const std::string& path, secret_file_mark& 
     if (got < 0) {
       const auto why = errno;
       wipe(out);
-      return refused("the file " + path + " cannot be read: " + std::strerror(why), "look at its disk");
+      return invalid("the file " + path + " cannot be read: " + std::strerror(why), "look at its disk");
     }
     if (got == 0) break;
     held += static_cast<std::size_t>(got);

@@ -1,5 +1,5 @@
 #pragma once
-// A place in the text of one field, and what is wrong there. For cron_fields.cpp.
+// A place in the text of one field, and what is wrong there. For fields.cpp.
 
 #include <cstddef>
 #include <cstdint>

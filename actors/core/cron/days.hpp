@@ -1,5 +1,5 @@
 #pragma once
-// Which days and which seconds of a day an expression names, on a clock that knows no zones. For cron_next.cpp.
+// Which days and which seconds of a day an expression names, on a clock that knows no zones. For next.cpp.
 //
 // Local seconds are what the clock shows, as seconds since its own 1970-01-01T00:00:00; local days are these by 86,400.
 

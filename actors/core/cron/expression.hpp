@@ -1,5 +1,5 @@
 #pragma once
-// When a job is due, as people write it: `30 2 * * MON-FRI`. Pure; next to cron_next.hpp, which finds the instants.
+// When a job is due, as people write it: `30 2 * * MON-FRI`. Pure; next to next.hpp, which finds the instants.
 //
 // Five fields, `minute hour day-of-month month day-of-week`, or six with seconds in front, between blanks or tabs. Each is a list, with
 // commas, of

@@ -1,5 +1,5 @@
 #pragma once
-// One field of an expression. For cron_expression.cpp; what the fields may say stands in cron_expression.hpp.
+// One field of an expression. For expression.cpp; what the fields may say stands in expression.hpp.
 
 #include <cstddef>
 #include <optional>

@@ -1,5 +1,5 @@
 #pragma once
-// What the check of an expression keeps for each bracket that is open. Only for expression_check.cpp.
+// What the check of an expression keeps for each bracket that is open. Only for check.cpp.
 
 #include <cstddef>
 

@@ -8,9 +8,7 @@
 namespace fairlead::core {
 namespace {
 
-bool begins_name(char c) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool in_name(char c) { return begins_name(c) || is_digit(c); }
 
 class lexer {
  public:

@@ -9,6 +9,10 @@
 
 namespace fairlead::core {
 
+// Of a field's or function's name.
+constexpr bool begins_name(char c) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+constexpr bool in_name(char c) { return begins_name(c) || (c >= '0' && c <= '9'); }
+
 enum class token_kind {
   field,         // .name            value: name
   dot,           // .

@@ -4,13 +4,11 @@
 #include <charconv>
 #include <iterator>
 
+#include "actors/core/expression/lexer.hpp"
 #include "actors/core/text/json.hpp"
 
 namespace fairlead::core {
 namespace {
-
-bool begins_name(char c) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool in_name(char c) { return begins_name(c) || (c >= '0' && c <= '9'); }
 
 /// Reads the parts of a path from a text; every function gives false when the text is something else.
 class reader {

@@ -1,6 +1,6 @@
 #pragma once
-// Only for actors/core/job/job*.cpp: one decision about one job, in pieces. Its parts: job_times.cpp (nominal times), job_launches.cpp (what becomes
-// of launches that are open), job_operator.cpp and job_stretches.cpp (what operators ask).
+// Only for this room: one decision about one job, in pieces. Its parts: times.cpp (nominal times), launches.cpp (what becomes
+// of launches that are open), operator.cpp and stretches.cpp (what operators ask).
 
 #include <map>
 #include <string>

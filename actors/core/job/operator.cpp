@@ -1,4 +1,4 @@
-// What operators ask of a job as it is now. Of its past: job_stretches.cpp.
+// What operators ask of a job as it is now. Of its past: stretches.cpp.
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 #pragma once
-// One decision of the task machine under way (task.hpp says what it does). Its parts stand apart: task_attempts.cpp hands attempts over and
-// takes their ends, task_recovery.cpp decides what follows a bad end, task_undo.cpp undoes, task_operator.cpp does what people ask for.
+// One decision of the task machine under way (task.hpp says what it does). Its parts stand apart: attempts.cpp hands attempts over and
+// takes their ends, recovery.cpp decides what follows a bad end, undo.cpp undoes, operator.cpp does what people ask for.
 
 #include <optional>
 #include <string>
@@ -58,7 +58,7 @@ class task_machine {
   }
   bool planted(bool planted_faults::*which) const { return ctx_.planted != nullptr && ctx_.planted->*which; }
 
-  // ---- attempts (task_attempts.cpp) ----
+  // ---- attempts (attempts.cpp) ----
   void begin();
   void advance();
   void advance_perform();
@@ -89,16 +89,16 @@ class task_machine {
   bool hold(std::uint32_t index, bool there);
   std::int64_t since_hand_over(const v1::StepRecord& step) const;
 
-  // ---- leases that hang on heartbeats (task_heartbeat.cpp) ----
+  // ---- leases that hang on heartbeats (heartbeat.cpp) ----
   std::int64_t heartbeat_of(const v1::StepRecord& step, v1::Direction direction) const;
   void begin_lease(v1::StepRecord& step, v1::Direction direction);
   bool add_heartbeat(const v1::StepRecord& step, v1::Perform& message);
   v1::Fault fault_of_expiry(const v1::StepRecord& step) const;
 
-  // ---- moments that a clock has put far away (task_clock.cpp) ----
+  // ---- moments that a clock has put far away (clock.cpp) ----
   void bring_lease_near(v1::StepRecord& step);
 
-  // ---- keys that their services forget (task_keys.cpp) ----
+  // ---- keys that their services forget (keys.cpp) ----
   std::int64_t key_valid_for_ms(const v1::StepRecord& step, v1::Direction direction) const;
   bool key_runs_out(const v1::StepRecord& step, v1::Direction direction, std::int64_t at_ms) const;
   bool key_holds(std::uint32_t index, v1::Direction direction);
@@ -109,13 +109,13 @@ class task_machine {
 
   v1::HistoryEvent& note(v1::EventKind kind, std::uint32_t index, std::string detail = {});
 
-  // ---- what types say of inputs and outputs (task_types.cpp) ----
+  // ---- what types say of inputs and outputs (types.cpp) ----
   /// `, items[2].sku: …`; nullopt: `json` fits the type, or there is none.
   static std::optional<std::string> misfit_of(const google::protobuf::Descriptor* type, std::string_view json);
   bool input_fits(std::uint32_t index);
   std::optional<v1::Fault> fault_of_type(const v1::StepRecord& step, const attempt_ended& e) const;
 
-  // ---- recovery (task_recovery.cpp) ----
+  // ---- recovery (recovery.cpp) ----
   enum class answer { park, undo, cool_off };
   bool attempts_left(const v1::StepRecord& step) const;
   std::int64_t wait_after(std::uint32_t index, const v1::Fault& fault) const;
@@ -135,7 +135,7 @@ class task_machine {
   void time_out();
   void fail(std::string reason);
 
-  // ---- undo (task_undo.cpp) ----
+  // ---- undo (undo.cpp) ----
   void begin_undo(std::string reason);
   void advance_undo();
   void undo_next(std::uint32_t index);
@@ -144,7 +144,7 @@ class task_machine {
   void park_if_stuck();
   std::string why_stuck() const;
 
-  // ---- operators (task_operator.cpp) ----
+  // ---- operators (operator.cpp) ----
   void refuse(std::string sentence, std::string remedy = {}, error_code code = v1::ERROR_CODE_WRONG_STATE);
   v1::StepRecord* named_step(const v1::OperatorAction& action, std::uint32_t& index);
   void note_operator(v1::EventKind kind, const v1::OperatorAction& action, std::uint32_t step_plus_one);

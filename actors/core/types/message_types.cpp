@@ -11,6 +11,7 @@
 #include <set>
 
 #include "actors/core/text/text.hpp"
+#include "actors/core/types/typed_json_scalars.hpp"
 
 namespace fairlead::core {
 
@@ -19,23 +20,16 @@ namespace {
 namespace pb = google::protobuf;
 
 // Names in a set come from anyone, and fields of type string in a proto2 file may hold anything.
-std::string shown(const std::string& text) {
-  auto out = clean_text(text, 200);
-  for (auto& c : out)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  return out;
-}
-
-error refused(std::string sentence, std::string remedy = {}) {
-  return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
-}
+constexpr std::size_t shown_bytes = 200;
 
 /// Keeps the first error of a file.
 class first_error final : public pb::DescriptorPool::ErrorCollector {
  public:
   void AddError(const std::string& file, const std::string& element, const pb::Message*, ErrorLocation,
                 const std::string& message) override {
-    if (text.empty()) text = shown(file) + ": " + (element.empty() || element == file ? "" : shown(element) + ": ") + shown(message);
+    if (text.empty())
+      text = shown(file, shown_bytes) + ": " + (element.empty() || element == file ? "" : shown(element, shown_bytes) + ": ") +
+             shown(message, shown_bytes);
   }
   std::string text;
 };
@@ -53,7 +47,7 @@ result<std::vector<const pb::FileDescriptorProto*>> ordered(const files_by_name&
     if (imports.empty()) ready.insert(name);
     for (const auto& other : imports) {
       if (files.count(other) == 0)
-        return refused(shown(name) + " imports " + shown(other) + ", which is not in the set",
+        return invalid(shown(name, shown_bytes) + " imports " + shown(other, shown_bytes) + ", which is not in the set",
                        "make the set with protoc --include_imports");
       importers[other].push_back(name);
     }
@@ -66,29 +60,30 @@ result<std::vector<const pb::FileDescriptorProto*>> ordered(const files_by_name&
     for (const auto& importer : importers[name])
       if (--open[importer] == 0) ready.insert(importer);
   }
-  if (out.size() != files.size()) return refused("files of the set import each other in a circle");
+  if (out.size() != files.size()) return invalid("files of the set import each other in a circle");
   return out;
 }
 
 status add(const std::string& bytes, files_by_name& files) {
   if (bytes.size() > max_types_bytes)
-    return refused(
+    return invalid(
         "the descriptor set takes " + std::to_string(bytes.size()) + " bytes; at most " + std::to_string(max_types_bytes) + " are allowed",
         "make it without --include_source_info, and from the files that are needed");
   pb::FileDescriptorSet set;
   pb::io::ArrayInputStream input{bytes.data(), static_cast<int>(bytes.size())};
   pb::io::CodedInputStream coded{&input};
   if (!set.ParsePartialFromCodedStream(&coded) || !coded.ConsumedEntireMessage())
-    return refused("these bytes are no google.protobuf.FileDescriptorSet", "make them with protoc --include_imports --descriptor_set_out");
-  if (set.file_size() == 0) return refused("the descriptor set holds no file");
+    return invalid("these bytes are no google.protobuf.FileDescriptorSet", "make them with protoc --include_imports --descriptor_set_out");
+  if (set.file_size() == 0) return invalid("the descriptor set holds no file");
   for (auto& file : *set.mutable_file()) {
     file.clear_source_code_info();
     auto [at, added] = files.emplace(file.name(), file);
     if (!added && at->second.SerializeAsString() != file.SerializeAsString())
-      return refused("two different files are named " + shown(file.name()), "make one set of all files with a single run of protoc");
+      return invalid("two different files are named " + shown(file.name(), shown_bytes),
+                     "make one set of all files with a single run of protoc");
   }
   if (files.size() > static_cast<std::size_t>(max_type_files))
-    return refused("there are more than " + std::to_string(max_type_files) + " files in the descriptor set");
+    return invalid("there are more than " + std::to_string(max_type_files) + " files in the descriptor set");
   return nothing{};
 }
 
@@ -139,7 +134,7 @@ result<std::shared_ptr<const message_types>> message_types::read(const std::vect
   for (const auto* file : *in_order) {
     first_error collector;
     const auto* built = s->pool.BuildFileCollectingErrors(*file, &collector);
-    if (built == nullptr) return refused("the descriptor set is not sound: " + collector.text);
+    if (built == nullptr) return invalid("the descriptor set is not sound: " + collector.text);
     s->files.push_back(built);
   }
   return std::shared_ptr<const message_types>{new message_types{std::move(s)}};
@@ -172,7 +167,7 @@ result<std::string> describe_types(const std::vector<const pb::Descriptor*>& wan
     set.SerializeToCodedStream(&coded);
   }
   if (out.size() > max_types_bytes)
-    return refused("the types take " + std::to_string(out.size()) + " bytes; at most " + std::to_string(max_types_bytes) + " are allowed",
+    return invalid("the types take " + std::to_string(out.size()) + " bytes; at most " + std::to_string(max_types_bytes) + " are allowed",
                    "put the types of steps into files that import less");
   return out;
 }

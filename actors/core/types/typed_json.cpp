@@ -17,16 +17,6 @@ namespace {
 namespace pb = google::protobuf;
 using type_id = pb::FieldDescriptor::Type;
 
-constexpr std::size_t shown_bytes = 64;
-
-/// Keys and values come from anyone: shown short and without control characters.
-std::string shown(std::string_view text) {
-  auto out = clean_text(text, shown_bytes);
-  for (auto& c : out)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  return text.size() > shown_bytes ? out + "…" : out;
-}
-
 const pb::FieldDescriptor* field_of(const pb::Descriptor& type, const std::string& key) {
   if (const auto* found = type.FindFieldByName(key)) return found;
   if (const auto* found = type.FindFieldByCamelcaseName(key); found != nullptr && found->json_name() == key) return found;

@@ -21,15 +21,6 @@ namespace {
 namespace pb = google::protobuf;
 using field_type = pb::FieldDescriptor;
 
-constexpr std::size_t shown_bytes = 48;
-
-std::string shown(std::string_view text) {
-  auto out = clean_text(text, shown_bytes);
-  for (auto& c : out)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  return text.size() > shown_bytes ? out + "…" : out;
-}
-
 bool is_number(std::string_view json) { return json.front() == '-' || (json.front() >= '0' && json.front() <= '9'); }
 bool is_string(std::string_view json) { return json.front() == '"'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -209,6 +200,13 @@ bool is_duration(std::string_view text) {
 }
 
 }  // namespace
+
+std::string shown(std::string_view text, std::size_t most_bytes) {
+  auto out = clean_text(text, most_bytes);
+  for (auto& c : out)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  return text.size() > most_bytes ? out + "…" : out;
+}
 
 std::string type_words(const pb::FieldDescriptor& field) {
   switch (field.type()) {

@@ -1,6 +1,7 @@
 #pragma once
 // What proto3's JSON mapping says of single values. Each gives a sentence about what does not fit, or nothing.
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,9 @@ class FieldDescriptor;
 }  // namespace google::protobuf
 
 namespace fairlead::core {
+
+/// Keys, values and names come from anyone: shown short and without control characters.
+std::string shown(std::string_view text, std::size_t most_bytes = 48);
 
 /// `int32`, `acme.v1.Item`: the type of one value of `field`.
 std::string type_words(const google::protobuf::FieldDescriptor& field);

@@ -41,7 +41,7 @@ class workflow {
     const google::protobuf::Descriptor* output_type = nullptr;
   };
 
-  /// `definition` must have passed check_definition (workflow_check.hpp); what compile itself cannot do is an error.
+  /// `definition` must have passed check_definition (check.hpp); what compile itself cannot do is an error.
   static result<std::shared_ptr<const workflow>> compile(v1::WorkflowDefinition definition, std::string content_hash);
 
   /// A stored version that this release cannot compile, `why` says why, or whose definition is missing. A task that is pinned to it waits

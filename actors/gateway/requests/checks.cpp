@@ -17,10 +17,6 @@ namespace {
 constexpr std::size_t max_cursor_bytes = 1'048'576;  // a part for each shard
 constexpr std::size_t max_registration_bytes = 1'048'576;
 
-error invalid(std::string sentence, std::string remedy) {
-  return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
-}
-
 std::optional<error> check_operator(const std::string& who, const std::string& reason) {
   if (who.size() > who_limit) return invalid("the operator's name has more than " + std::to_string(who_limit) + " bytes", "shorten it");
   if (reason.size() > reason_limit) return invalid("the reason has more than " + std::to_string(reason_limit) + " bytes", "shorten it");

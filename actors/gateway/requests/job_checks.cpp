@@ -14,10 +14,6 @@ namespace {
 constexpr std::size_t max_apply_bytes = 16ULL << 20;
 constexpr std::size_t max_after_bytes = store::max_job_name_bytes + 8;  // with the number of a shard
 
-error invalid(std::string sentence, std::string remedy) {
-  return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
-}
-
 std::optional<error> check_job_name(const std::string& name) {
   if (name.empty()) return invalid("the request names a job with an empty name", "fairlead job list shows the jobs");
   if (name.size() <= store::max_job_name_bytes && name.find('\0') == std::string::npos) return std::nullopt;

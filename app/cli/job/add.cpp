@@ -17,8 +17,6 @@ namespace fairlead::app {
 
 namespace {
 
-error bad(std::string sentence, std::string remedy) { return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)}; }
-
 /// `reports=2`; `reports` alone is one slot.
 result<v1::AgentNeed> read_need(const std::string& text) {
   v1::AgentNeed out;
@@ -33,7 +31,7 @@ result<v1::AgentNeed> read_need(const std::string& text) {
     out.set_slots(slots);
   }
   if (out.agent().empty())
-    return bad("'" + text + "' is not what --need takes", "Write it as agent=slots, such as reports=2; labels need a file");
+    return invalid("'" + text + "' is not what --need takes", "Write it as agent=slots, such as reports=2; labels need a file");
   return out;
 }
 
@@ -91,8 +89,8 @@ status check(const v1::JobSpec& job) {
   if (problems.empty()) return nothing{};
   const auto& first = problems.front();
   const auto place = first.position == 0 ? "" : " at position " + std::to_string(first.position);
-  return bad(option_of(first.field) + " is refused" + place + ": " + first.sentence,
-             as_remedy(first.field == "time_zone" ? zone_remedy(job.zone()) : first.remedy));
+  return invalid(option_of(first.field) + " is refused" + place + ": " + first.sentence,
+                 as_remedy(first.field == "time_zone" ? zone_remedy(job.zone()) : first.remedy));
 }
 
 void add(cli_context& context, const job_options& options, const std::string& by) {

@@ -9,14 +9,14 @@
 
 namespace fairlead::app {
 
-void add_job_deploy(CLI::App& group, cli_context& context);   // cli_job_deploy.cpp
-void add_job_add(CLI::App& group, cli_context& context);      // cli_job_add.cpp
-void add_job_import(CLI::App& group, cli_context& context);   // cli_job_import.cpp
-void add_job_list(CLI::App& group, cli_context& context);     // cli_job_list.cpp
-void add_job_show(CLI::App& group, cli_context& context);     // cli_job_show.cpp
-void add_job_verbs(CLI::App& group, cli_context& context);    // cli_job_operate.cpp: pause, resume, run, backfill, delete, rewind
-void add_job_history(CLI::App& group, cli_context& context);  // cli_job_list.cpp
-void add_job_next(CLI::App& group, cli_context& context);     // cli_job_next.cpp
+void add_job_deploy(CLI::App& group, cli_context& context);   // deploy.cpp
+void add_job_add(CLI::App& group, cli_context& context);      // add.cpp
+void add_job_import(CLI::App& group, cli_context& context);   // import.cpp
+void add_job_list(CLI::App& group, cli_context& context);     // list.cpp
+void add_job_show(CLI::App& group, cli_context& context);     // show.cpp
+void add_job_verbs(CLI::App& group, cli_context& context);    // operate.cpp: pause, resume, run, backfill, delete, rewind
+void add_job_history(CLI::App& group, cli_context& context);  // list.cpp
+void add_job_next(CLI::App& group, cli_context& context);     // next.cpp
 
 /// Makes the jobs what they are here, in messages of bounded size, and tells of each; `by` as of `--by`. With `check_only` a node checks them and
 /// nothing is written. Sets context.code: by the first job that was refused.

@@ -19,8 +19,6 @@ namespace fairlead::app {
 
 namespace {
 
-error bad(std::string sentence, std::string remedy) { return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)}; }
-
 core::dst_policy policy_of(v1::DstPolicy policy) {
   switch (policy) {
     case v1::DST_POLICY_LITERAL: return core::dst_policy::literal;
@@ -54,15 +52,15 @@ std::string instant_text(std::int64_t unix_ms) {
 result<next_answer> coming_instants(const next_question& what, const core::zone_source& zones, std::int64_t now_unix_ms) {
   const auto parsed = core::cron_expression::parse(what.expression, what.job);
   if (const auto* why = std::get_if<core::cron_problem>(&parsed))
-    return bad("The expression is refused at position " + std::to_string(why->position) + ": " + why->sentence,
-               "Five fields: minute hour day-of-month month day-of-week, such as '30 2 * * MON-FRI'; or six, with seconds in front");
+    return invalid("The expression is refused at position " + std::to_string(why->position) + ": " + why->sentence,
+                   "Five fields: minute hour day-of-month month day-of-week, such as '30 2 * * MON-FRI'; or six, with seconds in front");
   const auto& expression = std::get<core::cron_expression>(parsed);
   const auto* zone = zones.find(what.zone);
-  if (zone == nullptr) return bad("There is no time zone '" + what.zone + "'", as_remedy(zone_remedy(what.zone)));
+  if (zone == nullptr) return invalid("There is no time zone '" + what.zone + "'", as_remedy(zone_remedy(what.zone)));
   const auto dst = value_of_word(dst_words(), what.dst, "--dst");
   if (!dst) return dst.failure();
   if (what.count < 1 || what.count > max_coming)
-    return bad("A count of " + std::to_string(what.count) + " is not possible", "Give one from 1 to " + std::to_string(max_coming));
+    return invalid("A count of " + std::to_string(what.count) + " is not possible", "Give one from 1 to " + std::to_string(max_coming));
   auto after = second_of(now_unix_ms);
   if (!what.after.empty()) {
     const auto given = read_utc("--after", what.after);

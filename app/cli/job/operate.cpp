@@ -21,8 +21,6 @@ namespace fairlead::app {
 
 namespace {
 
-error bad(std::string sentence, std::string remedy) { return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)}; }
-
 struct operated {
   std::vector<v1::JobOperateResult> results;
   std::optional<error> failed;  // of a message; what came before it is done
@@ -55,8 +53,8 @@ operated send_all(client& to, const v1::JobAction& action, const std::vector<std
 status confirm_deletion(const std::vector<std::string>& names) {
   const auto what = names.size() == 1 ? "job " + printable(names.front()) : std::to_string(names.size()) + " jobs";
   if (::isatty(STDIN_FILENO) != 1)
-    return bad("Nothing was done: there is nobody to ask whether to delete " + what + ", as standard input is no terminal",
-               "Give --yes to do it without a question");
+    return invalid("Nothing was done: there is nobody to ask whether to delete " + what + ", as standard input is no terminal",
+                   "Give --yes to do it without a question");
   std::fputs(("To delete " + what + " with all launches that are remembered, type yes: ").c_str(), stderr);
   std::fflush(stderr);
   std::string answer;
@@ -149,14 +147,14 @@ result<v1::JobAction> job_action(const job_operate_options& options) {
   if (options.verb != v1::JOB_VERB_BACKFILL) return out;
   // All its times are to be launched, so that a node takes these two for `queue`.
   if (out.overlap() == v1::OVERLAP_POLICY_SKIP || out.overlap() == v1::OVERLAP_POLICY_REPLACE)
-    return bad("--overlap " + *options.overlap + " is nothing for a backfill: all of its times are launched",
-               "Give allow, or queue for one after the other");
+    return invalid("--overlap " + *options.overlap + " is nothing for a backfill: all of its times are launched",
+                   "Give allow, or queue for one after the other");
   const auto from = read_utc("--from", options.from);
   if (!from) return from.failure();
   const auto to = read_utc("--to", options.to);
   if (!to) return to.failure();
-  if (*from < 0) return bad("--from is before 1970", "No job has times then");
-  if (*to < *from) return bad("--to is before --from", "Both are meant to be launched: --from is the earlier one");
+  if (*from < 0) return invalid("--from is before 1970", "No job has times then");
+  if (*to < *from) return invalid("--to is before --from", "Both are meant to be launched: --from is the earlier one");
   out.set_from_unix_ms(*from);
   out.set_to_unix_ms(*to);
   return out;

@@ -17,8 +17,6 @@ constexpr std::size_t most_told = 20;
 // Of the 1000 that a request may name: a job's launches, 1000 or more, are deleted with it, and a shard does nothing else meanwhile.
 constexpr std::size_t names_a_request = 100;
 
-error bad(std::string sentence, std::string remedy) { return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)}; }
-
 bool begins_with(const std::string& name, const std::string& prefix) { return name.compare(0, prefix.size(), prefix) == 0; }
 
 bool gone(const v1::JobOperateResult& one) { return one.error().code() == v1::ERROR_CODE_OK; }
@@ -32,21 +30,21 @@ void end_with(cli_context& context, int code) {
 
 status check_prune_prefix(const std::string& prefix) {
   if (!prefix.empty()) return nothing{};
-  return bad("--prune knows imported jobs by the beginning of their names, and --prefix is empty",
-             "Leave out --prune, and delete by hand what is not wanted any more: fairlead job delete NAME");
+  return invalid("--prune knows imported jobs by the beginning of their names, and --prefix is empty",
+                 "Leave out --prune, and delete by hand what is not wanted any more: fairlead job delete NAME");
 }
 
 status check_prune(const prune_plan& plan) {
   // Its job of an earlier import is launched still, and may be all that is left of such a line.
   if (plan.left_out != 0)
-    return bad(
+    return invalid(
         "--prune deletes nothing while lines are left out: there may be jobs of an earlier import for the " +
             (plan.left_out == 1 ? "line" : std::to_string(plan.left_out) + " lines") + " of " + plan.file + " named above",
         "Correct what is named above, or leave out --prune and delete by hand what is not wanted any more: fairlead job delete NAME");
   // More likely a wrong file, or a command before a pipe that has failed, than a wish.
   if (plan.jobs == 0)
-    return bad(plan.file + ": there is no entry, and --prune would delete every job whose name begins with " + plan.prefix,
-               "If that is meant: fairlead job list " + plan.prefix + " shows them, fairlead job delete NAME... deletes them");
+    return invalid(plan.file + ": there is no entry, and --prune would delete every job whose name begins with " + plan.prefix,
+                   "If that is meant: fairlead job list " + plan.prefix + " shows them, fairlead job delete NAME... deletes them");
   return nothing{};
 }
 

@@ -16,7 +16,7 @@ namespace fairlead::app {
 
 namespace {
 
-constexpr std::chrono::seconds patience{15};
+constexpr std::chrono::seconds agent_patience{15};
 constexpr std::chrono::milliseconds look_every{250};
 constexpr std::chrono::seconds plain_every{2};
 
@@ -130,7 +130,7 @@ void drain(cli_context& context, const operate_words& words) {
     context.code = fail(limit.failure());
     return;
   }
-  auto connected = connect_with(context, patience, duration{0});
+  auto connected = connect_with(context, agent_patience, duration{0});
   if (!connected) {
     context.code = fail(connected.failure());
     return;

@@ -77,7 +77,7 @@ std::string list_text(const v1::AlertListReply& reply, const list_options& optio
   return out;
 }
 
-void add_list(CLI::App& group, cli_context& context) {
+void add_alert_list(CLI::App& group, cli_context& context) {
   auto* command = group.add_subcommand("list", "List alerts that are open or acknowledged, newest first");
   auto options = std::make_shared<list_options>();
   auto* all = command->add_flag("--all", options->all, "Resolved ones too");
@@ -104,7 +104,7 @@ void add_list(CLI::App& group, cli_context& context) {
   });
 }
 
-void add_show(CLI::App& group, cli_context& context) {
+void add_alert_show(CLI::App& group, cli_context& context) {
   auto* command = group.add_subcommand("show", "Show one alert");
   auto number = std::make_shared<std::uint64_t>(0);
   command->add_option("NUMBER", *number, "Number of the alert")->required();
@@ -187,8 +187,8 @@ void add_release(CLI::App& group, cli_context& context) {
 void add_alert_commands(CLI::App& app, cli_context& context) {
   auto* group = app.add_subcommand("alert", "List, show and acknowledge alerts");
   group->require_subcommand(1);
-  add_list(*group, context);
-  add_show(*group, context);
+  add_alert_list(*group, context);
+  add_alert_show(*group, context);
   add_ack(*group, context);
 }
 

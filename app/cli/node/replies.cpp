@@ -20,7 +20,7 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds longest_poll{10'000};
 /// How long --follow goes on without an answer of any node.
-constexpr std::chrono::seconds patience{60};
+constexpr std::chrono::seconds events_patience{60};
 
 struct replies_options {
   std::string client;
@@ -99,8 +99,9 @@ void add_replies_command(CLI::App& app, cli_context& context) {
       context.code = fail(limit.failure());
       return;
     }
-    auto connected =
-        options->follow ? connect_with(context, std::min<duration>(patience, limit->value_or(patience)), duration{0}) : connect(context);
+    auto connected = options->follow
+                         ? connect_with(context, std::min<duration>(events_patience, limit->value_or(events_patience)), duration{0})
+                         : connect(context);
     if (!connected.ok()) {
       context.code = fail(connected.failure());
       return;

@@ -75,13 +75,14 @@ status copy_backup(const std::string& backup, const std::string& to) {
 std::string report_json(const restore_command& what, const restore_report& done) {
   json_writer out;
   out.begin_object().key("path").string(what.store).key("backup_at").string(format_utc(done.backup_unix_ms));
-  out.key("lineage").string(to_text(done.lineage)).key("tasks").number(done.tasks).key("steps_in_doubt").number(done.steps);
+  out.key("lineage").string(fairlead::to_text(done.lineage)).key("tasks").number(done.tasks).key("steps_in_doubt").number(done.steps);
   out.key("jobs_with_missed_times").number(done.jobs).key("relaunch").boolean(what.relaunch).key("alert").number(done.alert);
   return out.end_object().text() + "\n";
 }
 
 std::string report_text(const restore_command& what, const restore_report& done) {
-  auto out = what.store + ": goes on from the backup of " + format_utc(done.backup_unix_ms) + " as lineage " + to_text(done.lineage) + "\n";
+  auto out = what.store + ": goes on from the backup of " + format_utc(done.backup_unix_ms) + " as lineage " +
+             fairlead::to_text(done.lineage) + "\n";
   out += "tasks that go on: " + std::to_string(done.tasks) + "; steps that may have been carried out since: " + std::to_string(done.steps) +
          "\n";
   if (done.jobs != 0)

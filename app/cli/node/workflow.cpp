@@ -131,7 +131,7 @@ void add_deploy(CLI::App& group, cli_context& context) {
   command->callback([&context, paths] { deploy_workflows(context, *paths); });
 }
 
-void add_list(CLI::App& group, cli_context& context) {
+void add_workflow_list(CLI::App& group, cli_context& context) {
   auto* command = group.add_subcommand("list", "List the deployed workflows");
   add_client_options(*command, context);
   command->callback([&context] {
@@ -140,7 +140,7 @@ void add_list(CLI::App& group, cli_context& context) {
   });
 }
 
-void add_show(CLI::App& group, cli_context& context) {
+void add_workflow_show(CLI::App& group, cli_context& context) {
   auto* command = group.add_subcommand("show", "Show a deployed workflow");
   auto name = std::make_shared<std::string>();
   auto source = std::make_shared<bool>(false);
@@ -163,8 +163,8 @@ void add_workflow_commands(CLI::App& app, cli_context& context) {
   group->require_subcommand(1);
   add_check(*group, context);
   add_deploy(*group, context);
-  add_list(*group, context);
-  add_show(*group, context);
+  add_workflow_list(*group, context);
+  add_workflow_show(*group, context);
 }
 
 }  // namespace fairlead::app

@@ -15,7 +15,7 @@ namespace fairlead::app {
 namespace {
 
 /// Every live task is looked at, which takes its time where there are millions.
-constexpr std::chrono::seconds patience{120};
+constexpr std::chrono::seconds doctor_patience{120};
 
 void add_effects(const v1::DoctorReply& reply, json_writer& out) {
   out.key("effects").begin_array();
@@ -140,7 +140,7 @@ void add_task_doctor(CLI::App& group, cli_context& context) {
       context.code = fail(timeout.failure());
       return;
     }
-    auto connected = connect_with(context, timeout->value_or(patience), timeout->value_or(duration{0}));
+    auto connected = connect_with(context, timeout->value_or(doctor_patience), timeout->value_or(duration{0}));
     if (!connected) {
       context.code = fail(connected.failure());
       return;

@@ -10,12 +10,10 @@ namespace fairlead::app {
 
 namespace {
 
-error bad(const std::string& sentence, const std::string& remedy) { return {v1::ERROR_CODE_INVALID_ARGUMENT, sentence, remedy}; }
-
 result<std::int64_t> read_age(const std::optional<std::string>& text, const std::string& option) {
   std::int64_t out_ms = 0;
   if (text && (!parse_duration(*text, out_ms) || out_ms <= 0))
-    return bad("'" + *text + "' is not a duration for " + option, "Write it like 30s, 15m, 2h or 7d");
+    return invalid("'" + *text + "' is not a duration for " + option, "Write it like 30s, 15m, 2h or 7d");
   return out_ms;
 }
 
@@ -40,11 +38,11 @@ result<v1::TaskListRequest> list_request(const task_filter& filter) {
   v1::TaskListRequest out;
   for (const auto& word : filter.states) {
     auto state = task_state_from_word(word);
-    if (!state) return bad("'" + word + "' is not a state of a task", "One of pending, running, completed, undoing, undone");
+    if (!state) return invalid("'" + word + "' is not a state of a task", "One of pending, running, completed, undoing, undone");
     out.add_states(*state);
   }
   out.set_parked_only(filter.parked);
-  if (filter.workflow && filter.workflow->empty()) return bad("--workflow is empty", "Name a workflow, or leave it out");
+  if (filter.workflow && filter.workflow->empty()) return invalid("--workflow is empty", "Name a workflow, or leave it out");
   out.set_workflow(filter.workflow.value_or(""));
   auto labels = parse_labels(filter.labels);
   if (!labels) return labels.failure();

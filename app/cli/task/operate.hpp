@@ -70,9 +70,9 @@ class operate_tally {
 };
 
 /// All tasks that the operation's filter finds: counted, confirmed, done in chunks. Returns the exit code.
-int operate_on_many(cli_context& context, const operate_options& options, const operation& what);  // cli_operate_many.cpp
+int operate_on_many(cli_context& context, const operate_options& options, const operation& what);  // operate_many.cpp
 
 void add_operate_commands(CLI::App& group, cli_context& context);
-void add_task_doctor(CLI::App& group, cli_context& context);  // cli_task_doctor.cpp
+void add_task_doctor(CLI::App& group, cli_context& context);  // doctor.cpp
 
 }  // namespace fairlead::app

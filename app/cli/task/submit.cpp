@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t refusals_shown = 20;
 /// How long a command that waits goes on without an answer of any node.
-constexpr std::chrono::seconds patience{60};
+constexpr std::chrono::seconds submit_wait{60};
 
 struct submit_options {
   std::string workflow;
@@ -49,7 +49,7 @@ int submit_one(cli_context& context, const submit_options& options) {
   if (!input) return fail(input.failure());
   auto timeout = timeout_of(context);
   if (!timeout) return fail(timeout.failure());
-  auto connected = options.wait ? connect_with(context, patience, duration{0}) : connect(context);
+  auto connected = options.wait ? connect_with(context, submit_wait, duration{0}) : connect(context);
   if (!connected) return fail(connected.failure());
 
   v1::SubmitRequest request;
@@ -140,7 +140,7 @@ int submit_batch(cli_context& context, const submit_options& options) {
   batch_options how;
   how.workflow = options.workflow;
   how.wait = options.wait;
-  how.patience = timeout->value_or(patience);
+  how.patience = timeout->value_or(submit_wait);
   how.lines = lines->count_lines();
   how.labels = std::move(*labels);
   how.priority = options.priority;

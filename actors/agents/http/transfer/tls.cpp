@@ -11,11 +11,6 @@ namespace {
 
 constexpr long ca_cache_s = 300;  // authorities that were exchanged are seen after this at the latest
 
-template <class T>
-bool set(CURL* easy, CURLoption option, T value) {
-  return curl_easy_setopt(easy, option, value) == CURLE_OK;
-}
-
 bool is_openssl() {
   const auto* library = curl_version_info(CURLVERSION_NOW)->ssl_version;
   return library != nullptr && std::string_view{library}.substr(0, 8) == "OpenSSL/";

@@ -9,6 +9,12 @@
 
 namespace fairlead::agents {
 
+/// False when libcurl refuses the option.
+template <class T>
+bool set(CURL* easy, CURLoption option, T value) {
+  return curl_easy_setopt(easy, option, value) == CURLE_OK;
+}
+
 /// False when libcurl refuses an option: the handle must not be used.
 bool set_tls(CURL* e, const http_tls& tls);
 

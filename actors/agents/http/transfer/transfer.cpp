@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "actors/agents/attempt_results.hpp"
+#include "actors/agents/http/transfer/tls.hpp"
 #include "actors/agents/text_template.hpp"
 
 namespace fairlead::agents {
@@ -22,11 +23,6 @@ constexpr std::size_t most_length_digits = 18;
 constexpr long idle_connection_s = 30;
 constexpr long read_buffer_bytes = 8'192;
 constexpr long write_buffer_bytes = 16'384;
-
-template <class T>
-bool set(CURL* easy, CURLoption option, T value) {
-  return curl_easy_setopt(easy, option, value) == CURLE_OK;
-}
 
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r\n");
