@@ -214,10 +214,14 @@ scheduler::applied scheduler::apply(live_task& task, const core::event& what) {
     slots_.forget(now.number());
   if (made.changed) write(task, before, made, come_up || std::holds_alternative<core::task_due>(what));
   traffic_.count(what, made, task.record);
-  if (made.leases_cut || made.expired > 0 || made.lost > 0) {
+  // Else an outcome cannot come before its message has left.
+  const auto sent_again = task.sent_again > committed_sequence_;
+  if (made.leases_cut || made.expired > 0 || made.lost > 0 || sent_again) {
     for (auto& sent : sent_) sent.after.bring_up_to(task.record);
     gathering_.bring_up_to(task.record);
   }
+  const auto once_more = std::holds_alternative<core::agent_returned>(what) || std::holds_alternative<core::task_resumed>(what);
+  if (once_more && !made.performs.empty()) task.sent_again = next_sequence_;
   gather(task, made);
   return {made.accepted, std::move(made.refused)};
 }

@@ -151,7 +151,8 @@ class scheduler {
   struct live_task {
     v1::TaskRecord record;
     workflow_catalog::handle definition;
-    std::uint64_t last_sequence = 0;                                // of the newest batch that holds a version of it
+    std::uint64_t last_sequence = 0;  // of the newest batch that holds a version of it
+    std::uint64_t sent_again = 0;     // the batch with which messages leave, at the latest, that hand attempts over once more
     std::unordered_map<std::uint32_t, std::string> fresh_payloads;  // by slot, until committed
     std::unordered_set<std::uint32_t> evaluating;                   // core::evaluation_key of inputs that the worker was asked for
     std::string poison;                                             // why a decision about it crashed; it is then left alone

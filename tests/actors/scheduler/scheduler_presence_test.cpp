@@ -39,6 +39,17 @@ TEST_F(scheduler_presence_test, takes_up_what_was_out_though_the_clock_has_been_
   EXPECT_EQ(status().resumed_tasks(), 1u);
 }
 
+TEST_F(scheduler_presence_test, sends_nothing_again_whose_outcome_has_come_meanwhile) {
+  add(agent("n1/svc"));
+  submit(submission("t1"));
+  ASSERT_EQ(out.performs.size(), 1u);
+  node->shell.add_agent(agent("n1/svc"), true);  // it reconnects, and what it holds is to be sent again
+  node->shell.outcomes(from("n1/svc", {success(out.performs[0].what)}));
+  node->settle();
+  EXPECT_EQ(out.performs.size(), 1u);
+  EXPECT_EQ(stored("t1")->state(), v1::TASK_STATE_COMPLETED);
+}
+
 TEST_F(scheduler_presence_test, sends_what_an_instance_holds_again_when_it_has_been_away) {
   add(agent("n1/svc"));
   submit(submission("t1"));
