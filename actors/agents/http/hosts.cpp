@@ -94,15 +94,13 @@ std::optional<std::string> resolve_location(const std::string& base, const std::
 }
 
 std::optional<error> why_no_http_url(const std::string& what, const std::string& url) {
-  const auto refuse = [&what](const std::string& problem, const std::string& remedy) {
-    return error{v1::ERROR_CODE_INVALID_ARGUMENT, what + " " + problem, remedy};
-  };
+  const auto refuse = [&what](const std::string& problem, const std::string& remedy) { return invalid(what + " " + problem, remedy); };
   if (url.empty()) return refuse("is empty", "Write http://HOST:PORT/PATH");
   if (!std::all_of(url.begin(), url.end(), [](char c) { return c > 0x20 && c < 0x7f; }))
     return refuse("holds a blank, a control character or a byte beyond ASCII", "Percent-encode it");
   const auto scheme_end = url.find("://");
   const auto scheme = lower_case(url.substr(0, scheme_end));
-  if (scheme_end == std::string::npos || (scheme != "http" && scheme != "https"))
+  if (scheme_end == std::string::npos || !is_web(scheme))
     return refuse("does not begin with http:// or https://", "Write http://HOST:PORT/PATH");
   // libcurl forgives a third slash.
   if (const auto host = scheme_end + 3; host >= url.size() || url[host] == '/' || url[host] == ':')

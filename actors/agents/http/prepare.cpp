@@ -17,13 +17,6 @@ namespace fairlead::agents {
 
 namespace {
 
-bool has_part(CURLU* url, CURLUPart part) {
-  char* text = nullptr;
-  const bool found = curl_url_get(url, part, &text, 0) == CURLUE_OK && text != nullptr;
-  curl_free(text);
-  return found;
-}
-
 // `url` with `x` for every field: what does not depend on the input must be right already.
 status check_url(const std::string& where, const std::string& url) {
   if (!std::all_of(url.begin(), url.end(), [](char c) { return c > 0x20 && c < 0x7f; })) {
@@ -35,13 +28,13 @@ status check_url(const std::string& where, const std::string& url) {
   }
   const url_handle parsed{curl_url()};
   if (!parsed || curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), CURLU_PATH_AS_IS) != CURLUE_OK ||
-      !has_part(parsed.get(), CURLUPART_HOST)) {
+      !part_of(parsed.get(), CURLUPART_HOST)) {
     return invalid(where + " is no URL", "write http://host:port/path");
   }
-  if (has_part(parsed.get(), CURLUPART_USER) || has_part(parsed.get(), CURLUPART_PASSWORD)) {
+  if (part_of(parsed.get(), CURLUPART_USER) || part_of(parsed.get(), CURLUPART_PASSWORD)) {
     return invalid(where + " holds a user or a password", "send an Authorization header instead");
   }
-  if (has_part(parsed.get(), CURLUPART_FRAGMENT)) return invalid(where + " has a fragment (#…)", "leave it out; it is never sent");
+  if (part_of(parsed.get(), CURLUPART_FRAGMENT)) return invalid(where + " has a fragment (#…)", "leave it out; it is never sent");
   return nothing{};
 }
 
