@@ -1,6 +1,7 @@
 // Commit, then act: how batches leave and what happens once they are durable.
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "actors/core/retention_time.hpp"
@@ -91,6 +92,7 @@ void scheduler::act(effects after) {
 }
 
 void scheduler::on_committed(std::uint64_t sequence) {
+  assert(sequence >= committed_sequence_ && "commits are told in order");
   if (!faults_.keep_snapshot) snapshot_.reset();
   committed_sequence_ = sequence;
   alerts_.committed_up_to(sequence);

@@ -137,7 +137,7 @@ void show_failure(const arguments& what, const failed_seed& failed, bool transcr
 int run_many(const arguments& what) {
   constexpr std::uint64_t most_failures = 500;
   const auto found = run_seeds(what.run, what.from, *what.seeds, what.twice, what.processes, most_failures);
-  for (std::size_t i = 0; i < found.failed.size() && i < 20; ++i) show_failure(what, found.failed[i], what.shrink && i == 0);
+  for (std::size_t i = 0; i < found.failed.size() && i < 100; ++i) show_failure(what, found.failed[i], what.shrink && i == 0);
   std::map<std::string, std::uint64_t> by_rule;
   for (const auto& one : found.failed) ++by_rule[one.rule];
   for (const auto& [rule, n] : by_rule) std::printf("%8llu failed by %s\n", static_cast<unsigned long long>(n), rule.c_str());

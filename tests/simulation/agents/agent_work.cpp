@@ -176,12 +176,13 @@ void agents::process::end_try_in_time(const job& of) {
   answer_later(of, wait_ms * millisecond, fairlead::agents::in_doubt_fault("try_timeout", "the service took too long"));
 }
 
-/// By the message that has just come: the host's own words for it are what is judged.
+/// By the message that has just come: the host's own words for it are what is judged. Where an attempt is in it twice (it was to be sent again
+/// before it had left), the first is begun and the second is known by then.
 void agents::process::begin_lease(const attempt_key& key, const v1::Perform& what) {
   const v1::Perform* sent = nullptr;
   if (arriving_ != nullptr)
     for (const auto& one : arriving_->items())
-      if (one.task_number() == key.task_number && one.step() == key.step && one.direction() == key.direction &&
+      if (sent == nullptr && one.task_number() == key.task_number && one.step() == key.step && one.direction() == key.direction &&
           one.attempt() == key.attempt)
         sent = &one;
   if (arriving_old_)

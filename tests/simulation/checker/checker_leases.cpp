@@ -56,7 +56,9 @@ void checker::follow_lease(history& past, const v1::StepRecord& step) {
   }
   const auto lease_ms = step.heartbeat_by_unix_ms() == 0 ? ends_ms : std::min(ends_ms, step.heartbeat_by_unix_ms());
   const auto left_ms = (believed_us - world_.now_us()) / millisecond;
-  if (!one.arrived && lease_ms < one.lease_ms && one.believed_us != 0) {
+  // Where the clock was set forward between the decision and this batch, the lease counts from what it showed before, and its agent hears of that.
+  const auto just_set = clock_.set_since(world_.now_us() - millisecond);
+  if (!one.arrived && lease_ms < one.lease_ms && one.believed_us != 0 && !just_set) {
     world_.judges("lease_cut");
     if (left_ms > 0 && lease_ms - clock_.now_ms() + whole_ms < left_ms)
       world::broken("lease_cut", "the lease of attempt " + std::to_string(one.attempt) + " of step " + step.path() + " ends in " +

@@ -409,13 +409,15 @@ void node::commit_some() {
       if (speaks_of(store::table::service, one)) pass(failpoint_id::commit_service_untold);
     for (const auto& one : group)
       if (speaks_of(store::table::launch, one)) pass(failpoint_id::commit_launch_untold);
+    // In order, as one actor's messages to another are.
+    told_at_us_ = std::max(told_at_us_, world_.now_us() + world_.disk.between(5, 400));
     tell_scheduler(
         "committed",
         [this, sequence](scheduler& to) {
           to.on_committed(sequence);
           pass(failpoint_id::commit_told);
         },
-        world_.disk.between(5, 400));
+        told_at_us_ - world_.now_us());
     if (!waiting_.empty() && !std::exchange(writing_, true))
       world_.after(world_.disk.between(50, 900), of_this_life([this] { commit_some(); }));
   });

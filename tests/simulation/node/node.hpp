@@ -231,6 +231,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   };
   std::map<std::string, stray> strays_;  // what a core has handed over that is no more, still on its way, by instance
   bool writing_ = false;
+  std::int64_t told_at_us_ = 0;  // when the Scheduler hears of the latest commit
   bool flush_armed_ = false;
   reminders offers_;
   std::uint64_t next_ticket_ = 1;
