@@ -46,7 +46,8 @@ bool key_is_gone(const v1::Fault& fault);
 /// Codes that only the Scheduler gives.
 bool is_own_code(std::string_view code);
 
-/// Whether a newest event of the task, or the first start or last end of a step, lies in the future: the wall clock was set back since.
+/// Whether a newest event of the task, or the first start or last end of a step, lies in the future, or a wake-up for which nothing but waiting is the
+/// reason: the wall clock was set back since.
 bool noted_ahead(const v1::TaskRecord& record, std::int64_t now_ms);
 
 /// When the task's own timeout passes: its workflow's, counted from its submission, or its own deadline, whichever is earlier; 0: never.

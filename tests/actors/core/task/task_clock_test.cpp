@@ -79,6 +79,21 @@ TEST(task_clock, a_task_that_waits_for_an_instance_is_looked_at_again_soon) {
   EXPECT_EQ(w.record.due_unix_ms(), w.now_ms + waiting_recheck_ms);
 }
 
+TEST(task_clock, a_task_that_only_a_look_has_put_far_away_while_the_clock_was_ahead_is_looked_at_again_soon) {
+  world w{graph({step("a")})};
+  w.agents.instances.clear();
+  w.submit();
+  w.apply(task_admitted{});
+  EXPECT_FALSE(noted_ahead(w.record, w.now_ms));
+  w.now_ms += year_ms;
+  EXPECT_TRUE(w.apply(task_due{}).changed);
+  w.now_ms -= year_ms;
+  EXPECT_TRUE(noted_ahead(w.record, w.now_ms));
+  EXPECT_TRUE(w.apply(clock_set_back{}).changed);
+  EXPECT_EQ(w.record.due_unix_ms(), w.now_ms + waiting_recheck_ms);
+  EXPECT_FALSE(noted_ahead(w.record, w.now_ms));
+}
+
 TEST(task_clock, a_timeout_of_the_task_counts_anew_from_the_right_clock) {
   auto definition = graph({step("a")});
   definition.set_timeout_ms(60'000);
