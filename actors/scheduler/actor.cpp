@@ -152,7 +152,9 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
       ack.set_wanted(scheduler_.wanted_of(what.instance()));
       agents_.stamp(*seat, ack);
     } else {
+      // It may hold attempts all the same, and is to learn of a clock that was set.
       ack.set_sent_unix_ms(to_unix_ms(setup_.time->now()));
+      ack.set_anchor_ms(what.beacon_ms());
     }
     self_->send(caf::actor_cast<agent_actor>(sender), std::move(ack));
   }

@@ -160,6 +160,9 @@ CAF_TEST(an_agent_that_falls_silent_is_away_until_it_registers_again) {
   CAF_CHECK(far_away().away());
   send_beacon(1, 9'000);
   CAF_CHECK(!heard->beacons.back().known());
+  // It may still hold attempts, and hears what the shard's clock shows.
+  CAF_CHECK_EQUAL(heard->beacons.back().anchor_ms(), 9'000);
+  CAF_CHECK_EQUAL(heard->beacons.back().sent_unix_ms(), shard->time.now_ms);
   enlist(1, 9'000);
   CAF_CHECK(!far_away().away());
   send_beacon(1, 9'500);

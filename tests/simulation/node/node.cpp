@@ -317,7 +317,7 @@ void node::beacon(const v1::Beacon& what) {
   }
   const auto when = stamp_for(what.instance());
   reply.set_sent_unix_ms(when.sent_unix_ms);
-  if (theirs) reply.set_anchor_ms(when.anchor_ms);
+  reply.set_anchor_ms(theirs ? when.anchor_ms : what.beacon_ms());
   agents_.acknowledge(what.instance(), what.incarnation(), shard_, reply, when);
 }
 
