@@ -62,7 +62,7 @@ error no_room() {
 v1::AgentWelcome scheduler::add_agent(const v1::RegisterAgent& what, bool reconnected) {
   v1::AgentWelcome welcome;
   welcome.set_shard(limits_.shard);
-  welcome.set_epoch(epoch_);
+  welcome.set_epoch(epoch());
   welcome.set_revision(what.revision());
   *welcome.mutable_lineage() = limits_.lineage;
   const auto refuse = [&welcome](const error& why) {
@@ -77,7 +77,7 @@ v1::AgentWelcome scheduler::add_agent(const v1::RegisterAgent& what, bool reconn
     misdirected();
     return refuse(*wrong);
   }
-  if (const auto why = outlived(what, limits_, epoch_)) {
+  if (const auto why = outlived(what, limits_, epoch())) {
     agent_away(what.instance(), what.incarnation(), why->sentence);
     return refuse(*why);
   }
@@ -108,23 +108,16 @@ v1::AgentWelcome scheduler::add_agent(const v1::RegisterAgent& what, bool reconn
 /// again may have left before.
 scheduler::unsent_steps scheduler::keep_back(const std::string& instance) {
   unsent_steps out;
-  const auto take = [&](effects& from) {
-    const auto found = from.performs.find(instance);
-    if (found == from.performs.end()) return;
-    for (const auto& item : found->second.items()) {
-      const auto stored = store::load_task(committed(), item.task_number());
-      if (!stored) {
-        fail(stored.failure());
-        return;
-      }
-      const auto step = static_cast<int>(item.step());
-      const auto known = *stored && step < (*stored)->steps_size() ? core::attempt_of((*stored)->steps(step), item.direction()) : 0;
-      if (known < item.attempt()) out[item.task_number()].push_back(item.step());
+  for (const auto& item : batches_.keep_back(instance)) {
+    const auto stored = store::load_task(committed(), item.task_number());
+    if (!stored) {
+      fail(stored.failure());
+      return out;
     }
-    from.performs.erase(found);
-  };
-  take(gathering_);
-  for (auto& sent : sent_) take(sent.after);
+    const auto step = static_cast<int>(item.step());
+    const auto known = *stored && step < (*stored)->steps_size() ? core::attempt_of((*stored)->steps(step), item.direction()) : 0;
+    if (known < item.attempt()) out[item.task_number()].push_back(item.step());
+  }
   return out;
 }
 
@@ -173,7 +166,7 @@ std::uint64_t scheduler::wanted_of(const std::string& instance) const {
 
 /// The attempts were handed over by this very Scheduler, and the instance obeys another one: it gets nothing more until it registers again.
 void scheduler::refused(const v1::OutcomeBatch& what) {
-  if (what.refused_epoch() != epoch_) return;
+  if (what.refused_epoch() != epoch()) return;
   agent_away(what.instance(), what.incarnation(), "it refuses what it is handed, because it obeys a later lineage or start of the shard");
   for (const auto& item : what.items()) {
     auto* task = load(item.task_number());
@@ -205,14 +198,14 @@ void scheduler::left_over(const v1::OutcomeBatch& what) {
     }
     // One of another number is a task that has been submitted again.
     const auto expected = *known && ((*known)->number == item.task_number() || stray_effects::comes_again(*effect));
-    if (expected || !strays_.add(std::move(*effect), shard_, open_)) continue;
+    if (expected || !strays_.add(std::move(*effect), batches_.counts(), batches_.rows())) continue;
     world_.log->on_note(note_level::warning, "scheduler",
                         "effect without a task: agent instance " + what.instance() + (item.has_fault() ? " may have" : " has") +
                             " carried out attempt " + std::to_string(item.attempt()) + " under the idempotency key " +
                             core::clean_text(item.idempotency_key(), 400) + " for the lineage " + to_text(what.lineage()) +
                             " of the shard, and this one has no such task");
   }
-  if (!taken.items().empty()) gathering_.acknowledged_late.emplace_back(what.instance(), std::move(taken));
+  if (!taken.items().empty()) batches_.after().acknowledged_late.emplace_back(what.instance(), std::move(taken));
 }
 
 /// A batch of another shard may name tasks of this one; and only who has registered is answered.

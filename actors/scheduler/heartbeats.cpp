@@ -21,7 +21,7 @@ void scheduler::heartbeats(v1::HeartbeatBatch what) {
     if (const auto* there = find(item.task_number()); there != nullptr && !there->poison.empty()) continue;
     if (task != nullptr && !held) forget_if_idle(item.task_number());
     v1::HeartbeatAckBatch early;
-    auto* ack = (faults_.ack_heartbeat_before_commit ? early : gathering_.renewed[who.instance]).add_items();
+    auto* ack = (faults_.ack_heartbeat_before_commit ? early : batches_.after().renewed[who.instance]).add_items();
     ack->set_task_number(item.task_number());
     ack->set_step(item.step());
     ack->set_direction(item.direction());

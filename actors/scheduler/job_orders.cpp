@@ -40,7 +40,7 @@ void scheduler::apply_jobs(const v1::JobApplyRequest& what, std::uint64_t ticket
       flush_if_large();
     }
   }
-  gathering_.job_apply_replies.emplace_back(ticket, std::move(reply));
+  batches_.after().job_apply_replies.emplace_back(ticket, std::move(reply));
 }
 
 v1::JobApplyResult scheduler::apply_job(const v1::JobSpec& spec, const std::string& who, bool check_only) {
@@ -89,7 +89,7 @@ v1::JobApplyResult scheduler::apply_job(const v1::JobSpec& spec, const std::stri
     const auto pause_changes = spec.has_paused() && spec.paused() != job.record.paused();
     out.set_changed(job.there && (job.record.content_hash() != hash || pause_changes));
     out.set_next_unix_ms(core::next_nominal(spec, *world_.zones, to_unix_ms(world_.time->now())).value_or(0));
-    jobs_.forget_if_durable(spec.name(), committed_sequence_);
+    jobs_.forget_if_durable(spec.name(), batches_.committed_sequence());
     return out;
   }
   if (job.there) {
@@ -103,12 +103,12 @@ v1::JobApplyResult scheduler::apply_job(const v1::JobSpec& spec, const std::stri
     const auto now = jobs_.find(spec.name(), committed());
     if (now) out.set_next_unix_ms((*now)->record.next_unix_ms());
     out.set_changed(made->changed);
-    jobs_.forget_if_durable(spec.name(), committed_sequence_);
+    jobs_.forget_if_durable(spec.name(), batches_.committed_sequence());
     return out;
   }
-  if (store_full()) {
-    jobs_.forget_if_durable(spec.name(), committed_sequence_);
-    return refused(refuse_full());
+  if (store_watch_.full()) {
+    jobs_.forget_if_durable(spec.name(), batches_.committed_sequence());
+    return refused(store_watch_.refusal());
   }
   create_job(spec, std::move(hash), who, job);
   out.set_created(true);
@@ -154,13 +154,13 @@ void scheduler::operate_jobs(const v1::JobOperateRequest& what, std::uint64_t ti
       flush_if_large();
     }
     // The latest of the marks may have been that of a job which is gone.
-    const auto one_less = action.verb() == v1::JOB_VERB_DELETE && shard_.clock_alert() != 0;
+    const auto one_less = action.verb() == v1::JOB_VERB_DELETE && batches_.counts().clock_alert() != 0;
     if (action.verb() == v1::JOB_VERB_REWIND || one_less) {
       find_latest_mark();
       watch_clock();
     }
   }
-  gathering_.job_operate_replies.emplace_back(ticket, std::move(reply));
+  batches_.after().job_operate_replies.emplace_back(ticket, std::move(reply));
 }
 
 namespace {
@@ -212,7 +212,7 @@ v1::JobOperateResult scheduler::operate_job(const std::string& name, const v1::J
     return refused(found.failure());
   }
   if (!(*found)->there) {
-    jobs_.forget_if_durable(name, committed_sequence_);
+    jobs_.forget_if_durable(name, batches_.committed_sequence());
     return refused(no_job(name));
   }
   if (action.verb() == v1::JOB_VERB_DELETE) {
@@ -245,21 +245,21 @@ std::optional<error> scheduler::delete_job(const std::string& name, job_book::en
     return all.failure();
   }
   for (const auto& row : *all) {
-    store::erase_launch(open_, name, row.nominal_unix_ms());
+    store::erase_launch(batches_.rows(), name, row.nominal_unix_ms());
     job.launches[row.nominal_unix_ms()] = std::nullopt;
   }
   if (job.record.alert() != 0) {
-    const auto resolved = alerts_.resolve(job.record.alert(), page(), committed());
+    const auto resolved = alerts_.resolve(job.record.alert(), batches_.page(), committed());
     if (!resolved.ok()) fail(resolved.failure());
   }
   const auto before = store::index_state_of(job.record);
-  store::erase_job(open_, before, name);
-  store::move_job_counters(shard_, before, store::job_index_state{});
+  store::erase_job(batches_.rows(), before, name);
+  store::move_job_counters(batches_.counts(), before, store::job_index_state{});
   job.record.Clear();
   job.there = false;
   // Whoever gets its name has done nothing wrong.
   jobs_.taken_up(name);
-  jobs_.written(name, job, next_sequence_);
+  jobs_.written(name, job, batches_.sequence());
   return std::nullopt;
 }
 
@@ -306,7 +306,7 @@ void scheduler::find_latest_mark() {
   }
   for (const auto& [name, job] : jobs_.entries())
     if (job->there && !job->crashed) latest_ms = std::max(latest_ms, job->record.mark_unix_ms());
-  shard_.set_latest_mark_unix_ms(latest_ms);
+  batches_.counts().set_latest_mark_unix_ms(latest_ms);
 }
 
 }  // namespace fairlead

@@ -37,8 +37,8 @@ class scheduler::launch_door final : public core::launch_gate {
     // First what is known without a look into the store: a job may have a thousand launches that wait, and all of them are asked about.
     if (!agents_are_there(spec)) return wait_for(v1::LAUNCH_WAIT_AGENTS);
     const auto in_turn = launch.nominal_unix_ms() == of_.turn_.second && spec.name() == of_.turn_.first;
-    if (of_.draining_ || !of_.flight_has_room(admitted_) || (!in_turn && of_.shard_.launches_waiting_room() != 0) || of_.refuse_new() ||
-        !of_.launch_rate_.has_room(of_.world_.time->now()))
+    if (of_.draining_ || !of_.flight_has_room(admitted_) || (!in_turn && of_.batches_.counts().launches_waiting_room() != 0) ||
+        of_.refuse_new() || !of_.launch_rate_.has_room(of_.world_.time->now()))
       return wait_for(v1::LAUNCH_WAIT_ROOM);
     const auto id = core::launch_id(spec.name(), launch.nominal_unix_ms());
     const auto known = of_.lookup(id);
@@ -99,7 +99,7 @@ std::optional<core::job_decision> scheduler::decide_job(const std::string& name,
   }
   auto& job = **found;
   if (!job.there || job.crashed) {
-    jobs_.forget_if_durable(name, committed_sequence_);
+    jobs_.forget_if_durable(name, batches_.committed_sequence());
     return std::nullopt;
   }
   if (jobs_.has_crashed(name)) {
@@ -117,7 +117,7 @@ std::optional<core::job_decision> scheduler::decide_job(const std::string& name,
     // The record may be half changed: it is thrown away and, once all its written versions are durable, read anew and paused.
     world_.log->on_note(note_level::error, "scheduler",
                         "job " + name + ": internal error while deciding about it: " + core::clean_text(bug.what(), 500));
-    jobs_.crashed(name, job, committed_sequence_);
+    jobs_.crashed(name, job, batches_.committed_sequence());
     return std::nullopt;
   }
   if (made.fatal) {
@@ -125,7 +125,7 @@ std::optional<core::job_decision> scheduler::decide_job(const std::string& name,
     return std::nullopt;
   }
   if (made.changed) carry_out(name, job, before, made);
-  jobs_.forget_if_durable(name, committed_sequence_);
+  jobs_.forget_if_durable(name, batches_.committed_sequence());
   return made;
 }
 
@@ -164,22 +164,22 @@ void scheduler::carry_out(const std::string& name, job_book::entry& job, const s
   }
   if (faults_.split_launch && !made.starts.empty()) flush();
   for (const auto nominal_ms : made.erased_rows) {
-    store::erase_launch(open_, name, nominal_ms);
+    store::erase_launch(batches_.rows(), name, nominal_ms);
     job.launches[nominal_ms] = std::nullopt;
   }
   for (auto& row : made.rows) {
-    store::put_launch(open_, row);
+    store::put_launch(batches_.rows(), row);
     job.launches[row.nominal_unix_ms()] = std::move(row);
   }
   write_job_alert(record, made);
-  store::put_job(open_, before, record);
-  store::move_job_counters(shard_, before, store::index_state_of(record));
-  shard_.set_launches(shard_.launches() + made.starts.size());
-  shard_.set_launches_skipped(shard_.launches_skipped() + made.skipped);
-  shard_.set_latest_mark_unix_ms(std::max(shard_.latest_mark_unix_ms(), record.mark_unix_ms()));
-  jobs_.written(name, job, next_sequence_);
+  store::put_job(batches_.rows(), before, record);
+  store::move_job_counters(batches_.counts(), before, store::index_state_of(record));
+  batches_.counts().set_launches(batches_.counts().launches() + made.starts.size());
+  batches_.counts().set_launches_skipped(batches_.counts().launches_skipped() + made.skipped);
+  batches_.counts().set_latest_mark_unix_ms(std::max(batches_.counts().latest_mark_unix_ms(), record.mark_unix_ms()));
+  jobs_.written(name, job, batches_.sequence());
   if (record.due_indexed_unix_ms() != 0 && record.due_indexed_unix_ms() != before.due_indexed_unix_ms)
-    gathering_.job_due(record.due_indexed_unix_ms());
+    batches_.after().job_due(record.due_indexed_unix_ms());
   for (const auto& cancel : made.cancels) {
     auto* task = load(cancel.task_number);
     if (task == nullptr) continue;
@@ -195,11 +195,11 @@ void scheduler::carry_out(const std::string& name, job_book::entry& job, const s
 
 void scheduler::write_job_alert(v1::JobRecord& record, core::job_decision& made) {
   if (made.resolve_alert || (made.alert && record.alert() != 0)) {
-    const auto resolved = alerts_.resolve(record.alert(), page(), committed());
+    const auto resolved = alerts_.resolve(record.alert(), batches_.page(), committed());
     if (!resolved.ok()) fail(resolved.failure());
     record.clear_alert();
   }
-  if (made.alert) record.set_alert(alerts_.raise(std::move(*made.alert), page()));
+  if (made.alert) record.set_alert(alerts_.raise(std::move(*made.alert), batches_.page()));
 }
 
 void scheduler::give_up_job(const std::string& name, job_book::entry& job) {
@@ -251,12 +251,12 @@ void scheduler::launch_due(const due_jobs& what) {
 }
 
 bool scheduler::flight_has_room(std::uint64_t more) const {
-  return most_in_flight_ == 0 || shard_.launches_in_flight() + more < most_in_flight_;
+  return most_in_flight_ == 0 || batches_.counts().launches_in_flight() + more < most_in_flight_;
 }
 
 void scheduler::admit_launches() {
   const auto room = [this] { return flight_has_room() && !refuse_new() && launch_rate_.has_room(world_.time->now()); };
-  while (!draining_ && !fatal_ && shard_.launches_waiting_room() != 0 && room()) {
+  while (!draining_ && !fatal_ && batches_.counts().launches_waiting_room() != 0 && room()) {
     if (ready_ahead_.empty()) {
       const auto prefix = store::keys::launch_ready_prefix(store::default_namespace, store::ready_for::room);
       const auto scanned =
@@ -287,7 +287,8 @@ void scheduler::admit_launches() {
 
 void scheduler::look_for_agents() {
   const auto now = world_.time->now();
-  if (shard_.launches_waiting_agents() == 0 || (now < next_agents_look_ && next_agents_look_ - now <= agents_look_period)) return;
+  if (batches_.counts().launches_waiting_agents() == 0 || (now < next_agents_look_ && next_agents_look_ - now <= agents_look_period))
+    return;
   next_agents_look_ = now + agents_look_period;
   const auto prefix = store::keys::launch_ready_prefix(store::default_namespace, store::ready_for::agents);
   const std::string begin{std::string_view{prefix}};
@@ -314,14 +315,14 @@ void scheduler::look_for_agents() {
 
 void scheduler::watch_clock() {
   const auto now_ms = to_unix_ms(world_.time->now());
-  if (shard_.clock_alert() != 0) {
-    if (now_ms < shard_.latest_mark_unix_ms() || faults_.keep_clock_alert) return;
-    const auto resolved = alerts_.resolve(shard_.clock_alert(), page(), committed());
+  if (batches_.counts().clock_alert() != 0) {
+    if (now_ms < batches_.counts().latest_mark_unix_ms() || faults_.keep_clock_alert) return;
+    const auto resolved = alerts_.resolve(batches_.counts().clock_alert(), batches_.page(), committed());
     if (!resolved.ok()) fail(resolved.failure());
-    shard_.set_clock_alert(0);
+    batches_.counts().set_clock_alert(0);
     return;
   }
-  const auto behind = [&] { return now_ms + clock_tolerance_ms < shard_.latest_mark_unix_ms(); };
+  const auto behind = [&] { return now_ms + clock_tolerance_ms < batches_.counts().latest_mark_unix_ms(); };
   if (!behind() || faults_.lose_clock_alert) return;
   // It is noted when marks move: the job that had it may have been deleted since.
   find_latest_mark();
@@ -329,11 +330,11 @@ void scheduler::watch_clock() {
   v1::AlertRecord draft;
   draft.set_kind(v1::ALERT_KIND_CLOCK_BEHIND);
   draft.set_sentence("the clock reads " + format_utc(now_ms) + ", but jobs have been launched for times up to " +
-                     format_utc(shard_.latest_mark_unix_ms()) + ": they are not launched until the clock has passed that");
+                     format_utc(batches_.counts().latest_mark_unix_ms()) + ": they are not launched until the clock has passed that");
   draft.set_remedy("set the clock right if it is wrong; if it is right now, fairlead job rewind lets jobs go on from it");
-  shard_.set_clock_alert(alerts_.raise(std::move(draft), page()));
+  batches_.counts().set_clock_alert(alerts_.raise(std::move(draft), batches_.page()));
   world_.log->on_note(note_level::warning, "scheduler", "the clock reads earlier than times that jobs have been launched for");
-  if (faults_.mend_far_mark && shard_.latest_mark_unix_ms() > now_ms + 60'000) {
+  if (faults_.mend_far_mark && batches_.counts().latest_mark_unix_ms() > now_ms + 60'000) {
     v1::JobAction unasked;
     unasked.set_verb(v1::JOB_VERB_REWIND);
     v1::JobOperateReply to_nobody;

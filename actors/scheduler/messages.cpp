@@ -37,7 +37,7 @@ void scheduler::outcomes(v1::OutcomeBatch what) {
     // A poisoned task is about to be parked: the outcome is neither recorded nor refused, so that the agent offers it again.
     if (const auto* there = find(item.task_number()); there != nullptr && !there->poison.empty()) continue;
     if (task != nullptr && !accepted) forget_if_idle(item.task_number());
-    auto* ack = gathering_.acknowledged[what.instance()].add_items();
+    auto* ack = batches_.after().acknowledged[what.instance()].add_items();
     ack->set_task_number(item.task_number());
     ack->set_step(item.step());
     ack->set_direction(item.direction());
@@ -89,82 +89,54 @@ void scheduler::recover(const v1::RecoverBatch& what) {
 
 void scheduler::evaluated(v1::EvaluateReply what) {
   // Whose input it is follows from the ticket alone: the worker need not know.
-  const auto asked = evaluations_.find(what.ticket());
-  if (asked != evaluations_.end()) {
-    const auto which = asked->second;
-    evaluating_bytes_ -= which.bytes;
-    evaluations_.erase(asked);
-    take_input(which, what);
-  }
-  while (!waiting_to_evaluate_.empty() && evaluating_bytes_ < limits_.evaluating_bytes && !fatal_) {
-    const auto number = waiting_to_evaluate_.front();
-    waiting_to_evaluate_.pop_front();
-    if (auto* waiting = load(number)) apply(*waiting, core::slot_freed{});
-    forget_if_idle(number);
+  if (const auto whose = evaluations_.answered(what.ticket())) take_input(*whose, what);
+  while (!fatal_) {
+    const auto number = evaluations_.next_waiting();
+    if (!number) break;
+    if (auto* waiting = load(*number)) apply(*waiting, core::slot_freed{});
+    forget_if_idle(*number);
   }
   serve_waiting();
 }
 
-void scheduler::take_input(const evaluation& which, v1::EvaluateReply& what) {
-  auto* task = find(which.number);
-  if (task == nullptr || task->evaluating.erase(core::evaluation_key(which.step, which.direction)) == 0) return;
+void scheduler::take_input(const evaluations::input& whose, v1::EvaluateReply& what) {
+  auto* task = find(whose.task);
+  if (task == nullptr || task->evaluating.erase(core::evaluation_key(whose.step, whose.direction)) == 0) return;
   core::input_evaluated e;
-  e.step = which.step;
-  e.direction = which.direction;
+  e.step = whose.step;
+  e.direction = whose.direction;
   if (what.has_error() && what.error().code() != v1::ERROR_CODE_OK) e.failure = error::from_proto(what.error());
   if (e.failure) e.failure->sentence = core::clean_text(e.failure->sentence, sentence_limit);
-  const auto unavailable = e.failure && e.failure->code == v1::ERROR_CODE_UNAVAILABLE;
-  if (unavailable) note_unavailable(e.failure->sentence);
   for (auto& text : *what.mutable_results()) e.results.push_back(std::move(text));
   apply(*task, e);
-  if (unavailable) unevaluated_.insert(which.number);
-  forget_if_idle(which.number);
-}
-
-void scheduler::note_unavailable(const std::string& sentence) {
-  const auto now = world_.time->now();
-  if (now < next_unavailable_note_) return;
-  next_unavailable_note_ = now + std::chrono::minutes{1};
-  world_.log->on_note(note_level::warning, "scheduler", "steps wait because their expressions cannot be evaluated: " + sentence);
+  if (e.failure && e.failure->code == v1::ERROR_CODE_UNAVAILABLE && evaluations_.unavailable(whose.task, world_.time->now()))
+    world_.log->on_note(note_level::warning, "scheduler",
+                        "steps wait because their expressions cannot be evaluated: " + e.failure->sentence);
+  forget_if_idle(whose.task);
 }
 
 void scheduler::archive(const archived_tasks& what) {
-  if (what.erasures.epoch != epoch_) return;
-  if (what.erasures.empty()) {
-    const auto before_ms = shard_.retention_unix_ms();
-    advance_retention();
-    retention_wanted_ = retention_wanted_ || shard_.retention_unix_ms() != before_ms;
-    return;
-  }
-  // An operator has had one of them undone since it was read: what was copied is out of date, and it must stay.
-  const auto reopened = std::any_of(what.numbers.begin(), what.numbers.end(), [&](std::uint64_t number) {
-    const auto found = reopened_.find(number);
-    return found != reopened_.end() && found->second > what.read_at_sequence;
-  });
-  if (reopened && !faults_.archive_reopened) return;
-  // An archiver waits until what it has told is durable. One that has been started anew knows nothing of that, and what has been archived
-  // already would be counted twice. It reads on when it sees them gone.
-  const auto gone = [&](std::uint64_t number) {
-    if (leaving_.count(number) != 0) return true;
+  if (what.erasures.epoch != epoch()) return;
+  if (what.erasures.empty()) return batches_.put_retention_forward();
+  const archive_ledger::copied copied{what.numbers, what.read_at_sequence};
+  if (archive_.out_of_date(copied) && !faults_.archive_reopened) return;
+  const auto is_gone = [this](std::uint64_t number) {
     const auto record = store::load_task(committed(), number);
     return !record || !*record;
   };
-  if (what.read_at_sequence < archived_at_ && std::any_of(what.numbers.begin(), what.numbers.end(), gone)) return;
-  archived_at_ = next_sequence_;
-  std::erase_if(reopened_, [&](const auto& one) { return one.second <= what.read_at_sequence; });
-  for (const auto number : what.numbers) {
-    leaving_[number] = next_sequence_;
-    live_.erase(number);
-  }
-  open_.append(what.erasures);
-  shard_.set_completed(shard_.completed() - std::min(what.completed, shard_.completed()));
-  shard_.set_undone(shard_.undone() - std::min(what.undone, shard_.undone()));
-  shard_.set_archived(shard_.archived() + what.completed + what.undone);
+  if (archive_.asked_twice(copied, is_gone)) return;
+  archive_.erase(copied, batches_.sequence());
+  for (const auto number : what.numbers) live_.erase(number);
+  batches_.rows().append(what.erasures);
+  auto& counts = batches_.counts();
+  counts.set_completed(counts.completed() - std::min(what.completed, counts.completed()));
+  counts.set_undone(counts.undone() - std::min(what.undone, counts.undone()));
+  counts.set_archived(counts.archived() + what.completed + what.undone);
 }
 
 void scheduler::delivered(courier_rows what) {
   // Meant for a Scheduler before this one: what still stands in the outbox is taken off it again.
-  if (what.delivered_events > 0 && what.rows.epoch != epoch_ && !faults_.take_old_rows) {
+  if (what.delivered_events > 0 && what.rows.epoch != epoch() && !faults_.take_old_rows) {
     store::batch rest;
     what.rows.for_each([&](const store::operation& op) {
       if (op.where == store::table::outbox) return;
@@ -177,9 +149,10 @@ void scheduler::delivered(courier_rows what) {
     what.rows = std::move(rest);
     what.delivered_events = 0;
   }
-  open_.append(what.rows);
-  shard_.set_outbox_events(shard_.outbox_events() - std::min(what.delivered_events, shard_.outbox_events()));
-  for (auto& draft : what.alerts) alerts_.raise(std::move(draft), page());
+  batches_.rows().append(what.rows);
+  batches_.counts().set_outbox_events(batches_.counts().outbox_events() -
+                                      std::min(what.delivered_events, batches_.counts().outbox_events()));
+  for (auto& draft : what.alerts) alerts_.raise(std::move(draft), batches_.page());
 }
 
 }  // namespace fairlead

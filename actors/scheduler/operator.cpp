@@ -35,7 +35,7 @@ void scheduler::operate(const v1::OperateRequest& what, std::uint64_t ticket) {
       flush_if_large();
     }
   }
-  gathering_.operate_replies.emplace_back(ticket, std::move(reply));
+  batches_.after().operate_replies.emplace_back(ticket, std::move(reply));
   serve_waiting();
 }
 
@@ -54,7 +54,7 @@ v1::OperateResult scheduler::operate_on(const std::string& id, const v1::Operato
   if (!*known)
     return refused({v1::ERROR_CODE_NOT_FOUND, "there is no task " + core::clean_text(id, 256), "fairlead task list shows which there are"});
   const auto number = (*known)->number;
-  auto* task = leaving_.count(number) == 0 ? load(number) : nullptr;
+  auto* task = archive_.leaving(number) ? nullptr : load(number);
   if (task == nullptr) {
     if (fatal_) return refused(*fatal_);
     if (find(number) != nullptr)
@@ -67,7 +67,7 @@ v1::OperateResult scheduler::operate_on(const std::string& id, const v1::Operato
     return refused({v1::ERROR_CODE_INTERNAL,
                     "task " + id + ": " + (now != nullptr ? now->poison : "an internal error came up while deciding about it"),
                     "see the node's log"});
-  if (was_over && !done.refused) reopened_[number] = next_sequence_;
+  if (was_over && !done.refused) archive_.reopened(number, batches_.sequence());
   out.set_state(task->record.state());
   out.set_parked(task->record.parked());
   out.set_paused(task->record.paused());
@@ -86,41 +86,41 @@ void scheduler::acknowledge_alerts(const v1::AlertAckRequest& what, std::uint64_
   } else {
     for (const auto number : what.numbers()) {
       auto& one = *reply.add_results();
-      auto done = alerts_.acknowledge(number, core::clean_text(what.who(), who_limit), core::clean_text(what.note(), reason_limit), page(),
-                                      committed());
+      auto done = alerts_.acknowledge(number, core::clean_text(what.who(), who_limit), core::clean_text(what.note(), reason_limit),
+                                      batches_.page(), committed());
       if (done)
         *one.mutable_alert() = std::move(*done);
       else
         *one.mutable_error() = done.failure().to_proto();
     }
   }
-  gathering_.ack_replies.emplace_back(ticket, std::move(reply));
+  batches_.after().ack_replies.emplace_back(ticket, std::move(reply));
 }
 
 void scheduler::release_brake(const v1::BrakeReleaseRequest& what, std::uint64_t ticket) {
   v1::BrakeReleaseReply reply;
   if (draining_) {
     *reply.mutable_error() = node_is_stopping().to_proto();
-  } else if (shard_.undo_brake_since_unix_ms() == 0) {
+  } else if (batches_.counts().undo_brake_since_unix_ms() == 0) {
     *reply.mutable_error() = error{v1::ERROR_CODE_WRONG_STATE, "the brake on mass undo is not on", ""}.to_proto();
   } else {
-    reply.set_held(shard_.undo_held());
-    shard_.set_undo_brake_since_unix_ms(0);
+    reply.set_held(batches_.counts().undo_held());
+    batches_.counts().set_undo_brake_since_unix_ms(0);
     brake_.reset();
     // Who released it and why stands with the alert.
-    alerts_.acknowledge(shard_.undo_brake_alert(), core::clean_text(what.who(), who_limit), core::clean_text(what.reason(), reason_limit),
-                        page(), committed());
-    const auto resolved = alerts_.resolve(shard_.undo_brake_alert(), page(), committed());
+    alerts_.acknowledge(batches_.counts().undo_brake_alert(), core::clean_text(what.who(), who_limit),
+                        core::clean_text(what.reason(), reason_limit), batches_.page(), committed());
+    const auto resolved = alerts_.resolve(batches_.counts().undo_brake_alert(), batches_.page(), committed());
     if (!resolved.ok()) {
       fail(resolved.failure());
       return;
     }
-    shard_.set_undo_brake_alert(0);
+    batches_.counts().set_undo_brake_alert(0);
     world_.log->on_note(note_level::info, "scheduler",
                         "the brake on mass undo was released by " + core::clean_text(what.who(), who_limit) + ": " +
                             core::clean_text(what.reason(), reason_limit));
   }
-  gathering_.release_replies.emplace_back(ticket, std::move(reply));
+  batches_.after().release_replies.emplace_back(ticket, std::move(reply));
 }
 
 void scheduler::forget_effects(const v1::DoctorRequest& what, std::uint64_t ticket) {
@@ -128,12 +128,12 @@ void scheduler::forget_effects(const v1::DoctorRequest& what, std::uint64_t tick
   if (draining_) {
     *reply.mutable_error() = node_is_stopping().to_proto();
   } else {
-    reply = strays_.forget_all(shard_, open_);
+    reply = strays_.forget_all(batches_.counts(), batches_.rows());
     world_.log->on_note(
         note_level::info, "scheduler",
         std::to_string(reply.effects_size()) + " effects without a task were forgotten by " + core::clean_text(what.who(), who_limit));
   }
-  gathering_.doctor_replies.emplace_back(ticket, std::move(reply));
+  batches_.after().doctor_replies.emplace_back(ticket, std::move(reply));
 }
 
 }  // namespace fairlead

@@ -27,7 +27,7 @@ void scheduler::repair(const std::vector<std::uint64_t>& numbers) {
       continue;
     }
     // A version that is on its way may have put it right already; the next scan will see.
-    if (task->last_sequence > committed_sequence_) continue;
+    if (!batches_.durable(task->last_sequence)) continue;
     if (!repair_entry(*task)) strays.insert(number);
     forget_if_idle(number);
   }
@@ -43,9 +43,9 @@ bool scheduler::repair_entry(live_task& task) {
     const auto entry = committed().get(store::table::due, key);
     if (!entry) return fail(entry.failure());
     if (!entry->has_value()) {
-      open_.put(store::table::due, key, {});
-      task.last_sequence = next_sequence_;
-      gathering_.changed.push_back(record.number());
+      batches_.rows().put(store::table::due, key, {});
+      task.last_sequence = batches_.sequence();
+      batches_.after().changed.push_back(record.number());
       tell_of_repair(record.number(), "was missing in the due index", &record);
       return true;
     }
@@ -82,8 +82,8 @@ void scheduler::erase_strays(const std::set<std::uint64_t>& numbers) {
   if (fatal_) return;
   for (const auto& [key, number] : found) {
     // Asked for twice before the erasure is durable: told of once.
-    if (!erasing_strays_.emplace(key, next_sequence_).second) continue;
-    open_.erase(store::table::due, key);
+    if (!erasing_strays_.emplace(key, batches_.sequence()).second) continue;
+    batches_.rows().erase(store::table::due, key);
     const auto* task = find(number);
     tell_of_repair(number, "stood in the due index where none belongs", task != nullptr ? &task->record : nullptr);
   }
@@ -99,7 +99,7 @@ void scheduler::tell_of_repair(std::uint64_t number, const std::string& what, co
   }
   draft.set_sentence("a wake-up of task " + name + " " + what + " and has been put right");
   draft.set_remedy("nothing is lost; stop the node when it suits, run fairlead store check, and report it");
-  alerts_.raise(std::move(draft), page());
+  alerts_.raise(std::move(draft), batches_.page());
 }
 
 }  // namespace fairlead

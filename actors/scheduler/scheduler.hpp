@@ -29,12 +29,17 @@
 #include "actors/protocol/local_messages.hpp"
 #include "actors/protocol/ports.hpp"
 #include "actors/registry/registry.hpp"
+#include "actors/scheduler/books/archive_ledger.hpp"
+#include "actors/scheduler/books/evaluations.hpp"
+#include "actors/scheduler/books/resume_sweep.hpp"
 #include "actors/scheduler/books/stray_effects.hpp"
 #include "actors/scheduler/books/traffic.hpp"
 #include "actors/scheduler/books/undo_brake.hpp"
 #include "actors/scheduler/books/watches.hpp"
 #include "actors/scheduler/books/workflow_catalog.hpp"
+#include "actors/scheduler/commit_pipeline.hpp"
 #include "actors/scheduler/effects.hpp"
+#include "actors/scheduler/store_watch.hpp"
 #include "store/rows/task_rows.hpp"
 #include "store/store.hpp"
 
@@ -141,7 +146,7 @@ class scheduler {
   std::uint64_t held_by(const std::string& instance) const { return slots_.held_by(instance); }
 
   void describe(v1::StatusReply& out) const;
-  std::uint64_t epoch() const noexcept { return epoch_; }
+  std::uint64_t epoch() const noexcept { return batches_.epoch(); }
   std::uint32_t shard() const noexcept { return limits_.shard; }
   bool watched() const noexcept { return !watches_.empty(); }
   /// A failure that the node must stop for: the store could not be read.
@@ -157,17 +162,11 @@ class scheduler {
     std::unordered_set<std::uint32_t> evaluating;                   // core::evaluation_key of inputs that the worker was asked for
     std::string poison;                                             // why a decision about it crashed; it is then left alone
   };
-  struct sent_batch {
-    std::uint64_t sequence = 0;
-    std::size_t bytes = 0;
-    v1::ShardState counts;
-    effects after;
-  };
   struct recent_id {
     std::uint64_t number = 0;
     std::string content_hash;
   };
-  const store::snapshot& committed();
+  const store::snapshot& committed() { return batches_.committed(); }
   live_task* find(std::uint64_t number);
   live_task* load(std::uint64_t number);
   struct applied {
@@ -184,23 +183,14 @@ class scheduler {
   void write_alerts(v1::TaskRecord& record, core::decision& made);
   void write_services();
   void watch_brake(const v1::TaskRecord& record, const core::decision& made);
-  alert_book::page page();
   void gather(live_task& task, core::decision& made);
   void count(const store::task_index_state& before, const v1::TaskRecord& after);
   void act(effects after);
   void flush_if_large();
-  void look_at_usage();
-  std::uint64_t reserved_bytes() const;
-  core::store_room room() const;
-  bool store_full() const;
   void watch_room();
-  void tell_of_full();
-  error refuse_full() const;
   std::uint64_t active_tasks() const;
   std::optional<v1::Fault> fault_of_output(const std::string& output) const;
-  struct evaluation;
-  void take_input(const evaluation& which, v1::EvaluateReply& what);
-  void note_unavailable(const std::string& sentence);
+  void take_input(const evaluations::input& whose, v1::EvaluateReply& what);
   void serve_waiting();
   void admit_pending();
   void forget_if_idle(std::uint64_t number);
@@ -208,21 +198,13 @@ class scheduler {
   bool repair_entry(live_task& task);
   void erase_strays(const std::set<std::uint64_t>& numbers);
   void tell_of_repair(std::uint64_t number, const std::string& what, const v1::TaskRecord* record);
-  /// Inputs that somebody has been asked for, or whose turn to be asked for will come.
-  struct asked_inputs {
-    std::set<std::pair<std::uint64_t, std::uint32_t>> of_steps;  // task and core::evaluation_key
-    std::unordered_set<std::uint64_t> of_tasks;                  // whatever step of them
-  };
-  asked_inputs inputs_asked_for() const;
-  std::optional<core::step_wait> vain_wait_of(const live_task& task, const asked_inputs& asked) const;
-  void forget_evaluations(live_task& task);
+  std::optional<core::step_wait> vain_wait_of(const live_task& task, const evaluations::asked_inputs& asked) const;
   void mend_wait(live_task& task, const core::step_wait& wait);
   void raise_stalled(const v1::TaskRecord& record, const std::string& words);
   bool makes_sense(std::uint32_t shard, const std::string& instance, std::uint64_t incarnation);
   using unsent_steps = std::map<std::uint64_t, std::vector<std::uint32_t>>;  // by task number
   unsent_steps keep_back(const std::string& instance);
   void arrived(const std::string& instance, std::uint64_t incarnation, const unsent_steps& never_left);
-  void advance_retention();
   void count_limits_anew(const std::string& agent);
   void refused(const v1::OutcomeBatch& what);
   void left_over(const v1::OutcomeBatch& what);
@@ -273,31 +255,23 @@ class scheduler {
   scheduler_limits limits_;
   planted_faults faults_;
 
-  std::uint64_t epoch_ = 0;
-  std::uint64_t next_sequence_ = 1;
-  std::uint64_t committed_sequence_ = 0;
-  v1::ShardState shard_;            // with everything decided
-  v1::ShardState committed_shard_;  // what readers may see
+  alert_book alerts_;
+  commit_pipeline batches_;
+  store_watch store_watch_;
   bool draining_ = false;
-  store::usage usage_;                    // as last looked at
-  std::uint64_t bytes_since_usage_ = 0;   // handed to the store since
-  std::uint64_t active_input_bytes_ = 0;  // of tasks that run
   std::optional<error> fatal_;
 
   workflow_catalog catalog_;
   registry slots_;
   traffic_counts traffic_;
   watches watches_;
-  alert_book alerts_;
   stray_effects strays_;
   undo_brake brake_;
   stalest_task stalest_;
   std::map<std::string, std::uint64_t> erasing_strays_;  // keys of the due index -> the batch that erases them
-  std::map<std::uint64_t, std::uint64_t> leaving_;       // tasks that move to the archive -> the batch that erases them
-  std::map<std::uint64_t, std::uint64_t> reopened_;      // completed tasks that are undone -> the batch that says so
-  std::uint64_t archived_at_ = 0;                        // the batch that erases what was archived last
-  moment retention_at_{};                                // by the steady clock, when retention time was last put forward
-  bool retention_wanted_ = false;                        // it has to become durable though nothing else may be written
+  archive_ledger archive_;
+  resume_sweep sweep_;
+  evaluations evaluations_;
   std::unordered_map<std::uint64_t, std::unique_ptr<live_task>> live_;
   std::unordered_map<std::string, recent_id> recent_ids_;              // taken, not yet committed
   std::unordered_multimap<std::uint64_t, std::uint64_t> subscribers_;  // task number -> who asked to be notified
@@ -311,35 +285,9 @@ class scheduler {
   std::string agents_from_;                                       // where the round over launches that wait for agents goes on
   moment next_agents_look_{};
 
-  store::batch open_;
-  effects gathering_;
-  std::deque<sent_batch> sent_;
-  std::size_t sent_bytes_ = 0;
-  std::unique_ptr<store::snapshot> snapshot_;  // dropped whenever something newer may be wanted
-  std::uint64_t commits_since_usage_ = 0;
-
-  std::deque<std::uint64_t> pending_ahead_;  // the next pending tasks, as far as read from their index
-  std::uint64_t sweep_before_ = 0;           // tasks with a lower number were there before this start
-  std::string sweep_to_;                     // key in the due index where it ends
-  std::string sweep_from_;                   // key in the due index where the sweep goes on
-  bool sweeping_ = false;
-  std::unordered_set<std::uint64_t> taken_up_;  // by the sweep so far
-  std::uint64_t resumed_tasks_ = 0;             // once it is over
-  std::uint64_t next_ticket_ = 1;
-  struct evaluation {
-    std::uint64_t number = 0;
-    std::uint32_t step = 0;
-    v1::Direction direction = v1::DIRECTION_PERFORM;  // of the input
-    std::uint64_t bytes = 0;
-    std::weak_ptr<const void> outstanding;  // as scheduler_outbox::evaluate says
-  };
-  std::unordered_map<std::uint64_t, evaluation> evaluations_;  // at the expression worker, by ticket
-  std::uint64_t evaluating_bytes_ = 0;
-  std::deque<std::uint64_t> waiting_to_evaluate_;       // tasks, until there is room at the worker
-  std::unordered_set<std::uint64_t> unevaluated_;       // tasks for which there was no worker: their next wake-up asks again
+  std::deque<std::uint64_t> pending_ahead_;             // the next pending tasks, as far as read from their index
   std::unordered_set<std::uint64_t> suspects_;          // tasks that waited in vain when last looked at
   std::unordered_map<std::uint64_t, unsigned> mended_;  // tasks whose waits were found in vain -> how often
-  moment next_unavailable_note_{};
 };
 
 }  // namespace fairlead

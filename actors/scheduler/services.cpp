@@ -14,7 +14,7 @@ void scheduler::write_services() {
     auto& record = change.record;
     for (const auto number : change.resolved) {
       if (faults_.keep_breaker_alert) continue;
-      const auto resolved = alerts_.resolve(number, page(), committed());
+      const auto resolved = alerts_.resolve(number, batches_.page(), committed());
       if (!resolved.ok()) {
         fail(resolved.failure());
         return;
@@ -22,14 +22,14 @@ void scheduler::write_services() {
     }
     if (change.breaker_alert) {
       world_.log->on_note(note_level::warning, "scheduler", change.breaker_alert->sentence());
-      record.set_breaker_alert(alerts_.raise(std::move(*change.breaker_alert), page()));
+      record.set_breaker_alert(alerts_.raise(std::move(*change.breaker_alert), batches_.page()));
     }
     if (change.absent_alert) {
       world_.log->on_note(note_level::warning, "scheduler", change.absent_alert->sentence());
-      record.set_absent_alert(alerts_.raise(std::move(*change.absent_alert), page()));
+      record.set_absent_alert(alerts_.raise(std::move(*change.absent_alert), batches_.page()));
     }
     slots_.alerts_raised(record.agent(), record.breaker_alert(), record.absent_alert());
-    store::put_service(open_, record);
+    store::put_service(batches_.rows(), record);
   }
 }
 
@@ -57,7 +57,7 @@ void scheduler::operate_agents(const v1::AgentOperateRequest& what, std::uint64_
                               core::clean_text(action.agent() + action.instance(), 200) +
                               (action.reason().empty() ? "" : ": " + action.reason()));
   }
-  gathering_.agent_replies.emplace_back(ticket, std::move(reply));
+  batches_.after().agent_replies.emplace_back(ticket, std::move(reply));
   serve_waiting();
 }
 

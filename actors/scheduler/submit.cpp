@@ -42,7 +42,7 @@ void scheduler::submit(v1::SubmitRequest what, std::uint64_t ticket, std::uint64
     }
   }
   // Also for what was refused or had been taken before: the answer may rest on versions that are still on their way.
-  gathering_.submit_replies.emplace_back(ticket, std::move(reply));
+  batches_.after().submit_replies.emplace_back(ticket, std::move(reply));
 }
 
 v1::SubmitResult scheduler::take(v1::Submission& item, std::uint64_t subscriber) {
@@ -71,7 +71,7 @@ v1::SubmitResult scheduler::take(v1::Submission& item, std::uint64_t subscriber)
   }
   if (const auto why = refuse_new()) {
     // What it rests on may be less by the next commit; whoever was refused is to find out why.
-    if (why->code == v1::ERROR_CODE_STORE_FULL) tell_of_full();
+    if (why->code == v1::ERROR_CODE_STORE_FULL) store_watch_.tell();
     return refused(*why);
   }
   auto definition = catalog_.current(item.workflow(), committed());
@@ -113,13 +113,13 @@ std::optional<error> scheduler::refuse(const v1::Submission& item) const {
 }
 
 std::optional<error> scheduler::refuse_new() const {
-  if (!faults_.ignore_full && store_full()) return refuse_full();
-  if (sent_bytes_ + open_.bytes().size() > limits_.uncommitted_bytes)
+  if (!faults_.ignore_full && store_watch_.full()) return store_watch_.refusal();
+  if (batches_.uncommitted_bytes() > limits_.uncommitted_bytes)
     return error{v1::ERROR_CODE_OVERLOADED, "more is waiting for the disk than limits.uncommitted_bytes allows",
                  "submit again in a moment"};
-  if (shard_.pending() >= limits_.pending_tasks)
-    return error{v1::ERROR_CODE_OVERLOADED, std::to_string(shard_.pending()) + " tasks are pending, which is limits.pending_tasks",
-                 "submit again later"};
+  if (batches_.counts().pending() >= limits_.pending_tasks)
+    return error{v1::ERROR_CODE_OVERLOADED,
+                 std::to_string(batches_.counts().pending()) + " tasks are pending, which is limits.pending_tasks", "submit again later"};
   return std::nullopt;
 }
 
@@ -134,8 +134,8 @@ result<std::optional<scheduler::recent_id>> scheduler::lookup(const std::string&
 
 std::uint64_t scheduler::create(v1::Submission& item, std::string minified, std::string hash, workflow_catalog::handle definition,
                                 std::uint64_t subscriber, const launch_part* launch) {
-  const auto number = shard_.next_task_number();
-  shard_.set_next_task_number(number + 1);
+  const auto number = batches_.counts().next_task_number();
+  batches_.counts().set_next_task_number(number + 1);
   auto owned = std::make_unique<live_task>();
   auto& task = *owned;
   task.definition = std::move(definition);
@@ -159,7 +159,7 @@ std::uint64_t scheduler::create(v1::Submission& item, std::string minified, std:
   const auto ctx = context_for(task, payloads, slots);
   core::decision made;
   task.record = core::create_task(std::move(source), ctx, made);
-  if (shard_.pending() == 0 && active_tasks() < limits_.running_tasks) {
+  if (batches_.counts().pending() == 0 && active_tasks() < limits_.running_tasks) {
     // Submitted and started in one write; what creating it stored apart must be there to be read.
     store_payloads(task, made);
     core::decision started;
@@ -180,9 +180,9 @@ std::uint64_t scheduler::create(v1::Submission& item, std::string minified, std:
     made.append(std::move(started));
   }
   if (subscriber != 0) subscribers_.emplace(number, subscriber);
-  strays_.task_is_back(task.record.id(), open_);
+  strays_.task_is_back(task.record.id(), batches_.rows());
   recent_ids_[task.record.id()] = {number, std::move(hash)};
-  gathering_.new_ids.push_back(task.record.id());
+  batches_.after().new_ids.push_back(task.record.id());
   write(task, store::task_index_state{}, made, false);
   ++traffic_.submitted;
   traffic_.count(core::task_admitted{}, made, task.record);
@@ -211,7 +211,7 @@ void scheduler::follow(const std::string& id, std::uint64_t number, std::uint64_
     ended = store::is_finished(end.state());
   }
   if (ended) {
-    *gathering_.notices[subscriber].add_items() = std::move(end);
+    *batches_.after().notices[subscriber].add_items() = std::move(end);
     return;
   }
   const auto [first, last] = subscribers_.equal_range(number);
@@ -227,7 +227,7 @@ void scheduler::deploy(const v1::DeployRequest& what, std::uint64_t ticket) {
   if (draining_) {
     *reply.mutable_error() = error{v1::ERROR_CODE_UNAVAILABLE, "the node is stopping", "deploy again when it is back"}.to_proto();
   } else {
-    auto deployed = catalog_.deploy(what.definition(), what.source(), to_unix_ms(world_.time->now()), open_);
+    auto deployed = catalog_.deploy(what.definition(), what.source(), to_unix_ms(world_.time->now()), batches_.rows());
     if (!deployed) {
       *reply.mutable_error() = deployed.failure().to_proto();
     } else {
@@ -243,7 +243,7 @@ void scheduler::deploy(const v1::DeployRequest& what, std::uint64_t ticket) {
         reply.add_warnings("step " + advice.step + ", " + advice.field + ": " + advice.sentence + "; " + advice.remedy);
     }
   }
-  gathering_.deploy_replies.emplace_back(ticket, std::move(reply));
+  batches_.after().deploy_replies.emplace_back(ticket, std::move(reply));
 }
 
 void scheduler::watch(const v1::WatchRequest& what, std::uint64_t ticket) {
@@ -284,13 +284,13 @@ void scheduler::expire_watches() {
 }
 
 void scheduler::describe(v1::StatusReply& out) const {
-  out.set_epoch(epoch_);
-  out.mutable_store()->set_reserved_bytes(reserved_bytes());
-  *out.mutable_counts() = committed_shard_;
+  out.set_epoch(epoch());
+  out.mutable_store()->set_reserved_bytes(store_watch_.reserved_bytes());
+  *out.mutable_counts() = batches_.committed_counts();
   slots_.describe(out);
   *out.mutable_traffic() = traffic_.to_proto();
-  out.set_resumed_tasks(sweeping_ ? taken_up_.size() : resumed_tasks_);
-  out.set_resuming(sweeping_);
+  out.set_resumed_tasks(sweep_.taken_up());
+  out.set_resuming(sweep_.under_way());
   out.set_stalest_task(stalest_.id);
   out.set_stalest_since_unix_ms(stalest_.since_unix_ms);
 }

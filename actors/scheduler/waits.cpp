@@ -23,11 +23,11 @@ std::string words_for(const v1::TaskRecord& record, const core::step_wait& wait)
 
 void scheduler::look_at_waits(const waiting_tasks& what) {
   // What a start has not taken up yet waits for that, and what drains waits for the next start.
-  if (sweeping_ || draining_) return;
+  if (sweep_.under_way() || draining_) return;
   auto numbers = std::exchange(suspects_, {});
   const auto suspected = numbers;
   numbers.insert(what.numbers.begin(), what.numbers.end());
-  const auto asked = inputs_asked_for();
+  const auto asked = evaluations_.asked();
   for (const auto number : numbers) {
     auto* task = load(number);
     if (fatal_) return;
@@ -50,16 +50,7 @@ void scheduler::look_at_waits(const waiting_tasks& what) {
   serve_waiting();
 }
 
-scheduler::asked_inputs scheduler::inputs_asked_for() const {
-  asked_inputs out;
-  for (const auto& [ticket, one] : evaluations_)
-    if (!one.outstanding.expired()) out.of_steps.emplace(one.number, core::evaluation_key(one.step, one.direction));
-  out.of_tasks.insert(waiting_to_evaluate_.begin(), waiting_to_evaluate_.end());
-  out.of_tasks.insert(unevaluated_.begin(), unevaluated_.end());
-  return out;
-}
-
-std::optional<core::step_wait> scheduler::vain_wait_of(const live_task& task, const asked_inputs& asked) const {
+std::optional<core::step_wait> scheduler::vain_wait_of(const live_task& task, const evaluations::asked_inputs& asked) const {
   const auto number = task.record.number();
   for (const auto& wait : core::waits_of(task.record, *task.definition, *world_.engine, slots_)) {
     // What was about to be undone may turn out to be one that can be looked up: the answer about its undo's input brings that to light.
@@ -74,25 +65,16 @@ std::optional<core::step_wait> scheduler::vain_wait_of(const live_task& task, co
   return std::nullopt;
 }
 
-/// What the worker may still answer counts for nothing any more.
-void scheduler::forget_evaluations(live_task& task) {
-  std::erase_if(evaluations_, [&](const auto& one) {
-    if (one.second.number != task.record.number()) return false;
-    evaluating_bytes_ -= one.second.bytes;
-    return true;
-  });
-  task.evaluating.clear();
-}
-
 void scheduler::mend_wait(live_task& task, const core::step_wait& wait) {
   const auto words = words_for(task.record, wait);
   world_.log->on_note(note_level::warning, "scheduler", "task " + task.record.id() + ": " + words + " in vain; it is asked for anew");
-  forget_evaluations(task);
+  evaluations_.forget(task.record.number());
+  task.evaluating.clear();
   const auto times = ++mended_[task.record.number()];
   if (times <= most_mendings) apply(task, core::wait_lost{});
   // A decision that crashes parks it.
   if (fatal_ || !task.poison.empty()) return;
-  if (times > most_mendings || vain_wait_of(task, inputs_asked_for()))
+  if (times > most_mendings || vain_wait_of(task, evaluations_.asked()))
     apply(task, core::task_poisoned{words + " in vain, also after it had been asked for anew"});
   else
     raise_stalled(task.record, words);
@@ -105,7 +87,7 @@ void scheduler::raise_stalled(const v1::TaskRecord& record, const std::string& w
   draft.set_workflow(record.workflow());
   draft.set_sentence("task " + record.id() + " stood still: " + words + ", and nobody would have given it; it has been asked for anew");
   draft.set_remedy("nothing is lost; fairlead task show " + record.id() + " says how it goes on, and please report it");
-  alerts_.raise(std::move(draft), page());
+  alerts_.raise(std::move(draft), batches_.page());
 }
 
 }  // namespace fairlead

@@ -10,7 +10,6 @@ namespace fairlead {
 
 namespace {
 
-constexpr std::size_t resume_chunk = 512;   // tasks of the sweep taken up at a time
 constexpr std::size_t pending_chunk = 256;  // pending tasks read ahead
 
 }  // namespace
@@ -29,7 +28,7 @@ void scheduler::serve_waiting() {
 }
 
 void scheduler::admit_pending() {
-  while (!draining_ && !fatal_ && shard_.pending() > 0 && active_tasks() < limits_.running_tasks) {
+  while (!draining_ && !fatal_ && batches_.counts().pending() > 0 && active_tasks() < limits_.running_tasks) {
     if (pending_ahead_.empty()) {
       const auto scanned = committed().scan(store::table::pending, {}, {}, [this](std::string_view key, std::string_view) {
         const auto entry = store::keys::decode_pending(key);
@@ -55,34 +54,21 @@ void scheduler::admit_pending() {
 }
 
 bool scheduler::resume_some() {
-  if (!sweeping_ || fatal_) return false;
-  std::vector<std::uint64_t> found;
-  std::string last;
-  const auto scanned = committed().scan(store::table::due, sweep_from_, sweep_to_, [&](std::string_view key, std::string_view) {
-    last.assign(key);
-    const auto entry = store::keys::decode_due(key);
-    if (entry && entry->number < sweep_before_) found.push_back(entry->number);
-    return found.size() < resume_chunk;
-  });
-  if (!scanned.ok()) return fail(scanned.failure());
-  if (faults_.stop_at_chunk && found.size() == resume_chunk) found.pop_back();
-  for (const auto number : found) {
+  if (!sweep_.under_way() || fatal_) return false;
+  const auto chunk = sweep_.next(committed());
+  if (!chunk) return fail(chunk.failure());
+  for (const auto number : chunk->numbers) {
     load(number);
     forget_if_idle(number);
     if (fatal_) return false;
   }
-  if (found.size() < resume_chunk) {
-    sweeping_ = false;
-    resumed_tasks_ = std::exchange(taken_up_, {}).size();
-    world_.log->on_note(note_level::info, "scheduler", "took up " + std::to_string(resumed_tasks_) + " tasks that were running");
-    slots_.hold_back(false);
-    watch_room();
-    serve_waiting();
-    admit_pending();
-    return false;
-  }
-  sweep_from_ = last + '\0';
-  return true;
+  if (!chunk->last && !faults_.stop_at_chunk) return true;
+  world_.log->on_note(note_level::info, "scheduler", "took up " + std::to_string(sweep_.end()) + " tasks that were running");
+  slots_.hold_back(false);
+  watch_room();
+  serve_waiting();
+  admit_pending();
+  return false;
 }
 
 }  // namespace fairlead

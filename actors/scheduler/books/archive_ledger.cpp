@@ -1,0 +1,31 @@
+#include "actors/scheduler/books/archive_ledger.hpp"
+
+#include <algorithm>
+
+namespace fairlead {
+
+bool archive_ledger::out_of_date(const copied& what) const {
+  return std::any_of(what.numbers.begin(), what.numbers.end(), [&](std::uint64_t number) {
+    const auto found = reopened_.find(number);
+    return found != reopened_.end() && found->second > what.read_at_sequence;
+  });
+}
+
+// An archiver waits until what it has told is durable. One that has been started anew knows nothing of that, and what has been archived already
+// would be counted twice. It reads on when it sees them gone.
+bool archive_ledger::asked_twice(const copied& what, const std::function<bool(std::uint64_t)>& is_gone) const {
+  return what.read_at_sequence < erased_at_ &&
+         std::any_of(what.numbers.begin(), what.numbers.end(), [&](std::uint64_t number) { return leaving(number) || is_gone(number); });
+}
+
+void archive_ledger::erase(const copied& what, std::uint64_t sequence) {
+  erased_at_ = sequence;
+  std::erase_if(reopened_, [&](const auto& one) { return one.second <= what.read_at_sequence; });
+  for (const auto number : what.numbers) leaving_[number] = sequence;
+}
+
+void archive_ledger::committed_up_to(std::uint64_t sequence) {
+  std::erase_if(leaving_, [sequence](const auto& one) { return one.second <= sequence; });
+}
+
+}  // namespace fairlead

@@ -1,0 +1,54 @@
+#include "actors/scheduler/store_watch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace fairlead {
+
+namespace {
+
+// So much less than full before people are told that there is room again: it goes up and down with what runs.
+constexpr std::uint64_t calm_percent = 5;
+
+}  // namespace
+
+void store_watch::runs_no_more(std::uint64_t input_bytes) { input_bytes_ -= std::min(input_bytes_, input_bytes); }
+
+// What runs will still write its steps' inputs and outputs.
+std::uint64_t store_watch::reserved_bytes() const { return 2 * input_bytes_; }
+
+bool store_watch::full() const { return room().percent() >= full_percent_; }
+
+error store_watch::refusal() const {
+  return {v1::ERROR_CODE_STORE_FULL, "no new tasks are taken, because " + room().sentence(),
+          "raise store.max_size or shorten retention.archive_after; what runs goes on"};
+}
+
+status store_watch::look() {
+  auto& counts = batches_.counts();
+  if (counts.full_alert() == 0 && !full()) return nothing{};
+  batches_.look_at_usage();
+  const auto percent = room().percent();
+  if (counts.full_alert() == 0) {
+    if (percent >= full_percent_) tell();
+    return nothing{};
+  }
+  if (percent + calm_percent > full_percent_) return nothing{};
+  const auto resolved = alerts_.resolve(counts.full_alert(), batches_.page(), batches_.committed());
+  counts.set_full_alert(0);
+  return resolved;
+}
+
+void store_watch::tell() {
+  auto& counts = batches_.counts();
+  if (counts.full_alert() != 0) return;
+  const auto why = refusal();
+  v1::AlertRecord draft;
+  draft.set_kind(v1::ALERT_KIND_STORE_FULL);
+  draft.set_sentence(why.sentence);
+  draft.set_remedy(why.remedy);
+  counts.set_full_alert(alerts_.raise(std::move(draft), batches_.page()));
+  log_.on_note(note_level::warning, "scheduler", why.sentence);
+}
+
+}  // namespace fairlead
