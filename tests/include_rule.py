@@ -48,7 +48,6 @@ LARGE_ROOMS = {
 LARGE_CLASSES = {
     "task_machine": "one decision with many cases; task.hpp says which file has which",
     "job_machine": "one decision with many cases",
-    "scheduler": "not yet divided",
 }
 
 # Libraries that only some places may see: what an include begins with, the places, and what to call it.

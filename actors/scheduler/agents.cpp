@@ -1,15 +1,20 @@
-// Which agent instances a Scheduler knows: they register, go away, and come back.
+// What agents tell the Scheduler: they register, go away and come back, report outcomes and renew leases. And what the registry of them decides.
 
 #include <algorithm>
+#include <chrono>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "actors/core/request_limits.hpp"
 #include "actors/core/task/record.hpp"
 #include "actors/core/task/task.hpp"
+#include "actors/core/text/json.hpp"
 #include "actors/core/text/text.hpp"
 #include "actors/registry/answers.hpp"
 #include "actors/scheduler/scheduler.hpp"
 #include "messages/lineage.hpp"
+#include "store/rows/service_rows.hpp"
 
 namespace fairlead {
 
@@ -213,6 +218,129 @@ bool scheduler::makes_sense(std::uint32_t shard, const std::string& instance, st
   if ((shard == limits_.shard || faults_.mix_shards) && slots_.incarnation_of(instance) == incarnation) return true;
   misdirected();
   return false;
+}
+
+void scheduler::outcomes(v1::OutcomeBatch what) {
+  if (!makes_sense(what.shard(), what.instance(), what.incarnation())) return;
+  if (what.refused_epoch() != 0) return refused(what);
+  if (compare(what.lineage(), limits_.lineage) != lineage_order::same) return left_over(what);
+  const agent_process who{what.instance(), what.incarnation()};
+  for (auto& item : *what.mutable_items()) {
+    auto e = event_of(item);
+    if (!e.fault) e.fault = fault_of_output(e.output);
+    auto* task = load(item.task_number());
+    const auto theirs = task != nullptr && (may_speak_for(who, task->record, item.step()) || faults_.forget_fence);
+    const auto unheard = faults_.refuse_awaited && e.fault && e.fault->kind() == v1::FAULT_KIND_IN_DOUBT;
+    const auto accepted = (theirs && !unheard && apply(*task, e).accepted) || faults_.accept_unknown;
+    // A poisoned task is about to be parked: the outcome is neither recorded nor refused, so that the agent offers it again.
+    if (const auto* there = find(item.task_number()); there != nullptr && !there->poison.empty()) continue;
+    if (task != nullptr && !accepted) forget_if_idle(item.task_number());
+    auto* ack = batches_.after().acknowledged[what.instance()].add_items();
+    ack->set_task_number(item.task_number());
+    ack->set_step(item.step());
+    ack->set_direction(item.direction());
+    ack->set_attempt(item.attempt());
+    ack->set_accepted(accepted);
+    if (fatal_) return;
+    flush_if_large();
+  }
+  serve_waiting();
+  admit_pending();
+}
+
+std::optional<v1::Fault> scheduler::fault_of_output(const std::string& output) const {
+  v1::Fault fault;
+  fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
+  if (output.size() > limits_.output_bytes) {
+    fault.set_code("output_too_large");
+    fault.set_message("the output has " + std::to_string(output.size()) + " bytes, the limit is " + std::to_string(limits_.output_bytes));
+    return fault;
+  }
+  if (output.empty()) return std::nullopt;
+  const auto checked = core::check_json(output);
+  if (checked.ok()) return std::nullopt;
+  fault.set_code("output_not_json");
+  fault.set_message(checked.failure().sentence);
+  return fault;
+}
+
+void scheduler::heartbeats(v1::HeartbeatBatch what) {
+  if (!makes_sense(what.shard(), what.instance(), what.incarnation())) return;
+  if (compare(what.lineage(), limits_.lineage) != lineage_order::same) return misdirected();
+  const agent_process who{what.instance(), what.incarnation()};
+  slots_.heard(who.instance);
+  for (auto& item : *what.mutable_items()) {
+    auto* task = load(item.task_number());
+    const auto held = task != nullptr && holds_step(who, task->record, item.step()) && apply(*task, core::event{event_of(item)}).accepted;
+    // A poisoned task is about to be parked; its agent goes on by the lease that it has.
+    if (const auto* there = find(item.task_number()); there != nullptr && !there->poison.empty()) continue;
+    if (task != nullptr && !held) forget_if_idle(item.task_number());
+    v1::HeartbeatAckBatch early;
+    auto* ack = (faults_.ack_heartbeat_before_commit ? early : batches_.after().renewed[who.instance]).add_items();
+    ack->set_task_number(item.task_number());
+    ack->set_step(item.step());
+    ack->set_direction(item.direction());
+    ack->set_attempt(item.attempt());
+    ack->set_sequence(item.sequence());
+    ack->set_held(held);
+    early.set_shard(limits_.shard);
+    *early.mutable_lineage() = limits_.lineage;
+    if (!early.items().empty()) world_.out->acknowledge(who.instance, std::move(early));
+    if (fatal_) return;
+    flush_if_large();
+  }
+}
+
+void scheduler::write_services() {
+  for (auto& change : slots_.take_changes()) {
+    auto& record = change.record;
+    for (const auto number : change.resolved) {
+      if (faults_.keep_breaker_alert) continue;
+      const auto resolved = alerts_.resolve(number, batches_.page(), committed());
+      if (!resolved.ok()) {
+        fail(resolved.failure());
+        return;
+      }
+    }
+    if (change.breaker_alert) {
+      world_.log->on_note(note_level::warning, "scheduler", change.breaker_alert->sentence());
+      record.set_breaker_alert(alerts_.raise(std::move(*change.breaker_alert), batches_.page()));
+    }
+    if (change.absent_alert) {
+      world_.log->on_note(note_level::warning, "scheduler", change.absent_alert->sentence());
+      record.set_absent_alert(alerts_.raise(std::move(*change.absent_alert), batches_.page()));
+    }
+    slots_.alerts_raised(record.agent(), record.breaker_alert(), record.absent_alert());
+    store::put_service(batches_.rows(), record);
+  }
+}
+
+void scheduler::offer() {
+  if (fatal_) return;
+  slots_.wake();
+  serve_waiting();
+  write_services();
+}
+
+void scheduler::operate_agents(const v1::AgentOperateRequest& what, std::uint64_t ticket) {
+  v1::AgentOperateReply reply;
+  auto action = what;
+  action.set_who(core::clean_text(action.who(), who_limit));
+  action.set_reason(core::clean_text(action.reason(), reason_limit));
+  if (draining_) {
+    *reply.mutable_error() = node_is_stopping().to_proto();
+  } else if (action.who().empty()) {
+    *reply.mutable_error() = nobody_asks().to_proto();
+  } else {
+    reply = slots_.operate(action);
+    if (reply.error().code() == v1::ERROR_CODE_OK)
+      world_.log->on_note(note_level::info, "scheduler",
+                          action.who() + ": " + v1::AgentVerb_Name(action.verb()) + " " +
+                              core::clean_text(action.agent() + action.instance(), 200) +
+                              (action.reason().empty() ? "" : ": " + action.reason()));
+  }
+  batches_.after().agent_replies.emplace_back(ticket, std::move(reply));
+  serve_waiting();
 }
 
 }  // namespace fairlead

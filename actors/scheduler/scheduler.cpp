@@ -4,8 +4,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "actors/core/cluster/limit_part.hpp"
-#include "actors/core/expression/expression.hpp"
 #include "actors/core/task/reason.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/core/text/text.hpp"
@@ -46,9 +44,9 @@ scheduler::scheduler(ports world, scheduler_limits limits, planted_faults faults
       slots_(*world.time, policy_of(limits)),
       brake_(limits.brake),
       evaluations_(limits.evaluating_bytes),
-      most_in_flight_(core::part_of_limit(limits.cron.in_flight, limits.shard, limits.shard_count)),
-      launch_rate_(limits.cron.starts_per_second, limits.shard_count) {
-  if (world_.zones == nullptr) world_.zones = &time_zones::of_system();
+      launches_({world.time, world.zones != nullptr ? world.zones : &time_zones::of_system(), world.log, &batches_, &alerts_, &store_watch_,
+                 &catalog_, &slots_, this},
+                {limits.cron, limits.shard, limits.shard_count, limits.input_bytes}, faults_) {
   slots_.plant(faults_);
 }
 
@@ -90,7 +88,7 @@ bool scheduler::wants_flush() const { return batches_.wants_flush() || slots_.ch
 
 void scheduler::flush() {
   if (fatal_) return;
-  settle_launches();
+  launches_.settle();
   // A launch that could only be written in part must not leave.
   if (fatal_) return;
   write_services();
@@ -114,9 +112,9 @@ void scheduler::on_committed(std::uint64_t sequence) {
   std::erase_if(erasing_strays_, [sequence](const auto& one) { return one.second <= sequence; });
   batches_.committed_up_to(sequence, [this](effects after) { act(std::move(after)); });
   watch_room();
-  jobs_.committed_up_to(sequence);
+  launches_.committed_up_to(sequence);
   admit_pending();
-  admit_launches();
+  launches_.admit();
 }
 
 void scheduler::watch_room() {
@@ -275,7 +273,7 @@ void scheduler::write(live_task& task, const store::task_index_state& before, co
   task.last_sequence = batches_.sequence();
   batches_.after().changed.push_back(task.record.number());
   count(before, task.record);
-  if (made.ended && task.record.has_launch()) launch_ended(task.record);
+  if (made.ended && task.record.has_launch()) launches_.ended(task.record);
 }
 
 /// Only where the store holds all that has been written of it: what is folded must not be folded again from an older version.

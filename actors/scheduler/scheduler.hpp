@@ -18,14 +18,11 @@
 #include <vector>
 
 #include "actors/alerts/book.hpp"
-#include "actors/core/job/job.hpp"
 #include "actors/core/planted_faults.hpp"
 #include "actors/core/request_limits.hpp"
 #include "actors/core/store_room.hpp"
 #include "actors/core/task/decision.hpp"
 #include "actors/core/task/waits.hpp"
-#include "actors/cron/job_book.hpp"
-#include "actors/cron/start_rate.hpp"
 #include "actors/protocol/local_messages.hpp"
 #include "actors/protocol/ports.hpp"
 #include "actors/registry/registry.hpp"
@@ -37,19 +34,14 @@
 #include "actors/scheduler/books/undo_brake.hpp"
 #include "actors/scheduler/books/watches.hpp"
 #include "actors/scheduler/books/workflow_catalog.hpp"
-#include "actors/scheduler/commit_pipeline.hpp"
-#include "actors/scheduler/effects.hpp"
-#include "actors/scheduler/store_watch.hpp"
+#include "actors/scheduler/commit/effects.hpp"
+#include "actors/scheduler/commit/pipeline.hpp"
+#include "actors/scheduler/commit/store_watch.hpp"
+#include "actors/scheduler/jobs/launches.hpp"
 #include "store/rows/task_rows.hpp"
 #include "store/store.hpp"
 
 namespace fairlead {
-
-/// What limits launches of jobs, in all shards of the cluster together: each keeps to its part.
-struct cron_limits {
-  std::uint64_t in_flight = 10'000;     // tasks of launches that have neither ended nor parked; 0: no limit
-  std::uint32_t starts_per_second = 0;  // 0: no limit
-};
 
 struct scheduler_limits {
   std::uint64_t running_tasks = 10'000;           // tasks beyond this wait as pending, on disk only
@@ -69,7 +61,7 @@ struct scheduler_limits {
 
 using planted_faults = core::planted_faults;
 
-class scheduler {
+class scheduler final : private launch_tasks {
  public:
   struct ports {
     const clock* time = nullptr;
@@ -82,7 +74,7 @@ class scheduler {
   };
 
   scheduler(ports world, scheduler_limits limits, planted_faults faults = {});
-  ~scheduler();
+  ~scheduler() override;
 
   /// Starts under `epoch`, which the caller has raised, from what the store holds. Call `resume_some` until it returns false.
   status open(std::uint64_t epoch);
@@ -135,7 +127,7 @@ class scheduler {
   bool resume_some();
 
   /// Closes the open batch and hands it to the commit port.
-  void flush();
+  void flush() override;
   bool wants_flush() const;
 
   /// No new tasks, nothing handed over any more.
@@ -186,7 +178,7 @@ class scheduler {
   void gather(live_task& task, core::decision& made);
   void count(const store::task_index_state& before, const v1::TaskRecord& after);
   void act(effects after);
-  void flush_if_large();
+  void flush_if_large() override;
   void watch_room();
   std::uint64_t active_tasks() const;
   std::optional<v1::Fault> fault_of_output(const std::string& output) const;
@@ -209,35 +201,20 @@ class scheduler {
   void refused(const v1::OutcomeBatch& what);
   void left_over(const v1::OutcomeBatch& what);
   v1::OperateResult operate_on(const std::string& id, const v1::OperatorAction& action);
-  bool fail(const error& why);
 
-  class launch_door;
-  core::job_context job_context_for(launch_door& door, const core::launch_rows& rows) const;
-  /// nullopt: there is no such job (any more), or it cannot be decided about now.
-  std::optional<core::job_decision> decide_job(const std::string& name, const core::job_event& what);
-  void create_job(const v1::JobSpec& spec, std::string hash, const std::string& who, job_book::entry& job);
-  void carry_out(const std::string& name, job_book::entry& job, const store::job_index_state& before, core::job_decision& made);
-  void write_job_alert(v1::JobRecord& record, core::job_decision& made);
-  void give_up_job(const std::string& name, job_book::entry& job);
-  /// Of a task in the book, the store or, by its id, the archive; unspecified: it is not known how it ends.
-  v1::TaskState final_state_of(std::uint64_t number, const std::string& id);
-  void launch_ended(const v1::TaskRecord& record);
-  void settle_launches();
-  /// By this shard's part of how many may be in flight, with `more` that are not counted yet.
-  bool flight_has_room(std::uint64_t more = 0) const;
-  void admit_launches();
-  void look_for_agents();
-  void watch_clock();
-  v1::JobApplyResult apply_job(const v1::JobSpec& spec, const std::string& who, bool check_only);
-  v1::JobOperateResult operate_job(const std::string& name, const v1::JobAction& action);
-  void note_operated(const std::string& name, const v1::JobAction& action);
-  std::optional<error> delete_job(const std::string& name, job_book::entry& job);
-  void rewind_all(const std::string& after, const v1::JobAction& action, v1::JobOperateReply& out);
-  void find_latest_mark();
+  // What launches need.
+  std::uint64_t create_launch(v1::Submission& item, std::string input, workflow_catalog::handle definition, v1::LaunchOf launch,
+                              std::int64_t deadline_unix_ms) override;
+  void cancel_launch(std::uint64_t number, const std::string& reason) override;
+  v1::TaskState final_state_of(std::uint64_t number, const std::string& id) override;
+  result<bool> has_task(const std::string& id) override;
+  bool draining() const override { return draining_; }
+  bool failed() const override { return fatal_.has_value(); }
+  bool fail(const error& why) override;
 
   v1::SubmitResult take(v1::Submission& item, std::uint64_t subscriber);
   std::optional<error> refuse(const v1::Submission& item) const;
-  std::optional<error> refuse_new() const;
+  std::optional<error> refuse_new() const override;
   /// The number of a task by its id: of one that is taken or stored.
   result<std::optional<recent_id>> lookup(const std::string& id);
   /// Notifies `subscriber` when the task ends or parks, at once if it has.
@@ -276,14 +253,7 @@ class scheduler {
   std::unordered_map<std::string, recent_id> recent_ids_;              // taken, not yet committed
   std::unordered_multimap<std::uint64_t, std::uint64_t> subscribers_;  // task number -> who asked to be notified
 
-  job_book jobs_;
-  std::uint64_t most_in_flight_;                                  // this shard's part of the launches that may be; 0: no limit
-  start_rate launch_rate_;                                        // and of those that start a second
-  std::vector<v1::TaskRecord> ended_launches_;                    // ended in the open batch, and their jobs have not heard of it
-  std::deque<std::pair<std::string, std::int64_t>> ready_ahead_;  // the next launches that wait for room, as far as read from their index
-  std::pair<std::string, std::int64_t> turn_;                     // the launch whose turn it is to be let in
-  std::string agents_from_;                                       // where the round over launches that wait for agents goes on
-  moment next_agents_look_{};
+  launches launches_;
 
   std::deque<std::uint64_t> pending_ahead_;             // the next pending tasks, as far as read from their index
   std::unordered_set<std::uint64_t> suspects_;          // tasks that waited in vain when last looked at

@@ -1,4 +1,4 @@
-#include "actors/scheduler/store_watch.hpp"
+#include "actors/scheduler/commit/store_watch.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -6,7 +6,7 @@
 #include "actors/core/job/check.hpp"
 #include "actors/core/request_limits.hpp"
 #include "actors/core/text/text.hpp"
-#include "actors/scheduler/scheduler.hpp"
+#include "actors/scheduler/jobs/launches.hpp"
 #include "store/content_hash.hpp"
 #include "store/keys.hpp"
 
@@ -24,10 +24,10 @@ error no_job(const std::string& name) {
 
 }  // namespace
 
-void scheduler::apply_jobs(const v1::JobApplyRequest& what, std::uint64_t ticket) {
+v1::JobApplyReply launches::apply(const v1::JobApplyRequest& what) {
   v1::JobApplyReply reply;
   const auto who = core::clean_text(what.who(), who_limit);
-  if (draining_) {
+  if (world_.tasks->draining()) {
     *reply.mutable_error() = node_is_stopping().to_proto();
   } else if (what.jobs_size() > max_request_items) {
     *reply.mutable_error() = too_many_items("jobs").to_proto();
@@ -35,15 +35,15 @@ void scheduler::apply_jobs(const v1::JobApplyRequest& what, std::uint64_t ticket
     *reply.mutable_error() = nobody_asks().to_proto();
   } else {
     for (const auto& spec : what.jobs()) {
-      *reply.add_results() = apply_job(spec, who, what.check_only());
-      if (fatal_) return;
-      flush_if_large();
+      *reply.add_results() = apply_one(spec, who, what.check_only());
+      if (world_.tasks->failed()) return reply;
+      world_.tasks->flush_if_large();
     }
   }
-  batches_.after().job_apply_replies.emplace_back(ticket, std::move(reply));
+  return reply;
 }
 
-v1::JobApplyResult scheduler::apply_job(const v1::JobSpec& spec, const std::string& who, bool check_only) {
+v1::JobApplyResult launches::apply_one(const v1::JobSpec& spec, const std::string& who, bool check_only) {
   v1::JobApplyResult out;
   out.set_name(core::clean_text(spec.name(), 128));
   const auto refused = [&out](const error& why) {
@@ -57,16 +57,16 @@ v1::JobApplyResult scheduler::apply_job(const v1::JobSpec& spec, const std::stri
     if (problems.size() > 1) sentence += " (and " + std::to_string(problems.size() - 1) + " more problems)";
     return refused(invalid(std::move(sentence), first.remedy));
   }
-  const auto definition = catalog_.current(spec.workflow(), committed());
+  const auto definition = world_.workflows->current(spec.workflow(), committed());
   if (!definition) {
     const auto& why = definition.failure();
-    if (!workflow_catalog::is_refusal(why)) fail(why);
+    if (!workflow_catalog::is_refusal(why)) world_.tasks->fail(why);
     if (why.code != v1::ERROR_CODE_NOT_FOUND) return refused({why.code, "job " + spec.name() + ": " + why.sentence, why.remedy});
     return refused({why.code, "job " + spec.name() + ": workflow " + core::clean_text(spec.workflow(), 128) + " is not deployed",
                     "deploy it first: fairlead workflow deploy FILE"});
   }
   for (const auto& need : spec.needs())
-    if (!slots_.carries(need.agent(), need.labels()) || !slots_.is_there(need.agent()))
+    if (!world_.agents->carries(need.agent(), need.labels()) || !world_.agents->is_there(need.agent()))
       out.add_warnings("no agent " + need.agent() + " of the kind that the job needs is there at the moment; launches wait for it");
   if (spec.overlap() == v1::OVERLAP_POLICY_REPLACE)
     for (const auto& step : (*definition)->definition().steps())
@@ -77,7 +77,7 @@ v1::JobApplyResult scheduler::apply_job(const v1::JobSpec& spec, const std::stri
   auto hash = store::job_hash(spec);
   const auto found = jobs_.find(spec.name(), committed());
   if (!found) {
-    fail(found.failure());
+    world_.tasks->fail(found.failure());
     return refused(found.failure());
   }
   auto& job = **found;
@@ -89,47 +89,47 @@ v1::JobApplyResult scheduler::apply_job(const v1::JobSpec& spec, const std::stri
     const auto pause_changes = spec.has_paused() && spec.paused() != job.record.paused();
     out.set_changed(job.there && (job.record.content_hash() != hash || pause_changes));
     out.set_next_unix_ms(core::next_nominal(spec, *world_.zones, to_unix_ms(world_.time->now())).value_or(0));
-    jobs_.forget_if_durable(spec.name(), batches_.committed_sequence());
+    forget_if_durable(spec.name());
     return out;
   }
   if (job.there) {
-    const auto made = decide_job(spec.name(), core::job_changed{spec, std::move(hash), who});
+    const auto made = decide(spec.name(), core::job_changed{spec, std::move(hash), who});
     if (!made)
       return refused({v1::ERROR_CODE_INTERNAL, "an internal error came up while deciding about job " + spec.name(), "see the node's log"});
     if (made->refused) {
-      if (made->refused->code == v1::ERROR_CODE_UNAVAILABLE) decide_job(spec.name(), core::job_due{});
+      if (made->refused->code == v1::ERROR_CODE_UNAVAILABLE) decide(spec.name(), core::job_due{});
       return refused(*made->refused);
     }
     const auto now = jobs_.find(spec.name(), committed());
     if (now) out.set_next_unix_ms((*now)->record.next_unix_ms());
     out.set_changed(made->changed);
-    jobs_.forget_if_durable(spec.name(), batches_.committed_sequence());
+    forget_if_durable(spec.name());
     return out;
   }
-  if (store_watch_.full()) {
-    jobs_.forget_if_durable(spec.name(), batches_.committed_sequence());
-    return refused(store_watch_.refusal());
+  if (world_.room->full()) {
+    forget_if_durable(spec.name());
+    return refused(world_.room->refusal());
   }
-  create_job(spec, std::move(hash), who, job);
+  create(spec, std::move(hash), who, job);
   out.set_created(true);
   out.set_next_unix_ms(job.record.next_unix_ms());
   return out;
 }
 
-void scheduler::operate_jobs(const v1::JobOperateRequest& what, std::uint64_t ticket) {
+v1::JobOperateReply launches::operate(const v1::JobOperateRequest& what) {
   v1::JobOperateReply reply;
   auto action = what.action();
   action.set_who(core::clean_text(action.who(), who_limit));
   action.set_reason(core::clean_text(action.reason(), reason_limit));
-  if (draining_) {
+  if (world_.tasks->draining()) {
     *reply.mutable_error() = node_is_stopping().to_proto();
   } else if (what.names_size() > max_request_items) {
     *reply.mutable_error() = too_many_items("jobs").to_proto();
   } else if (action.who().empty()) {
     *reply.mutable_error() = nobody_asks().to_proto();
-  } else if (action.has_input() && action.input().size() > limits_.input_bytes) {
+  } else if (action.has_input() && action.input().size() > input_bytes_) {
     *reply.mutable_error() =
-        invalid("the input has " + std::to_string(action.input().size()) + " bytes, the limit is " + std::to_string(limits_.input_bytes),
+        invalid("the input has " + std::to_string(action.input().size()) + " bytes, the limit is " + std::to_string(input_bytes_),
                 "put large data elsewhere and pass a reference to it")
             .to_proto();
   } else if (what.names().empty() && action.verb() == v1::JOB_VERB_REWIND) {
@@ -148,19 +148,19 @@ void scheduler::operate_jobs(const v1::JobOperateRequest& what, std::uint64_t ti
                                       .to_proto();
         continue;
       }
-      result = operate_job(name, action);
+      result = operate_one(name, action);
       launches += result.launches();
-      if (fatal_) return;
-      flush_if_large();
+      if (world_.tasks->failed()) return reply;
+      world_.tasks->flush_if_large();
     }
     // The latest of the marks may have been that of a job which is gone.
-    const auto one_less = action.verb() == v1::JOB_VERB_DELETE && batches_.counts().clock_alert() != 0;
+    const auto one_less = action.verb() == v1::JOB_VERB_DELETE && world_.batches->counts().clock_alert() != 0;
     if (action.verb() == v1::JOB_VERB_REWIND || one_less) {
       find_latest_mark();
       watch_clock();
     }
   }
-  batches_.after().job_operate_replies.emplace_back(ticket, std::move(reply));
+  return reply;
 }
 
 namespace {
@@ -192,13 +192,13 @@ bool has_done(const v1::JobAction& action, bool was_paused, const core::job_deci
 
 }  // namespace
 
-void scheduler::note_operated(const std::string& name, const v1::JobAction& action) {
+void launches::note_operated(const std::string& name, const v1::JobAction& action) {
   world_.log->on_note(
       note_level::info, "scheduler",
       "job " + name + " was " + done_word(action.verb()) + " by " + action.who() + (action.reason().empty() ? "" : ": " + action.reason()));
 }
 
-v1::JobOperateResult scheduler::operate_job(const std::string& name, const v1::JobAction& action) {
+v1::JobOperateResult launches::operate_one(const std::string& name, const v1::JobAction& action) {
   v1::JobOperateResult out;
   out.set_name(core::clean_text(name, 128));
   const auto refused = [&out](const error& why) {
@@ -208,26 +208,26 @@ v1::JobOperateResult scheduler::operate_job(const std::string& name, const v1::J
   if (!core::valid_job_name(name)) return refused(no_job(name));
   const auto found = jobs_.find(name, committed());
   if (!found) {
-    fail(found.failure());
+    world_.tasks->fail(found.failure());
     return refused(found.failure());
   }
   if (!(*found)->there) {
-    jobs_.forget_if_durable(name, batches_.committed_sequence());
+    forget_if_durable(name);
     return refused(no_job(name));
   }
   if (action.verb() == v1::JOB_VERB_DELETE) {
-    if (const auto why = delete_job(name, **found)) return refused(*why);
+    if (const auto why = erase(name, **found)) return refused(*why);
     note_operated(name, action);
     out.set_sentence("deleted");
     return out;
   }
   // What was found may be gone after the decision.
   const bool was_paused = (*found)->record.paused();
-  const auto made = decide_job(name, core::job_operated{action});
+  const auto made = decide(name, core::job_operated{action});
   if (!made) return refused({v1::ERROR_CODE_INTERNAL, "an internal error came up while deciding about job " + name, "see the node's log"});
   if (made->refused) {
     // It has too much to catch up with. One that had been given up has no entry in the index: from now on it has.
-    if (made->refused->code == v1::ERROR_CODE_UNAVAILABLE) decide_job(name, core::job_due{});
+    if (made->refused->code == v1::ERROR_CODE_UNAVAILABLE) decide(name, core::job_due{});
     return refused(*made->refused);
   }
   auto answer = made->answer;
@@ -236,34 +236,34 @@ v1::JobOperateResult scheduler::operate_job(const std::string& name, const v1::J
   return answer;
 }
 
-std::optional<error> scheduler::delete_job(const std::string& name, job_book::entry& job) {
+std::optional<error> launches::erase(const std::string& name, job_book::entry& job) {
   if (job.crashed)
     return error{v1::ERROR_CODE_UNAVAILABLE, "job " + name + " is being paused because of an internal error", "try again in a moment"};
   const auto all = job_launches{name, job, committed()}.from(0);
   if (!all) {
-    fail(all.failure());
+    world_.tasks->fail(all.failure());
     return all.failure();
   }
   for (const auto& row : *all) {
-    store::erase_launch(batches_.rows(), name, row.nominal_unix_ms());
+    store::erase_launch(world_.batches->rows(), name, row.nominal_unix_ms());
     job.launches[row.nominal_unix_ms()] = std::nullopt;
   }
   if (job.record.alert() != 0) {
-    const auto resolved = alerts_.resolve(job.record.alert(), batches_.page(), committed());
-    if (!resolved.ok()) fail(resolved.failure());
+    const auto resolved = world_.alerts->resolve(job.record.alert(), world_.batches->page(), committed());
+    if (!resolved.ok()) world_.tasks->fail(resolved.failure());
   }
   const auto before = store::index_state_of(job.record);
-  store::erase_job(batches_.rows(), before, name);
-  store::move_job_counters(batches_.counts(), before, store::job_index_state{});
+  store::erase_job(world_.batches->rows(), before, name);
+  store::move_job_counters(world_.batches->counts(), before, store::job_index_state{});
   job.record.Clear();
   job.there = false;
   // Whoever gets its name has done nothing wrong.
   jobs_.taken_up(name);
-  jobs_.written(name, job, batches_.sequence());
+  jobs_.written(name, job, world_.batches->sequence());
   return std::nullopt;
 }
 
-void scheduler::rewind_all(const std::string& after, const v1::JobAction& action, v1::JobOperateReply& out) {
+void launches::rewind_all(const std::string& after, const v1::JobAction& action, v1::JobOperateReply& out) {
   const auto now_ms = to_unix_ms(world_.time->now());
   std::vector<std::string> ahead;
   std::string last;
@@ -274,14 +274,14 @@ void scheduler::rewind_all(const std::string& after, const v1::JobAction& action
     return ++seen < rewind_chunk;
   });
   if (!scanned.ok()) {
-    fail(scanned.failure());
+    world_.tasks->fail(scanned.failure());
     *out.mutable_error() = scanned.failure().to_proto();
     return;
   }
   for (const auto& name : ahead) {
-    *out.add_results() = operate_job(name, action);
-    if (fatal_) return;
-    flush_if_large();
+    *out.add_results() = operate_one(name, action);
+    if (world_.tasks->failed()) return;
+    world_.tasks->flush_if_large();
   }
   if (seen >= rewind_chunk) {
     out.set_after(last);
@@ -290,23 +290,6 @@ void scheduler::rewind_all(const std::string& after, const v1::JobAction& action
   // Some may have been refused: their marks stay ahead.
   find_latest_mark();
   watch_clock();
-}
-
-void scheduler::find_latest_mark() {
-  std::int64_t latest_ms = 0;
-  const auto scanned = store::for_each_job(committed(), {}, [&](const v1::JobRecord& record) {
-    // What a decision that threw has left in memory is nobody's mark.
-    const auto newer = jobs_.entries().find(record.spec().name());
-    if (newer == jobs_.entries().end() || newer->second->crashed) latest_ms = std::max(latest_ms, record.mark_unix_ms());
-    return true;
-  });
-  if (!scanned.ok()) {
-    fail(scanned.failure());
-    return;
-  }
-  for (const auto& [name, job] : jobs_.entries())
-    if (job->there && !job->crashed) latest_ms = std::max(latest_ms, job->record.mark_unix_ms());
-  batches_.counts().set_latest_mark_unix_ms(latest_ms);
 }
 
 }  // namespace fairlead

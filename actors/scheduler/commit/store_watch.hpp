@@ -5,7 +5,7 @@
 
 #include "actors/alerts/book.hpp"
 #include "actors/protocol/ports.hpp"
-#include "actors/scheduler/commit_pipeline.hpp"
+#include "actors/scheduler/commit/pipeline.hpp"
 #include "messages/error.hpp"
 
 namespace fairlead {

@@ -1,4 +1,4 @@
-#include "actors/scheduler/effects.hpp"
+#include "actors/scheduler/commit/effects.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -15,7 +15,7 @@
 #include "actors/core/planted_faults.hpp"
 #include "actors/core/store_room.hpp"
 #include "actors/protocol/ports.hpp"
-#include "actors/scheduler/effects.hpp"
+#include "actors/scheduler/commit/effects.hpp"
 #include "store/store.hpp"
 
 namespace fairlead {

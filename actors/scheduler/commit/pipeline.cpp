@@ -1,4 +1,4 @@
-#include "actors/scheduler/commit_pipeline.hpp"
+#include "actors/scheduler/commit/pipeline.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -1,7 +1,8 @@
-// The Scheduler's front: what clients ask of it.
+// What clients and operators ask of the Scheduler.
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "actors/core/request_limits.hpp"
 #include "actors/core/task/reason.hpp"
@@ -16,7 +17,6 @@
 #include "actors/scheduler/scheduler.hpp"
 #include "messages/ids.hpp"
 #include "store/content_hash.hpp"
-#include "store/keys.hpp"
 
 namespace fairlead {
 
@@ -191,6 +191,38 @@ std::uint64_t scheduler::create(v1::Submission& item, std::string minified, std:
   return number;
 }
 
+std::uint64_t scheduler::create_launch(v1::Submission& item, std::string input, workflow_catalog::handle definition, v1::LaunchOf launch,
+                                       std::int64_t deadline_unix_ms) {
+  auto hash = store::submission_hash(item.workflow(), input, item.labels(), item.priority(), nullptr);
+  const launch_part part{std::move(launch), deadline_unix_ms};
+  return create(item, std::move(input), std::move(hash), std::move(definition), 0, &part);
+}
+
+void scheduler::cancel_launch(std::uint64_t number, const std::string& reason) {
+  auto* task = load(number);
+  if (task == nullptr) return;
+  v1::OperatorAction action;
+  action.set_verb(v1::OPERATOR_VERB_CANCEL);
+  action.set_who("cron");
+  action.set_reason(reason);
+  apply(*task, core::operated{action});
+  forget_if_idle(number);
+}
+
+result<bool> scheduler::has_task(const std::string& id) {
+  const auto known = lookup(id);
+  if (!known) return known.failure();
+  return known->has_value();
+}
+
+v1::TaskState scheduler::final_state_of(std::uint64_t number, const std::string& id) {
+  if (const auto* live = find(number); live != nullptr) return live->poison.empty() ? live->record.state() : v1::TASK_STATE_UNSPECIFIED;
+  const auto stored = store::load_task(committed(), number);
+  if (stored.ok() && *stored) return (*stored)->state();
+  const auto gone = store::find_task(committed(), id);
+  return gone.ok() && *gone ? (*gone)->final_state() : v1::TASK_STATE_UNSPECIFIED;
+}
+
 void scheduler::follow(const std::string& id, std::uint64_t number, std::uint64_t subscriber) {
   v1::TaskEnd end;
   end.set_id(id);
@@ -220,6 +252,16 @@ void scheduler::follow(const std::string& id, std::uint64_t number, std::uint64_
 
 void scheduler::unsubscribe(std::uint64_t subscriber) {
   std::erase_if(subscribers_, [&](const auto& one) { return one.second == subscriber; });
+}
+
+void scheduler::launch_due(const due_jobs& what) { launches_.due(what); }
+
+void scheduler::apply_jobs(const v1::JobApplyRequest& what, std::uint64_t ticket) {
+  batches_.after().job_apply_replies.emplace_back(ticket, launches_.apply(what));
+}
+
+void scheduler::operate_jobs(const v1::JobOperateRequest& what, std::uint64_t ticket) {
+  batches_.after().job_operate_replies.emplace_back(ticket, launches_.operate(what));
 }
 
 void scheduler::deploy(const v1::DeployRequest& what, std::uint64_t ticket) {
@@ -293,6 +335,131 @@ void scheduler::describe(v1::StatusReply& out) const {
   out.set_resuming(sweep_.under_way());
   out.set_stalest_task(stalest_.id);
   out.set_stalest_since_unix_ms(stalest_.since_unix_ms);
+}
+
+void scheduler::operate(const v1::OperateRequest& what, std::uint64_t ticket) {
+  v1::OperateReply reply;
+  auto action = what.action();
+  action.set_who(core::clean_text(action.who(), who_limit));
+  action.set_reason(core::clean_text(action.reason(), reason_limit));
+  if (draining_) {
+    *reply.mutable_error() = node_is_stopping().to_proto();
+  } else if (what.ids_size() > max_request_items) {
+    *reply.mutable_error() = too_many_items("tasks").to_proto();
+  } else if (action.who().empty()) {
+    *reply.mutable_error() = nobody_asks().to_proto();
+  } else if (action.has_json() && action.json().size() > limits_.output_bytes) {
+    *reply.mutable_error() =
+        error{v1::ERROR_CODE_INVALID_ARGUMENT,
+              "the JSON has " + std::to_string(action.json().size()) + " bytes, the limit is " + std::to_string(limits_.output_bytes),
+              "put large data elsewhere and pass a reference to it"}
+            .to_proto();
+  } else {
+    for (const auto& id : what.ids()) {
+      *reply.add_results() = operate_on(id, action);
+      if (fatal_) return;
+      flush_if_large();
+    }
+  }
+  batches_.after().operate_replies.emplace_back(ticket, std::move(reply));
+  serve_waiting();
+}
+
+v1::OperateResult scheduler::operate_on(const std::string& id, const v1::OperatorAction& action) {
+  v1::OperateResult out;
+  out.set_id(id);
+  const auto refused = [&out](const error& why) {
+    *out.mutable_error() = why.to_proto();
+    return out;
+  };
+  const auto known = lookup(id);
+  if (!known) {
+    fail(known.failure());
+    return refused(known.failure());
+  }
+  if (!*known)
+    return refused({v1::ERROR_CODE_NOT_FOUND, "there is no task " + core::clean_text(id, 256), "fairlead task list shows which there are"});
+  const auto number = (*known)->number;
+  auto* task = archive_.leaving(number) ? nullptr : load(number);
+  if (task == nullptr) {
+    if (fatal_) return refused(*fatal_);
+    if (find(number) != nullptr)
+      return refused({v1::ERROR_CODE_UNAVAILABLE, "task " + id + " is being parked because of an internal error", "try again in a moment"});
+    return refused({v1::ERROR_CODE_WRONG_STATE, "task " + id + " has ended and is in the archive, where it is only kept to be read", ""});
+  }
+  const auto was_over = store::is_finished(task->record.state());
+  const auto done = apply(*task, core::operated{action});
+  if (const auto* now = find(number); now == nullptr || !now->poison.empty())
+    return refused({v1::ERROR_CODE_INTERNAL,
+                    "task " + id + ": " + (now != nullptr ? now->poison : "an internal error came up while deciding about it"),
+                    "see the node's log"});
+  if (was_over && !done.refused) archive_.reopened(number, batches_.sequence());
+  out.set_state(task->record.state());
+  out.set_parked(task->record.parked());
+  out.set_paused(task->record.paused());
+  out.set_reason(task->record.parked_reason());
+  if (done.refused) *out.mutable_error() = done.refused->to_proto();
+  forget_if_idle(number);
+  return out;
+}
+
+void scheduler::acknowledge_alerts(const v1::AlertAckRequest& what, std::uint64_t ticket) {
+  v1::AlertAckReply reply;
+  if (what.numbers_size() > max_request_items) {
+    *reply.mutable_error() = too_many_items("alerts").to_proto();
+  } else if (draining_) {
+    *reply.mutable_error() = node_is_stopping().to_proto();
+  } else {
+    for (const auto number : what.numbers()) {
+      auto& one = *reply.add_results();
+      auto done = alerts_.acknowledge(number, core::clean_text(what.who(), who_limit), core::clean_text(what.note(), reason_limit),
+                                      batches_.page(), committed());
+      if (done)
+        *one.mutable_alert() = std::move(*done);
+      else
+        *one.mutable_error() = done.failure().to_proto();
+    }
+  }
+  batches_.after().ack_replies.emplace_back(ticket, std::move(reply));
+}
+
+void scheduler::release_brake(const v1::BrakeReleaseRequest& what, std::uint64_t ticket) {
+  v1::BrakeReleaseReply reply;
+  if (draining_) {
+    *reply.mutable_error() = node_is_stopping().to_proto();
+  } else if (batches_.counts().undo_brake_since_unix_ms() == 0) {
+    *reply.mutable_error() = error{v1::ERROR_CODE_WRONG_STATE, "the brake on mass undo is not on", ""}.to_proto();
+  } else {
+    reply.set_held(batches_.counts().undo_held());
+    batches_.counts().set_undo_brake_since_unix_ms(0);
+    brake_.reset();
+    // Who released it and why stands with the alert.
+    alerts_.acknowledge(batches_.counts().undo_brake_alert(), core::clean_text(what.who(), who_limit),
+                        core::clean_text(what.reason(), reason_limit), batches_.page(), committed());
+    const auto resolved = alerts_.resolve(batches_.counts().undo_brake_alert(), batches_.page(), committed());
+    if (!resolved.ok()) {
+      fail(resolved.failure());
+      return;
+    }
+    batches_.counts().set_undo_brake_alert(0);
+    world_.log->on_note(note_level::info, "scheduler",
+                        "the brake on mass undo was released by " + core::clean_text(what.who(), who_limit) + ": " +
+                            core::clean_text(what.reason(), reason_limit));
+  }
+  batches_.after().release_replies.emplace_back(ticket, std::move(reply));
+}
+
+void scheduler::forget_effects(const v1::DoctorRequest& what, std::uint64_t ticket) {
+  v1::DoctorReply reply;
+  if (draining_) {
+    *reply.mutable_error() = node_is_stopping().to_proto();
+  } else {
+    reply = strays_.forget_all(batches_.counts(), batches_.rows());
+    world_.log->on_note(
+        note_level::info, "scheduler",
+        std::to_string(reply.effects_size()) + " effects without a task were forgotten by " + core::clean_text(what.who(), who_limit));
+  }
+  batches_.after().doctor_replies.emplace_back(ticket, std::move(reply));
 }
 
 }  // namespace fairlead

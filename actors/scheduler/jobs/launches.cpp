@@ -1,0 +1,222 @@
+// Jobs in the Scheduler: what their decisions say becomes rows, tasks and alerts of one batch.
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/core/cluster/limit_part.hpp"
+#include "actors/core/text/text.hpp"
+#include "actors/scheduler/jobs/launches.hpp"
+#include "store/content_hash.hpp"
+#include "store/keys.hpp"
+#include "store/rows/task_rows.hpp"
+
+namespace fairlead {
+
+launches::launches(ports world, limits most, const core::planted_faults& planted)
+    : world_(world),
+      faults_(planted),
+      input_bytes_(most.input_bytes),
+      most_in_flight_(core::part_of_limit(most.cron.in_flight, most.shard, most.shard_count)),
+      launch_rate_(most.cron.starts_per_second, most.shard_count) {}
+
+/// Lets launches in while there is room.
+class launches::gate final : public core::launch_gate {
+ public:
+  explicit gate(launches& of) : of_(of) {}
+
+  core::launch_verdict admit(const v1::JobRecord& job, const v1::OpenLaunch& launch) override {
+    const auto& spec = job.spec();
+    // First what is known without a look into the store: a job may have a thousand launches that wait, and all of them are asked about.
+    if (!agents_are_there(spec)) return wait_for(v1::LAUNCH_WAIT_AGENTS);
+    const auto in_turn = launch.nominal_unix_ms() == of_.turn_.second && spec.name() == of_.turn_.first;
+    if (of_.world_.tasks->draining() || !of_.flight_has_room(admitted_) ||
+        (!in_turn && of_.world_.batches->counts().launches_waiting_room() != 0) || of_.world_.tasks->refuse_new() ||
+        !of_.launch_rate_.has_room(of_.world_.time->now()))
+      return wait_for(v1::LAUNCH_WAIT_ROOM);
+    const auto id = core::launch_id(spec.name(), launch.nominal_unix_ms());
+    const auto known = of_.world_.tasks->has_task(id);
+    if (!known) {
+      of_.world_.tasks->fail(known.failure());
+      return wait_for(v1::LAUNCH_WAIT_ROOM);
+    }
+    if (*known) return skip(v1::SKIP_REASON_ID_TAKEN, "there was a task " + id + " already");
+    const auto definition = of_.world_.workflows->current(spec.workflow(), of_.committed());
+    if (!definition) {
+      if (definition.failure().code == v1::ERROR_CODE_NOT_FOUND)
+        return skip(v1::SKIP_REASON_NO_WORKFLOW, "its workflow " + spec.workflow() + " is not deployed");
+      if (workflow_catalog::is_refusal(definition.failure())) return skip(v1::SKIP_REASON_NO_WORKFLOW, definition.failure().sentence);
+      of_.world_.tasks->fail(definition.failure());
+      return wait_for(v1::LAUNCH_WAIT_ROOM);
+    }
+    of_.launch_rate_.take();
+    ++admitted_;
+    return {};
+  }
+
+ private:
+  static core::launch_verdict wait_for(v1::LaunchWait what) { return {core::launch_verdict::kind::wait, what, {}, {}}; }
+  static core::launch_verdict skip(v1::SkipReason why, std::string reason) {
+    return {core::launch_verdict::kind::skip, {}, why, std::move(reason)};
+  }
+
+  /// Nothing is handed over within a decision, so one answer is good for all of the job's launches.
+  bool agents_are_there(const v1::JobSpec& spec) {
+    if (!agents_are_there_)
+      agents_are_there_ = std::all_of(spec.needs().begin(), spec.needs().end(), [this](const v1::AgentNeed& need) {
+        return of_.world_.agents->free_slots(need.agent(), need.labels()) >= need.slots();
+      });
+    return *agents_are_there_;
+  }
+
+  launches& of_;
+  std::uint64_t admitted_ = 0;            // by this decision, not yet among those in flight
+  std::optional<bool> agents_are_there_;  // of the one job that this decides about
+};
+
+core::job_context launches::context_for(gate& door, const core::launch_rows& rows) const {
+  core::job_context ctx;
+  ctx.now = world_.time->now();
+  ctx.zones = world_.zones;
+  ctx.gate = &door;
+  ctx.rows = &rows;
+  ctx.planted = &faults_;
+  return ctx;
+}
+
+std::optional<core::job_decision> launches::decide(const std::string& name, const core::job_event& what) {
+  if (world_.tasks->failed()) return std::nullopt;
+  const auto found = jobs_.find(name, committed());
+  if (!found) {
+    world_.tasks->fail(found.failure());
+    return std::nullopt;
+  }
+  auto& job = **found;
+  if (!job.there || job.crashed) {
+    forget_if_durable(name);
+    return std::nullopt;
+  }
+  if (jobs_.has_crashed(name)) {
+    give_up(name, job);
+    return std::nullopt;
+  }
+  const auto before = store::index_state_of(job.record);
+  gate door{*this};
+  const job_launches rows{name, job, committed()};
+  const auto ctx = context_for(door, rows);
+  core::job_decision made;
+  try {
+    made = core::decide(job.record, what, ctx);
+  } catch (const std::exception& bug) {
+    // The record may be half changed: it is thrown away and, once all its written versions are durable, read anew and paused.
+    world_.log->on_note(note_level::error, "scheduler",
+                        "job " + name + ": internal error while deciding about it: " + core::clean_text(bug.what(), 500));
+    jobs_.crashed(name, job, world_.batches->committed_sequence());
+    return std::nullopt;
+  }
+  if (made.fatal) {
+    world_.tasks->fail(*made.fatal);
+    return std::nullopt;
+  }
+  if (made.changed) carry_out(name, job, before, made);
+  forget_if_durable(name);
+  return made;
+}
+
+void launches::create(const v1::JobSpec& spec, std::string hash, const std::string& who, job_book::entry& job) {
+  gate door{*this};
+  const job_launches rows{spec.name(), job, committed()};
+  job.record = core::create_job(spec, std::move(hash), who, context_for(door, rows));
+  job.there = true;
+  core::job_decision made;
+  made.changed = true;
+  carry_out(spec.name(), job, store::job_index_state{}, made);
+}
+
+void launches::carry_out(const std::string& name, job_book::entry& job, const store::job_index_state& before, core::job_decision& made) {
+  auto& record = job.record;
+  for (auto& start : made.starts) {
+    auto definition = world_.workflows->current(record.spec().workflow(), committed());
+    if (!definition) {
+      // The door has seen it a moment ago.
+      world_.tasks->fail(definition.failure());
+      return;
+    }
+    v1::Submission item;
+    item.set_id(start.task_id);
+    item.set_workflow(record.spec().workflow());
+    *item.mutable_labels() = record.spec().labels();
+    item.set_priority(record.spec().priority());
+    const auto number =
+        world_.tasks->create_launch(item, std::move(start.input), std::move(*definition), std::move(start.launch), start.deadline_unix_ms);
+    for (auto& open : *record.mutable_open())
+      if (open.nominal_unix_ms() == start.nominal_unix_ms) open.set_task_number(number);
+    for (auto& row : made.rows)
+      if (row.nominal_unix_ms() == start.nominal_unix_ms) row.set_task_number(number);
+    if (record.last().nominal_unix_ms() == start.nominal_unix_ms) record.mutable_last()->set_task_number(number);
+  }
+  if (faults_.split_launch && !made.starts.empty()) world_.tasks->flush();
+  for (const auto nominal_ms : made.erased_rows) {
+    store::erase_launch(world_.batches->rows(), name, nominal_ms);
+    job.launches[nominal_ms] = std::nullopt;
+  }
+  for (auto& row : made.rows) {
+    store::put_launch(world_.batches->rows(), row);
+    job.launches[row.nominal_unix_ms()] = std::move(row);
+  }
+  write_alert(record, made);
+  store::put_job(world_.batches->rows(), before, record);
+  store::move_job_counters(world_.batches->counts(), before, store::index_state_of(record));
+  world_.batches->counts().set_launches(world_.batches->counts().launches() + made.starts.size());
+  world_.batches->counts().set_launches_skipped(world_.batches->counts().launches_skipped() + made.skipped);
+  world_.batches->counts().set_latest_mark_unix_ms(std::max(world_.batches->counts().latest_mark_unix_ms(), record.mark_unix_ms()));
+  jobs_.written(name, job, world_.batches->sequence());
+  if (record.due_indexed_unix_ms() != 0 && record.due_indexed_unix_ms() != before.due_indexed_unix_ms)
+    world_.batches->after().job_due(record.due_indexed_unix_ms());
+  // One that is past its pivot cannot be cancelled: the later launch waits for it then.
+  for (const auto& cancel : made.cancels) world_.tasks->cancel_launch(cancel.task_number, cancel.reason);
+}
+
+void launches::write_alert(v1::JobRecord& record, core::job_decision& made) {
+  if (made.resolve_alert || (made.alert && record.alert() != 0)) {
+    const auto resolved = world_.alerts->resolve(record.alert(), world_.batches->page(), committed());
+    if (!resolved.ok()) world_.tasks->fail(resolved.failure());
+    record.clear_alert();
+  }
+  if (made.alert) record.set_alert(world_.alerts->raise(std::move(*made.alert), world_.batches->page()));
+}
+
+void launches::give_up(const std::string& name, job_book::entry& job) {
+  const auto before = store::index_state_of(job.record);
+  std::vector<core::launch_ended> ended;
+  for (const auto& launch : job.record.open()) {
+    if (launch.state() != v1::LAUNCH_STATE_STARTED) continue;
+    const auto state = world_.tasks->final_state_of(launch.task_number(), core::launch_id(name, launch.nominal_unix_ms()));
+    if (store::is_finished(state)) ended.push_back({launch.nominal_unix_ms(), state == v1::TASK_STATE_COMPLETED});
+  }
+  gate door{*this};
+  const job_launches rows{name, job, committed()};
+  auto made = core::give_up(job.record, ended, context_for(door, rows));
+  if (made.fatal) {
+    world_.tasks->fail(*made.fatal);
+    return;
+  }
+  jobs_.taken_up(name);
+  carry_out(name, job, before, made);
+}
+
+// ---- what comes from tasks ----
+
+void launches::ended(const v1::TaskRecord& record) {
+  auto& kept = ended_.emplace_back();
+  *kept.mutable_launch() = record.launch();
+  kept.set_state(record.state());
+}
+
+void launches::settle() {
+  // One that starts may end at once.
+  while (!ended_.empty() && !world_.tasks->failed())
+    for (const auto& record : std::exchange(ended_, {}))
+      decide(record.launch().job(), core::launch_ended{record.launch().nominal_unix_ms(), record.state() == v1::TASK_STATE_COMPLETED});
+}
+
+}  // namespace fairlead

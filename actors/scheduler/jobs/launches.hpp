@@ -1,0 +1,126 @@
+#pragma once
+// Jobs of a shard: what the core decides about them becomes rows, tasks and alerts of the Scheduler's open batch. launches.cpp decides and writes,
+// admission.cpp lets launches in, orders.cpp does what owners and operators ask. One thread.
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/alerts/book.hpp"
+#include "actors/core/job/job.hpp"
+#include "actors/core/planted_faults.hpp"
+#include "actors/cron/job_book.hpp"
+#include "actors/cron/start_rate.hpp"
+#include "actors/protocol/ports.hpp"
+#include "actors/registry/registry.hpp"
+#include "actors/scheduler/books/workflow_catalog.hpp"
+#include "actors/scheduler/commit/pipeline.hpp"
+#include "actors/scheduler/commit/store_watch.hpp"
+
+namespace fairlead {
+
+/// What limits launches of jobs, in all shards of the cluster together: each keeps to its part.
+struct cron_limits {
+  std::uint64_t in_flight = 10'000;     // tasks of launches that have neither ended nor parked; 0: no limit
+  std::uint32_t starts_per_second = 0;  // 0: no limit
+};
+
+/// What launches need of the Scheduler's tasks.
+class launch_tasks {
+ public:
+  virtual ~launch_tasks() = default;
+
+  /// Why no new task is taken at the moment.
+  virtual std::optional<error> refuse_new() const = 0;
+  /// Whether there is, or was, a task of this id.
+  virtual result<bool> has_task(const std::string& id) = 0;
+  /// The number of the new task. What it is made of has been checked.
+  virtual std::uint64_t create_launch(v1::Submission& item, std::string input, workflow_catalog::handle definition, v1::LaunchOf launch,
+                                      std::int64_t deadline_unix_ms) = 0;
+  /// Does nothing where the task is past its pivot.
+  virtual void cancel_launch(std::uint64_t number, const std::string& reason) = 0;
+  /// Of a task in memory, the store or, by its id, the archive; unspecified: it is not known how it ends.
+  virtual v1::TaskState final_state_of(std::uint64_t number, const std::string& id) = 0;
+  virtual bool draining() const = 0;
+  /// The node must stop. Returns false, for a scan to end with.
+  virtual bool fail(const error& why) = 0;
+  virtual bool failed() const = 0;
+  virtual void flush() = 0;
+  virtual void flush_if_large() = 0;
+};
+
+class launches {
+ public:
+  struct ports {
+    const clock* time = nullptr;
+    const core::zone_source* zones = nullptr;
+    observer* log = nullptr;
+    commit_pipeline* batches = nullptr;
+    alert_book* alerts = nullptr;
+    store_watch* room = nullptr;
+    workflow_catalog* workflows = nullptr;
+    const registry* agents = nullptr;
+    launch_tasks* tasks = nullptr;
+  };
+  struct limits {
+    cron_limits cron;
+    std::uint32_t shard = 0;
+    std::uint32_t shard_count = 1;
+    std::uint64_t input_bytes = 0;  // of one launch
+  };
+
+  launches(ports world, limits most, const core::planted_faults& planted);
+
+  /// The cron has found jobs whose time has come.
+  void due(const due_jobs& what);
+  /// Lets launches in that wait for room, while there is some.
+  void admit();
+  /// A task that was a launch has ended in the open batch; `settle` tells its job.
+  void ended(const v1::TaskRecord& record);
+  void settle();
+  void committed_up_to(std::uint64_t sequence) { jobs_.committed_up_to(sequence); }
+
+  v1::JobApplyReply apply(const v1::JobApplyRequest& what);
+  v1::JobOperateReply operate(const v1::JobOperateRequest& what);
+
+ private:
+  class gate;
+  const store::snapshot& committed() { return world_.batches->committed(); }
+  core::job_context context_for(gate& door, const core::launch_rows& rows) const;
+  /// nullopt: there is no such job (any more), or it cannot be decided about now.
+  std::optional<core::job_decision> decide(const std::string& name, const core::job_event& what);
+  void create(const v1::JobSpec& spec, std::string hash, const std::string& who, job_book::entry& job);
+  void carry_out(const std::string& name, job_book::entry& job, const store::job_index_state& before, core::job_decision& made);
+  void write_alert(v1::JobRecord& record, core::job_decision& made);
+  void give_up(const std::string& name, job_book::entry& job);
+  void forget_if_durable(const std::string& name) { jobs_.forget_if_durable(name, world_.batches->committed_sequence()); }
+
+  /// By this shard's part of how many may be in flight, with `more` that are not counted yet.
+  bool flight_has_room(std::uint64_t more = 0) const;
+  void look_for_agents();
+  void watch_clock();
+  void find_latest_mark();
+
+  v1::JobApplyResult apply_one(const v1::JobSpec& spec, const std::string& who, bool check_only);
+  v1::JobOperateResult operate_one(const std::string& name, const v1::JobAction& action);
+  void note_operated(const std::string& name, const v1::JobAction& action);
+  std::optional<error> erase(const std::string& name, job_book::entry& job);
+  void rewind_all(const std::string& after, const v1::JobAction& action, v1::JobOperateReply& out);
+
+  ports world_;
+  const core::planted_faults& faults_;
+  std::uint64_t input_bytes_;
+  job_book jobs_;
+  std::uint64_t most_in_flight_;                                  // this shard's part of the launches that may be; 0: no limit
+  start_rate launch_rate_;                                        // and of those that start a second
+  std::vector<v1::TaskRecord> ended_;                             // in the open batch, and their jobs have not heard of it
+  std::deque<std::pair<std::string, std::int64_t>> ready_ahead_;  // the next launches that wait for room, as far as read from their index
+  std::pair<std::string, std::int64_t> turn_;                     // the launch whose turn it is to be let in
+  std::string agents_from_;                                       // where the round over launches that wait for agents goes on
+  moment next_agents_look_{};
+};
+
+}  // namespace fairlead

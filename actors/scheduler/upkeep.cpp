@@ -1,0 +1,338 @@
+// What the node's own actors tell the Scheduler (the Supervisor, the expression worker, the archiver, the couriers), and work that no message brings:
+// tasks that wait for a slot or wait in vain, pending tasks, what was running before a start, and wake-ups that have to be put right.
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/core/task/record.hpp"
+#include "actors/core/task/task.hpp"
+#include "actors/core/text/text.hpp"
+#include "actors/scheduler/scheduler.hpp"
+#include "store/checksum.hpp"
+#include "store/keys.hpp"
+
+namespace fairlead {
+
+namespace {
+
+constexpr std::size_t sentence_limit = 1024;  // bytes kept of what is said about a failure
+
+constexpr std::size_t pending_chunk = 256;  // pending tasks read ahead
+
+// A wait that is in vain again and again is not mended by asking: an operator must look.
+constexpr unsigned most_mendings = 3;
+
+std::string words_for(const v1::TaskRecord& record, const core::step_wait& wait) {
+  return "step " + record.steps(static_cast<int>(wait.step)).path() + " waited for " + core::awaited_words(wait.what) +
+         (wait.what == core::awaited::input && wait.direction == v1::DIRECTION_UNDO ? " to be undone" : "");
+}
+
+constexpr auto ns = store::default_namespace;
+
+}  // namespace
+
+void scheduler::recover(const v1::RecoverBatch& what) {
+  std::vector<std::uint64_t> repairs;
+  for (const auto& item : what.items()) {
+    if (item.repair()) {
+      repairs.push_back(item.task_number());
+      continue;
+    }
+    auto* task = load(item.task_number());
+    if (task == nullptr) continue;
+    if (item.step() == 0)
+      apply(*task, core::task_due{});
+    else
+      apply(*task, core::recovery_requested{item.step() - 1, item.attempt(), item.failure_count(), item.direction()});
+    forget_if_idle(item.task_number());
+    if (fatal_) return;
+    flush_if_large();
+  }
+  if (!repairs.empty()) repair(repairs);
+  serve_waiting();
+}
+
+void scheduler::evaluated(v1::EvaluateReply what) {
+  // Whose input it is follows from the ticket alone: the worker need not know.
+  if (const auto whose = evaluations_.answered(what.ticket())) take_input(*whose, what);
+  while (!fatal_) {
+    const auto number = evaluations_.next_waiting();
+    if (!number) break;
+    if (auto* waiting = load(*number)) apply(*waiting, core::slot_freed{});
+    forget_if_idle(*number);
+  }
+  serve_waiting();
+}
+
+void scheduler::take_input(const evaluations::input& whose, v1::EvaluateReply& what) {
+  auto* task = find(whose.task);
+  if (task == nullptr || task->evaluating.erase(core::evaluation_key(whose.step, whose.direction)) == 0) return;
+  core::input_evaluated e;
+  e.step = whose.step;
+  e.direction = whose.direction;
+  if (what.has_error() && what.error().code() != v1::ERROR_CODE_OK) e.failure = error::from_proto(what.error());
+  if (e.failure) e.failure->sentence = core::clean_text(e.failure->sentence, sentence_limit);
+  for (auto& text : *what.mutable_results()) e.results.push_back(std::move(text));
+  apply(*task, e);
+  if (e.failure && e.failure->code == v1::ERROR_CODE_UNAVAILABLE && evaluations_.unavailable(whose.task, world_.time->now()))
+    world_.log->on_note(note_level::warning, "scheduler",
+                        "steps wait because their expressions cannot be evaluated: " + e.failure->sentence);
+  forget_if_idle(whose.task);
+}
+
+void scheduler::archive(const archived_tasks& what) {
+  if (what.erasures.epoch != epoch()) return;
+  if (what.erasures.empty()) return batches_.put_retention_forward();
+  const archive_ledger::copied copied{what.numbers, what.read_at_sequence};
+  if (archive_.out_of_date(copied) && !faults_.archive_reopened) return;
+  const auto is_gone = [this](std::uint64_t number) {
+    const auto record = store::load_task(committed(), number);
+    return !record || !*record;
+  };
+  if (archive_.asked_twice(copied, is_gone)) return;
+  archive_.erase(copied, batches_.sequence());
+  for (const auto number : what.numbers) live_.erase(number);
+  batches_.rows().append(what.erasures);
+  auto& counts = batches_.counts();
+  counts.set_completed(counts.completed() - std::min(what.completed, counts.completed()));
+  counts.set_undone(counts.undone() - std::min(what.undone, counts.undone()));
+  counts.set_archived(counts.archived() + what.completed + what.undone);
+}
+
+void scheduler::delivered(courier_rows what) {
+  // Meant for a Scheduler before this one: what still stands in the outbox is taken off it again.
+  if (what.delivered_events > 0 && what.rows.epoch != epoch() && !faults_.take_old_rows) {
+    store::batch rest;
+    what.rows.for_each([&](const store::operation& op) {
+      if (op.where == store::table::outbox) return;
+      const auto payload = store::verified_payload(op.where, op.key, op.value);
+      if (op.what == store::operation::kind::erase)
+        rest.erase(op.where, op.key);
+      else if (payload)
+        rest.put(op.where, op.key, *payload);
+    });
+    what.rows = std::move(rest);
+    what.delivered_events = 0;
+  }
+  batches_.rows().append(what.rows);
+  batches_.counts().set_outbox_events(batches_.counts().outbox_events() -
+                                      std::min(what.delivered_events, batches_.counts().outbox_events()));
+  for (auto& draft : what.alerts) alerts_.raise(std::move(draft), batches_.page());
+}
+
+void scheduler::serve_waiting() {
+  if (draining_) return;
+  while (!fatal_) {
+    const auto number = slots_.next_waiting();
+    if (!number) return;
+    auto* task = load(*number);
+    if (task == nullptr) continue;
+    apply(*task, core::slot_freed{});
+    forget_if_idle(*number);
+    flush_if_large();
+  }
+}
+
+void scheduler::admit_pending() {
+  while (!draining_ && !fatal_ && batches_.counts().pending() > 0 && active_tasks() < limits_.running_tasks) {
+    if (pending_ahead_.empty()) {
+      const auto scanned = committed().scan(store::table::pending, {}, {}, [this](std::string_view key, std::string_view) {
+        const auto entry = store::keys::decode_pending(key);
+        // A task that is live has been admitted already; its index entry only has not been erased durably yet.
+        if (entry && find(entry->number) == nullptr) pending_ahead_.push_back(entry->number);
+        return pending_ahead_.size() < pending_chunk;
+      });
+      if (!scanned.ok()) {
+        fail(scanned.failure());
+        return;
+      }
+      if (pending_ahead_.empty()) return;  // what is pending is not durable yet
+    }
+    const auto number = pending_ahead_.front();
+    pending_ahead_.pop_front();
+    auto* task = load(number);
+    if (task == nullptr) continue;
+    apply(*task, core::task_admitted{});
+    // An operator may have ended it before its turn came.
+    forget_if_idle(number);
+    flush_if_large();
+  }
+}
+
+bool scheduler::resume_some() {
+  if (!sweep_.under_way() || fatal_) return false;
+  const auto chunk = sweep_.next(committed());
+  if (!chunk) return fail(chunk.failure());
+  for (const auto number : chunk->numbers) {
+    load(number);
+    forget_if_idle(number);
+    if (fatal_) return false;
+  }
+  if (!chunk->last && !faults_.stop_at_chunk) return true;
+  world_.log->on_note(note_level::info, "scheduler", "took up " + std::to_string(sweep_.end()) + " tasks that were running");
+  slots_.hold_back(false);
+  watch_room();
+  serve_waiting();
+  admit_pending();
+  return false;
+}
+
+void scheduler::look_at_waits(const waiting_tasks& what) {
+  // What a start has not taken up yet waits for that, and what drains waits for the next start.
+  if (sweep_.under_way() || draining_) return;
+  auto numbers = std::exchange(suspects_, {});
+  const auto suspected = numbers;
+  numbers.insert(what.numbers.begin(), what.numbers.end());
+  const auto asked = evaluations_.asked();
+  for (const auto number : numbers) {
+    auto* task = load(number);
+    if (fatal_) return;
+    if (task == nullptr) continue;
+    try {
+      if (core::noted_ahead(task->record, to_unix_ms(world_.time->now()))) apply(*task, core::clock_set_back{});
+      if (fatal_) return;
+      const auto wait = task->poison.empty() ? vain_wait_of(*task, asked) : std::nullopt;
+      // An answer that was on its way at the first look has arrived by the second.
+      if (wait && suspected.count(number) != 0)
+        mend_wait(*task, *wait);
+      else if (wait)
+        suspects_.insert(number);
+    } catch (const std::exception& bug) {
+      poison(*task, bug_sentence(bug));
+    }
+    forget_if_idle(number);
+    if (fatal_) return;
+  }
+  serve_waiting();
+}
+
+std::optional<core::step_wait> scheduler::vain_wait_of(const live_task& task, const evaluations::asked_inputs& asked) const {
+  const auto number = task.record.number();
+  for (const auto& wait : core::waits_of(task.record, *task.definition, *world_.engine, slots_)) {
+    // What was about to be undone may turn out to be one that can be looked up: the answer about its undo's input brings that to light.
+    const auto direction = wait.direction == v1::DIRECTION_LOOKUP ? v1::DIRECTION_UNDO : wait.direction;
+    const auto with_worker =
+        asked.of_tasks.count(number) != 0 || asked.of_steps.count({number, core::evaluation_key(wait.step, direction)}) != 0;
+    const auto outstanding = wait.what == core::awaited::input      ? with_worker
+                             : wait.what == core::awaited::instance ? with_worker || slots_.waits(number)
+                                                                    : false;
+    if (!outstanding) return wait;
+  }
+  return std::nullopt;
+}
+
+void scheduler::mend_wait(live_task& task, const core::step_wait& wait) {
+  const auto words = words_for(task.record, wait);
+  world_.log->on_note(note_level::warning, "scheduler", "task " + task.record.id() + ": " + words + " in vain; it is asked for anew");
+  evaluations_.forget(task.record.number());
+  task.evaluating.clear();
+  const auto times = ++mended_[task.record.number()];
+  if (times <= most_mendings) apply(task, core::wait_lost{});
+  // A decision that crashes parks it.
+  if (fatal_ || !task.poison.empty()) return;
+  if (times > most_mendings || vain_wait_of(task, evaluations_.asked()))
+    apply(task, core::task_poisoned{words + " in vain, also after it had been asked for anew"});
+  else
+    raise_stalled(task.record, words);
+}
+
+void scheduler::raise_stalled(const v1::TaskRecord& record, const std::string& words) {
+  v1::AlertRecord draft;
+  draft.set_kind(v1::ALERT_KIND_STALLED);
+  draft.set_task_id(record.id());
+  draft.set_workflow(record.workflow());
+  draft.set_sentence("task " + record.id() + " stood still: " + words + ", and nobody would have given it; it has been asked for anew");
+  draft.set_remedy("nothing is lost; fairlead task show " + record.id() + " says how it goes on, and please report it");
+  alerts_.raise(std::move(draft), batches_.page());
+}
+
+void scheduler::repair(const std::vector<std::uint64_t>& numbers) {
+  std::set<std::uint64_t> strays;
+  for (const auto number : numbers) {
+    auto* task = load(number);
+    if (fatal_) return;
+    if (task == nullptr) {
+      if (find(number) == nullptr) strays.insert(number);
+      continue;
+    }
+    // A version that is on its way may have put it right already; the next scan will see.
+    if (!batches_.durable(task->last_sequence)) continue;
+    if (!repair_entry(*task)) strays.insert(number);
+    forget_if_idle(number);
+  }
+  if (!strays.empty()) erase_strays(strays);
+}
+
+/// True when the task's own entry was wrong.
+bool scheduler::repair_entry(live_task& task) {
+  auto& record = task.record;
+  const auto indexed = record.due_indexed_unix_ms();
+  if (indexed != 0) {
+    const auto key = store::keys::due(ns, indexed, record.number());
+    const auto entry = committed().get(store::table::due, key);
+    if (!entry) return fail(entry.failure());
+    if (!entry->has_value()) {
+      batches_.rows().put(store::table::due, key, {});
+      task.last_sequence = batches_.sequence();
+      batches_.after().changed.push_back(record.number());
+      tell_of_repair(record.number(), "was missing in the due index", &record);
+      return true;
+    }
+  }
+  // A row that itself names no wake-up, or a wrong one, is put right by being looked at.
+  const auto version = record.version();
+  apply(task, core::task_due{});
+  if (record.version() == version || record.due_indexed_unix_ms() == indexed) return false;
+  tell_of_repair(record.number(), "was wrong in its row", &record);
+  return true;
+}
+
+/// One pass over the index for all of them: such entries should not exist, so what finding them costs does not matter.
+void scheduler::erase_strays(const std::set<std::uint64_t>& numbers) {
+  std::vector<std::pair<std::string, std::uint64_t>> found;
+  const auto scanned = committed().scan(store::table::due, {}, {}, [&](std::string_view key, std::string_view) {
+    const auto entry = store::keys::decode_due(key);
+    if (!entry || numbers.count(entry->number) == 0) return true;
+    const auto* task = find(entry->number);
+    v1::TaskRecord stored;
+    const auto* record = task != nullptr ? &task->record : nullptr;
+    if (record == nullptr) {
+      auto loaded = store::load_task(committed(), entry->number);
+      if (!loaded) return fail(loaded.failure());
+      if (*loaded) {
+        stored = std::move(**loaded);
+        record = &stored;
+      }
+    }
+    if (record == nullptr || record->due_indexed_unix_ms() != entry->due_unix_ms) found.emplace_back(key, entry->number);
+    return true;
+  });
+  if (!scanned.ok()) fail(scanned.failure());
+  if (fatal_) return;
+  for (const auto& [key, number] : found) {
+    // Asked for twice before the erasure is durable: told of once.
+    if (!erasing_strays_.emplace(key, batches_.sequence()).second) continue;
+    batches_.rows().erase(store::table::due, key);
+    const auto* task = find(number);
+    tell_of_repair(number, "stood in the due index where none belongs", task != nullptr ? &task->record : nullptr);
+  }
+}
+
+void scheduler::tell_of_repair(std::uint64_t number, const std::string& what, const v1::TaskRecord* record) {
+  const auto name = record != nullptr ? record->id() : "number " + std::to_string(number) + ", which is not there";
+  v1::AlertRecord draft;
+  draft.set_kind(v1::ALERT_KIND_WAKE_UP_LOST);
+  if (record != nullptr) {
+    draft.set_task_id(record->id());
+    draft.set_workflow(record->workflow());
+  }
+  draft.set_sentence("a wake-up of task " + name + " " + what + " and has been put right");
+  draft.set_remedy("nothing is lost; stop the node when it suits, run fairlead store check, and report it");
+  alerts_.raise(std::move(draft), batches_.page());
+}
+
+}  // namespace fairlead
