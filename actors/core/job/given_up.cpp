@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/core/job/job.hpp"
+#include "actors/core/job/transitions.hpp"
 
 namespace fairlead::core {
 
@@ -34,7 +35,7 @@ job_decision give_up(v1::JobRecord& record, const std::vector<launch_ended>& end
       if (*row) (*row)->set_waits_for(v1::LAUNCH_WAIT_PAUSE);
     } else {
       if (*row) {
-        (*row)->set_state(task->completed ? v1::LAUNCH_STATE_COMPLETED : v1::LAUNCH_STATE_UNDONE);
+        move_launch(**row, task->completed ? launch_moves::complete : launch_moves::undone);
         (*row)->set_ended_at_unix_ms(to_unix_ms(ctx.now));
       }
       if (task->completed)

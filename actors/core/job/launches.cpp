@@ -5,6 +5,7 @@
 
 #include "actors/core/job/launch_input.hpp"
 #include "actors/core/job/machine.hpp"
+#include "actors/core/job/transitions.hpp"
 #include "actors/core/planted_faults.hpp"
 
 namespace fairlead::core {
@@ -191,7 +192,7 @@ std::optional<std::string> job_machine::start(v1::OpenLaunch& launch) {
   auto input = launch.has_input() ? result<std::string>{launch.input()} : render_job_input(record_.spec().input(), out.launch);
   if (!input) return input.failure().sentence;
   out.input = std::move(*input);
-  launch.set_state(v1::LAUNCH_STATE_STARTED);
+  move_launch(launch, launch_moves::start);
   launch.clear_waits_for();
   launch.clear_input();
   record_.set_launched(record_.launched() + 1);
@@ -207,7 +208,7 @@ void job_machine::skip_open(int index, v1::SkipReason why, std::string reason) {
   // Its time ran out because somebody wanted it held.
   const auto was_held = record_.open(index).waits_for() == v1::LAUNCH_WAIT_PAUSE;
   auto row = row_of(record_.open(index));
-  row.set_state(v1::LAUNCH_STATE_SKIPPED);
+  move_launch(row, launch_moves::skip);
   row.clear_waits_for();
   row.set_skip(why);
   row.set_reason(std::move(reason));
@@ -240,9 +241,9 @@ void job_machine::ended(const launch_ended& what) {
     return;
   }
   // Its record may have been trimmed, or belong to a job of this name that was deleted; or it was closed when the job was given up.
-  const auto end = what.completed ? v1::LAUNCH_STATE_COMPLETED : v1::LAUNCH_STATE_UNDONE;
-  if (*row && !waits && (*row)->state() != v1::LAUNCH_STATE_SKIPPED && (*row)->state() != end) {
-    (*row)->set_state(end);
+  const auto& end = what.completed ? launch_moves::complete : launch_moves::undone;
+  if (*row && !waits && (*row)->state() != v1::LAUNCH_STATE_SKIPPED && (*row)->state() != end.to) {
+    move_launch(**row, end);
     (*row)->set_ended_at_unix_ms(now_ms_);
     write_row(std::move(**row), false);
   }

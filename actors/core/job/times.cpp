@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "actors/core/job/machine.hpp"
+#include "actors/core/job/transitions.hpp"
 #include "actors/core/planted_faults.hpp"
 
 namespace fairlead::core {
@@ -136,7 +137,7 @@ std::int64_t job_machine::start_by(std::int64_t start_at_ms, std::int64_t nomina
 v1::OpenLaunch job_machine::opened(std::int64_t nominal_ms, v1::LaunchTrigger trigger) const {
   v1::OpenLaunch launch;
   launch.set_nominal_unix_ms(nominal_ms);
-  launch.set_state(v1::LAUNCH_STATE_WAITING);
+  move_launch(launch, launch_moves::wait);
   launch.set_waits_for(v1::LAUNCH_WAIT_TIME);
   launch.set_overlap(overlap_of(record_.spec()));
   launch.set_trigger(trigger);
@@ -182,7 +183,7 @@ void job_machine::record_skips() {
     v1::LaunchRecord row;
     row.set_job(record_.spec().name());
     row.set_nominal_unix_ms(one.nominal_ms);
-    row.set_state(v1::LAUNCH_STATE_SKIPPED);
+    move_launch(row, launch_moves::skip);
     row.set_skip(one.why);
     row.set_reason(one.reason);
     row.set_recorded_at_unix_ms(now_ms_);

@@ -4,25 +4,10 @@
 //
 // Only a restore of a backup sets states past this table (restore.hpp): it has no event, and nothing is under way then.
 
-#include <cstdint>
-
+#include "actors/core/transition.hpp"
 #include "messages/task.pb.h"
 
 namespace fairlead::core {
-
-template <class State>
-struct transition {
-  const char* name;
-  std::uint32_t sources;  // a bit for each state
-  State to;
-
-  constexpr bool may_leave(State from) const { return (sources >> from & 1U) != 0; }
-};
-
-template <class... States>
-constexpr std::uint32_t any_of(States... states) {
-  return ((std::uint32_t{1} << states) | ...);
-}
 
 using step_transition = transition<v1::StepState>;
 using task_transition = transition<v1::TaskState>;

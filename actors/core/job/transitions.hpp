@@ -1,0 +1,46 @@
+#pragma once
+// From where to where a launch may go, both as the job has it while it is open and in its row. docs/architecture.md says when each happens;
+// tests/docs_test.py compares the two.
+
+#include <stdexcept>
+#include <string>
+
+#include "actors/core/transition.hpp"
+#include "messages/job.pb.h"
+
+namespace fairlead::core {
+
+using launch_transition = transition<v1::LaunchState>;
+
+namespace launch_moves {
+
+namespace at {
+inline constexpr auto none = v1::LAUNCH_STATE_UNSPECIFIED;  // it is recorded for the first time
+inline constexpr auto waiting = v1::LAUNCH_STATE_WAITING;
+inline constexpr auto started = v1::LAUNCH_STATE_STARTED;
+inline constexpr auto completed = v1::LAUNCH_STATE_COMPLETED;
+inline constexpr auto undone = v1::LAUNCH_STATE_UNDONE;
+inline constexpr auto skipped = v1::LAUNCH_STATE_SKIPPED;
+}  // namespace at
+
+inline constexpr launch_transition wait{"wait", any_of(at::none), at::waiting};
+inline constexpr launch_transition start{"start", any_of(at::waiting), at::started};
+inline constexpr launch_transition skip{"skip", any_of(at::none, at::waiting), at::skipped};
+inline constexpr launch_transition complete{"complete", any_of(at::started), at::completed};
+inline constexpr launch_transition undone{"undone", any_of(at::started, at::completed), at::undone};
+
+inline constexpr const launch_transition* all[] = {&wait, &start, &skip, &complete, &undone};
+
+}  // namespace launch_moves
+
+/// `launch`: a v1::OpenLaunch or v1::LaunchRecord. Throws std::logic_error where the transition does not lead on from its state: a bug, the job is
+/// then read anew and paused.
+template <class Launch>
+void move_launch(Launch& launch, const launch_transition& by) {
+  if (!by.may_leave(launch.state()))
+    throw std::logic_error{"the launch for " + std::to_string(launch.nominal_unix_ms()) + " is " + v1::LaunchState_Name(launch.state()) +
+                           ", and no transition `" + by.name + "` leads from there"};
+  launch.set_state(by.to);
+}
+
+}  // namespace fairlead::core
