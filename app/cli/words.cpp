@@ -59,20 +59,6 @@ const char* direction_word(v1::Direction direction) {
   }
 }
 
-const char* verb_word(v1::OperatorVerb verb) {
-  switch (verb) {
-    case v1::OPERATOR_VERB_RETRY: return "retry";
-    case v1::OPERATOR_VERB_SKIP: return "skip";
-    case v1::OPERATOR_VERB_SETTLE_COMPLETED:
-    case v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED: return "settle";
-    case v1::OPERATOR_VERB_UNDO: return "undo";
-    case v1::OPERATOR_VERB_CANCEL: return "cancel";
-    case v1::OPERATOR_VERB_PAUSE: return "pause";
-    case v1::OPERATOR_VERB_RESUME: return "resume";
-    default: return "unknown";
-  }
-}
-
 const char* on_failure_word(v1::OnFailure what) {
   switch (what) {
     case v1::ON_FAILURE_UNDO: return "undo";

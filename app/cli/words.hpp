@@ -13,7 +13,6 @@ namespace fairlead::app {
 const char* fault_kind_word(v1::FaultKind kind);
 const char* event_word(v1::EventKind kind);
 const char* direction_word(v1::Direction direction);
-const char* verb_word(v1::OperatorVerb verb);
 /// Of a workflow; `park` where it says nothing.
 const char* on_failure_word(v1::OnFailure what);
 

@@ -8,6 +8,7 @@
 #include "app/cli/commands.hpp"
 #include "app/cli/parse.hpp"
 #include "app/cli/table.hpp"
+#include "app/cli/task_verbs.hpp"
 
 namespace fairlead::app {
 
@@ -76,20 +77,17 @@ void add_watch(CLI::App& app, console_memory& memory) {
 }  // namespace
 
 const std::vector<console_alias>& console_aliases() {
-  static const std::vector<console_alias> out{
-      {"tasks", {"task", "list"}, "List tasks, with the filters of 'task list'"},
-      {"alerts", {"alert", "list"}, "List alerts"},
-      {"workflows", {"workflow", "list"}, "List workflows"},
-      {"jobs", {"job", "list"}, "List jobs"},
-      {"retry", {"task", "retry"}, "Give steps that were given up a new round of attempts"},
-      {"skip", {"task", "skip"}, "Go on without a step"},
-      {"settle", {"task", "settle"}, "Say how a step in doubt turned out"},
-      {"undo", {"task", "undo"}, "Take back what a task has done"},
-      {"cancel", {"task", "cancel"}, "Stop a task, and take back what it has done"},
-      {"pause", {"task", "pause"}, "Start nothing new in a task"},
-      {"resume", {"task", "resume"}, "Let a paused task go on"},
-      {"ack", {"alert", "ack"}, "Acknowledge alerts"},
-  };
+  static const auto out = [] {
+    std::vector<console_alias> all{
+        {"tasks", {"task", "list"}, "List tasks, with the filters of 'task list'"},
+        {"alerts", {"alert", "list"}, "List alerts"},
+        {"workflows", {"workflow", "list"}, "List workflows"},
+        {"jobs", {"job", "list"}, "List jobs"},
+    };
+    for (const auto& verb : task_verbs) all.push_back({verb.word, {"task", verb.word}, verb.short_help});
+    all.push_back({"ack", {"alert", "ack"}, "Acknowledge alerts"});
+    return all;
+  }();
   return out;
 }
 
@@ -192,17 +190,17 @@ std::string console_parser::overview() const {
     out += (out.empty() ? "" : "\n") + std::string{title} + "\n" + table.text(false);
     table.clear_rows();
   };
-  const auto add_alias = [&](std::initializer_list<const char*> names) {
+  const auto add_aliases = [&](bool that_list) {
     for (const auto& alias : console_aliases())
-      if (std::find(names.begin(), names.end(), std::string{alias.name}) != names.end()) table.add({alias.name, alias.summary});
+      if ((alias.stands_for.back() == "list") == that_list) table.add({alias.name, alias.summary});
   };
   for (const auto* name : {"status", "nodes", "tree", "actors", "shards", "agents", "counters"}) add(name);
-  add_alias({"tasks", "alerts", "workflows", "jobs"});
+  add_aliases(true);
   table.add({"task ID", "Show one task: steps, payloads and history, and what helps"});
   table.add({"job NAME", "Show one job: why it waits, what comes, its latest launches, and what helps"});
   for (const auto* name : {"steps", "history"}) add(name);
   end_section("Look");
-  add_alias({"retry", "skip", "settle", "undo", "cancel", "pause", "resume", "ack"});
+  add_aliases(false);
   table.add({"agent drain | resume", "Drain an agent's instance, or give it work again"});
   table.add({"agent breaker open | close", "The circuit breaker of an agent's service"});
   table.add({"job pause | resume | run", "Launch a job no more, again, or once now; also backfill, skip, rewind, delete"});

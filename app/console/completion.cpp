@@ -4,6 +4,7 @@
 #include <set>
 
 #include "app/cli/table.hpp"
+#include "app/cli/task_verbs.hpp"
 
 namespace fairlead::app {
 
@@ -150,8 +151,8 @@ class search {
   void add_for(const std::string& name, const std::string& path, const console_words& given, std::size_t index) {
     if (name == "ID") {
       if (index == 1) return add_names(name_kind::step, given.front());
-      const bool mends = path == "task retry" || path == "task skip" || path == "task settle";
-      return add_names(mends ? name_kind::parked_task : name_kind::task);
+      const auto* verb = begins_with(path, "task ") ? find_task_verb(path.substr(5)) : nullptr;
+      return add_names(verb != nullptr && verb->mends ? name_kind::parked_task : name_kind::task);
     }
     if (begins_with(path, "job") && (name == "NAME" || name == "PART")) return add_names(name_kind::job);
     if (name == "INSTANCE") return add_names(name_kind::instance);

@@ -2,13 +2,93 @@
 
 #include <memory>
 
+#include "actors/core/request_limits.hpp"
 #include "actors/core/task/task.hpp"
 #include "app/cli/json.hpp"
+#include "app/cli/json_argument.hpp"
 #include "app/cli/operator_name.hpp"
 #include "app/cli/table.hpp"
+#include "app/cli/task_verbs.hpp"
 #include "app/cli/words.hpp"
+#include "messages/ids.hpp"
 
 namespace fairlead::app {
+
+// ---- from a command line to what is asked of the node ----
+
+namespace {
+
+bool blank(const std::string& text) { return text.find_first_not_of(" \t\r\n") == std::string::npos; }
+
+result<v1::OperatorVerb> verb_of(const operate_options& options, const task_verb& verb) {
+  if (verb.verb != v1::OPERATOR_VERB_SETTLE_COMPLETED) return verb.verb;
+  if (options.completed && options.never_happened)
+    return invalid("--completed and --never-happened contradict each other", "Say how the step turned out with one of them");
+  if (options.completed) return v1::OPERATOR_VERB_SETTLE_COMPLETED;
+  if (options.never_happened) return v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED;
+  return invalid("How the step turned out is not said", "Give --completed JSON with its output, or --never-happened");
+}
+
+/// ID and STEP; with a filter, which stands for the ID, STEP alone.
+status read_words(const operate_options& options, bool needs_step, operation& out) {
+  auto words = options.words;
+  if (options.filter.given()) {
+    const std::size_t most = needs_step ? 1 : 0;
+    if (words.size() > most) return invalid("Both '" + words.front() + "' and a filter are given", "Name a task, or give a filter");
+  } else {
+    if (words.empty())
+      return invalid("No task is named", "Give its ID, or a filter: --state, --parked, --workflow, --label, --older-than, --younger-than");
+    if (!valid_task_id(words.front()))
+      return invalid("'" + words.front() + "' is not a task id", "An id has 1 to 256 characters of A-Z a-z 0-9 . _ : @ / -");
+    if (options.yes) return invalid("--yes is for filters, and one task is named", "Leave it out");
+    out.id = words.front();
+    words.erase(words.begin());
+  }
+  if (!words.empty()) {
+    if (words.front().empty()) return invalid("STEP is empty", "'fairlead task show' lists the steps of a task");
+    out.action.set_step(words.front());
+  }
+  if (needs_step && out.action.step().empty()) return invalid("No step is named", "'fairlead task show' lists the steps of a task");
+  return nothing{};
+}
+
+status read_json(const operate_options& options, operation& out) {
+  if (!options.input && !options.completed) return nothing{};
+  if (options.input && out.action.step().empty())
+    return invalid("--input is for one step, and none is named", "Name the task and its step");
+  auto json = options.input ? read_json_argument(*options.input, "The input") : read_json_argument(*options.completed, "The output");
+  if (!json) return json.failure();
+  out.action.set_json(std::move(*json));
+  return nothing{};
+}
+
+}  // namespace
+
+result<operation> read_operation(const operate_options& options) {
+  const auto& row = *find_task_verb(options.verb);
+  operation out;
+  const auto verb = verb_of(options, row);
+  if (!verb) return verb.failure();
+  out.action.set_verb(*verb);
+  if (const auto read = read_words(options, row.step == task_verb::step::must_be_named, out); !read) return read.failure();
+  if (row.needs_reason && blank(options.reason))
+    return invalid("'" + options.verb + "' wants a reason, and none is given",
+                   "Say why with --reason TEXT: it stands in the task's history");
+  if (options.reason.size() > reason_limit)
+    return invalid("The reason is longer than " + std::to_string(reason_limit) + " bytes",
+                   "Say it shorter: it stands in the task's history");
+  if (const auto read = read_json(options, out); !read) return read.failure();
+  if (options.filter.given()) {
+    auto which = list_request(options.filter);
+    if (!which) return which.failure();
+    out.which = std::move(*which);
+  }
+  out.action.set_reason(options.reason);
+  out.action.set_who(operator_name(options.by));
+  return out;
+}
+
+// ---- one task ----
 
 namespace {
 
@@ -45,35 +125,19 @@ int operate(cli_context& context, const operate_options& options) {
   return what->which ? operate_on_many(context, options, *what) : operate_on_one(context, *what);
 }
 
-struct verb_help {
-  const char* verb;
-  bool takes_step;
-  const char* help;
-};
-
-constexpr verb_help verbs[] = {
-    {"retry", true, "Give steps that were given up a new round of attempts, try waiting ones at once, and let a parked task go on"},
-    {"skip", true, "Go on without a step: its output is null. In a task that is being undone, pass the undo of a step over"},
-    {"settle", true, "Say how a step in doubt turned out"},
-    {"undo", false, "Take back what a running or completed task has done"},
-    {"cancel", false, "Stop a pending or running task, and take back what it has done"},
-    {"pause", false, "Start nothing new in a task until it is resumed"},
-    {"resume", false, "Let a paused task go on"},
-};
-
-void add_verb(CLI::App& group, cli_context& context, const verb_help& verb) {
-  auto* command = group.add_subcommand(verb.verb, verb.help);
+void add_verb(CLI::App& group, cli_context& context, const task_verb& verb) {
+  auto* command = group.add_subcommand(verb.word, verb.help);
   auto options = std::make_shared<operate_options>();
-  options->verb = verb.verb;
+  options->verb = verb.word;
+  const auto takes_step = verb.step != task_verb::step::none;
   command
-      ->add_option(
-          "ID", options->words,
-          verb.takes_step ? "Id of the task, unless a filter is given, and a step of it" : "Id of the task, unless a filter is given")
-      ->type_name(verb.takes_step ? "[STEP]" : "")
-      ->expected(0, verb.takes_step ? 2 : 1);
-  if (options->verb == "retry")
+      ->add_option("ID", options->words,
+                   takes_step ? "Id of the task, unless a filter is given, and a step of it" : "Id of the task, unless a filter is given")
+      ->type_name(takes_step ? "[STEP]" : "")
+      ->expected(0, takes_step ? 2 : 1);
+  if (verb.verb == v1::OPERATOR_VERB_RETRY)
     command->add_option("--input", options->input, "The step's new input, in place of what its workflow says")->type_name("JSON|@FILE|@-");
-  if (options->verb == "settle") {
+  if (verb.verb == v1::OPERATOR_VERB_SETTLE_COMPLETED) {
     command->add_option("--completed", options->completed, "It was carried out, and this is its output")->type_name("JSON|@FILE|@-");
     command->add_flag("--never-happened", options->never_happened, "It was not carried out, and will not be");
   }
@@ -88,7 +152,7 @@ void add_verb(CLI::App& group, cli_context& context, const verb_help& verb) {
 }  // namespace
 
 void add_operate_commands(CLI::App& group, cli_context& context) {
-  for (const auto& verb : verbs) add_verb(group, context, verb);
+  for (const auto& verb : task_verbs) add_verb(group, context, verb);
 }
 
 }  // namespace fairlead::app

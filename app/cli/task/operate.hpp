@@ -14,7 +14,7 @@ namespace fairlead::app {
 
 /// The command line of one of these commands, as it was given.
 struct operate_options {
-  std::string verb;                // `retry`
+  std::string verb;                // its word in task_verbs
   std::vector<std::string> words;  // ID, STEP
   std::optional<std::string> input;
   std::optional<std::string> completed;

@@ -6,9 +6,9 @@
 #include "app/cli/json_argument.hpp"
 #include "app/cli/labels.hpp"
 #include "app/cli/lines.hpp"
-#include "app/cli/reply_options.hpp"
 #include "app/cli/table.hpp"
 #include "app/cli/task/batch.hpp"
+#include "app/cli/task/reply_options.hpp"
 #include "app/cli/task/watch.hpp"
 #include "app/cli/words.hpp"
 

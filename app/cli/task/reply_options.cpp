@@ -1,4 +1,4 @@
-#include "app/cli/reply_options.hpp"
+#include "app/cli/task/reply_options.hpp"
 
 #include "actors/replies/outbox.hpp"
 
