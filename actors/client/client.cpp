@@ -10,6 +10,7 @@
 #include "actors/client/actor.hpp"
 #include "actors/client/split.hpp"
 #include "actors/client/system.hpp"
+#include "actors/protocol/requests.hpp"
 #include "messages/ids.hpp"
 
 namespace fairlead {
@@ -56,25 +57,16 @@ struct client::state {
     self->wait_for(shell);
   }
 
-  template <class Reply, class Request>
-  result<Reply> ask(const Request& what, duration poll = duration{0}) {
-    return ask<Reply>(what, poll + options.request_timeout, poll + longest_try);
+  /// A node that is slow with what must not be sent twice is given the whole time.
+  template <class Request>
+  result<reply_of<Request>> ask(const Request& what, duration poll = duration{0}) {
+    const auto limit = poll + options.request_timeout;
+    const auto try_limit = row_of<Request>::again == repeated::yes ? poll + longest_try : limit;
+    return send(std::make_shared<request_call<Request, reply_of<Request>>>(what, steady_clock::now() + limit, try_limit));
   }
 
-  /// The whole time may go by in one try.
-  template <class Reply, class Request>
-  result<Reply> ask_patiently(const Request& what) {
-    return ask<Reply>(what, options.request_timeout, options.request_timeout);
-  }
-
-  template <class Reply, class Request>
-  result<Reply> ask(const Request& what, duration limit, duration try_limit) {
-    auto deadline = steady_clock::now() + limit;
-    return ask<Reply>(std::make_shared<request_call<Request, Reply>>(what, deadline, try_limit));
-  }
-
-  template <class Reply, class Request>
-  result<Reply> ask(std::shared_ptr<request_call<Request, Reply>> call) {
+  template <class Request, class Reply>
+  result<Reply> send(std::shared_ptr<request_call<Request, Reply>> call) {
     const auto deadline = call->deadline();
     auto answer = call->answer();
     caf::anon_send(shell, client_call_ptr{std::move(call)});
@@ -112,7 +104,7 @@ struct client::state {
   /// Of a submission over several shards one may be missing for a moment: its items are sent again until the time is over.
   result<v1::SubmitReply> submit(const v1::SubmitRequest& what) {
     const auto deadline = steady_clock::now() + options.request_timeout;
-    auto out = ask<v1::SubmitReply>(what);
+    auto out = ask(what);
     auto pause = first_pause;
     while (out && out->results_size() == what.items_size()) {
       v1::SubmitRequest again;
@@ -135,7 +127,7 @@ struct client::state {
           return one.error().code() == v1::ERROR_CODE_UNAVAILABLE;
         });
       });
-      auto more = ask<v1::SubmitReply>(std::move(call));
+      auto more = send(std::move(call));
       // What the shards that were there have taken is taken, whatever becomes of the rest.
       if (!more || more->results_size() != again.items_size()) break;
       for (std::size_t i = 0; i < positions.size(); ++i)
@@ -240,7 +232,7 @@ status client::watch(const std::string& id, std::uint64_t after_sequence, const 
       return error{v1::ERROR_CODE_TIMED_OUT, "Task " + id + " has not ended within " + format_duration(limit.count()),
                    "It goes on; wait for it again"};
     request.set_wait_ms(poll.count());
-    auto reply = state_->ask<v1::WatchReply>(request, poll);
+    auto reply = state_->ask(request, poll);
     if (!reply) return reply.failure();
     const bool ended = over(*reply);
     auto told = request.after_progress_unix_ms();
@@ -264,52 +256,47 @@ std::uint64_t client::connections() const {
   return state_->shared->connections;
 }
 
-result<v1::StatesReply> client::states(const v1::StatesRequest& what) { return state_->ask<v1::StatesReply>(what); }
-result<v1::TaskListReply> client::list(const v1::TaskListRequest& what) { return state_->ask<v1::TaskListReply>(what); }
-result<v1::TaskShowReply> client::show(const v1::TaskShowRequest& what) { return state_->ask<v1::TaskShowReply>(what); }
-result<v1::DeployReply> client::deploy(const v1::DeployRequest& what) { return state_->ask<v1::DeployReply>(what); }
-result<v1::WorkflowListReply> client::workflows(const v1::WorkflowListRequest& what) { return state_->ask<v1::WorkflowListReply>(what); }
-result<v1::WorkflowShowReply> client::workflow(const v1::WorkflowShowRequest& what) { return state_->ask<v1::WorkflowShowReply>(what); }
-result<v1::StatusReply> client::status_of_node(const v1::StatusRequest& what) { return state_->ask<v1::StatusReply>(what); }
+result<v1::StatesReply> client::states(const v1::StatesRequest& what) { return state_->ask(what); }
+result<v1::TaskListReply> client::list(const v1::TaskListRequest& what) { return state_->ask(what); }
+result<v1::TaskShowReply> client::show(const v1::TaskShowRequest& what) { return state_->ask(what); }
+result<v1::DeployReply> client::deploy(const v1::DeployRequest& what) { return state_->ask(what); }
+result<v1::WorkflowListReply> client::workflows(const v1::WorkflowListRequest& what) { return state_->ask(what); }
+result<v1::WorkflowShowReply> client::workflow(const v1::WorkflowShowRequest& what) { return state_->ask(what); }
+result<v1::StatusReply> client::status_of_node(const v1::StatusRequest& what) { return state_->ask(what); }
 result<v1::RepliesReply> client::replies(const v1::RepliesRequest& what) {
   auto request = what;
   state_->spread_acknowledgement(request);
-  auto reply = state_->ask<v1::RepliesReply>(request, std::clamp(duration{what.wait_ms()}, duration{0}, duration{longest_replies_poll}));
+  auto reply = state_->ask(request, std::clamp(duration{what.wait_ms()}, duration{0}, duration{longest_replies_poll}));
   if (reply) state_->keep_places(what.client(), *reply);
   return reply;
 }
 
-// A node that is slow with these is not asked twice: they are not idempotent, or cost it much.
 result<v1::OperateReply> client::operate(const v1::OperateRequest& what) {
-  auto reply = state_->ask_patiently<v1::OperateReply>(what);
+  auto reply = state_->ask(what);
   if (reply && reply->results_size() != what.ids_size())
     return error{v1::ERROR_CODE_INTERNAL, "The node answered for another number of tasks than were named", "Report this as a bug"};
   return reply;
 }
-result<v1::DoctorReply> client::doctor(const v1::DoctorRequest& what) { return state_->ask_patiently<v1::DoctorReply>(what); }
-result<v1::AgentOperateReply> client::agent_operate(const v1::AgentOperateRequest& what) {
-  return state_->ask_patiently<v1::AgentOperateReply>(what);
-}
-result<v1::AlertListReply> client::alerts(const v1::AlertListRequest& what) { return state_->ask<v1::AlertListReply>(what); }
-result<v1::AlertShowReply> client::alert(const v1::AlertShowRequest& what) { return state_->ask<v1::AlertShowReply>(what); }
+result<v1::DoctorReply> client::doctor(const v1::DoctorRequest& what) { return state_->ask(what); }
+result<v1::AgentOperateReply> client::agent_operate(const v1::AgentOperateRequest& what) { return state_->ask(what); }
+result<v1::AlertListReply> client::alerts(const v1::AlertListRequest& what) { return state_->ask(what); }
+result<v1::AlertShowReply> client::alert(const v1::AlertShowRequest& what) { return state_->ask(what); }
 result<v1::AlertAckReply> client::acknowledge(const v1::AlertAckRequest& what) {
-  auto reply = state_->ask<v1::AlertAckReply>(what);
+  auto reply = state_->ask(what);
   if (reply && reply->results_size() != what.numbers_size())
     return error{v1::ERROR_CODE_INTERNAL, "The node answered for another number of alerts than were named", "Report this as a bug"};
   return reply;
 }
-result<v1::BrakeReleaseReply> client::release_brake(const v1::BrakeReleaseRequest& what) {
-  return state_->ask_patiently<v1::BrakeReleaseReply>(what);
-}
+result<v1::BrakeReleaseReply> client::release_brake(const v1::BrakeReleaseRequest& what) { return state_->ask(what); }
 result<v1::JobApplyReply> client::apply_jobs(const v1::JobApplyRequest& what) {
-  auto reply = state_->ask_patiently<v1::JobApplyReply>(what);
+  auto reply = state_->ask(what);
   if (reply && reply->results_size() != what.jobs_size())
     return error{v1::ERROR_CODE_INTERNAL, "The node answered for another number of jobs than were given", "Report this as a bug"};
   return reply;
 }
-result<v1::JobListReply> client::jobs(const v1::JobListRequest& what) { return state_->ask<v1::JobListReply>(what); }
-result<v1::JobShowReply> client::job(const v1::JobShowRequest& what) { return state_->ask<v1::JobShowReply>(what); }
-result<v1::JobHistoryReply> client::job_history(const v1::JobHistoryRequest& what) { return state_->ask<v1::JobHistoryReply>(what); }
+result<v1::JobListReply> client::jobs(const v1::JobListRequest& what) { return state_->ask(what); }
+result<v1::JobShowReply> client::job(const v1::JobShowRequest& what) { return state_->ask(what); }
+result<v1::JobHistoryReply> client::job_history(const v1::JobHistoryRequest& what) { return state_->ask(what); }
 result<v1::JobOperateReply> client::operate_jobs(const v1::JobOperateRequest& what) {
   auto request = what;
   // A run that is sent again must be the same launch; only the schedule gives whole seconds.
@@ -318,9 +305,9 @@ result<v1::JobOperateReply> client::operate_jobs(const v1::JobOperateRequest& wh
     action.set_nominal_unix_ms(now_ms % 1'000 == 0 ? now_ms + 1 : now_ms);
     action.set_token(make_uuid_v7(now_ms));
   }
-  return state_->ask_patiently<v1::JobOperateReply>(request);
+  return state_->ask(request);
 }
-result<v1::InspectReply> client::inspect(const v1::InspectRequest& what) { return state_->ask<v1::InspectReply>(what); }
-result<v1::NodeOperateReply> client::operate_node(const v1::NodeOperateRequest& what) { return state_->ask<v1::NodeOperateReply>(what); }
+result<v1::InspectReply> client::inspect(const v1::InspectRequest& what) { return state_->ask(what); }
+result<v1::NodeOperateReply> client::operate_node(const v1::NodeOperateRequest& what) { return state_->ask(what); }
 
 }  // namespace fairlead

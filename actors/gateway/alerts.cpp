@@ -26,7 +26,7 @@ struct gateway_shell::alert_page {
   promise_of<v1::AlertListReply> promise;
 };
 
-caf::result<v1::AlertListReply> gateway_shell::alerts(v1::AlertListRequest& what) {
+caf::result<v1::AlertListReply> gateway_shell::answer(v1::AlertListRequest& what) {
   if (const auto why = refuse(what)) return refusal<v1::AlertListReply>(*why);
   if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
   const auto page = std::make_shared<alert_page>();
@@ -95,7 +95,7 @@ void gateway_shell::page_alerts(std::shared_ptr<alert_page> page) {
   });
 }
 
-caf::result<v1::AlertShowReply> gateway_shell::alert(v1::AlertShowRequest& what) {
+caf::result<v1::AlertShowReply> gateway_shell::answer(v1::AlertShowRequest& what) {
   if (const auto why = refuse(what)) return refusal<v1::AlertShowReply>(*why);
   if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
   const auto number = what.number();
@@ -111,7 +111,7 @@ caf::result<v1::AlertShowReply> gateway_shell::alert(v1::AlertShowRequest& what)
   return promise;
 }
 
-caf::result<v1::AlertAckReply> gateway_shell::acknowledge(v1::AlertAckRequest& what) {
+caf::result<v1::AlertAckReply> gateway_shell::answer(v1::AlertAckRequest& what) {
   if (const auto why = refuse(what)) return refusal<v1::AlertAckReply>(*why);
   if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
   auto promise = self_->make_response_promise<v1::AlertAckReply>();

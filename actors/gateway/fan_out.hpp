@@ -46,7 +46,7 @@ class gateway_asks {
   template <class Request>
   void ask_here(const shard_desk& desk, Request what, duration limit, std::function<void(reply_of<Request>)> then) {
     using reply = reply_of<Request>;
-    if constexpr (is_read<Request>::value) {
+    if constexpr (row_of<Request>::by == answered_by::store) {
       then(read_here(desk, what, time_.now()));
     } else if constexpr (std::is_same_v<Request, v1::StatusRequest>) {
       auto described = [this, at = &desk, then = std::move(then)](reply answer) {

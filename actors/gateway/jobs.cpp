@@ -6,22 +6,7 @@
 
 namespace fairlead {
 
-caf::result<v1::JobApplyReply> gateway_shell::apply_jobs(v1::JobApplyRequest& what) {
-  if (const auto why = refuse(what)) return refusal<v1::JobApplyReply>(*why);
-  if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
-  auto promise = self_->make_response_promise<v1::JobApplyReply>();
-  auto names = std::make_shared<v1::JobApplyRequest>();
-  for (const auto& spec : what.jobs()) names->add_jobs()->set_name(spec.name());
-  auto cut = cut_by_shard(std::move(what), routes_.count());
-  asks_.ask_each<v1::JobApplyRequest>(
-      std::move(cut.parts), answer_limit,
-      [names, promise, positions = std::move(cut.positions)](std::vector<v1::JobApplyReply> answers) mutable {
-        promise.deliver(put_together(*names, positions, std::move(answers)));
-      });
-  return promise;
-}
-
-caf::result<v1::JobOperateReply> gateway_shell::operate_jobs(v1::JobOperateRequest& what) {
+caf::result<v1::JobOperateReply> gateway_shell::answer(v1::JobOperateRequest& what) {
   if (const auto why = refuse(what)) return refusal<v1::JobOperateReply>(*why);
   if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
   if (what.names().empty()) return rewind_all(what);
@@ -52,13 +37,7 @@ caf::result<v1::JobOperateReply> gateway_shell::rewind_all(v1::JobOperateRequest
   return promise;
 }
 
-caf::result<v1::JobListReply> gateway_shell::jobs(v1::JobListRequest& what) {
-  return of_all(what, answer_limit, [page_size = what.page_size()](std::vector<v1::JobListReply> answers) {
-    return merge_jobs(page_size, std::move(answers));
-  });
-}
-
-caf::result<v1::JobShowReply> gateway_shell::job(v1::JobShowRequest& what) {
+caf::result<v1::JobShowReply> gateway_shell::answer(v1::JobShowRequest& what) {
   if (const auto why = refuse(what)) return refusal<v1::JobShowReply>(*why);
   if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
   const auto shard = core::shard_of_key(what.name(), routes_.count());
@@ -70,12 +49,6 @@ caf::result<v1::JobShowReply> gateway_shell::job(v1::JobShowRequest& what) {
     promise.deliver(std::move(answer));
   });
   return promise;
-}
-
-caf::result<v1::JobHistoryReply> gateway_shell::job_history(v1::JobHistoryRequest& what) {
-  if (const auto why = refuse(what)) return refusal<v1::JobHistoryReply>(*why);
-  if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
-  return at(core::shard_of_key(what.name(), routes_.count()), what, answer_limit);
 }
 
 }  // namespace fairlead

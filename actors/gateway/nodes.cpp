@@ -28,7 +28,7 @@ struct gateway_shell::status_round {
   promise_of<v1::StatusReply> promise;
 };
 
-caf::result<v1::StatusReply> gateway_shell::status_now(v1::StatusRequest& what) {
+caf::result<v1::StatusReply> gateway_shell::answer(v1::StatusRequest& what) {
   if (what.has_shard()) {
     if (const auto why = refuse(what)) return refusal<v1::StatusReply>(*why);
     return at(what.shard(), what, status_limit);
@@ -135,7 +135,7 @@ std::optional<caf::result<reply_of<Request>>> gateway_shell::not_here(Request& w
   return caf::result<reply>{promise};
 }
 
-caf::result<v1::InspectReply> gateway_shell::inspect(v1::InspectRequest& what) {
+caf::result<v1::InspectReply> gateway_shell::answer(v1::InspectRequest& what) {
   if (auto answer = not_here(what)) return std::move(*answer);
   v1::InspectReply out;
   out.set_node(setup_.node);
@@ -146,7 +146,7 @@ caf::result<v1::InspectReply> gateway_shell::inspect(v1::InspectRequest& what) {
   return out;
 }
 
-caf::result<v1::NodeOperateReply> gateway_shell::operate_node(v1::NodeOperateRequest& what) {
+caf::result<v1::NodeOperateReply> gateway_shell::answer(v1::NodeOperateRequest& what) {
   if (what.verb() == v1::NODE_VERB_FORGET) return forget_node(what);
   if (auto answer = not_here(what)) return std::move(*answer);
   if (!setup_.operate)

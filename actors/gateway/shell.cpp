@@ -32,7 +32,7 @@ std::shared_ptr<void> gateway_shell::place_in(const std::shared_ptr<int>& taken,
 
 // ---- tasks ----
 
-caf::result<v1::SubmitReply> gateway_shell::submit(v1::SubmitRequest& what) {
+caf::result<v1::SubmitReply> gateway_shell::answer(v1::SubmitRequest& what) {
   if (const auto why = refuse(what)) return refusal<v1::SubmitReply>(*why);
   // A client without the library may leave ids out; the library never does, because only who chose an id can repeat it.
   for (auto& item : *what.mutable_items())
@@ -67,24 +67,7 @@ caf::result<v1::SubmitReply> gateway_shell::submit(v1::SubmitRequest& what) {
   return promise;
 }
 
-template <class Request>
-caf::result<reply_of<Request>> gateway_shell::by_ids(Request& what) {
-  using reply = reply_of<Request>;
-  if (const auto why = refuse(what)) return refusal<reply>(*why);
-  if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
-  auto promise = self_->make_response_promise<reply>();
-  auto cut = cut_by_shard(what, routes_.count());
-  asks_.ask_each<Request>(std::move(cut.parts), answer_limit,
-                          [what, promise, positions = std::move(cut.positions)](std::vector<reply> answers) mutable {
-                            promise.deliver(put_together(what, positions, std::move(answers)));
-                          });
-  return promise;
-}
-
-caf::result<v1::StatesReply> gateway_shell::states(v1::StatesRequest& what) { return by_ids(what); }
-caf::result<v1::OperateReply> gateway_shell::operate(v1::OperateRequest& what) { return by_ids(what); }
-
-caf::result<v1::TaskListReply> gateway_shell::list(v1::TaskListRequest& what) {
+caf::result<v1::TaskListReply> gateway_shell::answer(v1::TaskListRequest& what) {
   if (const auto why = refuse(what)) return refusal<v1::TaskListReply>(*why);
   if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
   auto places = list_places(what.cursor(), routes_.count());
@@ -106,9 +89,9 @@ caf::result<v1::TaskListReply> gateway_shell::list(v1::TaskListRequest& what) {
   return promise;
 }
 
-caf::result<v1::TaskShowReply> gateway_shell::show(v1::TaskShowRequest& what) {
-  if (what.has_shard() || routes_.count() <= 1) return by_id(what, answer_limit);
+caf::result<v1::TaskShowReply> gateway_shell::answer(v1::TaskShowRequest& what) {
   if (const auto why = refuse(what)) return refusal<v1::TaskShowReply>(*why);
+  if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
   const auto shard = core::shard_of_task(what.id(), routes_.count());
   auto promise = self_->make_response_promise<v1::TaskShowReply>();
   // The number of its alert is the shard's own there, and that of the cluster here.
@@ -118,11 +101,6 @@ caf::result<v1::TaskShowReply> gateway_shell::show(v1::TaskShowRequest& what) {
     promise.deliver(std::move(answer));
   });
   return promise;
-}
-
-caf::result<v1::WatchReply> gateway_shell::watch(v1::WatchRequest& what) {
-  const auto wait = std::clamp(duration{what.wait_ms()}, duration{0}, longest_poll);
-  return by_id(what, wait + answer_limit);
 }
 
 // ---- workflows ----
@@ -142,7 +120,7 @@ void gateway_shell::check_expressions(const v1::DeployRequest& what, std::functi
             });
 }
 
-caf::result<v1::DeployReply> gateway_shell::deploy(v1::DeployRequest& what) {
+caf::result<v1::DeployReply> gateway_shell::answer(v1::DeployRequest& what) {
   if (const auto why = refuse(what)) return refusal<v1::DeployReply>(*why);
   std::vector<std::pair<std::uint32_t, v1::DeployRequest>> parts;
   if (const auto shard = only_shard(what))
@@ -165,15 +143,7 @@ caf::result<v1::DeployReply> gateway_shell::deploy(v1::DeployRequest& what) {
 
 // ---- operators ----
 
-caf::result<v1::BrakeReleaseReply> gateway_shell::release_brake(v1::BrakeReleaseRequest& what) {
-  return of_all(what, answer_limit, merge_releases);
-}
-
-caf::result<v1::AgentOperateReply> gateway_shell::operate_agents(v1::AgentOperateRequest& what) {
-  return of_all(what, answer_limit, merge_agent_operations);
-}
-
-caf::result<v1::DoctorReply> gateway_shell::doctor(v1::DoctorRequest& what) {
+caf::result<v1::DoctorReply> gateway_shell::answer(v1::DoctorRequest& what) {
   auto place = place_in(doctors_, places_for(what, max_doctors));
   if (!place)
     return refusal<v1::DoctorReply>(
@@ -190,7 +160,7 @@ caf::result<v1::DoctorReply> gateway_shell::doctor(v1::DoctorRequest& what) {
 
 // ---- status events ----
 
-caf::result<v1::RepliesReply> gateway_shell::replies(v1::RepliesRequest& what) {
+caf::result<v1::RepliesReply> gateway_shell::answer(v1::RepliesRequest& what) {
   if (const auto why = refuse(what)) return refusal<v1::RepliesReply>(*why);
   const auto wait = std::clamp(duration{what.wait_ms()}, duration{0}, longest_poll);
   if (const auto shard = only_shard(what)) {

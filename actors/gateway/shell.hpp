@@ -37,41 +37,51 @@ class gateway_shell {
 
   gateway_shell(self_pointer self, gateway_setup setup);
 
-  caf::result<v1::SubmitReply> submit(v1::SubmitRequest& what);
-  caf::result<v1::StatesReply> states(v1::StatesRequest& what);
-  caf::result<v1::OperateReply> operate(v1::OperateRequest& what);
-  caf::result<v1::TaskListReply> list(v1::TaskListRequest& what);
-  caf::result<v1::TaskShowReply> show(v1::TaskShowRequest& what);
-  caf::result<v1::WatchReply> watch(v1::WatchRequest& what);
-  caf::result<v1::DeployReply> deploy(v1::DeployRequest& what);
-  caf::result<v1::WorkflowListReply> workflows(v1::WorkflowListRequest& what) { return from_any(what); }
-  caf::result<v1::WorkflowShowReply> workflow(v1::WorkflowShowRequest& what) { return from_any(what); }
-  caf::result<v1::StatusReply> status_now(v1::StatusRequest& what);
-  caf::result<v1::AlertListReply> alerts(v1::AlertListRequest& what);
-  caf::result<v1::AlertShowReply> alert(v1::AlertShowRequest& what);
-  caf::result<v1::AlertAckReply> acknowledge(v1::AlertAckRequest& what);
-  caf::result<v1::BrakeReleaseReply> release_brake(v1::BrakeReleaseRequest& what);
-  caf::result<v1::AgentOperateReply> operate_agents(v1::AgentOperateRequest& what);
-  caf::result<v1::RepliesReply> replies(v1::RepliesRequest& what);
-  caf::result<v1::DoctorReply> doctor(v1::DoctorRequest& what);
-  caf::result<v1::JobApplyReply> apply_jobs(v1::JobApplyRequest& what);
-  caf::result<v1::JobListReply> jobs(v1::JobListRequest& what);
-  caf::result<v1::JobShowReply> job(v1::JobShowRequest& what);
-  caf::result<v1::JobHistoryReply> job_history(v1::JobHistoryRequest& what);
-  caf::result<v1::JobOperateReply> operate_jobs(v1::JobOperateRequest& what);
+  /// A request of client_requests, as its row says.
+  template <class Request>
+  caf::result<reply_of<Request>> take(Request& what) {
+    constexpr auto is_about = row_of<Request>::is_about;
+    if constexpr (is_about == about::one_task)
+      return of_one(what, [&] { return core::shard_of_task(what.id(), routes_.count()); });
+    else if constexpr (is_about == about::one_job)
+      return of_one(what, [&] { return core::shard_of_key(what.name(), routes_.count()); });
+    else if constexpr (is_about == about::many)
+      return of_many(what);
+    else if constexpr (is_about == about::any_shard)
+      return from_any(what);
+    else if constexpr (is_about == about::every_shard)
+      return of_all(what);
+    else
+      return answer(what);
+  }
+
   caf::result<v1::HelloReply> hello(v1::Hello& what, caf::strong_actor_ptr who);
   caf::result<v1::AgentWelcome, caf::strong_actor_ptr> register_agent(v1::RegisterAgent& what, caf::strong_actor_ptr who);
-  caf::result<v1::InspectReply> inspect(v1::InspectRequest& what);
-  caf::result<v1::NodeOperateReply> operate_node(v1::NodeOperateRequest& what);
-  caf::result<v1::NodeOperateReply> forget_node(v1::NodeOperateRequest& what);
   void relay(const v1::FinishedNotice& notice);
   void learn(const shard_route& route);
   void learn(const shard_total& total) { routes_.set_count(total.count); }
 
  private:
+  // Those that are about something special.
+  caf::result<v1::SubmitReply> answer(v1::SubmitRequest& what);
+  caf::result<v1::TaskListReply> answer(v1::TaskListRequest& what);
+  caf::result<v1::TaskShowReply> answer(v1::TaskShowRequest& what);
+  caf::result<v1::DeployReply> answer(v1::DeployRequest& what);
+  caf::result<v1::JobShowReply> answer(v1::JobShowRequest& what);
+  caf::result<v1::JobOperateReply> answer(v1::JobOperateRequest& what);
+  caf::result<v1::AlertListReply> answer(v1::AlertListRequest& what);
+  caf::result<v1::AlertShowReply> answer(v1::AlertShowRequest& what);
+  caf::result<v1::AlertAckReply> answer(v1::AlertAckRequest& what);
+  caf::result<v1::RepliesReply> answer(v1::RepliesRequest& what);
+  caf::result<v1::StatusReply> answer(v1::StatusRequest& what);
+  caf::result<v1::DoctorReply> answer(v1::DoctorRequest& what);
+  caf::result<v1::InspectReply> answer(v1::InspectRequest& what);
+  caf::result<v1::NodeOperateReply> answer(v1::NodeOperateRequest& what);
+
   struct alert_page;
   struct status_round;
 
+  caf::result<v1::NodeOperateReply> forget_node(v1::NodeOperateRequest& what);
   void ask_round(v1::NodeOperateRequest what, std::function<void(v1::NodeOperateReply)> then);
 
   /// What keeps a request from being taken at all: it makes no sense, or it is about a shard that another gateway believes to be here.
@@ -100,7 +110,7 @@ class gateway_shell {
   template <class Request>
   caf::result<reply_of<Request>> at(std::uint32_t shard, Request& what, duration limit) {
     const auto* desk = routes_.here(shard);
-    if constexpr (is_read<Request>::value) {
+    if constexpr (row_of<Request>::by == answered_by::store) {
       if (desk != nullptr) return read_here(*desk, what, setup_.time->now());
     } else if constexpr (!std::is_same_v<Request, v1::StatusRequest> && !std::is_same_v<Request, v1::DoctorRequest>) {
       if (desk != nullptr) return self_->delegate(handler_here<Request>(*desk), std::move(what));
@@ -110,16 +120,36 @@ class gateway_shell {
     return promise;
   }
 
+  /// How long an answer may take: a long poll, its wait and no more than others besides.
   template <class Request>
-  caf::result<reply_of<Request>> by_id(Request& what, duration limit) {
-    if (const auto why = refuse(what)) return refusal<reply_of<Request>>(*why);
-    if (const auto shard = only_shard(what)) return at(*shard, what, limit);
-    return at(core::shard_of_task(what.id(), routes_.count()), what, limit);
+  static duration limit_of(const Request&) {
+    return answer_limit;
+  }
+  static duration limit_of(const v1::WatchRequest& what) {
+    return std::clamp(duration{what.wait_ms()}, duration{0}, longest_poll) + answer_limit;
   }
 
-  /// Tasks by their ids: cut by shard, asked at once, put together in the order of the request.
+  template <class Request, class Shard>
+  caf::result<reply_of<Request>> of_one(Request& what, Shard shard_of) {
+    if (const auto why = refuse(what)) return refusal<reply_of<Request>>(*why);
+    const auto shard = only_shard(what);
+    return at(shard ? *shard : shard_of(), what, limit_of(what));
+  }
+
+  /// Tasks or jobs: cut by shard, asked at once, put together in the order of the request.
   template <class Request>
-  caf::result<reply_of<Request>> by_ids(Request& what);
+  caf::result<reply_of<Request>> of_many(Request& what) {
+    using reply = reply_of<Request>;
+    if (const auto why = refuse(what)) return refusal<reply>(*why);
+    if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
+    auto promise = self_->make_response_promise<reply>();
+    auto cut = cut_by_shard(what, routes_.count());
+    asks_.ask_each<Request>(std::move(cut.parts), answer_limit,
+                            [what, promise, positions = std::move(cut.positions)](std::vector<reply> answers) mutable {
+                              promise.deliver(put_together(what, positions, std::move(answers)));
+                            });
+    return promise;
+  }
 
   /// What all shards know alike: one of this node's, else the first that answers.
   template <class Request>
@@ -142,14 +172,15 @@ class gateway_shell {
     });
   }
 
-  /// Asks all shards and gives what `merge` makes of the answers.
-  template <class Request, class Merge>
-  caf::result<reply_of<Request>> of_all(Request& what, duration limit, Merge merge) {
-    if (const auto why = refuse(what)) return refusal<reply_of<Request>>(*why);
-    if (const auto shard = only_shard(what)) return at(*shard, what, limit);
-    auto promise = self_->make_response_promise<reply_of<Request>>();
-    asks_.ask_all(what, limit,
-                  [promise, merge](std::vector<reply_of<Request>> answers) mutable { promise.deliver(merge(std::move(answers))); });
+  /// Asks all shards and merges the answers.
+  template <class Request>
+  caf::result<reply_of<Request>> of_all(Request& what) {
+    using reply = reply_of<Request>;
+    if (const auto why = refuse(what)) return refusal<reply>(*why);
+    if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
+    auto promise = self_->make_response_promise<reply>();
+    asks_.ask_all(what, answer_limit,
+                  [promise, what](std::vector<reply> answers) mutable { promise.deliver(merge(what, std::move(answers))); });
     return promise;
   }
 

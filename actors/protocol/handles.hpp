@@ -1,9 +1,25 @@
 #pragma once
 // Every typed handle of the system, one comment a message.
 
+#include "actors/protocol/requests.hpp"
 #include "actors/protocol/type_ids.hpp"
 
 namespace fairlead {
+
+namespace detail {
+
+template <class Table, class... More>
+struct actor_of;
+template <class... Rows, class... More>
+struct actor_of<request_table<Rows...>, More...>
+    : std::type_identity<
+          caf::typed_actor<typename caf::replies_to<typename Rows::request>::template with<typename Rows::reply>..., More...>> {};
+
+}  // namespace detail
+
+/// Answers the requests of a table, and takes more messages besides.
+template <class Table, class... More>
+using actor_of = typename detail::actor_of<Table, More...>::type;
 
 /// A client, as the gateway and the Scheduler see it.
 using client_sink = caf::typed_actor<
@@ -52,9 +68,8 @@ using cron_actor = caf::typed_actor<
     caf::reacts_to<scan_atom>>;
 
 /// The Scheduler of one shard.
-using scheduler_actor = caf::typed_actor<
-    caf::replies_to<v1::SubmitRequest>::with<v1::SubmitReply>, caf::replies_to<v1::DeployRequest>::with<v1::DeployReply>,
-    caf::replies_to<v1::WatchRequest>::with<v1::WatchReply>, caf::replies_to<v1::StatusRequest>::with<v1::StatusReply>,
+using scheduler_actor = actor_of<
+    scheduler_requests,
     // Who takes hints, and who is told when jobs are due.
     caf::reacts_to<supervisor_actor>, caf::reacts_to<cron_actor>,
     // An agent instance is there (the handle: its agent_actor); from now on they speak directly. Answered with this Scheduler.
@@ -84,58 +99,22 @@ using scheduler_actor = caf::typed_actor<
     // A courier has delivered or given up: record it.
     caf::reacts_to<courier_rows>,
     // The Supervisor has found out which task has gone longest without progress.
-    caf::reacts_to<stalest_task>, caf::reacts_to<waiting_tasks>, caf::replies_to<v1::OperateRequest>::with<v1::OperateReply>,
-    caf::replies_to<v1::AlertAckRequest>::with<v1::AlertAckReply>, caf::replies_to<v1::BrakeReleaseRequest>::with<v1::BrakeReleaseReply>,
-    // Effects without a task are listed no more.
-    caf::replies_to<v1::DoctorRequest>::with<v1::DoctorReply>, caf::replies_to<v1::AgentOperateRequest>::with<v1::AgentOperateReply>,
-    // Jobs: what their owners and operators ask,
-    caf::replies_to<v1::JobApplyRequest>::with<v1::JobApplyReply>, caf::replies_to<v1::JobOperateRequest>::with<v1::JobOperateReply>,
-    // and from the cron, what is due.
+    caf::reacts_to<stalest_task>,
+    // The Supervisor has found tasks that wait for something inside the process.
+    caf::reacts_to<waiting_tasks>,
+    // The cron has found jobs that are due.
     caf::reacts_to<due_jobs>,
     // Take no new tasks and hand nothing over any more; answered once no agent of this node holds an attempt and everything is durable.
     caf::replies_to<drain_atom>::with<bool>>;
 
 /// The one actor a node publishes. Every request is answered, with an error of its own where it cannot be served.
-using gateway_actor = caf::typed_actor<
-    // Takes tasks. Answered once all of them are durable.
-    caf::replies_to<v1::SubmitRequest>::with<v1::SubmitReply>,
-    // States of many tasks by id.
-    caf::replies_to<v1::StatesRequest>::with<v1::StatesReply>,
-    // One page of tasks.
-    caf::replies_to<v1::TaskListRequest>::with<v1::TaskListReply>,
-    // One task with steps, history and payloads.
-    caf::replies_to<v1::TaskShowRequest>::with<v1::TaskShowReply>,
-    // Long poll for the events of a task after a sequence number.
-    caf::replies_to<v1::WatchRequest>::with<v1::WatchReply>,
-    // Makes a workflow definition the current one of its name.
-    caf::replies_to<v1::DeployRequest>::with<v1::DeployReply>, caf::replies_to<v1::WorkflowListRequest>::with<v1::WorkflowListReply>,
-    caf::replies_to<v1::WorkflowShowRequest>::with<v1::WorkflowShowReply>, caf::replies_to<v1::StatusRequest>::with<v1::StatusReply>,
-    // What an operator does to tasks.
-    caf::replies_to<v1::OperateRequest>::with<v1::OperateReply>,
-    // Alerts: a page, one, and the acknowledgement of some.
-    caf::replies_to<v1::AlertListRequest>::with<v1::AlertListReply>, caf::replies_to<v1::AlertShowRequest>::with<v1::AlertShowReply>,
-    caf::replies_to<v1::AlertAckRequest>::with<v1::AlertAckReply>,
-    // Lets the brake on mass undo go.
-    caf::replies_to<v1::BrakeReleaseRequest>::with<v1::BrakeReleaseReply>,
-    // Long poll of a client for the status events of its tasks; takes those off that it has.
-    caf::replies_to<v1::RepliesRequest>::with<v1::RepliesReply>,
-    // Looks whether every live task has a wake-up.
-    caf::replies_to<v1::DoctorRequest>::with<v1::DoctorReply>,
-    // What an operator does to an agent instance or to the breaker of a service.
-    caf::replies_to<v1::AgentOperateRequest>::with<v1::AgentOperateReply>,
-    // Jobs: makes them what their owner says, a page of them, one with what comes, its launches, and what an operator does to them.
-    caf::replies_to<v1::JobApplyRequest>::with<v1::JobApplyReply>, caf::replies_to<v1::JobListRequest>::with<v1::JobListReply>,
-    caf::replies_to<v1::JobShowRequest>::with<v1::JobShowReply>, caf::replies_to<v1::JobHistoryRequest>::with<v1::JobHistoryReply>,
-    caf::replies_to<v1::JobOperateRequest>::with<v1::JobOperateReply>,
+using gateway_actor = actor_of<
+    client_requests,
     // Another node introduces itself, with its gateway.
     caf::replies_to<v1::Hello, caf::strong_actor_ptr>::with<v1::HelloReply>,
     // An agent instance (the handle: its agent_actor) registers with a shard that this node holds. Answered with that shard's Scheduler, which
     // the two speak with directly from then on; null with an error.
     caf::replies_to<v1::RegisterAgent, caf::strong_actor_ptr>::with<v1::AgentWelcome, caf::strong_actor_ptr>,
-    // The supervision tree of this node.
-    caf::replies_to<v1::InspectRequest>::with<v1::InspectReply>,
-    // What an operator does to a node.
-    caf::replies_to<v1::NodeOperateRequest>::with<v1::NodeOperateReply>,
     // Tasks that it has submitted to other nodes for its clients have ended or parked.
     caf::reacts_to<v1::FinishedNotice>,
     // From this node's links: where a shard is.

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "actors/protocol/requests.hpp"
 #include "messages/agent.pb.h"
 #include "messages/api.pb.h"
 #include "messages/error.hpp"
@@ -73,16 +74,7 @@ class scheduler_outbox {
   virtual std::weak_ptr<const void> evaluate(v1::EvaluateRequest what) = 0;
 
   /// To clients. A ticket stands for one request that awaits its reply, a subscriber for one client.
-  virtual void reply(std::uint64_t ticket, v1::SubmitReply what) = 0;
-  virtual void reply(std::uint64_t ticket, v1::DeployReply what) = 0;
-  virtual void reply(std::uint64_t ticket, v1::WatchReply what) = 0;
-  virtual void reply(std::uint64_t ticket, v1::OperateReply what) = 0;
-  virtual void reply(std::uint64_t ticket, v1::AlertAckReply what) = 0;
-  virtual void reply(std::uint64_t ticket, v1::BrakeReleaseReply what) = 0;
-  virtual void reply(std::uint64_t ticket, v1::DoctorReply what) = 0;
-  virtual void reply(std::uint64_t ticket, v1::AgentOperateReply what) = 0;
-  virtual void reply(std::uint64_t ticket, v1::JobApplyReply what) = 0;
-  virtual void reply(std::uint64_t ticket, v1::JobOperateReply what) = 0;
+  virtual void reply(std::uint64_t ticket, request_reply what) = 0;
   virtual void notify(std::uint64_t subscriber, v1::FinishedNotice what) = 0;
 };
 

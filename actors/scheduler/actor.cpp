@@ -5,6 +5,7 @@
 #include "actors/supervision/guardian.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -25,9 +26,6 @@ scheduler_limits limits_of(const scheduler_setup& setup) {
 class scheduler_shell final : public commit_port, public scheduler_outbox {
  public:
   using self_pointer = supervised_stateful_pointer<scheduler_actor, scheduler_state>;
-  template <class Reply>
-  using waiting = std::unordered_map<std::uint64_t, caf::typed_response_promise<Reply>>;  // by ticket
-
   scheduler_shell(self_pointer self, scheduler_setup setup)
       : self_(self),
         setup_(std::move(setup)),
@@ -45,75 +43,34 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
     self_->send(self_, resume_atom_v);
   }
 
-  caf::result<v1::SubmitReply> submit(v1::SubmitRequest& what) {
+  /// A request of scheduler_requests: it is handed in under a ticket, and its reply comes through the outbox.
+  template <class Request>
+  caf::result<reply_of<Request>> answer(Request& what) {
+    return ask<Request>([&](std::uint64_t ticket) { scheduler_.answer(what, ticket); });
+  }
+
+  caf::result<v1::SubmitReply> answer(v1::SubmitRequest& what) {
     // The promise takes the sender away from the message.
     const auto subscriber = what.notify() ? subscriber_for(self_->current_sender()) : 0;
-    auto promise = self_->make_response_promise<v1::SubmitReply>();
-    submits_[next_ticket_] = promise;
-    scheduler_.submit(std::move(what), next_ticket_++, subscriber);
-    after_message();
+    return ask<v1::SubmitRequest>([&](std::uint64_t ticket) { scheduler_.answer(std::move(what), ticket, subscriber); });
+  }
+
+  caf::result<v1::WatchReply> answer(v1::WatchRequest& what) {
+    auto promise = ask<v1::WatchRequest>([&](std::uint64_t ticket) { scheduler_.answer(what, ticket); });
+    arm_look();
     return promise;
   }
 
-  /// A request that `ask` hands in under a ticket; its reply comes through the outbox.
-  template <class Reply, class Ask>
-  caf::result<Reply> asked(waiting<Reply>& promises, Ask&& ask) {
-    auto promise = self_->make_response_promise<Reply>();
-    const auto ticket = next_ticket_++;
-    promises[ticket] = promise;
-    ask(ticket);
-    after_message();
-    return promise;
-  }
-
-  caf::result<v1::DeployReply> deploy(const v1::DeployRequest& what) {
-    return asked(deploys_, [&](std::uint64_t ticket) { scheduler_.deploy(what, ticket); });
-  }
-
-  caf::result<v1::OperateReply> operate(const v1::OperateRequest& what) {
-    return asked(operations_, [&](std::uint64_t ticket) { scheduler_.operate(what, ticket); });
-  }
-
-  caf::result<v1::AlertAckReply> acknowledge_alerts(const v1::AlertAckRequest& what) {
-    return asked(acknowledgements_, [&](std::uint64_t ticket) { scheduler_.acknowledge_alerts(what, ticket); });
-  }
-
-  caf::result<v1::BrakeReleaseReply> release_brake(const v1::BrakeReleaseRequest& what) {
-    return asked(releases_, [&](std::uint64_t ticket) { scheduler_.release_brake(what, ticket); });
-  }
-
-  caf::result<v1::DoctorReply> forget_effects(const v1::DoctorRequest& what) {
-    return asked(doctors_, [&](std::uint64_t ticket) { scheduler_.forget_effects(what, ticket); });
-  }
-
-  caf::result<v1::AgentOperateReply> operate_agents(const v1::AgentOperateRequest& what) {
-    return asked(agent_operations_, [&](std::uint64_t ticket) { scheduler_.operate_agents(what, ticket); });
-  }
-
-  caf::result<v1::JobApplyReply> apply_jobs(const v1::JobApplyRequest& what) {
-    return asked(job_applications_, [&](std::uint64_t ticket) { scheduler_.apply_jobs(what, ticket); });
-  }
-
-  caf::result<v1::JobOperateReply> operate_jobs(const v1::JobOperateRequest& what) {
-    return asked(job_operations_, [&](std::uint64_t ticket) { scheduler_.operate_jobs(what, ticket); });
+  caf::result<v1::StatusReply> answer(v1::StatusRequest&) {
+    v1::StatusReply out;
+    scheduler_.describe(out);
+    return out;
   }
 
   void offer() {
     offers_.fired();
     scheduler_.offer();
     after_message();
-  }
-
-  caf::result<v1::WatchReply> watch(const v1::WatchRequest& what) {
-    auto promise = asked(watches_, [&](std::uint64_t ticket) { scheduler_.watch(what, ticket); });
-    arm_look();
-    return promise;
-  }
-
-  v1::StatusReply status_now() const {
-    v1::StatusReply out;
-    scheduler_.describe(out);
-    return out;
   }
 
   caf::result<v1::AgentWelcome, caf::strong_actor_ptr> add_agent(const v1::RegisterAgent& what, const caf::strong_actor_ptr& who) {
@@ -299,24 +256,19 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
 
   std::weak_ptr<const void> evaluate(v1::EvaluateRequest what) override { return setup_.evaluate(scheduler_actor{self_}, std::move(what)); }
 
-  template <class Reply>
-  static void deliver(waiting<Reply>& promises, std::uint64_t ticket, Reply what) {
-    const auto found = promises.find(ticket);
-    if (found == promises.end()) return;
-    found->second.deliver(std::move(what));
-    promises.erase(found);
+  template <class Request, class How>
+  caf::result<reply_of<Request>> ask(How&& how) {
+    auto promise = self_->make_response_promise<reply_of<Request>>();
+    const auto ticket = next_ticket_++;
+    waiting_[ticket] = [promise](request_reply what) mutable { promise.deliver(std::get<reply_of<Request>>(std::move(what))); };
+    how(ticket);
+    after_message();
+    return promise;
   }
 
-  void reply(std::uint64_t ticket, v1::SubmitReply what) override { deliver(submits_, ticket, std::move(what)); }
-  void reply(std::uint64_t ticket, v1::DeployReply what) override { deliver(deploys_, ticket, std::move(what)); }
-  void reply(std::uint64_t ticket, v1::WatchReply what) override { deliver(watches_, ticket, std::move(what)); }
-  void reply(std::uint64_t ticket, v1::OperateReply what) override { deliver(operations_, ticket, std::move(what)); }
-  void reply(std::uint64_t ticket, v1::AlertAckReply what) override { deliver(acknowledgements_, ticket, std::move(what)); }
-  void reply(std::uint64_t ticket, v1::BrakeReleaseReply what) override { deliver(releases_, ticket, std::move(what)); }
-  void reply(std::uint64_t ticket, v1::DoctorReply what) override { deliver(doctors_, ticket, std::move(what)); }
-  void reply(std::uint64_t ticket, v1::AgentOperateReply what) override { deliver(agent_operations_, ticket, std::move(what)); }
-  void reply(std::uint64_t ticket, v1::JobApplyReply what) override { deliver(job_applications_, ticket, std::move(what)); }
-  void reply(std::uint64_t ticket, v1::JobOperateReply what) override { deliver(job_operations_, ticket, std::move(what)); }
+  void reply(std::uint64_t ticket, request_reply what) override {
+    if (auto asked = waiting_.extract(ticket)) asked.mapped()(std::move(what));
+  }
 
   void notify(std::uint64_t subscriber, v1::FinishedNotice what) override {
     const auto found = subscribers_.find(subscriber);
@@ -338,16 +290,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   bool look_armed_ = false;
   std::uint64_t next_ticket_ = 1;
   std::uint64_t next_subscriber_ = 1;
-  waiting<v1::SubmitReply> submits_;
-  waiting<v1::DeployReply> deploys_;
-  waiting<v1::WatchReply> watches_;
-  waiting<v1::OperateReply> operations_;
-  waiting<v1::AlertAckReply> acknowledgements_;
-  waiting<v1::BrakeReleaseReply> releases_;
-  waiting<v1::DoctorReply> doctors_;
-  waiting<v1::AgentOperateReply> agent_operations_;
-  waiting<v1::JobApplyReply> job_applications_;
-  waiting<v1::JobOperateReply> job_operations_;
+  std::unordered_map<std::uint64_t, std::function<void(request_reply)>> waiting_;  // for their replies, by ticket
   reminders offers_;
   std::vector<caf::typed_response_promise<bool>> drains_;
   agent_seats agents_;
@@ -355,16 +298,22 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   std::unordered_map<caf::actor_addr, std::uint64_t> subscriber_of_;
 };
 
+namespace {
+
+/// One handler a request of the table, and those besides.
+template <class... Rows, class... More>
+scheduler_actor::behavior_type behavior_of(request_table<Rows...>, scheduler_shell* shell, More... more) {
+  return {[shell](typename Rows::request& what) { return shell->answer(what); }..., std::move(more)...};
+}
+
+}  // namespace
+
 scheduler_actor::behavior_type run_scheduler(supervised_stateful_pointer<scheduler_actor, scheduler_state> self, scheduler_setup setup) {
   self->state.shell = std::make_shared<scheduler_shell>(self, std::move(setup));
   auto* shell = self->state.shell.get();
   shell->open();
-  return {
-      [=](v1::SubmitRequest& what) { return shell->submit(what); },
-      [=](const v1::DeployRequest& what) { return shell->deploy(what); },
-      [=](const v1::WatchRequest& what) { return shell->watch(what); },
-      [=](const v1::StatusRequest&) { return shell->status_now(); },
-      [=](const supervisor_actor& who) { shell->set_supervisor(who); },
+  return behavior_of(
+      scheduler_requests{}, shell, [=](const supervisor_actor& who) { shell->set_supervisor(who); },
       [=](const cron_actor& who) { shell->set_cron(who); },
       [=](const v1::RegisterAgent& what, const caf::strong_actor_ptr& who) { return shell->add_agent(what, who); },
       [=](const v1::Beacon& what) { shell->beacon(what); },
@@ -376,21 +325,9 @@ scheduler_actor::behavior_type run_scheduler(supervised_stateful_pointer<schedul
       [=](archived_tasks& what) { shell->take([&](scheduler& s) { s.archive(what); }); },
       [=](courier_rows& what) { shell->take([&](scheduler& s) { s.delivered(std::move(what)); }); },
       [=](const stalest_task& what) { shell->take([&](scheduler& s) { s.stalest(what); }); },
-      [=](const waiting_tasks& what) { shell->take([&](scheduler& s) { s.look_at_waits(what); }); },
-      [=](const v1::OperateRequest& what) { return shell->operate(what); },
-      [=](const v1::AlertAckRequest& what) { return shell->acknowledge_alerts(what); },
-      [=](const v1::BrakeReleaseRequest& what) { return shell->release_brake(what); },
-      [=](const v1::DoctorRequest& what) { return shell->forget_effects(what); },
-      [=](flush_atom) { shell->flush(); },
-      [=](resume_atom) { shell->resume(); },
-      [=](expire_atom) { shell->look(); },
-      [=](offer_atom) { shell->offer(); },
-      [=](const v1::AgentOperateRequest& what) { return shell->operate_agents(what); },
-      [=](const v1::JobApplyRequest& what) { return shell->apply_jobs(what); },
-      [=](const v1::JobOperateRequest& what) { return shell->operate_jobs(what); },
-      [=](const due_jobs& what) { shell->take([&](scheduler& s) { s.launch_due(what); }); },
-      [=](drain_atom) { return shell->drain(); },
-  };
+      [=](const waiting_tasks& what) { shell->take([&](scheduler& s) { s.look_at_waits(what); }); }, [=](flush_atom) { shell->flush(); },
+      [=](resume_atom) { shell->resume(); }, [=](expire_atom) { shell->look(); }, [=](offer_atom) { shell->offer(); },
+      [=](const due_jobs& what) { shell->take([&](scheduler& s) { s.launch_due(what); }); }, [=](drain_atom) { return shell->drain(); });
 }
 
 }  // namespace fairlead

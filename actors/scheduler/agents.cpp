@@ -322,7 +322,7 @@ void scheduler::offer() {
   write_services();
 }
 
-void scheduler::operate_agents(const v1::AgentOperateRequest& what, std::uint64_t ticket) {
+void scheduler::answer(const v1::AgentOperateRequest& what, std::uint64_t ticket) {
   v1::AgentOperateReply reply;
   auto action = what;
   action.set_who(core::clean_text(action.who(), who_limit));
@@ -339,7 +339,7 @@ void scheduler::operate_agents(const v1::AgentOperateRequest& what, std::uint64_
                               core::clean_text(action.agent() + action.instance(), 200) +
                               (action.reason().empty() ? "" : ": " + action.reason()));
   }
-  batches_.after().agent_replies.emplace_back(ticket, std::move(reply));
+  batches_.after().replies.emplace_back(ticket, std::move(reply));
   serve_waiting();
 }
 

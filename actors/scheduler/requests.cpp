@@ -26,7 +26,7 @@ constexpr std::int32_t max_priority = 1000;
 
 }  // namespace
 
-void scheduler::submit(v1::SubmitRequest what, std::uint64_t ticket, std::uint64_t subscriber) {
+void scheduler::answer(v1::SubmitRequest what, std::uint64_t ticket, std::uint64_t subscriber) {
   v1::SubmitReply reply;
   if (draining_) {
     *reply.mutable_error() = error{v1::ERROR_CODE_UNAVAILABLE, "the node is stopping", "submit again when it is back"}.to_proto();
@@ -42,7 +42,7 @@ void scheduler::submit(v1::SubmitRequest what, std::uint64_t ticket, std::uint64
     }
   }
   // Also for what was refused or had been taken before: the answer may rest on versions that are still on their way.
-  batches_.after().submit_replies.emplace_back(ticket, std::move(reply));
+  batches_.after().replies.emplace_back(ticket, std::move(reply));
 }
 
 v1::SubmitResult scheduler::take(v1::Submission& item, std::uint64_t subscriber) {
@@ -256,15 +256,15 @@ void scheduler::unsubscribe(std::uint64_t subscriber) {
 
 void scheduler::launch_due(const due_jobs& what) { launches_.due(what); }
 
-void scheduler::apply_jobs(const v1::JobApplyRequest& what, std::uint64_t ticket) {
-  batches_.after().job_apply_replies.emplace_back(ticket, launches_.apply(what));
+void scheduler::answer(const v1::JobApplyRequest& what, std::uint64_t ticket) {
+  batches_.after().replies.emplace_back(ticket, launches_.apply(what));
 }
 
-void scheduler::operate_jobs(const v1::JobOperateRequest& what, std::uint64_t ticket) {
-  batches_.after().job_operate_replies.emplace_back(ticket, launches_.operate(what));
+void scheduler::answer(const v1::JobOperateRequest& what, std::uint64_t ticket) {
+  batches_.after().replies.emplace_back(ticket, launches_.operate(what));
 }
 
-void scheduler::deploy(const v1::DeployRequest& what, std::uint64_t ticket) {
+void scheduler::answer(const v1::DeployRequest& what, std::uint64_t ticket) {
   v1::DeployReply reply;
   if (draining_) {
     *reply.mutable_error() = error{v1::ERROR_CODE_UNAVAILABLE, "the node is stopping", "deploy again when it is back"}.to_proto();
@@ -285,10 +285,10 @@ void scheduler::deploy(const v1::DeployRequest& what, std::uint64_t ticket) {
         reply.add_warnings("step " + advice.step + ", " + advice.field + ": " + advice.sentence + "; " + advice.remedy);
     }
   }
-  batches_.after().deploy_replies.emplace_back(ticket, std::move(reply));
+  batches_.after().replies.emplace_back(ticket, std::move(reply));
 }
 
-void scheduler::watch(const v1::WatchRequest& what, std::uint64_t ticket) {
+void scheduler::answer(const v1::WatchRequest& what, std::uint64_t ticket) {
   const auto known = lookup(what.id());
   if (!known || !*known) {
     v1::WatchReply reply;
@@ -337,7 +337,7 @@ void scheduler::describe(v1::StatusReply& out) const {
   out.set_stalest_since_unix_ms(stalest_.since_unix_ms);
 }
 
-void scheduler::operate(const v1::OperateRequest& what, std::uint64_t ticket) {
+void scheduler::answer(const v1::OperateRequest& what, std::uint64_t ticket) {
   v1::OperateReply reply;
   auto action = what.action();
   action.set_who(core::clean_text(action.who(), who_limit));
@@ -361,7 +361,7 @@ void scheduler::operate(const v1::OperateRequest& what, std::uint64_t ticket) {
       flush_if_large();
     }
   }
-  batches_.after().operate_replies.emplace_back(ticket, std::move(reply));
+  batches_.after().replies.emplace_back(ticket, std::move(reply));
   serve_waiting();
 }
 
@@ -403,7 +403,7 @@ v1::OperateResult scheduler::operate_on(const std::string& id, const v1::Operato
   return out;
 }
 
-void scheduler::acknowledge_alerts(const v1::AlertAckRequest& what, std::uint64_t ticket) {
+void scheduler::answer(const v1::AlertAckRequest& what, std::uint64_t ticket) {
   v1::AlertAckReply reply;
   if (what.numbers_size() > max_request_items) {
     *reply.mutable_error() = too_many_items("alerts").to_proto();
@@ -420,10 +420,10 @@ void scheduler::acknowledge_alerts(const v1::AlertAckRequest& what, std::uint64_
         *one.mutable_error() = done.failure().to_proto();
     }
   }
-  batches_.after().ack_replies.emplace_back(ticket, std::move(reply));
+  batches_.after().replies.emplace_back(ticket, std::move(reply));
 }
 
-void scheduler::release_brake(const v1::BrakeReleaseRequest& what, std::uint64_t ticket) {
+void scheduler::answer(const v1::BrakeReleaseRequest& what, std::uint64_t ticket) {
   v1::BrakeReleaseReply reply;
   if (draining_) {
     *reply.mutable_error() = node_is_stopping().to_proto();
@@ -446,10 +446,10 @@ void scheduler::release_brake(const v1::BrakeReleaseRequest& what, std::uint64_t
                         "the brake on mass undo was released by " + core::clean_text(what.who(), who_limit) + ": " +
                             core::clean_text(what.reason(), reason_limit));
   }
-  batches_.after().release_replies.emplace_back(ticket, std::move(reply));
+  batches_.after().replies.emplace_back(ticket, std::move(reply));
 }
 
-void scheduler::forget_effects(const v1::DoctorRequest& what, std::uint64_t ticket) {
+void scheduler::answer(const v1::DoctorRequest& what, std::uint64_t ticket) {
   v1::DoctorReply reply;
   if (draining_) {
     *reply.mutable_error() = node_is_stopping().to_proto();
@@ -459,7 +459,7 @@ void scheduler::forget_effects(const v1::DoctorRequest& what, std::uint64_t tick
         note_level::info, "scheduler",
         std::to_string(reply.effects_size()) + " effects without a task were forgotten by " + core::clean_text(what.who(), who_limit));
   }
-  batches_.after().doctor_replies.emplace_back(ticket, std::move(reply));
+  batches_.after().replies.emplace_back(ticket, std::move(reply));
 }
 
 }  // namespace fairlead

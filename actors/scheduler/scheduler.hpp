@@ -80,11 +80,11 @@ class scheduler final : private launch_tasks {
   status open(std::uint64_t epoch);
 
   // Messages in. A handler may leave an open batch: `wants_flush` then says so.
-  void submit(v1::SubmitRequest what, std::uint64_t ticket, std::uint64_t subscriber);  // subscriber 0: no notices
+  void answer(v1::SubmitRequest what, std::uint64_t ticket, std::uint64_t subscriber);  // subscriber 0: no notices
   /// The subscriber is gone: nobody is told in its place.
   void unsubscribe(std::uint64_t subscriber);
-  void deploy(const v1::DeployRequest& what, std::uint64_t ticket);
-  void watch(const v1::WatchRequest& what, std::uint64_t ticket);
+  void answer(const v1::DeployRequest& what, std::uint64_t ticket);
+  void answer(const v1::WatchRequest& what, std::uint64_t ticket);
   /// An instance registers. An error in the answer: it is not taken. What the answer tells of clocks is left to whoever sends it. `reconnected`:
   /// messages to it may have been lost though nobody has said that it is away.
   v1::AgentWelcome add_agent(const v1::RegisterAgent& what, bool reconnected = false);
@@ -104,14 +104,14 @@ class scheduler final : private launch_tasks {
   /// Whether somebody inside the process has been asked for what these tasks wait for. A wait that is found in vain twice is told of, and what it
   /// was for is asked for anew; a task that waits in vain all the same is parked.
   void look_at_waits(const waiting_tasks& what);
-  void operate(const v1::OperateRequest& what, std::uint64_t ticket);
-  void acknowledge_alerts(const v1::AlertAckRequest& what, std::uint64_t ticket);
-  void release_brake(const v1::BrakeReleaseRequest& what, std::uint64_t ticket);
+  void answer(const v1::OperateRequest& what, std::uint64_t ticket);
+  void answer(const v1::AlertAckRequest& what, std::uint64_t ticket);
+  void answer(const v1::BrakeReleaseRequest& what, std::uint64_t ticket);
   /// An operator has seen to the effects without a task.
-  void forget_effects(const v1::DoctorRequest& what, std::uint64_t ticket);
-  void operate_agents(const v1::AgentOperateRequest& what, std::uint64_t ticket);
-  void apply_jobs(const v1::JobApplyRequest& what, std::uint64_t ticket);
-  void operate_jobs(const v1::JobOperateRequest& what, std::uint64_t ticket);
+  void answer(const v1::DoctorRequest& what, std::uint64_t ticket);
+  void answer(const v1::AgentOperateRequest& what, std::uint64_t ticket);
+  void answer(const v1::JobApplyRequest& what, std::uint64_t ticket);
+  void answer(const v1::JobOperateRequest& what, std::uint64_t ticket);
   /// The cron has found jobs whose time has come.
   void launch_due(const due_jobs& what);
   /// Time alone may let steps go that wait; `next_offer` says when that is to be looked at (nullopt: there is no such moment).

@@ -8,9 +8,9 @@
 
 namespace fairlead {
 
-v1::JobListReply merge_jobs(std::uint32_t page_size, std::vector<v1::JobListReply> answers) {
+v1::JobListReply merge(const v1::JobListRequest& what, std::vector<v1::JobListReply> answers) {
   v1::JobListReply out;
-  const auto page = static_cast<int>(page_size_of(page_size));
+  const auto page = static_cast<int>(page_size_of(what.page_size()));
   std::optional<std::string> known_until;  // all jobs up to this name are in the answers; none: all jobs are
   for (const auto& one : answers) {
     if (one.error().code() != v1::ERROR_CODE_OK) {

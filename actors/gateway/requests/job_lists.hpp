@@ -12,7 +12,7 @@ namespace fairlead {
 
 /// One page of the jobs of all shards, by name. Each shard has answered with at most `page_size` of its own behind the same name. An error of any
 /// shard is the error of the page: a list that silently lacks jobs is worse than none.
-v1::JobListReply merge_jobs(std::uint32_t page_size, std::vector<v1::JobListReply> answers);
+v1::JobListReply merge(const v1::JobListRequest& what, std::vector<v1::JobListReply> answers);
 
 /// Where a rewind of all jobs goes on: a shard and the name there.
 struct rewind_at {

@@ -208,7 +208,7 @@ v1::DoctorReply merge_doctors(std::vector<v1::DoctorReply> answers) {
   return out;
 }
 
-v1::AgentOperateReply merge_agent_operations(std::vector<v1::AgentOperateReply> answers) {
+v1::AgentOperateReply merge(const v1::AgentOperateRequest&, std::vector<v1::AgentOperateReply> answers) {
   v1::AgentOperateReply out;
   for (const auto& one : answers) {
     out.set_held(out.held() + one.held());
@@ -219,7 +219,7 @@ v1::AgentOperateReply merge_agent_operations(std::vector<v1::AgentOperateReply> 
   return out;
 }
 
-v1::BrakeReleaseReply merge_releases(std::vector<v1::BrakeReleaseReply> answers) {
+v1::BrakeReleaseReply merge(const v1::BrakeReleaseRequest&, std::vector<v1::BrakeReleaseReply> answers) {
   v1::BrakeReleaseReply out;
   for (const auto& one : answers) out.set_held(out.held() + one.held());
   // Each shard has a brake of its own, and most are off.

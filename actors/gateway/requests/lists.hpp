@@ -54,8 +54,8 @@ v1::RepliesReply merge_replies(const v1::RepliesRequest& what, std::vector<std::
 
 v1::DoctorReply merge_doctors(std::vector<v1::DoctorReply> answers);
 /// What all shards were told to do; done is what all have done. `tolerated` is no error as long as another shard did it.
-v1::AgentOperateReply merge_agent_operations(std::vector<v1::AgentOperateReply> answers);
-v1::BrakeReleaseReply merge_releases(std::vector<v1::BrakeReleaseReply> answers);
+v1::AgentOperateReply merge(const v1::AgentOperateRequest& what, std::vector<v1::AgentOperateReply> answers);
+v1::BrakeReleaseReply merge(const v1::BrakeReleaseRequest& what, std::vector<v1::BrakeReleaseReply> answers);
 v1::DeployReply merge_deployments(std::vector<v1::DeployReply> answers);
 
 }  // namespace fairlead

@@ -18,9 +18,7 @@ void end_by(v1::Perform& what, std::int64_t complete_by_unix_ms, std::int64_t he
 
 bool effects::empty() const {
   return performs.empty() && acknowledged.empty() && renewed.empty() && acknowledged_late.empty() && hints.items().empty() &&
-         submit_replies.empty() && deploy_replies.empty() && operate_replies.empty() && ack_replies.empty() && release_replies.empty() &&
-         doctor_replies.empty() && agent_replies.empty() && job_apply_replies.empty() && job_operate_replies.empty() && !cron_due_unix_ms &&
-         notices.empty() && transitions.empty() && changed.empty() && new_ids.empty();
+         replies.empty() && !cron_due_unix_ms && notices.empty() && transitions.empty() && changed.empty() && new_ids.empty();
 }
 
 void effects::job_due(std::int64_t due_unix_ms) {
@@ -37,15 +35,7 @@ void effects::append(effects&& later) {
     to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
   };
   move_all(acknowledged_late, later.acknowledged_late);
-  move_all(submit_replies, later.submit_replies);
-  move_all(deploy_replies, later.deploy_replies);
-  move_all(operate_replies, later.operate_replies);
-  move_all(ack_replies, later.ack_replies);
-  move_all(release_replies, later.release_replies);
-  move_all(doctor_replies, later.doctor_replies);
-  move_all(agent_replies, later.agent_replies);
-  move_all(job_apply_replies, later.job_apply_replies);
-  move_all(job_operate_replies, later.job_operate_replies);
+  move_all(replies, later.replies);
   if (later.cron_due_unix_ms) job_due(*later.cron_due_unix_ms);
   move_all(transitions, later.transitions);
   move_all(changed, later.changed);
@@ -58,15 +48,7 @@ void effects::drop_messages() {
   renewed.clear();
   acknowledged_late.clear();
   hints.Clear();
-  submit_replies.clear();
-  deploy_replies.clear();
-  operate_replies.clear();
-  ack_replies.clear();
-  release_replies.clear();
-  doctor_replies.clear();
-  agent_replies.clear();
-  job_apply_replies.clear();
-  job_operate_replies.clear();
+  replies.clear();
   cron_due_unix_ms.reset();
   notices.clear();
   transitions.clear();
@@ -117,15 +99,7 @@ void effects::release(const leader& by, scheduler_outbox& to, observer& log) {
   }
   if (!hints.items().empty()) to.hint(std::move(hints));
   if (cron_due_unix_ms) to.wake_cron(from_unix_ms(*cron_due_unix_ms));
-  for (auto& [ticket, reply] : submit_replies) to.reply(ticket, std::move(reply));
-  for (auto& [ticket, reply] : deploy_replies) to.reply(ticket, std::move(reply));
-  for (auto& [ticket, reply] : operate_replies) to.reply(ticket, std::move(reply));
-  for (auto& [ticket, reply] : ack_replies) to.reply(ticket, std::move(reply));
-  for (auto& [ticket, reply] : release_replies) to.reply(ticket, std::move(reply));
-  for (auto& [ticket, reply] : doctor_replies) to.reply(ticket, std::move(reply));
-  for (auto& [ticket, reply] : agent_replies) to.reply(ticket, std::move(reply));
-  for (auto& [ticket, reply] : job_apply_replies) to.reply(ticket, std::move(reply));
-  for (auto& [ticket, reply] : job_operate_replies) to.reply(ticket, std::move(reply));
+  for (auto& [ticket, reply] : replies) to.reply(ticket, std::move(reply));
   for (auto& [subscriber, notice] : notices) to.notify(subscriber, std::move(notice));
 }
 

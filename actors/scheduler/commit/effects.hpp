@@ -21,17 +21,9 @@ class effects {
   /// To instances: of outcomes that an earlier lineage has left over. Each says of which.
   std::vector<std::pair<std::string, v1::OutcomeAckBatch>> acknowledged_late;
   v1::RecoveryHintBatch hints;
-  std::vector<std::pair<std::uint64_t, v1::SubmitReply>> submit_replies;  // by ticket
-  std::vector<std::pair<std::uint64_t, v1::DeployReply>> deploy_replies;
-  std::vector<std::pair<std::uint64_t, v1::OperateReply>> operate_replies;
-  std::vector<std::pair<std::uint64_t, v1::AlertAckReply>> ack_replies;
-  std::vector<std::pair<std::uint64_t, v1::BrakeReleaseReply>> release_replies;
-  std::vector<std::pair<std::uint64_t, v1::DoctorReply>> doctor_replies;
-  std::vector<std::pair<std::uint64_t, v1::AgentOperateReply>> agent_replies;
-  std::vector<std::pair<std::uint64_t, v1::JobApplyReply>> job_apply_replies;
-  std::vector<std::pair<std::uint64_t, v1::JobOperateReply>> job_operate_replies;
-  std::optional<std::int64_t> cron_due_unix_ms;         // the earliest moment at which a job has become due
-  std::map<std::uint64_t, v1::FinishedNotice> notices;  // by subscriber
+  std::vector<std::pair<std::uint64_t, request_reply>> replies;  // by ticket
+  std::optional<std::int64_t> cron_due_unix_ms;                  // the earliest moment at which a job has become due
+  std::map<std::uint64_t, v1::FinishedNotice> notices;           // by subscriber
 
   /// Transitions as the log will show them; kept as values because the record moves on before they are told.
   struct told_transition {

@@ -24,21 +24,27 @@ names of(const v1::JobListReply& reply) {
   return out;
 }
 
+v1::JobListRequest pages_of(std::uint32_t size) {
+  v1::JobListRequest out;
+  out.set_page_size(size);
+  return out;
+}
+
 TEST(job_lists, of_several_shards_become_one_by_name) {
-  const auto page = merge_jobs(0, {page_of({"b", "d"}), page_of({}), page_of({"a", "c"})});
+  const auto page = merge(pages_of(0), {page_of({"b", "d"}), page_of({}), page_of({"a", "c"})});
   EXPECT_EQ(of(page), (names{"a", "b", "c", "d"}));
   EXPECT_EQ(page.after(), "");
 }
 
 TEST(job_lists, go_on_behind_the_last_name_of_a_full_page) {
-  const auto page = merge_jobs(2, {page_of({"b", "d"}), page_of({"a", "c"})});
+  const auto page = merge(pages_of(2), {page_of({"b", "d"}), page_of({"a", "c"})});
   EXPECT_EQ(of(page), (names{"a", "b"}));
   EXPECT_EQ(page.after(), "b");
 }
 
 TEST(job_lists, give_out_no_name_behind_one_that_a_shard_has_not_come_to_yet) {
   // The first has looked at many jobs for nothing; what lies behind `m` there may come before `x`.
-  const auto page = merge_jobs(10, {page_of({}, "m"), page_of({"a", "x"})});
+  const auto page = merge(pages_of(10), {page_of({}, "m"), page_of({"a", "x"})});
   EXPECT_EQ(of(page), names{"a"});
   EXPECT_EQ(page.after(), "m");
 }
@@ -46,7 +52,7 @@ TEST(job_lists, give_out_no_name_behind_one_that_a_shard_has_not_come_to_yet) {
 TEST(job_lists, fail_when_a_shard_does) {
   auto lost = page_of({});
   lost.mutable_error()->set_code(v1::ERROR_CODE_UNAVAILABLE);
-  const auto page = merge_jobs(10, {page_of({"a"}), lost});
+  const auto page = merge(pages_of(10), {page_of({"a"}), lost});
   EXPECT_EQ(page.error().code(), v1::ERROR_CODE_UNAVAILABLE);
   EXPECT_EQ(page.items_size(), 0);
 }

@@ -262,11 +262,11 @@ TEST(merged_agent_operations, are_done_when_every_shard_that_knows_the_instance_
   const auto ok = v1::ERROR_CODE_OK;
   const auto unknown = v1::ERROR_CODE_NOT_FOUND;
   const auto missing = v1::ERROR_CODE_UNAVAILABLE;
-  EXPECT_EQ(merge_agent_operations({operated(ok, 2), operated(ok, 3)}).held(), 5u);
-  EXPECT_EQ(merge_agent_operations({operated(ok, 2), operated(unknown)}).error().code(), ok);
-  EXPECT_EQ(merge_agent_operations({operated(unknown), operated(unknown)}).error().code(), unknown);
-  EXPECT_EQ(merge_agent_operations({operated(ok), operated(missing)}).error().code(), missing);
-  EXPECT_EQ(merge_agent_operations({operated(unknown), operated(missing)}).error().code(), missing);
+  EXPECT_EQ(merge(v1::AgentOperateRequest{}, {operated(ok, 2), operated(ok, 3)}).held(), 5u);
+  EXPECT_EQ(merge(v1::AgentOperateRequest{}, {operated(ok, 2), operated(unknown)}).error().code(), ok);
+  EXPECT_EQ(merge(v1::AgentOperateRequest{}, {operated(unknown), operated(unknown)}).error().code(), unknown);
+  EXPECT_EQ(merge(v1::AgentOperateRequest{}, {operated(ok), operated(missing)}).error().code(), missing);
+  EXPECT_EQ(merge(v1::AgentOperateRequest{}, {operated(unknown), operated(missing)}).error().code(), missing);
 }
 
 TEST(merged_doctors, list_so_many_effects_without_a_task_and_count_the_others) {

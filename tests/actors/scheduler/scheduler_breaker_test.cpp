@@ -71,7 +71,7 @@ class scheduler_breaker_test : public scheduler_fixture {
     what.set_verb(verb);
     (verb == v1::AGENT_VERB_DRAIN || verb == v1::AGENT_VERB_RESUME ? what.mutable_instance() : what.mutable_agent())->assign(of);
     what.set_who(who);
-    node->shell.operate_agents(what, 900);
+    node->shell.answer(what, 900);
     node->settle();
     return out.agent_operations.at(900);
   }

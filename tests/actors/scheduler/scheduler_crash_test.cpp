@@ -170,7 +170,7 @@ class history {
     *deploy.mutable_definition() =
         workflow_of({::fairlead::testing::step("a"), ::fairlead::testing::step("b", {"a"}, R"({"m":"${ .input.n + 1 }"})"),
                      ::fairlead::testing::step("c", {"a"}, R"({"v":"${ .steps.a.v }"})"), ::fairlead::testing::step("d", {"b", "c"})});
-    node_->shell.deploy(deploy, 1);
+    node_->shell.answer(deploy, 1);
     settle();
     for (int i = 0; i < 400; ++i) step(false);
   }
@@ -182,7 +182,7 @@ class history {
     if (!to_the_end && submitted_ < tasks && what < 3) {
       v1::SubmitRequest request;
       *request.add_items() = submission("t" + std::to_string(submitted_++), R"({"n":1})");
-      node_->shell.submit(std::move(request), 100 + submitted_, 0);
+      node_->shell.answer(std::move(request), 100 + submitted_, 0);
     } else if (!held_.empty() && what < 8) {
       const auto at = chance_() % held_.size();
       const auto perform = held_[at];

@@ -50,7 +50,7 @@ class scheduler_heartbeat_test : public scheduler_fixture {
     what.set_after_sequence(stored("t1")->history_size());
     what.set_wait_ms(20'000);
     what.set_after_progress_unix_ms(after_progress);
-    node->shell.watch(what, next_ticket);
+    node->shell.answer(what, next_ticket);
     return next_ticket++;
   }
 };

@@ -213,7 +213,7 @@ TEST_F(effects_without_a_task, end_by_an_operators_word_which_is_durable_when_it
   v1::DoctorRequest forget;
   forget.set_forget_effects(true);
   forget.set_who("ann");
-  node->shell.forget_effects(forget, 7);
+  node->shell.answer(forget, 7);
   EXPECT_EQ(out.doctors.count(7), 0u);
   node->settle();
   EXPECT_EQ(out.doctors.at(7).effects_size(), 1) << "named once more";
@@ -230,7 +230,7 @@ TEST_F(effects_without_a_task, are_kept_up_to_a_limit_and_those_beyond_it_are_co
   EXPECT_EQ(reply.effects(0).task_id(), "order-3") << "the oldest make room";
   EXPECT_EQ(reply.effects_dropped(), 3u);
   v1::DoctorRequest forget;
-  node->shell.forget_effects(forget, 7);
+  node->shell.answer(forget, 7);
   node->settle();
   EXPECT_EQ(listed().effects_dropped(), 0u);
 }

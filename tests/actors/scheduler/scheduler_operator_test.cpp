@@ -32,7 +32,7 @@ class operator_test : public scheduler_fixture {
     request.mutable_action()->set_who("ann");
     request.mutable_action()->set_reason("she had to");
     for (const auto& id : ids) request.add_ids(id);
-    node->shell.operate(request, next_ticket);
+    node->shell.answer(request, next_ticket);
     node->settle();
     return out.operations.at(next_ticket++);
   }
@@ -121,7 +121,7 @@ TEST_F(operator_test, a_request_must_say_who_asks) {
   v1::OperateRequest request;
   request.mutable_action()->set_verb(v1::OPERATOR_VERB_RETRY);
   request.add_ids("t1");
-  node->shell.operate(request, 999);
+  node->shell.answer(request, 999);
   node->settle();
   EXPECT_EQ(out.operations.at(999).error().code(), v1::ERROR_CODE_INVALID_ARGUMENT);
 }
@@ -132,7 +132,7 @@ TEST_F(operator_test, the_answer_waits_for_the_disk) {
   request.mutable_action()->set_verb(v1::OPERATOR_VERB_RETRY);
   request.mutable_action()->set_who("ann");
   request.add_ids("t1");
-  node->shell.operate(request, 7);
+  node->shell.answer(request, 7);
   node->shell.flush();
   EXPECT_EQ(out.operations.count(7), 0u);
   node->settle();
@@ -227,7 +227,7 @@ TEST_F(operator_test, acknowledging_says_who_and_leaves_the_task_parked) {
   request.add_numbers(alert_of("t1")->number());
   request.add_numbers(4'711);
   request.set_who("ann");
-  node->shell.acknowledge_alerts(request, 5);
+  node->shell.answer(request, 5);
   node->settle();
   const auto& reply = out.acknowledgements.at(5);
   EXPECT_EQ(reply.results(0).alert().state(), v1::ALERT_STATE_ACKNOWLEDGED);
@@ -295,7 +295,7 @@ TEST_F(brake_test, stays_on_through_a_restart_and_lets_go_when_released) {
 
   v1::BrakeReleaseRequest request;
   request.set_who("ann");
-  node->shell.release_brake(request, 9);
+  node->shell.answer(request, 9);
   node->settle();
   EXPECT_EQ(out.releases.at(9).held(), 1u);
   EXPECT_EQ(status().counts().unresolved_alerts(), 0u);
@@ -306,7 +306,7 @@ TEST_F(brake_test, stays_on_through_a_restart_and_lets_go_when_released) {
   node->settle();
   EXPECT_EQ(stored("t4")->state(), v1::TASK_STATE_UNDONE);
 
-  node->shell.release_brake(request, 10);
+  node->shell.answer(request, 10);
   node->settle();
   EXPECT_EQ(out.releases.at(10).error().code(), v1::ERROR_CODE_WRONG_STATE);
 }

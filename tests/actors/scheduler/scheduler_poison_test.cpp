@@ -80,7 +80,7 @@ class scheduler_poison_test : public scheduler_jobs_test {
     request.mutable_action()->set_step(step);
     if (verb == v1::OPERATOR_VERB_SETTLE_COMPLETED) request.mutable_action()->set_json("{}");
     request.add_ids(id);
-    node->shell.operate(request, next_ticket);
+    node->shell.answer(request, next_ticket);
     node->settle();
     return out.operations.at(next_ticket++).results(0);
   }

@@ -125,7 +125,7 @@ TEST_F(scheduler_refusals_test, refuses_everything_new_while_draining_and_hands_
   EXPECT_EQ(submit(submission("t2")).error().code(), v1::ERROR_CODE_UNAVAILABLE);
   v1::DeployRequest request;
   *request.mutable_definition() = workflow_of({step("a")}, "late");
-  node->shell.deploy(request, 900);
+  node->shell.answer(request, 900);
   node->settle();
   EXPECT_EQ(out.deploys.at(900).error().code(), v1::ERROR_CODE_UNAVAILABLE);
   answer(success(out.performs[0].what, R"({"v":1})"));
@@ -143,12 +143,12 @@ TEST(scheduler, refuses_new_tasks_when_the_store_is_nearly_full_and_lets_what_ru
   first.open();
   v1::DeployRequest deploy;
   *deploy.mutable_definition() = workflow_of({step("a")});
-  first.shell.deploy(deploy, 1);
+  first.shell.answer(deploy, 1);
   first.shell.add_agent(agent("n1/svc"));
   const auto submit = [&out](process& to, int number, std::uint64_t ticket) {
     v1::SubmitRequest request;
     *request.add_items() = submission("t" + std::to_string(number), "\"" + std::string(3'500, 'x') + "\"");
-    to.shell.submit(request, ticket, 0);
+    to.shell.answer(request, ticket, 0);
     to.settle();
     return out.submits.at(ticket).results(0);
   };
@@ -183,7 +183,7 @@ TEST(scheduler, says_what_the_store_is_full_of_and_raises_an_alert_for_as_long_a
   while (first.shell.resume_some()) first.settle();
   v1::DeployRequest deploy;
   *deploy.mutable_definition() = workflow_of({step("a")});
-  first.shell.deploy(deploy, 1);
+  first.shell.answer(deploy, 1);
   first.shell.add_agent(agent("n1/svc"));
   first.settle();
   const auto full_alert = [&small] {
@@ -200,7 +200,7 @@ TEST(scheduler, says_what_the_store_is_full_of_and_raises_an_alert_for_as_long_a
   for (;; ++taken) {
     v1::SubmitRequest request;
     *request.add_items() = submission("t" + std::to_string(taken), input);
-    first.shell.submit(request, 100 + taken, 0);
+    first.shell.answer(request, 100 + taken, 0);
     first.settle();
     last = out.submits.at(100 + taken).results(0);
     if (!last.created()) break;

@@ -29,7 +29,7 @@ class scheduler_services_test : public scheduler_fixture {
     request.add_ids(id);
     request.mutable_action()->set_verb(v1::OPERATOR_VERB_CANCEL);
     request.mutable_action()->set_who("ops");
-    node->shell.operate(request, next_ticket++);
+    node->shell.answer(request, next_ticket++);
     node->settle();
   }
 };
@@ -40,7 +40,7 @@ TEST_F(scheduler_services_test, writes_what_a_registration_alone_has_changed) {
   drain.set_verb(v1::AGENT_VERB_DRAIN);
   drain.set_instance("n1/svc");
   drain.set_who("ops");
-  node->shell.operate_agents(drain, next_ticket++);
+  node->shell.answer(drain, next_ticket++);
   node->settle();
   ASSERT_TRUE(service("svc"));
   ASSERT_EQ(service("svc")->drained_size(), 1);
@@ -73,7 +73,7 @@ TEST_F(scheduler_services_test, does_not_call_an_agent_absent_for_which_only_a_s
   request.mutable_action()->set_verb(v1::OPERATOR_VERB_SKIP);
   request.mutable_action()->set_step("b");
   request.mutable_action()->set_who("ops");
-  node->shell.operate(request, next_ticket++);
+  node->shell.answer(request, next_ticket++);
   node->settle();
   ASSERT_EQ(stored("t1")->state(), v1::TASK_STATE_RUNNING);
   EXPECT_FALSE(service("other"));

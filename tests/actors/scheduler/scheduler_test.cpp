@@ -178,7 +178,7 @@ TEST_F(scheduler_shell_test, answers_a_watch_at_once_later_or_when_its_time_is_o
     what.set_id(id);
     what.set_after_sequence(after);
     what.set_wait_ms(wait_ms);
-    node->shell.watch(what, next_ticket);
+    node->shell.answer(what, next_ticket);
     return next_ticket++;
   };
   const auto known = out.watches.size();
@@ -221,7 +221,7 @@ TEST_F(scheduler_shell_test, lets_a_watch_wait_for_a_task_that_is_still_on_its_w
   v1::WatchRequest what;
   what.set_id("t1");
   what.set_wait_ms(10'000);
-  node->shell.watch(what, 500);
+  node->shell.answer(what, 500);
   EXPECT_EQ(out.watches.count(500), 0u);
   node->settle();
   ASSERT_EQ(out.watches.count(500), 1u);
@@ -257,7 +257,7 @@ TEST_F(scheduler_shell_test, counts_archived_tasks_out_and_answers_for_them) {
   v1::WatchRequest what;
   what.set_id("t1");
   what.set_wait_ms(10'000);
-  node->shell.watch(what, 600);
+  node->shell.answer(what, 600);
   EXPECT_EQ(out.watches.at(600).state(), v1::TASK_STATE_COMPLETED) << "at once, not after ten seconds";
 }
 
@@ -281,8 +281,8 @@ TEST_F(scheduler_shell_test, deploys_a_workflow_once_and_warns_of_agents_that_ar
   auto with_strangers = step("a");
   with_strangers.set_agent("nobody");
   *request.mutable_definition() = workflow_of({with_strangers, step("b")}, "w2");
-  node->shell.deploy(request, 700);
-  node->shell.deploy(request, 701);
+  node->shell.answer(request, 700);
+  node->shell.answer(request, 701);
   EXPECT_EQ(out.deploys.count(700), 0u) << "not before it is durable";
   node->settle();
   EXPECT_TRUE(out.deploys.at(700).created());
@@ -291,7 +291,7 @@ TEST_F(scheduler_shell_test, deploys_a_workflow_once_and_warns_of_agents_that_ar
   EXPECT_NE(out.deploys.at(700).warnings(0).find("nobody.do"), std::string::npos);
   EXPECT_FALSE(out.deploys.at(701).created());
   request.mutable_definition()->mutable_steps(0)->add_needs("a");
-  node->shell.deploy(request, 702);
+  node->shell.answer(request, 702);
   node->settle();
   EXPECT_EQ(out.deploys.at(702).error().code(), v1::ERROR_CODE_INVALID_ARGUMENT);
 }
@@ -303,7 +303,7 @@ TEST_F(scheduler_shell_test, warns_at_deployment_of_labels_that_no_instance_carr
     labelled.add_labels()->set_key("zone");
     labelled.mutable_labels(0)->set_value(zone);
     *request.mutable_definition() = workflow_of({labelled}, "in-" + zone);
-    node->shell.deploy(request, ticket);
+    node->shell.answer(request, ticket);
     node->settle();
     return out.deploys.at(ticket).warnings_size() == 0 ? std::string{} : out.deploys.at(ticket).warnings(0);
   };

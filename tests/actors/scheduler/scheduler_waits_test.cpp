@@ -57,7 +57,7 @@ class scheduler_waits_test : public scheduler_fixture {
     request.add_ids("t1");
     request.mutable_action()->set_verb(verb);
     request.mutable_action()->set_who("ann");
-    node->shell.operate(request, next_ticket++);
+    node->shell.answer(request, next_ticket++);
     node->settle();
   }
 

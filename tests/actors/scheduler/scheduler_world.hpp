@@ -70,6 +70,7 @@ class recorder final : public scheduler_outbox, public supervisor_outbox {
   std::map<std::uint64_t, v1::AgentOperateReply> agent_operations;
   std::map<std::uint64_t, v1::JobApplyReply> job_applications;
   std::map<std::uint64_t, v1::JobOperateReply> job_operations;
+  std::map<std::uint64_t, v1::StatusReply> statuses;
   std::vector<std::int64_t> cron_woken_ms;
   std::vector<std::pair<std::string, v1::HeartbeatAck>> heartbeats;
   std::vector<std::pair<std::uint64_t, v1::TaskEnd>> notices;
@@ -99,16 +100,21 @@ class recorder final : public scheduler_outbox, public supervisor_outbox {
     asked.push_back(std::move(what));
     return outstanding;
   }
-  void reply(std::uint64_t ticket, v1::SubmitReply what) override { ++effects, submits[ticket] = std::move(what); }
-  void reply(std::uint64_t ticket, v1::DeployReply what) override { ++effects, deploys[ticket] = std::move(what); }
-  void reply(std::uint64_t ticket, v1::WatchReply what) override { ++effects, watches[ticket] = std::move(what); }
-  void reply(std::uint64_t ticket, v1::OperateReply what) override { ++effects, operations[ticket] = std::move(what); }
-  void reply(std::uint64_t ticket, v1::AlertAckReply what) override { ++effects, acknowledgements[ticket] = std::move(what); }
-  void reply(std::uint64_t ticket, v1::BrakeReleaseReply what) override { ++effects, releases[ticket] = std::move(what); }
-  void reply(std::uint64_t ticket, v1::DoctorReply what) override { ++effects, doctors[ticket] = std::move(what); }
-  void reply(std::uint64_t ticket, v1::AgentOperateReply what) override { ++effects, agent_operations[ticket] = std::move(what); }
-  void reply(std::uint64_t ticket, v1::JobApplyReply what) override { ++effects, job_applications[ticket] = std::move(what); }
-  void reply(std::uint64_t ticket, v1::JobOperateReply what) override { ++effects, job_operations[ticket] = std::move(what); }
+  auto& of_kind(const v1::SubmitReply&) { return submits; }
+  auto& of_kind(const v1::DeployReply&) { return deploys; }
+  auto& of_kind(const v1::WatchReply&) { return watches; }
+  auto& of_kind(const v1::OperateReply&) { return operations; }
+  auto& of_kind(const v1::AlertAckReply&) { return acknowledgements; }
+  auto& of_kind(const v1::BrakeReleaseReply&) { return releases; }
+  auto& of_kind(const v1::DoctorReply&) { return doctors; }
+  auto& of_kind(const v1::AgentOperateReply&) { return agent_operations; }
+  auto& of_kind(const v1::JobApplyReply&) { return job_applications; }
+  auto& of_kind(const v1::JobOperateReply&) { return job_operations; }
+  auto& of_kind(const v1::StatusReply&) { return statuses; }
+  void reply(std::uint64_t ticket, request_reply what) override {
+    ++effects;
+    std::visit([&](auto& one) { of_kind(one)[ticket] = std::move(one); }, what);
+  }
   void wake_cron(moment due) override { ++effects, cron_woken_ms.push_back(to_unix_ms(due)); }
   void notify(std::uint64_t subscriber, v1::FinishedNotice what) override {
     ++effects;
@@ -268,7 +274,7 @@ class scheduler_fixture : public ::testing::Test {
     v1::DeployRequest request;
     *request.mutable_definition() = definition;
     const auto ticket = next_ticket++;
-    node->shell.deploy(request, ticket);
+    node->shell.answer(request, ticket);
     node->settle();
     const auto reply = out.deploys.at(ticket);
     ASSERT_EQ(reply.error().code(), v1::ERROR_CODE_OK) << reply.error().sentence();
@@ -279,7 +285,7 @@ class scheduler_fixture : public ::testing::Test {
     v1::SubmitRequest request;
     for (const auto& one : items) *request.add_items() = one;
     request.set_notify(subscriber != 0);
-    node->shell.submit(std::move(request), next_ticket, subscriber);
+    node->shell.answer(std::move(request), next_ticket, subscriber);
     return next_ticket++;
   }
 

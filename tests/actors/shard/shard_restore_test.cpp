@@ -60,13 +60,13 @@ class shard_restore_test : public ::testing::Test, public commit_port {
     auto& item = *request.add_items();
     item = submission(id);
     if (!client.empty()) item.mutable_reply()->set_client(client);
-    shell->submit(std::move(request), 1, 0);
+    shell->answer(std::move(request), 1, 0);
     settle();
   }
   void deploy() {
     v1::DeployRequest request;
     *request.mutable_definition() = workflow_of({step("a"), step("b", {"a"})});
-    shell->deploy(request, 1);
+    shell->answer(request, 1);
     settle();
   }
   void add_agent() {
@@ -94,7 +94,7 @@ class shard_restore_test : public ::testing::Test, public commit_port {
     job.set_overlap(v1::OVERLAP_POLICY_ALLOW);
     job.set_catch_up(v1::CATCH_UP_POLICY_ALL);
     job.set_catch_up_window_ms(100 * hour_ms);
-    shell->apply_jobs(request, 2);
+    shell->answer(request, 2);
     settle();
     const auto& reply = out.job_applications.at(2);
     ASSERT_EQ(reply.results_size(), 1) << reply.error().sentence();
@@ -190,7 +190,7 @@ TEST_F(shard_restore_test, tells_of_itself_by_one_alert_that_is_resolved_when_it
   start();
   v1::AlertAckRequest ack;
   ack.add_numbers(report.alert);
-  shell->acknowledge_alerts(ack, 9);
+  shell->answer(ack, 9);
   settle();
   EXPECT_EQ((*store::load_alert(*store->read(), report.alert))->state(), v1::ALERT_STATE_RESOLVED);
 }

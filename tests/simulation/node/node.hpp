@@ -107,16 +107,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   void hint(v1::RecoveryHintBatch what) override;
   void wake_cron(moment due) override;
   std::weak_ptr<const void> evaluate(v1::EvaluateRequest what) override;
-  void reply(std::uint64_t ticket, v1::SubmitReply what) override;
-  void reply(std::uint64_t ticket, v1::DeployReply what) override;
-  void reply(std::uint64_t ticket, v1::WatchReply what) override;
-  void reply(std::uint64_t ticket, v1::OperateReply what) override;
-  void reply(std::uint64_t ticket, v1::AlertAckReply what) override;
-  void reply(std::uint64_t ticket, v1::BrakeReleaseReply what) override;
-  void reply(std::uint64_t ticket, v1::DoctorReply what) override;
-  void reply(std::uint64_t ticket, v1::AgentOperateReply what) override;
-  void reply(std::uint64_t ticket, v1::JobApplyReply what) override;
-  void reply(std::uint64_t ticket, v1::JobOperateReply what) override;
+  void reply(std::uint64_t ticket, request_reply what) override;
   void notify(std::uint64_t subscriber, v1::FinishedNotice what) override;
   void on_transition(const transition& what) override;
   bool wants_transitions() const override { return world_.tells(); }
@@ -180,10 +171,6 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   std::function<void()> of_this_life(std::function<void()> what);
   /// While this process lives.
   std::function<void()> of_this_process(std::function<void()> what);
-  template <class Reply>
-  std::map<std::uint64_t, std::pair<std::string, std::function<void(const Reply&)>>>& waiting_for();
-  template <class Reply>
-  void deliver(std::uint64_t ticket, Reply what);
 
   world& world_;
   network& network_;
@@ -238,23 +225,8 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   int on_their_way_ = 0;
   int to_shard_ = 0;
   std::uint64_t outbox_look_ = 0;  // the newest look at the outbox that is armed; older ones have been overtaken
-  std::tuple<std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::SubmitReply&)>>>,
-             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::DeployReply&)>>>,
-             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::OperateReply&)>>>,
-             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::AlertAckReply&)>>>,
-             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::BrakeReleaseReply&)>>>,
-             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::DoctorReply&)>>>,
-             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::AgentOperateReply&)>>>,
-             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::JobApplyReply&)>>>,
-             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::JobOperateReply&)>>>,
-             std::map<std::uint64_t, std::pair<std::string, std::function<void(const v1::WatchReply&)>>>>
-      asked_;
+  std::map<std::uint64_t, std::pair<std::string, std::function<void(const request_reply&)>>> asked_;  // by ticket
 };
-
-template <class Reply>
-std::map<std::uint64_t, std::pair<std::string, std::function<void(const Reply&)>>>& node::waiting_for() {
-  return std::get<std::map<std::uint64_t, std::pair<std::string, std::function<void(const Reply&)>>>>(asked_);
-}
 
 template <class Reply>
 void node::request_now(const std::string& who, const std::function<void(scheduler&, std::uint64_t ticket)>& ask,
@@ -262,7 +234,7 @@ void node::request_now(const std::string& who, const std::function<void(schedule
   if (!serves()) return;
   in_process([&] {
     const auto ticket = next_ticket_++;
-    waiting_for<Reply>()[ticket] = {who, on_reply};
+    asked_[ticket] = {who, [on_reply](const request_reply& what) { on_reply(std::get<Reply>(what)); }};
     ask(*shell_, ticket);
     after_message();
   });

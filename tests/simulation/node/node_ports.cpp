@@ -105,43 +105,27 @@ std::weak_ptr<const void> node::evaluate(v1::EvaluateRequest what) {
   return out;
 }
 
-template <class Reply>
-void node::deliver(std::uint64_t ticket, Reply what) {
-  auto& all = waiting_for<Reply>();
-  const auto found = all.find(ticket);
-  if (found == all.end()) return;
-  const auto [who, on_reply] = std::move(found->second);
-  all.erase(found);
-  world_.tell(me_, who, world_.weigh(what), [&] { return what.GetTypeName() + " " + what.ShortDebugString(); });
+void node::reply(std::uint64_t ticket, request_reply what) {
+  if (const auto* submitted = std::get_if<v1::SubmitReply>(&what)) {
+    for (const auto& one : submitted->results()) checker_.submission_acknowledged(one, *store_.read());
+    checker_.submission_answered(ticket, *submitted);
+  } else if (std::holds_alternative<v1::WatchReply>(what)) {
+    if (on_watch_reply) on_watch_reply(ticket);
+  } else if (const auto* operated = std::get_if<v1::OperateReply>(&what)) {
+    checker_.order_answered(ticket, *operated);
+  } else if (const auto* applied = std::get_if<v1::JobApplyReply>(&what)) {
+    checker_.of_jobs().answered(*applied);
+  } else if (const auto* of_job = std::get_if<v1::JobOperateReply>(&what)) {
+    checker_.of_jobs().answered(*of_job, *store_.read());
+  }
+  auto asked = asked_.extract(ticket);
+  if (!asked) return;
+  const auto& [who, on_reply] = asked.mapped();
+  std::visit(
+      [&](const auto& one) { world_.tell(me_, who, world_.weigh(one), [&] { return one.GetTypeName() + " " + one.ShortDebugString(); }); },
+      what);
   network_.send(me_ + ">" + who, true, [on_reply = on_reply, what = std::move(what)] { on_reply(what); });
   pass(failpoint_id::effect_reply);
-}
-
-void node::reply(std::uint64_t ticket, v1::SubmitReply what) {
-  for (const auto& one : what.results()) checker_.submission_acknowledged(one, *store_.read());
-  checker_.submission_answered(ticket, what);
-  deliver(ticket, std::move(what));
-}
-void node::reply(std::uint64_t ticket, v1::DeployReply what) { deliver(ticket, std::move(what)); }
-void node::reply(std::uint64_t ticket, v1::WatchReply what) {
-  if (on_watch_reply) on_watch_reply(ticket);
-  deliver(ticket, std::move(what));
-}
-void node::reply(std::uint64_t ticket, v1::OperateReply what) {
-  checker_.order_answered(ticket, what);
-  deliver(ticket, std::move(what));
-}
-void node::reply(std::uint64_t ticket, v1::AlertAckReply what) { deliver(ticket, std::move(what)); }
-void node::reply(std::uint64_t ticket, v1::BrakeReleaseReply what) { deliver(ticket, std::move(what)); }
-void node::reply(std::uint64_t ticket, v1::DoctorReply what) { deliver(ticket, std::move(what)); }
-void node::reply(std::uint64_t ticket, v1::AgentOperateReply what) { deliver(ticket, std::move(what)); }
-void node::reply(std::uint64_t ticket, v1::JobApplyReply what) {
-  checker_.of_jobs().answered(what);
-  deliver(ticket, std::move(what));
-}
-void node::reply(std::uint64_t ticket, v1::JobOperateReply what) {
-  checker_.of_jobs().answered(what, *store_.read());
-  deliver(ticket, std::move(what));
 }
 
 void node::notify(std::uint64_t, v1::FinishedNotice what) {

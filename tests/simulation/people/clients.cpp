@@ -105,7 +105,7 @@ void clients::deploy_anew(const v1::WorkflowDefinition& version) {
   v1::DeployRequest request;
   *request.mutable_definition() = version;
   node_.request<v1::DeployReply>(
-      "deployer", [request](scheduler& to, std::uint64_t ticket) { to.deploy(request, ticket); },
+      "deployer", [request](scheduler& to, std::uint64_t ticket) { to.answer(request, ticket); },
       [request](const v1::DeployReply& reply) {
         if (reply.error().code() != v1::ERROR_CODE_OK && reply.error().code() != v1::ERROR_CODE_UNAVAILABLE)
           world::broken("refused", "a lawful version was refused: " + reply.error().sentence());
@@ -132,7 +132,7 @@ void clients::deploy(std::size_t which) {
   v1::DeployRequest request;
   *request.mutable_definition() = workflows_[which];
   node_.request<v1::DeployReply>(
-      "deployer", [request](scheduler& to, std::uint64_t ticket) { to.deploy(request, ticket); },
+      "deployer", [request](scheduler& to, std::uint64_t ticket) { to.answer(request, ticket); },
       [this, which](const v1::DeployReply& reply) {
         if (reply.error().code() != v1::ERROR_CODE_OK && reply.error().code() != v1::ERROR_CODE_UNAVAILABLE)
           world::broken("refused", "a lawful workflow was refused: " + reply.error().sentence());
@@ -154,7 +154,7 @@ void clients::submit(std::size_t which) {
       [this, request, subscriber, was_full](scheduler& to, std::uint64_t ticket) {
         if (subscriber != 0) checker_.subscription_heard(ticket, request.items(0).id(), to.epoch());
         *was_full = *was_full && node_.full();
-        to.submit(request, ticket, subscriber);
+        to.answer(request, ticket, subscriber);
       },
       [this, which, was_full](const v1::SubmitReply& reply) {
         if (*was_full && !reply.results().empty() && reply.results(0).created())
@@ -237,7 +237,7 @@ void clients::submit_other_content(std::size_t which) {
   request.mutable_items(0)->set_input(R"({"n":99})");
   world_.tell("client", "scheduler", which, [&] { return "submits something else as " + one.what.id(); });
   node_.request<v1::SubmitReply>(
-      "client" + std::to_string(which), [request](scheduler& to, std::uint64_t ticket) { to.submit(request, ticket, 0); },
+      "client" + std::to_string(which), [request](scheduler& to, std::uint64_t ticket) { to.answer(request, ticket, 0); },
       [this, id = one.what.id()](const v1::SubmitReply& reply) {
         if (node_.put_back()) return;
         if (reply.results().empty() || reply.results(0).error().code() != v1::ERROR_CODE_CONFLICT)

@@ -80,7 +80,7 @@ void job_people::deploy(const std::string& name) {
   checker_.of_jobs().applied(found->second.spec);
   world_.tell("owner", "scheduler", world_.weigh(request), [&] { return "deploys " + found->second.spec.ShortDebugString(); });
   node_.request<v1::JobApplyReply>(
-      "owner", [request](scheduler& to, std::uint64_t ticket) { to.apply_jobs(request, ticket); },
+      "owner", [request](scheduler& to, std::uint64_t ticket) { to.answer(request, ticket); },
       [this, name, number](const v1::JobApplyReply& reply) { answered(name, number, reply); });
   world_.after(world_.jobs.between(800, 1'500) * millisecond, [this, name, number] {
     const auto still = wishes_.find(name);
@@ -143,7 +143,7 @@ void job_people::order(const std::string& name, v1::JobAction what) {
   });
   world_.count("orders about jobs");
   node_.request<v1::JobOperateReply>(
-      "operator", [request](scheduler& to, std::uint64_t ticket) { to.operate_jobs(request, ticket); },
+      "operator", [request](scheduler& to, std::uint64_t ticket) { to.answer(request, ticket); },
       [this](const v1::JobOperateReply& reply) {
         for (const auto& one : reply.results()) {
           if (one.error().code() == v1::ERROR_CODE_OK) world_.count("orders about jobs taken");

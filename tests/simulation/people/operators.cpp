@@ -55,7 +55,7 @@ void operators::order(const std::string& id, v1::OperatorAction what, bool at_on
   };
   const auto ask = [request, this](scheduler& to, std::uint64_t ticket) {
     checker_.order_heard(ticket, request);
-    to.operate(request, ticket);
+    to.answer(request, ticket);
   };
   // What an operator knows of a service holds at this moment; a settlement that arrives hours later may be about another attempt.
   if (at_once)
@@ -181,7 +181,7 @@ void operators::acknowledge_alerts() {
   request.add_numbers(4'711);
   request.set_who("ops");
   node_.request<v1::AlertAckReply>(
-      "operator", [request](scheduler& to, std::uint64_t ticket) { to.acknowledge_alerts(request, ticket); },
+      "operator", [request](scheduler& to, std::uint64_t ticket) { to.answer(request, ticket); },
       [request](const v1::AlertAckReply& reply) {
         if (reply.results_size() != request.numbers_size() ||
             reply.results(reply.results_size() - 1).error().code() != v1::ERROR_CODE_NOT_FOUND)
@@ -195,7 +195,7 @@ void operators::release_brake() {
   request.set_who("ops");
   request.set_reason("it is right to undo them");
   node_.request<v1::BrakeReleaseReply>(
-      "operator", [request](scheduler& to, std::uint64_t ticket) { to.release_brake(request, ticket); },
+      "operator", [request](scheduler& to, std::uint64_t ticket) { to.answer(request, ticket); },
       [](const v1::BrakeReleaseReply&) {});
 }
 

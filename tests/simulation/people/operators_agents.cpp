@@ -13,7 +13,7 @@ void operators::order_agents(v1::AgentOperateRequest what) {
   world_.tell("operator", "scheduler", world_.weigh(what),
               [&] { return v1::AgentVerb_Name(what.verb()).substr(11) + " " + what.agent() + what.instance(); });
   node_.request<v1::AgentOperateReply>(
-      "operator", [what](scheduler& to, std::uint64_t ticket) { to.operate_agents(what, ticket); },
+      "operator", [what](scheduler& to, std::uint64_t ticket) { to.answer(what, ticket); },
       [what](const v1::AgentOperateReply& reply) {
         if (reply.error().code() == v1::ERROR_CODE_INTERNAL)
           throw rule_broken{"internal_error",

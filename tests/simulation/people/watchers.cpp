@@ -45,7 +45,7 @@ void watchers::poll(std::size_t which) {
       [this, what](scheduler& to, std::uint64_t ticket) {
         open_[ticket] = {what.id(),       what.after_sequence(), std::clamp<std::int64_t>(what.wait_ms() * millisecond, 0, longest_wait_us),
                          world_.now_us(), node_.core(),          0};
-        to.watch(what, ticket);
+        to.answer(what, ticket);
       },
       [this, which, what](const v1::WatchReply& reply) { came(which, what, reply); });
   if (world_.trouble()) world_.after(again_ms * millisecond, [this, which] { poll(which); });

@@ -72,7 +72,7 @@ void crowd::begin(std::int64_t until_us) {
 void crowd::submit(std::size_t which) {
   if (done_[which]) return;
   node_.request<v1::SubmitReply>(
-      "crowd" + std::to_string(which), [request = requests_[which]](scheduler& to, std::uint64_t ticket) { to.submit(request, ticket, 0); },
+      "crowd" + std::to_string(which), [request = requests_[which]](scheduler& to, std::uint64_t ticket) { to.answer(request, ticket, 0); },
       [this, which](const v1::SubmitReply& reply) {
         const auto& items = reply.results();
         const auto all = !items.empty() && std::all_of(items.begin(), items.end(),

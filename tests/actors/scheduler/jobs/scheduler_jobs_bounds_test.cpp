@@ -243,7 +243,7 @@ TEST_F(scheduler_jobs_test, OneRequestFillsAThousandTimesHoweverManyJobsItNames)
     apply(job(name));
     request.add_names(name);
   }
-  node->shell.operate_jobs(request, next_ticket);
+  node->shell.answer(request, next_ticket);
   node->settle();
   const auto& reply = out.job_operations.at(next_ticket++);
   EXPECT_EQ(reply.results(0).launches(), 700U);

@@ -123,7 +123,7 @@ TEST_F(scheduler_jobs_test, AJobThatIsDeletedAndMadeAnewInOneBatchHasNothingOfTh
   remove.mutable_action()->set_verb(v1::JOB_VERB_DELETE);
   remove.mutable_action()->set_who("ann");
   remove.add_names("nightly");
-  node->shell.operate_jobs(remove, next_ticket++);
+  node->shell.answer(remove, next_ticket++);
   EXPECT_TRUE(apply(job("nightly")).created());
   EXPECT_TRUE(launches("nightly").empty());
   EXPECT_EQ(counts().jobs(), 1U);
@@ -302,7 +302,7 @@ TEST_F(scheduler_jobs_test, AClockBehindTheMarksRaisesAnAlertAndRewindMendsIt) {
   v1::JobOperateRequest request;
   request.mutable_action()->set_verb(v1::JOB_VERB_REWIND);
   request.mutable_action()->set_who("ann");
-  node->shell.operate_jobs(request, next_ticket);
+  node->shell.answer(request, next_ticket);
   node->settle();
   EXPECT_EQ(out.job_operations.at(next_ticket++).results_size(), 2);
   EXPECT_EQ(counts().clock_alert(), 0U);
@@ -351,7 +351,7 @@ TEST_F(scheduler_jobs_test, ARunThatIsSentTwiceIsLaunchedOnce) {
   request.mutable_action()->set_nominal_unix_ms(start_ms + 5);
   request.add_names("nightly");
   for (int i = 0; i < 2; ++i) {
-    node->shell.operate_jobs(request, next_ticket);
+    node->shell.answer(request, next_ticket);
     node->settle();
     const auto& done = out.job_operations.at(next_ticket++).results(0);
     EXPECT_FALSE(done.has_error()) << done.error().sentence();
@@ -381,7 +381,7 @@ TEST_F(scheduler_jobs_test, TheLogTellsOnlyOfWhatAnOperatorHasChanged) {
   run.mutable_action()->set_nominal_unix_ms(start_ms + 5);
   run.add_names("nightly");
   for (int i = 0; i < 2; ++i) {
-    node->shell.operate_jobs(run, next_ticket++);
+    node->shell.answer(run, next_ticket++);
     node->settle();
     EXPECT_EQ(told("run"), 1);
   }
@@ -393,7 +393,7 @@ TEST_F(scheduler_jobs_test, TheLogTellsOnlyOfWhatAnOperatorHasChanged) {
   fill.mutable_action()->set_to_unix_ms(first_minute_ms - minute_ms);
   fill.add_names("nightly");
   for (int i = 0; i < 2; ++i) {
-    node->shell.operate_jobs(fill, next_ticket++);
+    node->shell.answer(fill, next_ticket++);
     node->settle();
     EXPECT_EQ(told("backfilled"), 1);
   }

@@ -38,7 +38,7 @@ class scheduler_jobs_test : public scheduler_fixture {
     v1::JobApplyRequest request;
     *request.add_jobs() = spec;
     request.set_who("ann");
-    node->shell.apply_jobs(request, next_ticket);
+    node->shell.answer(request, next_ticket);
     node->settle();
     const auto& reply = out.job_applications.at(next_ticket++);
     EXPECT_FALSE(reply.has_error()) << reply.error().sentence();
@@ -50,7 +50,7 @@ class scheduler_jobs_test : public scheduler_fixture {
     request.mutable_action()->set_verb(verb);
     request.mutable_action()->set_who("ann");
     request.add_names(name);
-    node->shell.operate_jobs(request, next_ticket);
+    node->shell.answer(request, next_ticket);
     node->settle();
     return out.job_operations.at(next_ticket++).results(0);
   }

@@ -1,0 +1,129 @@
+#pragma once
+// What clients ask of a node: one row a request. From it follow the interfaces of gateway and Scheduler, where the gateway passes the request on, and
+// whether a client may send it a second time. No CAF.
+
+#include <type_traits>
+#include <variant>
+
+#include "messages/api.pb.h"
+#include "messages/job.pb.h"
+#include "messages/node.pb.h"
+
+namespace fairlead {
+
+/// What a request is about, and so which shards are asked.
+enum class about {
+  one_task,     // by `id`
+  one_job,      // by `name`
+  many,         // tasks or jobs, cut by shard (cut_by_shard) and put together again (put_together)
+  any_shard,    // what all shards know alike
+  every_shard,  // all are asked, and the answers are merged (merge)
+  special,      // the gateway has a function of its own for it (answer)
+};
+/// Who answers for a shard.
+enum class answered_by { store, scheduler, replies, gateway };
+/// Whether a client sends it to a second node when the first one is slow. Not where that would do something twice or costs a node much.
+enum class repeated { yes, no };
+
+template <class Request, class Reply, about About, answered_by AnsweredBy, repeated Repeated>
+struct request_row {
+  using request = Request;
+  using reply = Reply;
+  static constexpr auto is_about = About;
+  static constexpr auto by = AnsweredBy;
+  static constexpr auto again = Repeated;
+};
+
+template <class... Rows>
+struct request_table {};
+
+using client_requests = request_table<
+    // Takes tasks. Answered once all of them are durable.
+    request_row<v1::SubmitRequest, v1::SubmitReply, about::special, answered_by::scheduler, repeated::yes>,
+    // States of many tasks by id.
+    request_row<v1::StatesRequest, v1::StatesReply, about::many, answered_by::store, repeated::yes>,
+    // One page of tasks.
+    request_row<v1::TaskListRequest, v1::TaskListReply, about::special, answered_by::store, repeated::yes>,
+    // One task with steps, history and payloads.
+    request_row<v1::TaskShowRequest, v1::TaskShowReply, about::special, answered_by::store, repeated::yes>,
+    // Long poll for the events of a task after a sequence number.
+    request_row<v1::WatchRequest, v1::WatchReply, about::one_task, answered_by::scheduler, repeated::yes>,
+    // What an operator does to tasks.
+    request_row<v1::OperateRequest, v1::OperateReply, about::many, answered_by::scheduler, repeated::no>,
+
+    // Makes a workflow definition the current one of its name.
+    request_row<v1::DeployRequest, v1::DeployReply, about::special, answered_by::scheduler, repeated::yes>,
+    // The workflows that are deployed.
+    request_row<v1::WorkflowListRequest, v1::WorkflowListReply, about::any_shard, answered_by::store, repeated::yes>,
+    // One workflow with its definition.
+    request_row<v1::WorkflowShowRequest, v1::WorkflowShowReply, about::any_shard, answered_by::store, repeated::yes>,
+
+    // Makes jobs what their owner says.
+    request_row<v1::JobApplyRequest, v1::JobApplyReply, about::many, answered_by::scheduler, repeated::no>,
+    // One page of jobs.
+    request_row<v1::JobListRequest, v1::JobListReply, about::every_shard, answered_by::store, repeated::yes>,
+    // One job with the launches to come.
+    request_row<v1::JobShowRequest, v1::JobShowReply, about::special, answered_by::store, repeated::yes>,
+    // The launches of a job.
+    request_row<v1::JobHistoryRequest, v1::JobHistoryReply, about::one_job, answered_by::store, repeated::yes>,
+    // What an operator does to jobs.
+    request_row<v1::JobOperateRequest, v1::JobOperateReply, about::special, answered_by::scheduler, repeated::no>,
+
+    // One page of alerts.
+    request_row<v1::AlertListRequest, v1::AlertListReply, about::special, answered_by::store, repeated::yes>,
+    // One alert.
+    request_row<v1::AlertShowRequest, v1::AlertShowReply, about::special, answered_by::store, repeated::yes>,
+    // Acknowledges alerts.
+    request_row<v1::AlertAckRequest, v1::AlertAckReply, about::special, answered_by::scheduler, repeated::yes>,
+    // Releases the brake on mass undo.
+    request_row<v1::BrakeReleaseRequest, v1::BrakeReleaseReply, about::every_shard, answered_by::scheduler, repeated::no>,
+
+    // Long poll of a client for the status events of its tasks; takes those off that it has.
+    request_row<v1::RepliesRequest, v1::RepliesReply, about::special, answered_by::replies, repeated::yes>,
+    // What an operator does to an agent instance or to the breaker of a service.
+    request_row<v1::AgentOperateRequest, v1::AgentOperateReply, about::every_shard, answered_by::scheduler, repeated::no>,
+
+    // Counts, agents and traffic of the shards, and the node.
+    request_row<v1::StatusRequest, v1::StatusReply, about::special, answered_by::scheduler, repeated::yes>,
+    // Looks whether every live task has a wake-up. The Scheduler is asked for its part: effects without a task are listed no more.
+    request_row<v1::DoctorRequest, v1::DoctorReply, about::special, answered_by::scheduler, repeated::no>,
+    // The supervision tree of a node.
+    request_row<v1::InspectRequest, v1::InspectReply, about::special, answered_by::gateway, repeated::yes>,
+    // What an operator does to a node.
+    request_row<v1::NodeOperateRequest, v1::NodeOperateReply, about::special, answered_by::gateway, repeated::yes>>;
+
+namespace detail {
+
+template <class Request, class Table>
+struct row_of;
+template <class Request, class First, class... Rest>
+struct row_of<Request, request_table<First, Rest...>>
+    : std::conditional_t<std::is_same_v<Request, typename First::request>, std::type_identity<First>,
+                         row_of<Request, request_table<Rest...>>> {};
+
+template <answered_by By, class Chosen, class Table>
+struct rows_by;
+template <answered_by By, class... Chosen>
+struct rows_by<By, request_table<Chosen...>, request_table<>> : std::type_identity<request_table<Chosen...>> {};
+template <answered_by By, class... Chosen, class First, class... Rest>
+struct rows_by<By, request_table<Chosen...>, request_table<First, Rest...>>
+    : rows_by<By, std::conditional_t<First::by == By, request_table<Chosen..., First>, request_table<Chosen...>>, request_table<Rest...>> {
+};
+
+template <class Table>
+struct replies_in;
+template <class... Rows>
+struct replies_in<request_table<Rows...>> : std::type_identity<std::variant<typename Rows::reply...>> {};
+
+}  // namespace detail
+
+template <class Request>
+using row_of = typename detail::row_of<Request, client_requests>::type;
+template <class Request>
+using reply_of = typename row_of<Request>::reply;
+
+/// What comes to a Scheduler, and what it answers, by kind.
+using scheduler_requests = typename detail::rows_by<answered_by::scheduler, request_table<>, client_requests>::type;
+using request_reply = typename detail::replies_in<scheduler_requests>::type;
+
+}  // namespace fairlead
