@@ -4,6 +4,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "messages/holds.hpp"
 #include "store/content_hash.hpp"
 #include "store/integers.hpp"
 
@@ -242,7 +243,8 @@ std::optional<pending_key> decode_pending(std::string_view key) {
 std::optional<held_key> decode_held(std::string_view key) {
   if (key.size() != 13) return std::nullopt;
   auto why = static_cast<held_why>(key[4]);
-  if (why != held_why::parked && why != held_why::paused) return std::nullopt;
+  const auto known = [&](const hold& one) { return one.index != 0 && held_why{one.index} == why; };
+  if (std::none_of(std::begin(holds), std::end(holds), known)) return std::nullopt;
   return held_key{read_u32(key, 0), why, read_u64(key, 5)};
 }
 

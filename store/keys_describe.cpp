@@ -1,5 +1,6 @@
 // Keys as people read them in error sentences and in the findings of a check.
 
+#include "messages/holds.hpp"
 #include "store/content_hash.hpp"
 #include "store/keys.hpp"
 
@@ -29,7 +30,9 @@ std::string readable(table where, std::string_view key) {
       if (auto k = decode_pending(key)) return std::to_string(k->order) + of_task(k->number);
       break;
     case table::held:
-      if (auto k = decode_held(key)) return std::string(k->why == held_why::parked ? "parked" : "paused") + of_task(k->number);
+      if (auto k = decode_held(key))
+        for (const auto& one : holds)
+          if (held_why{one.index} == k->why) return one.word + of_task(k->number);
       break;
     case table::finished:
       if (auto k = decode_finished(key)) return std::to_string(k->finished_at_unix_ms) + of_task(k->number);

@@ -6,6 +6,7 @@
 
 #include "actors/core/cluster/alert_numbers.hpp"
 #include "actors/core/distribution.hpp"
+#include "messages/holds.hpp"
 
 namespace fairlead {
 
@@ -23,13 +24,11 @@ void add(v1::ShardState& to, const v1::ShardState& more, std::uint32_t shard, st
   to.set_completed(to.completed() + more.completed());
   to.set_undoing(to.undoing() + more.undoing());
   to.set_undone(to.undone() + more.undone());
-  to.set_parked(to.parked() + more.parked());
-  to.set_paused(to.paused() + more.paused());
+  for (const auto& one : holds) one.count(to, one.count(to) + one.count(more));
   to.set_archived(to.archived() + more.archived());
   to.set_due_entries(to.due_entries() + more.due_entries());
   to.set_unresolved_alerts(to.unresolved_alerts() + more.unresolved_alerts());
   to.set_outbox_events(to.outbox_events() + more.outbox_events());
-  to.set_undo_held(to.undo_held() + more.undo_held());
   to.set_jobs(to.jobs() + more.jobs());
   to.set_jobs_paused(to.jobs_paused() + more.jobs_paused());
   to.set_launches_in_flight(to.launches_in_flight() + more.launches_in_flight());

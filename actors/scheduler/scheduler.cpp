@@ -11,6 +11,7 @@
 #include "actors/replies/outbox.hpp"
 #include "actors/scheduler/books/payload_reader.hpp"
 #include "actors/system/time_zones.hpp"
+#include "messages/holds.hpp"
 #include "store/keys.hpp"
 #include "store/rows/counters.hpp"
 #include "store/rows/history_rows.hpp"
@@ -127,7 +128,9 @@ std::uint64_t scheduler::active_tasks() const {
   const auto& counts = batches_.counts();
   const auto active = counts.running() + counts.undoing();
   // One that is held by the brake may be parked or paused as well, so this is rather too little than too much.
-  return active - std::min(active, counts.parked() + counts.paused() + counts.undo_held());
+  std::uint64_t held = 0;
+  for (const auto& one : holds) held += one.count(counts);
+  return active - std::min(active, held);
 }
 
 bool scheduler::settled() const { return batches_.empty() && !slots_.changed(); }
@@ -241,9 +244,7 @@ scheduler::applied scheduler::apply(live_task& task, const core::event& what) {
   // waiting step itself away.
   const auto& now = task.record;
   const auto by_operator = made.changed && std::holds_alternative<core::operated>(what);
-  if (by_operator || now.state() != before.state || now.parked() != before.parked || now.paused() != before.paused ||
-      now.undo_held() != before.undo_held)
-    slots_.forget(now.number());
+  if (by_operator || now.state() != before.state || holds_of(now) != before.held) slots_.forget(now.number());
   if (made.changed) write(task, before, made, come_up || std::holds_alternative<core::task_due>(what));
   traffic_.count(what, made, task.record);
   // Else an outcome cannot come before its message has left.

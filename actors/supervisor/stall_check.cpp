@@ -5,6 +5,7 @@
 
 #include "actors/core/task/record.hpp"
 #include "actors/core/waits.hpp"
+#include "messages/holds.hpp"
 #include "store/keys.hpp"
 #include "store/load.hpp"
 #include "store/rows/task_rows.hpp"
@@ -46,7 +47,7 @@ const char* fault_of_entry(const store::due_key& entry, const std::optional<v1::
 }  // namespace
 
 bool is_live(const v1::TaskRecord& record) {
-  return (record.state() == v1::TASK_STATE_RUNNING || record.state() == v1::TASK_STATE_UNDOING) && !record.parked() && !record.paused();
+  return (record.state() == v1::TASK_STATE_RUNNING || record.state() == v1::TASK_STATE_UNDOING) && !sleeps(record);
 }
 
 bool needs_wake_up(const v1::TaskRecord& record) {
@@ -132,7 +133,9 @@ stall_check::disagreement stall_check::compare(const store::snapshot& view) {
   disagreement out;
   out.entries = number(view.count(store::table::due)) - number(counters.due_entries());
   // A task that is held may have a wake-up or not, every other one that is under way must have one.
-  const auto live = number(counters.running()) + number(counters.undoing()) - number(counters.parked()) - number(counters.paused());
+  auto live = number(counters.running()) + number(counters.undoing());
+  for (const auto& one : holds)
+    if (one.sleeps) live -= number(one.count(counters));
   out.sleepless = std::max<std::int64_t>(0, live - number(counters.due_entries()));
   return out;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "messages/holds.hpp"
 #include "store/check/archive.hpp"
 #include "store/check/jobs.hpp"
 #include "store/check/notices.hpp"
@@ -160,7 +161,6 @@ class checker {
     compare("completed", stored.completed(), counted.completed());
     compare("undoing", stored.undoing(), counted.undoing());
     compare("undone", stored.undone(), counted.undone());
-    compare("parked", stored.parked(), counted.parked());
     compare("archived", stored.archived(), archived_);
     const auto greatest = std::max(greatest_number_, tasks_.greatest_number());
     if (greatest != 0 && stored.next_task_number() <= greatest) {
@@ -168,9 +168,8 @@ class checker {
           "the next task number is " + std::to_string(stored.next_task_number()) + ", but task " + std::to_string(greatest) + " exists");
     }
     if (!counters_are_kept(progress)) return;
-    compare("paused", stored.paused(), counted.paused());
+    for (const auto& one : holds) compare(one.word, one.count(stored), one.count(counted));
     compare("due_entries", stored.due_entries(), counted.due_entries());
-    compare("undo_held", stored.undo_held(), counted.undo_held());
     compare("unresolved_alerts", stored.unresolved_alerts(), notices_.unresolved_alerts());
     compare("outbox_events", stored.outbox_events(), notices_.outbox_events());
     compare("jobs", stored.jobs(), jobs_.counted().jobs());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "messages/holds.hpp"
 #include "store/content_hash.hpp"
 #include "store/rows/alert_rows.hpp"
 #include "store/rows/counters.hpp"
@@ -15,7 +16,7 @@ namespace {
 bool known_state(v1::TaskState state) { return state >= v1::TASK_STATE_PENDING && state <= v1::TASK_STATE_UNDONE; }
 
 bool wants_due(const v1::TaskRecord& record) {
-  return !is_finished(record.state()) && record.state() != v1::TASK_STATE_PENDING && !record.parked() && !record.paused();
+  return !is_finished(record.state()) && record.state() != v1::TASK_STATE_PENDING && !sleeps(record);
 }
 
 // While a parked or paused task still has an attempt out, the end of that lease is awaited.
@@ -38,8 +39,8 @@ void for_each_index_entry(const v1::TaskRecord& record, const std::function<void
   if (record.state() == v1::TASK_STATE_PENDING) {
     visit(table::pending, keys::pending(default_namespace, pending_order(record.created_at_unix_ms(), record.priority()), number));
   }
-  if (record.parked()) visit(table::held, keys::held(default_namespace, held_why::parked, number));
-  if (record.paused()) visit(table::held, keys::held(default_namespace, held_why::paused, number));
+  for (const auto& one : holds)
+    if (one.index != 0 && one.on(record)) visit(table::held, keys::held(default_namespace, held_why{one.index}, number));
   if (is_finished(record.state())) {
     visit(table::finished,
           keys::finished(default_namespace, static_cast<std::uint8_t>(record.state()), record.finished_at_unix_ms(), number));

@@ -8,6 +8,7 @@
 #include <set>
 #include <system_error>
 
+#include "messages/holds.hpp"
 #include "store/keys.hpp"
 #include "store/lmdb/directory.hpp"
 #include "store/lmdb/snapshot.hpp"
@@ -72,8 +73,8 @@ status take_task(const v1::TaskRecord& record, const snapshot& from, const archi
     out.erase(table::by_label, keys::by_label(default_namespace, label.key(), label.value(), number));
   out.erase(table::finished,
             keys::finished(default_namespace, static_cast<std::uint8_t>(record.state()), record.finished_at_unix_ms(), number));
-  if (record.parked()) out.erase(table::held, keys::held(default_namespace, held_why::parked, number));
-  if (record.paused()) out.erase(table::held, keys::held(default_namespace, held_why::paused, number));
+  for (const auto& one : holds)
+    if (one.index != 0 && one.on(record)) out.erase(table::held, keys::held(default_namespace, held_why{one.index}, number));
   if (record.due_indexed_unix_ms() != 0) out.erase(table::due, keys::due(default_namespace, record.due_indexed_unix_ms(), number));
   v1::TaskTombstone tombstone;
   tombstone.set_number(number);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "messages/holds.hpp"
 #include "store/keys.hpp"
 #include "store/load.hpp"
 #include "store/rows/job_rows.hpp"
@@ -20,11 +21,10 @@ void count(v1::ShardState& shard, const task_index_state& task, std::uint64_t by
     case v1::TASK_STATE_UNDONE: shard.set_undone(shard.undone() + by); break;
     default: break;
   }
-  if (task.parked) shard.set_parked(shard.parked() + by);
-  if (task.paused && !task.parked) shard.set_paused(shard.paused() + by);
+  for_each_counted(task.held, [&](const hold& one) { one.count(shard, one.count(shard) + by); });
   if (task.due_indexed_unix_ms != 0) shard.set_due_entries(shard.due_entries() + by);
-  if (task.undo_held) shard.set_undo_held(shard.undo_held() + by);
-  if (task.launch && !task.parked && !is_finished(task.state)) shard.set_launches_in_flight(shard.launches_in_flight() + by);
+  if (task.launch && (task.held & parked_hold) == 0 && !is_finished(task.state))
+    shard.set_launches_in_flight(shard.launches_in_flight() + by);
 }
 
 void clear_counters(v1::ShardState& shard) {
@@ -33,10 +33,8 @@ void clear_counters(v1::ShardState& shard) {
   shard.clear_completed();
   shard.clear_undoing();
   shard.clear_undone();
-  shard.clear_parked();
-  shard.clear_paused();
+  for (const auto& one : holds) one.count(shard, 0);
   shard.clear_due_entries();
-  shard.clear_undo_held();
   shard.clear_launches_in_flight();
   shard.clear_jobs();
   shard.clear_jobs_paused();

@@ -68,9 +68,7 @@ task_index_state index_state_of(const v1::TaskRecord& record) {
   task_index_state out;
   out.exists = true;
   out.state = record.state();
-  out.parked = record.parked();
-  out.paused = record.paused();
-  out.undo_held = record.undo_held();
+  out.held = holds_of(record);
   out.launch = record.has_launch();
   out.due_indexed_unix_ms = record.due_indexed_unix_ms();
   out.pending_order = pending_order(record.created_at_unix_ms(), record.priority());
@@ -88,8 +86,8 @@ void put_task(batch& out, const task_index_state& before, v1::TaskRecord& after,
   out.put(table::task, keys::task(default_namespace, after.number()), row);
   if (!before.exists) put_creation(out, after);
   move_pending(out, before, now, after.number());
-  move_held(out, before.parked, now.parked, held_why::parked, after);
-  move_held(out, before.paused, now.paused, held_why::paused, after);
+  for (std::size_t i = 0; i < std::size(holds); ++i)
+    if (holds[i].index != 0) move_held(out, (before.held >> i & 1U) != 0, (now.held >> i & 1U) != 0, held_why{holds[i].index}, after);
   move_finished(out, before, now, after.number());
 }
 

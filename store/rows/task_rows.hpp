@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "messages/holds.hpp"
 #include "messages/task.pb.h"
 #include "store/batch.hpp"
 #include "store/store.hpp"
@@ -25,9 +26,7 @@ namespace fairlead::store {
 struct task_index_state {
   bool exists = false;
   v1::TaskState state = v1::TASK_STATE_UNSPECIFIED;
-  bool parked = false;
-  bool paused = false;
-  bool undo_held = false;
+  hold_set held = 0;
   bool launch = false;  // of a job
   std::int64_t due_indexed_unix_ms = 0;
   std::uint64_t pending_order = 0;

@@ -5,6 +5,7 @@
 #include "actors/core/task/machine.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/core/waits.hpp"
+#include "messages/holds.hpp"
 
 namespace fairlead::core {
 
@@ -12,7 +13,7 @@ bool noted_ahead(const v1::TaskRecord& record, std::int64_t now_ms) {
   const auto ahead = [&](std::int64_t at_ms) { return set_back_since(at_ms, now_ms, small_setting_ms); };
   const auto under_way = [](const v1::StepRecord& step) { return attempt_out(step) || step.not_before_unix_ms() != 0; };
   // While it only waits, each look moves its wake-up on and notes nothing else.
-  if (!record.parked() && !record.paused() && std::none_of(record.steps().begin(), record.steps().end(), under_way) &&
+  if (!sleeps(record) && std::none_of(record.steps().begin(), record.steps().end(), under_way) &&
       ahead(record.due_unix_ms() - waiting_recheck_ms))
     return true;
   return std::any_of(record.recent().begin(), record.recent().end(), [&](const auto& one) { return ahead(one.at_unix_ms()); }) ||

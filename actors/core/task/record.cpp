@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "actors/core/task/task.hpp"
+#include "messages/holds.hpp"
 
 namespace fairlead::core {
 
@@ -230,7 +231,7 @@ void unpark(v1::TaskRecord& record, moment now, decision& out) {
 
 std::int64_t next_due(const v1::TaskRecord& record, const context& ctx, bool waiting) {
   if (record.state() != v1::TASK_STATE_RUNNING && record.state() != v1::TASK_STATE_UNDOING) return 0;
-  const bool stopped = record.parked() || record.paused();
+  const bool stopped = sleeps(record);
   std::int64_t due = 0;
   const auto consider = [&due](std::int64_t at) {
     if (due == 0 || at < due) due = at;

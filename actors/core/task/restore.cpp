@@ -4,6 +4,7 @@
 #include <string>
 
 #include "actors/core/task/record.hpp"
+#include "messages/holds.hpp"
 
 namespace fairlead::core {
 
@@ -109,7 +110,7 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
         break;
     }
   }
-  const auto waits = record.state() == v1::TASK_STATE_PENDING || record.parked() || record.paused();
+  const auto waits = record.state() == v1::TASK_STATE_PENDING || sleeps(record);
   record.set_due_unix_ms(waits ? 0 : to_unix_ms(now));
   // A receiver drops what it has seen, and it may have seen more than the backup knows of.
   if (record.has_reply()) record.set_status_sequence(record.status_sequence() + rise.status_sequence);

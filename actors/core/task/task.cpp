@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "actors/core/task/machine.hpp"
+#include "messages/holds.hpp"
 
 namespace fairlead::core {
 
@@ -132,7 +133,7 @@ void task_machine::park_if_unusable() {
 // ---- questions ----
 
 bool task_machine::stopped() const {
-  if (record_.parked() || record_.paused() || record_.undo_held() || !usable()) return true;
+  if (is_held(record_) || !usable()) return true;
   return record_.state() != v1::TASK_STATE_RUNNING && record_.state() != v1::TASK_STATE_UNDOING;
 }
 
@@ -160,7 +161,7 @@ void task_machine::begin() {
 
 void task_machine::advance() {
   if (out_.fatal) return;
-  if (record_.undo_held() && !ctx_.hold_undo && !record_.parked() && !record_.paused() && record_.state() == v1::TASK_STATE_RUNNING)
+  if (record_.undo_held() && !ctx_.hold_undo && !sleeps(record_) && record_.state() == v1::TASK_STATE_RUNNING)
     begin_undo(record_.undo_reason());
   if (stopped()) return;
   if (record_.state() == v1::TASK_STATE_RUNNING) advance_perform();

@@ -3,14 +3,13 @@
 #include <algorithm>
 
 #include "actors/core/task/record.hpp"
+#include "messages/holds.hpp"
 
 namespace fairlead::core {
 
 namespace {
 
 bool under_way(const v1::StepRecord& step) { return attempt_out(step) || step.not_before_unix_ms() != 0; }
-
-bool stopped(const v1::TaskRecord& record) { return record.parked() || record.paused() || record.undo_held(); }
 
 class inspection {
  public:
@@ -100,7 +99,7 @@ const char* awaited_words(awaited what) {
 std::vector<step_wait> waits_of(const v1::TaskRecord& record, const workflow& definition, const workflow_engine& engine,
                                 const agent_directory& agents) {
   const auto live = record.state() == v1::TASK_STATE_RUNNING || record.state() == v1::TASK_STATE_UNDOING;
-  if (!live || stopped(record) || !definition.usable()) return {};
+  if (!live || is_held(record) || !definition.usable()) return {};
   return inspection{record, definition, engine, agents}.run();
 }
 

@@ -5,14 +5,13 @@
 #include "actors/core/workflow/graph.hpp"
 #include "app/cli/task/remedies.hpp"
 #include "app/cli/words.hpp"
+#include "messages/holds.hpp"
 
 namespace fairlead::app {
 
 namespace {
 
 bool done(const v1::StepRecord& step) { return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_SKIPPED; }
-
-bool stands_still(const v1::TaskRecord& task) { return task.parked() || task.paused() || task.undo_held(); }
 
 const v1::StepDefinition* definition_of(const v1::TaskShowReply& reply, const v1::StepRecord& step) {
   const auto index = static_cast<int>(step.definition());
@@ -100,7 +99,7 @@ std::string waits_for(const v1::TaskShowReply& reply, int index, const known_age
     return (cooling_off(task, index) ? "cooling off, " : "") + std::string{word_before(step.direction())} + "again at " +
            time_text(step.not_before_unix_ms());
   const auto* definition = definition_of(reply, step);
-  if (definition == nullptr || stands_still(task)) return "";
+  if (definition == nullptr || is_held(task)) return "";
   if (to_be_performed(task, step)) {
     const auto missing = missing_needs(reply, *definition);
     return missing.empty() ? agent_text(definition->agent(), agents) : "needs " + missing;
@@ -113,7 +112,7 @@ std::string waits_for(const v1::TaskShowReply& reply, int index, const known_age
 
 bool may_wait_for_agent(const v1::TaskShowReply& reply) {
   const auto& task = reply.task();
-  if (stands_still(task)) return false;
+  if (is_held(task)) return false;
   for (const auto& step : task.steps()) {
     const auto* definition = definition_of(reply, step);
     if (definition == nullptr || step.complete_by_unix_ms() != 0 || step.not_before_unix_ms() != 0) continue;
