@@ -38,6 +38,8 @@ void task_machine::bring_lease_near(v1::StepRecord& step) {
 
 void task_machine::on(const clock_set_back&) {
   if (!usable() || planted(&planted_faults::keep_far_moment)) return;
+  // Whoever asked saw it before it ended; what has ended may be on its way to the archive.
+  if (record_.state() == v1::TASK_STATE_COMPLETED || record_.state() == v1::TASK_STATE_UNDONE) return;
   for (std::uint32_t i = 0; i < steps(); ++i) {
     auto& step = at(i);
     if (attempt_out(step)) {

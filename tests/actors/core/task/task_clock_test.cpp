@@ -105,6 +105,19 @@ TEST(task_clock, a_timeout_of_the_task_counts_anew_from_the_right_clock) {
   EXPECT_EQ(times_out_at(w.record, definition), w.now_ms + 60'000);
 }
 
+TEST(task_clock, a_task_that_has_ended_is_written_no_more) {
+  auto definition = graph({step("a")});
+  definition.set_timeout_ms(60'000);
+  world w{definition};
+  w.now_ms += year_ms;
+  w.started();
+  w.outcome(0, 1);
+  ASSERT_EQ(w.record.state(), v1::TASK_STATE_COMPLETED);
+  w.now_ms -= year_ms;
+  ASSERT_TRUE(noted_ahead(w.record, w.now_ms));
+  EXPECT_FALSE(w.apply(clock_set_back{}).changed);
+}
+
 TEST(task_clock, a_key_that_was_used_in_the_future_keeps_nothing_from_being_done_twice) {
   world w{graph({step("a")})};
   w.agents.key_valid_for["do_a"] = 3'600'000;

@@ -37,7 +37,7 @@ class resume_sweep_test : public ::testing::Test {
 TEST_F(resume_sweep_test, takes_up_what_may_need_something_within_the_longest_timeout) {
   due(1, now_ms - 1'000);
   due(2, now_ms + 59'000);
-  due(3, now_ms + 61'000);
+  due(3, now_ms + 62'000);
   const auto view = stored();
   begin();
   EXPECT_TRUE(*sweep.finds_any(*view));
@@ -50,6 +50,13 @@ TEST_F(resume_sweep_test, takes_up_what_may_need_something_within_the_longest_ti
 TEST_F(resume_sweep_test, reckons_from_the_latest_write_where_the_clock_was_set_back_since) {
   counts.set_latest_write_unix_ms(now_ms + 3'600'000);
   due(1, now_ms + 3'650'000);
+  const auto view = stored();
+  begin();
+  EXPECT_TRUE(*sweep.finds_any(*view));
+}
+
+TEST_F(resume_sweep_test, allows_for_a_clock_that_went_back_a_little_between_a_decision_and_its_batch) {
+  due(1, now_ms + 60'002);
   const auto view = stored();
   begin();
   EXPECT_TRUE(*sweep.finds_any(*view));
