@@ -182,7 +182,8 @@ class scene {
     int round = 0;
     const auto mends_clocks = era_.any && world_.jobs.chance(500);
     while (world_.now_us() - from < end_within_us) {
-      const auto until = world_.now_us() + 2 * second;
+      // No multiple of any period: else a scan could be on its way at each look.
+      const auto until = world_.now_us() + 2 * second + 377;
       while (world_.step(until)) {
       }
       auto rests = era_.any ? see_to_jobs(world_.now_us() - from, mends_clocks) : true;
