@@ -100,7 +100,8 @@ void checker::renewed(const v1::HeartbeatAck& what) {
     const auto until = std::min(one->complete_by_ms, clock_.now_ms() + left_ms);
     // Where the clock was set between sending and renewal, the two count from different moments.
     if (clock_.set_since(sent->second)) {
-      if (out) one->lease_ms = std::min(step.heartbeat_by_unix_ms(), until);
+      // What is durable may have been cut since: then the cut counts.
+      if (out && one->decided_us < sent->second) one->lease_ms = std::min(step.heartbeat_by_unix_ms(), until);
     } else {
       if (out && step.heartbeat_by_unix_ms() + whole_ms < until)
         world::broken("durable_before_effect", text_of(what) + " was acknowledged, and the store ends the lease " +
