@@ -8,9 +8,6 @@ import subprocess
 
 from harness import BINARY, ROOT, expect, free_ports, main, sandbox
 
-# A reader types slower than a script: after these the node must be there.
-READY = "until fairlead status > /dev/null 2>&1; do sleep 0.1; done"
-
 
 def script_of(page):
     lines = ["set -mu", "trap 'kill -9 $(jobs -p) 2> /dev/null' EXIT", "trap 'exit 1' TERM"]
@@ -24,8 +21,6 @@ def script_of(page):
                 lines.append("until fairlead task show carla | grep -q connection_refused; do sleep 0.1; done")
             lines.append(f"echo '$ {line.replace(chr(39), '')}'")
             lines.append(line)
-            if line.startswith("fairlead node "):
-                lines.append(READY)
             if line.startswith("kill "):
                 # An interactive shell tells of ended jobs by its next prompt, and then forgets them.
                 lines.append("sleep 0.3; jobs > /dev/null; jobs > /dev/null")
