@@ -7,17 +7,9 @@
 namespace fairlead {
 
 caf::result<v1::JobOperateReply> gateway_shell::answer(v1::JobOperateRequest& what) {
+  if (!what.names().empty() || only_shard(what)) return of_many(what);
   if (const auto why = refuse(what)) return refusal<v1::JobOperateReply>(*why);
-  if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
-  if (what.names().empty()) return rewind_all(what);
-  auto promise = self_->make_response_promise<v1::JobOperateReply>();
-  auto cut = cut_by_shard(what, routes_.count());
-  asks_.ask_each<v1::JobOperateRequest>(
-      std::move(cut.parts), answer_limit,
-      [what, promise, positions = std::move(cut.positions)](std::vector<v1::JobOperateReply> answers) mutable {
-        promise.deliver(put_together(what, positions, std::move(answers)));
-      });
-  return promise;
+  return rewind_all(what);
 }
 
 /// Shard by shard: whoever asks goes on with what the reply says.

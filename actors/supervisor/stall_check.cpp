@@ -61,8 +61,7 @@ std::int64_t last_progress_unix_ms(const v1::TaskRecord& record) {
 bool may_wait_in_vain(const v1::TaskRecord& record, std::int64_t quiet_since_unix_ms, std::int64_t now_unix_ms) {
   if (needs_wake_up(record) && core::noted_ahead(record, now_unix_ms)) return true;
   if (!is_live(record) || record.undo_held()) return false;
-  const auto under_way = [](const v1::StepRecord& step) { return core::attempt_out(step) || step.not_before_unix_ms() != 0; };
-  return std::none_of(record.steps().begin(), record.steps().end(), under_way) || last_progress_unix_ms(record) < quiet_since_unix_ms;
+  return std::none_of(record.steps().begin(), record.steps().end(), core::under_way) || last_progress_unix_ms(record) < quiet_since_unix_ms;
 }
 
 // ---- the sweep ----

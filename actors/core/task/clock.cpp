@@ -11,7 +11,6 @@ namespace fairlead::core {
 
 bool noted_ahead(const v1::TaskRecord& record, std::int64_t now_ms) {
   const auto ahead = [&](std::int64_t at_ms) { return set_back_since(at_ms, now_ms, small_setting_ms); };
-  const auto under_way = [](const v1::StepRecord& step) { return attempt_out(step) || step.not_before_unix_ms() != 0; };
   // While it only waits, each look moves its wake-up on and notes nothing else.
   if (!sleeps(record) && std::none_of(record.steps().begin(), record.steps().end(), under_way) &&
       ahead(record.due_unix_ms() - waiting_recheck_ms))
@@ -39,7 +38,7 @@ void task_machine::bring_lease_near(v1::StepRecord& step) {
 void task_machine::on(const clock_set_back&) {
   if (!usable() || planted(&planted_faults::keep_far_moment)) return;
   // Whoever asked saw it before it ended; what has ended may be on its way to the archive.
-  if (record_.state() == v1::TASK_STATE_COMPLETED || record_.state() == v1::TASK_STATE_UNDONE) return;
+  if (has_ended(record_)) return;
   for (std::uint32_t i = 0; i < steps(); ++i) {
     auto& step = at(i);
     if (attempt_out(step)) {

@@ -36,9 +36,16 @@ std::uint32_t attempt_of(const v1::StepRecord& step, v1::Direction direction);
 std::uint32_t failures_of(const v1::StepRecord& step, v1::Direction direction);
 std::uint32_t excused_of(const v1::StepRecord& step, v1::Direction direction);
 
+/// An attempt is out, or the step waits for its recovery at a moment that its row has.
+inline bool under_way(const v1::StepRecord& step) { return attempt_out(step) || step.not_before_unix_ms() != 0; }
+
 /// Exactly this attempt is out.
 inline bool is_out(const v1::StepRecord& step, v1::Direction direction, std::uint32_t attempt) {
   return attempt_out(step) && step.direction() == direction && attempt_of(step, direction) == attempt;
+}
+
+inline bool has_ended(const v1::TaskRecord& record) {
+  return record.state() == v1::TASK_STATE_COMPLETED || record.state() == v1::TASK_STATE_UNDONE;
 }
 
 /// The service may have forgotten the key of the step, so only a look-up or a person goes on from here.

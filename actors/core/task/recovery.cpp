@@ -93,7 +93,7 @@ void task_machine::recover_if_due(std::uint32_t index) {
 void task_machine::on(const wait_lost&) {
   for (std::uint32_t i = 0; i < steps() && !stopped(); ++i) {
     const auto& step = at(i);
-    if (attempt_out(step) || step.not_before_unix_ms() != 0) continue;
+    if (under_way(step)) continue;
     if (step.state() == v1::STEP_STATE_RUNNING) {
       v1::Fault fault;
       fault.set_kind(v1::FAULT_KIND_IN_DOUBT);

@@ -119,7 +119,7 @@ void task_machine::on(const task_resumed&) {
 }
 
 void task_machine::on(const task_poisoned& e) {
-  if (record_.state() == v1::TASK_STATE_COMPLETED || record_.state() == v1::TASK_STATE_UNDONE) return;
+  if (has_ended(record_)) return;
   // Only what runs can be parked.
   if (record_.state() == v1::TASK_STATE_PENDING) begin();
   park(record_, e.reason, ctx_.now, out_);

@@ -57,7 +57,7 @@ void task_machine::advance_undo() {
 /// It is this step's turn: something has to be done unless it is under way.
 void task_machine::undo_next(std::uint32_t index) {
   const auto& step = at(index);
-  if (attempt_out(step) || step.not_before_unix_ms() != 0) return;
+  if (under_way(step)) return;
   const auto doubt = step.state() == v1::STEP_STATE_IN_DOUBT;
   const auto asked_in_vain = doubt && step.direction() == v1::DIRECTION_LOOKUP && step.given_up();
   if (step.given_up() && !asked_in_vain) return;
@@ -118,7 +118,7 @@ void task_machine::finish_undo() {
 void task_machine::park_if_stuck() {
   if (out_.found_no_instance || !out_.evaluations.empty() || out_.awaits_input) return;
   for (const auto& step : record_.steps())
-    if (attempt_out(step) || step.not_before_unix_ms() != 0) return;
+    if (under_way(step)) return;
   park(record_, why_stuck(), ctx_.now, out_);
 }
 

@@ -9,8 +9,6 @@ namespace fairlead::core {
 
 namespace {
 
-bool under_way(const v1::StepRecord& step) { return attempt_out(step) || step.not_before_unix_ms() != 0; }
-
 class inspection {
  public:
   inspection(const v1::TaskRecord& record, const workflow& definition, const workflow_engine& engine, const agent_directory& agents)
