@@ -201,7 +201,7 @@ void checker::judge_undone(const v1::TaskRecord& record) const {
     const auto& step = record.steps(i);
     const auto name = record.id() + "/" + step.path();
     const auto standing = ledger_.standing({record.id(), index});
-    if (restores_.beyond({record.id(), index})) continue;
+    if (restores_.beyond({record.id(), index}) || restores_.moved_on_unseen({record.id(), index}, step.generation())) continue;
     if (plan->step(index).pivot() && (standing != 0 || step.state() == v1::STEP_STATE_COMPLETED))
       world::broken("pivot_undone", record.id() + " is undone though its pivot " + step.path() + " has happened");
     if (plan->says_undo_none(index) || passed_over_by_operator(record.id(), step.path())) continue;

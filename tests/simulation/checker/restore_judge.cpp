@@ -87,6 +87,12 @@ const v1::TaskRecord* restore_judge::live_then(const std::string& task) const {
   return found == kept_tasks_.end() || store::is_finished(found->second.state()) ? nullptr : &found->second;
 }
 
+bool restore_judge::moved_on_unseen(const step_name& of, std::uint32_t generation) const {
+  const auto* then = live_then(of.task);
+  // "Never happened" raises the generation once, and so does the undo.
+  return on() && then != nullptr && moved_on_.count(of) != 0 && generation == then->steps(static_cast<int>(of.step)).generation() + 1;
+}
+
 void restore_judge::handed_over(const v1::Perform& what, const shape* plan, const v1::TaskRecord& record) {
   const step_name of{what.task_id(), what.step()};
   if (what.direction() == v1::DIRECTION_UNDO) undos_.emplace_back(world_.now_us(), of);

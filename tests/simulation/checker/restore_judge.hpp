@@ -62,6 +62,10 @@ class restore_judge {
                     undone_since_.count(of) != 0 || moved_far_.count(of) != 0);
   }
 
+  /// Whether the lost time had performed the step under the next key, and no look-up has said that it never happened under the key of the
+  /// backup: then nothing leads to the next one, and the undo asks for the effect of the first. `generation`: the step's once it is undone.
+  bool moved_on_unseen(const step_name& of, std::uint32_t generation) const;
+
  private:
   using attempt_name = std::tuple<std::uint64_t, std::uint32_t, v1::Direction, std::uint32_t>;
   template <class Said>
