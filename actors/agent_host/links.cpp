@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/core/waits.hpp"
+
 namespace fairlead {
 
 namespace {
@@ -25,7 +27,7 @@ void agent_links::routed(std::uint32_t shard, moment now) {
   one.asked.reset();
   one.may_ask = now;
   one.heard = now;
-  one.backoff = duration{0};
+  one.refusals = 0;
   shares_.join(shard);
 }
 
@@ -40,7 +42,7 @@ bool agent_links::welcomed(std::uint64_t revision, const v1::AgentWelcome& what,
   if (!one->registered) one->beacon_at = now;  // what it wants is not known yet
   one->registered = true;
   one->heard = now;
-  one->backoff = duration{0};
+  one->refusals = 0;
   // A Scheduler that has just started may not have come to all that its records say is held here.
   shares_.acknowledged(what.shard(), what.revision(), std::max(what.held(), held_(what.shard())), now);
   return true;
@@ -111,8 +113,7 @@ void agent_links::begin_anew(std::uint32_t shard, link& one) {
 
 void agent_links::try_later(link& one, moment now) {
   one.stale = true;
-  one.backoff = std::clamp(one.backoff * 2, first_backoff, longest_backoff);
-  one.may_ask = now + one.backoff;
+  one.may_ask = now + core::backoff_after(++one.refusals, first_backoff, longest_backoff);
 }
 
 // ---- what is to be done ----

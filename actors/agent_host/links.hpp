@@ -74,7 +74,7 @@ class agent_links {
     moment may_ask{};                      // not before
     moment beacon_at{};                    // while it is registered
     moment heard{};                        // or since when there is a route
-    duration backoff{0};
+    std::uint64_t refusals = 0;            // in a row
   };
 
   link* waiting_for(std::uint32_t shard, std::uint64_t revision);

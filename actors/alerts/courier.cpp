@@ -44,11 +44,7 @@ std::uint32_t seed_of(std::string_view name) {
 }
 
 duration wait_after(const std::string& name, std::uint32_t failures, std::uint64_t number) {
-  v1::Backoff policy;
-  policy.set_first_ms(duration{first_wait}.count());
-  policy.set_factor(2);
-  policy.set_max_ms(duration{longest_wait}.count());
-  return duration{core::backoff_ms(policy, failures, {number, seed_of(name), failures})};
+  return core::backoff_after(failures, first_wait, longest_wait, {number, seed_of(name), failures});
 }
 
 std::string subject_of(const alert_message& what) { return (what.kind == "digest" ? "a digest up to alert " : "alert ") + what.number; }

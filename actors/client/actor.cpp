@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "actors/core/waits.hpp"
+
 namespace fairlead {
 
 namespace {
@@ -18,12 +20,6 @@ constexpr milliseconds repeat_after{100};
 constexpr std::uint32_t repeats_a_node = 10;
 /// So often where others wait for an answer of that node: polls go on without end, and lose little.
 constexpr std::uint32_t most_repeats_a_node = 30;
-
-milliseconds backoff_after(std::size_t rounds) {
-  auto out = first_backoff;
-  for (std::size_t i = 1; i < rounds && out < longest_backoff; ++i) out *= 2;
-  return std::min(out, longest_backoff);
-}
 
 }  // namespace
 
@@ -205,7 +201,7 @@ void client_state::lose_gateway(const char* reason) {
 void client_state::count_failure() {
   ++failed_in_row_;
   if (failed_in_row_ % addresses_.size() == 0)
-    connect_not_before_ = steady_clock::now() + backoff_after(failed_in_row_ / addresses_.size());
+    connect_not_before_ = steady_clock::now() + core::backoff_after(failed_in_row_ / addresses_.size(), first_backoff, longest_backoff);
 }
 
 void client_state::end(std::uint64_t id, error why) {

@@ -34,6 +34,14 @@ std::int64_t backoff_ms(const v1::Backoff& policy, std::uint32_t failures, const
   return static_cast<std::int64_t>(std::llround(whole / 2 + whole / 2 * share_of(seed)));
 }
 
+duration backoff_after(std::uint32_t failures, duration first, duration longest, const jitter_seed& seed) {
+  v1::Backoff policy;
+  policy.set_first_ms(first.count());
+  policy.set_factor(2);
+  policy.set_max_ms(longest.count());
+  return duration{backoff_ms(policy, failures, seed)};
+}
+
 std::int64_t spread_ms(std::int64_t least_ms, const jitter_seed& seed) {
   return least_ms + std::llround(static_cast<double>(least_ms) / 10 * share_of(seed));
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "messages/time.hpp"
 #include "messages/workflow.pb.h"
 
 namespace fairlead::core {
@@ -17,6 +18,9 @@ struct jitter_seed {
 /// The wait after the `failures`-th bad end (from 1): exponential and capped, then spread over its upper half ("equal jitter": between
 /// one half and the whole of the capped value), so that tasks that failed together do not come back together. Never negative.
 std::int64_t backoff_ms(const v1::Backoff& policy, std::uint32_t failures, const jitter_seed& seed);
+
+/// The same, doubling from `first` to `longest`.
+duration backoff_after(std::uint32_t failures, duration first, duration longest, const jitter_seed& seed);
 
 /// Between `least_ms` and a tenth more: what many were told to wait, spread so that they do not come back in one instant.
 std::int64_t spread_ms(std::int64_t least_ms, const jitter_seed& seed);

@@ -4,6 +4,9 @@
 // A moment that was noted before the clock fell by an hour lies an hour further away than was meant. Whoever knows the longest that anybody waits
 // can tell such a moment from a sound one. Use these for every wait whose early end does no harm; an early end of a lease does.
 
+#include <algorithm>
+#include <cstdint>
+
 #include "messages/time.hpp"
 
 namespace fairlead::core {
@@ -27,6 +30,15 @@ constexpr bool is_over(Moment until, Moment now, Span longest) {
 constexpr bool still_waits(moment since, duration length, moment now) { return !is_over(since + length, now, length); }
 constexpr bool still_waits(std::int64_t since_unix_ms, duration length, std::int64_t now_unix_ms) {
   return still_waits(moment{duration{since_unix_ms}}, length, moment{duration{now_unix_ms}});
+}
+
+/// The wait after so many failures in a row: `first` after one, doubled with each further failure up to `longest`. (retry.hpp has waits with
+/// jitter, for many who might come back at once.)
+template <class Span>
+constexpr Span backoff_after(std::uint64_t failures, Span first, Span longest) {
+  auto out = first;
+  for (std::uint64_t i = 1; i < failures && out < longest; ++i) out *= 2;
+  return std::min(out, longest);
 }
 
 }  // namespace fairlead::core

@@ -5,7 +5,7 @@
 #include <set>
 #include <tuple>
 
-#include "actors/registry/state.hpp"
+#include "actors/registry/registry.hpp"
 
 namespace fairlead {
 
@@ -17,21 +17,23 @@ std::string plural(std::uint64_t count, const char* one, const char* many) {
   return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
-}  // namespace
-
-std::uint64_t registry::state::waiting(const service& of) {
-  std::uint64_t out = 0;
-  for (const auto& [key, needs] : of.demands) out += needs->waiting;
-  return out;
-}
-
-std::string registry::state::labels_text(const std::vector<label>& labels) {
+std::string labels_text(const std::vector<registered::label>& labels) {
   std::string out;
   for (const auto& [name, value] : labels) out += (out.empty() ? "" : ", ") + name + "=" + value;
   return out;
 }
 
-std::string registry::state::why_absent(const demand& what) {
+}  // namespace
+
+namespace registered {
+
+std::uint64_t waiting(const service& of) {
+  std::uint64_t out = 0;
+  for (const auto& [key, needs] : of.demands) out += needs->waiting;
+  return out;
+}
+
+std::string why_absent(const demand& what) {
   const auto& all = what.of->instances;
   const auto carries = [&](const instance* one) {
     return std::includes(one->labels.begin(), one->labels.end(), what.labels.begin(), what.labels.end());
@@ -48,6 +50,8 @@ std::string registry::state::why_absent(const demand& what) {
   return "no instance" + with_labels + " that takes work " + (what.lookup ? "can look up call " : "knows call ") + what.call;
 }
 
+}  // namespace registered
+
 namespace {
 
 struct limit_use {
@@ -56,7 +60,7 @@ struct limit_use {
 };
 
 /// Steps in `line` by the rule that holds them back.
-void count_limits(const waiting_room& room, const registry::state::demand& line, moment now,
+void count_limits(const wait_queues& queues, const registered::demand& line, moment now,
                   std::map<const core::limit_rule*, limit_use>& out) {
   const auto full = [now](const core::limit_bucket* one) { return !core::limit_book::has_room(*one, now); };
   const auto common = std::find_if(line.common.begin(), line.common.end(), full);
@@ -66,7 +70,7 @@ void count_limits(const waiting_room& room, const registry::state::demand& line,
     use.used_up.insert(*common);
     return;
   }
-  room.for_each_lane(line, [&](const std::vector<core::limit_bucket*>& buckets, std::size_t tasks) {
+  queues.for_each_keyed(line, [&](const std::vector<core::limit_bucket*>& buckets, std::size_t tasks) {
     const auto found = std::find_if(buckets.begin(), buckets.end(), full);
     if (found == buckets.end()) return;
     auto& use = out[(*found)->rule];
@@ -75,7 +79,7 @@ void count_limits(const waiting_room& room, const registry::state::demand& line,
   });
 }
 
-void show_limits(const registry::state::service& of, const std::map<const core::limit_rule*, limit_use>& use, v1::ServiceStatus& line) {
+void show_limits(const registered::service& of, const std::map<const core::limit_rule*, limit_use>& use, v1::ServiceStatus& line) {
   for (const auto* rule : of.limits.rules()) {
     auto& shown = *line.add_limits();
     *shown.mutable_policy() = rule->policy;
@@ -92,11 +96,11 @@ void show_limits(const registry::state::service& of, const std::map<const core::
 }
 
 /// Why an instance cannot be found for the line although there are some.
-std::string why_full(const registry::state::demand& line) {
+std::string why_full(const registered::demand& line) {
   std::uint64_t well = 0;
   for (const auto* one : line.instances) well += one->health.sick() ? 0 : 1;
   const auto sick = line.instances.size() - well;
-  const auto with_labels = line.labels.empty() ? std::string{} : " with labels " + registry::state::labels_text(line.labels);
+  const auto with_labels = line.labels.empty() ? std::string{} : " with labels " + labels_text(line.labels);
   if (line.instances.size() == 1) return "the one instance" + with_labels + " is at capacity";
   if (well == 0 || sick == 0) return "all " + std::to_string(line.instances.size()) + " instances" + with_labels + " are at capacity";
   return "all " + plural(well, "healthy instance", "healthy instances") + with_labels + " are at capacity, and " +
@@ -105,9 +109,9 @@ std::string why_full(const registry::state::demand& line) {
 
 }  // namespace
 
-void registry::state::describe(v1::StatusReply& out) const {
+void registry::describe(v1::StatusReply& out) const {
   const auto now = time_.now();
-  const auto oldest = room_.oldest();
+  const auto oldest = queues_.oldest();
   std::vector<const service*> sorted;
   for (const auto& [name, of] : services_) sorted.push_back(&of);
   std::sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->agent < b->agent; });
@@ -168,7 +172,7 @@ void registry::state::describe(v1::StatusReply& out) const {
       if (needs->waiting == 0) continue;
       if (const auto found = oldest.find(needs.get()); found != oldest.end())
         since = std::min(since.value_or(found->second), found->second);
-      count_limits(room_, *needs, now, use);
+      count_limits(queues_, *needs, now, use);
       if (closed_) reasons.insert("the node is draining");
       if (needs->instances.empty()) {
         reasons.insert(why_absent(*needs));

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "actors/core/cluster/limit_part.hpp"
-#include "actors/registry/state.hpp"
 
 namespace fairlead {
 
@@ -28,7 +27,7 @@ google::protobuf::RepeatedPtrField<v1::LimitPolicy> part_of(const google::protob
 
 // ---- who is there ----
 
-registry::state::service& registry::state::service_of(std::string_view agent) {
+registered::service& registry::service_of(std::string_view agent) {
   if (const auto found = services_.find(agent); found != services_.end()) return found->second;
   auto& made = services_.try_emplace(std::string{agent}, time_.now()).first->second;
   made.agent = agent;
@@ -36,12 +35,12 @@ registry::state::service& registry::state::service_of(std::string_view agent) {
   return made;
 }
 
-const registry::state::service* registry::state::find(std::string_view agent) const {
+const registered::service* registry::find_service(std::string_view agent) const {
   const auto found = services_.find(agent);
   return found == services_.end() ? nullptr : &found->second;
 }
 
-void registry::state::restore(const v1::ServiceRecord& record) {
+void registry::restore(const v1::ServiceRecord& record) {
   const auto now = time_.now();
   auto& of = service_of(record.agent());
   of.record = record;
@@ -53,7 +52,7 @@ void registry::state::restore(const v1::ServiceRecord& record) {
   absences_.set(&of, of.absence_kept_until, now);
 }
 
-registry::arrival registry::state::add(const v1::RegisterAgent& what) {
+registry::arrival registry::add(const v1::RegisterAgent& what) {
   const auto now = time_.now();
   limits_changed_ = false;
   auto known = instances_.find(what.instance());
@@ -115,7 +114,7 @@ registry::arrival registry::state::add(const v1::RegisterAgent& what) {
   return outcome;
 }
 
-bool registry::state::set_away(std::string_view name, std::uint64_t incarnation) {
+bool registry::set_away(std::string_view name, std::uint64_t incarnation) {
   const auto found = instances_.find(name);
   if (found == instances_.end() || found->second.away || found->second.incarnation != incarnation) return false;
   found->second.away = true;
@@ -123,7 +122,7 @@ bool registry::state::set_away(std::string_view name, std::uint64_t incarnation)
   return true;
 }
 
-std::optional<registry::presence> registry::state::find_instance(std::string_view name) const {
+std::optional<registry::presence> registry::find(std::string_view name) const {
   const auto found = instances_.find(name);
   if (found == instances_.end()) return std::nullopt;
   const auto& one = found->second;
@@ -131,25 +130,25 @@ std::optional<registry::presence> registry::state::find_instance(std::string_vie
 }
 
 /// True: there are other limits than before.
-bool registry::state::set_limits(service& of, const v1::RegisterAgent& what, moment now) {
+bool registry::set_limits(service& of, const v1::RegisterAgent& what, moment now) {
   if (of.limits.set_policies(policy_.shard_count > 1 ? part_of(what.limits(), policy_) : what.limits(), now)) {
     for (auto& [key, one] : of.demands) {
       one->common = of.limits.common(one->call, now);
       one->counted_by_input = of.limits.wants_input(one->call);
-      room_.dissolve(*one, now);
+      queues_.dissolve(*one, now);
     }
     return true;
   }
   // Other numbers may make room where there was none.
   for (auto& [key, one] : of.demands) {
     std::vector<core::limit_bucket*> touched;
-    room_.for_each_lane(*one, [&](const auto& buckets, std::size_t) { touched.insert(touched.end(), buckets.begin(), buckets.end()); });
-    for (auto* bucket : touched) room_.opened(*bucket, now);
+    queues_.for_each_keyed(*one, [&](const auto& buckets, std::size_t) { touched.insert(touched.end(), buckets.begin(), buckets.end()); });
+    for (auto* bucket : touched) queues_.opened(*bucket, now);
   }
   return false;
 }
 
-void registry::state::find_instances(demand& of) {
+void registry::find_instances(demand& of) {
   auto& all = of.of->instances;
   // An agent that none of its instances lists the call of answers itself that it does not know it.
   const auto looks_up = [&](const instance* one) { return lists(one->lookups, of.call); };
@@ -167,18 +166,18 @@ void registry::state::find_instances(demand& of) {
   }
 }
 
-void registry::state::rebuild(service& of, moment now) {
+void registry::rebuild(service& of, moment now) {
   for (auto* one : of.instances) one->demands.clear();
-  of.lines_absent = 0;
+  of.queues_absent = 0;
   for (auto& [key, one] : of.demands) {
     find_instances(*one);
-    if (one->waiting > 0 && one->instances.empty()) ++of.lines_absent;
+    if (one->waiting > 0 && one->instances.empty()) ++of.queues_absent;
   }
   unblock_all(of);
   check_absence(of, now);
 }
 
-registry::state::demand& registry::state::demand_of(service& of, const core::slot_request& what) {
+registered::demand& registry::demand_of(service& of, const core::slot_request& what) {
   std::string with_labels;
   std::string_view key = what.call;
   std::vector<label> labels;
@@ -196,10 +195,10 @@ registry::state::demand& registry::state::demand_of(service& of, const core::slo
   }
   if (const auto found = of.demands.find(key); found != of.demands.end()) return *found->second;
   auto& made = *of.demands.emplace(std::string{key}, std::make_unique<demand>()).first->second;
-  made.id = ++lines_made_;
+  made.id = ++queues_made_;
   made.of = &of;
   made.limits = &of.limits;
-  made.lines_ready = &of.lines_ready;
+  made.queues_ready = &of.queues_ready;
   made.call = what.call;
   made.lookup = what.lookup;
   made.labels = std::move(labels);
@@ -211,48 +210,26 @@ registry::state::demand& registry::state::demand_of(service& of, const core::slo
 
 // ---- the outside ----
 
-registry::registry(const clock& time, registry_policy policy) : state_(std::make_unique<state>(time, policy)) {}
-registry::~registry() = default;
-
-void registry::plant(const core::planted_faults& faults) { state_->planted_ = &faults; }
-void registry::restore(const v1::ServiceRecord& record) { state_->restore(record); }
-registry::arrival registry::add(const v1::RegisterAgent& what) { return state_->add(what); }
-bool registry::limits_changed() const noexcept { return state_->limits_changed_; }
-bool registry::set_away(std::string_view instance, std::uint64_t incarnation) { return state_->set_away(instance, incarnation); }
-std::optional<registry::presence> registry::find(std::string_view instance) const { return state_->find_instance(instance); }
-core::slot_answer registry::claim(const core::slot_request& what) { return state_->claim(what); }
-void registry::hold(std::string_view instance, const core::slot_request& what) { state_->hold(instance, what); }
-void registry::release(const core::slot_holder& holder, const core::slot_outcome& outcome) { state_->release(holder, outcome); }
-void registry::hold_back(bool on) noexcept { state_->hold_back(on); }
-void registry::close() noexcept { state_->closed_ = true; }
-void registry::wake() { state_->wake(); }
-bool registry::changed() const { return !state_->changed_.empty(); }
-v1::AgentOperateReply registry::operate(const v1::AgentOperateRequest& what) { return state_->operate(what); }
-std::vector<service_change> registry::take_changes() { return state_->take_changes(); }
-void registry::describe(v1::StatusReply& out) const { state_->describe(out); }
-
 bool registry::wants_input(std::string_view agent, std::string_view call) const {
-  const auto* found = state_->find(agent);
+  const auto* found = find_service(agent);
   return found != nullptr && !found->limits.empty() && found->limits.wants_input(call);
 }
 
-bool registry::state::any_lists(std::string_view agent, std::string_view call, std::vector<std::string> instance::*in) const {
-  const auto* found = find(agent);
+bool registry::any_lists(std::string_view agent, std::string_view call, std::vector<std::string> instance::*in) const {
+  const auto* found = find_service(agent);
   return found != nullptr &&
          std::any_of(found->instances.begin(), found->instances.end(), [&](const instance* one) { return lists(one->*in, call); });
 }
 
-bool registry::looks_up(std::string_view agent, std::string_view call) const {
-  return state_->any_lists(agent, call, &state::instance::lookups);
-}
+bool registry::looks_up(std::string_view agent, std::string_view call) const { return any_lists(agent, call, &instance::lookups); }
 bool registry::carries(std::string_view agent, const google::protobuf::RepeatedPtrField<v1::Label>& labels) const {
-  const auto* of = state_->find(agent);
+  const auto* of = find_service(agent);
   if (of == nullptr || of->instances.empty()) return true;
-  return std::any_of(of->instances.begin(), of->instances.end(), [&](const state::instance* one) { return one->carries(labels); });
+  return std::any_of(of->instances.begin(), of->instances.end(), [&](const instance* one) { return one->carries(labels); });
 }
 
 std::uint64_t registry::free_slots(std::string_view agent, const google::protobuf::RepeatedPtrField<v1::Label>& labels) const {
-  const auto* of = state_->find(agent);
+  const auto* of = find_service(agent);
   if (of == nullptr || of->breaker.state() != v1::BREAKER_STATE_CLOSED) return 0;
   std::uint64_t out = 0;
   for (const auto* one : of->instances)
@@ -261,16 +238,14 @@ std::uint64_t registry::free_slots(std::string_view agent, const google::protobu
 }
 
 bool registry::is_there(std::string_view agent) const {
-  const auto* of = state_->find(agent);
+  const auto* of = find_service(agent);
   return of != nullptr && std::any_of(of->instances.begin(), of->instances.end(), [](const auto* one) { return !one->away; });
 }
 
-bool registry::offers(std::string_view agent, std::string_view call) const {
-  return state_->any_lists(agent, call, &state::instance::calls);
-}
+bool registry::offers(std::string_view agent, std::string_view call) const { return any_lists(agent, call, &instance::calls); }
 
 std::int64_t registry::key_valid_for_ms(std::string_view agent, std::string_view call) const {
-  const auto* found = state_->find(agent);
+  const auto* found = find_service(agent);
   if (found == nullptr) return 0;
   for (const auto& [name, valid_ms] : found->keys_valid_for_ms)
     if (name == call) return valid_ms;
@@ -278,55 +253,53 @@ std::int64_t registry::key_valid_for_ms(std::string_view agent, std::string_view
 }
 
 std::optional<std::uint64_t> registry::incarnation_of(std::string_view instance) const {
-  const auto found = state_->instances_.find(instance);
-  if (found == state_->instances_.end()) return std::nullopt;
+  const auto found = instances_.find(instance);
+  if (found == instances_.end()) return std::nullopt;
   return found->second.incarnation;
 }
 
 void registry::heard(std::string_view instance) {
-  const auto found = state_->instances_.find(instance);
-  if (found != state_->instances_.end()) found->second.heard = state_->time_.now();
+  const auto found = instances_.find(instance);
+  if (found != instances_.end()) found->second.heard = time_.now();
 }
 
-void registry::wait(std::uint64_t lane, std::uint64_t task_number, std::uint64_t order, bool undoing) {
-  if (state_->planted(&core::planted_faults::starve_low_priority)) order = ~order;
-  state_->room_.wait(lane, {!undoing, order, task_number}, state_->time_.now());
+void registry::wait(std::uint64_t queue, std::uint64_t task_number, std::uint64_t order, bool undoing) {
+  if (planted(&core::planted_faults::starve_low_priority)) order = ~order;
+  queues_.wait(queue, {!undoing, order, task_number}, time_.now());
 }
 
-void registry::forget(std::uint64_t task_number) { state_->room_.forget(task_number, state_->time_.now()); }
-
-bool registry::waits(std::uint64_t task_number) const { return state_->room_.waits(task_number); }
+void registry::forget(std::uint64_t task_number) { queues_.forget(task_number, time_.now()); }
 
 std::optional<std::uint64_t> registry::next_waiting() {
-  if (state_->closed_ || state_->held_back_) return std::nullopt;
-  const auto next = state_->room_.next(state_->time_.now());
-  state_->serving_ = next.value_or(0);
+  if (closed_ || held_back_) return std::nullopt;
+  const auto next = queues_.next(time_.now());
+  serving_ = next.value_or(0);
   return next;
 }
 
 std::uint64_t registry::held() const {
   std::uint64_t out = 0;
-  for (const auto& [name, one] : state_->instances_) out += one.held;
+  for (const auto& [name, one] : instances_) out += one.held;
   return out;
 }
 
 std::uint64_t registry::held_by(std::string_view instance) const {
-  const auto found = state_->instances_.find(instance);
-  return found == state_->instances_.end() ? 0 : found->second.held;
+  const auto found = instances_.find(instance);
+  return found == instances_.end() ? 0 : found->second.held;
 }
 
 std::optional<moment> registry::next_wake() const {
   std::optional<moment> out;
   // Time may have given room between a claim and the wait for it.
-  if (!state_->closed_ && !state_->held_back_ && state_->room_.has_next()) return state_->time_.now();
-  for (const auto& one : {state_->room_.next_wake(), state_->retries_.next(), state_->breakers_.next(), state_->absences_.next()})
+  if (!closed_ && !held_back_ && queues_.has_next()) return time_.now();
+  for (const auto& one : {queues_.next_wake(), retries_.next(), breakers_.next(), absences_.next()})
     if (one && (!out || *one < *out)) out = one;
   return out;
 }
 
 void registry::alerts_raised(std::string_view agent, std::uint64_t breaker_alert, std::uint64_t absent_alert) {
-  const auto found = state_->services_.find(agent);
-  if (found == state_->services_.end()) return;
+  const auto found = services_.find(agent);
+  if (found == services_.end()) return;
   if (breaker_alert != 0) found->second.record.set_breaker_alert(breaker_alert);
   if (absent_alert != 0) found->second.record.set_absent_alert(absent_alert);
 }

@@ -3,18 +3,21 @@
 // step goes to. One thread, the Scheduler's.
 //
 // A service is all instances of one agent name together: it has a breaker and limits (actors/core/registry/breaker.hpp, limit_book.hpp); an instance has
-// slots, labels and health (instance_health.hpp). What cannot be handed over waits in a lane: steps of one service that need the same labels
-// and count against the same limits, ordered by a key that never changes, so that nothing starves and nothing is sorted again.
+// slots, labels and health (instance_health.hpp). A step that cannot be handed over waits in a queue (wait_queues.hpp), ordered by a key that
+// never changes, so that nothing starves and nothing is sorted again.
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "actors/core/planted_faults.hpp"
 #include "actors/core/task/decision.hpp"
+#include "actors/registry/alarms.hpp"
+#include "actors/registry/registered.hpp"
+#include "actors/registry/wait_queues.hpp"
 #include "messages/agent.pb.h"
 #include "messages/api.pb.h"
 #include "messages/time.hpp"
@@ -40,16 +43,14 @@ struct service_change {
   std::vector<std::uint64_t> resolved;  // numbers of alerts that are over
 };
 
-class registry final : public core::agent_directory {
+class registry final : public core::agent_directory, private wait_queues::admission {
  public:
   enum class arrival { fresh, same, replaced, stale, outdated, refused };
-  class state;  // state.hpp
 
-  registry(const clock& time, registry_policy policy);
-  ~registry() override;
+  registry(const clock& time, registry_policy policy) : time_(time), policy_(policy), queues_(*this) {}
 
   /// Faults that tests switch on; never in production.
-  void plant(const core::planted_faults& faults);
+  void plant(const core::planted_faults& faults) { planted_ = &faults; }
 
   /// What was durable about a service when the Scheduler started. Before anything else.
   void restore(const v1::ServiceRecord& record);
@@ -58,7 +59,7 @@ class registry final : public core::agent_directory {
   /// `outdated`: the same process has said something newer; nothing has changed. `refused`: there is no room for one more.
   arrival add(const v1::RegisterAgent& what);
   /// Whether the last registration has brought its service other limits than before: what is out has to be held anew to count against them.
-  bool limits_changed() const noexcept;
+  bool limits_changed() const noexcept { return limits_changed_; }
 
   /// The instance cannot be reached: it gets nothing until it registers again, and keeps what it holds. False: it was away already, or another
   /// process bears its name.
@@ -83,17 +84,22 @@ class registry final : public core::agent_directory {
   void hold(std::string_view instance, const core::slot_request& what) override;
   void release(const core::slot_holder& holder, const core::slot_outcome& outcome) override;
 
-  /// The task has a ready step that found no instance; `lane` as `claim` said. The least `order` goes first. What is to be undone goes before
-  /// what is to be performed: it holds goods and money that others wait for.
-  void wait(std::uint64_t lane, std::uint64_t task_number, std::uint64_t order, bool undoing);
+  /// A decision begins. Should it crash, `undo_claims` gives back the slots that it has taken. What it gave back stays so: the agent said that it is
+  /// through with it, or its lease is over.
+  void begin_claims() noexcept { claimed_.clear(); }
+  void undo_claims();
+
+  /// The task has a ready step that found no instance; `queue` as `claim` said. The least `order` goes first. Steps to be undone go before steps to
+  /// be performed: they hold goods and money that others wait for.
+  void wait(std::uint64_t queue, std::uint64_t task_number, std::uint64_t order, bool undoing);
 
   /// The task is over, or is stopped: it waits for nothing any more. Without this it would count as waiting until its turn comes.
   void forget(std::uint64_t task_number);
 
   /// Whether some step of the task waits for an instance.
-  bool waits(std::uint64_t task_number) const;
+  bool waits(std::uint64_t task_number) const { return queues_.waits(task_number); }
 
-  /// A task with a step that may find an instance now, the first in order; taken off its lane. To be asked until it names none, after anything
+  /// A task with a step that may find an instance now, the first in order; taken out of its queue. To be asked until it names none, after anything
   /// that may have given room: while it has somebody to name, nobody else is given what that one waits for.
   std::optional<std::uint64_t> next_waiting();
 
@@ -113,10 +119,10 @@ class registry final : public core::agent_directory {
   void heard(std::string_view instance);
 
   /// Gives no slot for now: not all is known yet of what is out.
-  void hold_back(bool on) noexcept;
+  void hold_back(bool on);
 
   /// Gives no slot any more: the node is draining.
-  void close() noexcept;
+  void close() noexcept { closed_ = true; }
 
   /// Attempts out at all instances.
   std::uint64_t held() const;
@@ -132,7 +138,7 @@ class registry final : public core::agent_directory {
   v1::AgentOperateReply operate(const v1::AgentOperateRequest& what);
 
   /// `take_changes` has something.
-  bool changed() const;
+  bool changed() const noexcept { return !changed_.empty(); }
   /// What has to become durable since the last call. The caller raises the alerts, says their numbers and writes the records.
   std::vector<service_change> take_changes();
   /// The numbers under which alerts of a service have been raised; 0: leave as it is. To be called before the record is written.
@@ -141,7 +147,62 @@ class registry final : public core::agent_directory {
   void describe(v1::StatusReply& out) const;
 
  private:
-  std::unique_ptr<state> state_;
+  using label = registered::label;
+  using demand = registered::demand;
+  using instance = registered::instance;
+  using service = registered::service;
+  using holding = registered::holding;
+  using blocker = registered::blocker;
+
+  // wait_queues::admission
+  bool admits(wait_queues::queue& which, moment now) override;
+  void occupied(wait_queues::queue& which, moment now) override;
+
+  const service* find_service(std::string_view agent) const;
+  bool any_lists(std::string_view agent, std::string_view call, std::vector<std::string> instance::*in) const;
+
+  bool planted(bool core::planted_faults::*which) const { return planted_ != nullptr && planted_->*which; }
+  service& service_of(std::string_view agent);
+  demand& demand_of(service& of, const core::slot_request& what);
+  instance* choose(const demand& what, moment now, bool canary);
+  void take_slot(instance& at, moment now);
+  void let_go(holding& what, const core::slot_outcome& outcome, moment now);
+  void judge(instance& which);
+  std::optional<double> peers_latency(const instance& of);
+  void find_instances(demand& of);
+  void rebuild(service& of, moment now);
+  bool set_limits(service& of, const v1::RegisterAgent& what, moment now);
+  void lose_canary(const instance& at, moment now);
+  void advance(service& of, moment now);
+  void breaker_changed(service& of, moment now);
+  void unblock_all(service& of);
+  void mark(service& of);
+  void check_absence(service& of, moment now);
+  bool absence_is_due(const service& of, moment now) const;
+  service_change change_of(service& of, moment now);
+  std::optional<error> drain(const v1::AgentOperateRequest& what, bool on, v1::AgentOperateReply& out);
+  std::optional<error> move_breaker(const v1::AgentOperateRequest& what, bool open, v1::AgentOperateReply& out);
+
+  const clock& time_;
+  const registry_policy policy_;
+  const core::planted_faults* planted_ = nullptr;
+  // The nodes of both maps stay where they are, so pointers into them hold; nothing is ever taken off.
+  registered::by_name<instance> instances_;
+  registered::by_name<service> services_;
+  std::unordered_map<core::slot_holder, holding, registered::holder_hash> holders_;
+  std::vector<core::slot_holder> claimed_;  // since begin_claims
+  wait_queues queues_;
+  alarms<demand> retries_;  // queues that a rate or a trickle lets go on
+  alarms<service> breakers_;
+  alarms<service> absences_;
+  std::vector<service*> changed_;
+  std::vector<double> scratch_;
+  std::uint64_t serving_ = 0;  // the task that `next_waiting` named last
+  std::uint64_t given_ = 0;
+  std::uint64_t queues_made_ = 0;
+  bool limits_changed_ = false;  // by the last registration
+  bool held_back_ = false;
+  bool closed_ = false;
 };
 
 }  // namespace fairlead

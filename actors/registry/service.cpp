@@ -4,7 +4,7 @@
 
 #include "actors/core/text/nearest.hpp"
 #include "actors/core/waits.hpp"
-#include "actors/registry/state.hpp"
+#include "actors/registry/registry.hpp"
 
 namespace fairlead {
 
@@ -22,17 +22,17 @@ std::string by_whom(const std::string& who) { return who.empty() ? "an operator"
 
 }  // namespace
 
-void registry::state::mark(service& of) {
+void registry::mark(service& of) {
   if (of.changed) return;
   of.changed = true;
   changed_.push_back(&of);
 }
 
-void registry::state::advance(service& of, moment now) {
+void registry::advance(service& of, moment now) {
   if (of.breaker.advance(now)) breaker_changed(of, now);
 }
 
-void registry::state::breaker_changed(service& of, moment now) {
+void registry::breaker_changed(service& of, moment now) {
   mark(of);
   if (const auto at = of.breaker.canaries_from()) {
     breakers_.set(&of, *at, now);
@@ -43,7 +43,7 @@ void registry::state::breaker_changed(service& of, moment now) {
 }
 
 /// Whatever becomes of an attempt that went down with its process, nothing will be learnt from it.
-void registry::state::lose_canary(const instance& at, moment now) {
+void registry::lose_canary(const instance& at, moment now) {
   for (auto& [holder, what] : holders_) {
     if (what.at != &at || !what.ticket.canary) continue;
     what.of->breaker.ended(what.ticket, {core::slot_end::lost, 1, 0}, now);
@@ -53,13 +53,13 @@ void registry::state::lose_canary(const instance& at, moment now) {
 }
 
 /// Somebody has to be told that what waits finds nobody, and nobody has been.
-bool registry::state::absence_is_due(const service& of, moment now) const {
-  return of.lines_absent > 0 && of.record.absent_alert() == 0 &&
+bool registry::absence_is_due(const service& of, moment now) const {
+  return of.queues_absent > 0 && of.record.absent_alert() == 0 &&
          now >= from_unix_ms(of.record.absent_since_unix_ms()) + policy_.absent_alert_after;
 }
 
-void registry::state::check_absence(service& of, moment now) {
-  if (of.lines_absent > 0) {
+void registry::check_absence(service& of, moment now) {
+  if (of.queues_absent > 0) {
     const auto told_at = from_unix_ms(of.record.absent_since_unix_ms()) + policy_.absent_alert_after;
     if (of.record.absent_since_unix_ms() == 0 || core::set_back_since(told_at, now, policy_.absent_alert_after)) {
       of.record.set_absent_since_unix_ms(to_unix_ms(now));
@@ -84,7 +84,7 @@ void registry::state::check_absence(service& of, moment now) {
 }
 
 /// What a restart found has been gone through when it ends: what waits has shown up again, except where its input is still being made.
-void registry::state::hold_back(bool on) {
+void registry::hold_back(bool on) {
   held_back_ = on;
   if (on) return;
   const auto now = time_.now();
@@ -97,14 +97,14 @@ void registry::state::hold_back(bool on) {
 }
 
 /// An alarm may come early, after the clock has been set back: what is not due then asks for another.
-void registry::state::wake() {
+void registry::wake() {
   const auto now = time_.now();
-  room_.wake(now);
+  queues_.wake(now);
   while (auto* const of = breakers_.take_due(now)) {
     advance(*of, now);
     if (const auto at = of->breaker.canaries_from()) breakers_.set(of, *at, now);
   }
-  while (auto* const needs = retries_.take_due(now)) room_.unblock(*needs);
+  while (auto* const needs = retries_.take_due(now)) queues_.unblock(*needs);
   while (auto* const of = absences_.take_due(now)) {
     if (absence_is_due(*of, now)) {
       mark(*of);
@@ -116,7 +116,7 @@ void registry::state::wake() {
 
 // ---- what becomes durable ----
 
-std::vector<service_change> registry::state::take_changes() {
+std::vector<service_change> registry::take_changes() {
   std::vector<service_change> out;
   if (changed_.empty()) return out;
   const auto now = time_.now();
@@ -128,7 +128,7 @@ std::vector<service_change> registry::state::take_changes() {
   return out;
 }
 
-service_change registry::state::change_of(service& of, moment now) {
+service_change registry::change_of(service& of, moment now) {
   service_change out;
   auto& record = of.record;
   const auto& breaker = of.breaker;
@@ -169,7 +169,7 @@ service_change registry::state::change_of(service& of, moment now) {
 
 // ---- operators ----
 
-v1::AgentOperateReply registry::state::operate(const v1::AgentOperateRequest& what) {
+v1::AgentOperateReply registry::operate(const v1::AgentOperateRequest& what) {
   v1::AgentOperateReply out;
   std::optional<error> refused;
   switch (what.verb()) {
@@ -185,7 +185,7 @@ v1::AgentOperateReply registry::state::operate(const v1::AgentOperateRequest& wh
   return out;
 }
 
-std::optional<error> registry::state::drain(const v1::AgentOperateRequest& what, bool on, v1::AgentOperateReply& out) {
+std::optional<error> registry::drain(const v1::AgentOperateRequest& what, bool on, v1::AgentOperateReply& out) {
   const auto found = instances_.find(what.instance());
   if (found == instances_.end()) {
     std::vector<std::string> names;
@@ -219,7 +219,7 @@ std::optional<error> registry::state::drain(const v1::AgentOperateRequest& what,
   return std::nullopt;
 }
 
-std::optional<error> registry::state::move_breaker(const v1::AgentOperateRequest& what, bool open, v1::AgentOperateReply& out) {
+std::optional<error> registry::move_breaker(const v1::AgentOperateRequest& what, bool open, v1::AgentOperateReply& out) {
   const auto found = services_.find(what.agent());
   if (found == services_.end()) {
     std::vector<std::string> names;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "actors/registry/state.hpp"
+#include "actors/registry/registry.hpp"
 
 namespace fairlead {
 
@@ -12,14 +12,14 @@ namespace {
 /// A sick instance gets one attempt in this time.
 constexpr duration trickle = std::chrono::seconds{1};
 
-bool may_trickle(const registry::state::instance& to, moment now) {
+bool may_trickle(const registered::instance& to, moment now) {
   // Nobody has to wait for more than one trickle: the clock went back, and the instance must not wait until it has caught up.
   return to.next_trickle <= now || to.next_trickle > now + trickle;
 }
 
 }  // namespace
 
-registry::state::instance* registry::state::choose(const demand& what, moment now, bool canary) {
+registered::instance* registry::choose(const demand& what, moment now, bool canary) {
   instance* best = nullptr;
   instance* trickled = nullptr;
   bool somebody_is_well = false;
@@ -45,7 +45,7 @@ registry::state::instance* registry::state::choose(const demand& what, moment no
   return trickled != nullptr && !canary ? trickled : best;
 }
 
-core::slot_answer registry::state::claim(const core::slot_request& what) {
+core::slot_answer registry::claim(const core::slot_request& what) {
   const auto now = time_.now();
   auto& of = service_of(what.agent);
   auto& needs = demand_of(of, what);
@@ -53,7 +53,7 @@ core::slot_answer registry::state::claim(const core::slot_request& what) {
   if (needs.counted_by_input) keyed = of.limits.keyed(what.call, what.input, now);
   advance(of, now);
   // Whoever comes along must not overtake those that wait and may go on now.
-  const auto in_turn = of.lines_ready == 0 || serving_ == what.holder.task_number;
+  const auto in_turn = of.queues_ready == 0 || serving_ == what.holder.task_number;
   instance* chosen = nullptr;
   if (!closed_ && !held_back_ && in_turn && (of.breaker.admits() || planted(&core::planted_faults::ignore_breaker))) {
     const auto unlimited = planted(&core::planted_faults::ignore_limit);
@@ -61,7 +61,7 @@ core::slot_answer registry::state::claim(const core::slot_request& what) {
     if (std::all_of(needs.common.begin(), needs.common.end(), room) && std::all_of(keyed.begin(), keyed.end(), room))
       chosen = choose(needs, now, of.breaker.wants_canary());
   }
-  if (chosen == nullptr) return {std::nullopt, room_.lane_for(needs, keyed, now)};
+  if (chosen == nullptr) return {std::nullopt, queues_.queue_for(needs, keyed, now)};
   const auto [entry, fresh] = holders_.try_emplace(what.holder);
   auto& mine = entry->second;
   if (!fresh) {
@@ -81,17 +81,23 @@ core::slot_answer registry::state::claim(const core::slot_request& what) {
       of.limits.take(*one, now);
       mine.buckets.push_back(one);
     }
+  claimed_.push_back(what.holder);
   return {core::agent_instance{chosen->name, chosen->incarnation}, 0};
 }
 
-void registry::state::take_slot(instance& at, moment now) {
+void registry::undo_claims() {
+  for (const auto& holder : std::exchange(claimed_, {})) release(holder, {});
+}
+
+void registry::take_slot(instance& at, moment now) {
   ++at.held;
   ++at.handed_over;
   at.last_given = ++given_;
   if (at.health.sick()) at.next_trickle = now + trickle;
 }
 
-void registry::state::hold(std::string_view name, const core::slot_request& what) {
+void registry::hold(std::string_view name, const core::slot_request& what) {
+  claimed_.push_back(what.holder);
   const auto now = time_.now();
   auto& of = service_of(what.agent);
   if (const auto known = holders_.find(what.holder); known != holders_.end() && known->second.of != &of) release(what.holder, {});
@@ -124,7 +130,7 @@ void registry::state::hold(std::string_view name, const core::slot_request& what
   ++at->held;
 }
 
-void registry::state::release(const core::slot_holder& holder, const core::slot_outcome& outcome) {
+void registry::release(const core::slot_holder& holder, const core::slot_outcome& outcome) {
   const auto found = holders_.find(holder);
   if (found == holders_.end()) return;
   auto what = std::move(found->second);
@@ -132,18 +138,18 @@ void registry::state::release(const core::slot_holder& holder, const core::slot_
   let_go(what, outcome, time_.now());
 }
 
-void registry::state::let_go(holding& what, const core::slot_outcome& outcome, moment now) {
+void registry::let_go(holding& what, const core::slot_outcome& outcome, moment now) {
   auto& of = *what.of;
-  const auto somebody_waits = of.lines_occupied > 0;
+  const auto somebody_waits = of.queues_occupied > 0;
   for (auto* one : what.buckets) {
     const auto common = !one->rule->keyed;
     if (!of.limits.give_back(*one, outcome.how == core::slot_end::unused, now) || !somebody_waits) continue;
     if (!common) {
-      room_.opened(*one, now);
+      queues_.opened(*one, now);
       continue;
     }
     for (auto& [key, needs] : of.demands)
-      if (needs->blocked_by == blocker::limit && needs->blocked_at == one) room_.unblock(*needs);
+      if (needs->blocked_by == blocker::limit && needs->blocked_at == one) queues_.unblock(*needs);
   }
   if (of.breaker.ended(what.ticket, outcome, now)) {
     breaker_changed(of, now);
@@ -158,22 +164,22 @@ void registry::state::let_go(holding& what, const core::slot_outcome& outcome, m
     at.heard = now;
   at.health.note(outcome, now - what.since);
   judge(at);
-  if (at.of->lines_occupied == 0) return;
+  if (at.of->queues_occupied == 0) return;
   for (auto* needs : at.demands)
-    if (needs->blocked_by == blocker::capacity) room_.unblock(*needs);
+    if (needs->blocked_by == blocker::capacity) queues_.unblock(*needs);
 }
 
 // ---- health ----
 
-void registry::state::judge(instance& which) {
+void registry::judge(instance& which) {
   const auto peers = which.health.wants_peers() ? peers_latency(which) : std::nullopt;
   if (!which.health.judge(peers)) return;
   // One that has just become sick begins with its trickle in a while; and where all are sick now, none counts as sick any more.
   if (which.health.sick()) which.next_trickle = time_.now() + trickle;
-  for (auto* needs : which.demands) room_.unblock(*needs);
+  for (auto* needs : which.demands) queues_.unblock(*needs);
 }
 
-std::optional<double> registry::state::peers_latency(const instance& of) {
+std::optional<double> registry::peers_latency(const instance& of) {
   scratch_.clear();
   for (const auto* one : of.of->instances)
     if (one != &of && !one->health.sick() && one->health.has_latency()) scratch_.push_back(one->health.latency());
@@ -185,7 +191,7 @@ std::optional<double> registry::state::peers_latency(const instance& of) {
 
 // ---- waiting ----
 
-bool registry::state::lets_through(waiting_room::line& which, moment now) {
+bool registry::admits(wait_queues::queue& which, moment now) {
   auto& needs = static_cast<demand&>(which);
   auto& of = *needs.of;
   needs.blocked_at = nullptr;
@@ -215,18 +221,18 @@ bool registry::state::lets_through(waiting_room::line& which, moment now) {
   return false;
 }
 
-void registry::state::unblock_all(service& of) {
-  for (auto& [key, one] : of.demands) room_.unblock(*one);
+void registry::unblock_all(service& of) {
+  for (auto& [key, one] : of.demands) queues_.unblock(*one);
 }
 
-void registry::state::occupied(waiting_room::line& which, moment now) {
+void registry::occupied(wait_queues::queue& which, moment now) {
   auto& needs = static_cast<demand&>(which);
   auto& of = *needs.of;
   const auto step = needs.waiting > 0 ? 1 : -1;
-  of.lines_occupied += static_cast<std::uint64_t>(step);
+  of.queues_occupied += static_cast<std::uint64_t>(step);
   if (step < 0) retries_.clear(&needs);
   if (!needs.instances.empty()) return;
-  of.lines_absent += static_cast<std::uint64_t>(step);
+  of.queues_absent += static_cast<std::uint64_t>(step);
   check_absence(of, now);
 }
 

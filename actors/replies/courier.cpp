@@ -20,12 +20,6 @@ constexpr std::size_t most_posting = 256;  // more wait in the outbox, not in me
 constexpr std::size_t kept_failure_bytes = 300;
 constexpr const char* component = "reply courier";
 
-duration backoff_after(std::uint32_t failures) {
-  auto out = reply_courier::first_backoff;
-  for (std::uint32_t i = 1; i < failures && out < reply_courier::longest_backoff; ++i) out *= 2;
-  return std::min(out, reply_courier::longest_backoff);
-}
-
 /// The first receiver behind `address` (empty: of all) that has a row; nullopt: there is none.
 result<std::optional<std::string>> next_address(const store::snapshot& view, const std::string& address) {
   using namespace store;
@@ -132,7 +126,7 @@ void reply_courier::failed(const std::string& address, receiver& to, const error
   auto& record = to.record;
   record.set_failures(record.failures() + 1);
   if (record.failing_since_unix_ms() == 0) record.set_failing_since_unix_ms(std::max(to_unix_ms(now), retention_unix_ms_));
-  record.set_next_try_unix_ms(to_unix_ms(now + backoff_after(record.failures())));
+  record.set_next_try_unix_ms(to_unix_ms(now + core::backoff_after(record.failures(), first_backoff, longest_backoff)));
   record.set_last_failure(core::clean_text(why.sentence, kept_failure_bytes));
   if (record.failures() == 1)
     world_.log->on_note(note_level::warning, component,

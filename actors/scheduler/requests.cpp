@@ -11,7 +11,6 @@
 #include "actors/core/text/labels.hpp"
 #include "actors/core/text/text.hpp"
 #include "actors/core/workflow/advice.hpp"
-#include "actors/registry/claim_journal.hpp"
 #include "actors/replies/outbox.hpp"
 #include "actors/scheduler/books/payload_reader.hpp"
 #include "actors/scheduler/scheduler.hpp"
@@ -155,8 +154,8 @@ std::uint64_t scheduler::create(v1::Submission& item, std::string minified, std:
   }
 
   const payload_reader payloads{task.fresh_payloads, *world_.reads};
-  claim_journal slots{slots_};
-  const auto ctx = context_for(task, payloads, slots);
+  slots_.begin_claims();
+  const auto ctx = context_for(task, payloads);
   core::decision made;
   task.record = core::create_task(std::move(source), ctx, made);
   if (batches_.counts().pending() == 0 && active_tasks() < limits_.running_tasks) {
@@ -166,7 +165,7 @@ std::uint64_t scheduler::create(v1::Submission& item, std::string minified, std:
     try {
       started = core::decide(task.record, core::task_admitted{}, ctx);
     } catch (const std::exception& bug) {
-      slots.undo();
+      slots_.undo_claims();
       world_.log->on_note(note_level::error, "scheduler", "task " + task.record.id() + ": internal error at its start: " + bug.what());
       task.record.clear_steps();
       world_.engine->begin(*task.definition, task.record);

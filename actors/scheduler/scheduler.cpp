@@ -7,7 +7,6 @@
 #include "actors/core/task/reason.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/core/text/text.hpp"
-#include "actors/registry/claim_journal.hpp"
 #include "actors/replies/outbox.hpp"
 #include "actors/scheduler/books/payload_reader.hpp"
 #include "actors/system/time_zones.hpp"
@@ -190,13 +189,13 @@ void scheduler::forget_if_idle(std::uint64_t number) {
 
 // ---- decide ----
 
-core::context scheduler::context_for(const live_task& task, const core::payload_source& payloads, core::agent_directory& slots) {
+core::context scheduler::context_for(const live_task& task, const core::payload_source& payloads) {
   core::context ctx;
   ctx.now = world_.time->now();
   ctx.epoch = epoch();
   ctx.definition = task.definition.get();
   ctx.engine = world_.engine;
-  ctx.agents = &slots;
+  ctx.agents = &slots_;
   ctx.payloads = &payloads;
   ctx.evaluating = &task.evaluating;
   ctx.hold_undo = batches_.counts().undo_brake_since_unix_ms() != 0;
@@ -220,11 +219,11 @@ void scheduler::poison(live_task& task, std::string why) {
 scheduler::applied scheduler::apply(live_task& task, const core::event& what) {
   if (fatal_ || !task.poison.empty()) return {};
   const payload_reader payloads{task.fresh_payloads, *world_.reads};
-  claim_journal slots{slots_};
-  const auto ctx = context_for(task, payloads, slots);
+  slots_.begin_claims();
+  const auto ctx = context_for(task, payloads);
   const auto before = store::index_state_of(task.record);
   const auto poisoned = [&](std::string why) {
-    slots.undo();
+    slots_.undo_claims();
     poison(task, std::move(why));
     return applied{};
   };
@@ -352,7 +351,7 @@ void scheduler::gather(live_task& task, core::decision& made) {
   const auto undoing = task.record.state() == v1::TASK_STATE_UNDOING;
   const auto order = store::pending_order(task.record.created_at_unix_ms(), task.record.priority());
   if (!faults_.lose_slot_wait)
-    for (const auto& wait : made.waiting) slots_.wait(wait.lane, task.record.number(), order, undoing);
+    for (const auto& wait : made.waiting) slots_.wait(wait.queue, task.record.number(), order, undoing);
   if (world_.log->wants_transitions()) {
     for (auto& noted : made.transitions) {
       auto& told = batches_.after().transitions.emplace_back();

@@ -168,7 +168,7 @@ class scheduler final : private launch_tasks {
   applied apply(live_task& task, const core::event& what);
   void poison(live_task& task, std::string why);
   static std::string bug_sentence(const std::exception& bug);
-  core::context context_for(const live_task& task, const core::payload_source& payloads, core::agent_directory& slots);
+  core::context context_for(const live_task& task, const core::payload_source& payloads);
   void write(live_task& task, const store::task_index_state& before, core::decision& made, bool exact_due);
   void fold_history(live_task& task);
   void store_payloads(live_task& task, core::decision& made);

@@ -195,11 +195,7 @@ hello_judgement judge_hello(const v1::Hello& you, const hello_view& known) {
 }
 
 duration reconnect_delay(duration first, duration longest, std::uint32_t failures, const std::string& seed) {
-  v1::Backoff policy;
-  policy.set_first_ms(first.count());
-  policy.set_factor(2);
-  policy.set_max_ms(longest.count());
-  return duration{backoff_ms(policy, failures, {hash_of(seed), 0, failures})};
+  return backoff_after(failures, first, longest, {hash_of(seed), 0, failures});
 }
 
 }  // namespace fairlead::core

@@ -118,7 +118,7 @@ std::optional<agent_instance> task_machine::claim(std::uint32_t index, v1::Direc
   const auto answer = ctx_.agents->claim(request);
   if (!answer.instance) {
     if (plain) full_.push_back(needed);
-    out_.waiting.push_back({index, answer.lane});
+    out_.waiting.push_back({index, answer.queue});
     out_.found_no_instance = true;
   }
   return answer.instance;

@@ -148,7 +148,7 @@ struct slot_request {
 /// An instance, or where to wait for one.
 struct slot_answer {
   std::optional<agent_instance> instance;
-  std::uint64_t lane = 0;  // to be given to the one who queues the task, when there is no instance
+  std::uint64_t queue = 0;  // to be given to the one who queues the task, when there is no instance
 };
 
 /// How what a slot was held for has ended, as far as it says something about the instance and its service.
@@ -228,7 +228,7 @@ struct stored_payload {
 /// A ready step found no instance.
 struct slot_wait {
   std::uint32_t step = 0;
-  std::uint64_t lane = 0;  // as the directory said
+  std::uint64_t queue = 0;  // as the directory said
 };
 
 /// A change of state, for the log. `step` is an index plus one; 0 is the task.

@@ -2,40 +2,12 @@
 
 #include <cstring>
 
+#include "actors/core/text/json_cursor.hpp"
+
 namespace fairlead::core {
 namespace {
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
-
-const char* skip_space(const char* p, const char* end) {
-  while (p < end && is_space(*p)) ++p;
-  return p;
-}
-
-/// `p` is at the first byte of a value inside a container; gives the byte after it.
-const char* skip_value(const char* p, const char* end) {
-  if (p >= end) return end;
-  if (*p == '"') return skip_json_string(p, end);
-  if (*p != '{' && *p != '[') {
-    while (p < end && *p != ',' && *p != '}' && *p != ']' && !is_space(*p)) ++p;
-    return p;
-  }
-  int depth = 0;
-  while (p < end) {
-    switch (*p) {
-      case '"': p = skip_json_string(p, end); continue;
-      case '{':
-      case '[': ++depth; break;
-      case '}':
-      case ']':
-        if (--depth == 0) return p + 1;
-        break;
-      default: break;
-    }
-    ++p;
-  }
-  return end;
-}
 
 bool key_is(std::string_view raw, std::string_view name) {
   const auto inner = raw.substr(1, raw.size() - 2);
@@ -91,44 +63,22 @@ std::string_view trim_json(std::string_view text) {
 std::optional<std::string_view> json_member(std::string_view object, std::string_view name) {
   if (object.empty() || object.front() != '{') return std::nullopt;
   std::optional<std::string_view> found;
-  const char* const end = object.data() + object.size();
-  const char* p = skip_space(object.data() + 1, end);
-  while (p < end && *p == '"') {
-    const char* const key = p;
-    p = skip_json_string(p, end);
-    const std::string_view raw(key, static_cast<std::size_t>(p - key));
-    p = skip_space(p, end);
-    p = skip_space(p < end ? p + 1 : p, end);
-    const char* const value = p;
-    p = skip_value(p, end);
-    if (raw.size() >= 2 && key_is(raw, name)) found = std::string_view(value, static_cast<std::size_t>(p - value));
-    p = skip_space(p, end);
-    if (p < end && *p == ',') p = skip_space(p + 1, end);
-  }
+  std::string_view key;
+  std::string_view value;
+  for (json_cursor at{object}; at.next_member(key, value);)
+    if (key.size() >= 2 && key_is(key, name)) found = value;
   return found;
 }
 
 std::optional<std::string_view> json_element(std::string_view array, std::int64_t index) {
   if (array.empty() || array.front() != '[') return std::nullopt;
-  const char* const end = array.data() + array.size();
-  const auto first = skip_space(array.data() + 1, end);
-  if (first >= end || *first == ']') return std::nullopt;
+  std::string_view value;
   if (index < 0) {
-    std::int64_t size = 0;
-    for (const char* p = first; p < end && *p != ']'; ++size) {
-      p = skip_space(skip_value(p, end), end);
-      if (p < end && *p == ',') p = skip_space(p + 1, end);
-    }
-    index += size;
+    for (json_cursor at{array}; at.next_element(value);) ++index;
     if (index < 0) return std::nullopt;
   }
-  for (const char* p = first; p < end && *p != ']'; --index) {
-    const char* const value = p;
-    p = skip_value(p, end);
-    if (index == 0) return std::string_view(value, static_cast<std::size_t>(p - value));
-    p = skip_space(p, end);
-    if (p < end && *p == ',') p = skip_space(p + 1, end);
-  }
+  for (json_cursor at{array}; at.next_element(value); --index)
+    if (index == 0) return value;
   return std::nullopt;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "actors/core/waits.hpp"
 #include "app/cli/task/batch_line.hpp"
 #include "messages/ids.hpp"
 
@@ -153,13 +154,13 @@ std::vector<batch_run::item> batch_run::take_chunk() {
 
 void batch_run::submit() {
   for (auto chunk = take_chunk(); !chunk.empty(); chunk = take_chunk()) {
-    auto backoff = first_backoff;
+    std::uint64_t refusals = 0;
     auto until = steady_clock::now() + options_.patience;
     for (;;) {
       const auto before = chunk.size();
       if (!submit_chunk(chunk) || chunk.empty()) break;
       if (chunk.size() < before) {  // some were taken: that is progress
-        backoff = first_backoff;
+        refusals = 0;
         until = steady_clock::now() + options_.patience;
       }
       std::unique_lock lock{mutex_};
@@ -167,8 +168,9 @@ void batch_run::submit() {
         give_up({v1::ERROR_CODE_OVERLOADED,
                  "The node has taken no task for " + format_duration(options_.patience.count()) + ": it is overloaded",
                  "Submit the rest later"});
-      if (changed_.wait_for(lock, backoff, [&] { return outcome_.gave_up.has_value(); })) break;
-      backoff = std::min(backoff * 2, longest_backoff);
+      if (changed_.wait_for(lock, core::backoff_after(++refusals, first_backoff, longest_backoff),
+                            [&] { return outcome_.gave_up.has_value(); }))
+        break;
     }
     std::lock_guard lock{mutex_};
     --busy_;

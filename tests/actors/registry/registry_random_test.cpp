@@ -171,7 +171,7 @@ class model {
     EXPECT_FALSE(may_go(one)) << "nobody who may go on waited before it";
     waiting_[one.number] = one;
     most_waiting = std::max(most_waiting, waiting_.size());
-    it_.wait(answer.lane, one.number, one.order, one.undoing);
+    it_.wait(answer.queue, one.number, one.order, one.undoing);
   }
   void end(core::slot_end how = core::slot_end::succeeded) {
     if (out_.empty()) return;

@@ -183,7 +183,7 @@ TEST_F(registry_service_test, holds_a_sick_instance_to_one_attempt_at_a_time) {
   for (std::uint64_t task = 20; task < 26; ++task) {
     const auto where = try_claim(task);
     got.insert(where.instance ? std::string{where.instance->name} : "none");
-    if (!where.instance) it->wait(where.lane, task, task, false);
+    if (!where.instance) it->wait(where.queue, task, task, false);
     pass(1'000);
   }
   EXPECT_EQ(got.count("n1/svc"), 1u);

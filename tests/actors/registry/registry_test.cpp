@@ -180,8 +180,8 @@ TEST_F(registry_test, serves_what_is_to_be_undone_first_then_by_order) {
 TEST_F(registry_test, orders_by_the_key_and_not_by_the_number) {
   it->add(agent("n1/svc", 1));
   claim_or_wait(1);
-  it->wait(try_claim(2).lane, 2, 500, false);
-  it->wait(try_claim(3).lane, 3, 400, false);
+  it->wait(try_claim(2).queue, 2, 500, false);
+  it->wait(try_claim(3).queue, 3, 400, false);
   end(1);
   EXPECT_EQ(it->next_waiting(), 3u);
 }
@@ -221,7 +221,7 @@ TEST_F(registry_test, goes_on_when_a_named_task_wants_nothing_any_more) {
   EXPECT_EQ(service().waiting(), 0u);
 }
 
-TEST_F(registry_test, moves_a_task_that_is_to_be_undone_to_the_front_of_its_lane) {
+TEST_F(registry_test, moves_a_task_that_is_to_be_undone_to_the_front_of_its_queue) {
   it->add(agent("n1/svc", 1));
   for (std::uint64_t task = 1; task <= 3; ++task) claim_or_wait(task);
   claim_or_wait(3, {}, true);
@@ -230,7 +230,7 @@ TEST_F(registry_test, moves_a_task_that_is_to_be_undone_to_the_front_of_its_lane
   EXPECT_EQ(serve(), (std::vector<std::uint64_t>{3}));
 }
 
-TEST_F(registry_test, never_loses_a_task_whose_lane_is_gone) {
+TEST_F(registry_test, never_loses_a_task_whose_queue_is_gone) {
   it->add(agent("n1/svc", 1));
   claimed(1);
   it->wait(123'456, 7, 7, false);
@@ -413,7 +413,7 @@ TEST_F(registry_test, takes_look_ups_only_where_they_are_answered) {
   it->add(agent("n1/svc", 100));
   const auto look_up = [this](std::uint64_t task) {
     const auto got = it->claim({{task, 1}, "svc", "do", nullptr, {}, true});
-    if (!got.instance) it->wait(got.lane, task, task, false);
+    if (!got.instance) it->wait(got.queue, task, task, false);
     return got.instance ? std::string{got.instance->name} : "none";
   };
   EXPECT_EQ(look_up(1), "n1/svc") << "nobody can: whoever gets it says so";

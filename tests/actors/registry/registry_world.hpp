@@ -46,7 +46,7 @@ class registry_fixture : public ::testing::Test {
   /// Claims as the Scheduler does: what finds no instance waits. The order is the task's number.
   bool claim_or_wait(std::uint64_t task, const ask& what = {}, bool undoing = false) {
     const auto got = try_claim(task, what);
-    if (!got.instance) it->wait(got.lane, task, task, undoing);
+    if (!got.instance) it->wait(got.queue, task, task, undoing);
     return got.instance.has_value();
   }
   void hold(const std::string& instance, std::uint64_t task) { it->hold(instance, {{task, 1}, "svc", "do", nullptr, {}}); }

@@ -56,7 +56,7 @@ TEST(task, waits_for_a_slot_and_starts_when_one_is_freed) {
   const auto made = w.apply(task_admitted{});
   EXPECT_EQ(handed_over(made), names{"a"});
   ASSERT_EQ(made.waiting.size(), 1u);
-  EXPECT_EQ(made.waiting[0].lane, fake_agents::lane_of("svc"));
+  EXPECT_EQ(made.waiting[0].queue, fake_agents::queue_of("svc"));
   EXPECT_FALSE(w.apply(slot_freed{}).changed) << "there is none";
   w.agents.instances["n1/svc"].capacity = 2;
   EXPECT_EQ(handed_over(w.apply(slot_freed{})), names{"b"});

@@ -80,7 +80,7 @@ TEST(task_slots, that_many_steps_want_alike_are_asked_for_once) {
   EXPECT_TRUE(made.found_no_instance);
 }
 
-TEST(task_slots, with_labels_of_their_own_each_wait_in_their_own_lane) {
+TEST(task_slots, with_labels_of_their_own_each_wait_in_their_own_queue) {
   auto near = step("near");
   auto* zone = near.add_labels();
   zone->set_key("zone");

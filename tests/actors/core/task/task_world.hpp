@@ -50,7 +50,7 @@ class fake_agents final : public agent_directory {
       take(name, what.holder);
       return {agent_instance{name, one.incarnation}, 0};
     }
-    return {std::nullopt, lane_of(what.agent)};
+    return {std::nullopt, queue_of(what.agent)};
   }
   bool wants_input(std::string_view, std::string_view call) const override { return counted_by_input.count(call) != 0; }
   std::int64_t key_valid_for_ms(std::string_view, std::string_view call) const override {
@@ -89,15 +89,15 @@ class fake_agents final : public agent_directory {
       default: return "unused";
     }
   }
-  /// A lane for each agent.
-  static std::uint64_t lane_of(std::string_view agent) {
-    auto& names = lanes();
+  /// A queue for each agent.
+  static std::uint64_t queue_of(std::string_view agent) {
+    auto& names = queues();
     const auto found = std::find(names.begin(), names.end(), agent);
     if (found != names.end()) return static_cast<std::uint64_t>(found - names.begin());
     names.emplace_back(agent);
     return names.size() - 1;
   }
-  static std::vector<std::string>& lanes() {
+  static std::vector<std::string>& queues() {
     static std::vector<std::string> names;
     return names;
   }
@@ -249,7 +249,7 @@ inline std::string text_of(const decision& made) {
            (hint.recover().direction() == v1::DIRECTION_PERFORM ? "" : std::string{" "} + direction_text(hint.recover().direction())) +
            " attempt=" + std::to_string(hint.recover().attempt()) + " failures=" + std::to_string(hint.recover().failure_count()) + " at " +
            time_text(hint.due_unix_ms()) + "\n";
-  for (const auto& wait : made.waiting) out += "waiting for " + fake_agents::lanes().at(wait.lane) + "\n";
+  for (const auto& wait : made.waiting) out += "waiting for " + fake_agents::queues().at(wait.queue) + "\n";
   for (const auto& alert : made.alerts) out += "ALERT: " + alert.sentence() + "\n";
   for (const auto& status : made.statuses)
     out += "status " + std::to_string(status.sequence()) + ": " + v1::StatusKind_Name(status.kind()).substr(12) +

@@ -1,4 +1,4 @@
-#include "actors/registry/waiting_room.hpp"
+#include "actors/registry/wait_queues.hpp"
 
 #include <algorithm>
 
@@ -6,9 +6,9 @@ namespace fairlead {
 
 namespace {
 
-/// Lanes without tasks that are kept. Whoever has just been told a lane gives it back within the same turn; and a lane that fills and empties
-/// all the time is not made anew each time.
-constexpr std::size_t idle_lanes = 1'024;
+/// Keyed queues without tasks that are kept: one whose id has just been told is used within the same turn, and one that fills and empties all the
+/// time is not made anew each time.
+constexpr std::size_t idle_queues = 1'024;
 
 core::limit_bucket* saturated(const std::vector<core::limit_bucket*>& buckets, moment now) {
   for (auto* bucket : buckets)
@@ -18,14 +18,14 @@ core::limit_bucket* saturated(const std::vector<core::limit_bucket*>& buckets, m
 
 }  // namespace
 
-waiting_room::~waiting_room() = default;
+wait_queues::~wait_queues() = default;
 
-std::uint64_t waiting_room::lane_for(line& in, const std::vector<core::limit_bucket*>& keyed, moment now) {
+std::uint64_t wait_queues::queue_for(queue& in, const std::vector<core::limit_bucket*>& keyed, moment now) {
   std::string signature;
   for (const auto* bucket : keyed) signature.append(reinterpret_cast<const char*>(&bucket->id), sizeof bucket->id);
-  auto& entry = in.lanes[signature];
+  auto& entry = in.keyed[signature];
   if (entry != nullptr) return entry->id;
-  auto made = std::make_unique<lane>();
+  auto made = std::make_unique<keyed_queue>();
   made->id = next_id_++;
   made->in = &in;
   made->signature = std::move(signature);
@@ -34,35 +34,35 @@ std::uint64_t waiting_room::lane_for(line& in, const std::vector<core::limit_buc
   entry = made.get();
   const auto id = made->id;
   become_idle(*made, now);
-  lanes_.emplace(id, std::move(made));
+  keyed_.emplace(id, std::move(made));
   return id;
 }
 
-void waiting_room::become_idle(lane& which, moment now) {
+void wait_queues::become_idle(keyed_queue& which, moment now) {
   which.idle = idle_.insert(idle_.end(), &which);
-  if (idle_.size() > idle_lanes) destroy(*idle_.front(), now);
+  if (idle_.size() > idle_queues) destroy(*idle_.front(), now);
 }
 
-void waiting_room::destroy(lane& which, moment now) {
+void wait_queues::destroy(keyed_queue& which, moment now) {
   idle_.erase(*which.idle);
-  const auto known = which.in->lanes.find(which.signature);
-  if (known != which.in->lanes.end() && known->second == &which) which.in->lanes.erase(known);
+  const auto known = which.in->keyed.find(which.signature);
+  if (known != which.in->keyed.end() && known->second == &which) which.in->keyed.erase(known);
   for (auto* bucket : which.buckets) which.in->limits->let_go(*bucket, now);
-  lanes_.erase(which.id);
+  keyed_.erase(which.id);
 }
 
-void waiting_room::wait(std::uint64_t id, const waiting_key& who, moment now) {
-  const auto found = lanes_.find(id);
-  if (found == lanes_.end()) {
-    strays_.insert(who);
+void wait_queues::wait(std::uint64_t id, const waiting_key& who, moment now) {
+  const auto found = keyed_.find(id);
+  if (found == keyed_.end()) {
+    unqueued_.insert(who);
     return;
   }
   auto& in = *found->second;
-  auto& spots = tasks_[who.task_number];
-  const auto there = std::find_if(spots.begin(), spots.end(), [&](const spot& one) { return one.in == &in; });
-  const auto fresh = there == spots.end();
+  auto& places = tasks_[who.task_number];
+  const auto there = std::find_if(places.begin(), places.end(), [&](const place& one) { return one.in == &in; });
+  const auto fresh = there == places.end();
   if (fresh) {
-    spots.push_back({&in, who, now});
+    places.push_back({&in, who, now});
     ++in.in->waiting;
   } else {
     if (there->key == who) return;
@@ -74,181 +74,181 @@ void waiting_room::wait(std::uint64_t id, const waiting_key& who, moment now) {
     idle_.erase(*in.idle);
     in.idle.reset();
   }
-  if (!in.ready && in.parked == nullptr) {
+  if (!in.ready && in.blocked_at == nullptr) {
     make_ready(in);
   } else {
     reposition(in);
   }
-  if (fresh && in.in->waiting == 1) door_.occupied(*in.in, now);
-  settle(*in.in, now);
+  if (fresh && in.in->waiting == 1) admission_.occupied(*in.in, now);
+  block_what_cannot_go_on(*in.in, now);
 }
 
-void waiting_room::settle(line& which, moment now) {
+void wait_queues::block_what_cannot_go_on(queue& which, moment now) {
   while (!which.blocked && !which.ready.empty()) {
-    if (!door_.lets_through(which, now)) {
+    if (!admission_.admits(which, now)) {
       which.blocked = true;
       break;
     }
     auto& top = *which.ready.begin()->second;
     auto* const full = saturated(top.buckets, now);
     if (full == nullptr) break;
-    park_lane(top, *full, now);
+    block(top, *full, now);
   }
   relist(which);
 }
 
-std::optional<std::uint64_t> waiting_room::next(moment now) {
-  if (!strays_.empty()) {
-    const auto number = strays_.begin()->task_number;
-    strays_.erase(strays_.begin());
+std::optional<std::uint64_t> wait_queues::next(moment now) {
+  if (!unqueued_.empty()) {
+    const auto number = unqueued_.begin()->task_number;
+    unqueued_.erase(unqueued_.begin());
     return number;
   }
   while (!ready_.empty()) {
     auto& first = *ready_.begin()->second;
     const auto was = *first.listed;
-    settle(first, now);
+    block_what_cannot_go_on(first, now);
     // What it has now may not be the best of all any more.
     if (!first.listed || *first.listed != was) continue;
     auto& from = *first.ready.begin()->second;
     const auto key = *from.tasks.begin();
-    auto& spots = tasks_[key.task_number];
-    std::erase_if(spots, [&](const spot& one) { return one.in == &from; });
-    if (spots.empty()) tasks_.erase(key.task_number);
+    auto& places = tasks_[key.task_number];
+    std::erase_if(places, [&](const place& one) { return one.in == &from; });
+    if (places.empty()) tasks_.erase(key.task_number);
     remove_task(from, key, now);
     return key.task_number;
   }
   return std::nullopt;
 }
 
-bool waiting_room::waits(std::uint64_t task_number) const {
+bool wait_queues::waits(std::uint64_t task_number) const {
   return tasks_.count(task_number) != 0 ||
-         std::any_of(strays_.begin(), strays_.end(), [&](const waiting_key& one) { return one.task_number == task_number; });
+         std::any_of(unqueued_.begin(), unqueued_.end(), [&](const waiting_key& one) { return one.task_number == task_number; });
 }
 
-void waiting_room::forget(std::uint64_t task_number, moment now) {
+void wait_queues::forget(std::uint64_t task_number, moment now) {
   const auto found = tasks_.find(task_number);
   if (found == tasks_.end()) return;
-  const auto spots = std::move(found->second);
+  const auto places = std::move(found->second);
   tasks_.erase(found);
-  for (const auto& one : spots) remove_task(*one.in, one.key, now);
+  for (const auto& one : places) remove_task(*one.in, one.key, now);
 }
 
-void waiting_room::remove_task(lane& from, const waiting_key& key, moment now) {
+void wait_queues::remove_task(keyed_queue& from, const waiting_key& key, moment now) {
   auto& of = *from.in;
   from.tasks.erase(key);
   --of.waiting;
-  auto* const was_at = from.parked;
+  auto* const was_at = from.blocked_at;
   auto* const sent_by = take_out(from);
   if (from.tasks.empty()) {
     become_idle(from, now);
   } else if (was_at != nullptr) {
-    put_at(from, *was_at);
+    block_at(from, *was_at);
   } else if (sent_by != nullptr) {
-    put_at(from, *sent_by);
+    block_at(from, *sent_by);
   } else {
     make_ready(from);
   }
   if (sent_by != nullptr) {
-    send_scout(*sent_by);
+    send_probe(*sent_by);
     tidy(*sent_by);
   }
   if (was_at != nullptr) tidy(*was_at);
   // Nobody will say when what held it back is over: whoever comes next has to be looked at anew.
   if (of.waiting == 0) of.blocked = false;
   relist(of);
-  if (of.waiting == 0) door_.occupied(of, now);
+  if (of.waiting == 0) admission_.occupied(of, now);
 }
 
-void waiting_room::relist(line& which) {
+void wait_queues::relist(queue& which) {
   const auto wanted = which.blocked || which.ready.empty() ? std::nullopt : std::optional{which.ready.begin()->first};
   if (wanted == which.listed) return;
   if (which.listed) {
     ready_.erase({*which.listed, &which});
-    --*which.lines_ready;
+    --*which.queues_ready;
   }
   if (wanted) {
     ready_.emplace(*wanted, &which);
-    ++*which.lines_ready;
+    ++*which.queues_ready;
   }
   which.listed = wanted;
 }
 
-void waiting_room::make_ready(lane& which) {
+void wait_queues::make_ready(keyed_queue& which) {
   which.ready = true;
   which.listed = *which.tasks.begin();
   which.in->ready.emplace(which.listed, &which);
 }
 
-waiting_room::park* waiting_room::take_out(lane& which) {
-  if (which.parked != nullptr) {
-    which.parked->lanes.erase({which.listed, &which});
-    which.parked = nullptr;
+wait_queues::full_bucket* wait_queues::take_out(keyed_queue& which) {
+  if (which.blocked_at != nullptr) {
+    which.blocked_at->keyed.erase({which.listed, &which});
+    which.blocked_at = nullptr;
   }
   if (which.ready) which.in->ready.erase({which.listed, &which});
   which.ready = false;
-  auto* const sent_by = std::exchange(which.scout_of, nullptr);
-  if (sent_by != nullptr) sent_by->scout = nullptr;
+  auto* const sent_by = std::exchange(which.probe_of, nullptr);
+  if (sent_by != nullptr) sent_by->probe = nullptr;
   return sent_by;
 }
 
-void waiting_room::put_at(lane& which, park& where) {
-  which.parked = &where;
+void wait_queues::block_at(keyed_queue& which, full_bucket& where) {
+  which.blocked_at = &where;
   which.listed = *which.tasks.begin();
-  where.lanes.emplace(which.listed, &which);
+  where.keyed.emplace(which.listed, &which);
 }
 
-void waiting_room::park_lane(lane& which, core::limit_bucket& bucket, moment now) {
+void wait_queues::block(keyed_queue& which, core::limit_bucket& bucket, moment now) {
   auto* const sent_by = take_out(which);
-  auto& where = parks_[&bucket][which.in];
+  auto& where = full_[&bucket][which.in];
   if (!where) {
-    where = std::make_unique<park>();
+    where = std::make_unique<full_bucket>();
     where->bucket = &bucket;
     where->of = which.in;
   }
-  put_at(which, *where);
+  block_at(which, *where);
   if (const auto at = core::limit_book::opens_at(bucket)) rates_.set(&bucket, *at, now);
   if (sent_by == nullptr || sent_by == where.get()) return;
   // The bucket that let this one go has room still, or somebody else has taken it since.
   if (core::limit_book::has_room(*sent_by->bucket, now)) {
-    send_scout(*sent_by);
+    send_probe(*sent_by);
   } else if (const auto at = core::limit_book::opens_at(*sent_by->bucket)) {
     rates_.set(sent_by->bucket, *at, now);
   }
   tidy(*sent_by);
 }
 
-void waiting_room::send_scout(park& from) {
-  if (from.lanes.empty()) return;
-  auto& best = *from.lanes.begin()->second;
-  if (auto* const other = from.scout; other != nullptr) {
+void wait_queues::send_probe(full_bucket& from) {
+  if (from.keyed.empty()) return;
+  auto& best = *from.keyed.begin()->second;
+  if (auto* const other = from.probe; other != nullptr) {
     // One that has not had its turn may have been passed by another that came before this bucket since.
     if (other->listed < best.listed) return;
     take_out(*other);
-    put_at(*other, from);
+    block_at(*other, from);
   }
-  from.lanes.erase({best.listed, &best});
-  best.parked = nullptr;
-  best.scout_of = &from;
-  from.scout = &best;
+  from.keyed.erase({best.listed, &best});
+  best.blocked_at = nullptr;
+  best.probe_of = &from;
+  from.probe = &best;
   make_ready(best);
 }
 
-void waiting_room::tidy(park& which) {
-  if (which.scout != nullptr || !which.lanes.empty()) return;
+void wait_queues::tidy(full_bucket& which) {
+  if (which.probe != nullptr || !which.keyed.empty()) return;
   auto* const bucket = which.bucket;
-  const auto found = parks_.find(bucket);
+  const auto found = full_.find(bucket);
   found->second.erase(which.of);
   if (!found->second.empty()) return;
-  parks_.erase(found);
+  full_.erase(found);
   rates_.clear(bucket);
 }
 
-void waiting_room::reposition(lane& which) {
+void wait_queues::reposition(keyed_queue& which) {
   if (which.listed == *which.tasks.begin()) return;
-  if (auto* const at = which.parked; at != nullptr) {
+  if (auto* const at = which.blocked_at; at != nullptr) {
     take_out(which);
-    put_at(which, *at);
-    if (at->scout != nullptr) send_scout(*at);
+    block_at(which, *at);
+    if (at->probe != nullptr) send_probe(*at);
     return;
   }
   which.in->ready.erase({which.listed, &which});
@@ -256,32 +256,32 @@ void waiting_room::reposition(lane& which) {
   which.in->ready.emplace(which.listed, &which);
 }
 
-void waiting_room::unblock(line& which) {
+void wait_queues::unblock(queue& which) {
   if (!which.blocked) return;
   which.blocked = false;
   relist(which);
 }
 
-void waiting_room::opened(core::limit_bucket& which, moment now) {
-  const auto found = parks_.find(&which);
-  if (found == parks_.end()) return;
+void wait_queues::opened(core::limit_bucket& which, moment now) {
+  const auto found = full_.find(&which);
+  if (found == full_.end()) return;
   if (!core::limit_book::has_room(which, now)) {
     if (const auto at = core::limit_book::opens_at(which)) rates_.set(&which, *at, now);
     return;
   }
   for (auto& [of, where] : found->second) {
-    send_scout(*where);
+    send_probe(*where);
     relist(*of);
   }
 }
 
-void waiting_room::wake(moment now) {
+void wait_queues::wake(moment now) {
   while (auto* const due = rates_.take_due(now)) opened(*due, now);
 }
 
-void waiting_room::dissolve(line& which, moment now) {
-  for (auto& [signature, one] : std::exchange(which.lanes, {})) {
-    auto* const was_at = one->parked;
+void wait_queues::dissolve(queue& which, moment now) {
+  for (auto& [signature, one] : std::exchange(which.keyed, {})) {
+    auto* const was_at = one->blocked_at;
     auto* const sent_by = take_out(*one);
     for (auto* at : {was_at, sent_by})
       if (at != nullptr) tidy(*at);
@@ -292,10 +292,10 @@ void waiting_room::dissolve(line& which, moment now) {
   relist(which);
 }
 
-std::map<const waiting_room::line*, moment> waiting_room::oldest() const {
-  std::map<const line*, moment> out;
-  for (const auto& [number, spots] : tasks_)
-    for (const auto& one : spots) {
+std::map<const wait_queues::queue*, moment> wait_queues::oldest() const {
+  std::map<const queue*, moment> out;
+  for (const auto& [number, places] : tasks_)
+    for (const auto& one : places) {
       auto& known = out.try_emplace(one.in->in, one.since).first->second;
       known = std::min(known, one.since);
     }

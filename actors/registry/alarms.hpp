@@ -1,0 +1,68 @@
+#pragma once
+// One alarm for each thing that has to be looked at later.
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "messages/time.hpp"
+
+namespace fairlead {
+
+/// Moments at which things have to be looked at, one moment for each thing. Of things that are due at the same moment the one that was set first
+/// comes first: the order must not depend on addresses in memory.
+///
+/// The clock may be set. Once it shows less than it has shown before, all things are due: the moments no longer say how long to wait, and whoever
+/// looks sets anew what is still needed. A fall of the clock by less than has passed since the last look is not noticed, and no wait is longer by
+/// more than that.
+template <class T>
+class alarms {
+ public:
+  void set(T* what, moment at, moment now) {
+    looked_ = std::max(looked_, now);
+    const auto known = by_what_.find(what);
+    if (known != by_what_.end()) {
+      if (known->second.first == at) return;
+      by_time_.erase(known->second);
+      by_what_.erase(known);
+    }
+    const std::pair place{at, next_place_++};
+    by_what_.emplace(what, place);
+    by_time_.emplace(place, what);
+  }
+  void clear(T* what) {
+    const auto entry = by_what_.find(what);
+    if (entry == by_what_.end()) return;
+    by_time_.erase(entry->second);
+    by_what_.erase(entry);
+  }
+  std::optional<moment> next() const { return by_time_.empty() ? std::nullopt : std::optional{by_time_.begin()->first.first}; }
+  /// The first one that is due, taken off; null: none is.
+  T* take_due(moment now) {
+    if (now < looked_) bring_forward(now);
+    looked_ = now;
+    if (by_time_.empty() || by_time_.begin()->first.first > now) return nullptr;
+    auto* const what = by_time_.begin()->second;
+    clear(what);
+    return what;
+  }
+
+ private:
+  void bring_forward(moment to) {
+    for (const auto& [place, what] : std::exchange(by_time_, {})) {
+      const std::pair sooner{std::min(place.first, to), place.second};
+      by_what_.find(what)->second = sooner;
+      by_time_.emplace(sooner, what);
+    }
+  }
+
+  std::map<std::pair<moment, std::uint64_t>, T*> by_time_;
+  std::unordered_map<T*, std::pair<moment, std::uint64_t>> by_what_;
+  std::uint64_t next_place_ = 0;
+  moment looked_{};  // the latest that the clock has shown since the last look
+};
+
+}  // namespace fairlead
