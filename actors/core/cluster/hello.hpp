@@ -44,8 +44,8 @@ struct hello_judgement {
 /// node is away, until an operator has the name forgotten.
 hello_judgement judge_hello(const v1::Hello& you, const hello_view& known);
 
-/// How long to wait before connecting again after `failures` (from 1) in a row: doubled from `first` up to `longest`, then spread over its upper
-/// half by `seed`, so that nodes that lost the same peer do not come back together.
+/// How long to wait before connecting again after `failures` (from 1) in a row: doubled from `first` up to `longest`, then spread over its
+/// upper half by `seed`, so that nodes that lost the same peer do not come back together.
 duration reconnect_delay(duration first, duration longest, std::uint32_t failures, const std::string& seed);
 
 }  // namespace fairlead::core
