@@ -2,8 +2,8 @@
 // The Scheduler arranges the steps of its tasks, records every state in the store, and sends work to agents. It is a shell over ports: CAF
 // (actor.*) and tests run it alike. One thread at a time; only reads of the store block.
 //
-// Decide, commit, act: a message becomes an event, the core decides, rows and effects gather in the open batch, `flush` hands the batch to
-// the commit port, and its effects leave when `on_committed` says that the batch is durable. Decisions use the newest records (those in
+// Decide, commit, act. A message becomes an event, and the core decides. Rows and effects gather in the open batch; `flush` hands the batch
+// to the commit port. Its effects leave when `on_committed` says that the batch is durable. Decisions use the newest records (those in
 // `live_`), committed or not; replies and effects show only committed state.
 
 #include <cstdint>
@@ -251,7 +251,7 @@ class scheduler final : private launch_tasks {
   evaluations evaluations_;
   std::unordered_map<std::uint64_t, std::unique_ptr<live_task>> live_;
   std::unordered_map<std::string, recent_id> recent_ids_;              // taken, not yet committed
-  std::unordered_multimap<std::uint64_t, std::uint64_t> subscribers_;  // task number -> who asked to be notified
+  std::unordered_multimap<std::uint64_t, std::uint64_t> subscribers_;  // task number -> subscriber
 
   launches launches_;
 

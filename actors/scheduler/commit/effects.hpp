@@ -48,7 +48,6 @@ class effects {
   /// Drops all messages; keeps the fields for the Scheduler's own use.
   void drop_messages();
 
-  /// Sends everything; messages to agents name the shard. Call only once the batch is durable.
   struct leader {
     std::uint64_t epoch = 0;
     std::uint32_t shard = 0;
@@ -60,6 +59,7 @@ class effects {
   /// Drops hand-overs of the task's attempts that have ended before the messages left. (Their expired leases alone would not stop agents if
   /// the wall clock was set back.) Shortens the leases in messages whose leases in the record were cut.
   void bring_up_to(const v1::TaskRecord& task);
+  /// Sends everything; messages to agents name the shard. Call only once the batch is durable.
   void release(const leader& by, scheduler_outbox& to, observer& log);
 };
 

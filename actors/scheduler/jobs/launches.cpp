@@ -19,7 +19,7 @@ launches::launches(ports world, limits most, const core::planted_faults& planted
       most_in_flight_(core::part_of_limit(most.cron.in_flight, most.shard, most.shard_count)),
       launch_rate_(most.cron.starts_per_second, most.shard_count) {}
 
-/// Lets launches in while there is room.
+/// Admits launches while there is room.
 class launches::gate final : public core::launch_gate {
  public:
   explicit gate(launches& of) : of_(of) {}

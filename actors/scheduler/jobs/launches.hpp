@@ -40,7 +40,7 @@ class launch_tasks {
   /// Returns the number of the new task. The caller has checked the arguments.
   virtual std::uint64_t create_launch(v1::Submission& item, std::string input, workflow_catalog::handle definition, v1::LaunchOf launch,
                                       std::int64_t deadline_unix_ms) = 0;
-  /// Does nothing where the task is past its pivot.
+  /// Does nothing if the task is past its pivot.
   virtual void cancel_launch(std::uint64_t number, const std::string& reason) = 0;
   /// State of a task in memory, in the store or, by its id, in the archive; unspecified: its end is not known.
   virtual v1::TaskState final_state_of(std::uint64_t number, const std::string& id) = 0;
@@ -90,7 +90,7 @@ class launches {
   class gate;
   const store::snapshot& committed() { return world_.batches->committed(); }
   core::job_context context_for(gate& door, const core::launch_rows& rows) const;
-  /// nullopt: there is no such job (any more), or it cannot be decided about now.
+  /// nullopt: there is no such job (any more), or no decision about it is possible now.
   std::optional<core::job_decision> decide(const std::string& name, const core::job_event& what);
   void create(const v1::JobSpec& spec, std::string hash, const std::string& who, job_book::entry& job);
   void carry_out(const std::string& name, job_book::entry& job, const store::job_index_state& before, core::job_decision& made);
