@@ -165,7 +165,7 @@ void task_machine::advance() {
     begin_undo(record_.undo_reason());
   if (stopped()) return;
   if (record_.state() == v1::TASK_STATE_RUNNING) advance_perform();
-  // A step may have failed just now, or the last one in progress may have ended.
+  // Also after advance_perform, which may have failed a step and started undoing.
   if (record_.state() == v1::TASK_STATE_UNDOING && !stopped() && !out_.fatal) advance_undo();
 }
 

@@ -11,7 +11,7 @@ namespace fairlead::core {
 
 enum class awaited {
   input,     // requested from the expression worker
-  instance,  // a free slot at one
+  instance,  // a free slot
   outcome,   // of an attempt without a lease: nothing will ever end it
   recovery,  // at a moment that is not in the row
   turn,      // to be undone or ended, although nothing else is in progress
