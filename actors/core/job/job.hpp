@@ -156,7 +156,7 @@ void unpause(v1::JobRecord& record);
 /// The alert about a job that is not launched as it should be.
 v1::AlertRecord failing_alert(const v1::JobSpec& spec, const std::string& sentence, const std::string& remedy);
 
-/// `job@2026-03-29T01:00:00Z`; with milliseconds where there are some.
+/// `job@2026-03-29T01:00:00Z`; with milliseconds if there are any.
 std::string launch_id(std::string_view job, std::int64_t nominal_unix_ms);
 
 /// How long after its time, or after it was found missing, a launch may start; nullopt: without limit.

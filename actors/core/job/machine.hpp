@@ -51,7 +51,7 @@ class job_machine {
 
   // Nominal times.
   void read_schedule() { table_ = time_table::of(record_.spec(), *ctx_.zones); }
-  /// Decides the nominal times up to now; false when there are more than one decision takes.
+  /// Decides the nominal times up to now; false: there are more than one decision takes.
   bool advance();
   void pass(std::int64_t nominal_ms, std::optional<std::int64_t> successor_ms);
   bool decided_before(std::int64_t nominal_ms);

@@ -176,7 +176,7 @@ void job_machine::rewind() {
   }
   // A run whose times are unknown cannot be split: its times stay decided.
   auto to_ms = now_ms_;
-  std::map<std::int64_t, std::vector<std::int64_t>> times;  // of runs, by their first one
+  std::map<std::int64_t, std::vector<std::int64_t>> times;  // of runs, by the first time
   for (const auto& row : *rows) {
     if (!is_run(row)) continue;
     if (auto known = times_of(row))
