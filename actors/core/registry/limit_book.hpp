@@ -50,7 +50,7 @@ struct limit_rule {
   std::string name() const;
 };
 
-/// Whether `key` can stand in a LimitPolicy: `.` or a plain path into the input, at most 256 bytes.
+/// Whether a LimitPolicy may have this key: `.` or a plain path into the input, at most 256 bytes.
 bool valid_limit_key(std::string_view key);
 
 class limit_book {

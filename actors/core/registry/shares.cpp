@@ -9,9 +9,9 @@ namespace {
 constexpr duration pause_between{1'000};
 constexpr duration longest_turn{10'000};  // of a shard that does not answer, while others wait
 
-/// Part of a shard without demand, as a fraction of an even division: new demand then has a part to begin with.
+/// A shard without demand has a quarter of an even division: new demand then has a part to begin with.
 constexpr std::uint32_t standing_fraction = 4;
-constexpr std::uint32_t least_change = 32;  // fraction of the capacity
+constexpr std::uint32_t least_change = 32;  // 1/32 of the capacity
 constexpr std::size_t most_open = 16;       // statements that are kept apart
 
 bool contains(const std::vector<std::uint32_t>& all, std::uint32_t one) { return std::find(all.begin(), all.end(), one) != all.end(); }
@@ -188,7 +188,7 @@ void shares::aim_in_turn(const std::vector<std::uint32_t>& wanting, moment now) 
   for (const auto shard : turn_) members_.at(shard).target = 1;
 }
 
-/// Such a shard exists: fewer than `wanting` have their turn.
+/// The next shard in turn. There is one: fewer than `wanting` have their turn.
 std::optional<std::uint32_t> shares::next_in_turn(const std::vector<std::uint32_t>& wanting) const {
   std::optional<std::uint32_t> first;
   for (const auto shard : wanting) {
