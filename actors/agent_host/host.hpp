@@ -2,10 +2,10 @@
 // Hosts one agent instance of any kind: keeps leases, repeats tries, drops duplicates, sends heartbeats, and keeps each outcome until the
 // Scheduler has recorded or refused it. A shell over ports. One thread at a time.
 //
-// Promises: at the end of its lease (complete_by, or the earlier moment by which its heartbeat had to be renewed) an attempt is stopped and
-// never reported again, unless it had finished before. The same attempt handed over twice is carried out once. Every try of an attempt has
-// the same key and input, and no try begins that could not end before complete_by. A look-up that the backend does not offer is answered
-// (not known) and never performed. No secret leaves the host in an outcome or in progress.
+// Promises: at the end of its lease an attempt is stopped and never reported again, unless it had finished before. The lease ends at
+// complete_by, or earlier, when its heartbeat had to be renewed. The same attempt handed over twice is carried out once. Every try of an
+// attempt has the same key and input, and no try begins that could not end before complete_by. A look-up that the backend does not offer is
+// answered (not known) and never performed. No secret leaves the host in an outcome or in progress.
 //
 // Of two lineages of a shard the host obeys the later one. It stops the attempts of the earlier one. Of these it reports only work that was
 // done or may have been done, with each registration until acknowledged, so that operators learn of effects without a task.

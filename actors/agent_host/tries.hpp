@@ -1,5 +1,5 @@
 #pragma once
-// The tries of one attempt: how many there were, how long they took, and when another one may begin. Knows no clock.
+// The tries of one attempt: their number and duration, and when another try may begin. Knows no clock.
 
 #include <cstdint>
 #include <optional>
