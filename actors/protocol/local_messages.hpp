@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "actors/agents/backend.hpp"
-#include "actors/protocol/ports.hpp"  // stalest_task travels as it stands
+#include "actors/protocol/ports.hpp"  // stalest_task is sent as it is
 #include "messages/api.pb.h"
 #include "store/batch.hpp"
 

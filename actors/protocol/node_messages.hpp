@@ -1,5 +1,5 @@
 #pragma once
-// Messages between the actors of one node about where shards are. They never leave the process.
+// Messages between the actors of one node about the locations of shards. They never leave the process.
 
 #include <cstdint>
 #include <string>
