@@ -1,5 +1,5 @@
 #pragma once
-// The inside of a guardian: one plan at a time, stop by stop and start by start. Included by guardian*.cpp alone.
+// Only for guardian*.cpp: the inside of a guardian, which runs one plan at a time, stop by stop and start by start.
 
 #include <cstdint>
 #include <deque>
