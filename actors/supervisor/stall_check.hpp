@@ -50,7 +50,7 @@ class wake_up_sweep {
   result<bool> step_entries(const store::snapshot& view, std::size_t rows, std::vector<wake_up_finding>& found);
 
   bool tasks_done_ = false;
-  std::string from_;  // the key to go on with
+  std::string from_;  // key at which the sweep goes on
 };
 
 /// Compares counters, which costs next to nothing; sweeps for the tasks at fault only if the counters disagree.
