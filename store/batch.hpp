@@ -46,7 +46,7 @@ const char* table_name(table t);
 /// The longest key that LMDB takes. `put` and `erase` throw std::logic_error for a longer key and for an empty one.
 inline constexpr std::size_t max_key_bytes = 511;
 
-/// One operation of a batch, viewing into it.
+/// One operation of a batch. Its views point into the batch.
 struct operation {
   enum class kind : std::uint8_t { put = 1, erase = 2 };
   kind what = kind::put;

@@ -2,8 +2,8 @@
 // The counters that are stored with every batch: the only place that decides in which counters a task counts.
 //
 // A release that does not know a counter would leave it stale for ever. So a release that keeps all counters seals each batch with its
-// sequence. If the seal is not the stored sequence (an earlier release has made the store, or has written to it in between), the counters
-// are counted anew when the shard is opened, before any decision.
+// sequence. The seal may differ from the stored sequence: an earlier release has made the store, or has written to it in between. Then the
+// counters are counted anew when the shard is opened, before any decision.
 
 #include "messages/task.pb.h"
 #include "store/batch.hpp"
