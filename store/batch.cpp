@@ -16,7 +16,7 @@ namespace {
 std::uint32_t take_u32(std::string_view& rest) {
   if (rest.size() < 4) no_batch();
   const auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(rest[i])); };
-  const auto value = byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24;  // one load for the compiler
+  const auto value = byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24;  // the compiler makes this one load
   rest.remove_prefix(4);
   return value;
 }
@@ -29,7 +29,7 @@ std::string_view take_bytes(std::string_view& rest) {
   return bytes;
 }
 
-// LMDB refuses such keys only when the batch is applied; whoever builds one learns of it at once.
+// LMDB would refuse such a key only when the batch is applied; this way its author learns of it at once.
 void require_key(table where, std::string_view key) {
   if (key.empty() || key.size() > max_key_bytes) {
     throw std::logic_error("batch: a key of " + std::to_string(key.size()) + " bytes for table " + table_name(where) + ", expected 1 to " +

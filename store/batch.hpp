@@ -1,5 +1,5 @@
 #pragma once
-// A batch: what one decision round wants written, as a plain value. Applied whole or not at all.
+// A batch: the writes of one decision round, as a plain value. Applied whole or not at all.
 //
 // Byte format of `bytes()`, an operation after the other (the idea of LevelDB's WriteBatch: what is logged is what is applied):
 //   u8 kind (1 put, 2 erase) | u8 table | u32 LE key size | key | [put only: u32 LE value size | value]
@@ -38,15 +38,15 @@ enum class table : std::uint8_t {
   launch_ready = 21,
 };
 inline constexpr int table_count = 22;
-/// Stores and archives of the first release have only the tables before this one. They get the others when they are opened for writing, and
-/// read as if those were empty until then; so the schema version did not rise for them.
+/// Stores and archives of the first release have only the tables before this one. Until they are opened for writing, which adds the others,
+/// these read as empty; so the schema version did not rise for them.
 inline constexpr int first_release_table_count = 13;
 const char* table_name(table t);
 
-/// The longest key that LMDB takes. `put` and `erase` throw std::logic_error beyond it and for an empty key.
+/// The longest key that LMDB takes. `put` and `erase` throw std::logic_error for a longer key and for an empty one.
 inline constexpr std::size_t max_key_bytes = 511;
 
-/// One operation of a batch, viewing into it.
+/// One operation of a batch. Its views point into the batch.
 struct operation {
   enum class kind : std::uint8_t { put = 1, erase = 2 };
   kind what = kind::put;
@@ -57,8 +57,8 @@ struct operation {
 
 class batch {
  public:
-  /// Position in the shard's history and the epoch of its writer. The store refuses a batch whose epoch is not the stored one
-  /// and one whose sequence is not the stored one plus one.
+  /// Position in the shard's history, and the epoch of the writer. The store refuses a batch whose epoch is not the stored one, or whose
+  /// sequence is not the stored one plus one.
   std::uint64_t sequence = 0;
   std::uint64_t epoch = 0;
   /// Serialized ShardState, written to the progress row with sequence and epoch in the same transaction.
@@ -67,7 +67,7 @@ class batch {
   /// Adds the checksum to `payload`.
   void put(table where, std::string_view key, std::string_view payload);
   void erase(table where, std::string_view key);
-  /// Adds the operations of `more`, as they stand, behind those here.
+  /// Appends the operations of `more` unchanged.
   void append(const batch& more);
 
   bool empty() const noexcept { return operations_ == 0; }
@@ -83,7 +83,7 @@ class batch {
     while (next(rest, op)) visit(static_cast<const operation&>(op));
   }
 
-  /// Takes the first operation off `rest`; false at the end. Throws std::logic_error on bytes that are no batch.
+  /// Takes the first operation off `rest`; false at the end. Throws std::logic_error if the bytes are no batch.
   static bool next(std::string_view& rest, operation& out);
 
  private:

@@ -1,8 +1,8 @@
 #pragma once
-// The checksum that ends every stored value. LMDB has none of its own, so this is what tells a damaged value from a good one.
+// The checksum at the end of every stored value. LMDB has none of its own, so only this checksum reveals a damaged value.
 //
-// Stored value: payload | 4 bytes. The 4 bytes are the low half, little-endian, of XXH3_64 over the payload, seeded with XXH3_64 over
-// the key, which is seeded with the table's number. So a value that turns up under another key or in another table is damaged too.
+// Stored value: payload | 4 bytes. The 4 bytes are the low half, little-endian, of XXH3_64 over the payload, seeded with XXH3_64 over the
+// key, which is seeded with the table's number. So a value under another key or in another table counts as damaged, too.
 
 #include <cstdint>
 #include <optional>
@@ -16,7 +16,7 @@ inline constexpr std::size_t checksum_bytes = 4;
 
 std::uint32_t checksum(table where, std::string_view key, std::string_view payload);
 
-/// The payload of a stored value, or nullopt when the value is damaged.
+/// The payload of a stored value; nullopt: the value is damaged.
 std::optional<std::string_view> verified_payload(table where, std::string_view key, std::string_view stored);
 
 }  // namespace fairlead::store

@@ -1,6 +1,5 @@
 #pragma once
-// Whole numbers as bytes. Keys and rows that are compared are big-endian, so that the order of bytes is that of numbers; the rest is
-// little-endian.
+// Integers as bytes. Keys, and rows that are compared, are big-endian, so that byte order is numeric order; the rest is little-endian.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +19,7 @@ void append_big_endian(std::string& out, T value) {
   for (std::size_t i = sizeof(T); i-- > 0;) out += static_cast<char>(value >> (8 * i));
 }
 
-/// `bytes` has at least as many as a T.
+/// `bytes` must have at least the size of a T.
 template <class T>
 T read_big_endian(std::string_view bytes) {
   T value = 0;

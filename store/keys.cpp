@@ -36,7 +36,7 @@ void append_number(std::string& key, std::uint64_t number) {
   key.append(bytes, sizeof bytes);
 }
 
-// A shorter address would give a key that stands among those of another one.
+// A shorter address would give a key among those of another address.
 char* write_address(char* at, std::string_view address) {
   if (address.size() != content_hash_bytes) throw std::logic_error("keys: the hash of a reply address has 16 bytes");
   std::memcpy(at, address.data(), content_hash_bytes);
@@ -45,7 +45,7 @@ char* write_address(char* at, std::string_view address) {
 
 bool holds_zero(std::string_view text) { return text.find('\0') != std::string_view::npos; }
 
-// A name that ends a key needs no end of its own; with a zero byte it would be another key of table launch.
+// A name at the end of a key needs no terminator; with a zero byte it would be another key of table launch.
 std::optional<std::string_view> name_from(std::string_view key, std::size_t at) {
   if (key.size() <= at || holds_zero(key.substr(at))) return std::nullopt;
   return key.substr(at);

@@ -1,8 +1,8 @@
 #pragma once
-// Every key, byte by byte. Stored bytes are for ever: a layout or a number is never used again for something else.
+// Every key, byte by byte. Stored bytes are for ever: a layout or a number is never reused for something else.
 //
-// All integers are unsigned and big-endian, so that byte order is numeric order. Every key begins with the namespace as u32 (`ns`): 0 is the
-// system itself, 1 is `default`. `0` below is one zero byte; names never contain one.
+// All integers are unsigned and big-endian, so that byte order is numeric order. Every key begins with the namespace as u32 (`ns`): 0 is
+// the system itself, 1 is `default`. `0` below is one zero byte; names never contain one.
 //
 //   table             key                                          payload of the value
 //   meta              0 (u32) | name                               see meta_rows.hpp
@@ -24,7 +24,7 @@
 //   unresolved_alert  ns | number u64                              empty; alerts that are open or acknowledged
 //   service           ns | agent name                              ServiceRecord
 //   job               ns | name                                    JobRecord
-//   job_due           ns | due_unix_ms u64 | order u32 | name      empty; when the job is to be looked at next
+//   job_due           ns | due_unix_ms u64 | order u32 | name      empty; when the job must be checked next
 //   launch            ns | job | 0 | nominal_unix_ms u64           LaunchRecord
 //   launch_ready      ns | for u8 | order u32 | nominal_unix_ms u64 | job    empty; launches that wait for room ('r') or for agents ('a')
 //
@@ -47,7 +47,7 @@ namespace fairlead::store {
 inline constexpr std::uint32_t system_namespace = 0;
 inline constexpr std::uint32_t default_namespace = 1;
 
-/// What keeps every key within max_key_bytes; whoever accepts such names refuses longer ones and those with a zero byte.
+/// These bounds keep every key within max_key_bytes. Callers refuse longer names, and names with a zero byte.
 inline constexpr std::size_t max_workflow_name_bytes = 128;
 inline constexpr std::size_t max_label_key_bytes = 128;
 inline constexpr std::size_t max_label_value_bytes = 256;
@@ -66,7 +66,7 @@ class fixed_key {
 };
 
 /// One level of priority is worth this much waiting: a task of priority 1 goes before one of priority 0 that was submitted less than this
-/// later. So nothing starves.
+/// time later. So no task starves.
 inline constexpr std::int64_t priority_aging_ms = 60'000;
 
 /// created_at - priority * priority_aging_ms, moved by 2^63 so that it stays unsigned; saturates at both ends.
@@ -74,10 +74,10 @@ std::uint64_t pending_order(std::int64_t created_at_unix_ms, std::int32_t priori
 
 enum class held_why : char { parked = 'k', paused = 'p' };
 
-/// What a launch that could start waits for.
+/// What a launch waits for before it can start.
 enum class ready_for : char { room = 'r', agents = 'a' };
 
-/// 2^31 - 1 - priority: of what is due at one moment the highest priority goes first.
+/// 2^31 - 1 - priority: of the launches due at one moment the highest priority goes first.
 std::uint32_t launch_order(std::int32_t priority);
 
 struct number_key {
@@ -190,7 +190,7 @@ std::string job_due(std::uint32_t ns, std::int64_t due_unix_ms, std::uint32_t or
 std::string launch(std::uint32_t ns, std::string_view job, std::int64_t nominal_unix_ms);
 std::string launch_ready(std::uint32_t ns, ready_for what, std::uint32_t order, std::int64_t nominal_unix_ms, std::string_view job);
 
-/// What all keys of one workflow, label, state, … begin with. A scan of them goes from the prefix to after(prefix).
+/// The common prefix of all keys of one workflow, label, state, … A scan of these keys goes from the prefix to after(prefix).
 std::string by_workflow_prefix(std::uint32_t ns, std::string_view workflow);
 std::string by_label_prefix(std::uint32_t ns, std::string_view key, std::string_view value);
 std::string workflow_version_prefix(std::uint32_t ns, std::string_view name);
@@ -200,7 +200,7 @@ fixed_key<20> outbox_prefix(std::uint32_t ns, std::string_view address);
 std::string launch_prefix(std::uint32_t ns, std::string_view job);
 fixed_key<5> launch_ready_prefix(std::uint32_t ns, ready_for what);
 
-/// The least byte string that is greater than every key that begins with `prefix`; empty (no bound) when the prefix is all 0xff.
+/// The least byte string greater than every key that begins with `prefix`; empty (no bound) if the prefix is all 0xff.
 std::string after(std::string_view prefix);
 
 std::optional<std::string_view> decode_meta(std::string_view key);
@@ -226,10 +226,10 @@ std::optional<job_due_key> decode_job_due(std::string_view key);
 std::optional<launch_key> decode_launch(std::string_view key);
 std::optional<launch_ready_key> decode_launch_ready(std::string_view key);
 
-/// True when the key is one of this table's.
+/// Whether the key is one of this table's.
 bool decodes(table where, std::string_view key);
 
-/// For error sentences: `task 42`, `due 1700000000000 of task 42`, or the bytes in hexadecimal when the key does not decode.
+/// For error sentences: `task 42`, `due 1700000000000 of task 42`, or the bytes in hexadecimal if the key does not decode.
 std::string describe(table where, std::string_view key);
 
 }  // namespace keys

@@ -1,4 +1,4 @@
-// Keys as people read them in error sentences and in the findings of a check.
+// Keys as text, for error sentences and the findings of a check.
 
 #include "messages/holds.hpp"
 #include "store/content_hash.hpp"

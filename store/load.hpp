@@ -9,7 +9,7 @@
 
 namespace fairlead::store {
 
-/// For a value with the right checksum that does not parse.
+/// The error for a value with the right checksum that does not parse.
 error unreadable_value(table where, std::string_view key);
 
 /// nullopt: there is no such row.

@@ -4,16 +4,16 @@
 //   name               payload
 //   schema_version     u32
 //   progress           sequence u64 | epoch u64 | serialized ShardState
-//   boot               u64, how many processes have opened this store to run a node
-//   shard              shard u32 | shards of the cluster u32 | the store's id (text): which shard this is, for ever. Stores of releases
-//                      without shards lack it and hold shard 0 of 1
-//   lineage            made unix ms u64 | random bits u64: which history of the shard this is. Stores of releases without lineages lack it and
-//                      are given one when a node opens them
-//   restoring          u64, unix ms: a restore has begun to make another lineage of this store, and has not come to its end; 0: it has
+//   boot               u64, number of processes that have opened this store to run a node
+//   shard              shard u32 | shards of the cluster u32 | the store's id (text): the shard of this store, for ever. Stores of releases
+//                      without shards lack this row and hold shard 0 of 1
+//   lineage            made unix ms u64 | random bits u64: this history of the shard. Stores of releases without lineages lack this row and
+//                      get one when a node opens them
+//   restoring          u64, unix ms: a restore to another lineage of this store has begun and not ended; 0: it has ended
 //   effect/NUMBER      EffectRecord, see effect_rows.hpp; the number has 20 digits
 //   namespace:N        the name of namespace N (decimal)
 //   alert_cursor/NAME  u64, the number of the last alert that has reached target NAME
-//   alert_start/NAME   u64 | unix ms u64, the newest alert when target NAME was first looked at, and when that was
+//   alert_start/NAME   u64 | unix ms u64, the newest alert at the first look at target NAME, and the time of that look
 
 #include <cstdint>
 #include <optional>
@@ -24,7 +24,7 @@
 
 namespace fairlead::store {
 
-/// The layout this release reads and writes. Rises with every change that an older release could not read.
+/// The layout that this release reads and writes. Rises with every change that an older release cannot read.
 inline constexpr std::uint32_t schema_version = 1;
 
 namespace meta {
@@ -43,7 +43,7 @@ std::string encode_u64(std::uint64_t value);
 std::optional<std::uint32_t> decode_u32(std::string_view payload);
 std::optional<std::uint64_t> decode_u64(std::string_view payload);
 
-/// What a store is: made once, never changed.
+/// The identity of a store: made once, never changed.
 struct shard_identity {
   std::uint32_t shard = 0;
   std::uint32_t count = 1;
@@ -60,10 +60,10 @@ std::optional<progress> decode_progress(std::string_view payload);
 
 }  // namespace meta
 
-/// A value whose bytes are not those that were written.
+/// The error for a value whose bytes have changed since they were written.
 error damaged_value(table where, std::string_view key);
 
-/// The sentences shared by both stores for a batch that does not follow what is stored. OK when it does.
+/// The errors of both stores for a batch that does not follow the stored state; OK: the batch follows.
 status check_order(const batch& next, std::uint64_t stored_sequence, std::uint64_t stored_epoch);
 
 }  // namespace fairlead::store

@@ -1,6 +1,6 @@
 #pragma once
-// What the shells know of the store: atomic groups of batches in, consistent snapshots out. Two implementations: LMDB
-// (store/lmdb/store.hpp) and a twin in memory that forgets what was not synced (memory_store.hpp); both pass the same tests.
+// The store as the shells see it: atomic groups of batches in, consistent snapshots out. Two implementations: LMDB (store/lmdb/store.hpp)
+// and a twin in memory that forgets unsynced writes (memory_store.hpp); both pass the same tests.
 
 #include <cstdint>
 #include <functional>
@@ -16,7 +16,7 @@
 
 namespace fairlead::store {
 
-/// The progress row: how far this store has come.
+/// The progress row: the position of this store in the shard's history.
 struct progress {
   std::uint64_t sequence = 0;
   std::uint64_t epoch = 0;
@@ -28,14 +28,14 @@ struct usage {
   std::uint64_t max_bytes = 0;
 };
 
-/// A consistent view of one committed state. Keep it short-lived: while it lives, LMDB cannot reuse old pages.
-/// To be used by one thread at a time. Views are valid while the snapshot lives.
+/// A consistent view of one committed state. Keep it short-lived: while it lives, LMDB cannot reuse old pages. One thread at a time. Views
+/// are valid while the snapshot lives.
 class snapshot {
  public:
   virtual ~snapshot() = default;
 
-  /// The payload under `key`, checksum verified and taken off; nullopt when there is none.
-  /// A damaged value gives an error (code corrupt) that names table and key.
+  /// The payload under `key`, with its checksum verified and removed; nullopt: there is none. A damaged value gives an error (code corrupt)
+  /// that names table and key.
   virtual result<std::optional<std::string_view>> get(table where, std::string_view key) const = 0;
 
   /// Visits the pairs with from <= key < to in key order (an empty `to`: to the end of the table); `visit` gets key and payload and
@@ -43,10 +43,10 @@ class snapshot {
   using visitor = std::function<bool(std::string_view key, std::string_view payload)>;
   virtual status scan(table where, std::string_view from, std::string_view to, const visitor& visit) const = 0;
 
-  /// The same, from the greatest key below `to` downwards.
+  /// Like scan, from the greatest key below `to` downwards.
   virtual status scan_reverse(table where, std::string_view from, std::string_view to, const visitor& visit) const = 0;
 
-  /// Visits a whole table in key order, damaged values too (nullopt as payload), so that a check can go on after the first one.
+  /// Visits a whole table in key order. Damaged values are visited, too (nullopt as payload), so that a check can go on after the first.
   using inspector = std::function<bool(std::string_view key, std::optional<std::string_view> payload)>;
   virtual status scan_all(table where, const inspector& visit) const = 0;
 
@@ -60,15 +60,15 @@ class store {
  public:
   virtual ~store() = default;
 
-  /// Writes all batches of the group, in order, in one transaction with one sync: all are durable on return, or none. Batches must be
-  /// in sequence. One thread at a time, the same thread always is not required. Errors: stale_epoch (another leader or start took the
-  /// shard; nothing written), store_full, disk, corrupt: after the last two the process must stop, never retry.
+  /// Writes all batches of the group, in order, in one transaction with one sync: on return all are durable, or none. Batches must be in
+  /// sequence. One thread at a time, not always the same. Errors: stale_epoch (another leader or start took the shard; nothing is written),
+  /// store_full, disk, corrupt. After the last two the process must stop and never retry.
   virtual status commit(const std::vector<batch>& group) = 0;
 
-  /// Raises the epoch durably and returns the new one. Called by every start of a shard before anything else.
+  /// Raises the epoch durably and returns the new one. Every start of a shard calls it before anything else.
   virtual result<std::uint64_t> raise_epoch() = 0;
 
-  /// From any thread, beside commits.
+  /// From any thread, also during commits.
   virtual std::unique_ptr<snapshot> read() const = 0;
 
   virtual usage get_usage() const = 0;

@@ -13,7 +13,7 @@ namespace fairlead {
 
 namespace {
 
-// While attempts are held the host looks at the clock at least this often: the reminders of a process that was stopped come late.
+// While attempts are held the host checks the clock at least this often: reminders of a suspended process come late.
 constexpr duration longest_rest{1'000};
 constexpr duration registration_limit{2'000};
 constexpr duration watch_every{5'000};
@@ -39,7 +39,7 @@ class agent_shell final : public agent_outbox {
     keep_in_touch();
   }
 
-  // ---- where the shards are ----
+  // ---- routes to the shards ----
 
   void route(const shard_route& what) {
     auto& place = places_[what.shard];
@@ -121,8 +121,8 @@ class agent_shell final : public agent_outbox {
  private:
   struct place {
     caf::strong_actor_ptr via;
-    caf::strong_actor_ptr scheduler;  // with which it is registered; monitored
-    std::string complaint;            // what was said last about why it is not
+    caf::strong_actor_ptr scheduler;  // of the registration; monitored
+    std::string complaint;            // last logged reason for the lack of a registration
   };
 
   moment now() const { return setup_.time->steady(); }
@@ -217,11 +217,11 @@ class agent_shell final : public agent_outbox {
 
   // ---- reminders ----
 
-  /// Sends what the shards have to be told now, and sees to it that this is looked at again in time.
+  /// Sends the messages that are due to the shards, and arms the next check.
   void keep_in_touch() {
     const auto here = now();
     if (setup_.links && (!watched_at_ || here - *watched_at_ >= watch_every)) {
-      // Whoever keeps the links may have crashed over the last one.
+      // The links may have crashed over the last request.
       self_->send(setup_.links, watch_atom_v, caf::actor_cast<caf::strong_actor_ptr>(self_));
       watched_at_ = here;
     }
@@ -274,7 +274,7 @@ agent_actor::behavior_type run_agent(supervised_stateful_pointer<agent_actor, ag
       [=](const v1::HeartbeatAckBatch& what) { shell->acknowledged(what); },
       [=](const v1::BeaconAck& what) { shell->acknowledged(what); },
       [=](const shard_route& what) { shell->route(what); },
-      [](shard_total) {},  // it serves those that it is told routes to, however many there are
+      [](shard_total) {},  // the instance serves the shards that it has routes to, however many there are
       [=](drain_atom, bool on) { return shell->drain(on); },
       [=](attempt_finished& what) { shell->finished(what); },
       [=](const attempt_progressed& what) { shell->progressed(what); },

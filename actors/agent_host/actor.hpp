@@ -15,8 +15,8 @@ struct agent_setup {
   std::shared_ptr<agents::backend> backend;  // shut down when the actor ends
   const clock* time = nullptr;
   observer* log = nullptr;  // may be null
-  std::string node;         // where it runs, for people
-  /// Whom it asks where the shards are, as its first act and again every few seconds. Null: whoever spawns it sends it each shard_route.
+  std::string node;         // node on which the actor runs, for messages
+  /// The links, asked for routes at the start and every few seconds. Null: the spawner sends each shard_route.
   links_actor links;
 };
 
@@ -27,7 +27,8 @@ struct agent_state {
   static inline const char* name = "agent";
 };
 
-/// Registers with each shard that it is told a route to. An exception ends it, for its guardian to start another one (as a higher incarnation).
+/// Registers with each shard that it gets a route to. An exception ends the actor; its guardian starts another one (with a higher
+/// incarnation).
 agent_actor::behavior_type run_agent(supervised_stateful_pointer<agent_actor, agent_state> self, agent_setup setup);
 
 }  // namespace fairlead

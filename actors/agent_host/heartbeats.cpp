@@ -7,8 +7,8 @@ namespace fairlead {
 
 namespace {
 
-constexpr duration least_rest{1'000};     // between two messages of progress when there is no heartbeat to keep
-constexpr std::size_t most_awaited = 64;  // beyond this the oldest are forgotten: the lease they could give is over long since
+constexpr duration least_rest{1'000};     // between two progress messages if there is no heartbeat to keep
+constexpr std::size_t most_awaited = 64;  // beyond this the oldest are dropped: the lease that they could give ended long ago
 
 }  // namespace
 
@@ -28,7 +28,7 @@ void attempt_pulse::report(agents::attempt_progress what) {
 duration attempt_pulse::rest() const { return period_.count() > 0 ? std::max(period_ / 3, duration{1}) : least_rest; }
 
 std::optional<moment> attempt_pulse::next(bool by_itself) const {
-  // What is said for the first time is said at once: whoever watches waits for it.
+  // First progress is sent at once: watchers wait for it.
   if (news_ && told_in_ == 0) return last_sent_;
   if (news_ || (period_.count() > 0 && (by_itself || reported_))) return last_sent_ + rest();
   return std::nullopt;
@@ -37,7 +37,7 @@ std::optional<moment> attempt_pulse::next(bool by_itself) const {
 v1::Heartbeat attempt_pulse::beat(moment now) {
   v1::Heartbeat out;
   out.set_sequence(++sequence_);
-  // A heartbeat may be lost. What it told is told again with the next one until it is known to be durable.
+  // A heartbeat may be lost: its progress is sent again with the next one until it is known to be durable.
   if (news_ || told_in_ > acknowledged_) {
     out.set_has_progress(true);
     if (progress_.percent) out.set_percent(*progress_.percent);
@@ -54,7 +54,7 @@ v1::Heartbeat attempt_pulse::beat(moment now) {
 }
 
 std::optional<moment> attempt_pulse::acknowledged(std::uint64_t sequence) {
-  // One that was never sent says nothing, and must not silence those that will be.
+  // A heartbeat that was never sent says nothing, and must not silence later ones.
   if (sequence > sequence_) return std::nullopt;
   acknowledged_ = std::max(acknowledged_, sequence);
   std::optional<moment> until;

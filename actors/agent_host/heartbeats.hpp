@@ -1,7 +1,7 @@
 #pragma once
-// The heartbeats of one attempt, and the lease that hangs on them. Knows no clock; host.hpp says what the host promises.
+// The heartbeats of one attempt, and the lease that depends on them. Knows no clock; see host.hpp for the host's promises.
 //
-// With a heartbeat of h the lease ends at the earlier of complete_by and h after the sending of the last heartbeat that was acknowledged. A
+// With a heartbeat of h the lease ends at the earlier of complete_by and h after the sending of the last acknowledged heartbeat. A
 // heartbeat is sent about every third of h, so that two may be lost.
 
 #include <cstdint>
@@ -16,36 +16,36 @@
 
 namespace fairlead {
 
-/// Bytes kept of what an attempt says about itself.
+/// Bytes kept of an attempt's note and checkpoint.
 inline constexpr std::size_t progress_note_limit = 256;
 inline constexpr std::size_t checkpoint_limit = 65'536;
 
-/// Adds what is told later: it replaces, part by part, what was told before.
+/// Merges later progress: each part of it replaces the earlier part.
 void merge_progress(agents::attempt_progress& into, agents::attempt_progress&& later);
 
 class attempt_pulse {
  public:
-  /// `period` 0: the attempt needs no heartbeat, and only has something to tell.
+  /// `period` 0: the attempt needs no heartbeat and only reports progress.
   attempt_pulse(duration period, moment now) : period_(period), last_sent_(now) {}
 
-  /// The attempt has told something, or (all of `what` empty) only that it is still at it.
+  /// The attempt reports progress or, if all of `what` is empty, only that it still works.
   void report(agents::attempt_progress what);
 
-  /// When the next heartbeat is to be sent; nullopt: there is no reason for one. `by_itself`: the host speaks for the attempt.
+  /// When to send the next heartbeat; nullopt: no reason for one. `by_itself`: the host speaks for the attempt.
   std::optional<moment> next(bool by_itself) const;
-  /// Whether there is something to tell that has not been told.
+  /// Whether there is progress that has not been sent.
   bool has_news() const noexcept { return news_; }
 
-  /// The next heartbeat; whose it is the caller adds.
+  /// The next heartbeat; the caller adds the attempt's key.
   v1::Heartbeat beat(moment now);
 
-  /// The lease is over sooner by so much than was thought when the heartbeats that are on their way were sent.
+  /// The lease ends sooner by so much than was assumed when the heartbeats on their way were sent.
   void shorten(duration by);
-  /// Whether a lease hangs on it.
+  /// Whether a lease depends on the heartbeats.
   bool keeps_lease() const noexcept { return period_.count() > 0; }
   duration period() const noexcept { return period_; }
 
-  /// Heartbeat `sequence` is durable. How long the lease is by that; nullopt: it says nothing new.
+  /// Heartbeat `sequence` is durable. Returns the end of the lease by that; nullopt: nothing new.
   std::optional<moment> acknowledged(std::uint64_t sequence);
 
  private:
@@ -59,18 +59,18 @@ class attempt_pulse {
   moment last_sent_;
   std::uint64_t sequence_ = 0;
   std::uint64_t acknowledged_ = 0;
-  std::uint64_t told_in_ = 0;  // the heartbeat that carried `progress_` last; 0: none has
+  std::uint64_t told_in_ = 0;  // heartbeat that carried `progress_` last; 0: none
   bool reported_ = false;      // since the last heartbeat
   bool news_ = false;
   agents::attempt_progress progress_;
-  std::deque<sent> awaited_;  // what has not been acknowledged, oldest first
+  std::deque<sent> awaited_;  // not acknowledged, oldest first
 };
 
-/// Where the threads of a backend leave progress for the host. What gathers for one attempt is merged, so that one which reports without
+/// Progress on its way from a backend's threads to the host. Progress of one attempt is merged, so that an attempt which reports without
 /// pause fills no mailbox. Thread-safe.
 class progress_inbox {
  public:
-  /// True: nothing of this attempt was waiting, so the host has to be told.
+  /// True: no progress of this attempt was waiting, so the host must be told.
   bool put(const agents::attempt_key& key, agents::attempt_progress what);
   std::optional<agents::attempt_progress> take(const agents::attempt_key& key);
 

@@ -11,11 +11,12 @@ namespace {
 
 constexpr duration resend_after = std::chrono::seconds{2};
 
-// The host that is inside its backend's `start` on this thread. Completions may come from any thread; only those of this very one are taken at
-// once. No member could say so: other threads would read it while it is written.
+// The host that is inside its backend's `start` on this thread. Completions may come from any thread; only those on this very thread are
+// taken at once. A member could not hold this: other threads would read it while it is written.
 thread_local const agent_host* starting_here = nullptr;
 
-/// Also where `start` throws: what came later from another host at the same address would be taken for this one's.
+/// Resets the pointer also if `start` throws: otherwise a later completion of another host at the same address would be taken for this
+/// one's.
 class starting {
  public:
   explicit starting(const agent_host* who) : outer_(std::exchange(starting_here, who)) {}
@@ -88,14 +89,14 @@ void agent_host::start(v1::Perform& what, duration offset) {
   held_attempt one{offset, complete_by, lease_end, offset, {policy_of(what.call()), seed, tries_end}, what.budget_ms(), now};
   one.idempotency_key = what.idempotency_key();
   if (what.direction() == v1::DIRECTION_LOOKUP && !can_look_up(what.call())) {
-    // The Scheduler may know an older registration than ours. Left to the backend, the call itself might be carried out.
+    // The Scheduler may know an older registration. A backend without look-ups might carry out the call itself.
     one.tries.begin(now);
     one.tries.finish(1, now);
     report(key, one, agents::not_known());
     return;
   }
   if (what.heartbeat_ms() > 0) one.pulse = std::make_unique<attempt_pulse>(duration{what.heartbeat_ms()}, now);
-  // It may have been under way for long.
+  // The hand-over may have been on its way for long.
   if (what.budget_ms() > 0) what.set_budget_ms(std::min(what.budget_ms(), (complete_by - now).count()));
   one.budget_ms = what.budget_ms();
   if (one.tries.may_repeat()) one.kept = std::make_unique<v1::Perform>(what);
@@ -153,7 +154,7 @@ void agent_host::finished(const agents::attempt_key& key, agents::attempt_result
   const auto found = held_.find(key);
   if (found == held_.end()) return;
   auto& one = found->second;
-  // Said twice, or of an earlier try: the one that is under way has not ended by this.
+  // A repeated completion, or one of an earlier try: the try in progress has not ended by this.
   if (!one.tries.under_way() || (result.try_number != 0 && result.try_number != one.tries.number())) return;
   if (ended(key, one, std::move(result)))
     drop(found);
@@ -164,8 +165,7 @@ void agent_host::finished(const agents::attempt_key& key, agents::attempt_result
 bool agent_host::ended(const agents::attempt_key& key, held_attempt& one, agents::attempt_result result) {
   const auto now = time_.steady();
   one.tries.finish(result.tries, now);
-  // Its end may have come while nobody looked (the whole process may have been stopped): what is said now would be believed by nobody, or
-  // wrongly.
+  // The lease may have ended unnoticed (the whole process may have been suspended): a report now would be refused, or wrongly believed.
   if (lease_over(one, now)) {
     cut_.add(key);
     return true;
@@ -194,7 +194,7 @@ void agent_host::report(const agents::attempt_key& key, held_attempt& one, agent
   outcome.set_busy_ms(one.tries.last_took().count());
   const bool lookup = key.direction == v1::DIRECTION_LOOKUP;
   if (result.fault) {
-    // The next attempt goes on from what this one has told, so that has to arrive before.
+    // The next attempt goes on from this attempt's progress, so the progress must arrive before the outcome.
     if (one.pulse && one.pulse->has_news()) beat(key, one, now);
     auto& fault = *outcome.mutable_fault();
     fault = std::move(*result.fault);
@@ -203,7 +203,7 @@ void agent_host::report(const agents::attempt_key& key, held_attempt& one, agent
       fault.set_message(redacted(std::move(*fault.mutable_message())));
     }
   } else {
-    // A backend that says nothing has found out nothing.
+    // A backend that gives no verdict has found out nothing.
     if (lookup) outcome.set_verdict(result.verdict == v1::LOOKUP_VERDICT_UNSPECIFIED ? v1::LOOKUP_VERDICT_UNKNOWN : result.verdict);
     if (!lookup || result.verdict == v1::LOOKUP_VERDICT_DONE) outcome.set_output(redacted(std::move(result.output)));
   }

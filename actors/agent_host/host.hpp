@@ -2,19 +2,19 @@
 // Hosts one agent instance of any kind: keeps leases, repeats tries, drops duplicates, sends heartbeats, and keeps each outcome until the
 // Scheduler has recorded or refused it. A shell over ports. One thread at a time.
 //
-// What it promises: at the end of its lease (complete_by, or before that the moment by which its heartbeat had to be renewed) it stops an
-// attempt and never speaks of it again unless it had finished before; the same attempt handed over twice is carried out once; every try of an
-// attempt carries the same key and the same input, and none is begun that could not end before complete_by; a lookup that its backend does
-// not offer is answered (it is not known) and never performed; no secret leaves it in an outcome or in progress.
+// Promises: at the end of its lease an attempt is stopped and never reported again, unless it had finished before. The lease ends at
+// complete_by, or earlier, when its heartbeat had to be renewed. The same attempt handed over twice is carried out once. Every try of an
+// attempt has the same key and input, and no try begins that could not end before complete_by. A look-up that the backend does not offer is
+// answered (not known) and never performed. No secret leaves the host in an outcome or in progress.
 //
-// Of two lineages of a shard it obeys the later one. What the earlier one had handed over it stops, and says no more of it but what had been done
-// or may have been, with each registration until that is acknowledged, so that people can be told of effects without a task.
+// Of two lineages of a shard the host obeys the later one. It stops the attempts of the earlier one. Of these it reports only work that was
+// done or may have been done, with each registration until acknowledged, so that operators learn of effects without a task.
 //
-// It serves any number of shards, and what it has of one never mixes with what it has of another. It counts by its own monotonic clock alone:
-// agent_times.* translates what shards say. Backends are told the time by this machine's wall clock.
+// The host serves any number of shards and never mixes their data. It counts by its own monotonic clock alone: times.* translates the
+// shards' moments. Backends get this machine's wall clock.
 //
-// Its parts: host.cpp takes attempts and reports their ends, leases.cpp looks after those under way, shards.cpp
-// speaks with the shards, agent_tries.* counts tries, agent_heartbeats.* keeps heartbeats.
+// Files: host.cpp takes attempts and reports their ends, leases.cpp looks after attempts in progress, shards.cpp speaks with the shards,
+// lineages.cpp obeys lineages, tries.* counts tries, heartbeats.* keeps heartbeats.
 
 #include <cstdint>
 #include <deque>
@@ -38,13 +38,13 @@
 
 namespace fairlead {
 
-/// Where a host's messages go: to the shard that the batch names. One that cannot be reached gets nothing; the host says it again.
+/// Takes a host's messages, each for the shard that its batch names. A shard that cannot be reached gets nothing; the host sends again.
 class agent_outbox {
  public:
   virtual ~agent_outbox() = default;
   virtual void outcomes(v1::OutcomeBatch what) = 0;
   virtual void heartbeats(v1::HeartbeatBatch what) = 0;
-  /// Of what has just been handed over the host has begun nothing: for whoever handed it over.
+  /// Hand-overs of which the host has begun nothing: the answer to their sender.
   virtual void refused(v1::OutcomeBatch what) = 0;
   /// From any thread: have `agent_host::finished` called with this on the host's thread.
   virtual void finish_later(agents::attempt_key key, agents::attempt_result result) = 0;
@@ -60,61 +60,62 @@ class agent_host {
     std::uint64_t incarnation = 0;
     std::string kind;
     agents::agent_settings settings;
-    std::shared_ptr<const agents::secrets> secrets;  // null: it has none
+    std::shared_ptr<const agents::secrets> secrets;  // null: none
   };
 
   agent_host(identity who, agents::backend& backend, const clock& time, agent_outbox& out);
   agent_host(const agent_host&) = delete;
   agent_host& operator=(const agent_host&) = delete;
 
-  /// As the instance registers with a shard: what it is, and what it has obeyed of that shard so far.
+  /// The registration with a shard: the instance, and the lineage and epoch of the shard that it has obeyed so far.
   v1::RegisterAgent registration(std::uint32_t shard) const;
 
   /// Faults that tests switch on; never in production.
   void plant(const core::planted_faults& faults) { planted_ = &faults; }
 
-  /// A shard (of this lineage and epoch) knows the instance: it is told at once what has waited for it. False: a later one has been obeyed.
+  /// A shard (of this lineage and epoch) knows the instance: waiting messages are sent at once. False: a later lineage or epoch has been
+  /// obeyed.
   bool welcomed(const v1::AgentWelcome& what);
-  /// A shard says what the time is.
+  /// A shard reports its time.
   void acknowledged(const v1::BeaconAck& what);
 
   void perform(v1::PerformBatch what);
   void acknowledged(const v1::OutcomeAckBatch& what);
   void acknowledged(const v1::HeartbeatAckBatch& what);
   void finished(const agents::attempt_key& key, agents::attempt_result result);
-  /// An attempt has something to tell; it waits in the host.
+  /// An attempt has news; the news wait in the inbox.
   void progressed(const agents::attempt_key& key);
 
-  /// Ends leases that are over, begins tries and sends heartbeats whose time has come, and sends again what was not acknowledged for long.
+  /// Ends leases that are over, begins due tries, sends due heartbeats, and repeats messages that were not acknowledged for long.
   void expire();
   /// When `expire` has something to do.
   std::optional<moment> next_expiry() const;
-  /// It holds attempts: a clock that is set while it does must not surprise it for long.
+  /// While attempts are held, a change of the clock must be noticed soon.
   bool holds_any() const noexcept { return !held_.empty(); }
   std::size_t held() const noexcept { return held_.size(); }
-  /// Of one shard.
+  /// Attempts held for one shard.
   std::uint32_t held(std::uint32_t shard) const;
 
-  /// Sends the heartbeats and outcomes that have gathered.
+  /// Sends the gathered heartbeats and outcomes.
   void flush();
   bool wants_flush() const noexcept { return gathered_any_; }
 
  private:
   using reminders = std::multimap<moment, agents::attempt_key>;
-  // Moments are those of the own monotonic clock.
+  // Moments are by the host's monotonic clock.
   struct held_attempt {
-    duration offset;  // to the shard's wall clock, as complete_by counts
+    duration offset;  // from the shard's wall clock to host time, for complete_by
     moment complete_by;
     moment lease_end;       // complete_by, or earlier with a heartbeat
-    duration lease_offset;  // what was known of that clock when lease_end was given
+    duration lease_offset;  // the offset known when lease_end was given
     attempt_tries tries;
-    std::int64_t budget_ms = 0;           // as it was left,
-    moment received;                      // then
-    std::unique_ptr<v1::Perform> kept{};  // for another try; null when there will be none
-    std::optional<moment> next_try{};     // set exactly while it waits for one,
-    v1::Fault last_fault{};               // because of this
+    std::int64_t budget_ms = 0;           // budget left
+    moment received;                      // at this moment
+    std::unique_ptr<v1::Perform> kept{};  // for another try; null: there will be none
+    std::optional<moment> next_try{};     // set exactly while the attempt waits for another try
+    v1::Fault last_fault{};               // reason for that try
     std::unique_ptr<attempt_pulse> pulse{};
-    reminders::iterator reminder{};  // in reminders_, once it is held
+    reminders::iterator reminder{};  // in reminders_, once the attempt is held
     std::string idempotency_key{};
   };
   using held_attempts = std::unordered_map<agents::attempt_key, held_attempt, agents::attempt_key_hash>;
@@ -124,19 +125,19 @@ class agent_host {
     std::string idempotency_key;
   };
   struct shard_side {
-    std::vector<v1::Lineage> met;  // each later than the one before; the last is obeyed. Empty: the shard has told none
-    std::uint64_t epoch = 0;       // the highest seen of that one; commands of a lower one are stale
+    std::vector<v1::Lineage> met;  // each later than the one before; the last is obeyed. Empty: the shard has named none
+    std::uint64_t epoch = 0;       // highest seen of the obeyed lineage; commands of a lower epoch are stale
     shard_times times;
     std::uint32_t held = 0;
     v1::OutcomeBatch gathered;
     v1::HeartbeatBatch beats;
-    std::vector<v1::OutcomeBatch> left_over;  // what earlier lineages have not acknowledged, a batch each, oldest first
-    bool tell_left_over = false;              // with the next flush
-    bool welcome = false;                     // by the lineage that is obeyed
+    std::vector<v1::OutcomeBatch> left_over;  // unacknowledged outcomes of earlier lineages, a batch each, oldest first
+    bool tell_left_over = false;              // send left_over with the next flush
+    bool welcome = false;                     // welcomed by the lineage that is obeyed
 
     std::uint32_t lineage() const { return met.empty() ? 0 : static_cast<std::uint32_t>(met.size() - 1); }
   };
-  /// Attempts that are over, so many of them: what handed them over may come a second time.
+  /// The latest attempts that are over, up to a limit: their hand-over may arrive a second time.
   class memory {
    public:
     explicit memory(std::size_t limit) : limit_(limit) {}
@@ -150,12 +151,12 @@ class agent_host {
   };
 
   std::uint32_t own(std::uint32_t shard) const;
-  /// Whether to do as the shard says; a later lineage begins here.
+  /// Whether to obey the shard; a later lineage begins here.
   bool obeys(std::uint32_t shard, shard_side& side, const v1::Lineage& lineage, std::uint64_t epoch);
   void begin_lineage(std::uint32_t shard, shard_side& side, const v1::Lineage& later);
   void let_go(std::uint32_t shard, v1::OutcomeBatch& left);
   void acknowledged_late(const v1::OutcomeAckBatch& what);
-  /// Whether what is acknowledged is that of the lineage that is obeyed; null: it is not.
+  /// The shard's side if the acknowledged lineage is the obeyed one; otherwise null.
   const shard_side* side_of_ack(std::uint32_t shard, const v1::Lineage& lineage) const;
   void refuse(const v1::PerformBatch& what, const shard_side& side);
   bool knows(const agents::attempt_key& key) const;
@@ -169,9 +170,9 @@ class agent_host {
   const agents::retry_policy& policy_of(const std::string& call) const;
   void start(v1::Perform& what, duration offset);
   bool can_look_up(const std::string& call) const;
-  /// Begins a try; its end, when the backend has it at once.
+  /// Begins a try; returns its end if the backend has it at once.
   std::optional<agents::attempt_result> begin(const agents::attempt_key& key, held_attempt& one, v1::Perform& what, moment now);
-  /// The input with its secrets, in a copy; nullopt: there are none in it. An error ends the attempt.
+  /// A copy of the message with the secrets in its input; nullopt: the input has none. An error ends the attempt.
   result<std::optional<v1::Perform>> with_secrets(const v1::Perform& what) const;
   /// A try has ended. False: the attempt goes on.
   bool ended(const agents::attempt_key& key, held_attempt& one, agents::attempt_result result);
@@ -195,16 +196,16 @@ class agent_host {
   std::map<std::uint32_t, shard_side> shards_;
 
   held_attempts held_;
-  reminders reminders_;  // one for each of them: when it has to be looked after next
+  reminders reminders_;  // one for each held attempt: when it must be checked next
   std::unordered_map<agents::attempt_key, unacknowledged, agents::attempt_key_hash> outcomes_;
-  memory told_{1'024};  // and the shard has acknowledged it: a second message comes soon or not at all
-  memory cut_{16'384};  // and nothing was said: as long as its record says that it is out, it may be sent again with each registration
+  memory told_{1'024};  // reported and acknowledged: a second hand-over comes soon or not at all
+  memory cut_{16'384};  // stopped without a report: may be handed over with each registration while its record says that it is in progress
   const core::planted_faults* planted_ = nullptr;
   std::optional<moment> resend_at_;
   bool gathered_any_ = false;
   progress_inbox inbox_;
 
-  // A try that a backend ends inside `start` is taken here, without a detour through the mailbox.
+  // The end of a try that a backend ends inside `start`, taken without a detour through the mailbox.
   agents::attempt_key starting_;
   std::optional<agents::attempt_result> at_once_;
 };

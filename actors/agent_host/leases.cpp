@@ -1,4 +1,4 @@
-// How a host looks after the attempts that it holds: leases, heartbeats, and tries whose time has come.
+// Looks after the attempts that a host holds: leases, heartbeats, and due tries.
 
 #include <algorithm>
 #include <utility>
@@ -14,12 +14,12 @@ bool agent_host::lease_over(const held_attempt& one, moment now) const {
   return now >= one.lease_end && (planted_ == nullptr || !planted_->speak_after_lease);
 }
 
-/// Its reminder has come up.
+/// The attempt's reminder has come up.
 void agent_host::look_after(held_attempts::iterator which, moment now) {
   const auto key = which->first;
   auto& one = which->second;
   if (now >= one.lease_end) {
-    if (!lease_over(one, now)) return;  // one that was planted goes on without anybody looking
+    if (!lease_over(one, now)) return;  // a planted fault: the attempt goes on unattended
     stop(which);
     return;
   }
@@ -45,7 +45,7 @@ bool agent_host::try_again(const agents::attempt_key& key, held_attempt& one, mo
   return !at_once || !ended(key, one, std::move(*at_once));
 }
 
-/// When it has to be looked after next. Sends what is to be sent at once.
+/// Sets when the attempt must be checked next. Sends a heartbeat that is due at once.
 void agent_host::remind(const agents::attempt_key& key, held_attempt& one, moment now) {
   auto next = one.lease_end;
   if (one.next_try) next = std::min(next, *one.next_try);
@@ -57,7 +57,7 @@ void agent_host::remind(const agents::attempt_key& key, held_attempt& one, momen
     }
     if (due) next = std::min(next, *due);
   }
-  // Never for a moment that is over: that would be looked at for ever in one turn.
+  // Never for a past moment: one turn would check it for ever.
   next = std::max(next, now + duration{1});
   if (one.reminder != reminders_.end()) {
     if (one.reminder->first == next) return;
@@ -100,10 +100,10 @@ void agent_host::progressed(const agents::attempt_key& key) {
   const auto now = time_.steady();
   if (now >= one.lease_end) return;
   if (told->percent) told->percent = std::min<std::uint32_t>(*told->percent, 100);
-  // Redacted before it is cut: half a secret is one too.
+  // Redacted before it is cut: half a secret is a secret, too.
   told->note = core::clean_text(redacted(std::move(told->note)), progress_note_limit);
   told->checkpoint = redacted(std::move(told->checkpoint));
-  // The next attempt would be handed something else than was meant. Backends tell their attempts so where they can.
+  // A cut or invalid checkpoint would mislead the next attempt. Backends tell their attempts so if they can.
   if (told->checkpoint.size() > checkpoint_limit || (!told->checkpoint.empty() && !core::check_json(told->checkpoint).ok())) return;
   if (!one.pulse) one.pulse = std::make_unique<attempt_pulse>(duration{0}, now);
   one.pulse->report(std::move(*told));
@@ -122,7 +122,7 @@ void agent_host::acknowledged(const v1::HeartbeatAckBatch& what) {
       stop(found);
       continue;
     }
-    // A lease that is over is not revived: whoever looks after the step may have decided that it is.
+    // A lease that is over is not revived: the Scheduler may have decided that it is over.
     if (!one.pulse || now >= one.lease_end) continue;
     auto until = one.pulse->acknowledged(item.sequence());
     if (until && planted_ != nullptr && planted_->renew_from_receipt) until = now + one.pulse->period();

@@ -1,4 +1,4 @@
-// Which lineage of a shard a host obeys, and what becomes of what an earlier one had handed over.
+// Decides which lineage of a shard a host obeys, and handles the attempts of an earlier one.
 
 #include <algorithm>
 #include <unordered_set>
@@ -11,7 +11,7 @@ namespace fairlead {
 
 namespace {
 
-/// Outcomes of one shard; the shard lists fewer.
+/// Outcomes of one shard; the shard's own list is shorter.
 constexpr int max_left_over = 4'096;
 
 void make_room(std::vector<v1::OutcomeBatch>& left) {
@@ -29,7 +29,7 @@ void make_room(std::vector<v1::OutcomeBatch>& left) {
 
 bool agent_host::obeys(std::uint32_t shard, shard_side& side, const v1::Lineage& lineage, std::uint64_t epoch) {
   if (is_set(lineage) && side.met.empty()) {
-    // What it was handed before came from the same history: only a later lineage begins another one.
+    // Earlier hand-overs came from the same history: only a later lineage begins another one.
     side.met.push_back(lineage);
   } else if (!side.met.empty()) {
     const auto order = compare(lineage, side.met.back());
@@ -41,7 +41,7 @@ bool agent_host::obeys(std::uint32_t shard, shard_side& side, const v1::Lineage&
   return true;
 }
 
-/// Stops what the shard's earlier lineage had handed over, and keeps nothing of it but what was done, or may have been, and not acknowledged.
+/// Stops the attempts of the shard's earlier lineage. Keeps only unacknowledged work that was done or may have been done.
 void agent_host::let_go(std::uint32_t shard, v1::OutcomeBatch& left) {
   for (auto it = outcomes_.begin(); it != outcomes_.end();) {
     if (it->first.shard != own(shard)) {
@@ -49,7 +49,7 @@ void agent_host::let_go(std::uint32_t shard, v1::OutcomeBatch& left) {
       continue;
     }
     auto& kept = it->second;
-    // What failed without an effect concerns nobody any more.
+    // A failure without an effect concerns nobody any more.
     const auto without_effect = kept.outcome.has_fault() && kept.outcome.fault().kind() != v1::FAULT_KIND_IN_DOUBT;
     if (!without_effect && it->first.direction != v1::DIRECTION_LOOKUP) {
       kept.outcome.clear_output();
@@ -66,7 +66,7 @@ void agent_host::let_go(std::uint32_t shard, v1::OutcomeBatch& left) {
   }
 }
 
-/// Whoever began the later one knows nothing of what was handed over since its backup, and has seen to it that nothing of it counts.
+/// The later lineage does not know the hand-overs since its backup, and makes sure that none of them counts.
 void agent_host::begin_lineage(std::uint32_t shard, shard_side& side, const v1::Lineage& later) {
   v1::OutcomeBatch left;
   left.set_shard(shard);
@@ -91,7 +91,7 @@ const agent_host::shard_side* agent_host::side_of_ack(std::uint32_t shard, const
   return side.met.empty() || compare(lineage, side.met.back()) == lineage_order::same ? &side : nullptr;
 }
 
-/// What is left over of an earlier lineage.
+/// Acknowledgements of outcomes left over from an earlier lineage.
 void agent_host::acknowledged_late(const v1::OutcomeAckBatch& what) {
   const auto found = shards_.find(what.shard());
   if (found == shards_.end()) return;
@@ -114,8 +114,8 @@ bool agent_host::knows(const agents::attempt_key& key) const {
   return held_.count(key) != 0 || outcomes_.count(key) != 0 || told_.has(key) || cut_.has(key);
 }
 
-/// Left unsaid, each of them would count as an attempt that may have been carried out, once its lease has ended. Of one that has been begun under
-/// an earlier lineage or epoch nothing is said: it may have been.
+/// Without this answer each hand-over would count, after its lease, as an attempt that may have been carried out. Attempts begun under an
+/// earlier lineage or epoch are left out: they may have been carried out.
 void agent_host::refuse(const v1::PerformBatch& what, const shard_side& side) {
   v1::OutcomeBatch out;
   const auto met = std::find_if(side.met.begin(), side.met.end(),

@@ -13,12 +13,12 @@ constexpr duration first_backoff{100};  // also between any two registrations wi
 constexpr duration longest_backoff{2'000};
 constexpr duration beacon_every{500};
 constexpr duration silent_after{3'000};
-// A shard that says nothing for so long uses nothing of what it was told either. (One that cannot be reached is noticed sooner.)
+// A shard that is silent for so long does not use its part either. (A shard that cannot be reached is noticed sooner.)
 constexpr duration lost_after{10'000};
 
 }  // namespace
 
-// ---- what has happened ----
+// ---- events ----
 
 void agent_links::routed(std::uint32_t shard, moment now) {
   auto& one = links_[shard];
@@ -39,11 +39,11 @@ void agent_links::unrouted(std::uint32_t shard) {
 bool agent_links::welcomed(std::uint64_t revision, const v1::AgentWelcome& what, moment now) {
   auto* one = waiting_for(what.shard(), revision);
   if (one == nullptr) return false;
-  if (!one->registered) one->beacon_at = now;  // what it wants is not known yet
+  if (!one->registered) one->beacon_at = now;  // its demand is not known yet
   one->registered = true;
   one->heard = now;
   one->refusals = 0;
-  // A Scheduler that has just started may not have come to all that its records say is held here.
+  // A Scheduler that has just started may not yet know all attempts that its records show here.
   shares_.acknowledged(what.shard(), what.revision(), std::max(what.held(), held_(what.shard())), now);
   return true;
 }
@@ -65,7 +65,7 @@ void agent_links::down(std::uint32_t shard, moment now) {
   const auto found = links_.find(shard);
   if (found == links_.end() || !found->second.routed) return;
   begin_anew(shard, found->second);
-  // What was asked of the one that has ended is not answered any more.
+  // Requests to the ended Scheduler are not answered any more.
   found->second.asked.reset();
   found->second.heard = now;
 }
@@ -82,7 +82,7 @@ void agent_links::acknowledged(const v1::BeaconAck& what, moment now) {
 }
 
 void agent_links::drain(bool on) {
-  if (std::exchange(draining_, on) == on) return;  // whoever waits for the end of a drain asks again and again
+  if (std::exchange(draining_, on) == on) return;  // a caller that waits for a drain asks again and again
   for (auto& [shard, one] : links_) one.stale = one.stale || one.routed;
 }
 
@@ -103,7 +103,7 @@ agent_links::link* agent_links::waiting_for(std::uint32_t shard, std::uint64_t r
   return &found->second;
 }
 
-/// Nothing of what the shard was told holds any more.
+/// Everything that the shard was told is void.
 void agent_links::begin_anew(std::uint32_t shard, link& one) {
   one.registered = false;
   one.stale = true;
@@ -116,7 +116,7 @@ void agent_links::try_later(link& one, moment now) {
   one.may_ask = now + core::backoff_after(++one.refusals, first_backoff, longest_backoff);
 }
 
-// ---- what is to be done ----
+// ---- due work ----
 
 void agent_links::look_for_silence(std::uint32_t shard, link& one, moment now) {
   if (now - one.heard >= lost_after) {

@@ -1,9 +1,10 @@
 #pragma once
-// Which shards an agent instance is registered with, and what it has to tell them now. Knows no clock and sends nothing; actor.cpp does.
+// The shards with which an agent instance is registered, and the messages that are due to them. Knows no clock and sends nothing; actor.cpp
+// does.
 //
-// An instance registers with each shard that it is told a route to, and anew when the Scheduler there has ended, does not know it, does not
-// answer, or has to be told something else; it goes on trying, less and less often, for as long as there is a route. A shard that is registered gets a beacon every half
-// second. What each may use of the instance is divided by core::shares.
+// An instance registers with each shard that it has a route to. It registers anew when the Scheduler there has ended, does not know the
+// instance, does not answer, or must be told something else. It tries again, less and less often, for as long as there is a route. A
+// registered shard gets a beacon every half second. core::shares divides the instance's capacity among the shards.
 
 #include <cstdint>
 #include <functional>
@@ -19,7 +20,7 @@ namespace fairlead {
 
 class agent_links {
  public:
-  /// What a registration says beside what the instance always says.
+  /// The fields of a registration that change.
   struct registration {
     std::uint32_t shard = 0;
     std::uint64_t revision = 0;
@@ -31,35 +32,35 @@ class agent_links {
     std::vector<std::uint32_t> beacons;
   };
 
-  /// `held`: how many attempts of a shard are under way here.
+  /// `held`: number of attempts of a shard in progress here.
   agent_links(std::uint32_t capacity, std::function<std::uint32_t(std::uint32_t shard)> held) : held_(std::move(held)), shares_(capacity) {}
 
-  // What has happened.
+  // Events.
 
-  /// There is a route to the shard, another one than before.
+  /// There is a route to the shard, and it is a new one.
   void routed(std::uint32_t shard, moment now);
-  /// There is none any more.
+  /// There is no route to the shard any more.
   void unrouted(std::uint32_t shard);
-  /// The answer to registration `revision`. False: nobody waits for it any more.
+  /// The answer to registration `revision`. False: the answer is not awaited any more.
   bool welcomed(std::uint64_t revision, const v1::AgentWelcome& what, moment now);
-  /// That registration was not answered in time, or by somebody who could not pass it on.
+  /// The registration was not answered in time, or its receiver could not pass it on.
   void unanswered(std::uint32_t shard, std::uint64_t revision, moment now);
-  /// The shard wants nothing of this instance. False: nobody waits for it any more.
+  /// The shard refuses this instance. False: the answer is not awaited any more.
   bool refused(std::uint32_t shard, std::uint64_t revision, moment now);
-  /// The Scheduler with which it was registered has ended.
+  /// The Scheduler of the registration has ended.
   void down(std::uint32_t shard, moment now);
   void acknowledged(const v1::BeaconAck& what, moment now);
-  /// It takes no more work, or takes work again: every shard is to know.
+  /// The instance takes no more work, or takes work again: every shard must know.
   void drain(bool on);
 
-  // What is to be done.
+  // Due work.
 
-  /// It counts as done.
+  /// The work that is due; it counts as done.
   work due(moment now);
-  /// When `due` has something at the latest; nullopt: there is no shard.
+  /// The latest moment at which `due` has work; nullopt: there is no shard.
   std::optional<moment> next() const;
 
-  /// Whether it was ever told where the shard is.
+  /// Whether there ever was a route to the shard.
   bool knows(std::uint32_t shard) const { return links_.count(shard) != 0; }
   bool registered(std::uint32_t shard) const;
   /// Whether the answer to this registration still counts.
@@ -69,11 +70,11 @@ class agent_links {
   struct link {
     bool routed = false;
     bool registered = false;
-    bool stale = false;                    // what it was told last is not all that it should know
-    std::optional<std::uint64_t> asked{};  // the registration that is under way
-    moment may_ask{};                      // not before
-    moment beacon_at{};                    // while it is registered
-    moment heard{};                        // or since when there is a route
+    bool stale = false;                    // the shard must be told something new
+    std::optional<std::uint64_t> asked{};  // registration in progress
+    moment may_ask{};                      // no registration before this moment
+    moment beacon_at{};                    // while registered
+    moment heard{};                        // last message from the shard, or since when there is a route
     std::uint64_t refusals = 0;            // in a row
   };
 

@@ -13,12 +13,12 @@
 namespace fairlead {
 
 struct local_agent {
-  std::string name;  // the one steps use; also that of its instance, behind the node's name
+  std::string name;  // the name that steps use; with the node's name in front, that of the instance
   std::string kind;
   std::shared_ptr<agents::backend> backend;
   agents::agent_settings settings;
-  std::shared_ptr<const agents::secrets> secrets;  // null: it has none
-  /// Another backend like the first, for when the agent has to be started again. None: it stays away then.
+  std::shared_ptr<const agents::secrets> secrets;  // null: none
+  /// Makes another backend like the first, for a restart of the agent. Empty: the agent then stays away.
   std::function<result<std::shared_ptr<agents::backend>>()> make;
 };
 

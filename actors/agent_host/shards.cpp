@@ -1,4 +1,4 @@
-// How a host speaks with the shards that it serves: orders and epochs, time, what has gathered, and what is acknowledged.
+// Speaks with the shards that the host serves: orders and epochs, time, gathered messages, acknowledgements.
 
 #include <algorithm>
 #include <utility>
@@ -8,7 +8,7 @@
 
 namespace fairlead {
 
-/// The shard as keys carry it.
+/// The shard number in attempt keys.
 std::uint32_t agent_host::own(std::uint32_t shard) const { return planted_ != nullptr && planted_->mix_shards ? 0 : shard; }
 
 std::uint32_t agent_host::held(std::uint32_t shard) const {
@@ -46,7 +46,7 @@ bool agent_host::welcomed(const v1::AgentWelcome& what) {
     kept.sent = now;
     gather(key, kept.outcome);
   }
-  // Those that were sent meanwhile may have gone nowhere, and the leases that hang on them run on.
+  // Heartbeats sent meanwhile may be lost, and the leases that depend on them run on.
   for (auto& [key, one] : held_)
     if (key.shard == what.shard() && one.pulse && one.pulse->keeps_lease() && speaks_for(one) && now < one.lease_end) {
       beat(key, one, now);
@@ -88,9 +88,9 @@ std::optional<duration> agent_host::take_stamp(std::uint32_t shard, shard_side& 
   return offset;
 }
 
-/// Whoever looks after the steps of this shard takes their leases for over sooner than was said. One that was set back gives nobody more time.
-/// Each moment loses what its own offset says: that of a hand-over may be smaller than the true one by what a beacon took, and a renewal, which
-/// counts from when its heartbeat left here, is not.
+/// The shard's clock went forward: its Scheduler takes leases for over sooner than they said. A clock that was set back gives no more time.
+/// Each moment loses by its own offset: the offset of a hand-over may be too small by a beacon's delay, while the offset of a renewal,
+/// which counts from the sending of its heartbeat, is not.
 void agent_host::shorten(std::uint32_t shard, duration offset, duration by) {
   const auto now = time_.steady();
   for (auto& [key, one] : held_) {
@@ -116,7 +116,8 @@ void agent_host::gather(const agents::attempt_key& key, const v1::Outcome& what)
   *side_of(key).gathered.add_items() = what;
 }
 
-/// The process may have been stopped since they were made: one whose lease has ended says nothing any more. (One that is not held has reported.)
+/// The process may have been suspended since: an attempt whose lease has ended sends no heartbeat. (An attempt that is not held has
+/// reported.)
 void agent_host::forget_late(std::uint32_t shard, v1::HeartbeatBatch& what) const {
   const auto now = time_.steady();
   auto& items = *what.mutable_items();
@@ -133,7 +134,7 @@ void agent_host::flush() {
     if (side.welcome && std::exchange(side.tell_left_over, false))
       for (const auto& batch : side.left_over) out_.outcomes(batch);
     if (!side.beats.items().empty()) forget_late(shard, side.beats);
-    // Heartbeats first: an outcome ends what they are about.
+    // Heartbeats first: an outcome ends the attempt that they are about.
     if (!side.beats.items().empty()) {
       side.beats.set_shard(shard);
       side.beats.set_instance(who_.instance);

@@ -6,10 +6,10 @@ namespace fairlead {
 
 namespace {
 
-// The way of a beacon is never the same twice, and clocks are slewed.
+// Beacon delays vary, and clocks are slewed.
 constexpr duration wavers{250};
 
-constexpr std::int64_t most_ms = std::int64_t{1} << 52;  // beyond this nothing is a moment, and sums stay far from their bounds
+constexpr std::int64_t most_ms = std::int64_t{1} << 52;  // larger values are no moments, and sums stay far from their bounds
 
 std::int64_t bounded(std::int64_t ms) { return std::clamp(ms, -most_ms, most_ms); }
 

@@ -6,11 +6,11 @@ namespace fairlead {
 
 namespace {
 
-constexpr std::uint32_t most_made = 1'000'000;  // what a backend counts is its own business, and may be nonsense
+constexpr std::uint32_t most_made = 1'000'000;  // a backend's own count may be nonsense
 constexpr duration least_needed{10};
 constexpr std::uint32_t tries_of_one_attempt = 1'000;  // keeps the jitter of one attempt's tries apart from that of the next
 
-/// The fields that were left at zero stand for what most services want.
+/// Common defaults for the fields left at zero.
 v1::Backoff filled(v1::Backoff policy) {
   if (policy.first_ms() <= 0) policy.set_first_ms(100);
   if (policy.factor() <= 0) policy.set_factor(2);
@@ -34,7 +34,7 @@ moment attempt_tries::until() const {
 void attempt_tries::finish(std::uint32_t made, moment now) {
   under_way_ = false;
   made_ += std::clamp<std::uint32_t>(made, 1, most_made);
-  // A clock that was set back must not give a try that took less than nothing.
+  // A clock that was set back must not give a try a negative duration.
   last_took_ = std::max(now - began_, duration{0});
   longest_ = std::max(longest_, last_took_);
 }
@@ -45,12 +45,12 @@ duration attempt_tries::needed() const {
 }
 
 std::optional<moment> attempt_tries::next(const v1::Fault& fault, moment now) const {
-  // A key that is spent gives the same answer again, whoever asks.
+  // A spent key gives the same answer again, whoever asks.
   if (fault.kind() != v1::FAULT_KIND_TRANSIENT || fault.key_spent() || number_ >= policy_->tries) return std::nullopt;
   auto seed = seed_;
   seed.attempt = seed.attempt * tries_of_one_attempt + number_;
   const auto wait_ms = std::max({core::backoff_ms(filled(policy_->backoff), number_, seed), fault.retry_after_ms(), std::int64_t{1}});
-  // What the service asks for may be beyond all bounds: compared before it is added to anything.
+  // The service's Retry-After may be huge: compared before it is added to anything.
   const auto left = end_ - now - needed();
   if (left < duration{0} || wait_ms > left.count()) return std::nullopt;
   return now + duration{wait_ms};

@@ -1,5 +1,5 @@
 #pragma once
-// The tries of one attempt: how many there were, how long they took, and when another one may begin. Knows no clock.
+// The tries of one attempt: their number and duration, and when another try may begin. Knows no clock.
 
 #include <cstdint>
 #include <optional>
@@ -13,31 +13,31 @@ namespace fairlead {
 
 class attempt_tries {
  public:
-  /// `policy` must outlive this. The attempt has to be over by `end`.
+  /// `policy` must outlive the object. The attempt must be over by `end`.
   attempt_tries(const agents::retry_policy& policy, const core::jitter_seed& attempt, moment end)
       : policy_(&policy), seed_(attempt), end_(end) {}
 
-  /// A try begins. It is the first, or `next` has said when.
+  /// A try begins: the first, or at the moment given by `next`.
   void begin(moment now);
-  /// The moment until which the try that began last may take.
+  /// The latest end of the try that began last.
   moment until() const;
-  /// That try is over; the backend counts `made` tries of its own in it.
+  /// The try is over; the backend counts `made` tries of its own in it.
   void finish(std::uint32_t made, moment now);
 
-  /// The attempt has to be over sooner by so much.
+  /// The attempt must be over sooner by so much.
   void shorten(duration by) { end_ -= by; }
 
   bool under_way() const noexcept { return under_way_; }
-  /// Of the try that began last: 1, 2, …
+  /// Number of the try that began last: 1, 2, …
   std::uint32_t number() const noexcept { return number_; }
-  /// Altogether, those that backends have made by themselves included.
+  /// All tries, including those that backends have made by themselves.
   std::uint32_t made() const noexcept { return made_; }
   duration last_took() const noexcept { return last_took_; }
 
-  /// Whether more than one may be made at all.
+  /// Whether more than one try is allowed.
   bool may_repeat() const noexcept { return policy_->tries > 1; }
-  /// When another try is to begin after one that ended with `fault`; nullopt: there is none to be made. One that could not end before the
-  /// attempt must is never begun: its service would be left with half of it.
+  /// When to begin another try after one that ended with `fault`; nullopt: none. A try that could not end before the attempt must end is
+  /// never begun: its service would be left with half of it.
   std::optional<moment> next(const v1::Fault& fault, moment now) const;
   /// Whether a try that begins now can end in time.
   bool fits(moment now) const { return duration{0} <= end_ - now && needed() <= end_ - now; }

@@ -14,28 +14,28 @@ using std::chrono::seconds;
 
 constexpr milliseconds first_backoff{100};
 constexpr milliseconds longest_backoff{5'000};
-// Only a person can mend a refusal.
+// Only an operator can repair a refusal.
 constexpr milliseconds first_refused_backoff{1'000};
 constexpr milliseconds longest_refused_backoff{30'000};
 constexpr milliseconds hello_every{5'000};
 /// Hellos in a row without an answer after which a connected node counts as lost.
 constexpr std::uint32_t most_missed = 2;
-/// For so long a restart may take to find those again who were connected.
+/// How long a restart may take to reach the earlier connected nodes again.
 constexpr milliseconds restart_grace{4'000};
 
-constexpr std::size_t max_greetings = 256;  // under way to nodes that nobody has configured
+constexpr std::size_t max_greetings = 256;  // in progress, to nodes that are not configured
 constexpr std::size_t max_refusals = 64;
 constexpr std::size_t max_lost_nodes = 256;
 constexpr std::size_t max_seen = 4'096;
 constexpr std::size_t max_logged = 16;
-/// One who is refused comes back within 30 s.
+/// A refused node comes back within 30 s.
 constexpr seconds refusal_kept{90};
 constexpr seconds lost_node_kept{3'600};
 constexpr seconds sweep_every{30};
 constexpr seconds senseless_note_every{10};
 constexpr std::size_t max_sentence = 600;
 
-/// Of another node's making: one line of bounded length, for logs and terminals.
+/// Text from another node: one line of bounded length, for logs and terminals.
 std::string harmless_text(std::string text, std::size_t most) {
   if (text.size() > most) text.resize(most);
   for (char& c : text)
@@ -43,7 +43,7 @@ std::string harmless_text(std::string text, std::size_t most) {
   return text;
 }
 
-/// Refusals that are over by themselves.
+/// Refusals that end by themselves.
 bool passes(error_code code) {
   return code == v1::ERROR_CODE_OVERLOADED || code == v1::ERROR_CODE_UNAVAILABLE || code == v1::ERROR_CODE_TIMED_OUT;
 }
@@ -130,7 +130,7 @@ v1::HelloReply links::on_hello(const v1::Hello& you, gateway_token gateway) {
         break;
       }
       {
-        // It may claim now what it did not when it was taken.
+        // The node may claim more now than when it was accepted.
         const auto known = nodes_.find(you.node());
         const bool was = known != nodes_.end() && known->second.connected && known->second.hello.run_id() == you.run_id();
         if (was) lose(you.node(), judged.why.sentence, true);
@@ -145,7 +145,7 @@ v1::HelloReply links::on_hello(const v1::Hello& you, gateway_token gateway) {
         update_routes();
         break;
       }
-      // It has to take us too.
+      // The node must accept this one, too.
       if (!greet({gateway, std::nullopt, ""}))
         *out.mutable_error() = error{v1::ERROR_CODE_OVERLOADED, "node " + options_.me.node() + " is greeting too many nodes at a time",
                                      "It will be tried again"}
@@ -165,7 +165,7 @@ bool links::greet(greeting whom) {
     return true;
   }
   if (!whom.dial && whom.node.empty() && greetings_.size() >= max_greetings) return false;
-  // A request alone would not notice for seconds that the other side has died.
+  // The request alone would not notice for seconds that the other side has died.
   if (watched_.insert(whom.gateway).second) world_.watch(whom.gateway);
   if (known != nodes_.end()) known->second.greeting = true;
   whom.claims_version = claims_version_;
@@ -215,7 +215,7 @@ void links::on_reply(std::uint64_t ticket, const v1::HelloReply& reply) {
         if (earlier != you.node()) lose(earlier, "it has been started again as node " + you.node());
       take_claims(you, judged);
       accept(you, whom.gateway);
-      // What came up meanwhile it has not heard of.
+      // Claims of shards that came up meanwhile are not known there yet.
       if (whom.claims_version != claims_version_) nodes_.at(you.node()).next_hello_at = now();
       if (whom.dial) link_dial(dials_[*whom.dial], you.node());
     } else if (whom.dial) {
@@ -275,7 +275,7 @@ void links::accept(const v1::Hello& you, gateway_token gateway) {
     note(note_level::info, "node " + you.node() + " (incarnation " + std::to_string(you.incarnation()) + ") is connected");
   }
   refusals_.erase(you.node());
-  // Those that are connected are compared as they are; the others are few unless somebody plays.
+  // An entry may be dropped: connected nodes are compared by their current Hello, and the others are few, except under abuse.
   if (memory_.seen.size() >= max_seen && memory_.seen.count(you.node_id()) == 0) memory_.seen.erase(memory_.seen.begin());
   auto& seen = memory_.seen[you.node_id()];
   seen = std::max(seen, you.incarnation());
@@ -304,7 +304,7 @@ void links::dial_failed(dial& line, std::string reason, bool refused) {
                                   : core::reconnect_delay(first_backoff, longest_backoff, line.failures, seed));
   if (line.reason != reason) line.since_unix_ms = wall_ms();
   line.reason = std::move(reason);
-  // A cause that comes and goes is told once as well.
+  // A reason that comes and goes is logged only once.
   if (line.logged.size() < max_logged && line.logged.insert(line.reason).second)
     note(note_level::warning, "the peer " + line.address + (refused ? " cannot be worked with: " : " is not connected: ") + line.reason);
 }
@@ -323,7 +323,7 @@ void links::lose(const std::string& name, const std::string& reason, bool refuse
   note(note_level::warning, "node " + name + " is not connected any more: " + reason);
   for (auto& line : dials_) {
     if (line.state != dial_state::linked || line.node != name) continue;
-    line.logged.insert(reason);  // it has just been told
+    line.logged.insert(reason);  // just logged
     dial_failed(line, reason, refused);
   }
   release(gateway);
@@ -339,7 +339,7 @@ void links::note_refusal(const v1::Hello& you, const std::string& reason, bool t
     const auto* line = dial_of(you.node());
     if (!told && (line == nullptr || !line->refused)) note(note_level::warning, "node " + you.node() + " cannot be worked with: " + reason);
   }
-  // Nothing has vouched for the rest of it.
+  // The other fields are unverified.
   entry.who.Clear();
   entry.who.set_node(you.node());
   entry.who.set_incarnation(you.incarnation());
@@ -350,7 +350,7 @@ void links::note_refusal(const v1::Hello& you, const std::string& reason, bool t
 }
 
 void links::on_down(gateway_token gateway, const std::string& reason) {
-  watched_.erase(gateway);  // nothing is left to forget
+  watched_.erase(gateway);  // an ended gateway needs no `forget`
   std::vector<std::uint64_t> over;
   for (const auto& [ticket, whom] : greetings_)
     if (whom.gateway == gateway) over.push_back(ticket);
@@ -375,7 +375,7 @@ void links::learn_lineage(const v1::ShardClaim& claim) {
   if (!is_set(latest) || compare(claim.lineage(), latest) == lineage_order::later) latest = claim.lineage();
 }
 
-/// Of a node that may join: where it goes on with a shard in a later lineage, whoever holds the earlier one is let go.
+/// If a node that may join holds a shard in a later lineage, the holder of the earlier one is disconnected.
 void links::take_claims(const v1::Hello& you, const core::hello_judgement& judged) {
   for (const auto& claim : you.shards()) learn_lineage(claim);
   for (const auto& earlier : judged.outlived)
@@ -442,7 +442,7 @@ void links::update_routes() {
   }
 }
 
-/// Lets a gateway go that nobody needs any more.
+/// Drops a gateway that is not needed any more.
 void links::release(gateway_token gateway) {
   if (watched_.count(gateway) == 0) return;
   for (const auto& [name, one] : nodes_)

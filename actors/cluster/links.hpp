@@ -1,9 +1,9 @@
 #pragma once
-// The connections to other nodes: whom to dial and when, who is connected, and where each shard is. Written against ports, without CAF;
-// links_actor translates.
+// The connections to other nodes: addresses to dial and when, connected nodes, and the location of each shard. Written against ports,
+// without CAF; links_actor.* translates.
 //
-// A node is connected once each side has accepted the Hello of the other; the Hello is repeated while they are, so that claims are current and
-// a node whose gateway is stuck is noticed although its connection stands.
+// A node is connected once each side has accepted the other's Hello. The Hello is repeated while they are connected, so that claims are
+// current, and a node whose gateway is stuck is noticed although its connection works.
 
 #include <cstdint>
 #include <deque>
@@ -21,7 +21,7 @@
 
 namespace fairlead {
 
-/// Stands for the gateway of a node; chosen by the shell, never used again for another.
+/// Stands for the gateway of a node; chosen by the shell, never reused for another.
 using gateway_token = std::uint64_t;
 inline constexpr gateway_token no_gateway = 0;
 inline constexpr gateway_token own_gateway = 1;
@@ -30,12 +30,12 @@ struct link_route {
   std::uint32_t shard = 0;
   gateway_token via = no_gateway;
   std::string node;
-  std::string reason;  // why nobody who holds it is connected
+  std::string reason;  // why no connected node holds the shard
 
   friend bool operator==(const link_route&, const link_route&) = default;
 };
 
-/// What links ask of the world. None of these calls back before it returns.
+/// The links' requests to the world. None of these calls back before it returns.
 class links_port {
  public:
   virtual ~links_port() = default;
@@ -43,20 +43,20 @@ class links_port {
   virtual void connect(std::size_t dial, const std::string& address) = 0;
   /// Answered within a limit by on_reply or on_no_reply.
   virtual void greet(std::uint64_t ticket, gateway_token gateway, const v1::Hello& hello) = 0;
-  /// From now on, until it is forgotten, the end of this gateway is told by on_down.
+  /// From now on, until `forget`, on_down reports the end of this gateway.
   virtual void watch(gateway_token gateway) = 0;
   virtual void forget(gateway_token gateway) = 0;
-  /// Everybody who is interested.
+  /// Tells all subscribers.
   virtual void tell(const link_route& route) = 0;
   virtual void tell_total(std::uint32_t count) = 0;
 };
 
-/// What outlives a crash of the links and their restart.
+/// State that survives a crash of the links and their restart.
 struct links_memory {
   std::map<std::uint32_t, v1::ShardClaim> claims;  // of this node's shards
   std::map<std::string, std::uint64_t> seen;       // by node_id: highest incarnation
-  std::map<std::string, std::string> names;        // by node name: the node_id that was connected under it last
-  std::map<std::uint32_t, v1::Lineage> lineages;   // by shard: the latest that anybody has claimed
+  std::map<std::string, std::string> names;        // by node name: the node_id last connected under it
+  std::map<std::uint32_t, v1::Lineage> lineages;   // by shard: the latest lineage ever claimed
   std::uint32_t shard_count = 0;
   std::map<std::uint32_t, link_route> told;
   std::map<std::string, std::uint64_t> connects;  // by node name
@@ -65,23 +65,23 @@ struct links_memory {
 struct links_options {
   v1::Hello me;  // without claims: on_claim adds them as shards come up
   std::vector<std::string> peers;
-  std::vector<std::uint32_t> shards_here;  // that are to come up, for the reason why one is not there
+  std::vector<std::uint32_t> shards_here;  // shards expected here, to explain why one is missing
   const clock* time = nullptr;
   observer* log = nullptr;
 };
 
-/// What a node says that is asked to forget its own name.
+/// The answer of a node that is asked to forget its own name.
 error forgets_itself(const std::string& node);
 
 class links {
  public:
   links(links_options options, links_memory& memory, links_port& world);
 
-  /// Begins to dial. `known`: gateways of nodes that were connected before a restart; they are greeted at once.
+  /// Starts to dial. `known`: gateways of nodes that were connected before a restart; they are greeted at once.
   void start(const std::vector<gateway_token>& known);
-  /// Does what is due.
+  /// Does the work that is due.
   void tick();
-  /// When tick() is wanted next, by the steady clock.
+  /// When tick() must be called next, by the steady clock.
   moment next_due() const;
 
   v1::HelloReply on_hello(const v1::Hello& you, gateway_token gateway);
@@ -91,14 +91,14 @@ class links {
   void on_no_reply(std::uint64_t ticket, const std::string& reason);
   void on_down(gateway_token gateway, const std::string& reason);
   void on_claim(const v1::ShardClaim& claim);
-  /// An operator does not expect a node back: another one may take its name. Refused (wrong_state) while it is connected.
+  /// An operator does not expect a node to come back: another node may take its name. Refused (wrong_state) while the node is connected.
   v1::NodeOperateReply forget(const v1::NodeOperateRequest& what);
 
-  /// Of every shard of the cluster, once their number is known.
+  /// The routes of all shards of the cluster, once their number is known.
   std::vector<link_route> routes() const;
   std::uint32_t shard_count() const { return memory_.shard_count; }
   std::vector<v1::PeerStatus> peers() const;
-  /// Of connected nodes, by name.
+  /// The gateways of connected nodes, by name.
   std::vector<std::pair<std::string, gateway_token>> gateways() const;
   std::uint64_t refused_messages() const { return refused_messages_; }
 
@@ -113,32 +113,32 @@ class links {
     std::uint32_t failures = 0;
     bool refused = false;
     std::string reason;
-    std::string node;  // who was there the last time
+    std::string node;  // node found there the last time
     std::int64_t since_unix_ms = 0;
-    std::set<std::string> logged;  // causes, since it was last linked
+    std::set<std::string> logged;  // reasons, since it was last linked
   };
 
   struct node {
     v1::Hello hello;  // the latest
     gateway_token gateway = no_gateway;
     bool connected = false;
-    std::string reason;  // why not
+    std::string reason;  // why not connected
     std::int64_t since_unix_ms = 0;
     moment changed_at{};     // steady
     moment next_hello_at{};  // steady
-    bool greeting = false;   // a Hello of ours is under way
+    bool greeting = false;   // a Hello of ours is in progress
     std::uint32_t missed = 0;
   };
 
-  /// A Hello of ours without an answer so far.
+  /// A Hello of ours that is not answered yet.
   struct greeting {
     gateway_token gateway = no_gateway;
     std::optional<std::size_t> dial;
-    std::string node;  // known one
+    std::string node;  // if known
     std::uint64_t claims_version = 0;
   };
 
-  /// Who came to us and was turned away, or turned us away.
+  /// A node that was refused here, or that refused this node.
   struct refusal {
     v1::Hello who;
     std::string reason;
@@ -183,7 +183,7 @@ class links {
   std::uint64_t refused_messages_ = 0;
   moment senseless_note_at_{};
   moment sweep_at_{};
-  moment settled_at_{};  // until then a route that was told before a restart is not taken back
+  moment settled_at_{};  // until then a route told before a restart is not withdrawn
 };
 
 }  // namespace fairlead

@@ -8,7 +8,7 @@ namespace fairlead {
 
 namespace {
 
-/// Resolving a name may take this long; then the next try begins.
+/// Name resolution may take this long; then the next try begins.
 constexpr std::chrono::seconds connect_answer_limit{30};
 /// Dials beyond these share threads.
 constexpr std::size_t max_connectors = 8;
@@ -95,7 +95,7 @@ class links_shell final : public links_port {
   }
 
   void on_reminder() {
-    // One that was overtaken by an earlier one. The tolerance is for clocks of the two kinds that do not tick in step.
+    // A reminder overtaken by an earlier one. The tolerance is for the two kinds of clocks, which do not tick in step.
     if (armed_for_ && setup_.options.time->steady() + std::chrono::milliseconds{20} < *armed_for_) return;
     armed_for_.reset();
     links_.tick();
@@ -186,7 +186,7 @@ class links_shell final : public links_port {
     return nullptr;
   }
 
-  /// Handles that came in with what was refused.
+  /// Drops handles that came with refused messages.
   void drop_unwatched() {
     auto& gateways = setup_.store->gateways;
     gateways.erase(std::remove_if(gateways.begin(), gateways.end(), [this](const auto& one) { return watched_.count(one.first) == 0; }),

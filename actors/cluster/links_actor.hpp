@@ -1,5 +1,5 @@
 #pragma once
-// The links in CAF, and the branch of the supervision tree in which they hang.
+// The links in CAF, and their branch of the supervision tree.
 
 #include <functional>
 #include <memory>
@@ -15,13 +15,13 @@
 
 namespace fairlead {
 
-/// All that a node needs of the gateway of another one to introduce itself, so that releases whose gateways differ otherwise can still connect.
+/// The part of another node's gateway that an introduction needs, so that releases whose gateways differ otherwise can still connect.
 using node_door = caf::typed_actor<caf::replies_to<v1::Hello, caf::strong_actor_ptr>::with<v1::HelloReply>>;
 
 /// A Hello that is not answered within this has failed.
 inline constexpr duration hello_limit = std::chrono::seconds{3};
 
-/// What the links keep when they crash: whoever asked to be told is told by the next ones too. Touched by the living one alone.
+/// State that the links keep across crashes, so that subscribers stay subscribed. Used by the living links alone.
 struct links_store {
   links_memory memory;
   std::vector<caf::strong_actor_ptr> watchers;
@@ -46,7 +46,7 @@ struct links_state {
 links_actor::behavior_type run_links(supervised_stateful_pointer<links_actor, links_state> self, links_setup setup);
 
 /// The branch `network`: connectors (resolving and connecting block, so they have threads of their own) and the links behind `address`.
-/// `setup.connector_of` is filled in here. To be used once for each node.
+/// Sets `setup.connector_of`. Call it once for each node.
 guardian_spec network_branch(const guardian_world& world, links_setup setup, std::shared_ptr<stable_address> address);
 
 }  // namespace fairlead

@@ -1,4 +1,4 @@
-// Whose a node's name is: that of the node_id that was connected under it last, until an operator says that this one is not expected back.
+// A node's name belongs to the node_id last connected under it, until an operator says that this one is not expected back.
 
 #include <algorithm>
 #include <string>
@@ -29,7 +29,7 @@ error forgets_itself(const std::string& node) {
 
 void links::learn_name(const v1::Hello& you) {
   auto& names = memory_.names;
-  // Of a node that was given another name the earlier one is free.
+  // If a node was given another name, its earlier name is free.
   std::erase_if(names, [&](const auto& one) { return one.second == you.node_id() && one.first != you.node(); });
   if (names.size() >= max_names && names.count(you.node()) == 0) {
     const auto away = std::find_if(names.begin(), names.end(), [&](const auto& one) {
@@ -57,7 +57,7 @@ v1::NodeOperateReply links::forget(const v1::NodeOperateRequest& what) {
   memory_.names.erase(name);
   memory_.connects.erase(name);
   if (known != nodes_.end()) nodes_.erase(known);
-  // Who was refused for its name may be taken now.
+  // Nodes refused because of this name may be accepted now.
   for (auto& line : dials_)
     if (line.node == name && line.state == dial_state::waiting) line.next_at = now();
   if (out.known())

@@ -1,4 +1,4 @@
-// What people see of the links.
+// The links as operators see them.
 
 #include "actors/cluster/links.hpp"
 
@@ -39,7 +39,7 @@ std::vector<v1::PeerStatus> links::peers() const {
   }
   for (const auto& [name, one] : nodes_) {
     const auto* line = dial_of(name);
-    // A node that came to us while its configured address does not answer is connected all the same.
+    // A node that connected to this one while its configured address does not answer is connected all the same.
     if (line != nullptr && (line->state == dial_state::linked || !one.connected)) continue;
     v1::PeerStatus shown;
     describe(one.hello, shown);

@@ -1,4 +1,4 @@
-// The gateway's part about alerts: numbers of the cluster outside, each shard's own inside.
+// The gateway's part about alerts: clients see cluster numbers, shards use their own numbers.
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@ namespace fairlead {
 
 namespace {
 
-constexpr int most_rounds = 50;  // of questions for one page: filters may have a shard look at many rows for nothing
+constexpr int most_rounds = 50;  // of requests for one page: with filters a shard may read many rows in vain
 
 error no_such_alert(std::uint64_t number) {
   return {v1::ERROR_CODE_NOT_FOUND, "there is no alert " + std::to_string(number), "fairlead alert list --all shows which there are"};
@@ -17,7 +17,7 @@ error no_such_alert(std::uint64_t number) {
 
 }  // namespace
 
-/// A page on its way: it grows as shards answer.
+/// A page in progress: it grows as shards answer.
 struct gateway_shell::alert_page {
   v1::AlertListRequest what;
   v1::AlertListReply reply;
@@ -50,7 +50,7 @@ caf::result<v1::AlertListReply> gateway_shell::answer(v1::AlertListRequest& what
     begin(0);
     return page->promise;
   }
-  // Where the other shards go on is told by when the last one of the page before was raised.
+  // The other shards go on by the moment at which the last alert of the page before was raised.
   const auto last = core::alert_of_number(page->what.before(), routes_.count());
   v1::AlertShowRequest show;
   show.set_number(last.number);
@@ -81,7 +81,7 @@ void gateway_shell::page_alerts(std::shared_ptr<alert_page> page) {
                                                   "ask for a smaller page, or by fewer filters"}));
   auto& source = page->sources[*dry];
   auto more = page->what;
-  // What bounded the first question is behind this one.
+  // The time bound of the first request lies after this cursor.
   more.clear_raised_before_unix_ms();
   more.set_before(source.before);
   asks_.ask<v1::AlertListRequest>(source.shard, more, answer_limit, [this, page, at = *dry](v1::AlertListReply answer) {

@@ -1,6 +1,6 @@
 #pragma once
-// Asks shards, wherever they are, each within a limit: one, or several at once whose answers are gathered. An answer always comes; where nobody
-// gave one it is an error that names the shard, the node and why.
+// Sends requests to shards on any node, each with a time limit, and gathers the answers of several. Every request gets an answer: without
+// one from the shard it is an error with shard, node and reason.
 
 #include <chrono>
 #include <cstdint>
@@ -33,7 +33,7 @@ class gateway_asks {
     if (!via) return then(refusal<reply_of<Request>>(routes_.unreachable(shard)));
     using reply = reply_of<Request>;
     const auto id = next_++;
-    // Whichever comes first: the answer, the end of its time, or the news that the one who was asked is gone.
+    // The first of: the answer, the time limit, the loss of the node that was asked.
     const auto end = [this, id, then = std::move(then)](reply answer) {
       if (under_way_.erase(id) != 0) then(std::move(answer));
     };
@@ -56,7 +56,7 @@ class gateway_asks {
       send(desk.scheduler, desk.shard, std::move(what), limit, std::function<void(reply)>{std::move(described)});
     } else if constexpr (std::is_same_v<Request, v1::DoctorRequest>) {
       what.set_shard(desk.shard);
-      // To look takes long; to forget is a decision.
+      // A check takes long and is read-only; to forget effects is a decision of the Scheduler.
       if (what.forget_effects()) return send(desk.scheduler, desk.shard, std::move(what), limit, std::move(then));
       send(doctor_, desk.shard, std::move(what), limit, std::move(then));
     } else {
@@ -64,7 +64,7 @@ class gateway_asks {
     }
   }
 
-  /// All at once; the answers come in the order of the parts.
+  /// Sends all parts at once; the answers come in the order of the parts.
   template <class Request>
   void ask_each(std::vector<std::pair<std::uint32_t, Request>> parts, duration limit,
                 std::function<void(std::vector<reply_of<Request>>)> then) {
@@ -85,7 +85,7 @@ class gateway_asks {
       });
   }
 
-  /// The same request for each shard of the cluster.
+  /// Sends the same request to each shard of the cluster.
   template <class Request>
   void ask_all(const Request& what, duration limit, std::function<void(std::vector<reply_of<Request>>)> then) {
     std::vector<std::pair<std::uint32_t, Request>> parts;
@@ -93,7 +93,7 @@ class gateway_asks {
     ask_each(std::move(parts), limit, std::move(then));
   }
 
-  /// Nobody will answer any more what that shard was asked elsewhere.
+  /// The holder of the shard has changed: requests sent to the earlier holder will not be answered.
   void give_up(std::uint32_t shard) {
     std::vector<std::function<void()>> lost;
     for (const auto& [id, one] : under_way_)
@@ -120,7 +120,7 @@ class gateway_asks {
   const clock& time_;
   std::string node_;
   doctor_actor doctor_;
-  std::map<std::uint64_t, asked> under_way_;  // at other nodes
+  std::map<std::uint64_t, asked> under_way_;  // sent to other nodes
   std::uint64_t next_ = 1;
 };
 

@@ -10,7 +10,7 @@ namespace fairlead {
 
 namespace {
 
-/// One handler a request of the table, and those besides.
+/// One handler for each request of the table, plus the others.
 template <class... Rows, class... More>
 gateway_actor::behavior_type behavior_of(request_table<Rows...>, const std::shared_ptr<gateway_shell>& shell, More... more) {
   return {[shell](typename Rows::request& what) { return shell->take(what); }..., std::move(more)...};

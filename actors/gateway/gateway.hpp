@@ -1,9 +1,9 @@
 #pragma once
-// The gateway: the one actor a node publishes. Any gateway takes any request: it checks what comes in, finds the shards that it is about, asks
-// those of its own node directly and the others through the gateways of the nodes that hold them, and puts the answers together.
+// The gateway: the one actor that a node publishes. Any gateway takes any request. It checks the request, finds the shards concerned, asks
+// those of its own node directly and the others through the gateways of their nodes, and merges the answers.
 //
-// A request with a `shard` comes from another gateway. It is served by this node or refused, and never passed on, so no request goes in rings
-// while the nodes disagree for a moment about who holds what.
+// A request with a `shard` comes from another gateway. This node serves or refuses it and never passes it on. So no request goes round in
+// circles while nodes disagree for a moment about who holds a shard.
 
 #include <cstdint>
 #include <functional>
@@ -30,16 +30,16 @@ struct gateway_setup {
   const clock* time = nullptr;
   observer* log = nullptr;        // may be null
   std::vector<shard_desk> desks;  // of the shards here; may be empty
-  std::uint32_t shard_count = 0;  // of the cluster; 0: `shard_total` will tell
+  std::uint32_t shard_count = 0;  // of the cluster; 0: shard_total will bring it
   links_actor links;              // none: this node is alone
   deployer_actor deployer;        // none: definitions are checked by the nodes that hold the shards
   doctor_actor doctor;            // none: there are no shards here
   const supervision_tree* tree = nullptr;
-  /// Carries out what an operator wants of this node; `done` may be called from any thread, once. None: nothing can be done to it.
+  /// Does an operator's action on this node; `done` may be called from any thread, once. Empty: such actions are refused.
   std::function<void(const v1::NodeOperateRequest&, std::function<void(v1::NodeOperateReply)> done)> operate;
-  /// The log level of the process. None: there is no log.
+  /// The log level of the process. Empty: there is no log.
   std::function<std::string()> log_level;
-  /// Whether the node's agents take no more work. None: they do.
+  /// Whether the node's agents take no more work. Empty: they take work.
   std::function<bool()> draining;
 };
 

@@ -1,4 +1,4 @@
-// The gateway's part about jobs. A job, its mark and its launches are of the shard that its name says.
+// The gateway's part about jobs. A job, its mark and its launches belong to the shard given by the job's name.
 
 #include "actors/core/cluster/alert_numbers.hpp"
 #include "actors/core/cluster/routing.hpp"
@@ -12,7 +12,7 @@ caf::result<v1::JobOperateReply> gateway_shell::answer(v1::JobOperateRequest& wh
   return rewind_all(what);
 }
 
-/// Shard by shard: whoever asks goes on with what the reply says.
+/// Shard by shard: the client goes on with the cursor in the reply.
 caf::result<v1::JobOperateReply> gateway_shell::rewind_all(v1::JobOperateRequest& what) {
   const auto place = rewind_place(what.after(), routes_.count());
   if (!place) {
@@ -34,7 +34,7 @@ caf::result<v1::JobShowReply> gateway_shell::answer(v1::JobShowRequest& what) {
   if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
   const auto shard = core::shard_of_key(what.name(), routes_.count());
   auto promise = self_->make_response_promise<v1::JobShowReply>();
-  // The number of its alert is the shard's own there, and that of the cluster here.
+  // The shard's number of the alert becomes the cluster's number.
   asks_.ask<v1::JobShowRequest>(shard, std::move(what), answer_limit, [this, shard, promise](v1::JobShowReply answer) mutable {
     if (const auto alert = answer.job().alert(); alert != 0)
       answer.mutable_job()->set_alert(core::alert_number({shard, alert}, routes_.count()));

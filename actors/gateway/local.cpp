@@ -62,7 +62,7 @@ void describe_here(const shard_desk& desk, const std::string& node, v1::StatusRe
   line->set_resumed_tasks(reply.resumed_tasks());
   line->set_resuming(reply.resuming());
   *line->mutable_traffic() = reply.traffic();
-  // The store knows its size, the Scheduler what it keeps free in it.
+  // The store knows its size; the Scheduler knows the bytes reserved in it.
   line->mutable_store()->set_reserved_bytes(reply.store().reserved_bytes());
   *reply.mutable_store() = line->store();
   reply.set_node(node);

@@ -1,5 +1,5 @@
 #pragma once
-// What a gateway answers itself about a shard of its own node, and whom it asks for the rest.
+// Requests to a shard of the gateway's own node: reads are answered here, the others go to an actor of the shard.
 
 #include "actors/protocol/requests.hpp"
 #include "actors/queries/shard_access.hpp"
@@ -14,7 +14,7 @@ Reply refusal(const error& why) {
   return out;
 }
 
-/// Reads: of what is committed, without the Scheduler.
+/// Reads of committed state, without the Scheduler.
 v1::StatesReply read_here(const shard_desk& desk, const v1::StatesRequest& what, moment now);
 v1::TaskListReply read_here(const shard_desk& desk, const v1::TaskListRequest& what, moment now);
 v1::TaskShowReply read_here(const shard_desk& desk, const v1::TaskShowRequest& what, moment now);
@@ -26,10 +26,10 @@ v1::JobListReply read_here(const shard_desk& desk, const v1::JobListRequest& wha
 v1::JobShowReply read_here(const shard_desk& desk, const v1::JobShowRequest& what, moment now);
 v1::JobHistoryReply read_here(const shard_desk& desk, const v1::JobHistoryRequest& what, moment now);
 
-/// Completes what a Scheduler has said of itself: what the store shows, and the shard's own line.
+/// Completes the Scheduler's status with values from the store and the shard's own line.
 void describe_here(const shard_desk& desk, const std::string& node, v1::StatusReply& reply);
 
-/// Who answers what is no read.
+/// The actor of the shard that answers requests other than reads.
 template <class Request>
 const auto& handler_here(const shard_desk& desk) {
   if constexpr (row_of<Request>::by == answered_by::replies)

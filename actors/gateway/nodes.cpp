@@ -1,4 +1,4 @@
-// The gateway's part about nodes: the status of the cluster, agents that register, other nodes that introduce themselves, and what people ask of
+// The gateway's part about nodes: the status of the cluster, registrations of agents, hellos of other nodes, and operators' requests about
 // one node.
 
 #include <algorithm>
@@ -20,7 +20,7 @@ error no_links(const std::string& node) {
 
 // ---- status ----
 
-/// A status on its way: the shards and the links are asked at once.
+/// A status in progress: the shards and the links are asked at once.
 struct gateway_shell::status_round {
   std::vector<shard_answer> answers;
   link_report links;
@@ -35,7 +35,7 @@ caf::result<v1::StatusReply> gateway_shell::answer(v1::StatusRequest& what) {
   }
   const auto round = std::make_shared<status_round>();
   round->promise = self_->make_response_promise<v1::StatusReply>();
-  // One more for the links.
+  // Plus one for the links.
   round->missing = routes_.count() + 1;
   for (std::uint32_t shard = 0; shard < routes_.count(); ++shard)
     round->answers.push_back({shard, routes_.holder(shard), routes_.here(shard) != nullptr, {}});
@@ -105,7 +105,7 @@ void gateway_shell::ask_node(const std::string& node, Request what, promise_of<R
   const auto absent =
       error{v1::ERROR_CODE_UNAVAILABLE, "node " + node + " is not connected to node " + setup_.node, "fairlead status shows the nodes"};
   if (!setup_.links) return give(promise, refusal<Reply>(absent));
-  // Whoever gets it is the one that is meant: no name, no ring.
+  // The receiver is the node meant: without a name it cannot pass the request on.
   what.clear_node();
   self_->request(setup_.links, report_limit, report_atom_v)
       .then(
@@ -152,7 +152,7 @@ caf::result<v1::NodeOperateReply> gateway_shell::answer(v1::NodeOperateRequest& 
   if (!setup_.operate)
     return refusal<v1::NodeOperateReply>({v1::ERROR_CODE_UNAVAILABLE, "nothing can be done to node " + setup_.node, "see its log"});
   auto promise = self_->make_response_promise<v1::NodeOperateReply>();
-  // `done` comes from any thread, where a promise is none too safe: the answer is put into the asker's mailbox as it is.
+  // `done` may be called by any thread, where a promise is not safe: the answer goes straight to the asker's mailbox.
   caf::response_promise& plain = promise;
   auto done = [asker = plain.next(), id = plain.id(), me = caf::actor_cast<caf::strong_actor_ptr>(self_),
                node = setup_.node](v1::NodeOperateReply reply) {
@@ -163,24 +163,24 @@ caf::result<v1::NodeOperateReply> gateway_shell::answer(v1::NodeOperateRequest& 
   return promise;
 }
 
-// ---- a node that is to be forgotten: whoever it reaches is asked whether that node is connected, and forgets it when nobody is ----
+// ---- forgetting a node: every reachable node is asked whether it is connected to that node; all forget it if none is ----
 
 namespace {
 
-/// Nodes with agents alone do not know each other, and all know those with shards.
+/// Nodes with agents only do not know each other, but all know the nodes with shards.
 constexpr std::uint32_t most_hops = 2;
-/// Of one round, beside the report of the links here; both rounds are over within the 5 s that a client waits.
+/// Of one round, without the report of the links here; both rounds end within the 5 s that a client waits.
 constexpr duration round_limit{1'200};
 constexpr duration further_limit{600};
 
-/// What the nodes have answered, put together. One that is connected with the node weighs most.
+/// The merged answers of the nodes. The answer of a node that is connected to the forgotten one wins.
 struct answers_of_all {
   v1::NodeOperateReply reply;
   std::set<std::string> nodes;
 
   void add(const v1::NodeOperateReply& one) {
     const auto code = one.error().code();
-    // One of a release that keeps no names.
+    // A node of a release that keeps no names.
     if (code == v1::ERROR_CODE_INVALID_ARGUMENT) return;
     if (code != v1::ERROR_CODE_OK) {
       if (!reply.has_error() || code == v1::ERROR_CODE_WRONG_STATE) *reply.mutable_error() = one.error();
@@ -212,7 +212,7 @@ caf::result<v1::NodeOperateReply> gateway_shell::forget_node(v1::NodeOperateRequ
     if (asked.has_error()) return deliver(std::move(asked));
     what.set_only_ask(false);
     ask_round(std::move(what), [deliver, known = asked.known()](v1::NodeOperateReply done) mutable {
-      // A node that was asked by two others had forgotten it at the second time.
+      // A node asked by two others may have forgotten the name already at the second request.
       if (!done.has_error()) done.set_known(known);
       deliver(std::move(done));
     });
@@ -220,7 +220,7 @@ caf::result<v1::NodeOperateReply> gateway_shell::forget_node(v1::NodeOperateRequ
   return promise;
 }
 
-/// Asks the links here, and whoever is connected with this node and may know of others still.
+/// Asks the links of this node, and connected nodes, which may know further ones.
 void gateway_shell::ask_round(v1::NodeOperateRequest what, std::function<void(v1::NodeOperateReply)> then) {
   if (!setup_.links) {
     v1::NodeOperateReply alone;

@@ -1,6 +1,6 @@
 #pragma once
-// Which client wants to be told of the end of which task, where the shard knows only this gateway. Best effort, as all notices are: bounded, and
-// gone with the gateway. No CAF; a client is a number that the gateway gives it.
+// Clients of this gateway that asked for notices about the ends of tasks; the shard knows only this gateway. Best effort, like all notices:
+// bounded, and lost with the gateway. No CAF; the gateway gives each client a number.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,14 +19,14 @@ class gateway_relays {
  public:
   explicit gateway_relays(std::size_t most = 100'000) : most_(most) {}
 
-  /// The last one who asks is told; beyond the bound the task that was asked for first is forgotten.
+  /// The latest client to ask gets the notice. Beyond the bound the oldest task is dropped.
   void add(const std::string& task, std::uint64_t client);
-  /// Its submission was refused.
+  /// The submission of the task was refused.
   void forget_task(const std::string& task, std::uint64_t client);
-  /// It is gone.
+  /// The client is gone.
   void forget_client(std::uint64_t client);
 
-  /// What each client is to be told. A task that has ended is forgotten, one that is parked may still end.
+  /// The notices for each client. A task that has ended is dropped; a parked task may still end.
   std::map<std::uint64_t, v1::FinishedNotice> take(const v1::FinishedNotice& notice);
 
   std::size_t size() const noexcept { return tasks_.size(); }

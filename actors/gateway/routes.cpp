@@ -11,7 +11,7 @@ gateway_routes::gateway_routes(std::string node, std::vector<shard_desk> desks, 
     : node_(std::move(node)), desks_(std::move(desks)), count_(count) {}
 
 void gateway_routes::set_count(std::uint32_t count) {
-  // It is settled for ever by the first who knows; links refuse nodes that say otherwise.
+  // The first known count holds for ever; links refuse nodes with another count.
   if (count_ == 0 && count <= core::max_shards) count_ = count;
 }
 

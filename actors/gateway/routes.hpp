@@ -1,5 +1,5 @@
 #pragma once
-// Which shard a request is about, and who holds that shard. Kept by the gateway alone; it only knows what it has been told.
+// Maps requests to shards, and shards to the nodes that hold them. Used by the gateway alone, which fills it from shard_route messages.
 
 #include <cstdint>
 #include <map>
@@ -17,27 +17,27 @@ class gateway_routes {
  public:
   gateway_routes(std::string node, std::vector<shard_desk> desks, std::uint32_t count);
 
-  /// How many shards the cluster has; 0: not known yet.
+  /// Number of shards of the cluster; 0: not known yet.
   std::uint32_t count() const noexcept { return count_; }
   void set_count(std::uint32_t count);
 
-  /// True: whoever held the shard until now does not hold it any more, so what it was asked will not be answered.
+  /// True: the earlier holder does not hold the shard any more, so its open requests will not be answered.
   bool learn(shard_route route);
 
-  /// The desk of a shard of this node; null: it is none of this node's.
+  /// The desk of a shard of this node; null: the shard is not here.
   const shard_desk* here(std::uint32_t shard) const;
   const std::vector<shard_desk>& desks() const noexcept { return desks_; }
-  /// The gateway of the node that holds the shard; null: nobody who is connected, or this node itself.
+  /// The gateway of the node that holds the shard; null: no connected node holds it, or this node does.
   caf::strong_actor_ptr there(std::uint32_t shard) const;
-  /// The name of the node that holds the shard; empty: nobody who is connected.
+  /// The name of the node that holds the shard; empty: no connected node holds it.
   std::string holder(std::uint32_t shard) const;
   std::string reason(std::uint32_t shard) const;
 
-  /// Why nobody answers for a shard.
+  /// The error for a shard that no connected node holds.
   error unreachable(std::uint32_t shard) const;
-  /// Why there is no answer from the one who holds it.
+  /// The error for a shard whose holder does not answer.
   error silent(std::uint32_t shard) const;
-  /// Why no shard can be named at all.
+  /// The error while the number of shards is unknown.
   error unknown_count() const;
 
  private:

@@ -9,8 +9,8 @@ namespace fairlead {
 
 namespace {
 
-constexpr int max_deployments = 4;  // checked at a time
-constexpr int max_doctors = 2;      // at a time
+constexpr int max_deployments = 4;  // checked at the same time
+constexpr int max_doctors = 2;      // at the same time
 constexpr int max_notices = 100'000;
 
 }  // namespace
@@ -34,21 +34,21 @@ std::shared_ptr<void> gateway_shell::place_in(const std::shared_ptr<int>& taken,
 
 caf::result<v1::SubmitReply> gateway_shell::answer(v1::SubmitRequest& what) {
   if (const auto why = refuse(what)) return refusal<v1::SubmitReply>(*why);
-  // A client without the library may leave ids out; the library never does, because only who chose an id can repeat it.
+  // A client without the library may omit ids. The library never does: a submission can be repeated only under the same id.
   for (auto& item : *what.mutable_items())
     if (item.id().empty()) item.set_id(make_uuid_v7(to_unix_ms(setup_.time->now())));
-  // Whoever holds all of it knows the client himself.
+  // The holder of all the tasks knows the client itself.
   if (const auto shard = only_shard(what); shard && routes_.here(*shard) != nullptr) return at(*shard, what, answer_limit);
   auto ids = std::make_shared<v1::SubmitRequest>();
   for (const auto& item : what.items()) ids->add_items()->set_id(item.id());
   const bool notify = what.notify();
-  // The promise takes the sender away from the message.
+  // Read before the promise is made: the promise takes the sender out of the message.
   const auto client = notify ? relay_to(self_->current_sender()) : 0;
   auto cut = cut_by_shard(std::move(what), routes_.count());
   if (cut.parts.empty()) return v1::SubmitReply{};
   if (cut.parts.size() == 1 && routes_.here(cut.parts[0].first) != nullptr)
     return at(cut.parts[0].first, cut.parts[0].second, answer_limit);
-  // Before the shards are asked: a task may have ended before its submission is acknowledged.
+  // Before the shards are asked: a task may end before its submission is acknowledged.
   if (client != 0)
     for (const auto& item : ids->items())
       if (valid_task_id(item.id())) relays_.add(item.id(), client);
@@ -59,7 +59,7 @@ caf::result<v1::SubmitReply> gateway_shell::answer(v1::SubmitRequest& what) {
         auto reply = put_together(*ids, positions, std::move(answers));
         if (client != 0)
           for (const auto& result : reply.results())
-            // What was not answered may have been taken.
+            // A submission without an answer may have been taken.
             if (result.error().code() != v1::ERROR_CODE_OK && result.error().code() != v1::ERROR_CODE_UNAVAILABLE)
               relays_.forget_task(result.id(), client);
         promise.deliver(std::move(reply));
@@ -94,7 +94,7 @@ caf::result<v1::TaskShowReply> gateway_shell::answer(v1::TaskShowRequest& what) 
   if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
   const auto shard = core::shard_of_task(what.id(), routes_.count());
   auto promise = self_->make_response_promise<v1::TaskShowReply>();
-  // The number of its alert is the shard's own there, and that of the cluster here.
+  // The shard's number of the alert becomes the cluster's number.
   asks_.ask<v1::TaskShowRequest>(shard, std::move(what), answer_limit, [this, shard, promise](v1::TaskShowReply answer) mutable {
     if (const auto alert = answer.task().alert(); alert != 0)
       answer.mutable_task()->set_alert(core::alert_number({shard, alert}, routes_.count()));
@@ -127,7 +127,7 @@ caf::result<v1::DeployReply> gateway_shell::answer(v1::DeployRequest& what) {
     parts.emplace_back(*shard, what);
   else
     for (std::uint32_t one = 0; one < routes_.count(); ++one) {
-      // All or none, as far as that can be known beforehand; what is missed afterwards a second deployment makes good.
+      // All shards or none, as far as this is known beforehand; a second deployment repairs the rest.
       if (routes_.holder(one).empty()) return refusal<v1::DeployReply>(routes_.unreachable(one));
       parts.emplace_back(one, what);
     }
@@ -181,7 +181,7 @@ caf::result<v1::RepliesReply> gateway_shell::answer(v1::RepliesRequest& what) {
 
 void gateway_shell::ask_replies(std::shared_ptr<const v1::RepliesRequest> what, std::int64_t wait_ms,
                                 promise_of<v1::RepliesReply> promise) {
-  // Whoever has something ends the wait of all, and the polls of the others then go on for nobody: short ones, so that there are few of them.
+  // The first shard with events ends the wait of all; the other polls then run on for nobody. Short polls keep their number small.
   constexpr std::int64_t slice_ms = 2'000;
   struct round {
     std::vector<std::pair<std::uint32_t, v1::RepliesReply>> answers;

@@ -1,5 +1,6 @@
 #pragma once
-// The gateway's inside: one function a message. Requests about one shard go to it directly; the others are asked of all and put together.
+// The gateway's inside: one function for each message. Requests about one shard go to it directly; others go to all shards, and the answers
+// are merged.
 
 #include <algorithm>
 #include <memory>
@@ -20,13 +21,13 @@
 
 namespace fairlead {
 
-/// Less than the five seconds after which a client sends a request again, so that its client hears which shard is missing.
+/// Less than the five seconds after which a client repeats a request, so that the client hears which shard is missing.
 inline constexpr duration answer_limit{4'000};
 inline constexpr duration status_limit{2'000};
 inline constexpr duration deploy_limit{15'000};
 inline constexpr duration doctor_limit{600'000};
 inline constexpr duration longest_poll{30'000};
-/// For what the links say of themselves.
+/// For the report of the links.
 inline constexpr duration report_limit{1'000};
 
 class gateway_shell {
@@ -37,7 +38,7 @@ class gateway_shell {
 
   gateway_shell(self_pointer self, gateway_setup setup);
 
-  /// A request of client_requests, as its row says.
+  /// A request of client_requests, handled as its row says.
   template <class Request>
   caf::result<reply_of<Request>> take(Request& what) {
     constexpr auto is_about = row_of<Request>::is_about;
@@ -62,7 +63,7 @@ class gateway_shell {
   void learn(const shard_total& total) { routes_.set_count(total.count); }
 
  private:
-  // Those that are about something special.
+  // Requests whose row says `special`.
   caf::result<v1::SubmitReply> answer(v1::SubmitRequest& what);
   caf::result<v1::TaskListReply> answer(v1::TaskListRequest& what);
   caf::result<v1::TaskShowReply> answer(v1::TaskShowRequest& what);
@@ -84,7 +85,7 @@ class gateway_shell {
   caf::result<v1::NodeOperateReply> forget_node(v1::NodeOperateRequest& what);
   void ask_round(v1::NodeOperateRequest what, std::function<void(v1::NodeOperateReply)> then);
 
-  /// What keeps a request from being taken at all: it makes no sense, or it is about a shard that another gateway believes to be here.
+  /// Why a request is refused at once: it makes no sense, or another gateway wrongly believes that its shard is here.
   template <class Request>
   std::optional<error> refuse(const Request& what) {
     auto why = check_request(what);
@@ -98,7 +99,7 @@ class gateway_shell {
     return why;
   }
 
-  /// The one shard that a request can only be about: the one it names, or the only one there is.
+  /// The shard of a request that can only be about one: the shard it names, or the only shard of the cluster.
   template <class Request>
   std::optional<std::uint32_t> only_shard(const Request& what) const {
     if (what.has_shard()) return what.shard();
@@ -106,7 +107,7 @@ class gateway_shell {
     return std::nullopt;
   }
 
-  /// Passes a request on to whoever holds the shard: within this process without another stop on the answer's way.
+  /// Passes a request on to the holder of the shard; within this process the answer goes directly to the client.
   template <class Request>
   caf::result<reply_of<Request>> at(std::uint32_t shard, Request& what, duration limit) {
     const auto* desk = routes_.here(shard);
@@ -120,7 +121,7 @@ class gateway_shell {
     return promise;
   }
 
-  /// How long an answer may take: a long poll, its wait and no more than others besides.
+  /// How long an answer may take; for a long poll its wait comes on top.
   template <class Request>
   static duration limit_of(const Request&) {
     return answer_limit;
@@ -136,7 +137,7 @@ class gateway_shell {
     return at(shard ? *shard : shard_of(), what, limit_of(what));
   }
 
-  /// Tasks or jobs: cut by shard, asked at once, put together in the order of the request.
+  /// Tasks or jobs: the request is cut by shard, the parts are sent at once, and the answers are put together in the order of the request.
   template <class Request>
   caf::result<reply_of<Request>> of_many(Request& what) {
     using reply = reply_of<Request>;
@@ -151,7 +152,7 @@ class gateway_shell {
     return promise;
   }
 
-  /// What all shards know alike: one of this node's, else the first that answers.
+  /// For data that all shards have: asks a shard of this node, else takes the first answer.
   template <class Request>
   caf::result<reply_of<Request>> from_any(Request& what) {
     if (const auto why = refuse(what)) return refusal<reply_of<Request>>(*why);
@@ -194,9 +195,9 @@ class gateway_shell {
     return [promise](Reply answer) mutable { promise.deliver(std::move(answer)); };
   }
 
-  /// Takes one of the few places for what keeps a thread busy; it is free again when the last copy is gone. Null: none is free.
+  /// Takes one of the few places for work that keeps a thread busy; the place is free again when the last copy is gone. Null: none is free.
   static std::shared_ptr<void> place_in(const std::shared_ptr<int>& taken, int most);
-  /// How many places there are for a request: one that another gateway cuts by shard comes here once for each shard of this node.
+  /// Number of places for a request: a request cut by another gateway comes here once for each shard of this node.
   template <class Request>
   int places_for(const Request& what, int most) const {
     return what.has_shard() ? most * static_cast<int>(std::max<std::size_t>(routes_.desks().size(), 1)) : most;
@@ -210,7 +211,7 @@ class gateway_shell {
   void page_alerts(std::shared_ptr<alert_page> page);
   caf::result<v1::JobOperateReply> rewind_all(v1::JobOperateRequest& what);
   void complete_status(const std::shared_ptr<status_round>& round);
-  /// The answer to a request about a node that makes no sense, or that is about another one and was passed on; nullopt: it is about this one.
+  /// The answer to a request that makes no sense, or that was passed on to another node; nullopt: the request is about this node.
   template <class Request>
   std::optional<caf::result<reply_of<Request>>> not_here(Request& what);
   /// Finds the gateway of another node by its name and asks it.

@@ -15,7 +15,7 @@ namespace {
 constexpr int most_failing = 20;
 constexpr int most_reasons = 10;
 
-/// The earlier of two moments, of which 0 is none.
+/// The earlier of two moments; 0 is none.
 std::int64_t earlier(std::int64_t a, std::int64_t b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
 
 void add(v1::ShardState& to, const v1::ShardState& more, std::uint32_t shard, std::uint32_t count) {
@@ -71,10 +71,10 @@ void add(v1::AgentStatus& to, const v1::AgentStatus& more) {
   to.set_error_percent(std::max(to.error_percent(), more.error_percent()));
   to.set_latency_ms(std::max(to.latency_ms(), more.latency_ms()));
   to.set_heard_unix_ms(std::max(to.heard_unix_ms(), more.heard_unix_ms()));
-  to.set_away(to.away() && more.away());  // a shard that has it knows better
+  to.set_away(to.away() && more.away());  // any shard that is connected to it counts
 }
 
-/// Each shard decides for itself; what keeps most away is shown.
+/// Each shard has its own breaker; the state that blocks most is shown.
 int severity(v1::BreakerState state) {
   switch (state) {
     case v1::BREAKER_STATE_UNSPECIFIED: return 0;
@@ -124,17 +124,17 @@ v1::ShardStatus absent(const shard_answer& from) {
 v1::StatusReply merge_status(std::vector<shard_answer> answers) {
   v1::StatusReply out;
   const auto count = static_cast<std::uint32_t>(answers.size());
-  // By name, so that the same instances stand in the same order whoever is asked.
+  // By name, so that every node shows the instances in the same order.
   std::map<std::string, v1::AgentStatus> agents;
   std::map<std::string, v1::ServiceStatus> services;
   bool any_here = false;
   bool any_up = false;
-  bool shown = false;  // epoch and store are of the first shard here
+  bool shown = false;  // epoch and store are those of the first shard here
   for (auto& one : answers) {
     any_here = any_here || one.here;
     auto& reply = one.reply;
     if (reply.error().code() != v1::ERROR_CODE_OK || reply.shards_size() != 1) {
-      // What the store says holds while the Scheduler does not answer.
+      // The store's values hold even while the Scheduler does not answer.
       auto* line = out.add_shards();
       if (reply.shards_size() == 1) *line = reply.shards(0);
       line->MergeFrom(absent(one));

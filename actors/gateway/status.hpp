@@ -1,5 +1,5 @@
 #pragma once
-// What all shards say of themselves, as the status of a cluster. Pure; no CAF.
+// Merges the statuses of all shards into the status of a cluster. Pure; no CAF.
 
 #include <cstdint>
 #include <string>
@@ -9,16 +9,16 @@
 
 namespace fairlead {
 
-/// What one shard has answered; with an error when it could not be asked.
+/// The answer of one shard; with an error if the shard could not be asked.
 struct shard_answer {
   std::uint32_t shard = 0;
-  std::string holder;  // empty: nobody who is connected
+  std::string holder;  // empty: no connected node
   bool here = false;
   v1::StatusReply reply;
 };
 
-/// Sums and one line a shard; what only the asked node knows of itself is added by its gateway. An error only when shards are known here
-/// and none of the cluster's has answered.
+/// Sums, and one line for each shard; the gateway adds the values that only its node knows. An error only if the cluster's shards are known
+/// here and none has answered.
 v1::StatusReply merge_status(std::vector<shard_answer> answers);
 
 }  // namespace fairlead

@@ -56,7 +56,7 @@ class socket_owner {
   int fd_;
 };
 
-/// Waits until the connection that has begun on `fd` stands or has failed; 0 or an errno.
+/// Waits until the connection begun on `fd` is established or has failed; 0 or an errno.
 int await_connected(int fd, std::chrono::steady_clock::time_point until) {
   for (;;) {
     auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()).count();

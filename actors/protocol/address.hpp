@@ -1,5 +1,5 @@
 #pragma once
-// Addresses of gateways as people write them, and a TCP connection to one within a limit. C++17, no CAF.
+// Addresses of gateways as operators write them, and a TCP connection to one within a time limit. C++17, no CAF.
 
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@
 namespace fairlead {
 
 struct client_address {
-  std::string text;  // as given, for people
+  std::string text;  // as given, for messages
   std::string host;
   std::uint16_t port = 0;
 };
@@ -19,11 +19,11 @@ struct client_address {
 /// Reads `host:port` or `[::1]:port`. Error: invalid_argument, names the text and what was expected.
 result<client_address> parse_client_address(const std::string& text);
 
-/// All of them; at least one is needed.
+/// Reads all of the texts; at least one is needed.
 result<std::vector<client_address>> parse_client_addresses(const std::vector<std::string>& texts);
 
-/// Connects and gives the socket, whose owner the caller is. The limit does not cover the resolving of a host's name, which the
-/// system's resolver bounds. The error's sentence is the bare reason: `Connection refused`.
+/// Connects and returns the socket, which the caller owns. The limit does not cover name resolution, which the system's resolver bounds.
+/// The error's sentence is the bare reason: `Connection refused`.
 result<int> connect_tcp(const client_address& where, duration limit);
 
 }  // namespace fairlead

@@ -21,14 +21,14 @@ std::string explain(const caf::error& failure) {
   return "is not a node that this release can speak with";
 }
 
-/// CAF names a connection by its descriptor, and forgets a closed one only a moment later, when that number may be the next one's already: its
-/// routes would then lead to the wrong node, for as long as the process lives. So no connection made here gets a number that was in use lately.
+/// CAF names a connection by its descriptor and forgets a closed one only a moment later, when a new connection may have that number:
+/// routes would then lead to the wrong node for the life of the process. So connections made here never get a recently used number.
 int with_another_number(int socket) {
-  constexpr unsigned lowest = 256;  // above those that accepted connections get as a rule
+  constexpr unsigned lowest = 256;  // usually above the numbers of accepted connections
   constexpr unsigned numbers = 512;
   static std::atomic<unsigned> turn{0};
   const int moved = ::fcntl(socket, F_DUPFD_CLOEXEC, static_cast<int>(lowest + turn.fetch_add(1) % numbers));
-  if (moved < 0) return socket;  // beyond the limit on open files
+  if (moved < 0) return socket;  // above the limit on open files
   ::close(socket);
   return moved;
 }
@@ -71,7 +71,7 @@ class attempt : public std::enable_shared_from_this<attempt> {
     return system.assignable(speaks, order_.needs.empty() ? system.message_types<gateway_actor>() : order_.needs);
   }
 
-  /// CAF drops a connection that has not spoken by the next heartbeat, which may be a few milliseconds away: a node that is merely busy
+  /// CAF drops a connection that has not spoken by the next heartbeat, which may be a few milliseconds away. So a node that is merely busy
   /// gets the whole limit.
   void on_failure(const caf::error& failure) {
     if (failure == caf::sec::connection_timeout && std::chrono::steady_clock::now() < until_) return run();
@@ -86,10 +86,10 @@ class attempt : public std::enable_shared_from_this<attempt> {
 
 }  // namespace
 
-// The socket is connected here and handed to CAF's broker directly. CAF's own `remote_actor` connects without a limit, one address at
-// a time, and remembers a proxy for a moment longer than its node lives.
+// The socket is connected here and handed to CAF's broker directly. CAF's own `remote_actor` connects without a limit, one address at a
+// time, and remembers a proxy for a moment longer than its node lives.
 connector_actor::behavior_type make_connector(connector_actor::pointer self) {
-  // What strays here is not for a command's stdout, which CAF's own handler would write it to.
+  // CAF's own handler would write unexpected messages to a command's stdout.
   self->set_default_handler(caf::drop);
   return {[self](const connect_order& order) -> caf::result<connect_outcome> {
     auto promise = self->make_response_promise<connect_outcome>();

@@ -13,15 +13,15 @@
 namespace fairlead {
 
 struct connect_order {
-  std::size_t index = 0;  // given back in the outcome
+  std::size_t index = 0;  // returned in the outcome
   client_address address;
-  std::set<std::string> needs = {};  // signatures that whoever is there must have; empty: all of this release's gateway
+  std::set<std::string> needs = {};  // signatures that the published actor must have; empty: all of this release's gateway
 };
 
 struct connect_outcome {
   std::size_t index = 0;
   gateway_actor gateway;  // invalid on failure
-  std::string reason;     // of the failure, for people
+  std::string reason;     // of the failure, for operators
 };
 
 }  // namespace fairlead
@@ -31,14 +31,14 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(fairlead::connect_outcome)
 
 namespace fairlead {
 
-/// Every order is answered within `connect_limit` and `handshake_limit`, save for what the system's resolver takes.
+/// Every order is answered within `connect_limit` plus `handshake_limit`, plus the time of the system's resolver.
 using connector_actor = caf::typed_actor<caf::replies_to<connect_order>::with<connect_outcome>>;
 
 inline constexpr duration connect_limit = std::chrono::seconds{1};
-/// A port that accepts and does not speak is given up after this.
+/// A port that accepts a connection and sends nothing is given up after this time.
 inline constexpr duration handshake_limit = std::chrono::seconds{2};
 
-/// To be spawned detached.
+/// Spawn it detached.
 connector_actor::behavior_type make_connector(connector_actor::pointer self);
 
 }  // namespace fairlead

@@ -1,5 +1,5 @@
 #pragma once
-// Every typed handle of the system, one comment a message.
+// All typed actor handles, with one comment for each message.
 
 #include "actors/protocol/requests.hpp"
 #include "actors/protocol/type_ids.hpp"
@@ -17,68 +17,68 @@ struct actor_of<request_table<Rows...>, More...>
 
 }  // namespace detail
 
-/// Answers the requests of a table, and takes more messages besides.
+/// Answers the requests of a table, and takes further messages.
 template <class Table, class... More>
 using actor_of = typename detail::actor_of<Table, More...>::type;
 
 /// A client, as the gateway and the Scheduler see it.
 using client_sink = caf::typed_actor<
-    // Tasks that this client submitted with `notify` have ended or parked. Best effort: StatesRequest tells what was missed.
+    // Tasks that this client submitted with `notify` have ended or parked. Best effort: StatesRequest shows missed ones.
     caf::reacts_to<v1::FinishedNotice>>;
 
 /// Hosts one agent instance.
 using agent_actor = caf::typed_actor<
     // Attempts handed over.
     caf::reacts_to<v1::PerformBatch>,
-    // Outcomes that are recorded or refused: forget them.
+    // Outcomes that are recorded or refused: the agent forgets them.
     caf::reacts_to<v1::OutcomeAckBatch>,
-    // Heartbeats that are durable, and attempts that are not the agent's any more.
+    // Heartbeats that are durable, and attempts that the agent no longer holds.
     caf::reacts_to<v1::HeartbeatAckBatch>,
-    // A shard says what the time is, and whether it knows this instance.
+    // A shard's time, and whether the shard knows this instance.
     caf::reacts_to<v1::BeaconAck>,
-    // Where a shard is, or that it cannot be reached for the moment. The instance registers with each that can.
+    // The location of a shard, or that it cannot be reached now. The instance registers with each reachable shard.
     caf::reacts_to<shard_route>, caf::reacts_to<shard_total>,
-    // Take no more work and finish what is held (true), or take work again. Answered with how many attempts are held.
+    // True: take no more work and finish the attempts held. False: take work again. Answered with the number of attempts held.
     caf::replies_to<drain_atom, bool>::with<std::uint32_t>,
     // The backend has finished a try of an attempt.
     caf::reacts_to<attempt_finished>,
-    // The backend has something to tell of an attempt under way.
+    // The backend has news of an attempt in progress.
     caf::reacts_to<attempt_progressed>,
-    // Own reminder: some lease ends, a heartbeat or another try is due, or unacknowledged outcomes want sending again.
+    // Own reminder: a lease ends, a heartbeat or another try is due, or unacknowledged outcomes must be sent again.
     caf::reacts_to<expire_atom>,
-    // Own reminder: send what has gathered.
+    // Own reminder: send the gathered messages.
     caf::reacts_to<flush_atom>,
-    // Own reminder: tell the shards that it is there, and register where that is due.
+    // Own reminder: send beacons to the shards, and register where due.
     caf::reacts_to<beacon_atom>>;
 
-/// Looks for what is due and asks for recovery.
+/// Finds tasks that are due and asks for recovery.
 using supervisor_actor = caf::typed_actor<
-    // Steps that will want recovery at a known moment.
+    // Steps that will need recovery at a known moment.
     caf::reacts_to<v1::RecoveryHintBatch>,
     // Own reminder: periodic scan of the due index.
     caf::reacts_to<scan_atom>,
     // Own reminder: a hinted moment has come.
     caf::reacts_to<expire_atom>>;
 
-/// Finds jobs whose time has come and tells the Scheduler.
+/// Finds jobs that are due and tells the Scheduler.
 using cron_actor = caf::typed_actor<
-    // From the Scheduler: a job is due earlier than it may have been.
+    // From the Scheduler: a job may be due earlier than the cron knows.
     caf::reacts_to<job_due_at>,
-    // Own reminder: look for what is due.
+    // Own reminder: look for due jobs.
     caf::reacts_to<scan_atom>>;
 
 /// The Scheduler of one shard.
 using scheduler_actor = actor_of<
     scheduler_requests,
-    // Who takes hints, and who is told when jobs are due.
+    // The receiver of hints; the cron to tell about due jobs.
     caf::reacts_to<supervisor_actor>, caf::reacts_to<cron_actor>,
-    // An agent instance is there (the handle: its agent_actor); from now on they speak directly. Answered with this Scheduler.
+    // An agent instance registers (the handle: its agent_actor); from now on the two speak directly. Answered with this Scheduler.
     caf::replies_to<v1::RegisterAgent, caf::strong_actor_ptr>::with<v1::AgentWelcome, caf::strong_actor_ptr>,
-    // What the clock of an instance shows; answered by a BeaconAck to the instance.
+    // The clock of an instance; answered by a BeaconAck to the instance.
     caf::reacts_to<v1::Beacon>,
-    // How attempts ended.
+    // Ends of attempts.
     caf::reacts_to<v1::OutcomeBatch>,
-    // Attempts that their agents are still at.
+    // Attempts at which their agents still work.
     caf::reacts_to<v1::HeartbeatBatch>,
     // The Supervisor asks for recovery.
     caf::reacts_to<v1::RecoverBatch>,
@@ -86,53 +86,53 @@ using scheduler_actor = actor_of<
     caf::reacts_to<v1::EvaluateReply>,
     // The store actor has made batches durable.
     caf::reacts_to<committed>,
-    // Own reminder, queued behind what the mailbox holds: close the batch.
+    // Own reminder, queued behind the messages in the mailbox: close the batch.
     caf::reacts_to<flush_atom>,
     // Own reminder: take up the next tasks of the sweep after a start.
     caf::reacts_to<resume_atom>,
-    // Own reminder: long polls whose time is over.
+    // Own reminder: end long polls whose time is over.
     caf::reacts_to<expire_atom>,
-    // Own reminder: time alone lets steps go that wait (a breaker's canary, a rate), or an alert about absent agents is due.
+    // Own reminder: waiting steps may start because time has passed (a breaker's probe, a rate), or an alert about absent agents is due.
     caf::reacts_to<offer_atom>,
-    // The archiver has copied tasks to an archive durably: erase them here.
+    // The archiver has copied tasks durably to an archive: erase them here.
     caf::reacts_to<archived_tasks>,
-    // A courier has delivered or given up: record it.
+    // A courier has delivered events or given them up: record it.
     caf::reacts_to<courier_rows>,
-    // The Supervisor has found out which task has gone longest without progress.
+    // The Supervisor reports the task that has gone longest without progress.
     caf::reacts_to<stalest_task>,
-    // The Supervisor has found tasks that wait for something inside the process.
+    // The Supervisor reports tasks that wait for something inside the process.
     caf::reacts_to<waiting_tasks>,
-    // The cron has found jobs that are due.
+    // The cron reports due jobs.
     caf::reacts_to<due_jobs>,
-    // Take no new tasks and hand nothing over any more; answered once no agent of this node holds an attempt and everything is durable.
+    // No new tasks and no hand-overs from now on; answered once no agent of this node holds an attempt and everything is durable.
     caf::replies_to<drain_atom>::with<bool>>;
 
-/// The one actor a node publishes. Every request is answered, with an error of its own where it cannot be served.
+/// The one actor that a node publishes. Every request is answered, with an error if it cannot be served.
 using gateway_actor = actor_of<
     client_requests,
     // Another node introduces itself, with its gateway.
     caf::replies_to<v1::Hello, caf::strong_actor_ptr>::with<v1::HelloReply>,
-    // An agent instance (the handle: its agent_actor) registers with a shard that this node holds. Answered with that shard's Scheduler, which
-    // the two speak with directly from then on; null with an error.
+    // An agent instance (the handle: its agent_actor) registers with a shard of this node. Answered with that shard's Scheduler, with which
+    // the instance speaks directly from then on; null with an error.
     caf::replies_to<v1::RegisterAgent, caf::strong_actor_ptr>::with<v1::AgentWelcome, caf::strong_actor_ptr>,
-    // Tasks that it has submitted to other nodes for its clients have ended or parked.
+    // Tasks that this gateway submitted to other nodes for its clients have ended or parked.
     caf::reacts_to<v1::FinishedNotice>,
     // From this node's links: where a shard is.
     caf::reacts_to<shard_route>, caf::reacts_to<shard_total>>;
 
-/// Keeps the connections to the other nodes, and tells who is interested where the shards are.
+/// Keeps the connections to the other nodes, and tells subscribers where the shards are.
 using links_actor = caf::typed_actor<
     // Another node introduces itself; passed on by the gateway.
     caf::replies_to<v1::Hello, caf::strong_actor_ptr>::with<v1::HelloReply>,
-    // This actor (it takes shard_route and shard_total) wants to be told of all routes, now and later.
+    // Subscribes an actor (it takes shard_route and shard_total) to all routes, present and future.
     caf::reacts_to<watch_atom, caf::strong_actor_ptr>,
-    // How the connections are.
+    // The state of the connections.
     caf::replies_to<report_atom>::with<link_report>,
-    // An operator does not expect a node back.
+    // An operator does not expect a node to come back.
     caf::replies_to<v1::NodeOperateRequest>::with<v1::NodeOperateReply>,
     // A shard of this node is up, or has a new epoch.
     caf::reacts_to<v1::ShardClaim>,
-    // Own reminder: try again to connect, look at silent peers.
+    // Own reminder: connect again, check silent peers.
     caf::reacts_to<link_atom>>;
 
 /// Group commit on its own thread.
@@ -141,16 +141,16 @@ using store_actor = caf::typed_actor<caf::reacts_to<commit_request>, caf::reacts
 /// Moves finished tasks to dated archives, off the hot path.
 using archiver_actor = caf::typed_actor<caf::reacts_to<archive_atom>>;
 
-/// Delivers what stands in durable outboxes: alerts to webhooks and a command, status events to webhooks.
+/// Delivers the events of durable outboxes: alerts to webhooks and a command, status events to webhooks.
 using courier_actor = caf::typed_actor<
-    // Own reminder: look for what is to be delivered, and for deliveries that have ended.
+    // Own reminder: look for events to deliver and for deliveries that have ended.
     caf::reacts_to<deliver_atom>>;
 
 /// The long polls of clients for their status events.
 using replies_actor = caf::typed_actor<
     // A client's request, delegated by the gateway.
     caf::replies_to<v1::RepliesRequest>::with<v1::RepliesReply>,
-    // Own reminder: look whether something has come, or a wait is over.
+    // Own reminder: look for new events, and for waits that are over.
     caf::reacts_to<expire_atom>>;
 
 }  // namespace fairlead

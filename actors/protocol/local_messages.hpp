@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "actors/agents/backend.hpp"
-#include "actors/protocol/ports.hpp"  // stalest_task travels as it stands
+#include "actors/protocol/ports.hpp"  // stalest_task is sent as it is
 #include "messages/api.pb.h"
 #include "store/batch.hpp"
 
@@ -28,31 +28,31 @@ struct attempt_finished {
   agents::attempt_result result;
 };
 
-/// An agent's backend to its host: an attempt under way has something to tell. What it is waits at the host, so that an attempt which reports
-/// without pause has one message under way.
+/// An agent's backend to its host: an attempt in progress has news. The news itself is kept at the host, so that an attempt which reports
+/// without pause has one message on its way.
 struct attempt_progressed {
   agents::attempt_key key;
 };
 
-/// Scheduler to cron: a job is due then.
+/// Scheduler to cron: a job is due at this moment.
 struct job_due_at {
   moment due;
 };
 
-/// Archiver to Scheduler: these tasks stand durably in an archive; `erasures` takes them out of the store. It carries the epoch in which they were
-/// read, and only the Scheduler of that epoch may take it: another one knows nothing of what was brought back to life in between. Without erasures:
-/// something ages, and retention time should be made durable though nothing else is written.
+/// Archiver to Scheduler: these tasks are durable in an archive; `erasures` removes them from the store. The message carries the epoch in
+/// which the tasks were read; only the Scheduler of that epoch may take it, since another one does not know which tasks were undone
+/// meanwhile. Without erasures: retention time should be made durable although nothing else is written, because something ages.
 struct archived_tasks {
   store::batch erasures;
-  /// All of them, and the sequence of the state that was copied. Who has brought one of them back to life since then (an operator may undo a
-  /// completed task) must drop the message whole: the archiver sees that some are finished no longer and starts anew.
+  /// All tasks of the message, and the sequence of the state that was copied. If one of them was reopened since then (an operator may undo
+  /// a completed task) the Scheduler drops the whole message; the archiver notices and starts again.
   std::vector<std::uint64_t> numbers;
   std::uint64_t read_at_sequence = 0;
   std::uint64_t completed = 0;
   std::uint64_t undone = 0;
 };
 
-/// A courier to the Scheduler: what it has delivered or given up. `rows` moves its cursors and erases what was taken.
+/// A courier to the Scheduler: deliveries that succeeded or were given up. `rows` moves the cursors and erases delivered events.
 struct courier_rows {
   store::batch rows;
   std::uint64_t delivered_events = 0;   // status events that `rows` erases from outboxes

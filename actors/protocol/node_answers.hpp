@@ -1,5 +1,5 @@
 #pragma once
-// What a node says of itself when it is asked from within its own process. No CAF here.
+// A node's answers about itself to callers in its own process. No CAF here.
 
 #include <cstdint>
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace fairlead {
 
-/// An answer, or why there is none.
+/// An answer, or the reason why there is none.
 template <class Reply>
 struct answer_of {
   std::optional<Reply> reply;
@@ -22,12 +22,12 @@ struct answer_of {
 };
 
 struct node_answers {
-  answer_of<v1::StatusReply> status;                           // of the node as a whole, and of the others as far as they answer
+  answer_of<v1::StatusReply> status;                           // of the whole node, and of other nodes that answer
   answer_of<v1::InspectReply> tree;                            // of the own node
-  std::map<std::uint32_t, answer_of<v1::StatusReply>> shards;  // about that shard alone
+  std::map<std::uint32_t, answer_of<v1::StatusReply>> shards;  // of single shards
 };
 
-/// Asks for all of it at once and is back within the limit, with what has come until then. `shards`: about which to ask one by one.
+/// Sends all requests at once and returns within the limit, with the answers so far. `shards`: those to ask one by one.
 using ask_node = std::function<node_answers(const std::vector<std::uint32_t>& shards, duration limit)>;
 
 }  // namespace fairlead

@@ -1,5 +1,5 @@
 #pragma once
-// Messages between the actors of one node about where shards are. They never leave the process.
+// Messages between the actors of one node about the locations of shards. They never leave the process.
 
 #include <cstdint>
 #include <string>
@@ -11,20 +11,20 @@
 
 namespace fairlead {
 
-/// Where requests for a shard go from now on: the gateway of the node that holds it, this one's own included.
+/// The route for requests to a shard from now on: the gateway of the node that holds it, which may be this node's.
 struct shard_route {
   std::uint32_t shard = 0;
-  caf::strong_actor_ptr via;  // null: nobody who holds it is connected
+  caf::strong_actor_ptr via;  // null: no connected node holds the shard
   std::string node;
-  std::string reason;  // why there is nobody
+  std::string reason;  // why there is no route
 };
 
-/// How many shards the cluster has, once that is known.
+/// Number of shards of the cluster, once known.
 struct shard_total {
   std::uint32_t count = 0;
 };
 
-/// What the node's links to others look like.
+/// The state of the node's connections to others.
 struct link_report {
   std::vector<v1::PeerStatus> peers;
   std::vector<std::pair<std::string, caf::strong_actor_ptr>> gateways;  // of connected nodes, by name

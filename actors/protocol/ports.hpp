@@ -1,6 +1,5 @@
 #pragma once
-// What the shells see of the world. Production gives them CAF, LMDB and the machine's clock; tests and the simulator give them
-// what they like. No CAF here.
+// The world as the shells see it. Production passes CAF, LMDB and the machine's clock; tests and the simulator pass their own. No CAF here.
 
 #include <cstdint>
 #include <functional>
@@ -19,7 +18,7 @@
 
 namespace fairlead {
 
-/// One change of state of a task (`step` empty) or of a step. Told once it is durable.
+/// One change of state of a task (`step` empty) or of a step. Reported once it is durable.
 struct transition {
   std::string_view task_id;
   std::string_view step;
@@ -31,7 +30,7 @@ struct transition {
 
 enum class note_level { debug, info, warning, error };
 
-/// Where shells report to; the application logs it. Called from several threads.
+/// The shells' reports; the application logs them. Called from several threads.
 class observer {
  public:
   virtual ~observer() = default;
@@ -45,15 +44,15 @@ class observer {
 /// or the shard: nothing more will be committed.
 using fatal_handler = std::function<void(const error&)>;
 
-/// Where a Scheduler's batches go. `commit` returns at once; the Scheduler is told by `scheduler::on_committed(sequence)`, in
-/// order, once everything up to that sequence is durable.
+/// Takes a Scheduler's batches. `commit` returns at once; `scheduler::on_committed(sequence)` is called, in order, once everything up to
+/// that sequence is durable.
 class commit_port {
  public:
   virtual ~commit_port() = default;
   virtual void commit(store::batch what) = 0;
 };
 
-/// Where a Scheduler's effects go. Every one of these is called only for what is durable.
+/// Takes a Scheduler's effects. All functions except `evaluate` are called only for durable state.
 class scheduler_outbox {
  public:
   virtual ~scheduler_outbox() = default;
@@ -66,14 +65,14 @@ class scheduler_outbox {
   /// To the Supervisor.
   virtual void hint(v1::RecoveryHintBatch what) = 0;
 
-  /// To the cron: a job may be due at this moment, which is earlier than it knows.
+  /// To the cron: a job may be due at this moment, earlier than the cron knows.
   virtual void wake_cron(moment due) = 0;
 
-  /// To the expression worker. The only message that may leave before a commit: it changes nothing. The answer brings its ticket back. What is
-  /// returned lives for as long as somebody may still answer; an answer that has been given is on its way by then.
+  /// To the expression worker. The only message that may leave before a commit: it changes nothing. The answer brings its ticket back. The
+  /// returned pointer lives for as long as an answer can still be given; when it has expired, a given answer is on its way.
   virtual std::weak_ptr<const void> evaluate(v1::EvaluateRequest what) = 0;
 
-  /// To clients. A ticket stands for one request that awaits its reply, a subscriber for one client.
+  /// To clients. A ticket stands for one request that waits for its reply, a subscriber for one client.
   virtual void reply(std::uint64_t ticket, request_reply what) = 0;
   virtual void notify(std::uint64_t subscriber, v1::FinishedNotice what) = 0;
 };
@@ -86,26 +85,26 @@ struct stalest_task {
   friend bool operator==(const stalest_task&, const stalest_task&) = default;
 };
 
-/// Supervisor to Scheduler: live tasks for which, by their rows, no agent is at work and no moment is set. Whatever these wait for is inside the
-/// process, and only the Scheduler knows whether anybody has been asked for it.
+/// Supervisor to Scheduler: live tasks whose rows show no agent at work and no wake-up moment. They wait for something inside the process,
+/// and only the Scheduler knows whether that was asked for.
 struct waiting_tasks {
   std::vector<std::uint64_t> numbers;
 };
 
 /// Cron to Scheduler.
 struct due_jobs {
-  std::vector<std::string> names;  // of jobs whose entry in the index has come up; the highest priority first where moments are equal
-  bool look = false;               // the index has been read: look at the clock, and at launches that wait for room and agents
+  std::vector<std::string> names;  // of jobs whose index entry has come up; the highest priority first at equal moments
+  bool look = false;               // the index has been read: check the clock, and launches that wait for room and agents
 };
 
-/// Where the cron's messages go.
+/// Takes the cron's messages.
 class cron_outbox {
  public:
   virtual ~cron_outbox() = default;
   virtual void due(due_jobs what) = 0;
 };
 
-/// Where the Supervisor's requests go.
+/// Takes the Supervisor's requests.
 class supervisor_outbox {
  public:
   virtual ~supervisor_outbox() = default;

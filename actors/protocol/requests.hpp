@@ -1,5 +1,5 @@
 #pragma once
-// What clients ask of a node: one row a request. From it follow the interfaces of gateway and Scheduler, where the gateway passes the request on, and
+// The requests of clients to a node, one row each. The rows define the interfaces of gateway and Scheduler, the route of each request, and
 // whether a client may send it a second time. No CAF.
 
 #include <type_traits>
@@ -11,18 +11,18 @@
 
 namespace fairlead {
 
-/// What a request is about, and so which shards are asked.
+/// The subject of a request, which decides the shards to ask.
 enum class about {
   one_task,     // by `id`
   one_job,      // by `name`
-  many,         // tasks or jobs, cut by shard (cut_by_shard) and put together again (put_together)
-  any_shard,    // what all shards know alike
-  every_shard,  // all are asked, and the answers are merged (merge)
-  special,      // the gateway has a function of its own for it (answer)
+  many,         // tasks or jobs: cut by shard (cut_by_shard) and put together again (put_together)
+  any_shard,    // data that all shards have
+  every_shard,  // all shards are asked, and the answers are merged (merge)
+  special,      // the gateway has its own function for the request (answer)
 };
-/// Who answers for a shard.
+/// The actor or store that answers for a shard.
 enum class answered_by { store, scheduler, replies, gateway };
-/// Whether a client sends it to a second node when the first one is slow. Not where that would do something twice or costs a node much.
+/// Whether a client sends the request to a second node if the first is slow. No if it would act twice or is costly for a node.
 enum class repeated { yes, no };
 
 template <class Request, class Reply, about About, answered_by AnsweredBy, repeated Repeated>
@@ -38,7 +38,7 @@ template <class... Rows>
 struct request_table {};
 
 using client_requests = request_table<
-    // Takes tasks. Answered once all of them are durable.
+    // Submits tasks. Answered once all of them are durable.
     request_row<v1::SubmitRequest, v1::SubmitReply, about::special, answered_by::scheduler, repeated::yes>,
     // States of many tasks by id.
     request_row<v1::StatesRequest, v1::StatesReply, about::many, answered_by::store, repeated::yes>,
@@ -48,25 +48,25 @@ using client_requests = request_table<
     request_row<v1::TaskShowRequest, v1::TaskShowReply, about::special, answered_by::store, repeated::yes>,
     // Long poll for the events of a task after a sequence number.
     request_row<v1::WatchRequest, v1::WatchReply, about::one_task, answered_by::scheduler, repeated::yes>,
-    // What an operator does to tasks.
+    // An operator's action on tasks.
     request_row<v1::OperateRequest, v1::OperateReply, about::many, answered_by::scheduler, repeated::no>,
 
     // Makes a workflow definition the current one of its name.
     request_row<v1::DeployRequest, v1::DeployReply, about::special, answered_by::scheduler, repeated::yes>,
-    // The workflows that are deployed.
+    // The deployed workflows.
     request_row<v1::WorkflowListRequest, v1::WorkflowListReply, about::any_shard, answered_by::store, repeated::yes>,
     // One workflow with its definition.
     request_row<v1::WorkflowShowRequest, v1::WorkflowShowReply, about::any_shard, answered_by::store, repeated::yes>,
 
-    // Makes jobs what their owner says.
+    // Creates or changes jobs as their owner's specifications say.
     request_row<v1::JobApplyRequest, v1::JobApplyReply, about::many, answered_by::scheduler, repeated::no>,
     // One page of jobs.
     request_row<v1::JobListRequest, v1::JobListReply, about::every_shard, answered_by::store, repeated::yes>,
-    // One job with the launches to come.
+    // One job with its next launches.
     request_row<v1::JobShowRequest, v1::JobShowReply, about::special, answered_by::store, repeated::yes>,
     // The launches of a job.
     request_row<v1::JobHistoryRequest, v1::JobHistoryReply, about::one_job, answered_by::store, repeated::yes>,
-    // What an operator does to jobs.
+    // An operator's action on jobs.
     request_row<v1::JobOperateRequest, v1::JobOperateReply, about::special, answered_by::scheduler, repeated::no>,
 
     // One page of alerts.
@@ -78,18 +78,18 @@ using client_requests = request_table<
     // Releases the brake on mass undo.
     request_row<v1::BrakeReleaseRequest, v1::BrakeReleaseReply, about::every_shard, answered_by::scheduler, repeated::no>,
 
-    // Long poll of a client for the status events of its tasks; takes those off that it has.
+    // Long poll of a client for the status events of its tasks; confirms events that the client has.
     request_row<v1::RepliesRequest, v1::RepliesReply, about::special, answered_by::replies, repeated::yes>,
-    // What an operator does to an agent instance or to the breaker of a service.
+    // An operator's action on an agent instance or on the breaker of a service.
     request_row<v1::AgentOperateRequest, v1::AgentOperateReply, about::every_shard, answered_by::scheduler, repeated::no>,
 
     // Counts, agents and traffic of the shards, and the node.
     request_row<v1::StatusRequest, v1::StatusReply, about::special, answered_by::scheduler, repeated::yes>,
-    // Looks whether every live task has a wake-up. The Scheduler is asked for its part: effects without a task are listed no more.
+    // Checks that every live task has a wake-up. With forget_effects the Scheduler empties the list of effects without a task.
     request_row<v1::DoctorRequest, v1::DoctorReply, about::special, answered_by::scheduler, repeated::no>,
     // The supervision tree of a node.
     request_row<v1::InspectRequest, v1::InspectReply, about::special, answered_by::gateway, repeated::yes>,
-    // What an operator does to a node.
+    // An operator's action on a node.
     request_row<v1::NodeOperateRequest, v1::NodeOperateReply, about::special, answered_by::gateway, repeated::yes>>;
 
 namespace detail {
@@ -122,7 +122,7 @@ using row_of = typename detail::row_of<Request, client_requests>::type;
 template <class Request>
 using reply_of = typename row_of<Request>::reply;
 
-/// What comes to a Scheduler, and what it answers, by kind.
+/// The requests that a Scheduler answers, and its replies as one variant.
 using scheduler_requests = typename detail::rows_by<answered_by::scheduler, request_table<>, client_requests>::type;
 using request_reply = typename detail::replies_in<scheduler_requests>::type;
 

@@ -14,7 +14,7 @@ namespace fairlead {
 
 namespace {
 
-/// The setup says which shard this is; its limits carry it to where it is needed.
+/// Limits with the shard of the setup.
 scheduler_limits limits_of(const scheduler_setup& setup) {
   auto out = setup.limits;
   out.shard = setup.shard;
@@ -43,14 +43,14 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
     self_->send(self_, resume_atom_v);
   }
 
-  /// A request of scheduler_requests: it is handed in under a ticket, and its reply comes through the outbox.
+  /// Hands a request of scheduler_requests in under a ticket; the reply comes through the outbox.
   template <class Request>
   caf::result<reply_of<Request>> answer(Request& what) {
     return ask<Request>([&](std::uint64_t ticket) { scheduler_.answer(what, ticket); });
   }
 
   caf::result<v1::SubmitReply> answer(v1::SubmitRequest& what) {
-    // The promise takes the sender away from the message.
+    // Read before the promise is made: the promise takes the sender out of the message.
     const auto subscriber = what.notify() ? subscriber_for(self_->current_sender()) : 0;
     return ask<v1::SubmitRequest>([&](std::uint64_t ticket) { scheduler_.answer(std::move(what), ticket, subscriber); });
   }
@@ -76,7 +76,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   caf::result<v1::AgentWelcome, caf::strong_actor_ptr> add_agent(const v1::RegisterAgent& what, const caf::strong_actor_ptr& who) {
     if (!who) return refused_agent({v1::ERROR_CODE_INVALID_ARGUMENT, "the registration names no agent to speak with", ""});
     const auto* const known = agents_.find(what.instance());
-    // Whoever is away may have ended for good, and its last registration comes after the news of that.
+    // An instance that is away may have ended for good, with its last registration arriving after the down message: monitor it again.
     const auto unwatched = known == nullptr || known->away;
     const auto reconnects = agents_.reconnects(what.instance(), who);
     auto welcome = scheduler_.add_agent(what, reconnects);
@@ -109,7 +109,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
       ack.set_wanted(scheduler_.wanted_of(what.instance()));
       agents_.stamp(*seat, ack);
     } else {
-      // It may hold attempts all the same, and is to learn of a clock that was set.
+      // The instance may hold attempts all the same, and must learn of a changed clock.
       ack.set_sent_unix_ms(to_unix_ms(setup_.time->now()));
       ack.set_anchor_ms(what.beacon_ms());
     }
@@ -140,7 +140,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
     after_message();
   }
 
-  /// Long polls whose time is over, and agents that say nothing any more.
+  /// Ends long polls whose time is over, and marks silent agents as away.
   void look() {
     look_armed_ = false;
     if (scheduler_.watched()) scheduler_.expire_watches();
@@ -165,7 +165,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
       self_->quit(caf::sec::runtime_error);
       return;
     }
-    // Queued behind everything the mailbox holds by now, so one batch takes all of it.
+    // The flush is queued behind everything in the mailbox now, so one batch takes all of it.
     if (scheduler_.wants_flush() && !std::exchange(flush_armed_, true)) self_->send(self_, flush_atom_v);
     if (const auto next = scheduler_.next_offer()) remind_at(*next, *setup_.time, *self_, offers_, offer_atom_v);
   }
@@ -176,7 +176,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
     drains_.clear();
   }
 
-  /// What agents on other nodes hold they finish without this process, and report it to the next one.
+  /// Agents on other nodes finish their attempts without this process and report them to the next one.
   bool idle_here() const {
     const auto local = agents_.local();
     return std::all_of(local.begin(), local.end(), [this](const std::string& one) { return scheduler_.held_by(one) == 0; });
@@ -290,7 +290,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   bool look_armed_ = false;
   std::uint64_t next_ticket_ = 1;
   std::uint64_t next_subscriber_ = 1;
-  std::unordered_map<std::uint64_t, std::function<void(request_reply)>> waiting_;  // for their replies, by ticket
+  std::unordered_map<std::uint64_t, std::function<void(request_reply)>> waiting_;  // promises of their replies, by ticket
   reminders offers_;
   std::vector<caf::typed_response_promise<bool>> drains_;
   agent_seats agents_;
@@ -300,7 +300,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
 
 namespace {
 
-/// One handler a request of the table, and those besides.
+/// One handler for each request of the table, plus the others.
 template <class... Rows, class... More>
 scheduler_actor::behavior_type behavior_of(request_table<Rows...>, scheduler_shell* shell, More... more) {
   return {[shell](typename Rows::request& what) { return shell->answer(what); }..., std::move(more)...};

@@ -21,7 +21,8 @@ struct scheduler_setup {
   scheduler_limits limits;
   planted_faults faults;
   store_actor commits;
-  /// Asks the expression worker; whoever answers sends an EvaluateReply to the Scheduler, from any thread. Returns as scheduler_outbox says.
+  /// Asks the expression worker. The EvaluateReply is sent to the Scheduler, from any thread. For the returned pointer see
+  /// scheduler_outbox.
   std::function<std::weak_ptr<const void>(const scheduler_actor& asker, v1::EvaluateRequest)> evaluate;
   fatal_handler on_fatal;
   std::uint64_t epoch = 0;  // raised durably before the Scheduler is spawned

@@ -1,4 +1,4 @@
-// What agents tell the Scheduler: they register, go away and come back, report outcomes and renew leases. And what the registry of them decides.
+// Messages of agents to the Scheduler: registrations, losses and returns, outcomes, heartbeats. Also writes the registry's decisions.
 
 #include <algorithm>
 #include <chrono>
@@ -32,7 +32,7 @@ error stale(const std::string& instance, std::uint64_t said, std::uint64_t known
           "give the node that it runs on another name, or give it back the data folder that counts the starts of the node of this name"};
 }
 
-/// Whatever this Scheduler handed to the instance, it would not obey.
+/// Why the instance would refuse every hand-over of this Scheduler: it obeys a later lineage or start of the shard. nullopt: it would obey.
 std::optional<error> outlived(const v1::RegisterAgent& said, const scheduler_limits& here, std::uint64_t epoch) {
   const auto shard = "shard " + std::to_string(here.shard);
   const auto remedy = "stop this node; if its store is the one to go on with, run fairlead restore STORE on it and start the node again";
@@ -98,8 +98,8 @@ v1::AgentWelcome scheduler::add_agent(const v1::RegisterAgent& what, bool reconn
   const auto never_left = arrival == registry::arrival::replaced ? keep_back(what.instance()) : unsent_steps{};
   if (fatal_) return refuse(*fatal_);
   if (slots_.limits_changed()) count_limits_anew(what.agent());
-  // One that is there and merely says anew what part of its capacity is the shard's has lost nothing, and that is said every second; also with
-  // the same part, for as long as the shard holds more than that and others wait for it.
+  // A re-registration that only names this shard's part of the capacity has lost no messages; it comes every second. The part may also be
+  // unchanged, while the shard holds more than that and others wait for it.
   const auto about_its_part = before && (before->capacity != what.capacity() || before->held > what.capacity());
   const auto nothing_lost = arrival == registry::arrival::same && !reconnected && !before->away && about_its_part;
   if (!nothing_lost) arrived(what.instance(), what.incarnation(), never_left);
@@ -108,9 +108,9 @@ v1::AgentWelcome scheduler::add_agent(const v1::RegisterAgent& what, bool reconn
   return welcome;
 }
 
-/// Drops what was meant for the process that is gone and has not left: its successor must not take it up as well. Gives the steps that
-/// nobody was ever handed: an attempt leaves once it is durable, so one that the store does not know has not left. One that was to be sent
-/// again may have left before.
+/// Drops unsent hand-overs to the process that is gone: its successor must not take them up as well. Returns the steps that were never
+/// handed over: an attempt leaves only once it is durable, so an attempt unknown to the store has not left. A repeated hand-over may have
+/// left before.
 scheduler::unsent_steps scheduler::keep_back(const std::string& instance) {
   unsent_steps out;
   for (const auto& item : batches_.keep_back(instance)) {
@@ -126,7 +126,8 @@ scheduler::unsent_steps scheduler::keep_back(const std::string& instance) {
   return out;
 }
 
-/// Records may know this process of it, or an earlier one: also when the name is new to this Scheduler.
+/// Tells every task with an attempt at the instance. Records may name this process or an earlier one, also if this Scheduler does not know
+/// the instance.
 void scheduler::arrived(const std::string& instance, std::uint64_t incarnation, const unsent_steps& never_left) {
   std::vector<std::uint64_t> holders;
   for (const auto& [number, task] : live_) {
@@ -169,7 +170,7 @@ std::uint64_t scheduler::wanted_of(const std::string& instance) const {
   return found ? found->held + found->waiting : 0;
 }
 
-/// The attempts were handed over by this very Scheduler, and the instance obeys another one: it gets nothing more until it registers again.
+/// This Scheduler handed the attempts over, and the instance obeys another one: it gets nothing more until it registers again.
 void scheduler::refused(const v1::OutcomeBatch& what) {
   if (what.refused_epoch() != epoch()) return;
   agent_away(what.instance(), what.incarnation(), "it refuses what it is handed, because it obeys a later lineage or start of the shard");
@@ -183,8 +184,8 @@ void scheduler::refused(const v1::OutcomeBatch& what) {
   }
 }
 
-/// What an earlier lineage had handed over and was done after its backup: of tasks that this one has, the attempts are in doubt and will be asked
-/// for again; others it has never heard of, and nobody but a person can find out whose they were. Each is acknowledged once it is listed.
+/// Outcomes of attempts that an earlier lineage handed over after its backup. If this lineage has the task, its attempts are in doubt and
+/// will be asked for again. Unknown tasks are listed as effects without a task, for an operator. Each is acknowledged once it is listed.
 void scheduler::left_over(const v1::OutcomeBatch& what) {
   v1::OutcomeAckBatch taken;
   *taken.mutable_lineage() = what.lineage();
@@ -201,7 +202,7 @@ void scheduler::left_over(const v1::OutcomeBatch& what) {
       fail(known.failure());
       return;
     }
-    // One of another number is a task that has been submitted again.
+    // A task with the same id and another number has been submitted again.
     const auto expected = *known && ((*known)->number == item.task_number() || stray_effects::comes_again(*effect));
     if (expected || !strays_.add(std::move(*effect), batches_.counts(), batches_.rows())) continue;
     world_.log->on_note(note_level::warning, "scheduler",
@@ -213,7 +214,7 @@ void scheduler::left_over(const v1::OutcomeBatch& what) {
   if (!taken.items().empty()) batches_.after().acknowledged_late.emplace_back(what.instance(), std::move(taken));
 }
 
-/// A batch of another shard may name tasks of this one; and only who has registered is answered.
+/// A batch of another shard may name tasks of this shard; and only registered processes are answered.
 bool scheduler::makes_sense(std::uint32_t shard, const std::string& instance, std::uint64_t incarnation) {
   if ((shard == limits_.shard || faults_.mix_shards) && slots_.incarnation_of(instance) == incarnation) return true;
   misdirected();
@@ -232,7 +233,7 @@ void scheduler::outcomes(v1::OutcomeBatch what) {
     const auto theirs = task != nullptr && (may_speak_for(who, task->record, item.step()) || faults_.forget_fence);
     const auto unheard = faults_.refuse_awaited && e.fault && e.fault->kind() == v1::FAULT_KIND_IN_DOUBT;
     const auto accepted = (theirs && !unheard && apply(*task, e).accepted) || faults_.accept_unknown;
-    // A poisoned task is about to be parked: the outcome is neither recorded nor refused, so that the agent offers it again.
+    // A poisoned task is about to be parked: the outcome is neither recorded nor refused, so the agent sends it again.
     if (const auto* there = find(item.task_number()); there != nullptr && !there->poison.empty()) continue;
     if (task != nullptr && !accepted) forget_if_idle(item.task_number());
     auto* ack = batches_.after().acknowledged[what.instance()].add_items();
@@ -272,7 +273,7 @@ void scheduler::heartbeats(v1::HeartbeatBatch what) {
   for (auto& item : *what.mutable_items()) {
     auto* task = load(item.task_number());
     const auto held = task != nullptr && holds_step(who, task->record, item.step()) && apply(*task, core::event{event_of(item)}).accepted;
-    // A poisoned task is about to be parked; its agent goes on by the lease that it has.
+    // A poisoned task is about to be parked; its agent works on until the end of its current lease.
     if (const auto* there = find(item.task_number()); there != nullptr && !there->poison.empty()) continue;
     if (task != nullptr && !held) forget_if_idle(item.task_number());
     v1::HeartbeatAckBatch early;

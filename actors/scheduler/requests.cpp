@@ -1,4 +1,4 @@
-// What clients and operators ask of the Scheduler.
+// Requests of clients and operators to the Scheduler.
 
 #include <algorithm>
 #include <utility>
@@ -40,7 +40,7 @@ void scheduler::answer(v1::SubmitRequest what, std::uint64_t ticket, std::uint64
       flush_if_large();
     }
   }
-  // Also for what was refused or had been taken before: the answer may rest on versions that are still on their way.
+  // The answer waits for the batch also for refused or known submissions: it may depend on versions that are not durable yet.
   batches_.after().replies.emplace_back(ticket, std::move(reply));
 }
 
@@ -69,7 +69,7 @@ v1::SubmitResult scheduler::take(v1::Submission& item, std::uint64_t subscriber)
     return out;
   }
   if (const auto why = refuse_new()) {
-    // What it rests on may be less by the next commit; whoever was refused is to find out why.
+    // By the next commit the store may be less full; the refused client must be able to find the reason.
     if (why->code == v1::ERROR_CODE_STORE_FULL) store_watch_.tell();
     return refused(*why);
   }
@@ -159,7 +159,7 @@ std::uint64_t scheduler::create(v1::Submission& item, std::string minified, std:
   core::decision made;
   task.record = core::create_task(std::move(source), ctx, made);
   if (batches_.counts().pending() == 0 && active_tasks() < limits_.running_tasks) {
-    // Submitted and started in one write; what creating it stored apart must be there to be read.
+    // Submission and start share one write; payloads stored by the creation must be readable for the start.
     store_payloads(task, made);
     core::decision started;
     try {
@@ -231,7 +231,7 @@ void scheduler::follow(const std::string& id, std::uint64_t number, std::uint64_
     end.set_reason(core::reason_of(record));
     return store::is_finished(record.state()) || record.parked();
   };
-  // The newest version counts: an end that is still on its way to the disk has been gathered for other subscribers already.
+  // The newest version counts: an uncommitted end has been gathered for other subscribers already.
   bool ended = false;
   if (const auto* live = find(number)) {
     ended = over(live->record);
@@ -300,7 +300,7 @@ void scheduler::answer(const v1::WatchRequest& what, std::uint64_t ticket) {
   const bool on_its_way = recent_ids_.count(what.id()) != 0;
   auto reply = watches::describe(number, what.after_sequence(), committed());
   if (reply.error().code() == v1::ERROR_CODE_NOT_FOUND) {
-    // Archived: the tombstone still knows how it ended.
+    // Archived: the tombstone still holds the final state.
     const auto tombstone = store::find_task(committed(), what.id());
     if (tombstone.ok() && *tombstone && (*tombstone)->archived_day() != 0) {
       reply.Clear();
@@ -432,7 +432,7 @@ void scheduler::answer(const v1::BrakeReleaseRequest& what, std::uint64_t ticket
     reply.set_held(batches_.counts().undo_held());
     batches_.counts().set_undo_brake_since_unix_ms(0);
     brake_.reset();
-    // Who released it and why stands with the alert.
+    // The alert keeps who released the brake and why.
     alerts_.acknowledge(batches_.counts().undo_brake_alert(), core::clean_text(what.who(), who_limit),
                         core::clean_text(what.reason(), reason_limit), batches_.page(), committed());
     const auto resolved = alerts_.resolve(batches_.counts().undo_brake_alert(), batches_.page(), committed());

@@ -62,8 +62,8 @@ status scheduler::open(std::uint64_t epoch) {
   if (const auto listed = strays_.open(committed()); !listed.ok()) return listed;
   if (auto opened = catalog_.open(committed()); !opened.ok()) return opened;
   sweep_.begin(batches_.counts(), world_.time->now(), duration{catalog_.longest_timeout_ms()});
-  // Agents may have gone on while there was no Scheduler. What they hold is known when the sweep has come to it; to hand over more before would
-  // be more than they take.
+  // Agents may have worked on while there was no Scheduler. Their attempts are known only when the sweep is over; hand-overs before that
+  // could exceed the agents' capacity.
   const auto running = sweep_.finds_any(committed());
   if (!running.ok()) return running.failure();
   if (*running) slots_.hold_back(true);
@@ -89,7 +89,7 @@ bool scheduler::wants_flush() const { return batches_.wants_flush() || slots_.ch
 void scheduler::flush() {
   if (fatal_) return;
   launches_.settle();
-  // A launch that could only be written in part must not leave.
+  // A launch that was written only in part must not leave.
   if (fatal_) return;
   write_services();
   if (auto at_once = batches_.flush()) act(std::move(*at_once));
@@ -118,7 +118,7 @@ void scheduler::on_committed(std::uint64_t sequence) {
 }
 
 void scheduler::watch_room() {
-  // Until the sweep is over nobody knows what runs.
+  // Until the sweep is over the input bytes of running tasks are not known.
   if (sweep_.under_way()) return;
   if (const auto looked = store_watch_.look(); !looked.ok()) fail(looked.failure());
 }
@@ -126,7 +126,7 @@ void scheduler::watch_room() {
 std::uint64_t scheduler::active_tasks() const {
   const auto& counts = batches_.counts();
   const auto active = counts.running() + counts.undoing();
-  // One that is held by the brake may be parked or paused as well, so this is rather too little than too much.
+  // A task held by the brake may be parked or paused as well, so the result is rather too small than too large.
   std::uint64_t held = 0;
   for (const auto& one : holds) held += one.count(counts);
   return active - std::min(active, held);
@@ -208,7 +208,7 @@ std::string scheduler::bug_sentence(const std::exception& bug) {
   return dynamic_cast<const core::odd_record*>(&bug) != nullptr ? what : "internal error while deciding about this task: " + what;
 }
 
-/// The record may be half changed: it is thrown away and, once all its written versions are durable, read anew and parked.
+/// The record may be half changed. It is discarded; once all its written versions are durable it is read anew and parked.
 void scheduler::poison(live_task& task, std::string why) {
   task.poison = std::move(why);
   world_.log->on_note(note_level::error, "scheduler", "task " + task.record.id() + ": " + task.poison);
@@ -237,16 +237,16 @@ scheduler::applied scheduler::apply(live_task& task, const core::event& what) {
     fail(*made.fatal);
     return {};
   }
-  // An entry that has come up is moved on now: left as it is, it would come up again with the next scan.
+  // A due entry that has come up is moved now: otherwise it would come up again with the next scan.
   const auto come_up = std::holds_alternative<core::recovery_requested>(what) && before.due_indexed_unix_ms <= to_unix_ms(ctx.now);
-  // What it waited for it waits for no more; where it still does in its new state, the decision says so. An operator may also have taken the
-  // waiting step itself away.
+  // The task leaves the wait queues; if it still waits in its new state, the decision says so. An operator may also have removed the
+  // waiting step itself.
   const auto& now = task.record;
   const auto by_operator = made.changed && std::holds_alternative<core::operated>(what);
   if (by_operator || now.state() != before.state || holds_of(now) != before.held) slots_.forget(now.number());
   if (made.changed) write(task, before, made, come_up || std::holds_alternative<core::task_due>(what));
   traffic_.count(what, made, task.record);
-  // Else an outcome cannot come before its message has left.
+  // Otherwise no outcome can come before its message has left.
   const auto sent_again = !batches_.durable(task.sent_again);
   if (made.leases_cut || made.expired > 0 || made.lost > 0 || sent_again) batches_.bring_up_to(task.record);
   const auto once_more = std::holds_alternative<core::agent_returned>(what) || std::holds_alternative<core::task_resumed>(what);
@@ -276,7 +276,7 @@ void scheduler::write(live_task& task, const store::task_index_state& before, co
   if (made.ended && task.record.has_launch()) launches_.ended(task.record);
 }
 
-/// Only where the store holds all that has been written of it: what is folded must not be folded again from an older version.
+/// Only if the store holds all versions written so far: folded events must not be folded again from an older version.
 void scheduler::fold_history(live_task& task) {
   if (!batches_.durable(task.last_sequence)) return;
   const auto folded = store::fold_history(batches_.rows(), task.record, committed());
@@ -300,7 +300,7 @@ void scheduler::count(const store::task_index_state& before, const v1::TaskRecor
 
 // ---- alerts ----
 
-/// What was raised about a task before is over when it goes on or ends, and gives way to what is raised about it now.
+/// When the task goes on or ends, its alert is resolved. A new alert replaces the earlier one.
 void scheduler::write_alerts(v1::TaskRecord& record, core::decision& made) {
   if (faults_.lose_alert) return;
   const auto resolve = [&] {
@@ -314,7 +314,7 @@ void scheduler::write_alerts(v1::TaskRecord& record, core::decision& made) {
     resolve();
     record.set_alert(alerts_.raise(std::move(draft), batches_.page()));
   }
-  // What was raised on the way to the end is over with it.
+  // Alerts raised on the way to the end are resolved with the end.
   if (made.ended) resolve();
 }
 

@@ -1,10 +1,10 @@
 #pragma once
-// The Scheduler: arranges the steps of its tasks, records every state in the store, and sends work to agents. A shell over ports, run by CAF
-// (scheduler_actor.*) and by tests alike. One thread at a time; nothing here blocks except reads of the store.
+// The Scheduler arranges the steps of its tasks, records every state in the store, and sends work to agents. It is a shell over ports: CAF
+// (actor.*) and tests run it alike. One thread at a time; only reads of the store block.
 //
-// Decide, commit, act: a message becomes an event, the core decides, rows and effects gather in the open batch, `flush` hands the batch
-// to the commit port, and its effects leave when `on_committed` says that it is durable. Decisions run on the newest records (those
-// in `live_`), committed or not; replies and effects show only what is committed.
+// Decide, commit, act. A message becomes an event, and the core decides. Rows and effects gather in the open batch; `flush` hands the batch
+// to the commit port. Its effects leave when `on_committed` says that the batch is durable. Decisions use the newest records (those in
+// `live_`), committed or not; replies and effects show only committed state.
 
 #include <cstdint>
 #include <deque>
@@ -49,11 +49,11 @@ struct scheduler_limits {
   std::uint64_t input_bytes = max_input_bytes;    // of one task's input
   std::uint64_t output_bytes = 1024 * 1024;       // of one step's output
   std::uint64_t evaluating_bytes = 64ULL << 20;   // documents at the expression worker; further steps wait
-  std::uint64_t uncommitted_bytes = 64ULL << 20;  // on their way to the disk; beyond this submissions are refused
+  std::uint64_t uncommitted_bytes = 64ULL << 20;  // handed to the store, not yet durable; beyond this submissions are refused
   std::uint32_t full_percent = 90;                // of the store's size; beyond this submissions are refused
-  std::uint32_t shard = 0;                        // this one,
-  std::uint32_t shard_count = 1;                  // and how many there are: agents' limits and those of the cron are divided among them
-  v1::Lineage lineage;                            // of the shard; not set: nothing is compared
+  std::uint32_t shard = 0;                        // number of this shard
+  std::uint32_t shard_count = 1;                  // agents' limits and those of the cron are divided among so many shards
+  v1::Lineage lineage;                            // of the shard; not set: lineages are not compared
   cron_limits cron;
   undo_brake_policy brake;
   registry_policy registry;
@@ -76,23 +76,23 @@ class scheduler final : private launch_tasks {
   scheduler(ports world, scheduler_limits limits, planted_faults faults = {});
   ~scheduler() override;
 
-  /// Starts under `epoch`, which the caller has raised, from what the store holds. Call `resume_some` until it returns false.
+  /// Starts under `epoch`, which the caller has raised, from the state in the store. Call `resume_some` until it returns false.
   status open(std::uint64_t epoch);
 
-  // Messages in. A handler may leave an open batch: `wants_flush` then says so.
+  // Messages in. A handler may leave an open batch: `wants_flush` is then true.
   void answer(v1::SubmitRequest what, std::uint64_t ticket, std::uint64_t subscriber);  // subscriber 0: no notices
-  /// The subscriber is gone: nobody is told in its place.
+  /// The subscriber is gone: its notices are dropped.
   void unsubscribe(std::uint64_t subscriber);
   void answer(const v1::DeployRequest& what, std::uint64_t ticket);
   void answer(const v1::WatchRequest& what, std::uint64_t ticket);
-  /// An instance registers. An error in the answer: it is not taken. What the answer tells of clocks is left to whoever sends it. `reconnected`:
-  /// messages to it may have been lost though nobody has said that it is away.
+  /// An instance registers. An error in the answer: the registration is refused. The caller fills in the clock fields of the answer.
+  /// `reconnected`: messages to the instance may have been lost although it was never reported away.
   v1::AgentWelcome add_agent(const v1::RegisterAgent& what, bool reconnected = false);
-  /// This process of the instance cannot be reached: it gets nothing until it registers again, and the leases of what it holds run on.
+  /// This process of the instance cannot be reached. It gets nothing until it registers again; the leases of its attempts run on.
   void agent_away(const std::string& instance, std::uint64_t incarnation, const std::string& why);
-  /// What the instance, and others of its service, could use of a capacity that they share with other shards.
+  /// Slots that the instance, and others of its service, could use of a capacity that this shard shares with other shards.
   std::uint64_t wanted_of(const std::string& instance) const;
-  /// A message has come that makes no sense here.
+  /// Counts a message that makes no sense here.
   void misdirected() { ++traffic_.misdirected; }
   void outcomes(v1::OutcomeBatch what);
   void heartbeats(v1::HeartbeatBatch what);
@@ -101,20 +101,20 @@ class scheduler final : private launch_tasks {
   void archive(const archived_tasks& what);
   void delivered(courier_rows what);
   void stalest(const stalest_task& what) { stalest_ = what; }
-  /// Whether somebody inside the process has been asked for what these tasks wait for. A wait that is found in vain twice is told of, and what it
-  /// was for is asked for anew; a task that waits in vain all the same is parked.
+  /// For each of these tasks: was anyone inside the process asked for the input or slot that the task waits for? A wait found to be in vain
+  /// twice raises an alert and is asked for anew. A task that still waits in vain is parked.
   void look_at_waits(const waiting_tasks& what);
   void answer(const v1::OperateRequest& what, std::uint64_t ticket);
   void answer(const v1::AlertAckRequest& what, std::uint64_t ticket);
   void answer(const v1::BrakeReleaseRequest& what, std::uint64_t ticket);
-  /// An operator has seen to the effects without a task.
+  /// An operator has dealt with the effects without a task.
   void answer(const v1::DoctorRequest& what, std::uint64_t ticket);
   void answer(const v1::AgentOperateRequest& what, std::uint64_t ticket);
   void answer(const v1::JobApplyRequest& what, std::uint64_t ticket);
   void answer(const v1::JobOperateRequest& what, std::uint64_t ticket);
   /// The cron has found jobs whose time has come.
   void launch_due(const due_jobs& what);
-  /// Time alone may let steps go that wait; `next_offer` says when that is to be looked at (nullopt: there is no such moment).
+  /// Some waiting steps may start because time has passed. `next_offer` is the moment of the next such check; nullopt: none.
   void offer();
   std::optional<moment> next_offer() const {
     const auto next = slots_.next_wake();
@@ -123,16 +123,16 @@ class scheduler final : private launch_tasks {
   void on_committed(std::uint64_t sequence);
   void expire_watches();
 
-  /// Takes up the next tasks of the sweep after a start; false when it is over.
+  /// Takes up the next tasks of the sweep after a start; false when the sweep is over.
   bool resume_some();
 
   /// Closes the open batch and hands it to the commit port.
   void flush() override;
   bool wants_flush() const;
 
-  /// No new tasks, nothing handed over any more.
+  /// From now on: no new tasks, no hand-overs.
   void drain();
-  /// Everything decided is durable and told.
+  /// Every decision is durable, and its messages have left.
   bool settled() const;
   /// Attempts that an instance holds.
   std::uint64_t held_by(const std::string& instance) const { return slots_.held_by(instance); }
@@ -141,18 +141,18 @@ class scheduler final : private launch_tasks {
   std::uint64_t epoch() const noexcept { return batches_.epoch(); }
   std::uint32_t shard() const noexcept { return limits_.shard; }
   bool watched() const noexcept { return !watches_.empty(); }
-  /// A failure that the node must stop for: the store could not be read.
+  /// The store could not be read: the node must stop.
   const std::optional<error>& fatal() const noexcept { return fatal_; }
 
  private:
   struct live_task {
     v1::TaskRecord record;
     workflow_catalog::handle definition;
-    std::uint64_t last_sequence = 0;  // of the newest batch that holds a version of it
-    std::uint64_t sent_again = 0;     // the batch with which messages leave, at the latest, that hand attempts over once more
+    std::uint64_t last_sequence = 0;                                // newest batch that holds a version of the task
+    std::uint64_t sent_again = 0;                                   // batch of the latest messages that hand attempts over once more
     std::unordered_map<std::uint32_t, std::string> fresh_payloads;  // by slot, until committed
     std::unordered_set<std::uint32_t> evaluating;                   // core::evaluation_key of inputs that the worker was asked for
-    std::string poison;                                             // why a decision about it crashed; it is then left alone
+    std::string poison;  // why a decision about the task crashed; nothing more is decided about it
   };
   struct recent_id {
     std::uint64_t number = 0;
@@ -162,8 +162,8 @@ class scheduler final : private launch_tasks {
   live_task* find(std::uint64_t number);
   live_task* load(std::uint64_t number);
   struct applied {
-    bool accepted = false;         // of an outcome
-    std::optional<error> refused;  // of what an operator asked for
+    bool accepted = false;         // the outcome counts, or the attempt is still held
+    std::optional<error> refused;  // why the operator's action cannot be done
   };
   applied apply(live_task& task, const core::event& what);
   void poison(live_task& task, std::string why);
@@ -202,7 +202,7 @@ class scheduler final : private launch_tasks {
   void left_over(const v1::OutcomeBatch& what);
   v1::OperateResult operate_on(const std::string& id, const v1::OperatorAction& action);
 
-  // What launches need.
+  // The port through which launches use tasks (launch_tasks).
   std::uint64_t create_launch(v1::Submission& item, std::string input, workflow_catalog::handle definition, v1::LaunchOf launch,
                               std::int64_t deadline_unix_ms) override;
   void cancel_launch(std::uint64_t number, const std::string& reason) override;
@@ -215,16 +215,16 @@ class scheduler final : private launch_tasks {
   v1::SubmitResult take(v1::Submission& item, std::uint64_t subscriber);
   std::optional<error> refuse(const v1::Submission& item) const;
   std::optional<error> refuse_new() const override;
-  /// The number of a task by its id: of one that is taken or stored.
+  /// The number of a taken or stored task, by its id.
   result<std::optional<recent_id>> lookup(const std::string& id);
-  /// Notifies `subscriber` when the task ends or parks, at once if it has.
+  /// Notifies `subscriber` when the task ends or parks; at once if it has ended or is parked.
   void follow(const std::string& id, std::uint64_t number, std::uint64_t subscriber);
-  /// What makes a task a launch.
+  /// The additional fields of a task that is a launch.
   struct launch_part {
     v1::LaunchOf launch;
     std::int64_t deadline_unix_ms = 0;
   };
-  /// The number of the new task.
+  /// Returns the number of the new task.
   std::uint64_t create(v1::Submission& item, std::string minified, std::string hash, workflow_catalog::handle definition,
                        std::uint64_t subscriber, const launch_part* launch = nullptr);
 
@@ -251,12 +251,12 @@ class scheduler final : private launch_tasks {
   evaluations evaluations_;
   std::unordered_map<std::uint64_t, std::unique_ptr<live_task>> live_;
   std::unordered_map<std::string, recent_id> recent_ids_;              // taken, not yet committed
-  std::unordered_multimap<std::uint64_t, std::uint64_t> subscribers_;  // task number -> who asked to be notified
+  std::unordered_multimap<std::uint64_t, std::uint64_t> subscribers_;  // task number -> subscriber
 
   launches launches_;
 
-  std::deque<std::uint64_t> pending_ahead_;             // the next pending tasks, as far as read from their index
-  std::unordered_set<std::uint64_t> suspects_;          // tasks that waited in vain when last looked at
+  std::deque<std::uint64_t> pending_ahead_;             // next pending tasks, read ahead from their index
+  std::unordered_set<std::uint64_t> suspects_;          // tasks that waited in vain at the last check
   std::unordered_map<std::uint64_t, unsigned> mended_;  // tasks whose waits were found in vain -> how often
 };
 

@@ -1,5 +1,5 @@
-// What the node's own actors tell the Scheduler (the Supervisor, the expression worker, the archiver, the couriers), and work that no message brings:
-// tasks that wait for a slot or wait in vain, pending tasks, what was running before a start, and wake-ups that have to be put right.
+// Messages of the node's own actors (Supervisor, expression worker, archiver, couriers), and work that no message starts: tasks that wait
+// for a slot or wait in vain, pending tasks, tasks that ran before a start, and repair of wake-ups.
 
 #include <algorithm>
 #include <chrono>
@@ -19,11 +19,11 @@ namespace fairlead {
 
 namespace {
 
-constexpr std::size_t sentence_limit = 1024;  // bytes kept of what is said about a failure
+constexpr std::size_t sentence_limit = 1024;  // bytes kept of the sentence of a failure
 
 constexpr std::size_t pending_chunk = 256;  // pending tasks read ahead
 
-// A wait that is in vain again and again is not mended by asking: an operator must look.
+// Asking anew does not mend a wait that is in vain again and again: an operator must look.
 constexpr unsigned most_mendings = 3;
 
 std::string words_for(const v1::TaskRecord& record, const core::step_wait& wait) {
@@ -57,7 +57,7 @@ void scheduler::recover(const v1::RecoverBatch& what) {
 }
 
 void scheduler::evaluated(v1::EvaluateReply what) {
-  // Whose input it is follows from the ticket alone: the worker need not know.
+  // The ticket alone identifies the input: the worker need not know it.
   if (const auto whose = evaluations_.answered(what.ticket())) take_input(*whose, what);
   while (!fatal_) {
     const auto number = evaluations_.next_waiting();
@@ -104,7 +104,7 @@ void scheduler::archive(const archived_tasks& what) {
 }
 
 void scheduler::delivered(courier_rows what) {
-  // Meant for a Scheduler before this one: what still stands in the outbox is taken off it again.
+  // Rows of an earlier epoch: their erasures from the outbox are ignored, and the courier makes them again.
   if (what.delivered_events > 0 && what.rows.epoch != epoch() && !faults_.take_old_rows) {
     store::batch rest;
     what.rows.for_each([&](const store::operation& op) {
@@ -142,7 +142,7 @@ void scheduler::admit_pending() {
     if (pending_ahead_.empty()) {
       const auto scanned = committed().scan(store::table::pending, {}, {}, [this](std::string_view key, std::string_view) {
         const auto entry = store::keys::decode_pending(key);
-        // A task that is live has been admitted already; its index entry only has not been erased durably yet.
+        // A live task has been admitted already; only the erasure of its index entry is not durable yet.
         if (entry && find(entry->number) == nullptr) pending_ahead_.push_back(entry->number);
         return pending_ahead_.size() < pending_chunk;
       });
@@ -150,14 +150,14 @@ void scheduler::admit_pending() {
         fail(scanned.failure());
         return;
       }
-      if (pending_ahead_.empty()) return;  // what is pending is not durable yet
+      if (pending_ahead_.empty()) return;  // pending tasks are not durable yet
     }
     const auto number = pending_ahead_.front();
     pending_ahead_.pop_front();
     auto* task = load(number);
     if (task == nullptr) continue;
     apply(*task, core::task_admitted{});
-    // An operator may have ended it before its turn came.
+    // An operator may have ended the task before its turn came.
     forget_if_idle(number);
     flush_if_large();
   }
@@ -182,7 +182,7 @@ bool scheduler::resume_some() {
 }
 
 void scheduler::look_at_waits(const waiting_tasks& what) {
-  // What a start has not taken up yet waits for that, and what drains waits for the next start.
+  // The sweep has still to take tasks up; a draining shard leaves waits to the next start.
   if (sweep_.under_way() || draining_) return;
   auto numbers = std::exchange(suspects_, {});
   const auto suspected = numbers;
@@ -196,7 +196,7 @@ void scheduler::look_at_waits(const waiting_tasks& what) {
       if (core::noted_ahead(task->record, to_unix_ms(world_.time->now()))) apply(*task, core::clock_set_back{});
       if (fatal_) return;
       const auto wait = task->poison.empty() ? vain_wait_of(*task, asked) : std::nullopt;
-      // An answer that was on its way at the first look has arrived by the second.
+      // An answer that was on its way at the first check has arrived by the second.
       if (wait && suspected.count(number) != 0)
         mend_wait(*task, *wait);
       else if (wait)
@@ -213,7 +213,7 @@ void scheduler::look_at_waits(const waiting_tasks& what) {
 std::optional<core::step_wait> scheduler::vain_wait_of(const live_task& task, const evaluations::asked_inputs& asked) const {
   const auto number = task.record.number();
   for (const auto& wait : core::waits_of(task.record, *task.definition, *world_.engine, slots_)) {
-    // What was about to be undone may turn out to be one that can be looked up: the answer about its undo's input brings that to light.
+    // A step to be undone may turn out to have a look-up: the answer for its undo's input shows that.
     const auto direction = wait.direction == v1::DIRECTION_LOOKUP ? v1::DIRECTION_UNDO : wait.direction;
     const auto with_worker =
         asked.of_tasks.count(number) != 0 || asked.of_steps.count({number, core::evaluation_key(wait.step, direction)}) != 0;
@@ -232,7 +232,7 @@ void scheduler::mend_wait(live_task& task, const core::step_wait& wait) {
   task.evaluating.clear();
   const auto times = ++mended_[task.record.number()];
   if (times <= most_mendings) apply(task, core::wait_lost{});
-  // A decision that crashes parks it.
+  // A crashed decision parks the task.
   if (fatal_ || !task.poison.empty()) return;
   if (times > most_mendings || vain_wait_of(task, evaluations_.asked()))
     apply(task, core::task_poisoned{words + " in vain, also after it had been asked for anew"});
@@ -259,7 +259,7 @@ void scheduler::repair(const std::vector<std::uint64_t>& numbers) {
       if (find(number) == nullptr) strays.insert(number);
       continue;
     }
-    // A version that is on its way may have put it right already; the next scan will see.
+    // An uncommitted version may have repaired the entry already; the next scan will show it.
     if (!batches_.durable(task->last_sequence)) continue;
     if (!repair_entry(*task)) strays.insert(number);
     forget_if_idle(number);
@@ -267,7 +267,7 @@ void scheduler::repair(const std::vector<std::uint64_t>& numbers) {
   if (!strays.empty()) erase_strays(strays);
 }
 
-/// True when the task's own entry was wrong.
+/// True if the task's own entry was wrong.
 bool scheduler::repair_entry(live_task& task) {
   auto& record = task.record;
   const auto indexed = record.due_indexed_unix_ms();
@@ -283,7 +283,7 @@ bool scheduler::repair_entry(live_task& task) {
       return true;
     }
   }
-  // A row that itself names no wake-up, or a wrong one, is put right by being looked at.
+  // A row with no wake-up, or a wrong one, is repaired by a decision about the task.
   const auto version = record.version();
   apply(task, core::task_due{});
   if (record.version() == version || record.due_indexed_unix_ms() == indexed) return false;
@@ -291,7 +291,7 @@ bool scheduler::repair_entry(live_task& task) {
   return true;
 }
 
-/// One pass over the index for all of them: such entries should not exist, so what finding them costs does not matter.
+/// One pass over the index for all numbers: such entries should not exist, so the cost does not matter.
 void scheduler::erase_strays(const std::set<std::uint64_t>& numbers) {
   std::vector<std::pair<std::string, std::uint64_t>> found;
   const auto scanned = committed().scan(store::table::due, {}, {}, [&](std::string_view key, std::string_view) {
@@ -314,7 +314,7 @@ void scheduler::erase_strays(const std::set<std::uint64_t>& numbers) {
   if (!scanned.ok()) fail(scanned.failure());
   if (fatal_) return;
   for (const auto& [key, number] : found) {
-    // Asked for twice before the erasure is durable: told of once.
+    // A repair asked for twice before the erasure is durable raises one alert.
     if (!erasing_strays_.emplace(key, batches_.sequence()).second) continue;
     batches_.rows().erase(store::table::due, key);
     const auto* task = find(number);

@@ -17,7 +17,7 @@ const guardian* guardian_behind(const caf::strong_actor_ptr& handle) {
 }
 
 std::function<void()> poke_of(const caf::strong_actor_ptr& handle) {
-  // Weak: the tree must not keep an actor that has ended.
+  // Weak: the tree must not keep an ended actor.
   return [to = handle->address()] {
     if (const auto one = caf::actor_cast<caf::strong_actor_ptr>(to))
       caf::anon_send(caf::actor_cast<guardian_actor>(one), expire_atom_v, std::uint64_t{0});
@@ -55,7 +55,7 @@ result<guardian_actor> start_guardian(const guardian_world& world, guardian_spec
   world.tree->named(path, handle->id(), poke_of(handle));
   const auto& failure = guardian_behind(handle)->first_failure();
   if (!failure) return root;
-  // It stops what had been started, by itself.
+  // The root stops the started children by itself.
   stop_guardian(world, root, branch->stop_limit());
   return *failure;
 }
@@ -76,7 +76,7 @@ bool stop_guardian(const guardian_world& world, const guardian_actor& root, dura
   };
   wait();
   if (over) return by_itself;
-  // The kill of a guardian is passed on to all that hangs below it.
+  // A killed guardian passes the kill on to everything below.
   caf::anon_send_exit(root, caf::exit_reason::kill);
   limit = std::chrono::seconds{1};
   wait();

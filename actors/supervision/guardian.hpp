@@ -1,11 +1,11 @@
 #pragma once
-// A branch of the supervision tree: starts its children from specifications, starts them again when they end, within an intensity, and
-// escalates. It knows nothing of what they do. (The Supervisor, which looks after steps, is another thing.)
+// A branch of the supervision tree: starts its children from specifications, restarts them when they end, within an intensity, and
+// escalates. It knows nothing of their work. (The Supervisor, which looks after steps, is something else.)
 //
-// Children are started in the order of their specifications and stopped in reverse; one is stopped by an exit message, and by
-// exit_reason::kill when its time is over. A group is started again only once every one of it has ended, so that two never share a store.
-// A guardian that gives up stops all its children and ends with a reason that names the child and why it ended; whoever guards it
-// decides what follows. The first start is done before `start_guardian` returns, or (of a guardian within another) before the next sibling starts.
+// Children start in the order of their specifications and stop in reverse. A child is stopped by an exit message, and by exit_reason::kill
+// when its time is over. A group is restarted only once all of it has ended, so that two never share a store. A guardian that gives up
+// stops all its children and ends with a reason that names the child and why it ended; the guardian above decides what follows. The first
+// start is done before `start_guardian` returns, or (for a guardian within another) before the next sibling starts.
 
 #include <functional>
 #include <memory>
@@ -23,7 +23,7 @@
 
 namespace fairlead {
 
-/// What all guardians of a node share. Must outlive them.
+/// Shared by all guardians of a node. Must outlive them.
 struct guardian_world {
   caf::actor_system* system = nullptr;
   const clock* time = nullptr;
@@ -41,9 +41,9 @@ struct child_spec {
   child_factory start;
   core::restart_kind restart = core::restart_kind::permanent;
   duration shutdown = std::chrono::seconds{5};  // between the exit message and the kill
-  /// Leads to the child that lives now, however often it is started. May be null.
+  /// Leads to the current child, however often it is restarted. May be null.
   std::shared_ptr<stable_address> address;
-  /// Of a child that is itself a guardian: what hangs below it. Set by `guardian_child`.
+  /// If the child is itself a guardian: its branch. Set by `guardian_child`.
   std::shared_ptr<guardian_branch> below;
 };
 
@@ -65,22 +65,22 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(fairlead::add_child)
 namespace fairlead {
 
 using guardian_actor = caf::typed_actor<
-    // One more child. Answered with an empty text, or with why it could not be started.
+    // One more child. Answered with an empty text, or with the reason why it could not be started.
     caf::replies_to<add_child>::with<std::string>,
-    // Own reminder: the time that a child was given to end is over.
+    // Own reminder: the time for a child to end is over.
     caf::reacts_to<expire_atom, std::uint64_t>>;
 
-/// The child that is itself a guardian, for the specification of the one above. `parent_path` is that of the one above.
+/// A child that is itself a guardian, for the specification of the guardian above, which is at `parent_path`.
 child_spec guardian_child(const guardian_world& world, const std::string& parent_path, guardian_spec spec);
 
-/// The root of a tree. `on_given_up` is called, once and from its thread, when it gives up: the reason names the child. An error of the first
-/// start stops what had been started.
+/// The root of a tree. `on_given_up` is called once, from the guardian's thread, when it gives up: the reason names the child. An error of
+/// the first start stops the children started so far.
 result<guardian_actor> start_guardian(const guardian_world& world, guardian_spec spec, std::function<void(const error&)> on_given_up);
 
-/// Stops everything below, in reverse order, and waits for it, at most `limit`; then kills what is left. True: everything ended by itself.
+/// Stops everything below in reverse order and waits, at most `limit`; then kills the rest. True: everything ended by itself.
 bool stop_guardian(const guardian_world& world, const guardian_actor& root, duration limit);
 
-/// Has an exception that escapes a handler of `self` end it with a reason that carries the exception's words, for its guardian.
+/// An exception that escapes a handler of `self` ends the actor with a reason that carries the exception's words, for its guardian.
 template <class Self>
 void end_on_bug(Self* self, const char* who) {
   self->set_exception_handler([who](std::exception_ptr& thrown) -> caf::error {
@@ -95,7 +95,7 @@ void end_on_bug(Self* self, const char* who) {
   });
 }
 
-/// The words of a reason with which an actor ended, for people.
+/// The words of an actor's exit reason, for operators.
 std::string reason_text(const caf::actor_system& system, const caf::error& reason);
 
 }  // namespace fairlead

@@ -6,7 +6,7 @@ namespace fairlead {
 
 namespace {
 
-constexpr auto own_time = std::chrono::seconds{1};  // what a guardian takes for itself when it is stopped
+constexpr auto own_time = std::chrono::seconds{1};  // time for the guardian itself when it is stopped
 
 std::vector<core::restart_kind> kinds_of(const std::vector<child_spec>& children) {
   std::vector<core::restart_kind> out;
@@ -20,7 +20,7 @@ duration limit_of(const child_spec& spec) { return spec.below ? std::max(spec.sh
 
 caf::error failure_of(const std::string& text) { return caf::make_error(caf::sec::runtime_error, text); }
 
-/// One that was told to end from outside has not failed.
+/// An actor that was told to end from outside has not failed.
 bool is_failure(const caf::error& reason) { return reason && reason != caf::exit_reason::user_shutdown; }
 
 std::string exception_text(const std::exception_ptr& thrown) {
@@ -82,7 +82,7 @@ guardian::behavior_type guardian::make_behavior() {
       [this](add_child& what) -> caf::result<std::string> {
         if (ending_ || first_failure_) return branch_->path() + " is stopping";
         if (!stopping_) return add(std::move(what.child));
-        // In the middle of a plan, indexes stand for what is to be stopped and started.
+        // During a plan, indexes name the children to stop and start.
         waiting_.push_back({std::move(what.child), make_response_promise<std::string>()});
         return waiting_.back().promise;
       },
@@ -142,7 +142,7 @@ std::optional<error> guardian::start(child& which) {
 void guardian::stop(std::size_t which) {
   auto& one = children_[which];
   stopping_ = which;
-  // What comes from now on waits for the one after it. When nobody follows, it may still answer what it has to.
+  // Messages are held for the successor. At shutdown there is none, and the child may still answer.
   if (one.spec.address && !ending_) one.spec.address->lead_to(nullptr);
   caf::anon_send_exit(one.handle, caf::exit_reason::user_shutdown);
   arm(limit_of(one.spec));
@@ -167,7 +167,7 @@ void guardian::on_time_over(std::uint64_t timer) {
     arm(limit);
     return;
   }
-  // It hangs inside a handler, where nobody can end it. Another beside it could share what it holds, so nothing is started any more.
+  // The child hangs inside a handler, where nothing can end it. Another one could share its resources, so nothing is started any more.
   const auto text = one.path + " has not ended within " + format_duration(limit.count()) + ", nor after it was killed";
   note(note_level::error, text);
   demonitor(one.handle->address());
@@ -188,7 +188,7 @@ void guardian::on_down(const caf::down_msg& what) {
   const auto text = reason_text(system(), what.reason);
   at->running = false;
   if (at->spec.address) at->spec.address->lead_to(nullptr);
-  // A branch whose first start failed may have ended before this guardian has come to end for the same reason: nothing is started again.
+  // A branch whose first start failed may have ended before this guardian ends for the same reason: nothing is restarted.
   if (first_failure_) begin_end(failure_of(first_failure_->sentence), true);
   if (at->spec.below && guardian_behind(at->handle)->left_behind()) {
     left_behind_ = true;
@@ -197,7 +197,7 @@ void guardian::on_down(const caf::down_msg& what) {
   const bool told = stopping_ == which;
   if (told) stopping_.reset();
   if (ending_) {
-    // Whoever stops the tree wants to know that something did not end as told.
+    // The caller that stops the tree must learn that something did not end as told.
     if (told && !is_failure(end_reason_) && (at->killed || is_failure(what.reason)))
       end_reason_ = failure_of(at->killed ? at->path + " had to be killed" : text);
     over(*at, told || !is_failure(what.reason) ? "stopped" : "given_up", text);
@@ -235,7 +235,7 @@ void guardian::take(const core::restart_plan& plan, std::size_t which, const std
   }
   note(note_level::warning, path + " has ended and is started again (" + times(book_.recent()) + within + ", " +
                                 std::to_string(policy.restarts) + " allowed): " + why);
-  // Plans of one strategy cover one another: what an earlier one has not done yet is still to be done.
+  // Plans of one strategy cover one another: stops and starts left over from an earlier plan are still to be done.
   for (const auto i : plan.stop)
     if (stopping_ != i) to_stop_.insert(i);
   to_start_.insert(plan.start.begin(), plan.start.end());
@@ -269,7 +269,7 @@ void guardian::advance() {
 void guardian::over(child& which, const std::string& state, const std::string& reason) {
   world_.tree->ended(which.path, state, reason);
   which.over = true;
-  // Below another guardian nobody knows yet whether this is for good: that one may start the whole branch again.
+  // Below another guardian this may not be final: that guardian may restart the whole branch.
   const bool only_here = which.added && which.spec.restart == core::restart_kind::temporary;
   if (ending_ && !is_root_ && !only_here) return;
   if (which.spec.address) which.spec.address->close();
@@ -307,7 +307,7 @@ caf::invoke_message_result guardian::consume(caf::mailbox_element& x) {
   try {
     return supervised::consume(x);
   } catch (...) {
-    // Its own end now would leave the children without anybody: they are stopped first, in order, as when it gives up.
+    // If the guardian ended now, its children would be left alone: they are stopped first, in order, as when it gives up.
     const auto text = "internal error in the guardian " + branch_->path() + ": " + exception_text(std::current_exception());
     current_mailbox_element(&x);
     if (x.mid.is_request()) make_response_promise().deliver(failure_of(text));
@@ -319,7 +319,7 @@ caf::invoke_message_result guardian::consume(caf::mailbox_element& x) {
 void guardian::crashed(const std::string& what) {
   try {
     if (std::exchange(crashed_, true)) throw std::logic_error("a second exception while it stopped its children");
-    // What met the exception may have been the news that a child has ended, or that its time is over.
+    // The message that met the exception may have reported the end of a child, or of a timer.
     for (auto& one : children_) {
       if (!one.running) continue;
       demonitor(one.handle->address());
@@ -335,7 +335,7 @@ void guardian::crashed(const std::string& what) {
 }
 
 void guardian::on_exit() {
-  // Only after its own kill, or a bug in the lines above, is anything left.
+  // Children are left only after the guardian's own kill, or a bug in the lines above.
   for (auto& one : children_)
     if (one.running) caf::anon_send_exit(one.handle, caf::exit_reason::kill);
   if (crashed_ && on_given_up_ && !first_failure_)
@@ -360,7 +360,7 @@ std::string guardian::add(child_spec spec) {
     return failure->sentence;
   }
   if (one.spec.below) failure = guardian_behind(one.handle)->first_failure();
-  // A branch whose first start failed ends by itself, and is only waited for.
+  // A branch whose first start failed ends by itself, and is only awaited.
   if (failure) one.spec.restart = core::restart_kind::temporary;
   book_.add(one.spec.restart);
   if (one.spec.restart != core::restart_kind::temporary) branch_->add(one.spec);

@@ -1,5 +1,5 @@
 #pragma once
-// The inside of a guardian: one plan at a time, stop by stop and start by start. Included by guardian*.cpp alone.
+// Only for guardian*.cpp: the inside of a guardian, which runs one plan at a time, stop by stop and start by start.
 
 #include <cstdint>
 #include <deque>
@@ -17,7 +17,7 @@
 
 namespace fairlead {
 
-/// What a guardian starts with, and starts with again: its specification and the children that were added since. Outlives the actor.
+/// The specification of a guardian, with the children added since: the source of every start. Outlives the actor.
 class guardian_branch {
  public:
   guardian_branch(std::string path, guardian_spec spec) : path_(std::move(path)), spec_(std::move(spec)) {}
@@ -26,27 +26,27 @@ class guardian_branch {
   const core::restart_policy& policy() const noexcept { return spec_.policy; }
   std::vector<child_spec> children() const;
   void add(child_spec child);
-  /// The longest that stopping everything below can take, with every child having to be killed.
+  /// The longest time to stop everything below, if every child must be killed.
   duration stop_limit() const;
-  /// For ever: of all that hangs below.
+  /// Closes the addresses of everything below, for ever.
   void close_addresses() const;
 
  private:
   const std::string path_;
   mutable std::mutex guard_;
-  guardian_spec spec_;  // `policy` never changes; `children` under the guard, since the guardian above looks at them
+  guardian_spec spec_;  // `policy` never changes; `children` under the guard, since the guardian above reads them
 };
 
 class guardian final : public supervised<guardian_actor::base> {
  public:
   using given_up_handler = std::function<void(const error&)>;
 
-  /// `on_given_up`: of the root.
+  /// `on_given_up`: only for the root.
   guardian(caf::actor_config& cfg, const guardian_world& world, std::shared_ptr<guardian_branch> branch, given_up_handler on_given_up);
 
-  /// Why the first start did not succeed. Whoever spawned it may ask at once; it then ends by itself.
+  /// Why the first start failed. The spawner may ask at once; the guardian then ends by itself.
   const std::optional<error>& first_failure() const noexcept { return first_failure_; }
-  /// Something below would not end, even killed. To be asked after this guardian's own end.
+  /// Something below did not end, even killed. Ask after this guardian's own end.
   bool left_behind() const noexcept { return left_behind_; }
 
   const char* name() const override { return "guardian"; }
@@ -60,7 +60,7 @@ class guardian final : public supervised<guardian_actor::base> {
   struct child {
     child_spec spec;
     std::string path;
-    caf::strong_actor_ptr handle;  // of the one that runs, or ran last
+    caf::strong_actor_ptr handle;  // of the running actor, or of the last one
     bool running = false;
     bool killed = false;
     bool added = false;
@@ -72,14 +72,14 @@ class guardian final : public supervised<guardian_actor::base> {
   };
 
   void first_start();
-  /// Empty, or why it could not be started.
+  /// nullopt, or why the child could not be started.
   std::optional<error> start(child& which);
   void stop(std::size_t which);
   void on_down(const caf::down_msg& what);
   void on_time_over(std::uint64_t timer);
   void ended_by_itself(std::size_t which, const caf::error& reason, const std::string& text);
   void take(const core::restart_plan& plan, std::size_t which, const std::string& why);
-  /// Goes on with what is planned, up to the next stop that has to be waited for.
+  /// Goes on with the plan, up to the next stop that must be awaited.
   void advance();
   void over(child& which, const std::string& state, const std::string& reason);
   void begin_end(caf::error reason, bool gives_up);
@@ -101,9 +101,9 @@ class guardian final : public supervised<guardian_actor::base> {
   std::optional<error> first_failure_;
 
   std::set<std::size_t, std::greater<>> to_stop_;  // the reverse of the start
-  std::optional<std::size_t> stopping_;            // it has been told to end, and is waited for
+  std::optional<std::size_t> stopping_;            // told to end, and awaited
   std::set<std::size_t> to_start_;
-  std::uint64_t timer_ = 0;  // 0 is no timer: whoever wants to wake the guardian may send it
+  std::uint64_t timer_ = 0;  // 0 is no timer: a message with 0 only wakes the guardian
   std::deque<waiting_child> waiting_;
 
   bool ending_ = false;
@@ -113,13 +113,13 @@ class guardian final : public supervised<guardian_actor::base> {
   caf::error end_reason_;
 };
 
-/// Spawns it in the calling thread, which must stand inside its placement.
+/// Spawns a guardian in the calling thread, which must be inside its placement.
 guardian_actor spawn_guardian(const guardian_world& world, std::shared_ptr<guardian_branch> branch, guardian::given_up_handler on_given_up);
-/// The guardian behind a handle, null if there is another actor.
+/// The guardian behind a handle; null: another actor.
 const guardian* guardian_behind(const caf::strong_actor_ptr& handle);
-/// Sends it a message that means nothing.
+/// Sends the guardian a message without meaning.
 std::function<void()> poke_of(const caf::strong_actor_ptr& handle);
-/// Empty, or why nothing can have this name.
+/// Empty, or why a child cannot have this id.
 std::string id_problem(const std::string& id);
 
 }  // namespace fairlead

@@ -6,7 +6,7 @@ namespace fairlead {
 
 namespace {
 
-/// An actor without mailbox and thread: it does its work in `enqueue`, in the sender's thread, and has nothing that could crash.
+/// An actor without mailbox and thread: it works in `enqueue`, in the sender's thread, and has nothing that could crash.
 class address_proxy final : public caf::monitorable_actor {
  public:
   address_proxy(caf::actor_config& cfg, std::size_t held_limit) : monitorable_actor(cfg), held_limit_(held_limit) {}
@@ -14,7 +14,7 @@ class address_proxy final : public caf::monitorable_actor {
   const char* name() const override { return "stable_address"; }
 
   void enqueue(caf::mailbox_element_ptr what, caf::execution_unit* host) override {
-    // Meant for an actor that ends or watches; this one does neither, and whoever stands behind it is not the sender's to end.
+    // Exit and down messages are for actors that end or watch. This actor does neither, and senders must not end the actor behind it.
     if (what->content().match_elements<caf::exit_msg>() || what->content().match_elements<caf::down_msg>()) return;
     caf::strong_actor_ptr target;
     bool is_full = false;
@@ -44,7 +44,8 @@ class address_proxy final : public caf::monitorable_actor {
       target_ = nullptr;
     }
     if (!target) return;
-    // Senders still append to what waits while it is handed over, so each sender's order is kept; they go straight only once nothing waits.
+    // During the hand-over senders still append to the waiting messages, which keeps each sender's order; they go straight only once
+    // nothing waits.
     for (int round = 0;; ++round) {
       std::unique_lock lock{guard_};
       if (held_.empty()) {
@@ -52,11 +53,11 @@ class address_proxy final : public caf::monitorable_actor {
         break;
       }
       auto batch = std::exchange(held_, {});
-      // Senders that are faster than this loop would keep it here for ever: at last they wait.
+      // Senders that are faster than this loop would keep it here for ever: in the end they wait.
       if (round < 16) lock.unlock();
       for (auto& one : batch) target->enqueue(std::move(one), nullptr);
     }
-    // Requests that come between its end and the guardian's notice are kept too.
+    // Requests between the actor's end and the guardian's notice are kept, too.
     target->get()->attach_functor([self = caf::weak_actor_ptr{ctrl()}, gone = target->id()] {
       if (const auto proxy = self.lock()) static_cast<address_proxy*>(proxy->get())->lost(gone);
     });
@@ -107,7 +108,7 @@ stable_address::stable_address(caf::actor_system& system, std::size_t held_limit
   caf::actor_config config;
   handle_ = caf::actor_cast<caf::strong_actor_ptr>(
       caf::make_actor<address_proxy, caf::actor>(system.next_actor_id(), system.node(), &system, config, held_limit));
-  // Nodes find an actor that is sent to them, or published, by its id there. It leaves the registry when it is closed.
+  // Other nodes find a sent or published actor by its id in the registry. The id leaves the registry when the address is closed.
   system.registry().put(handle_->id(), handle_);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// An actor handle that stays the same however often the actor behind it is started again. What comes in goes on at once, in the sender's
-// thread and under the sender's name, so that the answer goes straight back; what comes while nobody is there waits for the next one.
+// An actor handle that stays the same however often the actor behind it is restarted. Messages go on at once, in the sender's thread and
+// under the sender's name, so that answers go straight back. While there is no actor, messages wait for the next one.
 
 #include <cstddef>
 #include <deque>
@@ -13,7 +13,8 @@ namespace fairlead {
 
 class stable_address {
  public:
-  /// `held_limit`: messages that wait while nobody is there; beyond it a request is answered with an error and another message is dropped.
+  /// `held_limit`: messages that wait while there is no actor; beyond it requests are answered with an error, and other messages are
+  /// dropped.
   explicit stable_address(caf::actor_system& system, std::size_t held_limit = 100'000);
   ~stable_address();
   stable_address(const stable_address&) = delete;
@@ -25,9 +26,9 @@ class stable_address {
     return caf::actor_cast<Handle>(handle_);
   }
 
-  /// Where it leads from now on. Null: nobody is there for the moment.
+  /// The actor to which messages go from now on. Null: none at the moment.
   void lead_to(caf::strong_actor_ptr target);
-  /// For ever: what waits and what still comes is answered or dropped. Whoever monitors the handle is told.
+  /// For ever: waiting and later messages are answered with an error or dropped. Monitors of the handle are notified.
   void close();
 
  private:

@@ -1,8 +1,8 @@
 #pragma once
-// What every actor of a node is made of: it hangs in the supervision tree, counts what it handles, and can be made to crash by a drill.
+// The base of every actor of a node: it is part of the supervision tree, counts its messages, and can be made to crash by a drill.
 //
-// A guardian starts a child inside a `placement`; an actor that is constructed there takes the child's gauge. One that is constructed anywhere
-// else hangs in no tree, and `outside_actors` counts it while it lives: there must be none.
+// A guardian starts a child inside a `placement`; an actor constructed there takes the child's gauge. An actor constructed anywhere else is
+// in no tree, and `outside_actors` counts it while it lives: there must be none.
 
 #include <atomic>
 #include <cstdint>
@@ -14,23 +14,23 @@
 
 namespace fairlead {
 
-/// What one actor shows of itself. Written by its own thread, read by any.
+/// Figures of one actor. Written by its own thread, read by any.
 struct actor_gauge {
   std::atomic<std::uint64_t> handled{0};
-  std::atomic<std::uint64_t> mailbox{0};  // what waited when it last took a message
-  std::atomic<bool> crash_next{false};    // set by a drill alone: the next message meets an exception
+  std::atomic<std::uint64_t> mailbox{0};  // waiting messages when it last took one
+  std::atomic<bool> crash_next{false};    // set by a drill alone: the next message throws
 };
 
-/// What a drill plants.
+/// The exception that a drill plants.
 class planted_crash : public std::runtime_error {
  public:
   planted_crash() : std::runtime_error("an exception that a drill has planted") {}
 };
 
-/// How many supervised actors live that no guardian has started.
+/// Number of living supervised actors that no guardian has started.
 std::atomic<std::int64_t>& outside_actors();
 
-/// While it lives, actors that this thread constructs take `gauge`.
+/// While a placement lives, actors that this thread constructs take `gauge`.
 class placement {
  public:
   explicit placement(std::shared_ptr<actor_gauge> gauge);
@@ -50,7 +50,7 @@ class supervised : public Base {
   template <class... Ts>
   explicit supervised(caf::actor_config& cfg, Ts&&... xs) : Base(cfg, std::forward<Ts>(xs)...), gauge_(placement::current()) {
     if (!gauge_) outside_actors().fetch_add(1);
-    // CAF would print what nobody here understands, and a peer may send what it likes. A request is answered with unexpected_message.
+    // CAF would print unexpected messages, and a peer may send anything. A request is answered with unexpected_message.
     this->set_default_handler(caf::drop);
   }
   ~supervised() override {
@@ -62,7 +62,7 @@ class supervised : public Base {
       gauge_->handled.fetch_add(1, std::memory_order_relaxed);
       gauge_->mailbox.store(this->mailbox().size(), std::memory_order_relaxed);
       if (gauge_->crash_next.load(std::memory_order_relaxed) && gauge_->crash_next.exchange(false)) {
-        this->current_mailbox_element(&x);  // whom CAF answers when a handler throws
+        this->current_mailbox_element(&x);  // the sender that CAF answers when a handler throws
         throw planted_crash{};
       }
     }

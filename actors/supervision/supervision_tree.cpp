@@ -65,13 +65,13 @@ void supervision_tree::removed(const std::string& path) {
 
 std::vector<v1::SupervisedActor> supervision_tree::describe() const {
   const std::lock_guard lock{guard_};
-  std::map<std::string, std::vector<const entry*>> below;  // by the path above; the roots stand below the empty one
+  std::map<std::string, std::vector<const entry*>> below;  // by the parent's path; roots have the empty one
   for (const auto& [path, one] : entries_) {
     auto above = parent_of(path);
     if (!entries_.contains(above)) above.clear();
     below[above].push_back(&one);
   }
-  // The last of `open` is shown next, so what comes first is pushed last.
+  // The last of `open` is shown next, so the first child is pushed last.
   std::vector<const entry*> open;
   const auto push = [&below, &open](const std::string& above) {
     const auto at = below.find(above);
@@ -107,7 +107,7 @@ bool supervision_tree::plant_crash(const std::string& path) {
     at->second.gauge->crash_next.store(true);
     poke = at->second.poke;
   }
-  // Not under the lock: whoever is poked may look at the tree.
+  // Not under the lock: the poked actor may read the tree.
   if (poke) poke();
   return true;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What a node's supervision tree looks like just now, for people and drills: guardians write it, any thread reads it.
+// The current state of a node's supervision tree, for operators and drills: guardians write it, any thread reads it.
 
 #include <cstdint>
 #include <functional>
@@ -20,21 +20,21 @@ class supervision_tree {
  public:
   explicit supervision_tree(const clock& time) : time_(time) {}
 
-  /// `path` has been started, for the first time or again; a new gauge for it. `strategy` is empty unless it is a guardian.
+  /// `path` has been started, for the first time or again; returns a new gauge. `strategy` is empty unless the child is a guardian.
   std::shared_ptr<actor_gauge> started(const std::string& path, core::restart_kind restart, const std::string& strategy);
-  /// What CAF calls the actor that stands there now. `poke` sends it some message: for one that may wait for ever for its next.
+  /// CAF's id of the actor at `path`. `poke` sends the actor some message, in case it waits for ever for its next one.
   void named(const std::string& path, std::uint64_t actor_id, std::function<void()> poke = {});
-  /// It has ended, and why; `state` says what becomes of it: restarting, stopped, given_up.
+  /// The actor has ended for `reason`; `state` is what follows: restarting, stopped, given_up.
   void ended(const std::string& path, const std::string& state, const std::string& reason);
-  /// It is no part of the tree any more, nor is what hangs below it.
+  /// `path` and everything below it leave the tree.
   void removed(const std::string& path);
 
-  /// All, parents before their children, children in the order in which they were first started.
+  /// All actors, parents before their children, children in the order of their first start.
   std::vector<v1::SupervisedActor> describe() const;
-  /// Restarts of all together, since the tree began.
+  /// Restarts of all actors since the tree began.
   std::uint64_t restarts() const;
 
-  /// Has the actor at `path` meet an exception with its next message. False: there is none running there.
+  /// The next message of the actor at `path` throws. False: no actor runs there.
   bool plant_crash(const std::string& path);
 
  private:

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t rows_a_snapshot = 2'000;
 constexpr int most_findings = 100;
 
-/// A perform without lease would never expire, and no wake-up can cure that.
+/// A perform without a lease would never expire, and no wake-up can cure that.
 const v1::StepRecord* running_without_lease(const v1::TaskRecord& record) {
   for (const auto& step : record.steps())
     if (step.state() == v1::STEP_STATE_RUNNING && step.complete_by_unix_ms() == 0) return &step;
@@ -56,7 +56,7 @@ class examination {
   }
 
   void report(wake_up_finding& one) {
-    // A row may lack its entry and the index have another one for it: that is one thing to repair.
+    // A row may lack its entry while the index has a wrong entry for it: both are one repair.
     const auto first = asked_.insert(one.number).second;
     if (repair_ && first) {
       auto* item = out_.repairs.add_items();

@@ -1,18 +1,18 @@
 #pragma once
-// The doctor: looks at every live task at once, where the running check takes its time. An operator asks for it.
+// The doctor checks every live task at once, at an operator's request; the running check takes its time.
 
 #include "actors/protocol/ports.hpp"
 #include "store/store.hpp"
 
 namespace fairlead {
 
-/// What was found, and with what requests the Scheduler would repair it.
+/// The findings, and the requests by which the Scheduler would repair them.
 struct diagnosis {
   v1::DoctorReply reply;
   v1::RecoverBatch repairs;
 };
 
-/// Reads the whole task table and the due index, in parts over snapshots of their own, so that it holds up nobody.
+/// Reads the whole task table and the due index in parts, each over its own snapshot, so that no other work is held up.
 diagnosis examine(const store::store& from, const v1::DoctorRequest& what);
 
 }  // namespace fairlead

@@ -1,5 +1,5 @@
 #pragma once
-// The doctor of a node's shards in CAF: reads every task that there is, so it is an actor with a thread of its own (to be spawned detached).
+// The doctor of a node's shards in CAF: reads every task, so it needs a thread of its own (spawn it detached).
 
 #include <vector>
 
@@ -10,7 +10,7 @@
 namespace fairlead {
 
 using doctor_actor = caf::typed_actor<
-    // About the shard that the request names, which has to be one of this node's.
+    // For the shard named in the request, which must be one of this node's.
     caf::replies_to<v1::DoctorRequest>::with<v1::DoctorReply>>;
 
 struct doctor_setup {

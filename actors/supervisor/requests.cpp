@@ -14,14 +14,14 @@ namespace fairlead {
 
 namespace {
 
-// About what the Scheduler decides in 20 ms: enough to keep it busy, little enough for a submission that queues behind it.
+// About what the Scheduler decides in 20 ms: enough to keep it busy, little for a submission that queues behind.
 constexpr std::size_t most_out = 768;
-// And no faster than this once a burst is under way, because each recovery brings further steps behind it: 100,000 in less than five seconds, a good half
-// of what a Scheduler can do, so that submissions find it free.
+// No faster than this during a burst, because each recovery brings further steps: 100,000 in less than five seconds, a good half of a
+// Scheduler's capacity, so that submissions find it free.
 constexpr std::int64_t allowed_per_ms = 22;
 constexpr std::int64_t allowance_limit = 768;
 
-/// A task whose wake-up still has to be put right.
+/// Whether a task's wake-up still needs repair.
 bool is_wrong(const store::snapshot& view, const std::optional<v1::TaskRecord>& record) {
   if (!record) return false;
   if (record->due_indexed_unix_ms() == 0) return needs_wake_up(*record);
@@ -30,7 +30,7 @@ bool is_wrong(const store::snapshot& view, const std::optional<v1::TaskRecord>& 
   return entry && !entry->has_value();
 }
 
-/// The same snapshot would still give rise to this request. A row that cannot be read is the scan's to report.
+/// Whether the snapshot would still lead to this request. The scan reports rows that cannot be read.
 bool still_wanted(const store::snapshot& view, const v1::Recover& what, std::int64_t now_ms) {
   const auto loaded = store::load_task(view, what.task_number());
   if (!loaded) return false;
@@ -59,13 +59,13 @@ std::size_t supervisor_requests::hash::operator()(const request& of) const {
 }
 
 bool supervisor_requests::admit(const v1::Recover& what, std::int64_t now_ms) {
-  // A little less than a period: the next scan comes after a whole one by another clock.
+  // A little less than a period: the next scan comes a whole period later by another clock.
   const auto length = period_ - period_ / 10;
   while (!order_.empty() && !core::still_waits(order_.front().at_ms, length, now_ms)) {
     lately_.erase(order_.front().what);
     order_.pop_front();
   }
-  // Whatever a burst has needed is given back.
+  // Frees the memory of a burst.
   if (lately_.empty() && lately_.bucket_count() > 1'024) lately_ = {};
   const request wanted{what.task_number(), what.step(), what.attempt(), what.failure_count(),
                        static_cast<std::uint32_t>(what.direction()) * 2 + (what.repair() ? 1 : 0)};
@@ -81,7 +81,7 @@ bool supervisor_requests::has_room(const store::snapshot& view, std::int64_t now
   counted_at_ms_ = now_ms;
   if (allowance_ <= 0) return false;
   if (out_ < most_out) return true;
-  // What decides nothing leaves no trace in the store, so nothing is waited for longer than this.
+  // A request that decides nothing leaves no trace in the store, so no request is awaited longer than this.
   const auto patience = period_ / 4;
   while (!sent_.empty()) {
     const auto& oldest = sent_.front();

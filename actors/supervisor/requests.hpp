@@ -1,6 +1,6 @@
 #pragma once
-// What the Supervisor has asked for lately: nothing twice within a scan period, and never so much at once that the Scheduler would be kept from
-// its other work.
+// The Supervisor's recent requests: none twice within a scan period, and never so many at once that the Scheduler is kept from its other
+// work.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,20 +13,20 @@
 
 namespace fairlead {
 
-/// A step wants recovery: an attempt's lease is over, or its wait is.
+/// A step needs recovery: its attempt's lease is over, or its wait is.
 bool recovery_due(const v1::StepRecord& step, std::int64_t now_ms);
 
 class supervisor_requests {
  public:
   explicit supervisor_requests(duration scan_period) : period_(scan_period) {}
 
-  /// False: this very request went out less than a scan period ago.
+  /// False: the same request was sent less than a scan period ago.
   bool admit(const v1::Recover& what, std::int64_t now_ms);
 
-  /// Whether more may be sent: few enough requests are with the Scheduler. Looks into the store for what it has decided.
+  /// Whether more may be sent: the Scheduler has few enough requests. Reads from the store what it has decided.
   bool has_room(const store::snapshot& view, std::int64_t now_ms);
 
-  /// These go to the Scheduler now.
+  /// These requests go to the Scheduler now.
   void sent(const v1::RecoverBatch& what, std::int64_t now_ms);
 
  private:
@@ -48,7 +48,7 @@ class supervisor_requests {
   struct outstanding {
     std::int64_t at_ms = 0;
     std::size_t requests = 0;
-    v1::Recover last;  // once it is decided, so is what was sent before it
+    v1::Recover last;  // once this request is decided, so are those before it
   };
 
   duration period_;
@@ -56,7 +56,7 @@ class supervisor_requests {
   std::deque<asked> order_;
   std::deque<outstanding> sent_;
   std::size_t out_ = 0;
-  std::int64_t allowance_ = 0;  // requests that may go out at this moment
+  std::int64_t allowance_ = 0;  // requests that may be sent at this moment
   std::int64_t counted_at_ms_ = 0;
 };
 

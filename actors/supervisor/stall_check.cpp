@@ -16,13 +16,13 @@ namespace {
 
 constexpr auto ns = store::default_namespace;
 constexpr std::size_t sweep_rows = 2'000;
-// What a whole sweep could not explain, the next one will not explain either: look again only now and then.
+// If a whole sweep found no cause, the next one will not find it either: look again only now and then.
 constexpr duration unexplained_rest = std::chrono::minutes{10};
 
 /// The key that follows directly on `key`.
 std::string next_key(std::string_view key) { return std::string{key} + '\0'; }
 
-/// What is wrong with the wake-up of a task, by its row and the entry that the row speaks of.
+/// The fault of a task's wake-up, by its row and the entry named there; nullopt: none.
 result<std::optional<std::string>> fault_of_task(const store::snapshot& view, const v1::TaskRecord& record) {
   const auto due = record.due_unix_ms();
   const auto indexed = record.due_indexed_unix_ms();
@@ -37,7 +37,7 @@ result<std::optional<std::string>> fault_of_task(const store::snapshot& view, co
   return std::optional<std::string>{};
 }
 
-/// What is wrong with an entry, by the row that it leads to; null when it is right.
+/// The fault of an entry, by the row that it leads to; null: none.
 const char* fault_of_entry(const store::due_key& entry, const std::optional<v1::TaskRecord>& record) {
   if (!record) return "the due index has an entry for a task that is not there";
   if (record->due_indexed_unix_ms() != entry.due_unix_ms) return "the due index has an entry that its row does not know of";
@@ -73,7 +73,7 @@ result<bool> wake_up_sweep::step(const store::snapshot& view, std::size_t rows, 
   if (!more || *more) return more;
   tasks_done_ = true;
   from_.clear();
-  // A store that is small enough is done with here and now.
+  // A store that is small enough is finished in this call.
   return step_entries(view, rows, found);
 }
 
@@ -131,7 +131,7 @@ stall_check::disagreement stall_check::compare(const store::snapshot& view) {
   const auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
   disagreement out;
   out.entries = number(view.count(store::table::due)) - number(counters.due_entries());
-  // A task that is held may have a wake-up or not, every other one that is under way must have one.
+  // A held task may have a wake-up or not; every other task in progress must have one.
   auto live = number(counters.running()) + number(counters.undoing());
   for (const auto& one : holds)
     if (one.sleeps) live -= number(one.count(counters));
@@ -209,7 +209,7 @@ result<std::optional<stalest_task>> progress_round::step(const store::snapshot& 
     from_ = next_key(key);
     return false;
   };
-  // An empty bound would mean the whole table; here it means that there was nothing.
+  // An empty bound would mean the whole table; here it means an empty index.
   const auto scanned = to_.empty() ? status{nothing{}} : view.scan(store::table::due, from_, to_, look);
   if (!scanned) return scanned.failure();
   if (failed) return *failed;

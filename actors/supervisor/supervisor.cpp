@@ -11,10 +11,10 @@ namespace fairlead {
 
 namespace {
 
-constexpr int chunk_requests = 256;           // sent at a time: the Scheduler takes them as one message
-constexpr std::size_t chunk_entries = 1'000;  // looked at by one scan
-constexpr std::size_t round_entries = 1'000;  // looked at by one turn of the slow round
-constexpr std::size_t hint_limit = 200'000;   // hints kept; the index has what is dropped
+constexpr int chunk_requests = 256;           // sent at a time, as one message
+constexpr std::size_t chunk_entries = 1'000;  // read by one scan
+constexpr std::size_t round_entries = 1'000;  // read by one turn of the slow round
+constexpr std::size_t hint_limit = 200'000;   // hints kept; the index has the dropped ones
 constexpr int most_repair_notes = 10;         // lines in the log at a time
 constexpr duration hint_horizon = std::chrono::minutes{5};
 
@@ -43,17 +43,17 @@ void supervisor::add_due_steps(const v1::TaskRecord& record, std::int64_t now_ms
     item.set_failure_count(core::failures_of(step, step.direction()));
     add(item, now_ms, out);
   }
-  // The entry is early (the index is lazy), or the task as a whole is due.
+  // The entry is early (entries move lazily), or the task as a whole is due.
   if (!any) add(item, now_ms, out);
 }
 
 result<bool> supervisor::ask_for_due(const store::snapshot& view, std::int64_t now_ms) {
-  // What hints speak of stands in the index too: while they wait for their turn, reading it would mostly find what they will ask for.
+  // Hinted steps are in the index, too: while hints wait for their turn, reading it would mostly find the same steps.
   if (fire_held_ && now_ms < read_again_ms_) return true;
   if (!requests_.has_room(view, now_ms)) return true;
   read_again_ms_ = now_ms + scan_period_.count();
   if (pass_to_.empty()) {
-    // What becomes due while the pass lasts belongs to the next one, so every pass comes to its end.
+    // Entries that become due during the pass belong to the next pass, so every pass ends.
     pass_from_.clear();
     pass_to_ = store::keys::due(store::default_namespace, now_ms + 1, 0).str();
   }
@@ -92,7 +92,7 @@ result<bool> supervisor::scan() {
   const auto view = world_.reads->read();
   const auto more = ask_for_due(*view, now_ms);
   if (!more) return more;
-  // Repairs take their turn like all other requests.
+  // Repairs share the room with all other requests.
   if (!requests_.has_room(*view, now_ms)) return true;
   std::vector<wake_up_finding> found;
   const auto stalls = stalls_.look(*view, now, found);
@@ -135,7 +135,7 @@ status supervisor::go_round() {
   const auto complete = round_.step(*world_.reads->read(), round_entries, now_ms, scan_period_.count(), found, waiting.numbers);
   if (!complete) return complete.failure();
   ask_for_repair(found, now_ms);
-  // Once more when there are none any more: the Scheduler looks twice before it believes.
+  // Sent once more when no task waits any more: the Scheduler acts only on the second look.
   if (const auto any = !waiting.numbers.empty(); std::exchange(asked_of_waits_, any) || any) world_.out->waiting(std::move(waiting));
   if (*complete && **complete != stalest_) world_.out->stalest(stalest_ = **complete);
   return nothing{};

@@ -1,6 +1,6 @@
 #pragma once
-// The Supervisor: finds steps whose time has passed and asks the Scheduler for recovery. It knows no business logic, changes nothing, and
-// restarts nothing; any number of them may run. Beside that it looks whether every live task has a wake-up. A shell over ports. One thread at
+// The Supervisor finds steps whose time has passed and asks the Scheduler for recovery. It knows no business logic, changes nothing, and
+// restarts nothing; any number of Supervisors may run. It also checks that every live task has a wake-up. A shell over ports. One thread at
 // a time.
 
 #include <cstdint>
@@ -25,27 +25,28 @@ class supervisor {
     observer* log = nullptr;
   };
 
-  /// While a scan says that there is more, how long to leave the Scheduler to itself before the next.
+  /// Pause before the next scan while a scan reports more: time for the Scheduler alone.
   static constexpr duration burst_pause{5};
 
   explicit supervisor(ports world, duration scan_period = std::chrono::seconds{1});
 
-  /// Reads what is due from the index and asks for its recovery, and compares the counters of the stall check. Costs what is due, not what
-  /// exists. True when there was more than one scan takes: scan again after `burst_pause`, else after the scan period. What one scan has seen
-  /// the next ones pass over until the index has been read to its end; what the Scheduler has not answered by then is asked for again.
+  /// Reads due entries from the index and asks for recovery; compares the counters of the stall check. The cost depends on the entries that
+  /// are due, not on those that exist. True: there was more than one scan takes; scan again after `burst_pause`, else after the scan
+  /// period. Entries seen by one scan are passed over by the next ones until the index has been read to its end; then requests that the
+  /// Scheduler has not answered are repeated.
   result<bool> scan();
 
-  /// Goes on with the slow round over all live tasks, a thousand at a time, and asks whether those that wait for something inside the process wait
-  /// in vain. Once a scan period.
+  /// Goes on with the slow round over all live tasks, a thousand at a time. Reports tasks that wait for something inside the process,
+  /// perhaps in vain. Call it once a scan period.
   status go_round();
 
-  /// Steps that will want recovery at a known moment, so that a short backoff need not wait for the next scan.
+  /// Steps that will need recovery at a known moment, so that a short backoff need not wait for the next scan.
   void hint(const v1::RecoveryHintBatch& what);
 
-  /// Asks for what the hints say is due by now, as far as the Scheduler has room.
+  /// Asks for recovery of hinted steps that are due by now, as far as the Scheduler has room.
   void fire();
 
-  /// When `fire` has something to do; nullopt when there are no hints.
+  /// When `fire` has something to do; nullopt: there are no hints.
   std::optional<moment> next_hint() const;
 
  private:
@@ -60,14 +61,14 @@ class supervisor {
 
   ports world_;
   duration scan_period_;
-  std::int64_t read_again_ms_ = 0;  // until then the index is not read while hints wait for their turn
+  std::int64_t read_again_ms_ = 0;  // while hints wait for their turn the index is not read before this moment
   supervisor_requests requests_;
   stall_check stalls_;
   progress_round round_;
-  stalest_task stalest_;  // as last told
+  stalest_task stalest_;  // as last reported
   bool asked_of_waits_ = false;
-  std::string pass_from_;   // the pass over what is due: the key to go on with,
-  std::string pass_to_;     // and where it ends; empty between two passes
+  std::string pass_from_;   // key at which the pass over due entries goes on
+  std::string pass_to_;     // key where the pass ends; empty between two passes
   bool fire_held_ = false;  // hints are due, but the Scheduler has no room
   std::priority_queue<v1::RecoveryHint, std::vector<v1::RecoveryHint>, later> hints_;
 };

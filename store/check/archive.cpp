@@ -26,7 +26,7 @@ void archive_check::check_class(std::uint32_t keep_days) {
   for (const auto day : *days) {
     const archive_day which{day, keep_days};
     const auto looked = archives_.visit(which, [&](const snapshot& in) { check_one(which, in); });
-    // Who made the day's directory ended before anything was in it. That is sound as long as no task is said to be there.
+    // The process that made the day's directory ended before writing to it. That is sound if no tombstone names the day.
     const auto never_written = !looked && looked.failure().code == v1::ERROR_CODE_NOT_FOUND && tombstones_.count(which) == 0;
     if (!looked && !never_written) all_.add("Archive " + which.name() + " cannot be read: " + looked.failure().sentence);
   }
@@ -58,7 +58,7 @@ void archive_check::check_one(const archive_day& which, const snapshot& in) {
   if (expected != tombstones_.end() && named < expected->second) name_missing(which, in);
 }
 
-// Only where the numbers show that some are missing: it looks through all ids.
+// Called only if the numbers show that tasks are missing: reads all ids.
 void archive_check::name_missing(const archive_day& which, const snapshot& in) {
   const auto scanned = all_.of().scan(table::task_id, {}, {}, [&](std::string_view key, std::string_view payload) {
     v1::TaskTombstone tombstone;

@@ -1,5 +1,5 @@
 #pragma once
-// The part of a check that looks into archives.
+// The part of a check that reads archives.
 
 #include <cstdint>
 #include <map>
@@ -11,7 +11,7 @@ namespace fairlead::store {
 
 class archive_check {
  public:
-  /// `tombstones`: how many ids of the store name each archive.
+  /// `tombstones`: for each archive, how many ids of the store name it.
   archive_check(check_scan& all, archive& archives, const std::map<archive_day, std::uint64_t>& tombstones)
       : all_(all), archives_(archives), tombstones_(tombstones) {}
 

@@ -59,7 +59,7 @@ class checker {
     report_.tasks = of_.count(table::task);
   }
 
-  // Entries are compared with their tasks one by one only where the numbers show that there is a surplus.
+  // Entries are compared with their tasks one by one only if the numbers show a surplus.
   void check_index(table where) {
     const bool surplus = of_.count(where) != tasks_.expected(where);
     scan(where, [&](std::string_view key, std::string_view payload) {

@@ -31,7 +31,7 @@ void job_check::run() {
   check_ready_index();
 }
 
-// Null where its row is damaged, too: its own scan reports that. `last_is_there_` tells the two apart.
+// Null also if the job's row is damaged: the row's own scan reports that. `last_is_there_` distinguishes the two.
 const v1::JobRecord* job_check::job_named(std::string_view name) {
   if (last_name_ != name) {
     last_name_ = name;
@@ -101,10 +101,10 @@ void job_check::check_marks(std::string_view key, const v1::JobRecord& job) {
   if (next != 0 && next <= job.mark_unix_ms()) all_.add(table::job, key, "its next time is not after its mark");
 }
 
-// Whatever comes next, the index of due jobs has the job by then; else it would stall for ever, and nobody would see it.
+// The index of due jobs must have the job not later than its next event; otherwise the job would stall for ever, unnoticed.
 void job_check::check_wake_up(std::string_view key, const v1::JobRecord& job) {
   const auto due = job.due_indexed_unix_ms();
-  // One that deciding about failed stands still until somebody resumes it, whatever its launches wait for.
+  // A job that was given up stands still until an operator resumes it, whatever its launches wait for.
   if (job.paused() && job.paused_by() == "scheduler" && due == 0 && job.next_unix_ms() == 0) return;
   const auto needs = [&](std::int64_t by, const std::string& what) {
     if (by == 0 || (due != 0 && due <= by)) return;
@@ -204,7 +204,7 @@ void job_check::check_kept(std::string_view key, const v1::JobRecord& job) {
            "it has " + std::to_string(job.kept_launches()) + " records of launches, counted were " + std::to_string(counted));
 }
 
-// As with the indexes of tasks, entries are compared one by one only where the numbers show that there is a surplus.
+// As with the indexes of tasks, entries are compared one by one only if the numbers show a surplus.
 void job_check::check_due_index() {
   const bool surplus = all_.of().count(table::job_due) != due_entries_;
   all_.scan(table::job_due, [&](std::string_view key, std::string_view payload) {

@@ -1,5 +1,5 @@
 #pragma once
-// The part of a check that looks at jobs: their rows, what the indexes hold of them, and the records of their launches.
+// The part of a check that verifies jobs: their rows, their index entries, and the records of their launches.
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +17,7 @@ class job_check {
 
   void run();
 
-  /// Jobs, those that are paused, and entries of ready launches; the latest mark of all.
+  /// Counts jobs, paused jobs, and entries of ready launches; also the latest mark of all jobs.
   const v1::ShardState& counted() const noexcept { return counted_; }
 
  private:
@@ -39,9 +39,9 @@ class job_check {
 
   check_scan& all_;
   v1::ShardState counted_;
-  std::uint64_t due_entries_ = 0;                            // that there must be
+  std::uint64_t due_entries_ = 0;                            // required entries
   std::unordered_map<std::string, std::uint64_t> launches_;  // records by job
-  // The job that was asked for last: launches of one stand together.
+  // The job found last: launches of one job are neighbours.
   std::optional<v1::JobRecord> last_job_;
   std::string last_name_;
   bool last_is_there_ = false;

@@ -14,7 +14,7 @@ namespace fairlead::store {
 
 namespace {
 
-/// Each restore has left out a multiple of this in the live tasks: actors/core/task/restore.hpp.
+/// Each restore skips a multiple of this number in live tasks: actors/core/task/restore.hpp.
 constexpr std::uint64_t left_out_by_restore = 1'000;
 
 bool is_next(std::uint64_t sequence, std::uint64_t expected) {
@@ -92,7 +92,7 @@ void notice_check::check_addresses() {
   });
 }
 
-// An outbox is taken from its beginning, so what is left of a task in it is an unbroken run up to the last event that was written.
+// An outbox is emptied from its beginning, so a task's remaining events are an unbroken run up to the last event written.
 void notice_check::check_outboxes() {
   const auto& of = all_.of();
   std::string address;

@@ -1,5 +1,5 @@
 #pragma once
-// The part of a check that looks at what people and submitters are told: alerts and the outboxes of reply addresses.
+// The part of a check that verifies messages to operators and submitters: alerts, and the outboxes of reply addresses.
 
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the parts of a check share: where findings go, and the walk through a table that reports what is no sound row.
+// Shared by the parts of a check: the list of findings, and the scan of a table that reports unsound rows.
 
 #include <cstdint>
 #include <optional>
@@ -12,12 +12,12 @@
 
 namespace fairlead::store {
 
-/// The task that a key of one of the tables of tasks belongs to. The key decodes.
+/// The task of a key in one of the tables of tasks. The key must decode.
 std::uint64_t task_number_of(table where, std::string_view key);
 
 class check_scan {
  public:
-  /// `place` stands before every finding: which archive it is about.
+  /// `place` comes before every finding: the archive concerned.
   check_scan(const snapshot& of, const check_progress& progress, check_report& report, std::size_t max_findings, std::string place = {})
       : of_(of), progress_(progress), report_(report), max_findings_(max_findings), place_(std::move(place)) {}
 
@@ -46,7 +46,7 @@ class check_scan {
     report_.values += done;
   }
 
-  /// History or payload: that each row has its task, and parses.
+  /// For history or payload: each row has its task, and parses.
   void check_parts(table where);
 
   const snapshot& of() const noexcept { return of_; }

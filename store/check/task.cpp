@@ -19,7 +19,7 @@ bool wants_due(const v1::TaskRecord& record) {
   return !is_finished(record.state()) && record.state() != v1::TASK_STATE_PENDING && !sleeps(record);
 }
 
-// While a parked or paused task still has an attempt out, the end of that lease is awaited.
+// While a parked or paused task has an attempt in progress, the end of its lease is awaited.
 bool may_due(const v1::TaskRecord& record) {
   if (wants_due(record)) return true;
   if (is_finished(record.state()) || record.state() == v1::TASK_STATE_PENDING) return false;
@@ -88,7 +88,7 @@ void task_check::finding(const v1::TaskRecord& record, std::string_view what) {
   report_("Table task, key " + std::to_string(record.number()) + ": task `" + record.id() + "` " + std::string(what) + ".");
 }
 
-// A damaged value counts as present: its own table's scan reports it.
+// A damaged value counts as present: the scan of its own table reports it.
 bool task_check::present(table where, std::string_view key) {
   auto found = of_.get(where, key);
   return !found || found->has_value();
@@ -127,7 +127,7 @@ void task_check::check_due(const v1::TaskRecord& record) {
 }
 
 void task_check::check_history(const v1::TaskRecord& record) {
-  // Up to where the history was folded there is what was kept, and each of the others is counted.
+  // Up to the folded sequence there are the kept events, and the others are counted.
   const auto* folded = folded_events(record);
   const auto through = folded != nullptr ? folded->sequence() : 0;
   std::uint64_t last = 0;
@@ -191,7 +191,7 @@ void task_check::check_definition(const v1::TaskRecord& record) {
   known_definitions_.insert(std::move(key));
 }
 
-// An alert of an earlier release's task is not there: 0. One that is named waits for someone for as long as the task says so.
+// Tasks of an earlier release have no alert: 0. A named alert must be unresolved for as long as the task names it.
 void task_check::check_alert(const v1::TaskRecord& record) {
   if (record.alert() == 0) return;
   const auto name = "alert " + std::to_string(record.alert());

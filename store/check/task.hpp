@@ -1,6 +1,6 @@
 #pragma once
-// The part of a check that looks at one task: is everything there that its row implies? It counts what it expects, so that the tables
-// can be told to hold nothing else: as many entries as expected, and every expected one there, leaves no surplus.
+// The part of a check that verifies one task: everything that its row implies must exist. It counts the expected entries. If every expected
+// entry exists and a table has no more entries than expected, the table holds nothing else.
 
 #include <array>
 #include <cstdint>
@@ -25,10 +25,10 @@ class task_check {
  public:
   task_check(const snapshot& of, report_finding report) : of_(of), report_(std::move(report)) {}
 
-  /// `key` decodes; `payload` is the verified value.
+  /// `key` must decode; `payload` is the verified value.
   void look_at(number_key key, std::string_view payload);
 
-  /// The same for a row of an archive: only what stands there with it. The record, when it is one.
+  /// The same for a row of an archive, where there are no indexes. Returns the record, if it is one.
   std::optional<v1::TaskRecord> look_at_archived(number_key key, std::string_view payload);
 
   std::uint64_t expected(table where) const { return expected_[static_cast<std::size_t>(where)]; }

@@ -40,7 +40,7 @@ std::optional<std::uint32_t> parse_class(const std::string& name) {
   return out != 0 && class_name(out) == name + "/" ? std::optional(out) : std::nullopt;
 }
 
-/// Calls `visit(name)` for everything in a directory; one that is not there is empty.
+/// Calls `visit(name)` for each name in a directory; a missing directory is empty.
 template <class Visitor>
 status for_each_name(const std::string& directory, Visitor&& visit) {
   std::error_code failed;
@@ -139,9 +139,9 @@ status archive::write(const archive_day& which, batch copies) {
 
 result<std::size_t> archive::move(const std::vector<task_number>& numbers, const snapshot& from, std::int64_t day, batch& out,
                                   std::uint32_t keep_days) {
-  // Before the clock of a machine is set it may read 1970.
+  // Before a machine's clock is set it may read 1970.
   const archive_day to{std::max<std::int64_t>(day, 1), keep_days};
-  // Twice the same number would erase twice, which a check of the batch could not tell from a fault.
+  // The same number twice would erase twice, which a check of the batch could not distinguish from a fault.
   std::set<task_number> seen;
   std::size_t dealt_with = 0;
   batch copies, removal;

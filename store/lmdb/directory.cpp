@@ -47,9 +47,10 @@ status prepare_directory(const std::string& directory, bool read_only) {
   struct stat found {};
   if (::stat(directory.c_str(), &found) == 0) {
     if (S_ISDIR(found.st_mode)) {
-      // Who only reads leaves nothing behind where there is no store, not even a lock.
+      // A read-only opening leaves nothing behind if there is no store, not even a lock.
       if (read_only) return ::stat((directory + "/data.mdb").c_str(), &found) != 0 ? status(no_store(directory)) : status(nothing{});
-      // Whoever made it may have ended before its name was durable. Where its parent may not be read, somebody else has made it.
+      // The process that made the directory may have ended before its name was durable. If the parent is not readable, somebody else has
+      // made it.
       const auto parent = parent_of(directory);
       return ::access(parent.c_str(), R_OK) == 0 ? sync_directory(parent) : status(nothing{});
     }
@@ -81,7 +82,7 @@ result<directory_lock> directory_lock::take(const std::string& directory, bool r
   const auto path = directory + "/lock";
   int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
   if (fd < 0 && read_only) {
-    // Where nothing can be written no node can run; an existing lock file is honoured all the same.
+    // Where nothing can be written no node can run; an existing lock file is still respected.
     fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return directory_lock{-1};
   }
@@ -92,7 +93,7 @@ result<directory_lock> directory_lock::take(const std::string& directory, bool r
     return error{v1::ERROR_CODE_STORE_IN_USE, "The store " + directory + " is in use by " + holder_of(fd) + ".",
                  "Stop that process first, or name another directory."};
   }
-  // For the sentence above only: whether the lock is held is for the system to say, so a file left by a dead process does no harm.
+  // Only for the sentence above: the system knows whether the lock is held, so a file left by a dead process does no harm.
   const auto pid = std::to_string(::getpid()) + "\n";
   if (::ftruncate(fd, 0) == 0 && ::pwrite(fd, pid.data(), pid.size(), 0) < 0 && !read_only) {
     return refused_by_system("The store " + directory + " cannot be written", errno);

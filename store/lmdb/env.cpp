@@ -19,16 +19,16 @@ namespace fairlead::store {
 namespace {
 
 constexpr unsigned max_readers = 1024;
-constexpr std::uint64_t full_disk_bytes = 64 << 10;  // with less the disk counts as full
-// LMDB gives each reader one line of the processor's cache in lock.mdb, behind two or three lines of its own.
+constexpr std::uint64_t full_disk_bytes = 64 << 10;  // with less free space the disk counts as full
+// LMDB gives each reader one cache line in lock.mdb, after two or three lines of its own.
 constexpr off_t lock_file_bytes = (max_readers + 3) * 64;
-// LMDB's own handle of the free list, so never that of a table: stands for one that a store of the first release lacks.
+// LMDB's own handle of the free list, never that of a table: marks a table that a store of the first release lacks.
 constexpr MDB_dbi no_table = 0;
 
 MDB_val to_val(std::string_view bytes) { return {bytes.size(), const_cast<char*>(bytes.data())}; }
 std::string_view to_view(const MDB_val& val) { return {static_cast<const char*>(val.mv_data), val.mv_size}; }
 
-/// LMDB writes to lock.mdb through a map. Where the file has a hole and the disk is full, that would end the process by SIGBUS. An errno.
+/// LMDB writes to lock.mdb through a map. If the file has a hole and the disk is full, SIGBUS would end the process. Returns an errno.
 int allocate_lock_file(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
   if (fd < 0) return errno;
@@ -38,7 +38,7 @@ int allocate_lock_file(const std::string& path) {
   return rc;
 }
 
-/// LMDB says EIO of a write that the disk took only in part, which is what a disk does that has just become full.
+/// LMDB reports EIO for a partial write, which is how a disk that has just become full behaves.
 bool disk_is_full(const std::string& directory) {
   struct statvfs found {};
   return ::statvfs(directory.c_str(), &found) == 0 && found.f_bavail * found.f_frsize < full_disk_bytes;
@@ -74,7 +74,7 @@ status env::start(const env_options& options) {
   if (rc == 0) rc = mdb_env_set_maxdbs(env_, 32);
   if (rc == 0) rc = mdb_env_set_maxreaders(env_, max_readers);
   if (rc == 0 && !options.read_only) rc = allocate_lock_file(directory_ + "/lock.mdb");
-  // While a store is opened for reading only, the lock keeps every writer away, so LMDB's own lock file is not needed (nor writable).
+  // While a store is open for reading only, our lock keeps every writer away, so LMDB's own lock file is not needed (nor writable).
   unsigned flags = MDB_NOTLS | (options.read_only ? MDB_RDONLY | MDB_NOLOCK : 0u);
   if (rc == 0) rc = mdb_env_open(env_, directory_.c_str(), flags, 0640);
   if (rc != 0) return failure(rc, "be opened");
@@ -83,12 +83,12 @@ status env::start(const env_options& options) {
   if (auto long_enough = check_length(options.read_only); !long_enough) return long_enough;
   if (auto opened = open_tables(options.read_only); !opened) return opened;
   if (options.read_only) return nothing{};
-  // The file is durable only when its name in the directory is. Whoever made it may have ended before it came to this.
+  // The file is durable only if its name in the directory is. The process that made the file may have ended before that.
   return sync_directory(directory_);
 }
 
-// A file that was cut short would raise SIGBUS at the first read beyond its end. It may be shorter than the last page in use for a good
-// reason only where the missing pages are free ones, so it is made long again (with zeros) and the missing pages are looked up.
+// A file that was cut short would raise SIGBUS at the first read beyond its end. It may be shorter than the last page in use only if all
+// missing pages are free. So the file is extended (with zeros) and the missing pages are looked up in the free list.
 status env::check_length(bool read_only) {
   const auto data = directory_ + "/data.mdb";
   struct stat found {};
@@ -117,7 +117,7 @@ status env::check_length(bool read_only) {
   pages.it = nullptr;
   mdb_txn_abort(txn);
   if (rc == MDB_NOTFOUND && free_among_missing >= missing) return nothing{};
-  // Cut again, so that the next opening finds the same.
+  // Cut the file again, so that the next opening finds the same.
   if (::truncate(data.c_str(), static_cast<off_t>(length)) != 0) return failure(errno, "be read");
   return cut;
 }
@@ -147,7 +147,7 @@ status env::open_tables(bool read_only) {
   } else {
     mdb_txn_abort(txn);
   }
-  // It was being made when its process ended; the next one that writes goes on with it.
+  // The process that made the store ended before it was complete; the next writer goes on with it.
   if (missing == 0 && empty) return no_store(directory_);
   if (missing == 0) {
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, directory_ + "/data.mdb belongs to another program: it has no table meta.",
@@ -303,7 +303,7 @@ status read_txn::scan_reverse(table where, std::string_view from, std::string_vi
   auto k = to_val(to);
   MDB_val v{};
   rc = to.empty() ? MDB_NOTFOUND : mdb_cursor_get(at.it, &k, &v, MDB_SET_RANGE);
-  // At the first key not below `to` now, or behind the last one.
+  // Now at the first key not below `to`, or after the last key.
   rc = rc == MDB_NOTFOUND ? mdb_cursor_get(at.it, &k, &v, MDB_LAST) : rc == 0 ? mdb_cursor_get(at.it, &k, &v, MDB_PREV) : rc;
   for (; rc == 0; rc = mdb_cursor_get(at.it, &k, &v, MDB_PREV)) {
     if (to_view(k) < from || !visit(to_view(k), to_view(v))) return nothing{};

@@ -1,10 +1,10 @@
 #pragma once
-// RAII over LMDB; the only file that knows lmdb.h is env.cpp. Rules of LMDB that this keeps:
+// RAII over LMDB; only env.cpp includes lmdb.h. Rules of LMDB that are kept here:
 //   - Only the durable default flags (and MDB_NOTLS, so that a read transaction may move between threads, one at a time).
 //   - An environment is open once in a process: the exclusive lock on the file `lock` refuses a second opening, in this process or
-//     in another. The lock belongs to the open file and ends with it, whatever becomes of the process.
-//   - Read transactions are reset and renewed instead of made anew, and given back as soon as their owner is done. Stale readers are cleared
-//     at opening. A write transaction begins and ends in one thread.
+//     in another. The lock belongs to the open file and ends with it, however the process ends.
+//   - Read transactions are reset and renewed instead of created, and given back as soon as their owner is done. Opening clears stale
+//     readers. A write transaction begins and ends in one thread.
 
 #include <cstdint>
 #include <functional>
@@ -28,13 +28,13 @@ namespace fairlead::store {
 struct env_options {
   std::string directory;
   std::uint64_t max_size_bytes = std::uint64_t{64} << 30;  // address space and upper limit; the file grows as needed
-  bool read_only = false;                                  // the store must exist; takes the exclusive lock all the same
+  bool read_only = false;                                  // the store must exist; takes the exclusive lock, too
 };
 
-/// The exclusive lock of a store directory; released when it goes.
+/// The exclusive lock of a store directory; the destructor releases it.
 class directory_lock {
  public:
-  /// Error store_in_use names the process that holds it. Read-only directories can be locked for reading only.
+  /// Error store_in_use names the process that holds the lock. Read-only directories can be locked for reading only.
   static result<directory_lock> take(const std::string& directory, bool read_only);
   directory_lock(directory_lock&& other) noexcept;
   directory_lock& operator=(directory_lock&&) = delete;
@@ -56,14 +56,14 @@ class env : public std::enable_shared_from_this<env> {
   env(const env&) = delete;
   env& operator=(const env&) = delete;
 
-  /// Never fails: a transaction that could not begin gives its error with the first read.
+  /// Never fails: if the transaction could not begin, its first read returns the error.
   read_txn read();
   result<write_txn> write();
 
-  /// Bytes of all pages up to the last one in use, free ones included.
+  /// Bytes of all pages up to the last page in use, free ones included.
   std::uint64_t file_bytes() const;
   std::uint64_t max_bytes() const noexcept { return max_bytes_; }
-  /// Bytes of the pages on the free list; walks it.
+  /// Bytes of the pages on the free list; walks the list.
   result<std::uint64_t> free_bytes();
 
   const std::string& directory() const noexcept { return directory_; }
@@ -119,12 +119,12 @@ class write_txn {
   write_txn& operator=(write_txn&&) = delete;
   ~write_txn();
 
-  /// Writes what is gathered there.
+  /// Writes the gathered operations.
   status apply(const group_operations& group);
   /// Writes a stored value.
   status put(table where, std::string_view key, std::string_view stored);
   result<std::optional<std::string_view>> get(table where, std::string_view key) const;
-  /// Durable on return. The transaction is over, whatever the outcome.
+  /// Durable on return. The transaction is over, even on failure.
   status commit();
 
  private:

@@ -82,7 +82,7 @@ result<std::pair<std::string, setting>> read_setting(std::string_view text) {
   return std::pair{std::string(name), out};
 }
 
-// A crash must be possible before main has run a line, so the environment is read as the library is loaded.
+// A crash must be possible before main runs, so the environment is read when the library is loaded.
 const bool environment_read = [] {
   const char* text = std::getenv("FAIRLEAD_FAILPOINTS");
   if (text == nullptr) return false;

@@ -6,7 +6,7 @@
 //   FAIRLEAD_FAILPOINTS="store.before_commit=crash@3,store.after_commit=delay:20"
 //   name=action[:param][@n]     separated by commas; with @n only at the n-th hit, else at every hit
 //   actions: off (counts hits only) | crash (_exit(99)) | crash:kill (SIGKILL) | error | delay:MILLISECONDS
-// A text that is none of this ends the process at its start with a sentence (exit code 64).
+// Any other text ends the process at its start with a sentence (exit code 64).
 
 #include <atomic>
 #include <cstdint>
@@ -23,17 +23,17 @@ extern std::atomic<bool> failpoints_armed;
 bool failpoint_hit(const char* name);
 }  // namespace detail
 
-/// To be called at the place of that name. True: act as if the operation had failed (action `error`). Thread-safe.
+/// Call this at the place of that name. True: act as if the operation had failed (action `error`). Thread-safe.
 inline bool failpoint(const char* name) {
   if (!detail::failpoints_armed.load(std::memory_order_relaxed)) [[likely]]
     return false;
   return detail::failpoint_hit(name);
 }
 
-/// Replaces all settings; an empty text switches everything off. Hit counts begin anew.
+/// Replaces all settings; an empty text switches everything off. Hit counts restart.
 status set_failpoints(std::string_view text);
 
-/// How often each failpoint was passed since the settings were made; empty while nothing is set.
+/// How often each failpoint was passed since the settings were made; empty if there are none.
 std::map<std::string, std::uint64_t> failpoint_hits();
 
 }  // namespace fairlead::store

@@ -45,8 +45,8 @@ status lmdb_snapshot::scan_all(table where, const inspector& visit) const {
                    [&](std::string_view key, std::string_view stored) { return visit(key, verified_payload(where, key, stored)); });
 }
 
-// The store reads this row when it opens and refuses a damaged one, so an empty answer here is damage that happened since; the row's own
-// check reports it.
+// The store reads this row when it opens and refuses a damaged one. So an empty result here means later damage, which the row's own check
+// reports.
 progress lmdb_snapshot::get_progress() const {
   auto row = get(table::meta, keys::meta(meta::progress_row));
   if (!row || !row->has_value()) return {};

@@ -12,9 +12,9 @@ namespace fairlead::store {
 
 namespace {
 
-// The free list is counted only when the answer could matter, and then not for every question.
+// The free list is counted only if the result could matter, and even then not for every question.
 constexpr std::uint64_t free_count_from_percent = 80;
-constexpr std::uint64_t free_count_every_commits = 500;  // of a store so large that counting takes its time
+constexpr std::uint64_t free_count_every_commits = 500;  // if the store is so large that counting takes time
 constexpr std::uint64_t small_store_bytes = std::uint64_t{1} << 30;
 
 std::string stored_form(table where, std::string_view key, std::string_view payload) {
@@ -92,7 +92,7 @@ status lmdb_store::commit(const std::vector<batch>& group) {
     if (auto in_order = check_order(one, sequence, epoch_); !in_order) return in_order;
     ++sequence;
   }
-  // Copied before anything is written: from there to the end nothing may throw, or what is remembered here would lag behind the disk.
+  // Copied before any write: after that nothing may throw, or the values kept here would lag behind the disk.
   auto shard_state = group.back().shard_state;
   auto written = remember(write_group(group));
   if (!written) return written;
@@ -118,7 +118,7 @@ status lmdb_store::write_group(const std::vector<batch>& group) {
   return txn->commit();
 }
 
-// A full store has written nothing and goes on; after any other failure the outcome on the disk is not known.
+// A full store has written nothing and goes on; after any other failure the state on the disk is unknown.
 status lmdb_store::remember(status outcome) {
   if (!outcome && outcome.failure().code != v1::ERROR_CODE_STORE_FULL) failed_ = outcome.failure();
   return outcome;

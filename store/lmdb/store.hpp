@@ -1,5 +1,5 @@
 #pragma once
-// The durable store: one LMDB environment in a directory that one process holds.
+// The durable store: one LMDB environment in a directory, which one process holds.
 
 #include <atomic>
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace fairlead::store {
 
 class lmdb_store final : public restorable {
  public:
-  /// Opens the store in `options.directory`, or begins a new one there (unless read_only). Refuses, each with a remedy: a directory that
-  /// cannot be made or written, one in use (store_in_use), a newer schema (store_newer), a damaged file (corrupt).
+  /// Opens the store in `options.directory`, or creates one there (unless read_only). Refuses, each with a remedy: a directory that cannot
+  /// be made or written, a directory in use (store_in_use), a newer schema (store_newer), a damaged file (corrupt).
   static result<std::unique_ptr<lmdb_store>> open(const env_options& options);
 
   status commit(const std::vector<batch>& group) override;
@@ -25,12 +25,12 @@ class lmdb_store final : public restorable {
   std::unique_ptr<snapshot> read() const override;
   usage get_usage() const override;
 
-  /// Counts the processes that have run a node on this store: raises the durable counter and returns it. It is the incarnation of the
-  /// agents inside the process.
+  /// Counts the processes that have run a node on this store: raises the durable counter and returns it. The result is the incarnation of
+  /// the agents inside the process.
   result<std::uint64_t> raise_boot();
 
-  /// Says which shard of how many this store is, before anything is done with it. The first time makes it so for ever, under the id `fresh_id`; an
-  /// error (invalid_argument) when it is another one. Gives the store's id.
+  /// Sets, before any other use, which shard of how many this store is. The first call fixes this for ever, under the id `fresh_id`. Error
+  /// invalid_argument: the store is another shard. Returns the store's id.
   result<std::string> claim_shard(std::uint32_t shard, std::uint32_t count, const std::string& fresh_id);
 
   const std::string& directory() const noexcept { return env_->directory(); }
@@ -50,7 +50,7 @@ class lmdb_store final : public restorable {
 
   std::shared_ptr<env> env_;
   std::mutex commit_guard_;
-  std::optional<error> failed_;  // after a disk error nothing is written any more: what reached the disk is not known
+  std::optional<error> failed_;  // after a disk error nothing more is written: the state on the disk is unknown
   group_operations gathered_;
   std::uint64_t epoch_ = 0;
   std::string shard_state_;

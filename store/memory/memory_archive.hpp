@@ -1,5 +1,5 @@
 #pragma once
-// The archive's twin in memory, for tests and the simulator: what a move has written is durable and outlives every crash.
+// The archive's twin in memory, for tests and the simulator: moved tasks are durable and outlive every crash.
 
 #include <cstdint>
 #include <functional>
@@ -25,13 +25,13 @@ class memory_archive final : public archive {
   result<std::vector<std::uint32_t>> classes() const override;
   status visit(const archive_day& which, const std::function<void(const snapshot&)>& look) override;
 
-  /// Called with each archive before it goes.
+  /// Called with each archive before it is dropped.
   std::function<void(const archive_day&)> on_drop;
 
  private:
   status write(const archive_day& which, batch copies) override;
 
-  // By retention and then by day, as directories stand.
+  // By retention and then by day, like the directories.
   std::map<std::pair<std::uint32_t, std::int64_t>, std::unique_ptr<memory_store>> days_;
 };
 

@@ -16,7 +16,7 @@ namespace {
 using rows = std::map<std::string, std::string, std::less<>>;
 }
 
-// Snapshots share the tables; a write copies a table only while a snapshot looks at it. `guard` covers the pointers and who shares them.
+// Snapshots share the tables; a write copies a table only while a snapshot uses it. `guard` covers the pointers and their sharing.
 struct memory_store::contents {
   mutable std::mutex guard;
   std::array<std::shared_ptr<rows>, table_count> tables;

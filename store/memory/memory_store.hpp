@@ -1,5 +1,5 @@
 #pragma once
-// The store's twin in memory, for tests and the simulator: the same rules, and a crash that can be ordered.
+// The store's twin in memory, for tests and the simulator: the same rules, and a crash on demand.
 
 #include <cstdint>
 #include <map>
@@ -14,38 +14,38 @@ namespace fairlead::store {
 
 class memory_store final : public restorable {
  public:
-  /// `at_once`: durable when commit returns, as with LMDB. `when_told`: a commit is seen by readers at once, but a crash forgets it unless
-  /// sync() came between; whoever drives the simulation acknowledges only after that sync.
+  /// `at_once`: durable when commit returns, as with LMDB. `when_told`: readers see a commit at once, but a crash forgets it unless sync()
+  /// came before; the simulation acknowledges only after that sync.
   enum class durability { at_once, when_told };
 
   explicit memory_store(durability mode = durability::at_once, std::uint64_t max_size_bytes = std::uint64_t{1} << 40);
   ~memory_store() override;
 
   status commit(const std::vector<batch>& group) override;
-  /// Durable at once in both modes, and with it everything committed before.
+  /// Durable at once in both modes, together with everything committed before.
   result<std::uint64_t> raise_epoch() override;
   std::unique_ptr<snapshot> read() const override;
   usage get_usage() const override;
 
   /// Makes all commits so far durable.
   void sync();
-  /// Forgets what was not synced. Snapshots that exist keep what they show.
+  /// Forgets unsynced writes. Existing snapshots keep their contents.
   void crash();
 
-  /// As somebody has set it; what is there stays.
+  /// Sets the size limit; contents stay.
   void resize(std::uint64_t max_size_bytes);
-  /// The state of the shard as an earlier release would have left it. Durable at once.
+  /// Sets the shard's state to that of an earlier release. Durable at once.
   void leave_state(const v1::ShardState& shard);
 
-  /// What was durable at a moment, as a backup holds it; `put_back` makes the store that again.
+  /// The durable contents at a moment, like a backup; `put_back` restores them.
   struct moment;
   std::shared_ptr<const moment> keep() const;
   void put_back(const moment& earlier);
 
-  /// Takes what is written under an epoch that is over, so that tests can show that they would see it.
+  /// Accepts writes of an earlier epoch, so that tests can show that they notice this.
   void plant_any_epoch() { any_epoch_ = true; }
 
-  /// Changes one stored byte, for tests of what happens to damaged values. False when there is no such key.
+  /// Changes one stored byte, for tests of damaged values. False: there is no such key.
   bool damage(table where, std::string_view key);
 
   struct contents;
@@ -56,7 +56,7 @@ class memory_store final : public restorable {
     std::string key;
     std::optional<std::string> before;
   };
-  /// Durable at once in both modes, as a raised epoch is.
+  /// Durable at once in both modes, like a raised epoch.
   status write_meta_rows(const meta_rows& rows, std::uint64_t least_epoch) override;
   std::string place() const override { return "in memory"; }
   void write(table where, std::string_view key, const std::string_view* stored);
@@ -65,7 +65,7 @@ class memory_store final : public restorable {
   durability mode_;
   std::uint64_t max_bytes_;
   std::shared_ptr<contents> now_;
-  std::vector<change> unsynced_;  // the way back, in order of the writes
+  std::vector<change> unsynced_;  // earlier values, in order of the writes
   std::uint64_t sequence_ = 0;
   std::uint64_t epoch_ = 0;
   bool any_epoch_ = false;

@@ -42,7 +42,7 @@ status for_each_unresolved(const snapshot& from, const std::function<bool(const 
       outcome = found.failure();
       return false;
     }
-    // An entry that leads nowhere is for a check to find: the others are told all the same.
+    // An entry without a row is for a check to find: the other alerts are visited all the same.
     return !found->has_value() || visit(**found);
   });
   return outcome ? scanned : outcome;

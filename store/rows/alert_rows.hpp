@@ -1,6 +1,6 @@
 #pragma once
-// How an alert becomes rows: its record, and its number in the index of those that are not resolved, so that a list of them and a courier
-// that starts anew read only what is open however many there have been.
+// The rows of an alert: its record, and an index entry while it is not resolved. So a list of open alerts, or a restarted courier, reads
+// only open alerts, however many there have been.
 
 #include <cstdint>
 #include <functional>
@@ -12,19 +12,19 @@
 
 namespace fairlead::store {
 
-/// Open or acknowledged.
+/// True for open and acknowledged alerts.
 bool is_unresolved(const v1::AlertRecord& record);
 
-/// Adds the row and puts the index right for the record's state, whatever it was before.
+/// Adds the row and sets the index entry by the record's state, whatever the entry was before.
 void put_alert(batch& out, const v1::AlertRecord& record);
 
-/// Row and index entry.
+/// Erases row and index entry.
 void erase_alert(batch& out, std::uint64_t number);
 
 /// nullopt: there is no such alert.
 result<std::optional<v1::AlertRecord>> load_alert(const snapshot& from, std::uint64_t number);
 
-/// Calls `visit(record)` for every alert that is not resolved, oldest first, until it gives false.
+/// Calls `visit(record)` for every alert that is not resolved, oldest first, until `visit` returns false.
 status for_each_unresolved(const snapshot& from, const std::function<bool(const v1::AlertRecord&)>& visit);
 
 }  // namespace fairlead::store

@@ -1,5 +1,5 @@
 #pragma once
-// How effects without a task become rows: one each, in the table of meta rows, by their number.
+// The rows of effects without a task: one each, in the meta table, by number.
 
 #include <cstdint>
 #include <functional>
@@ -14,10 +14,10 @@ namespace fairlead::store {
 void put_effect(batch& out, const v1::EffectRecord& record);
 void erase_effect(batch& out, std::uint64_t number);
 
-/// Calls `visit` for each, oldest first, until it gives false.
+/// Calls `visit` for each effect, oldest first, until `visit` returns false.
 status for_each_effect(const snapshot& from, const std::function<bool(const v1::EffectRecord&)>& visit);
 
-/// Whether a row of the meta table is one of these.
+/// Whether a row of the meta table is an effect.
 bool is_effect(std::string_view key);
 
 }  // namespace fairlead::store

@@ -12,9 +12,9 @@ namespace fairlead::store {
 
 namespace {
 
-constexpr int chunks_a_fold = 4;  // more than come anew, so that a history from before there was a limit gets shorter
+constexpr int chunks_a_fold = 4;  // more than the new ones, so that a history from before the limit gets shorter
 
-/// It only says how an attempt went, and that nothing came of it.
+/// Events that only say how an attempt went, without an effect.
 bool folds(v1::EventKind kind) {
   switch (kind) {
     case v1::EVENT_KIND_STEP_STARTED:
@@ -26,7 +26,7 @@ bool folds(v1::EventKind kind) {
   }
 }
 
-/// Where the events begin that stand in the row themselves.
+/// Index of the first event in the row that is not the folded one.
 int first_recent(const v1::TaskRecord& record) { return folded_events(record) != nullptr ? 1 : 0; }
 
 std::uint64_t folded_through(const v1::TaskRecord& record) {
@@ -80,7 +80,7 @@ bool history_is_long(const v1::TaskRecord& record) {
 
 status fold_history(batch& out, v1::TaskRecord& record, const snapshot& from) {
   for (int folded = 0; folded < chunks_a_fold && history_is_long(record); ++folded) {
-    // Chunks have no gap between them: the next one begins where the last one ended.
+    // Chunks have no gaps: the next one begins where the last one ended.
     const auto key = chunk_key(record, folded_through(record) + 1);
     auto chunk = load<v1::HistoryChunk>(from, table::history, key);
     if (!chunk) return chunk.failure();
@@ -105,7 +105,7 @@ result<std::vector<v1::HistoryEvent>> load_history(const snapshot& from, const v
   };
   const auto first = first_recent(record);
   const auto in_row = static_cast<std::uint64_t>(record.recent_size() - first);
-  // Most rows hold all their events, and who watches a task waits for its newest.
+  // Most rows hold all their events, and most watchers wait for the newest.
   if (record.history_size() - std::min(in_row, record.history_size()) > after_sequence) {
     auto begin = chunk_key(record, 0).str();
     const auto from_start = begin;

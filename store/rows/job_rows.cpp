@@ -20,7 +20,7 @@ void count(v1::ShardState& shard, const job_index_state& job, std::uint64_t by) 
   }
 }
 
-// A new priority moves every entry; the sets of what is ready are compared only while it stays.
+// A new priority moves every entry; the sets of ready launches are compared only if the priority stays.
 void move_entries(batch& out, const job_index_state& before, const job_index_state& now, std::string_view name) {
   const bool same_order = before.order == now.order;
   if (!same_order || before.due_indexed_unix_ms != now.due_indexed_unix_ms) {
@@ -39,7 +39,7 @@ void move_entries(batch& out, const job_index_state& before, const job_index_sta
   }
 }
 
-// Visits the rows of a table as messages; one that is none ends the walk.
+// Visits the rows of a table as messages; a row that is no message ends the scan.
 template <class Message, class Visitor>
 status for_each(const snapshot& view, table where, std::string_view from, std::string_view to, Visitor&& visit) {
   status outcome = nothing{};
@@ -75,7 +75,7 @@ job_index_state index_state_of(const v1::JobRecord& record) {
 }
 
 void put_job(batch& out, const job_index_state& before, const v1::JobRecord& record) {
-  thread_local std::string row;  // keeps its room from job to job
+  thread_local std::string row;  // keeps its capacity from job to job
   row.clear();
   record.AppendToString(&row);
   out.put(table::job, keys::job(default_namespace, record.spec().name()), row);
@@ -101,7 +101,7 @@ void erase_launch(batch& out, std::string_view job, std::int64_t nominal_unix_ms
 }
 
 result<std::optional<v1::JobRecord>> load_job(const snapshot& view, std::string_view name) {
-  // No such name is ever given to a job, and the store takes no such key.
+  // No job ever has such a name, and the store takes no such key.
   if (name.empty() || name.size() > max_job_name_bytes) return std::optional<v1::JobRecord>{};
   return load<v1::JobRecord>(view, table::job, keys::job(default_namespace, name));
 }
@@ -112,7 +112,7 @@ result<std::optional<v1::LaunchRecord>> load_launch(const snapshot& view, std::s
 }
 
 status for_each_job(const snapshot& view, std::string_view after, const std::function<bool(const v1::JobRecord&)>& visit) {
-  // The least key behind a name is that name with a zero byte. No job's name is longer, and the store takes no key of any length.
+  // The least key after a name is that name with a zero byte. No job's name is longer, and the store's keys have a maximum length.
   auto from = keys::job(default_namespace, after.substr(0, max_job_name_bytes));
   if (!after.empty()) from += '\0';
   return for_each<v1::JobRecord>(view, table::job, from, keys::after(keys::of_namespace(default_namespace)), visit);
@@ -120,7 +120,7 @@ status for_each_job(const snapshot& view, std::string_view after, const std::fun
 
 status for_each_launch(const snapshot& view, std::string_view job, std::int64_t from_unix_ms,
                        const std::function<bool(const v1::LaunchRecord&)>& visit) {
-  // Times are unsigned in keys: one before 1970 would begin behind all others.
+  // Times are unsigned in keys: a time before 1970 would come after all others.
   const auto from = keys::launch(default_namespace, job, std::max<std::int64_t>(from_unix_ms, 0));
   return for_each<v1::LaunchRecord>(view, table::launch, from, keys::after(keys::launch_prefix(default_namespace, job)), visit);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What is durable about services (all instances of one agent name together): a row each, only while there is something to say.
+// The durable state of services (all instances of one agent name together): a row each, only if it differs from the default.
 
 #include <functional>
 
@@ -9,13 +9,13 @@
 
 namespace fairlead::store {
 
-/// Nothing in it differs from a service that was never heard of.
+/// Whether the record is that of a service never heard of.
 bool says_nothing(const v1::ServiceRecord& record);
 
-/// Puts the row, or erases it when it says nothing.
+/// Writes the row, or erases it if says_nothing(record).
 void put_service(batch& out, const v1::ServiceRecord& record);
 
-/// Calls `visit(record)` for each, by name, until it gives false.
+/// Calls `visit(record)` for each service, by name, until `visit` returns false.
 status for_each_service(const snapshot& from, const std::function<bool(const v1::ServiceRecord&)>& visit);
 
 }  // namespace fairlead::store

@@ -51,7 +51,7 @@ void move_finished(batch& out, const task_index_state& before, const task_index_
   if (is) out.put(table::finished, key(now), {});
 }
 
-// A task is held from its newest event on: parking and pausing are events.
+// A task is held since its newest event: parking and pausing are events.
 void move_held(batch& out, bool was, bool is, held_why why, const v1::TaskRecord& after) {
   if (was == is) return;
   const auto key = keys::held(default_namespace, why, after.number());
@@ -80,7 +80,7 @@ void put_task(batch& out, const task_index_state& before, v1::TaskRecord& after,
   move_events(out, after);
   move_due(out, before, after, refresh_due);
   const auto now = index_state_of(after);
-  thread_local std::string row;  // keeps its room from task to task
+  thread_local std::string row;  // keeps its capacity from task to task
   row.clear();
   after.AppendToString(&row);
   out.put(table::task, keys::task(default_namespace, after.number()), row);

@@ -1,11 +1,11 @@
 #pragma once
-// How a task becomes rows and how rows become a task: the only place that knows which indexes a TaskRecord stands in.
+// Converts between tasks and rows: the only place that knows the indexes of a TaskRecord.
 //
 // A task of three steps costs nine operations in its whole life: row, id, by_workflow and due when it is created running; the row with each
 // change; row, due erased and finished when it ends. Each label adds one, a start from pending two.
 //
-// The due index is lazy: the entry of a live task may be earlier than its due_unix_ms, never later. Moving the wake-up on, which every step
-// does, then writes nothing; a scan that meets such an entry looks at the row and has it put right (refresh_due).
+// The due index is lazy: the entry of a live task may be earlier than its due_unix_ms, never later. So a later wake-up, which every step
+// brings, writes no entry; a scan that meets an early entry reads the row and has the entry corrected (refresh_due).
 
 #include <cstdint>
 #include <optional>
@@ -21,8 +21,8 @@
 
 namespace fairlead::store {
 
-/// Where the stored version of a task stands in the indexes. Taken from the record as it was read or last written, before a decision
-/// changes it. A task that is not stored yet: a default-made value.
+/// The index entries of a task's stored version. Taken from the record as it was read or last written, before a decision changes it. A
+/// default-made value: the task is not stored yet.
 struct task_index_state {
   bool exists = false;
   v1::TaskState state = v1::TASK_STATE_UNSPECIFIED;
@@ -35,23 +35,23 @@ struct task_index_state {
 
 task_index_state index_state_of(const v1::TaskRecord& record);
 
-/// Adds the row and what changes in the indexes. Sets due_indexed_unix_ms in `after` and moves old events out of `after.recent`, so that
-/// `after` is what is stored. Id, workflow and labels of a task never change. With `refresh_due` the due entry is made exact.
+/// Adds the row and the changes of the indexes. Sets due_indexed_unix_ms in `after` and moves old events out of `after.recent`, so that
+/// `after` is the stored version. Id, workflow and labels of a task never change. With `refresh_due` the due entry is made exact.
 void put_task(batch& out, const task_index_state& before, v1::TaskRecord& after, bool refresh_due = false);
 
-/// Stores JSON text too big for the row. Slots of a task are never used again for another text.
+/// Stores JSON text too big for the row. A slot number of a task is never reused for another text.
 void put_payload(batch& out, std::uint64_t number, std::uint32_t slot, std::string_view json);
 
 /// nullopt: there is no such row (it may be in an archive).
 result<std::optional<v1::TaskRecord>> load_task(const snapshot& from, std::uint64_t number);
 
-/// The id's tombstone, which is there from the task's creation on, for ever.
+/// The id's tombstone, which exists from the task's creation on, for ever.
 result<std::optional<v1::TaskTombstone>> find_task(const snapshot& from, std::string_view id);
 
-/// The JSON text, from the record or from its slot. A slot that is not there is an error (code corrupt).
+/// The JSON text, from the record or from its payload row. A missing row is an error (code corrupt).
 result<std::string> load_payload(const snapshot& from, std::uint64_t number, const v1::Payload& payload);
 
-/// Puts the whole history into `recent` and every payload into its place, as TaskShowReply shows a task. Such a record is not to be stored.
+/// Puts the whole history into `recent` and every payload into its place, for TaskShowReply. Never store such a record.
 status load_whole(const snapshot& from, v1::TaskRecord& record);
 
 bool is_finished(v1::TaskState state);

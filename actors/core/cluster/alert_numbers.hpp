@@ -1,5 +1,5 @@
 #pragma once
-// One number names one alert of a cluster, though each shard counts its own. With one shard both numbers are the same.
+// Alert numbers of a cluster, although each shard counts its own. With one shard both numbers are equal.
 
 #include <cstdint>
 

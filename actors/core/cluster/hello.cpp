@@ -20,9 +20,9 @@ bool printable(const std::string& text, std::size_t most) {
   return text.size() <= most && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
 }
 
-/// Names what is wrong with fields 1 to 7, whose meaning never changes; empty: nothing.
+/// Names the fault in fields 1 to 7, whose meaning never changes; empty: no fault.
 std::string wrong_identity(const v1::Hello& you) {
-  // What is no name is not repeated: it goes into logs.
+  // An invalid name is not repeated: the text goes into logs.
   if (!valid_agent_name(you.node())) return "its node name is none";
   if (!valid_agent_name(you.cluster())) return "its cluster's name is none";
   if (you.node_id().empty() || !printable(you.node_id(), max_id_bytes)) return "its node_id is none";
@@ -91,8 +91,8 @@ hello_judgement outlived(const std::string& node, const v1::ShardClaim& earlier,
                      "fairlead restore STORE on that store while the node is stopped");
 }
 
-/// Beside `other`, which is this node itself or connected with it and is not an earlier process of the newcomer. `gives_way`: to this
-/// claim of the newcomer, which is of a later lineage.
+/// Judges a newcomer against `other`: this node itself, or a connected node that is not an earlier process of the newcomer. `gives_way`:
+/// set to the newcomer's claim of a later lineage, to which `other` gives way.
 hello_judgement beside(const v1::Hello& you, const v1::Hello& other, const v1::ShardClaim*& gives_way) {
   if (you.node() == other.node())
     return refused(

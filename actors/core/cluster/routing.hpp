@@ -6,11 +6,11 @@
 
 namespace fairlead::core {
 
-/// The shards of a cluster are numbered from 0; how many there are is settled when its first store is made, and for ever.
+/// The shards of a cluster are numbered from 0; their number is fixed for ever when the first store is made.
 inline constexpr std::uint32_t max_shards = 256;
 
-/// What of a task's id decides its shard: all before the first `@`, so that the launches of a job (`job@2026-03-29T01:00:00Z`) live where the
-/// job does. An id that begins with `@` counts whole.
+/// The part of a task's id that decides its shard: everything before the first `@`, so that the launches of a job
+/// (`job@2026-03-29T01:00:00Z`) are in the job's shard. An id that begins with `@` counts whole.
 std::string_view routing_key(std::string_view task_id);
 
 /// XXH3 (64 bits, seed 0) of the bytes of `key` modulo `count`: for ever, since stores hold what was routed so. `count` is at least 1.

@@ -47,7 +47,7 @@ bool cron_cursor::fail(std::string sentence) {
 }
 
 std::string spell_cron_token(std::string_view text) {
-  // A word or a number as a whole, as far as a person needs it; never bytes that are no text.
+  // A word or number, as far as a reader needs it; never bytes that are no text.
   constexpr std::size_t most = 24;
   if (text.empty()) return "nothing";
   const auto alike = is_cron_digit(text[0]) ? is_cron_digit : is_cron_letter;

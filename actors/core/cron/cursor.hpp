@@ -1,5 +1,5 @@
 #pragma once
-// A place in the text of one field, and what is wrong there. For fields.cpp.
+// A position in the text of one field, and the problem found there. For fields.cpp.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@ inline bool is_cron_digit(char c) { return c >= '0' && c <= '9'; }
 inline bool is_cron_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 inline char cron_upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
-/// Readers answer false when `problem` says why.
+/// Readers return false if `problem` says why.
 class cron_cursor {
  public:
   /// `field` is its name, for sentences; `position` is where it begins in the expression.
@@ -23,7 +23,7 @@ class cron_cursor {
   /// In upper case; 0 beyond the end.
   char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? cron_upper(text_[at_ + ahead]) : '\0'; }
 
-  /// Letters are wanted in upper case and taken in any.
+  /// `wanted` is given in upper case; letters match in any case.
   bool take(char wanted);
 
   /// A word of three letters, given in upper case; followed by no further letter but perhaps the `L` of `FRIL`.
@@ -31,10 +31,10 @@ class cron_cursor {
 
   bool read_number(std::uint32_t& out, std::uint32_t least, std::uint32_t most, std::string_view expected);
 
-  /// True at a comma and at the end; `others` is what could have stood there besides.
+  /// True at a comma and at the end; `others` names, for the sentence, what else could follow.
   bool ends_item(std::string_view others);
 
-  /// What stands here is not what was `expected`.
+  /// Fails: the text here is not the `expected` one.
   bool refuse(std::string_view expected);
   bool fail(std::string sentence);
 
@@ -50,7 +50,7 @@ class cron_cursor {
   cron_problem problem_;
 };
 
-/// What stands at the beginning of `text` for a sentence: a word or number, a sign, or a byte by its number.
+/// The beginning of `text` for a sentence: a word or number, a sign, or a byte by its number.
 std::string spell_cron_token(std::string_view text);
 
 }  // namespace fairlead::core

@@ -46,7 +46,7 @@ std::optional<std::int64_t> next_day(const cron_sets& sets, std::int64_t from, i
   const year_month_day start{sys_days{days{from}}};
   auto first_month = static_cast<unsigned>(start.month());
   auto days_left = ~std::uint32_t{0} << static_cast<unsigned>(start.day());
-  std::uint32_t barren = 0;  // kinds of years without any match; there are 14
+  std::uint32_t barren = 0;  // kinds of years without any match; there are 14 kinds
   for (auto year = start.year(); static_cast<int>(year) <= last_year; ++year) {
     const sys_days new_year{year / January / 1};
     const auto kind = weekday{new_year}.c_encoding() * 2 + (year.is_leap() ? 1U : 0U);
@@ -59,7 +59,7 @@ std::optional<std::int64_t> next_day(const cron_sets& sets, std::int64_t from, i
       if (month_number == first_month) found &= days_left;
       if (found != 0) return first.time_since_epoch().count() + lowest(found) - 1;
     }
-    // Of the first year only what was left of it has been looked at.
+    // Only the rest of the first year has been searched.
     if (year != start.year()) barren |= std::uint32_t{1} << kind;
     first_month = 1;
     days_left = ~std::uint32_t{0};

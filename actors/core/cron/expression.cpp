@@ -32,7 +32,7 @@ struct word {
   std::size_t position = 1;
 };
 
-/// The words between blanks and tabs; one past `words` only counts.
+/// The first N words between blanks and tabs.
 template <std::size_t N>
 std::size_t split(std::string_view text, std::array<word, N>& words) {
   constexpr std::string_view blanks = " \t";
@@ -53,7 +53,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-/// A word of the text for a sentence: whole when it is short and all signs can be printed.
+/// A word of the text for a sentence: whole if it is short and printable.
 std::string spell_word(std::string_view text) {
   const bool plain = text.size() <= 32 && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 0x7f; });
   return plain ? "`" + std::string(text) + "`" : "a word that begins with " + spell_cron_token(text);

@@ -1,5 +1,5 @@
 #pragma once
-// When a job is due, as people write it: `30 2 * * MON-FRI`. Pure; next to next.hpp, which finds the instants.
+// A job's schedule as operators write it: `30 2 * * MON-FRI`. Pure; next.hpp finds the instants.
 //
 // Five fields, `minute hour day-of-month month day-of-week`, or six with seconds in front, between blanks or tabs. Each is a list, with
 // commas, of
@@ -28,13 +28,13 @@ namespace fairlead::core {
 
 inline constexpr std::size_t max_cron_bytes = 256;
 
-/// Why an expression is refused. `sentence` says what stands there and what was expected; callers print the position.
+/// Why an expression is refused. `sentence` says what was found and what was expected; callers print the position.
 struct cron_problem {
   std::size_t position = 1;  // counts bytes from 1; one past the last when something is missing at the end
   std::string sentence;
 };
 
-/// What the fields say, bit n for the value n.
+/// The values of the fields, bit n for the value n.
 struct cron_sets {
   std::uint64_t seconds = 1;
   std::uint64_t minutes = 0;
@@ -49,7 +49,7 @@ struct cron_sets {
   std::array<std::uint32_t, 5> nth_weekdays{};  // n#k: the sets of n by k - 1
   std::uint32_t last_weekdays = 0;              // nL
 
-  // Which fields begin with `*`: the day fields for their join, minute and hour for daylight saving.
+  // Whether a field begins with `*`: for the combination of the day fields, and for daylight saving (minute and hour).
   bool minute_star = false;
   bool hour_star = false;
   bool day_star = false;
@@ -61,12 +61,12 @@ struct cron_sets {
 /// A parsed expression: a plain value without heap.
 class cron_expression {
  public:
-  /// `job` is the name that `?` takes its values from. Total over all bytes; the work is linear.
+  /// `job` is the name from which `?` takes its values. Accepts any bytes; the work is linear.
   static std::variant<cron_expression, cron_problem> parse(std::string_view text, std::string_view job);
 
   const cron_sets& sets() const { return sets_; }
 
-  /// Seconds of `@every`; 0 for all others, and only then the sets mean something.
+  /// Seconds of `@every`; 0 for all other expressions. The sets are valid only if this is 0.
   std::int64_t every_s() const { return every_s_; }
 
   /// Minute or hour begin with `*`: such a job is due whenever the wall clock matches, not at a fixed time of the day.

@@ -21,8 +21,8 @@ struct field_rule {
   const char* takes;  // for sentences
   std::uint32_t least;
   std::uint32_t most;
-  std::uint32_t values;       // a step beyond it would be a slip: `*/90` does not mean every 90 minutes
-  std::uint32_t most_chosen;  // by `?`: a day that is in every month; Sunday not twice
+  std::uint32_t values;       // a larger step is taken for a slip: `*/90` does not mean every 90 minutes
+  std::uint32_t most_chosen;  // largest value for `?`: a day that is in every month; Sunday not twice
 };
 
 constexpr std::array<field_rule, 6> rules{{
@@ -42,7 +42,7 @@ std::uint64_t bits(std::uint32_t from, std::uint32_t to, std::uint32_t step) {
 
 std::uint32_t bits32(std::uint32_t value) { return std::uint32_t{1} << value; }
 
-/// Of days of the week: Sunday is 0 once it no longer ends a range.
+/// For days of the week: Sunday is 0 once it no longer ends a range.
 std::uint32_t fold_sunday(std::uint64_t values) { return static_cast<std::uint32_t>((values | values >> 7U) & 0x7fU); }
 
 struct value_range {
@@ -69,7 +69,7 @@ class field_reader {
   }
 
  private:
-  // All readers: false when the cursor says why.
+  // All readers return false if the cursor says why.
 
   bool read_item() {
     if (in_.take('*')) {
@@ -100,7 +100,7 @@ class field_reader {
     return in_.ends_item(step != 0 ? "" : ranged ? "`/`, " : "`-`, `/`, " + signs());
   }
 
-  /// What follows a `?`.
+  /// Reads the text after a `?`.
   bool read_chosen() {
     value_range range{rule_.least, rule_.most_chosen};
     const bool ranged = in_.take('(');
@@ -109,14 +109,14 @@ class field_reader {
       if (!in_.take('-')) return in_.refuse("`-` and the end of the range that `?` chooses from");
       if (!read_range_end(range)) return false;
       if (!in_.take(')')) return in_.refuse("`)`");
-      // All of the week: not Sunday twice.
+      // The whole week: Sunday not twice.
       if (field_ == cron_field::weekday && range.from == 0) range.to = std::min(range.to, rule_.most_chosen);
     }
     std::uint32_t step = 0;
     if (!read_step(step)) return false;
     if (step != 0) {
       // A start beyond the range would leave nothing of it. Without a range the steps go on to days that not every month has: only the
-      // start has to be in every month.
+      // start must be in every month.
       const auto start = range.from + choose(std::min(step, range.to - range.from + 1));
       values_ |= bits(start, field_ == cron_field::day && !ranged ? rule_.most : range.to, step);
       return in_.ends_item("");
@@ -130,7 +130,7 @@ class field_reader {
     return in_.ends_item((ranged ? "`/`, " : "`(`, `/`, ") + signs());
   }
 
-  /// What follows an `L` in the day of the month.
+  /// Reads the text after an `L` in the day of the month.
   bool read_last_day() {
     if (in_.take('W')) {
       out_.last_working_day = true;
@@ -143,7 +143,7 @@ class field_reader {
     return in_.ends_item(counted ? "" : "`W`, `-`, ");
   }
 
-  /// The sign after a day that makes it the W-th, #-th or last one; 0 when there is none that the field knows.
+  /// The sign after a day that makes it the W-th, #-th or last one; 0: no sign that the field knows.
   char take_sign() {
     if (field_ == cron_field::day && in_.take('W')) return 'W';
     if (field_ == cron_field::weekday && in_.take('#')) return '#';
@@ -189,7 +189,7 @@ class field_reader {
     return false;
   }
 
-  /// A step, when there is one; 0 when not.
+  /// A step, if there is one; otherwise 0.
   bool read_step(std::uint32_t& out) {
     return !in_.take('/') || in_.read_number(out, 1, rule_.values, "a step from 1 to " + std::to_string(rule_.values));
   }

@@ -1,5 +1,5 @@
 #pragma once
-// One field of an expression. For expression.cpp; what the fields may say stands in expression.hpp.
+// Reads one field of an expression. For expression.cpp; expression.hpp says what fields may hold.
 
 #include <cstddef>
 #include <optional>
@@ -9,10 +9,10 @@
 
 namespace fairlead::core {
 
-// The number is the seed of `?`, so that the fields of one job do not agree with one another. Stored jobs count on it.
+// The number is the seed of `?`, so that the fields of one job do not agree with one another. Stored jobs depend on it.
 enum class cron_field { second, minute, hour, day, month, weekday };
 
-/// Reads `text`, which has no blanks and stands at `position` of the expression, into the field's part of `out`.
+/// Reads `text`, which has no blanks and begins at `position` of the expression, into the field's part of `out`.
 std::optional<cron_problem> read_cron_field(cron_field field, std::string_view text, std::size_t position, std::string_view job,
                                             cron_sets& out);
 

@@ -17,10 +17,10 @@ constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t year_1_s = -62'135'596'800;
 constexpr std::int64_t year_10000_s = 253'402'300'800;
 constexpr std::int64_t cycle_s = 146'097LL * 86'400;  // 400 years
-// Further than any zone's clock is from UTC, so that what it shows at an instant is known to that precision without looking.
+// Further than any zone's clock is from UTC: the clock's reading at an instant is known to that precision without a lookup.
 constexpr std::int64_t reach_s = 26LL * 3'600;
 
-/// A stretch of time in which the zone's clock runs evenly: what it shows is the instant plus `offset_s`.
+/// A time range in which the zone's clock runs evenly: its reading is the instant plus `offset_s`.
 struct stretch {
   std::int64_t begin_s = 0;
   std::int64_t end_s = never;
@@ -29,7 +29,7 @@ struct stretch {
 
 cctz::time_point<cctz::seconds> as_point(std::int64_t unix_s) { return cctz::time_point<cctz::seconds>{cctz::seconds{unix_s}}; }
 
-/// What a clock shows, as seconds since its own 1970.
+/// A clock's reading, as seconds since its own 1970.
 std::int64_t as_local(const cctz::civil_second& shown) { return shown - cctz::civil_second{1970}; }
 
 int year_of(std::int64_t local_s) {
@@ -37,12 +37,12 @@ int year_of(std::int64_t local_s) {
   return static_cast<int>(year_month_day{floor<days>(sys_seconds{seconds{local_s}})}.year());
 }
 
-/// The instant of the first change of the clock after `unix_s`, or of one that might be one.
+/// The instant of the first change of the clock after `unix_s`, or of a possible change.
 std::int64_t next_change(const cctz::time_zone& zone, std::int64_t unix_s, std::int64_t offset_s) {
   cctz::time_zone::civil_transition change;
   if (zone.next_transition(as_point(unix_s), &change)) return as_local(change.from) - offset_s;
-  // cctz lists the changes of 400 years beyond the zone's data and finds what comes later by going back whole cycles; so it is done here.
-  // For a zone that will not change any more this finds changes of the past: they part two stretches with one offset, which is harmless.
+  // cctz lists the changes of 400 years beyond the zone's data and finds later ones by going back whole cycles; the same is done here. For
+  // a zone that will not change any more this finds past changes: they separate two ranges with one offset, which is harmless.
   for (auto earlier = unix_s - cycle_s; earlier >= 0; earlier -= cycle_s) {
     if (zone.next_transition(as_point(earlier), &change)) {
       return as_local(change.from) - zone.lookup(as_point(earlier)).offset + (unix_s - earlier);
@@ -56,13 +56,13 @@ stretch stretch_at(const cctz::time_zone& zone, std::int64_t unix_s) {
   return {unix_s, next_change(zone, unix_s, offset_s), offset_s};
 }
 
-/// What the clock has shown lately: enough to know whether a time shows for the second time.
+/// Recent readings of the clock: enough to know whether a time shows for the second time.
 class shown_times {
  public:
   void clear() { size_ = 0; }
 
   void add(std::int64_t from_local, std::int64_t to_local) {
-    // No zone has ever changed its clock twice within a week, let alone more often than there is room.
+    // No zone has ever changed its clock twice within a week, let alone so often that room runs out.
     if (size_ == ranges_.size()) {
       std::move(ranges_.begin() + 1, ranges_.end(), ranges_.begin());
       --size_;
@@ -70,7 +70,7 @@ class shown_times {
     ranges_[size_++] = {from_local, to_local};
   }
 
-  /// The end of what has been shown around `local`; nullopt when that has not.
+  /// The end of the shown range around `local`; nullopt: not shown.
   std::optional<std::int64_t> end_around(std::int64_t local) const {
     for (std::size_t i = 0; i < size_; ++i) {
       if (local >= ranges_[i].from && local < ranges_[i].to) return ranges_[i].to;
@@ -99,16 +99,16 @@ class search {
         last_year_{year_of(limit_s_ + reach_s)} {}
 
   std::optional<std::int64_t> run() {
-    // What shows from first_s_ on may have shown before, at most twice the reach earlier.
+    // Readings from first_s_ on may have shown before, at most twice the reach earlier.
     auto now = stretch_at(zone_, first_s_ - 2 * reach_s);
     for (;;) {
       if (const auto found = in_stretch(now)) return within_limit(*found);
       if (now.end_s >= limit_s_) return std::nullopt;
-      // After the stretch the clock shows no less than this.
+      // After this range the clock shows no less than this.
       const auto next = next_local(sets_, now.end_s - reach_s, last_year_);
       if (!next) return std::nullopt;
       if (*next - reach_s > now.end_s) {
-        // Nothing matches until then, so neither the changes in between nor what was shown before them matter.
+        // Nothing matches until then, so changes in between and earlier readings do not matter.
         shown_.clear();
         now = stretch_at(zone_, *next - reach_s);
         continue;
@@ -123,7 +123,7 @@ class search {
   }
 
  private:
-  /// The first instant of the stretch at which the job is due.
+  /// The first instant of the range at which the job is due.
   std::optional<std::int64_t> in_stretch(const stretch& now) const {
     if (now.end_s <= first_s_) return std::nullopt;
     const auto from = std::max(now.begin_s, first_s_) + now.offset_s;
@@ -132,7 +132,7 @@ class search {
     return *local - now.offset_s;
   }
 
-  /// The first local second of a range that matches and, where that counts, has not been shown before.
+  /// The first matching local second of a range that, where this counts, has not been shown before.
   std::optional<std::int64_t> first_unshown(std::int64_t from, std::int64_t to) const {
     while (from < to) {
       const auto match = next_local(sets_, from, last_year_);

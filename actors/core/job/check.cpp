@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t max_job_name = 128;
 
-/// Names come from anyone: shown short and without control characters.
+/// Names may come from anyone: shown short and without control characters.
 std::string shown(std::string_view text) {
   constexpr std::size_t most = 64;
   auto out = clean_text(text, most);
@@ -54,7 +54,7 @@ class job_checker {
     number("priority", spec_.priority(), -max_job_priority, max_job_priority);
     labels("labels", spec_.labels());
     needs();
-    // Of these 0 is what is not said.
+    // In these fields 0 means: not given.
     if (spec_.max_in_flight() != 0)
       number("max_in_flight", spec_.max_in_flight(), 1, max_open_launches, "more launches than these are never open");
     if (spec_.keep_launches() != 0)
@@ -78,10 +78,10 @@ class job_checker {
     add(field, std::to_string(value) + " is not between " + std::to_string(least) + " and " + std::to_string(most), std::move(remedy));
   }
 
-  /// Whether it lies within its bounds; only then it is worth being compared with others.
+  /// Whether the value lies within its bounds; only then comparisons with other fields make sense.
   bool range(const char* field, std::int64_t ms, std::int64_t least_ms, std::int64_t most_ms) {
     if (ms >= least_ms && ms <= most_ms) return true;
-    // Nobody can write a negative duration, but a message may hold one.
+    // YAML has no negative durations, but a message may hold one.
     add(field, (ms < 0 ? std::to_string(ms) + "ms" : format_duration(ms)) + " is not between " + format_duration(least_ms) + " and " +
                    format_duration(most_ms));
     return false;
@@ -98,7 +98,7 @@ class job_checker {
       add("schedule", shown(spec_.schedule()) + " never matches: no year has such a day",
           "fairlead job next 'EXPR' tries an expression out");
     else if (const auto* zone = zones_.find(spec_.zone()); zone != nullptr && !next_instant(expression, *zone, dst_of(spec_.dst()), 0))
-      // Its days are there, but its time is in a gap on all of them.
+      // The days exist, but on all of them the time is in a gap.
       add("schedule", shown(spec_.schedule()) + " never matches in this time zone under this dst policy",
           "fairlead job next 'EXPR' --tz ZONE --dst POLICY tries it out");
   }
@@ -125,7 +125,7 @@ class job_checker {
       add("catch_up.within", "nothing is caught up here, so this has no effect", "leave it out, or say catch_up: latest or all");
     const bool window = !spec_.has_start_window_ms() || range("start_window", spec_.start_window_ms(), 0, max_job_window_ms);
     const auto jitter_ms = spec_.jitter_ms();
-    // The window that counts: a launch that waits for agents does not wait for ever.
+    // The effective window: a launch that waits for agents does not wait for ever.
     const auto window_ms = spec_.has_start_window_ms() ? spec_.start_window_ms()
                            : spec_.needs_size() > 0    ? default_needs_window_ms
                                                        : max_job_window_ms;
@@ -178,7 +178,7 @@ class job_checker {
       labels(field + ".labels", need.labels());
       std::map<std::string, std::string> kind;
       for (const auto& label : need.labels()) kind.emplace(label.key(), label.value());
-      // Each would be looked for on its own, and the same free slots would be enough for both.
+      // Each need is checked alone, so the same free slots would satisfy both.
       if (valid_agent_name(need.agent()) && !known.emplace(need.agent(), std::move(kind)).second)
         add(field, "the agent " + need.agent() + (need.labels().empty() ? "" : " with these labels") + " stands here a second time",
             "name it once, and add the slots up");

@@ -1,5 +1,5 @@
 #pragma once
-// Whether a job's specification makes sense, before anything is stored.
+// Checks of a job's specification, before anything is stored.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,14 +24,14 @@ struct job_problem {
   std::string field;  // as in YAML: `schedule`, `needs[1].slots`
   std::string sentence;
   std::string remedy;
-  std::size_t position = 0;  // in the schedule, from 1; 0: not about a place in it
+  std::size_t position = 0;  // in the schedule, from 1; 0: not about a place there
 };
 
-/// All there are, in the order of the fields. An expression that never matches and a zone that is not known are among them, and a name that begins
-/// with `-`, which no command could be given.
+/// All problems, in the order of the fields. An expression that never matches, an unknown zone, and a name that begins with `-` are
+/// problems too: no command line could pass such a name.
 std::vector<job_problem> check_job(const v1::JobSpec& spec, const zone_source& zones);
 
-/// What a stored job may be called: some are from before a leading `-` was refused, and they have to be found.
+/// Whether a stored job may have this name. Names with a leading `-` are allowed: some jobs are older than that refusal and must be found.
 bool valid_job_name(std::string_view name);
 
 }  // namespace fairlead::core

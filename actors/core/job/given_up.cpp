@@ -1,4 +1,4 @@
-// What becomes of a job about which no decision can be made.
+// Pauses a job about which no decision can be made.
 
 #include <algorithm>
 #include <utility>
@@ -22,7 +22,7 @@ job_decision give_up(v1::JobRecord& record, const std::vector<launch_ended>& end
     const auto task =
         std::find_if(ended.begin(), ended.end(), [&](const launch_ended& one) { return one.nominal_unix_ms == launch.nominal_unix_ms(); });
     const auto waits = launch.state() == v1::LAUNCH_STATE_WAITING;
-    // Those that wait for room or agents would come up again at once, and fail again.
+    // Launches that wait for room or agents would come up again at once, and fail again.
     const auto comes_up = waits && (launch.waits_for() == v1::LAUNCH_WAIT_ROOM || launch.waits_for() == v1::LAUNCH_WAIT_AGENTS);
     if (!comes_up && (waits || task == ended.end())) continue;
     auto row = ctx.rows->at(launch.nominal_unix_ms());

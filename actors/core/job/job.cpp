@@ -74,7 +74,7 @@ std::optional<time_table> time_table::of(const std::string& job, const std::stri
 }
 
 std::optional<std::int64_t> time_table::next_after(std::int64_t unix_ms) const {
-  // The whole second that the moment lies in: nominal times are whole seconds.
+  // The whole second of the moment: nominal times are whole seconds.
   const auto after_s = unix_ms >= 0 ? unix_ms / second_ms : -((-unix_ms + second_ms - 1) / second_ms);
   const auto found = next_instant(schedule, *zone, dst, after_s);
   if (!found) return std::nullopt;
@@ -126,7 +126,7 @@ v1::JobRecord create_job(v1::JobSpec spec, std::string content_hash, const std::
 }
 
 job_decision decide(v1::JobRecord& record, const job_event& what, const job_context& ctx) {
-  // Only what people ask for can be refused.
+  // Only requests of owners and operators can be refused.
   const auto may_be_refused = std::holds_alternative<job_changed>(what) || std::holds_alternative<job_operated>(what);
   const auto before = may_be_refused ? record : v1::JobRecord{};
   job_machine machine{record, ctx};
@@ -175,7 +175,7 @@ void job_machine::change(const job_changed& what) {
   const auto same = what.content_hash == record_.content_hash();
   const auto pause_changes = what.spec.has_paused() && what.spec.paused() != record_.paused();
   if (same && !pause_changes) return;
-  // What has come by now was promised under the old specification, and skips say which that was.
+  // Times that have come by now were promised under the old specification, and their skips are recorded with it.
   if (!caught_up()) return;
   record_skips();
   out_.changed = true;
@@ -220,14 +220,14 @@ job_decision job_machine::finish() {
     sooner(launch.start_by_unix_ms());
     sooner(deadline_of(launch));
   }
-  // Spread over six hours, so that jobs deployed together are not looked at together for ever; in few portions, because entries for the same
-  // time stand side by side in the index, and a batch costs the pages that it touches.
+  // Spread over six hours, so that jobs deployed together are not checked together for ever. Few portions, because entries of the same time
+  // are neighbours in the index, and a batch costs the pages that it touches.
   const auto& name = record_.spec().name();
   const auto portion = static_cast<std::int64_t>(XXH3_64bits(name.data(), name.size()) % recheck_portions);
   const auto recheck_ms = now_ms_ + job_recheck_ms - portion * (recheck_spread_ms / recheck_portions);
   if (due_ms != 0 || !table_) sooner(recheck_ms);
   const auto indexed_ms = record_.due_indexed_unix_ms();
-  // An entry that is early enough and has not come up stays, unless the row is written anyway and knows of a moment of its own.
+  // An earlier entry that has not come up stays, unless the row is written anyway and has a moment of its own.
   const auto stays = (!out_.changed || due_ms == recheck_ms) && indexed_ms > now_ms_ && due_ms != 0 && indexed_ms <= due_ms;
   if (!stays && indexed_ms != due_ms) {
     record_.set_due_indexed_unix_ms(due_ms);

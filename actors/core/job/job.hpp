@@ -1,9 +1,9 @@
 #pragma once
-// What becomes of a job: its nominal times, its launches, and what operators ask. Pure; rows and starts come out as values.
+// Decisions about a job: its nominal times, its launches, and operators' actions. Pure; rows and starts come out as values.
 //
-// A job has a high-water mark: every nominal time up to it has exactly one launch or one recorded skip. A decision moves the mark and says what
-// is to be recorded for each time that it passes, and its caller writes both in one batch, with the tasks of the launches that start at once.
-// So whoever decides next, under whatever epoch, goes on from the mark. (The idea of a mark over time ranges is that of Temporal's Scheduler.)
+// A job has a high-water mark: every nominal time up to it has exactly one launch or one recorded skip. A decision moves the mark and
+// returns a record for each time that it passes. The caller writes both in one batch, with the tasks of the launches that start at once. So
+// the next decision, under any epoch, goes on from the mark. (The idea of a mark over time ranges is that of Temporal's Scheduler.)
 
 #include <cctz/time_zone.h>
 
@@ -24,25 +24,25 @@ namespace fairlead::core {
 
 struct planted_faults;
 
-/// Open launches of one job; what comes beyond is skipped.
+/// Open launches of one job; further ones are skipped.
 inline constexpr int max_open_launches = 1000;
-/// Nominal times decided at a time; more of them come with the next event.
+/// Nominal times in one decision; further ones come with the next event.
 inline constexpr int max_times_a_decision = 1000;
-/// Skips in a row that are recorded one by one; a longer row for one reason is one record.
+/// Consecutive skips recorded one by one; a longer run for one reason is one record.
 inline constexpr int max_single_skips = 32;
-/// A time that passed less than this ago is on time: no catch-up policy is asked.
+/// A time that passed less than this ago is on time: no catch-up policy applies.
 inline constexpr std::int64_t on_time_ms = 10'000;
 inline constexpr std::int64_t default_catch_up_window_ms = 3'600'000;
 inline constexpr std::uint32_t default_keep_launches = 1000;
 /// With `needs` and no start window of its own, a launch waits this long for its agents.
 inline constexpr std::int64_t default_needs_window_ms = 600'000;
-/// The index of due jobs has each at least this often, so that another zone database counts from a restart on.
+/// Every job is due at least this often, so that a new zone database takes effect after a restart.
 inline constexpr std::int64_t job_recheck_ms = 24LL * 3'600'000;
 
 class zone_source {
  public:
   virtual ~zone_source() = default;
-  /// Null: there is none of that name. The empty name is UTC. Valid for ever.
+  /// Null: there is no zone of this name. The empty name is UTC. The pointer is valid for ever.
   virtual const cctz::time_zone* find(std::string_view name) const = 0;
 };
 
@@ -58,18 +58,18 @@ struct launch_verdict {
 class launch_gate {
  public:
   virtual ~launch_gate() = default;
-  /// With `go` the launch counts as started: against the cap and the rate.
+  /// With `go` the launch counts as started, against the cap and the rate.
   virtual launch_verdict admit(const v1::JobRecord& job, const v1::OpenLaunch& launch) = 0;
 };
 
-/// The records of one job's launches, with those that are on their way to the disk.
+/// The records of one job's launches, uncommitted ones included.
 class launch_rows {
  public:
   virtual ~launch_rows() = default;
   virtual result<std::optional<v1::LaunchRecord>> at(std::int64_t nominal_unix_ms) const = 0;
-  /// Oldest first: those that end at this time or later, runs of skips that began before included.
+  /// Records that end at this time or later, oldest first; runs of skips that began earlier are included.
   virtual result<std::vector<v1::LaunchRecord>> from(std::int64_t unix_ms) const = 0;
-  /// The oldest ones, at most `limit`.
+  /// The oldest records, at most `limit`.
   virtual result<std::vector<v1::LaunchRecord>> oldest(std::size_t limit) const = 0;
 };
 
@@ -83,7 +83,7 @@ struct job_context {
 
 // ---- events ----
 
-/// Its entry in the index has come up, or its turn in the queue of those that could start.
+/// The job's index entry is due, or it is the job's turn in the queue of launches that could start.
 struct job_due {};
 
 /// The task of a launch has ended.
@@ -92,23 +92,23 @@ struct launch_ended {
   bool completed = false;  // false: undone
 };
 
-/// Its owner gives it another specification, which has been checked.
+/// The owner changes the specification; the caller has checked the new one.
 struct job_changed {
   v1::JobSpec spec;
   std::string content_hash;
   std::string who;
 };
 
-/// An operator asks for something other than to delete it.
+/// An operator's action other than delete.
 struct job_operated {
   v1::JobAction action;
 };
 
 using job_event = std::variant<job_due, launch_ended, job_changed, job_operated>;
 
-// ---- what comes out ----
+// ---- the result ----
 
-/// A task to be created in the batch that records its launch. Its number belongs into the job's open launch and into the row.
+/// A task to create in the batch that records its launch. Its number goes into the job's open launch and into the row.
 struct launch_start {
   std::int64_t nominal_unix_ms = 0;
   std::string task_id;
@@ -117,7 +117,7 @@ struct launch_start {
   std::int64_t deadline_unix_ms = 0;  // 0: none
 };
 
-/// A running task that gives way to a later launch.
+/// A running task to cancel for a later launch.
 struct launch_cancel {
   std::uint64_t task_number = 0;
   std::string reason;
@@ -125,47 +125,47 @@ struct launch_cancel {
 
 struct job_decision {
   bool changed = false;                   // the record must be written
-  bool more = false;                      // there are nominal times left that have come: another job_due at once
+  bool more = false;                      // nominal times that have come are left: send another job_due at once
   std::vector<v1::LaunchRecord> rows;     // to be written, in order
-  std::vector<std::int64_t> erased_rows;  // nominal times, before `rows` are written
+  std::vector<std::int64_t> erased_rows;  // nominal times; erase them before `rows` are written
   std::vector<launch_start> starts;
   std::vector<launch_cancel> cancels;
   std::uint64_t skipped = 0;             // nominal times
   std::optional<v1::AlertRecord> alert;  // to be raised: kind, subject, sentence and remedy
-  bool resolve_alert = false;            // what was raised about it is over
-  std::optional<error> refused;          // of what was asked; nothing has changed
-  v1::JobOperateResult answer;           // of job_operated, but name and error
+  bool resolve_alert = false;            // the job's alert is over
+  std::optional<error> refused;          // why the request is refused; nothing has changed
+  v1::JobOperateResult answer;           // of job_operated, without name and error
   std::optional<error> fatal;            // a read of the store failed: the node must stop
 };
 
-/// A new job: its mark is now, so that it fires from the next nominal time on. `spec` has been checked.
+/// A new job. Its mark is now, so it launches from the next nominal time on. The caller has checked `spec`.
 v1::JobRecord create_job(v1::JobSpec spec, std::string content_hash, const std::string& who, const job_context& ctx);
 
 /// Changes `record`, due_indexed_unix_ms included. A refused event changes nothing.
 job_decision decide(v1::JobRecord& record, const job_event& what, const job_context& ctx);
 
-/// What becomes of a job that no decision can be made about, for a bug: it is paused, with an alert, and nothing about it comes up any more until
-/// somebody resumes it. `ended` names those of its started launches whose tasks have ended, which is told once and may have been lost with the
-/// decision that failed. Does not read the schedule: the bug may lie there.
+/// For a job about which a bug prevents every decision: pauses the job, with an alert, and takes it out of the index until an operator
+/// resumes it. `ended` names started launches whose tasks have ended: such an end is reported once, and may have been lost with the failed
+/// decision. Does not read the schedule, since the bug may lie there.
 job_decision give_up(v1::JobRecord& record, const std::vector<launch_ended>& ended, const job_context& ctx);
 
-/// Its times are skipped from now on.
+/// From now on the job's times are skipped.
 void pause(v1::JobRecord& record, const std::string& who, const std::string& reason, moment now);
 void unpause(v1::JobRecord& record);
 
-/// About a job that is not launched as it should be.
+/// The alert about a job that is not launched as it should be.
 v1::AlertRecord failing_alert(const v1::JobSpec& spec, const std::string& sentence, const std::string& remedy);
 
-/// `job@2026-03-29T01:00:00Z`; with milliseconds where there are some.
+/// `job@2026-03-29T01:00:00Z`; with milliseconds if there are any.
 std::string launch_id(std::string_view job, std::int64_t nominal_unix_ms);
 
-/// How long after its time, or after it was found to be missing, a launch may start. Nothing: whenever it can.
+/// How long after its time, or after it was found missing, a launch may start; nullopt: without limit.
 std::optional<std::int64_t> start_window_of(const v1::JobSpec& spec);
 
 /// Unspecified is vixie.
 dst_policy dst_of(v1::DstPolicy policy);
 
-/// The first nominal time after `after_unix_ms`; nullopt: there is none, or the zone is not known any more.
+/// The first nominal time after `after_unix_ms`; nullopt: there is none, or the zone is unknown.
 std::optional<std::int64_t> next_nominal(const v1::JobSpec& spec, const zone_source& zones, std::int64_t after_unix_ms);
 
 }  // namespace fairlead::core

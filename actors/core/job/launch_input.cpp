@@ -15,7 +15,7 @@ namespace fairlead::core {
 
 namespace {
 
-/// What a job's input looks at: the launch, and nothing of a task that is not there yet.
+/// The document of a job's input: the launch, and nothing of a task, which does not exist yet.
 class launch_view final : public document {
  public:
   explicit launch_view(std::string json) : json_(std::move(json)) {}
@@ -35,7 +35,7 @@ error at_fault(std::string_view expression, const std::string& sentence, const s
           "expression ${ " + std::string{expression.substr(0, 60)} + (expression.size() > 60 ? "…" : "") + " }: " + sentence, remedy};
 }
 
-/// An input under way from its template to what the task gets.
+/// Renders an input from its template.
 class rendering {
  public:
   explicit rendering(const document& doc) : doc_(doc) {}
@@ -76,7 +76,7 @@ result<std::string> rendering::run(std::string_view json) {
 }
 
 status rendering::add_string(std::string_view raw, bool is_key) {
-  // `$` and `{` may hide behind escapes, so what counts is what the string says.
+  // `$` and `{` may be escaped, so the decoded string counts.
   const auto text = decode_json_string(raw);
   if (text.find("${") == std::string::npos) {
     out_ += raw;
@@ -94,7 +94,7 @@ status rendering::add_string(std::string_view raw, bool is_key) {
   return nothing{};
 }
 
-/// Text with expressions in it; `$${` in it stands for `${`, or a shell's variables could not be written.
+/// Text with expressions; `$${` stands for `${`, so that shell variables can be written.
 status rendering::add_text(std::string_view text, std::string_view raw) {
   std::string said;
   while (!text.empty()) {
@@ -153,9 +153,9 @@ std::string launch_document(const v1::LaunchOf& launch) {
   const auto in_second = ((launch.nominal_unix_ms() % 1000) + 1000) % 1000;
   const auto unix_s = (launch.nominal_unix_ms() - in_second) / 1000;
   const auto utc = id.substr(launch.job().size() + 1);
-  // The offset was written down with the launch, so that another zone database does not change what was said.
+  // The offset was stored with the launch, so that another zone database does not change the text.
   auto local = format_local(unix_s, cctz::fixed_time_zone(std::chrono::seconds{launch.utc_offset_s()}));
-  // Launches by hand are told apart by their milliseconds, in both ways of writing.
+  // Launches by hand differ by their milliseconds, in both texts.
   constexpr std::size_t end_of_seconds = sizeof("2026-03-29T01:00:00") - 1;
   if (in_second != 0 && utc.size() > end_of_seconds + 1)
     local.insert(end_of_seconds, utc.substr(end_of_seconds, utc.size() - end_of_seconds - 1));
@@ -177,7 +177,7 @@ std::string launch_document(const v1::LaunchOf& launch) {
 status check_job_input(std::string_view input) {
   if (trim_json(input).empty()) return nothing{};
   if (auto valid = check_json(input); !valid.ok()) return valid.failure();
-  // All launches look alike, so what fits one fits every one.
+  // All launches have the same fields, so an input that fits one launch fits every launch.
   v1::LaunchOf any;
   any.set_job("job");
   any.set_zone("UTC");

@@ -1,5 +1,5 @@
 #pragma once
-// What expressions see as `.launch`, and the input of a launch's task.
+// The `.launch` of expressions, and the input of a launch's task.
 
 #include <cstddef>
 #include <string>
@@ -14,14 +14,12 @@ namespace fairlead::core {
 /// `nominal_local` with its offset, both with milliseconds where there are some (launches by hand).
 std::string launch_document(const v1::LaunchOf& launch);
 
-/// `input` is JSON text whose strings may hold ${ } with plain paths below .launch (and nothing else, since nobody but the node itself
-/// evaluates them). A string that is one expression becomes its value; inside other text its value must be a string, number or boolean. `$${` in text
-/// stands for `${`. Empty text stands for null.
+/// `input` is JSON text whose strings may hold ${ } with plain paths below .launch, and nothing else, since the node itself evaluates them.
+/// A string that is one expression becomes its value; inside other text its value must be a string, number or boolean. `$${` in text stands
+/// for `${`. Empty text stands for null.
 status check_job_input(std::string_view input);
 
-/// What a task's input may have; rendered, an input can be much longer than its template.
-
-/// Of an input that has been checked; without insignificant white space.
+/// `input` has been checked. The result has no insignificant white space.
 result<std::string> render_job_input(std::string_view input, const v1::LaunchOf& launch);
 
 }  // namespace fairlead::core

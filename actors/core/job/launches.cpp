@@ -1,4 +1,4 @@
-// Launches that are open: those that wait for something, and those whose task has not ended.
+// Open launches: those that wait, and those whose task has not ended.
 
 #include <algorithm>
 #include <utility>
@@ -12,10 +12,10 @@ namespace fairlead::core {
 
 namespace {
 
-// Records taken off at a time, when fewer are kept than there are.
+// Records removed at a time, if more are stored than are to be kept.
 constexpr std::uint64_t most_trimmed = 64;
 
-/// A skip of an open launch that somebody should know of; all others are what the job's policies say.
+/// A skip of an open launch that needs attention; all other skips follow the job's policies.
 bool is_bad(v1::SkipReason why) {
   switch (why) {
     case v1::SKIP_REASON_NO_AGENTS:
@@ -57,14 +57,14 @@ void job_machine::write_row(v1::LaunchRecord row, bool is_new) {
 }
 
 void job_machine::add_open(v1::OpenLaunch launch) {
-  // What was skipped before it is another row than it, and comes first.
+  // Skips before this launch have their own row, which comes first.
   record_skips();
   auto& open = *record_.mutable_open();
   const auto nominal_ms = launch.nominal_unix_ms();
   const auto again = launch.skipped_before() != v1::SKIP_REASON_UNSPECIFIED;
   write_row(row_of(launch), !again);
   open.Add(std::move(launch));
-  // By nominal time: an earlier one goes first.
+  // Ordered by nominal time.
   for (int i = open.size() - 1; i > 0 && open[i - 1].nominal_unix_ms() > nominal_ms; --i) open.SwapElements(i - 1, i);
 }
 
@@ -84,7 +84,7 @@ void job_machine::give_way(const std::string& later) {
 std::int64_t job_machine::deadline_of(const v1::OpenLaunch& launch) const {
   const auto& spec = record_.spec();
   if (spec.deadline_ms() == 0) return 0;
-  // What somebody asked for now has its time now.
+  // A launch that an operator asks for has its time now.
   const auto from = launch.trigger() == v1::LAUNCH_TRIGGER_SCHEDULE ? launch.nominal_unix_ms() : launch.recorded_at_unix_ms();
   return from + spec.deadline_ms();
 }
@@ -129,10 +129,10 @@ void job_machine::try_to_start(int index) {
     return;
   }
   auto waits_for = v1::LAUNCH_WAIT_UNSPECIFIED;
-  // Before its time too: nobody has to look at it when that comes.
+  // Also before its time: nothing has to be checked when that comes.
   if (held_by_pause(launch)) {
     waits_for = v1::LAUNCH_WAIT_PAUSE;
-    // What somebody runs is to start at once; its moment lies ahead only where the clock has been set back since.
+    // A launch by hand starts at once; its moment lies ahead only if the clock has been set back since.
   } else if (launch.trigger() != v1::LAUNCH_TRIGGER_OPERATOR && now_ms_ < launch.start_at_unix_ms()) {
     waits_for = v1::LAUNCH_WAIT_TIME;
   } else if (blocked(launch)) {
@@ -157,7 +157,7 @@ void job_machine::try_to_start(int index) {
 }
 
 bool job_machine::held_by_pause(const v1::OpenLaunch& launch) const {
-  // What somebody runs by hand starts paused or not.
+  // A launch by hand starts whether the job is paused or not.
   if (ctx_.planted != nullptr && ctx_.planted->start_when_paused) return false;
   return record_.paused() && launch.trigger() != v1::LAUNCH_TRIGGER_OPERATOR;
 }
@@ -205,7 +205,7 @@ std::optional<std::string> job_machine::start(v1::OpenLaunch& launch) {
 }
 
 void job_machine::skip_open(int index, v1::SkipReason why, std::string reason) {
-  // Its time ran out because somebody wanted it held.
+  // The launch's time ran out because an operator held it.
   const auto was_held = record_.open(index).waits_for() == v1::LAUNCH_WAIT_PAUSE;
   auto row = row_of(record_.open(index));
   move_launch(row, launch_moves::skip);
@@ -215,7 +215,7 @@ void job_machine::skip_open(int index, v1::SkipReason why, std::string reason) {
   record_.mutable_open()->DeleteSubrange(index, 1);
   record_.set_skipped(record_.skipped() + 1);
   ++out_.skipped;
-  // A backfill goes back further than records are kept: what has a task had its launch, and nothing is wrong with it.
+  // A backfill goes further back than records are kept: a time whose task exists had its launch, and nothing is wrong.
   const auto had_its_launch = why == v1::SKIP_REASON_ID_TAKEN && row.trigger() == v1::LAUNCH_TRIGGER_BACKFILL;
   if (is_bad(why) && !had_its_launch && !was_held)
     count_bad("its launch " + id_of(row.nominal_unix_ms()) + " was skipped: " + row.reason());
@@ -232,7 +232,7 @@ void job_machine::ended(const launch_ended& what) {
   auto& open = *record_.mutable_open();
   const auto found = std::find_if(open.begin(), open.end(), [&](const auto& one) { return one.nominal_unix_ms() == what.nominal_unix_ms; });
   const auto was_open = found != open.end() && found->state() == v1::LAUNCH_STATE_STARTED;
-  // The task is that of an earlier job of this name: this one's launch has not been started.
+  // The task belongs to an earlier job of this name: the launch of this job has not been started.
   const auto waits = found != open.end() && !was_open;
   const auto gave_way = was_open && found->cancelling();
   auto row = ctx_.rows->at(what.nominal_unix_ms);
@@ -240,7 +240,7 @@ void job_machine::ended(const launch_ended& what) {
     fail(row.failure());
     return;
   }
-  // Its record may have been trimmed, or belong to a job of this name that was deleted; or it was closed when the job was given up.
+  // The record may have been trimmed, may belong to a deleted job of this name, or was closed when the job was given up.
   const auto& end = what.completed ? launch_moves::complete : launch_moves::undone;
   if (*row && !waits && (*row)->state() != v1::LAUNCH_STATE_SKIPPED && (*row)->state() != end.to) {
     move_launch(**row, end);
@@ -265,7 +265,7 @@ void job_machine::count_bad(const std::string& sentence) {
   record_.set_bad_in_a_row(record_.bad_in_a_row() + 1);
   const auto& spec = record_.spec();
   const auto after = spec.has_alert_after() ? spec.alert_after() : 1;
-  // One that this very decision resolves is about what was before.
+  // An alert that this very decision resolves is about earlier launches.
   const auto raised = record_.alert() != 0 && !out_.resolve_alert;
   if (after == 0 || record_.bad_in_a_row() < after || raised || out_.alert) return;
   const auto in_a_row = record_.bad_in_a_row() > 1 ? " (" + std::to_string(record_.bad_in_a_row()) + " bad launches in a row)" : "";

@@ -1,6 +1,6 @@
 #pragma once
-// Only for this room: one decision about one job, in pieces. Its parts: times.cpp (nominal times), launches.cpp (what becomes
-// of launches that are open), operator.cpp and stretches.cpp (what operators ask).
+// Only for this room: one decision about one job. Files: times.cpp (nominal times), launches.cpp (open launches), operator.cpp and
+// stretches.cpp (operators' actions).
 
 #include <map>
 #include <string>
@@ -13,13 +13,13 @@
 
 namespace fairlead::core {
 
-/// What nominal times come from.
+/// The source of nominal times.
 struct time_table {
   cron_expression schedule;
   const cctz::time_zone* zone = nullptr;
   dst_policy dst = dst_policy::vixie;
 
-  /// Nothing where the expression cannot be read or the database has no such zone.
+  /// nullopt: the expression cannot be read, or the database has no such zone.
   static std::optional<time_table> of(const std::string& job, const std::string& schedule, const std::string& zone, v1::DstPolicy dst,
                                       const zone_source& zones);
   static std::optional<time_table> of(const v1::JobSpec& spec, const zone_source& zones) {
@@ -39,7 +39,7 @@ class job_machine {
   void change(const job_changed& what);
   void operate(const job_operated& what);
 
-  /// What has been decided; sets when the job is due next.
+  /// Returns the decision; sets when the job is due next.
   job_decision finish();
 
  private:
@@ -51,12 +51,12 @@ class job_machine {
 
   // Nominal times.
   void read_schedule() { table_ = time_table::of(record_.spec(), *ctx_.zones); }
-  /// Decides the nominal times up to now; false when there are more than one decision takes.
+  /// Decides the nominal times up to now; false: there are more than one decision takes.
   bool advance();
   void pass(std::int64_t nominal_ms, std::optional<std::int64_t> successor_ms);
   bool decided_before(std::int64_t nominal_ms);
   void skip_time(std::int64_t nominal_ms, v1::SkipReason why, std::string reason);
-  /// Whether a time between these has its record from before a rewind, perhaps by another schedule.
+  /// Whether a time between these was recorded before a rewind, perhaps by another schedule.
   bool is_decided_between(std::int64_t after_ms, std::int64_t before_ms);
   void record_skips();
   std::int64_t start_by(std::int64_t start_at_ms, std::int64_t nominal_ms) const;
@@ -69,13 +69,13 @@ class job_machine {
   void add_open(v1::OpenLaunch launch);
   void give_way(const std::string& later);
   void settle();
-  /// Starts or skips it where that can be said now; a skipped one leaves the list.
+  /// Starts or skips the launch if this can be decided now; a skipped launch leaves the list.
   void try_to_start(int index);
   bool held_by_pause(const v1::OpenLaunch& launch) const;
   /// Launches that wait for the job to be resumed.
   std::vector<std::int64_t> held() const;
   bool blocked(const v1::OpenLaunch& launch) const;
-  /// Gives why not, when its input cannot be made.
+  /// Returns the reason if the launch's input cannot be made.
   std::optional<std::string> start(v1::OpenLaunch& launch);
   void skip_open(int index, v1::SkipReason why, std::string reason);
   std::int64_t deadline_of(const v1::OpenLaunch& launch) const;
@@ -95,10 +95,9 @@ class job_machine {
   void backfill(const v1::JobAction& what);
   void rewind();
   void skip_waiting(const v1::JobAction& what);
-  /// Oldest first. Nothing where they cannot be told any more: the zone database has changed since, or the schedule of an older record.
+  /// The times of a run, oldest first; nullopt: unknown, because the zone database has changed, or the schedule of an older record.
   std::optional<std::vector<std::int64_t>> times_of(const v1::LaunchRecord& run) const;
-  /// Puts records of its own in the place of a run of skips: for those of its `times` that are not `launched`. They reach over no time that
-  /// is, since records never do.
+  /// Replaces a run of skips by records for those of its `times` that are not `launched`. No record reaches over a launched time.
   void cut_run(const v1::LaunchRecord& run, const std::vector<std::int64_t>& times, const std::vector<std::int64_t>& launched);
 
   bool fail(const error& why);
@@ -109,18 +108,18 @@ class job_machine {
   const std::int64_t now_ms_;
   std::optional<time_table> table_;                   // of the present specification
   const std::int64_t decided_until_ms_;               // when this decision began
-  std::optional<std::vector<std::int64_t>> decided_;  // nominal times ahead of the mark that have records, once somebody wants to know
+  std::optional<std::vector<std::int64_t>> decided_;  // nominal times ahead of the mark that have records; read at first need
   std::vector<skipped_time> skips_;                   // of this decision, not yet rows
   std::map<std::int64_t, v1::LaunchRecord> rows_;     // to be written
-  std::uint32_t started_ = 0;                         // while open launches are gone through: how many have a task,
-  bool waits_earlier_ = false;                        // and whether one before this waits
+  std::uint32_t started_ = 0;                         // while open launches are gone through: number of those with a task
+  bool waits_earlier_ = false;                        // while open launches are gone through: whether an earlier one waits
   job_decision out_;
 };
 
 /// As in launch ids.
 std::string utc_text(std::int64_t unix_ms);
 
-/// What is stored where the specification leaves it open.
+/// The fields of a specification, with defaults for those left out.
 v1::OverlapPolicy overlap_of(const v1::JobSpec& spec);
 v1::CatchUpPolicy catch_up_of(const v1::JobSpec& spec);
 std::int64_t catch_up_window_of(const v1::JobSpec& spec);

@@ -1,4 +1,4 @@
-// What operators ask of a job as it is now. Of its past: stretches.cpp.
+// Operators' actions on a job's present. For its past see stretches.cpp.
 
 #include <algorithm>
 #include <utility>
@@ -11,7 +11,7 @@ namespace fairlead::core {
 namespace {
 
 constexpr std::int64_t end_of_times_ms = 253'402'300'800'000;  // the year 10000
-// Inputs given by hand to launches that wait, in one job's record, which is written anew with each decision about it.
+// Of inputs by hand of waiting launches, in one job's record, which is written anew with each decision about the job.
 constexpr std::size_t most_open_input_bytes = 4U << 20;
 constexpr std::size_t most_token_bytes = 64;
 
@@ -52,13 +52,13 @@ void job_machine::resume(const v1::JobAction&) {
     out_.answer.set_sentence("it was not paused");
     return;
   }
-  // The times until now came while it was paused.
+  // The times until now came while the job was paused.
   if (!caught_up()) return;
   const auto were_held = held();
   unpause(record_);
   out_.changed = true;
   settle();
-  // The windows of some may have ended in this very decision.
+  // The windows of some launches may have ended in this very decision.
   const auto& open = record_.open();
   const auto go_on = std::count_if(open.begin(), open.end(), [&](const auto& launch) {
     return std::binary_search(were_held.begin(), were_held.end(), launch.nominal_unix_ms());
@@ -72,7 +72,7 @@ void job_machine::resume(const v1::JobAction&) {
 }
 
 void job_machine::skip_waiting(const v1::JobAction& what) {
-  // A time that has come waits as well, though nobody has looked at it yet.
+  // A time that has come waits as well, even if it is not decided yet.
   if (!caught_up()) return;
   const auto reason = "skipped by " + what.who() + (what.reason().empty() ? "" : ": " + what.reason());
   std::size_t launches = 0;
@@ -103,7 +103,7 @@ void job_machine::run(const v1::JobAction& what) {
     return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the time of the launch is a whole second, which only the schedule gives");
   if (what.token().size() > most_token_bytes)
     return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the token of the launch has more than " + std::to_string(most_token_bytes) + " bytes");
-  // Never a whole second, so never a time of the schedule. Whoever asks again finds what the first time has made, on the same way.
+  // Never a whole second, so never a time of the schedule. A repeated request finds the first request's launch by the same search.
   auto nominal_ms = what.nominal_unix_ms() != 0 ? what.nominal_unix_ms() : now_ms_;
   for (;; ++nominal_ms) {
     if (nominal_ms % 1000 == 0) continue;

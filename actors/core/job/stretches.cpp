@@ -1,4 +1,4 @@
-// What operators ask of times that have been decided already: to launch what was skipped, and to decide anew after the clock was wrong.
+// Operators' actions on times that have been decided: launch skipped times, and decide anew after the clock was wrong.
 
 #include <algorithm>
 #include <map>
@@ -12,7 +12,7 @@ namespace fairlead::core {
 
 namespace {
 
-/// A run of skips with the times that it stands for.
+/// A run of skips, and its times.
 struct known_run {
   const v1::LaunchRecord* row = nullptr;
   std::vector<std::int64_t> times;
@@ -38,7 +38,7 @@ std::optional<std::vector<std::int64_t>> job_machine::times_of(const v1::LaunchR
 
 void job_machine::cut_run(const v1::LaunchRecord& run, const std::vector<std::int64_t>& times, const std::vector<std::int64_t>& launched) {
   const auto whole = run;
-  // One of this very decision has not been stored.
+  // A run of this very decision has not been stored.
   if (rows_.erase(whole.nominal_unix_ms()) == 0) out_.erased_rows.push_back(whole.nominal_unix_ms());
   record_.set_kept_launches(record_.kept_launches() - std::min<std::uint64_t>(record_.kept_launches(), 1));
   out_.changed = true;
@@ -82,7 +82,7 @@ void job_machine::backfill(const v1::JobAction& what) {
                   "times to come are launched by themselves");
   if (!table_) return refuse(v1::ERROR_CODE_WRONG_STATE, "the time zone of job " + name + " is not known any more");
   if (!caught_up()) return;
-  // What has just been decided to catch up counts as well: it is in no row of the store yet.
+  // Times just decided for catch-up count as well: the store has no row of them yet.
   record_skips();
   const auto stored = ctx_.rows->from(from_ms);
   if (!stored) {
@@ -133,12 +133,12 @@ void job_machine::backfill(const v1::JobAction& what) {
       in_runs.insert(at_ms);
       skipped_before[at_ms] = run->skip();
     } else if (const auto found = rows.find(at_ms); found != rows.end()) {
-      // It waits only where that is planted, and the fault is to look as much like a skip as it can.
+      // The launch waits only if that is planted, and the fault is to look as much like a skip as possible.
       skipped_before[at_ms] = found->second.state() == v1::LAUNCH_STATE_SKIPPED ? found->second.skip() : v1::SKIP_REASON_REPLACED;
     }
   }
   for (const auto& run : runs) {
-    // One of another schedule may have no time of the present one, but must not reach over a launch either.
+    // A run of another schedule may have no time of the present one, but must not reach over a launch either.
     const auto first = std::lower_bound(times.begin(), times.end(), run.times.front());
     if (first != times.end() && *first <= run.times.back()) cut_run(*run.row, run.times, times);
   }
@@ -152,7 +152,7 @@ void job_machine::backfill(const v1::JobAction& what) {
     launch.set_start_at_unix_ms(at_ms);
     launch.set_start_by_unix_ms(0);
     if (const auto found = skipped_before.find(at_ms); found != skipped_before.end()) launch.set_skipped_before(found->second);
-    // Its row was part of a run that is gone: it is counted as a new one.
+    // The row was part of a run that is gone: it counts as a new row.
     if (in_runs.count(at_ms) != 0) record_.set_kept_launches(record_.kept_launches() + 1);
     add_open(std::move(launch));
   }
@@ -174,9 +174,9 @@ void job_machine::rewind() {
     fail(rows.failure());
     return;
   }
-  // A run of which nobody can say any more what it stands for cannot be taken apart: its times stay decided.
+  // A run whose times are unknown cannot be split: its times stay decided.
   auto to_ms = now_ms_;
-  std::map<std::int64_t, std::vector<std::int64_t>> times;  // of runs, by their first one
+  std::map<std::int64_t, std::vector<std::int64_t>> times;  // of runs, by the first time
   for (const auto& row : *rows) {
     if (!is_run(row)) continue;
     if (auto known = times_of(row))
@@ -189,7 +189,7 @@ void job_machine::rewind() {
                   "the times of job " + record_.spec().name() + " up to " + utc_text(to_ms) +
                       " were skipped by a schedule or a time zone that is not known any more, and stay so",
                   "wait until the clock has passed that, or delete the job and deploy it anew");
-  // Nothing has been done for what was skipped, nor for a launch that waits; and earlier times would find that open if it stayed.
+  // Skipped times and waiting launches have had no effect yet; a waiting launch that stayed would be open for earlier times.
   const auto is_decided_anew = [to_ms](const v1::LaunchRecord& row) {
     const auto waits = row.state() == v1::LAUNCH_STATE_WAITING && row.trigger() != v1::LAUNCH_TRIGGER_OPERATOR;
     return end_of(row) > to_ms && (waits || row.state() == v1::LAUNCH_STATE_SKIPPED);

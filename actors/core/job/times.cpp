@@ -1,4 +1,4 @@
-// Nominal times: each that has come gets its launch or its skip, and the mark moves past it.
+// Nominal times: each time that has come gets its launch or its skip, and the mark moves past it.
 
 #include <xxhash.h>
 
@@ -13,8 +13,8 @@ namespace fairlead::core {
 
 bool job_machine::advance() {
   if (!table_) {
-    // The zone is gone from the database (schedules are checked before they are stored). The mark stays: once the zone is back its times
-    // are caught up.
+    // The database has lost the zone (schedules are checked before they are stored). The mark stays: once the zone is back its times are
+    // caught up.
     if (record_.next_unix_ms() != 0) {
       record_.set_next_unix_ms(0);
       out_.changed = true;
@@ -49,7 +49,7 @@ bool job_machine::advance() {
 
 bool job_machine::caught_up() {
   if (advance()) return true;
-  // Nothing of what was decided so far is kept: the caller does not write a refused decision.
+  // The decisions so far are dropped: the caller does not write a refused decision.
   refuse(v1::ERROR_CODE_UNAVAILABLE, "job " + record_.spec().name() + " is still catching up with times that have passed",
          "try again in a moment");
   return false;
@@ -65,7 +65,7 @@ bool job_machine::decided_before(std::int64_t nominal_ms) {
 
 void job_machine::pass(std::int64_t nominal_ms, std::optional<std::int64_t> successor_ms) {
   if (decided_before(nominal_ms)) {
-    // A run of skips does not reach over what has its record.
+    // A run of skips does not reach over a time that has its record.
     record_skips();
     return;
   }

@@ -1,5 +1,5 @@
 #pragma once
-// From where to where a launch may go, both as the job has it while it is open and in its row. docs/architecture.md says when each happens;
+// The state transitions of a launch, in the job's record while it is open and in its own row. docs/architecture.md says when each happens;
 // tests/docs_test.py compares the two.
 
 #include <stdexcept>
@@ -15,7 +15,7 @@ using launch_transition = transition<v1::LaunchState>;
 namespace launch_moves {
 
 namespace at {
-inline constexpr auto none = v1::LAUNCH_STATE_UNSPECIFIED;  // it is recorded for the first time
+inline constexpr auto none = v1::LAUNCH_STATE_UNSPECIFIED;  // recorded for the first time
 inline constexpr auto waiting = v1::LAUNCH_STATE_WAITING;
 inline constexpr auto started = v1::LAUNCH_STATE_STARTED;
 inline constexpr auto completed = v1::LAUNCH_STATE_COMPLETED;
@@ -33,7 +33,7 @@ inline constexpr const launch_transition* all[] = {&wait, &start, &skip, &comple
 
 }  // namespace launch_moves
 
-/// `launch`: a v1::OpenLaunch or v1::LaunchRecord. Throws std::logic_error where the transition does not lead on from its state: a bug, the job is
+/// `launch`: a v1::OpenLaunch or v1::LaunchRecord. Throws std::logic_error if the transition does not begin in its state: a bug; the job is
 /// then read anew and paused.
 template <class Launch>
 void move_launch(Launch& launch, const launch_transition& by) {

@@ -15,7 +15,7 @@ std::uint32_t failed_tries(const slot_outcome& how) { return std::max(how.tries,
 
 bool reaches(std::uint64_t part, std::uint64_t whole, std::uint64_t percent) { return part > 0 && part * 100 >= percent * whole; }
 
-/// `12:03:04Z`, with the day where it is not a matter of hours.
+/// `12:03:04Z`; with the day if more than 12 hours away.
 std::string short_time(std::int64_t unix_ms, moment since) {
   const auto text = format_utc(unix_ms);
   if (unix_ms - to_unix_ms(since) > 12 * 3'600'000) return text;
@@ -106,7 +106,7 @@ bool breaker::ended(const ticket& of, const slot_outcome& how, moment now) {
   roll(now);
   const counts more{std::max(how.tries, 1u), failed_tries(how), is_slow(how) ? 1u : 0u};
   auto& newest = slices_[static_cast<std::size_t>(newest_ % slice_count)];
-  // An attempt tells the last of its faults, which stands for those before; one that got through in the end tells none.
+  // An attempt reports only its last fault, which stands for the earlier ones; a successful attempt reports none.
   newest.faults.add(is_bad(how.how) ? how.code : std::string_view{}, more.failed);
   for (auto* to : {&total_, static_cast<counts*>(&newest)}) {
     to->tries += more.tries;
@@ -176,7 +176,7 @@ void breaker::come_into(v1::BreakerState state, moment now) {
   by_.clear();
   canary_out_ = false;
   good_canaries_ = 0;
-  // 0 stands for attempts that never count.
+  // Era 0 is for attempts that never count.
   if (++era_ == 0) ++era_;
   clear_window();
   if (state != v1::BREAKER_STATE_CLOSED) return;
@@ -191,7 +191,7 @@ void breaker::clear_window() {
 
 void breaker::roll(moment now) {
   const auto current = to_unix_ms(now) / std::max<std::int64_t>(window_ms_ / slice_count, 1);
-  // A clock that went back a little counts into the newest slice; after a leap the old slices mean nothing.
+  // If the clock went back a little, the newest slice counts; after a jump the old slices mean nothing.
   if (current <= newest_ && newest_ - current < slice_count) return;
   if (current < newest_ || current - newest_ >= slice_count) {
     clear_window();

@@ -1,8 +1,9 @@
 #pragma once
-// The circuit breaker of a service: how its tries went within a sliding window, and whether more may be handed over. Pure: the moment comes in.
+// The circuit breaker of a service: counts its tries in a sliding window and decides whether more attempts may be handed over. Pure: the
+// time is an argument.
 //
-// Every change of state begins a new era. What was handed over in an earlier era says nothing about this one: failures that come in late
-// must not open what has been found good since, nor a lucky one close what canaries are about to judge.
+// Every change of state begins a new era. Attempts handed over in an earlier era do not count: late failures must not open a breaker that
+// was closed since, and a late success must not close one whose canaries (probes) have not been judged.
 
 #include <array>
 #include <cstdint>
@@ -19,7 +20,7 @@ namespace fairlead::core {
 
 class breaker {
  public:
-  /// What one attempt is to the breaker.
+  /// An attempt, as the breaker counts it.
   struct ticket {
     std::uint32_t era = 0;
     bool canary = false;
@@ -32,46 +33,46 @@ class breaker {
 
   explicit breaker(moment now) : since_(now) {}
 
-  // Those that give a bool say whether the state has changed, which has to become durable.
+  // A bool result says whether the state has changed and must become durable.
 
   bool set_policy(const v1::BreakerPolicy& policy, moment now);
   bool switched_off() const noexcept { return off_; }
 
-  /// As it was when the process before this one ended. An open one goes on waiting; a half-open one begins with its canaries anew. The clock may
+  /// The state at the end of the earlier process. An open breaker goes on waiting; a half-open one starts its canaries anew. The clock may
   /// have been set back in between: see `clock_fell`.
   void restore(const v1::ServiceRecord& from);
   void store(v1::ServiceRecord& to) const;
 
-  /// Time has passed: an open one may be due for canaries.
+  /// Time has passed: an open breaker may be due for canaries.
   bool advance(moment now);
-  /// The clock shows less than when it opened: it then stays open from now on for as long as was meant, not until the clock has caught up. True:
-  /// that has changed when canaries are due. `advance` does it too.
+  /// If the clock shows less than when the breaker opened, the breaker stays open for its full time from now on, not until the clock has
+  /// caught up. True: the moment of the canaries has changed. `advance` does this too.
   bool clock_fell(moment now);
   /// When `advance` will change something.
   std::optional<moment> canaries_from() const;
 
   /// Whether an attempt may be handed over.
   bool admits() const noexcept { return state_ == v1::BREAKER_STATE_CLOSED || (state_ == v1::BREAKER_STATE_HALF_OPEN && !canary_out_); }
-  /// The attempt that is handed over next would be a canary.
+  /// The next attempt handed over would be a canary.
   bool wants_canary() const noexcept { return state_ == v1::BREAKER_STATE_HALF_OPEN; }
-  /// One is handed over; only while `admits`.
+  /// An attempt is handed over; call only while `admits`.
   ticket admit();
-  /// Of an attempt that is out already and was not asked about: never a canary.
+  /// For an attempt in progress that was not admitted here: never a canary.
   ticket adopt() const { return {state_ == v1::BREAKER_STATE_CLOSED ? era_ : 0, false}; }
   bool ended(const ticket& of, const slot_outcome& how, moment now);
 
-  /// Until an operator closes it.
+  /// Opens the breaker until an operator closes it.
   void open_by(const std::string& who, const std::string& reason, moment now);
-  /// Also forgets what has been counted.
+  /// Also clears the counts.
   void close_by(const std::string& who, moment now);
 
   v1::BreakerState state() const noexcept { return state_; }
   counts window(moment now) const;
-  /// What the tries that failed within the window failed with: `http_503 (12)`. Empty: none did.
+  /// The faults of tries that failed within the window: `http_503 (12)`. Empty: none failed.
   std::string faults(moment now) const;
-  /// Why it is not closed: `12 of 20 tries failed within 30s: http_503 (12)`.
+  /// Why the breaker is not closed: `12 of 20 tries failed within 30s: http_503 (12)`.
   const std::string& reason() const noexcept { return reason_; }
-  /// `breaker of payment is open until 12:03:04Z: 12 of 20 tries failed within 30s`; empty while it is closed.
+  /// `breaker of payment is open until 12:03:04Z: 12 of 20 tries failed within 30s`; empty while the breaker is closed.
   std::string sentence(const std::string& service) const;
 
  private:

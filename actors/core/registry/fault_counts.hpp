@@ -1,5 +1,5 @@
 #pragma once
-// How often tries failed with which fault, for a sentence. Pure, and bounded whatever services answer with.
+// Counts failed tries by fault code, for a sentence. Pure, and bounded whatever services answer.
 
 #include <cstdint>
 #include <string>
@@ -11,14 +11,14 @@ namespace fairlead::core {
 
 class fault_counts {
  public:
-  /// Codes that are told apart; what comes with others beyond them is counted together.
+  /// Codes counted one by one; all further codes are counted together.
   static constexpr std::size_t most_codes = 8;
 
-  /// An empty code: nobody has told.
+  /// An empty code: unknown.
   void add(std::string_view code, std::uint32_t count);
   void add(const fault_counts& more);
 
-  /// `http_503 (21), lease_expired (2), others (1)`, the most frequent first; empty when no code was told.
+  /// `http_503 (21), lease_expired (2), others (1)`, the most frequent first; empty if no code is known.
   std::string text() const;
 
  private:

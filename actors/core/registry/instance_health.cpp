@@ -14,11 +14,11 @@ constexpr double sick_factor = 3;
 constexpr double sick_excess_ms = 50;
 constexpr double well_factor = 2;
 constexpr double well_excess_ms = 30;
-// How much the newest attempt weighs.
+// Weight of the newest attempt.
 constexpr double weight_when_well = 1.0 / 14;
 constexpr double weight_when_sick = 1.0 / 6;
 
-/// The plain mean of the first ones, then the smoothed one.
+/// The plain mean at first, then the smoothed one.
 double weight(std::uint32_t count, bool sick) { return std::max(sick ? weight_when_sick : weight_when_well, 1.0 / count); }
 
 }  // namespace
@@ -29,7 +29,7 @@ void instance_health::note(const slot_outcome& how, duration elapsed) {
   const double tries = std::max(how.tries, 1u);
   if (attempts_ < 1'000'000) ++attempts_;
   error_ += ((tries - 1 + (bad ? 1 : 0)) / tries - error_) * weight(attempts_, sick_);
-  // A failure that comes quickly says nothing about how long the work takes.
+  // A quick failure says nothing about the duration of the work.
   if (how.how == slot_end::failed) return;
   const auto took_ms = how.how == slot_end::expired ? elapsed.count() : how.busy_ms;
   if (latencies_ < 1'000'000) ++latencies_;
@@ -37,7 +37,7 @@ void instance_health::note(const slot_outcome& how, duration elapsed) {
 }
 
 bool instance_health::wants_peers() const noexcept {
-  // log1p(50): nobody can be so much slower than the peers below that.
+  // log1p(50): below that no instance can be so much slower than its peers.
   return sick_ || (latencies_ >= enough_attempts && log_latency_ > 3.93);
 }
 

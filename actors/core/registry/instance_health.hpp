@@ -1,8 +1,8 @@
 #pragma once
-// How an agent instance does: its smoothed error rate and latency, and whether it is sick, that is, gets single attempts only. Pure.
+// The health of an agent instance: its smoothed error rate and latency, and whether it is sick, that is, gets single attempts only. Pure.
 //
-// The latency is a geometric mean: services mix calls of a millisecond with calls of seconds, and one long call must not make an instance look
-// sick. A sick instance is given little, so what that little says is believed faster.
+// The latency is a geometric mean: services mix calls of a millisecond with calls of seconds, and one long call must not make an instance
+// look sick. A sick instance gets few attempts, so each of them weighs more.
 
 #include <cstdint>
 #include <optional>
@@ -18,9 +18,9 @@ class instance_health {
   /// One attempt has ended; `elapsed` since it was handed over.
   void note(const slot_outcome& how, duration elapsed);
 
-  /// Whether `judge` may come to another result with the peers' latency than without: finding that out costs its caller something.
+  /// Whether the peers' latency may change the result of `judge`: finding it out costs the caller something.
   bool wants_peers() const noexcept;
-  /// Looks whether it is sick, given the median latency of its healthy peers (nullopt: there are not enough). True: that has changed.
+  /// Decides whether the instance is sick, given the median latency of its healthy peers (nullopt: too few). True: the result has changed.
   bool judge(std::optional<double> peers_ms);
 
   bool sick() const noexcept { return sick_; }
@@ -28,7 +28,7 @@ class instance_health {
   double latency() const;
   std::int64_t latency_ms() const;
   bool has_latency() const noexcept { return latencies_ > 0; }
-  /// Why it is sick, by the figures of now; empty while it is healthy.
+  /// Why the instance is sick, with current figures; empty while it is healthy.
   std::string sickness() const;
 
  private:
@@ -37,8 +37,8 @@ class instance_health {
   std::uint32_t latencies_ = 0;
   double error_ = 0;        // 0..1
   double log_latency_ = 0;  // of 1 + ms
-  bool drags_ = false;      // it is sick for that
-  double peers_ms_ = 0;     // latency of its peers, when they were last asked
+  bool drags_ = false;      // sick because of its latency alone
+  double peers_ms_ = 0;     // latency of the peers at the last judgement
 };
 
 }  // namespace fairlead::core

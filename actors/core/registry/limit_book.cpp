@@ -16,7 +16,7 @@ constexpr std::int64_t longest_per_ms = 315'360'000'000;  // ten years: the sums
 
 std::int64_t to_ns(moment at) { return to_unix_ms(at) * ns_per_ms; }
 
-/// Two who share a hash would only share a limit, so a good mix is enough and no secret is needed.
+/// Two keys with the same hash would only share a limit: a good mix is enough, and no secret is needed.
 std::string digest(std::string_view text) {
   std::array<std::uint64_t, 2> sum{0xcbf29ce484222325ULL, 0x9e3779b97f4a7c15ULL};
   for (const char c : text) {
@@ -62,7 +62,7 @@ std::string limit_key(const std::optional<plain_path>& path, std::string_view in
     value = *inner;
   }
   if (value.size() > longest_key) return digest(value);
-  // However a string is spelt, it is one customer.
+  // All spellings of a string are one key.
   if (value.empty() || value.front() != '"' || value.find('\\') == std::string_view::npos) return std::string{value};
   std::string out;
   append_json_string(out, decode_json_string(value));
@@ -72,7 +72,7 @@ std::string limit_key(const std::optional<plain_path>& path, std::string_view in
 bool limit_rule::has_room(const limit_bucket& in, moment now) const {
   if (policy.concurrency() > 0 && in.held >= policy.concurrency()) return false;
   if (interval_ns == 0) return true;
-  // Nobody can have run further ahead than one interval.
+  // No bucket can have run further ahead than one interval.
   return is_over(in.full_at_ns - tolerance_ns, to_ns(now), interval_ns);
 }
 
@@ -93,7 +93,7 @@ bool limit_book::set_policies(const google::protobuf::RepeatedPtrField<v1::Limit
   bool changed = false;
   for (const auto& policy : policies) {
     if (policy.concurrency() == 0 && policy.rate() == 0) continue;
-    // The first of the same call and key that has not been taken over yet: one may stand for the rate and another for what is out.
+    // The first rule of the same call and key that is not taken over yet: one may be for the rate and another for the concurrency.
     const auto same = std::find_if(rules_.begin(), rules_.end(), [&](const auto& rule) {
       return rule && rule->policy.call() == policy.call() && rule->policy.key() == policy.key() &&
              (rule->policy.rate() > 0) == (policy.rate() > 0) && (rule->policy.concurrency() > 0) == (policy.concurrency() > 0);
@@ -183,7 +183,7 @@ bool limit_book::drop_if_idle(limit_bucket& which, moment now) {
   auto& rule = *which.rule;
   if (which.held > 0 || which.users > 0) return false;
   if (!rule.retired && rule.interval_ns > 0 && which.full_at_ns > to_ns(now)) return false;
-  // The one bucket of all is small, and wanted again at once.
+  // The single bucket of an unkeyed rule is small, and needed again at once.
   if (!rule.retired && !rule.keyed) return false;
   in_turn_.erase(which.place);
   const auto key = std::move(which.key);

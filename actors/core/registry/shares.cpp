@@ -7,11 +7,11 @@ namespace fairlead::core {
 namespace {
 
 constexpr duration pause_between{1'000};
-constexpr duration longest_turn{10'000};  // of one that does not answer, while others wait
+constexpr duration longest_turn{10'000};  // of a shard that does not answer, while others wait
 
-/// What each has without asking, as a share of an even division: whoever wants something anew has a part to begin with.
+/// A shard without demand has a quarter of an even division: new demand then has a part to begin with.
 constexpr std::uint32_t standing_fraction = 4;
-constexpr std::uint32_t least_change = 32;  // of the capacity
+constexpr std::uint32_t least_change = 32;  // 1/32 of the capacity
 constexpr std::size_t most_open = 16;       // statements that are kept apart
 
 bool contains(const std::vector<std::uint32_t>& all, std::uint32_t one) { return std::find(all.begin(), all.end(), one) != all.end(); }
@@ -35,7 +35,7 @@ void shares::leave(std::uint32_t shard, std::uint32_t held) {
   const auto found = members_.find(shard);
   if (found == members_.end()) return;
   changed_ = changed_ || found->second.here;
-  // It has had its turn: one that comes and goes must not have it for ever.
+  // The shard has had its turn: a shard that comes and goes must not keep the turn for ever.
   turn_.erase(std::remove(turn_.begin(), turn_.end(), shard), turn_.end());
   found->second = {};
   found->second.held = held;
@@ -74,7 +74,7 @@ void shares::acknowledged(std::uint32_t shard, std::uint64_t revision, std::uint
   if (found == members_.end() || !found->second.here) return;
   auto& one = found->second;
   const auto said = std::find_if(one.open.begin(), one.open.end(), [&](const statement& s) { return s.revision == revision; });
-  if (said == one.open.end()) return;  // an answer that was overtaken by a later one
+  if (said == one.open.end()) return;  // an answer overtaken by a later one
   one.in_force = said->part;
   one.held = held;
   one.open.erase(one.open.begin(), said + 1);
@@ -102,14 +102,14 @@ std::vector<std::uint32_t> shares::divide(moment now) {
   std::vector<std::uint32_t> out;
   for (const auto& [shard, one] : members_) {
     if (!one.here) continue;
-    // It alone knows when it holds less than it did; the others wait for that.
+    // Only the shard knows when it holds less than before; the others wait for that.
     const auto ask_again = short_of_room && one.ever_told && one.held > one.part && now - one.told_at >= pause_between;
     if (!one.ever_told || one.part != one.told_last || ask_again) out.push_back(shard);
   }
   return out;
 }
 
-/// Nobody would have more by another division.
+/// No other division would give any shard more.
 bool shares::content() const {
   return std::all_of(members_.begin(), members_.end(), [](const auto& each) { return each.second.wanted <= each.second.target; });
 }
@@ -131,7 +131,7 @@ void shares::aim(moment now) {
   std::vector<std::uint32_t> before;
   for (const auto* one : all) before.push_back(one->target);
   aim_by_demand(all);
-  // Demand wavers, and each change costs messages: a little more or less is none, unless somebody has nothing.
+  // Demand varies, and each change costs messages: a small change is ignored, unless a shard has nothing.
   auto worth_it = changed_;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto difference = std::max(all[i]->target, before[i]) - std::min(all[i]->target, before[i]);
@@ -152,8 +152,8 @@ void shares::aim_by_demand(const std::vector<member*>& all) {
   fill(all, rest);
 }
 
-/// What is left goes to those that want more, the least demanding first, so that nobody's great demand costs another its small one; and what
-/// nobody wants is spread evenly, for whoever wants it next.
+/// The rest goes to shards that want more, the least demanding first, so that a large demand does not cost another shard its small one.
+/// Capacity that nobody wants is spread evenly, for the next demand.
 void shares::fill(std::vector<member*> all, std::uint64_t rest) {
   const auto unmet = [](const member* one) { return one->wanted - std::min<std::uint64_t>(one->wanted, one->target); };
   std::stable_sort(all.begin(), all.end(), [&](const member* a, const member* b) { return unmet(a) < unmet(b); });
@@ -170,8 +170,8 @@ void shares::fill(std::vector<member*> all, std::uint64_t rest) {
 }
 
 void shares::aim_in_turn(const std::vector<std::uint32_t>& wanting, moment now) {
-  // A turn that has not been taken yet is not over, or the next could always come to the same few; but nobody waits for ever for one that
-  // does not answer.
+  // A turn that has not been used is not over: otherwise the next turn could always go to the same few. But no shard waits for ever for one
+  // that does not answer.
   const auto taken = std::all_of(turn_.begin(), turn_.end(), [&](std::uint32_t shard) {
     const auto& one = members_.at(shard);
     if (one.served && now - std::max(*one.served, turn_began_) >= pause_between) return true;
@@ -188,7 +188,7 @@ void shares::aim_in_turn(const std::vector<std::uint32_t>& wanting, moment now) 
   for (const auto shard : turn_) members_.at(shard).target = 1;
 }
 
-/// There is one: fewer than `wanting` have their turn.
+/// The next shard in turn. There is one: fewer than `wanting` have their turn.
 std::optional<std::uint32_t> shares::next_in_turn(const std::vector<std::uint32_t>& wanting) const {
   std::optional<std::uint32_t> first;
   for (const auto shard : wanting) {
@@ -210,7 +210,7 @@ void shares::raise() {
   std::stable_sort(short_ones.begin(), short_ones.end(), [](const member* a, const member* b) { return a->part < b->part; });
   const auto taken = bound();
   auto free = taken < capacity_ ? capacity_ - taken : 0;
-  // One for each first: a single one that lacks much must not take what would let another begin.
+  // One for each first: a single shard that lacks much must not take what would let another begin.
   for (const auto most : {std::uint32_t{1}, capacity_}) {
     for (auto* one : short_ones) {
       const auto used = one->used();

@@ -1,9 +1,9 @@
 #pragma once
-// How one agent instance divides its capacity among the shards that it serves. Pure.
+// Divides the capacity of one agent instance among the shards that it serves. Pure.
 //
-// A shard hands over up to its part without asking, so the parts in force must never add up to more than there is. A part that was lowered
-// stays in force until the shard has acknowledged the lower one, and what it holds beyond that counts until it says that it holds less.
-// Nothing is raised but into what is free by this account.
+// A shard hands over up to its part without asking, so the parts in force together must never exceed the capacity. A lowered part stays in
+// force until the shard has acknowledged the lower one, and attempts beyond it count until the shard reports that it holds fewer. A part is
+// raised only into capacity that is free by this account.
 
 #include <cstdint>
 #include <map>
@@ -18,25 +18,25 @@ class shares {
  public:
   explicit shares(std::uint32_t capacity) : capacity_(capacity) {}
 
-  /// A shard can be reached: it takes part from now on.
+  /// The shard can be reached: it takes part from now on.
   void join(std::uint32_t shard);
-  /// It cannot: it hands over nothing more, whatever it was told. `held` attempts of it go on. May be repeated as they end.
+  /// The shard cannot be reached: it hands over nothing more, whatever part it was told. Its `held` attempts go on. Call again as they end.
   void leave(std::uint32_t shard, std::uint32_t held);
 
-  /// How much of the capacity it could use: attempts that are out or wait there.
+  /// How much capacity the shard could use: its attempts in progress and its waiting steps.
   void wants(std::uint32_t shard, std::uint64_t wanted);
 
-  /// What it is to be told.
+  /// The part to tell the shard.
   std::uint32_t part(std::uint32_t shard) const;
-  /// `part` has left for it under this number, which is higher than any before.
+  /// `part` was sent to the shard under this revision, which is higher than any before.
   void told(std::uint32_t shard, std::uint64_t revision, moment now);
-  /// It goes by what it was told under `revision`, and holds that many attempts.
+  /// The shard uses the part of `revision`, and holds that many attempts.
   void acknowledged(std::uint32_t shard, std::uint64_t revision, std::uint32_t held, moment now);
 
-  /// Divides anew: at once when a shard has come or gone, else at most once a second. The shards that have to be told something.
+  /// Divides anew: at once when a shard has come or gone, else at most once a second. Returns the shards that must be told.
   std::vector<std::uint32_t> divide(moment now);
 
-  /// At most so many attempts can be under way by what was told and acknowledged.
+  /// At most so many attempts can be in progress, by the parts that were sent and acknowledged.
   std::uint64_t bound() const;
 
  private:
@@ -47,16 +47,16 @@ class shares {
   struct member {
     bool here = false;
     std::uint64_t wanted = 0;
-    std::uint32_t target = 0;  // what it is to have once there is room
+    std::uint32_t target = 0;  // the part it is to have once there is room
     std::uint32_t part = 0;
-    std::uint32_t in_force = 0;     // as acknowledged last,
-    std::uint32_t held = 0;         // and what was held then
-    std::vector<statement> open{};  // told later; any of them may be in force
-    std::uint32_t told_last = 0;    // while `ever_told`
+    std::uint32_t in_force = 0;     // part as last acknowledged
+    std::uint32_t held = 0;         // attempts as last acknowledged
+    std::vector<statement> open{};  // sent later; any of them may be in force
+    std::uint32_t told_last = 0;    // valid while `ever_told`
     bool ever_told = false;
     moment told_at{};
-    std::optional<moment> offered{};  // since when it is told that it has a part
-    std::optional<moment> served{};   // since when it is known to have one
+    std::optional<moment> offered{};  // since when it has been told a part
+    std::optional<moment> served{};   // since when it is known to have a part
 
     std::uint32_t used() const;
   };
@@ -72,9 +72,9 @@ class shares {
 
   std::uint32_t capacity_;
   members members_;
-  bool changed_ = false;  // who is there
+  bool changed_ = false;  // a shard has come or gone
   std::optional<moment> aimed_;
-  // Where not even one for each that wants any is there, they take turns.
+  // If there is less than one for each shard that wants any, the shards take turns.
   std::vector<std::uint32_t> turn_;
   std::optional<std::uint32_t> turn_last_;
   moment turn_began_{};

@@ -1,4 +1,4 @@
-// Hands attempts over and takes their ends, in every direction.
+// Hands attempts over and takes their ends, in all directions.
 
 #include <algorithm>
 
@@ -68,10 +68,10 @@ slot_request task_machine::request_for(std::uint32_t index, v1::Direction direct
           direction == v1::DIRECTION_LOOKUP};
 }
 
-/// An instance for the step, whose input then stands in the record; nullopt: it waits, or could not be rendered.
+/// An instance for the step, whose input is then in the record; nullopt: the step waits, or its input could not be rendered.
 std::optional<agent_instance> task_machine::claim_with_input(std::uint32_t index, v1::Direction direction) {
   const auto& step = at(index);
-  // What is looked up goes with the input that it was performed with.
+  // A look-up uses the input of the perform.
   const auto& kept = direction == v1::DIRECTION_UNDO ? step.undo_input() : step.input();
   const auto missing = direction == v1::DIRECTION_UNDO     ? !step.has_undo_input()
                        : direction == v1::DIRECTION_LOOKUP ? false
@@ -80,7 +80,7 @@ std::optional<agent_instance> task_machine::claim_with_input(std::uint32_t index
     ask_for_input(index, direction);
     return std::nullopt;
   }
-  // The slot first: of a thousand parallel steps those that find none must not cost a rendering each.
+  // The slot first: of a thousand parallel steps, those without a slot must not cost a rendering each.
   std::optional<std::string> rendered;
   std::string_view counted_by;
   if (ctx_.agents->wants_input(definition_of(step).agent(), call_of(step, direction))) {
@@ -108,7 +108,7 @@ std::optional<agent_instance> task_machine::claim_with_input(std::uint32_t index
 
 std::optional<agent_instance> task_machine::claim(std::uint32_t index, v1::Direction direction, std::string_view input) {
   const auto request = request_for(index, direction, input);
-  // Steps that need the same of the same agent find no more than the first of them did.
+  // Steps with the same need find no more than the first of them did.
   const auto plain = request.labels == nullptr && input.empty();
   const need needed{request.agent, request.call, request.lookup};
   if (plain && std::find(full_.begin(), full_.end(), needed) != full_.end()) {
@@ -124,7 +124,7 @@ std::optional<agent_instance> task_machine::claim(std::uint32_t index, v1::Direc
   return answer.instance;
 }
 
-/// The attempt stands in the row from here on.
+/// From here on the attempt is in the row.
 void task_machine::begin_attempt(std::uint32_t index, v1::Direction direction, const agent_instance& instance) {
   auto& step = at(index);
   step.set_direction(direction);
@@ -138,10 +138,10 @@ void task_machine::begin_attempt(std::uint32_t index, v1::Direction direction, c
   out_.changed = true;
 }
 
-/// The message for an attempt that is out in the record.
+/// The message for an attempt that the record holds as in progress.
 void task_machine::hand_over(std::uint32_t index) {
   auto& step = at(index);
-  // Of one that is sent again: its agent may have heard of none so far.
+  // For a repeated hand-over: the agent may receive this attempt for the first time.
   bring_lease_near(step);
   handover out;
   out.instance = step.instance();
@@ -193,13 +193,13 @@ void task_machine::on(const input_evaluated& e) {
   auto* step = find(e.step);
   if (step == nullptr || stopped()) return;
   const auto undo = e.direction == v1::DIRECTION_UNDO;
-  // The task may have turned round since the worker was asked, or an operator may have settled the step.
+  // Since the request the task may have started undoing, or an operator may have settled the step.
   if (record_.state() != (undo ? v1::TASK_STATE_UNDOING : v1::TASK_STATE_RUNNING)) return;
   if (undo ? !undo_wanted(*step) : step->state() != v1::STEP_STATE_PENDING || step->has_input()) return;
   if (undo && !ctx_.definition->compiled(step->definition()).undo_with) return;
   if (template_of(*step, e.direction).plain()) return;
   if (e.failure) {
-    // An evaluator that cannot be reached is no fault of the workflow: the due index brings the task back.
+    // An unreachable evaluator is no fault of the workflow: the due index brings the task back.
     if (e.failure->code == v1::ERROR_CODE_UNAVAILABLE) return;
     cannot_render(e.step, e.direction, e.failure->sentence);
   } else {
@@ -236,7 +236,7 @@ void task_machine::ask_for_input(std::uint32_t index, v1::Direction direction) {
   out_.evaluations.push_back(std::move(request));
 }
 
-/// The step's input; nullopt when it was given up over it.
+/// The step's input; nullopt: rendering or a read failed, and cannot_render or cannot_read has handled it.
 std::optional<std::string> task_machine::render(std::uint32_t index, v1::Direction direction, const std::vector<std::string>& results) {
   const task_document doc{record_, *ctx_.payloads, out_.payloads};
   auto rendered = template_of(at(index), direction).render(doc, results);
@@ -252,7 +252,7 @@ std::optional<std::string> task_machine::render(std::uint32_t index, v1::Directi
   return std::move(*rendered);
 }
 
-/// No retry can help here: an operator has to. One undo that cannot be asked for does not stop the others.
+/// No retry can help: an operator must act. One undo without an input does not stop the others.
 void task_machine::cannot_render(std::uint32_t index, v1::Direction direction, const std::string& why) {
   auto& step = at(index);
   if (direction == v1::DIRECTION_PERFORM) {
@@ -281,7 +281,7 @@ std::optional<std::string_view> task_machine::text_of(const v1::Payload& payload
   return *loaded;
 }
 
-/// A payload that is missing concerns this task alone; one that is damaged, or a disk that does not answer, the node.
+/// A missing payload concerns this task alone; a damaged payload, or a disk failure, the node.
 void task_machine::cannot_read(const error& why) {
   if (why.code == v1::ERROR_CODE_NOT_FOUND) throw odd_record{why.sentence};
   out_.fatal = why;
@@ -301,7 +301,7 @@ void task_machine::complete(std::uint32_t index, const std::string& output) {
   step.clear_not_before_unix_ms();
   step.clear_doubtful();
   step.clear_given_up();
-  // What plain paths gave can be cut out again byte for byte; what the worker or an operator gave cannot.
+  // An input from plain paths can be rendered again byte for byte; an input from the worker or an operator cannot.
   if (usable() && template_of(step, v1::DIRECTION_PERFORM).plain() && !step.input_edited()) {
     drop_payload(step.input(), out_);
     step.clear_input();
@@ -309,13 +309,13 @@ void task_machine::complete(std::uint32_t index, const std::string& output) {
   note(v1::EVENT_KIND_STEP_COMPLETED, index);
 }
 
-/// An attempt that was out has ended badly: another one after a while, or what the workflow says for when none is left.
+/// The attempt in progress has ended badly: another one follows after a wait, or the workflow's answer if none is left.
 void task_machine::end_badly(std::uint32_t index, const v1::Fault& fault, v1::EventKind kind, bool at_once) {
   auto& step = at(index);
   const auto direction = step.direction();
   const auto doubt = kind != v1::EVENT_KIND_STEP_FAILED;
   set_failures(step, direction, failures_of(step, direction) + 1);
-  // That its key may be forgotten, or that the shard was restored, holds whatever becomes of a look-up.
+  // A fault about a forgotten key or a restore stays, whatever becomes of a look-up.
   if (direction != v1::DIRECTION_LOOKUP || !is_own_code(step.fault().code())) *step.mutable_fault() = fault;
   step.set_ended_at_unix_ms(now_ms());
   end_lease(step);
@@ -326,7 +326,7 @@ void task_machine::end_badly(std::uint32_t index, const v1::Fault& fault, v1::Ev
     move_step(record_, index, doubt ? step_moves::doubt : step_moves::fail, ctx_.now, out_, fault.code());
   }
   note(kind, index, fault.code() + ": " + fault.message());
-  // What was out when the task began to be undone is not tried again.
+  // An attempt in progress when undoing began is not repeated.
   if (direction == v1::DIRECTION_PERFORM && record_.state() == v1::TASK_STATE_UNDOING) {
     if (step.doubtful() && !doubt) move_step(record_, index, step_moves::doubt, ctx_.now, out_);
     return;
@@ -347,7 +347,7 @@ void task_machine::end_badly(std::uint32_t index, const v1::Fault& fault, v1::Ev
   wait_for_recovery(index, wait_ms);
 }
 
-/// What is known about a perform that was in doubt.
+/// Applies the verdict about a perform that was in doubt.
 void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, const std::string& output) {
   auto& step = at(index);
   end_lease(step);
@@ -360,7 +360,7 @@ void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, con
   }
   if (verdict != v1::LOOKUP_VERDICT_NEVER_HAPPENED) {
     if (goes_on_since_backup(index)) return;
-    // The direction stays: that it was looked up once is enough.
+    // The direction stays `lookup`: one look-up is enough.
     step.set_given_up(true);
     note(v1::EVENT_KIND_STEP_GIVEN_UP, index, "the agent has looked it up and does not know");
     if (record_.state() == v1::TASK_STATE_RUNNING) answer_given_up(index);
@@ -368,7 +368,7 @@ void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, con
   }
   note(v1::EVENT_KIND_STEP_SETTLED, index, "the agent has looked it up: never happened");
   if (next_key_since_backup(index)) return;
-  // The promise holds for ever: under the old key nothing can be performed any more.
+  // The agent's promise holds for ever: nothing can be performed under the old key any more.
   raise_generation(step, out_);
   step.set_direction(v1::DIRECTION_PERFORM);
   step.clear_doubtful();
@@ -389,11 +389,11 @@ void task_machine::lose(std::uint32_t index) {
   fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
   fault.set_code("agent_lost");
   fault.set_message("agent instance " + at(index).instance() + " has died while it held the step");
-  // The service is not known to be at fault, so nothing is gained by waiting.
+  // The service is not known to be at fault, so waiting gains nothing.
   end_badly(index, fault, v1::EVENT_KIND_STEP_IN_DOUBT, true);
 }
 
-/// The attempt that is out was never begun: the step is as it was before, and another attempt may be handed over at once.
+/// The attempt in progress was never begun: the step returns to its earlier state, and another attempt may be handed over at once.
 void task_machine::hand_back(std::uint32_t index, std::string why) {
   auto& step = at(index);
   ctx_.agents->release(holder_of(index), {});
@@ -402,15 +402,15 @@ void task_machine::hand_back(std::uint32_t index, std::string why) {
   if (step.direction() == v1::DIRECTION_UNDO) note_undo_ended(step, false);
   out_.changed = true;
   if (step.direction() == v1::DIRECTION_PERFORM) {
-    // What is undone is not performed any more; an earlier attempt may have been.
+    // A task that is being undone performs nothing more; an earlier attempt may have been performed.
     const auto doubt = record_.state() == v1::TASK_STATE_UNDOING && step.doubtful();
     move_step(record_, index, doubt ? step_moves::doubt : step_moves::hand_back, ctx_.now, out_, "refused");
   }
   note(v1::EVENT_KIND_STEP_RETRIED, index, std::move(why));
 }
 
-/// The attempt that is out counts at its instance, where that is there, and against limits. False: its input could not be read, or its
-/// definition is missing, so that nobody knows what was handed over.
+/// Counts the attempt in progress at its instance, if the instance is connected, and against limits. False: the input cannot be read or the
+/// definition is missing, so the content of the hand-over is unknown.
 bool task_machine::hold(std::uint32_t index, bool there) {
   const auto& step = at(index);
   if (!ctx_.definition->has_step(step.definition())) return false;
@@ -424,7 +424,7 @@ bool task_machine::hold(std::uint32_t index, bool there) {
   return true;
 }
 
-/// By the record alone, so that a restart in between does not matter.
+/// Uses the record alone, so that a restart in between does not matter.
 std::int64_t task_machine::since_hand_over(const v1::StepRecord& step) const {
   return std::max<std::int64_t>(now_ms() - (step.complete_by_unix_ms() - timeout_of(step, step.direction())), 0);
 }
@@ -437,7 +437,7 @@ void task_machine::resume(std::uint32_t index) {
       lose(index);
       return;
     }
-    // Not there (yet), or an older process that reports late: its lease is awaited, and it may return before that.
+    // The instance is not connected (yet), or an older process reports late: the lease runs on, and the process may return before its end.
     const auto there = known == step.incarnation();
     if (hold(index, there) && there) hand_over(index);
   } else if (step.not_before_unix_ms() != 0 && !stopped()) {

@@ -1,4 +1,4 @@
-// What a wall clock that was ahead has noted in a task's row, once it has been set back (waits.hpp).
+// Corrects moments in a task's row that were noted by a wall clock which has been set back since (waits.hpp).
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ namespace fairlead::core {
 
 bool noted_ahead(const v1::TaskRecord& record, std::int64_t now_ms) {
   const auto ahead = [&](std::int64_t at_ms) { return set_back_since(at_ms, now_ms, small_setting_ms); };
-  // While it only waits, each look moves its wake-up on and notes nothing else.
+  // While the task only waits, each check moves its wake-up and notes nothing else.
   if (!sleeps(record) && std::none_of(record.steps().begin(), record.steps().end(), under_way) &&
       ahead(record.due_unix_ms() - waiting_recheck_ms))
     return true;
@@ -20,8 +20,8 @@ bool noted_ahead(const v1::TaskRecord& record, std::int64_t now_ms) {
                      [&](const auto& one) { return ahead(one.started_at_unix_ms()) || ahead(one.ended_at_unix_ms()); });
 }
 
-/// The attempt was decided before now, and its agent counts the lease by a steady clock: whatever the row says, that lease ends no later than one that
-/// would begin now.
+/// The attempt was decided before now, and its agent counts the lease by a steady clock: the lease ends no later than one that would begin
+/// now.
 void task_machine::bring_lease_near(v1::StepRecord& step) {
   const auto by = now_ms() + timeout_of(step, step.direction());
   if (step.complete_by_unix_ms() > by) {
@@ -37,7 +37,7 @@ void task_machine::bring_lease_near(v1::StepRecord& step) {
 
 void task_machine::on(const clock_set_back&) {
   if (!usable() || planted(&planted_faults::keep_far_moment)) return;
-  // Whoever asked saw it before it ended; what has ended may be on its way to the archive.
+  // The request was made before the task ended; an ended task may be on its way to the archive.
   if (has_ended(record_)) return;
   for (std::uint32_t i = 0; i < steps(); ++i) {
     auto& step = at(i);

@@ -7,7 +7,7 @@ namespace fairlead::core {
 
 namespace {
 
-// `.status.NAME` of a step that has ended; nothing before that.
+// `.status.NAME` of a step that has ended; null before that.
 const char* status_word(const v1::StepRecord& step) {
   switch (step.state()) {
     case v1::STEP_STATE_COMPLETED:
@@ -72,7 +72,7 @@ std::optional<std::string_view> task_document::root(std::string_view name, std::
   if (step == nullptr) return std::nullopt;
   if (name == "steps") {
     if (step->state() == v1::STEP_STATE_SKIPPED) return std::string_view{"null"};
-    // Also while it is undone: its undo may need what it gave.
+    // Also while the step is undone: its undo may need the output.
     if (step->has_output()) return text_of(step->output());
     return std::nullopt;
   }

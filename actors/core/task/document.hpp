@@ -1,5 +1,5 @@
 #pragma once
-// What a task's expressions see: `.input`, `.steps.NAME`, `.status.NAME`, `.errors.NAME`, `.task`, `.launch`.
+// The document that a task's expressions read: `.input`, `.steps.NAME`, `.status.NAME`, `.errors.NAME`, `.task`, `.launch`.
 
 #include <deque>
 #include <string>
@@ -18,7 +18,7 @@ class task_document final : public document {
   std::optional<std::string_view> root(std::string_view name, std::string_view member) const override;
   std::vector<std::string> members(std::string_view name) const override;
 
-  /// The first read that failed, if any: its root then looked as if it were not there.
+  /// The first failed read, if any: its root then looked absent.
   const std::optional<error>& failure() const noexcept { return failure_; }
 
  private:
@@ -27,10 +27,10 @@ class task_document final : public document {
 
   const v1::TaskRecord& record_;
   const payload_source& payloads_;
-  const std::vector<stored_payload>& fresh_;  // payloads of the decision under way, not in the store yet
-  mutable std::string task_;                  // `.task`, made when first asked for
+  const std::vector<stored_payload>& fresh_;  // payloads of this decision, not in the store yet
+  mutable std::string task_;                  // `.task`, made at its first use
   mutable std::string launch_;                // `.launch`, likewise
-  mutable std::deque<std::string> made_;      // other texts made for the asker; a deque keeps views valid
+  mutable std::deque<std::string> made_;      // other texts made for callers; a deque keeps views valid
   mutable std::optional<error> failure_;
 };
 

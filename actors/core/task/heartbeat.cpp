@@ -1,4 +1,4 @@
-// Leases that hang on heartbeats, and what the agents of long steps tell about them.
+// Leases with heartbeats, and the progress that agents of long steps report.
 
 #include <algorithm>
 
@@ -25,15 +25,15 @@ void forget_progress(v1::StepRecord& step, decision& out) {
 
 // ---- events ----
 
-/// The fence is that of outcomes, but for one thing: a lease that is over is not renewed, though nobody has decided about it yet. Its agent
-/// counts on what it was told, and has stopped.
+/// The same fence as for outcomes, with one exception: a lease that is over is not renewed, even if its end has not been decided yet. The
+/// agent relies on the end that it was told, and has stopped.
 void task_machine::on(const attempt_heartbeat& e) {
   auto* step = find(e.step);
   if (step == nullptr || !is_out(*step, e.direction, e.attempt)) return;
   if (now_ms() >= lease_end(*step)) return;
   out_.accepted = true;
   if (step->heartbeat_by_unix_ms() != 0) {
-    // Never earlier than before: the clock may have been set back, and the agent holds what it was promised.
+    // Never earlier than before: the clock may have been set back, and the agent relies on the promised lease.
     const auto from = planted(&planted_faults::renew_too_long) ? step->heartbeat_by_unix_ms() : now_ms();
     const auto until = std::min(step->complete_by_unix_ms(), from + heartbeat_of(*step, e.direction));
     if (until > step->heartbeat_by_unix_ms() && !planted(&planted_faults::forget_heartbeat_lease)) {
@@ -41,16 +41,16 @@ void task_machine::on(const attempt_heartbeat& e) {
       out_.changed = true;
     }
   }
-  // A look-up has no progress of its own, and must not cost the checkpoint of what it asks about.
+  // A look-up has no progress of its own, and must not drop the checkpoint of the perform in doubt.
   if (!e.has_progress || e.direction == v1::DIRECTION_LOOKUP) return;
-  // One that was overtaken on its way says how it was before.
+  // An overtaken heartbeat reports older progress.
   const auto& told = step->progress();
   if (told.direction() == e.direction && told.attempt() == e.attempt && told.sequence() >= e.sequence && told.sequence() != 0) return;
   out_.changed = true;
   if (step->progress().direction() != e.direction) forget_progress(*step, out_);
   auto& progress = *step->mutable_progress();
   if (progress.attempt() != e.attempt) {
-    // How far another attempt was says nothing of this one; where to go on from it still does.
+    // Percent and note of another attempt say nothing of this one; the checkpoint still does.
     progress.clear_percent();
     progress.clear_note();
   }
@@ -67,7 +67,7 @@ void task_machine::on(const attempt_heartbeat& e) {
 
 // ---- leases ----
 
-/// A look-up is a question, and short.
+/// A look-up is short and needs no heartbeats.
 std::int64_t task_machine::heartbeat_of(const v1::StepRecord& step, v1::Direction direction) const {
   return direction == v1::DIRECTION_LOOKUP ? 0 : definition_of(step).heartbeat_ms();
 }

@@ -1,4 +1,4 @@
-// Idempotency keys that their services forget after a time. Until then they keep an attempt that is repeated from being done twice.
+// Idempotency keys that services forget after a time. Until then a key prevents that a repeated attempt is done twice.
 
 #include "actors/core/task/machine.hpp"
 #include "actors/core/waits.hpp"
@@ -7,7 +7,7 @@ namespace fairlead::core {
 
 namespace {
 
-/// What the fault leaves in doubt is what became of the step since a backup.
+/// The fault is about doubt since a backup.
 bool restored(const v1::Fault& fault) { return fault.code() == restored_code || fault.code() == restored_key_code; }
 
 }  // namespace
@@ -23,7 +23,7 @@ void raise_generation(v1::StepRecord& step, decision& out) {
 
 void note_undo_ended(v1::StepRecord& step, bool doubt) {
   if (doubt) step.set_undo_doubtful(true);
-  // Nothing has happened under the key so far: it is as good as new.
+  // Nothing has happened under the key so far: the key counts as unused.
   if (!step.undo_doubtful()) step.clear_undo_key_used_at_unix_ms();
 }
 
@@ -37,13 +37,13 @@ bool task_machine::key_runs_out(const v1::StepRecord& step, v1::Direction direct
   const auto used_at = undo ? step.undo_key_used_at_unix_ms() : step.key_used_at_unix_ms();
   if (used_at == 0 || planted(&planted_faults::keep_expired_key)) return false;
   const auto valid_for_ms = key_valid_for_ms(step, direction);
-  // A clock that was set back since does not say how long ago it was.
+  // After the clock was set back, the age of the key is unknown.
   return valid_for_ms > 0 &&
          (set_back_since(used_at, at_ms, small_setting_ms) || at_ms + timeout_of(step, direction) - used_at > valid_for_ms);
 }
 
-/// Whether the step, whose slot is taken, may be performed or undone now. Where nothing has happened under a perform's key it simply gets
-/// another; an undo's key then does not count as used.
+/// Whether the step, whose slot is taken, may be performed or undone now. If nothing has happened under the key, a perform gets another
+/// key, and an undo's key counts as unused.
 bool task_machine::key_holds(std::uint32_t index, v1::Direction direction) {
   auto& step = at(index);
   if (!key_runs_out(step, direction, now_ms())) return true;
@@ -57,7 +57,7 @@ bool task_machine::key_holds(std::uint32_t index, v1::Direction direction) {
   return false;
 }
 
-/// In doubt, and its key protects it no longer: only a look-up or a person may go on from here.
+/// The step is in doubt, and its key no longer prevents a second effect: only a look-up or an operator can continue.
 void task_machine::key_expired(std::uint32_t index, v1::Direction direction) {
   auto& step = at(index);
   const auto since_backup = restored(step.fault());
@@ -78,9 +78,8 @@ void task_machine::key_expired(std::uint32_t index, v1::Direction direction) {
   give_up(index);
 }
 
-/// Whether the step, whose slot is taken, may be performed now although the shard was restored from a backup that knows nothing of what became of
-/// the step since. Its agent is asked first, where it looks the call up; what nobody looks up is sent again under its key, unless the workflow
-/// says that doubt is for an operator.
+/// Whether the step, whose slot is taken, may be performed now after a restore from a backup. If the agent can look the call up, it is
+/// asked first. Otherwise the step is sent again under its key, unless the workflow says that doubt is for an operator.
 bool task_machine::settled_since_backup(std::uint32_t index) {
   const auto& step = at(index);
   if (!step.doubtful() || !restored(step.fault())) return true;
@@ -92,9 +91,9 @@ bool task_machine::settled_since_backup(std::uint32_t index) {
   return false;
 }
 
-/// Its agent says that it was never performed under the key that the backup knows. Whoever went on after the backup may have heard the same, and
-/// performed it under the next key: that one is in doubt as well. The step is sent under it, which does nothing twice while it is honoured, or looked
-/// up once more where it must not be sent.
+/// The agent says: never performed under the key in the backup. The shard that went on after the backup may have learned the same and
+/// performed the step under the next key, so that key is in doubt as well. The step is sent under the next key, which is safe while the
+/// service honours it, or looked up once more if it must not be sent.
 bool task_machine::next_key_since_backup(std::uint32_t index) {
   auto& step = at(index);
   if (!restored(step.fault())) return false;
@@ -119,7 +118,7 @@ bool task_machine::next_key_since_backup(std::uint32_t index) {
   return true;
 }
 
-/// Its agent did not know. What the doubt of a restore is about is sent again under its key, as where nobody can be asked.
+/// The agent does not know. A step in doubt because of a restore is sent again under its key, as if nobody could be asked.
 bool task_machine::goes_on_since_backup(std::uint32_t index) {
   auto& step = at(index);
   if (record_.state() != v1::TASK_STATE_RUNNING || step.fault().code() != restored_code) return false;

@@ -1,6 +1,6 @@
 #pragma once
-// One decision of the task machine under way (task.hpp says what it does). Its parts stand apart: attempts.cpp hands attempts over and
-// takes their ends, recovery.cpp decides what follows a bad end, undo.cpp undoes, operator.cpp does what people ask for.
+// One decision of the task machine (see task.hpp). Files: attempts.cpp hands attempts over and takes their ends, recovery.cpp decides what
+// follows a bad end, undo.cpp undoes, operator.cpp does operators' actions.
 
 #include <optional>
 #include <string>
@@ -35,24 +35,24 @@ class task_machine {
   void on(const clock_set_back& e);
   void on(const task_poisoned& e);
 
-  /// What is under way by a definition that this release cannot use waits for an operator.
+  /// Parks a running or undoing task whose definition this release cannot use.
   void park_if_unusable();
 
  private:
   // ---- questions ----
   std::int64_t now_ms() const { return to_unix_ms(ctx_.now); }
-  /// The task's definition can be decided by.
+  /// Decisions can use the task's definition.
   bool usable() const { return ctx_.definition->usable(); }
-  /// Nothing may start: over, waiting for an operator, held by the brake on mass undo, or nobody can tell what comes next.
+  /// Nothing may start: the task is over, waits for an operator, is held by the brake on mass undo, or its definition is unusable.
   bool stopped() const;
   v1::StepRecord* find(std::uint32_t step);
   v1::StepRecord& at(std::uint32_t step) { return *record_.mutable_steps(static_cast<int>(step)); }
   std::uint32_t steps() const { return static_cast<std::uint32_t>(record_.steps_size()); }
   const v1::StepDefinition& definition_of(const v1::StepRecord& step) const { return ctx_.definition->step_definition(step.definition()); }
-  /// Some pivot has happened, or may have: from then on the task only goes forward.
+  /// A pivot that has happened, or may have; null: none. With a pivot the task only goes forward.
   const v1::StepRecord* pivot_begun() const;
   bool timed_out() const;
-  /// Its last attempt is over, and another one may follow.
+  /// The last attempt of the step is over, and another one may follow.
   static bool awaits_recovery(const v1::StepRecord& step) {
     return step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
   }
@@ -89,16 +89,16 @@ class task_machine {
   bool hold(std::uint32_t index, bool there);
   std::int64_t since_hand_over(const v1::StepRecord& step) const;
 
-  // ---- leases that hang on heartbeats (heartbeat.cpp) ----
+  // ---- leases with heartbeats (heartbeat.cpp) ----
   std::int64_t heartbeat_of(const v1::StepRecord& step, v1::Direction direction) const;
   void begin_lease(v1::StepRecord& step, v1::Direction direction);
   bool add_heartbeat(const v1::StepRecord& step, v1::Perform& message);
   v1::Fault fault_of_expiry(const v1::StepRecord& step) const;
 
-  // ---- moments that a clock has put far away (clock.cpp) ----
+  // ---- moments too far ahead after the clock was set back (clock.cpp) ----
   void bring_lease_near(v1::StepRecord& step);
 
-  // ---- keys that their services forget (keys.cpp) ----
+  // ---- keys that services forget (keys.cpp) ----
   std::int64_t key_valid_for_ms(const v1::StepRecord& step, v1::Direction direction) const;
   bool key_runs_out(const v1::StepRecord& step, v1::Direction direction, std::int64_t at_ms) const;
   bool key_holds(std::uint32_t index, v1::Direction direction);
@@ -109,8 +109,8 @@ class task_machine {
 
   v1::HistoryEvent& note(v1::EventKind kind, std::uint32_t index, std::string detail = {});
 
-  // ---- what types say of inputs and outputs (types.cpp) ----
-  /// `, items[2].sku: …`; nullopt: `json` fits the type, or there is none.
+  // ---- types of inputs and outputs (types.cpp) ----
+  /// Such as `, items[2].sku: …`; nullopt: `json` fits the type, or there is no type.
   static std::optional<std::string> misfit_of(const google::protobuf::Descriptor* type, std::string_view json);
   bool input_fits(std::uint32_t index);
   std::optional<v1::Fault> fault_of_type(const v1::StepRecord& step, const attempt_ended& e) const;
@@ -155,11 +155,11 @@ class task_machine {
   void operator_settle(const v1::OperatorAction& action);
   void operator_undo(const v1::OperatorAction& action);
   void operator_pause(const v1::OperatorAction& action, bool pause);
-  /// An operator has seen to something: the task goes on unless something else still needs one.
+  /// After an operator's action: the task goes on unless something else still needs an operator.
   void go_on();
   void catch_up();
   void release_hold();
-  /// What would forbid that the task is undone now; nothing when it may be.
+  /// Why the task cannot be undone now; nullopt: it can.
   std::optional<error> cannot_undo() const;
 
   v1::TaskRecord& record_;
@@ -171,7 +171,7 @@ class task_machine {
     bool lookup = false;
     friend bool operator==(const need&, const need&) = default;
   };
-  std::vector<need> full_;  // what found no instance in this decision
+  std::vector<need> full_;  // needs that found no instance in this decision
 };
 
 }  // namespace fairlead::core

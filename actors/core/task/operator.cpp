@@ -1,4 +1,4 @@
-// What people do to tasks. Whatever does not fit is refused with a sentence, and nothing has changed then.
+// Operators' actions on tasks. An action that does not fit is refused with a sentence, and changes nothing.
 
 #include <algorithm>
 
@@ -66,7 +66,7 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
   for (const auto one : chosen)
     if (!retry_step(one, action)) return;
   if (chosen.empty()) note_operator(v1::EVENT_KIND_OPERATOR_RETRY, action, 0);
-  if (record_.state() == v1::TASK_STATE_RUNNING && timed_out()) record_.set_timed_out(true);  // who says retry means it
+  if (record_.state() == v1::TASK_STATE_RUNNING && timed_out()) record_.set_timed_out(true);  // an operator's retry overrides the timeout
   if (record_.undo_held()) release_hold();
   go_on();
 }
@@ -85,17 +85,17 @@ bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& act
   }
   note_operator(v1::EVENT_KIND_OPERATOR_RETRY, action, index + 1);
   if (!waits) return true;
-  // In a task that goes forward what was looked up in vain is performed again under its key.
+  // In a task that goes forward, a step looked up in vain is performed again under its key.
   if (record_.state() == v1::TASK_STATE_RUNNING) step.set_direction(v1::DIRECTION_PERFORM);
   excuse(step, step.direction());
-  // Whoever has been told that the service may have forgotten the key, and still says so, means it.
+  // The operator was told that the service may have forgotten the key, and retries on purpose.
   if (key_is_gone(step.fault())) {
     if (step.direction() == v1::DIRECTION_UNDO)
       step.clear_undo_key_used_at_unix_ms();
     else
       step.clear_key_used_at_unix_ms();
   }
-  // So does whoever has been told that the step may have been performed since the backup, where nobody can look it up.
+  // The same if the step may have been performed since the backup and no agent can look it up.
   if (step.fault().code() == restored_code && !ctx_.agents->looks_up(definition_of(step).agent(), definition_of(step).call()))
     step.clear_fault();
   if (step.direction() == v1::DIRECTION_UNDO) {
@@ -114,7 +114,7 @@ bool task_machine::edit_input(std::uint32_t index, const v1::OperatorAction& act
     refuse("step " + step.path() + " is not to be performed any more, so it takes no other input");
     return false;
   }
-  // Another content under the same key would be refused by the service, under another key it might be done twice.
+  // Under the same key the service would refuse another content; under another key the work might be done twice.
   if (step.doubtful()) {
     refuse("step " + step.path() + " is in doubt: with another input it might be done twice",
            "settle it first: fairlead task settle " + record_.id() + " " + step.path() + " --completed JSON | --never-happened");
@@ -205,7 +205,7 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
   } else if (step->state() == v1::STEP_STATE_UNDOING) {
     undo_done(index, "never happened, says an operator");
   } else {
-    // Whoever says so has seen to it that nothing comes of the old key later; the service may refuse it by now.
+    // The operator has made sure that the old key has no later effect; the service may refuse that key by now.
     raise_generation(*step, out_);
     step->set_direction(v1::DIRECTION_PERFORM);
     step->clear_doubtful();
@@ -258,18 +258,18 @@ void task_machine::operator_pause(const v1::OperatorAction& action, bool pause) 
   }
   if (pause && record_.paused()) return refuse("task " + record_.id() + " is paused already");
   note_operator(pause ? v1::EVENT_KIND_OPERATOR_PAUSE : v1::EVENT_KIND_OPERATOR_RESUME, action, 0);
-  // Only what runs can be paused: a pending task takes its place and starts nothing.
+  // Only a running task can be paused: a pending task begins and starts nothing.
   if (record_.state() == v1::TASK_STATE_PENDING) begin();
   record_.set_paused(pause);
   out_.transitions.push_back({0, pause ? state_word(record_.state()) : "paused", pause ? "paused" : state_word(record_.state()), 0, {}});
   if (pause) return;
-  // Whatever else holds the task, an operator's or the brake's, still does.
+  // Other holds of the task, an operator's or the brake's, stay.
   catch_up();
   advance();
 }
 
 void task_machine::go_on() {
-  // What the task's own timeout has brought under the brake only a retry takes from there.
+  // Only a retry releases a task that the brake holds because of its own timeout.
   if (record_.state() == v1::TASK_STATE_RUNNING && record_.undo_held() && !record_.timed_out()) {
     const auto failed = std::any_of(record_.steps().begin(), record_.steps().end(),
                                     [this](const v1::StepRecord& step) { return step.given_up() && answer_of(step) == answer::undo; });
@@ -293,7 +293,7 @@ void task_machine::release_hold() {
   out_.changed = true;
 }
 
-/// What came up while nothing was allowed to start.
+/// Handles what came up while nothing was allowed to start.
 void task_machine::catch_up() {
   for (std::uint32_t i = 0; i < steps(); ++i) {
     recover_if_due(i);

@@ -1,5 +1,5 @@
 #pragma once
-// Why a task is where it is, in a sentence, wherever a task is shown or its end is told.
+// The reason for a task's state, one sentence, for every place that shows a task or reports its end.
 
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace fairlead::core {
 
-/// Why it is parked, else why it is being undone or was; empty for one that is neither.
+/// Why the task is parked; otherwise why it is or was undone; otherwise empty.
 inline const std::string& reason_of(const v1::TaskRecord& task) {
   const bool back = task.state() == v1::TASK_STATE_UNDOING || task.state() == v1::TASK_STATE_UNDONE;
   return back && task.parked_reason().empty() ? task.undo_reason() : task.parked_reason();

@@ -113,7 +113,7 @@ void set_payload(v1::TaskRecord& record, v1::Payload& target, std::string json, 
 
 void drop_payload(const v1::Payload& target, decision& out) {
   if (target.slot() == 0) return;
-  // One that came into being in this very decision has not been stored.
+  // A payload made by this very decision has not been stored.
   const auto fresh =
       std::find_if(out.payloads.begin(), out.payloads.end(), [&](const stored_payload& one) { return one.slot == target.slot(); });
   if (fresh != out.payloads.end())
@@ -247,7 +247,7 @@ std::int64_t next_due(const v1::TaskRecord& record, const context& ctx, bool wai
     }
   }
   if (stopped) return due;
-  // With nothing under way some ready step waits for a slot or for its input, or the brake on mass undo holds the task.
+  // If nothing is in progress, some ready step waits for a slot or its input, or the brake on mass undo holds the task.
   if (waiting || !underway) consider(to_unix_ms(ctx.now) + waiting_recheck_ms);
   const auto limit = times_out_at(record, ctx.definition->definition());
   if (limit > 0 && record.state() == v1::TASK_STATE_RUNNING && !record.timed_out() && !record.undo_held()) consider(limit);

@@ -1,4 +1,4 @@
-// What follows a bad end: another attempt after a backoff, a look-up, a long wait, undo, or an operator.
+// The answer to a bad end: another attempt after a backoff, a look-up, a long wait, undo, or an operator.
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ namespace fairlead::core {
 
 namespace {
 
-constexpr std::int64_t longest_retry_after_ms = 24LL * 3'600'000;  // a service that asks for more is taken for one that erred
+constexpr std::int64_t longest_retry_after_ms = 24LL * 3'600'000;  // a longer Retry-After is taken for an error of the service
 
 }  // namespace
 
@@ -29,7 +29,7 @@ std::int64_t task_machine::cool_off_of(const v1::StepRecord& step) const {
   return own_ms != 0 ? own_ms : ctx_.definition->definition().cool_off_ms();
 }
 
-/// How long the step waits after a bad end: its backoff, or what the service has asked for where that is longer.
+/// How long the step waits after a bad end: its backoff, or the service's Retry-After if that is longer.
 std::int64_t task_machine::wait_after(std::uint32_t index, const v1::Fault& fault) const {
   const auto& step = record_.steps(static_cast<int>(index));
   const auto direction = step.direction();
@@ -39,14 +39,14 @@ std::int64_t task_machine::wait_after(std::uint32_t index, const v1::Fault& faul
   if (planted(&planted_faults::short_backoff)) wait_ms /= 4;
   if (fault.retry_after_ms() <= 0 || planted(&planted_faults::ignore_retry_after)) return wait_ms;
   auto asked_ms = spread_ms(std::min(fault.retry_after_ms(), longest_retry_after_ms), seed);
-  // By then the task is answered as its workflow says, so nothing is gained by sleeping through it.
+  // At its timeout the task is answered as its workflow says, so the wait ends there.
   const auto limit = times_out_at(record_, ctx_.definition->definition());
   if (limit > 0 && record_.state() == v1::TASK_STATE_RUNNING && !record_.timed_out())
     asked_ms = std::min(asked_ms, std::max<std::int64_t>(limit - now_ms(), 0));
   return std::max(wait_ms, asked_ms);
 }
 
-/// Twice what it may have been told, so that a small setting of the clock cuts nothing short.
+/// Twice the longest wait that the step may have been given, so that a small setting of the clock cuts nothing short.
 std::int64_t task_machine::longest_wait_of(const v1::StepRecord& step) const {
   const auto& policy = backoff_of(step);
   const auto asked_ms = std::min(step.fault().retry_after_ms(), longest_retry_after_ms);
@@ -75,7 +75,7 @@ void task_machine::hint(std::uint32_t index) {
   out_.hints.push_back(std::move(out));
 }
 
-/// A lease ends also while the task is parked, or the agent's slot would never come back; another attempt waits for the operator.
+/// A lease ends also while the task is parked: otherwise the agent's slot would never come back. Another attempt waits for the operator.
 void task_machine::recover_if_due(std::uint32_t index) {
   auto& step = at(index);
   if (attempt_out(step) && now_ms() >= lease_end(step)) {
@@ -89,7 +89,7 @@ void task_machine::recover_if_due(std::uint32_t index) {
   }
 }
 
-/// Only a bug leads here: it is taken for what it may be at worst, and goes on by the usual ways.
+/// Only a bug leads here: each waiting step is treated as the worst case that it may be, and goes on in the usual ways.
 void task_machine::on(const wait_lost&) {
   for (std::uint32_t i = 0; i < steps() && !stopped(); ++i) {
     const auto& step = at(i);
@@ -122,13 +122,13 @@ void task_machine::retry(std::uint32_t index) {
   step.clear_not_before_unix_ms();
   step.clear_given_up();
   out_.changed = true;
-  // Under its key the service would only say the same again. In doubt the key is all that keeps it from being done twice.
+  // Under the same key the service would only repeat its answer. In doubt the key stays: it alone prevents a second effect.
   if (step.direction() == v1::DIRECTION_PERFORM && step.fault().key_spent() && !step.doubtful()) raise_generation(step, out_);
   if (step.direction() == v1::DIRECTION_PERFORM) move_step(record_, index, step_moves::retry, ctx_.now, out_);
   note(v1::EVENT_KIND_STEP_RETRIED, index);
 }
 
-/// No further attempt by itself. What is in doubt is looked up first, where the agent can.
+/// No further attempt is made automatically. A step in doubt is looked up first, if the agent can.
 void task_machine::give_up(std::uint32_t index) {
   auto& step = at(index);
   out_.changed = true;
@@ -199,7 +199,7 @@ void task_machine::cool_off(std::uint32_t index) {
   step.set_not_before_unix_ms(now_ms() + wait_ms);
   note(v1::EVENT_KIND_STEP_COOLING_OFF, index, "another attempt in " + format_duration(wait_ms));
   hint(index);
-  // Said once: a step that cools off for days must not raise an alert with every attempt.
+  // Raised once: a step that cools off for days must not raise an alert with every attempt.
   if (record_.alert() == 0 || out_.unparked)
     add_alert(record_, v1::ALERT_KIND_STEP_COOLING_OFF, step.path(), "task " + record_.id() + " waits: " + why,
               "it goes on by itself; fairlead task retry " + record_.id() + " tries at once", out_);
@@ -225,7 +225,7 @@ void task_machine::time_out() {
   }
 }
 
-/// The workflow says undo. The brake on mass undo may hold it: what an operator mends meanwhile need not be undone.
+/// The workflow's answer is undo. The brake on mass undo may hold the task: if an operator repairs it meanwhile, no undo is needed.
 void task_machine::fail(std::string reason) {
   out_.failed = true;
   if (!ctx_.hold_undo) return begin_undo(std::move(reason));

@@ -33,13 +33,13 @@ void say_restored(v1::StepRecord& step, std::int64_t backup_unix_ms) {
 
 void may_be_performed(v1::StepRecord& step, std::int64_t backup_unix_ms) {
   step.clear_not_before_unix_ms();
-  // A look-up changes nothing: it is simply made again, or was in vain. What it says of this key says nothing of the next.
+  // A look-up changes nothing: it is made again, unless it was in vain. Its answer about this key does not cover the next key.
   if (step.direction() == v1::DIRECTION_LOOKUP && step.state() == v1::STEP_STATE_IN_DOUBT) {
     if (step.given_up()) return;
     say_restored(step, backup_unix_ms);
     return;
   }
-  // The attempt that would have followed the backup went under another key than the last one before.
+  // An attempt after the backup would have used another key than the last attempt before it.
   if (step.fault().key_spent() && !step.doubtful()) {
     step.set_generation(step.generation() + 1);
     step.clear_key_used_at_unix_ms();
@@ -66,7 +66,7 @@ void may_be_undone(v1::StepRecord& step, std::int64_t backup_unix_ms) {
 restored_rise::restored_rise(std::int64_t backup_unix_ms, moment now) {
   const auto age_ms = static_cast<std::uint64_t>(std::max<std::int64_t>(to_unix_ms(now) - backup_unix_ms, 0));
   const auto age_s = age_ms / 1'000;
-  // No shard gives out more than 64,000 numbers a second for long, no task a thousand events, and no step an attempt.
+  // Assumed maxima per second: 64,000 numbers of a shard, 1,000 events of a task, one attempt of a step.
   numbers = (std::uint64_t{1} << 24) + 64 * age_ms;
   status_sequence = 1'000 * (1 + age_s);
   attempts = 1'000 + static_cast<std::uint32_t>(std::min(age_s, std::uint64_t{1} << 24));
@@ -98,7 +98,7 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
       case v1::STEP_STATE_PENDING:
       case v1::STEP_STATE_FAILED:
         if (planted.restore_without_doubt) break;
-        // Nothing of a task that is being undone is performed any more.
+        // A task that is being undone performs nothing any more.
         if (!undoing) may_be_performed(step, backup_unix_ms);
         break;
       default:
@@ -112,7 +112,7 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
   }
   const auto waits = record.state() == v1::TASK_STATE_PENDING || sleeps(record);
   record.set_due_unix_ms(waits ? 0 : to_unix_ms(now));
-  // A receiver drops what it has seen, and it may have seen more than the backup knows of.
+  // A receiver drops sequences that it has seen, and may have seen later ones than the backup holds.
   if (record.has_reply()) record.set_status_sequence(record.status_sequence() + rise.status_sequence);
   record.set_version(record.version() + 1);
   return true;

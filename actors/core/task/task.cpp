@@ -9,7 +9,7 @@ namespace fairlead::core {
 
 namespace {
 
-/// What the end of an attempt says about who carried it out.
+/// What the end of an attempt says about the instance and its service.
 slot_end end_of(const std::optional<v1::Fault>& fault) {
   if (!fault) return slot_end::succeeded;
   return fault->kind() == v1::FAULT_KIND_PERMANENT ? slot_end::answered : slot_end::failed;
@@ -22,14 +22,14 @@ slot_end end_of(const std::optional<v1::Fault>& fault) {
 void task_machine::on(const task_admitted&) {
   if (record_.state() != v1::TASK_STATE_PENDING) return;
   begin();
-  // It may have waited for its turn beyond its time: then nothing of it is handed over.
+  // The task may have waited beyond its timeout: then nothing of it is handed over.
   if (timed_out() && !stopped()) time_out();
   advance();
 }
 
 void task_machine::on(const attempt_ended& e) {
   auto* step = find(e.step);
-  // The fence: exactly this attempt, in this direction, is out.
+  // The fence: exactly this attempt, in this direction, is in progress.
   const auto same_attempt = step != nullptr && (attempt_of(*step, e.direction) == e.attempt || planted(&planted_faults::forget_fence));
   const auto awaited =
       step != nullptr && (attempt_out(*step) || (planted(&planted_faults::accept_after_recovery) && awaits_recovery(*step)));
@@ -70,7 +70,7 @@ void task_machine::on(const recovery_requested& e) {
       failures_of(*step, e.direction) != e.failure_count)
     return;
   recover_if_due(e.step);
-  // A step that still waits hides from the Supervisor that its task as a whole is due: the brake may have been released.
+  // While a step waits, the Supervisor does not see that the task as a whole is due: the brake may have been released.
   if (out_.changed || (record_.undo_held() && !ctx_.hold_undo)) advance();
 }
 
@@ -120,7 +120,7 @@ void task_machine::on(const task_resumed&) {
 
 void task_machine::on(const task_poisoned& e) {
   if (has_ended(record_)) return;
-  // Only what runs can be parked.
+  // Only a running task can be parked.
   if (record_.state() == v1::TASK_STATE_PENDING) begin();
   park(record_, e.reason, ctx_.now, out_);
 }
@@ -165,7 +165,7 @@ void task_machine::advance() {
     begin_undo(record_.undo_reason());
   if (stopped()) return;
   if (record_.state() == v1::TASK_STATE_RUNNING) advance_perform();
-  // What was performed may have been the last that had to end, or may have failed.
+  // Also after advance_perform, which may have failed a step and started undoing.
   if (record_.state() == v1::TASK_STATE_UNDOING && !stopped() && !out_.fatal) advance_undo();
 }
 
@@ -200,7 +200,7 @@ void task_machine::advance_perform() {
 
 namespace {
 
-/// Everything that every stored version carries.
+/// Sets the fields that every stored version carries.
 void seal(v1::TaskRecord& record, const context& ctx, std::int64_t due) {
   record.set_version(record.version() + 1);
   record.set_epoch(ctx.epoch);
@@ -242,7 +242,7 @@ v1::TaskRecord create_task(new_task source, const context& ctx, decision& out) {
 
 decision decide(v1::TaskRecord& record, const event& what, const context& ctx) {
   decision out;
-  // What people ask for may turn out not to fit when half of it is done.
+  // An operator's action may turn out not to fit when half of it is done.
   std::optional<v1::TaskRecord> as_it_was;
   if (std::holds_alternative<operated>(what)) as_it_was = record;
   task_machine m{record, ctx, out};
@@ -255,7 +255,7 @@ decision decide(v1::TaskRecord& record, const event& what, const context& ctx) {
   }
   m.park_if_unusable();
   const auto due = next_due(record, ctx, waits(out));
-  // An index entry that came up without anything being due moves to the moment when something is.
+  // An index entry that came up early moves to the moment when something is due.
   const auto looked = std::holds_alternative<task_due>(what) || (std::holds_alternative<recovery_requested>(what) && record.undo_held());
   if (looked && record.due_indexed_unix_ms() != due) out.changed = true;
   if (std::holds_alternative<clock_set_back>(what) && due < record.due_unix_ms()) out.changed = true;

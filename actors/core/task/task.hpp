@@ -1,10 +1,10 @@
 #pragma once
 // The task machine: the only code that changes a task. Pure: the same record, event and context give the same decision.
 //
-// From where to where a task and its steps may go says transitions.hpp. An event that does not apply to the current record gives an empty decision.
+// transitions.hpp lists the allowed changes of state. An event that does not apply to the current record gives an empty decision.
 //
-// An outcome is accepted while its attempt is out, even after complete_by, and refused once recovery was decided. An attempt is out exactly
-// while complete_by is set; a step waits for its recovery exactly while not_before is set.
+// An outcome is accepted while its attempt is in progress, even after complete_by, and refused once recovery was decided. An attempt is in
+// progress exactly while complete_by is set; a step waits for its recovery exactly while not_before is set.
 
 #include <optional>
 #include <string>
@@ -14,11 +14,11 @@
 
 namespace fairlead::core {
 
-/// How long a step that is ready may wait for a slot or for its expressions before the task is looked at again. Only a safety net: freed
-/// slots and finished evaluations are told at once.
+/// How long a ready step may wait for a slot or its input before the task is checked again. Only a safety net: freed slots and finished
+/// evaluations are reported at once.
 inline constexpr std::int64_t waiting_recheck_ms = 30'000;
 
-/// What a new task is made of. All of it has been checked.
+/// The source of a new task. The caller has checked all of it.
 struct new_task {
   std::uint64_t number = 0;
   std::string id;
@@ -28,30 +28,30 @@ struct new_task {
   std::vector<v1::Label> labels;
   std::int32_t priority = 0;
   std::optional<v1::ReplyAddress> reply;
-  std::optional<v1::LaunchOf> launch;  // of the job that it is a launch of
-  std::int64_t deadline_unix_ms = 0;   // its timeout passes then, if not earlier by its workflow; 0: none of its own
+  std::optional<v1::LaunchOf> launch;  // the job and time, if the task is a launch
+  std::int64_t deadline_unix_ms = 0;   // of the launch; the task's timeout passes then, or earlier by its workflow; 0: none
 };
 
-/// The record of a new task, pending, with the steps it begins with.
+/// The record of a new task: pending, with its initial steps.
 v1::TaskRecord create_task(new_task source, const context& ctx, decision& out);
 
-/// Applies `what` to `record`. When `decision.changed` is false the record is as it was.
-/// Throws std::logic_error on an impossible event: a bug; the record must then be thrown away and read anew.
+/// Applies `what` to `record`. If `decision.changed` is false the record is unchanged.
+/// Throws std::logic_error on an impossible event, which is a bug; the record must then be discarded and read anew.
 decision decide(v1::TaskRecord& record, const event& what, const context& ctx);
 
 /// The idempotency key of a step: the same for all attempts in one direction and generation. The last three parts hold no '/'.
 std::string idempotency_key(const v1::TaskRecord& record, const v1::StepRecord& step, v1::Direction direction);
-/// What such a key is of; empty where it is none.
+/// The parts of an idempotency key; empty if the text is not such a key.
 struct key_parts {
   std::string task_id;
   std::string step;  // path
 };
 key_parts parts_of_key(std::string key);
 
-/// An attempt of some step is out.
+/// Some step has an attempt in progress.
 bool any_attempt_out(const v1::TaskRecord& record);
 
-/// Lower-case words for states, as people see them.
+/// Lower-case words for states, as shown to operators.
 const char* state_word(v1::TaskState state);
 const char* state_word(v1::StepState state);
 

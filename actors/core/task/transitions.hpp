@@ -1,8 +1,8 @@
 #pragma once
-// From where to where a step and a task may go: the only changes of their states that there are. Each transition has a name, the states in which
-// it may begin, and one destination. docs/architecture.md draws them and says when each happens; tests/docs_test.py compares the two.
+// The state transitions of steps and tasks; there are no other changes of their states. Each transition has a name, the states in which it
+// may begin, and one destination. docs/architecture.md draws them and says when each happens; tests/docs_test.py compares the two.
 //
-// Only a restore of a backup sets states past this table (restore.hpp): it has no event, and nothing is under way then.
+// Only the restore of a backup sets states outside this table (restore.hpp): it has no event, and nothing is in progress then.
 
 #include "actors/core/transition.hpp"
 #include "messages/task.pb.h"

@@ -1,4 +1,4 @@
-// What the Protobuf types that a step names say of its input, before it is handed over, and of its output, when it arrives.
+// Checks a step's input before its hand-over, and its output on arrival, against the Protobuf types that the step names.
 
 #include "actors/core/task/machine.hpp"
 #include "actors/core/text/text.hpp"
@@ -28,12 +28,12 @@ std::optional<std::string> task_machine::misfit_of(const google::protobuf::Descr
   return clean_text((first.path.empty() ? "" : ", " + first.path) + ": " + first.sentence, sentence_limit);
 }
 
-/// Whether the step, whose slot is taken, may be performed with the input that stands in its record. If not it has failed, and no attempt
-/// was made.
+/// Whether the step, whose slot is taken, may be performed with the input in its record. If not the step has failed, and no attempt was
+/// made.
 bool task_machine::input_fits(std::uint32_t index) {
   auto& step = at(index);
   const auto* type = ctx_.definition->compiled(step.definition()).input_type;
-  // One in doubt was handed over with this same input.
+  // A step in doubt was handed over with this same input.
   if (type == nullptr || step.doubtful()) return true;
   const auto text = text_of(step.input());
   if (!text) return false;
@@ -50,7 +50,7 @@ bool task_machine::input_fits(std::uint32_t index) {
   return false;
 }
 
-/// Of an attempt that ended well. The work was done, and what it gave cannot be used: that leaves doubt, which no further attempt ends.
+/// For an attempt that ended well. The work was done, but its output cannot be used: the step is in doubt, and no further attempt helps.
 std::optional<v1::Fault> task_machine::fault_of_type(const v1::StepRecord& step, const attempt_ended& e) const {
   if (!usable()) return std::nullopt;
   const auto* type = ctx_.definition->compiled(step.definition()).output_type;

@@ -1,4 +1,4 @@
-// Undoing a task: drain, settle what is in doubt, undo in reverse order.
+// Undoing a task: wait for attempts in progress, look up steps in doubt, undo in reverse order.
 
 #include "actors/core/task/machine.hpp"
 #include "actors/core/task/task.hpp"
@@ -15,7 +15,7 @@ void task_machine::begin_undo(std::string reason) {
     auto& step = at(i);
     if (attempt_out(step)) continue;
     step.clear_not_before_unix_ms();
-    // One that was looked up in vain stays so: its undo must not ask again.
+    // A step that was looked up in vain stays so: its undo must not ask again.
     if (step.direction() != v1::DIRECTION_LOOKUP) step.clear_given_up();
     if (planted(&planted_faults::pass_over_doubt)) {
       step.clear_doubtful();
@@ -33,8 +33,8 @@ void task_machine::advance_undo() {
     for (const auto step : next.ready) start_perform(step);
   }
   for (const auto& step : record_.steps())
-    if (step.state() == v1::STEP_STATE_RUNNING) return;  // it drains
-  // What is undone or passed over without a call may be the last that others waited for.
+    if (step.state() == v1::STEP_STATE_RUNNING) return;  // an attempt is in progress
+  // A step undone or passed over without a call may be the last that others waited for.
   for (bool moved = true; moved;) {
     moved = false;
     next_steps next;
@@ -54,7 +54,7 @@ void task_machine::advance_undo() {
   park_if_stuck();
 }
 
-/// It is this step's turn: something has to be done unless it is under way.
+/// The step is next to be undone: something has to be done unless it is in progress.
 void task_machine::undo_next(std::uint32_t index) {
   const auto& step = at(index);
   if (under_way(step)) return;
@@ -62,7 +62,7 @@ void task_machine::undo_next(std::uint32_t index) {
   const auto asked_in_vain = doubt && step.direction() == v1::DIRECTION_LOOKUP && step.given_up();
   if (step.given_up() && !asked_in_vain) return;
   if (doubt && !asked_in_vain) {
-    // Only an agent that is there can say whether it looks things up.
+    // Only a connected agent can say whether it looks calls up.
     const auto& definition = definition_of(step);
     if (step.direction() == v1::DIRECTION_LOOKUP) return start_lookup(index);
     if (ctx_.agents->looks_up(definition.agent(), definition.call())) {
@@ -73,7 +73,7 @@ void task_machine::undo_next(std::uint32_t index) {
   const auto& compiled = ctx_.definition->compiled(step.definition());
   if (!compiled.undo_with || (planted(&planted_faults::skip_undo) && !doubt)) return undo_done(index, "there is nothing to undo");
   if (doubt && compiled.undo_reads_output) {
-    // An agent that is not there yet may turn out to look things up.
+    // An agent that is not connected yet may turn out to look calls up.
     const auto instance = claim(index, v1::DIRECTION_UNDO, {});
     if (!instance) return;
     ctx_.agents->release(holder_of(index), {});
@@ -81,7 +81,7 @@ void task_machine::undo_next(std::uint32_t index) {
                   "it is in doubt whether the step was done, and its undo needs the step's own output, which nobody knows");
     return;
   }
-  // That it was looked up in vain stays in the record until the undo is out, or it would be asked again.
+  // The record keeps the look-up in vain until the undo is handed over; otherwise it would be repeated.
   start_undo(index);
 }
 
@@ -102,7 +102,7 @@ void task_machine::undo_done(std::uint32_t index, const std::string& how) {
   drop_payload(step.undo_input(), out_);
   step.clear_undo_input();
   note(v1::EVENT_KIND_STEP_UNDONE, index, how);
-  // Whatever is performed after this must not be taken for what has been undone.
+  // A later perform must not be taken for the undone one.
   raise_generation(step, out_);
 }
 
@@ -114,7 +114,7 @@ void task_machine::finish_undo() {
   out_.unparked = true;
 }
 
-/// One undo that keeps failing does not stop the others; once they are through it waits for an operator.
+/// One undo that keeps failing does not stop the others; after them the task waits for an operator.
 void task_machine::park_if_stuck() {
   if (out_.found_no_instance || !out_.evaluations.empty() || out_.awaits_input) return;
   for (const auto& step : record_.steps())
@@ -125,7 +125,7 @@ void task_machine::park_if_stuck() {
 std::string task_machine::why_stuck() const {
   for (const auto& step : record_.steps()) {
     if (!step.given_up()) continue;
-    const auto made = step.undo().failed();  // a restore has raised the number of those made
+    const auto made = step.undo().failed();  // not made(), which a restore raises
     return "step " + step.path() + " could not be undone (" + step.fault().code() + ") after " + std::to_string(made) +
            (made == 1 ? " attempt: " : " attempts: ") + step.fault().message();
   }

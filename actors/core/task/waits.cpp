@@ -50,7 +50,7 @@ class inspection {
       if (under_way(step)) continue;
       const auto doubt = step.state() == v1::STEP_STATE_IN_DOUBT;
       const auto asked_in_vain = doubt && step.direction() == v1::DIRECTION_LOOKUP && step.given_up();
-      // One that cannot be undone waits until the others are through; then the task parks.
+      // A step that cannot be undone waits until the others are undone; then the task parks.
       if (step.given_up() && !asked_in_vain) continue;
       const auto& compiled = definition_.compiled(step.definition());
       const auto& definition = definition_.step_definition(step.definition());

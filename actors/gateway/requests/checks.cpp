@@ -14,7 +14,7 @@ namespace fairlead {
 
 namespace {
 
-constexpr std::size_t max_cursor_bytes = 1'048'576;  // a part for each shard
+constexpr std::size_t max_cursor_bytes = 1'048'576;  // one part for each shard
 constexpr std::size_t max_registration_bytes = 1'048'576;
 
 std::optional<error> check_operator(const std::string& who, const std::string& reason) {
@@ -78,7 +78,7 @@ std::optional<error> check_request(const v1::OperateRequest& what) {
     if (id.empty()) return invalid("the request names a task with an empty id", "leave it out");
     if (auto why = check_one_id(id)) return why;
   }
-  // A verb of a later release comes in as its number.
+  // A verb of a later release arrives as its number.
   if (what.action().verb() == v1::OPERATOR_VERB_UNSPECIFIED || !v1::OperatorVerb_IsValid(what.action().verb()))
     return invalid("the request does not say what to do with its tasks", "use a client of the node's release");
   return std::nullopt;

@@ -1,5 +1,5 @@
 #pragma once
-// What is wrong with a request as a whole, before anyone is asked. Whether it fits a task or an agent only a shard can say. Pure; no CAF.
+// Checks of a request as a whole, before any shard is asked. Whether it fits a task or an agent only a shard can say. Pure; no CAF.
 
 #include <optional>
 

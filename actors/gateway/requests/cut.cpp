@@ -11,7 +11,8 @@ namespace fairlead {
 
 namespace {
 
-/// Sorts the places of a request by shard; `add(part, place)` copies what stands there, `shard_of` gives `count` for a place that goes nowhere.
+/// Sorts the places of a request by shard. `add(part, place)` copies the item at a place; `shard_of` returns `count` for an item to leave
+/// out.
 template <class Request, class ShardOf, class Add>
 cut_request<Request> cut(int size, const Request& common, std::uint32_t count, ShardOf&& shard_of, Add&& add) {
   std::map<std::uint32_t, std::vector<int>> places;
@@ -31,7 +32,7 @@ v1::Error miscounted() {
       .to_proto();
 }
 
-/// Gives each item its result; a part that failed as a whole, or miscounts, gives each of its items the error.
+/// Gives each item its result. If a part failed as a whole, or has a wrong number of results, each of its items gets the error.
 template <class Reply>
 void place(Reply& out, const std::vector<std::vector<int>>& positions, std::vector<Reply>& answers) {
   for (std::size_t part = 0; part < positions.size(); ++part) {

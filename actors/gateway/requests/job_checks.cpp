@@ -1,4 +1,4 @@
-// What is wrong with a request about jobs as a whole. Whether a job makes sense the shard says, job by job.
+// Checks of a request about jobs as a whole. The shard checks each job.
 
 #include <string>
 #include <utility>
@@ -12,7 +12,7 @@ namespace fairlead {
 namespace {
 
 constexpr std::size_t max_apply_bytes = 16ULL << 20;
-constexpr std::size_t max_after_bytes = store::max_job_name_bytes + 8;  // with the number of a shard
+constexpr std::size_t max_after_bytes = store::max_job_name_bytes + 8;  // plus the number of a shard
 
 std::optional<error> check_job_name(const std::string& name) {
   if (name.empty()) return invalid("the request names a job with an empty name", "fairlead job list shows the jobs");
@@ -35,7 +35,7 @@ std::optional<error> too_many(int jobs) {
 }
 
 std::optional<error> check_action(const v1::JobAction& what) {
-  // A verb of a later release comes in as its number.
+  // A verb of a later release arrives as its number.
   if (what.verb() == v1::JOB_VERB_UNSPECIFIED || !v1::JobVerb_IsValid(what.verb()) || !v1::OverlapPolicy_IsValid(what.overlap()))
     return invalid("the request does not say what to do with its jobs", "use a client of the node's release");
   if (auto why = check_who(what.who())) return why;

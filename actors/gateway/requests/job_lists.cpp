@@ -11,7 +11,7 @@ namespace fairlead {
 v1::JobListReply merge(const v1::JobListRequest& what, std::vector<v1::JobListReply> answers) {
   v1::JobListReply out;
   const auto page = static_cast<int>(page_size_of(what.page_size()));
-  std::optional<std::string> known_until;  // all jobs up to this name are in the answers; none: all jobs are
+  std::optional<std::string> known_until;  // the answers hold all jobs up to this name; none: all jobs
   for (const auto& one : answers) {
     if (one.error().code() != v1::ERROR_CODE_OK) {
       out.Clear();
@@ -36,7 +36,7 @@ v1::JobListReply merge(const v1::JobListRequest& what, std::vector<v1::JobListRe
   return out;
 }
 
-// `shard/name`; a name may hold a slash too, a number none.
+// `shard/name`; a name may hold a slash, a number never.
 
 result<rewind_at> rewind_place(const std::string& cursor, std::uint32_t count) {
   rewind_at out;

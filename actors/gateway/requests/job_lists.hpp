@@ -1,5 +1,5 @@
 #pragma once
-// Requests about jobs, cut by shard, and the answers of several shards made one. Pure; no CAF.
+// Merges the answers of several shards about jobs, and splits a rewind of all jobs by shard. Pure; no CAF.
 
 #include <cstdint>
 #include <string>
@@ -10,19 +10,19 @@
 
 namespace fairlead {
 
-/// One page of the jobs of all shards, by name. Each shard has answered with at most `page_size` of its own behind the same name. An error of any
-/// shard is the error of the page: a list that silently lacks jobs is worse than none.
+/// One page of the jobs of all shards, by name. Each shard has answered with at most `page_size` of its jobs after the same name. An error
+/// of any shard is the error of the page: a list that silently lacks jobs is worse than none.
 v1::JobListReply merge(const v1::JobListRequest& what, std::vector<v1::JobListReply> answers);
 
-/// Where a rewind of all jobs goes on: a shard and the name there.
+/// The place where a rewind of all jobs goes on: a shard, and a job's name there.
 struct rewind_at {
   std::uint32_t shard = 0;
   std::string after;
 };
 
-/// Reads what `rewind_cursor` has written; the empty text is the beginning. Error: it is none of a cluster of `count` shards.
+/// Reads the text of `rewind_cursor`; empty: the beginning. Error: not a cursor of a cluster of `count` shards.
 result<rewind_at> rewind_place(const std::string& cursor, std::uint32_t count);
-/// Behind what the shard of `last` has done: an empty name there means all of it. Empty: it was the last one.
+/// The cursor after `last`; an empty name there means that the shard is done. Empty: all shards are done.
 std::string rewind_cursor(const rewind_at& last, std::uint32_t count);
 
 }  // namespace fairlead

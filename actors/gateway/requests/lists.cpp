@@ -12,7 +12,7 @@ namespace fairlead {
 
 namespace {
 
-constexpr char first_sign = 'm';  // no cursor of a single shard begins so: those are hexadecimal
+constexpr char first_sign = 'm';  // single-shard cursors never begin so: they are hexadecimal
 constexpr int most_findings = 100;
 constexpr int most_warnings = 100;
 constexpr int most_effects = 1'000;
@@ -26,7 +26,7 @@ bool is_hex(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
-/// The first error; with `tolerated` only where no shard did what it was told.
+/// The first error; the code `tolerated` counts only if no shard has done the order.
 template <class Reply>
 v1::Error error_of(const std::vector<Reply>& answers, v1::ErrorCode tolerated) {
   const auto done = [](const Reply& one) { return one.error().code() == v1::ERROR_CODE_OK; };
@@ -34,7 +34,7 @@ v1::Error error_of(const std::vector<Reply>& answers, v1::ErrorCode tolerated) {
   v1::Error out;
   for (const auto& one : answers) {
     if (done(one) || (some && one.error().code() == tolerated)) continue;
-    // What another shard does not tolerate says more than what this one does.
+    // A code other than `tolerated` says more.
     if (out.code() == v1::ERROR_CODE_OK || out.code() == tolerated) out = one.error();
   }
   return out;
@@ -95,7 +95,7 @@ v1::TaskListReply merge_tasks(const v1::TaskListRequest& what, std::vector<list_
     bool blind = false;
     for (auto& one : sources) {
       if (one.taken == one.answer->items_size()) {
-        // What it has behind its page may be newer than all the others.
+        // The shard's next page may hold newer items than all the others.
         blind = blind || !one.answer->cursor().empty();
         continue;
       }
@@ -126,7 +126,7 @@ std::optional<std::size_t> fill_page(v1::AlertListReply& page, std::vector<alert
         if (one.before != 0) return i;
         continue;
       }
-      // Of the same moment: the higher shard first, as `alerts_behind` has it.
+      // At the same moment the higher shard goes first, as in `alerts_behind`.
       if (newest == nullptr || one.items[one.taken].raised_at_unix_ms() >= newest->items[newest->taken].raised_at_unix_ms()) newest = &one;
     }
     if (newest == nullptr) return std::nullopt;
@@ -152,7 +152,7 @@ v1::AlertListRequest alerts_behind(const v1::AlertListRequest& what, std::uint32
     out.set_before(last.number);
     return out;
   }
-  // Of the moment of the last one, the higher shards have been given out whole and the lower ones not at all.
+  // Of alerts of the same moment, the higher shards' are given out completely, the lower shards' not at all.
   const auto bound = shard > last.shard ? raised_at_unix_ms : raised_at_unix_ms + 1;
   if (what.raised_before_unix_ms() == 0 || bound < what.raised_before_unix_ms()) out.set_raised_before_unix_ms(bound);
   return out;
@@ -214,7 +214,7 @@ v1::AgentOperateReply merge(const v1::AgentOperateRequest&, std::vector<v1::Agen
     out.set_held(out.held() + one.held());
     out.set_waiting(out.waiting() + one.waiting());
   }
-  // An instance need not be known to every shard.
+  // Not every shard knows every instance.
   if (auto why = error_of(answers, v1::ERROR_CODE_NOT_FOUND); why.code() != v1::ERROR_CODE_OK) *out.mutable_error() = std::move(why);
   return out;
 }
@@ -222,7 +222,7 @@ v1::AgentOperateReply merge(const v1::AgentOperateRequest&, std::vector<v1::Agen
 v1::BrakeReleaseReply merge(const v1::BrakeReleaseRequest&, std::vector<v1::BrakeReleaseReply> answers) {
   v1::BrakeReleaseReply out;
   for (const auto& one : answers) out.set_held(out.held() + one.held());
-  // Each shard has a brake of its own, and most are off.
+  // Each shard has its own brake, and most brakes are off.
   if (auto why = error_of(answers, v1::ERROR_CODE_WRONG_STATE); why.code() != v1::ERROR_CODE_OK) *out.mutable_error() = std::move(why);
   return out;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Lists of several shards made one. Each shard's own order is kept; between shards the newest (of status events: the oldest) goes first. What
-// one page did not take comes with the next: the cursor says for each shard where it goes on. Pure; no CAF.
+// Merges lists of several shards. Each shard's own order is kept; between shards the newest item (of status events: the oldest) goes first.
+// Items that did not fit a page come with the next: the cursor holds the place in each shard's list. Pure; no CAF.
 
 #include <cstdint>
 #include <optional>
@@ -13,47 +13,48 @@
 
 namespace fairlead {
 
-/// Where the list of one shard goes on.
+/// The place where the list of one shard goes on.
 struct list_place {
-  bool over = false;   // it has no more
-  std::string cursor;  // its own; empty: from the beginning
+  bool over = false;   // the shard has no more items
+  std::string cursor;  // the shard's own cursor; empty: from the beginning
 };
 
-/// Of all shards, by number, as one text; empty when all are over.
+/// The places of all shards, by number, as one text; empty if all are over.
 std::string list_cursor(const std::vector<list_place>& places);
-/// Reads it back. Empty text: all from the beginning. Error: it is none of a list over `count` shards.
+/// Reads the text of `list_cursor`; empty: all from the beginning. Error: not a cursor over `count` shards.
 result<std::vector<list_place>> list_places(const std::string& cursor, std::uint32_t count);
 
-/// One page of all shards. `answers` holds one reply for each shard that is not over, in the order of their numbers, of at most `page_size` items
-/// each with a cursor of its own. An error of any shard is the error of the page: a list that silently lacks tasks is worse than none.
+/// One page of all shards. `answers` holds one reply for each shard that is not over, by shard number, with at most `page_size` items, each
+/// with its own cursor. An error of any shard is the error of the page: a list that silently lacks tasks is worse than none.
 v1::TaskListReply merge_tasks(const v1::TaskListRequest& what, std::vector<list_place> places, std::vector<v1::TaskListReply> answers);
 
-/// The alerts of one shard on their way into a page.
+/// The alerts of one shard that are to be merged into a page.
 struct alert_source {
   std::uint32_t shard = 0;
   std::vector<v1::AlertRecord> items;  // newest first, with the shard's own numbers
   std::size_t taken = 0;
-  std::uint64_t before = 0;  // the shard's own, behind `items`; 0: it has no more
+  std::uint64_t before = 0;  // the shard's own cursor, after `items`; 0: the shard has no more
 };
 
-/// Moves alerts, with the numbers of the cluster, from the sources to the page until that is full or a source wants more before anything else can
-/// be said: its index is given then.
+/// Moves alerts from the sources to the page, with cluster numbers, until the page is full. Stops earlier if a source must be read on
+/// before the next alert is known, and returns its index.
 std::optional<std::size_t> fill_page(v1::AlertListReply& page, std::vector<alert_source>& sources, std::uint32_t page_size,
                                      std::uint32_t count);
-/// Whether anything is left that `fill_page` did not take.
+/// Whether `fill_page` has left alerts.
 bool more_alerts(const std::vector<alert_source>& sources);
 
-/// The request of one shard for the alerts behind the one with `last`, raised at `raised_at_unix_ms`.
+/// The request to one shard for the alerts after the alert `what.before()`, which was raised at `raised_at_unix_ms`.
 v1::AlertListRequest alerts_behind(const v1::AlertListRequest& what, std::uint32_t shard, std::uint32_t count,
                                    std::int64_t raised_at_unix_ms);
 
-/// The request of one shard for a client's status events.
+/// The request to one shard for a client's status events.
 v1::RepliesRequest replies_of_shard(const v1::RepliesRequest& what, std::uint32_t shard);
-/// The events of all shards, each with its shard. Errors only when there are no events: what is there is given out first.
+/// The events of all shards, each with its shard. Errors only if there are no events: events are given out first.
 v1::RepliesReply merge_replies(const v1::RepliesRequest& what, std::vector<std::pair<std::uint32_t, v1::RepliesReply>> answers);
 
 v1::DoctorReply merge_doctors(std::vector<v1::DoctorReply> answers);
-/// What all shards were told to do; done is what all have done. `tolerated` is no error as long as another shard did it.
+/// Merges the answers to an order sent to all shards: done means done by all. The code `tolerated` is no error if another shard has done
+/// it.
 v1::AgentOperateReply merge(const v1::AgentOperateRequest& what, std::vector<v1::AgentOperateReply> answers);
 v1::BrakeReleaseReply merge(const v1::BrakeReleaseRequest& what, std::vector<v1::BrakeReleaseReply> answers);
 v1::DeployReply merge_deployments(std::vector<v1::DeployReply> answers);

@@ -11,8 +11,8 @@ bool archive_ledger::out_of_date(const copied& what) const {
   });
 }
 
-// An archiver waits until what it has told is durable. One that has been started anew knows nothing of that, and what has been archived already
-// would be counted twice. It reads on when it sees them gone.
+// An archiver waits until its erasures are durable. A restarted archiver does not know about them: without this check, tasks archived
+// already would be counted twice. It reads on when it sees that they are gone.
 bool archive_ledger::asked_twice(const copied& what, const std::function<bool(std::uint64_t)>& is_gone) const {
   return what.read_at_sequence < erased_at_ &&
          std::any_of(what.numbers.begin(), what.numbers.end(), [&](std::uint64_t number) { return leaving(number) || is_gone(number); });

@@ -1,6 +1,6 @@
 #pragma once
-// Inputs that the expression worker has been asked for, and tasks that wait until there is room at the worker. One thread. In memory only: a
-// successor asks anew.
+// Inputs requested from the expression worker, and tasks that wait until the worker has room. In memory only: a restarted Scheduler asks
+// anew. One thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,10 +19,10 @@ namespace fairlead {
 
 class evaluations {
  public:
-  /// `limit_bytes`: of documents at the worker; beyond this tasks wait.
+  /// `limit_bytes`: of documents at the worker; above this tasks wait.
   explicit evaluations(std::uint64_t limit_bytes) : limit_bytes_(limit_bytes) {}
 
-  /// Whose input was asked for.
+  /// Names one input of a task.
   struct input {
     std::uint64_t task = 0;
     std::uint32_t step = 0;
@@ -30,29 +30,29 @@ class evaluations {
   };
 
   bool has_room() const { return bytes_ < limit_bytes_; }
-  /// The ticket that the answer will bring back.
+  /// Returns the ticket, which the answer brings back.
   std::uint64_t ask(const input& whose, std::size_t document_bytes);
-  /// Somebody may answer for as long as `until` lives.
+  /// An answer can still come for as long as `until` lives.
   void outstanding(std::uint64_t ticket, std::weak_ptr<const void> until);
-  /// nullopt: nobody waits for this answer any more.
+  /// nullopt: no task waits for this answer any more.
   std::optional<input> answered(std::uint64_t ticket);
 
   /// The task waits until there is room at the worker.
   void wait(std::uint64_t task) { waiting_.push_back(task); }
-  /// The next that waits, while there is room.
+  /// The next waiting task, while there is room.
   std::optional<std::uint64_t> next_waiting();
 
-  /// There is no worker: the task's next wake-up asks again. True: say so; once a minute is enough.
+  /// There is no worker: the task asks again at its next wake-up. True: log it; this is at most once a minute.
   bool unavailable(std::uint64_t task, moment now);
   /// The task has ended or parked, or has been asked for anew.
   void available(std::uint64_t task) { unavailable_.erase(task); }
-  /// What the worker may still answer counts for nothing any more.
+  /// Answers still to come for the task are ignored.
   void forget(std::uint64_t task);
 
-  /// Inputs that somebody has been asked for, or whose turn to be asked for will come.
+  /// Inputs that were requested, and tasks whose requests will follow.
   struct asked_inputs {
     std::set<std::pair<std::uint64_t, std::uint32_t>> of_steps;  // task and core::evaluation_key
-    std::unordered_set<std::uint64_t> of_tasks;                  // whatever step of them
+    std::unordered_set<std::uint64_t> of_tasks;                  // any step of these tasks
   };
   asked_inputs asked() const;
 
@@ -66,7 +66,7 @@ class evaluations {
   std::uint64_t limit_bytes_;
   std::uint64_t next_ticket_ = 1;
   std::unordered_map<std::uint64_t, evaluation> at_worker_;  // by ticket
-  std::uint64_t bytes_ = 0;                                  // of their documents
+  std::uint64_t bytes_ = 0;                                  // of the documents at the worker
   std::deque<std::uint64_t> waiting_;
   std::unordered_set<std::uint64_t> unavailable_;
   moment next_note_{};

@@ -1,5 +1,5 @@
 #pragma once
-// Gives decisions the payloads that do not stand in the row: those not committed yet from memory, the others from the store.
+// Gives decisions the payloads that are not inline in the row: uncommitted ones from memory, the others from the store.
 
 #include <memory>
 #include <string>

@@ -17,14 +17,14 @@ constexpr std::size_t chunk_tasks = 512;
 
 void resume_sweep::begin(const v1::ShardState& counts, moment now, duration longest_timeout) {
   before_ = counts.next_task_number();
-  // Also when nothing is due: the end of the sweep is what admits pending tasks.
+  // Begins also when nothing is due: the end of the sweep admits pending tasks.
   under_way_ = true;
-  // An attempt that was out is due before its step's timeout has passed, and a step that waited for a slot or an input before the task
-  // would have been looked at again. What is due later waits for its moment and needs nothing now: the Supervisor will find it.
-  // Leases were counted by a clock that may have been set back since, also by a little between a decision and its batch.
+  // An attempt in progress is due before its step's timeout has passed; a step that waited for a slot or an input, before its next recheck.
+  // Tasks due later need nothing now: the Supervisor will find them.
+  // Leases were counted by a clock that may have been set back since, even by a little between a decision and its batch.
   const auto latest = std::max(to_unix_ms(now), counts.latest_write_unix_ms()) +
                       std::max<std::int64_t>(longest_timeout.count(), core::waiting_recheck_ms) + core::small_setting_ms;
-  // A release that did not keep that moment may have been set back by any time: then all of them are taken up.
+  // Without a stored latest write (an earlier release) the clock may have been set back by any time: then all tasks are taken up.
   if (counts.latest_write_unix_ms() != 0) to_ = store::keys::due(store::default_namespace, latest + 1, 0).str();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// The sweep after a start: takes up, chunk by chunk, the tasks that were under way and may need something now. It follows the due index. One thread.
+// The sweep after a start takes up, in chunks, tasks that were in progress and may need something now. It follows the due index. One
+// thread.
 
 #include <cstdint>
 #include <string>
@@ -15,31 +16,30 @@ namespace fairlead {
 
 class resume_sweep {
  public:
-  /// Begins for the tasks that are there now. `longest_timeout`: of any step.
+  /// Begins the sweep over the tasks that exist now. `longest_timeout`: of any step.
   void begin(const v1::ShardState& counts, moment now, duration longest_timeout);
-  /// Whether there is anything to take up; errors are the store's.
+  /// Whether there is any task to take up; errors are the store's.
   result<bool> finds_any(const store::snapshot& committed) const;
 
   bool under_way() const noexcept { return under_way_; }
-  /// Whether a task that is loaded and runs is to be taken up now: each is, once, by the sweep or before it comes to it.
+  /// Whether a loaded, running task is to be taken up now. Each task is taken up once: by the sweep, or earlier when it is loaded.
   bool takes_up(std::uint64_t number);
 
   struct chunk {
     std::vector<std::uint64_t> numbers;
     bool last = false;
   };
-  /// The next tasks.
   result<chunk> next(const store::snapshot& committed);
-  /// The last chunk has been taken up. How many tasks the whole sweep was.
+  /// The last chunk has been taken up. Returns the number of tasks of the whole sweep.
   std::uint64_t end();
 
-  /// So far, or, once it is over, altogether.
+  /// Tasks taken up so far; after the end, those of the whole sweep.
   std::uint64_t taken_up() const { return under_way_ ? taken_up_.size() : total_; }
 
  private:
-  std::uint64_t before_ = 0;  // tasks with a lower number were there before this start
-  std::string from_;          // key in the due index where it goes on,
-  std::string to_;            // and where it ends; empty: with the index
+  std::uint64_t before_ = 0;  // tasks with a lower number existed before this start
+  std::string from_;          // key in the due index where the sweep goes on
+  std::string to_;            // key where the sweep ends; empty: at the end of the index
   bool under_way_ = false;
   std::unordered_set<std::uint64_t> taken_up_;
   std::uint64_t total_ = 0;

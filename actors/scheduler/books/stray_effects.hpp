@@ -1,6 +1,6 @@
 #pragma once
-// Effects without a task: what agents have done for an earlier lineage of the shard, of tasks that the backup does not know. Rows and a counter of
-// the Scheduler's open batch, and all of them in memory, because they are few. One thread.
+// Effects without a task: work that agents did for an earlier lineage of the shard, for tasks that the backup does not know. Kept as rows
+// and a counter of the Scheduler's open batch. All of them are in memory too, because they are few. One thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,19 +23,20 @@ class stray_effects {
 
   status open(const store::snapshot& from);
 
-  /// Of the item of a batch that an agent has sent for an earlier lineage; nullopt: it has had no effect.
+  /// Makes the effect of one outcome that an agent sent for an earlier lineage; nullopt: the outcome had no effect.
   static std::optional<v1::EffectRecord> effect_of(const v1::OutcomeBatch& batch, const v1::Outcome& item, moment now);
 
-  /// False: it is listed already. Where there are too many the oldest makes room, and is counted.
+  /// False: the effect is listed already. If the list is full the oldest effect is dropped and counted.
   bool add(v1::EffectRecord what, v1::ShardState& shard, store::batch& out);
 
-  /// Whether a task that is submitted again under this id performs by this very key. It does not by those of an undo or of a later generation.
+  /// Whether a task submitted again under the same id performs under this very key. Keys of an undo or of a later generation are not used
+  /// again.
   static bool comes_again(const v1::EffectRecord& what);
 
-  /// A task of this id is there again: what it performs by the same key is listed no more.
+  /// A task of this id exists again: effects whose key it will use again are taken off the list.
   void task_is_back(const std::string& id, store::batch& out);
 
-  /// Lists none any more; gives those that were.
+  /// Empties the list and returns the effects that were in it.
   v1::DoctorReply forget_all(v1::ShardState& shard, store::batch& out);
 
  private:

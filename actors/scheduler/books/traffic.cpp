@@ -18,7 +18,7 @@ void traffic_counts::count(const core::event& what, const core::decision& made, 
       ++steps_undone;
     }
   }
-  // What a start or a return sends once more has been handed over before.
+  // Hand-overs repeated after a start or a return have been counted before.
   const auto again = std::holds_alternative<core::task_resumed>(what) || std::holds_alternative<core::agent_returned>(what);
   if (!again) handed_over += made.performs.size();
   if (made.parked) ++parked;

@@ -1,5 +1,5 @@
 #pragma once
-// What a Scheduler has done since its start, in counts.
+// Counts of the Scheduler's work since its start.
 
 #include <cstdint>
 
@@ -23,7 +23,7 @@ struct traffic_counts {
   core::distribution step_ms;
   core::distribution task_ms;
 
-  /// What `made`, the answer to `what`, has done to the task.
+  /// Counts `made`, the decision about the event `what`.
   void count(const core::event& what, const core::decision& made, const v1::TaskRecord& record);
 
   v1::Traffic to_proto() const;

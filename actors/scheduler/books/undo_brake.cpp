@@ -7,7 +7,7 @@ namespace fairlead {
 undo_brake::slice& undo_brake::current(moment now) {
   while (!slices_.empty() && slices_.front().from + policy_.window <= now) slices_.pop_front();
   const auto length = std::max(policy_.window / 60, duration{1});
-  // A clock that has gone back counts into the newest slice.
+  // If the clock has gone back, the newest slice counts.
   if (slices_.empty() || slices_.back().from + length <= now) slices_.push_back({now, 0, 0});
   return slices_.back();
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The brake on mass undo: counts over a sliding window how many tasks failed among those that ended, and says when that is too large a share
-// to be the tasks' own fault. One thread. Its counts live in memory; whether the brake is on stands in the ShardState.
+// The brake on mass undo counts, over a sliding window, how many of the tasks that ended have failed. It reports when the share is too
+// large to be the tasks' own fault. Counts are in memory only; whether the brake is on is stored in ShardState. One thread.
 
 #include <cstdint>
 #include <deque>
@@ -12,9 +12,9 @@ namespace fairlead {
 
 struct undo_brake_policy {
   bool on = true;
-  std::uint32_t share_percent = 50;            // more than this share of failures among those that ended
-  duration window = std::chrono::minutes{10};  // in this time
-  std::uint64_t at_least = 50;                 // and at least so many failures
+  std::uint32_t share_percent = 50;            // brake on above this share of failures among tasks that ended
+  duration window = std::chrono::minutes{10};  // length of the sliding window
+  std::uint64_t at_least = 50;                 // at least so many failures
 };
 
 class undo_brake {
@@ -22,9 +22,9 @@ class undo_brake {
   explicit undo_brake(undo_brake_policy policy) : policy_(policy) {}
 
   void completed(moment now);
-  /// A task has failed and would be undone; true when the brake has to be put on.
+  /// A task has failed and would be undone; true: the brake must be put on.
   bool failed(moment now);
-  /// Begins to count anew.
+  /// Starts counting anew.
   void reset() { slices_.clear(); }
 
   /// `60 of 80 tasks that ended within 10m failed`.

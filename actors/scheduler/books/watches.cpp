@@ -12,7 +12,7 @@ namespace fairlead {
 
 namespace {
 
-/// What an attempt that is over has told says nothing of the one that is out.
+/// Progress of an earlier attempt does not describe the attempt in progress.
 bool current(const v1::StepRecord& step) {
   return core::attempt_out(step) && step.progress().at_unix_ms() != 0 && step.progress().direction() == step.direction() &&
          step.progress().attempt() == core::attempt_of(step, step.direction());

@@ -1,5 +1,5 @@
 #pragma once
-// Long polls on tasks: who waits for the next events of which task, and until when. One thread.
+// Long polls on tasks: each entry waits for the next events of one task, until a given moment. One thread.
 
 #include <cstdint>
 #include <string>
@@ -32,17 +32,16 @@ class watches {
 
   void add(std::uint64_t task_number, entry who) { by_task_[task_number].push_back(who); }
 
-  /// Answers for those whose task has newer events in `now_committed`, or progress that they want to hear of.
+  /// Answers the polls whose task has newer events in `now_committed`, or progress that they ask for.
   void look(std::uint64_t task_number, const store::snapshot& now_committed, std::vector<answer>& out);
 
-  /// Empty answers for those whose time is over.
+  /// Answers the polls whose time is over, without events.
   void expire(moment now, const store::snapshot& now_committed, std::vector<answer>& out);
 
-  /// The reply for one task as it is in `from`; `events` holds what is newer than `after_sequence`, `progress` what the attempts that are out
-  /// have told.
+  /// The reply for one task as it is in `from`: `events` newer than `after_sequence`, `progress` of the attempts in progress.
   static v1::WatchReply describe(std::uint64_t task_number, std::uint64_t after_sequence, const store::snapshot& from);
 
-  /// Whether the reply tells what one who waits for this has not heard.
+  /// Whether the reply holds events, an error, or progress later than `after_progress_unix_ms` (0: progress does not count).
   static bool has_news(const v1::WatchReply& reply, std::int64_t after_progress_unix_ms);
 
  private:

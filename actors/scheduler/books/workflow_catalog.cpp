@@ -11,7 +11,7 @@ namespace fairlead {
 
 namespace {
 
-/// The version of a task that must not take the shard with it.
+/// A version that this release cannot use. It is a value, not an error: a single task must not stop the shard.
 workflow_catalog::handle unusable(const std::string& name, v1::WorkflowDefinition definition, const std::string& content_hash,
                                   const std::string& why) {
   error refusal{v1::ERROR_CODE_WRONG_STATE,

@@ -15,24 +15,24 @@ class workflow_catalog {
  public:
   using handle = std::shared_ptr<const core::workflow>;
 
-  /// Reads which version of each name is current.
+  /// Reads the current version of each name.
   status open(const store::snapshot& from);
 
   /// The longest timeout of any step of any version ever deployed.
   std::int64_t longest_timeout_ms() const noexcept { return longest_timeout_ms_; }
 
-  /// The current version, which is usable. not_found: there is no such workflow; wrong_state: this release cannot use the version that is
-  /// current; anything else: the store could not be read.
+  /// The current version, which is usable. Errors: not_found: there is no such workflow; wrong_state: this release cannot use the current
+  /// version; any other: the store could not be read.
   result<handle> current(const std::string& name, const store::snapshot& from);
 
-  /// A failure of `current` that says something of the workflow, and nothing of the store.
+  /// Whether a failure of `current` is about the workflow, not about the store.
   static bool is_refusal(const error& why) { return why.code == v1::ERROR_CODE_NOT_FOUND || why.code == v1::ERROR_CODE_WRONG_STATE; }
 
-  /// The version a task is pinned to: an unusable one where this release cannot compile it, or where it is missing. An error: the store
+  /// The version that a task is pinned to; an unusable one if this release cannot compile it or its row is missing. An error: the store
   /// could not be read.
   result<handle> pinned(const std::string& name, const std::string& content_hash, const store::snapshot& from);
 
-  /// Checks and compiles a definition and adds its rows to `out`. `created` is false when exactly this is current already.
+  /// Checks and compiles a definition and adds its rows to `out`. `created` is false if exactly this version is current already.
   struct deployed {
     std::string content_hash;
     bool created = false;

@@ -13,9 +13,9 @@ namespace fairlead {
 namespace {
 
 constexpr std::size_t flush_at_bytes = 256U << 10;
-constexpr std::uint64_t usage_every_commits = 64;  // how often the store's fill is looked at
-constexpr std::uint64_t usage_every_share = 256;   // and after how large a part of it has been written
-constexpr duration retention_step{1'000};          // finer steps of retention time serve nobody
+constexpr std::uint64_t usage_every_commits = 64;  // how often the store's usage is read
+constexpr std::uint64_t usage_every_share = 256;   // and after writing 1/256 of the store's size
+constexpr duration retention_step{1'000};          // finer steps of retention time are of no use
 
 }  // namespace
 
@@ -28,7 +28,7 @@ status commit_pipeline::open(std::uint64_t epoch) {
   next_sequence_ = progress.sequence + 1;
   committed_sequence_ = progress.sequence;
   counts_ = progress.shard;
-  // A store that an earlier release wrote last: it did not keep all of these.
+  // An earlier release, which did not keep all counters, wrote last.
   if (!store::counters_are_kept(progress)) {
     if (auto counted = store::recount(committed(), counts_); !counted) return counted;
   }
@@ -51,7 +51,7 @@ std::optional<effects> commit_pipeline::flush() {
   if (rows_.empty() && !retention_wanted) {
     if (after_.empty()) return std::nullopt;
     if (sent_.empty()) return std::exchange(after_, {});
-    // What leaves may rest on versions that are still on their way.
+    // The effects may depend on versions that are not durable yet.
     sent_.back().after.append(std::exchange(after_, {}));
     return std::nullopt;
   }
@@ -147,7 +147,7 @@ void commit_pipeline::look_at_usage() {
 
 core::store_room commit_pipeline::room(std::uint64_t reserved_bytes) const {
   core::store_room out;
-  // What has been written since can have taken up to twice its size.
+  // Bytes written since can have taken up to twice their size.
   out.used_bytes = usage_.used_bytes + 2 * (bytes_since_usage_ + rows_.bytes().size());
   out.reserved_bytes = reserved_bytes;
   out.max_bytes = usage_.max_bytes;

@@ -1,7 +1,7 @@
 #pragma once
-// Commit, then act: the batches of a Scheduler on their way to the store. Rows and effects gather in the open batch; `flush` hands the rows to the
-// commit port, and the effects come back through `committed_up_to` once the rows are durable. Batches are numbered by their sequence, without gaps:
-// what is written now is durable when `sequence()` has been committed. One thread.
+// Commit, then act: the batches of a Scheduler on their way to the store. Rows and effects gather in the open batch; `flush` hands the rows
+// to the commit port, and the effects come back through `committed_up_to` once the rows are durable. Batches are numbered by their
+// sequence, without gaps: rows written now are durable when `sequence()` has been committed. One thread.
 
 #include <cstdint>
 #include <deque>
@@ -30,15 +30,15 @@ class commit_pipeline {
     observer* log = nullptr;
   };
 
-  /// `lineage` and `planted` have to outlive it.
+  /// `lineage` and `planted` must outlive the pipeline.
   commit_pipeline(ports world, std::uint32_t shard, const v1::Lineage& lineage, const core::planted_faults& planted);
 
-  /// Starts under `epoch` behind the newest batch of the store, with the counters that it holds; they are counted anew where an earlier release
-  /// has written last.
+  /// Starts under `epoch` after the newest batch of the store, with the store's counters. They are counted anew if an earlier release wrote
+  /// last.
   status open(std::uint64_t epoch);
   std::uint64_t epoch() const noexcept { return epoch_; }
 
-  // The open batch: its rows, what leaves once they are durable, and the counters that travel with it.
+  // The open batch: its rows, the effects that leave once they are durable, and the counters stored with it.
   store::batch& rows() noexcept { return rows_; }
   const store::batch& rows() const noexcept { return rows_; }
   effects& after() noexcept { return after_; }
@@ -47,36 +47,36 @@ class commit_pipeline {
   std::uint64_t sequence() const noexcept { return next_sequence_; }
   alert_book::page page() { return {counts_, rows_, next_sequence_, world_.time->now()}; }
 
-  // What is durable.
+  // Durable state.
   const store::snapshot& committed();
   std::uint64_t committed_sequence() const noexcept { return committed_sequence_; }
   const v1::ShardState& committed_counts() const noexcept { return committed_counts_; }
   bool durable(std::uint64_t sequence) const noexcept { return sequence <= committed_sequence_; }
 
-  /// Something waits in the open batch.
+  /// The open batch holds something.
   bool wants_flush() const { return !rows_.empty() || !after_.empty() || retention_wanted_; }
-  /// The open batch is closed when it has grown to this, though more messages wait: the store then works on it while the next one fills.
+  /// The open batch is large enough to be closed although more messages wait: the store then writes it while the next one fills.
   bool is_large() const;
-  /// Closes the open batch and hands it to the commit port. Returns the effects when there is nothing to write and nothing on its way that they
-  /// could rest on: they may leave at once.
+  /// Closes the open batch and hands it to the commit port. Returns the effects if there is nothing to write and no uncommitted batch that
+  /// they could depend on: they may leave at once.
   std::optional<effects> flush();
-  /// Everything up to `sequence` is durable: `act` is given the effects of each batch, in order.
+  /// Everything up to `sequence` is durable: calls `act` with the effects of each batch, in order.
   void committed_up_to(std::uint64_t sequence, const std::function<void(effects)>& act);
-  /// Sends what may leave. Agents count leases from now.
+  /// Sends committed effects. Agents count leases from now.
   void release(effects& what);
   bool empty() const { return sent_.empty() && !wants_flush(); }
 
-  /// Attempts of the task that have ended before their messages left are not handed over, and shorter leases are shorter in the messages.
+  /// Drops hand-overs of the task's attempts that have ended before the messages left, and shortens leases in messages as in the record.
   void bring_up_to(const v1::TaskRecord& task);
-  /// Drops what was to be handed to the instance and has not left, and returns it.
+  /// Drops the hand-overs to the instance that have not left, and returns them.
   std::vector<v1::Perform> keep_back(const std::string& instance);
 
-  /// Puts retention time forward; where it has moved, the next flush makes it durable though nothing else may be written.
+  /// Advances retention time. If it has moved, the next flush makes it durable even without rows.
   void put_retention_forward();
 
-  /// Handed to the store and not durable, and waiting in the open batch.
+  /// Bytes handed to the store and not durable, plus those of the open batch.
   std::uint64_t uncommitted_bytes() const { return sent_bytes_ + rows_.bytes().size(); }
-  /// How full the store is with all that. Between two looks at the store it is reckoned from what has been written.
+  /// How full the store is, uncommitted bytes included. Between two reads of the store's usage this is estimated from the bytes written.
   core::store_room room(std::uint64_t reserved_bytes) const;
   void look_at_usage();
 
@@ -97,18 +97,18 @@ class commit_pipeline {
   std::uint64_t epoch_ = 0;
   std::uint64_t next_sequence_ = 1;
   std::uint64_t committed_sequence_ = 0;
-  v1::ShardState counts_;            // with everything decided
-  v1::ShardState committed_counts_;  // what readers may see
+  v1::ShardState counts_;            // with every decision
+  v1::ShardState committed_counts_;  // as readers may see them
   store::batch rows_;
   effects after_;
   std::deque<sent_batch> sent_;
   std::size_t sent_bytes_ = 0;
-  std::unique_ptr<store::snapshot> snapshot_;  // dropped whenever something newer may be wanted
-  store::usage usage_;                         // as last looked at,
-  std::uint64_t bytes_since_usage_ = 0;        // and what was handed to the store since
+  std::unique_ptr<store::snapshot> snapshot_;  // dropped when a newer one may be needed
+  store::usage usage_;                         // as last read from the store
+  std::uint64_t bytes_since_usage_ = 0;        // handed to the store since then
   std::uint64_t commits_since_usage_ = 0;
-  moment retention_at_{};          // by the steady clock, when retention time was last put forward
-  bool retention_wanted_ = false;  // it has to become durable though nothing else may be written
+  moment retention_at_{};          // steady clock, when retention time was last advanced
+  bool retention_wanted_ = false;  // must become durable even without rows
 };
 
 }  // namespace fairlead

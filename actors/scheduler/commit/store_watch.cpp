@@ -7,14 +7,14 @@ namespace fairlead {
 
 namespace {
 
-// So much less than full before people are told that there is room again: it goes up and down with what runs.
+// The alert is resolved only this far below full: usage goes up and down with running tasks.
 constexpr std::uint64_t calm_percent = 5;
 
 }  // namespace
 
 void store_watch::runs_no_more(std::uint64_t input_bytes) { input_bytes_ -= std::min(input_bytes_, input_bytes); }
 
-// What runs will still write its steps' inputs and outputs.
+// Running tasks will still write inputs and outputs of their steps.
 std::uint64_t store_watch::reserved_bytes() const { return 2 * input_bytes_; }
 
 bool store_watch::full() const { return room().percent() >= full_percent_; }

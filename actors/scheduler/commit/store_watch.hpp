@@ -1,5 +1,6 @@
 #pragma once
-// Whether the store has room for new tasks, and the alert that says when it has not. What tasks that run will still write counts as used. One thread.
+// Checks whether the store has room for new tasks, and keeps the alert that says when it has none. Bytes that running tasks will still
+// write count as used. One thread.
 
 #include <cstdint>
 
@@ -12,22 +13,22 @@ namespace fairlead {
 
 class store_watch {
  public:
-  /// `full_percent`: of the store's size; beyond this there is no room. The others have to outlive it.
+  /// `full_percent`: of the store's size; above this there is no room. The other arguments must outlive the store_watch.
   store_watch(commit_pipeline& batches, alert_book& alerts, observer& log, std::uint32_t full_percent)
       : batches_(batches), alerts_(alerts), log_(log), full_percent_(full_percent) {}
 
-  /// A task with an input of so many bytes runs from now on, or does no more.
+  /// A task with an input of so many bytes starts to run, or stops running.
   void runs(std::uint64_t input_bytes) { input_bytes_ += input_bytes; }
   void runs_no_more(std::uint64_t input_bytes);
 
   std::uint64_t reserved_bytes() const;
   bool full() const;
-  /// What whoever asks for something new is told while it is full.
+  /// The answer to a request for something new while the store is full.
   error refusal() const;
 
-  /// Raises the alert once it is full, and resolves it when there is room again.
+  /// Raises the alert if the store is full, and resolves it when there is room again.
   status look();
-  /// Somebody has been refused: raises the alert, unless it is there.
+  /// A request was refused: raises the alert unless it is open.
   void tell();
 
  private:
@@ -37,7 +38,7 @@ class store_watch {
   alert_book& alerts_;
   observer& log_;
   std::uint32_t full_percent_;
-  std::uint64_t input_bytes_ = 0;  // of tasks that run
+  std::uint64_t input_bytes_ = 0;  // of running tasks
 };
 
 }  // namespace fairlead

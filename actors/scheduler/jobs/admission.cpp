@@ -1,4 +1,4 @@
-// Which launches are let in, and when: what the cron has found, what waits for room, what waits for agents; and the clock that all of it goes by.
+// Admission of launches: due jobs found by the cron, launches that wait for room or for agents, and the check of the clock.
 
 #include <algorithm>
 #include <set>
@@ -12,9 +12,9 @@ namespace fairlead {
 namespace {
 
 constexpr std::size_t ready_chunk = 256;        // launches that wait for room, read ahead
-constexpr std::size_t agents_chunk = 256;       // jobs with launches that wait for agents, looked at in one turn,
-constexpr std::size_t agents_entries = 16'384;  // and entries of their index that are read for that
-constexpr int most_rounds = 50;                 // further decisions in one turn about jobs with many times to catch up with
+constexpr std::size_t agents_chunk = 256;       // jobs with launches that wait for agents, decided about in one turn
+constexpr std::size_t agents_entries = 16'384;  // index entries read for them
+constexpr int most_rounds = 50;                 // further decisions in one turn about jobs with many missed times
 constexpr std::int64_t clock_tolerance_ms = 1000;
 constexpr duration agents_look_period = std::chrono::seconds{1};
 
@@ -28,7 +28,7 @@ bool waits_for_room(const v1::JobRecord& job, std::int64_t nominal_ms) {
 
 void launches::due(const due_jobs& what) {
   if (world_.tasks->draining() || world_.tasks->failed()) return;
-  // What is left over has its entry in the index still, and comes again.
+  // Jobs left over still have their index entry and come again.
   for (int more_rounds = most_rounds; const auto& name : what.names) {
     do {
       const auto made = decide(name, core::job_due{});
@@ -39,7 +39,7 @@ void launches::due(const due_jobs& what) {
   }
   if (!what.look) return;
   watch_clock();
-  // What has come since may go before what was read ahead.
+  // Launches that came since may go before those read ahead.
   ready_ahead_.clear();
   admit();
   look_for_agents();
@@ -59,7 +59,7 @@ void launches::admit() {
             const auto entry = store::keys::decode_launch_ready(key);
             if (!entry) return true;
             std::string job{entry->job};
-            // One that is in the book may have been let in; its index entry only has not been erased durably yet.
+            // A launch whose job is in the book may have been admitted; only the erasure of its index entry is not durable yet.
             const auto newer = jobs_.entries().find(job);
             const auto waits = newer == jobs_.entries().end() ||
                                (!newer->second->crashed && waits_for_room(newer->second->record, entry->nominal_unix_ms));
@@ -70,7 +70,7 @@ void launches::admit() {
         world_.tasks->fail(scanned.failure());
         return;
       }
-      if (ready_ahead_.empty()) return;  // those that wait are not durable yet
+      if (ready_ahead_.empty()) return;  // the waiting launches are not durable yet
     }
     turn_ = std::move(ready_ahead_.front());
     ready_ahead_.pop_front();
@@ -87,7 +87,7 @@ void launches::look_for_agents() {
   next_agents_look_ = now + agents_look_period;
   const auto prefix = store::keys::launch_ready_prefix(store::default_namespace, store::ready_for::agents);
   const std::string begin{std::string_view{prefix}};
-  // Each job once, however many of its launches wait: one decision looks at all of them.
+  // Each job is decided about once, however many of its launches wait: one decision covers all of them.
   std::set<std::string> names;
   std::string last;
   std::size_t seen = 0;
@@ -119,7 +119,7 @@ void launches::watch_clock() {
   }
   const auto behind = [&] { return now_ms + clock_tolerance_ms < world_.batches->counts().latest_mark_unix_ms(); };
   if (!behind() || faults_.lose_clock_alert) return;
-  // It is noted when marks move: the job that had it may have been deleted since.
+  // The counter changes when marks move; the job with the latest mark may have been deleted since.
   find_latest_mark();
   if (world_.tasks->failed() || !behind()) return;
   v1::AlertRecord draft;
@@ -141,7 +141,7 @@ void launches::watch_clock() {
 void launches::find_latest_mark() {
   std::int64_t latest_ms = 0;
   const auto scanned = store::for_each_job(committed(), {}, [&](const v1::JobRecord& record) {
-    // What a decision that threw has left in memory is nobody's mark.
+    // The record in memory is not used if a decision about it threw: it may be half changed.
     const auto newer = jobs_.entries().find(record.spec().name());
     if (newer == jobs_.entries().end() || newer->second->crashed) latest_ms = std::max(latest_ms, record.mark_unix_ms());
     return true;

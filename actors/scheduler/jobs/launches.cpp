@@ -1,4 +1,4 @@
-// Jobs in the Scheduler: what their decisions say becomes rows, tasks and alerts of one batch.
+// Decisions about jobs become rows, tasks and alerts of one batch.
 
 #include <algorithm>
 #include <utility>
@@ -19,14 +19,14 @@ launches::launches(ports world, limits most, const core::planted_faults& planted
       most_in_flight_(core::part_of_limit(most.cron.in_flight, most.shard, most.shard_count)),
       launch_rate_(most.cron.starts_per_second, most.shard_count) {}
 
-/// Lets launches in while there is room.
+/// Admits launches while there is room.
 class launches::gate final : public core::launch_gate {
  public:
   explicit gate(launches& of) : of_(of) {}
 
   core::launch_verdict admit(const v1::JobRecord& job, const v1::OpenLaunch& launch) override {
     const auto& spec = job.spec();
-    // First what is known without a look into the store: a job may have a thousand launches that wait, and all of them are asked about.
+    // First the checks that need no read of the store: a job may have a thousand waiting launches, and each one is checked.
     if (!agents_are_there(spec)) return wait_for(v1::LAUNCH_WAIT_AGENTS);
     const auto in_turn = launch.nominal_unix_ms() == of_.turn_.second && spec.name() == of_.turn_.first;
     if (of_.world_.tasks->draining() || !of_.flight_has_room(admitted_) ||
@@ -59,7 +59,7 @@ class launches::gate final : public core::launch_gate {
     return {core::launch_verdict::kind::skip, {}, why, std::move(reason)};
   }
 
-  /// Nothing is handed over within a decision, so one answer is good for all of the job's launches.
+  /// Nothing is handed over within a decision, so one answer serves all launches of the job.
   bool agents_are_there(const v1::JobSpec& spec) {
     if (!agents_are_there_)
       agents_are_there_ = std::all_of(spec.needs().begin(), spec.needs().end(), [this](const v1::AgentNeed& need) {
@@ -69,8 +69,8 @@ class launches::gate final : public core::launch_gate {
   }
 
   launches& of_;
-  std::uint64_t admitted_ = 0;            // by this decision, not yet among those in flight
-  std::optional<bool> agents_are_there_;  // of the one job that this decides about
+  std::uint64_t admitted_ = 0;            // by this decision, not yet counted as in flight
+  std::optional<bool> agents_are_there_;  // for the one job of this decision
 };
 
 core::job_context launches::context_for(gate& door, const core::launch_rows& rows) const {
@@ -107,7 +107,7 @@ std::optional<core::job_decision> launches::decide(const std::string& name, cons
   try {
     made = core::decide(job.record, what, ctx);
   } catch (const std::exception& bug) {
-    // The record may be half changed: it is thrown away and, once all its written versions are durable, read anew and paused.
+    // The record may be half changed. It is discarded; once all its written versions are durable it is read anew and paused.
     world_.log->on_note(note_level::error, "scheduler",
                         "job " + name + ": internal error while deciding about it: " + core::clean_text(bug.what(), 500));
     jobs_.crashed(name, job, world_.batches->committed_sequence());
@@ -137,7 +137,7 @@ void launches::carry_out(const std::string& name, job_book::entry& job, const st
   for (auto& start : made.starts) {
     auto definition = world_.workflows->current(record.spec().workflow(), committed());
     if (!definition) {
-      // The door has seen it a moment ago.
+      // The gate has found the workflow a moment ago.
       world_.tasks->fail(definition.failure());
       return;
     }
@@ -172,7 +172,7 @@ void launches::carry_out(const std::string& name, job_book::entry& job, const st
   jobs_.written(name, job, world_.batches->sequence());
   if (record.due_indexed_unix_ms() != 0 && record.due_indexed_unix_ms() != before.due_indexed_unix_ms)
     world_.batches->after().job_due(record.due_indexed_unix_ms());
-  // One that is past its pivot cannot be cancelled: the later launch waits for it then.
+  // A launch past its pivot cannot be cancelled: the later launch then waits for it.
   for (const auto& cancel : made.cancels) world_.tasks->cancel_launch(cancel.task_number, cancel.reason);
 }
 
@@ -204,7 +204,7 @@ void launches::give_up(const std::string& name, job_book::entry& job) {
   carry_out(name, job, before, made);
 }
 
-// ---- what comes from tasks ----
+// ---- ends of launches ----
 
 void launches::ended(const v1::TaskRecord& record) {
   auto& kept = ended_.emplace_back();
@@ -213,7 +213,7 @@ void launches::ended(const v1::TaskRecord& record) {
 }
 
 void launches::settle() {
-  // One that starts may end at once.
+  // A launch that starts may end at once.
   while (!ended_.empty() && !world_.tasks->failed())
     for (const auto& record : std::exchange(ended_, {}))
       decide(record.launch().job(), core::launch_ended{record.launch().nominal_unix_ms(), record.state() == v1::TASK_STATE_COMPLETED});

@@ -1,6 +1,6 @@
 #pragma once
-// Jobs of a shard: what the core decides about them becomes rows, tasks and alerts of the Scheduler's open batch. launches.cpp decides and writes,
-// admission.cpp lets launches in, orders.cpp does what owners and operators ask. One thread.
+// The jobs of a shard: decisions of the core about jobs become rows, tasks and alerts of the Scheduler's open batch. launches.cpp decides
+// and writes, admission.cpp admits launches, orders.cpp does the requests of owners and operators. One thread.
 
 #include <cstdint>
 #include <deque>
@@ -22,30 +22,30 @@
 
 namespace fairlead {
 
-/// What limits launches of jobs, in all shards of the cluster together: each keeps to its part.
+/// Limits of launches for the whole cluster; each shard keeps to its part.
 struct cron_limits {
   std::uint64_t in_flight = 10'000;     // tasks of launches that have neither ended nor parked; 0: no limit
   std::uint32_t starts_per_second = 0;  // 0: no limit
 };
 
-/// What launches need of the Scheduler's tasks.
+/// The Scheduler's tasks, as launches use them.
 class launch_tasks {
  public:
   virtual ~launch_tasks() = default;
 
-  /// Why no new task is taken at the moment.
+  /// Why no new task is taken at the moment; nullopt: new tasks are taken.
   virtual std::optional<error> refuse_new() const = 0;
-  /// Whether there is, or was, a task of this id.
+  /// Whether a task of this id exists or existed.
   virtual result<bool> has_task(const std::string& id) = 0;
-  /// The number of the new task. What it is made of has been checked.
+  /// Returns the number of the new task. The caller has checked the arguments.
   virtual std::uint64_t create_launch(v1::Submission& item, std::string input, workflow_catalog::handle definition, v1::LaunchOf launch,
                                       std::int64_t deadline_unix_ms) = 0;
-  /// Does nothing where the task is past its pivot.
+  /// Does nothing if the task is past its pivot.
   virtual void cancel_launch(std::uint64_t number, const std::string& reason) = 0;
-  /// Of a task in memory, the store or, by its id, the archive; unspecified: it is not known how it ends.
+  /// State of a task in memory, in the store or, by its id, in the archive; unspecified: its end is not known.
   virtual v1::TaskState final_state_of(std::uint64_t number, const std::string& id) = 0;
   virtual bool draining() const = 0;
-  /// The node must stop. Returns false, for a scan to end with.
+  /// The node must stop. Returns false, which ends a scan.
   virtual bool fail(const error& why) = 0;
   virtual bool failed() const = 0;
   virtual void flush() = 0;
@@ -76,7 +76,7 @@ class launches {
 
   /// The cron has found jobs whose time has come.
   void due(const due_jobs& what);
-  /// Lets launches in that wait for room, while there is some.
+  /// Admits launches that wait for room, while there is some.
   void admit();
   /// A task that was a launch has ended in the open batch; `settle` tells its job.
   void ended(const v1::TaskRecord& record);
@@ -90,7 +90,7 @@ class launches {
   class gate;
   const store::snapshot& committed() { return world_.batches->committed(); }
   core::job_context context_for(gate& door, const core::launch_rows& rows) const;
-  /// nullopt: there is no such job (any more), or it cannot be decided about now.
+  /// nullopt: there is no such job (any more), or no decision about it is possible now.
   std::optional<core::job_decision> decide(const std::string& name, const core::job_event& what);
   void create(const v1::JobSpec& spec, std::string hash, const std::string& who, job_book::entry& job);
   void carry_out(const std::string& name, job_book::entry& job, const store::job_index_state& before, core::job_decision& made);
@@ -98,7 +98,7 @@ class launches {
   void give_up(const std::string& name, job_book::entry& job);
   void forget_if_durable(const std::string& name) { jobs_.forget_if_durable(name, world_.batches->committed_sequence()); }
 
-  /// By this shard's part of how many may be in flight, with `more` that are not counted yet.
+  /// Whether this shard's part of `in_flight` has room, with `more` launches that are not counted yet.
   bool flight_has_room(std::uint64_t more = 0) const;
   void look_for_agents();
   void watch_clock();
@@ -114,12 +114,12 @@ class launches {
   const core::planted_faults& faults_;
   std::uint64_t input_bytes_;
   job_book jobs_;
-  std::uint64_t most_in_flight_;                                  // this shard's part of the launches that may be; 0: no limit
-  start_rate launch_rate_;                                        // and of those that start a second
-  std::vector<v1::TaskRecord> ended_;                             // in the open batch, and their jobs have not heard of it
-  std::deque<std::pair<std::string, std::int64_t>> ready_ahead_;  // the next launches that wait for room, as far as read from their index
-  std::pair<std::string, std::int64_t> turn_;                     // the launch whose turn it is to be let in
-  std::string agents_from_;                                       // where the round over launches that wait for agents goes on
+  std::uint64_t most_in_flight_;                                  // this shard's part of in_flight; 0: no limit
+  start_rate launch_rate_;                                        // this shard's part of starts_per_second
+  std::vector<v1::TaskRecord> ended_;                             // launches that ended in the open batch; their jobs are not told yet
+  std::deque<std::pair<std::string, std::int64_t>> ready_ahead_;  // next launches that wait for room, read ahead from their index
+  std::pair<std::string, std::int64_t> turn_;                     // the launch that is being admitted
+  std::string agents_from_;                                       // index key where the round over launches that wait for agents goes on
   moment next_agents_look_{};
 };
 

@@ -1,4 +1,4 @@
-// What owners and operators ask of jobs.
+// Requests of owners and operators about jobs.
 
 #include <algorithm>
 #include <utility>
@@ -14,9 +14,9 @@ namespace fairlead {
 
 namespace {
 
-constexpr std::size_t rewind_chunk = 1000;               // jobs looked at by one request that names none
-constexpr std::uint64_t most_launches_a_request = 1000;  // of backfills: nobody else has a turn meanwhile
-constexpr std::uint64_t most_skips_a_request = 10'000;   // each is a single row
+constexpr std::size_t rewind_chunk = 1000;               // jobs read by one request that names none
+constexpr std::uint64_t most_launches_a_request = 1000;  // backfilled by one request: other work waits meanwhile
+constexpr std::uint64_t most_skips_a_request = 10'000;   // skipped by one request: each is a single row
 
 error no_job(const std::string& name) {
   return {v1::ERROR_CODE_NOT_FOUND, "there is no job " + core::clean_text(name, 128), "fairlead job list shows which there are"};
@@ -153,7 +153,7 @@ v1::JobOperateReply launches::operate(const v1::JobOperateRequest& what) {
       if (world_.tasks->failed()) return reply;
       world_.tasks->flush_if_large();
     }
-    // The latest of the marks may have been that of a job which is gone.
+    // The latest mark may have been that of a deleted job.
     const auto one_less = action.verb() == v1::JOB_VERB_DELETE && world_.batches->counts().clock_alert() != 0;
     if (action.verb() == v1::JOB_VERB_REWIND || one_less) {
       find_latest_mark();
@@ -178,8 +178,8 @@ const char* done_word(v1::JobVerb verb) {
   }
 }
 
-/// False: all was so already, as for a run that is asked for again. Whether the record is written does not say it of every verb: what is due in it
-/// may be moved on the way.
+/// False: nothing had to be done, as for a run that is asked for again. For some verbs a changed record does not mean that the verb did
+/// something: the due moment may have moved as well.
 bool has_done(const v1::JobAction& action, bool was_paused, const core::job_decision& made) {
   switch (action.verb()) {
     case v1::JOB_VERB_PAUSE: return !was_paused;
@@ -221,12 +221,12 @@ v1::JobOperateResult launches::operate_one(const std::string& name, const v1::Jo
     out.set_sentence("deleted");
     return out;
   }
-  // What was found may be gone after the decision.
+  // `found` may be gone after the decision.
   const bool was_paused = (*found)->record.paused();
   const auto made = decide(name, core::job_operated{action});
   if (!made) return refused({v1::ERROR_CODE_INTERNAL, "an internal error came up while deciding about job " + name, "see the node's log"});
   if (made->refused) {
-    // It has too much to catch up with. One that had been given up has no entry in the index: from now on it has.
+    // The job has too many missed times. A job that was given up has no index entry: this decision adds one.
     if (made->refused->code == v1::ERROR_CODE_UNAVAILABLE) decide(name, core::job_due{});
     return refused(*made->refused);
   }
@@ -257,7 +257,7 @@ std::optional<error> launches::erase(const std::string& name, job_book::entry& j
   store::move_job_counters(world_.batches->counts(), before, store::job_index_state{});
   job.record.Clear();
   job.there = false;
-  // Whoever gets its name has done nothing wrong.
+  // A new job of this name must not inherit the crash.
   jobs_.taken_up(name);
   jobs_.written(name, job, world_.batches->sequence());
   return std::nullopt;
@@ -287,7 +287,7 @@ void launches::rewind_all(const std::string& after, const v1::JobAction& action,
     out.set_after(last);
     return;
   }
-  // Some may have been refused: their marks stay ahead.
+  // Some jobs may have been refused: their marks stay ahead.
   find_latest_mark();
   watch_clock();
 }
