@@ -18,6 +18,8 @@ namespace keys = store::keys;
 
 constexpr std::uint64_t rows_a_look = 10'000;  // what one message is made of at most, and what one look reads at most for one target
 constexpr auto first_wait = std::chrono::seconds{1};
+/// How long an alert may wait to be seen.
+constexpr auto look_period = std::chrono::milliseconds{250};
 constexpr auto longest_wait = std::chrono::minutes{5};
 
 std::string cursor_row(const std::string& name) { return keys::meta("alert_cursor/" + name); }
@@ -60,25 +62,20 @@ alert_courier::alert_courier(ports world, alert_origin from, const std::vector<a
   }
 }
 
-status alert_courier::look() {
-  std::vector<std::pair<std::size_t, status>> ended;
-  {
-    std::lock_guard guard{inbox_->mutex};
-    ended.swap(inbox_->ended);
-  }
-  for (const auto& [which, how] : ended) settle(which, how);
+result<duration> alert_courier::look() {
+  for (const auto& [which, how] : ended_.take()) take_in(which, how);
 
   const auto view = world_.reads->read();
   const auto newest = view->get_progress().shard.next_alert();
   say_again_if_lost(view->get_progress().epoch);
   for (std::size_t which = 0; which < targets_.size(); ++which) {
     const auto served = serve(which, *view, newest);
-    if (!served.ok()) return served;
+    if (!served.ok()) return served.failure();
   }
-  return nothing{};
+  return duration{look_period};
 }
 
-void alert_courier::settle(std::size_t which, const status& how) {
+void alert_courier::take_in(std::size_t which, const status& how) {
   auto& target = targets_[which];
   if (!target.under_way) throw std::logic_error("a delivery of alerts has ended twice");
   const auto what = std::move(*target.under_way);
@@ -190,13 +187,7 @@ result<std::optional<alert_message>> alert_courier::next_message(target_state& t
 void alert_courier::deliver(std::size_t which, alert_message what) {
   auto& target = targets_[which];
   if (world_.faults.move_cursor_first) move_cursor(target, what.last);
-  auto done = [box = inbox_, which, wake = world_.wake](status how) {
-    {
-      std::lock_guard guard{box->mutex};
-      box->ended.emplace_back(which, std::move(how));
-    }
-    wake();
-  };
+  auto done = ended_.callback(which, world_.wake);
   if (target.is.run.empty()) {
     webhook_post post{target.is.url, what.body, {{"Idempotency-Key", what.key}}};
     target.under_way = std::move(what);

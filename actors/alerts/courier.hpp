@@ -9,7 +9,6 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,6 +18,7 @@
 #include "actors/alerts/target.hpp"
 #include "actors/core/planted_faults.hpp"
 #include "actors/delivery/command_port.hpp"
+#include "actors/delivery/ended_deliveries.hpp"
 #include "actors/delivery/webhook_port.hpp"
 #include "actors/protocol/local_messages.hpp"
 #include "actors/protocol/ports.hpp"
@@ -43,8 +43,9 @@ class alert_courier {
 
   alert_courier(ports world, alert_origin from, const std::vector<alert_target>& targets);
 
-  /// Takes in the deliveries that have ended and begins those that may. Costs little when there is nothing to do. Errors: what a store says.
-  status look();
+  /// Takes in the deliveries that have ended and begins those that may. Gives the pause until the next look. Costs little when there is nothing
+  /// to do: it reads one row. Errors: those of the store.
+  result<duration> look();
 
  private:
   /// What there was when a target was first looked at: of the alerts up to there it gets those that were not resolved then.
@@ -63,13 +64,7 @@ class alert_courier {
     std::deque<moment> delivered;  // within the window
   };
 
-  /// How deliveries ended, by index of their target. Shared with the ports' callbacks, which may outlive the courier.
-  struct inbox {
-    std::mutex mutex;
-    std::vector<std::pair<std::size_t, status>> ended;
-  };
-
-  void settle(std::size_t which, const status& how);
+  void take_in(std::size_t which, const status& how);
   status open(target_state& target, const store::snapshot& from);
   status serve(std::size_t which, const store::snapshot& from, std::uint64_t newest);
   result<std::optional<alert_message>> next_message(target_state& target, const store::snapshot& from, std::uint64_t room);
@@ -82,8 +77,8 @@ class alert_courier {
   ports world_;
   alert_origin from_;
   std::vector<target_state> targets_;
-  std::uint64_t epoch_ = 0;  // under which it has told what it knows
-  std::shared_ptr<inbox> inbox_ = std::make_shared<inbox>();
+  std::uint64_t epoch_ = 0;              // under which it has told what it knows
+  ended_deliveries<std::size_t> ended_;  // by index of their target
 };
 
 }  // namespace fairlead

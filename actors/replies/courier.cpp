@@ -1,7 +1,6 @@
 #include "actors/replies/courier.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include "actors/core/retention_time.hpp"
@@ -52,16 +51,8 @@ v1::AlertRecord given_up(const v1::ReplyAddress& who, std::uint64_t dropped, std
 
 }  // namespace
 
-struct reply_courier::ended_posts {
-  std::mutex guard;
-  std::vector<ended_post> posts;
-};
-
 reply_courier::reply_courier(world in, settings chosen)
-    : world_(std::move(in)),
-      settings_(std::move(chosen)),
-      ended_(std::make_shared<ended_posts>()),
-      started_unix_ms_(to_unix_ms(world_.time->now())) {}
+    : world_(std::move(in)), settings_(std::move(chosen)), started_unix_ms_(to_unix_ms(world_.time->now())) {}
 
 result<duration> reply_courier::look() {
   if (auto taken = take_up_ended(); !taken.ok()) return taken.failure();
@@ -92,19 +83,14 @@ result<duration> reply_courier::look() {
 }
 
 status reply_courier::take_up_ended() {
-  std::vector<ended_post> ended;
-  {
-    const std::lock_guard lock{ended_->guard};
-    ended.swap(ended_->posts);
-  }
-  for (const auto& one : ended) {
-    const auto found = receivers_.find(one.address);
+  for (const auto& [address, how] : ended_.take()) {
+    const auto found = receivers_.find(address);
     if (found == receivers_.end() || !found->second.posting) continue;
     found->second.posting = false;
     --posting_;
-    if (!one.how.ok()) {
-      failed(one.address, found->second, one.how.failure());
-    } else if (auto done = delivered(one.address, found->second); !done.ok()) {
+    if (!how.ok()) {
+      failed(address, found->second, how.failure());
+    } else if (auto done = delivered(address, found->second); !done.ok()) {
       return done;
     }
   }
@@ -218,14 +204,7 @@ status reply_courier::post(const store::snapshot& view, const std::string& addre
   to.posting = true;
   to.posted_to = events->back().position();
   ++posting_;
-  world_.posts->post({to.record.address().webhook(), events_json(settings_.node, *events), {}},
-                     [ended = ended_, wake = world_.wake, address](status how) {
-                       {
-                         const std::lock_guard lock{ended->guard};
-                         ended->posts.push_back({address, std::move(how)});
-                       }
-                       wake();
-                     });
+  world_.posts->post({to.record.address().webhook(), events_json(settings_.node, *events), {}}, ended_.callback(address, world_.wake));
   return nothing{};
 }
 

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/delivery/ended_deliveries.hpp"
 #include "actors/delivery/webhook_port.hpp"
 #include "actors/protocol/local_messages.hpp"
 #include "actors/protocol/ports.hpp"
@@ -73,12 +74,6 @@ class reply_courier {
     std::int64_t away_ms = 0;  // for which there was no courier before
     std::uint64_t position = 0;
   };
-  struct ended_post {
-    std::string address;
-    status how;
-  };
-  struct ended_posts;  // where posts end, from any thread
-
   status take_up_ended();
   status delivered(const std::string& address, receiver& to);
   void failed(const std::string& address, receiver& to, const error& why);
@@ -101,7 +96,7 @@ class reply_courier {
 
   const world world_;
   const settings settings_;
-  std::shared_ptr<ended_posts> ended_;
+  ended_deliveries<std::string> ended_;                     // posts, by the hash of their address
   std::map<std::string, receiver, std::less<>> receivers_;  // by the hash of their address
   std::size_t posting_ = 0;
   std::uint64_t epoch_ = 0;  // under which it has told what it knows

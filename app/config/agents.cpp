@@ -1,4 +1,4 @@
-#include <array>
+#include <iterator>
 
 #include "app/config/parts.hpp"
 
@@ -8,9 +8,7 @@ namespace {
 
 constexpr std::int64_t most_native_concurrency = 4'096;
 
-}  // namespace
-
-void read_native(const std::string& name, yaml_section& section, node_config& out) {
+agent_section read_native(const std::string& name, yaml_section& section, node_config&) {
   native_agent_section agent;
   agent.name = name;
   if (const auto handler = section.require("handler", "the name of a handler that is compiled in")) {
@@ -20,8 +18,20 @@ void read_native(const std::string& name, yaml_section& section, node_config& ou
   }
   section.integer("concurrency", agent.concurrency, 1, most_native_concurrency);
   read_agent_settings(section, agent.settings);
-  out.native_agents.push_back(std::move(agent));
+  return agent;
 }
+
+/// One row for each kind, in the order of agent_section's alternatives.
+struct agent_kind {
+  const char* word;
+  agent_section (*read)(const std::string& name, yaml_section& section, node_config& out);
+};
+constexpr agent_kind kinds[] = {{"http", read_http}, {"native", read_native}, {"exec", read_exec}};
+static_assert(std::size(kinds) == std::variant_size_v<agent_section>);
+
+}  // namespace
+
+std::string_view kind_of(const agent_section& agent) { return kinds[agent.index()].word; }
 
 void read_agents(const yaml_node& node, node_config& out) {
   for (const auto& [name, agent] : node.entries()) {
@@ -31,10 +41,11 @@ void read_agents(const yaml_node& node, node_config& out) {
     const auto kind = section.require("kind", "http, native or exec");
     // Without a kind the rest cannot be judged.
     if (!kind) continue;
-    const auto index = kind->word({"http", "native", "exec"});
+    std::vector<std::string> words;
+    for (const auto& one : kinds) words.push_back(one.word);
+    const auto index = kind->word(words);
     if (!index) continue;
-    constexpr std::array readers{read_http, read_native, read_exec};
-    readers[*index](name, section, out);
+    out.agents.push_back(kinds[*index].read(name, section, out));
     section.finish();
   }
 }

@@ -8,33 +8,38 @@ namespace fairlead::app {
 
 namespace {
 
-template <class Calls>
-std::set<std::string> names_of(const Calls& calls) {
-  std::set<std::string> out;
-  for (const auto& call : calls) out.insert(call.first);
-  return out;
-}
+template <class Agent>
+concept lists_calls = requires(const Agent& agent) {
+  agent.calls;
+};
 
 }  // namespace
 
 core::agent_catalog catalog_of(const node_config& config) {
   core::agent_catalog out;
-  for (const auto& agent : config.http_agents) out.emplace(agent.name, names_of(agent.calls));
-  for (const auto& agent : config.exec_agents) out.emplace(agent.name, names_of(agent.calls));
-  for (const auto& agent : config.native_agents) out.emplace(agent.name, std::nullopt);
+  const auto add = [&out](const auto& agent) {
+    auto& calls = out[agent.name];
+    if constexpr (lists_calls<decltype(agent)>) {
+      calls.emplace();
+      for (const auto& [name, call] : agent.calls) calls->insert(name);
+    }
+  };
+  for (const auto& agent : config.agents) std::visit(add, agent);
   return out;
 }
 
 core::lookup_catalog lookups_of(const node_config& config) {
   std::set<std::pair<std::string, std::string>> known;
   std::set<std::string> unknown;
-  for (const auto& agent : config.native_agents) unknown.insert(agent.name);
-  for (const auto& agent : config.http_agents)
-    for (const auto& [name, call] : agent.calls)
-      if (call.lookup) known.emplace(agent.name, name);
-  for (const auto& agent : config.exec_agents)
-    for (const auto& [name, call] : agent.calls)
-      if (call.lookup) known.emplace(agent.name, name);
+  const auto add = [&](const auto& agent) {
+    if constexpr (lists_calls<decltype(agent)>) {
+      for (const auto& [name, call] : agent.calls)
+        if (call.lookup) known.emplace(agent.name, name);
+    } else {
+      unknown.insert(agent.name);
+    }
+  };
+  for (const auto& agent : config.agents) std::visit(add, agent);
   return [known = std::move(known), unknown = std::move(unknown)](const std::string& agent, const std::string& call) {
     return unknown.count(agent) != 0 || known.count({agent, call}) != 0;
   };
@@ -42,9 +47,8 @@ core::lookup_catalog lookups_of(const node_config& config) {
 
 core::label_catalog labels_of(const node_config& config) {
   std::map<std::string, std::vector<v1::Label>> labels;
-  for (const auto& agent : config.native_agents) labels.emplace(agent.name, agent.settings.labels);
-  for (const auto& agent : config.http_agents) labels.emplace(agent.name, agent.settings.labels);
-  for (const auto& agent : config.exec_agents) labels.emplace(agent.name, agent.settings.labels);
+  const auto add = [&labels](const auto& agent) { labels.emplace(agent.name, agent.settings.labels); };
+  for (const auto& agent : config.agents) std::visit(add, agent);
   return [labels = std::move(labels)](const std::string& agent, const google::protobuf::RepeatedPtrField<v1::Label>& wanted) {
     const auto found = labels.find(agent);
     if (found == labels.end()) return true;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "actors/agents/exec/config.hpp"
@@ -40,6 +41,10 @@ struct native_agent_section {
   int column = 0;
   agents::agent_settings settings;
 };
+
+/// An agent of the node file, of any kind. Each alternative has a `name` and `settings`; one with `calls` says in the file which calls it has, and
+/// of the others only a running instance knows. A new kind is an alternative here, a row in agents.cpp, and a make_backend in app/node/agents.cpp.
+using agent_section = std::variant<agents::http_agent_config, native_agent_section, agents::exec_agent_config>;
 
 /// Where the value of a secret comes from: a file or a variable of the environment. The value itself is read when the node starts.
 struct secret_section {
@@ -113,9 +118,7 @@ struct node_config {
   std::int64_t undo_brake_window_ms = 600'000;
   std::uint64_t undo_brake_at_least = 50;
 
-  std::vector<agents::http_agent_config> http_agents;  // in the order of the file
-  std::vector<native_agent_section> native_agents;
-  std::vector<agents::exec_agent_config> exec_agents;
+  std::vector<agent_section> agents;  // in the order of the file
   std::vector<exec_need> exec_needs;
 
   /// CAF's options as `group.name` and the value in CAF's own notation (config_value::parse reads it: `2`, `stealing`, `500ms`, `["a", "b"]`),
@@ -142,6 +145,9 @@ config_file parse_node_config(const std::string& path, const std::string& text);
 std::vector<problem> check_exec_needs(const node_config& config);
 
 /// The agents of a node file and their calls; those of native agents are not known here.
+/// The word of the agent's kind: http, native or exec.
+std::string_view kind_of(const agent_section& agent);
+
 core::agent_catalog catalog_of(const node_config& config);
 /// Which of their calls can be looked up; of native agents only the node itself knows, so that any may be.
 core::lookup_catalog lookups_of(const node_config& config);

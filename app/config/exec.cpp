@@ -145,7 +145,7 @@ void read_user(yaml_section& section, agents::exec_agent_config& agent, node_con
 
 }  // namespace
 
-void read_exec(const std::string& name, yaml_section& section, node_config& out) {
+agent_section read_exec(const std::string& name, yaml_section& section, node_config& out) {
   agents::exec_agent_config agent;
   agent.name = name;
   agent.settings.retry.tries = default_remote_tries;
@@ -169,7 +169,7 @@ void read_exec(const std::string& name, yaml_section& section, node_config& out)
     if (calls->is_map() && calls->value().entries.empty()) calls->complain("an agent has at least one call");
     for (const auto& [call, node] : calls->entries()) read_call(call, node, agent, out);
   }
-  out.exec_agents.push_back(std::move(agent));
+  return agent;
 }
 
 std::vector<problem> check_exec_needs(const node_config& config) {

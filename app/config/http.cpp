@@ -137,7 +137,7 @@ bool read_base_url(const yaml_node& node, agents::http_agent_config& out, bool k
 
 }  // namespace
 
-void read_http(const std::string& name, yaml_section& section, node_config& out) {
+agent_section read_http(const std::string& name, yaml_section& section, node_config& out) {
   agents::http_agent_config agent;
   agent.name = name;
   agent.settings.retry.tries = default_remote_tries;
@@ -164,7 +164,7 @@ void read_http(const std::string& name, yaml_section& section, node_config& out)
     if (calls->is_map() && calls->value().entries.empty()) calls->complain("an agent has at least one call");
     for (const auto& [call, node] : calls->entries()) read_http_call(call, node, agent, sound);
   }
-  out.http_agents.push_back(std::move(agent));
+  return agent;
 }
 
 }  // namespace fairlead::app

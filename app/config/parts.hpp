@@ -20,11 +20,9 @@ inline bool is_absolute(const std::string& url) { return url.rfind("http://", 0)
 /// `agents:` (agents.cpp).
 void read_agents(const yaml_node& node, node_config& out);
 
-/// One agent of a kind, whose `kind` has been read; each leaves it to read_agents to call finish(). (http.cpp, exec.cpp,
-/// agents.cpp)
-void read_http(const std::string& name, yaml_section& section, node_config& out);
-void read_exec(const std::string& name, yaml_section& section, node_config& out);
-void read_native(const std::string& name, yaml_section& section, node_config& out);
+/// One agent of a kind, whose `kind` has been read; read_agents calls finish(). `out` takes what the agent needs besides. (http.cpp, exec.cpp)
+agent_section read_http(const std::string& name, yaml_section& section, node_config& out);
+agent_section read_exec(const std::string& name, yaml_section& section, node_config& out);
 
 /// What agents of every kind can say (agent_settings.cpp): labels, breaker, limits, retry and input_secrets. `out` holds the kind's
 /// defaults. To be called before the calls are read, because a call's own retry starts from the agent's.

@@ -6,61 +6,51 @@
 #include "actors/agents/exec/exec.hpp"
 #include "actors/agents/http/http.hpp"
 #include "actors/core/text/nearest.hpp"
-#include "app/node/native_handlers.hpp"
 
 namespace fairlead::app {
 
 namespace {
 
-/// The agent with its first backend; `make` gives it another one when it has to be started again.
-result<local_agent> first_of(std::string name, std::string kind, const agents::agent_settings& settings,
-                             std::shared_ptr<const agents::secrets> secrets,
-                             std::function<result<std::shared_ptr<agents::backend>>()> make) {
-  auto backend = make();
-  if (!backend) return backend.failure();
-  return local_agent{std::move(name), std::move(kind), std::move(*backend), settings, std::move(secrets), std::move(make)};
-}
-
-/// What a maker of one kind of backend gives, as a backend of any.
 template <class Made>
 result<std::shared_ptr<agents::backend>> any_backend(Made made) {
   if (!made) return made.failure();
   return std::shared_ptr<agents::backend>{std::move(*made)};
 }
 
+result<std::shared_ptr<agents::backend>> make_backend(agents::http_agent_config agent, const backend_needs& needs) {
+  agent.secrets = needs.secrets;
+  return any_backend(agents::make_http_backend(std::move(agent)));
+}
+
+result<std::shared_ptr<agents::backend>> make_backend(agents::exec_agent_config agent, const backend_needs& needs) {
+  agent.secrets = needs.secrets;
+  agents::exec_options options;
+  if (!needs.program.empty()) options.shepherd = needs.program;
+  return any_backend(agents::make_exec_backend(std::move(agent), std::move(options)));
+}
+
+result<std::shared_ptr<agents::backend>> make_backend(const native_agent_section& agent, const backend_needs& needs) {
+  auto made = needs.native(agent);
+  if (made) return made;
+  auto failure = made.failure();
+  failure.sentence = needs.file + ":" + std::to_string(agent.line) + ":" + std::to_string(agent.column) + ": agents." + agent.name +
+                     ".handler: " + failure.sentence;
+  return failure;
+}
+
 }  // namespace
 
-result<std::vector<local_agent>> make_agents(const node_config& config, std::shared_ptr<const agents::secrets> secrets,
-                                             const std::string& program) {
+result<std::vector<local_agent>> make_agents(const std::vector<agent_section>& sections, const backend_needs& needs) {
   std::vector<local_agent> out;
-  if (!config.agent_role) return out;
-  for (auto section : config.http_agents) {
-    section.secrets = secrets;
-    auto agent =
-        first_of(section.name, "http", section.settings, secrets, [section] { return any_backend(agents::make_http_backend(section)); });
-    if (!agent) return agent.failure();
-    out.push_back(std::move(*agent));
-  }
-  for (auto section : config.exec_agents) {
-    section.secrets = secrets;
-    auto agent = first_of(section.name, "exec", section.settings, secrets, [section, program] {
-      agents::exec_options options;
-      if (!program.empty()) options.shepherd = program;
-      return any_backend(agents::make_exec_backend(section, std::move(options)));
-    });
-    if (!agent) return agent.failure();
-    out.push_back(std::move(*agent));
-  }
-  for (const auto& section : config.native_agents) {
-    auto agent = first_of(section.name, "native", section.settings, secrets,
-                          [section] { return any_backend(make_native_handler(section.handler, section.concurrency)); });
-    if (!agent) {
-      auto failure = agent.failure();
-      failure.sentence = config.file + ":" + std::to_string(section.line) + ":" + std::to_string(section.column) + ": agents." +
-                         section.name + ".handler: " + failure.sentence;
-      return failure;
-    }
-    out.push_back(std::move(*agent));
+  for (const auto& section : sections) {
+    const auto make = [section, needs] { return std::visit([&](const auto& agent) { return make_backend(agent, needs); }, section); };
+    auto backend = make();
+    if (!backend) return backend.failure();
+    std::visit(
+        [&](const auto& agent) {
+          out.push_back({agent.name, std::string{kind_of(section)}, std::move(*backend), agent.settings, needs.secrets, make});
+        },
+        section);
   }
   return out;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // From the agents of a node file to agents that can be started.
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,10 +12,16 @@
 
 namespace fairlead::app {
 
-/// The agents that the file describes in full: `http`, `exec`, and `native` ones with the handlers of every binary.
-/// `secrets` may be null. `program` is the `fairlead` that looks after commands; empty: this process's own executable.
-result<std::vector<local_agent>> make_agents(const node_config& config, std::shared_ptr<const agents::secrets> secrets,
-                                             const std::string& program = {});
+/// What backends of the kinds need besides their section.
+struct backend_needs {
+  std::string file;                                // the node file's name, for errors
+  std::shared_ptr<const agents::secrets> secrets;  // may be null
+  std::string program;                             // the `fairlead` that looks after commands; empty: this process's own executable
+  std::function<result<std::shared_ptr<agents::backend>>(const native_agent_section&)> native;  // the handler that a section names
+};
+
+/// The agents with their first backends.
+result<std::vector<local_agent>> make_agents(const std::vector<agent_section>& sections, const backend_needs& needs);
 
 /// The error names an agent with a limit for a call that it has not. Where the calls stand in the node file that has been refused before; of
 /// native agents they are known only now.

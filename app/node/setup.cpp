@@ -8,6 +8,7 @@
 #include "actors/core/cluster/hello.hpp"
 #include "actors/protocol/meta_objects.hpp"
 #include "app/node/agents.hpp"
+#include "app/node/native_handlers.hpp"
 
 namespace fairlead::app {
 
@@ -52,30 +53,28 @@ result<local_agent> made(const given_agent& given, const std::string& name, std:
 
 result<std::vector<local_agent>> all_agents(const node_config& config, const std::vector<given_agent>& given,
                                             const std::shared_ptr<const agents::secrets>& secrets, const std::string& program) {
-  auto others = config;
-  std::vector<local_agent> with_given_handlers;
-  std::vector<bool> named(given.size(), false);
-  others.native_agents.clear();
-  for (const auto& section : config.native_agents) {
-    const auto found = std::find_if(given.begin(), given.end(), [&](const given_agent& one) { return one.name == section.handler; });
-    if (found == given.end()) {
-      others.native_agents.push_back(section);
-      continue;
-    }
-    named[static_cast<std::size_t>(found - given.begin())] = true;
-    auto agent = made(*found, section.name, section.concurrency, section.settings);
-    if (!agent) return agent.failure();
-    with_given_handlers.push_back(std::move(*agent));
-  }
-  auto out = make_agents(others, secrets, program);
+  // Agents are made anew when they are restarted, after this function has returned.
+  const auto handlers = std::make_shared<const std::vector<given_agent>>(given);
+  const auto native = [handlers](const native_agent_section& section) {
+    for (const auto& one : *handlers)
+      if (one.name == section.handler) return one.make(section.concurrency);
+    return make_native_handler(section.handler, section.concurrency);
+  };
+  static const std::vector<agent_section> none;
+  auto out = make_agents(config.agent_role ? config.agents : none, {config.file, secrets, program, native});
   if (!out) return out.failure();
-  if (config.agent_role) std::move(with_given_handlers.begin(), with_given_handlers.end(), std::back_inserter(*out));
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    if (named[i]) continue;
-    if (same_name(*out, given[i].name))
-      return error{v1::ERROR_CODE_INVALID_ARGUMENT, "there are two agents named " + given[i].name,
-                   "rename one, or let the node file name this one: kind: native, handler: " + given[i].name};
-    auto agent = made(given[i], given[i].name, given[i].capacity, given[i].settings);
+  const auto named = [&config](const std::string& handler) {
+    return std::any_of(config.agents.begin(), config.agents.end(), [&](const agent_section& one) {
+      const auto* section = std::get_if<native_agent_section>(&one);
+      return section != nullptr && section->handler == handler;
+    });
+  };
+  for (const auto& one : given) {
+    if (named(one.name)) continue;
+    if (same_name(*out, one.name))
+      return error{v1::ERROR_CODE_INVALID_ARGUMENT, "there are two agents named " + one.name,
+                   "rename one, or let the node file name this one: kind: native, handler: " + one.name};
+    auto agent = made(one, one.name, one.capacity, one.settings);
     if (!agent) return agent.failure();
     out->push_back(std::move(*agent));
   }

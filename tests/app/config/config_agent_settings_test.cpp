@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/config/config.hpp"
+#include "tests/app/agents_of.hpp"
 #include "tests/app/problems.hpp"
 
 namespace fairlead::app {
@@ -19,7 +20,7 @@ lines problems_of(const std::string& text) { return shown(with_settings(text).pr
 agents::agent_settings settings_of(const std::string& text) {
   const auto file = with_settings(text);
   EXPECT_EQ(shown(file.problems), lines{});
-  return file.config.native_agents.at(0).settings;
+  return agents_of<native_agent_section>(file.config).at(0).settings;
 }
 
 TEST(config_agent_settings, leaves_everything_to_the_defaults_when_nothing_is_said) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "app/config/config.hpp"
+#include "tests/app/agents_of.hpp"
 #include "tests/app/problems.hpp"
 
 namespace fairlead::app {
@@ -36,8 +37,8 @@ TEST(config_agents, reads_an_http_agent) {
       ping: { method: GET, url: "http://localhost:9/ping", body: none }
 )");
   EXPECT_EQ(shown(file.problems), lines{});
-  ASSERT_EQ(file.config.http_agents.size(), 1U);
-  const auto& agent = file.config.http_agents[0];
+  ASSERT_EQ(agents_of<agents::http_agent_config>(file.config).size(), 1U);
+  const auto agent = agents_of<agents::http_agent_config>(file.config)[0];
   EXPECT_EQ(agent.name, "payment");
   EXPECT_EQ(agent.base_url, "http://127.0.0.1:7102/v1");
   EXPECT_EQ(agent.concurrency, 32U);
@@ -65,7 +66,7 @@ TEST(config_agents, reads_an_http_agent) {
 TEST(config_agents, has_the_defaults_that_the_documentation_promises) {
   const auto file = parsed(with_call("      { path: /charges }"));
   EXPECT_EQ(shown(file.problems), lines{});
-  const auto& agent = file.config.http_agents.at(0);
+  const auto agent = agents_of<agents::http_agent_config>(file.config).at(0);
   EXPECT_EQ(agent.concurrency, 64U);
   EXPECT_EQ(agent.connect_timeout_ms, 2'000);
   EXPECT_EQ(agent.max_response_bytes, 1'048'576U);

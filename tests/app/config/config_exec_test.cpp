@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "app/config/config.hpp"
+#include "tests/app/agents_of.hpp"
 #include "tests/app/problems.hpp"
 
 namespace fairlead::app {
@@ -38,8 +39,8 @@ TEST(config_exec, reads_an_exec_agent) {
       list: { command: [/bin/ls] }
 )");
   EXPECT_EQ(shown(file.problems), lines{});
-  ASSERT_EQ(file.config.exec_agents.size(), 1U);
-  const auto& agent = file.config.exec_agents[0];
+  ASSERT_EQ(agents_of<agents::exec_agent_config>(file.config).size(), 1U);
+  const auto agent = agents_of<agents::exec_agent_config>(file.config)[0];
   EXPECT_EQ(agent.name, "backup");
   EXPECT_EQ(agent.concurrency, 8U);
   EXPECT_EQ(agent.user, "nobody");

@@ -7,6 +7,7 @@
 
 #include "app/config/config.hpp"
 #include "app/files/workflow_file.hpp"
+#include "tests/app/agents_of.hpp"
 #include "tests/app/problems.hpp"
 
 namespace fairlead::app {
@@ -46,15 +47,15 @@ TEST(config_folder, the_demo_s_node_is_what_the_demo_expects) {
   EXPECT_EQ(node.listen.host, "127.0.0.1");
   EXPECT_EQ(node.listen.port, 7100);
   EXPECT_EQ(std::filesystem::path{node.store_path}, (config_folder().parent_path() / "data").lexically_normal());
-  ASSERT_EQ(node.http_agents.size(), 3U);
-  EXPECT_EQ(node.http_agents[0].name, "inventory");
-  EXPECT_EQ(node.http_agents[0].base_url, "http://127.0.0.1:7101");
-  EXPECT_EQ(node.http_agents[0].calls.at("release").url, "/reservations/release");
-  EXPECT_EQ(node.http_agents[1].base_url, "http://127.0.0.1:7102");
-  EXPECT_EQ(node.http_agents[1].calls.at("refund").url, "/charges/refund");
-  EXPECT_EQ(node.http_agents[2].base_url, "http://127.0.0.1:7103");
-  EXPECT_EQ(node.http_agents[2].calls.at("recall").url, "/shipments/recall");
-  for (const auto& agent : node.http_agents) EXPECT_EQ(agent.concurrency, 32U);
+  ASSERT_EQ(agents_of<agents::http_agent_config>(node).size(), 3U);
+  EXPECT_EQ(agents_of<agents::http_agent_config>(node)[0].name, "inventory");
+  EXPECT_EQ(agents_of<agents::http_agent_config>(node)[0].base_url, "http://127.0.0.1:7101");
+  EXPECT_EQ(agents_of<agents::http_agent_config>(node)[0].calls.at("release").url, "/reservations/release");
+  EXPECT_EQ(agents_of<agents::http_agent_config>(node)[1].base_url, "http://127.0.0.1:7102");
+  EXPECT_EQ(agents_of<agents::http_agent_config>(node)[1].calls.at("refund").url, "/charges/refund");
+  EXPECT_EQ(agents_of<agents::http_agent_config>(node)[2].base_url, "http://127.0.0.1:7103");
+  EXPECT_EQ(agents_of<agents::http_agent_config>(node)[2].calls.at("recall").url, "/shipments/recall");
+  for (const auto& agent : agents_of<agents::http_agent_config>(node)) EXPECT_EQ(agent.concurrency, 32U);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "app/config/config.hpp"
+#include "tests/app/agents_of.hpp"
 #include "tests/app/problems.hpp"
 
 namespace fairlead::app {
@@ -30,7 +31,7 @@ TEST(config_http, reads_every_key_of_an_agent) {
  proxy: "http://10.0.0.1:3128", no_proxy: [localhost, .local], tls: { min_version: 1.3 },)",
       ""));
   EXPECT_EQ(shown(file.problems), lines{});
-  const auto& agent = file.config.http_agents.at(0);
+  const auto agent = agents_of<agents::http_agent_config>(file.config).at(0);
   EXPECT_EQ(agent.concurrency, 16'384U);
   EXPECT_TRUE(agent.compression);
   EXPECT_EQ(agent.redirects, 3U);
@@ -43,7 +44,7 @@ TEST(config_http, reads_every_key_of_an_agent) {
 TEST(config_http, is_careful_unless_told_otherwise) {
   const auto file = parsed(agent_with("headers: {},"));
   EXPECT_EQ(shown(file.problems), lines{});
-  const auto& agent = file.config.http_agents.at(0);
+  const auto agent = agents_of<agents::http_agent_config>(file.config).at(0);
   EXPECT_FALSE(agent.compression);
   EXPECT_EQ(agent.redirects, 0U);
   EXPECT_TRUE(agent.allow_hosts.empty() && agent.proxy.empty() && agent.tls.ca_file.empty());
@@ -64,7 +65,7 @@ TEST(config_http, reads_rules_idempotency_and_lookup) {
               rules: [ { path: .body.state, equals: pending, is: transient }, { status: 410, is: never_happened }, { status: 202, is: unknown }, { status: 208, is: done } ] },
     retry: { tries: 5 })"));
   EXPECT_EQ(shown(file.problems), lines{});
-  const auto& agent = file.config.http_agents.at(0);
+  const auto agent = agents_of<agents::http_agent_config>(file.config).at(0);
   const auto& call = agent.calls.at("do");
   ASSERT_EQ(call.rules.size(), 4U);
   EXPECT_EQ(call.rules[0].path, ".body.error.code");
@@ -179,8 +180,8 @@ class config_http_files : public testing::Test {
 TEST_F(config_http_files, are_found_beside_the_node_file) {
   const auto file = read("ca_file: ca.pem, client_certificate: ca.pem, client_key: key.pem");
   EXPECT_TRUE(file.problems.empty());
-  EXPECT_EQ(file.config.http_agents.at(0).tls.ca_file, folder + "/ca.pem");
-  EXPECT_EQ(file.config.http_agents.at(0).tls.client_key, folder + "/key.pem");
+  EXPECT_EQ(agents_of<agents::http_agent_config>(file.config).at(0).tls.ca_file, folder + "/ca.pem");
+  EXPECT_EQ(agents_of<agents::http_agent_config>(file.config).at(0).tls.client_key, folder + "/key.pem");
 }
 
 TEST_F(config_http_files, that_are_missing_or_something_else_are_named_with_their_place) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/app/agents_of.hpp"
 #include "tests/app/problems.hpp"
 
 namespace fairlead::app {
@@ -52,11 +53,11 @@ caf: { scheduler: { max-threads: 2 } }
   EXPECT_EQ(c.log.level, note_level::warning);
   EXPECT_TRUE(c.log.json);
   EXPECT_EQ(c.log.file, "/etc/fairlead/logs/n.log");
-  ASSERT_EQ(c.native_agents.size(), 1U);
-  EXPECT_EQ(c.native_agents[0].name, "echo");
-  EXPECT_EQ(c.native_agents[0].handler, "echo");
-  EXPECT_EQ(c.native_agents[0].concurrency, 5U);
-  EXPECT_EQ(c.native_agents[0].line, 13);
+  ASSERT_EQ(agents_of<native_agent_section>(c).size(), 1U);
+  EXPECT_EQ(agents_of<native_agent_section>(c)[0].name, "echo");
+  EXPECT_EQ(agents_of<native_agent_section>(c)[0].handler, "echo");
+  EXPECT_EQ(agents_of<native_agent_section>(c)[0].concurrency, 5U);
+  EXPECT_EQ(agents_of<native_agent_section>(c)[0].line, 13);
   EXPECT_EQ(c.caf, (std::vector<std::pair<std::string, std::string>>{{"scheduler.max-threads", "2"}}));
 }
 

@@ -11,6 +11,7 @@
 
 #include "app/config/config.hpp"
 #include "app/files/workflow_file.hpp"
+#include "tests/app/agents_of.hpp"
 #include "tests/app/problems.hpp"
 
 namespace fairlead::app {
@@ -192,8 +193,8 @@ TEST(CrontabImport, the_agents_text_is_a_node_file_that_offers_what_the_workflow
   const auto node = parse_node_config(
       "node.yaml", "node: { name: n }\nroles: [agent, shard]\nstore: { path: /tmp/x }\n" + crontab_agents_yaml(made.workflows));
   EXPECT_EQ(shown(node.problems), lines{});
-  ASSERT_EQ(node.config.exec_agents.size(), 1U);
-  EXPECT_EQ(node.config.exec_agents.front().user, me());
+  ASSERT_EQ(agents_of<agents::exec_agent_config>(node.config).size(), 1U);
+  EXPECT_EQ(agents_of<agents::exec_agent_config>(node.config).front().user, me());
   const auto catalog = catalog_of(node.config);
   EXPECT_EQ(shown(parse_workflow("w", made.workflows.front().source, &catalog).problems), lines{});
   EXPECT_NE(crontab_agents_yaml(made_of("0 1 * * * a\n").workflows).find("\n  crontab:\n"), std::string::npos);
