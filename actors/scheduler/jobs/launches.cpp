@@ -73,11 +73,11 @@ class launches::gate final : public core::launch_gate {
   std::optional<bool> agents_are_there_;  // for the one job of this decision
 };
 
-core::job_context launches::context_for(gate& door, const core::launch_rows& rows) const {
+core::job_context launches::context_for(gate& admission, const core::launch_rows& rows) const {
   core::job_context ctx;
   ctx.now = world_.time->now();
   ctx.zones = world_.zones;
-  ctx.gate = &door;
+  ctx.gate = &admission;
   ctx.rows = &rows;
   ctx.planted = &faults_;
   return ctx;
@@ -100,9 +100,9 @@ std::optional<core::job_decision> launches::decide(const std::string& name, cons
     return std::nullopt;
   }
   const auto before = store::index_state_of(job.record);
-  gate door{*this};
+  gate admission{*this};
   const job_launches rows{name, job, committed()};
-  const auto ctx = context_for(door, rows);
+  const auto ctx = context_for(admission, rows);
   core::job_decision made;
   try {
     made = core::decide(job.record, what, ctx);
@@ -123,9 +123,9 @@ std::optional<core::job_decision> launches::decide(const std::string& name, cons
 }
 
 void launches::create(const v1::JobSpec& spec, std::string hash, const std::string& who, job_book::entry& job) {
-  gate door{*this};
+  gate admission{*this};
   const job_launches rows{spec.name(), job, committed()};
-  job.record = core::create_job(spec, std::move(hash), who, context_for(door, rows));
+  job.record = core::create_job(spec, std::move(hash), who, context_for(admission, rows));
   job.there = true;
   core::job_decision made;
   made.changed = true;
@@ -193,9 +193,9 @@ void launches::give_up(const std::string& name, job_book::entry& job) {
     const auto state = world_.tasks->final_state_of(launch.task_number(), core::launch_id(name, launch.nominal_unix_ms()));
     if (store::is_finished(state)) ended.push_back({launch.nominal_unix_ms(), state == v1::TASK_STATE_COMPLETED});
   }
-  gate door{*this};
+  gate admission{*this};
   const job_launches rows{name, job, committed()};
-  auto made = core::give_up(job.record, ended, context_for(door, rows));
+  auto made = core::give_up(job.record, ended, context_for(admission, rows));
   if (made.fatal) {
     world_.tasks->fail(*made.fatal);
     return;

@@ -89,7 +89,7 @@ class launches {
  private:
   class gate;
   const store::snapshot& committed() { return world_.batches->committed(); }
-  core::job_context context_for(gate& door, const core::launch_rows& rows) const;
+  core::job_context context_for(gate& admission, const core::launch_rows& rows) const;
   /// nullopt: there is no such job (any more), or no decision about it is possible now.
   std::optional<core::job_decision> decide(const std::string& name, const core::job_event& what);
   void create(const v1::JobSpec& spec, std::string hash, const std::string& who, job_book::entry& job);
