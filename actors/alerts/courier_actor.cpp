@@ -6,7 +6,7 @@ namespace fairlead {
 
 namespace {
 
-/// How long an alert may wait to be seen. A look at nothing new reads one row.
+/// How long an alert may wait for a look. A look without news reads one row.
 constexpr auto look_period = std::chrono::milliseconds{250};
 
 }  // namespace
@@ -20,7 +20,7 @@ courier_actor::behavior_type run_alert_courier(supervised_pointer<courier_actor>
   world.commands = setup.commands.get();
   world.log = setup.log;
   world.record = [self, scheduler = setup.scheduler](courier_rows what) { self->send(scheduler, std::move(what)); };
-  // Weak: a callback that is still to come must not keep the actor, which has the callback's port keep the callback.
+  // Weak: a pending callback must not keep the actor alive, as the actor keeps the callback's port, which keeps the callback.
   world.wake = [address = caf::actor_cast<caf::weak_actor_ptr>(self)] {
     if (const auto courier = caf::actor_cast<caf::strong_actor_ptr>(address))
       caf::anon_send(caf::actor_cast<courier_actor>(courier), deliver_atom_v);
@@ -35,7 +35,7 @@ courier_actor::behavior_type run_alert_courier(supervised_pointer<courier_actor>
           on_fatal(looked.failure());
           return;
         }
-        // Only the courier's own reminder asks for the next one: those of ended deliveries come on top.
+        // Only the courier's own reminder arms the next one; looks after ended deliveries are additional.
         if (self->current_sender() == caf::actor_cast<caf::strong_actor_ptr>(self)) self->delayed_send(self, look_period, deliver_atom_v);
       },
   };
