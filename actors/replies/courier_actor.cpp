@@ -8,8 +8,8 @@ namespace fairlead {
 
 namespace {
 
-/// The reminder that comes first. A look may be asked for at any time, so reminders must not breed: one is sent only when none that is out
-/// comes as early.
+/// The earliest reminder. A look may be requested at any time, so reminders must not multiply: a reminder is sent only if no pending one is
+/// as early.
 class reminder {
  public:
   void set(supervised_pointer<courier_actor> self, duration pause) {
@@ -35,7 +35,7 @@ courier_actor::behavior_type run_reply_courier(supervised_pointer<courier_actor>
   world.outbox = setup.outbox.get();
   world.log = setup.log;
   world.commit = [self, scheduler = setup.scheduler](courier_rows rows) { self->send(scheduler, std::move(rows)); };
-  // Posts may end after this actor has; a weak handle neither keeps it alive nor minds.
+  // Posts may end after this actor has; a weak handle does not keep the actor alive.
   const caf::weak_actor_ptr weak{self->ctrl()};
   world.wake = [weak] {
     if (const auto there = caf::actor_cast<caf::strong_actor_ptr>(weak))
