@@ -12,7 +12,7 @@ namespace fairlead::app {
 
 namespace {
 
-/// The agent with its first backend; `make` gives it another one when it has to be started again.
+/// The agent with its first backend; `make` makes another one for a restart.
 result<local_agent> first_of(std::string name, std::string kind, const agents::agent_settings& settings,
                              std::shared_ptr<const agents::secrets> secrets,
                              std::function<result<std::shared_ptr<agents::backend>>()> make) {
@@ -21,7 +21,7 @@ result<local_agent> first_of(std::string name, std::string kind, const agents::a
   return local_agent{std::move(name), std::move(kind), std::move(*backend), settings, std::move(secrets), std::move(make)};
 }
 
-/// What a maker of one kind of backend gives, as a backend of any.
+/// The result of a maker of one kind, as a backend of any kind.
 template <class Made>
 result<std::shared_ptr<agents::backend>> any_backend(Made made) {
   if (!made) return made.failure();
