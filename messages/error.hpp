@@ -1,5 +1,5 @@
 #pragma once
-// The error model: operational failures are values with a code, a sentence for a person and what to do. C++17.
+// The error model: an operational failure is a value with a code, a sentence for operators and a remedy. C++17.
 // A bug is not an error value: it throws std::logic_error and stops its actor.
 
 #include <stdexcept>
@@ -29,7 +29,7 @@ struct error {
   static error from_proto(const v1::Error& in) { return {in.code(), in.sentence(), in.remedy()}; }
 };
 
-/// What somebody has given cannot be taken as it is.
+/// The caller's input cannot be taken as it is.
 inline error invalid(std::string sentence, std::string remedy = {}) {
   return {v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
 }
@@ -59,7 +59,7 @@ class result {
 };
 
 struct nothing {};
-/// Of an action that gives no value: `status s = nothing{};` or an error.
+/// The result of an action without a value: `status s = nothing{};` or an error.
 using status = result<nothing>;
 
 /// `invalid_argument`, `io_error`, …: the word that programs and logs show for a code.

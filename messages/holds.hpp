@@ -1,6 +1,6 @@
 #pragma once
-// What holds a task that runs or is undone: nothing starts under a hold, attempts that are out still end. One row a hold; several may hold at once,
-// and the state beside them stays what it was. Who sets and lifts each: docs/architecture.md#states.
+// Holds on a task that runs or is undone: nothing starts under a hold, attempts in progress still end. One row a hold. Several holds may be
+// on at once; the task's state stays as it was. Who sets and lifts each hold: docs/architecture.md#states.
 
 #include <algorithm>
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace fairlead {
 
 struct hold {
   const char* word;
-  char index;   // its byte in the keys of the index of held tasks, for ever; 0: it has no entries there
-  bool sleeps;  // the task needs no wake-up until it is lifted
+  char index;   // byte in the keys of the index of held tasks, for ever; 0: not in that index
+  bool sleeps;  // the task needs no wake-up until the hold is lifted
   bool (v1::TaskRecord::*is_set)() const;
   std::uint64_t (v1::ShardState::*counted)() const;
   void (v1::ShardState::*set_count)(std::uint64_t);
@@ -25,11 +25,11 @@ struct hold {
 };
 
 inline const hold holds[] = {
-    // It waits for an operator, with a reason and an alert.
+    // The task waits for an operator, with a reason and an alert.
     {"parked", 'k', true, &v1::TaskRecord::parked, &v1::ShardState::parked, &v1::ShardState::set_parked},
     // An operator wants nothing new to start.
     {"paused", 'p', true, &v1::TaskRecord::paused, &v1::ShardState::paused, &v1::ShardState::set_paused},
-    // It would be undone, and the brake on mass undo is on.
+    // The task would be undone, and the brake on mass undo is on.
     {"undo_held", 0, false, &v1::TaskRecord::undo_held, &v1::ShardState::undo_held, &v1::ShardState::set_undo_held},
 };
 
@@ -44,15 +44,15 @@ inline hold_set holds_of(const v1::TaskRecord& task) {
   return out;
 }
 
-/// Nothing starts.
+/// Whether the task has any hold, so that nothing starts.
 inline bool is_held(const v1::TaskRecord& task) { return holds_of(task) != 0; }
 
-/// It needs no wake-up, but for leases that are out.
+/// Whether the task needs no wake-up, except for leases in progress.
 inline bool sleeps(const v1::TaskRecord& task) {
   return std::any_of(std::begin(holds), std::end(holds), [&](const hold& one) { return one.sleeps && one.on(task); });
 }
 
-/// Calls `f` with each row that `set` has and that a task counts under: of holds that let it sleep it counts under the first alone.
+/// Calls `f` with each row of `set` under which a task is counted: of the holds that let it sleep only the first counts.
 template <class F>
 void for_each_counted(hold_set set, const F& f) {
   bool asleep = false;

@@ -1,5 +1,5 @@
 #pragma once
-// Strong types for what would otherwise be interchangeable integers and strings. C++17.
+// Strong types for integers and strings that could otherwise be mixed up. C++17.
 
 #include <cstdint>
 #include <functional>
@@ -27,9 +27,9 @@ class strong_id {
   T value_{};
 };
 
-/// What a client knows a task by: its own id or a UUIDv7, 1 to 256 bytes of [A-Za-z0-9._:@/-].
+/// A client's name for a task: its own id or a UUIDv7, 1 to 256 bytes of [A-Za-z0-9._:@/-].
 using task_id = strong_id<struct task_id_tag, std::string>;
-/// What the store knows a task by; grows with time, never used again.
+/// The store's number for a task; grows with time, never used again.
 using task_number = strong_id<struct task_number_tag, std::uint64_t>;
 /// Rises durably with every leader and every start of a shard.
 using epoch = strong_id<struct epoch_tag, std::uint64_t>;

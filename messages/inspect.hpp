@@ -1,8 +1,8 @@
 #pragma once
-// The bridge that makes every Protobuf message of this project a CAF message element: one `inspect`, found by argument-dependent
-// lookup because it stands in the messages' namespace. It includes nothing of CAF: the inspector is a template parameter.
+// Makes every Protobuf message of this project a CAF message element: one `inspect`, found by argument-dependent lookup because it is in
+// the messages' namespace. It includes nothing of CAF: the inspector is a template parameter.
 //
-// Locally CAF passes the same object and never calls this; across nodes the element travels as one byte string.
+// Within a process CAF passes the same object and never calls this; between nodes the element travels as one byte string.
 
 #include <google/protobuf/message.h>
 #include <google/protobuf/util/message_differencer.h>
@@ -21,7 +21,7 @@ bool operator==(const Message& a, const Message& b) {
   return google::protobuf::util::MessageDifferencer::Equals(a, b);
 }
 
-/// What a loading inspector answers for bytes that are no such message. Given for each kind of result where the inspectors are known
+/// The answer of a loading inspector to bytes that are no such message. Defined for each kind of result where the inspectors are known
 /// (actors/protocol/type_ids.hpp).
 template <class Result>
 Result unreadable_message();
@@ -29,7 +29,7 @@ Result unreadable_message();
 template <class Inspector, class Message, if_message<Message> = 0>
 typename Inspector::result_type inspect(Inspector& f, Message& x) {
   using result_type = typename Inspector::result_type;
-  if constexpr (std::is_void_v<result_type>) {  // makes text for people
+  if constexpr (std::is_void_v<result_type>) {  // makes text for logs
     f(x.ShortDebugString());
   } else if constexpr (Inspector::writes_state) {
     std::string bytes;

@@ -1,5 +1,5 @@
 #pragma once
-// Lineages: which history of a shard somebody speaks of. A shard begins another one when it is restored from a backup or made anew.
+// Lineages: the histories of a shard. A shard begins a new lineage when it is restored from a backup or made anew.
 
 #include <cstdint>
 #include <string>
@@ -12,13 +12,13 @@ enum class lineage_order {
   same,
   earlier,
   later,
-  conflict,  // made at the same moment, and still another: nobody can say which one holds
+  conflict,  // made at the same moment, yet different: neither is known to hold
 };
 
-/// What `one` is beside `other`. A lineage that is not set says nothing, so nothing speaks against it: it comes from a release that knows none.
+/// `one` in relation to `other`. A lineage that is not set counts as the same: it comes from a release without lineages.
 lineage_order compare(const v1::Lineage& one, const v1::Lineage& other);
 
-/// A new one, made at `now_unix_ms` or right after `former`, whichever is later.
+/// A new lineage, made at `now_unix_ms` or right after `former`, whichever is later.
 v1::Lineage next_lineage(const v1::Lineage& former, std::int64_t now_unix_ms, std::uint64_t bits);
 
 bool is_set(const v1::Lineage& which);

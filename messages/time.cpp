@@ -47,7 +47,7 @@ std::string format_utc(std::int64_t unix_ms) {
 
 namespace {
 
-/// Takes digits off the front of what is left.
+/// Takes digits off the front of the rest of the text.
 class digit_reader {
  public:
   explicit digit_reader(const std::string& text) : at_(text.data()), end_(text.data() + text.size()) {}
@@ -66,7 +66,7 @@ class digit_reader {
     return value >= least && value <= most;
   }
 
-  /// One of the characters, which becomes `taken`.
+  /// Takes one of the characters into `taken`.
   bool one_of(const char* choices, char& taken) {
     if (at_ == end_) return false;
     for (const auto* choice = choices; *choice != 0; ++choice) {
@@ -93,13 +93,13 @@ int days_in(int year, int month) {
   return days[static_cast<std::size_t>(month) - 1] + (month == 2 && leap_year(year) ? 1 : 0);
 }
 
-/// Days before the first of January. Counted from 400 years, a cycle of the calendar, before the year 1, so that no division goes below zero.
+/// Days before the first of January. Counted from 400 years (a cycle of the calendar) before the year 1: no division goes below zero.
 constexpr std::int64_t days_before(int year) {
   const std::int64_t years = year + 399;
   return years * 365 + years / 4 - years / 100 + years / 400;
 }
 
-/// Of the Gregorian calendar, also before it was in use.
+/// By the Gregorian calendar, also for times before its introduction.
 std::int64_t days_since_1970(int year, int month, int day) {
   auto days = days_before(year) - days_before(1970) + day - 1;
   for (int m = 1; m < month; ++m) days += days_in(year, m);

@@ -13,13 +13,13 @@ using moment = std::chrono::time_point<std::chrono::system_clock, duration>;
 inline std::int64_t to_unix_ms(moment at) { return at.time_since_epoch().count(); }
 inline moment from_unix_ms(std::int64_t unix_ms) { return moment{duration{unix_ms}}; }
 
-/// Where the time comes from. Only shells ask; decisions get the moment as a value.
+/// The source of time. Only shells ask it; decisions get the moment as a value.
 class clock {
  public:
   virtual ~clock() = default;
   virtual moment now() const = 0;
-  /// A clock that nobody sets and that goes on while the machine sleeps. Its moments mean something in this process (or, on one machine
-  /// between two boots, in all) only: they are for differences.
+  /// A clock that nobody sets and that goes on while the machine sleeps. Its moments are comparable only within this process (or, on one
+  /// machine, between two boots): they are for differences.
   virtual moment steady() const { return now(); }
 };
 
@@ -33,11 +33,12 @@ class system_clock final : public clock {
 /// `2026-03-29T01:00:00.250Z`.
 std::string format_utc(std::int64_t unix_ms);
 
-/// Reads what RFC 3339 allows: `2026-03-28T22:30:00Z`, `2026-03-29T00:30:00.25+02:00`; a blank may stand for the `T`. What is finer than a
-/// millisecond is cut off, and a leap second is the one before it. False, with `out_ms` as it was, for everything else: total over all bytes.
+/// Reads RFC 3339: `2026-03-28T22:30:00Z`, `2026-03-29T00:30:00.25+02:00`; a blank may stand for the `T`. Fractions finer than a
+/// millisecond are cut off, and a leap second is read as the second before it. False, with `out_ms` unchanged, for every other text: total
+/// over all bytes.
 bool parse_utc(const std::string& text, std::int64_t& out_ms);
 
-/// Reads `250ms`, `5s`, `1m30s`, `2h`, `7d`, `1.5s`; false when it is none or beyond 10 years.
+/// Reads `250ms`, `5s`, `1m30s`, `2h`, `7d`, `1.5s`; false if the text is no duration or exceeds 10 years.
 bool parse_duration(const std::string& text, std::int64_t& out_ms);
 
 /// The shortest text that `parse_duration` reads back: `90000` gives `1m30s`.

@@ -1,8 +1,8 @@
 #pragma once
-// What stands between the callers of a loop and its thread: jobs and stops on their way in, and which attempts may still complete.
+// Between the callers of a loop and its thread: incoming jobs and stops, and the attempts that may still complete.
 //
-// Thread-safe. An attempt is `live` from submit until it is stopped or claimed for its completion, whichever is first, under one mutex: so a
-// stopped attempt never completes, and no attempt completes twice. (A completion claimed just before may still be on its way when stop
+// Thread-safe. An attempt is `live` from submit until it is stopped or claimed for its completion, whichever is first, under one mutex. So
+// a stopped attempt never completes, and no attempt completes twice. (A completion claimed just before may still be on its way when stop
 // returns.)
 
 #include <cstddef>
@@ -24,9 +24,9 @@ class attempt_inbox {
  public:
   using jobs = std::vector<std::pair<std::uint64_t, std::unique_ptr<Job>>>;  // by ticket
 
-  // For callers. True: the loop has to be woken.
+  // For callers. True: the loop must be woken.
 
-  /// Dropped once closed. std::logic_error: an attempt with this key is under way.
+  /// Dropped once closed. std::logic_error: an attempt with this key is in progress.
   bool submit(std::unique_ptr<Job> job) {
     const std::lock_guard lock{guard_};
     if (closed_) return false;
@@ -45,7 +45,7 @@ class attempt_inbox {
     live_.erase(it);
     return was_empty;
   }
-  /// Nothing completes any more.
+  /// No attempt completes any more.
   void close() {
     const std::lock_guard lock{guard_};
     closed_ = true;
@@ -54,7 +54,7 @@ class attempt_inbox {
 
   // For the loop.
 
-  /// What has come since the last call; false once the loop has to end.
+  /// Jobs and stops since the last call; false: the loop must end.
   bool take(jobs& submitted, std::vector<std::uint64_t>& stops) {
     const std::lock_guard lock{guard_};
     submitted.swap(submitted_);
@@ -66,7 +66,7 @@ class attempt_inbox {
     const auto it = live_.find(key);
     return it != live_.end() && it->second == ticket;
   }
-  /// True when the attempt was neither stopped nor completed yet; after that it is completed.
+  /// True if the attempt was neither stopped nor completed yet; it counts as completed from then on.
   bool claim(const attempt_key& key, std::uint64_t ticket) {
     const std::lock_guard lock{guard_};
     const auto it = live_.find(key);
@@ -80,7 +80,7 @@ class attempt_inbox {
 
   std::mutex guard_;
   bool closed_ = false;
-  std::uint64_t next_ticket_ = 1;  // tells a job from a later one with the same key
+  std::uint64_t next_ticket_ = 1;  // distinguishes a job from a later job with the same key
   std::unordered_map<attempt_key, std::uint64_t, attempt_key_hash> live_;
   jobs submitted_;
   std::vector<std::uint64_t> stopped_;

@@ -1,5 +1,5 @@
 #pragma once
-// Short ways to say how an attempt ended, and what a lookup found, for native handlers and for the backends themselves. C++17.
+// Helpers for native handlers and backends: ends of attempts, and results of look-ups. C++17.
 
 #include <cstddef>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace fairlead::agents {
 
-/// Done; `output_json` is JSON text.
+/// The attempt has succeeded; `output_json` is JSON text.
 inline attempt_result completed(std::string output_json) {
   attempt_result out;
   out.output = std::move(output_json);
@@ -40,7 +40,7 @@ inline attempt_result in_doubt_fault(std::string code, std::string message) {
   return faulted(v1::FAULT_KIND_IN_DOUBT, std::move(code), std::move(message));
 }
 
-/// A lookup found that the perform was carried out; `output_json` is what it gave, as it would have said it then.
+/// A look-up found that the perform was carried out; `output_json` is the output that the perform would have given.
 inline attempt_result looked_up_done(std::string output_json) {
   attempt_result out;
   out.output = std::move(output_json);
@@ -48,23 +48,22 @@ inline attempt_result looked_up_done(std::string output_json) {
   return out;
 }
 
-/// A lookup found that the perform had no effect, and made sure that it will have none: this is a promise that the perform's key has no
-/// effect later either, not even when a request that is still under way arrives after it. Where the service cannot be told to refuse the
-/// key from now on, the answer is not_known().
+/// A look-up found that the perform had no effect and never will. This promises that the perform's key has no effect later either, not even
+/// if a request still on its way arrives after the answer. If the service cannot be told to refuse the key, the answer is not_known().
 inline attempt_result never_happened() {
   attempt_result out;
   out.verdict = v1::LOOKUP_VERDICT_NEVER_HAPPENED;
   return out;
 }
 
-/// A lookup that could ask, and still cannot tell: the step stays in doubt.
+/// A look-up could ask the service, and still cannot tell: the step stays in doubt.
 inline attempt_result not_known() {
   attempt_result out;
   out.verdict = v1::LOOKUP_VERDICT_UNKNOWN;
   return out;
 }
 
-/// At most `limit` bytes of `text` with everything but printable ASCII replaced by a dot: fault messages are stored as UTF-8 and shown
+/// At most `limit` bytes of `text`, each byte that is not printable ASCII replaced by a dot: fault messages are stored as UTF-8 and shown
 /// on terminals, whatever a service or an exception put into them.
 std::string printable(std::string_view text, std::size_t limit);
 

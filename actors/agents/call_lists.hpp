@@ -1,5 +1,5 @@
 #pragma once
-// What a backend says of its calls, from a map of what it has prepared for each by name.
+// Lists of a backend's calls, from a map of its prepared calls by name.
 
 #include <cstdint>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace fairlead::agents {
 
-/// Of those calls that `counts` says yes to.
+/// The names of the calls for which `counts` is true.
 template <class Calls, class Counts>
 std::vector<std::string> names_of(const Calls& calls, Counts counts) {
   std::vector<std::string> out;
@@ -23,7 +23,7 @@ std::vector<std::string> names_of(const Calls& calls) {
   return names_of(calls, [](const auto&) { return true; });
 }
 
-/// Of those calls whose service forgets keys; `valid_for_ms` says when, 0: never.
+/// Policies of the calls whose service drops keys after `valid_for_ms`; 0: never.
 template <class Calls, class ValidFor>
 std::vector<v1::CallPolicy> policies_of(const Calls& calls, ValidFor valid_for_ms) {
   std::vector<v1::CallPolicy> out;

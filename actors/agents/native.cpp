@@ -22,7 +22,7 @@ constexpr std::uint32_t max_threads = 4096;
 constexpr std::size_t max_checkpoint = 65'536;
 constexpr auto shut_down_limit = std::chrono::milliseconds{1'800};
 
-/// Of the try, which is never later than that of the lease; 0: there is none.
+/// The end of the try, never later than the end of the lease; 0: none.
 std::int64_t end_of_try_unix_ms(const v1::Perform& what) {
   if (what.try_until_unix_ms() == 0) return what.complete_by_unix_ms();
   return what.complete_by_unix_ms() == 0 ? what.try_until_unix_ms() : std::min(what.try_until_unix_ms(), what.complete_by_unix_ms());
@@ -49,7 +49,7 @@ attempt_result look_up(const native_agent_config& config, const v1::Perform& wha
   const auto found = config.lookups.find(what.call());
   if (found == config.lookups.end()) return not_known();
   const auto name = "the lookup of " + what.call();
-  // Unlike a perform, a lookup that broke off leaves nothing in doubt but what was in doubt before.
+  // Unlike a perform, a look-up that broke off leaves nothing more in doubt than before.
   try {
     auto out = found->second(context_of(what, flag, told), what.input());
     if (out.fault) return out;
@@ -115,13 +115,13 @@ class direct_backend final : public backend {
     done(key, run(config_, what, closed_, told));
   }
 
-  // Nothing is under way once start has returned.
+  // No attempt is in progress once start has returned.
   void stop(const attempt_key&) override {}
 
   std::vector<std::string> calls() const override { return names(config_.calls); }
   std::vector<std::string> lookups() const override { return names(config_.lookups); }
   std::uint32_t capacity() const override { return config_.capacity; }
-  // Nothing is under way between two messages of the host, so no handler can leave a heartbeat out.
+  // No attempt is in progress between two messages of the host, so no handler can miss a heartbeat.
   void report_progress_to(progress_sink sink) override { sink_ = std::move(sink); }
   void shut_down() override { closed_.store(true, std::memory_order_release); }
 
@@ -138,7 +138,7 @@ struct job {
   std::atomic<bool> stopped{false};
 };
 
-// Shared with every thread, so that one left behind by shut_down still has its handlers.
+// Shared with every thread, so that a thread left behind by shut_down still has its handlers.
 struct pool {
   explicit pool(native_agent_config c) : config(std::move(c)) {}
 
@@ -148,14 +148,14 @@ struct pool {
   std::condition_variable work;     // something was queued, or closed
   std::condition_variable quieter;  // a thread ended or a completion returned
   std::deque<std::shared_ptr<job>> queue;
-  std::list<std::shared_ptr<job>> live;  // queued or running, not stopped; the only ones that may complete
+  std::list<std::shared_ptr<job>> live;  // queued or running, not stopped; only these may complete
   std::uint32_t threads = 0;
   std::uint32_t idle = 0;
   std::uint32_t delivering = 0;
   bool closed = false;
 };
 
-// Caller holds the guard. True when this caller is the one that may complete the job.
+// Caller holds the guard. True: this caller may complete the job.
 bool claim(pool& p, const std::shared_ptr<job>& j) {
   for (auto it = p.live.begin(); it != p.live.end(); ++it) {
     if (*it == j) {
@@ -166,7 +166,7 @@ bool claim(pool& p, const std::shared_ptr<job>& j) {
   return false;
 }
 
-// Under the guard, so that nothing is told any more once shut_down has closed the pool.
+// Under the guard, so that no progress is reported once shut_down has closed the pool.
 bool tell(pool& p, const job& j, attempt_progress progress) {
   const std::lock_guard lock{p.guard};
   if (p.closed || j.stopped.load(std::memory_order_acquire)) return false;
@@ -196,7 +196,7 @@ void serve(const std::shared_ptr<pool>& shared) {
     try {
       j->done(j->key, std::move(result));
     } catch (...) {
-      // A completion only passes the result on. There is nobody to tell, and the thread has to live on: the lease will end the attempt.
+      // A completion only passes the result on. No other receiver exists, and the thread must live on: the lease will end the attempt.
     }
     lock.lock();
     --p.delivering;
@@ -221,7 +221,7 @@ class pooled_backend final : public backend {
     {
       const std::lock_guard lock{pool_->guard};
       if (pool_->closed) return;
-      // An idle thread that was notified but has not woken yet still counts as idle: compare with what is queued.
+      // An idle thread that was notified but has not woken yet still counts as idle: so compare with the queue.
       if (pool_->idle <= pool_->queue.size() && pool_->threads < pool_->config.capacity) add_thread();
       if (pool_->threads > 0) {
         pool_->live.push_back(j);
@@ -253,7 +253,7 @@ class pooled_backend final : public backend {
   std::vector<std::string> calls() const override { return names(pool_->config.calls); }
   std::vector<std::string> lookups() const override { return names(pool_->config.lookups); }
   std::uint32_t capacity() const override { return pool_->config.capacity; }
-  // A handler can hang, and its thread with it: only what it says itself counts as a sign of life.
+  // A handler can hang, and its thread with it: only its own reports count as signs of life.
   bool beats_itself() const override { return true; }
   void report_progress_to(progress_sink sink) override { pool_->sink = std::move(sink); }
 
@@ -268,13 +268,13 @@ class pooled_backend final : public backend {
   }
 
  private:
-  // Caller holds the guard. Detached, since shut_down cannot wait for ever; `threads` counts them instead.
+  // Caller holds the guard. Detached, since shut_down cannot wait for ever; `threads` counts the threads instead.
   void add_thread() {
     try {
       std::thread([shared = pool_] { serve(shared); }).detach();
       ++pool_->threads;
     } catch (const std::system_error&) {
-      // The threads there are go on; with none the caller answers that nothing was started.
+      // The existing threads go on; if there is none, the caller answers that nothing was started.
     }
   }
 

@@ -1,5 +1,5 @@
 #pragma once
-// How a reference to a secret is spelled: `$secret{NAME}`.
+// The spelling of a reference to a secret: `$secret{NAME}`.
 
 #include <cstddef>
 #include <optional>
@@ -14,14 +14,14 @@ inline constexpr std::size_t max_secret_name = 64;
 
 struct secret_reference {
   std::size_t begin = 0;  // of the `$`
-  std::size_t end = 0;    // behind the `}`
+  std::size_t end = 0;    // after the `}`
   std::string_view name;
 };
 
-/// A-Z a-z 0-9 _ . -, 1 to 64 of them: nothing that would have to be escaped where a redacted output names it.
+/// A-Z a-z 0-9 _ . -, 1 to 64 of them: no escapes are needed in a redacted output.
 bool valid_secret_name(std::string_view name);
 
-/// The first reference in `text` at or behind `from`. The error names the place of one that is none.
+/// The first reference in `text` at or after `from`. The error gives the position of an invalid one.
 result<std::optional<secret_reference>> next_secret_reference(std::string_view text, std::size_t from);
 
 }  // namespace fairlead::agents

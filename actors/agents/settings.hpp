@@ -1,5 +1,5 @@
 #pragma once
-// What every kind of agent can be told in its section of the node file, read by app/config/agent_settings.cpp (docs/agents.md).
+// Settings for agents of every kind, from the node file, read by app/config/agent_settings.cpp (docs/agents.md).
 
 #include <cstdint>
 #include <map>
@@ -11,10 +11,10 @@
 
 namespace fairlead::agents {
 
-/// How often one attempt is tried inside its lease: after transient faults only, under the same key, with the same input. A further try is
-/// begun only when it can end before complete_by.
+/// Tries of one attempt inside its lease: after transient faults only, under the same key, with the same input. A further try begins only
+/// if it can end before complete_by.
 struct retry_policy {
-  std::uint32_t tries = 1;          // the first included
+  std::uint32_t tries = 1;          // including the first
   v1::Backoff backoff;              // between tries; its zero fields mean 100 ms, factor 2, 5 s
   std::int64_t try_timeout_ms = 0;  // of one try; 0: the rest of the lease
 };
@@ -24,8 +24,8 @@ struct agent_settings {
   v1::BreakerPolicy breaker;      // of the service
   std::vector<v1::LimitPolicy> limits;
   retry_policy retry;
-  std::map<std::string, retry_policy> call_retry;  // whole, for the calls that say so themselves
-  /// Secrets that a step's input may name as $secret{NAME}; others in it are refused (permanent, code secret_not_allowed).
+  std::map<std::string, retry_policy> call_retry;  // complete policies of the calls that have their own
+  /// Secrets that a step's input may name as $secret{NAME}; others are refused (permanent, code secret_not_allowed).
   std::vector<std::string> input_secrets;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Small text forms that HTTP needs: `{field}` templates, percent-encoding, header lines.
+// Small text formats for HTTP: `{field}` templates, percent-encoding, header lines.
 
 #include <string>
 #include <string_view>
@@ -9,11 +9,11 @@
 
 namespace fairlead::agents {
 
-/// Text with `{field}` in it, cut into pieces once. `{{` and `}}` stand for the braces themselves; `$secret{NAME}` is a reference to a secret
-/// and stands in a piece of its own, so that nothing that comes in through a field can ever be taken for one.
+/// Text with `{field}` in it, split into pieces once. `{{` and `}}` stand for the braces themselves. `$secret{NAME}` is a reference to a
+/// secret in its own piece, so that no text from a field can be taken for a reference.
 class field_template {
  public:
-  /// A literal, then (unless it is empty) the name of a field, or a reference.
+  /// A literal, then (unless empty) the name of a field, or a reference.
   struct piece {
     std::string literal;
     std::string field;
@@ -31,13 +31,13 @@ class field_template {
   bool has_secrets_ = false;
 };
 
-/// Everything but RFC 3986's unreserved characters as %XX.
+/// Appends all characters except RFC 3986's unreserved ones as %XX.
 void append_percent_encoded(std::string& out, std::string_view text);
 
-/// A header name as RFC 9110 has it (a token).
+/// Whether the name is a token of RFC 9110.
 bool valid_header_name(std::string_view name);
 
-/// False when the value would break out of its header line or is no legal value: CR, LF, NUL and other control characters but tab.
+/// False: the value would break its header line or is illegal: CR, LF, NUL and other control characters except tab.
 bool valid_header_value(std::string_view value);
 
 std::string lower_case(std::string_view text);

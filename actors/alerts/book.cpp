@@ -7,7 +7,7 @@
 namespace fairlead {
 
 std::uint64_t alert_book::raise(v1::AlertRecord draft, const page& to) {
-  // Nothing of an earlier alert's life may stand in a new one.
+  // A new alert must take nothing from an earlier alert's life.
   v1::AlertRecord record;
   record.set_number(to.shard.next_alert() + 1);
   record.set_kind(draft.kind());
@@ -46,7 +46,7 @@ result<v1::AlertRecord> alert_book::acknowledge(std::uint64_t number, const std:
                      "; only one that is open can be acknowledged.",
                  "Nothing is left to do about it; `fairlead alert list` shows those that need someone."};
   }
-  // What only tells of something that is over already has nothing left that could resolve it.
+  // An alert that only reports something over is resolved by its acknowledgement: nothing else could resolve it.
   const auto over = found->kind() == v1::ALERT_KIND_WAKE_UP_LOST || found->kind() == v1::ALERT_KIND_STALLED ||
                     found->kind() == v1::ALERT_KIND_RECEIVER_GIVEN_UP || found->kind() == v1::ALERT_KIND_RESTORED;
   found->set_state(over ? v1::ALERT_STATE_RESOLVED : v1::ALERT_STATE_ACKNOWLEDGED);

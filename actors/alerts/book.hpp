@@ -1,8 +1,8 @@
 #pragma once
 // Raises, acknowledges and resolves alerts: rows and counters of the Scheduler's open batch. One thread.
 //
-// An alert is `open` until someone acknowledges it and resolved when what it is about is over; an open one may be resolved without ever
-// having been acknowledged. Numbers grow by one with each alert, so a courier's cursor is one number.
+// An alert is `open` until an operator acknowledges it, and resolved when its cause is over; an open alert may be resolved without an
+// acknowledgement. Numbers grow by one with each alert, so a courier's cursor is one number.
 
 #include <cstdint>
 #include <map>
@@ -19,7 +19,7 @@ namespace fairlead {
 
 class alert_book {
  public:
-  /// What a change is written to: the batch that will have `sequence`, and the counters that travel with it.
+  /// The target of a change: the batch that will have `sequence`, and the counters that travel with it.
   struct page {
     v1::ShardState& shard;
     store::batch& out;
@@ -27,17 +27,17 @@ class alert_book {
     moment now;
   };
 
-  /// Opens an alert; kind, subject, sentence and remedy of `draft` are taken. Its number.
+  /// Opens an alert with the kind, subject, sentence and remedy of `draft`. Returns its number.
   std::uint64_t raise(v1::AlertRecord draft, const page& to);
 
-  /// Nothing happens when it is resolved already or not known.
+  /// No effect if the alert is resolved already or unknown.
   status resolve(std::uint64_t number, const page& to, const store::snapshot& committed);
 
-  /// Errors: not_found; wrong_state (it is resolved). Acknowledging twice keeps the first.
+  /// Errors: not_found; wrong_state (already resolved). A second acknowledgement keeps the first.
   result<v1::AlertRecord> acknowledge(std::uint64_t number, const std::string& who, const std::string& note, const page& to,
                                       const store::snapshot& committed);
 
-  /// Everything up to `sequence` can be read from snapshots now.
+  /// Batches up to `sequence` can be read from snapshots now.
   void committed_up_to(std::uint64_t sequence);
 
  private:

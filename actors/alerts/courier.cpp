@@ -16,7 +16,7 @@ namespace {
 
 namespace keys = store::keys;
 
-constexpr std::uint64_t rows_a_look = 10'000;  // what one message is made of at most, and what one look reads at most for one target
+constexpr std::uint64_t rows_a_look = 10'000;  // limit of rows in one message, and of rows read for one target in one look
 constexpr auto first_wait = std::chrono::seconds{1};
 /// How long an alert may wait to be seen.
 constexpr auto look_period = std::chrono::milliseconds{250};
@@ -25,7 +25,7 @@ constexpr auto longest_wait = std::chrono::minutes{5};
 std::string cursor_row(const std::string& name) { return keys::meta("alert_cursor/" + name); }
 std::string start_row(const std::string& name) { return keys::meta("alert_start/" + name); }
 
-/// A row of as many numbers as asked for; nullopt: there is none.
+/// A row of exactly `Count` numbers; nullopt: there is none.
 template <std::size_t Count>
 result<std::optional<std::array<std::uint64_t, Count>>> load_numbers(const store::snapshot& from, const std::string& key) {
   const auto row = from.get(store::table::meta, key);
@@ -38,7 +38,7 @@ result<std::optional<std::array<std::uint64_t, Count>>> load_numbers(const store
   return out;
 }
 
-/// The same name gives the same jitter everywhere (FNV-1a), and two targets that fail together are not tried again together.
+/// The same name gives the same jitter everywhere (FNV-1a); two targets that fail together are not retried together.
 std::uint32_t seed_of(std::string_view name) {
   std::uint32_t hash = 2'166'136'261U;
   for (const auto c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16'777'619U;
@@ -108,7 +108,7 @@ status alert_courier::open(target_state& target, const store::snapshot& from) {
     target.cursor = (**cursor)[0];
     return nothing{};
   }
-  // Seen for the first time: it begins with what waits for an operator now, and what was over before it came is none of its business.
+  // A new target begins with the alerts that are unresolved now; alerts resolved before are not delivered to it.
   const auto newest = from.get_progress().shard.next_alert();
   auto begin = newest;
   const auto scanned = store::for_each_unresolved(from, [&begin](const v1::AlertRecord& oldest) {
@@ -131,7 +131,7 @@ void alert_courier::record(const target_state& target) {
   world_.record(std::move(out));
 }
 
-/// What was told to a Scheduler that has been replaced may have gone with it, and without a row a target counts as never seen.
+/// Reports to a replaced Scheduler may be lost with it, and a target without a row counts as new.
 void alert_courier::say_again_if_lost(std::uint64_t epoch) {
   if (std::exchange(epoch_, epoch) == epoch) return;
   for (const auto& target : targets_)
@@ -154,7 +154,7 @@ status alert_courier::serve(std::size_t which, const store::snapshot& from, std:
 result<std::optional<alert_message>> alert_courier::next_message(target_state& target, const store::snapshot& from, std::uint64_t room) {
   alert_digest waiting;
   std::optional<v1::AlertRecord> first;
-  std::optional<std::uint64_t> passed;  // the last one that this target does not get, while it gets none
+  std::optional<std::uint64_t> passed;  // the last alert that this target does not get, while it gets none
   std::uint64_t rows = 0;
   std::optional<error> failed;
   const std::string begin{std::string_view{keys::alert(store::default_namespace, *target.cursor + 1)}};

@@ -1,9 +1,9 @@
 #pragma once
-// Delivers alerts to webhooks and commands: at least once, in the order of their numbers, for ever tried again, and with a brake on floods.
-// A shell over ports. One thread at a time.
+// Delivers alerts to webhooks and commands: at least once, in the order of their numbers, retried for ever, and limited in rate. A shell
+// over ports. One thread at a time.
 //
-// Every target has a durable cursor: the number of the last alert that has arrived there. It moves after a delivery and never before, so an
-// alert whose delivery a crash cut off from its record is delivered again. Targets know nothing of each other.
+// Every target has a durable cursor: the number of the last alert delivered there. The cursor moves after a delivery, never before. So an
+// alert is delivered again if a crash comes between its delivery and the cursor's move. Targets are independent of each other.
 
 #include <cstdint>
 #include <deque>
@@ -34,21 +34,21 @@ class alert_courier {
     webhook_port* webhooks = nullptr;  // may be null when no target is a webhook
     command_port* commands = nullptr;  // may be null when no target is a command
     observer* log = nullptr;
-    /// Brings rows to the Scheduler.
+    /// Sends rows to the Scheduler.
     std::function<void(courier_rows)> record;
-    /// Called from any thread when a delivery has ended: `look` has something to do. Must not call back into the courier.
+    /// Called from any thread when a delivery has ended: `look` has work. Must not call back into the courier.
     std::function<void()> wake;
     core::planted_faults faults = {};
   };
 
   alert_courier(ports world, alert_origin from, const std::vector<alert_target>& targets);
 
-  /// Takes in the deliveries that have ended and begins those that may. Gives the pause until the next look. Costs little when there is nothing
-  /// to do: it reads one row. Errors: those of the store.
+  /// Records ended deliveries and begins those that may begin. Returns the pause until the next look. A look without news reads one row. Errors:
+  /// those of the store.
   result<duration> look();
 
  private:
-  /// What there was when a target was first looked at: of the alerts up to there it gets those that were not resolved then.
+  /// The alerts at a target's first look: of these the target gets only the unresolved ones.
   struct first_sight {
     std::uint64_t newest = 0;
     std::int64_t at_unix_ms = 0;
@@ -61,7 +61,7 @@ class alert_courier {
     std::optional<alert_message> under_way;
     std::uint32_t failures = 0;  // since the last success
     moment not_before;
-    std::deque<moment> delivered;  // within the window
+    std::deque<moment> delivered;  // in the window
   };
 
   void take_in(std::size_t which, const status& how);
@@ -77,7 +77,7 @@ class alert_courier {
   ports world_;
   alert_origin from_;
   std::vector<target_state> targets_;
-  std::uint64_t epoch_ = 0;              // under which it has told what it knows
+  std::uint64_t epoch_ = 0;              // epoch in which it has reported its state
   ended_deliveries<std::size_t> ended_;  // by index of their target
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// The alert courier in CAF: a look now and then, and whenever a delivery has ended.
+// The alert courier in CAF: looks at intervals, and whenever a delivery has ended.
 
 #include <cstdint>
 #include <memory>

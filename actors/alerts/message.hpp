@@ -1,5 +1,5 @@
 #pragma once
-// What the receivers of alerts are sent: JSON about one alert, or about many at once. Pure.
+// Messages to receivers of alerts: JSON about one alert, or about many. Pure.
 
 #include <cstdint>
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace fairlead {
 
-/// Whose alerts a message is about: receivers are given the numbers by which the whole cluster knows them.
+/// The origin of a message's alerts: receivers get the numbers that are valid in the whole cluster.
 struct alert_origin {
   std::string node;
   std::uint32_t shard = 0;
@@ -19,9 +19,9 @@ struct alert_origin {
   std::uint64_t shown(std::uint64_t number) const { return core::alert_number({shard, number}, shard_count); }
 };
 
-/// One message to a target, and how far its cursor moves once the message has arrived.
+/// A message to a target, and the new cursor of the target after its delivery.
 struct alert_message {
-  std::uint64_t last = 0;  // the shard's own number of the newest alert that it stands for
+  std::uint64_t last = 0;  // the shard's own number of the newest alert in the message
   std::string body;        // JSON text
   std::string key;         // the same for every try of the same message
   std::string number;      // for a command's environment
@@ -29,7 +29,7 @@ struct alert_message {
   std::string task;
 };
 
-/// Many alerts that one message stands for, by the shard's own numbers.
+/// Many alerts in one message, by the shard's own numbers.
 struct alert_digest {
   std::uint64_t count = 0;
   std::uint64_t first = 0;
@@ -41,7 +41,7 @@ struct alert_digest {
   void add(const v1::AlertRecord& alert);
 };
 
-/// `{"node":…,"alert":{number, kind, state, task, workflow, step, job, sentence, remedy, raised_at}}`; what an alert is not about is null.
+/// `{"node":…,"alert":{number, kind, state, task, workflow, step, job, sentence, remedy, raised_at}}`; fields that do not apply are null.
 alert_message message_of(const alert_origin& from, const v1::AlertRecord& alert);
 
 /// `{"node":…,"digest":{count, first, last, first_raised_at, last_raised_at, kinds, sentence, remedy}}`.

@@ -1,5 +1,5 @@
 #pragma once
-// Where alerts are delivered: a webhook or a command.
+// A target of alerts: a webhook or a command.
 
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@ struct alert_target {
   std::string url;               // of a webhook; empty: a command
   std::vector<std::string> run;  // of a command: its program and arguments, handed over without a shell
   duration timeout = std::chrono::seconds{10};  // of a command
-  std::uint32_t at_most = 20;                   // messages within `window`; what is more goes out as one digest
+  std::uint32_t at_most = 20;                   // messages in `window`; further alerts go out as one digest
   duration window = std::chrono::minutes{1};
 };
 

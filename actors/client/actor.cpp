@@ -14,11 +14,11 @@ using std::chrono::steady_clock;
 constexpr milliseconds tick_every{20};
 constexpr milliseconds first_backoff{50};
 constexpr milliseconds longest_backoff{1'000};
-/// Before a request is repeated at a node that answered `unavailable`.
+/// Pause before a request is repeated at a node that answered `unavailable`.
 constexpr milliseconds repeat_after{100};
-/// So often it is repeated there before another node is asked: one that is cut off from the rest says so for as long as that lasts.
+/// Repetitions at one node before another node is asked: a node that is cut off from the rest answers `unavailable` as long as that lasts.
 constexpr std::uint32_t repeats_a_node = 10;
-/// So often where others wait for an answer of that node: polls go on without end, and lose little.
+/// The same if other calls wait for an answer of that node. Bounded, because polls never stop waiting, and lose little.
 constexpr std::uint32_t most_repeats_a_node = 30;
 
 }  // namespace
@@ -34,7 +34,7 @@ void client_state::start(client_shell::pointer self, std::vector<client_address>
   reasons_.resize(addresses_.size());
   shared_ = std::move(shared);
   connector_ = self->spawn<caf::detached>(make_connector);
-  // CAF's own handler writes what it does not know to stdout, where a command's result stands.
+  // CAF's own handler writes unknown messages to stdout, which carries a command's result.
   self->set_default_handler(caf::drop);
   self->set_down_handler([this](caf::down_msg& down) { on_down(down); });
 }
@@ -73,13 +73,13 @@ void client_state::on_try_ended(std::uint64_t id, try_end how) {
       heard_at_ = steady_clock::now();
       failed_in_row_ = 0;
       call.not_before = heard_at_ + repeat_after;
-      // Whoever still waits for an answer should not lose it.
+      // Other calls that wait for an answer of this node should not lose it.
       if (++call.repeats_in_row >= (others_in_flight() ? most_repeats_a_node : repeats_a_node) && addresses_.size() > 1)
         lose_gateway("says that nobody is there who could answer");
       break;
     case try_end::silent:
       call.not_before = steady_clock::now() + repeat_after;
-      // A node that is merely slow with this one answers others meanwhile.
+      // A node that is slow only with this call has answered others meanwhile.
       if (addresses_.size() > 1 && heard_at_ < call.sent_at) lose_gateway("does not answer");
       break;
     case try_end::lost:
@@ -137,7 +137,7 @@ void client_state::arm() {
 void client_state::try_connect() {
   if (connecting_ || calls_.empty() || steady_clock::now() < connect_not_before_) return;
   connecting_ = true;
-  // The connector bounds itself; the limit here covers a resolver that hangs.
+  // The connector has its own time limit; this limit covers a resolver that hangs.
   auto index = current_;
   self_->request(connector_, std::chrono::seconds{30}, connect_order{index, addresses_[index]})
       .then([this](const connect_outcome& outcome) { on_outcome(outcome); },
@@ -192,7 +192,7 @@ void client_state::lose_gateway(const char* reason) {
     call->repeats_in_row = 0;
   }
   connect_not_before_ = {};
-  // Whoever takes connections and answers nothing is as good as nobody, and is not dialled without end.
+  // A node that takes connections and answers nothing counts as a failure, and is not dialled without end.
   if (heard_at_ < connected_at_) count_failure();
   try_connect();
   arm();

@@ -1,5 +1,5 @@
 #pragma once
-// The client actor: keeps one gateway, sends calls to it, and sends them again to the next one when it is lost.
+// The client actor: keeps one gateway, sends calls to it, and repeats them at the next gateway after a loss.
 
 #include <cstddef>
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace fairlead {
 
-/// What the actor and the callers' threads share.
+/// State shared by the actor and the callers' threads.
 struct client_shared {
   std::mutex mutex;
   std::function<void(const v1::FinishedNotice&)> on_finished;  // called under no lock
@@ -40,7 +40,7 @@ class client_state {
   void send(std::uint64_t id, client_call& call);
   void send_waiting();
   void lose_gateway(const char* reason);
-  /// The present address was of no use; after all of them a pause follows.
+  /// Counts a failure of the current address; a pause follows once all addresses have failed.
   void count_failure();
   bool others_in_flight() const;
   void end(std::uint64_t id, error why);
@@ -49,7 +49,7 @@ class client_state {
 
   client_shell::pointer self_ = nullptr;
   std::vector<client_address> addresses_;
-  std::vector<std::string> reasons_;  // why each address was of no use the last time; empty: not tried
+  std::vector<std::string> reasons_;  // why each address failed the last time; empty: not tried
   std::shared_ptr<client_shared> shared_;
   connector_actor connector_;
   gateway_actor gateway_;
@@ -60,7 +60,7 @@ class client_state {
   steady_time connect_not_before_{};
   steady_time connected_at_{};                      // when the gateway was found
   steady_time heard_at_{};                          // when the gateway last answered anything
-  std::map<std::uint64_t, client_call_ptr> calls_;  // without an answer
+  std::map<std::uint64_t, client_call_ptr> calls_;  // calls without an answer
   std::uint64_t next_call_ = 1;
 };
 

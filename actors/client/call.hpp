@@ -20,10 +20,10 @@ using client_call_ptr = std::shared_ptr<client_call>;
 /// How one try of a call went.
 enum class try_end {
   answered,  // the caller has its answer
-  repeat,    // the node says that nobody is there who could answer: try again
-  silent,    // no answer came in time: try again
+  repeat,    // the node answers `unavailable`: try again
+  silent,    // no answer in time: try again
   lost,      // the connection is gone
-  alien,     // the other side does not understand
+  alien,     // the other side does not know the message
 };
 
 }  // namespace fairlead
@@ -32,16 +32,16 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(fairlead::client_call_ptr)
 
 namespace fairlead {
 
-/// The client actor: what a gateway may tell a client, and what its own process may.
+/// The client actor: messages from gateways, and from its own process.
 using client_shell = client_sink::extend<
     // A caller's request.
     caf::reacts_to<client_call_ptr>,
-    // Own reminder: look for calls whose time is over or that want another try.
+    // Own reminder: look for calls that have timed out or want another try.
     caf::reacts_to<expire_atom>>;
 
 using steady_time = std::chrono::steady_clock::time_point;
 
-/// Used by the client actor alone after it was handed over, but for the future of its promise.
+/// After the hand-over only the client actor uses the call, except for the future of its promise.
 class client_call {
  public:
   client_call(steady_time deadline, duration try_limit) : deadline_(deadline), try_limit_(try_limit) {}
@@ -82,11 +82,11 @@ class request_call final : public client_call, public std::enable_shared_from_th
 
   std::future<result<Reply>> answer() { return promise_.get_future(); }
 
-  /// Answers that say as little as `unavailable` does. To be called before it is handed over.
+  /// Answers for which `says_nothing` holds are treated like `unavailable`. Set before the hand-over.
   void repeat_while(std::function<bool(const Reply&)> says_nothing) { says_nothing_ = std::move(says_nothing); }
 
   void send(client_shell::pointer self, const gateway_actor& to, duration limit, std::function<void(try_end)> ended) override {
-    // What belongs to an earlier try (its timeout comes long after the loss of its node) or comes after the end is dropped.
+    // Answers to an earlier try (its timeout comes long after the loss of its node), or after the call's end, are dropped.
     auto current = [self_hold = this->shared_from_this(), mine = try_number] {
       return !self_hold->ended_ && self_hold->try_number == mine ? self_hold.get() : nullptr;
     };
@@ -100,7 +100,7 @@ class request_call final : public client_call, public std::enable_shared_from_th
             });
   }
 
-  /// The last answer of a node, when there was one, says more than the client can.
+  /// The last `unavailable` of a node, if any, says more than the client can.
   void fail(error why) override {
     ended_ = true;
     promise_.set_value(last_.code == v1::ERROR_CODE_UNAVAILABLE ? last_ : std::move(why));

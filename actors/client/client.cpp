@@ -20,12 +20,12 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// A node that is up answers everything but long polls in less; after this the request is sent again.
+/// A node that is up answers everything except long polls in less time; after this the request is sent again.
 constexpr milliseconds longest_try{5'000};
-/// Short, because a shard that is started again in the middle of one cannot answer it any more.
+/// Short, because a shard that restarts during a poll cannot answer it any more.
 constexpr milliseconds longest_poll{5'000};
 constexpr milliseconds longest_replies_poll{30'000};
-/// Before items are sent again whose shard was missing.
+/// Pause before items are sent again whose shard was missing.
 constexpr milliseconds first_pause{100};
 constexpr milliseconds longest_pause{1'000};
 
@@ -36,7 +36,7 @@ bool over(const v1::WatchReply& reply) {
 }  // namespace
 
 struct client::state {
-  /// Where the events of a page came from, in their order.
+  /// The shard and position of a page's event.
   struct place {
     std::uint32_t shard = 0;
     std::uint64_t position = 0;
@@ -47,17 +47,17 @@ struct client::state {
   std::shared_ptr<client_shared> shared = std::make_shared<client_shared>();
   client_shell shell;
   std::mutex places_guard;
-  std::map<std::string, std::vector<place>> places;  // of the last page with events, by the name asked for
+  std::map<std::string, std::vector<place>> places;  // of the last page with events, by client name
 
   ~state() {
     if (!shell) return;
-    // The handler of notices belongs to the caller: when this returns it is never called again.
+    // The handler of notices belongs to the caller: it must not be called after this destructor.
     caf::scoped_actor self{system->actors()};
     self->send_exit(shell, caf::exit_reason::user_shutdown);
     self->wait_for(shell);
   }
 
-  /// A node that is slow with what must not be sent twice is given the whole time.
+  /// A request that must not be sent twice gets the whole time, since the node may be slow.
   template <class Request>
   result<reply_of<Request>> ask(const Request& what, duration poll = duration{0}) {
     const auto limit = poll + options.request_timeout;
@@ -73,13 +73,13 @@ struct client::state {
     return finish(answer, deadline);
   }
 
-  /// One position stands for all events of the last page up to the one that has it; each shard is told its own.
+  /// `acknowledged` means all events of the last page up to the one with that position; each shard gets its own position.
   void spread_acknowledgement(v1::RepliesRequest& what) {
     if (what.acknowledged() == 0 || !what.positions().empty()) return;
     const std::lock_guard guard{places_guard};
     const auto page = places.find(what.client());
     if (page == places.end()) return;
-    // Of several shards' events with this position the first is taken for the one that is meant: one too few comes again, one too many is lost.
+    // If events of several shards have this position, the first counts: an event too few comes again, an event too many is lost.
     const auto last =
         std::find_if(page->second.begin(), page->second.end(), [&](const place& one) { return one.position == what.acknowledged(); });
     if (last == page->second.end()) return;
@@ -94,14 +94,14 @@ struct client::state {
 
   void keep_places(const std::string& client, const v1::RepliesReply& page) {
     const std::lock_guard guard{places_guard};
-    // A page without events takes nothing away: its asker may still acknowledge the one before.
+    // A page without events clears nothing: its caller may still acknowledge the page before.
     if (page.events().empty()) return;
     auto& kept = places[client];
     kept.clear();
     for (const auto& event : page.events()) kept.push_back({event.shard(), event.position()});
   }
 
-  /// Of a submission over several shards one may be missing for a moment: its items are sent again until the time is over.
+  /// A shard may be missing for a moment: its items are sent again until the time is over.
   result<v1::SubmitReply> submit(const v1::SubmitRequest& what) {
     const auto deadline = steady_clock::now() + options.request_timeout;
     auto out = ask(what);
@@ -121,14 +121,14 @@ struct client::state {
       again.set_notify(what.notify());
       auto call = std::make_shared<request_call<v1::SubmitRequest, v1::SubmitReply>>(again, steady_clock::now() + left,
                                                                                      std::min<duration>(left, longest_try));
-      // A node that is cut off from the shard says so for as long as that lasts; another one may not be.
+      // A node that is cut off from the shard answers so as long as that lasts; another node may reach the shard.
       call->repeat_while([](const v1::SubmitReply& reply) {
         return !reply.results().empty() && std::all_of(reply.results().begin(), reply.results().end(), [](const v1::SubmitResult& one) {
           return one.error().code() == v1::ERROR_CODE_UNAVAILABLE;
         });
       });
       auto more = send(std::move(call));
-      // What the shards that were there have taken is taken, whatever becomes of the rest.
+      // Items that reachable shards have taken stay taken, whatever becomes of the rest.
       if (!more || more->results_size() != again.items_size()) break;
       for (std::size_t i = 0; i < positions.size(); ++i)
         out->mutable_results(positions[i])->Swap(more->mutable_results(static_cast<int>(i)));
@@ -299,7 +299,7 @@ result<v1::JobShowReply> client::job(const v1::JobShowRequest& what) { return st
 result<v1::JobHistoryReply> client::job_history(const v1::JobHistoryRequest& what) { return state_->ask(what); }
 result<v1::JobOperateReply> client::operate_jobs(const v1::JobOperateRequest& what) {
   auto request = what;
-  // A run that is sent again must be the same launch; only the schedule gives whole seconds.
+  // A run that is sent again must be the same launch. Whole seconds are reserved for the schedule.
   if (auto& action = *request.mutable_action(); action.verb() == v1::JOB_VERB_RUN && action.nominal_unix_ms() == 0) {
     const auto now_ms = to_unix_ms(system_clock{}.now());
     action.set_nominal_unix_ms(now_ms % 1'000 == 0 ? now_ms + 1 : now_ms);

@@ -12,12 +12,12 @@ inline constexpr std::size_t max_input_bytes_a_message = 1'048'576;
 
 struct submission_part {
   v1::SubmitRequest request;
-  std::vector<int> positions;  // of its items in the whole
+  std::vector<int> positions;  // positions of its items in the whole submission
 };
 
 struct split_submission {
   std::vector<submission_part> parts;
-  std::vector<int> oversized;  // positions of items whose input is beyond the limit; they are in no part
+  std::vector<int> oversized;  // positions of items whose input exceeds the limit; no part holds them
 };
 
 split_submission split(v1::SubmitRequest what);

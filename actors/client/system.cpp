@@ -14,7 +14,7 @@ client_system::config::config() {
   set("scheduler.policy", caf::atom("sharing"));
   set("scheduler.max-threads", caf::config_value::integer{2});
   set("logger.verbosity", caf::atom("quiet"));
-  // A node that is frozen, or a machine that is gone, is noticed by these alone: TCP says nothing.
+  // Only these notice a frozen node or a lost machine: TCP does not.
   set("middleman.heartbeat-interval", caf::timespan{std::chrono::milliseconds{500}});
   set("middleman.connection-timeout", caf::timespan{std::chrono::seconds{2}});
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The actor system that all clients of a process share. One, because CAF tells the actor systems of a process apart by a single byte
-// and a node takes two of the same number for one.
+// The actor system that all clients of a process share. One system, because CAF distinguishes the systems of a process by a single byte,
+// and a node takes two systems with the same byte for one.
 
 #include <caf/all.hpp>
 #include <memory>
@@ -9,7 +9,7 @@ namespace fairlead {
 
 class client_system {
  public:
-  /// The one that lives, or a new one. It ends with the last client.
+  /// The living system, or a new one. It ends with the last client.
   static std::shared_ptr<client_system> acquire();
 
   caf::actor_system& actors() { return system_; }

@@ -1,6 +1,6 @@
 #pragma once
-// What a shard knows of the monotonic clock of an agent instance: the latest beacon and when it came in, by the shard's own monotonic clock.
-// Of clocks on walls it knows nothing, so those may be set as they like.
+// The monotonic clock of an agent instance, as a shard knows it: the latest beacon, and its arrival by the shard's own monotonic clock.
+// Wall clocks play no part and may be set at will.
 
 #include <cstdint>
 
@@ -10,7 +10,7 @@ namespace fairlead::core {
 
 class agent_clock {
  public:
-  /// `beacon_ms`: what the agent's clock showed when it sent this; nonsense counts as a sign of life alone.
+  /// `beacon_ms`: the agent's clock at the sending of a beacon; nonsense counts only as a sign of life.
   void told(std::int64_t beacon_ms, moment steady) {
     heard_ = steady;
     constexpr std::int64_t longest_ms = 1'000'000'000'000'000;  // far from where sums would overflow
@@ -19,16 +19,16 @@ class agent_clock {
     received_ = steady;
   }
 
-  /// It has been heard, or nobody could have heard it.
+  /// The agent has been heard, or could not have been heard.
   void heard(moment steady) { heard_ = steady; }
 
-  /// What leaves now leaves when the agent's clock shows this, or more; 0: not known.
+  /// Lower bound of the agent's clock for a message that leaves now; 0: unknown.
   std::int64_t anchor_ms(moment steady) const { return beacon_ms_ == 0 ? 0 : beacon_ms_ + (steady - received_).count(); }
 
   bool silent(moment steady, duration limit) const { return steady - heard_ >= limit; }
 
  private:
-  std::int64_t beacon_ms_ = 0;  // 0: none yet
+  std::int64_t beacon_ms_ = 0;  // 0: no beacon yet
   moment received_{};
   moment heard_{};
 };

@@ -1,5 +1,5 @@
 #pragma once
-// The words for kinds and states of alerts: the same in tables, in JSON, in options and in what is sent to receivers.
+// The words for kinds and states of alerts: the same in tables, in JSON, in options and in deliveries to receivers.
 
 #include <optional>
 #include <string_view>
@@ -8,13 +8,13 @@
 
 namespace fairlead::core {
 
-/// `task_parked`; `unknown` for a number of a newer release.
+/// `task_parked`; `unknown` for a kind of a newer release.
 const char* alert_kind_word(v1::AlertKind kind);
 
 /// `open`, `acknowledged`, `resolved`.
 const char* alert_state_word(v1::AlertState state);
 
-/// The state that `alert_state_word` gives this word for.
+/// The state with this word.
 std::optional<v1::AlertState> alert_state_from_word(std::string_view word);
 
 }  // namespace fairlead::core

@@ -1,5 +1,5 @@
 #pragma once
-// Counts of values by size: how long, how many, how large. One series of bounds for all, so that figures of any two shards can be added.
+// Counts of values by size: durations, amounts, bytes. One series of bounds for all, so that the counts of any two shards can be added.
 
 #include <array>
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace fairlead::core {
 
-/// Upper bounds, inclusive: 1, 2, 5, 10, … 500,000,000. Messages carry one count for each and a last one for what is beyond.
+/// Upper bounds, inclusive: 1, 2, 5, 10, … 500,000,000. Messages carry one count for each bound, and a last one for larger values.
 inline constexpr std::array<std::uint64_t, 27> distribution_bounds = [] {
   std::array<std::uint64_t, 27> out{};
   std::uint64_t power = 1;

@@ -1,5 +1,5 @@
 #pragma once
-// What one request may hold, and what all requests are refused for: the same numbers for clients, the command line, gateways and shards.
+// The limits of one request, and the refusals common to all: the same for clients, the command line, gateways and shards.
 
 #include <algorithm>
 #include <cstddef>
@@ -22,7 +22,7 @@ inline constexpr std::uint32_t max_page_size = 1'000;
 inline constexpr int max_filter_states = 16;
 inline constexpr int max_filter_labels = 32;
 
-/// How many rows a list gives when its request asks for `asked`; 0: as many as usual.
+/// The rows of a list's page; `asked` 0: the default.
 constexpr std::uint32_t page_size_of(std::uint32_t asked) { return std::min(asked == 0 ? default_page_size : asked, max_page_size); }
 
 inline error too_many_filters() {
@@ -40,8 +40,8 @@ inline error too_many_items(const std::string& items) {
 inline constexpr std::size_t max_input_bytes = 262'144;  // of a task
 inline constexpr std::size_t max_id_bytes = 256;         // of a task
 inline constexpr std::size_t max_name_bytes = 256;       // of a workflow, an instance, a node
-inline constexpr std::size_t who_limit = 200;            // of an operator's name; more is cut off
-inline constexpr std::size_t reason_limit = 1'000;       // and of a reason or a note
+inline constexpr std::size_t who_limit = 200;            // of an operator's name; the rest is cut off
+inline constexpr std::size_t reason_limit = 1'000;       // of a reason or a note; the rest is cut off
 
 // ---- refusals ----
 

@@ -45,7 +45,7 @@ restart_plan restart_book::again(std::size_t which, const std::vector<bool>& run
   for (auto i = end; i-- > first;)
     if (i != which && running.at(i)) out.stop.push_back(i);
   if (out.give_up) return out;
-  // One that has ended for good stays away, and a temporary one that goes down with its group does not come back.
+  // A child that has ended for good stays away. A temporary child that goes down with its group does not come back.
   for (auto i = first; i < end; ++i)
     if (i == which || (running.at(i) && kinds_[i] != restart_kind::temporary)) out.start.push_back(i);
   return out;

@@ -1,6 +1,6 @@
 #pragma once
-// How a guardian answers the end of a child: what it stops, what it starts, and when it gives up. The policy as data, apart from its mechanics
-// (after Erlang/OTP's supervisor: one_for_one, one_for_all, rest_for_one; permanent, transient, temporary; intensity).
+// A guardian's answer to the end of a child: which children it stops and starts, and when it gives up. The policy as data, apart from its
+// mechanics (after Erlang/OTP's supervisor: one_for_one, one_for_all, rest_for_one; permanent, transient, temporary; intensity).
 
 #include <cstddef>
 #include <cstdint>
@@ -16,18 +16,18 @@ namespace fairlead::core {
 enum class restart_strategy {
   one_for_one,   // the child that ended
   one_for_all,   // all children
-  rest_for_one,  // it, and those that were started after it
+  rest_for_one,  // the child that ended, and those started after it
 };
 
 enum class restart_kind {
-  permanent,  // is always started again
-  transient,  // only when it ended with an error
-  temporary,  // never
+  permanent,  // always started again
+  transient,  // started again only if it ended with an error
+  temporary,  // never started again
 };
 
 struct restart_policy {
   restart_strategy strategy = restart_strategy::one_for_one;
-  /// More restarts than these within `within`: the guardian gives up and ends with all its children.
+  /// With more restarts than this within `within`, the guardian gives up and ends with all its children.
   std::uint32_t restarts = 5;
   duration within = std::chrono::seconds{30};
 };
@@ -35,19 +35,19 @@ struct restart_policy {
 const char* name_of(restart_strategy strategy);
 const char* name_of(restart_kind kind);
 
-/// What to do next. Indexes are those of the children in the order of their specification.
+/// The next actions. Indexes are those of the children in the order of their specification.
 struct restart_plan {
   std::vector<std::size_t> stop;   // in this order: the reverse of the start
   std::vector<std::size_t> start;  // once all of `stop` have ended, in this order
-  bool give_up = false;            // everything is to be stopped, in reverse order, and nothing started
+  bool give_up = false;            // stop everything, in reverse order, and start nothing
 };
 
 class restart_book {
  public:
-  /// `kinds`: of the children, in their order.
+  /// `kinds` of the children, in their order.
   restart_book(restart_policy policy, std::vector<restart_kind> kinds) : policy_(policy), kinds_(std::move(kinds)) {}
 
-  /// The child `which` has ended by itself; `failed`: with an error. `running`: which of the children run (the one that ended does not).
+  /// The child `which` has ended by itself; `failed`: with an error. `running`: the children that run (the ended child does not).
   restart_plan ended(std::size_t which, bool failed, const std::vector<bool>& running, moment now);
   /// A child could not be started: counts as a restart that failed at once.
   restart_plan start_failed(std::size_t which, const std::vector<bool>& running, moment now);

@@ -1,6 +1,6 @@
 #pragma once
-// A transition: the only way in which a state changes. It has a name, the states in which it may begin, and one destination. Steps and tasks have their
-// table in task/transitions.hpp, launches in job/transitions.hpp; docs/architecture.md draws them.
+// A transition: the only way in which a state changes. It has a name, source states and one destination. The tables of steps and tasks are
+// in task/transitions.hpp, that of launches is in job/transitions.hpp; docs/architecture.md draws them.
 
 #include <cstdint>
 

@@ -26,7 +26,7 @@ class cron_shell final : public cron_outbox {
     arm(*next);
   }
 
-  /// What is further away than the next look that comes anyway is found by that.
+  /// Ignores moments after the next regular look, which finds them anyway.
   void wake(moment due) {
     if (due < setup_.time->now() + cron::longest_wait) arm(due);
   }

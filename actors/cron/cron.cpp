@@ -14,12 +14,12 @@ namespace {
 namespace keys = store::keys;
 using store::default_namespace;
 
-constexpr std::size_t chunk_names = 256;  // sent at a time: the Scheduler takes them as one message
-// Enough to keep a Scheduler busy for as long as one commit takes, little enough for a submission that queues behind it.
+constexpr std::size_t chunk_names = 256;  // in one message to the Scheduler
+// Enough to keep a Scheduler busy during one commit, few enough for a submission that queues behind them.
 constexpr std::size_t most_out = 1'024;
-constexpr std::size_t chunk_entries = 4'096;  // looked at by one scan
+constexpr std::size_t chunk_entries = 4'096;  // read in one scan
 
-/// Where the entries begin that are due later than `at_ms`.
+/// Begin of the entries that are due later than `at_ms`.
 std::string behind(std::int64_t at_ms) { return keys::job_due(default_namespace, at_ms + 1, 0, {}); }
 
 }  // namespace
@@ -28,22 +28,22 @@ void cron::forget(const store::snapshot& view, std::int64_t now_ms) {
   for (auto it = sent_.begin(); it != sent_.end();) {
     bool keep = core::still_waits(it->second, longest_wait, now_ms);
     if (keep) {
-      // What cannot be read is the scan's to report.
+      // The scan reports read errors.
       const auto entry = view.get(store::table::job_due, it->first);
       keep = !entry.ok() || entry->has_value();
     }
     it = keep ? std::next(it) : sent_.erase(it);
   }
-  // Whatever a burst has needed is given back.
+  // Gives back the memory that a burst needed.
   if (sent_.empty() && sent_.bucket_count() > 1'024) sent_ = {};
 }
 
 result<cron::found> cron::read(const store::snapshot& view, std::int64_t now_ms) {
-  // A pass of a later moment would go on with what is not due any more.
+  // A pass of a later moment would go on with entries that are not due any more.
   if (now_ms < pass_ms_) pass_to_.clear();
   if (pass_to_.empty()) {
-    // What becomes due while the pass lasts belongs to the next one, so every pass comes to its end, and a job that nobody can launch holds
-    // nobody else up.
+    // Entries that become due during the pass belong to the next one. So every pass ends, and a job that cannot be launched blocks no
+    // other.
     pass_from_ = keys::of_namespace(default_namespace).str();
     pass_to_ = behind(now_ms);
     pass_ms_ = now_ms;
@@ -102,9 +102,9 @@ result<moment> cron::scan() {
 result<moment> cron::next_look(const store::snapshot& view, std::int64_t now_ms, bool complete, std::int64_t look_period_ms) const {
   auto next_ms = looked_ms_ + look_period_ms;
   if (!complete) return from_unix_ms(std::min(next_ms, now_ms + burst_pause.count()));
-  // What may have to be sent again,
+  // Entries that may have to be sent again,
   for (const auto& [key, at_ms] : sent_) next_ms = std::min(next_ms, at_ms + longest_wait.count());
-  // and what comes next. It may have come while the pass lasted.
+  // and the next entry, which may have become due during the pass.
   const auto scanned = view.scan(store::table::job_due, pass_to_, keys::after(keys::of_namespace(default_namespace)),
                                  [&](std::string_view key, std::string_view) {
                                    const auto entry = keys::decode_job_due(key);

@@ -51,7 +51,7 @@ result<std::optional<v1::LaunchRecord>> job_launches::at(std::int64_t nominal_un
 
 result<std::vector<v1::LaunchRecord>> job_launches::some(std::int64_t from_unix_ms, std::size_t limit) const {
   std::map<std::int64_t, v1::LaunchRecord> found;
-  // As many more as may turn out to be erased.
+  // More than `limit`, since some may turn out to be erased.
   const auto enough = limit == std::numeric_limits<std::size_t>::max() ? limit : limit + fresh_.launches.size();
   const auto read = store::for_each_launch(committed_, job_, from_unix_ms, [&](const v1::LaunchRecord& one) {
     found.emplace(one.nominal_unix_ms(), one);
@@ -73,8 +73,8 @@ result<std::vector<v1::LaunchRecord>> job_launches::some(std::int64_t from_unix_
 }
 
 result<std::vector<v1::LaunchRecord>> job_launches::from(std::int64_t unix_ms) const {
-  // A run of skips stands under its first time: one that began before may reach beyond. Only the newest before can, since they do not overlap;
-  // but launches by hand, which are no whole seconds, may lie within one.
+  // A run of skips is stored under its first time and may reach beyond `unix_ms`. Runs do not overlap, so only the last one before can; but
+  // launches by hand, which have no whole seconds, may lie within a run.
   const auto by_hand = [](std::int64_t nominal_ms) { return nominal_ms % 1000 != 0; };
   auto start_ms = unix_ms;
   const auto before =

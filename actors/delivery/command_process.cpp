@@ -1,4 +1,4 @@
-// One command from its start to its end: pipes, a deadline, and the last line it wrote about what went wrong.
+// One command from its start to its end: pipes, a deadline, and the last line of its errors.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -29,9 +29,9 @@ namespace {
 using agents::descriptor;
 using std::chrono::steady_clock;
 
-constexpr std::size_t kept_bytes = 4'096;  // of what the command writes to stderr: the end of it
+constexpr std::size_t kept_bytes = 4'096;  // kept of the end of the command's stderr
 constexpr std::size_t shown_bytes = 200;
-constexpr auto longest_nap = std::chrono::milliseconds{20};  // where the kernel cannot tell that a process has ended
+constexpr auto longest_nap = std::chrono::milliseconds{20};  // if the kernel cannot report the end of a process
 
 /// The child keeps `theirs`; this process never waits on `ours`.
 bool make_pipe(descriptor& ours, descriptor& theirs, bool to_child) {
@@ -42,7 +42,7 @@ bool make_pipe(descriptor& ours, descriptor& theirs, bool to_child) {
   return fcntl(ours.get(), F_SETFL, O_NONBLOCK) == 0;
 }
 
-/// This process's environment with `more` in place of what has the same name.
+/// This process's environment, with `more` replacing variables of the same name.
 std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& more) {
   std::vector<std::string> out;
   for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
@@ -121,7 +121,7 @@ class child {
     }
   }
 
-  /// The group's number is the process's own, which is not given to another one before it has been reaped.
+  /// The group's number is the process's own, which the kernel does not reuse before the process is reaped.
   status end(const std::string& why) {
     kill(-pid_, SIGKILL);
     reap(0);

@@ -42,7 +42,7 @@ void command_runner::watch(std::uint64_t number, const command_run& what, const 
     std::lock_guard guard{mutex_};
     if (down_) return;
   }
-  // Whoever shuts down joins this thread, so nothing is told after that.
+  // shut_down joins this thread, so `done` is never called after shut_down.
   done(std::move(how));
   std::lock_guard guard{mutex_};
   const auto self = running_.find(number);
@@ -57,7 +57,7 @@ void command_runner::shut_down() {
     std::lock_guard guard{mutex_};
     if (!down_) {
       down_ = true;
-      // Closed by the destructor; until then every watcher sees it.
+      // Closed by the destructor; until then every watcher sees the byte.
       [[maybe_unused]] const auto told = write(stop_[1], "x", 1);
     }
     for (auto& [number, one] : running_) all.push_back(std::move(one));

@@ -1,5 +1,5 @@
 #pragma once
-// Runs commands as child processes, each watched by a thread of its own, so that a slow one delays nobody.
+// Runs commands as child processes, each with a thread of its own, so that a slow command delays no other.
 
 #include <cstdint>
 #include <functional>
@@ -21,7 +21,7 @@ class command_runner final : public command_port {
 
   void run(command_run what, std::function<void(status)> done) override;
 
-  /// Kills what still runs; no `done` is called any more once this has returned.
+  /// Kills running commands; `done` is never called after this has returned.
   void shut_down();
 
  private:
@@ -32,7 +32,7 @@ class command_runner final : public command_port {
   std::vector<std::thread> ended_;                // to be joined
   std::uint64_t runs_ = 0;
   bool down_ = false;
-  int stop_[2] = {-1, -1};  // a pipe that becomes readable when everything has to end
+  int stop_[2] = {-1, -1};  // a pipe that becomes readable when all commands must end
 };
 
 /// Runs one command to its end, or to its time limit, or until `stop` becomes readable; then its process group is killed. Blocks.

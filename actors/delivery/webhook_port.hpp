@@ -1,5 +1,5 @@
 #pragma once
-// Where couriers send their HTTP posts. Production gives them libcurl (webhooks.hpp), tests what they like.
+// Sends HTTP posts for couriers. Production uses libcurl (webhooks.hpp), tests use fakes.
 
 #include <cstdint>
 #include <functional>
@@ -21,12 +21,12 @@ class webhook_port {
  public:
   virtual ~webhook_port() = default;
 
-  /// Posts once; a 2xx answer is success, anything else an error (code unavailable) that says what came. Returns at once; `done` is called
-  /// exactly once, from any thread, within the port's time limit, unless the port is shut down before.
+  /// Posts once; a 2xx answer is success, anything else an error (code unavailable) that describes the answer. Returns at once. `done` is
+  /// called exactly once, from any thread, within the port's time limit, unless the port is shut down before.
   virtual void post(webhook_post what, std::function<void(status)> done) = 0;
 };
 
-/// Why `url` is none that a webhook may have (scheme, host, port, length, control characters, user info); nothing when it is fine.
+/// Why `url` cannot be a webhook's (scheme, host, port, length, control characters, user info); ok if it can.
 status check_webhook_url(const std::string& url);
 
 }  // namespace fairlead

@@ -18,7 +18,7 @@ status outcome_of(const http_answer& answer) {
   const auto failed = [](std::string sentence) { return error{v1::ERROR_CODE_UNAVAILABLE, std::move(sentence), ""}; };
   switch (answer.how) {
     case http_answer::ending::answered:
-      // The receiver has it, whatever became of the rest of its answer.
+      // The receiver has the post, whatever happened to the rest of its answer.
       if (answer.status >= 200 && answer.status < 300) return nothing{};
       return failed("it answered " + std::to_string(answer.status) +
                     (answer.reason.empty() ? "" : " " + agents::printable(answer.reason, quoted_bytes)) +
@@ -63,7 +63,7 @@ void webhooks::start(waiting_post next) {
   auto job = std::make_unique<agents::http_job>();
   {
     const std::lock_guard lock{guard_};
-    job->key.task_number = ++last_number_;  // nothing but a number to the loop
+    job->key.task_number = ++last_number_;  // to the loop only a number
   }
   job->request.method = "POST";
   job->request.url = std::move(next.what.url);

@@ -1,6 +1,6 @@
 #pragma once
-// Posts of couriers over libcurl, on the loop that carries the transfers of http agents: one thread, no redirects, no proxy, http and https
-// only, certificates verified.
+// Posts of couriers over libcurl, on the loop that carries the transfers of http agents: one thread, no redirects, no proxy, only http and
+// https, certificates verified.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,9 +16,9 @@
 namespace fairlead {
 
 struct webhook_limits {
-  duration time_limit = std::chrono::seconds{10};  // for one post, from the moment its turn comes
-  std::uint32_t at_once = 32;                      // transfers; more posts wait for their turn
-  std::uint64_t max_answer_bytes = 1'048'576;      // what a receiver answers is read that far and dropped
+  duration time_limit = std::chrono::seconds{10};  // for one post, from its start
+  std::uint32_t at_once = 32;                      // transfers at a time; further posts wait
+  std::uint64_t max_answer_bytes = 1'048'576;      // bytes read of a receiver's answer, which is dropped
   duration connect_timeout = std::chrono::seconds{5};
 };
 
@@ -31,10 +31,10 @@ class webhooks final : public webhook_port {
   webhooks(const webhooks&) = delete;
   webhooks& operator=(const webhooks&) = delete;
 
-  /// The errors say what the receiver answered or why it was not reached; they do not repeat the URL.
+  /// Errors give the receiver's answer or why it was not reached; they never repeat the URL.
   void post(webhook_post what, std::function<void(status)> done) override;
 
-  /// Drops what waits, cancels what is under way and ends the thread; nothing is told after it returns. Not to be called from a `done`.
+  /// Drops waiting posts, cancels transfers and ends the thread; `done` is never called after it returns. Must not be called from a `done`.
   void shut_down();
 
  private:
@@ -50,8 +50,8 @@ class webhooks final : public webhook_port {
   bool closed_ = false;
   std::uint32_t under_way_ = 0;
   std::uint64_t last_number_ = 0;
-  std::deque<waiting_post> waiting_;  // their time has not begun: a queue must not use up what a post has
-  agents::http_loop loop_;            // last: its thread looks at all of the above
+  std::deque<waiting_post> waiting_;  // their time limit has not begun: waiting must not use it up
+  agents::http_loop loop_;            // last: its thread uses all members above
 };
 
 }  // namespace fairlead

@@ -10,8 +10,7 @@ namespace fairlead {
 
 namespace {
 
-/// The expressions of a definition that only the worker can compile; empty also when the definition is not fit to be looked at, which
-/// the Scheduler then says.
+/// The expressions of a definition that only the worker can compile. Empty also for an unsound definition, which the Scheduler refuses.
 std::vector<std::string> worker_expressions(const v1::WorkflowDefinition& definition) {
   std::vector<std::string> out;
   const auto add = [&out](const std::string& with_json) {

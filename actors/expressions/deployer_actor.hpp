@@ -1,6 +1,6 @@
 #pragma once
-// Looks at the expressions of definitions that are to be deployed. Asking the expression worker blocks for as long as that takes, so this is an
-// actor with a thread of its own (to be spawned detached): the gateway goes on meanwhile.
+// Checks the expressions of definitions before their deployment. A request to the expression worker blocks, so the actor has its own thread
+// (spawn it detached) and the gateway goes on.
 
 #include <functional>
 #include <string>
@@ -13,7 +13,7 @@
 namespace fairlead {
 
 using deployer_actor = caf::typed_actor<
-    // Answered with the error of the first expression that does not compile, or with an empty reply. Nothing is deployed.
+    // The reply has the error of the first expression that does not compile, or is empty. Nothing is deployed.
     caf::replies_to<v1::DeployRequest>::with<v1::DeployReply>>;
 
 struct deployer_setup {

@@ -40,7 +40,7 @@ struct outstanding {
   v1::EvaluateRequest request;
   expression_pool::callback done;
   std::string frame;
-  int times_lost = 0;  // its worker was killed by somebody else
+  int times_lost = 0;  // its worker was killed from outside
 
   void fail(error why) const {
     v1::EvaluateReply reply;
@@ -49,7 +49,7 @@ struct outstanding {
     done(std::move(reply));
   }
 
-  /// "expression ${ … }" or "expressions ${ … }, ${ … }": the worker does not say which one it died of.
+  /// "expression ${ … }" or "one of the expressions ${ … }, ${ … }": it is unknown which one ended the worker.
   std::string subject() const {
     std::string out = request.expressions_size() == 1 ? "expression" : "one of the expressions";
     for (int i = 0; i < request.expressions_size(); ++i) out += (i > 0 ? ", ${ " : " ${ ") + request.expressions(i) + " }";
@@ -157,7 +157,7 @@ class expression_pool::impl {
     deadline_ = steady::now() + options_.start_limit;
   }
 
-  /// Tries again soon, then less and less soon; those who wait for a worker that never comes are told so.
+  /// Tries again soon, then less and less often. Callers that wait for a worker get an error after some failures.
   void start_failed(error why) {
     ++start_failures_;
     retry_at_ = steady::now() + std::chrono::milliseconds(10) * (1 << std::min(start_failures_, 7));
@@ -178,7 +178,7 @@ class expression_pool::impl {
 
   void arm() { deadline_ = steady::now() + options_.time_limit; }
 
-  /// False when the worker has ended.
+  /// False: the worker has ended.
   bool read() {
     const bool open = worker_->read_some(inbox_);
     std::size_t at = 0;
@@ -202,7 +202,7 @@ class expression_pool::impl {
   void accept(const char* bytes, std::size_t size) {
     v1::EvaluateReply reply;
     if (sent_ == 0 || !reply.ParseFromArray(bytes, static_cast<int>(size)) || reply.ticket() != queue_.front().request.ticket()) {
-      // Not the protocol: whatever runs there is not to be believed in anything.
+      // Not the protocol: nothing that the process says can be trusted.
       drop_worker();
       if (!queue_.empty()) answer_head_with({v1::ERROR_CODE_INTERNAL, "the expression worker broke the protocol", ""});
       return;
@@ -231,7 +231,7 @@ class expression_pool::impl {
   }
 
   void deadline_passed() {
-    // A poll that woke long after its time means that this process stood still, and the worker perhaps with it.
+    // A poll that woke long after its deadline means that this process stood still, and perhaps the worker, too.
     if (steady::now() - deadline_ > options_.time_limit) {
       deadline_ = steady::now() + (ready_ ? options_.time_limit : options_.start_limit);
       return;
@@ -245,7 +245,7 @@ class expression_pool::impl {
          "Make it do less, or do this work in a step."});
   }
 
-  /// What was sent and not answered is sent again to the next worker.
+  /// Requests sent and not answered are sent again to the next worker.
   void drop_worker() {
     worker_.reset();
     pid_ = 0;
@@ -269,12 +269,12 @@ class expression_pool::impl {
   std::mutex join_mutex_;
   std::atomic<int> pid_ = 0;
 
-  // The thread's own.
-  std::deque<outstanding> queue_;  // the first `sent_` are with the worker, which is at the front one
+  // Used only by the pool's thread.
+  std::deque<outstanding> queue_;  // the worker has the first `sent_` of these, and works on the front one
   std::unique_ptr<expression_process> worker_;
   bool ready_ = false;
   std::size_t sent_ = 0;
-  std::size_t offset_ = 0;  // bytes of the next frame that are sent
+  std::size_t offset_ = 0;  // bytes sent of the next frame
   std::string inbox_;
   steady::time_point deadline_;  // of the front request, or of the start
   steady::time_point retry_at_;

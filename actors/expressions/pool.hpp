@@ -1,8 +1,8 @@
 #pragma once
-// Evaluates jq expressions in a process of its own, which may be killed without harm.
+// Evaluates jq expressions in a separate process, which may be killed without harm.
 //
-// One worker process, started when it is first needed, and one thread that talks to it. Requests are pipelined and answered in their
-// order. Threads: everything may be called from any thread; callbacks run on the pool's thread and must not block.
+// One worker process, started on first use, and one thread that talks to it. Requests are pipelined and answered in order. Threads: every
+// function may be called from any thread; callbacks run on the pool's thread and must not block.
 
 #include <chrono>
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace fairlead {
 
-/// The exit code of a worker that needed more memory than it may have.
+/// The exit code of a worker that exceeded its memory limit.
 inline constexpr int expression_worker_out_of_memory = 77;
 
 /// Address space of a worker.
@@ -25,11 +25,11 @@ inline constexpr std::uint64_t default_expression_memory_bytes = std::uint64_t{5
 struct expression_pool_options {
   std::string executable = "/proc/self/exe";
   std::vector<std::string> arguments = {"expression-worker"};
-  /// For one evaluation. Compiling an expression for the first time is not counted.
+  /// Limit of one evaluation. The first compilation of an expression does not count.
   std::chrono::milliseconds time_limit{1000};
-  /// What the worker was told (its own arguments say it to the worker), for the sentence about one that needed more.
+  /// The worker's limit (set by its own arguments), for the sentence about a worker that exceeded it.
   std::uint64_t memory_bytes = default_expression_memory_bytes;
-  /// For a worker to say that it is ready.
+  /// Limit for a worker to become ready.
   std::chrono::milliseconds start_limit{10000};
 };
 
@@ -42,19 +42,19 @@ class expression_pool {
   expression_pool(const expression_pool&) = delete;
   expression_pool& operator=(const expression_pool&) = delete;
 
-  /// Answered exactly once, with results or an error: code expression when the expression is at fault (it fails, takes too long, needs
-  /// too much memory, crashes its worker), code unavailable when no worker can be started or the pool shuts down. The pool does
-  /// not bound what is outstanding: the asker does.
+  /// Answered exactly once, with results or an error: code expression if the expression is at fault (it fails, takes too long, needs too
+  /// much memory, crashes its worker), code unavailable if no worker can be started or the pool shuts down. The pool does not limit the
+  /// requests in progress: the caller does.
   void evaluate(v1::EvaluateRequest request, callback done);
 
-  /// Whether all of `expressions` compile; the error of the first that does not. Blocks; not to be called from a callback.
+  /// Whether all of `expressions` compile; the error is that of the first that does not. Blocks; must not be called from a callback.
   status check(const std::vector<std::string>& expressions);
 
-  /// The process id of the worker, 0 when there is none at the moment.
+  /// The process id of the worker; 0: there is none now.
   int worker_pid() const;
 
-  /// Kills the worker, ends the thread, answers what is outstanding (unavailable). Takes milliseconds. Later requests are answered
-  /// at once with unavailable.
+  /// Kills the worker, ends the thread, answers requests in progress (unavailable). Takes milliseconds. Later requests are answered at once
+  /// with unavailable.
   void shut_down();
 
  private:

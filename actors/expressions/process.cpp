@@ -16,7 +16,7 @@
 namespace fairlead {
 namespace {
 
-// Sanitizers reserve more address space than the worker's limit allows, so there they limit themselves, and end with
+// Sanitizers reserve more address space than the worker's limit allows. So their own options limit the worker, which then ends with
 // expression_worker_out_of_memory.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr const char* limits =
@@ -56,7 +56,7 @@ result<std::unique_ptr<expression_process>> expression_process::start(const std:
     close(ends[0]);
     return cannot_start(executable, code);
   }
-  // Only this end: the worker's own reads and writes wait.
+  // Only this end: the worker itself reads and writes blocking.
   fcntl(ends[0], F_SETFL, fcntl(ends[0], F_GETFL) | O_NONBLOCK);
   return std::unique_ptr<expression_process>(new expression_process(ends[0], pid));
 }
@@ -88,7 +88,7 @@ bool expression_process::read_some(std::string& into) {
 int expression_process::reap() {
   if (reaped_) return 0;
   reaped_ = true;
-  // A process on its way out keeps its own exit status.
+  // A process that is ending keeps its own exit status.
   kill(pid_, SIGKILL);
   int status = 0;
   while (waitpid(pid_, &status, 0) < 0) {

@@ -1,5 +1,5 @@
 #pragma once
-// One worker process of the expression pool: its start, the bytes to and from it, its end. One thread.
+// One worker process of the expression pool: start, input and output, end. One thread.
 
 #include <memory>
 #include <string>
@@ -12,8 +12,8 @@ namespace fairlead {
 
 class expression_process {
  public:
-  /// With an empty environment, one end of a socket as its input and output, in a process group of its own (a ^C in the terminal is for
-  /// the node). It dies when the calling thread ends.
+  /// Starts the process with an empty environment, one end of a socket as its input and output, in its own process group (a ^C in the
+  /// terminal is for the node). The process dies when the calling thread ends.
   static result<std::unique_ptr<expression_process>> start(const std::string& executable, const std::vector<std::string>& arguments);
 
   /// Kills the process, if it still lives, and waits for it.
@@ -24,13 +24,13 @@ class expression_process {
   int descriptor() const { return descriptor_; }
   int pid() const { return pid_; }
 
-  /// Writes what fits now; the number of bytes. A dead process takes none: its end shows on reading.
+  /// Writes as much as fits now; returns the number of bytes. A dead process takes none: its end shows on reading.
   std::size_t write_some(std::string_view bytes);
 
-  /// Appends what has arrived; false when the process has closed its end.
+  /// Appends the bytes that have arrived; false: the process has closed its end.
   bool read_some(std::string& into);
 
-  /// Kills the process and waits for it: the status of waitpid. Of one that has ended by itself it is its own end.
+  /// Kills the process and waits for it. Returns the status of waitpid; if the process ended by itself, the status of that end.
   int reap();
 
  private:

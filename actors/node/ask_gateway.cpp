@@ -8,7 +8,7 @@ namespace fairlead {
 
 namespace {
 
-/// Has `part` take the answer, or why there is none.
+/// Stores the answer in `part`, or the reason for its absence.
 template <class Waiting, class Reply>
 void take(caf::actor_system& system, Waiting waiting, answer_of<Reply>& part) {
   waiting.receive(
@@ -29,7 +29,7 @@ ask_node ask_gateway(caf::actor_system& system, gateway_actor gateway) {
   return [&system, gateway = std::move(gateway)](const std::vector<std::uint32_t>& shards, duration limit) {
     node_answers out;
     caf::scoped_actor self{system};
-    // All are on their way before the first answer is waited for, so that the limit holds for all of them together.
+    // All requests are sent before the first wait, so that the limit holds for all together.
     auto tree = self->request(gateway, limit, v1::InspectRequest{});
     using waiting = decltype(self->request(gateway, limit, v1::StatusRequest{}));
     std::vector<std::pair<std::uint32_t, waiting>> asked;

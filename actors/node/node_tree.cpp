@@ -24,7 +24,7 @@ caf::strong_actor_ptr pointer(const Handle& handle) {
   return caf::actor_cast<caf::strong_actor_ptr>(handle);
 }
 
-/// The address is owned by the tree, which outlives all guardians.
+/// The tree owns the address and outlives all guardians.
 std::shared_ptr<stable_address> borrowed(stable_address& of) {
   return {&of, [](stable_address*) {}};
 }
@@ -67,7 +67,8 @@ result<std::unique_ptr<node_tree>> node_tree::start(world in, node_tree_options 
   std::unique_ptr<node_tree> out{new node_tree{std::move(in), std::move(options)}};
   auto& with = out->world_;
   auto* self = out.get();
-  // What crashes without end has to reach the root while its restarts still count there: the further up, the fewer in the longer time.
+  // An endless series of crashes must reach the root while the root still counts the restarts: the higher a guardian, the fewer restarts in
+  // a longer time.
   auto root = branch_of("node");
   root.policy.within = std::chrono::minutes{5};
   auto shards_branch = branch_of("shards");
@@ -122,8 +123,8 @@ child_spec node_tree::agent_child(const local_agent& agent, const std::string& i
   child_spec out;
   out.id = instance;
   out.address = address;
-  // What an actor held is lost with it, so its successor is another bearer of the name: all that it is believed to hold is in doubt at once.
-  // Guardians copy the specification, and a later copy must not begin again with what an earlier one has used up.
+  // An actor's state is lost with it, so its successor has a new incarnation: all attempts of the old one are in doubt at once. Guardians
+  // copy the specification; a later copy must not reuse the backend of an earlier one.
   const auto unused = std::make_shared<std::shared_ptr<agents::backend>>(agent.backend);
   out.start = [this, kept = without_backend(agent), instance, unused]() -> result<caf::strong_actor_ptr> {
     const auto& agent = kept;
@@ -308,7 +309,7 @@ bool node_tree::drain_shards(std::chrono::steady_clock::time_point until) {
 
 bool node_tree::stop(duration limit) {
   const auto until = std::chrono::steady_clock::now() + limit;
-  // The agents leave first, so that shards elsewhere hand their steps to others; then nothing is handed over here any more.
+  // The agents leave first, so that shards elsewhere give their steps to others. Then nothing is handed over here any more.
   auto held = drain_agents(true);
   auto settled = drain_shards(until);
   while (held > 0 && std::chrono::steady_clock::now() < until) {

@@ -1,12 +1,12 @@
 #pragma once
 // A node as a tree of guardians: its shards, its agents, its links to other nodes, and the desk (the gateway and its helpers).
 //
-//   node             one_for_one; when it gives up, `on_given_up` is told and the process is to end orderly
+//   node             one_for_one; if it gives up, `on_given_up` is called and the process must end orderly
 //     shards         one_for_one
 //       N            one_for_one; see actors/shard/shard.hpp
 //     agents         one_for_one; one actor for each instance
 //     network        one_for_one; links
-//     desk           one_for_one; gateway, and what would hold it up: deployer, doctor, steward
+//     desk           one_for_one; gateway, and its helpers that may block: deployer, doctor, steward
 
 #include <atomic>
 #include <cstdint>
@@ -46,32 +46,33 @@ class node_tree {
     const clock* time = nullptr;
     observer* log = nullptr;
     expression_pool* expressions = nullptr;
-    webhook_port* alert_webhooks = nullptr;  // may be null when no target of alerts is a webhook; must outlive the tree
-    /// Called at most a few times, from any thread, when a shard cannot go on. Must end the process.
+    webhook_port* alert_webhooks = nullptr;  // may be null if no alert target is a webhook; must outlive the tree
+    /// Called at most a few times, from any thread, if a shard cannot go on. Must end the process.
     fatal_handler on_fatal;
-    /// Called once, from any thread, when the tree has given up: everything has been stopped by then.
+    /// Called once, from any thread, after the tree has given up and stopped everything.
     std::function<void(const error&)> on_given_up;
-    /// Raises the node's durable counter of incarnations, for an agent that is started again. From any thread.
+    /// Raises the node's durable counter of incarnations, for a restarted agent. From any thread.
     std::function<result<std::uint64_t>()> next_incarnation;
-    /// Sets the level and gives the one before. From any thread. Empty `level`: only tells. None: there is no log to set.
+    /// Sets the level and returns the former one; empty `level`: only returns it. From any thread. Empty function: there is no log to set.
     std::function<result<std::string>(const std::string& level)> log_level;
   };
 
-  /// Starts everything. The shards' epochs have risen and they take up what was running when this returns.
+  /// Starts everything. On return the shards have new epochs and have resumed their running tasks.
   static result<std::unique_ptr<node_tree>> start(world in, node_tree_options options, std::vector<shard_part> shards);
 
-  /// Stops everything, at most a moment for what hangs.
+  /// Stops everything; waits only a moment for actors that hang.
   ~node_tree();
 
-  /// The one actor to publish; stays the same while the tree lives.
+  /// The actor to publish; stays the same while the tree lives.
   gateway_actor gateway() const { return gateway_.as<gateway_actor>(); }
   supervision_tree& tree() { return tree_; }
 
-  /// One more agent while the node runs. `instance` tells it from others of the same name; the node's name goes in front. One caller at a time.
+  /// Adds an agent while the node runs. `instance` distinguishes it from others of the same name; the node's name goes in front. One caller
+  /// at a time.
   status add_agent(const local_agent& agent, const std::string& instance);
 
-  /// No new tasks and no new attempts here; waits at most `limit` until agents hold nothing and the shards' decisions are durable. False when the
-  /// limit ran out. The actors end with the tree.
+  /// Takes no new tasks and begins no new attempts. Waits at most `limit` until agents hold no attempts and the shards' decisions are
+  /// durable. False: the limit ran out. The actors end with the tree.
   bool stop(duration limit);
 
  private:
@@ -88,7 +89,7 @@ class node_tree {
   child_spec gateway_child(std::vector<shard_desk> desks);
   v1::NodeOperateReply operate(const v1::NodeOperateRequest& what);
   std::vector<agent_place> places() const;
-  /// Has all agents finish what they hold and take no more, or take work again; gives how many attempts they hold.
+  /// `on`: all agents finish their attempts and take no more; else they take work again. Returns the number of attempts that they hold.
   std::uint32_t drain_agents(bool on);
   bool drain_shards(std::chrono::steady_clock::time_point until);
 
@@ -104,7 +105,7 @@ class node_tree {
   stable_address agents_guardian_;
   std::vector<std::unique_ptr<shard>> shards_;
   mutable std::mutex places_guard_;
-  std::vector<agent_place> places_;  // of the agents, in the order in which they came
+  std::vector<agent_place> places_;  // of the agents, in the order of their start
   std::atomic<bool> draining_{false};
   std::int64_t started_at_unix_ms_ = 0;
   guardian_actor root_;

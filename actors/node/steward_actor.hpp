@@ -1,5 +1,5 @@
 #pragma once
-// Carries out what operators want of a node. That may take seconds, so it has a thread of its own (to be spawned detached).
+// Carries out operators' actions on a node. They may take seconds, so the actor has its own thread (spawn it detached).
 
 #include <functional>
 

@@ -19,7 +19,7 @@ constexpr std::size_t alert_rows_a_page = 20'000;
 constexpr int max_who_bytes = 256;
 constexpr int max_note_bytes = 4'096;
 
-/// Whether everything asked for stands in the index of what is not resolved. Resolved alerts are kept, so there may be many more of them.
+/// Whether the index of unresolved alerts has all requested ones. Resolved alerts are kept, so the full table may be much larger.
 bool only_unresolved(const v1::AlertListRequest& what) {
   return std::find(what.states().begin(), what.states().end(), v1::ALERT_STATE_RESOLVED) == what.states().end();
 }
@@ -30,8 +30,8 @@ bool matches(const v1::AlertListRequest& what, const v1::AlertRecord& alert) {
   return std::find(what.states().begin(), what.states().end(), alert.state()) != what.states().end();
 }
 
-/// The lowest number from which on alerts were raised at that moment or later. Numbers rise with time but for clocks that were set back, so the
-/// search halves what is left. Old ones that are resolved may be gone; the next one that is there stands for them.
+/// The lowest number from which on alerts were raised at that moment or later. Numbers rise with time (except after a clock was set back),
+/// so this is a binary search. Erased alerts are replaced by the next existing one.
 result<std::uint64_t> first_raised_at(const store::snapshot& from, std::int64_t at_unix_ms) {
   std::uint64_t low = 1;
   std::uint64_t high = 1;
@@ -88,12 +88,12 @@ v1::AlertListReply list_alerts(const v1::AlertListRequest& what, const store::sn
   const auto end = before != 0 ? std::string{std::string_view{keys::alert(default_namespace, before)}} : keys::after(begin);
   const auto page = page_size_of(what.page_size());
   std::size_t seen = 0;
-  std::uint64_t oldest = 0;  // looked at so far
+  std::uint64_t oldest = 0;  // lowest number read so far
   std::optional<error> failed;
   const auto scanned = from.scan_reverse(where, begin, end, [&](std::string_view key, std::string_view) {
     const auto entry = indexed ? keys::decode_unresolved_alert(key) : keys::decode_alert(key);
     if (!entry) return true;
-    // Only now is it certain that there is more.
+    // Only now is it certain that there is another page.
     if (static_cast<std::uint32_t>(out.items_size()) >= page || seen >= alert_rows_a_page) {
       out.set_before(oldest);
       return false;

@@ -22,14 +22,14 @@ constexpr std::size_t job_rows_a_page = 5'000;
 constexpr std::uint32_t default_coming = 5;
 constexpr std::uint32_t max_coming = 100;
 constexpr int latest_launches = 10;
-constexpr std::uint32_t most_looked_up = 16;  // started launches of a job, for a list
+constexpr std::uint32_t most_looked_up = 16;  // started launches checked for each job of a list
 
 error no_such_job(const std::string& name) {
   return {v1::ERROR_CODE_NOT_FOUND, "there is no job " + core::clean_text(name, store::max_job_name_bytes),
           "fairlead job list shows which there are"};
 }
 
-/// No key has such a name.
+/// Whether a key may have such a name.
 bool can_be_there(const std::string& name) {
   return !name.empty() && name.size() <= store::max_job_name_bytes && name.find('\0') == std::string::npos;
 }
@@ -42,7 +42,7 @@ result<v1::JobRecord> find(const store::snapshot& from, const std::string& name)
   return std::move(**job);
 }
 
-/// All but `failing`, which needs more than the record.
+/// All filters except `failing`, which needs more than the record.
 bool matches(const v1::JobListRequest& what, const v1::JobRecord& job) {
   if (!what.workflow().empty() && job.spec().workflow() != what.workflow()) return false;
   if (what.has_paused() && job.paused() != what.paused()) return false;
@@ -54,8 +54,8 @@ bool matches(const v1::JobListRequest& what, const v1::JobRecord& job) {
   });
 }
 
-/// How many of its first started launches have tasks that are parked. Asks the index of held tasks: the tasks' own rows may be large, and a list
-/// looks at thousands of jobs.
+/// How many of the job's first started launches have parked tasks. Reads the index of held tasks: the tasks' own rows may be large, and a
+/// list reads thousands of jobs.
 result<std::uint32_t> count_parked(const store::snapshot& from, const v1::JobRecord& job) {
   std::uint32_t out = 0;
   std::uint32_t looked_up = 0;
@@ -93,7 +93,7 @@ v1::JobSummary summary_of(const v1::JobRecord& job, std::uint32_t parked) {
   return out;
 }
 
-/// Visits a job's launches, newest first, those that ended before `end_ms` (0: all); ends when `visit` returns false.
+/// Visits a job's launches before `end_ms` (0: all), newest first; ends when `visit` returns false.
 template <class Visit>
 status each_launch(const store::snapshot& from, const std::string& job, std::int64_t end_ms, Visit&& visit) {
   const auto begin = keys::launch_prefix(default_namespace, job);
@@ -112,7 +112,7 @@ status each_launch(const store::snapshot& from, const std::string& job, std::int
   return nothing{};
 }
 
-/// What the row knows of a task that has moved to the archive.
+/// The state of an archived task by its launch's row.
 v1::TaskState state_of_row(v1::LaunchState state) {
   switch (state) {
     case v1::LAUNCH_STATE_COMPLETED: return v1::TASK_STATE_COMPLETED;
@@ -137,10 +137,10 @@ v1::JobListReply list_jobs(const v1::JobListRequest& what, const store::snapshot
   v1::JobListReply out;
   const auto page = page_size_of(what.page_size());
   std::size_t seen = 0;
-  std::string last;  // looked at so far
+  std::string last;  // name read last
   std::optional<error> failed;
   const auto visited = store::for_each_job(from, what.after(), [&](const v1::JobRecord& job) {
-    // Only now is it certain that there is more.
+    // Only now is it certain that there is another page.
     if (static_cast<std::uint32_t>(out.items_size()) >= page || seen >= job_rows_a_page) {
       out.set_after(last);
       return false;
@@ -153,7 +153,7 @@ v1::JobListReply list_jobs(const v1::JobListRequest& what, const store::snapshot
       failed = parked.failure();
       return false;
     }
-    // With `overlap: skip` a parked launch ends all others: nothing fails any more, and nothing is done either.
+    // With `overlap: skip` a parked launch blocks all later ones: none fails, and none is done.
     if (!what.failing() || job.bad_in_a_row() != 0 || *parked != 0) *out.add_items() = summary_of(job, *parked);
     return true;
   });
@@ -172,7 +172,7 @@ v1::JobShowReply show_job(const v1::JobShowRequest& what, const store::snapshot&
   auto job = find(from, what.name());
   if (!job) return refuse(job.failure());
   const auto coming = std::min(what.coming() == 0 ? default_coming : what.coming(), max_coming);
-  // A mark that is ahead of the clock: what lies before it has been decided.
+  // A mark may be ahead of the clock: the times before it are decided.
   auto at = std::max(to_unix_ms(now), job->mark_unix_ms());
   for (std::uint32_t i = 0; i < coming; ++i) {
     const auto next = core::next_nominal(job->spec(), zones, at);
@@ -201,13 +201,13 @@ v1::JobHistoryReply job_history(const v1::JobHistoryRequest& what, const store::
   if (what.before_unix_ms() != 0 && (end_ms == 0 || what.before_unix_ms() < end_ms)) end_ms = what.before_unix_ms();
   const auto page = page_size_of(what.page_size());
   std::size_t seen = 0;
-  std::int64_t oldest_ms = 0;  // looked at so far
+  std::int64_t oldest_ms = 0;  // earliest time read so far
   std::optional<error> failed;
   const auto visited = each_launch(from, what.name(), end_ms, [&](v1::LaunchRecord launch) {
-    // A run of skips stands at its first time, and may reach into what is asked for.
+    // A run of skips is stored under its first time, and may reach into the requested range.
     const auto is_early = launch.nominal_unix_ms() < what.from_unix_ms();
     if (is_early && launch.last_nominal_unix_ms() < what.from_unix_ms()) return false;
-    // Only now is it certain that there is more.
+    // Only now is it certain that there is another page.
     if (static_cast<std::uint32_t>(out.items_size()) >= page || seen >= job_rows_a_page) {
       out.set_before_unix_ms(oldest_ms);
       return false;

@@ -1,5 +1,6 @@
 #pragma once
-// What clients may read of jobs and their launches: committed states only, straight from a snapshot. Pure over the snapshot; bounded in work.
+// Queries of clients about jobs and their launches: committed states only, straight from a snapshot. Pure over the snapshot; bounded in
+// work.
 
 #include "actors/core/job/job.hpp"
 #include "messages/job.pb.h"
@@ -8,13 +9,14 @@
 
 namespace fairlead {
 
-/// One page, by name. Looks at no more than a fixed number of jobs, so a page may be short, or empty, and still go on.
+/// One page, by name. Reads at most a fixed number of jobs, so a page may be short or empty and still have a next one.
 v1::JobListReply list_jobs(const v1::JobListRequest& what, const store::snapshot& from);
 
-/// The job with the nominal times that come, paused or not, and its latest launches.
+/// The job with its next nominal times, paused or not, and its latest launches.
 v1::JobShowReply show_job(const v1::JobShowRequest& what, const store::snapshot& from, const core::zone_source& zones, moment now);
 
-/// One page of its launches and skips, newest first, each with the state its task has now; of an archived task with the state its row has.
+/// One page of a job's launches and skips, newest first, each with the present state of its task; for an archived task the state in its
+/// row.
 v1::JobHistoryReply job_history(const v1::JobHistoryRequest& what, const store::snapshot& from);
 
 }  // namespace fairlead

@@ -1,5 +1,5 @@
 #pragma once
-// What the gateway sees of a shard of its own node. The addresses stay the same however often the actors behind them are started again.
+// The gateway's access to a shard of its own node. The addresses stay the same when the actors behind them restart.
 
 #include <functional>
 #include <memory>
@@ -18,7 +18,7 @@ struct shard_desk {
   std::shared_ptr<store::archive> archives;
   scheduler_actor scheduler;
   replies_actor replies;
-  /// Adds what only the node knows: the store's path and counters, and how its commits go. From any thread.
+  /// Adds facts that only the node knows: the store's path and counters, and the commits. From any thread.
   std::function<void(v1::ShardStatus&)> describe;
 };
 

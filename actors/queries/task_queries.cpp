@@ -25,7 +25,7 @@ error not_found(const std::string& id) {
   return {v1::ERROR_CODE_NOT_FOUND, "there is no task " + core::clean_text(id, 256), "fairlead task list shows which there are"};
 }
 
-/// The table that holds what is asked for and little else, the part of it to scan, and how its keys name a task.
+/// The smallest table that holds all requested tasks, the range of it to scan, and the task number in its keys.
 struct plan {
   store::table where = store::table::task;
   std::string from;
@@ -139,7 +139,7 @@ v1::TaskListReply list_tasks(const v1::TaskListRequest& what, const store::snaps
   }
   auto scan = plan_for(what);
   if (!what.cursor().empty()) {
-    // The table's number, then the key: the same key may mean something in another table too.
+    // The table's number, then the key: the same key may exist in another table.
     auto key = from_hex(what.cursor());
     const auto own = key && !key->empty() && (*key)[0] == static_cast<char>(scan.where);
     if (own) key->erase(0, 1);

@@ -1,5 +1,6 @@
 #pragma once
-// What clients may read: committed states only, straight from a snapshot, without the Scheduler. Pure over the snapshot; bounded in work.
+// Queries of clients about tasks and workflows: committed states only, from a snapshot, without the Scheduler. Pure over the snapshot;
+// bounded in work.
 
 #include "messages/api.pb.h"
 #include "messages/time.hpp"
@@ -8,15 +9,14 @@
 
 namespace fairlead {
 
-/// One page, newest first (finished ones alone: latest end first). Looks at no more than a fixed number of rows, so a page may be short, or
-/// empty, and still have a cursor that goes on.
-/// To another gateway (the request has a shard) each task comes with the cursor that goes on behind it.
+/// One page, newest first (only finished tasks: latest end first). Reads at most a fixed number of rows, so a page may be short or empty
+/// and still have a cursor. For another gateway (the request has a shard) each task has the cursor that continues after it.
 v1::TaskListReply list_tasks(const v1::TaskListRequest& what, const store::snapshot& from, moment now);
 
-/// Whether the list is one of finished tasks alone, which goes by their end.
+/// Whether the list has only finished tasks and is ordered by their end.
 bool lists_by_end(const v1::TaskListRequest& what);
 
-/// The task with its whole history and all payloads in place; finished tasks are found in their archive.
+/// The task with its whole history and all payloads in place; finished tasks may be in an archive.
 v1::TaskShowReply show_task(const v1::TaskShowRequest& what, const store::snapshot& from, store::archive& archives);
 
 /// At most 1,000 ids.

@@ -1,5 +1,5 @@
 #pragma once
-// One alarm for each thing that has to be looked at later.
+// Alarms: one moment for each thing that must be looked at later.
 
 #include <algorithm>
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace fairlead {
 
-/// Moments at which things have to be looked at, one moment for each thing. Of things that are due at the same moment the one that was set first
-/// comes first: the order must not depend on addresses in memory.
+/// One moment for each thing. Of things due at the same moment the one set first comes first: the order must not depend on addresses in
+/// memory.
 ///
-/// The clock may be set. Once it shows less than it has shown before, all things are due: the moments no longer say how long to wait, and whoever
-/// looks sets anew what is still needed. A fall of the clock by less than has passed since the last look is not noticed, and no wait is longer by
-/// more than that.
+/// The clock may be set back. Once it shows less than before, all things are due: their moments no longer say how long to wait, and the
+/// caller sets anew those still needed. A fall smaller than the time since the last look is not noticed; it lengthens no wait by more than
+/// that time.
 template <class T>
 class alarms {
  public:
@@ -40,7 +40,7 @@ class alarms {
     by_what_.erase(entry);
   }
   std::optional<moment> next() const { return by_time_.empty() ? std::nullopt : std::optional{by_time_.begin()->first.first}; }
-  /// The first one that is due, taken off; null: none is.
+  /// The first thing that is due, taken off; null: none.
   T* take_due(moment now) {
     if (now < looked_) bring_forward(now);
     looked_ = now;
@@ -62,7 +62,7 @@ class alarms {
   std::map<std::pair<moment, std::uint64_t>, T*> by_time_;
   std::unordered_map<T*, std::pair<moment, std::uint64_t>> by_what_;
   std::uint64_t next_place_ = 0;
-  moment looked_{};  // the latest that the clock has shown since the last look
+  moment looked_{};  // latest clock reading since the last look
 };
 
 }  // namespace fairlead

@@ -18,7 +18,7 @@ namespace fairlead {
 namespace {
 
 constexpr std::size_t code_limit = 64;           // bytes kept of a fault's code
-constexpr std::size_t sentence_limit = 1024;     // and of what is said about it
+constexpr std::size_t sentence_limit = 1024;     // of a fault's message
 constexpr std::uint32_t most_tries = 1'000'000;  // in one attempt
 constexpr std::int64_t day_ms = 24LL * 3'600'000;
 
@@ -48,7 +48,7 @@ std::optional<error> check_registration(const v1::RegisterAgent& said) {
                  "the registration of agent instance " + core::clean_text(said.instance(), 80) + " makes no sense: " + what,
                  "look at the agent's config, and whether its node runs the same release"};
   };
-  // As ids of tasks: they stand in logs, in commands of operators and in rows.
+  // As for ids of tasks: instance names appear in logs, in commands of operators and in rows.
   if (!valid_task_id(said.instance())) return wrong("the instance's name is not 1 to 256 of the characters A-Z a-z 0-9 . _ : @ / -");
   if (!core::valid_agent_name(said.agent())) return wrong("the agent's name is none");
   if (!said.node().empty() && !core::valid_agent_name(said.node())) return wrong("the node's name is none");
@@ -93,11 +93,11 @@ core::attempt_ended event_of(v1::Outcome& said) {
   }
   auto& fault = out.fault.emplace(std::move(*said.mutable_fault()));
   fault.set_code(core::clean_text(fault.code(), code_limit));
-  // The Scheduler's own words for what only it can know. An agent that says one of them means something else.
+  // The Scheduler's own codes describe facts that only it can know. An agent that uses such a word means something else.
   if (core::is_own_code(fault.code())) fault.set_code("agent_" + fault.code());
   fault.set_message(core::clean_text(fault.message(), sentence_limit));
   fault.set_retry_after_ms(std::clamp<std::int64_t>(fault.retry_after_ms(), 0, day_ms));
-  // Only what is named is known: of any other kind it may have been carried out.
+  // Only these kinds are known: with any other the work may have been carried out.
   const auto known = fault.kind() == v1::FAULT_KIND_TRANSIENT || fault.kind() == v1::FAULT_KIND_PERMANENT;
   if (!known) fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
   return out;
@@ -112,7 +112,7 @@ core::attempt_heartbeat event_of(v1::Heartbeat& said) {
   out.has_progress = said.has_progress();
   if (said.has_percent()) out.percent = std::min<std::uint32_t>(said.percent(), 100);
   out.note = core::clean_text(said.note(), progress_note_limit);
-  // What the next attempt would choke on is left out; that the agent is at work holds all the same.
+  // A checkpoint that the next attempt could not read is dropped; the heartbeat counts all the same.
   if (said.checkpoint().size() <= checkpoint_limit && core::check_json(said.checkpoint()).ok())
     out.checkpoint = std::move(*said.mutable_checkpoint());
   return out;

@@ -1,4 +1,4 @@
-// What a registry shows of itself: agents, services, and in sentences why steps wait.
+// Describes a registry for `status`: agents, services, and sentences that say why steps wait.
 
 #include <algorithm>
 #include <map>
@@ -59,7 +59,7 @@ struct limit_use {
   std::set<const core::limit_bucket*> used_up;
 };
 
-/// Steps in `line` by the rule that holds them back.
+/// Counts the steps in `line` by the limit that blocks them.
 void count_limits(const wait_queues& queues, const registered::demand& line, moment now,
                   std::map<const core::limit_rule*, limit_use>& out) {
   const auto full = [now](const core::limit_bucket* one) { return !core::limit_book::has_room(*one, now); };
@@ -95,7 +95,7 @@ void show_limits(const registered::service& of, const std::map<const core::limit
   }
 }
 
-/// Why an instance cannot be found for the line although there are some.
+/// Why no instance is free for the demand although there are some.
 std::string why_full(const registered::demand& line) {
   std::uint64_t well = 0;
   for (const auto* one : line.instances) well += one->health.sick() ? 0 : 1;
@@ -119,7 +119,7 @@ void registry::describe(v1::StatusReply& out) const {
     const auto waits = waiting(*of);
     auto instances = of->instances;
     std::sort(instances.begin(), instances.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
-    // An agent that steps wait for though nobody offers it is worth seeing.
+    // An agent without any instance is listed if steps wait for it.
     if (instances.empty() && waits == 0 && of->breaker.state() == v1::BREAKER_STATE_CLOSED) continue;
     if (instances.empty() && waits > 0) {
       auto& line = *out.add_agents();
@@ -157,7 +157,7 @@ void registry::describe(v1::StatusReply& out) const {
     *line.mutable_record() = of->record;
     of->breaker.store(*line.mutable_record());
     line.set_waiting(waits);
-    // A closed one has no reason of its own.
+    // A closed breaker has no reason of its own.
     if (of->breaker.reason().empty()) line.mutable_record()->set_breaker_reason(of->breaker.faults(now));
     const auto window = of->breaker.window(now);
     line.set_window_tries(window.tries);

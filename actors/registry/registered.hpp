@@ -1,5 +1,5 @@
 #pragma once
-// The rows of a registry: services, instances, the demands of steps, and who holds which slot.
+// The rows of a registry: services, instances, demands of steps, and holders of slots.
 
 #include <algorithm>
 #include <memory>
@@ -29,12 +29,12 @@ enum class blocker { none, breaker, limit, capacity };
 struct demand : wait_queues::queue {
   service* of = nullptr;
   std::string call;
-  bool lookup = false;  // only instances that can look the call up will do, where there are any
+  bool lookup = false;  // only instances that can look the call up, if there are any
   std::vector<label> labels;
-  std::vector<instance*> instances;         // that may be handed such a step
-  std::vector<core::limit_bucket*> common;  // that all such steps count against
-  bool counted_by_input = false;            // and others by a value in their input
-  blocker blocked_by = blocker::none;       // when last looked at
+  std::vector<instance*> instances;         // instances that may be handed such a step
+  std::vector<core::limit_bucket*> common;  // buckets that all such steps count against
+  bool counted_by_input = false;            // such steps also count against buckets chosen by their input
+  blocker blocked_by = blocker::none;       // at the last look
   core::limit_bucket* blocked_at = nullptr;
 };
 
@@ -58,7 +58,7 @@ struct instance {
   moment heard{};
   std::uint64_t handed_over = 0;
   std::uint64_t last_given = 0;  // place in the order of all hand-overs
-  std::vector<demand*> demands;  // that it may serve
+  std::vector<demand*> demands;  // demands that it may serve
 
   bool carries(const google::protobuf::RepeatedPtrField<v1::Label>& wanted) const {
     return std::all_of(wanted.begin(), wanted.end(), [this](const v1::Label& one) {
@@ -88,14 +88,14 @@ struct service {
   by_name<std::unique_ptr<demand>> demands;
   std::uint64_t queues_ready = 0;
   std::uint64_t queues_occupied = 0;
-  std::uint64_t queues_absent = 0;  // of those that are occupied: without any instance
-  moment absence_kept_until{};      // what a restart found is not taken back before what waits has shown up again
+  std::uint64_t queues_absent = 0;  // occupied queues without any instance
+  moment absence_kept_until{};      // an absence from before a restart is kept until waiting steps have shown up again
   bool changed = false;
 };
 
 struct holding {
   service* of = nullptr;
-  instance* at = nullptr;  // null: was not known
+  instance* at = nullptr;  // null: the instance was not known
   std::uint64_t incarnation = 0;
   core::breaker::ticket ticket;
   moment since;
@@ -110,7 +110,7 @@ struct holder_hash {
 
 /// Tasks that wait for the service.
 std::uint64_t waiting(const service& of);
-/// A phrase: why there is no instance for the demand.
+/// Why there is no instance for the demand, as a phrase.
 std::string why_absent(const demand& what);
 
 }  // namespace fairlead::registered

@@ -10,7 +10,7 @@ namespace {
 
 bool lists(const std::vector<std::string>& all, std::string_view one) { return std::find(all.begin(), all.end(), one) != all.end(); }
 
-/// A concurrency is divided, and a rate is kept by a period as many times as long.
+/// A concurrency is divided; a rate keeps its count and gets a period as many times as long.
 google::protobuf::RepeatedPtrField<v1::LimitPolicy> part_of(const google::protobuf::RepeatedPtrField<v1::LimitPolicy>& limits,
                                                             const registry_policy& policy) {
   constexpr std::int64_t longest_ms = 315'360'000'000;  // ten years
@@ -129,7 +129,7 @@ std::optional<registry::presence> registry::find(std::string_view name) const {
   return presence{one.incarnation, one.revision, one.capacity, one.held, one.away, waiting(*one.of)};
 }
 
-/// True: there are other limits than before.
+/// True: the limits have changed.
 bool registry::set_limits(service& of, const v1::RegisterAgent& what, moment now) {
   if (of.limits.set_policies(policy_.shard_count > 1 ? part_of(what.limits(), policy_) : what.limits(), now)) {
     for (auto& [key, one] : of.demands) {
@@ -139,7 +139,7 @@ bool registry::set_limits(service& of, const v1::RegisterAgent& what, moment now
     }
     return true;
   }
-  // Other numbers may make room where there was none.
+  // Changed numbers may make room.
   for (auto& [key, one] : of.demands) {
     std::vector<core::limit_bucket*> touched;
     queues_.for_each_keyed(*one, [&](const auto& buckets, std::size_t) { touched.insert(touched.end(), buckets.begin(), buckets.end()); });
@@ -150,7 +150,7 @@ bool registry::set_limits(service& of, const v1::RegisterAgent& what, moment now
 
 void registry::find_instances(demand& of) {
   auto& all = of.of->instances;
-  // An agent that none of its instances lists the call of answers itself that it does not know it.
+  // If no instance lists the call, any may get it: the agent itself answers that it does not know the call.
   const auto looks_up = [&](const instance* one) { return lists(one->lookups, of.call); };
   const auto only_lookups = of.lookup && std::any_of(all.begin(), all.end(), looks_up);
   const auto known = [&](const instance* one) { return only_lookups ? looks_up(one) : one->calls.empty() || lists(one->calls, of.call); };
@@ -188,7 +188,7 @@ registered::demand& registry::demand_of(service& of, const core::slot_request& w
     std::sort(labels.begin(), labels.end());
     labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
     with_labels = what.call;
-    if (what.lookup) with_labels.append(1, '\0').append("lookup");  // what follows a label's zero is a digit
+    if (what.lookup) with_labels.append(1, '\0').append("lookup");  // after the zero byte of a label comes a digit
     for (const auto& [name, value] : labels)
       with_labels.append(1, '\0').append(std::to_string(name.size())).append(1, ':').append(name).append(value);
     key = with_labels;
@@ -290,7 +290,7 @@ std::uint64_t registry::held_by(std::string_view instance) const {
 
 std::optional<moment> registry::next_wake() const {
   std::optional<moment> out;
-  // Time may have given room between a claim and the wait for it.
+  // Time may have made room between a claim and the wait after it.
   if (!closed_ && !held_back_ && queues_.has_next()) return time_.now();
   for (const auto& one : {queues_.next_wake(), retries_.next(), breakers_.next(), absences_.next()})
     if (one && (!out || *one < *out)) out = one;

@@ -1,10 +1,10 @@
 #pragma once
-// The registry of a shard: who the agents are and how they do, which attempts each holds, which steps wait and why. Decides which instance a
-// step goes to. One thread, the Scheduler's.
+// The registry of a shard: its agents and their health, the attempts that each holds, the waiting steps and why they wait. Decides which
+// instance a step goes to. Used only on the Scheduler's thread.
 //
-// A service is all instances of one agent name together: it has a breaker and limits (actors/core/registry/breaker.hpp, limit_book.hpp); an instance has
-// slots, labels and health (instance_health.hpp). A step that cannot be handed over waits in a queue (wait_queues.hpp), ordered by a key that
-// never changes, so that nothing starves and nothing is sorted again.
+// A service is all instances of one agent name: it has a breaker and limits (actors/core/registry/breaker.hpp, limit_book.hpp). An instance
+// has slots, labels and health (instance_health.hpp). A step that cannot be handed over waits in a queue (wait_queues.hpp), ordered by a
+// key that never changes: nothing starves and nothing is sorted again.
 
 #include <cstdint>
 #include <optional>
@@ -25,22 +25,22 @@
 namespace fairlead {
 
 struct registry_policy {
-  /// Steps that wait this long for an agent of which no instance is there raise an alert.
+  /// Steps that wait this long for an agent without any instance raise an alert.
   duration absent_alert_after = std::chrono::minutes{1};
-  /// The shard and how many there are: each enforces its part of a limit.
+  /// The shard's number and the number of shards: each shard enforces its part of a limit.
   std::uint32_t shard = 0;
   std::uint32_t shard_count = 1;
 };
 
-/// Instances, and services, that a registry takes: it keeps each for good.
+/// Limit of instances, and of services: a registry never drops either.
 inline constexpr std::size_t max_instances = 10'000;
 
-/// Something about a service that must become durable.
+/// A change of a service that must become durable.
 struct service_change {
   v1::ServiceRecord record;
   std::optional<v1::AlertRecord> breaker_alert;  // to be raised: kind, subject, sentence and remedy
   std::optional<v1::AlertRecord> absent_alert;
-  std::vector<std::uint64_t> resolved;  // numbers of alerts that are over
+  std::vector<std::uint64_t> resolved;  // numbers of alerts to resolve
 };
 
 class registry final : public core::agent_directory, private wait_queues::admission {
@@ -52,17 +52,17 @@ class registry final : public core::agent_directory, private wait_queues::admiss
   /// Faults that tests switch on; never in production.
   void plant(const core::planted_faults& faults) { planted_ = &faults; }
 
-  /// What was durable about a service when the Scheduler started. Before anything else.
+  /// Restores the durable record of a service at the Scheduler's start. Call before everything else.
   void restore(const v1::ServiceRecord& record);
 
-  /// An instance reports. `replaced`: its name was held by a lower incarnation, whose attempts are lost. `stale`: a higher one is known.
-  /// `outdated`: the same process has said something newer; nothing has changed. `refused`: there is no room for one more.
+  /// An instance registers. `replaced`: a lower incarnation, whose attempts are lost, had its name. `stale`: a higher incarnation is known.
+  /// `outdated`: a newer registration of the same process is known; nothing has changed. `refused`: there is no room for one more.
   arrival add(const v1::RegisterAgent& what);
-  /// Whether the last registration has brought its service other limits than before: what is out has to be held anew to count against them.
+  /// Whether the last registration changed its service's limits: attempts in progress must be held anew to count against them.
   bool limits_changed() const noexcept { return limits_changed_; }
 
-  /// The instance cannot be reached: it gets nothing until it registers again, and keeps what it holds. False: it was away already, or another
-  /// process bears its name.
+  /// The instance cannot be reached: it gets nothing until it registers again, and keeps its attempts. False: it was away already, or
+  /// another process has its name.
   bool set_away(std::string_view instance, std::uint64_t incarnation);
 
   struct presence {
@@ -71,9 +71,9 @@ class registry final : public core::agent_directory, private wait_queues::admiss
     std::uint32_t capacity = 0;
     std::uint32_t held = 0;
     bool away = false;
-    std::uint64_t waiting = 0;  // steps for its service
+    std::uint64_t waiting = 0;  // steps that wait for its service
   };
-  /// Nullopt: it has never registered.
+  /// Nullopt: the instance has never registered.
   std::optional<presence> find(std::string_view instance) const;
 
   core::slot_answer claim(const core::slot_request& what) override;
@@ -84,64 +84,65 @@ class registry final : public core::agent_directory, private wait_queues::admiss
   void hold(std::string_view instance, const core::slot_request& what) override;
   void release(const core::slot_holder& holder, const core::slot_outcome& outcome) override;
 
-  /// A decision begins. Should it crash, `undo_claims` gives back the slots that it has taken. What it gave back stays so: the agent said that it is
-  /// through with it, or its lease is over.
+  /// A decision begins. If it crashes, `undo_claims` gives back the slots that it has taken. Slots that it gave back stay free: their agent
+  /// is through with the attempt, or the lease is over.
   void begin_claims() noexcept { claimed_.clear(); }
   void undo_claims();
 
-  /// The task has a ready step that found no instance; `queue` as `claim` said. The least `order` goes first. Steps to be undone go before steps to
-  /// be performed: they hold goods and money that others wait for.
+  /// The task has a ready step that found no instance; `queue` is as `claim` returned it. The least `order` goes first. Steps to be undone
+  /// go before steps to be performed: they hold goods and money that others wait for.
   void wait(std::uint64_t queue, std::uint64_t task_number, std::uint64_t order, bool undoing);
 
-  /// The task is over, or is stopped: it waits for nothing any more. Without this it would count as waiting until its turn comes.
+  /// The task is over or stopped: it waits for nothing any more. Without this call it would count as waiting until its turn comes.
   void forget(std::uint64_t task_number);
 
   /// Whether some step of the task waits for an instance.
   bool waits(std::uint64_t task_number) const { return queues_.waits(task_number); }
 
-  /// A task with a step that may find an instance now, the first in order; taken out of its queue. To be asked until it names none, after anything
-  /// that may have given room: while it has somebody to name, nobody else is given what that one waits for.
+  /// The first task in order with a step that may find an instance now; taken out of its queue. Call this until it returns none, after
+  /// every event that may have made room: until then other tasks get no slot of the services that it names tasks for.
   std::optional<std::uint64_t> next_waiting();
 
-  /// Whether any instance of `agent` that is there now knows `call`.
+  /// Whether any present instance of `agent` knows `call`.
   bool offers(std::string_view agent, std::string_view call) const;
 
-  /// Whether an instance of `agent` that is there now carries all of `labels`; true while none is there at all.
+  /// Whether a present instance of `agent` carries all of `labels`; true if none is present.
   bool carries(std::string_view agent, const google::protobuf::RepeatedPtrField<v1::Label>& labels) const;
 
-  /// What may be handed over now, by capacity: the sum over the instances that are there and carry all of `labels`. None while the breaker of the
-  /// service is not closed.
+  /// The attempts that may be handed over now, by capacity: the sum over the present instances that carry all of `labels`. 0 while the
+  /// breaker of the service is not closed.
   std::uint64_t free_slots(std::string_view agent, const google::protobuf::RepeatedPtrField<v1::Label>& labels) const;
-  /// Whether an instance of `agent` is there now.
+  /// Whether an instance of `agent` is present.
   bool is_there(std::string_view agent) const;
 
   /// The instance has given a sign of life other than an outcome.
   void heard(std::string_view instance);
 
-  /// Gives no slot for now: not all is known yet of what is out.
+  /// Gives no slot for now: not all attempts in progress are known yet.
   void hold_back(bool on);
 
   /// Gives no slot any more: the node is draining.
   void close() noexcept { closed_ = true; }
 
-  /// Attempts out at all instances.
+  /// Attempts in progress at all instances.
   std::uint64_t held() const;
-  /// At one of them.
+  /// Attempts in progress at one instance.
   std::uint64_t held_by(std::string_view instance) const;
 
-  /// When time alone may change something (a canary, a rate, a trickle, an alert about absence); nullopt: it cannot.
+  /// The next moment at which time alone may change something (a canary, a rate, a trickle, an alert about absence); nullopt: none.
   std::optional<moment> next_wake() const;
-  /// That moment may have come. `next_waiting` may have something afterwards, and so may `take_changes`.
+  /// The moment of `next_wake` may have come. Afterwards `next_waiting` and `take_changes` may have something.
   void wake();
 
-  /// What an operator does. An error changes nothing.
+  /// Carries out an operator's action. An error changes nothing.
   v1::AgentOperateReply operate(const v1::AgentOperateRequest& what);
 
-  /// `take_changes` has something.
+  /// Whether `take_changes` has something.
   bool changed() const noexcept { return !changed_.empty(); }
-  /// What has to become durable since the last call. The caller raises the alerts, says their numbers and writes the records.
+  /// The changes since the last call, which must become durable. The caller raises the alerts, reports their numbers and writes the
+  /// records.
   std::vector<service_change> take_changes();
-  /// The numbers under which alerts of a service have been raised; 0: leave as it is. To be called before the record is written.
+  /// The numbers of a service's raised alerts; 0: unchanged. Call before the record is written.
   void alerts_raised(std::string_view agent, std::uint64_t breaker_alert, std::uint64_t absent_alert);
 
   void describe(v1::StatusReply& out) const;
@@ -186,13 +187,13 @@ class registry final : public core::agent_directory, private wait_queues::admiss
   const clock& time_;
   const registry_policy policy_;
   const core::planted_faults* planted_ = nullptr;
-  // The nodes of both maps stay where they are, so pointers into them hold; nothing is ever taken off.
+  // Both maps have stable nodes, so pointers into them stay valid; nothing is ever erased.
   registered::by_name<instance> instances_;
   registered::by_name<service> services_;
   std::unordered_map<core::slot_holder, holding, registered::holder_hash> holders_;
   std::vector<core::slot_holder> claimed_;  // since begin_claims
   wait_queues queues_;
-  alarms<demand> retries_;  // queues that a rate or a trickle lets go on
+  alarms<demand> retries_;  // queues that a rate or a trickle will unblock
   alarms<service> breakers_;
   alarms<service> absences_;
   std::vector<service*> changed_;

@@ -27,7 +27,7 @@ agent_actor agent_seats::take(const v1::RegisterAgent& what, const caf::strong_a
     seat.handle = caf::actor_cast<agent_actor>(who);
     instances_[who.get()] = what.instance();
   }
-  // What another process told of its clock says nothing of this one's.
+  // The clock of an earlier process says nothing about this one's.
   if (seat.incarnation != what.incarnation()) seat.clock = {};
   seat.incarnation = what.incarnation();
   seat.local = local;

@@ -1,6 +1,6 @@
 #pragma once
-// The agent instances that a Scheduler speaks with: their handles, what their clocks show, and whether they can be reached. The Scheduler's
-// actor keeps them; what they hold is the registry's.
+// The agent instances that a Scheduler talks to: their handles and clocks, and whether they can be reached. The Scheduler's actor keeps the
+// seats; the registry keeps the attempts of the instances.
 
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace fairlead {
 
-/// An agent on another node of which nothing is heard for so long is away. (It sends beacons six times as often.)
+/// An agent on another node that is silent for so long is away. (It sends beacons six times as often.)
 inline constexpr duration longest_silence = std::chrono::seconds{3};
 
 struct agent_seat {
@@ -27,34 +27,34 @@ class agent_seats {
  public:
   explicit agent_seats(const clock& time) : time_(time) {}
 
-  /// Null: nobody of the name has registered.
+  /// Null: no instance of that name has registered.
   agent_seat* find(const std::string& instance);
 
-  /// What the instance's messages come through is not what it was: a connection has been lost in between.
+  /// The instance's handle is a new one: a connection was lost in between.
   bool reconnects(const std::string& instance, const caf::strong_actor_ptr& who);
 
-  /// It has registered. Gives the handle that it had before, when that is another one.
+  /// Takes a registration. Returns the instance's earlier handle, if it was another one.
   agent_actor take(const v1::RegisterAgent& what, const caf::strong_actor_ptr& who, bool local);
 
-  /// The seat of whom a beacon is from; null: whoever sent it has to register anew.
+  /// The seat of a beacon's sender; null: the sender must register anew.
   agent_seat* heard(const v1::Beacon& what, const caf::strong_actor_ptr& sender);
 
-  /// By the handle; null: it is of nobody, or not the latest one.
+  /// The instance with this handle; null: no instance, or not its latest handle.
   const std::string* instance_at(const caf::actor_addr& address) const;
 
-  /// Those on other nodes that have been silent for too long. To be asked about every `look_period`: where that was much longer, this process
-  /// stood still, and nobody could be heard.
+  /// The instances on other nodes that have been silent for too long. Call about every `look_period`: if the last call is much longer ago,
+  /// this process stood still and could hear no one.
   std::vector<std::string> silent();
   static constexpr duration look_period = std::chrono::milliseconds{250};
-  /// Some instance on another node is there.
+  /// Whether an instance on another node is present.
   bool any_remote() const;
   /// The instances in this process.
   std::vector<std::string> local() const;
 
-  /// Says when a message to it leaves.
+  /// Sets the sending time of a message to the instance.
   template <class Message>
   void stamp(const agent_seat& to, Message& what) const {
-    // In this order: what passes between the two readings ends a lease too early, never too late.
+    // In this order: time that passes between the two readings ends a lease too early, never too late.
     const auto steady = time_.steady();
     what.set_anchor_ms(to.local ? to_unix_ms(steady) : to.clock.anchor_ms(steady));
     what.set_sent_unix_ms(to_unix_ms(time_.now()));

@@ -1,4 +1,4 @@
-// What becomes of a service as a whole: its breaker, the absence of its instances, and what operators do to it.
+// A service as a whole: its breaker, the absence of its instances, and operators' actions on it.
 
 #include <algorithm>
 
@@ -42,7 +42,7 @@ void registry::breaker_changed(service& of, moment now) {
   unblock_all(of);
 }
 
-/// Whatever becomes of an attempt that went down with its process, nothing will be learnt from it.
+/// Nothing will be learnt from an attempt that went down with its process.
 void registry::lose_canary(const instance& at, moment now) {
   for (auto& [holder, what] : holders_) {
     if (what.at != &at || !what.ticket.canary) continue;
@@ -52,7 +52,7 @@ void registry::lose_canary(const instance& at, moment now) {
   }
 }
 
-/// Somebody has to be told that what waits finds nobody, and nobody has been.
+/// Whether the alert about waiting steps without an instance is due and not raised.
 bool registry::absence_is_due(const service& of, moment now) const {
   return of.queues_absent > 0 && of.record.absent_alert() == 0 &&
          now >= from_unix_ms(of.record.absent_since_unix_ms()) + policy_.absent_alert_after;
@@ -83,7 +83,8 @@ void registry::check_absence(service& of, moment now) {
   mark(of);
 }
 
-/// What a restart found has been gone through when it ends: what waits has shown up again, except where its input is still being made.
+/// When holding back ends, the sweep after a restart is done: waiting steps have shown up again, except those whose input is still being
+/// made.
 void registry::hold_back(bool on) {
   held_back_ = on;
   if (on) return;
@@ -96,7 +97,7 @@ void registry::hold_back(bool on) {
   }
 }
 
-/// An alarm may come early, after the clock has been set back: what is not due then asks for another.
+/// An alarm may come early, after the clock has been set back: a thing that is not due sets another alarm.
 void registry::wake() {
   const auto now = time_.now();
   queues_.wake(now);
@@ -136,7 +137,7 @@ service_change registry::change_of(service& of, moment now) {
   if (breaker.state() == v1::BREAKER_STATE_OPEN && record.breaker_alert() == 0) {
     auto& draft = out.breaker_alert.emplace();
     draft.set_kind(v1::ALERT_KIND_BREAKER_OPEN);
-    // Not until when: it will have been opened again, or have let attempts through, by the time somebody reads this.
+    // Names no end time: by the time somebody reads the alert, the breaker may have opened again or let attempts through.
     draft.set_sentence("the breaker of " + of.agent + " is open: " + breaker.reason() + "; steps for it wait");
     draft.set_remedy(
         "find out what is wrong with the service behind agent " + of.agent +

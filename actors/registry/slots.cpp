@@ -1,4 +1,4 @@
-// Who gets which slot: the choice of an instance, what is held, what an end says about the health of an instance, and whether a line may go on.
+// Slots: the choice of an instance, the holders, what an end says about an instance's health, and whether a queue may go on.
 
 #include <algorithm>
 #include <utility>
@@ -13,7 +13,7 @@ namespace {
 constexpr duration trickle = std::chrono::seconds{1};
 
 bool may_trickle(const registered::instance& to, moment now) {
-  // Nobody has to wait for more than one trickle: the clock went back, and the instance must not wait until it has caught up.
+  // No wait is longer than one trickle: if the clock went back, the instance must not wait until the clock has caught up.
   return to.next_trickle <= now || to.next_trickle > now + trickle;
 }
 
@@ -41,7 +41,7 @@ registered::instance* registry::choose(const demand& what, moment now, bool cana
     for (auto* one : what.instances) prefer(one);
     return best;
   }
-  // A canary is to find out about the service, not about its worst instance.
+  // A canary tests the service, not its worst instance.
   return trickled != nullptr && !canary ? trickled : best;
 }
 
@@ -52,7 +52,7 @@ core::slot_answer registry::claim(const core::slot_request& what) {
   std::vector<core::limit_bucket*> keyed;
   if (needs.counted_by_input) keyed = of.limits.keyed(what.call, what.input, now);
   advance(of, now);
-  // Whoever comes along must not overtake those that wait and may go on now.
+  // A newcomer must not overtake waiting steps that may go on now.
   const auto in_turn = of.queues_ready == 0 || serving_ == what.holder.task_number;
   instance* chosen = nullptr;
   if (!closed_ && !held_back_ && in_turn && (of.breaker.admits() || planted(&core::planted_faults::ignore_breaker))) {
@@ -67,7 +67,7 @@ core::slot_answer registry::claim(const core::slot_request& what) {
   if (!fresh) {
     auto left = std::exchange(mine, {});
     let_go(left, {}, now);
-    // With it may have gone the only one who needed a bucket.
+    // The release may have dropped a bucket that nothing else used.
     if (needs.counted_by_input) keyed = of.limits.keyed(what.call, what.input, now);
   }
   take_slot(*chosen, now);
@@ -107,7 +107,7 @@ void registry::hold(std::string_view name, const core::slot_request& what) {
     const auto keyed = of.limits.keyed(what.call, what.input, now);
     buckets.insert(buckets.end(), keyed.begin(), keyed.end());
   }
-  // Before the old ones are given back: what is held is never dropped.
+  // Before the old buckets are given back: a held bucket is never dropped.
   for (auto* one : buckets) of.limits.adopt(*one);
   const auto [entry, fresh] = holders_.try_emplace(what.holder);
   auto& mine = entry->second;
@@ -156,7 +156,7 @@ void registry::let_go(holding& what, const core::slot_outcome& outcome, moment n
   } else if (what.ticket.canary && somebody_waits) {
     unblock_all(of);
   }
-  // The slots of a process that is gone went with it.
+  // The slots of a process that is gone went with the process.
   if (what.at == nullptr || what.at->incarnation != what.incarnation) return;
   auto& at = *what.at;
   if (at.held > 0) --at.held;
@@ -174,7 +174,7 @@ void registry::let_go(holding& what, const core::slot_outcome& outcome, moment n
 void registry::judge(instance& which) {
   const auto peers = which.health.wants_peers() ? peers_latency(which) : std::nullopt;
   if (!which.health.judge(peers)) return;
-  // One that has just become sick begins with its trickle in a while; and where all are sick now, none counts as sick any more.
+  // An instance that has just become sick gets its first trickle later; and once all are sick, none counts as sick.
   if (which.health.sick()) which.next_trickle = time_.now() + trickle;
   for (auto* needs : which.demands) queues_.unblock(*needs);
 }

@@ -6,7 +6,7 @@ namespace fairlead {
 
 namespace {
 
-/// Keyed queues without tasks that are kept: one whose id has just been told is used within the same turn, and one that fills and empties all the
+/// Number of empty keyed queues that are kept: an id just returned is used within the same turn, and a queue that fills and empties all the
 /// time is not made anew each time.
 constexpr std::size_t idle_queues = 1'024;
 
@@ -107,7 +107,7 @@ std::optional<std::uint64_t> wait_queues::next(moment now) {
     auto& first = *ready_.begin()->second;
     const auto was = *first.listed;
     block_what_cannot_go_on(first, now);
-    // What it has now may not be the best of all any more.
+    // The first task of this queue may not be the first of all any more.
     if (!first.listed || *first.listed != was) continue;
     auto& from = *first.ready.begin()->second;
     const auto key = *from.tasks.begin();
@@ -153,7 +153,7 @@ void wait_queues::remove_task(keyed_queue& from, const waiting_key& key, moment 
     tidy(*sent_by);
   }
   if (was_at != nullptr) tidy(*was_at);
-  // Nobody will say when what held it back is over: whoever comes next has to be looked at anew.
+  // Nothing reports the end of a block to an empty queue: its next task must be checked anew.
   if (of.waiting == 0) of.blocked = false;
   relist(of);
   if (of.waiting == 0) admission_.occupied(of, now);
@@ -208,7 +208,7 @@ void wait_queues::block(keyed_queue& which, core::limit_bucket& bucket, moment n
   block_at(which, *where);
   if (const auto at = core::limit_book::opens_at(bucket)) rates_.set(&bucket, *at, now);
   if (sent_by == nullptr || sent_by == where.get()) return;
-  // The bucket that let this one go has room still, or somebody else has taken it since.
+  // The bucket that let this probe go still has room, or another attempt has taken the room since.
   if (core::limit_book::has_room(*sent_by->bucket, now)) {
     send_probe(*sent_by);
   } else if (const auto at = core::limit_book::opens_at(*sent_by->bucket)) {
@@ -221,7 +221,7 @@ void wait_queues::send_probe(full_bucket& from) {
   if (from.keyed.empty()) return;
   auto& best = *from.keyed.begin()->second;
   if (auto* const other = from.probe; other != nullptr) {
-    // One that has not had its turn may have been passed by another that came before this bucket since.
+    // The probe waits for its turn; a keyed queue that came to this bucket since may go before it.
     if (other->listed < best.listed) return;
     take_out(*other);
     block_at(*other, from);

@@ -1,12 +1,13 @@
 #pragma once
-// The wait queues of a registry: which tasks wait, and which of them is next.
+// The wait queues of a registry: the waiting tasks, and which task is next.
 //
-// A queue holds all steps that need the same of the same service. What blocks one of its steps at the service or its instances blocks all of
-// them. A keyed queue is the part of a queue that counts against the same keyed limits. `next` looks only at what is not blocked: a blocked queue
-// is left out until it is unblocked, a blocked keyed queue until its full bucket has room. So a look costs what may proceed, not what waits.
+// A queue holds all steps with the same needs at the same service. A block at the service or its instances applies to the whole queue. A
+// keyed queue is the part of a queue that counts against the same keyed limits. `next` looks only at unblocked queues: a blocked queue is
+// left out until it is unblocked, a blocked keyed queue until its full bucket has room. So the cost is that of steps that may proceed, not
+// of all waiting steps.
 //
-// When a full bucket has room again, one keyed queue of each queue is made ready (the probe), not all of them: a limit for each merchant may hold
-// back the keyed queues of ten thousand customers. Once the probe is blocked by something else, or is served, the next best keyed queue follows.
+// When a full bucket has room again, one keyed queue of each queue is made ready (the probe), not all: a limit for each merchant may hold
+// back the keyed queues of ten thousand customers. Once the probe is blocked elsewhere, or is served, the next best keyed queue follows.
 
 #include <algorithm>
 #include <compare>
@@ -63,7 +64,7 @@ class wait_queues {
     std::unordered_map<std::string, keyed_queue*> keyed;
   };
 
-  /// The owner's say about a queue.
+  /// The owner's decisions about a queue.
   class admission {
    public:
     virtual ~admission() = default;
@@ -76,7 +77,7 @@ class wait_queues {
   explicit wait_queues(admission& at) : admission_(at) {}
   ~wait_queues();
 
-  /// The id of the keyed queue for steps that count against these buckets. It lives at least as long as a task waits in it.
+  /// The id of the keyed queue for steps that count against these buckets. The queue lives at least as long as a task waits in it.
   std::uint64_t queue_for(queue& in, const std::vector<core::limit_bucket*>& keyed, moment now);
 
   void wait(std::uint64_t keyed_queue_id, const waiting_key& who, moment now);
@@ -85,14 +86,14 @@ class wait_queues {
   std::optional<std::uint64_t> next(moment now);
   bool waits(std::uint64_t task_number) const;
 
-  /// Something has changed that `admission::admits` looks at.
+  /// A condition that `admission::admits` checks has changed.
   void unblock(queue& which);
   /// A keyed bucket may have room again.
   void opened(core::limit_bucket& which, moment now);
   /// The service has other limits: the tasks must ask for their keyed queues anew.
   void dissolve(queue& which, moment now);
 
-  /// `next` may name a task.
+  /// Whether `next` may name a task.
   bool has_next() const noexcept { return !unqueued_.empty() || !ready_.empty(); }
 
   std::optional<moment> next_wake() const { return rates_.next(); }
@@ -101,7 +102,7 @@ class wait_queues {
   /// Calls `with(buckets, tasks)` for each keyed queue in which a task waits.
   template <class F>
   void for_each_keyed(const queue& in, F&& with) const;
-  /// Since when the longest waiting task of each queue waits.
+  /// For each queue, since when its longest waiting task waits.
   std::map<const queue*, moment> oldest() const;
   std::size_t keyed_queues() const noexcept { return keyed_.size(); }
 
@@ -115,7 +116,7 @@ class wait_queues {
   void block_what_cannot_go_on(queue& which, moment now);
   void relist(queue& which);
   void make_ready(keyed_queue& which);
-  /// Takes the keyed queue out of the order. Returns the full bucket whose probe it was, which may want another one.
+  /// Takes the keyed queue out of the order. Returns the full bucket whose probe it was; that bucket may want another probe.
   full_bucket* take_out(keyed_queue& which);
   void block_at(keyed_queue& which, full_bucket& where);
   void block(keyed_queue& which, core::limit_bucket& bucket, moment now);
@@ -134,7 +135,7 @@ class wait_queues {
   std::unordered_map<core::limit_bucket*, std::map<queue*, std::unique_ptr<full_bucket>, in_order>> full_;
   alarms<core::limit_bucket> rates_;
   std::list<keyed_queue*> idle_;    // without tasks, in the order in which they became so
-  std::set<waiting_key> unqueued_;  // tasks whose keyed queue is gone: they have to ask anew
+  std::set<waiting_key> unqueued_;  // tasks whose keyed queue is gone: they must ask anew
 };
 
 struct wait_queues::keyed_queue {

@@ -15,11 +15,11 @@ namespace fairlead {
 namespace {
 
 constexpr std::size_t addresses_a_look = 256;
-constexpr std::size_t most_posting = 256;  // more wait in the outbox, not in memory
+constexpr std::size_t most_posting = 256;  // further events wait in the outbox, not in memory
 constexpr std::size_t kept_failure_bytes = 300;
 constexpr const char* component = "reply courier";
 
-/// The first receiver behind `address` (empty: of all) that has a row; nullopt: there is none.
+/// The first receiver after `address` (empty: of all) with a row; nullopt: none.
 result<std::optional<std::string>> next_address(const store::snapshot& view, const std::string& address) {
   using namespace store;
   const auto from =
@@ -135,7 +135,7 @@ result<duration> reply_courier::visit(const store::snapshot& view, const std::st
   if (to.posting || to.drop_to != 0) return busy_pause;
 
   const bool webhook = !first.to().webhook().empty();
-  // A client that claims takes the oldest ones first.
+  // A client that fetches takes the oldest events first.
   const auto failing = webhook ? to.record.failing_since_unix_ms() : first.at_unix_ms();
   if (failing != 0 && gone_for_long(to, first, failing, now)) {
     to.drop_to = view.get_progress().shard.next_position();
@@ -160,8 +160,8 @@ void reply_courier::read_retention(const store::progress& now) {
   began_->position = now.shard.next_position();
 }
 
-/// Nothing is dropped by one reading of the wall clock, so the age is told by retention time. The stamps are those of the wall clock, and may be years
-/// behind: the age of an event that has come since the beginning is counted from when it was found at the latest.
+/// A single reading of the wall clock must drop nothing, so the age is measured by retention time. Stamps are by the wall clock and may be
+/// years behind. So the age of an event that came after this courier's beginning counts at the latest from when the courier found it.
 bool reply_courier::gone_for_long(receiver& to, const v1::StatusEvent& oldest, std::int64_t since_unix_ms, moment now) const {
   if (!began_) return false;
   if (to.oldest != oldest.position()) {
@@ -171,9 +171,9 @@ bool reply_courier::gone_for_long(receiver& to, const v1::StatusEvent& oldest, s
   if (oldest.position() > began_->position) {
     since_unix_ms = std::max(since_unix_ms, to.oldest_seen_unix_ms);
   } else {
-    // The time in which this node was away itself is not the receiver's.
+    // The receiver is not blamed for the time in which this node itself was away.
     const auto away_ms = since_unix_ms <= started_unix_ms_ ? began_->away_ms : 0;
-    // What would have been dropped before this beginning has a stamp that is wrong.
+    // An event that should have been dropped before this beginning has a wrong stamp.
     if (began_->retention_unix_ms - since_unix_ms >= settings_.give_up_after.count()) since_unix_ms = began_->retention_unix_ms;
     since_unix_ms += away_ms;
   }

@@ -1,9 +1,9 @@
 #pragma once
-// Delivers status events to webhooks, and gives up receivers that are gone for long. A shell over ports: no CAF, no thread of its own.
+// Delivers status events to webhooks, and gives up receivers that are gone for long. A shell over ports: no CAF, no own thread.
 //
-// Each receiver has its own outbox, its own order and its own backoff; at most one post to it is under way. What a post has brought is erased
-// after it has succeeded, so every event arrives at least once: after a crash between the two it arrives again, and the order within a task
-// stays. Receivers drop what they have seen by task and sequence.
+// Each receiver has its own outbox, order and backoff; at most one post to it is in progress. Events are erased after their post has
+// succeeded, so every event arrives at least once: after a crash between the two it arrives again, and the order within a task stays.
+// Receivers drop repeated events by task and sequence.
 
 #include <cstdint>
 #include <deque>
@@ -37,9 +37,9 @@ class reply_courier {
     webhook_port* posts = nullptr;
     reply_outbox* outbox = nullptr;
     observer* log = nullptr;
-    /// To the Scheduler, which makes it durable.
+    /// Sends rows to the Scheduler, which makes them durable.
     std::function<void(courier_rows)> commit;
-    /// Called from any thread when a post has ended: a look is worth it now.
+    /// Called from any thread when a post has ended: `look` has work.
     std::function<void()> wake;
   };
   struct settings {
@@ -49,49 +49,49 @@ class reply_courier {
 
   reply_courier(world in, settings chosen);
 
-  /// Takes up posts that have ended and starts those that can be. Gives how long to wait for the next look. Nothing to do costs one look at
-  /// the size of a table.
+  /// Records ended posts and starts those that may start. Returns the wait until the next look. If nothing is to do, only the size of a
+  /// table is read.
   result<duration> look();
 
  private:
-  /// What is known of a receiver that has something to come.
+  /// The state of a receiver with undelivered events.
   struct receiver {
     v1::ReplyAddressRecord record;
-    bool stored = false;   // the record's row has to be erased when the receiver does well again
-    bool had_row = false;  // the row may still be read though it is erased: until it cannot, only this here is true
+    bool stored = false;   // the record's row must be erased when deliveries succeed again
+    bool had_row = false;  // the row may still be readable after its erasure: until then only this entry counts
     bool posting = false;
-    std::uint64_t posted_to = 0;  // position of the last event of the post under way
-    std::uint64_t drop_to = 0;    // not 0: it is given up, up to this position
+    std::uint64_t posted_to = 0;  // position of the last event in the post in progress
+    std::uint64_t drop_to = 0;    // not 0: the receiver is given up, up to this position
     std::uint64_t dropped = 0;
     std::int64_t gone_since_unix_ms = 0;
     std::uint64_t oldest = 0;              // position of its oldest event
-    std::int64_t oldest_seen_unix_ms = 0;  // in retention time, when it was found to be that
-    std::uint64_t round = 0;               // in which it was visited last
+    std::int64_t oldest_seen_unix_ms = 0;  // in retention time, when the courier found this
+    std::uint64_t round = 0;               // of its last visit
   };
-  /// What the store said when this courier first read it.
+  /// The store as this courier first read it.
   struct beginning {
     std::int64_t retention_unix_ms = 0;
-    std::int64_t away_ms = 0;  // for which there was no courier before
+    std::int64_t away_ms = 0;  // how long no courier ran before
     std::uint64_t position = 0;
   };
   status take_up_ended();
   status delivered(const std::string& address, receiver& to);
   void failed(const std::string& address, receiver& to, const error& why);
 
-  /// Does what can be done for one receiver. Gives how long to wait for its sake.
+  /// Does the due work for one receiver. Returns the wait until its next work.
   result<duration> visit(const store::snapshot& view, const std::string& address, moment now);
   result<receiver*> known(const store::snapshot& view, const std::string& address, const v1::ReplyAddress& to);
   status post(const store::snapshot& view, const std::string& address, receiver& to);
-  /// Whether the receiver, which has taken nothing since that moment of the wall clock, is given up.
+  /// Whether a receiver that has taken nothing since that moment of the wall clock is given up.
   bool gone_for_long(receiver& to, const v1::StatusEvent& oldest, std::int64_t since_unix_ms, moment now) const;
   void read_retention(const store::progress& now);
 
-  /// Goes on with those that are given up, and forgets what the store says as well.
+  /// Goes on dropping the events of receivers that are given up, and forgets receivers in order whose row is gone from the store.
   status sweep(const store::snapshot& view);
   status drop_some(const std::string& address, receiver& from);
-  /// What was told to a Scheduler that has been replaced may have gone with it.
+  /// Reports to a replaced Scheduler may be lost with it.
   void say_again_if_lost(std::uint64_t epoch);
-  /// All is well with it; what the store may still say of it is erased by `rows`.
+  /// The receiver works again; `rows` erases its record from the store.
   static void make_well(const std::string& address, receiver& of, courier_rows& rows);
 
   const world world_;
@@ -99,12 +99,12 @@ class reply_courier {
   ended_deliveries<std::string> ended_;                     // posts, by the hash of their address
   std::map<std::string, receiver, std::less<>> receivers_;  // by the hash of their address
   std::size_t posting_ = 0;
-  std::uint64_t epoch_ = 0;  // under which it has told what it knows
-  std::string looked_at_;    // the address that the last look ended with; the next one goes on behind it
+  std::uint64_t epoch_ = 0;  // epoch in which it has reported its state
+  std::string looked_at_;    // address at which the last look ended; the next look continues after it
   std::int64_t started_unix_ms_ = 0;
   std::int64_t retention_unix_ms_ = 0;  // as of this look
   std::optional<beginning> began_;
-  std::uint64_t round_ = 1;  // of looks that have come to every receiver
+  std::uint64_t round_ = 1;  // counts the looks that reached every receiver
 };
 
 }  // namespace fairlead

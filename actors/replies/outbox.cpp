@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t max_client_name_bytes = 128;
 
-/// Visits the positions of one receiver's events behind `after`; `visit` returns false to stop.
+/// Visits the positions of one receiver's events after `after`; `visit` returns false to stop.
 template <class Visitor>
 status scan_outbox(const store::snapshot& view, std::string_view address, std::uint64_t after, Visitor&& visit) {
   if (after == std::numeric_limits<std::uint64_t>::max()) return nothing{};
@@ -93,7 +93,7 @@ void reply_outbox::look_at_epoch(const store::snapshot& view) {
 
 result<courier_rows> reply_outbox::take(std::string_view address, std::uint64_t position) {
   const std::lock_guard lock{guard_};
-  // Read under the lock: a view from before an erasure that was settled meanwhile would show its events again.
+  // Read under the lock: a view from before an erasure that settle() has forgotten meanwhile would show its events again.
   const auto view = reads_.read();
   look_at_epoch(*view);
   const auto known = taken_.find(address);

@@ -1,9 +1,9 @@
 #pragma once
-// Status events on their way to those who submitted: the durable outbox.
+// The durable outbox of status events for submitters.
 //
-// Each event is one row, under the hash of its receiver and a position that grows over the whole shard. The row carries the address itself, so
-// that whoever finds it needs nothing else: no second row has to appear and vanish with it. The table `reply_address` belongs to the courier
-// alone; it holds how it goes with receivers that fail.
+// Each event is one row, under the hash of its receiver and a position that grows over the whole shard. The row carries the address itself,
+// so that no second row has to appear and vanish with it. Only the courier uses the table `reply_address`, which holds the state of failing
+// receivers.
 
 #include <cstdint>
 #include <map>
@@ -24,22 +24,22 @@ namespace fairlead {
 /// Letters, digits and . _ : @ / - ; 1 to 128 of them.
 bool valid_client_name(const std::string& name);
 
-/// Why nobody could be told under this address: neither or both of client and webhook, a name or a URL that is none. Nothing when it is fine.
+/// Why an address is refused: neither or both of client and webhook, or an invalid name or URL. nullopt: it is valid.
 std::optional<error> check_reply_address(const v1::ReplyAddress& address);
 
 /// Writes `event` for `to` at the next position and counts it. `to` has been checked.
 void put_status(store::batch& out, v1::ShardState& shard, const v1::ReplyAddress& to, v1::StatusEvent event);
 
-/// At most `limit` events of one receiver behind `after`, by position. `address` is a store::reply_address_hash.
+/// At most `limit` events of one receiver after `after`, by position. `address` is a store::reply_address_hash.
 result<std::vector<v1::StatusEvent>> read_outbox(const store::snapshot& view, std::string_view address, std::uint64_t after,
                                                  std::size_t limit);
 
-/// The receivers that fail, at most 20 of them, for the status of a node.
+/// Adds at most 20 failing receivers to the status of a node.
 void add_failing_receivers(const store::snapshot& view, v1::StatusReply& to);
 
-/// Takes events off the outbox. An erasure is a row of a later batch, so for a while what was taken can still be read; without a common memory
-/// of it the courier and the gateway could take, and count, the same event twice. What a Scheduler has been told and never wrote is taken again
-/// under the next epoch: its erasures carry the epoch, and a Scheduler passes those of an earlier one over. Any thread may call.
+/// Takes events off the outbox. An erasure is a row of a later batch, so taken events can be read for a while. This object remembers them,
+/// or the courier and the gateway could take and count an event twice. Events whose erasure a Scheduler never wrote are taken again under
+/// the next epoch: erasures carry the epoch, and a Scheduler ignores those of an earlier one. Any thread may call.
 class reply_outbox {
  public:
   /// Rows erased by one call, so that a batch stays small.
@@ -47,18 +47,18 @@ class reply_outbox {
 
   explicit reply_outbox(const store::store& reads) : reads_(reads) {}
 
-  /// What erases the events of one receiver up to `position` that were not taken before; at most `rows_at_once`, the oldest ones. To be sent
-  /// to the Scheduler unless it is empty.
+  /// The rows that erase the events of one receiver up to `position` that were not taken before; at most `rows_at_once`, the oldest ones.
+  /// Send them to the Scheduler unless empty.
   result<courier_rows> take(std::string_view address, std::uint64_t position);
 
-  /// Up to which position the events of one receiver are taken and may still be seen; 0: none is.
+  /// Position up to which the events of one receiver are taken and may still be readable; 0: none.
   std::uint64_t taken(std::string_view address) const;
 
-  /// Forgets what is erased durably. Costs nothing when nothing was taken.
+  /// Drops the memory of durable erasures. Free if nothing was taken.
   status settle();
 
  private:
-  /// What was taken under an earlier epoch and is still there was lost with its Scheduler.
+  /// Events taken under an earlier epoch and still readable: their erasure was lost with its Scheduler.
   void look_at_epoch(const store::snapshot& view);
 
   const store::store& reads_;

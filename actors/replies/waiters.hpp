@@ -1,5 +1,5 @@
 #pragma once
-// Clients that fetch their status events: long polls over the outbox. A shell without CAF; time and store come in.
+// Clients that fetch their status events: long polls over the outbox. A shell without CAF; time and store are arguments.
 
 #include <cstdint>
 #include <functional>
@@ -25,16 +25,16 @@ class reply_waiters {
     const clock* time = nullptr;
     const store::store* reads = nullptr;
     reply_outbox* outbox = nullptr;
-    /// To the Scheduler, which makes it durable.
+    /// Sends rows to the Scheduler, which makes them durable.
     std::function<void(courier_rows)> commit;
     core::planted_faults faults = {};
   };
   explicit reply_waiters(world in) : world_(std::move(in)) {}
 
-  /// Takes off what the client has, and gives its answer; nullopt: it waits under `ticket` and `look` will give it.
+  /// Takes off the acknowledged events and returns the answer; nullopt: the client waits under `ticket`, and `look` will return its answer.
   std::optional<v1::RepliesReply> ask(const v1::RepliesRequest& what, std::uint64_t ticket);
 
-  /// Answers that have come due. To be called every `look_period` while someone waits.
+  /// The answers that are due. Call every `look_period` while a client waits.
   std::vector<std::pair<std::uint64_t, v1::RepliesReply>> look();
 
   bool anyone_waits() const { return !waiting_.empty(); }

@@ -1,5 +1,5 @@
 #pragma once
-// The long polls of clients for their status events, in CAF: one actor for all of them, so that waiting holds up nobody.
+// The clients' long polls for status events, in CAF: one actor for all, so that waiting blocks no one.
 
 #include <memory>
 

@@ -19,7 +19,7 @@ constexpr std::size_t tasks_a_pass = 1'000;
 constexpr std::size_t alerts_a_pass = 1'000;
 constexpr std::size_t cached_definitions = 1'000;
 constexpr duration sweep_period{5'000};
-constexpr duration time_period{60'000};  // retention time in the store stands behind by no more than about this
+constexpr duration time_period{60'000};  // how far stored retention time may be behind, about
 
 }  // namespace
 
@@ -39,12 +39,12 @@ result<archiver::pass_result> archiver::pass() {
   for (auto& task : *tasks) {
     const auto record = store::load_task(*view, task.number);
     if (!record) return record.failure();
-    if (!*record) continue;  // an entry without a task is for a check to find
+    if (!*record) continue;  // the store check reports an entry without a task
     const auto keep_days = keep_days_of(*view, **record);
     if (!keep_days) return keep_days.failure();
     by_retention[*keep_days].push_back(&task);
   }
-  // The day on which they are old enough, not that of their end, which may have been told by a clock that was years behind.
+  // The day on which the tasks became old enough. The day of their end may be wrong, by a clock that was years behind.
   const auto day = store::day_of(view->get_progress().shard.retention_unix_ms() - policy_.archive_after.count());
   for (const auto& [keep_days, group] : by_retention) {
     std::vector<task_number> numbers;
@@ -63,9 +63,9 @@ result<archiver::pass_result> archiver::pass() {
   return pass_result{std::move(out), false};
 }
 
-// What a pass moves leaves the index of finished tasks in one batch. Where only some of it has left, tasks were brought back to life, so the
-// Scheduler dropped the message or will: it knows of them before anyone can read it here. And what a Scheduler was told that has been replaced
-// since and still stands was lost with it: its successor takes nothing that was meant for another epoch.
+// The tasks of a pass leave the index of finished tasks in one batch. If only some have left, tasks were reopened, and the Scheduler drops
+// the message or has dropped it: it knows of the reopening before it can be read here. A message to a Scheduler that has been replaced
+// since is lost: its successor ignores messages for another epoch.
 result<archiver::last_pass> archiver::look_at_last_pass(const store::snapshot& view) {
   if (view.get_progress().epoch != told_epoch_) return last_pass::done;
   std::size_t there = 0;
@@ -82,7 +82,7 @@ result<std::vector<archiver::finished_task>> archiver::next_tasks(const store::s
   const auto before_ms = aged_until(view) - (faults_.archive_early ? 0 : policy_.archive_after.count());
   std::vector<finished_task> out;
   if (before_ms < 0) return out;
-  // In turns, so that neither waits for ever while many of the other end.
+  // In turns, so that neither state waits for ever while many tasks end in the other.
   undone_first_ = !undone_first_;
   const auto first = undone_first_ ? v1::TASK_STATE_UNDONE : v1::TASK_STATE_COMPLETED;
   const auto second = undone_first_ ? v1::TASK_STATE_COMPLETED : v1::TASK_STATE_UNDONE;
@@ -157,7 +157,7 @@ result<std::optional<archived_tasks>> archiver::ask_for_time() {
   return out;
 }
 
-/// What is kept until it is old enough to go: ended tasks, status events, resolved alerts and archives.
+/// Data that is kept until it is old enough: ended tasks, status events, resolved alerts and archives.
 result<bool> archiver::anything_ages(const store::snapshot& view) const {
   const auto shard = view.get_progress().shard;
   if (shard.completed() + shard.undone() + shard.outbox_events() > 0) return true;
@@ -192,7 +192,7 @@ result<std::optional<courier_rows>> archiver::old_alerts() {
   });
   if (!scanned.ok()) return scanned.failure();
   if (failed) return *failed;
-  // The end was reached: the next round begins at the oldest again.
+  // The end was reached: the next round begins at the oldest alert.
   if (seen < alerts_a_pass) alerts_seen_ = 0;
   if (out.rows.empty()) return std::optional<courier_rows>{};
   return std::optional<courier_rows>{std::move(out)};

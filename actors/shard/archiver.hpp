@@ -1,6 +1,6 @@
 #pragma once
-// Moves finished tasks to dated archives in small batches, and lets go of archives that are older than the retention. A shell over ports. How old things
-// are is told by retention time (core/retention_time.hpp), as the store has it.
+// Moves finished tasks to dated archives in small batches, and drops archives older than the retention. A shell over ports. Ages are
+// measured by the store's retention time (core/retention_time.hpp).
 
 #include <cstdint>
 #include <map>
@@ -20,7 +20,7 @@ namespace fairlead {
 
 struct retention_policy {
   duration archive_after = std::chrono::hours{1};
-  duration keep = std::chrono::hours{24 * 30};  // of tasks whose workflow does not say how long
+  duration keep = std::chrono::hours{24 * 30};  // of tasks whose workflow does not set it
 };
 
 class archiver {
@@ -31,24 +31,24 @@ class archiver {
 
   struct pass_result {
     std::optional<archived_tasks> moved;  // for the Scheduler to commit
-    bool waiting = false;                 // the tasks of the pass before are not out of the store yet
+    bool waiting = false;                 // the tasks of the previous pass are still in the store
   };
 
-  /// Copies the next finished tasks that are old enough to their archives and gives what takes them out of the store: a thousand, or as many as have
-  /// some MiB together.
+  /// Copies the next finished tasks that are old enough to their archives: a thousand, or as many as have some MiB together. Returns the
+  /// message that removes them from the store.
   result<pass_result> pass();
 
-  /// True once a period, however much there is to move: then `drop_old` and `old_alerts` have their turn.
+  /// True once a period, however much there is to move: then call `drop_old` and `old_alerts`.
   bool sweep_is_due();
 
-  /// Unlinks what is older than its retention.
+  /// Unlinks archives older than their retention.
   status drop_old();
 
-  /// What erases the next alerts that were resolved longer ago than the retention; nothing when there are none among those looked at.
+  /// The rows that erase the next alerts resolved longer ago than the retention; nullopt: none among those read.
   result<std::optional<courier_rows>> old_alerts();
 
-  /// A message without tasks, for the Scheduler: that it make retention time durable although nothing else is written. Only while there is something
-  /// that ages, and retention time in the store stands behind.
+  /// A message without tasks that makes the Scheduler write retention time although nothing else is written. Only while something ages and
+  /// the stored retention time is behind.
   result<std::optional<archived_tasks>> ask_for_time();
 
  private:
@@ -61,7 +61,7 @@ class archiver {
   enum class last_pass { done, under_way, refused };
   result<last_pass> look_at_last_pass(const store::snapshot& view);
   result<std::vector<finished_task>> next_tasks(const store::snapshot& view);
-  /// What ages are measured to.
+  /// The moment to which ages are measured.
   std::int64_t aged_until(const store::snapshot& view) const;
   result<bool> anything_ages(const store::snapshot& view) const;
   result<std::uint32_t> keep_days_of(const store::snapshot& view, const v1::TaskRecord& task);
@@ -71,14 +71,14 @@ class archiver {
   std::shared_ptr<store::archive> archives_;
   retention_policy policy_;
   core::planted_faults faults_;
-  std::vector<std::string> moved_keys_;  // of the pass before, in the index of finished tasks,
-  std::uint64_t told_epoch_ = 0;         // and under which epoch its message left
+  std::vector<std::string> moved_keys_;  // of the previous pass, in the index of finished tasks
+  std::uint64_t told_epoch_ = 0;         // epoch under which its message left
   bool undone_first_ = false;
   std::optional<moment> swept_at_;                                          // by the steady clock, as are the next two
-  std::optional<moment> asked_at_;                                          // for retention time,
-  moment retention_seen_at_{};                                              // and when it was first seen to read
-  std::int64_t retention_seen_ms_ = -1;                                     // this
-  std::uint64_t alerts_seen_ = 0;                                           // up to this number alerts have been looked at in this round
+  std::optional<moment> asked_at_;                                          // last request for retention time
+  moment retention_seen_at_{};                                              // first reading of
+  std::int64_t retention_seen_ms_ = -1;                                     // this stored retention time
+  std::uint64_t alerts_seen_ = 0;                                           // last alert number read in this round
   std::map<std::pair<std::string, std::string>, std::uint32_t> keep_days_;  // by a workflow's name and hash
 };
 

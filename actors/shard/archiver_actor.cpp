@@ -6,8 +6,8 @@ namespace fairlead {
 
 namespace {
 
-constexpr auto busy_pause = std::chrono::milliseconds{20};  // between passes while there is something to move
-constexpr auto answer_pause = std::chrono::seconds{1};      // while retention time is being made durable
+constexpr auto busy_pause = std::chrono::milliseconds{20};  // between passes while tasks are left to move
+constexpr auto answer_pause = std::chrono::seconds{1};      // while retention time becomes durable
 constexpr auto idle_pause = std::chrono::seconds{10};
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// How the commits of a shard go: the store actor writes it, whoever describes the node reads it, each from a thread of its own.
+// Measures the commits of a shard: the store actor writes, the description of the node reads, each on its own thread.
 
 #include <chrono>
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace fairlead {
 
 class commit_gauge {
  public:
-  /// One commit of `batches` of the Scheduler is durable, and took that long.
+  /// A commit of `batches` of the Scheduler has become durable after `took`.
   void committed(std::size_t batches, std::size_t bytes, std::chrono::microseconds took) {
     const std::lock_guard hold{guard_};
     ++commits_;

@@ -65,8 +65,8 @@ class restorer {
     return std::move(*known);
   }
 
-  /// What has been told of since counts as done until then, so the moment may be early, never late. A clock that was ahead of now has written by no
-  /// moment that is worth anything; retention time hardly follows such a clock.
+  /// The last moment at which the backup was written to. It may be early, never late. A stamp later than now is ignored: its clock was
+  /// wrong. Retention time hardly follows such a clock.
   std::int64_t backup_moment(const v1::Lineage& former) const {
     const auto made = former.made_unix_ms() <= how_.now_unix_ms ? former.made_unix_ms() : 0;
     for (const auto moment : {shard_.latest_write_unix_ms(), shard_.retention_unix_ms()})

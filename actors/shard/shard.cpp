@@ -25,7 +25,7 @@ caf::strong_actor_ptr pointer(const Handle& handle) {
   return caf::actor_cast<caf::strong_actor_ptr>(handle);
 }
 
-/// The specification of a child that needs nothing but to be spawned. The address is owned by the shard, which outlives its branch.
+/// A child that only needs to be spawned. The shard owns the address and outlives its branch.
 child_spec child(std::string id, child_factory start, stable_address* address = nullptr) {
   child_spec out;
   out.id = std::move(id);
@@ -69,7 +69,8 @@ shard_desk shard::desk() const {
   return out;
 }
 
-/// Each start is a leader of its own: the epoch rises before anything is read, so that what its predecessor still has under way is refused.
+/// Each start is a new leader: the epoch rises before anything is read, so that messages still on their way for its predecessor are
+/// refused.
 result<caf::strong_actor_ptr> shard::start_scheduler() {
   const auto epoch = world_.store->raise_epoch();
   if (!epoch) {
@@ -108,7 +109,7 @@ result<caf::strong_actor_ptr> shard::start_scheduler() {
   return pointer(scheduler_now_);
 }
 
-/// Store actor, Scheduler, Supervisor and cron share what they know of the store, so they are started again together, with empty caches.
+/// Store actor, Scheduler, Supervisor and cron share assumptions about the store, so they restart together, with empty caches.
 guardian_spec shard::core() {
   guardian_spec out;
   out.id = "core";

@@ -1,6 +1,6 @@
 #pragma once
-// One shard of a node: its store actor, Scheduler, Supervisor, cron, archiver and couriers, as a branch of the supervision tree. What others talk to
-// has an address that stays the same however often the actors behind it are started again.
+// One shard of a node: its store actor, Scheduler, Supervisor, cron, archiver and couriers, as a branch of the supervision tree. Its
+// outside addresses stay the same when the actors behind them restart.
 
 #include <functional>
 #include <memory>
@@ -44,11 +44,11 @@ class shard {
     std::string store_id;
     v1::Lineage lineage;  // of the store
     expression_pool* expressions = nullptr;
-    webhook_port* alert_webhooks = nullptr;  // may be null when no target of alerts is a webhook; must outlive the shard
+    webhook_port* alert_webhooks = nullptr;  // may be null if no alert target is a webhook; must outlive the shard
     std::function<void(v1::StoreStatus&)> describe_store;
-    /// Called at most a few times, from any thread, when the shard cannot go on: the disk, damage, another leader.
+    /// Called at most a few times, from any thread, if the shard cannot go on: the disk, damage, another leader.
     fatal_handler on_fatal;
-    /// Told, from any thread, of each epoch that the shard begins.
+    /// Called, from any thread, for each epoch that the shard begins.
     std::function<void(const v1::ShardClaim&)> on_epoch;
   };
 
@@ -57,16 +57,16 @@ class shard {
   shard(const shard&) = delete;
   shard& operator=(const shard&) = delete;
 
-  /// Its branch, to be hung into the tree below `parent_path`. The shard must outlive it.
+  /// The shard's branch, for the tree below `parent_path`. The shard must outlive it.
   child_spec branch(const std::string& parent_path);
 
   shard_desk desk() const;
 
-  /// No new tasks and no new attempts; waits at most `limit` until no attempt is out and everything decided is durable. False when the limit
-  /// ran out: what is still out will be in doubt, and nothing acknowledged is lost.
+  /// Takes no new tasks and begins no new attempts. Waits at most `limit` until no attempt is in progress and all decisions are durable.
+  /// False: the limit ran out; attempts still in progress will be in doubt, and nothing acknowledged is lost.
   bool drain(duration limit);
 
-  /// Ends what threads of its own deliver. To be called when the branch has ended.
+  /// Ends deliveries that run on their own threads. Call after the branch has ended.
   void shut_down();
 
  private:
@@ -81,9 +81,9 @@ class shard {
   stable_address replies_;
   std::shared_ptr<store::archive> archives_;
   std::shared_ptr<reply_outbox> outbox_;
-  std::shared_ptr<command_runner> alert_commands_;  // null: no target of alerts is a command
-  std::shared_ptr<webhooks> reply_webhooks_;        // apart from those of alerts: neither delays the other
-  // Of the core that lives now; written by its guardian alone.
+  std::shared_ptr<command_runner> alert_commands_;  // null: no alert target is a command
+  std::shared_ptr<webhooks> reply_webhooks_;        // separate from those of alerts: neither delays the other
+  // Of the present core; written only by its guardian.
   store_actor store_now_;
   scheduler_actor scheduler_now_;
 };

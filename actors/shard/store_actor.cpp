@@ -10,8 +10,8 @@ namespace fairlead {
 
 namespace {
 
-/// With few tasks in flight the answer to a commit is the next commit, some tens of microseconds later. To sleep and be woken in between
-/// would cost as much again, so the thread stays awake for that long. An idle node commits nothing and so lingers never.
+/// With few tasks in flight the answer to a commit is the next commit, some tens of microseconds later. Sleeping and waking in between
+/// would take as long again, so the thread stays awake for that time. An idle node commits nothing, so it never lingers.
 template <class Mailbox>
 void linger(const Mailbox& mailbox) {
   constexpr auto limit = std::chrono::microseconds{60};
@@ -31,7 +31,7 @@ store_actor::behavior_type run_store(supervised_stateful_pointer<store_actor, st
         state.gathered.push_back(std::move(request.what));
         state.asker = self->current_sender();
         if (std::exchange(state.armed, true)) return;
-        // Queued behind everything the mailbox holds by now.
+        // Queued after all messages now in the mailbox.
         self->send(self, flush_atom_v);
       },
       [self, target, gauge, on_fatal = std::move(on_fatal)](flush_atom) {

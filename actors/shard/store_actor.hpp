@@ -1,5 +1,5 @@
 #pragma once
-// Group commit on a thread of its own: everything that has gathered in the mailbox becomes one transaction with one sync.
+// Group commit on its own thread: all batches gathered in the mailbox become one transaction with one sync.
 
 #include "actors/protocol/handles.hpp"
 #include "actors/protocol/ports.hpp"
@@ -9,7 +9,7 @@
 
 namespace fairlead {
 
-/// Tells `committed{sequence}` to whoever sent the newest batch of a group. `gauge` may be null. Spawn it detached.
+/// Sends `committed{sequence}` to the sender of the newest batch of a group. `gauge` may be null. Spawn it detached.
 store_actor::behavior_type run_store(supervised_stateful_pointer<store_actor, struct store_state> self, store::store* target,
                                      fatal_handler on_fatal, commit_gauge* gauge);
 

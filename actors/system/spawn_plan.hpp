@@ -1,6 +1,6 @@
 #pragma once
-// How every process of ours starts its children: no signal blocked or ignored, and no descriptor but those it is given, so that what a child
-// leaves running holds neither the store's lock nor the node's port.
+// How all processes of this program start their children: no signal blocked or ignored, and no descriptors except the given ones, so that
+// processes left behind by a child hold neither the store's lock nor the node's port.
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -11,8 +11,8 @@
 namespace fairlead::agents {
 
 enum class spawn_group {
-  own,      // a process group of its own: a ^C in the terminal is for the node
-  session,  // a session of its own as well
+  own,      // its own process group: a ^C in the terminal is for the node
+  session,  // its own session as well
 };
 
 /// File actions and attributes of a posix_spawn, destroyed with it.
@@ -22,7 +22,7 @@ struct spawn_plan {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
 
-  /// The child's descriptors 0, 1, …; none of them may be needed for a later place than its own number.
+  /// Sources of the child's descriptors 0, 1, …; a source must not have a lower number than its place, which would be overwritten by then.
   explicit spawn_plan(std::initializer_list<int> descriptors, spawn_group group = spawn_group::own) {
     posix_spawn_file_actions_init(&actions);
     int place = 0;

@@ -18,8 +18,8 @@ fs::path database() {
   return elsewhere != nullptr && *elsewhere != '\0' ? elsewhere : "/usr/share/zoneinfo";
 }
 
-/// The form of the database's names, which have no dots. It keeps out what cctz would take for something else (files anywhere, the C
-/// library's zones, the machine's own) and would be another zone on the next machine.
+/// The form of the database's names, which have no dots. It excludes names that cctz would take for something else (files anywhere, the C
+/// library's zones, the machine's own zone) and that would be another zone on the next machine.
 bool well_formed(std::string_view name) {
   if (name.empty() || name.size() > max_zone_name || name.front() == '/' || name.find("//") != std::string_view::npos) return false;
   const auto fits = [](char c) {
@@ -27,7 +27,7 @@ bool well_formed(std::string_view name) {
   };
   if (!std::all_of(name.begin(), name.end(), fits)) return false;
   if (name == "localtime" || name == "posixrules" || name == "Factory") return false;
-  // The whole database again, with leap seconds and without: no names of it.
+  // Copies of the whole database, with leap seconds and without.
   return name.substr(0, 6) != "right/" && name.substr(0, 6) != "posix/";
 }
 
@@ -43,11 +43,11 @@ bool holds_a_zone(const fs::path& file) {
 
 const cctz::time_zone* time_zones::find(std::string_view name) const {
   static const auto utc = cctz::utc_time_zone();
-  // Known on a machine without a database too.
+  // Known also on a machine without a database.
   if (name.empty() || name == "UTC") return &utc;
   const std::lock_guard<std::mutex> held{lock_};
   if (const auto known = known_.find(name); known != known_.end()) return &known->second;
-  // cctz remembers whatever it was asked for, so only what is there may reach it.
+  // cctz remembers every name that it was asked for, so only existing zones may reach it.
   if (!well_formed(name) || !holds_a_zone(database() / name)) return nullptr;
   std::string key{name};
   cctz::time_zone zone;
@@ -56,7 +56,7 @@ const cctz::time_zone* time_zones::find(std::string_view name) const {
 }
 
 const time_zones& time_zones::of_system() {
-  // Never destroyed: whoever still runs at the end of the process may hold a zone of it.
+  // Never destroyed: threads that still run at the end of the process may use its zones.
   static const auto* const only = new time_zones;
   return *only;
 }

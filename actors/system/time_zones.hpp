@@ -1,5 +1,5 @@
 #pragma once
-// Time zones by their names in the system's zone database ($TZDIR, else /usr/share/zoneinfo). Read once each and kept. Any thread.
+// Time zones by name from the system's zone database ($TZDIR, else /usr/share/zoneinfo). Each is read once and kept. Any thread.
 
 #include <map>
 #include <mutex>
@@ -14,10 +14,10 @@ class time_zones final : public core::zone_source {
  public:
   const cctz::time_zone* find(std::string_view name) const override;
 
-  /// The one of this process.
+  /// The instance of this process.
   static const time_zones& of_system();
 
-  /// Names there are, for "did you mean".
+  /// The known names, for "did you mean".
   static std::vector<std::string> names();
 
  private:

@@ -32,7 +32,7 @@ std::optional<listen_address> parse_address(const std::string& text) {
   const bool bracketed = out.host.size() > 2 && out.host.front() == '[' && out.host.back() == ']';
   if (bracketed) out.host = out.host.substr(1, out.host.size() - 2);
   if (bracketed ? !is_ip(AF_INET6, out.host) : !host_name(out.host)) return std::nullopt;
-  // Only digits and dots: an address, or nothing.
+  // Only digits and dots: an IPv4 address or an error.
   const bool numeric = out.host.find_first_not_of("0123456789.") == std::string::npos;
   if (!bracketed && numeric && !is_ip(AF_INET, out.host)) return std::nullopt;
   const auto* first = text.data() + colon + 1;

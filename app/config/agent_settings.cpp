@@ -17,7 +17,7 @@ namespace {
 static_assert(core::max_label_key_bytes == store::max_label_key_bytes && core::max_label_value_bytes == store::max_label_value_bytes);
 
 constexpr std::int64_t most_tries = 100;
-// What zero fields of a retry's backoff mean (actors/agents/settings.hpp).
+// Defaults for zero fields of a retry's backoff (actors/agents/settings.hpp).
 constexpr std::int64_t default_first_ms = 100;
 constexpr std::int64_t default_max_ms = 5 * second;
 constexpr std::int64_t most_held = 1'000'000;
@@ -68,7 +68,7 @@ bool parse_rate(const std::string& text, v1::LimitPolicy& out) {
   return true;
 }
 
-/// The names of the agent's calls where the section lists them; nullopt: its calls are known only once it is there.
+/// The names of the agent's calls if the section lists them; nullopt: they are known only when the agent runs.
 std::optional<std::vector<std::string>> calls_of(const yaml_node& agent) {
   for (const auto& [key, value] : agent.entries()) {
     if (key != "calls" || !value.is_map()) continue;
@@ -138,7 +138,7 @@ void read_retry(const yaml_node& node, agents::retry_policy& out) {
   yaml_section section{node};
   section.integer("tries", out.tries, 1, most_tries);
   auto& backoff = out.backoff;
-  // 0: not said, or not readable.
+  // 0: absent, or not readable.
   const auto first = section.find("first");
   const auto first_ms = first ? first->duration_ms(1, hour).value_or(0) : 0;
   if (first_ms != 0) backoff.set_first_ms(first_ms);
@@ -149,7 +149,7 @@ void read_retry(const yaml_node& node, agents::retry_policy& out) {
   const auto max_ms = max ? max->duration_ms(1, hour).value_or(0) : 0;
   if (max_ms != 0) backoff.set_max_ms(max_ms);
   if (first_ms > max_ms && max_ms != 0) first->complain(format_duration(first_ms) + " is longer than max, " + format_duration(max_ms));
-  // Who only says `first: 20s` means at least that, and who only says `max: 50ms` at most that.
+  // A lone `first: 20s` raises the maximum to that value; a lone `max: 50ms` lowers the first pause to that value.
   if (first_ms != 0 && !max) backoff.set_max_ms(std::max(first_ms, backoff.max_ms() == 0 ? default_max_ms : backoff.max_ms()));
   if (max_ms != 0 && !first) backoff.set_first_ms(std::min(max_ms, backoff.first_ms() == 0 ? default_first_ms : backoff.first_ms()));
   section.duration_ms("try_timeout", out.try_timeout_ms, 1, 10 * 366 * day);

@@ -39,7 +39,7 @@ void read_agents(const yaml_node& node, node_config& out) {
     yaml_section section{agent};
     if (!agent.is_map()) continue;
     const auto kind = section.require("kind", "http, native or exec");
-    // Without a kind the rest cannot be judged.
+    // Without a kind the rest cannot be checked.
     if (!kind) continue;
     std::vector<std::string> words;
     for (const auto& one : kinds) words.push_back(one.word);

@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t most_messages = 1'000;
 constexpr std::size_t most_arguments = 256;
 
-/// The name is that of a durable row, so webhooks and commands share one set of names.
+/// The name is part of a durable row's key, so webhooks and commands share one set of names.
 bool name_is_sound(const std::string& name, const yaml_node& node, const node_config& out) {
   if (!valid_alert_target_name(name)) {
     node.complain("expected a name of lower-case letters, digits, _ and -; at most 64 in all");
@@ -53,7 +53,7 @@ void read_words(const yaml_node& node, std::vector<std::string>& out) {
   for (const auto& item : items) {
     auto word = item.scalar_text();
     if (!word) continue;
-    // It would end the word early in the child.
+    // A zero byte would end the word early in the child.
     if (word->find('\0') != std::string::npos) item.complain("a word of a command cannot hold the character 0");
     if (out.empty() && (word->empty() || word->front() != '/')) item.expected("the program's absolute path, such as /usr/local/bin/page");
     out.push_back(std::move(*word));
@@ -72,7 +72,7 @@ void read_command(const std::string& name, const yaml_node& node, node_config& o
   if (name_is_sound(name, node, out)) out.alert_targets.push_back(std::move(target));
 }
 
-/// `50%`. The brake asks for more than the share, so 100% would be another word for off.
+/// `50%`. The brake needs more than the share, so 100% would mean off.
 std::optional<std::uint32_t> percent_of(const std::string& text) {
   if (text.size() < 2 || text.size() > 4 || text.back() != '%') return std::nullopt;
   std::uint32_t value = 0;

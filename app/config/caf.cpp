@@ -1,4 +1,4 @@
-// CAF reads its own configuration without a word about unknown keys and wrong types, so both are refused here.
+// CAF silently ignores unknown keys and wrong types in its configuration, so both are refused here.
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@ struct option {
   option_type type;
 };
 
-// The options of CAF 0.17.6 that mean something to a node: not its command line, not its TLS module, nothing deprecated.
+// The options of CAF 0.17.6 that affect a node: not its command line, not its TLS module, nothing deprecated.
 constexpr std::array<option, 34> options{{
     {"stream.desired-batch-complexity", option_type::time},
     {"stream.max-batch-delay", option_type::time},

@@ -1,4 +1,4 @@
-// What a node file says about its agents to those who check workflows against it.
+// The agents of a node file as catalogs for checks of workflows.
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// What makes one node out of many: its cluster, its peers, which shards it holds, and who may reach it.
+// The node's place in a cluster: cluster name, peers, own shards, and who may reach the node.
 
 #include <algorithm>
 #include <filesystem>
@@ -89,7 +89,7 @@ void read_shards(yaml_section& root, node_config& out) {
   if (const auto here = section.find("here")) {
     read_shards_here(*here, out);
   } else if (out.shard_count > 1 && node->is_map()) {
-    // Never a guess: two nodes that both took all of them would be two truths.
+    // Never a guess: two nodes that both take all shards would be in conflict.
     section.node().child("here").complain("this key is missing; expected the list of the shards that this node holds, such as [0]");
   }
   section.finish();
@@ -120,7 +120,7 @@ void read_http_port(yaml_section& root, node_config& out) {
 void settle_data_path(yaml_section& root, node_config& out) {
   if (!out.data_path.empty()) return;
   out.data_path = out.store_path;
-  if (!out.data_path.empty() || out.shard_role || !out.agent_role) return;  // what is missing then has been complained about
+  if (!out.data_path.empty() || out.shard_role || !out.agent_role) return;  // a missing store path has been reported by then
   if (const auto node = root.find("node"); node && node->is_map())
     node->child("data").complain(
         "this key is missing; expected the folder in which the node keeps who it is, which a node without a store needs");

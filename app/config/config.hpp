@@ -32,7 +32,7 @@ struct log_config {
   std::string file;  // absolute, or relative to the working directory; empty: stderr
 };
 
-/// An agent whose handler is compiled into the binary. Which handlers exist is checked by whoever starts them.
+/// An agent whose handler is compiled into the binary. The node checks at its start that the handler exists.
 struct native_agent_section {
   std::string name;
   std::string handler;
@@ -46,7 +46,7 @@ struct native_agent_section {
 /// of the others only a running instance knows. A new kind is an alternative here, a row in agents.cpp, and a make_backend in app/node/agents.cpp.
 using agent_section = std::variant<agents::http_agent_config, native_agent_section, agents::exec_agent_config>;
 
-/// Where the value of a secret comes from: a file or a variable of the environment. The value itself is read when the node starts.
+/// The source of a secret's value: a file or an environment variable. The node reads the value at its start.
 struct secret_section {
   std::string name;
   std::string path;         // already joined to the node file's folder; empty: from the environment
@@ -55,7 +55,8 @@ struct secret_section {
   int column = 0;
 };
 
-/// Something on the machine that an exec agent's commands need. It may come later than the node, so that only `fairlead config check` asks.
+/// Something that an exec agent's commands need on the machine. It may appear after the node's start, so only `fairlead config check`
+/// checks it.
 struct exec_need {
   enum class kind { program, directory, user };
   kind what = kind::program;
@@ -74,16 +75,16 @@ struct node_config {
   bool trusted_network = false;
   std::string cluster = "default";
   std::vector<std::string> peers;      // `host:port` of other nodes, as written
-  std::string data_path;               // where the node keeps who it is; already joined to the node file's folder
+  std::string data_path;               // folder of the node's identity; already joined to the node file's folder
   std::optional<listen_address> http;  // for /metrics, /healthz and /readyz
 
   bool shard_role = true;
   bool agent_role = true;
 
   std::uint32_t shard_count = 1;              // of the cluster
-  std::vector<std::uint32_t> shards_here{0};  // that this node holds; rising; empty without the role
+  std::vector<std::uint32_t> shards_here{0};  // shards that this node holds; rising; empty without the role
 
-  std::string store_path;  // already joined to the node file's folder; of one shard among several see shard_store_path
+  std::string store_path;  // already joined to the node file's folder; for one shard of several see shard_store_path
   std::uint64_t store_max_bytes = std::uint64_t{16} << 30;  // of each shard
 
   std::uint64_t running_tasks = 10'000;
@@ -110,9 +111,9 @@ struct node_config {
 
   std::vector<secret_section> secrets;  // in the order of the file
 
-  std::int64_t agent_absent_after_ms = 60'000;  // until steps that wait for an agent that is not there raise an alert
+  std::int64_t agent_absent_after_ms = 60'000;  // until steps that wait for an absent agent raise an alert
 
-  /// Undoing waits when more than this share of the tasks that ended or failed within the window had failed, and these were at least so many.
+  /// Undoing waits if more than this share of the tasks that ended or failed in the window had failed, and these were at least so many.
   bool undo_brake_on = true;
   std::uint32_t undo_brake_share_percent = 50;
   std::int64_t undo_brake_window_ms = 600'000;
@@ -121,27 +122,27 @@ struct node_config {
   std::vector<agent_section> agents;  // in the order of the file
   std::vector<exec_need> exec_needs;
 
-  /// CAF's options as `group.name` and the value in CAF's own notation (config_value::parse reads it: `2`, `stealing`, `500ms`, `["a", "b"]`),
-  /// in the order of the file. Names and types have been checked.
+  /// CAF's options as `group.name` and the value in CAF's own notation (config_value::parse reads it: `2`, `stealing`, `500ms`,
+  /// `["a", "b"]`), in the order of the file. Names and types have been checked.
   std::vector<std::pair<std::string, std::string>> caf;
 };
 
 struct config_file {
-  node_config config;             // whole when there are no problems
+  node_config config;             // complete if there are no problems
   std::vector<problem> problems;  // in the order of the file
 };
 
-/// Where the store of a shard is: the store's path itself in a cluster of one shard, else `shard-N` below it.
+/// The path of a shard's store: the store's path itself in a cluster of one shard, else `shard-N` below it.
 std::string shard_store_path(const node_config& config, std::uint32_t shard);
 
-/// What it means that others can reach the node, for its log; empty where only this machine can.
+/// Warns in the node's log that other machines can reach the node; empty if only this machine can.
 std::string trust_warning(const node_config& config);
 
 config_file read_node_config(const std::string& path);
-/// `path` names the file in problems, and its folder is what relative paths in the text start from.
+/// `path` names the file in problems; relative paths in the text start at its folder.
 config_file parse_node_config(const std::string& path, const std::string& text);
 
-/// What the commands of exec agents need and this machine has not, in the order of the file (exec.cpp).
+/// The needs of exec agents' commands that this machine lacks, in the order of the file (exec.cpp).
 std::vector<problem> check_exec_needs(const node_config& config);
 
 /// The agents of a node file and their calls; those of native agents are not known here.
@@ -149,9 +150,9 @@ std::vector<problem> check_exec_needs(const node_config& config);
 std::string_view kind_of(const agent_section& agent);
 
 core::agent_catalog catalog_of(const node_config& config);
-/// Which of their calls can be looked up; of native agents only the node itself knows, so that any may be.
+/// The calls that can be looked up. Only the node knows those of native agents, so any of these may be.
 core::lookup_catalog lookups_of(const node_config& config);
-/// Which labels they carry. An agent that is not in the file may carry any.
+/// The labels that the agents carry. An agent that is not in the file may carry any.
 core::label_catalog labels_of(const node_config& config);
 
 }  // namespace fairlead::app

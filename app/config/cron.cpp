@@ -1,4 +1,4 @@
-// The part of the node file about how many launches of jobs there may be at a time.
+// The section of the node file that limits launches of jobs.
 
 #include "app/config/parts.hpp"
 

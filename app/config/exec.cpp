@@ -17,7 +17,7 @@ constexpr std::int64_t longest_key = 3'660 * day;
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 50;
 
-// A single code, `75`, may stand without a list around it.
+// A single code, `75`, needs no list around it.
 void read_codes(yaml_section& section, const char* key, std::vector<agents::exit_range>& out) {
   const auto node = section.find(key);
   if (!node) return;

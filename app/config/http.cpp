@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uintmax_t most_pem_bytes = 16 * 1'024 * 1'024;
 
-// A file in PEM that holds a part of this kind. Read now, so that a node does not start that could never speak to its service.
+// A PEM file with a part of this kind. Read now, so that a node that could never reach its service does not start.
 void read_pem(const std::optional<yaml_node>& node, const std::string& kind, const std::string& node_file, std::string& out) {
   const auto text = node ? node->text() : std::nullopt;
   if (!text) return;
@@ -47,12 +47,12 @@ void read_tls(const yaml_node& node, const std::string& node_file, agents::http_
   section.finish();
 }
 
-// The agent's own check, one key after the other, so that what it refuses is shown at the key that brought it in.
+// Runs the agent's own check one key at a time, so that a refusal is shown at the key that caused it.
 class settings_check {
  public:
   explicit settings_check(const agents::http_agent_config& agent) { agent_.name = agent.name; }
 
-  /// True when it is in order.
+  /// Whether the change is sound.
   template <class Change>
   bool with(const yaml_node& node, Change change) {
     auto next = agent_;
@@ -81,7 +81,7 @@ void read_texts(const std::optional<yaml_node>& node, std::vector<std::string>& 
   }
 }
 
-// True when what was read is in order.
+// True if all that was read is sound.
 bool read_ways(yaml_section& section, const std::string& node_file, agents::http_agent_config& out) {
   settings_check check{out};
   bool sound = true;
@@ -115,7 +115,7 @@ bool read_ways(yaml_section& section, const std::string& node_file, agents::http
   return sound;
 }
 
-// True when it is in order. `known_hosts`: it can be held against the list of hosts.
+// True if the URL is sound. `known_hosts`: check it against the list of hosts.
 bool read_base_url(const yaml_node& node, agents::http_agent_config& out, bool known_hosts) {
   const auto text = node.text();
   if (!text) return false;
@@ -125,7 +125,7 @@ bool read_base_url(const yaml_node& node, agents::http_agent_config& out, bool k
     node.expected("a URL that begins with http:// or https://");
     return false;
   }
-  // Checked as the address of a call that adds nothing.
+  // Checked as the address of a call with an empty path.
   agents::http_call plain;
   plain.url = "/";
   auto bare = out;

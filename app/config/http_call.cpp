@@ -67,7 +67,7 @@ idempotency_section read_idempotency(const std::optional<yaml_node>& node) {
   return out;
 }
 
-// Adds rules to where `list` finds them in a call, each key where it can be refused by itself.
+// Adds rules to the list that `list` finds in a call, one key at a time, so that each can be refused by itself.
 template <class List>
 void check_rules(http_call_check& check, const std::vector<http_rule_section>& rules, List list) {
   for (const auto& one : rules) {

@@ -9,7 +9,7 @@ bool is_scalar(const yaml_node& node) {
   return node.value().kind == yaml_value::kind_type::scalar || node.value().kind == yaml_value::kind_type::null;
 }
 
-// A value to compare with, as JSON.
+// A value for a comparison, as JSON.
 bool read_scalar(const yaml_node& node, std::vector<std::string>& out) {
   if (!is_scalar(node)) {
     node.expected("a string, a number, true, false or null");
@@ -64,7 +64,7 @@ std::optional<http_rule_section> read_rule(const yaml_node& node,
     out.rule.path = text.value_or("");
   }
   if (out.path && out.rule.path.empty()) {
-    // Said already; what compares cannot be judged.
+    // Reported already; the comparison keys cannot be checked.
     for (const char* key : {"equals", "one_of", "present"}) static_cast<void>(section.find(key));
   } else {
     good = read_comparison(section, out.rule) && good;

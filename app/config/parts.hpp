@@ -1,5 +1,5 @@
 #pragma once
-// Parts of a node file, each read by a file of its own. Used by config.cpp alone.
+// Parts of a node file, each read by its own file. Only for config.cpp.
 
 #include "actors/agents/settings.hpp"
 #include "app/config/config.hpp"
@@ -7,7 +7,7 @@
 
 namespace fairlead::app {
 
-// ---- what several parts share ----
+// ---- shared by several parts ----
 
 inline constexpr std::int64_t second = 1'000;
 inline constexpr std::int64_t hour = 3'600 * second;
@@ -24,12 +24,12 @@ void read_agents(const yaml_node& node, node_config& out);
 agent_section read_http(const std::string& name, yaml_section& section, node_config& out);
 agent_section read_exec(const std::string& name, yaml_section& section, node_config& out);
 
-/// What agents of every kind can say (agent_settings.cpp): labels, breaker, limits, retry and input_secrets. `out` holds the kind's
-/// defaults. To be called before the calls are read, because a call's own retry starts from the agent's.
+/// Settings of agents of every kind (agent_settings.cpp): labels, breaker, limits, retry and input_secrets. `out` holds the kind's
+/// defaults. Call before the calls are read, because a call's own retry starts from the agent's.
 void read_agent_settings(yaml_section& section, agents::agent_settings& out);
-/// `retry:` of an agent or of a call; what it does not say stays as `out` has it.
+/// `retry:` of an agent or of a call; keys that are absent leave `out` unchanged.
 void read_retry(const yaml_node& node, agents::retry_policy& out);
-/// How often http and exec agents try unless told otherwise. A native handler knows best itself whether it may be called again.
+/// Default tries of http and exec agents. Only the author of a native handler knows whether it may be called again.
 inline constexpr std::uint32_t default_remote_tries = 3;
 
 /// `alerts:` and `undo_brake:` (alerts.cpp).
@@ -40,9 +40,9 @@ void read_undo_brake(const yaml_node& node, node_config& out);
 void read_membership(yaml_section& node, node_config& out);
 void read_shards(yaml_section& root, node_config& out);
 void read_http_port(yaml_section& root, node_config& out);
-/// Where the node keeps who it is when the file does not say: beside its tasks.
+/// The default of the data path: the store's path.
 void settle_data_path(yaml_section& root, node_config& out);
-/// A path of the file `file`, which starts at the folder of that file.
+/// A path in the file `file`, relative to the folder of that file.
 std::string beside(const std::string& file, const std::string& path);
 
 /// `cron:`, once `shards` has been read (cron.cpp).
@@ -51,18 +51,18 @@ void read_cron(const yaml_node& node, node_config& out);
 /// `replies:` (replies.cpp).
 void read_replies(const yaml_node& node, node_config& out);
 
-/// `secrets:` (secrets.cpp). No problem ever shows what stands there in place of a path or a variable: it may be the secret itself.
+/// `secrets:` (secrets.cpp). No problem ever shows the text in place of a path or a variable: it may be the secret itself.
 void read_secrets(const yaml_node& node, node_config& out);
-/// Every $secret{NAME} of the file, once all of it has been read: it stands in a value of an agent, and `secrets` declares it.
+/// Checks every $secret{NAME} of the file once all of it has been read: it is in a value of an agent, and `secrets` declares it.
 void check_secret_references(const yaml_node& root, const node_config& config);
 
 /// `caf:` (caf.cpp).
 void read_caf(const yaml_node& node, node_config& out);
 
-/// `host:port` (address.cpp); nullopt when it is none.
+/// `host:port` (address.cpp); nullopt: no such address.
 std::optional<listen_address> parse_address(const std::string& text);
 
-/// 127.0.0.0/8, ::1 and localhost.
+/// Whether the host is in 127.0.0.0/8, ::1 or localhost.
 bool is_loopback(const std::string& host);
 
 }  // namespace fairlead::app

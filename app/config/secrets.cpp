@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t most_secrets_of_a_node = 256;
 constexpr const char* how_to_write = "write { file: /run/secrets/NAME } or { environment: NAME }";
 
-/// Text, or a complaint that does not show what stands there.
+/// The text, or a complaint that does not show the value.
 std::optional<std::string> unseen_text(const yaml_node& node, const char* what) {
   const auto& value = node.value();
   if (value.kind == yaml_value::kind_type::scalar && !value.text.empty() && value.text.find('\0') == std::string::npos) return value.text;
@@ -34,7 +34,7 @@ std::optional<std::string> unseen_text(const yaml_node& node, const char* what) 
 
 void read_secret(const std::string& name, const yaml_node& node, node_config& out) {
   if (!agents::valid_secret_name(name)) node.complain("expected a name of letters, digits, _, . and -; at most 64 in all");
-  // Not as other sections say it: what stands here may be the secret itself.
+  // Unlike in other sections the value is not shown: it may be the secret itself.
   if (!node.is_map()) {
     node.complain("expected a map that says where the secret comes from, not the secret itself", how_to_write);
     return;
@@ -93,7 +93,7 @@ class reference_check {
     }
   }
 
-  /// Outside of agents nothing puts a value in: the reference itself would be used as if it were one.
+  /// Outside of agents no value is put in: the reference itself would be used as the value.
   static void elsewhere(const yaml_node& node) {
     if (node.is_map()) {
       for (const auto& entry : node.entries()) elsewhere(entry.second);
@@ -117,17 +117,17 @@ class reference_check {
 
 // ---- values ----
 
-/// Variables that were taken out of the environment: a process may start more than one node.
+/// Variables taken out of the environment, kept because a process may start more than one node.
 class taken_variables {
  public:
-  /// nullopt: there is none. `keep` false takes it away.
+  /// nullopt: there is no such variable. `keep` false removes it.
   std::optional<std::string> value_of(const std::string& name, bool keep) {
     const std::lock_guard lock{mutex_};
     if (auto* found = ::getenv(name.c_str())) {
       std::string value{found};
       if (!keep) {
         taken_.insert_or_assign(name, agents::secret_memory::copy_of(value));
-        // Where the process was started with it, it stands in what /proc/PID/environ shows.
+        // /proc/PID/environ shows the variables with which the process was started.
         ::explicit_bzero(found, std::strlen(found));
         ::unsetenv(name.c_str());
       }
@@ -148,7 +148,7 @@ taken_variables& variables() {
   return all;
 }
 
-/// Reads a secret for the first time; `vault` null: only to see whether it could be.
+/// Reads a secret for the first time; `vault` null: only checks that it can be read.
 status read_value(const secret_section& secret, agents::secret_vault* vault) {
   if (!secret.path.empty()) {
     if (vault != nullptr) return vault->add_file(secret.name, secret.path);
@@ -187,7 +187,7 @@ void check_secret_references(const yaml_node& root, const node_config& config) {
   std::vector<std::string> declared;
   for (const auto& secret : config.secrets) declared.push_back(secret.name);
   for (const auto& [key, section] : root.entries())
-    if (key == "secrets" && section.is_map())  // those with a problem of their own are declared all the same
+    if (key == "secrets" && section.is_map())  // secrets with a problem of their own count as declared
       for (const auto& entry : section.entries()) declared.push_back(entry.first);
   const reference_check check{std::move(declared)};
   for (const auto& [key, section] : root.entries()) {

@@ -1,5 +1,5 @@
 #pragma once
-// From the `secrets:` of a node file to their values.
+// Reads the values of a node file's `secrets:`.
 
 #include <functional>
 #include <memory>
@@ -11,14 +11,14 @@
 
 namespace fairlead::app {
 
-/// What keeps the secrets of a file from being read here and now, each with its place. Takes nothing out of the environment.
+/// The problems, each with its place, that keep a file's secrets from being read on this machine. Changes nothing in the environment.
 std::vector<problem> check_secret_values(const node_config& config);
 
-/// The node's secrets; null when the file declares none. Takes their variables out of the process's environment, for good: neither children
-/// nor /proc show them, and a node that is started again in the same process still has them. Where there are secrets, core files are forbidden
-/// from then on. To be called before threads are started that could read the environment. The error names the place of the first problem.
+/// The node's secrets; null: the file declares none. Removes their variables from the process's environment for good: neither children nor
+/// /proc show them. A node that starts again in the same process still has them. With secrets, core files are forbidden from then on. Call
+/// before threads start that could read the environment. The error names the place of the first problem.
 ///
-/// `warn` is told, from any thread, when a file gives no value any more, and when it does again.
+/// `warn` is called, from any thread, when a file no longer gives a value, and when it does again.
 result<std::shared_ptr<const agents::secrets>> make_secrets(const node_config& config,
                                                             std::function<void(const std::string& sentence)> warn = {});
 

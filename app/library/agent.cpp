@@ -13,7 +13,7 @@ namespace fairlead {
 
 namespace {
 
-constexpr duration longest = std::chrono::hours{24};  // of what can be set of tries, breakers and limits
+constexpr duration longest = std::chrono::hours{24};  // upper limit of the durations of tries, breakers and limits
 
 v1::FaultKind kind_of(fault_kind kind) {
   switch (kind) {
@@ -71,7 +71,7 @@ result<app::given_agent> agent_state::given() const {
     config.lookups[call] = [handler = handler](const agents::native_context& from, std::string_view input) {
       return look_up(handler, from, input);
     };
-  // They may block.
+  // Handlers may block.
   config.mode = agents::native_mode::pooled;
   app::given_agent out;
   out.name = name;

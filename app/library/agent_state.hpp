@@ -1,5 +1,5 @@
 #pragma once
-// What an agent described in C++ becomes.
+// The state of an agent that is described in C++.
 
 #include <fairlead/agent.hpp>
 #include <fairlead/handler.hpp>
@@ -20,7 +20,7 @@ struct agent_state {
   std::map<std::string, raw_handler> lookups;
   std::vector<std::string> problems;  // of the description: two handlers for one call
 
-  /// For a node to start. The error (invalid_argument) names what is wrong with the description.
+  /// The agent, ready for a node to start. The error (invalid_argument) names the problem of the description.
   result<app::given_agent> given() const;
 };
 

@@ -15,7 +15,7 @@ bool read_message(std::string_view text, google::protobuf::Message& out, std::st
     why += found.front().sentence;
     return false;
   }
-  // A step without an input has null; that is a message with nothing in it.
+  // A step without an input has null, which stands for an empty message.
   if (text == "null") return true;
   const auto read = google::protobuf::util::JsonStringToMessage({text.data(), text.size()}, &out);
   if (!read.ok()) {
@@ -29,7 +29,7 @@ bool read_message(std::string_view text, google::protobuf::Message& out, std::st
 
 bool write_message(const google::protobuf::Message& from, std::string& text, std::string& why) {
   google::protobuf::util::JsonPrintOptions options;
-  // Expressions of later steps read these: the names are those of the .proto file, and a field that is zero is there.
+  // Expressions of later steps read the fields: names are those of the .proto file, and zero fields are written, too.
   options.preserve_proto_field_names = true;
   options.always_print_primitive_fields = true;
   const auto written = google::protobuf::util::MessageToJsonString(from, &text, options);

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 bool runs(const fs::path& program) { return ::access(program.c_str(), X_OK) == 0 && fs::is_regular_file(program); }
 
-/// Beside the library, as it was installed or built: in `bin` next to a folder that the library is in.
+/// The program beside the library, as installed or built: in `bin` next to a folder that contains the library.
 std::string beside_library() {
   Dl_info here{};
   if (dladdr(reinterpret_cast<const void*>(&beside_library), &here) == 0 || here.dli_fname == nullptr) return {};
@@ -69,7 +69,7 @@ std::string quoted(const std::string& text) {
   return out;
 }
 
-/// As a node file, so that what is said in code is checked as what is written there.
+/// The options as a node file, so that the same checks apply.
 std::string as_file(const node_options& options) {
   return "node: { name: " + quoted(options.name) + ", listen: " + quoted(options.listen) + " }\nstore: { path: " + quoted(options.store) +
          " }\nlog: { level: " + quoted(options.log_level) + (options.log_file.empty() ? "" : ", file: " + quoted(options.log_file)) +
@@ -93,7 +93,7 @@ result<app::node_config> config_of(const node_options& options) {
   return out;
 }
 
-/// A client that hangs up, or an expression's process that was killed, is no reason to end. What the program has decided itself stays.
+/// A client that hangs up, or a killed expression process, must not end the process. A handler that the program has set stays.
 void ignore_broken_pipes() {
   struct sigaction now {};
   if (sigaction(SIGPIPE, nullptr, &now) == 0 && now.sa_handler == SIG_DFL) std::signal(SIGPIPE, SIG_IGN);
@@ -106,7 +106,7 @@ std::string reachable(const app::listen_address& listen, std::uint16_t port) {
   return (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + std::to_string(port);
 }
 
-/// What SIGTERM and SIGINT write to while a node's run() lasts. Several nodes may run at a time: a signal ends all of them.
+/// Descriptors that SIGTERM and SIGINT write to while a node's run() lasts. Several nodes may run at a time: a signal ends all of them.
 constexpr std::size_t most_running = 64;
 std::array<std::atomic<int>, most_running> wakers{};  // descriptors plus one; 0: none
 std::mutex handlers_guard;
@@ -125,7 +125,7 @@ extern "C" void fairlead_end_signal(int) {
   errno = saved;
 }
 
-/// Has SIGTERM and SIGINT write to `fd` for its life.
+/// Makes SIGTERM and SIGINT write to `fd` during its lifetime.
 class end_signals {
  public:
   explicit end_signals(int fd) {
@@ -143,7 +143,7 @@ class end_signals {
     how.sa_flags = SA_RESTART;
     sigaction(SIGTERM, &how, &old_term);
     sigaction(SIGINT, &how, &old_int);
-    // Where every thread blocks them nobody would hear them.
+    // If every thread blocked the two signals, no handler would run.
     sigset_t both;
     sigemptyset(&both);
     sigaddset(&both, SIGTERM);
@@ -175,7 +175,7 @@ struct node::state {
   std::string address;
   std::uint16_t port = 0;
   int waker = -1;
-  std::mutex guard;  // of stopping
+  std::mutex guard;  // serialises stop()
   bool stopped = false;
   bool settled = true;
 

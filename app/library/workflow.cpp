@@ -14,7 +14,7 @@ namespace fairlead {
 
 namespace {
 
-/// As it would stand in the definition; `problem` says what is wrong with it.
+/// The template as the definition holds it; `problem` says why it is unsound.
 std::string as_template(const std::string& json, std::string& problem) {
   const auto sound = core::check_json(json);
   if (sound.ok()) return core::minify_json(json);
@@ -27,7 +27,7 @@ void set_backoff(Definition& out, duration first, double factor, std::optional<d
   auto& backoff = *out.mutable_backoff();
   backoff.set_first_ms(first.count());
   backoff.set_factor(factor);
-  // Who only says `first` means at least that.
+  // Without `max`, the longest pause is at least `first`.
   backoff.set_max_ms(max ? max->count() : std::max<std::int64_t>(app::default_backoff_max_ms, first.count()));
 }
 
@@ -52,8 +52,8 @@ namespace detail {
 
 struct workflow_state {
   v1::WorkflowDefinition definition;
-  std::vector<workflow_problem> problems;                  // of what could not even be written down
-  std::vector<const google::protobuf::Descriptor*> types;  // those that steps name
+  std::vector<workflow_problem> problems;                  // of parts that the definition cannot hold
+  std::vector<const google::protobuf::Descriptor*> types;  // types that steps name
 };
 
 }  // namespace detail

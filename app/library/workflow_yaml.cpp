@@ -72,7 +72,7 @@ class writer {
     if (step.on_failure() != v1::ON_FAILURE_UNSPECIFIED) line(2, "on_failure", word_of(step.on_failure()));
     if (step.cool_off_ms() != 0) line(2, "cool_off", format_duration(step.cool_off_ms()));
     if (step.pivot()) line(2, "pivot", "true");
-    // Their descriptors came from code, so there is no file that `types` could name.
+    // The descriptors came from code, so there is no file that `types` could name.
     if (!step.input_type().empty()) comment(2, "input_type: " + step.input_type());
     if (!step.output_type().empty()) comment(2, "output_type: " + step.output_type());
     if (step.has_undo()) undo(step.undo());

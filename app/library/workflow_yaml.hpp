@@ -1,5 +1,5 @@
 #pragma once
-// A definition as the YAML file that says the same, for people who look at what was deployed.
+// Writes a definition as the equivalent YAML file, for operators who look at a deployed workflow.
 
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace fairlead::detail {
 
-/// Read again it gives the same definition, but for Protobuf types: their descriptors come from files that are not there.
+/// Reading the text gives the same definition, except for Protobuf types: no files hold their descriptors.
 std::string yaml_of(const v1::WorkflowDefinition& definition);
 
 }  // namespace fairlead::detail

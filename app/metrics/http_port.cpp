@@ -18,10 +18,10 @@ namespace fairlead::app {
 
 namespace {
 
-/// From here on the oldest connection makes room for a new one: a flood of silent ones cannot shut others out. Nobody waits for long here,
-/// since every request is answered at once and its connection closed, so that the oldest is the one that is least likely to be in earnest.
+/// From this number on the oldest connection makes room for a new one: a flood of silent connections cannot shut others out. Every request
+/// is answered at once and its connection closed, so the oldest connection is the least likely to be genuine.
 constexpr std::size_t most_connections = 256;
-/// The library takes no more than these, whatever happens; the difference is of those that have been told to go and are not gone yet.
+/// The library takes at most this number; the difference is for closed connections that the library has not dropped yet.
 constexpr unsigned hard_limit = 2 * most_connections;
 /// Request line and headers of one connection and its answer's headers; beyond it 414 or 431.
 constexpr std::size_t connection_bytes = 16 * 1024;
@@ -35,7 +35,7 @@ struct file_descriptor {
   int release() { return std::exchange(fd, -1); }
 };
 
-/// Gives `out` a bound socket, or the errno of why not.
+/// Sets `out` to a bound socket, or returns the errno.
 int listen_on(const addrinfo& at, file_descriptor& out) {
   out.fd = ::socket(at.ai_family, at.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (out.fd < 0) return errno;
@@ -66,7 +66,7 @@ struct http_port::state {
     bool told_to_go = false;
   };
   using peers = std::list<peer>;
-  // Of the port's thread, oldest first.
+  // Only for the port's thread, oldest first.
   peers open;
   peers leaving;
 
@@ -85,12 +85,12 @@ struct http_port::state {
     }
     try {
       return found->second();
-    } catch (const std::exception& bug) {  // the library is C: nothing may pass through it
+    } catch (const std::exception& bug) {  // the library is C: no exception may pass through it
       return {MHD_HTTP_INTERNAL_SERVER_ERROR, http_answer{}.content_type, std::string{"internal error: "} + bug.what() + "\n"};
     }
   }
 
-  /// Also called before a request's body, if it has one, has been read: an answer at that moment has the library read none and close.
+  /// Also called before a request's body has been read: with an answer at that moment the library reads no body and closes.
   static MHD_Result on_request(void* self, MHD_Connection* connection, const char* url, const char* method, const char*, const char*,
                                std::size_t*, void**) {
     const auto answer = static_cast<const state*>(self)->answer_to(method, url);
@@ -118,17 +118,17 @@ struct http_port::state {
     }
   }
 
-  /// The library sees the connection's end and forgets it in its next round.
+  /// The library sees the connection's end and drops it in its next round.
   void send_oldest_away() {
     open.front().told_to_go = true;
     ::shutdown(open.front().socket, SHUT_RDWR);
     leaving.splice(leaving.end(), open, open.begin());
   }
 
-  /// Paths count as they are written: `%00` must not end one early.
+  /// Paths are compared as written: `%00` must not end a path early.
   static std::size_t keep_escaped(void*, MHD_Connection*, char* text) { return std::strlen(text); }
 
-  /// What hostile or hasty clients make the library say belongs into no log.
+  /// The library's complaints about hostile or hasty clients belong in no log.
   static void on_complaint(void*, const char*, va_list) {}
 };
 

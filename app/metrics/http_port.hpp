@@ -1,6 +1,6 @@
 #pragma once
-// The port for machines: GET and HEAD of a few paths, answered from memory. It is kept small on purpose (no bodies, no kept connections, one
-// thread), so that whoever reaches it can waste neither the node's memory nor its cores.
+// The HTTP port for monitoring: GET and HEAD of a few paths, answered from memory. Small on purpose (no bodies, no kept connections, one
+// thread), so that its clients can waste neither the node's memory nor its cores.
 //
 //   auto http = http_port::start(*config.http, figures.handlers());  // of metrics_source; an error is that of an address in use
 
@@ -21,20 +21,20 @@ struct http_answer {
   std::string body;
 };
 
-/// By path. Called in the port's one thread: what takes long holds up all others.
+/// Handlers by path. Called on the port's only thread: a slow handler delays all others.
 using http_handlers = std::map<std::string, std::function<http_answer()>>;
 
 class http_port {
  public:
-  /// Listens and serves when it returns. The error says who is in the way and what to do.
+  /// Listens and serves on return. The error names the obstacle and the remedy.
   static result<std::unique_ptr<http_port>> start(const listen_address& address, http_handlers handlers);
 
   http_port(const http_port&) = delete;
   http_port& operator=(const http_port&) = delete;
-  /// Waits for the handler that is at work. No handler is called afterwards.
+  /// Waits for a running handler. No handler is called afterwards.
   ~http_port();
 
-  /// The one that is listened on, also when the address left it to the system.
+  /// The port on which it listens, also if the system chose it.
   std::uint16_t port() const noexcept;
 
  private:

@@ -20,7 +20,7 @@ struct metric_page::families {
   std::map<std::string, std::size_t, std::less<>> places;
   std::set<std::pair<std::string, labels>> seen;
 
-  /// Null for a series that stands there already: whoever reads a page with one twice refuses all of it.
+  /// Null for a series that exists already: a reader refuses a whole page with a repeated series.
   prometheus::ClientMetric* add(const char* name, const char* help, prometheus::MetricType type, const labels& of) {
     if (!seen.emplace(name, of).second) return nullptr;
     const auto [at, is_new] = places.emplace(name, all.size());
@@ -31,7 +31,7 @@ struct metric_page::families {
       all.back().type = type;
     }
     auto& out = all[at->second].metric.emplace_back();
-    // A byte that is no UTF-8 would cost the whole page as well.
+    // An invalid UTF-8 byte would cost the whole page, too.
     for (const auto& [key, value] : of) out.label.push_back({key, core::clean_text(value, longest_value)});
     return &out;
   }

@@ -1,5 +1,5 @@
 #pragma once
-// A page of figures in the text format of Prometheus. Families and their metrics stand in the order in which they were first added.
+// A page of metrics in the text format of Prometheus. Families and their metrics are in the order in which they were first added.
 
 #include <cstddef>
 #include <initializer_list>
@@ -22,10 +22,10 @@ class metric_page {
   metric_page();
   ~metric_page();
 
-  /// What only grows until the process, or the part that counts, starts anew. The name ends with `_total`.
+  /// A value that only grows until its process or counting part restarts. The name ends with `_total`.
   void counter(const char* name, const char* help, const labels& of, double value);
   void gauge(const char* name, const char* help, const labels& of, double value);
-  /// Values of the distribution count in a smaller unit: `units` of them are one of the metric's. Nothing for one that was never filled in.
+  /// `values` are in a smaller unit: `units` of them are one of the metric's. Adds nothing for an empty distribution.
   void histogram(const char* name, const char* help, const labels& of, const v1::Distribution& values, double units);
 
   std::string text() const;

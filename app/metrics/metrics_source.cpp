@@ -10,9 +10,10 @@ namespace fairlead::app {
 namespace {
 
 constexpr duration kept = std::chrono::seconds{1};
-/// For everything together; a Scheduler that takes longer does not do its work.
+/// For all requests together; a slower Scheduler counts as failed.
 constexpr duration limit = std::chrono::seconds{2};
-/// The status of the whole node asks other nodes, of which one may be frozen: that says nothing about this one, so an older answer serves.
+/// The status of the whole node needs other nodes, one of which may be frozen. That says nothing about this node, so an older answer is
+/// used.
 constexpr duration status_kept = std::chrono::seconds{10};
 
 http_answer verdict_answer(const std::string& node, const node_verdict& verdict, const char* good, const char* bad) {
@@ -82,7 +83,7 @@ http_handlers metrics_source::handlers() {
 void metrics_source::stop() {
   const std::lock_guard lock{guard_};
   if (std::exchange(stopping_, true)) return;
-  // The last figures stay for a scrape that comes in between.
+  // The last figures stay for a scrape during the end.
   auto now = last_ ? std::make_shared<node_figures>(*last_) : std::make_shared<node_figures>();
   now->node = setup_.node;
   now->version = setup_.version;

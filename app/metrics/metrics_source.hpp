@@ -1,10 +1,10 @@
 #pragma once
-// Where the port for machines has its figures from: it asks the own node, with a limit, and keeps the answers for a second, so that no number
-// of scrapes is a load on the node.
+// The source of the port's figures: it asks its own node, with a time limit, and keeps the answers for a second, so that no number of
+// scrapes is a load on the node.
 //
 //   metrics_source figures{{config.name, FAIRLEAD_VERSION, config.shards_here, &clock, ask_gateway(*system, gateway)}};
 //   (actors/node/ask_gateway.hpp)
-//   figures.handlers() for http_port, figures.healthy() for service_manager, figures.stop() before anything is ended.
+//   figures.handlers() for http_port, figures.healthy() for service_manager, figures.stop() before the node's parts are ended.
 
 #include <cstdint>
 #include <map>
@@ -38,10 +38,10 @@ class metrics_source {
   std::shared_ptr<const node_figures> look();
   bool healthy();
 
-  /// Of /metrics, /healthz and /readyz. The source must outlive them.
+  /// Handlers of /metrics, /healthz and /readyz. The source must outlive them.
   http_handlers handlers();
 
-  /// The node is about to end: from now on it is not ready, and nobody is asked any more.
+  /// The node is about to end: from now on it is not ready, and no more requests are sent.
   void stop();
 
  private:
@@ -50,11 +50,11 @@ class metrics_source {
 
   const metrics_setup setup_;
 
-  std::mutex asking_;                // taken before guard_: one asks, the others wait for what it hears
-  std::optional<moment> status_at_;  // steady; of the status in last_, which may be older than the rest. Of who asks, as is growth_
+  std::mutex asking_;                // taken before guard_: one thread asks, the others wait for its answers
+  std::optional<moment> status_at_;  // steady; of the status in last_, which may be older than the rest. Guarded by asking_, as is growth_
   std::map<std::uint32_t, store_growth> growth_;
 
-  std::mutex guard_;  // never held while somebody is asked, so that stop() need not wait
+  std::mutex guard_;  // never held during a request, so that stop() need not wait
   bool stopping_ = false;
   std::optional<moment> looked_at_;  // steady
   std::shared_ptr<const node_figures> last_;

@@ -22,7 +22,7 @@ labels with(labels of, std::initializer_list<std::pair<std::string, std::string>
   return of;
 }
 
-/// Seconds since then; clocks differ, so that it may lie ahead by a little.
+/// Seconds since then; never negative, though other clocks may be ahead a little.
 double age(moment now, std::int64_t since_unix_ms) {
   return static_cast<double>(std::max<std::int64_t>(0, to_unix_ms(now) - since_unix_ms)) / ms;
 }
@@ -107,7 +107,7 @@ void add_counts(metric_page& page, const labels& shard, const v1::ShardState& co
   };
   waiting("room", counts.launches_waiting_room());
   waiting("agents", counts.launches_waiting_agents());
-  // Kept in the store: they go on over a restart.
+  // Stored durably: these counters go on over a restart.
   page.counter("fairlead_launches_total", "Launches of jobs that became tasks", shard, number(counts.launches()));
   page.counter("fairlead_launches_skipped_total", "Nominal times of jobs that were skipped", shard, number(counts.launches_skipped()));
   page.gauge("fairlead_wake_ups", "Tasks with a wake-up, due or not", shard, number(counts.due_entries()));
@@ -153,7 +153,7 @@ void add_store(metric_page& page, const labels& shard, const v1::ShardStatus& st
 
 void add_agents(metric_page& page, const labels& shard, const v1::StatusReply& reply) {
   for (const auto& agent : reply.agents()) {
-    if (agent.instance().empty()) continue;  // it stands for steps that wait for an agent of which there is none
+    if (agent.instance().empty()) continue;  // the entry is for steps that wait for an agent without instances
     const auto of = with(shard, {{"agent", agent.agent()}, {"instance", agent.instance()}});
     page.gauge("fairlead_agent_capacity", "Attempts that the instance takes at a time", of, agent.capacity());
     page.gauge("fairlead_agent_held", "Attempts that the instance holds", of, agent.held());
@@ -171,7 +171,7 @@ void add_limits(metric_page& page, const labels& service, const v1::ServiceStatu
   for (int i = 0; i < status.limits_size(); ++i) {
     const auto& limit = status.limits(i);
     const auto& policy = limit.policy();
-    // Two limits may be of the same call and key.
+    // Two limits may have the same call and key.
     const auto of = with(service, {{"limit", std::to_string(i + 1)}, {"call", policy.call()}, {"key", policy.key()}});
     page.gauge("fairlead_limit_held", "Attempts that count under the limit", of, number(limit.held()));
     page.gauge("fairlead_limit_waiting_steps", "Steps that wait because of the limit", of, number(limit.waiting()));

@@ -1,5 +1,5 @@
 #pragma once
-// The figures of a node as Prometheus reads them. docs/operations.md lists every metric once.
+// The figures of a node in Prometheus's format. docs/operations.md lists every metric once.
 
 #include <string>
 
@@ -9,7 +9,7 @@ namespace fairlead::app {
 
 inline constexpr const char* metrics_content_type = "text/plain; version=0.0.4; charset=utf-8";
 
-/// What is not known is left out, rather than shown as 0.
+/// Unknown figures are left out, not shown as 0.
 std::string metrics_text(const node_figures& all);
 
 }  // namespace fairlead::app

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view agents_path = "node/agents/";
 
-/// Names of the agent actors that are meant to run here, as the tree has them.
+/// Names of the agent actors of this node that are not stopped, by the tree.
 std::vector<std::string> agents_here(const v1::InspectReply& tree) {
   std::vector<std::string> out;
   for (const auto& actor : tree.actors()) {
@@ -21,7 +21,7 @@ std::vector<std::string> agents_here(const v1::InspectReply& tree) {
   return out;
 }
 
-/// Instances that a shard can hand work to, by name.
+/// Instances that can get work from a shard, by name.
 std::set<std::string> registered(const v1::StatusReply& reply) {
   std::set<std::string> out;
   for (const auto& agent : reply.agents())
@@ -63,7 +63,7 @@ v1::ShardStatus shard_status_of(const v1::StatusReply& reply, std::uint32_t shar
 
 node_verdict healthy(const node_figures& all) {
   node_verdict out;
-  if (all.stopping) return out;  // who is asked to end and does so is well
+  if (all.stopping) return out;  // a node that ends as asked is healthy
   if (!all.told.tree.reply) out.reasons.push_back("the gateway does not answer: " + all.told.tree.reason);
   if (all.told.tree.reply)
     for (const auto& actor : all.told.tree.reply->actors())
@@ -92,7 +92,7 @@ node_verdict ready(const node_figures& all) {
     if (shard_status_of(*shard.reply, number).resuming()) out.reasons.push_back(name + " takes up the tasks of an earlier process");
     look_for_agents(agents, all.node, *shard.reply, name, out.reasons);
   }
-  // What shards elsewhere know of them is told for all together.
+  // The node's status has the agents' registrations with all other shards together.
   const auto& routes = all.told.status.reply->shards();
   if (std::any_of(routes.begin(), routes.end(), [](const v1::ShardStatus& one) { return !one.here() && one.up(); }))
     look_for_agents(agents, all.node, *all.told.status.reply, "the shards of other nodes", out.reasons);

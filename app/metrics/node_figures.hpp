@@ -1,5 +1,5 @@
 #pragma once
-// Everything that the port for machines says, as values: what the own node has answered, and what the process is seen to be.
+// All figures of the monitoring port as values: the node's answers, and the operating system's view of the process.
 
 #include <cstdint>
 #include <map>
@@ -16,26 +16,26 @@ struct node_figures {
   moment now;
   std::string node;
   std::string version;
-  node_answers told;                                // one of its `shards` for each that this node holds
-  std::map<std::uint32_t, double> full_in_seconds;  // of the stores of those of which it is known
+  node_answers told;                                // `shards` has an element for each shard of this node
+  std::map<std::uint32_t, double> full_in_seconds;  // for the stores whose growth is known
   process_figures process;
   bool stopping = false;
 };
 
-/// What the answer says of the shard, from wherever in it that stands: a gateway fills `shards`, a Scheduler the fields beside.
+/// The answer's facts about the shard: a gateway fills `shards`, a Scheduler the fields beside it.
 v1::ShardStatus shard_status_of(const v1::StatusReply& reply, std::uint32_t shard);
 
-/// From this share of max_bytes on the store takes no new tasks: that is what "full" means to those who submit.
+/// From this share of max_bytes on the store takes no new tasks: for submitters it is full.
 constexpr std::uint64_t full_at_percent = 90;
 
 struct node_verdict {
-  std::vector<std::string> reasons;  // why not; empty: all is well
+  std::vector<std::string> reasons;  // why not; empty: good
   bool good() const noexcept { return reasons.empty(); }
 };
 
-/// Whether the process does its work: nothing has been given up, the gateway and the Schedulers here answer.
+/// Whether the process works: the tree has given nothing up, the gateway and the Schedulers here answer.
 node_verdict healthy(const node_figures& all);
-/// Whether it takes requests: healthy, not draining or stopping, tasks of an earlier process taken up again, and its agents registered.
+/// Whether the node takes requests: healthy, not draining or stopping, tasks of an earlier process resumed, and its agents registered.
 node_verdict ready(const node_figures& all);
 
 }  // namespace fairlead::app

@@ -6,16 +6,16 @@ namespace {
 
 constexpr duration apart = std::chrono::minutes{1};
 constexpr duration window = std::chrono::hours{1};
-// Less says more about the last batch of tasks than about the days to come.
+// A shorter time tells more about the last batch of tasks than about the coming days.
 constexpr duration least = std::chrono::minutes{10};
 
 }  // namespace
 
 void store_growth::saw(moment steady, std::uint64_t used_bytes) {
-  // The last one stands for the present until it is a minute away from the one before.
+  // The newest reading is replaced until it is a minute after the one before.
   if (seen_.size() >= 2 && seen_.back().first - seen_[seen_.size() - 2].first < apart) seen_.pop_back();
   seen_.emplace_back(steady, used_bytes);
-  // The oldest is as old as the window or a little older, so that a slow sampler too has a whole hour to compare.
+  // The oldest reading is as old as the window or a little older, so that a slow sampler, too, compares a whole hour.
   while (seen_.size() > 2 && steady - seen_[1].first >= window) seen_.pop_front();
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// How fast a store fills up, from what was seen of it during the last hour.
+// The growth of a store, by its sizes during the last hour.
 
 #include <cstdint>
 #include <deque>
@@ -12,10 +12,10 @@ namespace fairlead::app {
 
 class store_growth {
  public:
-  /// `steady`: of a clock that nobody sets. Moments that are close together count as one.
+  /// `steady`: from a clock that nobody sets. Readings close together count as one.
   void saw(moment steady, std::uint64_t used_bytes);
-  /// How long until `limit_bytes` are used, if it goes on as in the last hour. Nothing: not known yet (that takes ten minutes), or the
-  /// store does not grow.
+  /// Time until `limit_bytes` are used at the rate of the last hour. nullopt: unknown yet (for the first ten minutes), or the store does
+  /// not grow.
   std::optional<double> seconds_until(std::uint64_t limit_bytes) const;
 
  private:

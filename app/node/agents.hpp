@@ -1,5 +1,5 @@
 #pragma once
-// From the agents of a node file to agents that can be started.
+// Makes agents that can be started from the agents of a node file.
 
 #include <functional>
 #include <memory>
@@ -23,8 +23,8 @@ struct backend_needs {
 /// The agents with their first backends.
 result<std::vector<local_agent>> make_agents(const std::vector<agent_section>& sections, const backend_needs& needs);
 
-/// The error names an agent with a limit for a call that it has not. Where the calls stand in the node file that has been refused before; of
-/// native agents they are known only now.
+/// The error names an agent with a limit for a call that it does not have. Calls in the node file were checked before; those of native
+/// agents are known only now.
 status check_limits(const std::vector<local_agent>& agents);
 
 }  // namespace fairlead::app

@@ -26,7 +26,7 @@ error refused_by_system(const std::string& what, int code) {
 }
 
 std::string checksum_of(const std::string& text) {
-  std::uint64_t sum = 14695981039346656037ULL;  // FNV-1a: against damage, not against anybody
+  std::uint64_t sum = 14695981039346656037ULL;  // FNV-1a: against damage, not against attackers
   for (const unsigned char c : text) sum = (sum ^ c) * 1099511628211ULL;
   char out[17] = {};
   std::snprintf(out, sizeof out, "%016llx", static_cast<unsigned long long>(sum));
@@ -38,7 +38,7 @@ std::string text_of(const std::string& node_id, std::uint64_t incarnation) {
   return body + "checksum " + checksum_of(body) + "\n";
 }
 
-/// What stands between `name` and the end of its line, from `at` on, which moves behind it; empty when something else does.
+/// The text between `name` and the end of its line at `at`, which moves behind the line; empty if something else is there.
 std::string line_at(const std::string& text, std::size_t& at, const std::string& name) {
   if (text.compare(at, name.size(), name) != 0) return "";
   const auto end = text.find('\n', at);
@@ -69,7 +69,7 @@ result<std::unique_ptr<node_identity>> node_identity::open(const std::string& fo
     return error{v1::ERROR_CODE_STORE_IN_USE, "the node's data folder " + folder + " is in use by " + holder_of(fd),
                  "Stop that process first, or name another folder under node.data"};
   }
-  // For the sentence above alone: who holds the lock is for the system to say.
+  // Only for the sentence above: the lock itself decides who holds the folder.
   const auto pid = std::to_string(::getpid()) + "\n";
   if (::ftruncate(fd, 0) != 0 || ::pwrite(fd, pid.data(), pid.size(), 0) < 0) return refused_by_system("cannot write " + lock_path, errno);
   if (const auto loaded = out->load(now); !loaded.ok()) return loaded.failure();
@@ -84,7 +84,8 @@ status node_identity::load(moment now) {
   if (fd < 0) {
     if (errno != ENOENT) return refused_by_system("cannot open " + path, errno);
     node_id_ = make_uuid_v7(to_unix_ms(now));
-    // A node of the same name may have lost its disk: others remember its incarnations, and nobody has started it once a second.
+    // A node of the same name may have lost its disk: others remember its incarnations. The node was started less than once a second, so
+    // the time is above them.
     return save(static_cast<std::uint64_t>(std::max<std::int64_t>(to_unix_ms(now) / 1000, 0)));
   }
   std::string text(max_file_bytes + 1, '\0');

@@ -1,6 +1,6 @@
 #pragma once
-// Who a node is, across its processes: an id that is made once, and the counter of its incarnations, in a small file in the node's data folder.
-// The file is replaced as a whole, durably, before a number is given out: no number is ever given twice.
+// The identity of a node across its processes: an id made once, and the counter of its incarnations, in a small file in the node's data
+// folder. The file is replaced as a whole, durably, before a number is given out: no number is ever given twice.
 
 #include <cstdint>
 #include <memory>
@@ -14,8 +14,8 @@ namespace fairlead::app {
 
 class node_identity {
  public:
-  /// Makes the folder (its parent must exist) and, at `now`, the file where there are none, and keeps every other process out for as long as this lives.
-  /// Errors: store_in_use names who holds it, corrupt names the file, disk what the system refused.
+  /// Creates the folder (its parent must exist) and, with the time `now`, the file if they are missing. Keeps all other processes out while
+  /// the object lives. Errors: store_in_use names the holder, corrupt names the file, disk the refusal of the system.
   static result<std::unique_ptr<node_identity>> open(const std::string& folder, moment now);
 
   ~node_identity();
@@ -24,10 +24,10 @@ class node_identity {
 
   const std::string& node_id() const { return node_id_; }
 
-  /// The next one; from any thread. Those of a file that is made new begin at the unix time in seconds, above all that a lost one has given out.
-  /// For the process itself when it starts, and for each agent that is started again in it.
+  /// The next incarnation; from any thread. A new file begins at the unix time in seconds, above all numbers that a lost file has given
+  /// out. For the process at its start, and for each agent that is restarted in it.
   result<std::uint64_t> next_incarnation();
-  /// Later ones are above `least`: stores of earlier releases counted for themselves.
+  /// Later incarnations are above `least`: stores of earlier releases had their own count.
   status at_least(std::uint64_t least);
 
  private:
@@ -39,7 +39,7 @@ class node_identity {
   int lock_fd_;
   std::string node_id_;
   std::mutex guard_;
-  std::uint64_t incarnation_ = 0;  // the last that was given out
+  std::uint64_t incarnation_ = 0;  // last incarnation given out
 };
 
 }  // namespace fairlead::app

@@ -1,5 +1,5 @@
 #pragma once
-// The native agents that every `fairlead` binary brings along, for trying things out: `kind: native`, `handler: NAME`.
+// The native agents in every `fairlead` binary, for trying things out: `kind: native`, `handler: NAME`.
 
 #include <memory>
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace fairlead::app {
 
-/// `echo` (call `echo`: the output is the input) and `pause` (call `pause`: waits for the number of milliseconds in the input's field `ms`,
-/// then gives the input back).
+/// `echo` (call `echo`: the output is the input) and `pause` (call `pause`: waits for the milliseconds in the input's field `ms`, then
+/// returns the input).
 std::vector<std::string> native_handler_names();
 
 result<std::shared_ptr<agents::backend>> make_native_handler(const std::string& handler, std::uint32_t concurrency);

@@ -24,7 +24,7 @@ void complain(const error& why) {
   if (!why.remedy.empty()) std::fprintf(stderr, "%s\n", why.remedy.c_str());
 }
 
-/// Ends the process when an orderly end takes longer than `limit`: everything acknowledged is durable at any moment, so nothing is lost by it.
+/// Ends the process if an orderly end takes longer than `limit`: everything acknowledged is durable at any moment, so nothing is lost.
 void end_within(duration limit, exit_code code) {
   std::thread{[limit, code] {
     std::this_thread::sleep_for(limit);
@@ -33,14 +33,14 @@ void end_within(duration limit, exit_code code) {
   }}.detach();
 }
 
-/// Blocks the signals that end the node in every thread that will be started, so that only `wait_for_end` sees them.
+/// Blocks SIGTERM and SIGINT for all threads started later, so that only `wait_for_end` receives them.
 sigset_t block_end_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  // A client that hangs up while it is written to is no reason to end.
+  // A client that hangs up during a write must not end the node.
   std::signal(SIGPIPE, SIG_IGN);
   return signals;
 }
@@ -60,7 +60,7 @@ int run_node(const node_options& options) {
 
   node_parts parts;
   std::atomic<bool> given_up{false};
-  // The signal is the one thing that the thread below waits for.
+  // The thread below waits only for the signal.
   parts.on_given_up = [&given_up](const error&) {
     given_up = true;
     kill(getpid(), SIGTERM);

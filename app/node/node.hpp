@@ -9,7 +9,7 @@ struct node_options {
   std::string config_path;
 };
 
-/// Runs until SIGTERM, SIGINT or a failure that it must stop for. The exit code (exit_codes.hpp).
+/// Runs until SIGTERM, SIGINT or a failure that must stop the node. Returns the exit code (exit_codes.hpp).
 int run_node(const node_options& options);
 
 }  // namespace fairlead::app

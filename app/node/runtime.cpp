@@ -42,7 +42,7 @@ void describe(const store::lmdb_store& of, v1::StoreStatus& out) {
   out.set_commits(of.commits());
 }
 
-/// Tells the log and somebody else.
+/// Reports to the log and to the listener.
 class both final : public observer {
  public:
   both(observer& log, observer& listener) : log_(log), listener_(listener) {}
@@ -63,16 +63,16 @@ class both final : public observer {
 
 }  // namespace
 
-/// In the order in which they are made, so that they end in the opposite one.
+/// In the order of construction; destroyed in the opposite order.
 struct node_runtime::state {
   node_config config;
   node_parts parts;
   std::unique_ptr<transition_log> log;
-  std::optional<both> told;  // the log and the listener, when there is one
+  std::optional<both> told;  // the log and the listener, if there is one
   std::unique_ptr<node_identity> identity;
   std::vector<std::unique_ptr<store::lmdb_store>> stores;  // of the shards here
   std::optional<expression_pool> expressions;
-  // Apart from the posts of others, so that receivers of theirs that hang delay no alert. Before the actor system, because its actors post.
+  // Separate from other posts, so that hanging receivers of these delay no alert. Before the actor system, because its actors post.
   std::optional<webhooks> alert_webhooks;
   system_clock clock;
   caf_config caf_settings;
@@ -88,7 +88,7 @@ struct node_runtime::state {
     std::_Exit(exit_code_of(why.code));
   }
 
-  /// Everything has been stopped: what is left is to end the process.
+  /// Everything has been stopped: only the process is left to end.
   void given_up(const error& why) const {
     if (!parts.on_given_up) die(why);
     log->on_note(note_level::error, "node", in_one_line(why));
@@ -96,14 +96,14 @@ struct node_runtime::state {
   }
 
   status open_identity() {
-    // Whoever makes a configuration without a file need not know of it.
+    // A configuration made without a file may lack a data path.
     auto opened = node_identity::open(config.data_path.empty() ? config.store_path : config.data_path, clock.now());
     if (!opened) return opened.failure();
     identity = std::move(*opened);
     return nothing{};
   }
 
-  /// The stores of the shards here, each the one that it was made to be.
+  /// Opens the stores of the shards here, and checks that each belongs to its shard.
   status open_stores(v1::Hello& who) {
     for (const auto number : config.shards_here) {
       auto opened = store::lmdb_store::open({shard_store_path(config, number), config.store_max_bytes, false});
@@ -115,7 +115,7 @@ struct node_runtime::state {
       if (!lineage) return lineage.failure();
       const auto boot = stores.back()->raise_boot();
       if (!boot) return boot.failure();
-      // Releases before this one counted the node's processes there alone.
+      // Earlier releases counted the node's processes only in the store.
       if (const auto kept = identity->at_least(*boot - 1); !kept.ok()) return kept.failure();
       auto* claim = who.add_shards();
       claim->set_shard(number);
@@ -136,7 +136,7 @@ struct node_runtime::state {
     return out;
   }
 
-  /// The error of what cannot be had; `code` is set when it is not the one of the error.
+  /// Starts the node. The error names what is missing; `code` is set if the error's own exit code does not apply.
   status begin(exit_code& code) {
     auto opened_log = transition_log::open(config.log);
     if (!opened_log) return opened_log.failure();
@@ -221,7 +221,7 @@ struct node_runtime::state {
       if (port != 0) system->middleman().unpublish(tree->gateway(), port);
       settled = tree->stop(duration{config.shutdown_timeout_ms / 4 * 3});
       if (!settled) log->on_note(note_level::warning, "node", "not everything was settled in time; nothing acknowledged is lost");
-      // They ask the tree, and whoever looks at them sees the node end.
+      // Not earlier, so that clients of the monitoring port see the node end; before the tree, which the port asks.
       http.reset();
       tree.reset();
     }

@@ -1,6 +1,6 @@
 #pragma once
-// A running node without what a process is to it: no signals, no exit. `fairlead node` puts one into a process of its own, the C++ library
-// into that of its user.
+// A running node without the process around it: no signals, no exit. `fairlead node` puts it into its own process, the C++ library into
+// that of its user.
 
 #include <cstdint>
 #include <functional>
@@ -18,7 +18,7 @@
 
 namespace fairlead::app {
 
-/// An agent whose backend is made by whoever starts the node.
+/// An agent whose backend is made by the caller that starts the node.
 struct given_agent {
   std::string name;
   std::function<result<std::shared_ptr<agents::backend>>(std::uint32_t capacity)> make;
@@ -27,20 +27,21 @@ struct given_agent {
 };
 
 struct node_parts {
-  /// Those that a section of the node file names as its `handler` stand under that section's name, with its capacity and settings; the
-  /// others under their own.
+  /// An agent that a section of the node file names as its `handler` gets that section's name, capacity and settings; the others keep their
+  /// own.
   std::vector<given_agent> agents;
-  /// The `fairlead` program, which evaluates expressions and minds commands in processes of their own. Empty: this process's own executable.
+  /// The `fairlead` program, which evaluates expressions and looks after commands in separate processes. Empty: this process's own
+  /// executable.
   std::string program;
-  /// Told the reason before the process ends because it must not say or do another thing: what the disk holds is no longer known, or the
-  /// shard belongs to another.
+  /// Called with the reason before the process ends because it must do nothing more: the contents of the disk are no longer certain, or the
+  /// shard belongs to another process.
   std::function<void(const error&)> on_fatal;
-  /// Told, once and from any thread, when the supervision tree has given up: everything has been stopped, and the node is to be ended. None: the
+  /// Called, once and from any thread, after the supervision tree has given up and stopped everything: the node must be ended. Empty: the
   /// process ends at once, as by on_fatal.
   std::function<void(const error&)> on_given_up;
-  /// Told of every transition and note, whatever the log shows of them, from any thread; must outlive the node. May be null.
+  /// Gets every transition and note, whatever the log's level, from any thread; must outlive the node. May be null.
   observer* listener = nullptr;
-  /// Told that everything is about to be ended, with the code that the process would answer: what takes too long from then on can be cut off.
+  /// Called before the node stops its parts, with the process's exit code, so that the caller can limit the time for the end.
   std::function<void(exit_code)> on_ending;
 };
 
@@ -51,28 +52,30 @@ struct start_failure {
 
 class node_runtime {
  public:
-  /// Everything up to a node that answers. nullptr, and `failure` set, when it cannot be.
+  /// Starts a node; it answers on return. nullptr, with `failure` set, if that is impossible.
   static std::unique_ptr<node_runtime> start(const node_config& config, node_parts parts, start_failure& failure);
 
   node_runtime(const node_runtime&) = delete;
   node_runtime& operator=(const node_runtime&) = delete;
-  /// Stops when nobody has.
+  /// Stops the node if stop() was not called.
   ~node_runtime();
 
-  /// The one that is listened on, also when the file left it to the system.
+  /// The port on which the node listens, also if the system chose it.
   std::uint16_t port() const;
-  /// Of /metrics and its like; 0: there is none.
+  /// The port of /metrics and the like; 0: none.
   std::uint16_t http_port() const;
-  /// The tree stands and the Schedulers here answer. From any thread; may take two seconds.
+  /// Whether the tree runs and the Schedulers here answer. From any thread; may take two seconds.
   bool healthy();
   observer& log();
   supervision_tree& tree();
 
-  /// One more agent while the node runs. `instance` tells it from others of the same name; the node's name goes in front. One caller at a time.
+  /// Adds an agent while the node runs. `instance` distinguishes it from others of the same name; the node's name goes in front. One caller
+  /// at a time.
   status add_agent(const given_agent& agent, const std::string& instance);
 
-  /// No new tasks and no new attempts; waits for what is out, at most three quarters of the file's shutdown_timeout, then ends all threads.
-  /// False when not everything was settled by then: it will be in doubt, and nothing acknowledged is lost. The second time it does nothing.
+  /// Takes no new tasks and begins no new attempts. Waits for attempts in progress, at most three quarters of the file's shutdown_timeout,
+  /// then ends all threads. False: some work was not finished by then; it will be in doubt, and nothing acknowledged is lost. A second call
+  /// does nothing.
   bool stop();
 
  private:

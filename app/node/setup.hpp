@@ -1,5 +1,5 @@
 #pragma once
-// From the node file, and what whoever starts the node adds to it, to what the parts of a node are started with.
+// Turns the node file and the caller's additions into the options of the node's parts.
 
 #include <memory>
 #include <string>
@@ -16,12 +16,12 @@
 
 namespace fairlead::app {
 
-/// Settings that CAF 0.17.6 needs for a node to behave (docs/architecture.md says why), then what the node file says.
+/// Settings that a node needs of CAF 0.17.6 (docs/architecture.md says why), then those of the node file.
 class caf_config final : public caf::actor_system_config {
  public:
   caf_config();
 
-  /// The names and values were checked when the file was read.
+  /// Names and values were checked when the file was read.
   void pass_through(const std::vector<std::pair<std::string, std::string>>& settings);
 };
 
@@ -32,7 +32,7 @@ result<local_agent> made(const given_agent& given, const std::string& name, std:
 result<std::vector<local_agent>> all_agents(const node_config& config, const std::vector<given_agent>& given,
                                             const std::shared_ptr<const agents::secrets>& secrets, const std::string& program);
 
-/// Who the node is, as far as the file says.
+/// The identity of the node, as far as the file has it.
 v1::Hello hello_of(const node_config& config);
 
 shard_options options_of(const node_config& config, std::uint32_t number);

@@ -1,5 +1,5 @@
 #pragma once
-// What the process answers to its caller. docs/cli.md lists them; they are never renumbered.
+// The exit codes of the process. docs/cli.md lists them; they are never renumbered.
 
 #include "messages/error.hpp"
 
@@ -7,11 +7,11 @@ namespace fairlead::app {
 
 enum exit_code : int {
   exit_ok = 0,
-  exit_failed = 1,  // something was refused, or a task that was waited for did not complete
+  exit_failed = 1,  // a refusal, or an awaited task did not complete
   exit_usage = 2,   // bad usage or bad input
   exit_not_found = 3,
   exit_conflict = 4,
-  exit_unavailable = 5,  // no node answers, it is overloaded or full, or the time is over
+  exit_unavailable = 5,  // no node answers, it is overloaded or full, or the time ran out
   exit_bug = 70,
   exit_disk = 74,    // the disk refused, or stored data is damaged or newer than this release
   exit_in_use = 75,  // another process holds the store or the port

@@ -1,5 +1,5 @@
 #pragma once
-// Whether an address can be listened on, found out before anything else is done: a node that starts only to find its port taken would cost
+// Checks whether an address can be listened on, before anything else is done: a node that starts and then finds its port taken would cost
 // every running step an attempt.
 
 #include <netdb.h>
@@ -12,10 +12,10 @@
 
 namespace fairlead::app {
 
-/// Binds and lets go again. The error (code unavailable) names the address and the system's reason. Port 0 is always free.
+/// Binds and releases the address. The error (code unavailable) names the address and the system's reason. Port 0 is always free.
 status probe_listen(const listen_address& address);
 
-/// Has `bind_to` take what the host's name leads to; it gives 0 or an errno. Why it could not be done, in words; empty: it was done.
+/// Calls `bind_to` with the address of the host; `bind_to` returns 0 or an errno. Returns why it failed, as text; empty: it did not.
 std::string try_listen(const listen_address& address, const std::function<int(const addrinfo&)>& bind_to);
 
 }  // namespace fairlead::app

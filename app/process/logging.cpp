@@ -25,7 +25,7 @@ spdlog::level::level_enum level_of(note_level level) {
   return spdlog::level::info;
 }
 
-// A line stays one line, and a terminal is sent nothing but text.
+// Keeps a line one line, and sends a terminal nothing but text.
 void append_clean(std::string& out, std::string_view text) {
   constexpr std::array<char, 17> hex{"0123456789abcdef"};
   for (const char c : text) {
@@ -52,7 +52,7 @@ void append_field(std::string& out, const char* key, std::string_view value) {
   out += nlohmann::json(std::string{value}).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// The pattern's %l would say `warn`, and JSON's names are a promise to programs.
+// The pattern's %l would write `warn`; the names in JSON are a promise to programs.
 class level_word final : public spdlog::custom_flag_formatter {
  public:
   explicit level_word(bool padded) : padded_(padded) {}

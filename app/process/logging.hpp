@@ -1,6 +1,6 @@
 #pragma once
-// The node's log: one line an event, for people or (JSON) for programs. Every line is handed to the operating system before the call
-// returns, so a kill -9 loses none.
+// The node's log: one line an event, as text or as JSON. Every line is handed to the operating system before the call returns, so a kill -9
+// loses none.
 
 #include <memory>
 #include <string>
@@ -17,7 +17,7 @@ namespace fairlead::app {
 /// JSON lines: time, level, component, and message, or task, step, from, to, attempt and detail of a transition.
 class transition_log final : public observer {
  public:
-  /// The error (disk) names a file that cannot be opened. Its folder is made when it is missing.
+  /// The error (disk) names a file that cannot be opened. A missing folder is created.
   static result<std::unique_ptr<transition_log>> open(const log_config& config);
 
   transition_log(const transition_log&) = delete;
@@ -28,7 +28,7 @@ class transition_log final : public observer {
   bool wants_transitions() const override;
   void on_note(note_level level, std::string_view component, std::string_view sentence) override;
 
-  /// Sets the level (`debug`, `info`, `warning`, `error`; empty: leaves it) and gives the name of the one before. Error: it is none of these.
+  /// Sets the level (`debug`, `info`, `warning`, `error`; empty: unchanged) and returns the former one. Error: an unknown level.
   result<std::string> set_level(const std::string& name);
 
  private:

@@ -32,7 +32,7 @@ process_figures look_at_this_process() {
   std::uint64_t resident_pages = 0;
   if (std::ifstream{"/proc/self/statm"} >> all_pages >> resident_pages)
     out.resident_bytes = resident_pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  // One of them is the folder itself, which is open while it is read.
+  // One entry is the folder itself, open while it is read.
   if (const auto files = entries_of("/proc/self/fd"); files > 0) out.open_files = files - 1;
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) == 0) out.most_open_files = files.rlim_cur;

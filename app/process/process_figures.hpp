@@ -1,5 +1,5 @@
 #pragma once
-// What the operating system counts of this process.
+// The operating system's figures about this process.
 
 #include <cstdint>
 
@@ -13,7 +13,7 @@ struct process_figures {
   std::uint64_t threads = 0;
 };
 
-/// What cannot be found out stays 0.
+/// Unknown figures stay 0.
 process_figures look_at_this_process();
 
 }  // namespace fairlead::app

@@ -39,18 +39,18 @@ std::optional<std::uint64_t> number_in(const std::optional<std::string>& text) {
   return out;
 }
 
-/// Nothing: the name is none that the protocol knows for a local socket.
+/// nullopt: the protocol knows no such name of a local socket.
 std::optional<std::pair<sockaddr_un, socklen_t>> address_of(const std::string& name) {
   sockaddr_un out{};
   out.sun_family = AF_UNIX;
   if (name.size() < 2 || name.size() >= sizeof out.sun_path || (name[0] != '/' && name[0] != '@')) return std::nullopt;
   std::memcpy(out.sun_path, name.data(), name.size());
-  // An abstract name begins with a zero byte and counts by its length, one in the file system ends with a zero byte.
+  // An abstract name begins with a zero byte and counts by its length; a name in the file system ends with a zero byte.
   if (name[0] == '@') out.sun_path[0] = '\0';
   return std::pair{out, static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size() + (name[0] == '@' ? 0 : 1))};
 }
 
-/// The protocol has one assignment a line.
+/// The protocol takes one assignment a line.
 std::string in_one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
@@ -59,7 +59,7 @@ std::string in_one_line(std::string text) {
 bool is_good(const std::function<bool()>& healthy) {
   try {
     return healthy();
-  } catch (const std::exception&) {  // who cannot find out whether all is well is not well
+  } catch (const std::exception&) {  // if the check itself fails, the process is not healthy
     return false;
   }
 }
@@ -82,7 +82,7 @@ struct service_manager::state {
     if (socket >= 0) ::close(socket);
   }
 
-  /// A message that cannot be sent is no reason for anything: whoever does not listen is told nothing.
+  /// A message that cannot be sent is dropped.
   void tell(const std::string& what) const {
     if (socket < 0) return;
     ::sendto(socket, what.data(), what.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address), address_size);
@@ -121,11 +121,11 @@ service_manager service_manager::from_environment() {
   const auto address = address_of(name.value_or(""));
   if (!address) return service_manager{std::move(s)};
   s->socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  // A manager that reads slowly is waited for a little (a lost READY=1 would cost the start), one that hangs is not.
+  // Waits a little for a manager that reads slowly (a lost READY=1 would cost the start), not for one that hangs.
   const timeval patience{1, 0};
   ::setsockopt(s->socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   std::tie(s->address, s->address_size) = *address;
-  // Meant for another process when the number is not ours: a wrapper that has passed its environment on.
+  // Another number: meant for another process, such as a wrapper that has passed its environment on.
   const bool for_us = !pid_text || number_in(pid_text) == static_cast<std::uint64_t>(::getpid());
   constexpr std::uint64_t longest = std::uint64_t{24} * 3'600'000'000;
   if (s->socket >= 0 && for_us && micros) s->period = duration{std::min(*micros, longest) / 1000};

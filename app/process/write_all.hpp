@@ -4,7 +4,7 @@
 
 namespace fairlead::app {
 
-/// Writes all of `text` to a descriptor that blocks, whatever interrupts. False, and errno, when it cannot.
+/// Writes all of `text` to a blocking descriptor, also after interruptions. False, with errno, if it cannot.
 bool write_all(int fd, const std::string& text);
 
 }  // namespace fairlead::app

@@ -46,11 +46,11 @@ void reset_signals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-/// Where the child failed; it does not return when the command runs.
+/// The stage that failed; does not return if the command runs.
 start_stage become(const agents::exec_order& order, const int* given, pid_t shepherd) {
   for (int i = 0; i <= agents::progress_descriptor; ++i)
     if (dup2(given[i], i) < 0) return start_stage::fork;
-  // A session of its own: what it does to its process group cannot reach the shepherd.
+  // The command gets its own session: signals to its process group cannot reach the shepherd.
   setsid();
   if (!set_limits(order.limits)) return start_stage::limits;
   const auto& who = order.identity;
@@ -58,10 +58,11 @@ start_stage become(const agents::exec_order& order, const int* given, pid_t shep
     if (setgroups(who.groups.size(), who.groups.data()) != 0 || setresgid(who.group, who.group, who.group) != 0) return start_stage::groups;
     if (setresuid(who.user, who.user, who.user) != 0) return start_stage::user;
   }
-  // A set-uid program would be out of the reach of a shepherd that is not root, or, with a user of its own, could reach it.
+  // A set-uid program could escape a shepherd that is not root. With a user of its own for the command, such a program could reach the
+  // shepherd.
   if ((who.given || geteuid() != 0) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return start_stage::user;
   if (chdir(order.directory.c_str()) != 0) return start_stage::directory;
-  // For the command itself, should somebody kill its shepherd. After the change of user, which takes this back.
+  // Ends the command if its shepherd is killed. After the change of user, which clears this setting.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != shepherd) _exit(127);
   reset_signals();
@@ -76,7 +77,7 @@ start_stage become(const agents::exec_order& order, const int* given, pid_t shep
 pid_t start_command(const agents::exec_order& order, const int* given, int& said) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return -1;
-  // Above the command's own, which are about to be laid over the low numbers.
+  // Above the command's descriptors, which are about to replace the low numbers.
   const int low = agents::progress_descriptor + 1;
   const int report = fcntl(ends[1], F_DUPFD_CLOEXEC, low);
   close(ends[1]);

@@ -1,5 +1,5 @@
 #pragma once
-// How a shepherd starts its command.
+// Starts the command of a shepherd.
 
 #include <sys/types.h>
 
@@ -9,14 +9,14 @@
 
 namespace fairlead::app {
 
-/// Where it failed, and the errno. Written to a pipe that closes by itself when the command has begun.
+/// The stage that failed, and the errno. Written to a pipe that closes by itself when the command has begun.
 struct start_failure {
   agents::start_stage stage = agents::start_stage::none;
   std::int32_t code = 0;
 };
 
-/// Forks. The child takes on everything the order says and becomes the command; `said` carries its start_failure, or ends. -1: errno says
-/// why there is no child. `given`: the command's descriptors 0, 1, 2, …
+/// Forks. The child follows the order and becomes the command; `said` carries its start_failure, or ends. -1: there is no child; errno has
+/// the reason. `given`: the command's descriptors 0, 1, 2, …
 pid_t start_command(const agents::exec_order& order, const int* given, int& said);
 
 }  // namespace fairlead::app

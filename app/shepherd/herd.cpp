@@ -20,7 +20,7 @@ namespace {
 constexpr int most_rounds = 32;
 
 bool read_member(const char* pid, herd_member& out) {
-  std::array<char, 280> path{};  // any name of a file there can be
+  std::array<char, 280> path{};  // room for any file name
   std::snprintf(path.data(), path.size(), "/proc/%s/stat", pid);
   const int file = open(path.data(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
@@ -28,7 +28,7 @@ bool read_member(const char* pid, herd_member& out) {
   const auto size = read(file, text.data(), text.size() - 1);
   close(file);
   if (size <= 0) return false;
-  // The name stands in parentheses and may hold anything, parentheses too.
+  // The name is in parentheses and may contain anything, even parentheses.
   const char* const after_name = std::strrchr(text.data(), ')');
   int parent = 0, group = 0;
   if (after_name == nullptr || std::sscanf(after_name + 1, " %c %d %d", &out.state, &parent, &group) != 3) return false;
@@ -52,13 +52,13 @@ std::vector<herd_member> everybody() {
   return out;
 }
 
-/// A group of a descendant holds descendants alone: it belongs to a session that one of them began. Except before the command has begun its own.
+/// A descendant's group has only descendants: it belongs to a session that a descendant began. Except before the command has begun its own.
 void signal_groups(const std::vector<herd_member>& whom, int number) {
   const pid_t own = getpgrp();
   std::set<pid_t> groups;
   for (const auto& one : whom)
     if (one.group != own && one.group > 1) groups.insert(one.group);
-  // A group at once: its members cannot fork out from under the signal.
+  // A whole group at once: its members cannot fork away from the signal.
   for (const auto group : groups) kill(-group, number);
   for (const auto& one : whom) kill(one.pid, number);
 }
@@ -78,7 +78,7 @@ std::vector<herd_member> descendants() {
       if (!is_dead(*child)) out.push_back(*child);
       parents.push_back(child->pid);
     }
-    // A process read twice while it changed parents must not be walked for ever.
+    // A process read twice while it changed parents must not make this loop endless.
     if (out.size() > all.size()) break;
   }
   return out;

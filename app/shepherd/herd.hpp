@@ -1,5 +1,5 @@
 #pragma once
-// The descendants of a process, as /proc shows them, and how to end them although they do not want to.
+// The descendants of a process by /proc, and ways to end them against their will.
 
 #include <sys/types.h>
 
@@ -17,11 +17,11 @@ struct herd_member {
 /// Every descendant of this process that is not dead yet.
 std::vector<herd_member> descendants();
 
-/// One signal to each of them.
+/// Sends a signal to all descendants.
 void signal_all(int number);
 
-/// Freezes all of them first, again and again until no new one turns up, so that none can give birth while others die; then SIGKILL. To be
-/// called until there is no child left to wait for. How many there were.
+/// Freezes all descendants, again and again until no new one turns up, so that none can fork while others die; then sends SIGKILL. Call
+/// until no child is left to wait for. Returns the number of descendants.
 std::size_t kill_all();
 
 }  // namespace fairlead::app

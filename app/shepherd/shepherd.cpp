@@ -32,7 +32,7 @@ using agents::start_stage;
 using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
 
-// What a command leaves behind may be the end of a pipeline that is about to end as well: `producer > >(tee log)`.
+// Grace for processes that outlive the command: it may have been a pipeline whose other end is about to end, too: `producer > >(tee log)`.
 constexpr auto leftover_grace = std::chrono::milliseconds{100};
 constexpr auto first_nap = std::chrono::milliseconds{1};
 constexpr auto longest_nap = std::chrono::milliseconds{20};
@@ -76,7 +76,7 @@ class shepherd {
     hand_over_pipes(order->identity);
     command_ = start_command(*order, given_.data() + static_cast<int>(order_descriptor::input), start_);
     if (command_ < 0) return refuse(start_stage::fork, errno);
-    // Only the command and its descendants keep the pipes open now, so that they end with them.
+    // From now on only the command and its descendants hold the pipes, so that the pipes end with them.
     for (std::size_t i = static_cast<std::size_t>(order_descriptor::input); i < given_.size(); ++i) close(given_[i]);
     return true;
   }
@@ -97,7 +97,7 @@ class shepherd {
     return agents::decode_order(bytes);
   }
 
-  /// So that `echo … > /dev/stderr`, which opens the pipe anew, works for the command's own user.
+  /// Lets `echo … > /dev/stderr`, which opens the pipe anew, work for the command's own user.
   void hand_over_pipes(const agents::exec_identity& who) {
     if (!who.given) return;
     for (const auto which : {order_descriptor::output, order_descriptor::errors, order_descriptor::progress}) {
@@ -144,7 +144,7 @@ class shepherd {
     return record_.asked != 0 ? kill_at_ : std::min(kill_at_, terminate_at_);
   }
 
-  /// True when the command has ended and there is nobody left: having no child means having no descendant, since orphans become children.
+  /// True: the command has ended and no descendant is left. No child means no descendant, since orphans become children.
   bool reap() {
     for (;;) {
       int status = 0;
@@ -161,7 +161,7 @@ class shepherd {
 
   void judge(int status) {
     start_failure failure;
-    // It was closed by execve, or holds why there was none.
+    // Closed by execve, or holds the reason why execve failed.
     if (read(start_, &failure, sizeof failure) == sizeof failure) {
       record_.what = shepherd_says::not_started;
       record_.stage = failure.stage;
@@ -178,7 +178,7 @@ class shepherd {
   void doze(steady_clock::duration how_long) {
     constexpr std::int64_t longest_ms = 3'600'000;
     const auto ms = std::chrono::ceil<std::chrono::milliseconds>(how_long).count();
-    // While it kills, the end of the socket would only keep it awake.
+    // During the kill the end of the socket would only keep the shepherd awake.
     std::array<pollfd, 2> on{{{children_, POLLIN, 0}, {killing_ ? -1 : control_, POLLIN, 0}}};
     poll(on.data(), on.size(), static_cast<int>(std::clamp<std::int64_t>(ms, 0, longest_ms)));
     signalfd_siginfo ignored;

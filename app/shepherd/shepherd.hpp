@@ -1,16 +1,16 @@
 #pragma once
-// The shepherds of exec agents (actors/agents/exec/order.hpp says what passes between them and the node).
+// The shepherds of exec agents (actors/agents/exec/order.hpp has their messages with the node).
 //
-// `fairlead exec-shepherd` waits for orders on descriptor 3 and forks a shepherd for each. A shepherd is the subreaper of one command: whatever
-// the command starts, in whatever session, and however often it forks away from its parents, stays its descendant, and none of it
-// outlives the shepherd: not the end of the command, nor that of its time, nor that of the node, which shows as the end of a socket.
+// `fairlead exec-shepherd` waits for orders on descriptor 3 and forks a shepherd for each. A shepherd is the subreaper of one command:
+// every process that the command starts, in any session, however often it forks away from its parents, stays a descendant of the shepherd.
+// No descendant outlives the shepherd, whether the command ends, its time runs out or the node ends, which shows as the end of a socket.
 
 namespace fairlead::app {
 
-/// The word by which main() knows that it is one.
+/// The word that selects this entry in main().
 inline constexpr const char* shepherd_entry = "exec-shepherd";
 
-/// Serves until the node is gone. The exit code.
+/// Serves until the node is gone. Returns the exit code.
 int run_shepherds();
 
 /// One command from its start to the end of its last descendant. Descriptors in the order of agents::order_descriptor; all are closed.

@@ -22,23 +22,23 @@ constexpr int orders = 3;
 
 void settle_in() {
   prctl(PR_SET_NAME, "exec-shepherd");
-  // Nobody's terminal or `kill` may end it before its commands; only the end of the node does.
+  // No terminal and no `kill` may end this process before its commands; only the end of the node does.
   for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP, SIGTTIN, SIGTTOU})
     std::signal(number, SIG_IGN);
-  // Shepherds are waited for by nobody; what they have to say goes to the node.
+  // Nobody waits for shepherds; they report to the node.
   std::signal(SIGCHLD, SIG_IGN);
-  // Orders hold secrets: they belong neither in a core file nor into the hands of a debugger that the same user starts.
+  // Orders hold secrets: no core file and no debugger of the same user may get them.
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
   prctl(PR_SET_DUMPABLE, 0);
   syscall(SYS_close_range, orders + 1, ~0U, 0);
-  // A command's working directory is its own; this one must not keep a file system from being unmounted.
+  // A command has its own working directory; that of this process must not keep a file system mounted.
   if (chdir("/") != 0) return;
 }
 
 using received = std::array<int, agents::order_descriptors>;
 
-/// False when there is nobody left to serve.
+/// False: the node is gone.
 bool receive(received& out) {
   for (;;) {
     char byte = 0;
@@ -58,7 +58,7 @@ bool receive(received& out) {
       std::memcpy(out.data(), CMSG_DATA(head), sizeof(received));
       return true;
     }
-    // This process ran out of descriptors: those that arrived are closed, and the node sees that nobody is there.
+    // This process ran out of descriptors: it closes those that arrived, and the node sees the closed socket.
     const auto count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
     std::memcpy(out.data(), CMSG_DATA(head), count * sizeof(int));
     for (std::size_t i = 0; i < count; ++i) close(out[i]);

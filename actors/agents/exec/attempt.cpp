@@ -14,9 +14,9 @@ namespace fairlead::agents {
 
 namespace {
 
-// Of stderr: what outcome.cpp hides where the beginning is lost, and enough behind it to be shown.
+// Bytes kept of stderr: what outcome.cpp hides if the beginning is lost, and enough after it to show.
 constexpr std::size_t kept_errors = longest_secret_spelling + 4'096;
-constexpr int turns = 4;  // reads in a row before others have their turn
+constexpr int turns = 4;  // reads in a row before other attempts have their turn
 constexpr auto longest_margin = std::chrono::milliseconds{20};
 
 /// This process never waits on `ours`.
@@ -28,7 +28,7 @@ bool make_pipe(descriptor& ours, descriptor& theirs, bool to_child) {
   return fcntl(ours.get(), F_SETFL, O_NONBLOCK) == 0;
 }
 
-/// Calls `take` with what has arrived, and closes `from` at its end.
+/// Calls `take` with the bytes that have arrived, and closes `from` at its end.
 template <class Take>
 void drain(descriptor& from, int most, Take take) {
   std::array<char, 65'536> buffer;
@@ -46,7 +46,7 @@ std::int64_t ns(std::chrono::steady_clock::time_point at) {
 }
 
 bool write_order(descriptor& into, const std::string& bytes) {
-  // Not in a pipe, which might be too small for it, nor in a file, for it holds secrets.
+  // Not in a pipe, which might be too small, nor in a file, since the order holds secrets.
   into.reset(memfd_create("order", MFD_CLOEXEC));
   if (!into) return false;
   for (std::size_t done = 0; done < bytes.size();) {
@@ -62,7 +62,7 @@ bool write_order(descriptor& into, const std::string& bytes) {
 
 int exec_attempt::open(int null_device) {
   null_device_ = null_device;
-  // Killing takes a moment too, so it begins early; and the grace comes out of the time there is, a short attempt giving little of it.
+  // Killing takes a moment too, so it begins early. The grace is part of the time left; a short attempt gives little of it.
   const auto left = job_->deadline - std::chrono::steady_clock::now();
   const auto kill_at = job_->deadline - std::min<std::chrono::steady_clock::duration>(longest_margin, left / 10);
   const auto grace = std::min<std::chrono::steady_clock::duration>(std::chrono::milliseconds{job_->stop_grace_ms}, left / 10);
@@ -141,7 +141,7 @@ void exec_attempt::take_errors() {
 }
 
 void exec_attempt::take_progress() {
-  // One turn, so that a flood of lines becomes one report for every 64 KiB.
+  // One read, so that a flood of lines becomes one report for every 64 KiB.
   drain(progress_, 1, [this](std::string_view bytes) {
     if (auto said = lines_.take(bytes)) said_ = std::move(said);
   });
@@ -150,7 +150,7 @@ void exec_attempt::take_progress() {
 void exec_attempt::hear() {
   while (!over_) {
     shepherd_record record;
-    // Records are far smaller than what a socket takes at once, so they come whole.
+    // Records are far smaller than a socket's buffer, so they arrive whole.
     const auto got = read(control_.get(), &record, sizeof record);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) return;
@@ -163,7 +163,7 @@ void exec_attempt::hear() {
     }
   }
   over_ = true;
-  // Everyone who could write is gone, or was handed the pipe by passing it on and is not waited for.
+  // All writers are gone, except processes that were passed the pipe by a writer; nobody waits for these.
   constexpr int all = 64;
   drain(output_, all, [this](std::string_view bytes) {
     if (result_.output.size() + bytes.size() <= job_->max_output_bytes) {
@@ -197,7 +197,7 @@ exec_ending exec_attempt::ending_of() {
   out.asked = last_.asked != 0;
   out.broken_progress = lines_.broken();
   switch (last_.what) {
-    // Nothing is started before a shepherd has said that it is there.
+    // Nothing starts before the shepherd has reported itself.
     case shepherd_says::is_there:
       out.how = shepherd_ > 0 ? kind::lost : kind::not_started;
       if (shepherd_ <= 0) out.value = EAGAIN;

@@ -1,5 +1,5 @@
 #pragma once
-// One command as the node sees it: what goes into it, what comes out of it, and what its shepherd says. The loop's thread alone.
+// One command as seen by the node: its input, its output, and its shepherd's messages. Only for the loop's thread.
 
 #include <chrono>
 #include <cstdint>
@@ -20,15 +20,16 @@ namespace fairlead::agents {
 
 struct exec_job {
   attempt_key key;
-  exec_order order;  // its times are filled in when it is handed over
+  exec_order order;  // its times are set at the hand-over
   bool has_input = true;
   std::string input;
   std::uint64_t max_output_bytes = 0;
   std::int64_t stop_grace_ms = 0;
-  /// On this process's own clock: no process of the command is left at that time.
+  /// By this process's own clock: no process of the command is left at that time.
   std::chrono::steady_clock::time_point deadline;
-  /// The deadline is that of a try, which then has failed. Otherwise it is the end of the lease: the attempt's holder is expected to stop
-  /// the attempt and nothing is said; if no stop has come `exec_engine::stop_grace` later it ends as timed out, so that it cannot be lost.
+  /// The deadline is that of a try, which then has failed. Otherwise it is the end of the lease: the agent's host must stop the attempt,
+  /// and nothing is reported. If no stop has come `exec_engine::stop_grace` later, the attempt ends as timed out, so that it cannot be
+  /// lost.
   bool of_a_try = false;
   std::function<void(exec_ending)> finished;
   std::function<void(attempt_progress)> progressed;
@@ -47,28 +48,28 @@ class exec_attempt {
   /// Makes the pipes and the order; 0 or an errno.
   int open(int null_device);
   sent_descriptors theirs() const;
-  /// Once they have been handed over; else no pipe would ever end.
+  /// Call after the hand-over; otherwise no pipe would ever end.
   void close_theirs() { theirs_ = {}; }
   int watched(channel which) const;
-  /// What the descriptor is watched for: EPOLLIN or EPOLLOUT.
+  /// The events to watch for: EPOLLIN or EPOLLOUT.
   static unsigned events(channel which);
 
-  /// Something has happened on a descriptor. It is closed when nothing more will come of it; the caller looks at `watched`.
+  /// Handles an event on a descriptor. Closes it if nothing more will come; the caller checks `watched`.
   void happened(channel which);
 
-  /// What it has said about itself since the last call.
+  /// Progress since the last call.
   std::optional<attempt_progress> progress() { return std::exchange(said_, std::nullopt); }
 
-  /// Has the shepherd end everything at once. `ran_out` and `too_much`: what is to be said of it then.
+  /// Makes the shepherd end everything at once. `ran_out` and `too_much`: the reason to report then.
   enum class reason { stopped, ran_out, too_much };
   void end(reason why);
   bool ending() const { return ended_; }
-  /// Has a shepherd that somebody stopped with a signal go on.
+  /// Continues a shepherd that was stopped by a signal.
   void nudge() const;
 
-  /// The command and everything it started are gone (or never were).
+  /// The command and all that it started are gone (or never existed).
   bool over() const { return over_; }
-  /// Valid once it is over.
+  /// Valid once over().
   exec_ending ending_of();
 
  private:

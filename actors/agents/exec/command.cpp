@@ -30,7 +30,7 @@ result<command_template> compile(const std::vector<std::string>& words, std::str
     return invalid(std::string{what} + " has more than 256 words", "have the program be a script that knows them");
   command_template out;
   for (const auto& word : words) {
-    // It would end the word early in the child.
+    // A zero byte would end the word early in the child.
     if (word.find('\0') != std::string::npos) return invalid(std::string{what} + " holds the character 0", "leave it out");
     if (secrets::mentioned(word))
       return invalid(std::string{what} + " holds a $secret, and everybody on the machine can read a command's arguments",
@@ -46,7 +46,7 @@ result<command_template> compile(const std::vector<std::string>& words, std::str
 
 unfit_input bad(std::string sentence) { return {"bad_arguments", std::move(sentence)}; }
 
-// Empty: the argument stands.
+// nullopt: the argument is fine.
 std::optional<unfit_input> append_word(const field_template& word, std::string_view input, bool after_options, std::string& out) {
   for (const auto& piece : word.pieces()) {
     out += piece.literal;
@@ -55,10 +55,10 @@ std::optional<unfit_input> append_word(const field_template& word, std::string_v
     if (!json) return bad("the input has no field '" + piece.field + "'");
     const char kind = json->empty() ? 'n' : json->front();
     if (kind == 'n' || kind == '{' || kind == '[') return bad("the field '" + piece.field + "' is no string, number or boolean");
-    // Numbers as they were written.
+    // Numbers as written in the input.
     const auto value = kind == '"' ? core::decode_json_string(*json) : std::string{*json};
     if (value.find('\0') != std::string::npos) return bad("the field '" + piece.field + "' holds the character 0");
-    // What a customer typed must not become an option of the program.
+    // A customer's text must not become an option of the program.
     if (out.empty() && kind == '"' && !after_options && !value.empty() && value.front() == '-')
       return bad("the field '" + piece.field + "' begins with '-' and would be taken for an option; put -- before it in the command");
     out += value;
@@ -178,7 +178,7 @@ result<std::vector<std::string>> base_environment(const exec_agent_config& confi
 
 void append_attempt(std::vector<std::string>& environment, const v1::Perform& what) {
   const auto add = [&](const char* name, const std::string& value) {
-    // The kernel would take such a value for its beginning.
+    // The kernel would cut such a value at its zero byte.
     if (value.find('\0') == std::string::npos) environment.push_back(std::string{own_prefix} + name + "=" + value);
   };
   const auto direction = what.direction() == v1::DIRECTION_UNDO ? "undo" : what.direction() == v1::DIRECTION_LOOKUP ? "lookup" : "perform";

@@ -1,6 +1,6 @@
 #pragma once
-// From an agent's configuration and an attempt to the command that is run. Everything that can be refused is refused when the configuration
-// is prepared, so a running agent only meets bad input.
+// Builds commands from an agent's configuration and an attempt. Everything that can be refused is refused when the configuration is
+// prepared, so a running agent only meets bad input.
 
 #include <map>
 #include <memory>
@@ -22,7 +22,7 @@ using command_template = std::vector<field_template>;
 struct prepared_command {
   std::string name;  // of the call
   command_template words;
-  command_template lookup_words;  // empty: it cannot be looked up
+  command_template lookup_words;  // empty: no look-up
   exec_call settings;
 };
 
@@ -31,23 +31,23 @@ using prepared_commands = std::map<std::string, std::shared_ptr<const prepared_c
 /// The error (invalid_argument) names agent, call and field.
 result<prepared_commands> prepare_commands(const exec_agent_config& config);
 
-/// A command without its place in the configuration, for complaints by line.
+/// Checks a command without its place in the configuration, for complaints by line.
 status check_command(const std::vector<std::string>& words, std::string_view what);
 
-/// A name that the configuration may give to an environment variable; those that begin with FAIRLEAD_ are ours.
+/// Whether the configuration may set this environment variable; names that begin with FAIRLEAD_ are reserved.
 bool valid_variable_name(std::string_view name);
 
-/// Why an attempt's input cannot become arguments: the code and message of its fault. Never holds a value.
+/// Why an attempt's input does not fit the arguments: code and message of the fault. Never holds a value.
 struct unfit_input {
   std::string code;
   std::string sentence;
 };
 std::variant<std::vector<std::string>, unfit_input> words_for(const command_template& command, std::string_view input);
 
-/// The configured environment with its secrets put in and the defaults added, `NAME=value`.
+/// The configured environment with its secrets' values and the defaults, `NAME=value`.
 result<std::vector<std::string>> base_environment(const exec_agent_config& config);
 
-/// What the attempt itself says: FAIRLEAD_KEY and the others.
+/// Appends the attempt's own variables: FAIRLEAD_KEY and the others.
 void append_attempt(std::vector<std::string>& environment, const v1::Perform& what);
 
 }  // namespace fairlead::agents

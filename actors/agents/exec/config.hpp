@@ -1,5 +1,5 @@
 #pragma once
-// What an exec agent's section of a node file says, read by app/config/exec.cpp, carried out by exec.*.
+// An exec agent's section of a node file, read by app/config/exec.cpp, carried out by exec.*.
 
 #include <cstdint>
 #include <map>
@@ -20,8 +20,8 @@ struct exit_range {
   int last = 0;
 };
 
-/// Which exit codes mean what; the first list that names a code decides: success, transient, in_doubt, permanent. What none names falls to
-/// the default map (docs/agents.md): 0 success, 75 transient, the rest of 64 to 78 permanent, everything else in doubt.
+/// Meanings of exit codes; the first list with the code decides: success, transient, in_doubt, permanent. Codes in no list have the default
+/// meaning (docs/agents.md): 0 success, 75 transient, the rest of 64 to 78 permanent, all others in doubt.
 struct exec_exit_codes {
   std::vector<exit_range> success;
   std::vector<exit_range> transient;
@@ -29,7 +29,7 @@ struct exec_exit_codes {
   std::vector<exit_range> permanent;
 };
 
-/// A command that finds out whether the call was carried out. Empty lists mean 0, 3 and 4; what none names is a transient fault.
+/// A command that finds out whether the call was carried out. Empty lists mean 0, 3 and 4; codes in no list are transient faults.
 struct exec_lookup {
   std::vector<std::string> command;
   std::vector<exit_range> done;
@@ -42,7 +42,7 @@ enum class exec_output { json, text, lines };
 
 struct exec_call {
   /// The program's absolute path, then its arguments. `{field}` in an argument stands for a top-level field of the step's input (string,
-  /// number or boolean) and never makes more than that one argument. Everybody on the machine can read arguments, so no secret.
+  /// number or boolean) and never makes more than that one argument. Every user of the machine can read arguments, so no secrets.
   std::vector<std::string> command;
   exec_input input = exec_input::json;
   exec_output output = exec_output::json;
@@ -51,7 +51,7 @@ struct exec_call {
   std::optional<exec_lookup> lookup;
 };
 
-/// Of each process that a command starts; 0: as the node's own.
+/// Limits of each process that a command starts; 0: those of the node.
 struct exec_process_limits {
   std::uint64_t memory_bytes = 0;  // address space
   std::uint64_t cpu_seconds = 0;
@@ -66,18 +66,18 @@ struct exec_agent_config {
   std::string user;   // name or number; empty: the node's own
   std::string group;  // empty: the user's own
   std::string directory = "/";
-  /// Beside PATH, LANG and TZ, which have defaults, a command's whole environment. Values may hold $secret{NAME}.
+  /// The whole environment of a command, beside PATH, LANG and TZ, which have defaults. Values may hold $secret{NAME}.
   std::vector<std::pair<std::string, std::string>> environment;
   exec_process_limits process;
   std::uint64_t max_output_bytes = 1'048'576;
-  std::int64_t stop_grace_ms = 2'000;  // between SIGTERM and SIGKILL, out of the attempt's own time
+  std::int64_t stop_grace_ms = 2'000;  // between SIGTERM and SIGKILL, part of the attempt's own time
   std::map<std::string, exec_call> calls;
   agent_settings settings;
-  std::shared_ptr<const agents::secrets> secrets;  // null: there are none
+  std::shared_ptr<const agents::secrets> secrets;  // null: none
 };
 
 struct exec_options {
-  /// What is run, with the one argument `exec-shepherd`, to look after the commands (app/shepherd/shepherd.hpp).
+  /// The program that looks after commands, run with the one argument `exec-shepherd` (app/shepherd/shepherd.hpp).
   std::string shepherd = "/proc/self/exe";
 };
 

@@ -19,7 +19,7 @@ constexpr int busy_wait_ms = 2;
 constexpr auto nudge_every = std::chrono::seconds{1};
 constexpr auto shut_down_limit = std::chrono::milliseconds{1'800};
 
-// What an event is about: a ticket with a channel in its low bits; ticket 0 is the loop's own.
+// The data of an event: a ticket with a channel in its low bits; ticket 0 is the loop's own.
 constexpr std::uint64_t channels = 8;
 constexpr std::uint64_t wake_token = 0;
 constexpr std::uint64_t spawner_token = 1;
@@ -51,12 +51,12 @@ exec_engine::exec_engine(callbacks owner, std::uint32_t concurrency, std::string
 
 void exec_engine::wake() {
   const std::uint64_t one = 1;
-  // It fails only when it is already as awake as can be.
+  // The write fails only if a wake is pending already.
   [[maybe_unused]] const auto wrote = write(wake_.get(), &one, sizeof one);
 }
 
 void exec_engine::run() {
-  // A command that closes its input early must not end the node, and signals to the node are for other threads.
+  // A command that closes its input early must not end the node; signals to the node are for other threads.
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
@@ -70,7 +70,7 @@ void exec_engine::run() {
       turn(jobs, stops);
       wait();
     } catch (const std::bad_alloc&) {
-      // The attempts it hit stay silent, and their leases end them. The others go on.
+      // The affected attempts report nothing, and their leases end them. The others go on.
     }
   }
   end_all();
@@ -109,7 +109,7 @@ void exec_engine::happened(std::uint64_t token) {
 
 void exec_engine::drop(std::uint64_t ticket) {
   if (const auto it = active_.find(ticket); it != active_.end()) {
-    // Its place is free again when its processes are gone.
+    // Its place is free again only when its processes are gone.
     it->second.told = true;
     it->second.attempt->end(exec_attempt::reason::stopped);
     set_timer(it->second, steady::now() + nudge_every);
@@ -182,7 +182,7 @@ void exec_engine::give_up_waiting(int code) {
 void exec_engine::spawner_changed() {
   if (spawner_.now() == exec_spawner::state::absent) return;
   const bool was_ready = spawner_.now() == exec_spawner::state::ready;
-  // One that never said that it was ready will not do better at the next start.
+  // A spawner that never became ready will not do better at the next start.
   if (!spawner_.listen() && !was_ready) give_up_waiting(ENOEXEC);
 }
 
@@ -200,7 +200,7 @@ void exec_engine::mind_timers() {
     auto& entry = active_.at(ticket);
     auto& attempt = *entry.attempt;
     if (!attempt.ending()) {
-      // The shepherd has ended it by now, or is late.
+      // The shepherd has ended the command by now, or is late.
       attempt.end(exec_attempt::reason::ran_out);
       set_timer(entry, now + stop_grace);
       continue;
@@ -254,7 +254,7 @@ void exec_engine::finish(std::uint64_t ticket, const exec_job& job, exec_ending 
   try {
     job.finished(std::move(ending));
   } catch (...) {
-    // A completion only passes the result on. Nobody else could be told, and the other commands have to go on.
+    // A completion only passes the result on. No other receiver exists, and the other commands must go on.
   }
 }
 
@@ -268,7 +268,7 @@ void exec_engine::end_all() {
   const auto until = steady::now() + shut_down_limit;
   while (!active_.empty()) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - steady::now()).count();
-    // What is left then dies by its shepherd, which has been told; only nobody waits for it any more.
+    // The shepherds end the rest by their orders; this thread no longer waits.
     if (left <= 0) break;
     std::array<epoll_event, 128> events;
     const auto count = epoll_wait(epoll_.get(), events.data(), events.size(), static_cast<int>(left));

@@ -1,5 +1,5 @@
 #pragma once
-// What only the thread of an exec loop touches: who waits, whose command runs, and when something is due.
+// The state of an exec loop, only for its thread: waiting jobs, running commands, and timers.
 
 #include <array>
 #include <chrono>
@@ -24,7 +24,7 @@ using exec_jobs = attempt_inbox<exec_job>::jobs;
 
 class exec_engine {
  public:
-  /// How long after the end of its lease an attempt that nobody stopped says that it timed out.
+  /// How long after the end of its lease an attempt that was not stopped reports that it timed out.
   static constexpr std::chrono::milliseconds stop_grace{250};
 
   struct callbacks {
@@ -37,7 +37,7 @@ class exec_engine {
 
   /// From any thread.
   void wake();
-  /// Until `take` says so; then ends everything, within two seconds.
+  /// Runs until `take` returns false; then ends everything, within two seconds.
   void run();
 
  private:
@@ -51,7 +51,7 @@ class exec_engine {
   struct running {
     std::unique_ptr<exec_attempt> attempt;
     steady::time_point due;
-    bool told = false;  // its end has been reported, or will never be
+    bool told = false;  // its end has been reported, or never will be
   };
 
   void turn(exec_jobs& jobs, const std::vector<std::uint64_t>& stops);
@@ -75,10 +75,10 @@ class exec_engine {
   const std::uint32_t concurrency_;
   descriptor epoll_, wake_, null_;
   exec_spawner spawner_;
-  bool busy_ = false;                                                        // the spawner takes no more just now
+  bool busy_ = false;                                                        // the spawner takes no more at the moment
   std::deque<std::pair<std::uint64_t, std::unique_ptr<exec_job>>> waiting_;  // by arrival
   std::unordered_map<std::uint64_t, running> active_;                        // by ticket
-  std::set<std::pair<steady::time_point, std::uint64_t>> timers_;            // of the active
+  std::set<std::pair<steady::time_point, std::uint64_t>> timers_;            // of active_
   std::deque<overdue> overdue_;
 };
 

@@ -23,7 +23,7 @@ struct attempt_end {
   bool of_a_try = false;
 };
 
-// The earliest of the ends that the hand-over names: clocks of two hosts may differ, and neither may make a lease longer.
+// The earliest end that the hand-over names: clocks of two hosts may differ, and neither may make a lease longer.
 attempt_end end_of(const v1::Perform& what) {
   const auto now_ms = to_unix_ms(system_clock{}.now());
   auto left = what.complete_by_unix_ms() - now_ms;
@@ -56,7 +56,7 @@ class exec_backend final : public backend {
     }
     const auto& command = found->second;
     const bool lookup = what.direction() == v1::DIRECTION_LOOKUP;
-    // Only its own command: the call itself would do something, and a lookup must not.
+    // Only the look-up's own command: the call itself would have an effect, and a look-up must not.
     if (lookup && command->lookup_words.empty()) {
       done(key, not_known());
       return;
@@ -77,7 +77,7 @@ class exec_backend final : public backend {
     } else {
       job->has_input = false;
     }
-    // Each time anew: the file of a secret may have changed.
+    // For each attempt anew: the file of a secret may have changed.
     auto environment = base_environment(config_);
     if (!environment.ok()) {
       done(key, transient_fault("secret_missing", "call " + command->name + ": " + printable(environment.failure().sentence, 300)));
@@ -128,7 +128,7 @@ class exec_backend final : public backend {
   }
 
   std::uint32_t capacity() const override { return config_.concurrency; }
-  // Everybody on the machine can read arguments.
+  // Every user of the machine can read arguments.
   bool puts_secrets_in() const override { return true; }
   void report_progress_to(progress_sink sink) override { progress_ = std::move(sink); }
   void shut_down() override { loop_.shut_down(); }
@@ -165,7 +165,7 @@ result<std::unique_ptr<backend>> make_exec_backend(exec_agent_config config, exe
     return error{why.code, "agent " + config.name + ": " + why.sentence, why.remedy};
   }
   if (identity->given && geteuid() != 0) {
-    // No attempt could ever succeed, so that it is better said now than by each of them.
+    // No attempt could ever succeed, so the error comes now rather than from each attempt.
     return error{v1::ERROR_CODE_UNAVAILABLE,
                  "agent " + config.name + " shall run commands as " + config.user + ", and only root may do that",
                  "start the node as root, or leave `user` out"};

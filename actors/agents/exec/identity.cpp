@@ -1,4 +1,4 @@
-// The numbers behind the names of users and groups.
+// Finds the numbers of users and groups by name.
 
 #include <grp.h>
 #include <pwd.h>
@@ -20,7 +20,7 @@ std::optional<std::uint32_t> number_in(const std::string& text) {
   return value;
 }
 
-/// Calls `ask` with growing room until what it looks up fits.
+/// Calls `ask` with a growing buffer until the entry fits.
 template <class Entry, class Ask>
 bool look_up(Entry& entry, std::vector<char>& room, Ask ask) {
   for (room.resize(4'096); room.size() <= (std::size_t{1} << 20); room.resize(room.size() * 2)) {

@@ -23,7 +23,7 @@ class writer {
   std::string out_;
 };
 
-/// After the first read beyond the end every read gives nothing.
+/// After the first read beyond the end every further read returns nothing.
 class reader {
  public:
   explicit reader(std::string_view bytes) : left_(bytes) {}

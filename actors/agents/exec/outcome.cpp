@@ -27,7 +27,7 @@ meaning meaning_of(const exec_exit_codes& codes, int code) {
   if (among(codes.transient, code)) return meaning::transient;
   if (among(codes.in_doubt, code)) return meaning::in_doubt;
   if (among(codes.permanent, code)) return meaning::permanent;
-  // sysexits.h, whose codes are the only ones that anybody agrees on.
+  // sysexits.h, the only codes with a common meaning.
   if (code == 0) return meaning::success;
   if (code == 75) return meaning::transient;
   if (code >= 64 && code <= 78) return meaning::permanent;
@@ -44,7 +44,7 @@ v1::LookupVerdict verdict_of(const exec_lookup& lookup, int code) {
   return v1::LOOKUP_VERDICT_UNSPECIFIED;
 }
 
-/// Nothing ran. What cannot be otherwise at the next attempt, as the machine is set up, is permanent.
+/// Nothing ran. A reason that will be the same at the next attempt on this machine is permanent.
 attempt_result not_started(const std::string& program, start_stage stage, int code) {
   const auto why = program + " could not be started: " + std::strerror(code);
   if (stage == start_stage::too_late) return transient_fault("not_started", program + " was not started: there was no time left");
@@ -97,7 +97,7 @@ std::string as_json_lines(std::string_view text) {
   return out + "]";
 }
 
-/// nullopt: it is not the JSON that it should be.
+/// nullopt: the output is not JSON as required.
 std::optional<std::string> output_of(exec_output form, const std::string& written) {
   switch (form) {
     case exec_output::text: return as_json_string(written);
@@ -115,7 +115,7 @@ std::string last_words(const exec_ending& ending, const secrets* known) {
   auto text = ending.errors;
   if (known != nullptr) text = known->redact(std::move(text));
   std::string_view rest = text;
-  // Where the beginning is lost, a secret may have been cut in two there.
+  // If the beginning is lost, a secret may have been cut in two there.
   if (ending.errors_cut && known != nullptr) rest.remove_prefix(std::min(longest_secret_spelling, rest.size()));
   std::string out;
   for (std::size_t lines = 0; lines < shown_lines && !rest.empty();) {
@@ -147,7 +147,7 @@ attempt_result conclude(const prepared_command& command, v1::Direction direction
     if (ending.broken_progress > 0) out += " (" + std::to_string(ending.broken_progress) + " of its lines of progress could not be read)";
     return out;
   };
-  // A lookup changes nothing, so whatever keeps it from answering leaves no more in doubt than there was.
+  // A look-up changes nothing, so a failure to answer leaves no more in doubt than before.
   const auto unclear = [&](const std::string& code, std::string what) {
     return faulted(lookup ? v1::FAULT_KIND_TRANSIENT : v1::FAULT_KIND_IN_DOUBT, code, message(std::move(what)));
   };
@@ -179,7 +179,7 @@ attempt_result conclude(const prepared_command& command, v1::Direction direction
       case meaning::in_doubt: return in_doubt_fault(code, message(sentence));
     }
   }
-  // Before it is taken apart: a value of several lines would be found in none of them.
+  // Before the output is split: a value of several lines would be found in no single line.
   if (known != nullptr && command.settings.output != exec_output::json) ending.output = known->redact(std::move(ending.output));
   auto output = output_of(command.settings.output, ending.output);
   if (!output) {

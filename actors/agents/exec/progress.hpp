@@ -16,8 +16,8 @@ class progress_lines {
   static constexpr std::size_t longest_line = 65'536;
   static constexpr std::size_t longest_note = 500;
 
-  /// Takes in bytes as they come. What the whole lines among them say, later ones over earlier ones; nullopt: nothing new. Lines that are
-  /// no such object, or too long, count as broken and are otherwise ignored.
+  /// Takes bytes as they come. Returns the progress in the complete lines, later lines over earlier ones; nullopt: nothing new. Lines that
+  /// are no such object, or too long, count as broken and are otherwise ignored.
   std::optional<attempt_progress> take(std::string_view bytes);
 
   std::size_t broken() const { return broken_; }

@@ -18,7 +18,7 @@ int exec_spawner::start() {
   descriptor ours{ends[0]}, theirs{ends[1]};
   std::string name = "fairlead", entry = "exec-shepherd";
   std::array<char*, 3> words{name.data(), entry.data(), nullptr};
-  // Empty: nothing of the node's environment may reach a command, and nothing of a command's may reach the shepherds.
+  // Empty: nothing of the node's environment may reach a command, and nothing of a command's environment may reach the shepherds.
   std::array<char*, 1> environment{nullptr};
   constexpr auto null = spawn_plan::null_device;
   const spawn_plan plan{{null, null, null, theirs.get()}, spawn_group::session};
@@ -64,7 +64,7 @@ int exec_spawner::send(const sent_descriptors& what) {
   for (;;) {
     if (sendmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return 0;
     if (errno == EINTR) continue;
-    // Too many descriptors on their way: they become fewer as the process takes them.
+    // Too many descriptors are on their way: the number falls as the process takes them.
     return errno == ETOOMANYREFS || errno == ENOBUFS ? EAGAIN : errno;
   }
 }
@@ -73,7 +73,7 @@ void exec_spawner::drop() {
   state_ = state::absent;
   socket_.reset();
   if (pid_ <= 0) return;
-  // It holds nothing that has to be put in order, and must not keep this thread waiting if it hangs.
+  // The process has nothing to clean up, and must not keep this thread waiting if it hangs.
   kill(pid_, SIGKILL);
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }

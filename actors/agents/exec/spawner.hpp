@@ -1,6 +1,6 @@
 #pragma once
-// The process from which shepherds are forked. The binary is started once and not for every command: linking it takes longer than most
-// commands do (docs/agents.md has the numbers). One thread.
+// The process from which shepherds are forked. The binary is started once, not for every command: linking it takes longer than most
+// commands (docs/agents.md has the numbers). One thread.
 
 #include <sys/types.h>
 
@@ -26,13 +26,13 @@ class exec_spawner {
   /// Readable when the state may have changed; -1 when absent.
   int socket() const { return socket_.get(); }
 
-  /// 0, or the errno that it failed with.
+  /// 0, or the errno of the failure.
   int start();
-  /// Reads what has come. False when the process is gone: it is absent then.
+  /// Reads what has arrived. False: the process is gone, and the state is absent.
   bool listen();
-  /// Hands an attempt over. EAGAIN: not yet. Any other errno but those of the descriptors' own limits means that the process is gone.
+  /// Hands an attempt over. EAGAIN: not yet. Any other errno except those of descriptor limits means that the process is gone.
   int send(const sent_descriptors& what);
-  /// The process ends once it sees this; shepherds that were forked go on.
+  /// Ends the process; forked shepherds go on.
   void drop();
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> response_roots{"status", "headers", "body"};
 
-// The root that a path begins with: `.body.id` gives `body`; empty when it is none of ours.
+// The root with which a path begins: `.body.id` gives `body`; empty: none of an answer's roots.
 std::string_view root_of(std::string_view path) {
   path.remove_prefix(std::min(path.find_first_not_of(" \t"), path.size()));
   if (path.empty() || path.front() != '.') return {};

@@ -1,9 +1,9 @@
 #pragma once
-// An answer as a document that templates and rules look at: `.status` (a number), `.headers.NAME` (a string; names in lower case with _ for
-// -, repeated ones joined by ", ") and `.body` (JSON).
+// An answer as a document for templates and rules: `.status` (a number), `.headers.NAME` (a string; names in lower case with _ for -,
+// repeated headers joined by ", ") and `.body` (JSON).
 //
-// Inside they are paths over `.input.status` and so on, with the answer in the place of the input, since `.status` means something else to
-// a workflow.
+// Internally these are paths over `.input.status` and so on, with the answer as the input, since `.status` has another meaning in a
+// workflow.
 
 #include <optional>
 #include <string>
@@ -18,7 +18,7 @@ namespace fairlead::agents {
 
 class response_document final : public core::document {
  public:
-  /// `body_json` is JSON text; nullopt: the body is none, and nothing is found in it.
+  /// `body_json` is JSON text; nullopt: the body is not JSON, and no path into it exists.
   response_document(int status, const std::vector<std::pair<std::string, std::string>>& headers, std::optional<std::string_view> body_json);
 
   std::optional<std::string_view> root(std::string_view name, std::string_view) const override;
@@ -44,7 +44,7 @@ struct response_path {
 
 result<response_path> compile_response_path(std::string_view text);
 
-/// A sentence about `.input.body` in the words of whoever wrote `.body`.
+/// A sentence about `.input.body` with the path as the user wrote it, `.body`.
 std::string as_written(std::string sentence);
 
 }  // namespace fairlead::agents

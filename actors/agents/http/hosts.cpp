@@ -62,7 +62,7 @@ result<http_host_list> http_host_list::parse(const std::vector<std::string>& ent
       one.host.erase(0, 1);
       if (!host_characters(one.host.substr(1))) return refuse();
     } else {
-      // As libcurl spells it, which is how URLs will be compared with it: 127.1 is 127.0.0.1.
+      // As libcurl spells the host, since URLs will be compared with that: 127.1 is 127.0.0.1.
       const auto spelled = origin_of("http://" + one.host + "/");
       const bool six = !one.host.empty() && one.host.front() == '[' && one.host.back() == ']';
       if (!spelled || (!six && !host_characters(one.host))) return refuse();
@@ -102,7 +102,7 @@ std::optional<error> why_no_http_url(const std::string& what, const std::string&
   const auto scheme = lower_case(url.substr(0, scheme_end));
   if (scheme_end == std::string::npos || !is_web(scheme))
     return refuse("does not begin with http:// or https://", "Write http://HOST:PORT/PATH");
-  // libcurl forgives a third slash.
+  // libcurl accepts a third slash.
   if (const auto host = scheme_end + 3; host >= url.size() || url[host] == '/' || url[host] == ':')
     return refuse("names no host", "Write http://HOST:PORT/PATH");
 

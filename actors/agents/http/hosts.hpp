@@ -1,5 +1,5 @@
 #pragma once
-// Which hosts an agent may talk to. libcurl's own parser takes URLs apart, because libcurl will use them.
+// The hosts that an agent may talk to. libcurl's own parser splits URLs, because libcurl will use them.
 
 #include <cstdint>
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace fairlead::agents {
 
-/// Where a URL leads.
+/// The destination of a URL.
 struct http_origin {
   std::string scheme;  // http or https
   std::string host;    // in lower case, IPv6 in brackets
@@ -23,17 +23,17 @@ struct http_origin {
   std::string shown() const { return host + ":" + std::to_string(port); }
 };
 
-/// nullopt when it is no absolute http or https URL.
+/// nullopt: no absolute http or https URL.
 std::optional<http_origin> origin_of(const std::string& url);
 
 /// A list of `host` (on any port), `host:port` and `*.suffix` (any host below the suffix, not the suffix itself; with or without a port).
 class http_host_list {
  public:
-  /// The error names the entry that is none of these.
+  /// The error names the entry that has none of these forms.
   static result<http_host_list> parse(const std::vector<std::string>& entries);
 
   bool empty() const { return entries_.empty(); }
-  /// True as well when the list is empty: then no list was given.
+  /// Also true if the list is empty: then every host is allowed.
   bool allows(const http_origin& origin) const;
 
  private:
@@ -45,11 +45,11 @@ class http_host_list {
   std::vector<entry> entries_;
 };
 
-/// `location` as seen from `base`; nullopt when it is no http or https URL.
+/// `location` relative to `base`; nullopt: no http or https URL.
 std::optional<std::string> resolve_location(const std::string& base, const std::string& location);
 
-/// What keeps `url` from being an absolute http or https URL without user info and fragment, as an error (invalid_argument) whose sentence
-/// begins with `what`; nothing when it is one. The sentence never repeats the URL: a path or query may hold a secret.
+/// Why `url` is not an absolute http or https URL without user info and fragment, as an error (invalid_argument) whose sentence begins with
+/// `what`; nullopt: it is one. The sentence never repeats the URL: a path or query may hold a secret.
 std::optional<error> why_no_http_url(const std::string& what, const std::string& url);
 
 }  // namespace fairlead::agents

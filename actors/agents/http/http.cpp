@@ -20,7 +20,7 @@ namespace fairlead::agents {
 
 namespace {
 
-// Shared with the jobs under way, which look at their call when they end.
+// Shared with the jobs in progress, which use their call at their end.
 using prepared_calls = std::map<std::string, std::shared_ptr<const http_prepared_call>>;
 
 // Descriptors for everything else in the process.
@@ -40,7 +40,7 @@ result<prepared_calls> prepare(const http_agent_config& config) {
   return out;
 }
 
-/// Until when a try may last, and whether it is for the backend to say so.
+/// The time limit of a try, and whether the backend must report its end.
 struct time_allowed {
   std::chrono::steady_clock::time_point deadline;
   bool ends_try = false;
@@ -61,7 +61,7 @@ time_allowed time_of(const v1::Perform& what, std::int64_t now_ms) {
   return out;
 }
 
-// Each transfer has a connection, and many systems start processes with room for a thousand.
+// Each transfer has a connection, and many systems allow a process a thousand descriptors by default.
 void make_room_for_files(std::uint32_t connections) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -92,7 +92,7 @@ http_limits limits_of(const http_agent_config& config) {
 
 attempt_result fault_of(const http_no_request& why, const std::string& call) {
   const auto message = "call " + call + ": " + printable(why.sentence, 300);
-  // Whoever keeps the secrets may put it there at any moment, and nothing was sent.
+  // The secret may appear at any moment, and nothing was sent.
   if (why.why == http_no_request::because::secret) return transient_fault("secret_missing", message);
   return permanent_fault("bad_request_template", message);
 }
@@ -114,7 +114,7 @@ class http_backend final : public backend {
     }
     const auto& call = found->second;
     const bool asks = what.direction() == v1::DIRECTION_LOOKUP;
-    // The call itself would change something, and a lookup must not.
+    // The call itself would have an effect, and a look-up must not.
     if (asks && !call->lookup) {
       done(key, not_known());
       return;
@@ -139,7 +139,7 @@ class http_backend final : public backend {
     job->deadline = allowed.deadline;
     job->ends_at_deadline = allowed.ends_try;
     if (config_.redirects > 0) {
-      // The copies keep alive what the redirects look at.
+      // The copies keep alive the objects that the redirects use.
       job->next = [call, hosts = hosts_, known = config_.secrets,
                    redirects = std::make_shared<http_redirects>(*call, asks, *hosts_, config_.redirects, config_.secrets.get())](
                       const http_request& sent, http_answer& answer) { return redirects->next(sent, answer); };

@@ -1,4 +1,4 @@
-// Checks and compiles calls; request.cpp uses what comes out.
+// Checks and compiles calls; request.cpp uses the result.
 
 #include <curl/curl.h>
 
@@ -17,7 +17,7 @@ namespace fairlead::agents {
 
 namespace {
 
-// `url` with `x` for every field: what does not depend on the input must be right already.
+// `url` with `x` for every field: the parts that do not depend on the input must be right already.
 status check_url(const std::string& where, const std::string& url) {
   if (!std::all_of(url.begin(), url.end(), [](char c) { return c > 0x20 && c < 0x7f; })) {
     return invalid(where + " holds a blank, a control character or a byte beyond ASCII", "percent-encode it");
@@ -38,7 +38,7 @@ status check_url(const std::string& where, const std::string& url) {
   return nothing{};
 }
 
-// Where path or query of an absolute URL begin; its size when it ends with the host.
+// The position of path or query in an absolute URL; its size if it ends with the host.
 std::size_t authority_end(std::string_view url) {
   const auto host = url.find("://");
   if (host == std::string_view::npos) return 0;
@@ -48,7 +48,7 @@ std::size_t authority_end(std::string_view url) {
 result<field_template> prepare_url(const std::string& where, const http_agent_config& agent, const std::string& url) {
   auto whole = url;
   if (url.find("://") == std::string::npos) {
-    // The base is no template: a brace in it means itself.
+    // The base is no template: a brace in it stands for itself.
     for (const char c : agent.base_url) {
       if (c == '{' || c == '}')
         return invalid("agent " + agent.name + ": base_url holds a brace", "only a call's path or url may hold {field} or a secret");
@@ -68,13 +68,13 @@ result<field_template> prepare_url(const std::string& where, const http_agent_co
     const bool in_host = authority_end(sample) >= sample.size();
     if (in_host && !piece.secret.empty())
       return invalid(where + " has a secret in the host", "put secrets into headers, the path or the query");
-    // What a task's input says may choose a resource; the host that is asked for it only out of a list.
+    // A task's input may choose a resource; it may choose the host only from a list.
     if (in_host && (agent.allow_hosts.empty() || sample.find("://") == std::string::npos)) {
       return invalid(where + " has {" + piece.field + "} in the host",
                      "put fields into the path or the query, or give the agent allow_hosts, from which a field may choose");
     }
     host_is_open = host_is_open || in_host;
-    // A digit is good everywhere, in a port as well.
+    // A digit is valid everywhere, also in a port.
     sample += '1';
   }
   if (const auto good = check_url(where, sample); !good.ok()) return good.failure();
@@ -133,7 +133,7 @@ std::string unguessable() {
   return out;
 }
 
-// Every reference in a body of the configuration gives way to a mark, which the request replaces again.
+// Replaces every reference in a configured body by a mark, which the request replaces again.
 status mark_secrets(const std::string& where, std::string& body, http_prepared_request& into) {
   const auto nonce = unguessable();
   for (std::size_t at = 0;;) {
@@ -187,7 +187,7 @@ status check_ranges(const std::string& where, const std::vector<status_range>& r
   return nothing{};
 }
 
-// URL and headers, of a call or of its lookup.
+// URL and headers of a call or of its look-up.
 status prepare_request(const std::string& where, const http_agent_config& agent, const std::string& url,
                        const std::vector<std::pair<std::string, std::string>>& headers, const std::string& key_header,
                        http_prepared_request& into) {

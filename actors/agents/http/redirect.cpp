@@ -30,7 +30,7 @@ bool names(const std::vector<http_prepared_rule>& rules, int status) {
 
 }  // namespace
 
-// What was meant for one host must not reach another, though the list allows both.
+// Headers meant for one host must not reach another, though the list allows both.
 void http_redirects::leave_credentials_behind(http_request& request) const {
   const auto is_private = [&](const auto& header) {
     const auto name = lower_case(header.first);
@@ -51,11 +51,11 @@ bool http_redirects::named_by_call(int status) const {
 std::optional<http_request> http_redirects::next(const http_request& sent, http_answer& answer) {
   if (most_ == 0 || answer.how != http_answer::ending::answered || !is_redirect(answer.status) || named_by_call(answer.status))
     return std::nullopt;
-  // An earlier sending may have been carried out, and its answer was lost; a truncated answer is no answer.
+  // An earlier sending may have been carried out with its answer lost; a truncated answer is no answer.
   if (answer.sends > 1 || answer.cut == http_answer::damage::truncated) return std::nullopt;
   const auto* location = location_of(answer);
   if (location == nullptr) return std::nullopt;
-  // It would lead to a URL that nobody has named.
+  // Such a Location would lead to a URL that the service has not named.
   if (location->empty() || location->front() == '#') {
     answer.message = location->empty() ? "with an empty Location" : "which is only a fragment of the same URL";
     return std::nullopt;

@@ -1,5 +1,5 @@
 #pragma once
-// What becomes of an answer that sends the asker elsewhere.
+// Redirects: follows an answer to another URL, or refuses to.
 
 #include <cstdint>
 #include <optional>
@@ -15,14 +15,14 @@ namespace fairlead::agents {
 /// The redirects of one try, one after the other.
 class http_redirects {
  public:
-  /// What it is given must outlive this. `is_lookup`: the answers are those to the call's lookup. `known` may be null: there are no secrets.
+  /// The arguments must outlive the object. `is_lookup`: the answers are those to the call's look-up. `known` may be null: no secrets.
   http_redirects(const http_prepared_call& call, bool is_lookup, const http_host_list& hosts, std::uint32_t most, const secrets* known)
       : call_(call), is_lookup_(is_lookup), hosts_(hosts), most_(most), known_(known) {}
 
-  /// The request that is to be sent next. nullopt: `answer` is the end; it has become a refusal where the redirect led in a circle, too far,
-  /// to a host outside the list, from https to http, or to another host with a body that holds a secret. What is not followed by these rules stays the answer that it is:
-  /// one that a list or a rule of the call names; of a method other than GET and HEAD anything but 307 and 308; and, where the agent
-  /// has no list of hosts, one to another host.
+  /// The next request. nullopt: `answer` is the end. It is turned into a refusal if the redirect is circular, too long, to a host outside
+  /// the list, from https to http, or to another host with a body that holds a secret. Redirects outside of these rules stay answers: a
+  /// status that a list or a rule of the call names; other statuses than 307 and 308 for methods other than GET and HEAD; and, if the agent
+  /// has no list of hosts, a redirect to another host.
   std::optional<http_request> next(const http_request& sent, http_answer& answer);
 
  private:

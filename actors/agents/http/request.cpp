@@ -26,7 +26,7 @@ class input_document final : public core::document {
 
 using field_values = std::vector<std::pair<std::string_view, std::string>>;
 
-// What stands in the way; thrown only within build_request.
+// The obstacle; thrown only within build_request.
 struct unfit {
   http_no_request why;
 };
@@ -68,7 +68,7 @@ class builder {
       if (!json) refuse("the input has no field '" + field + "'");
       const char first = json->empty() ? 'n' : json->front();
       if (first == 'n' || first == '{' || first == '[') refuse("the field '" + field + "' is no string, number or boolean");
-      // Numbers as they were written.
+      // Numbers as written in the input.
       values_.emplace_back(field, first == '"' ? core::decode_json_string(*json) : std::string{*json});
     }
   }
@@ -96,7 +96,7 @@ class builder {
         out += value;
         continue;
       }
-      // `/orders/{id}` with nothing for the id would address the whole collection.
+      // `/orders/{id}` with an empty id would address the whole collection.
       if (value.empty() && out.find('?') == std::string::npos)
         refuse("the field '" + piece.field + "' is empty, and stands in the url's path");
       append_percent_encoded(out, value);
@@ -105,7 +105,7 @@ class builder {
     return out;
   }
 
-  // A path may come as a secret, with its slashes; in a query a slash is a character like any other.
+  // A secret may be a path with its slashes; in a query a slash is an ordinary character.
   static void add_secret_to_url(std::string& out, std::string_view value) {
     const bool in_query = out.find('?') != std::string::npos;
     while (!in_query && value.find('/') != std::string_view::npos) {
@@ -121,7 +121,7 @@ class builder {
     return host != std::string::npos && begun.find_first_of("/?", host + 3) == std::string::npos;
   }
 
-  // Whatever ends a host, or says who asks, would lead somewhere else.
+  // Characters that end a host, or add user info, would lead to another place.
   static void check_host_part(const std::string& field, const std::string& value) {
     const bool good = !value.empty() && std::all_of(value.begin(), value.end(), [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
@@ -129,7 +129,7 @@ class builder {
     if (!good) refuse("the field '" + field + "' stands in the url's host, and is no part of a host's name");
   }
 
-  // A dot is not encoded, so that a value could still climb out of its place in the path.
+  // A dot is not encoded, so a value of dots could leave its place in the path.
   static void check_segments(const std::string& url) {
     const auto path_begin = url.find('/', url.find("://") + 3);
     auto path = path_begin == std::string::npos ? std::string_view{} : std::string_view{url}.substr(path_begin);
@@ -163,9 +163,9 @@ class builder {
   }
 
   void add_own(const std::string& key_header) {
-    // A question has no effect to be named: under a key, a service that records answers would give the first one for ever.
+    // A look-up has no effect to name: under a key, a service that records answers would repeat the first one for ever.
     if (what_.direction() != v1::DIRECTION_LOOKUP) add_key(key_header, what_.idempotency_key(), "the idempotency key");
-    // What is undone may never have arrived, or may arrive after this: the service can tell, and refuse that key from now on.
+    // The perform may never have arrived, or may arrive later: by its key the service can tell, and refuse that key from now on.
     if (what_.direction() != v1::DIRECTION_PERFORM)
       add_key("Fairlead-Perform-Key", what_.perform_key(), "the idempotency key of the perform");
     if (what_.direction() == v1::DIRECTION_UNDO) out_.headers.emplace_back("Fairlead-In-Doubt", what_.in_doubt() ? "true" : "false");

@@ -1,6 +1,6 @@
 #pragma once
-// From a call's configuration and a step's input to the request that is sent. Everything that can be refused is refused when the call
-// is prepared, so a running agent only meets bad input.
+// Builds requests from a call's configuration and a step's input. Everything that can be refused is refused when the call is prepared, so a
+// running agent only meets bad input.
 
 #include <optional>
 #include <string>
@@ -18,22 +18,22 @@
 
 namespace fairlead::agents {
 
-/// What is sent, checked and compiled once.
+/// A request, checked and compiled once.
 struct http_prepared_request {
   enum class body_kind { none, input, rendered };
 
   std::string method;
-  field_template url;  // absolute; fields stand in its path or query, and in its host only where the agent has a list of hosts
+  field_template url;  // absolute; fields are in its path or query, and in its host only if the agent has a list of hosts
   std::vector<std::pair<std::string, field_template>> headers;
   std::vector<std::string> fields;  // every {field} of url and headers, once
   body_kind body = body_kind::input;
   std::optional<core::input_template> body_template;
-  /// Marks in the rendered body, each with the reference that it stands for. A mark cannot be guessed, so nothing that comes in with the
-  /// input is ever taken for one.
+  /// Marks in the rendered body, each with the reference that it replaces. A mark cannot be guessed, so nothing in the input is ever taken
+  /// for one.
   std::vector<std::pair<std::string, std::string>> body_secrets;
 };
 
-/// How a call's answers are judged; see response.hpp.
+/// The look-up of a call; response.hpp judges its answers.
 struct http_prepared_lookup {
   http_prepared_request request;
   std::vector<status_range> done;
@@ -58,18 +58,18 @@ struct http_prepared_call {
 /// Checks and compiles one call of an agent. The error (invalid_argument) names agent, call and field.
 result<http_prepared_call> prepare_call(const http_agent_config& agent, const std::string& name, const http_call& call);
 
-/// Checks what is said of the agent as a whole, apart from its calls.
+/// Checks the agent's settings apart from its calls.
 status check_agent_settings(const http_agent_config& agent);
 
 /// Why no request could be made.
 struct http_no_request {
   enum class because { input, secret };
   because why = because::input;
-  std::string sentence;  // says which template, field or secret does not fit; it never holds a value
+  std::string sentence;  // names the template, field or secret that does not fit; never holds a value
 };
 
-/// The request of one try of a perform or an undo, under the call's key; or of the lookup of a call. `known` may be null when the
-/// configuration names no secret.
+/// The request of a try of a perform or an undo, under the call's key; or of the call's look-up. `known` may be null if the configuration
+/// names no secret.
 std::variant<http_request, http_no_request> build_request(const http_prepared_call& call, const v1::Perform& what, const secrets* known);
 
 }  // namespace fairlead::agents

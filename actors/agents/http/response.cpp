@@ -16,7 +16,7 @@ constexpr std::size_t quoted_body_bytes = 200;
 
 bool blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
-// Some services write a byte order mark before their UTF-8. It says nothing, and a reader may pass over it (RFC 8259, 8.1).
+// Some services write a byte order mark before their UTF-8. It has no meaning, and a reader may skip it (RFC 8259, 8.1).
 std::string_view without_mark(std::string_view text) {
   constexpr std::string_view mark = "\xef\xbb\xbf";
   return text.substr(0, mark.size()) == mark ? text.substr(mark.size()) : text;
@@ -29,13 +29,13 @@ bool is_plain_text(const http_answer& answer) {
   });
 }
 
-// An answer and what is made of it on demand: most calls never look beyond the status.
+// An answer and the values derived from it on demand: most calls need only the status.
 class exchange {
  public:
   explicit exchange(http_answer answer) : answer_(std::move(answer)) {}
 
   const http_answer& answer() const { return answer_; }
-  /// As JSON text; nullopt when it is none and does not say that it is plain text.
+  /// The body as JSON text; nullopt: it is not JSON and is not declared as plain text.
   const std::optional<std::string_view>& body() {
     if (!read_) read_body();
     read_ = true;
@@ -47,7 +47,7 @@ class exchange {
   }
   std::string status_text() const { return "status " + std::to_string(answer_.status); }
 
-  // The status stands whatever became of the body: that is only quoted.
+  // The status is valid whatever happened to the body, which is only quoted.
   std::string quoted() const {
     auto out = std::to_string(answer_.status);
     if (!answer_.reason.empty()) out += " " + printable(answer_.reason, 80);
@@ -65,7 +65,7 @@ class exchange {
     return status_text() + ", but the response broke off" + (answer_.message.empty() ? "" : ": " + answer_.message);
   }
 
-  /// The first rule that fits. nullopt with `unclear` set: one could only be judged by a body that is not there as a whole.
+  /// The first rule that fits. nullopt with `unclear` set: a rule needs the body, which is incomplete.
   const http_prepared_rule* first_rule(const std::vector<http_prepared_rule>& rules, bool& unclear) {
     for (const auto& rule : rules) {
       if (!rule.written.status.empty() && !names_status(rule.written.status, answer_.status)) continue;
@@ -78,14 +78,14 @@ class exchange {
     return nullptr;
   }
 
-  /// Output made of the answer; the string in the fault's place says why there is none.
+  /// The output made from the answer; the error says why there is none.
   result<std::string> output(const std::optional<core::input_template>& from, bool needs_json) {
     if (!body() && needs_json) {
       return error{v1::ERROR_CODE_INVALID_ARGUMENT,
                    status_text() + ", but the body is " + why_unread_ + ": " + printable(answer_.body, quoted_body_bytes), ""};
     }
     if (!from) return body()->data() == answer_.body.data() ? std::move(answer_.body) : std::string{*body()};
-    // An output that mentions no body may be made of an answer whose body is none.
+    // An output that does not use the body can be made from an answer without JSON.
     if (!body()) body_ = "null";
     auto out = from->render(document(), {});
     if (!out.ok()) return error{out.failure().code, status_text() + ", but output: " + as_written(out.failure().sentence), ""};
@@ -116,7 +116,7 @@ class exchange {
 };
 
 std::int64_t asked_pause_ms(const http_answer& answer, std::int64_t now_unix_ms) {
-  // A date is a moment by the service's clock, which its answer tells: ours may be hours away from it.
+  // A date is by the service's clock, which its answer shows: this machine's clock may be hours away.
   auto answered_at = now_unix_ms;
   for (const auto& [name, value] : answer.headers)
     if (name == "date") answered_at = http_date_unix_ms(value, now_unix_ms).value_or(now_unix_ms);
@@ -153,7 +153,7 @@ attempt_result judge(const http_prepared_call& call, exchange& it, const http_ci
     case http_answer::ending::lost: return in_doubt_fault(answer.code, answer.message);
     case http_answer::ending::answered: break;
   }
-  // Whoever breaks off in the middle of an answer may have broken off in the middle of the work.
+  // A service that broke off in the middle of an answer may have broken off in the middle of the work.
   if (answer.cut == http_answer::damage::truncated) return in_doubt_fault("bad_response", it.why_cut());
   bool unclear = false;
   const auto* rule = it.first_rule(call.rules, unclear);
@@ -171,7 +171,7 @@ http_meaning lookup_meaning(const http_prepared_lookup& lookup, int status) {
   if (names_status(lookup.done, status)) return http_meaning::done;
   if (names_status(lookup.never_happened, status)) return http_meaning::never_happened;
   const auto meaning = default_meaning(status, false);
-  // What would leave a perform in doubt says nothing about it here: asking again costs nothing.
+  // A status that would leave a perform in doubt says nothing here: asking again costs nothing.
   return meaning == http_meaning::transient || meaning == http_meaning::in_doubt ? http_meaning::transient : http_meaning::unknown;
 }
 
@@ -195,7 +195,7 @@ attempt_result judge_lookup(const http_prepared_lookup& lookup, exchange& it) {
     case http_meaning::transient: return fault_of(meaning, rule, false, it);
     default: break;
   }
-  // An answer that cannot be read will be no other the next time.
+  // An unreadable answer would be the same the next time.
   auto output = it.output(lookup.output_template, lookup.needs_json_body);
   if (!output.ok()) return permanent_fault("bad_response", output.failure().sentence);
   return looked_up_done(std::move(output).value());
@@ -215,11 +215,11 @@ attempt_result conclude(const http_prepared_call& call, http_answer answer, cons
   out.tries = std::max<std::uint32_t>(1, sends);
   add_pause(out, it.answer(), around);
   if (sends > 1 && out.fault && out.fault->kind() != v1::FAULT_KIND_IN_DOUBT) {
-    // "Nothing happened" is said of the last sending only; the one before it was lost without a word.
+    // "Nothing happened" applies only to the last sending; the one before was lost.
     out.fault->set_kind(v1::FAULT_KIND_IN_DOUBT);
     out.fault->set_message(out.fault->message() + " (an earlier sending of this attempt was lost)");
   }
-  // The service would give the same answer again for as long as the key is the same.
+  // The service would repeat this answer as long as the key is the same.
   if (call.idempotency.replays_errors && out.fault && out.fault->kind() == v1::FAULT_KIND_TRANSIENT &&
       it.answer().how == http_answer::ending::answered)
     out.fault->set_key_spent(true);

@@ -26,7 +26,7 @@ locale_t english() {
   return made;
 }
 
-/// The text as strptime(3) reads it by `format`, all of it; nullopt also for a day that its month does not have.
+/// The whole text, read by strptime(3) with `format`; nullopt also for a day that its month does not have.
 std::optional<tm> read_date(const std::string& text, const char* format) {
   tm out{};
   const auto* const end = strptime_l(text.c_str(), format, &out, english());

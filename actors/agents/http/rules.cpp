@@ -35,7 +35,7 @@ bool is_number(std::string_view json) { return !json.empty() && (json.front() ==
 
 bool is_integer(std::string_view json) { return json.find_first_of(".eE") == std::string_view::npos; }
 
-// Numbers by value where that is exact enough to say so; everything else by what it says.
+// Numbers are compared by value if that is exact; all else by its decoded text.
 bool same_scalar(std::string_view a, std::string_view b) {
   if (a == b) return true;
   if (a.empty() || b.empty()) return false;
@@ -48,7 +48,7 @@ bool same_scalar(std::string_view a, std::string_view b) {
   return first.ec == std::errc{} && second.ec == std::errc{} && x == y;
 }
 
-// What a string says, or the spelling of any other scalar; nullopt for null and what is no scalar.
+// The content of a string, or the spelling of any other scalar; nullopt for null and for no scalar.
 std::optional<std::string> text_of(std::string_view json) {
   if (json.empty() || json == "null" || json.front() == '{' || json.front() == '[') return std::nullopt;
   return json.front() == '"' ? core::decode_json_string(json) : std::string{json};
@@ -128,7 +128,7 @@ bool fits(const http_prepared_rule& rule, int status, const core::document& doc)
   if (!rule.path) return true;
   const auto found = core::find_path(rule.path->path, doc);
   const auto value = found ? core::trim_json(*found) : std::string_view{};
-  // Many services write "error": null where others leave it out.
+  // Many services write "error": null instead of leaving it out.
   if (rule.written.present) return *rule.written.present == (found && value != "null");
   return found && std::any_of(rule.written.one_of.begin(), rule.written.one_of.end(),
                               [&](const std::string& wanted) { return same_scalar(wanted, value); });

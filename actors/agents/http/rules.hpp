@@ -1,5 +1,5 @@
 #pragma once
-// A call's `rules`: what an answer means by its status and its body.
+// A call's `rules`: the meaning of an answer by its status and its body.
 
 #include <cstddef>
 #include <optional>
@@ -20,20 +20,20 @@ struct http_prepared_rule {
   std::optional<response_template> message;
 };
 
-/// Which meanings a rule may give.
+/// The place of a rule, which limits its meanings.
 enum class rule_place { call, lookup };
 
-/// Checks and compiles one rule. The error (invalid_argument) names what is wrong with it; `where` begins its sentence.
+/// Checks and compiles one rule. The error (invalid_argument) names the problem; `where` begins its sentence.
 result<http_prepared_rule> prepare_rule(const std::string& where, const http_rule& rule, rule_place place);
 
-/// Whether a rule can only be judged with the body at hand.
+/// Whether a rule needs the body.
 bool needs_body(const http_prepared_rule& rule);
 
-/// The rule's status names the answer's; `doc` is only looked at when there is a path.
+/// Whether the rule fits the answer; `doc` is only read if the rule has a path.
 bool fits(const http_prepared_rule& rule, int status, const core::document& doc);
 
-/// What the rule says of the fault; nullopt when it says nothing, or the answer does not have it. A code is made of letters, digits, `_`, `.`
-/// and `-`, at most 64; whatever else a service puts there becomes `_`.
+/// The rule's code or message for the fault; nullopt: it has none, or the answer lacks the value. A code has letters, digits, `_`, `.` and
+/// `-`, at most 64; all other characters of a service become `_`.
 std::optional<std::string> code_of(const http_prepared_rule& rule, const core::document& doc);
 std::optional<std::string> message_of(const http_prepared_rule& rule, const core::document& doc);
 

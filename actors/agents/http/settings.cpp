@@ -1,4 +1,4 @@
-// Checks what an http agent's configuration says apart from its calls.
+// Checks an http agent's configuration apart from its calls.
 
 #include "actors/agents/attempt_results.hpp"
 #include "actors/agents/http/config.hpp"

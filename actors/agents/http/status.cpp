@@ -31,7 +31,7 @@ http_meaning default_meaning(int status, bool repeated) {
   if (status >= 200 && status <= 299) return http_meaning::success;
   if (status == 408 || status == 425 || status == 429 || status == 503) return http_meaning::transient;
   if (status >= 500 && status <= 599) return http_meaning::in_doubt;
-  // "There already": it may be what an earlier sending of this very request has made.
+  // "Exists already": an earlier sending of this request may have created it.
   if (status == 409 && repeated) return http_meaning::in_doubt;
   return http_meaning::permanent;
 }

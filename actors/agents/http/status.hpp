@@ -1,5 +1,5 @@
 #pragma once
-// What an HTTP status means for a step.
+// The meaning of an HTTP status for a step.
 
 #include <optional>
 #include <string>
@@ -12,15 +12,15 @@ namespace fairlead::agents {
 
 bool names_status(const std::vector<status_range>& ranges, int status);
 
-/// By the call's own lists (success, transient, in_doubt, permanent, in this order); nullopt when none names it.
+/// By the call's own lists (success, transient, in_doubt, permanent, in this order); nullopt: no list has the status.
 std::optional<http_meaning> listed_meaning(const http_statuses& statuses, int status);
 
-/// By the default map in config.hpp. `repeated`: the same request has been sent before, in an earlier attempt or try.
+/// By the default map in config.hpp. `repeated`: an earlier attempt or try has sent the same request.
 http_meaning default_meaning(int status, bool repeated);
 
 v1::FaultKind fault_kind_of(http_meaning meaning);
 
-/// `success`, `never_happened`: as a node file spells it.
+/// `success`, `never_happened`: the word in a node file.
 std::string_view meaning_word(http_meaning meaning);
 
 /// `http_503`.

@@ -1,5 +1,5 @@
 #pragma once
-// The W3C trace context of an attempt, made of what is stored: the same attempt gives the same header after any restart.
+// The W3C trace context of an attempt, derived from stored data: the same attempt gives the same header after any restart.
 
 #include <string>
 

@@ -1,5 +1,5 @@
 #pragma once
-// A URL taken apart by libcurl.
+// Splits URLs by libcurl.
 
 #include <curl/curl.h>
 
@@ -14,7 +14,7 @@ struct url_closer {
 };
 using url_handle = std::unique_ptr<CURLU, url_closer>;
 
-/// The text of one part; nullopt when the URL has none.
+/// The text of one part; nullopt: the URL lacks it.
 inline std::optional<std::string> part_of(CURLU* url, CURLUPart part, unsigned flags = 0) {
   char* text = nullptr;
   std::optional<std::string> out;

@@ -14,7 +14,7 @@ namespace fairlead::agents {
 namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;
-/// Longer than a tick of any clock that file systems stamp by.
+/// Longer than a tick of any file system's clock.
 constexpr std::int64_t settling_ns = second_ns / 5;
 
 std::int64_t in_ns(const timespec& time) { return std::int64_t{time.tv_sec} * second_ns + time.tv_nsec; }
@@ -60,7 +60,7 @@ bool secret_file_changed(const std::string& path, const secret_file_mark& mark) 
 
 result<std::string> read_secret_file(const std::string& path, secret_file_mark& mark) {
   mark = {};
-  // A pipe without a writer would hold the node up.
+  // Not blocking: a pipe without a writer would block the node.
   const descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.number < 0)
     return invalid("the file " + path + " cannot be read: " + std::strerror(errno), "the user of the node must be able to read it");
@@ -93,7 +93,7 @@ result<std::string> read_secret_file(const std::string& path, secret_file_mark& 
     if (held == 0) why.sentence = "the file " + path + " is empty";
     return why;
   }
-  // A string of its own size: shortening would leave the spare capacity to be copied around.
+  // A string of exact size: shortening would leave the spare capacity to be copied around.
   std::string value(out, 0, held);
   wipe(out);
   return value;

@@ -13,10 +13,10 @@ namespace fairlead::agents {
 
 secret_memory::secret_memory(std::size_t size) : size_(size) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  mapped_ = (size + page) / page * page;  // never nothing
+  mapped_ = (size + page) / page * page;  // never zero
   auto* at = ::mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED) throw std::bad_alloc{};
-  // Advice only: where the kernel refuses it, forbid_core_files() still holds.
+  // Only advice: if the kernel refuses it, forbid_core_files() still holds.
   (void)::madvise(at, mapped_, MADV_DONTDUMP);
   data_ = static_cast<char*>(at);
 }

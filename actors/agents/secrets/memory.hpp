@@ -9,7 +9,7 @@
 
 namespace fairlead::agents {
 
-/// A fixed number of bytes in pages of their own.
+/// A fixed number of bytes in their own pages.
 class secret_memory {
  public:
   /// Throws std::bad_alloc.
@@ -33,13 +33,13 @@ class secret_memory {
   std::size_t mapped_ = 0;
 };
 
-/// Overwrites what the string holds, its spare capacity included, in a way that no optimiser removes.
+/// Overwrites the string's bytes, including its spare capacity, in a way that no optimiser removes.
 void wipe(std::string& text) noexcept;
 
-/// As `text += more`, but where the text has to move, its old place is wiped.
+/// As `text += more`; if the text moves, its old place is wiped.
 void append_wiping(std::string& text, std::string_view more);
 
-/// Wipes a string when a scope ends, however it ends.
+/// Wipes a string at the end of a scope, however it ends.
 class wiped_at_end {
  public:
   explicit wiped_at_end(std::string& text) : text_(text) {}
@@ -51,8 +51,8 @@ class wiped_at_end {
   std::string& text_;
 };
 
-/// From now on the kernel writes no core file of this process, and no other process of the same user may read its memory. Values that
-/// libraries copied (a transfer's headers, an environment) are out of reach of wiping; this covers them.
+/// From now on the kernel writes no core file of this process, and no other process of the same user may read its memory. This covers
+/// values that libraries have copied (a transfer's headers, an environment), which cannot be wiped.
 status forbid_core_files();
 
 }  // namespace fairlead::agents

@@ -22,8 +22,8 @@ std::string replaced(std::string_view text, const std::vector<secret_place>& pla
   return out;
 }
 
-/// Of JSON: every string, number or word that a place touches becomes a string that names the secret. A value may be a number, or may reach
-/// over several values (a key file in JSON): what is left of it then is punctuation.
+/// For JSON: every string, number or word that a place touches becomes a string that names the secret. A value may be a number, or may span
+/// several values (a key file in JSON): then only punctuation is left of it.
 std::string replaced_whole(std::string_view text, const std::vector<secret_place>& places) {
   std::string out;
   auto place = places.begin();

@@ -15,18 +15,19 @@ namespace {
 
 constexpr std::size_t prefix_size = 4;
 constexpr unsigned filter_bits = 16;
-/// JSON in JSON in a string of JSON, base64 in a URL in JSON. What is built to be decoded again and again ends at so many times its size.
+/// Depth of nested encodings: JSON in JSON in a string of JSON, base64 in a URL in JSON. Texts built for endless decoding end at so many
+/// times their size.
 constexpr int deepest_view = 4;
 constexpr std::size_t most_decoded = 16;
 constexpr std::size_t least_decoded = 64 * 1024;
-/// Fewer characters than these give little away, and may be the end of anything.
+/// Shorter parts give little away, and may be the end of any word.
 constexpr std::size_t shortest_cut = 8;
 constexpr std::size_t longest_cut = 1'024;
 
 constexpr const char* standard_alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr const char* url_alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// The characters of base64 that `value` alone decides when `before` bytes (0..2) of something else stand before it.
+/// The characters of base64 that depend only on `value` if `before` bytes (0..2) of something else precede it.
 void append_base64(std::string& out, std::string_view value, std::size_t before, const char* alphabet) {
   const auto bit = [&](std::size_t index) {
     const auto byte = static_cast<unsigned char>(value[index / 8 - before]);
@@ -48,8 +49,8 @@ void append_hex(std::string& out, std::string_view value, const char* digits) {
   }
 }
 
-/// As messages and codes of faults show what a service said: with a character in place of each that may not stand there. Where that leaves next to
-/// nothing of the value it is not looked for, or every row of dots would be taken for it.
+/// The spellings in messages and codes of faults, where other characters replace those that are not allowed. A spelling with next to
+/// nothing left of the value is not searched for, or every row of dots would match.
 std::vector<std::string> shown_spellings(std::string_view value) {
   const auto in_code = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
@@ -88,7 +89,7 @@ secret_spellings::secret_spellings(std::string name, std::string_view value) : n
     wipe(shown);
   }
   std::string spelled;
-  spelled.reserve(value.size() * 2 + prefix_size);  // no reallocation leaves a copy behind
+  spelled.reserve(value.size() * 2 + prefix_size);  // no reallocation, which would leave a copy behind
   const wiped_at_end wiping{spelled};
   for (const auto* alphabet : {standard_alphabet, url_alphabet}) {
     for (std::size_t before = 0; before < 3; ++before) {
@@ -128,7 +129,7 @@ void secret_search::find_in(std::string_view text, const std::vector<std::uint32
   }
 }
 
-/// Others quote the beginning of what a service says. Where the quotation ends within a value, the part that is left is hidden as well.
+/// Others quote only the beginning of a service's text. If the quotation ends within a value, the remaining part is hidden as well.
 void secret_search::find_cut(std::string_view text, const std::vector<std::uint32_t>& origin, std::vector<secret_place>& out) const {
   const auto origin_of = [&](std::size_t at) { return origin.empty() ? at : std::size_t{origin[at]}; };
   for (const auto& value : values_) {
@@ -142,7 +143,7 @@ void secret_search::find_cut(std::string_view text, const std::vector<std::uint3
   }
 }
 
-/// Level by level, so that what is nested less is always looked at.
+/// Level by level, so that less nested texts are always searched.
 void secret_search::find_decoded(std::string_view text, std::vector<secret_place>& out) const {
   find_in(text, {}, out);
   find_cut(text, {}, out);
@@ -175,7 +176,7 @@ std::vector<secret_place> secret_search::find(std::string_view text) const {
   std::vector<secret_place> out;
   if (needles_.empty()) return out;
   find_decoded(text, out);
-  // Of those that begin together the longest names the place: it holds the others.
+  // Of places with the same begin the longest counts: it contains the others.
   std::sort(out.begin(), out.end(),
             [](const secret_place& a, const secret_place& b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; });
   std::size_t kept = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// Finds known values in a text, however they are encoded there.
+// Finds known values in a text, in any usual encoding.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,8 +20,8 @@ struct secret_place {
   std::string_view name;
 };
 
-/// A value in the spellings that have to be looked for: as it is, in base64 (both alphabets, at each of the three places it can have in a
-/// longer text), and in hex. Those that leave most bytes as they are (JSON, percent, character references) are decoded in the text instead.
+/// A value in the spellings to search for: as it is, in base64 (both alphabets, at each of the three positions in a longer text), and in
+/// hex. For encodings that leave most bytes unchanged (JSON, percent, character references) the text is decoded instead.
 class secret_spellings {
  public:
   secret_spellings(std::string name, std::string_view value);
@@ -36,14 +36,14 @@ class secret_spellings {
   std::vector<std::string_view> all_;
 };
 
-/// Does not change once it is built, so it may be used by many threads.
+/// Immutable, so many threads may use it.
 class secret_search {
  public:
   explicit secret_search(std::vector<std::shared_ptr<const secret_spellings>> values);
 
   const std::vector<std::shared_ptr<const secret_spellings>>& values() const noexcept { return values_; }
 
-  /// In order, without overlaps. The names live as long as this.
+  /// In order, without overlaps. The names live as long as the object.
   std::vector<secret_place> find(std::string_view text) const;
 
  private:
@@ -56,7 +56,7 @@ class secret_search {
   void find_decoded(std::string_view text, std::vector<secret_place>& out) const;
 
   std::vector<std::shared_ptr<const secret_spellings>> values_;
-  /// By their first four bytes; none is shorter. The filter says for most places of a text that nothing begins there.
+  /// By their first four bytes; none is shorter. The filter excludes most positions of a text.
   std::unordered_map<std::uint32_t, std::vector<needle>> needles_;
   std::vector<bool> filter_;
   bool blanks_ = false;  // a value has a blank, so that + may stand for one

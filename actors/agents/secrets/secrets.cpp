@@ -17,7 +17,7 @@ result<std::optional<secret_reference>> next_secret_reference(std::string_view t
   const auto begin = text.find(secret_opening, from);
   if (begin == std::string_view::npos) return std::optional<secret_reference>{};
   const auto name_begin = begin + secret_opening.size();
-  // A name ends within its longest length, so that a brace far behind it closes nothing.
+  // A name ends within its maximum length, so that a brace far behind it closes nothing.
   const auto end = text.substr(name_begin, max_secret_name + 1).find('}');
   const auto place = "at character " + std::to_string(begin + 1);
   if (end == std::string_view::npos)

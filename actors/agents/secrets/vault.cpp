@@ -18,7 +18,7 @@ std::size_t token_end(std::string_view json, std::size_t at) {
   return std::min(json.find_first_of(structure, at), json.size());
 }
 
-/// A string in front of a colon is a key.
+/// A string before a colon is a key.
 bool is_key(std::string_view json, std::size_t end) {
   const auto next = json.find_first_not_of(" \t\r\n", end);
   return next != std::string_view::npos && json[next] == ':';
@@ -59,7 +59,7 @@ void secret_vault::know(const std::shared_ptr<const secret_spellings>& value) co
   if (std::any_of(values.begin(), values.end(), same)) return;
   values.push_back(value);
   if (values.size() > most_known_values) {
-    // Never the value that holds now: of those behind it in age there is always one of the same name.
+    // Never a present value: a newer value of the same name always exists.
     const auto old = std::find_if(values.begin(), values.end(), [&](const auto& one) {
       return std::count_if(values.begin(), values.end(), [&](const auto& other) { return other->name() == one->name(); }) > 1;
     });
@@ -68,7 +68,7 @@ void secret_vault::know(const std::shared_ptr<const secret_spellings>& value) co
   search_ = std::make_shared<secret_search>(std::move(values));
 }
 
-/// A file that is being replaced may be missing or empty for a moment, so the last good value stays; people are told once.
+/// A file that is being replaced may be missing or empty for a moment, so the last good value stays; the warning comes once.
 void secret_vault::read_again(const std::string& name, entry& what) const {
   secret_file_mark mark;
   auto value = read_secret_file(what.path, mark);
@@ -138,7 +138,7 @@ result<std::string> secret_vault::resolve_json(std::string_view json, const std:
       append_wiping(out, token);
       continue;
     }
-    // By what the string says, however it is spelled.
+    // By the decoded string, however it is spelled.
     const auto said = core::decode_json_string(token);
     if (!mentioned(said)) {
       append_wiping(out, token);

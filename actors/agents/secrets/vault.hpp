@@ -1,5 +1,5 @@
 #pragma once
-// The secrets of one node: from files, which are read again when they have changed, or given once.
+// The secrets of a node: from files, which are read again after changes, or given once.
 
 #include <functional>
 #include <map>
@@ -18,13 +18,14 @@ namespace fairlead::agents {
 
 class secret_vault final : public secrets {
  public:
-  /// Told, from any thread, in one sentence without any value, and calling nothing of the vault, when a file that gave a secret gives none any more, and when it does again.
+  /// Called, from any thread, when a file no longer gives its secret, and when it does again. The sentence holds no value. Must not call
+  /// the vault.
   using warning = std::function<void(const std::string& sentence)>;
 
   explicit secret_vault(warning warn = {});
   ~secret_vault() override;
 
-  // Before it is shared. Errors (invalid_argument) say what is wrong with the value or the file.
+  // Before the vault is shared. Errors (invalid_argument) name the problem of the value or the file.
   status add_file(const std::string& name, const std::string& path);
   status add_value(const std::string& name, std::string_view value);
 
@@ -40,20 +41,20 @@ class secret_vault final : public secrets {
     std::shared_ptr<const secret_spellings> value;
   };
 
-  /// The value of now, appended to `out`.
+  /// Appends the present value to `out`.
   status append_value(const std::string& name, std::string& out) const;
   void read_again(const std::string& name, entry& what) const;
   void know(const std::shared_ptr<const secret_spellings>& value) const;
   result<std::string> resolve_in(std::string_view text, const std::vector<std::string>* allowed) const;
 
   warning warn_;
-  mutable std::mutex mutex_;  // of the entries
+  mutable std::mutex mutex_;  // guards entries_
   mutable std::map<std::string, entry, std::less<>> entries_;
   mutable std::shared_mutex search_mutex_;
-  mutable std::shared_ptr<const secret_search> search_;  // over all values that ever held, up to most_known_values
+  mutable std::shared_ptr<const secret_search> search_;  // over all present and former values, up to most_known_values
 };
 
-/// Beyond so many the oldest are forgotten, and not redacted any more: a file that changes every hour stays known for forty days.
+/// Beyond this number the oldest values are dropped, and not redacted any more: a file that changes every hour stays known for forty days.
 inline constexpr std::size_t most_known_values = 1'000;
 
 }  // namespace fairlead::agents

@@ -45,7 +45,7 @@ void append_utf8(std::string& out, std::uint32_t c) {
   }
 }
 
-/// What stands at `at`, decoded into `out`; the number of bytes it takes, 0 when it is no escape.
+/// Decodes the escape at `at` into `out`. Returns the number of its bytes; 0: no escape.
 std::size_t decode_json(std::string_view text, std::size_t at, std::string& out) {
   if (at + 1 >= text.size()) return 0;
   constexpr std::string_view letters = "\"\\/bfnrt";
@@ -95,7 +95,7 @@ std::size_t decode_html(std::string_view text, std::size_t at, std::string& out)
   return from + digits + 1 - at;
 }
 
-/// What begins an escape.
+/// The characters that begin an escape.
 std::string_view marks_of(secret_encoding encoding) {
   switch (encoding) {
     case secret_encoding::json: return "\\";

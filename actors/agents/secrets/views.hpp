@@ -1,6 +1,6 @@
 #pragma once
-// A text as others may have written it: with escapes of JSON, percent signs, character references or line breaks taken away. Each byte of
-// such a view knows where it came from, so that what is found in the view can be replaced in the text.
+// A text with an encoding removed: escapes of JSON, percent signs, character references or line breaks. Each byte of such a view knows its
+// origin, so that a value found in the view can be replaced in the text.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,11 +24,11 @@ inline constexpr secret_encoding all_secret_encodings[] = {secret_encoding::json
 
 struct secret_view {
   std::string text;
-  /// Of each byte of `text`, and of its end: where it begins in the text looked at.
+  /// For each byte of `text`, and for its end: its position in the original text.
   std::vector<std::uint32_t> origin;
 };
 
-/// `text` decoded; nullopt when there was nothing to decode. `origin` is that of `text`, empty when it is the text itself.
+/// `text` decoded; nullopt: it had nothing to decode. `origin` is that of `text`, empty if `text` is the original.
 std::optional<secret_view> decode_view(std::string_view text, const std::vector<std::uint32_t>& origin, secret_encoding encoding);
 
 }  // namespace fairlead::agents

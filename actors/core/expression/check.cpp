@@ -84,7 +84,7 @@ class analysis {
 
   void excuse() { stretches_[top().current].excused = true; }
 
-  /// Whether the token before this one ends a term, so that a field is a step down from it.
+  /// Whether the token before this one ends a term, so that a field is a part of that term's path.
   bool is_suffix() const {
     if (at_ == 0) return false;
     const auto& before = tokens_[at_ - 1];
@@ -127,7 +127,7 @@ class analysis {
     }
   }
 
-  /// Names in the place of keys call nothing; a key alone (`{input}`) reads the member of that name.
+  /// Names in the place of keys call no function; a key alone (`{input}`) reads the member of that name.
   bool object_key(const token& t) {
     if (t.kind != token_kind::name && t.kind != token_kind::string) return false;
     if (!is_symbol(peek(1), ":")) read({{true, t.kind == token_kind::name ? std::string(t.text) : t.value, 0}}, t.offset);
@@ -170,7 +170,7 @@ class analysis {
     at_ = last;
   }
 
-  /// Reads `.name`, `."name"`, `["name"]` or `[1]` behind token `last`.
+  /// Reads `.name`, `."name"`, `["name"]` or `[1]` after token `last`.
   bool part_behind(std::size_t& last, std::vector<path_part>& parts) {
     const auto get = [&](std::size_t i) { return last + i < tokens_.size() ? &tokens_[last + i] : nullptr; };
     const bool bare = parts.empty();  // `last` is a `.` that stands alone so far
@@ -228,7 +228,7 @@ class analysis {
     new_stretch();
   }
 
-  /// `.` is another one until this stretch ends.
+  /// `.` is another value until this stretch ends.
   void shift(dot to) {
     excuse();
     if (!top().assigned) top().before_assignment = top().now;

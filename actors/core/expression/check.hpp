@@ -1,5 +1,5 @@
 #pragma once
-// The checked subset of jq: which names may be called, what an expression reads of the document, and which of its paths must be there.
+// The checked subset of jq: the names that may be called, the parts of the document that an expression reads, and its required paths.
 
 #include <cstdint>
 #include <string>
@@ -13,7 +13,7 @@ namespace fairlead::core {
 
 inline constexpr std::size_t max_expression_bytes = 4096;
 
-/// A path that starts at the document's top and is an error when it is missing.
+/// A path from the top of the document; if it is missing, the expression fails.
 struct required_path {
   std::size_t begin = 0;  // bytes of the expression
   std::size_t end = 0;
@@ -21,27 +21,27 @@ struct required_path {
 };
 
 struct checked_expression {
-  /// It may look at all of the document (`.`, `keys`, a path that is computed).
+  /// The expression may read all of the document (`.`, `keys`, a computed path).
   bool reads_everything = false;
-  /// Else: the members it reads, from the top down to the first index. Too many rather than too few.
+  /// Otherwise the members that it reads, from the top down to the first index. Rather too many than too few.
   std::vector<std::vector<std::string>> reads;
   std::vector<required_path> required;
 };
 
-/// Refuses what is outside the subset; the sentence names it and its position, but not the expression.
+/// Refuses expressions outside the subset; the sentence names the refused part and its position, but not the expression.
 result<checked_expression> check_expression(std::string_view expression);
 
-/// What the worker compiles: the expression with every required path replaced by one that fails when it is missing (jq alone would
-/// give null). The expression must have passed the check.
+/// The text for the worker: the expression with every required path replaced by one that fails if the path is missing (jq alone would give
+/// null). The expression must have passed the check.
 std::string strict_expression(std::string_view expression);
 
 /// Whether the subset has a function of this name.
 bool is_allowed_function(std::string_view name);
 
-/// Why `name` is refused, for the names people may expect; empty for others.
+/// Why `name` is refused, for names that users may expect; empty for others.
 std::string refuse_name(std::string_view name);
 
-/// True for functions that look at nothing but what their arguments give, so that `.` means the same in them.
+/// True for functions that read nothing beyond their arguments, so that `.` means the same in them.
 bool passes_input_on(std::string_view name, bool arguments);
 
 }  // namespace fairlead::core

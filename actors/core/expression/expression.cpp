@@ -12,7 +12,7 @@
 namespace fairlead::core {
 namespace {
 
-/// Literal JSON text and what stands behind it: a plain path, or the next of the worker's results.
+/// Literal JSON text and the value after it: a plain path, or the next of the worker's results.
 struct piece {
   std::string literal;
   bool from_worker = false;
@@ -64,7 +64,7 @@ status input_template::state::parse(std::string_view json) {
 }
 
 status input_template::state::add_string(std::string_view raw, bool is_key) {
-  // `$` and `{` may hide behind escapes, so what counts is what the string says.
+  // `$` and `{` may be hidden by escapes, so the decoded string counts.
   const auto text = decode_json_string(raw);
   if (text.find("${") == std::string::npos) {
     tail += raw;

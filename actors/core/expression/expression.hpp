@@ -1,8 +1,8 @@
 #pragma once
-// Expressions behind a small interface. A step's `with` is a template: JSON in which every string that is wholly "${ EXPRESSION }"
-// stands for a result. Plain paths (`.input.items[0].sku`, `.steps.reserve.id`, `.task.id`, optionally ended by `?` ) are
-// copied here, verbatim, so integers beyond 2^53 and number spellings survive. Anything else is jq and is evaluated elsewhere, in
-// a process that can be killed (EvaluateRequest in agent.proto); this file only says what has to be asked.
+// Expressions behind a small interface. A step's `with` is a template: JSON in which a string that is wholly "${ EXPRESSION }" stands for a
+// result. Plain paths (`.input.items[0].sku`, `.steps.reserve.id`, `.task.id`, optionally ended by `?`) are copied here, verbatim, so
+// integers beyond 2^53 and number spellings survive. All else is jq. It is evaluated in a process that can be killed (EvaluateRequest in
+// agent.proto); this file only says what to request.
 
 #include <cstdint>
 #include <memory>
@@ -15,25 +15,25 @@
 
 namespace fairlead::core {
 
-/// What expressions may look at. Each root is a JSON text; the views stay valid as long as the document.
+/// The data that expressions may read. Each root is a JSON text; the views are valid as long as the document.
 class document {
  public:
   virtual ~document() = default;
-  /// The JSON text of a root without its dot: `input`, `task`, `launch`, or `NAME` under `steps`, `status`, `errors`.
-  /// `steps.ship` is asked for as root("steps", "ship"), `input` as root("input", ""). nullopt: there is none.
-  /// An error is a read that failed (a payload in the store is damaged).
+  /// The JSON text of a root without its dot: `input`, `task`, `launch`, or `NAME` under `steps`, `status`, `errors`. `steps.ship` is
+  /// root("steps", "ship"), `input` is root("input", ""). nullopt: there is no such root. An error: the read failed (a payload in the store
+  /// is damaged).
   virtual std::optional<std::string_view> root(std::string_view name, std::string_view member) const = 0;
-  /// The names under `steps`, `status` or `errors` that exist at this moment, for building a whole document.
+  /// The names that exist now under `steps`, `status` or `errors`, for building a whole document.
   virtual std::vector<std::string> members(std::string_view name) const = 0;
 };
 
 /// A template, compiled once for each workflow version.
 class input_template {
  public:
-  /// Parses `with_json`; the error names the expression at fault. An empty text is the template `"${ .input }"`.
-  /// Static checks only: syntax of plain paths, allowed roots, and, for jq expressions, the checked subset (no env, $ENV, now, input,
-  /// inputs, debug, stderr, halt, halt_error, input_line_number, $__prog_args, get_search_list, import, include, modulemeta, localtime,
-  /// strflocaltime, …). Whether jq can compile an expression is found out by the worker.
+  /// Parses `with_json`; the error names the expression at fault. An empty text is the template `"${ .input }"`. Static checks only: syntax
+  /// of plain paths, allowed roots, and, for jq expressions, the checked subset (no env, $ENV, now, input, inputs, debug, stderr, halt,
+  /// halt_error, input_line_number, $__prog_args, get_search_list, import, include, modulemeta, localtime, strflocaltime, …). Only the
+  /// worker finds out whether jq can compile an expression.
   static result<input_template> compile(std::string_view with_json);
 
   input_template(input_template&&) noexcept;
@@ -46,18 +46,18 @@ class input_template {
   /// Every expression in order of appearance, as written, without `${` and `}`.
   const std::vector<std::string>& expressions() const;
 
-  /// Those among them that need the worker, in the same order.
+  /// The expressions that need the worker, in the same order.
   const std::vector<std::string>& worker_expressions() const;
 
   /// The names of the steps whose output, status or errors the expressions mention (`.steps.NAME…`).
   const std::vector<std::string>& mentioned_steps() const;
 
-  /// The JSON object the worker evaluates over: only the roots (narrowed to `.steps.NAME` and the like) that the worker's expressions
-  /// mention; everything when one mentions `.` itself. An error (code expression) names an integer that jq would round.
+  /// The JSON object over which the worker evaluates: only the roots (narrowed to `.steps.NAME` and the like) that the worker's expressions
+  /// mention; everything if an expression mentions `.` itself. An error (code expression) names an integer that jq would round.
   result<std::string> worker_document(const document& doc) const;
 
-  /// The rendered JSON text. `worker_results` holds one JSON text for each of worker_expressions(). A path that is not there is an error
-  /// (code expression, naming expression and path) unless it ends in `?`, which then gives null.
+  /// The rendered JSON text. `worker_results` holds a JSON text for each of worker_expressions(). A missing path is an error (code
+  /// expression, naming expression and path) unless the path ends in `?`, which gives null.
   result<std::string> render(const document& doc, const std::vector<std::string>& worker_results) const;
 
  private:

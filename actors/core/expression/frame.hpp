@@ -1,19 +1,19 @@
 #pragma once
-// What the check of an expression keeps for each bracket that is open. Only for check.cpp.
+// The state for each open bracket while an expression is checked. Only for check.cpp.
 
 #include <cstddef>
 
 namespace fairlead::core {
 
-/// What `.` is at some place of the expression.
+/// The value of `.` at a place of the expression.
 enum class dot {
   document,  // the whole document, for certain
   unknown,   // perhaps the document: inside arguments and definitions
-  other      // a value behind a pipe, which is the document only if something before read everything
+  other      // a value after a pipe, which is the document only if something before it read everything
 };
 
-/// Paths belong to stretches of the expression between commas, pipes and brackets; a `//`, `?`, `try` or assignment excuses its whole
-/// stretch, and all stretches inside brackets inside it, from being there.
+/// A stretch is the part of an expression between commas, pipes and brackets. A `//`, `?`, `try` or assignment excuses all paths of its
+/// stretch, and of all stretches inside its brackets, from being required.
 struct stretch {
   std::size_t parent;
   bool excused = false;
@@ -22,12 +22,12 @@ struct stretch {
 struct frame {
   enum class kind { top, group, index, object, interpolation, call, fold, condition, definition };
   kind what;
-  dot base;  // of `.` where it begins
+  dot base;  // value of `.` where the bracket begins
   dot now;
-  std::size_t group;      // the stretch all its stretches stand in
+  std::size_t group;      // the stretch that contains all stretches of the frame
   std::size_t current;    // the stretch being read
   bool binding = false;   // after `as` or `label`: the next pipe leaves `.` alone
-  bool folding = false;   // after `reduce` or `foreach`: the next `(` behind `as` is its body
+  bool folding = false;   // after `reduce` or `foreach`: the next `(` after `as` is its body
   bool key = false;       // in an object, where a key is expected
   bool assigned = false;  // right of an assignment operator
   dot before_assignment = dot::document;

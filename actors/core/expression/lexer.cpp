@@ -22,7 +22,7 @@ class lexer {
   }
 
  private:
-  /// A string whose interpolation is being read; `parens` are those open inside it.
+  /// A string whose interpolation is being read; `parens` counts those open inside it.
   struct open_string {
     std::size_t start;
     int parens;
@@ -93,7 +93,7 @@ class lexer {
     add(token_kind::number, size);
   }
 
-  /// Reads on in the string that began at `start`, from its beginning or behind an interpolation, to the next one or its end.
+  /// Reads the string that began at `start`, from its beginning or after an interpolation, up to the next interpolation or its end.
   void string(std::size_t start, bool from_beginning) {
     while (at_ < text_.size()) {
       if (text_[at_] == '"') {
@@ -119,7 +119,7 @@ class lexer {
   }
 
   void symbol() {
-    // jq's `?//` is left out: people who write `.a?//0` mean `.a? // 0`.
+    // jq's `?//` is left out: users who write `.a?//0` mean `.a? // 0`.
     static constexpr std::array<std::string_view, 16> symbols = {
         "//=", "|=", "+=", "-=", "*=", "/=", "%=", "==", "!=", "<=", ">=", "//", "?", "|", ",", ";"};
     const char c = text_[at_];
@@ -149,7 +149,7 @@ class lexer {
 result<std::vector<token>> lex_expression(std::string_view expression) { return lexer(expression).run(); }
 
 std::size_t end_of_embedded(std::string_view text) {
-  // What is open: `{`, `(` of an interpolation or of a group, `"`.
+  // The open brackets: `{`, `(` of an interpolation or of a group, `"`.
   std::string open = "{";
   for (std::size_t i = 2; i < text.size(); ++i) {
     const char c = text[i];
@@ -166,7 +166,7 @@ std::size_t end_of_embedded(std::string_view text) {
       open.pop_back();
       if (open.empty()) return i + 1;
     } else if (c == '}') {
-      return i + 1;  // unbalanced: the expression ends here, and its check says what is wrong
+      return i + 1;  // unbalanced: the expression ends here, and its check names the error
     }
   }
   return std::string_view::npos;

@@ -1,5 +1,5 @@
 #pragma once
-// jq's tokens, as far as the checked subset has them.
+// The tokens of jq, as far as the checked subset has them.
 
 #include <string>
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace fairlead::core {
 
-// Of a field's or function's name.
+// Characters of a field's or function's name.
 constexpr bool begins_name(char c) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 constexpr bool in_name(char c) { return begins_name(c) || (c >= '0' && c <= '9'); }
 
@@ -21,7 +21,7 @@ enum class token_kind {
   variable,      // $name            value: name
   format,        // @name            value: name
   number,        // 12.5e3
-  string,        // "…" without interpolation, value: what it says
+  string,        // "…" without interpolation, value: the decoded text
   string_open,   // the quote that begins a string with interpolations; their texts are no tokens
   string_close,  // its last quote
   interp_open,   // \(
@@ -36,10 +36,10 @@ struct token {
   std::string value;
 };
 
-/// Refuses comments, modules (`a::b`) and characters jq has no use for; the sentence names the position.
+/// Refuses comments, modules (`a::b`) and characters that jq does not use; the sentence names the position.
 result<std::vector<token>> lex_expression(std::string_view expression);
 
-/// The offset just behind the `}` that ends the `${` at the start of `text`; npos when it does not end.
+/// The offset after the `}` that ends the `${` at the start of `text`; npos if it does not end.
 std::size_t end_of_embedded(std::string_view text);
 
 /// ", at character 12": where in an expression.

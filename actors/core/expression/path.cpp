@@ -10,7 +10,7 @@
 namespace fairlead::core {
 namespace {
 
-/// Reads the parts of a path from a text; every function gives false when the text is something else.
+/// Reads the parts of a path from a text; every function returns false if the text is no path.
 class reader {
  public:
   explicit reader(std::string_view text) : text_(text) {}
@@ -42,7 +42,7 @@ class reader {
       const char* const start = text_.data() + at_;
       const char* const stop = skip_json_string(start, text_.data() + text_.size());
       const std::string_view raw(start, static_cast<std::size_t>(stop - start));
-      // An interpolation `\(` is jq's affair.
+      // An interpolation `\(` is left to jq.
       if (raw.size() < 2 || raw.back() != '"' || !check_json(raw).ok()) return false;
       part.key = decode_json_string(raw);
       at_ += raw.size();
@@ -103,7 +103,7 @@ std::string refuse_root(const std::vector<path_part>& parts) {
 std::optional<plain_path> parse_plain_path(std::string_view text) {
   plain_path out;
   if (!reader(text).path(out) || out.parts.empty()) return std::nullopt;
-  // An unknown root is a plain path as well, so that it is refused as one.
+  // An unknown root is a plain path as well, so that its refusal is that of a path.
   if (out.parts[0].is_key && out.parts.size() < root_size(out.parts[0].key)) return std::nullopt;
   return out;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Plain paths: `.input.items[0].sku`, `.steps["ship-it"].id?`. They are looked up in the raw JSON of a document's roots and what they find
-// is copied as it stands.
+// Plain paths: `.input.items[0].sku`, `.steps["ship-it"].id?`. They are looked up in the raw JSON of a document's roots, and the value is
+// copied verbatim.
 
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace fairlead::core {
 
-/// One step down: into an object by key or into an array by index (negative: from the end).
+/// One part of a path: into an object by key or into an array by index (negative: from the end).
 struct path_part {
   bool is_key = true;
   std::string key;
@@ -24,19 +24,19 @@ struct plain_path {
   bool optional = false;         // ends in `?`
 };
 
-/// How many of a path's parts name the root itself: `.input` one, `.steps.reserve` two; 0: no root has that name.
+/// The number of parts that name the root itself: `.input` 1, `.steps.reserve` 2; 0: no root has that name.
 std::size_t root_size(std::string_view name);
 
-/// The sentence for a root that does not exist, empty when `parts` begin well. Also refuses fields that `.task` and `.launch` never have.
+/// The sentence for an unknown root; empty if `parts` begin well. Also refuses fields that `.task` and `.launch` never have.
 std::string refuse_root(const std::vector<path_part>& parts);
 
-/// nullopt when `text` (without outer white space) is not a plain path that names a whole root; it may still be jq.
+/// nullopt: `text` (without outer white space) is no plain path that names a whole root; it may still be jq.
 std::optional<plain_path> parse_plain_path(std::string_view text);
 
-/// The value verbatim; nullopt when there is none.
+/// The value verbatim; nullopt: there is none.
 std::optional<std::string_view> find_path(const plain_path& path, const document& doc);
 
-/// Why `find_path` found nothing: names the part that is missing, or is not what the path takes it for.
+/// Why `find_path` found nothing: names the part that is missing or has another type than the path expects.
 std::string explain_missing(const plain_path& path, const document& doc);
 
 /// The first `count` parts as jq spells them.

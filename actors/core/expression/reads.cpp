@@ -60,7 +60,7 @@ status read_tree::append_root(std::string& out, const document& doc, const std::
 }
 
 status read_tree::append(std::string& out, std::string_view value, const std::string& path, const node& what) const {
-  // A path that goes on below something else than an object fails in jq, which names what it met.
+  // A path that goes on below a value that is no object fails in jq; the error names that value, so it is kept whole.
   if (what.whole || value.front() != '{') return append_whole(out, value, path);
   out += '{';
   for (const auto& [key, below] : what.below) {

@@ -1,5 +1,5 @@
 #pragma once
-// What a template's jq expressions read, as one tree, and the document cut down to it.
+// The parts of a document that a template's jq expressions read, as one tree, and the document cut down to them.
 
 #include <map>
 #include <memory>
@@ -15,7 +15,7 @@ class read_tree {
  public:
   void add(const std::string& expression, const checked_expression& checked);
 
-  /// The JSON object the worker gets. An error names a number that jq would change and the expression that reads it.
+  /// The JSON object for the worker. An error names a number that jq would change and the expression that reads the number.
   result<std::string> cut(const document& doc) const;
 
  private:

@@ -9,7 +9,7 @@ namespace fairlead::core {
 std::string strict_expression(std::string_view expression) {
   const auto checked = check_expression(expression);
   if (!checked.ok()) throw std::logic_error("an expression was to be evaluated that does not pass its check");
-  // `has` knows no negative index.
+  // jq's `has` takes no negative index.
   std::string out =
       "def __must($path; $name): reduce $path[] as $part (.; if (type == \"object\" and ($part | type) == \"string\" and has($part)) or "
       "(type == \"array\" and ($part | type) == \"number\" and (length as $size | if $part < 0 then -$part <= $size else $part < $size "

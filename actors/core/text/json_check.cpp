@@ -1,5 +1,5 @@
-// check_json: RFC 8259 with nothing left to taste (UTF-8 without surrogates or overlong forms, `\u` surrogates in pairs), in one pass
-// that knows the position of what is wrong and needs no memory.
+// check_json: strict RFC 8259 (UTF-8 without surrogates or overlong forms, `\u` surrogates in pairs), in one pass that knows the position
+// of an error and needs no memory.
 
 #include <array>
 #include <cstdint>
@@ -41,11 +41,11 @@ class checker {
     while (p_ < end_ && (*p_ == ' ' || *p_ == '\n' || *p_ == '\t' || *p_ == '\r')) ++p_;
   }
 
-  /// One value and then nothing. `objects_[depth - 1]` says what kind of container is open.
+  /// One value and nothing after it. `objects_[depth - 1]` holds the kind of the open container.
   bool document() {
     int depth = 0;
     for (;;) {
-      // A value begins here.
+      // The start of a value.
       if (p_ >= end_) return unexpected("a value");
       if (*p_ == '{' || *p_ == '[') {
         if (depth == max_depth) {
@@ -66,7 +66,7 @@ class checker {
       } else if (!scalar()) {
         return false;
       }
-      // A value has ended: containers that end with it, then the comma before the next one.
+      // The end of a value: closes the containers that end here, then reads the comma before the next value.
       for (;;) {
         skip_space();
         if (depth == 0) return p_ == end_ || fail("something follows the value");

@@ -1,5 +1,5 @@
 #pragma once
-// Goes through the members of one object or the elements of one array, giving slices of the text.
+// Iterates over the members of an object or the elements of an array, as slices of the text.
 
 #include <string_view>
 
@@ -7,7 +7,7 @@
 
 namespace fairlead::core {
 
-/// Over text that check_json has accepted, without white space around it.
+/// `container` has passed check_json and has no white space around it.
 class json_cursor {
  public:
   explicit json_cursor(std::string_view container) : p_(container.data()), end_(container.data() + container.size()) {
@@ -38,7 +38,7 @@ class json_cursor {
     while (p_ < end_ && (*p_ == ' ' || *p_ == '\n' || *p_ == '\t' || *p_ == '\r')) ++p_;
   }
 
-  /// At the next member or element, past the comma before it.
+  /// Moves to the next member or element, past the comma before it.
   bool begins() {
     skip_space();
     if (p_ < end_ && *p_ == ',') {
@@ -60,7 +60,7 @@ class json_cursor {
       }
       if (c == '{' || c == '[') ++depth;
       if (c == '}' || c == ']') {
-        if (depth == 0) break;  // of what holds a number or a word
+        if (depth == 0) break;  // the container's own bracket ends its last number or word
         ++p_;
         if (--depth == 0) break;
         continue;

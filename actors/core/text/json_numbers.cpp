@@ -1,4 +1,4 @@
-// Which numbers jq 1.6 would change: it reads every number as a double and writes the shortest text that reads back as that double.
+// The numbers that jq 1.6 would change: it reads every number as a double and writes the shortest text that reads back as that double.
 
 #include <algorithm>
 #include <charconv>
@@ -10,7 +10,7 @@
 namespace fairlead::core {
 namespace {
 
-/// A decimal value in one form only: 0.DIGITS times ten to the power, no zeros at either end. Zero has no digits.
+/// A decimal value in its only normal form: 0.DIGITS times ten to the power, no zeros at either end. Zero has no digits.
 struct decimal {
   std::string digits;
   long power = 0;
@@ -25,7 +25,7 @@ decimal normalize(std::string_view number) {
   const auto point = std::min(mantissa.find('.'), mantissa.size());
   out.power = static_cast<long>(point);
   if (exponent_at < number.size()) {
-    // Beyond this the double has long overflowed or vanished.
+    // Beyond this limit the double has long overflowed or vanished.
     out.power += std::clamp(std::strtol(std::string(number.substr(exponent_at + 1)).c_str(), nullptr, 10), -1'000'000L, 1'000'000L);
   }
   for (const char c : mantissa) {
@@ -43,7 +43,7 @@ class walker {
  public:
   explicit walker(std::string_view text) : p_(text.data()), end_(text.data() + text.size()) {}
 
-  /// False when a number that jq would change was met; the path is then complete from its end backwards.
+  /// False: met a number that jq would change; the path is then complete, from its end backwards.
   bool value() {
     space();
     if (p_ >= end_) return true;
@@ -124,7 +124,7 @@ class walker {
 
 bool jq_keeps_number(std::string_view number) {
   const auto digits = number.substr(!number.empty() && number.front() == '-' ? 1 : 0);
-  // Fifteen digits always survive a double; without an exponent nothing can overflow either.
+  // Fifteen digits always survive in a double; without an exponent nothing can overflow either.
   const bool exponent = digits.find_first_of("eE") != std::string_view::npos;
   if (!exponent && digits.size() <= 15) return true;
   if (!exponent && digits.find('.') == std::string_view::npos) {

@@ -1,5 +1,5 @@
 #pragma once
-// What a label may be, for tasks, agents and steps alike: labels of tasks are parts of keys in the store.
+// The rule for labels of tasks, agents and steps: labels of tasks are parts of keys in the store.
 
 #include <cstddef>
 #include <string>

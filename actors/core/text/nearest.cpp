@@ -34,7 +34,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
   if (word.empty() || word.size() > longest) return {};
-  // One slip in three letters still looks like the same word; a single letter resembles everything.
+  // One typing error in three letters still looks like the same word; a single letter resembles every word.
   std::size_t best = std::max<std::size_t>(1, word.size() / 3) + 1;
   std::string found;
   for (const auto& candidate : candidates) {

@@ -1,5 +1,5 @@
 #pragma once
-// "Did you mean …?": the known word closest to one that is not known.
+// "Did you mean …?": the known word closest to an unknown one.
 
 #include <string>
 #include <string_view>
@@ -8,8 +8,8 @@
 namespace fairlead::core {
 
 /// The candidate with the smallest edit distance to `word` (insertion, deletion, substitution and transposition of neighbours cost one
-/// each), the first of several; empty when none is close enough to be a likely slip. Words longer than 64 bytes have no neighbours,
-/// so the cost is bounded whatever a client sends.
+/// each), the first of several; empty if none is close enough to be a likely typing error. Words longer than 64 bytes give none, so the
+/// cost is bounded whatever a client sends.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace fairlead::core

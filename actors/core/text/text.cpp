@@ -8,7 +8,7 @@ namespace fairlead::core {
 
 namespace {
 
-/// Bytes of the character that `text` begins with; 0 when it begins with none (RFC 3629: no overlong forms, no surrogates).
+/// Bytes of the first character of `text`; 0: not valid UTF-8 (RFC 3629: no overlong forms, no surrogates).
 std::size_t character_size(std::string_view text) {
   const auto byte = [&text](std::size_t at) { return static_cast<std::uint8_t>(text[at]); };
   const auto first = byte(0);

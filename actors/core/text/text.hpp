@@ -1,6 +1,6 @@
 #pragma once
-// Text from outside that will be stored: Protobuf's string fields hold UTF-8 and nothing else, and a row that breaks this cannot be read again.
-// And sizes as people read them.
+// Text from outside that will be stored: Protobuf's string fields hold only UTF-8, and a row that breaks this cannot be read again. Also
+// sizes as text.
 
 #include <cstdint>
 #include <string>

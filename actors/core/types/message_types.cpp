@@ -19,7 +19,7 @@ namespace {
 
 namespace pb = google::protobuf;
 
-// Names in a set come from anyone, and fields of type string in a proto2 file may hold anything.
+// A set comes from any client, and string fields of a proto2 file may hold any bytes.
 constexpr std::size_t shown_bytes = 200;
 
 /// Keeps the first error of a file.
@@ -36,7 +36,7 @@ class first_error final : public pb::DescriptorPool::ErrorCollector {
 
 using files_by_name = std::map<std::string, pb::FileDescriptorProto>;
 
-/// Each file after those that it imports. Not recursive: chains of imports are as long as their author likes.
+/// Each file after the files that it imports. Not recursive: a chain of imports may have any length.
 result<std::vector<const pb::FileDescriptorProto*>> ordered(const files_by_name& files) {
   std::map<std::string, std::size_t> open;
   std::map<std::string, std::vector<std::string>> importers;
@@ -87,7 +87,7 @@ status add(const std::string& bytes, files_by_name& files) {
   return nothing{};
 }
 
-/// `file` after everything that it imports; each once.
+/// Adds `file` and all that it imports, each once.
 void collect(const pb::FileDescriptor* file, std::set<const pb::FileDescriptor*>& seen, files_by_name& out) {
   std::vector<const pb::FileDescriptor*> open{file};
   while (!open.empty()) {
@@ -96,7 +96,7 @@ void collect(const pb::FileDescriptor* file, std::set<const pb::FileDescriptor*>
     if (!seen.insert(at).second) continue;
     pb::FileDescriptorProto copy;
     at->CopyTo(&copy);
-    at->CopyJsonNameTo(&copy);  // generated descriptors and those of protoc then say the same
+    at->CopyJsonNameTo(&copy);  // generated descriptors and those of protoc then agree
     out.emplace(copy.name(), std::move(copy));
     for (int i = 0; i < at->dependency_count(); ++i) open.push_back(at->dependency(i));
   }
@@ -123,7 +123,7 @@ result<std::shared_ptr<const message_types>> message_types::read(std::string_vie
 }
 
 result<std::shared_ptr<const message_types>> message_types::read(const std::vector<std::string>& sets) {
-  // Protobuf complains to stderr about each name that is no UTF-8: whoever deploys could fill a node's log with it.
+  // Protobuf writes to stderr about each name that is not UTF-8: a client could fill a node's log with such names.
   const pb::LogSilencer silent;
   files_by_name files;
   for (const auto& bytes : sets)

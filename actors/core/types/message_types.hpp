@@ -1,6 +1,6 @@
 #pragma once
-// The Protobuf types that a workflow carries with it: a FileDescriptorSet of the files that its steps' types need, and nothing else. Sets come
-// from anyone: reading one is bounded, and what is wrong with it is an error that names the file.
+// The Protobuf types that a workflow carries: a FileDescriptorSet of the files that its steps' types need, and nothing else. Sets come from
+// any client: reading is bounded, and an error names the file at fault.
 
 #include <cstddef>
 #include <memory>
@@ -19,20 +19,20 @@ namespace fairlead::core {
 inline constexpr std::size_t max_types_bytes = 262'144;
 inline constexpr int max_type_files = 1'000;
 
-/// Immutable; descriptors live as long as this.
+/// Immutable; descriptors live as long as the object.
 class message_types {
  public:
-  /// `bytes` is a serialized google.protobuf.FileDescriptorSet, such as `protoc --include_imports --descriptor_set_out` writes, its files in any
+  /// `bytes` is a serialized google.protobuf.FileDescriptorSet, as `protoc --include_imports --descriptor_set_out` writes it, files in any
   /// order.
   static result<std::shared_ptr<const message_types>> read(std::string_view bytes);
-  /// Of several sets together. Files that stand in more than one must be the same in each.
+  /// Reads several sets together. A file in more than one set must be the same in each.
   static result<std::shared_ptr<const message_types>> read(const std::vector<std::string>& sets);
 
   ~message_types();
   message_types(const message_types&) = delete;
   message_types& operator=(const message_types&) = delete;
 
-  /// nullptr: there is none of that name.
+  /// nullptr: there is no type of that name.
   const google::protobuf::Descriptor* find(const std::string& full_name) const;
   /// The messages' full names, sorted.
   std::vector<std::string> names() const;
@@ -43,9 +43,9 @@ class message_types {
   std::unique_ptr<state> state_;
 };
 
-/// What a definition carries for `wanted`: the files that declare them and those that these import, in order of dependency, then of name,
-/// without what only people read (comments and their places). The same types give the same bytes, whether they come from generated code or
-/// from a set. Empty for none. The error (invalid_argument) says that they take more than max_types_bytes.
+/// The set that a definition carries for `wanted`: the files that declare the types and the files that these import, in order of
+/// dependency, then of name, without comments and their places. The same types give the same bytes, whether they come from generated code
+/// or from a set. Empty for no types. Error invalid_argument: the set exceeds max_types_bytes.
 result<std::string> describe_types(const std::vector<const google::protobuf::Descriptor*>& wanted);
 
 }  // namespace fairlead::core

@@ -57,7 +57,7 @@ class walker {
         add("the field " + field->name() + " stands here twice");
         continue;
       }
-      // Absent, but for the types to which null is a value.
+      // Null means absent, except for the types to which null is a value.
       if (value == "null" && !takes_null(*field)) {
         if (!field->is_required()) continue;
         given.erase(field->number());
@@ -83,7 +83,7 @@ class walker {
     if (!full()) found_.push_back({path_, std::move(sentence), {}});
   }
 
-  /// Goes back to where it was when it ends.
+  /// Restores the path at the end of the scope.
   class place {
    public:
     place(std::string& path, std::string more) : path_(path), size_(path.size()) { path_ += more; }
@@ -159,7 +159,7 @@ class walker {
     if (auto why = refuse_scalar(json, field); !why.empty()) add(std::move(why));
   }
 
-  /// The types that JSON has a form of its own for. True when `type` is one; what does not fit has been added.
+  /// The types with a JSON form of their own. True: `type` is one of these; its mismatches have been added.
   bool known_type(std::string_view json, const pb::Descriptor& type) {
     const auto& name = type.full_name();
     if (name.rfind("google.protobuf.", 0) != 0) return false;
@@ -186,7 +186,7 @@ class walker {
     return true;
   }
 
-  /// What an Any holds is not known here; that it names its type is.
+  /// The content of an Any is not known here; it must name its type.
   void any(std::string_view json) {
     if (json.front() != '{') return add(std::string{"expected an object with @type, found "} + json_kind(json));
     const auto type = json_member(json, "@type");

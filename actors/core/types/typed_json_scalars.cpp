@@ -29,7 +29,7 @@ std::string expected(const std::string& what, std::string_view json) {
   return "expected " + what + ", found " + (is_number(json) ? shown(json) : std::string{json_kind(json)});
 }
 
-/// A number by JSON's grammar, which text in quotes has to follow as well.
+/// Whether the text is a number by JSON's grammar; numbers in quotes must follow it, too.
 bool spells_number(std::string_view text) {
   std::size_t i = 0;
   const auto digits = [&] {
@@ -53,7 +53,7 @@ bool spells_number(std::string_view text) {
 }
 
 /// The digits of a whole number, without sign, point and exponent (`1.5e1` is 15); nullopt: it has a fraction, or too many digits for any
-/// type. Exact, where going through a double would not be.
+/// type. Exact, unlike a conversion through double.
 std::optional<std::string> whole_digits(std::string_view number) {
   constexpr std::int64_t most_digits = 40;
   if (!number.empty() && number.front() == '-') number.remove_prefix(1);
@@ -143,7 +143,7 @@ std::string refuse_enum(std::string_view json, const pb::EnumDescriptor& type) {
   }
   if (!is_number(json)) return expected("a value of " + type.full_name(), json);
   if (auto why = refuse_integer<std::int32_t>(json, "int32"); !why.empty()) return why;
-  // Numbers that it does not name are kept by proto3, and by nothing else.
+  // Only proto3 keeps numbers that the enum does not name.
   if (type.file()->syntax() == pb::FileDescriptor::SYNTAX_PROTO3) return {};
   std::int32_t value = 0;
   const auto digits = whole_digits(json).value_or("");
@@ -151,7 +151,7 @@ std::string refuse_enum(std::string_view json, const pb::EnumDescriptor& type) {
   return type.FindValueByNumber(json.front() == '-' ? -value : value) != nullptr ? "" : type.full_name() + " has no value " + shown(json);
 }
 
-/// `text` has the form of `pattern`: `9` is any digit, everything else itself.
+/// Whether `text` has the form of `pattern`: `9` is any digit, every other character itself.
 bool looks_like(std::string_view text, std::string_view pattern) {
   return text.size() == pattern.size() &&
          std::equal(text.begin(), text.end(), pattern.begin(), [](char c, char p) { return p == '9' ? is_digit(c) : c == p; });
@@ -163,7 +163,7 @@ int number_in(std::string_view text, std::size_t at, std::size_t size) {
   return out;
 }
 
-/// RFC 3339 as the mapping wants it: a `Z` or an offset, at most nine digits of a second.
+/// RFC 3339 as the mapping requires: a `Z` or an offset, at most nine digits of a second.
 bool is_timestamp(std::string_view text) {
   if (text.size() < 20 || !looks_like(text.substr(0, 19), "9999-99-99T99:99:99")) return false;
   const int year = number_in(text, 0, 4);
@@ -249,7 +249,7 @@ std::string refuse_map_key(const std::string& key, const pb::FieldDescriptor& ke
 bool is_wrapper(const pb::Descriptor& type) {
   static const std::vector<std::string> names{"DoubleValue", "FloatValue", "Int64Value",  "UInt64Value", "Int32Value",
                                               "UInt32Value", "BoolValue",  "StringValue", "BytesValue"};
-  // A set from outside may call something by such a name that is built otherwise.
+  // A type in a client's set may have such a name and another structure.
   const auto* value = type.FindFieldByNumber(1);
   return type.file()->package() == "google.protobuf" && std::find(names.begin(), names.end(), type.name()) != names.end() &&
          value != nullptr && type.field_count() == 1 && value->type() != field_type::TYPE_MESSAGE &&

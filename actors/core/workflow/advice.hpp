@@ -1,5 +1,5 @@
 #pragma once
-// What may run and still deserves a word before it does.
+// Advice about definitions that may run.
 
 #include <functional>
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace fairlead::core {
 
-/// Whether a perform of `call` that is in doubt can be looked up at `agent`.
+/// Whether a perform of `call` in doubt can be looked up at `agent`.
 using lookup_catalog = std::function<bool(const std::string& agent, const std::string& call)>;
 
-/// Whether an instance of `agent` carries all of these labels, or may do so as far as is known.
+/// Whether an instance of `agent` carries all of these labels, or may carry them as far as is known.
 using label_catalog = std::function<bool(const std::string& agent, const google::protobuf::RepeatedPtrField<v1::Label>& labels)>;
 
-/// `definition` has passed check_definition. Without `carries` nothing is said about labels.
+/// `definition` has passed check_definition. Without `carries` there is no advice about labels.
 std::vector<definition_problem> advise(const v1::WorkflowDefinition& definition, const lookup_catalog& looks_up,
                                        const label_catalog& carries = {});
 

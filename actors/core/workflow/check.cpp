@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::int64_t max_duration_ms = std::int64_t{10} * 366 * 86'400'000;
 constexpr std::size_t max_name = 64;
-// Each heartbeat is a commit: more often than this it would be load and no news.
+// Each heartbeat is a commit: a shorter period would be load without news.
 constexpr std::int64_t least_heartbeat_ms = 100;
 
 bool lower(char c) { return c >= 'a' && c <= 'z'; }
 bool letter(char c) { return lower(c) || (c >= 'A' && c <= 'Z'); }
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
-// Names come from anyone: shown short and without control characters.
+// Names come from any client: shown short and without control characters.
 std::string shown(std::string_view text) {
   std::string out = "\"";
   for (const char c : text.substr(0, max_name)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
@@ -210,7 +210,7 @@ class checker {
           "");
   }
 
-  // An expression can only look at what is certain to be there: the steps it needs, and for an undo the step's own output.
+  // An expression may only read data that is certain to exist: the steps it needs, and for an undo the step's own output.
   void check_template(int index, const std::string& field, const std::string& text, const needs_graph& graph, bool own_output) {
     const auto& step = definition_.steps(index).name();
     const auto compiled = input_template::compile(text);
@@ -270,7 +270,7 @@ class checker {
           }
           break;
         }
-        // A pivot waits for all that is not its descendant; two of them side by side would wait for each other for ever.
+        // A pivot waits for all steps that are not its descendants; two pivots side by side would wait for each other for ever.
         if (step.pivot() && pivot < i && !graph.reaches(pivot, i))
           add(step.name(), "pivot",
               "the pivots " + names_[static_cast<std::size_t>(pivot)] + " and " + step.name() + " would wait for each other",

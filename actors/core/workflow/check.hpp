@@ -1,6 +1,6 @@
 #pragma once
-// What must be true of a workflow definition before anything runs. The same check serves `fairlead workflow check` and the node, where
-// a client may send anything: it is total, bounded in time and memory, and never throws for what it is given.
+// Checks a workflow definition before it runs. The same check serves `fairlead workflow check` and the node, where a client may send
+// anything: it is total, bounded in time and memory, and never throws for any input.
 
 #include <map>
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace fairlead::core {
 
-/// Agents by name. nullopt: the agent exists and its calls are not known here.
+/// Agents by name. nullopt: the agent exists, and its calls are unknown here.
 using agent_catalog = std::map<std::string, std::optional<std::set<std::string>>>;
 
 struct definition_problem {
@@ -23,18 +23,18 @@ struct definition_problem {
   std::string remedy;    // may be empty
 };
 
-/// Everything wrong with `definition`, in the order of its steps; empty means that it may run. At most `max_problems` are listed.
-/// Without a catalog, agents and calls are only checked for being well-formed names.
+/// All problems of `definition`, in the order of its steps; empty: it may run. At most `max_problems` are listed. Without a catalog, the
+/// names of agents and calls are only checked for their form.
 std::vector<definition_problem> check_definition(const v1::WorkflowDefinition& definition, const agent_catalog* agents);
 
 inline constexpr int max_steps = 1000;
 inline constexpr std::size_t max_problems = 100;
 inline constexpr std::size_t max_definition_bytes = 1'048'576;
 
-/// Of workflows and steps: a lower-case letter, then lower-case letters, digits, `_` and `-`; at most 64 in all.
+/// For workflows and steps: a lower-case letter, then lower-case letters, digits, `_` and `-`; at most 64 in all.
 bool valid_name(std::string_view name);
 
-/// Of agents and calls: a letter, then letters, digits, `_`, `.` and `-`; at most 64 in all.
+/// For agents and calls: a letter, then letters, digits, `_`, `.` and `-`; at most 64 in all.
 bool valid_agent_name(std::string_view name);
 
 }  // namespace fairlead::core

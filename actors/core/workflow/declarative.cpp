@@ -8,7 +8,7 @@ namespace {
 
 bool satisfied(v1::StepState state) { return state == v1::STEP_STATE_COMPLETED || state == v1::STEP_STATE_SKIPPED; }
 
-/// Nothing is left to be done about it when its task is undone.
+/// Whether the undo of the task has nothing left to do for the step.
 bool undo_settled(const workflow& definition, const v1::StepRecord& step) {
   switch (step.state()) {
     case v1::STEP_STATE_COMPLETED: return !definition.compiled(step.definition()).undo_with;
@@ -51,7 +51,7 @@ void declarative_engine::next(const workflow& definition, const v1::TaskRecord& 
 void declarative_engine::next_undo(const workflow& definition, const v1::TaskRecord& record, next_steps& out) const {
   out.ready.clear();
   out.over = true;
-  // Backwards, so that a step knows of all that descends from it whether something there still stands.
+  // Backwards, so that at each step it is known whether a descendant still has to be undone.
   std::vector<bool> stands(static_cast<std::size_t>(record.steps_size()), false);
   const auto& order = definition.in_order();
   for (auto at = order.rbegin(); at != order.rend(); ++at) {

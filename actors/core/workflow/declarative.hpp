@@ -1,6 +1,6 @@
 #pragma once
-// The declarative engine: a fixed graph of steps joined by `needs`. A step is ready when all it needs are completed or skipped; its undo
-// is due when nothing that descends from it is left to be undone.
+// The declarative engine: a fixed graph of steps joined by `needs`. A step is ready when all steps that it needs are completed or skipped.
+// Its undo is due when none of its descendants is left to be undone.
 
 #include "actors/core/workflow/workflow.hpp"
 

@@ -8,7 +8,7 @@ namespace {
 
 enum class colour : std::uint8_t { unseen, open, done };
 
-// Depth-first without recursion. Tells `on_back_edge` the open path from the target of the edge on, and `on_done` each step after all it needs.
+// Depth-first without recursion. `on_back_edge` gets the open path from the target of the edge on, `on_done` each step after all it needs.
 template <class OnBackEdge, class OnDone>
 void walk(const std::vector<std::vector<int>>& needs, OnBackEdge on_back_edge, OnDone on_done) {
   struct frame {

@@ -1,5 +1,5 @@
 #pragma once
-// The `needs` of a workflow definition as a graph. Tolerates anything: unknown names are left out, cycles are named.
+// The `needs` of a workflow definition as a graph. Tolerates any input: unknown names are left out, cycles are listed.
 
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@ namespace fairlead::core {
 
 class needs_graph {
  public:
-  /// The first of several steps with one name stands for that name. The views into `definition` end with the constructor.
+  /// The first of several steps with one name gets the name. The constructor keeps no views into `definition`.
   explicit needs_graph(const v1::WorkflowDefinition& definition);
 
   /// Index of a step by name, or -1.
@@ -21,16 +21,17 @@ class needs_graph {
   /// The direct needs of a step that are other known steps.
   const std::vector<int>& needs(int step) const { return needs_[static_cast<std::size_t>(step)]; }
 
-  /// True when `step` needs `other`, directly or through others. Meaningless while there are cycles.
+  /// True when `step` needs `other`, directly or through others. Meaningless if there are cycles.
   bool reaches(int step, int other) const;
 
-  /// Each cycle as the indices on it, in the direction of `needs`; at most `limit` of them. Steps that need themselves are not listed.
+  /// Each cycle as the indices of its steps, in the direction of `needs`; at most `limit` cycles. Steps that need themselves are not
+  /// listed.
   std::vector<std::vector<int>> cycles(std::size_t limit) const;
 
  private:
   std::unordered_map<std::string, int> index_;
   std::vector<std::vector<int>> needs_;
-  std::vector<std::vector<std::uint64_t>> closure_;  // [step], then one bit for each other step
+  std::vector<std::vector<std::uint64_t>> closure_;  // [step], then a bit for each other step
 };
 
 }  // namespace fairlead::core

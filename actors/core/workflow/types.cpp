@@ -67,7 +67,7 @@ class type_checker {
   }
 
   void check_with(const v1::StepDefinition& step, const google::protobuf::Descriptor& type) {
-    // Without one the task's input is taken, which is not known here. What is no JSON has been complained about.
+    // Without `with` the step gets the task's input, which is unknown here. Invalid JSON is reported elsewhere.
     if (step.with_json().empty() || !check_json(step.with_json()).ok()) return;
     for (auto& one : check_typed_json(step.with_json(), type, json_holes::expressions, max_mismatches)) {
       const auto* between = one.path.empty() || one.path.front() == '[' ? "" : ".";

@@ -1,5 +1,5 @@
 #pragma once
-// What a workflow's Protobuf types say of its steps, before anything runs.
+// Checks the steps of a workflow against its Protobuf types before anything runs.
 
 #include <vector>
 
@@ -7,8 +7,8 @@
 
 namespace fairlead::core {
 
-/// The types can be read and are named, the steps name types that are there, and what a step's `with` spells out fits its input's type; what
-/// expressions will give is not known. In the order of the steps.
+/// Checks that the types can be read and have names, that the steps name types of the set, and that the literal parts of a step's `with`
+/// fit its input type; results of expressions are unknown. Problems are in the order of the steps.
 std::vector<definition_problem> check_types(const v1::WorkflowDefinition& definition);
 
 }  // namespace fairlead::core

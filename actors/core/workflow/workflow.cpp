@@ -7,11 +7,11 @@ namespace fairlead::core {
 
 namespace {
 
-/// All steps but `pivot` and those that need it, directly or through others.
+/// All steps except `pivot` and its descendants.
 std::vector<std::uint32_t> not_descending_from(std::uint32_t pivot, const std::vector<workflow::step>& steps) {
   std::vector<bool> descends(steps.size(), false);
   descends[pivot] = true;
-  // Steps may stand in any order, so a pass may find what the pass before could not know; the graph has no cycle.
+  // Steps may be in any order, so each pass may find descendants that the pass before could not; the graph has no cycle.
   for (bool found = true; found;) {
     found = false;
     for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -27,7 +27,7 @@ std::vector<std::uint32_t> not_descending_from(std::uint32_t pivot, const std::v
   return out;
 }
 
-/// Each step after everything it needs; short when steps wait for each other.
+/// Each step after all steps that it needs; shorter than `steps` if steps wait for each other.
 std::vector<std::uint32_t> ordered(const std::vector<workflow::step>& steps) {
   std::vector<std::size_t> open(steps.size());
   std::vector<std::uint32_t> out;
@@ -41,7 +41,7 @@ std::vector<std::uint32_t> ordered(const std::vector<workflow::step>& steps) {
   return out;
 }
 
-/// The type that a step names; the error says that there is none.
+/// The type of that name; the error says that the workflow does not carry it.
 result<const google::protobuf::Descriptor*> type_of(const message_types* types, const std::string& step, const std::string& name) {
   if (name.empty()) return static_cast<const google::protobuf::Descriptor*>(nullptr);
   if (const auto* found = types == nullptr ? nullptr : types->find(name)) return found;

@@ -1,5 +1,5 @@
 #pragma once
-// A workflow definition made ready for decisions, and the interface of workflow engines.
+// A workflow definition compiled for decisions, and the interface of workflow engines.
 
 #include <cstdint>
 #include <memory>
@@ -17,13 +17,13 @@
 
 namespace fairlead::core {
 
-/// Thrown where no decision can be made about a record although every byte of it can be read: it names what is not there. Its task is
-/// parked, and the sentence says why.
+/// Thrown if no decision can be made about a record although every byte of it can be read: the sentence names the missing thing. The task
+/// is parked with this sentence as the reason.
 struct odd_record : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What the reason of a task begins with that is parked because its version of the workflow is unusable.
+/// The beginning of the reason of a task that is parked because its version of the workflow is unusable.
 inline constexpr std::string_view unusable_version_words = "this release cannot use version ";
 
 /// A checked definition with its templates compiled and its graph as indices. Immutable, shared by all tasks pinned to it.
@@ -31,29 +31,29 @@ class workflow {
  public:
   struct step {
     input_template with;
-    // What must be completed or skipped before it starts, as indices into the definition's steps: what it says it needs, and of a pivot
-    // everything that is not its descendant, because nothing before it can be undone once it has happened.
+    // Steps that must be completed or skipped before this step starts, as indices into the definition's steps: those that it needs. For a
+    // pivot also all steps that are not its descendants, because no step before the pivot can be undone once it has happened.
     std::vector<std::uint32_t> needs;
-    std::vector<std::uint32_t> needed_by;                      // the same edges, the other way
-    std::optional<input_template> undo_with;                   // when it can be undone by a call
-    bool undo_reads_output = false;                            // the undo's input needs what the step itself gave
-    const google::protobuf::Descriptor* input_type = nullptr;  // none: any JSON
+    std::vector<std::uint32_t> needed_by;                      // the same edges, reversed
+    std::optional<input_template> undo_with;                   // set if the step can be undone by a call
+    bool undo_reads_output = false;                            // the undo's input reads the step's own output
+    const google::protobuf::Descriptor* input_type = nullptr;  // null: any JSON
     const google::protobuf::Descriptor* output_type = nullptr;
   };
 
-  /// `definition` must have passed check_definition (check.hpp); what compile itself cannot do is an error.
+  /// `definition` must have passed check_definition (check.hpp). Failures of the compilation itself are an error.
   static result<std::shared_ptr<const workflow>> compile(v1::WorkflowDefinition definition, std::string content_hash);
 
-  /// A stored version that this release cannot compile, `why` says why, or whose definition is missing. A task that is pinned to it waits
-  /// for an operator; what it has out still ends by the definition as it is written. Nothing of it is `compiled`.
+  /// A stored version that this release cannot compile, with `why`, or whose definition is missing. A task pinned to it waits for an
+  /// operator; its attempts in progress still end by the definition as written. None of its steps is `compiled`.
   static std::shared_ptr<const workflow> unusable(v1::WorkflowDefinition definition, std::string content_hash, error why);
   bool usable() const noexcept { return !refusal_; }
-  /// Why it is not usable.
+  /// Why the version is not usable.
   const error& refusal() const { return refusal_.value(); }
 
   const v1::WorkflowDefinition& definition() const noexcept { return definition_; }
   bool has_step(std::uint32_t index) const noexcept { return index < static_cast<std::uint32_t>(definition_.steps_size()); }
-  /// An empty one for a step that an unusable definition lacks; `odd_record` for one that a usable definition lacks.
+  /// An empty definition for a step that an unusable version lacks; throws `odd_record` if a usable version lacks the step.
   const v1::StepDefinition& step_definition(std::uint32_t index) const {
     if (has_step(index)) return definition_.steps(static_cast<int>(index));
     if (usable()) lacks(index);
@@ -63,7 +63,7 @@ class workflow {
     if (index >= steps_.size()) lacks(index);
     return steps_[index];
   }
-  /// All steps, each after everything it needs.
+  /// All steps, each after all steps that it needs.
   const std::vector<std::uint32_t>& in_order() const noexcept { return order_; }
   const std::string& content_hash() const noexcept { return content_hash_; }
 
@@ -75,24 +75,24 @@ class workflow {
   std::string content_hash_;
   std::vector<step> steps_;
   std::vector<std::uint32_t> order_;
-  std::shared_ptr<const message_types> types_;  // none when no step names one
+  std::shared_ptr<const message_types> types_;  // null: no step names a type
   std::optional<error> refusal_;
 };
 
-/// What an engine says of a task: which pending steps may start now, or that it is over.
+/// An engine's answer about a task: the pending steps that may start now, or that the task is over.
 struct next_steps {
   std::vector<std::uint32_t> ready;  // indices into TaskRecord.steps, in the order in which they should start
-  bool over = false;                 // everything that will be done, or undone, is
+  bool over = false;                 // nothing is left to perform, or to undo
 };
 
-/// Decides what comes next in a task; the Scheduler knows no more of workflows. Pure: the same arguments give the same answer.
+/// Decides the next steps of a task; the Scheduler knows no more of workflows. Pure: the same arguments give the same answer.
 class workflow_engine {
  public:
   virtual ~workflow_engine() = default;
-  /// Adds the steps a new task begins with.
+  /// Adds the first steps of a new task.
   virtual void begin(const workflow& definition, v1::TaskRecord& record) const = 0;
   virtual void next(const workflow& definition, const v1::TaskRecord& record, next_steps& out) const = 0;
-  /// Of a task that is being undone and has no perform out: the steps that are completed, in doubt or being undone whose turn it is.
+  /// For a task that is being undone and has no perform in progress: the steps in state completed, in doubt or undoing whose turn it is.
   virtual void next_undo(const workflow& definition, const v1::TaskRecord& record, next_steps& out) const = 0;
 };
 

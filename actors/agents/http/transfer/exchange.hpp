@@ -1,5 +1,5 @@
 #pragma once
-// One exchange with a server: what is sent, and what comes back.
+// One exchange with a server: the request and the answer.
 
 #include <cstdint>
 #include <optional>
@@ -14,16 +14,16 @@ struct http_request {
   std::string url;
   std::vector<std::pair<std::string, std::string>> headers;
   std::optional<std::string> body;
-  std::vector<std::string> private_headers;  // names of those that hold secrets: only the host they were written for gets them
+  std::vector<std::string> private_headers;  // names of headers with secrets: only sent to the host that they were written for
 };
 
-/// How an exchange ended. Made by the loop, judged by conclude().
+/// The end of an exchange. Made by the loop, judged by conclude().
 struct http_answer {
   enum class ending {
     answered,  // a status and its headers arrived; the body may be cut (see `cut`)
-    not_sent,  // it failed before the first byte of the request: `code` and `message` say why
-    refused,   // it must not be sent at all, or libcurl refuses it: nothing was sent
-    lost,      // it failed after the request had begun to be sent: `code` and `message` say why
+    not_sent,  // it failed before the first byte of the request: `code` and `message` give the reason
+    refused,   // it must not be sent, or libcurl refuses it: nothing was sent
+    lost,      // it failed after the request had begun to be sent: `code` and `message` give the reason
   };
   enum class damage { none, truncated, too_large };
 

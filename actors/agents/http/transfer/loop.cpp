@@ -18,7 +18,7 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds idle_wait{10'000};
-// Each name that is looked up takes a thread of libcurl's own for as long as the resolver takes; the others wait for one to be through.
+// Each name look-up takes a thread of libcurl as long as the resolver takes; further transfers wait.
 constexpr std::uint32_t most_resolving = 32;
 constexpr std::size_t most_spare = 256;
 
@@ -41,7 +41,7 @@ class http_loop::engine {
       try {
         turn();
       } catch (const std::bad_alloc&) {
-        // The attempts it hit stay silent, and their leases end them. The others go on.
+        // The affected attempts report nothing, and their leases end them. The others go on.
       }
     }
     cancel_all();
@@ -156,7 +156,7 @@ class http_loop::engine {
     return true;
   }
 
-  // Its slot is its own.
+  // The job keeps its slot.
   void go_on(std::uint64_t ticket, std::unique_ptr<http_job> job) {
     first_waiting_deadline_ = std::min(first_waiting_deadline_, job->deadline);
     waiting_.emplace_front(ticket, std::move(job));
@@ -164,7 +164,7 @@ class http_loop::engine {
 
   void recycle(http_transfer& transfer) {
     auto easy = transfer.release_handle();
-    if (easy) curl_easy_setopt(easy.get(), CURLOPT_ERRORBUFFER, static_cast<char*>(nullptr));  // that of the transfer goes away
+    if (easy) curl_easy_setopt(easy.get(), CURLOPT_ERRORBUFFER, static_cast<char*>(nullptr));  // the buffer of the transfer goes away
     if (easy && spare_.size() < most_spare) spare_.push_back(std::move(easy));
   }
 
@@ -189,7 +189,7 @@ class http_loop::engine {
     try {
       job.finished(std::move(answer));
     } catch (...) {
-      // A completion only passes the result on. Nobody else could be told, and the other transfers have to go on.
+      // A completion only passes the result on. No other receiver exists, and the other transfers must go on.
     }
   }
 
@@ -215,7 +215,7 @@ class http_loop::engine {
   http_common common_;  // which connections tell of their end
   http_multi multi_;
   std::deque<std::pair<std::uint64_t, std::unique_ptr<http_job>>> waiting_;   // by arrival
-  steady::time_point first_waiting_deadline_ = steady::time_point::max();     // none of those that wait is due before
+  steady::time_point first_waiting_deadline_ = steady::time_point::max();     // no waiting job is due before
   std::unordered_map<std::uint64_t, std::unique_ptr<http_transfer>> active_;  // by ticket
   std::deque<overdue> overdue_;                                               // by report_at
   std::vector<curl_easy_handle> spare_;
@@ -225,7 +225,7 @@ class http_loop::engine {
 
 http_loop::http_loop(const http_limits& limits) : engine_(std::make_unique<engine>(*this, limits)) {
   thread_ = std::thread([this] {
-    // OpenSSL writes without MSG_NOSIGNAL, and a service that hangs up is no reason to end the process.
+    // OpenSSL writes without MSG_NOSIGNAL, and a service that hangs up must not end the process.
     sigset_t pipes;
     sigemptyset(&pipes);
     sigaddset(&pipes, SIGPIPE);

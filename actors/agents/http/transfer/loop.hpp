@@ -27,7 +27,7 @@ struct http_limits {
   std::uint32_t concurrency = 64;
   std::int64_t connect_timeout_ms = 2'000;
   std::uint64_t max_response_bytes = 1'048'576;  // of a body, after decompression
-  std::int64_t connection_age_ms = 60'000;       // an older one is not used again
+  std::int64_t connection_age_ms = 60'000;       // older connections are not used again
   bool compression = false;
   std::string proxy = {};
   std::string no_proxy = {};  // hosts, separated by commas
@@ -37,14 +37,14 @@ struct http_limits {
 struct http_job {
   attempt_key key;
   http_request request;
-  /// The end of the lease, or of the try, on this process's own clock: no byte is sent or read after it.
+  /// The end of the lease, or of the try, by this process's own clock: no byte is sent or read after it.
   std::chrono::steady_clock::time_point deadline;
-  /// The deadline is that of a try inside its lease: it ends with the code `timeout` then.
+  /// The deadline is that of a try inside its lease: at this moment the try ends with the code `timeout`.
   bool ends_at_deadline = false;
-  /// What is to be sent next, given what was sent and what came back; nullopt: that is the end. May be empty. On the loop's thread.
+  /// Returns the next request, by the last request and its answer; nullopt: that is the end. May be empty. On the loop's thread.
   std::function<std::optional<http_request>(const http_request&, http_answer&)> next = {};
-  /// Told how it ended. When the lease ran out, the attempt's holder is expected to stop it and nothing is said; if no stop has come
-  /// `http_loop::stop_grace` later, the attempt ends with the code `timeout` so that it cannot be lost.
+  /// Gets the end of the exchange. When the lease runs out, the attempt's holder must stop the attempt, and nothing is reported. If no stop
+  /// has come `http_loop::stop_grace` later, the attempt ends with the code `timeout`, so that it cannot be lost.
   std::function<void(http_answer)> finished;
 };
 
@@ -57,14 +57,14 @@ class http_loop {
   http_loop(const http_loop&) = delete;
   http_loop& operator=(const http_loop&) = delete;
 
-  /// Never refused: beyond `concurrency` it waits for a transfer to end. Dropped after shut_down.
+  /// Never refused: beyond `concurrency` the job waits for a transfer to end. Dropped after shut_down.
   void submit(std::unique_ptr<http_job> job);
   void stop(const attempt_key& which);
-  /// Cancels everything and ends the thread. Not to be called from `finished`.
+  /// Cancels everything and ends the thread. Must not be called from `finished`.
   void shut_down();
 
  private:
-  class engine;  // what only the loop's thread touches
+  class engine;  // used only by the loop's thread
   attempt_inbox<http_job> inbox_;
   std::unique_ptr<engine> engine_;
   std::mutex joining_;

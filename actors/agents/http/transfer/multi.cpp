@@ -47,14 +47,14 @@ http_multi::http_multi(std::uint32_t connections) {
 }
 
 http_multi::~http_multi() {
-  multi_.reset();  // says what it no longer watches
+  multi_.reset();  // reports the sockets that it no longer watches
   ::close(epoll_);
   ::close(wake_);
 }
 
 void http_multi::wake() {
   const std::uint64_t one = 1;
-  // It can only fail when a wake is pending already.
+  // The write fails only if a wake is pending already.
   static_cast<void>(::write(wake_, &one, sizeof one) == static_cast<ssize_t>(sizeof one));
 }
 
@@ -62,7 +62,7 @@ void http_multi::watch(curl_socket_t socket, std::uint32_t events, bool known) {
   epoll_event event{};
   event.events = events;
   event.data.fd = socket;
-  // A number that was closed and given out again may be known to one side only.
+  // A number that was closed and given out again may be known to only one side.
   if (::epoll_ctl(epoll_, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, &event) == 0) return;
   if (errno == ENOENT) ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &event);
   if (errno == EEXIST) ::epoll_ctl(epoll_, EPOLL_CTL_MOD, socket, &event);

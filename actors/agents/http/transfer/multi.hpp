@@ -1,5 +1,5 @@
 #pragma once
-// libcurl's multi interface over epoll: the cost of a turn grows with what happens, not with how many transfers wait. Everything but wake()
+// libcurl's multi interface over epoll: the cost of a turn grows with the events, not with the waiting transfers. Everything except wake()
 // belongs to one thread.
 
 #include <curl/curl.h>
@@ -14,23 +14,23 @@ namespace fairlead::agents {
 
 class http_multi {
  public:
-  /// At most so many connections, open and idle ones together. Throws std::runtime_error when the system or libcurl refuses.
+  /// `connections` limits open and idle connections together. Throws std::runtime_error if the system or libcurl refuses.
   explicit http_multi(std::uint32_t connections);
   ~http_multi();
   http_multi(const http_multi&) = delete;
   http_multi& operator=(const http_multi&) = delete;
 
   bool add(CURL* easy) { return curl_multi_add_handle(multi_.get(), easy) == CURLM_OK; }
-  /// Closes the connection if bytes are still to come.
+  /// Takes a transfer out; closes its connection if bytes are still to come.
   void remove(CURL* easy) { curl_multi_remove_handle(multi_.get(), easy); }
 
-  /// Closes all connections; only wake() may be called after it. Saying good-bye by TLS writes, which belongs to the thread that may.
+  /// Closes all connections; only wake() may be called after it. Ending TLS writes, so call this only on the loop's thread.
   void close() { multi_.reset(); }
   /// Ends the current or the next wait early. From any thread.
   void wake();
-  /// Waits until something happens, at most so long, and lets libcurl do what there is to do.
+  /// Waits for an event, at most so long, and lets libcurl handle it.
   void wait(std::chrono::milliseconds patience);
-  /// A transfer that has ended, and how. Remove its handle before the next call.
+  /// An ended transfer and its result. Remove its handle before the next call.
   std::optional<std::pair<CURL*, CURLcode>> ended();
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// Which socket a connection of libcurl has. libcurl tells it of new connections and of those that are at rest, and not of one that is about to
-// be used again (CURLINFO_ACTIVESOCKET gives none then), but its ends are known at any time.
+// The socket of each of libcurl's connections. libcurl reports the socket of new and of idle connections, but not of one that is about to
+// be used again (CURLINFO_ACTIVESOCKET gives none then). The connection's two ends are known at any time.
 
 #include <cstdint>
 #include <string>
@@ -10,20 +10,21 @@
 
 namespace fairlead::agents {
 
-/// Both ends of a TCP connection of this machine; its own address follows from them.
+/// Both ends of a TCP connection of this machine; its own address follows from these.
 struct http_ends {
   std::string_view remote_address;
   int remote_port = 0;
   int local_port = 0;
 };
 
-/// Of one loop. What has been closed is forgotten when its number is given out again, so that no more is kept than there are descriptors.
+/// The sockets of one loop. A closed socket is forgotten when its number is given out again, so there are never more entries than
+/// descriptors.
 class http_sockets {
  public:
-  /// One of `opened` is the connection with these ends; the others were given up. Those that are not open any more do no harm.
+  /// One of `opened` is the connection with these ends; the others were given up. Closed sockets among these do no harm.
   void connected(const std::vector<int>& opened, const http_ends& ends);
 
-  /// True when there is nothing to read on the connection, neither bytes nor its end. False as well when it is not known.
+  /// True: nothing can be read on the connection, neither bytes nor its end. False also if that is unknown.
   bool at_rest(const http_ends& ends) const;
 
  private:

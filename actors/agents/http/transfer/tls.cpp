@@ -9,7 +9,7 @@ namespace fairlead::agents {
 
 namespace {
 
-constexpr long ca_cache_s = 300;  // authorities that were exchanged are seen after this at the latest
+constexpr long ca_cache_s = 300;  // replaced authorities take effect after this time at the latest
 
 bool is_openssl() {
   const auto* library = curl_version_info(CURLVERSION_NOW)->ssl_version;
@@ -24,7 +24,7 @@ int index_of_ends() {
 void on_event(const SSL* which, int where, int alert) try {
   auto* const ends = static_cast<tls_ends*>(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(which), index_of_ends()));
   if (ends == nullptr) return;
-  // A new connection may lie where one was that has ended.
+  // A new connection may have the address of an ended one.
   if (where == SSL_CB_HANDSHAKE_START) ends->begun(which);
   if (where == SSL_CB_READ_ALERT && (alert & 0xff) == SSL_AD_CLOSE_NOTIFY) ends->end(which);
 } catch (...) {  // out of memory: the answer then counts as cut
@@ -43,7 +43,8 @@ bool set_tls(CURL* e, const http_tls& tls) {
   const long least = tls.least == http_tls::version::tls_1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2;
   if (!set(e, CURLOPT_SSL_VERIFYPEER, 1L) || !set(e, CURLOPT_SSL_VERIFYHOST, 2L) || !set(e, CURLOPT_SSLVERSION, least)) return false;
   if (!tls.ca_file.empty() && !set(e, CURLOPT_CAINFO, tls.ca_file.c_str())) return false;
-  // With a folder besides the file libcurl would read all authorities anew for each connection, and with a file of our own trust others too.
+  // With a folder besides the file libcurl would read all authorities anew for each connection; and besides the agent's own file it would
+  // trust others, too.
   const auto* system_file = curl_version_info(CURLVERSION_NOW)->cainfo;
   const bool has_file = !tls.ca_file.empty() || (system_file != nullptr && ::access(system_file, R_OK) == 0);
   if (has_file && !set(e, CURLOPT_CAPATH, static_cast<const char*>(nullptr))) return false;

@@ -15,8 +15,8 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-// libcurl sends a request a second time when a kept-alive connection turns out to be closed before any byte of a response. Once is
-// allowed (same headers, same Idempotency-Key); a service that does it again is reported instead.
+// libcurl sends a request a second time if a kept-alive connection turns out to be closed before any byte of a response. This is allowed
+// once (same headers, same Idempotency-Key); a service that does it again is reported instead.
 constexpr std::uint32_t max_sends = 2;
 constexpr std::size_t max_header_bytes = 65'536;
 constexpr std::size_t most_length_digits = 18;
@@ -50,7 +50,7 @@ bool is_tls(CURLcode code) {
   }
 }
 
-// What answers may come compressed with: what is widespread, as far as this libcurl has it.
+// The accepted compressions: the common ones that this libcurl has.
 const char* encodings() {
   static const std::string all = [] {
     const auto features = curl_version_info(CURLVERSION_NOW)->features;
@@ -69,14 +69,14 @@ curl_easy_handle http_transfer::new_handle(const http_limits& limits) {
   CURL* e = out.get();
   const bool good =
       e != nullptr && set(e, CURLOPT_PATH_AS_IS, 1L) && set(e, CURLOPT_PROTOCOLS_STR, "http,https") && set(e, CURLOPT_FOLLOWLOCATION, 0L) &&
-      // Set even when empty: unset, the environment would say.
+      // Set even if empty: otherwise the environment would decide.
       set(e, CURLOPT_PROXY, limits.proxy.c_str()) && set(e, CURLOPT_NOPROXY, limits.no_proxy.c_str()) &&
       set(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L) && set(e, CURLOPT_NOSIGNAL, 1L) &&
       set(e, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1)) && set(e, CURLOPT_MAXAGE_CONN, idle_connection_s) &&
       set(e, CURLOPT_MAXLIFETIME_CONN, static_cast<long>((limits.connection_age_ms + 999) / 1000)) &&
       // Cancelling during a name look-up would otherwise wait for the system's resolver.
       set(e, CURLOPT_QUICK_EXIT, 1L) && set(e, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(limits.connect_timeout_ms)) &&
-      // Ten thousand transfers have a buffer each.
+      // Ten thousand transfers each have a buffer.
       set(e, CURLOPT_BUFFERSIZE, read_buffer_bytes) && set(e, CURLOPT_UPLOAD_BUFFERSIZE, write_buffer_bytes) &&
       set(e, CURLOPT_HEADERFUNCTION, &http_transfer::on_header) && set(e, CURLOPT_WRITEFUNCTION, &http_transfer::on_body) &&
       set(e, CURLOPT_PREREQFUNCTION, &http_transfer::on_sending) && set(e, CURLOPT_SOCKOPTFUNCTION, &http_transfer::on_new_socket) &&
@@ -104,7 +104,7 @@ bool http_transfer::set_up() {
 bool http_transfer::set_body() {
   CURL* e = easy_.get();
   const auto& request = job_->request;
-  // First of all, because it undoes what an earlier transfer of this handle has set.
+  // First of all, because it resets the options of the handle's earlier transfer.
   if (!set(e, CURLOPT_HTTPGET, 1L)) return false;
   if (request.method == "HEAD") return set(e, CURLOPT_CUSTOMREQUEST, static_cast<const char*>(nullptr)) && set(e, CURLOPT_NOBODY, 1L);
   if (request.body || request.method == "POST" || request.method == "PUT" || request.method == "PATCH") {
@@ -128,10 +128,10 @@ bool http_transfer::set_headers() {
   bool typed = false;
   for (const auto& [name, value] : job_->request.headers) {
     typed = typed || lower_case(name) == "content-type";
-    // A header without a value is spelled with a semicolon in libcurl; with a colon it would be left out.
+    // libcurl spells a header without a value with a semicolon; with a colon it would drop the header.
     if (!add(trimmed(value).empty() ? name + ";" : name + ": " + value)) return false;
   }
-  // Keep libcurl from adding headers of its own: it would wait a second for a "100 Continue" and call a body a form.
+  // Keeps libcurl from adding its own headers: it would wait a second for a "100 Continue" and call a body a form.
   if (!add("Expect:") || (!typed && !add("Content-Type:"))) return false;
   return set(easy_.get(), CURLOPT_HTTPHEADER, header_list_.get());
 }
@@ -140,8 +140,8 @@ void http_transfer::resolved() {
   if (std::exchange(resolving_, false)) --common_.resolving;
 }
 
-// A service that sent more than it promised left the rest on the connection, where it would be taken for the next answer; one that has closed
-// it would leave open whether it read the request.
+// A service that sent more than it promised left the rest on the connection, where it would be taken for the next answer. A connection that
+// the service has closed would leave it open whether the request was read.
 bool http_transfer::connection_is_stale(const http_ends& ends) {
   long fresh = 0;
   if (curl_easy_getinfo(easy_.get(), CURLINFO_NUM_CONNECTS, &fresh) != CURLE_OK || fresh == 0) return !common_.sockets.at_rest(ends);
@@ -179,10 +179,10 @@ std::size_t http_transfer::on_header(char* data, std::size_t size, std::size_t c
   if (t.header_bytes_ > max_header_bytes) return t.refuse(http_answer::damage::too_large, "its headers have more than 64 KiB");
   const auto line = trimmed(raw);
   if (raw.substr(0, 5) == "HTTP/") {
-    // We speak 1.1 only; of an answer that says otherwise nobody knows where it ends.
+    // Only 1.1 is spoken here; the end of an answer in another version is unknown.
     if (const auto version = raw.substr(0, 9); version != "HTTP/1.1 " && version != "HTTP/1.0 ")
       return t.refuse(http_answer::damage::none, "it calls itself " + printable(line.substr(0, line.find(' ')), 20));
-    t.answer_.headers.clear();  // an interim response went before
+    t.answer_.headers.clear();  // drops the headers of an interim response
     const auto status = line.find(' ');
     const auto reason = status == std::string_view::npos ? status : line.find(' ', status + 1);
     t.answer_.reason = reason == std::string_view::npos ? "" : std::string{trimmed(line.substr(reason))};
@@ -199,10 +199,10 @@ std::size_t http_transfer::on_header(char* data, std::size_t size, std::size_t c
     const auto digits = std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (name == "content-length" && (value.empty() || !digits))
       return t.refuse(http_answer::damage::none, "its Content-Length '" + printable(value, 40) + "' is no number");
-    // libcurl takes a length beyond its range for none at all.
+    // libcurl ignores a length beyond its range.
     if (name == "content-length" && value.size() > most_length_digits)
       return t.refuse(http_answer::damage::too_large, "its Content-Length has more than 18 digits");
-    // libcurl does not know such a line, others do.
+    // libcurl ignores such a line, other readers do not.
     if ((name == "content-length" || name == "transfer-encoding") && spelled.size() != name.size())
       return t.refuse(http_answer::damage::none, "it has a blank behind the name " + name);
   }
@@ -211,7 +211,7 @@ std::size_t http_transfer::on_header(char* data, std::size_t size, std::size_t c
   return 0;  // out of memory; an exception must not pass through C
 }
 
-// What passes such an answer on may see another end of it than we do, and take what follows for the answer to the next request.
+// A proxy on the way may see another end of such an answer, and take the rest for the answer to the next request.
 std::string http_transfer::why_not_framed() const {
   return has(answer_, "content-length") && has(answer_, "transfer-encoding") ? "it has both a Content-Length and a Transfer-Encoding" : "";
 }
@@ -221,7 +221,7 @@ bool http_transfer::goes_on_to_the_end() const {
          answer_.status != 304;
 }
 
-/// Ends the transfer, and with it the connection.
+/// Ends the transfer and its connection.
 std::size_t http_transfer::refuse(http_answer::damage how, std::string problem) {
   answer_.cut = how;
   problem_ = std::move(problem);
@@ -242,7 +242,7 @@ std::size_t http_transfer::on_body(char* data, std::size_t size, std::size_t cou
 }
 
 bool http_transfer::past_deadline() const {
-  // libcurl counts whole milliseconds from a start of its own.
+  // libcurl counts whole milliseconds from its own start.
   return steady::now() >= job_->deadline - std::chrono::milliseconds{2};
 }
 
@@ -316,7 +316,7 @@ http_answer http_transfer::unanswered(CURLcode code, http_answer out) const {
   out.message = (problem_.empty() ? "no answer after the request was sent: " : "the answer is refused: ") + describe(code);
   long os = 0;
   curl_easy_getinfo(easy_.get(), CURLINFO_OS_ERRNO, &os);
-  // A line of more than 100 KB is more than libcurl has room for.
+  // libcurl has no room for a line of more than 100 KB.
   if (out.cut == http_answer::damage::too_large || code == CURLE_OUT_OF_MEMORY) {
     out.code = "response_too_large";
   } else if (code == CURLE_OPERATION_TIMEDOUT || os == ETIMEDOUT) {

@@ -1,5 +1,5 @@
 #pragma once
-// One request on its way: a libcurl easy handle with everything its callbacks write to. Only the loop's thread touches it.
+// One request in progress: a libcurl easy handle with all data that its callbacks write to. Only for the loop's thread.
 
 #include <curl/curl.h>
 
@@ -22,41 +22,40 @@ struct curl_list_closer {
 };
 using curl_easy_handle = std::unique_ptr<CURL, curl_easy_closer>;
 
-/// What the transfers of one loop have in common.
+/// State shared by the transfers of one loop.
 struct http_common {
-  std::uint32_t resolving = 0;  // transfers under way that have neither a socket nor a connection to use again
+  std::uint32_t resolving = 0;  // transfers in progress with neither a socket nor a connection to use again
   http_sockets sockets;
   tls_ends ends_of_tls;
 };
 
 class http_transfer {
  public:
-  /// A handle with everything set that is the same for each transfer under these limits; null when libcurl refuses.
+  /// A handle with all options that are the same for every transfer under these limits; null: libcurl refuses.
   static curl_easy_handle new_handle(const http_limits& limits);
 
-  /// Sets up `easy`, new or from a transfer that has ended, for the job. It counts among those that are resolving until it has a connection or
-  /// ends.
+  /// Sets up `easy`, new or from an ended transfer, for the job. The transfer counts as resolving until it has a connection or ends.
   http_transfer(std::uint64_t ticket, std::unique_ptr<http_job> job, curl_easy_handle easy, std::uint64_t max_response_bytes,
                 http_common& common);
   ~http_transfer() { resolved(); }
   http_transfer(const http_transfer&) = delete;
   http_transfer& operator=(const http_transfer&) = delete;
 
-  /// False when libcurl refused an option: the transfer must not be run.
+  /// False: libcurl refused an option, and the transfer must not be run.
   bool ready() const { return ready_; }
   std::uint64_t ticket() const { return ticket_; }
   const http_job& job() const { return *job_; }
   CURL* easy() const { return easy_.get(); }
 
-  /// True when the connection it was to use again held bytes that nobody asked for, or was closed. Nothing was sent, and it is gone: the job can
+  /// True: the connection to be used again held unexpected bytes, or was closed. Nothing was sent, and the connection is gone: the job can
   /// begin anew.
   bool met_stale_connection() const { return stale_; }
-  /// True when the lease was over as libcurl ended the transfer with `code`.
+  /// Whether the lease was over when libcurl ended the transfer with `code`.
   bool expired(CURLcode code) const;
-  /// What `code` means, given how far the exchange had come. Takes the body.
+  /// The answer by `code` and the progress of the exchange. Takes the body.
   http_answer answer(CURLcode code);
 
-  /// After the handle was taken off the multi handle: give up the parts that live on.
+  /// After the handle was taken off the multi handle: give up the parts that are used again.
   curl_easy_handle release_handle() { return std::move(easy_); }
   std::unique_ptr<http_job> release_job() { return std::move(job_); }
 
@@ -86,14 +85,14 @@ class http_transfer {
   std::array<char, CURL_ERROR_SIZE> error_text_{};
   std::uint64_t max_response_bytes_;
   http_common& common_;
-  bool resolving_ = true;    // and counted
+  bool resolving_ = true;    // counted in `resolving`
   std::vector<int> opened_;  // sockets
   std::size_t header_bytes_ = 0;
   bool headers_complete_ = false;  // of the final response; an interim one (1xx) does not count
   bool ready_ = false;
   bool stale_ = false;
   std::string problem_;                       // why the headers of the answer were refused
-  tls_ends::connection to_end_of_ = nullptr;  // the answer is over when this connection says so
+  tls_ends::connection to_end_of_ = nullptr;  // the answer is over when this connection announces its end
   http_answer answer_;
 };
 

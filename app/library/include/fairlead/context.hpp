@@ -1,5 +1,5 @@
 #pragma once
-// What a handler is told beside its input, and what it can say while it works.
+// The facts that a handler gets beside its input, and its means to report progress.
 
 #include <fairlead/time.hpp>
 
@@ -15,10 +15,10 @@ class native_context;
 
 enum class direction { perform, undo, lookup };
 
-/// Lives as long as the handler runs, and so do the texts it gives.
+/// Valid while the handler runs, as are the texts that its members return.
 class context {
  public:
-  /// Names the effect: the same for every attempt and every try of this step. What has been done under it must not be done again.
+  /// Names the effect: the same for every attempt and every try of this step. Work done under the key must not be done again.
   std::string_view key() const;
   std::string_view task_id() const;
   std::string_view step() const;
@@ -26,28 +26,30 @@ class context {
   std::uint32_t attempt() const;     // 1, 2, …: how often the step was handed over
   std::uint32_t try_number() const;  // 1, 2, … within the attempt
 
-  /// Of undo and lookup: the key under which the step was, or may have been, performed.
+  /// For undo and lookup: the key under which the step was, or may have been, performed.
   std::string_view perform_key() const;
-  /// Of an undo: nobody knows whether the perform was carried out.
+  /// For an undo: nobody knows whether the perform was carried out.
   bool in_doubt() const;
-  /// Of an undo: what the perform gave, JSON text; `null` when that is not known.
+  /// For an undo: the perform's output, JSON text; `null` if it is unknown.
   std::string_view perform_output() const;
 
-  /// When the handler must be done: the end of the try, at the latest that of the lease. What is not begun by then must be left alone.
+  /// When the handler must be done: the end of the try, never later than the end of the lease. After this moment the handler must begin
+  /// nothing more.
   moment complete_by() const;
-  /// Until complete_by; zero when it has passed.
+  /// Time until complete_by; zero afterwards.
   duration time_left() const;
 
-  /// True once the lease has ended, the attempt was taken away or the node ends: whatever the handler has not begun yet it must leave
-  /// alone, and what it returns from then on may be dropped. Cheap enough for every turn of a loop.
+  /// True once the lease has ended, the attempt was taken away or the node ends. From then on the handler must begin nothing more, and its
+  /// result may be dropped. Cheap enough for every turn of a loop.
   bool stopped() const;
 
-  /// Says that the handler is still at it, and how far: a percentage up to 100, a short note for people, and a checkpoint (JSON text, up to
-  /// 64 KiB) that the next attempt gets should this one fail; what is left out stays as it was told before. `fairlead task watch` shows it. A
-  /// step with `heartbeat` is given to another attempt when nothing is heard for that long. Cheap enough for every turn of a loop. False,
-  /// and nothing was told: the attempt is stopped, or the checkpoint is too large or no JSON.
+  /// Reports that the handler still works, and its progress: a percentage up to 100, a short note for operators, and a checkpoint (JSON
+  /// text, up to 64 KiB). If this attempt fails, the next attempt gets the checkpoint. An argument that is left out keeps its earlier
+  /// value. `fairlead task watch` shows the progress. A step with `heartbeat` is given to another attempt when no heartbeat comes for that
+  /// long. Cheap enough for every turn of a loop. False: nothing was reported, as the attempt is stopped, or the checkpoint is too large or
+  /// not JSON.
   bool heartbeat(std::optional<std::uint32_t> percent = std::nullopt, std::string_view note = {}, std::string_view checkpoint = {});
-  /// What an earlier attempt left last, JSON text; empty: nothing.
+  /// The last checkpoint of an earlier attempt, JSON text; empty: none.
   std::string_view checkpoint() const;
 
   explicit context(const agents::native_context& from) : from_(&from) {}

@@ -1,5 +1,5 @@
 #pragma once
-// Everything: agents, nodes, workflows and clients. C++17; docs/cpp.md explains it.
+// Includes everything: agents, nodes, workflows and clients. C++17; see docs/cpp.md.
 
 #include <fairlead/agent.hpp>
 #include <fairlead/client.hpp>

@@ -1,5 +1,5 @@
 #pragma once
-// From a handler's signature to what the library calls: reads and writes its Protobuf or JSON types. Nothing here is for users.
+// Adapts a handler's typed signature to the library: reads and writes its Protobuf or JSON types. Nothing here is for users.
 
 #include <fairlead/context.hpp>
 #include <fairlead/outcome.hpp>
@@ -17,7 +17,7 @@ class Message;
 
 namespace fairlead::detail {
 
-/// How a handler ended, with its types gone.
+/// The result of a handler, without its types.
 struct raw_end {
   enum class what { output, fault, never_happened, not_known };
   what kind = what::output;
@@ -27,7 +27,7 @@ struct raw_end {
 
 using raw_handler = std::function<raw_end(std::string_view input, context&)>;
 
-/// False, and `why` says which field is wrong, when `text` is no `out`.
+/// False: `text` does not fit `out`, and `why` names the wrong field.
 bool read_message(std::string_view text, google::protobuf::Message& out, std::string& why);
 bool write_message(const google::protobuf::Message& from, std::string& text, std::string& why);
 
@@ -54,7 +54,7 @@ raw_end written(const T& from) {
     std::string why;
     if (!write_message(from, out.output, why)) {
       out.kind = raw_end::what::fault;
-      // It has been done, only its result cannot be told.
+      // The work was done; only its output cannot be written.
       out.why = in_doubt_fault("output_type", std::move(why));
     }
   } else if constexpr (std::is_same_v<T, json>) {

@@ -1,6 +1,6 @@
 #pragma once
-// A node inside a process of yours: the store, the Scheduler and the agents that you give it. `fairlead` on the command line speaks to it as
-// to any other.
+// A node inside your process: the store, the Scheduler and the agents that you give it. The command line `fairlead` speaks to it as to any
+// other node.
 //
 //   fairlead::node_options options;
 //   options.store = "/var/lib/orders";
@@ -24,57 +24,59 @@ namespace fairlead {
 class workflow;
 
 struct node_options {
-  /// A node file (docs/configuration.md). With one, the members down to `shutdown_timeout` must be left alone. A section of its `agents` that
-  /// says `kind: native` and `handler: NAME` is given the agent of that name with the section's settings; agents that no section
-  /// names stand under their own.
+  /// A node file (docs/configuration.md). If it is set, leave the members down to `shutdown_timeout` alone. A section of its `agents` with
+  /// `kind: native` and `handler: NAME` gives its name and settings to the agent called NAME. Agents that no section names keep their own
+  /// name.
   std::string file;
 
   std::string name = "embedded";
   std::string listen = "127.0.0.1:7100";  // port 0: the system chooses, see port()
-  std::string store;                      // the folder of the store, made when it is missing
+  std::string store;                      // folder of the store; created if it is missing
   std::string log_level = "info";         // debug, info, warning, error
   std::string log_file;                   // empty: stderr
   duration shutdown_timeout = std::chrono::seconds{5};
 
-  /// The installed `fairlead` program, which evaluates expressions and looks after the commands of exec agents. Empty: looked for beside the library, then in PATH.
+  /// The installed `fairlead` program, which evaluates expressions and looks after the commands of exec agents. Empty: the program is
+  /// looked for beside the library, then in PATH.
   std::string program;
-  /// Told the reason before the process ends because it must not say or do another thing: the disk refused, the store is damaged, or
-  /// another node has taken it over.
+  /// Called with the reason before the process ends itself because it must do nothing more: the disk refused, the store is damaged, or
+  /// another node has taken the store over.
   std::function<void(const error&)> on_fatal;
 };
 
-/// Thread-safe but for moves. One or several a process, each with a store of its own.
+/// Thread-safe except for moves. A process may have several nodes, each with its own store.
 class node {
  public:
-  /// Takes up what was running when the store was last open. Errors: invalid_argument (options, node file, an agent), store_in_use,
-  /// unavailable (the address is taken, the program is not there), disk and those of a store that cannot be read.
+  /// Continues the work that was in progress when the store was last open. Errors: invalid_argument (options, node file, an agent),
+  /// store_in_use, unavailable (the address is taken, the program is missing), disk, and the errors of an unreadable store.
   static result<node> start(node_options options, const std::vector<agent>& agents);
 
   node(node&&) noexcept;
   node& operator=(node&&) noexcept;
-  /// Stops it.
+  /// Stops the node.
   ~node();
 
-  /// HOST:PORT of what it listens on.
+  /// HOST:PORT on which the node listens.
   const std::string& address() const;
   std::uint16_t port() const;
 
-  /// A client of this node. Several are as good as one.
+  /// A client of this node. Several clients gain nothing over one.
   result<fairlead::client> client(duration request_timeout = std::chrono::seconds{15}) const;
 
-  /// Makes `what` the current version of its workflow. The reply's warnings say what is not there yet. Errors: invalid_argument names every
-  /// problem of the workflow.
+  /// Makes `what` the current version of its workflow. The reply's warnings name calls that no agent offers yet. Error invalid_argument
+  /// names every problem of the workflow.
   result<v1::DeployReply> deploy(const workflow& what) const;
 
-  /// Blocks until SIGTERM, SIGINT or request_stop(), then stops. Handles the two signals while it runs, whatever other threads block, and
-  /// gives them back. The error (timed_out) says that not everything was settled in time.
+  /// Blocks until SIGTERM, SIGINT or request_stop(), then stops. Handles the two signals while it runs, even if other threads block them,
+  /// and restores the earlier handlers. Error timed_out: not all work ended in time.
   status run();
 
-  /// From any thread and from signal handlers: run() returns.
+  /// Makes run() return. May be called from any thread and from signal handlers.
   void request_stop() noexcept;
 
-  /// No new tasks and no new attempts; waits for attempts that are out, at most three quarters of shutdown_timeout; then ends. The error
-  /// (timed_out) says that some were still out: they will be in doubt, and nothing acknowledged is lost. A second call does nothing.
+  /// Takes no new tasks and begins no new attempts. Waits for attempts in progress, at most three quarters of shutdown_timeout, then ends.
+  /// Error timed_out: some attempts were still in progress; they will be in doubt, and nothing acknowledged is lost. A second call does
+  /// nothing.
   status stop();
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// How a handler says how its work ended.
+// Results of handlers: the outcome of a perform or an undo, the finding of a lookup.
 
 #include <fairlead/error.hpp>
 #include <fairlead/time.hpp>
@@ -10,7 +10,7 @@
 
 namespace fairlead {
 
-/// One JSON value as text. What a handler without Protobuf types takes and gives.
+/// One JSON value as text: input and output of handlers without Protobuf types.
 struct json {
   std::string text = "null";
 };
@@ -24,8 +24,8 @@ enum class fault_kind {
 struct fault {
   fault_kind kind = fault_kind::in_doubt;
   std::string code;         // a short stable word, such as `sold_out`
-  std::string sentence;     // for a person
-  duration retry_after{0};  // how long the service asked to be left alone; zero: it did not say
+  std::string sentence;     // for operators
+  duration retry_after{0};  // pause that the service asked for; zero: none
 };
 
 inline fault transient_fault(std::string code, std::string sentence, duration retry_after = duration{0}) {
@@ -38,7 +38,7 @@ inline fault in_doubt_fault(std::string code, std::string sentence, duration ret
   return {fault_kind::in_doubt, std::move(code), std::move(sentence), retry_after};
 }
 
-/// Of perform and undo: an output or a fault. `Output` is a Protobuf message, `json`, or `nothing` (null).
+/// The result of a perform or an undo: an output or a fault. `Output` is a Protobuf message, `json`, or `nothing` (null).
 template <class Output>
 class outcome {
  public:
@@ -54,16 +54,16 @@ class outcome {
   std::variant<Output, fault> content_;
 };
 
-/// What a lookup answers when the perform had no effect and will have none: this is a promise that its key has no effect later either, not
-/// even when a request that is still under way arrives after it. A service that cannot be told to refuse a key leaves it at `not_known`.
+/// A lookup's answer that the perform had no effect and never will. This promises that the key has no effect later either, not even if a
+/// request still on its way arrives after the answer. If the service cannot be told to refuse a key, answer `not_known`.
 struct never_happened_type {};
 inline constexpr never_happened_type never_happened{};
 
-/// What a lookup answers when it could ask, and still cannot tell.
+/// A lookup's answer that it could ask the service, and still cannot tell.
 struct not_known_type {};
 inline constexpr not_known_type not_known{};
 
-/// Of a lookup: the output that the perform gave, `never_happened`, `not_known`, or a fault when it could not ask.
+/// The result of a lookup: the perform's output, `never_happened`, `not_known`, or a fault if it could not ask the service.
 template <class Output>
 class finding {
  public:

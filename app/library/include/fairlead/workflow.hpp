@@ -1,6 +1,6 @@
 #pragma once
-// A workflow described in C++: the same definition, with the same content hash, as the YAML that says the same (docs/workflows.md has the
-// meaning of every word, and what a step gets that says nothing).
+// A workflow described in C++. Equivalent C++ and YAML definitions have the same content hash and the same defaults (docs/workflows.md
+// explains every word and its default).
 //
 //   fairlead::workflow order{"order"};
 //   order.timeout(2min).on_failure(fairlead::on_failure::undo);
@@ -36,18 +36,18 @@ struct workflow_problem {
   std::string remedy;  // may be empty
 };
 
-/// How a step is undone by a call of its own agent. What it does not say is as for a step.
+/// How another call of the same agent undoes a step. Defaults are those of a step.
 class undo_call {
  public:
   explicit undo_call(std::string call);
   undo_call& with(std::string json_template);
   undo_call& timeout(duration how_long);
   undo_call& attempts(std::uint32_t how_many);
-  /// `max` when it is not said: a minute, or `first` where that is longer.
+  /// Default of `max`: one minute, or `first` if that is longer.
   undo_call& backoff(duration first, double factor = 2, std::optional<duration> max = std::nullopt);
 
   const v1::UndoDefinition& definition() const { return definition_; }
-  /// Of the template; empty: none.
+  /// The problem of the template; empty: none.
   const std::string& problem() const { return problem_; }
 
  private:
@@ -59,7 +59,7 @@ namespace detail {
 struct workflow_state;
 }
 
-/// A step that is being described; it keeps its workflow alive.
+/// A step under construction; it keeps its workflow alive.
 class workflow_step {
  public:
   workflow_step& needs(const std::string& step);
@@ -70,7 +70,8 @@ class workflow_step {
   }
   workflow_step& agent(std::string name);
   workflow_step& call(std::string name);
-  /// JSON in which every string that is wholly "${ EXPRESSION }" stands for a result. Without one: the task's input.
+  /// JSON template: a string that is wholly "${ EXPRESSION }" stands for the expression's result. Without a template the step gets the
+  /// task's input.
   workflow_step& with(std::string json_template);
   workflow_step& timeout(duration how_long);
   workflow_step& attempts(std::uint32_t how_many);
@@ -83,12 +84,12 @@ class workflow_step {
   workflow_step& cool_off(duration how_long);
   workflow_step& undo(const undo_call& how);
   workflow_step& undo(std::string call, std::string json_template);
-  /// There is nothing to undo.
+  /// The step has nothing to undo.
   workflow_step& undo_none();
-  /// Once it has happened the task only goes forward.
+  /// Once this step has happened, the task is not undone any more.
   workflow_step& pivot();
 
-  /// What input and output must be, by their Protobuf types: checked when it is deployed and at each step.
+  /// Protobuf types of input and output: checked at deployment and at each step.
   template <class Input, class Output>
   workflow_step& types() {
     return input_type<Input>().template output_type<Output>();
@@ -123,16 +124,16 @@ class workflow {
   workflow& timeout(duration how_long);
   workflow& on_failure(fairlead::on_failure what);
   workflow& cool_off(duration how_long);
-  /// How long finished tasks are kept; without it as the node says.
+  /// How many days finished tasks are kept; default: as the node says.
   workflow& keep_days(std::uint32_t days);
 
   /// Adds a step.
   workflow_step step(std::string name);
 
-  /// Everything wrong with it that can be known without a node; empty: it may run.
+  /// All problems that can be found without a node; empty: the workflow may run.
   std::vector<workflow_problem> problems() const;
 
-  /// The file that says the same, for people: the `source` of a deploy request. Types stand in it as comments.
+  /// The equivalent YAML file, for operators: the `source` of a deploy request. Types appear in it as comments.
   std::string yaml() const;
 
   /// For client::deploy. The error (invalid_argument) names every problem.
