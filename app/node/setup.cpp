@@ -74,7 +74,7 @@ result<std::vector<local_agent>> all_agents(const node_config& config, const std
     if (named[i]) continue;
     if (same_name(*out, given[i].name))
       return error{v1::ERROR_CODE_INVALID_ARGUMENT, "there are two agents named " + given[i].name,
-                   "rename one, or let the node file name this one: kind: native, handler: " + given[i].name};
+                   "rename one of them, or use the handler in the node file: kind: native, handler: " + given[i].name};
     auto agent = made(given[i], given[i].name, given[i].capacity, given[i].settings);
     if (!agent) return agent.failure();
     out->push_back(std::move(*agent));
