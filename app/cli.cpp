@@ -14,7 +14,7 @@ namespace fairlead::app {
 namespace {
 
 void add_node_command(CLI::App& app, cli_context& context) {
-  auto* command = app.add_subcommand("node", "Run a node until SIGTERM or SIGINT; or drain, resume or forget one");
+  auto* command = app.add_subcommand("node", "Run a node until SIGTERM or SIGINT; subcommands drain, resume or forget a node");
   auto options = std::make_shared<node_options>();
   auto* config = command->add_option("--config", options->config_path, "The node file")->type_name("FILE");
   command->require_subcommand(0, 1);
@@ -32,7 +32,7 @@ void add_expression_worker(CLI::App& app, cli_context& context) {
   auto* command = app.add_subcommand("expression-worker", "Evaluate expressions for a node (started by the node itself)");
   command->group("");  // not for people: left out of the help
   auto memory_bytes = std::make_shared<std::uint64_t>(default_expression_memory_bytes);
-  command->add_option("--memory", *memory_bytes, "Bytes of address space it may have");
+  command->add_option("--memory", *memory_bytes, "Largest address space of the process, in bytes");
   command->callback([&context, memory_bytes] { context.code = run_expression_worker(*memory_bytes); });
 }
 
@@ -46,7 +46,8 @@ void add_help(CLI::App& app, cli_context& context) {
 }  // namespace
 
 int run_command_line(int argc, const char* const* argv) {
-  CLI::App app{"Fairlead runs a set of distributed actions as one: every task completes, is undone, or waits in plain sight.", "fairlead"};
+  CLI::App app{"Fairlead runs a set of distributed actions as one: every task completes, is undone, or is parked for an operator.",
+               "fairlead"};
   app.set_version_flag("--version", std::string{"fairlead "} + FAIRLEAD_VERSION, "Show the version and exit");
   app.set_help_flag("-h,--help", "Show this help and exit");
   app.require_subcommand(1);

@@ -97,7 +97,7 @@ status check_order(const batch& next, std::uint64_t stored_sequence, std::uint64
     return error{
         v1::ERROR_CODE_STALE_EPOCH,
         "A batch of epoch " + std::to_string(next.epoch) + " was refused: the shard is at epoch " + std::to_string(stored_epoch) + ".",
-        "Another leader or start has taken the shard; this one must stop."};
+        "Another process has taken over the shard; this process must stop."};
   }
   if (next.sequence != stored_sequence + 1) {
     return error{v1::ERROR_CODE_INTERNAL,

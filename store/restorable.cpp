@@ -19,8 +19,8 @@ result<v1::Lineage> restorable::claim_lineage(const v1::Lineage& fresh) {
   const auto restoring = read_meta(meta::restoring_row);
   if (!restoring) return restoring.failure();
   if (restoring->has_value() && meta::decode_u64(**restoring) != 0)
-    return error{v1::ERROR_CODE_WRONG_STATE, "A restore into the store " + place() + " has begun and has not come to its end.",
-                 "Run `fairlead restore " + place() + "` again: it goes on where it was."};
+    return error{v1::ERROR_CODE_WRONG_STATE, "A restore into the store " + place() + " has begun but is not complete.",
+                 "Run `fairlead restore " + place() + "` again: it continues where it stopped."};
   const auto row = read_meta(meta::lineage_row);
   if (!row) return row.failure();
   if (row->has_value()) {

@@ -180,12 +180,12 @@ class agent_shell final : public agent_outbox {
       return;
     }
     if (!scheduler || answer.shard() != how.shard) {
-      unanswered(how, "an answer that makes no sense");
+      unanswered(how, "an invalid answer");
       return;
     }
     if (!links_.awaits(how.shard, how.revision)) return;
     if (!host_.welcomed(answer)) {
-      unanswered(how, "its answer comes from an earlier lineage or start of the shard than the one that is obeyed here");
+      unanswered(how, "its answer is from an earlier lineage or start of the shard than this agent has seen");
       return;
     }
     links_.welcomed(how.revision, answer, now());

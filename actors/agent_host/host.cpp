@@ -140,7 +140,7 @@ result<std::optional<v1::Perform>> agent_host::with_secrets(const v1::Perform& w
   if (backend_.puts_secrets_in() || !agents::secrets::mentioned(what.input())) return std::optional<v1::Perform>{};
   if (!who_.secrets)
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, "the input names a secret, and agent " + who_.agent + " of this node has none",
-                 "declare it among the secrets of the node and allow it in the agent's section"};
+                 "declare the secret under secrets in the node file, and add it to the agent's input_secrets"};
   auto resolved = who_.secrets->resolve_json(what.input(), who_.settings.input_secrets);
   if (!resolved) return resolved.failure();
   std::optional<v1::Perform> out{what};

@@ -131,7 +131,7 @@ void agent_host::refuse(const v1::PerformBatch& what, const shard_side& side) {
     auto& fault = *one.mutable_fault();
     fault.set_kind(v1::FAULT_KIND_TRANSIENT);
     fault.set_code("stale_shard");
-    fault.set_message("the agent instance obeys a later lineage or start of the shard");
+    fault.set_message("the agent instance has seen a later lineage or start of the shard");
   }
   if (out.items().empty()) return;
   out.set_shard(what.shard());

@@ -59,13 +59,13 @@ attempt_result look_up(const native_agent_config& config, const v1::Perform& wha
       case v1::LOOKUP_VERDICT_DONE:
         if (out.output.empty()) out.output = "null";
         if (core::check_json(out.output).ok()) return out;
-        return permanent_fault("bad_output", name + " returned what is not JSON");
+        return permanent_fault("bad_output", name + " returned a value that is not JSON");
       default: return permanent_fault("bad_verdict", name + " did not say whether it happened");
     }
   } catch (const std::exception& e) {
     return transient_fault("handler_threw", name + " threw: " + printable(e.what(), 200));
   } catch (...) {
-    return transient_fault("handler_threw", name + " threw something that is no std::exception");
+    return transient_fault("handler_threw", name + " threw an exception that is not a std::exception");
   }
 }
 
@@ -74,7 +74,7 @@ attempt_result run(const native_agent_config& config, const v1::Perform& what, c
   if (what.direction() == v1::DIRECTION_LOOKUP) return look_up(config, what, flag, told);
   const auto found = config.calls.find(what.call());
   if (found == config.calls.end()) {
-    return permanent_fault("unknown_call", "this agent knows no call named " + what.call());
+    return permanent_fault("unknown_call", "this agent has no call named " + what.call());
   }
   try {
     auto out = found->second(context_of(what, flag, told), what.input());
@@ -82,7 +82,7 @@ attempt_result run(const native_agent_config& config, const v1::Perform& what, c
     if (out.output.empty()) {
       out.output = "null";
     } else if (const auto valid = core::check_json(out.output); !valid.ok()) {
-      auto fault = in_doubt_fault("bad_output", "the handler of " + what.call() + " returned what is not JSON");
+      auto fault = in_doubt_fault("bad_output", "the handler of " + what.call() + " returned a value that is not JSON");
       fault.tries = out.tries;
       return fault;
     }
@@ -90,7 +90,7 @@ attempt_result run(const native_agent_config& config, const v1::Perform& what, c
   } catch (const std::exception& e) {
     return in_doubt_fault("handler_threw", "the handler of " + what.call() + " threw: " + printable(e.what(), 200));
   } catch (...) {
-    return in_doubt_fault("handler_threw", "the handler of " + what.call() + " threw something that is no std::exception");
+    return in_doubt_fault("handler_threw", "the handler of " + what.call() + " threw an exception that is not a std::exception");
   }
 }
 
@@ -187,8 +187,9 @@ void serve(const std::shared_ptr<pool>& shared) {
     lock.unlock();
     const auto by = end_of_try_unix_ms(j->what);
     const native_context::listener told = [&p, &j](attempt_progress progress) { return tell(p, *j, std::move(progress)); };
-    auto result = by != 0 && to_unix_ms(system_clock{}.now()) >= by ? transient_fault("not_started", "no thread was free in time")
-                                                                    : run(p.config, j->what, j->stopped, told);
+    auto result = by != 0 && to_unix_ms(system_clock{}.now()) >= by
+                      ? transient_fault("not_started", "no thread of the agent was free in time")
+                      : run(p.config, j->what, j->stopped, told);
     lock.lock();
     if (!claim(p, j)) continue;
     ++p.delivering;
@@ -302,8 +303,8 @@ result<std::unique_ptr<backend>> make_native_backend(native_agent_config config)
       return error{v1::ERROR_CODE_INVALID_ARGUMENT, "the lookup of '" + name + "' of a native agent has no handler", "give it one"};
     }
     if (config.calls.count(name) == 0) {
-      return error{v1::ERROR_CODE_INVALID_ARGUMENT, "a native agent looks up '" + name + "', which is none of its calls",
-                   "a lookup has the name of the call that it looks up"};
+      return error{v1::ERROR_CODE_INVALID_ARGUMENT, "a native agent looks up '" + name + "', which is not one of its calls",
+                   "give the lookup the name of the call that it looks up"};
     }
   }
   if (config.capacity == 0 || (config.mode == native_mode::pooled && config.capacity > max_threads)) {

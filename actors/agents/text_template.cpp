@@ -42,14 +42,14 @@ result<field_template> field_template::compile(std::string_view text, std::strin
       const auto end = text.find('}', at);
       const auto name = end == std::string_view::npos ? std::string_view{} : text.substr(at + 1, end - at - 1);
       if (!valid_field(name)) {
-        return error{v1::ERROR_CODE_INVALID_ARGUMENT, std::string{what} + " has a '{' that begins no {field}",
+        return error{v1::ERROR_CODE_INVALID_ARGUMENT, std::string{what} + " has a '{' that does not begin a {field}",
                      "write {name} with letters, digits and _, or {{ for a brace"};
       }
       current.field = name;
       out.pieces_.push_back(std::exchange(current, {}));
       at = end;
     } else if (c == '}') {
-      return error{v1::ERROR_CODE_INVALID_ARGUMENT, std::string{what} + " has a '}' that ends no {field}", "write }} for a brace"};
+      return error{v1::ERROR_CODE_INVALID_ARGUMENT, std::string{what} + " has a '}' that does not end a {field}", "write }} for a brace"};
     } else {
       current.literal += c;
     }

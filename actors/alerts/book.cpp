@@ -43,8 +43,8 @@ result<v1::AlertRecord> alert_book::acknowledge(std::uint64_t number, const std:
   if (!store::is_unresolved(*found)) {
     return error{v1::ERROR_CODE_WRONG_STATE,
                  "Alert " + std::to_string(number) + " was resolved at " + format_utc(found->resolved_at_unix_ms()) +
-                     "; only one that is open can be acknowledged.",
-                 "Nothing is left to do about it; `fairlead alert list` shows those that need someone."};
+                     "; only open alerts can be acknowledged.",
+                 "The alert needs no action any more; `fairlead alert list` shows the unresolved alerts."};
   }
   // An alert that only reports something over is resolved by its acknowledgement: nothing else could resolve it.
   const auto over = found->kind() == v1::ALERT_KIND_WAKE_UP_LOST || found->kind() == v1::ALERT_KIND_STALLED ||
@@ -71,7 +71,7 @@ result<v1::AlertRecord> alert_book::find(std::uint64_t number, const store::snap
   if (!loaded) return loaded.failure();
   if (!loaded->has_value()) {
     return error{v1::ERROR_CODE_NOT_FOUND, "There is no alert " + std::to_string(number) + ".",
-                 "`fairlead alert list` shows the alerts that there are."};
+                 "`fairlead alert list --all` shows all alerts."};
   }
   return std::move(**loaded);
 }

@@ -83,19 +83,19 @@ void alert_courier::take_in(std::size_t which, const status& how) {
   const auto now = world_.time->now();
   if (how.ok()) {
     if (target.failures > 0)
-      world_.log->on_note(note_level::info, "alerts", target.is.name + " takes alerts again, from number " + what.number + " on");
+      world_.log->on_note(note_level::info, "alerts", target.is.name + " accepts alerts again, from number " + what.number + " on");
     target.failures = 0;
     target.delivered.push_back(now);
     move_cursor(target, what.last);
-    world_.log->on_note(note_level::debug, "alerts", target.is.name + " has taken " + subject_of(what));
+    world_.log->on_note(note_level::debug, "alerts", target.is.name + " has accepted " + subject_of(what));
     return;
   }
   ++target.failures;
   const auto wait = wait_after(target.is.name, target.failures, what.last);
   target.not_before = now + wait;
   world_.log->on_note(note_level::warning, "alerts",
-                      target.is.name + " has not taken " + (what.kind == "digest" ? "a digest up to alert " : "alert ") + what.number +
-                          ": " + how.failure().sentence + "; tried again in " + format_duration(wait.count()));
+                      target.is.name + " has not accepted " + (what.kind == "digest" ? "a digest up to alert " : "alert ") + what.number +
+                          ": " + how.failure().sentence + "; next try in " + format_duration(wait.count()));
 }
 
 status alert_courier::open(target_state& target, const store::snapshot& from) {

@@ -70,7 +70,7 @@ alert_message message_of(const alert_origin& from, const alert_digest& digest) {
   about.number("count", digest.count).number("first", from.shown(digest.first)).number("last", from.shown(digest.last));
   about.text("first_raised_at", format_utc(digest.first_raised_unix_ms)).text("last_raised_at", format_utc(digest.last_raised_unix_ms));
   about.raw("kinds", kinds.end());
-  about.text("sentence", std::to_string(digest.count) + " alerts were raised faster than this receiver is told of them one by one.");
+  about.text("sentence", std::to_string(digest.count) + " alerts were raised too fast to send each of them to this receiver.");
   about.text("remedy", "fairlead alert list");
 
   alert_message out;

@@ -75,7 +75,7 @@ void client_state::on_try_ended(std::uint64_t id, try_end how) {
       call.not_before = heard_at_ + repeat_after;
       // Other calls that wait for an answer of this node should not lose it.
       if (++call.repeats_in_row >= (others_in_flight() ? most_repeats_a_node : repeats_a_node) && addresses_.size() > 1)
-        lose_gateway("says that nobody is there who could answer");
+        lose_gateway("is starting or stopping");
       break;
     case try_end::silent:
       call.not_before = steady_clock::now() + repeat_after;
@@ -103,7 +103,7 @@ void client_state::tick() {
   for (auto id : over) {
     if (gateway_)
       end(id, {v1::ERROR_CODE_TIMED_OUT, "The node at " + addresses_[current_].text + " did not answer in time",
-               "See whether it is overloaded; the same request may be sent again"});
+               "Check whether the node is overloaded; the request can be repeated safely"});
     else
       end(id, unreachable());
   }

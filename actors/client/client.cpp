@@ -141,7 +141,7 @@ struct client::state {
   static T finish(std::future<T>& answer, steady_time deadline) {
     if (answer.wait_until(deadline + std::chrono::seconds{5}) != std::future_status::ready)
       return error{v1::ERROR_CODE_TIMED_OUT, "The client's own thread is busy: a handler of notices does not return",
-                   "Let handlers return soon"};
+                   "Make the handlers return soon"};
     return answer.get();
   }
 };
@@ -180,7 +180,7 @@ result<v1::SubmitReply> client::submit(v1::SubmitRequest what) {
   auto cut = split(std::move(what));
   for (int position : cut.oversized) {
     const error refusal{v1::ERROR_CODE_INVALID_ARGUMENT, "The input of task " + out.results(position).id() + " is larger than 256 KiB",
-                        "Keep large data elsewhere and submit a reference to it"};
+                        "Store large data elsewhere and submit a reference to it"};
     *out.mutable_results(position)->mutable_error() = refusal.to_proto();
   }
   std::optional<error> failed;
@@ -188,7 +188,7 @@ result<v1::SubmitReply> client::submit(v1::SubmitRequest what) {
     if (!failed) {
       auto reply = state_->submit(part->request);
       if (reply && reply->results_size() != part->request.items_size())
-        failed = error{v1::ERROR_CODE_INTERNAL, "The node answered for another number of items than were sent", "Report this as a bug"};
+        failed = error{v1::ERROR_CODE_INTERNAL, "The node sent the wrong number of answers", "Report this as a bug"};
       else if (!reply)
         failed = reply.failure();
       else
@@ -230,7 +230,7 @@ status client::watch(const std::string& id, std::uint64_t after_sequence, const 
     if (limit.count() > 0) poll = std::min(poll, std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now()));
     if (poll.count() <= 0)
       return error{v1::ERROR_CODE_TIMED_OUT, "Task " + id + " has not ended within " + format_duration(limit.count()),
-                   "It goes on; wait for it again"};
+                   "The task goes on; wait for it again"};
     request.set_wait_ms(poll.count());
     auto reply = state_->ask(request, poll);
     if (!reply) return reply.failure();
@@ -274,7 +274,7 @@ result<v1::RepliesReply> client::replies(const v1::RepliesRequest& what) {
 result<v1::OperateReply> client::operate(const v1::OperateRequest& what) {
   auto reply = state_->ask(what);
   if (reply && reply->results_size() != what.ids_size())
-    return error{v1::ERROR_CODE_INTERNAL, "The node answered for another number of tasks than were named", "Report this as a bug"};
+    return error{v1::ERROR_CODE_INTERNAL, "The node sent the wrong number of answers", "Report this as a bug"};
   return reply;
 }
 result<v1::DoctorReply> client::doctor(const v1::DoctorRequest& what) { return state_->ask(what); }
@@ -284,14 +284,14 @@ result<v1::AlertShowReply> client::alert(const v1::AlertShowRequest& what) { ret
 result<v1::AlertAckReply> client::acknowledge(const v1::AlertAckRequest& what) {
   auto reply = state_->ask(what);
   if (reply && reply->results_size() != what.numbers_size())
-    return error{v1::ERROR_CODE_INTERNAL, "The node answered for another number of alerts than were named", "Report this as a bug"};
+    return error{v1::ERROR_CODE_INTERNAL, "The node sent the wrong number of answers", "Report this as a bug"};
   return reply;
 }
 result<v1::BrakeReleaseReply> client::release_brake(const v1::BrakeReleaseRequest& what) { return state_->ask(what); }
 result<v1::JobApplyReply> client::apply_jobs(const v1::JobApplyRequest& what) {
   auto reply = state_->ask(what);
   if (reply && reply->results_size() != what.jobs_size())
-    return error{v1::ERROR_CODE_INTERNAL, "The node answered for another number of jobs than were given", "Report this as a bug"};
+    return error{v1::ERROR_CODE_INTERNAL, "The node sent the wrong number of answers", "Report this as a bug"};
   return reply;
 }
 result<v1::JobListReply> client::jobs(const v1::JobListRequest& what) { return state_->ask(what); }

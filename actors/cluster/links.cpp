@@ -147,8 +147,8 @@ v1::HelloReply links::on_hello(const v1::Hello& you, gateway_token gateway) {
       }
       // The node must accept this one, too.
       if (!greet({gateway, std::nullopt, ""}))
-        *out.mutable_error() = error{v1::ERROR_CODE_OVERLOADED, "node " + options_.me.node() + " is greeting too many nodes at a time",
-                                     "It will be tried again"}
+        *out.mutable_error() = error{v1::ERROR_CODE_OVERLOADED, "node " + options_.me.node() + " is connecting to too many nodes at a time",
+                                     "Nothing to do: the connection is tried again"}
                                    .to_proto();
       break;
     }
@@ -223,7 +223,7 @@ void links::on_reply(std::uint64_t ticket, const v1::HelloReply& reply) {
       line.state = dial_state::itself;
       line.reason = "this address leads to this node itself";
       line.since_unix_ms = wall_ms();
-      note(note_level::info, "the peer " + line.address + " is this node itself; it is left alone");
+      note(note_level::info, "the peer " + line.address + " is this node itself; it is ignored");
     }
   }
   release(whom.gateway);
@@ -306,7 +306,7 @@ void links::dial_failed(dial& line, std::string reason, bool refused) {
   line.reason = std::move(reason);
   // A reason that comes and goes is logged only once.
   if (line.logged.size() < max_logged && line.logged.insert(line.reason).second)
-    note(note_level::warning, "the peer " + line.address + (refused ? " cannot be worked with: " : " is not connected: ") + line.reason);
+    note(note_level::warning, "the peer " + line.address + (refused ? " is refused: " : " is not connected: ") + line.reason);
 }
 
 void links::lose(const std::string& name, const std::string& reason, bool refused) {
@@ -337,7 +337,7 @@ void links::note_refusal(const v1::Hello& you, const std::string& reason, bool t
   if (entry.reason != reason) {
     entry.since_unix_ms = wall_ms();
     const auto* line = dial_of(you.node());
-    if (!told && (line == nullptr || !line->refused)) note(note_level::warning, "node " + you.node() + " cannot be worked with: " + reason);
+    if (!told && (line == nullptr || !line->refused)) note(note_level::warning, "node " + you.node() + " is refused: " + reason);
   }
   // The other fields are unverified.
   entry.who.Clear();
@@ -379,7 +379,7 @@ void links::learn_lineage(const v1::ShardClaim& claim) {
 void links::take_claims(const v1::Hello& you, const core::hello_judgement& judged) {
   for (const auto& claim : you.shards()) learn_lineage(claim);
   for (const auto& earlier : judged.outlived)
-    lose(earlier, "node " + you.node() + " holds its shard in a later lineage, after a restore or made anew", true);
+    lose(earlier, "node " + you.node() + " has its shard in a later lineage, after a restore or a new start", true);
 }
 
 void links::learn_total(std::uint32_t count) {
@@ -410,16 +410,16 @@ link_route links::route_of(std::uint32_t shard) const {
     const auto& one = nodes_.find(holder->second);
     out.node = holder->second;
     if (one == nodes_.end())
-      out.reason = "node " + holder->second + ", which held it, is not connected any more";
+      out.reason = "node " + holder->second + ", which had the shard, is not connected any more";
     else if (one->second.connected)
-      out.reason = "node " + holder->second + " is connected, but does not hold it any more";
+      out.reason = "node " + holder->second + " is connected, but does not have the shard any more";
     else
-      out.reason = "node " + holder->second + ", which holds it, is not connected: " + one->second.reason;
+      out.reason = "node " + holder->second + ", which has the shard, is not connected: " + one->second.reason;
   } else if (std::find(here.begin(), here.end(), shard) != here.end()) {
     out.node = options_.me.node();
-    out.reason = "it has not come up yet on this node";
+    out.reason = "the shard has not started yet on this node";
   } else {
-    out.reason = "no node that holds it has been connected yet";
+    out.reason = "no node with this shard has been connected yet";
   }
   return out;
 }

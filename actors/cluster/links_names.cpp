@@ -24,7 +24,7 @@ v1::NodeOperateReply refused(const error& why) {
 
 error forgets_itself(const std::string& node) {
   return {v1::ERROR_CODE_WRONG_STATE, "node " + node + " is running",
-          "Ask another node of the cluster; where this one is to be replaced, stop it first"};
+          "Ask another node of the cluster. To replace this node, stop it first"};
 }
 
 void links::learn_name(const v1::Hello& you) {
@@ -48,7 +48,7 @@ v1::NodeOperateReply links::forget(const v1::NodeOperateRequest& what) {
   const auto known = nodes_.find(name);
   if (known != nodes_.end() && known->second.connected)
     return refused({v1::ERROR_CODE_WRONG_STATE, "node " + name + " is connected with node " + options_.me.node(),
-                    "Stop it before another node takes its name; where it is cut off from the operator alone, it is still at work"});
+                    "Stop that node before another node takes its name; it may still be running although you cannot reach it"});
   v1::NodeOperateReply out;
   out.set_node(options_.me.node());
   out.add_nodes(options_.me.node());
@@ -63,7 +63,7 @@ v1::NodeOperateReply links::forget(const v1::NodeOperateRequest& what) {
   if (out.known())
     note(note_level::info, "node " + name + " was forgotten by " + core::clean_text(what.who(), who_limit) +
                                (what.reason().empty() ? "" : ": " + core::clean_text(what.reason(), reason_limit)) +
-                               "; another one may take its name");
+                               "; another node may take its name");
   update_routes();
   return out;
 }

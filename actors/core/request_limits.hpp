@@ -45,7 +45,10 @@ inline constexpr std::size_t reason_limit = 1'000;       // of a reason or a not
 
 // ---- refusals ----
 
-inline error node_is_stopping() { return {v1::ERROR_CODE_UNAVAILABLE, "the node is stopping", "try again when it is back"}; }
-inline error nobody_asks() { return {v1::ERROR_CODE_INVALID_ARGUMENT, "the request does not say who asks for it", "name the operator"}; }
+inline error node_is_stopping() { return {v1::ERROR_CODE_UNAVAILABLE, "the node is stopping", "try again when the node runs again"}; }
+inline error nobody_asks() {
+  return {v1::ERROR_CODE_INVALID_ARGUMENT, "the request does not give the name of the operator (--by)",
+          "give the name of the operator (--by)"};
+}
 
 }  // namespace fairlead

@@ -83,7 +83,7 @@ class child {
       const auto nap = ended_.get() >= 0 ? left : std::min(left, duration{longest_nap});
       std::array<pollfd, 4> on{{{stop, POLLIN, 0}, {ended_.get(), POLLIN, 0}, {errors_.get(), POLLIN, 0}, {input_.get(), POLLOUT, 0}}};
       poll(on.data(), on.size(), static_cast<int>(nap.count()) + 1);
-      if ((on[0].revents & POLLIN) != 0) return end("was ended with the node");
+      if ((on[0].revents & POLLIN) != 0) return end("was stopped because the node stopped");
     }
   }
 

@@ -26,7 +26,7 @@ status outcome_of(const http_answer& answer) {
     case http_answer::ending::lost:
       if (answer.code == "timeout") return failed("it did not answer in time");
       return failed(agents::printable(answer.message, quoted_bytes * 2));
-    default: return failed("it was not reached: " + agents::printable(answer.message, quoted_bytes * 2));
+    default: return failed("it could not be reached: " + agents::printable(answer.message, quoted_bytes * 2));
   }
 }
 

@@ -162,7 +162,7 @@ class expression_pool::impl {
     ++start_failures_;
     retry_at_ = steady::now() + std::chrono::milliseconds(10) * (1 << std::min(start_failures_, 7));
     if (start_failures_ < max_start_failures) return;
-    why.remedy = "Look at the memory and process limits of the node.";
+    why.remedy = "Check the memory and process limits of the node.";
     while (!queue_.empty()) answer_head_with(why);
   }
 
@@ -204,7 +204,7 @@ class expression_pool::impl {
     if (sent_ == 0 || !reply.ParseFromArray(bytes, static_cast<int>(size)) || reply.ticket() != queue_.front().request.ticket()) {
       // Not the protocol: nothing that the process says can be trusted.
       drop_worker();
-      if (!queue_.empty()) answer_head_with({v1::ERROR_CODE_INTERNAL, "the expression worker broke the protocol", ""});
+      if (!queue_.empty()) answer_head_with({v1::ERROR_CODE_INTERNAL, "the expression worker sent an invalid answer", ""});
       return;
     }
     start_failures_ = 0;
@@ -227,7 +227,7 @@ class expression_pool::impl {
                       head.subject() + (memory ? " needed more than " + std::to_string(options_.memory_bytes >> 20) +
                                                      " MiB of memory: evaluation stopped"
                                                : " ended the process that evaluated it (" + describe_end(status) + ")"),
-                      "Make it do less, or do this work in a step."});
+                      "Simplify the expression, or do this work in a step."});
   }
 
   void deadline_passed() {
@@ -242,7 +242,7 @@ class expression_pool::impl {
     answer_head_with(
         {v1::ERROR_CODE_EXPRESSION,
          queue_.front().subject() + " took longer than " + format_duration(options_.time_limit.count()) + ": evaluation stopped",
-         "Make it do less, or do this work in a step."});
+         "Simplify the expression, or do this work in a step."});
   }
 
   /// Requests sent and not answered are sent again to the next worker.

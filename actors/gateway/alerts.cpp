@@ -12,7 +12,7 @@ namespace {
 constexpr int most_rounds = 50;  // of requests for one page: with filters a shard may read many rows in vain
 
 error no_such_alert(std::uint64_t number) {
-  return {v1::ERROR_CODE_NOT_FOUND, "there is no alert " + std::to_string(number), "fairlead alert list --all shows which there are"};
+  return {v1::ERROR_CODE_NOT_FOUND, "there is no alert " + std::to_string(number), "fairlead alert list --all shows all alerts"};
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ caf::result<v1::AlertListReply> gateway_shell::answer(v1::AlertListRequest& what
     if (answer.error().code() == v1::ERROR_CODE_NOT_FOUND) {
       auto why = no_such_alert(page->what.before());
       why.sentence += " to go on behind";
-      why.remedy = "begin with the newest again";
+      why.remedy = "start again with the newest alert";
       page->promise.deliver(refusal<v1::AlertListReply>(why));
     } else if (answer.error().code() != v1::ERROR_CODE_OK) {
       page->promise.deliver(refusal<v1::AlertListReply>(error::from_proto(answer.error())));
@@ -77,8 +77,8 @@ void gateway_shell::page_alerts(std::shared_ptr<alert_page> page) {
   }
   if (++page->rounds > most_rounds)
     return give(page->promise,
-                refusal<v1::AlertListReply>(error{v1::ERROR_CODE_OVERLOADED, "too many alerts had to be looked at for one page",
-                                                  "ask for a smaller page, or by fewer filters"}));
+                refusal<v1::AlertListReply>(error{v1::ERROR_CODE_OVERLOADED, "too many alerts had to be searched to fill the page",
+                                                  "use a smaller --limit, or fewer filters"}));
   auto& source = page->sources[*dry];
   auto more = page->what;
   // The time bound of the first request lies after this cursor.

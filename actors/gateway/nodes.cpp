@@ -13,7 +13,7 @@ namespace fairlead {
 namespace {
 
 error no_links(const std::string& node) {
-  return {v1::ERROR_CODE_UNAVAILABLE, "node " + node + " takes no part in a cluster", "see node.cluster in its file"};
+  return {v1::ERROR_CODE_UNAVAILABLE, "node " + node + " does not belong to a cluster", "see node.cluster in its node file"};
 }
 
 }  // namespace
@@ -87,7 +87,7 @@ caf::result<v1::HelloReply> gateway_shell::hello(v1::Hello& what, caf::strong_ac
 
 caf::result<v1::AgentWelcome, caf::strong_actor_ptr> gateway_shell::register_agent(v1::RegisterAgent& what, caf::strong_actor_ptr who) {
   auto why = check_request(what);
-  if (!who) why = error{v1::ERROR_CODE_INVALID_ARGUMENT, "the registration of an instance carries no actor", "report this as a bug"};
+  if (!who) why = error{v1::ERROR_CODE_INVALID_ARGUMENT, "the registration of an instance has no actor", "report this as a bug"};
   if (why) ++refused_;
   const auto* desk = routes_.here(what.shard());
   if (!why && desk == nullptr)
@@ -113,7 +113,7 @@ void gateway_shell::ask_node(const std::string& node, Request what, promise_of<R
             const auto found =
                 std::find_if(report.gateways.begin(), report.gateways.end(), [&](const auto& one) { return one.first == node; });
             if (found == report.gateways.end() || !found->second) return give(promise, refusal<Reply>(absent));
-            const auto silent = error{v1::ERROR_CODE_UNAVAILABLE, "node " + node + " does not answer", "see its log"};
+            const auto silent = error{v1::ERROR_CODE_UNAVAILABLE, "node " + node + " does not answer", "read the log of that node"};
             self_->request(caf::actor_cast<gateway_actor>(found->second), answer_limit, std::move(what))
                 .then([promise](Reply& answer) mutable { promise.deliver(std::move(answer)); },
                       [promise, silent](const caf::error&) mutable { promise.deliver(refusal<Reply>(silent)); });
@@ -150,7 +150,8 @@ caf::result<v1::NodeOperateReply> gateway_shell::answer(v1::NodeOperateRequest& 
   if (what.verb() == v1::NODE_VERB_FORGET) return forget_node(what);
   if (auto answer = not_here(what)) return std::move(*answer);
   if (!setup_.operate)
-    return refusal<v1::NodeOperateReply>({v1::ERROR_CODE_UNAVAILABLE, "nothing can be done to node " + setup_.node, "see its log"});
+    return refusal<v1::NodeOperateReply>(
+        {v1::ERROR_CODE_UNAVAILABLE, "no action is possible for node " + setup_.node, "read the log of that node"});
   auto promise = self_->make_response_promise<v1::NodeOperateReply>();
   // `done` may be called by any thread, where a promise is not safe: the answer goes straight to the asker's mailbox.
   caf::response_promise& plain = promise;
@@ -229,7 +230,8 @@ void gateway_shell::ask_round(v1::NodeOperateRequest what, std::function<void(v1
     return then(std::move(alone));
   }
   const auto silent = [](const std::string& node) {
-    return refusal<v1::NodeOperateReply>({v1::ERROR_CODE_UNAVAILABLE, "node " + node + " does not answer", "say it again in a moment"});
+    return refusal<v1::NodeOperateReply>(
+        {v1::ERROR_CODE_UNAVAILABLE, "node " + node + " does not answer", "repeat the command in a moment"});
   };
   struct round {
     answers_of_all all;

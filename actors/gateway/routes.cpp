@@ -41,7 +41,7 @@ std::string gateway_routes::holder(std::uint32_t shard) const {
 
 std::string gateway_routes::reason(std::uint32_t shard) const {
   const auto found = routes_.find(shard);
-  return found == routes_.end() || found->second.reason.empty() ? "no node that holds it is connected" : found->second.reason;
+  return found == routes_.end() || found->second.reason.empty() ? "no node with this shard is connected" : found->second.reason;
 }
 
 error gateway_routes::unreachable(std::uint32_t shard) const {
@@ -49,18 +49,18 @@ error gateway_routes::unreachable(std::uint32_t shard) const {
   const auto who = found == routes_.end() || found->second.node.empty() ? std::string{} : " of node " + found->second.node;
   return {v1::ERROR_CODE_UNAVAILABLE,
           "shard " + std::to_string(shard) + who + " cannot be reached from node " + node_ + ": " + reason(shard),
-          "see fairlead status; the same request may be sent again"};
+          "see fairlead status; the request can be repeated safely"};
 }
 
 error gateway_routes::silent(std::uint32_t shard) const {
-  const auto who = here(shard) != nullptr ? "the Scheduler of shard " + std::to_string(shard) + " here on node " + node_
+  const auto who = here(shard) != nullptr ? "the Scheduler of shard " + std::to_string(shard) + " on node " + node_
                                           : "shard " + std::to_string(shard) + " on node " + holder(shard);
-  return {v1::ERROR_CODE_UNAVAILABLE, who + " does not answer", "see the log of that node; the same request may be sent again"};
+  return {v1::ERROR_CODE_UNAVAILABLE, who + " does not answer", "read the log of that node; the request can be repeated safely"};
 }
 
 error gateway_routes::unknown_count() const {
-  return {v1::ERROR_CODE_UNAVAILABLE, "node " + node_ + " holds no shard and is connected to no node that does",
-          "see fairlead status; the same request may be sent again"};
+  return {v1::ERROR_CODE_UNAVAILABLE, "node " + node_ + " has no shard and is not connected to a node that has one",
+          "see fairlead status; the request can be repeated safely"};
 }
 
 }  // namespace fairlead

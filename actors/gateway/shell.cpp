@@ -109,8 +109,9 @@ void gateway_shell::check_expressions(const v1::DeployRequest& what, std::functi
   if (!setup_.deployer) return then({});
   auto place = place_in(deployments_, places_for(what, max_deployments));
   if (!place)
-    return then(refusal<v1::DeployReply>(
-        error{v1::ERROR_CODE_OVERLOADED, std::to_string(max_deployments) + " deployments are being checked", "deploy again in a moment"}));
+    return then(refusal<v1::DeployReply>(error{v1::ERROR_CODE_OVERLOADED,
+                                               std::to_string(max_deployments) + " deployments are already being checked",
+                                               "deploy again in a moment"}));
   self_->request(setup_.deployer, deploy_limit, what)
       .then([then, place](v1::DeployReply& answer) { then(std::move(answer)); },
             [this, then, place](const caf::error&) {
@@ -146,8 +147,8 @@ caf::result<v1::DeployReply> gateway_shell::answer(v1::DeployRequest& what) {
 caf::result<v1::DoctorReply> gateway_shell::answer(v1::DoctorRequest& what) {
   auto place = place_in(doctors_, places_for(what, max_doctors));
   if (!place)
-    return refusal<v1::DoctorReply>(
-        {v1::ERROR_CODE_OVERLOADED, std::to_string(max_doctors) + " doctors are looking at the tasks already", "ask again in a moment"});
+    return refusal<v1::DoctorReply>({v1::ERROR_CODE_OVERLOADED, std::to_string(max_doctors) + " doctors are already checking the tasks",
+                                     "repeat the command in a moment"});
   if (const auto why = refuse(what)) return refusal<v1::DoctorReply>(*why);
   auto promise = self_->make_response_promise<v1::DoctorReply>();
   const auto then = [promise, place](std::vector<v1::DoctorReply> answers) mutable { promise.deliver(merge_doctors(std::move(answers))); };
@@ -169,10 +170,9 @@ caf::result<v1::RepliesReply> gateway_shell::answer(v1::RepliesRequest& what) {
   }
   if (what.acknowledged() != 0 && what.positions().empty()) {
     ++refused_;
-    return refusal<v1::RepliesReply>(
-        {v1::ERROR_CODE_INVALID_ARGUMENT,
-         "the cluster has " + std::to_string(routes_.count()) + " shards, and one position says nothing of them",
-         "acknowledge by `positions`, one for each shard that events came from"});
+    return refusal<v1::RepliesReply>({v1::ERROR_CODE_INVALID_ARGUMENT,
+                                      "the cluster has " + std::to_string(routes_.count()) + " shards, so one position is not enough",
+                                      "acknowledge by `positions`, one for each shard that events came from"});
   }
   auto promise = self_->make_response_promise<v1::RepliesReply>();
   ask_replies(std::make_shared<const v1::RepliesRequest>(what), wait.count(), promise);

@@ -134,8 +134,7 @@ child_spec node_tree::agent_child(const local_agent& agent, const std::string& i
       const auto next = world_.next_incarnation();
       if (!next) return next.failure();
       incarnation = *next;
-      if (!agent.make)
-        return error{v1::ERROR_CODE_INTERNAL, "agent " + agent.name + " cannot be made a second time", "start the node anew"};
+      if (!agent.make) return error{v1::ERROR_CODE_INTERNAL, "agent " + agent.name + " cannot be made a second time", "restart the node"};
       auto made = agent.make();
       if (!made) return made.failure();
       backend = std::move(*made);
@@ -167,10 +166,10 @@ status node_tree::add_agent(const local_agent& agent, const std::string& instanc
   self->request(agents_guardian_.as<guardian_actor>(), stop_limit, add_child{agent_child(agent, instance)})
       .receive(
           [&out](const std::string& failure) {
-            if (!failure.empty()) out = error{v1::ERROR_CODE_INTERNAL, failure, "see the node's log"};
+            if (!failure.empty()) out = error{v1::ERROR_CODE_INTERNAL, failure, "read the node's log"};
           },
           [&out](const caf::error&) {
-            out = error{v1::ERROR_CODE_UNAVAILABLE, "the node's agents cannot be started", "see the node's log"};
+            out = error{v1::ERROR_CODE_UNAVAILABLE, "the node's agents cannot be started", "read the node's log"};
           });
   return out;
 }
@@ -273,7 +272,7 @@ v1::NodeOperateReply node_tree::operate(const v1::NodeOperateRequest& what) {
   switch (what.verb()) {
     case v1::NODE_VERB_DRAIN:
     case v1::NODE_VERB_RESUME:
-      said(what.verb() == v1::NODE_VERB_DRAIN ? "the agents of this node take no more work" : "the agents of this node take work again");
+      said(what.verb() == v1::NODE_VERB_DRAIN ? "the agents of this node take no new steps" : "the agents of this node take steps again");
       out.set_held(drain_agents(what.verb() == v1::NODE_VERB_DRAIN));
       break;
     case v1::NODE_VERB_LOG_LEVEL: {
@@ -292,8 +291,7 @@ v1::NodeOperateReply node_tree::operate(const v1::NodeOperateRequest& what) {
     }
     default:
       *out.mutable_error() =
-          error{v1::ERROR_CODE_INVALID_ARGUMENT, "the request does not say what to do with the node", "use a client of the node's release"}
-              .to_proto();
+          error{v1::ERROR_CODE_INVALID_ARGUMENT, "the request has no action for the node", "use a client of the node's release"}.to_proto();
   }
   return out;
 }

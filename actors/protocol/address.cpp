@@ -100,7 +100,7 @@ result<client_address> parse_client_address(const std::string& text) {
   } else {
     auto colon = text.find(':');
     if (colon == std::string::npos) return bad_address(text, "the port is missing");
-    if (text.find(':', colon + 1) != std::string::npos) return bad_address(text, "an IPv6 address stands in brackets");
+    if (text.find(':', colon + 1) != std::string::npos) return bad_address(text, "an IPv6 address needs brackets");
     out.host = text.substr(0, colon);
     if (out.host.empty()) return bad_address(text, "the host is missing");
     if (!std::all_of(out.host.begin(), out.host.end(), host_character))

@@ -17,8 +17,8 @@ connect_outcome refused(std::size_t index, std::string reason) { return {index, 
 
 std::string explain(const caf::error& failure) {
   if (failure == caf::sec::request_timeout || failure == caf::sec::connection_timeout) return "accepted the connection, but does not speak";
-  if (failure == caf::sec::disconnect_during_handshake) return "closed the connection without a word";
-  return "is not a node that this release can speak with";
+  if (failure == caf::sec::disconnect_during_handshake) return "closed the connection without an answer";
+  return "is not a node that this release can talk to";
 }
 
 /// CAF names a connection by its descriptor and forgets a closed one only a moment later, when a new connection may have that number:
@@ -60,8 +60,8 @@ class attempt : public std::enable_shared_from_this<attempt> {
     if (!actor)
       promise_.deliver(refused(order_.index, "publishes nothing"));
     else if (!speaks_enough(speaks))
-      promise_.deliver(refused(order_.index, order_.needs.empty() ? "speaks another protocol than this client"
-                                                                  : "takes no other nodes: its release is too old"));
+      promise_.deliver(refused(order_.index, order_.needs.empty() ? "uses another protocol than this client"
+                                                                  : "does not accept other nodes: its release is too old"));
     else
       promise_.deliver(connect_outcome{order_.index, caf::actor_cast<gateway_actor>(actor), ""});
   }

@@ -119,9 +119,9 @@ v1::AlertShowReply show_alert(const v1::AlertShowRequest& what, const store::sna
   if (!alert) {
     *out.mutable_error() = alert.failure().to_proto();
   } else if (!*alert) {
-    *out.mutable_error() = error{v1::ERROR_CODE_NOT_FOUND, "there is no alert " + std::to_string(what.number()),
-                                 "fairlead alert list --all shows which there are"}
-                               .to_proto();
+    *out.mutable_error() =
+        error{v1::ERROR_CODE_NOT_FOUND, "there is no alert " + std::to_string(what.number()), "fairlead alert list --all shows all alerts"}
+            .to_proto();
   } else {
     *out.mutable_alert() = std::move(**alert);
   }
@@ -132,12 +132,12 @@ status check_acknowledgement(const v1::AlertAckRequest& what) {
   const auto refuse = [](std::string sentence, std::string remedy) {
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, std::move(sentence), std::move(remedy)};
   };
-  if (what.numbers().empty()) return refuse("the request names no alert", "name at least one by its number");
+  if (what.numbers().empty()) return refuse("the request has no alert", "give the number of at least one alert");
   if (what.numbers_size() > max_request_items)
     return refuse("the request names " + std::to_string(what.numbers_size()) + " alerts, at most " + std::to_string(max_request_items) +
-                      " are acknowledged at a time",
+                      " are allowed in a request",
                   "send several requests");
-  if (what.who().size() > max_who_bytes) return refuse("the name of who acknowledges has more than 256 bytes", "shorten it");
+  if (what.who().size() > max_who_bytes) return refuse("the operator's name has more than 256 bytes", "shorten it");
   if (what.note().size() > max_note_bytes) return refuse("the note has more than 4096 bytes", "shorten it");
   return nothing{};
 }

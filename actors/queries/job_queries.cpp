@@ -26,7 +26,7 @@ constexpr std::uint32_t most_looked_up = 16;  // started launches checked for ea
 
 error no_such_job(const std::string& name) {
   return {v1::ERROR_CODE_NOT_FOUND, "there is no job " + core::clean_text(name, store::max_job_name_bytes),
-          "fairlead job list shows which there are"};
+          "fairlead job list shows all jobs"};
 }
 
 /// Whether a key may have such a name.

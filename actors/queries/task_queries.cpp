@@ -22,7 +22,7 @@ using store::default_namespace;
 constexpr std::size_t task_rows_a_page = 20'000;
 
 error not_found(const std::string& id) {
-  return {v1::ERROR_CODE_NOT_FOUND, "there is no task " + core::clean_text(id, 256), "fairlead task list shows which there are"};
+  return {v1::ERROR_CODE_NOT_FOUND, "there is no task " + core::clean_text(id, 256), "fairlead task list shows all tasks"};
 }
 
 /// The smallest table that holds all requested tasks, the range of it to scan, and the task number in its keys.
@@ -144,8 +144,8 @@ v1::TaskListReply list_tasks(const v1::TaskListRequest& what, const store::snaps
     const auto own = key && !key->empty() && (*key)[0] == static_cast<char>(scan.where);
     if (own) key->erase(0, 1);
     if (!own || *key < scan.from || (!scan.to.empty() && *key > scan.to)) {
-      *out.mutable_error() = error{v1::ERROR_CODE_INVALID_ARGUMENT, "the cursor is not one of this list",
-                                   "use the cursor of the page before, with the same filters"}
+      *out.mutable_error() = error{v1::ERROR_CODE_INVALID_ARGUMENT, "the cursor does not belong to this list",
+                                   "use the cursor of the previous page, with the same filters"}
                                  .to_proto();
       return out;
     }
@@ -196,7 +196,7 @@ v1::TaskShowReply show_task(const v1::TaskShowRequest& what, const store::snapsh
     if (!archived) return refuse(archived.failure());
     if (!*archived)
       return refuse({v1::ERROR_CODE_NOT_FOUND, "task " + core::clean_text(what.id(), 256) + " has ended and its record is no longer kept",
-                     "see retention.keep in the node's file and retention in the workflow"});
+                     "to keep tasks longer, see retention.keep in the node file and retention in the workflow"});
     *out.mutable_task() = std::move(**archived);
     out.set_archived(true);
   }
@@ -276,7 +276,7 @@ v1::WorkflowShowReply show_workflow(const v1::WorkflowShowRequest& what, const s
     return out;
   };
   const error unknown{v1::ERROR_CODE_NOT_FOUND, "there is no workflow " + core::clean_text(what.name(), 80),
-                      "fairlead workflow list shows which there are"};
+                      "fairlead workflow list shows all workflows"};
   if (what.name().empty() || what.name().size() > store::max_workflow_name_bytes) return refuse(unknown);
   const auto hash = from.get(store::table::workflow, keys::workflow(default_namespace, what.name()));
   if (!hash) return refuse(hash.failure());

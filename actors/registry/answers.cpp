@@ -45,25 +45,25 @@ bool said_by_holder(const agent_process& who, const v1::StepRecord& step) {
 std::optional<error> check_registration(const v1::RegisterAgent& said) {
   const auto wrong = [&said](const std::string& what) {
     return error{v1::ERROR_CODE_INVALID_ARGUMENT,
-                 "the registration of agent instance " + core::clean_text(said.instance(), 80) + " makes no sense: " + what,
-                 "look at the agent's config, and whether its node runs the same release"};
+                 "the registration of agent instance " + core::clean_text(said.instance(), 80) + " is invalid: " + what,
+                 "check the agent's config, and that its node runs the same release"};
   };
   // As for ids of tasks: instance names appear in logs, in commands of operators and in rows.
   if (!valid_task_id(said.instance())) return wrong("the instance's name is not 1 to 256 of the characters A-Z a-z 0-9 . _ : @ / -");
-  if (!core::valid_agent_name(said.agent())) return wrong("the agent's name is none");
-  if (!said.node().empty() && !core::valid_agent_name(said.node())) return wrong("the node's name is none");
-  if (!plain(said.kind(), code_limit)) return wrong("its kind is no short plain text");
-  if (!are_calls(said.calls()) || !are_calls(said.lookups())) return wrong("it lists too many calls, or a name that is none");
+  if (!core::valid_agent_name(said.agent())) return wrong("the agent's name is not valid");
+  if (!said.node().empty() && !core::valid_agent_name(said.node())) return wrong("the node's name is not valid");
+  if (!plain(said.kind(), code_limit)) return wrong("its kind is not a short plain text");
+  if (!are_calls(said.calls()) || !are_calls(said.lookups())) return wrong("it lists too many calls, or a call name that is not valid");
   if (said.labels_size() > core::max_labels || !std::all_of(said.labels().begin(), said.labels().end(), core::valid_label))
-    return wrong("it has too many labels, or one that is none");
+    return wrong("it has too many labels, or a label that is not valid");
   if (said.policies_size() > most_calls) return wrong("it has too many policies");
   for (const auto& one : said.policies())
     if (!plain(one.call(), call_limit) || one.key_valid_for_ms() < 0)
-      return wrong("a policy is of no call, or keeps keys for less than no time");
+      return wrong("a policy has an invalid call name, or a negative time for keys");
   if (said.limits_size() > most_limits) return wrong("it has too many limits");
   for (const auto& one : said.limits())
     if (!plain(one.call(), call_limit) || one.rate_per_ms() < 0 || (!one.key().empty() && !core::valid_limit_key(one.key())))
-      return wrong("a limit is of no call, by no path into the input, or for less than no time");
+      return wrong("a limit has an invalid call name, an invalid path, or a negative time");
   return std::nullopt;
 }
 

@@ -101,10 +101,10 @@ std::string why_full(const registered::demand& line) {
   for (const auto* one : line.instances) well += one->health.sick() ? 0 : 1;
   const auto sick = line.instances.size() - well;
   const auto with_labels = line.labels.empty() ? std::string{} : " with labels " + labels_text(line.labels);
-  if (line.instances.size() == 1) return "the one instance" + with_labels + " is at capacity";
+  if (line.instances.size() == 1) return "the only instance" + with_labels + " is at capacity";
   if (well == 0 || sick == 0) return "all " + std::to_string(line.instances.size()) + " instances" + with_labels + " are at capacity";
   return "all " + plural(well, "healthy instance", "healthy instances") + with_labels + " are at capacity, and " +
-         plural(sick, "sick one gets", "sick ones get") + " single attempts";
+         plural(sick, "sick instance gets", "sick instances get") + " single attempts";
 }
 
 }  // namespace

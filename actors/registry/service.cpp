@@ -14,8 +14,8 @@ constexpr std::chrono::seconds input_is_made_within{5};
 
 std::string said(const std::string& what, const std::vector<std::string>& known, const char* none) {
   const auto close = core::nearest(what, known);
-  if (!close.empty()) return "did you mean " + close + "? `fairlead status` shows them all";
-  return known.empty() ? none : "`fairlead status` shows those that there are";
+  if (!close.empty()) return "did you mean " + close + "? `fairlead status` shows all of them";
+  return known.empty() ? none : "`fairlead status` shows all agents and instances";
 }
 
 std::string by_whom(const std::string& who) { return who.empty() ? "an operator" : who; }
@@ -138,11 +138,10 @@ service_change registry::change_of(service& of, moment now) {
     auto& draft = out.breaker_alert.emplace();
     draft.set_kind(v1::ALERT_KIND_BREAKER_OPEN);
     // Names no end time: by the time somebody reads the alert, the breaker may have opened again or let attempts through.
-    draft.set_sentence("the breaker of " + of.agent + " is open: " + breaker.reason() + "; steps for it wait");
-    draft.set_remedy(
-        "find out what is wrong with the service behind agent " + of.agent +
-        "; the breaker closes by itself once single attempts succeed, unless an operator opened it; `fairlead agent breaker close " +
-        of.agent + "` closes it now, `fairlead status` shows what waits");
+    draft.set_sentence("the breaker of " + of.agent + " is open: " + breaker.reason() + "; its steps wait");
+    draft.set_remedy("check the service behind agent " + of.agent +
+                     "; the breaker closes when probe attempts succeed, unless an operator opened it; `fairlead agent breaker close " +
+                     of.agent + "` closes it now; `fairlead status` shows the waiting steps");
   } else if (breaker.state() == v1::BREAKER_STATE_CLOSED && record.breaker_alert() != 0) {
     out.resolved.push_back(record.breaker_alert());
     record.set_breaker_alert(0);
@@ -158,8 +157,8 @@ service_change registry::change_of(service& of, moment now) {
       }
     draft.set_sentence("steps wait for agent " + of.agent + " since " + format_utc(record.absent_since_unix_ms()) + ": " + why);
     draft.set_remedy(
-        "start a node that runs such an agent, or take back what drains it with `fairlead agent resume INSTANCE`; `fairlead status` "
-        "shows the instances that there are and what waits");
+        "start a node with this agent, or resume a drained instance: `fairlead agent resume INSTANCE`; `fairlead status` shows instances "
+        "and waiting steps");
   } else if (record.absent_since_unix_ms() == 0 && record.absent_alert() != 0) {
     out.resolved.push_back(record.absent_alert());
     record.set_absent_alert(0);
@@ -180,7 +179,7 @@ v1::AgentOperateReply registry::operate(const v1::AgentOperateRequest& what) {
     case v1::AGENT_VERB_BREAKER_CLOSE: refused = move_breaker(what, false, out); break;
     default:
       refused = error{v1::ERROR_CODE_INVALID_ARGUMENT, "The request does not say what to do with the agent.",
-                      "Say drain, resume, breaker open or breaker close."};
+                      "Use drain, resume, breaker open or breaker close."};
   }
   if (refused) *out.mutable_error() = refused->to_proto();
   return out;
@@ -193,13 +192,13 @@ std::optional<error> registry::drain(const v1::AgentOperateRequest& what, bool o
     for (const auto& [name, one] : instances_) names.push_back(name);
     std::sort(names.begin(), names.end());
     return error{v1::ERROR_CODE_NOT_FOUND, "There is no agent instance " + what.instance() + ".",
-                 said(what.instance(), names, "no agent has registered; start a node that runs one")};
+                 said(what.instance(), names, "no agent is registered; start a node with an agent")};
   }
   auto& entry = found->second;
   auto& of = *entry.of;
   if (!on && entry.drains_itself) {
-    return error{v1::ERROR_CODE_WRONG_STATE, "Instance " + entry.name + " drains by itself, because its process is about to stop.",
-                 "It gets work again once it, or its successor, registers anew."};
+    return error{v1::ERROR_CODE_WRONG_STATE, "Instance " + entry.name + " is draining because its process is about to stop.",
+                 "The instance gets steps again when its process, or the next one, registers."};
   }
   out.set_held(entry.held);
   if (entry.drained == on) return std::nullopt;
@@ -227,12 +226,12 @@ std::optional<error> registry::move_breaker(const v1::AgentOperateRequest& what,
     for (const auto& [name, one] : services_) names.push_back(name);
     std::sort(names.begin(), names.end());
     return error{v1::ERROR_CODE_NOT_FOUND, "There is no agent " + what.agent() + ".",
-                 said(what.agent(), names, "no agent has registered; start a node that runs one")};
+                 said(what.agent(), names, "no agent is registered; start a node with an agent")};
   }
   auto& of = found->second;
   if (open && of.breaker.switched_off()) {
     return error{v1::ERROR_CODE_WRONG_STATE, "The breaker of agent " + of.agent + " is switched off in its config, so it cannot be opened.",
-                 "Drain its instances instead with `fairlead agent drain INSTANCE`, or take `off` out of its breaker's config."};
+                 "Drain its instances instead with `fairlead agent drain INSTANCE`, or remove `breaker: off` from the agent's config."};
   }
   out.set_waiting(waiting(of));
   const auto now = time_.now();

@@ -40,12 +40,12 @@ v1::AlertRecord given_up(const v1::ReplyAddress& who, std::uint64_t dropped, std
   out.set_kind(v1::ALERT_KIND_RECEIVER_GIVEN_UP);
   auto sentence = std::to_string(dropped) + (dropped == 1 ? " status event" : " status events") + " for " + receiver_name(who) +
                   (dropped == 1 ? " was" : " were") + " dropped: it has not ";
-  sentence += webhook ? "taken any since " : "claimed any since ";
+  sentence += webhook ? "accepted any since " : "claimed any since ";
   sentence += format_utc(since_unix_ms);
   if (!last_failure.empty()) sentence += " (" + last_failure + ")";
   out.set_sentence(std::move(sentence));
-  out.set_remedy(webhook ? "The tasks went on; see how they stand with 'fairlead task list', and look after the receiver"
-                         : "The tasks went on; see how they stand with 'fairlead task list', and have the client claim its events");
+  out.set_remedy(webhook ? "The tasks are not affected; 'fairlead task list' shows their states. Repair the receiver"
+                         : "The tasks are not affected; 'fairlead task list' shows their states. Let the client claim its events");
   return out;
 }
 
@@ -101,7 +101,7 @@ status reply_courier::delivered(const std::string& address, receiver& to) {
   auto rows = world_.outbox->take(address, to.posted_to);
   if (!rows.ok()) return rows.failure();
   if (to.record.failures() > 0)
-    world_.log->on_note(note_level::info, component, receiver_name(to.record.address()) + " takes status events again");
+    world_.log->on_note(note_level::info, component, receiver_name(to.record.address()) + " accepts status events again");
   make_well(address, to, *rows);
   if (!rows->rows.empty()) world_.commit(std::move(*rows));
   return nothing{};
@@ -116,7 +116,7 @@ void reply_courier::failed(const std::string& address, receiver& to, const error
   record.set_last_failure(core::clean_text(why.sentence, kept_failure_bytes));
   if (record.failures() == 1)
     world_.log->on_note(note_level::warning, component,
-                        receiver_name(record.address()) + " does not take status events: " + record.last_failure());
+                        receiver_name(record.address()) + " does not accept status events: " + record.last_failure());
   to.stored = to.had_row = true;
   courier_rows rows;
   rows.rows.put(store::table::reply_address, store::keys::reply_address(store::default_namespace, address), record.SerializeAsString());

@@ -43,7 +43,7 @@ std::optional<error> check_reply_address(const v1::ReplyAddress& address) {
     return std::nullopt;
   }
   if (valid_client_name(address.client())) return std::nullopt;
-  return invalid("The client name of the reply address is none", "Use 1 to 128 letters, digits and . _ : @ / -");
+  return invalid("The client name of the reply address is not valid", "Use 1 to 128 letters, digits and . _ : @ / -");
 }
 
 void put_status(store::batch& out, v1::ShardState& shard, const v1::ReplyAddress& to, v1::StatusEvent event) {

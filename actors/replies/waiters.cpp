@@ -23,13 +23,14 @@ std::optional<v1::RepliesReply> reply_waiters::ask(const v1::RepliesRequest& wha
   v1::ReplyAddress who;
   who.set_client(what.client());
   if (!valid_client_name(what.client()))
-    return refused({v1::ERROR_CODE_INVALID_ARGUMENT, what.client().empty() ? "The client's name is empty" : "The client's name is none",
+    return refused({v1::ERROR_CODE_INVALID_ARGUMENT,
+                    what.client().empty() ? "The client's name is empty" : "The client's name is not valid",
                     "Use 1 to 128 letters, digits and . _ : @ / -"});
   const auto view = world_.reads->read();
   if (what.acknowledged() > view->get_progress().shard.next_position())
     return refused({v1::ERROR_CODE_INVALID_ARGUMENT,
-                    "Position " + std::to_string(what.acknowledged()) + " is acknowledged, and no event has one as high",
-                    "Acknowledge the position of the last event that came; positions of another store mean nothing here"});
+                    "Position " + std::to_string(what.acknowledged()) + " was acknowledged, but no event has a position that high",
+                    "Acknowledge the position of the last event that was received; positions of another store are not valid here"});
   waiter one;
   one.address = store::reply_address_hash(who);
   one.after = what.acknowledged();
@@ -45,8 +46,8 @@ std::optional<v1::RepliesReply> reply_waiters::ask(const v1::RepliesRequest& wha
   auto reply = read(*view, one);
   if (!reply.events().empty() || reply.has_error() || wait == duration{0}) return reply;
   if (waiting_.size() >= most_waiting)
-    return refused({v1::ERROR_CODE_OVERLOADED, std::to_string(most_waiting) + " clients wait for their events already",
-                    "Ask again in a moment, or without waiting"});
+    return refused({v1::ERROR_CODE_OVERLOADED, std::to_string(most_waiting) + " clients are already waiting for their events",
+                    "Repeat the request in a moment, or without waiting"});
   waiting_.emplace(ticket, std::move(one));
   return std::nullopt;
 }

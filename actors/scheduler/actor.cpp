@@ -74,7 +74,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   }
 
   caf::result<v1::AgentWelcome, caf::strong_actor_ptr> add_agent(const v1::RegisterAgent& what, const caf::strong_actor_ptr& who) {
-    if (!who) return refused_agent({v1::ERROR_CODE_INVALID_ARGUMENT, "the registration names no agent to speak with", ""});
+    if (!who) return refused_agent({v1::ERROR_CODE_INVALID_ARGUMENT, "the registration has no agent actor", ""});
     const auto* const known = agents_.find(what.instance());
     // An instance that is away may have ended for good, with its last registration arriving after the down message: monitor it again.
     const auto unwatched = known == nullptr || known->away;
@@ -144,7 +144,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   void look() {
     look_armed_ = false;
     if (scheduler_.watched()) scheduler_.expire_watches();
-    for (const auto& instance : agents_.silent()) away(instance, "nothing was heard of it for 3 s");
+    for (const auto& instance : agents_.silent()) away(instance, "it sent no heartbeat for 3 s");
     after_message();
     arm_look();
   }

@@ -22,44 +22,44 @@ namespace {
 
 error of_another_shard(std::uint32_t meant, std::uint32_t here) {
   return {v1::ERROR_CODE_UNAVAILABLE, "this is the Scheduler of shard " + std::to_string(here) + ", not of shard " + std::to_string(meant),
-          "the nodes tell each other where shards are; it is tried again"};
+          "nothing to do: the agent looks for the shard's node and tries again"};
 }
 
 error stale(const std::string& instance, std::uint64_t said, std::uint64_t known) {
   return {v1::ERROR_CODE_CONFLICT,
-          "agent instance " + instance + " is known with incarnation " + std::to_string(known) + ", and now registers with " +
+          "agent instance " + instance + " is already registered with incarnation " + std::to_string(known) + ", and now registers with " +
               std::to_string(said) + ", which is older",
-          "give the node that it runs on another name, or give it back the data folder that counts the starts of the node of this name"};
+          "give its node another node.name, or restore the latest data folder of the node"};
 }
 
 /// Why the instance would refuse every hand-over of this Scheduler: it obeys a later lineage or start of the shard. nullopt: it would obey.
 std::optional<error> outlived(const v1::RegisterAgent& said, const scheduler_limits& here, std::uint64_t epoch) {
   const auto shard = "shard " + std::to_string(here.shard);
-  const auto remedy = "stop this node; if its store is the one to go on with, run fairlead restore STORE on it and start the node again";
+  const auto remedy = "stop this node; if its store is the one to keep, run fairlead restore STORE on it and start the node again";
   switch (compare(said.lineage(), here.lineage)) {
     case lineage_order::later:
       return error{v1::ERROR_CODE_CONFLICT,
-                   "agent instance " + said.instance() + " obeys a later lineage of " + shard + " (" + to_text(said.lineage()) +
-                       ") than this store has (" + to_text(here.lineage) + "): the shard was restored or made anew elsewhere",
+                   "agent instance " + said.instance() + " has seen a later lineage of " + shard + " (" + to_text(said.lineage()) +
+                       ") than this store has (" + to_text(here.lineage) + "): the shard was restored or created again elsewhere",
                    remedy};
     case lineage_order::conflict:
       return error{v1::ERROR_CODE_CONFLICT,
-                   "agent instance " + said.instance() + " obeys another lineage of " + shard + " (" + to_text(said.lineage()) +
-                       ") than this store has (" + to_text(here.lineage) + "), and both were made at the same moment",
+                   "agent instance " + said.instance() + " has seen another lineage of " + shard + " (" + to_text(said.lineage()) +
+                       ") than this store has (" + to_text(here.lineage) + "), and both were created at the same moment",
                    remedy};
     case lineage_order::earlier: return std::nullopt;
     case lineage_order::same: break;
   }
   if (said.epoch() <= epoch) return std::nullopt;
   return error{v1::ERROR_CODE_CONFLICT,
-               "agent instance " + said.instance() + " has obeyed start " + std::to_string(said.epoch()) + " of " + shard +
+               "agent instance " + said.instance() + " has already seen start " + std::to_string(said.epoch()) + " of " + shard +
                    ", and this store is at start " + std::to_string(epoch) + ": it is an older copy of the shard's store",
                remedy};
 }
 
 error no_room() {
-  return {v1::ERROR_CODE_OVERLOADED, std::to_string(max_instances) + " agent instances are known, and no more are taken",
-          "names of nodes and agents that are never used again are forgotten when the shard starts anew"};
+  return {v1::ERROR_CODE_OVERLOADED, std::to_string(max_instances) + " agent instances are known, which is the maximum",
+          "restart the node: at its start the shard forgets instances that are not used any more"};
 }
 
 }  // namespace
@@ -156,7 +156,7 @@ void scheduler::count_limits_anew(const std::string& agent) {
 void scheduler::agent_away(const std::string& instance, std::uint64_t incarnation, const std::string& why) {
   if (!slots_.set_away(instance, incarnation)) return;
   world_.log->on_note(note_level::warning, "scheduler",
-                      "agent instance " + instance + " is away (" + why + "): it gets nothing until it registers again");
+                      "agent instance " + instance + " is away (" + why + "): it gets no steps until it registers again");
   if (!faults_.down_is_death) return;
   std::vector<std::uint64_t> holders;
   for (const auto& [number, task] : live_) holders.push_back(number);
@@ -173,7 +173,7 @@ std::uint64_t scheduler::wanted_of(const std::string& instance) const {
 /// This Scheduler handed the attempts over, and the instance obeys another one: it gets nothing more until it registers again.
 void scheduler::refused(const v1::OutcomeBatch& what) {
   if (what.refused_epoch() != epoch()) return;
-  agent_away(what.instance(), what.incarnation(), "it refuses what it is handed, because it obeys a later lineage or start of the shard");
+  agent_away(what.instance(), what.incarnation(), "it refuses steps, because it has seen a later lineage or start of the shard");
   for (const auto& item : what.items()) {
     auto* task = load(item.task_number());
     if (task != nullptr && holds_step({what.instance(), what.incarnation()}, task->record, item.step()))
@@ -209,7 +209,7 @@ void scheduler::left_over(const v1::OutcomeBatch& what) {
                         "effect without a task: agent instance " + what.instance() + (item.has_fault() ? " may have" : " has") +
                             " carried out attempt " + std::to_string(item.attempt()) + " under the idempotency key " +
                             core::clean_text(item.idempotency_key(), 400) + " for the lineage " + to_text(what.lineage()) +
-                            " of the shard, and this one has no such task");
+                            " of the shard, and the present lineage does not have this task");
   }
   if (!taken.items().empty()) batches_.after().acknowledged_late.emplace_back(what.instance(), std::move(taken));
 }

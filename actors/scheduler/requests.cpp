@@ -28,10 +28,10 @@ constexpr std::int32_t max_priority = 1000;
 void scheduler::answer(v1::SubmitRequest what, std::uint64_t ticket, std::uint64_t subscriber) {
   v1::SubmitReply reply;
   if (draining_) {
-    *reply.mutable_error() = error{v1::ERROR_CODE_UNAVAILABLE, "the node is stopping", "submit again when it is back"}.to_proto();
+    *reply.mutable_error() = error{v1::ERROR_CODE_UNAVAILABLE, "the node is stopping", "submit again when the node runs again"}.to_proto();
   } else if (what.items_size() > max_request_items) {
     *reply.mutable_error() = invalid("the request holds " + std::to_string(what.items_size()) + " tasks, at most " +
-                                         std::to_string(max_request_items) + " are taken at a time",
+                                         std::to_string(max_request_items) + " are allowed in a request",
                                      "send several requests")
                                  .to_proto();
   } else {
@@ -64,7 +64,7 @@ v1::SubmitResult scheduler::take(v1::Submission& item, std::uint64_t subscriber)
     if ((*known)->content_hash != hash)
       return refused({v1::ERROR_CODE_CONFLICT,
                       "task " + item.id() + " exists with another workflow, input, label, priority or reply address",
-                      "use another id, or send exactly what was sent before"});
+                      "use another id, or submit exactly the same again"});
     if (subscriber != 0) follow(item.id(), (*known)->number, subscriber);
     return out;
   }
@@ -114,11 +114,12 @@ std::optional<error> scheduler::refuse(const v1::Submission& item) const {
 std::optional<error> scheduler::refuse_new() const {
   if (!faults_.ignore_full && store_watch_.full()) return store_watch_.refusal();
   if (batches_.uncommitted_bytes() > limits_.uncommitted_bytes)
-    return error{v1::ERROR_CODE_OVERLOADED, "more is waiting for the disk than limits.uncommitted_bytes allows",
+    return error{v1::ERROR_CODE_OVERLOADED, "too much data is waiting to be written to disk (limits.uncommitted_bytes)",
                  "submit again in a moment"};
   if (batches_.counts().pending() >= limits_.pending_tasks)
     return error{v1::ERROR_CODE_OVERLOADED,
-                 std::to_string(batches_.counts().pending()) + " tasks are pending, which is limits.pending_tasks", "submit again later"};
+                 std::to_string(batches_.counts().pending()) + " tasks are pending, which is the maximum (limits.pending_tasks)",
+                 "submit again later"};
   return std::nullopt;
 }
 
@@ -170,7 +171,7 @@ std::uint64_t scheduler::create(v1::Submission& item, std::string minified, std:
       task.record.clear_steps();
       world_.engine->begin(*task.definition, task.record);
       started = core::decide(task.record,
-                             core::task_poisoned{"internal error while starting this task: " + core::clean_text(bug.what(), 500)}, ctx);
+                             core::task_poisoned{"internal error at the start of this task: " + core::clean_text(bug.what(), 500)}, ctx);
     }
     if (started.fatal) {
       fail(*started.fatal);
@@ -266,7 +267,7 @@ void scheduler::answer(const v1::JobOperateRequest& what, std::uint64_t ticket) 
 void scheduler::answer(const v1::DeployRequest& what, std::uint64_t ticket) {
   v1::DeployReply reply;
   if (draining_) {
-    *reply.mutable_error() = error{v1::ERROR_CODE_UNAVAILABLE, "the node is stopping", "deploy again when it is back"}.to_proto();
+    *reply.mutable_error() = error{v1::ERROR_CODE_UNAVAILABLE, "the node is stopping", "deploy again when the node runs again"}.to_proto();
   } else {
     auto deployed = catalog_.deploy(what.definition(), what.source(), to_unix_ms(world_.time->now()), batches_.rows());
     if (!deployed) {
@@ -377,21 +378,21 @@ v1::OperateResult scheduler::operate_on(const std::string& id, const v1::Operato
     return refused(known.failure());
   }
   if (!*known)
-    return refused({v1::ERROR_CODE_NOT_FOUND, "there is no task " + core::clean_text(id, 256), "fairlead task list shows which there are"});
+    return refused({v1::ERROR_CODE_NOT_FOUND, "there is no task " + core::clean_text(id, 256), "fairlead task list shows all tasks"});
   const auto number = (*known)->number;
   auto* task = archive_.leaving(number) ? nullptr : load(number);
   if (task == nullptr) {
     if (fatal_) return refused(*fatal_);
     if (find(number) != nullptr)
       return refused({v1::ERROR_CODE_UNAVAILABLE, "task " + id + " is being parked because of an internal error", "try again in a moment"});
-    return refused({v1::ERROR_CODE_WRONG_STATE, "task " + id + " has ended and is in the archive, where it is only kept to be read", ""});
+    return refused({v1::ERROR_CODE_WRONG_STATE, "task " + id + " has ended and is in the archive, so it cannot be changed", ""});
   }
   const auto was_over = store::is_finished(task->record.state());
   const auto done = apply(*task, core::operated{action});
   if (const auto* now = find(number); now == nullptr || !now->poison.empty())
     return refused({v1::ERROR_CODE_INTERNAL,
-                    "task " + id + ": " + (now != nullptr ? now->poison : "an internal error came up while deciding about it"),
-                    "see the node's log"});
+                    "task " + id + ": " + (now != nullptr ? now->poison : "an internal error occurred in this task"),
+                    "read the node's log"});
   if (was_over && !done.refused) archive_.reopened(number, batches_.sequence());
   out.set_state(task->record.state());
   out.set_parked(task->record.parked());

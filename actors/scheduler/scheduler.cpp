@@ -205,7 +205,7 @@ core::context scheduler::context_for(const live_task& task, const core::payload_
 
 std::string scheduler::bug_sentence(const std::exception& bug) {
   const auto what = core::clean_text(bug.what(), 500);
-  return dynamic_cast<const core::odd_record*>(&bug) != nullptr ? what : "internal error while deciding about this task: " + what;
+  return dynamic_cast<const core::odd_record*>(&bug) != nullptr ? what : "internal error in this task: " + what;
 }
 
 /// The record may be half changed. It is discarded; once all its written versions are durable it is read anew and parked.
@@ -326,9 +326,10 @@ void scheduler::watch_brake(const v1::TaskRecord& record, const core::decision& 
   v1::AlertRecord draft;
   draft.set_kind(v1::ALERT_KIND_UNDO_BRAKE);
   draft.set_workflow(record.workflow());
-  draft.set_sentence(brake_.sentence() + ", so no task that fails is undone for now; the last was task " + record.id() + " of workflow " +
-                     record.workflow());
-  draft.set_remedy("find out why, then fairlead brake release undoes them; those that fairlead task retry saves before need no undo");
+  draft.set_sentence(brake_.sentence() + ", so failed tasks are not undone for now; the last failed task is " + record.id() +
+                     " of workflow " + record.workflow());
+  draft.set_remedy(
+      "find the cause, and retry tasks that can still succeed (fairlead task retry); then fairlead brake release undoes the rest");
   batches_.counts().set_undo_brake_alert(alerts_.raise(std::move(draft), batches_.page()));
   world_.log->on_note(note_level::warning, "scheduler", "the brake on mass undo is on: " + brake_.sentence());
 }

@@ -173,7 +173,7 @@ bool scheduler::resume_some() {
     if (fatal_) return false;
   }
   if (!chunk->last && !faults_.stop_at_chunk) return true;
-  world_.log->on_note(note_level::info, "scheduler", "took up " + std::to_string(sweep_.end()) + " tasks that were running");
+  world_.log->on_note(note_level::info, "scheduler", "loaded " + std::to_string(sweep_.end()) + " open tasks");
   slots_.hold_back(false);
   watch_room();
   serve_waiting();
@@ -227,7 +227,8 @@ std::optional<core::step_wait> scheduler::vain_wait_of(const live_task& task, co
 
 void scheduler::mend_wait(live_task& task, const core::step_wait& wait) {
   const auto words = words_for(task.record, wait);
-  world_.log->on_note(note_level::warning, "scheduler", "task " + task.record.id() + ": " + words + " in vain; it is asked for anew");
+  world_.log->on_note(note_level::warning, "scheduler",
+                      "task " + task.record.id() + ": " + words + ", but nothing will trigger this; it is requested again");
   evaluations_.forget(task.record.number());
   task.evaluating.clear();
   const auto times = ++mended_[task.record.number()];
@@ -235,7 +236,7 @@ void scheduler::mend_wait(live_task& task, const core::step_wait& wait) {
   // A crashed decision parks the task.
   if (fatal_ || !task.poison.empty()) return;
   if (times > most_mendings || vain_wait_of(task, evaluations_.asked()))
-    apply(task, core::task_poisoned{words + " in vain, also after it had been asked for anew"});
+    apply(task, core::task_poisoned{words + ", and requesting it again did not help"});
   else
     raise_stalled(task.record, words);
 }
@@ -245,8 +246,9 @@ void scheduler::raise_stalled(const v1::TaskRecord& record, const std::string& w
   draft.set_kind(v1::ALERT_KIND_STALLED);
   draft.set_task_id(record.id());
   draft.set_workflow(record.workflow());
-  draft.set_sentence("task " + record.id() + " stood still: " + words + ", and nobody would have given it; it has been asked for anew");
-  draft.set_remedy("nothing is lost; fairlead task show " + record.id() + " says how it goes on, and please report it");
+  draft.set_sentence("task " + record.id() + " made no progress: " + words +
+                     ", but nothing would have triggered this; it has been requested again");
+  draft.set_remedy("nothing is lost; fairlead task show " + record.id() + " shows its progress. Please report this as a bug");
   alerts_.raise(std::move(draft), batches_.page());
 }
 
@@ -318,7 +320,7 @@ void scheduler::erase_strays(const std::set<std::uint64_t>& numbers) {
     if (!erasing_strays_.emplace(key, batches_.sequence()).second) continue;
     batches_.rows().erase(store::table::due, key);
     const auto* task = find(number);
-    tell_of_repair(number, "stood in the due index where none belongs", task != nullptr ? &task->record : nullptr);
+    tell_of_repair(number, "was in the due index without need", task != nullptr ? &task->record : nullptr);
   }
 }
 
@@ -330,8 +332,8 @@ void scheduler::tell_of_repair(std::uint64_t number, const std::string& what, co
     draft.set_task_id(record->id());
     draft.set_workflow(record->workflow());
   }
-  draft.set_sentence("a wake-up of task " + name + " " + what + " and has been put right");
-  draft.set_remedy("nothing is lost; stop the node when it suits, run fairlead store check, and report it");
+  draft.set_sentence("a wake-up of task " + name + " " + what + " and has been repaired");
+  draft.set_remedy("nothing is lost; when convenient, stop the node and run fairlead store check. Please report this as a bug");
   alerts_.raise(std::move(draft), batches_.page());
 }
 

@@ -159,14 +159,15 @@ class restorer {
     draft.set_kind(v1::ALERT_KIND_RESTORED);
     draft.set_sentence("the shard was restored from a backup of " + format_utc(report_.backup_unix_ms) + ": " +
                        std::to_string(report_.tasks) + " tasks go on, and " + std::to_string(report_.steps) +
-                       " of their steps may have been carried out since; times of " + std::to_string(report_.jobs) + " jobs have passed" +
+                       " of their steps may have been carried out since the backup; scheduled times of " + std::to_string(report_.jobs) +
+                       " jobs have passed" +
                        (how_.relaunch       ? " and are caught up"
                         : report_.jobs != 0 ? " and are skipped"
                                             : ""));
-    auto remedy = "tasks submitted since are not known: submit them again under the same ids; then fairlead alert ack " +
+    auto remedy = "tasks submitted since the backup are missing: submit them again with the same ids; then run fairlead alert ack " +
                   std::to_string(shard_.next_alert() + 1);
     if (!backfills_.empty())
-      remedy += "; to launch what jobs missed: " + backfills_ +
+      remedy += "; to launch missed times of jobs: " + backfills_ +
                 (report_.jobs > named_jobs ? "; and " + std::to_string(report_.jobs - named_jobs) + " more: fairlead job list" : "");
     draft.set_remedy(std::move(remedy));
     report_.alert = alerts_.raise(std::move(draft), {shard_, open_, sequence_ + 1, from_unix_ms(how_.now_unix_ms)});

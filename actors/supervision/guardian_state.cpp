@@ -298,7 +298,7 @@ void guardian::finish() {
     const auto sentence = branch_->path() + " has given up: " + reason_text(system(), end_reason_);
     note(note_level::error, sentence);
     if (const auto tell = std::exchange(on_given_up_, nullptr))
-      tell({v1::ERROR_CODE_INTERNAL, sentence, "The log says what happened before; start the node again once that is put right."});
+      tell({v1::ERROR_CODE_INTERNAL, sentence, "Read the node's log for the cause, correct it, and start the node again."});
   }
   quit(end_reason_);
 }

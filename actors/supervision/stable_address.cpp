@@ -83,8 +83,8 @@ class address_proxy final : public caf::monitorable_actor {
 
  private:
   caf::error full() const {
-    return caf::make_error(caf::sec::runtime_error, "nobody is there for the moment, and " + std::to_string(held_limit_) +
-                                                        " messages wait already; try again later");
+    return caf::make_error(caf::sec::runtime_error, "the actor is being restarted, and " + std::to_string(held_limit_) +
+                                                        " messages are already waiting; try again later");
   }
 
   void lost(caf::actor_id gone) {

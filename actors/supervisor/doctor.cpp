@@ -52,7 +52,7 @@ class examination {
       reply.set_stalest_since_unix_ms(since);
     }
     if (const auto* step = running_without_lease(record))
-      add(record.number(), record.id(), "step " + step->path() + " is running and has no complete_by: its lease would never end", false);
+      add(record.number(), record.id(), "step " + step->path() + " is running without complete_by: its lease would never end", false);
   }
 
   void report(wake_up_finding& one) {

@@ -17,9 +17,9 @@ doctor_actor::behavior_type run_doctor(supervised_pointer<doctor_actor> self, do
             std::find_if(setup.desks.begin(), setup.desks.end(), [&](const shard_desk& one) { return one.shard == what.shard(); });
         if (desk == setup.desks.end()) {
           v1::DoctorReply reply;
-          *reply.mutable_error() =
-              error{v1::ERROR_CODE_UNAVAILABLE, "shard " + std::to_string(what.shard()) + " is not on this node", "ask again in a moment"}
-                  .to_proto();
+          *reply.mutable_error() = error{v1::ERROR_CODE_UNAVAILABLE, "shard " + std::to_string(what.shard()) + " is not on this node",
+                                         "repeat the command in a moment"}
+                                       .to_proto();
           return reply;
         }
         auto found = examine(*desk->reads, what);

@@ -26,21 +26,21 @@ std::string next_key(std::string_view key) { return std::string{key} + '\0'; }
 result<std::optional<std::string>> fault_of_task(const store::snapshot& view, const v1::TaskRecord& record) {
   const auto due = record.due_unix_ms();
   const auto indexed = record.due_indexed_unix_ms();
-  if (needs_wake_up(record) && due == 0) return std::optional<std::string>{"it needs a wake-up and has none"};
-  if (due != 0 && indexed == 0) return std::optional<std::string>{"its wake-up does not stand in the due index"};
-  if (due == 0 && indexed != 0) return std::optional<std::string>{"it needs no wake-up and stands in the due index"};
-  if (indexed > due) return std::optional<std::string>{"its entry in the due index is later than its wake-up"};
+  if (needs_wake_up(record) && due == 0) return std::optional<std::string>{"the task needs a wake-up but has none"};
+  if (due != 0 && indexed == 0) return std::optional<std::string>{"the wake-up of the task is missing in the due index"};
+  if (due == 0 && indexed != 0) return std::optional<std::string>{"the task needs no wake-up but is in the due index"};
+  if (indexed > due) return std::optional<std::string>{"the entry of the task in the due index is later than its wake-up"};
   if (indexed == 0) return std::optional<std::string>{};
   const auto entry = view.get(store::table::due, store::keys::due(ns, indexed, record.number()));
   if (!entry) return entry.failure();
-  if (!entry->has_value()) return std::optional<std::string>{"its entry in the due index is missing"};
+  if (!entry->has_value()) return std::optional<std::string>{"the entry of the task in the due index is missing"};
   return std::optional<std::string>{};
 }
 
 /// The fault of an entry, by the row that it leads to; null: none.
 const char* fault_of_entry(const store::due_key& entry, const std::optional<v1::TaskRecord>& record) {
-  if (!record) return "the due index has an entry for a task that is not there";
-  if (record->due_indexed_unix_ms() != entry.due_unix_ms) return "the due index has an entry that its row does not know of";
+  if (!record) return "the due index has an entry for a task that does not exist";
+  if (record->due_indexed_unix_ms() != entry.due_unix_ms) return "the due index has an entry that does not match the task's row";
   return nullptr;
 }
 
@@ -168,7 +168,7 @@ result<stall_check::answer> stall_check::look(const store::snapshot& view, momen
   if (found_ == 0 && seen != disagreement{} && not_explained_ != seen) {
     out.unexplained = "the due index holds " + std::to_string(view.count(store::table::due)) + " entries where " +
                       std::to_string(view.get_progress().shard.due_entries()) +
-                      " are accounted for, but every task has the wake-up that it needs: only the counters are wrong";
+                      " are counted, but every task has the wake-up that it needs: only the counters are wrong";
     not_explained_ = seen;
   }
   return out;

@@ -72,7 +72,7 @@ result<bool> supervisor::ask_for_due(const store::snapshot& view, std::int64_t n
       if (*record)
         add_due_steps(**record, now_ms, batch);
       else
-        astray.push_back({entry->number, "", "the due index has an entry for a task that is not there"});
+        astray.push_back({entry->number, "", "the due index has an entry for a task that does not exist"});
     }
     more = ++seen >= chunk_entries || batch.items_size() >= chunk_requests;
     if (more) pass_from_ = std::string{key} + '\0';
@@ -120,11 +120,11 @@ void supervisor::ask_for_repair(const std::vector<wake_up_finding>& found, std::
     add(std::move(item), now_ms, batch);
     if (batch.items_size() == before || before >= most_repair_notes) continue;
     const auto who = "task " + (one.task_id.empty() ? std::to_string(one.number) : one.task_id);
-    world_.log->on_note(note_level::warning, "supervisor", who + ": " + one.sentence + "; asking for its repair");
+    world_.log->on_note(note_level::warning, "supervisor", who + ": " + one.sentence + "; requesting its repair");
   }
   if (batch.items_size() > most_repair_notes)
     world_.log->on_note(note_level::warning, "supervisor",
-                        "asking for the repair of " + std::to_string(batch.items_size() - most_repair_notes) + " more tasks");
+                        "requesting the repair of " + std::to_string(batch.items_size() - most_repair_notes) + " more tasks");
   send(std::move(batch), now_ms);
 }
 

@@ -28,10 +28,11 @@ void add_json_option(CLI::App& command, cli_context& context) {
 }
 
 void add_client_options(CLI::App& command, cli_context& context, const std::string& timeout_help) {
-  auto* node =
-      command.add_option("--node", context.nodes, "Nodes to ask, HOST:PORT[,HOST:PORT...]; the next one is tried when one is lost")
-          ->type_name("ADDRESSES")
-          ->capture_default_str();
+  auto* node = command
+                   .add_option("--node", context.nodes,
+                               "Nodes to ask, HOST:PORT[,HOST:PORT...]; when a node cannot be reached, the next one is asked")
+                   ->type_name("ADDRESSES")
+                   ->capture_default_str();
   // Inside a console the nodes that it was started for are the default, and the environment has had its say.
   if (!context.keeper) node->envname("FAIRLEAD_NODE");
   command.add_option("--timeout", context.timeout, timeout_help)->type_name("DURATION");

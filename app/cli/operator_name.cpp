@@ -34,7 +34,8 @@ std::string host_name() {
 }  // namespace
 
 void add_operator_option(CLI::App& command, std::string& given) {
-  command.add_option("--by", given, "Who does this, for the history (default: $FAIRLEAD_OPERATOR, else LOGIN@HOST)")->type_name("NAME");
+  command.add_option("--by", given, "Name of the operator, for the history (default: $FAIRLEAD_OPERATOR, else LOGIN@HOST)")
+      ->type_name("NAME");
 }
 
 std::string operator_name(const std::string& given) {

@@ -21,19 +21,19 @@ struct task_verb {
 
 inline constexpr task_verb task_verbs[] = {
     {"retry", v1::OPERATOR_VERB_RETRY, task_verb::step::may_be_named, false, true,
-     "Give steps that were given up a new round of attempts, try waiting ones at once, and let a parked task go on",
-     "Give steps that were given up a new round of attempts"},
+     "Give failed steps a new round of attempts, retry waiting steps at once, and let a parked task go on",
+     "Give failed steps a new round of attempts"},
     {"skip", v1::OPERATOR_VERB_SKIP, task_verb::step::must_be_named, true, true,
-     "Go on without a step: its output is null. In a task that is being undone, pass the undo of a step over", "Go on without a step"},
-    {"settle", v1::OPERATOR_VERB_SETTLE_COMPLETED, task_verb::step::must_be_named, true, true, "Say how a step in doubt turned out",
-     "Say how a step in doubt turned out"},
-    {"undo", v1::OPERATOR_VERB_UNDO, task_verb::step::none, false, false, "Take back what a running or completed task has done",
-     "Take back what a task has done"},
-    {"cancel", v1::OPERATOR_VERB_CANCEL, task_verb::step::none, false, false,
-     "Stop a pending or running task, and take back what it has done", "Stop a task, and take back what it has done"},
-    {"pause", v1::OPERATOR_VERB_PAUSE, task_verb::step::none, false, false, "Start nothing new in a task until it is resumed",
-     "Start nothing new in a task"},
-    {"resume", v1::OPERATOR_VERB_RESUME, task_verb::step::none, false, false, "Let a paused task go on", "Let a paused task go on"},
+     "Go on without a step: its output is null. In a task that is being undone, skip the undo of the step", "Go on without a step"},
+    {"settle", v1::OPERATOR_VERB_SETTLE_COMPLETED, task_verb::step::must_be_named, true, true,
+     "Resolve a step in doubt: say whether it was carried out", "Resolve a step in doubt: say whether it was carried out"},
+    {"undo", v1::OPERATOR_VERB_UNDO, task_verb::step::none, false, false,
+     "Undo a running or completed task: call the undo of every step that was carried out", "Undo a running or completed task"},
+    {"cancel", v1::OPERATOR_VERB_CANCEL, task_verb::step::none, false, false, "Stop a pending or running task and undo what it has done",
+     "Stop a task and undo what it has done"},
+    {"pause", v1::OPERATOR_VERB_PAUSE, task_verb::step::none, false, false, "Pause a task: no new step starts until the task is resumed",
+     "Pause a task: no new step starts"},
+    {"resume", v1::OPERATOR_VERB_RESUME, task_verb::step::none, false, false, "Resume a paused task", "Resume a paused task"},
 };
 
 /// Null: there is no such verb.

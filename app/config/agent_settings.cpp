@@ -43,7 +43,8 @@ void read_breaker(const yaml_node& node, v1::BreakerPolicy& out) {
   const auto slow_percent = section.find("slow_percent");
   if (slow_percent) out.set_slow_percent(static_cast<std::uint32_t>(slow_percent->integer(1, 100).value_or(0)));
   if (slow_percent && !slow)
-    slow_percent->complain("without slow no try is slow, so this has no effect", "add slow: 2s, from where on a try is slow");
+    slow_percent->complain("without slow no try counts as slow, so this key has no effect",
+                           "add slow: tries that take longer count as slow, such as slow: 2s");
   if (section.duration_ms("window", ms, second, hour)) out.set_window_ms(ms);
   if (section.integer("at_least", count, 1, 100'000)) out.set_at_least(count);
   if (section.duration_ms("open", ms, 100, hour)) out.set_open_ms(ms);
@@ -107,7 +108,7 @@ void read_limit(const yaml_node& node, const std::optional<std::vector<std::stri
   const auto rate = section.find("rate");
   if (rate && !(rate->value().kind == yaml_value::kind_type::scalar && parse_rate(rate->value().text, limit)))
     rate->expected("a rate of at most 1000000 such as 50/s, 600/m, 1000/h or 5/10s");
-  if (!rate && !concurrency) node.complain("this limits nothing", "add concurrency: 20, or rate: 50/s");
+  if (!rate && !concurrency) node.complain("this limit has neither concurrency nor rate", "add concurrency: 20, or rate: 50/s");
   section.finish();
   out.limits.push_back(std::move(limit));
 }
@@ -121,7 +122,7 @@ void read_input_secrets(const yaml_node& node, std::vector<std::string>& out) {
     if (!agents::valid_secret_name(*name)) {
       item.expected("the name of a secret: letters, digits, _, . and -; at most 64 in all");
     } else if (std::find(out.begin(), out.end(), *name) != out.end()) {
-      item.complain("this secret stands here twice", "remove one of them");
+      item.complain("this secret is listed twice", "remove one of them");
     } else {
       out.push_back(std::move(*name));
     }

@@ -18,7 +18,7 @@ bool name_is_sound(const std::string& name, const yaml_node& node, const node_co
   }
   const auto same = [&name](const alert_target& one) { return one.name == name; };
   if (std::any_of(out.alert_targets.begin(), out.alert_targets.end(), same)) {
-    node.complain("a webhook has this name already", "webhooks and commands are told apart by their names: give this one another");
+    node.complain("this name is already the name of a webhook", "webhooks and commands share their names: choose another name");
     return false;
   }
   return true;
@@ -48,13 +48,13 @@ void read_webhook(const std::string& name, const yaml_node& node, node_config& o
 void read_words(const yaml_node& node, std::vector<std::string>& out) {
   const auto items = node.items();
   if (!node.is_list()) return;
-  if (items.empty()) node.complain("the command is missing", "name the program, then its arguments: [/usr/local/bin/page, --urgent]");
-  if (items.size() > most_arguments) node.complain("more than 256 words", "have the program be a script that knows them");
+  if (items.empty()) node.complain("the list is empty", "name the program, then its arguments: [/usr/local/bin/page, --urgent]");
+  if (items.size() > most_arguments) node.complain("more than 256 words", "use a script that has these arguments in it");
   for (const auto& item : items) {
     auto word = item.scalar_text();
     if (!word) continue;
     // A zero byte would end the word early in the child.
-    if (word->find('\0') != std::string::npos) item.complain("a word of a command cannot hold the character 0");
+    if (word->find('\0') != std::string::npos) item.complain("a word of a command cannot have a character with the code 0");
     if (out.empty() && (word->empty() || word->front() != '/')) item.expected("the program's absolute path, such as /usr/local/bin/page");
     out.push_back(std::move(*word));
   }

@@ -127,7 +127,7 @@ void read_option(const std::string& name, const yaml_node& node, node_config& ou
   }
   const auto value = caf_value(node, known->type);
   if (name == "middleman.enable-automatic-connections" && value == "true") {
-    node.complain("this would open a second port on every interface", "leave it out");
+    node.complain("this option would open a second port on every interface", "leave the option out");
     return;
   }
   if (!value.empty()) out.caf.emplace_back(name, value);

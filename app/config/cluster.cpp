@@ -20,7 +20,7 @@ bool same_place(const listen_address& a, const listen_address& b) {
 void read_peers(const yaml_node& node, node_config& out) {
   const auto items = node.items();
   if (items.size() > max_peers)
-    node.complain("more than 256 peers", "a node needs to know only some of the others: whoever connects to it is taken as well");
+    node.complain("more than 256 peers", "list only some of the other nodes: a node also accepts nodes that connect to it");
   std::vector<listen_address> known;
   for (const auto& item : items) {
     const auto text = item.text();
@@ -31,11 +31,11 @@ void read_peers(const yaml_node& node, node_config& out) {
       continue;
     }
     if (same_place(*address, out.listen)) {
-      item.complain("this is where the node itself listens (node.listen)", "name the other nodes only");
+      item.complain("this is the node's own address (node.listen)", "list only other nodes");
       continue;
     }
     if (std::any_of(known.begin(), known.end(), [&](const listen_address& other) { return same_place(other, *address); })) {
-      item.complain("this peer stands here twice", "remove one of them");
+      item.complain("this peer is listed twice", "remove one of them");
       continue;
     }
     known.push_back(*address);
@@ -48,13 +48,13 @@ void read_shards_here(const yaml_node& node, node_config& out) {
   const auto items = node.items();
   if (!node.is_list()) return;
   if (items.empty())
-    node.complain("a node with the role shard holds at least one", "name those it holds, such as [0], or take the role away");
+    node.complain("a node with the role shard needs at least one shard", "list its shards, such as [0], or remove the role");
   for (const auto& item : items) {
     const auto shard = item.integer(0, std::int64_t{out.shard_count} - 1);
     if (!shard) continue;
     const auto number = static_cast<std::uint32_t>(*shard);
     if (std::find(out.shards_here.begin(), out.shards_here.end(), number) != out.shards_here.end()) {
-      item.complain("this shard stands here twice", "remove one of them");
+      item.complain("this shard is listed twice", "remove one of them");
       continue;
     }
     out.shards_here.push_back(number);
@@ -80,8 +80,8 @@ void read_shards(yaml_section& root, node_config& out) {
   const auto node = root.find("shards");
   if (!node) return;
   if (!out.shard_role) {
-    node->complain("a node without the role shard holds no shards, and learns from the others how many there are",
-                   "remove this key, or add the role");
+    node->complain("a node without the role shard has no shards, and gets the number of shards from the other nodes",
+                   "remove this key, or add the role shard");
     return;
   }
   yaml_section section{*node};
@@ -90,7 +90,7 @@ void read_shards(yaml_section& root, node_config& out) {
     read_shards_here(*here, out);
   } else if (out.shard_count > 1 && node->is_map()) {
     // Never a guess: two nodes that both take all shards would be in conflict.
-    section.node().child("here").complain("this key is missing; expected the list of the shards that this node holds, such as [0]");
+    section.node().child("here").complain("this key is missing; expected the list of this node's shards, such as [0]");
   }
   section.finish();
 }
@@ -105,10 +105,10 @@ void read_http_port(yaml_section& root, node_config& out) {
       if (!address) {
         listen->expected("HOST:PORT, such as 127.0.0.1:7180");
       } else if (address->port != 0 && same_place(*address, out.listen)) {
-        listen->complain("the node itself listens there (node.listen)", "give this another port");
+        listen->complain("the node itself listens on this address (node.listen)", "choose another port");
       } else if (!is_loopback(address->host) && !out.trusted_network) {
-        listen->complain("this address can be reached from other machines, and the port shows its figures to whoever reaches it",
-                         "listen on 127.0.0.1, or add trusted_network: true under node where the network is yours alone");
+        listen->complain("this address can be reached from other machines, and the port shows its pages to everybody who can reach it",
+                         "listen on 127.0.0.1, or add trusted_network: true under node if only trusted machines are in the network");
       } else {
         out.http = *address;
       }
@@ -122,8 +122,7 @@ void settle_data_path(yaml_section& root, node_config& out) {
   out.data_path = out.store_path;
   if (!out.data_path.empty() || out.shard_role || !out.agent_role) return;  // a missing store path has been reported by then
   if (const auto node = root.find("node"); node && node->is_map())
-    node->child("data").complain(
-        "this key is missing; expected the folder in which the node keeps who it is, which a node without a store needs");
+    node->child("data").complain("this key is missing; a node without a store needs a folder for its identity");
 }
 
 std::string beside(const std::string& file, const std::string& path) {
@@ -144,10 +143,8 @@ std::string trust_warning(const node_config& config) {
     where += (where.empty() ? "port " : " and ") + config.http->host + ":" + std::to_string(config.http->port);
   if (where.empty()) return "";
   return "trusted_network: " + where +
-         " can be reached from other machines. Whoever reaches the node's port is trusted with everything: to submit, read, change and "
-         "undo tasks, "
-         "to pass for an agent or a node, and to end this process; nothing is encrypted. Let a firewall or a network of its own keep "
-         "strangers away";
+         " can be reached from other machines. Everybody who can reach the port can submit, read, change and undo tasks, act as an agent "
+         "or a node, and end this process. Nothing is encrypted. Protect the port with a firewall or a separate network";
 }
 
 }  // namespace fairlead::app

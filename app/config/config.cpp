@@ -33,8 +33,8 @@ void read_node(yaml_section& root, node_config& out) {
       } else {
         out.listen = *address;
         if (!is_loopback(address->host) && !out.trusted_network)
-          listen->complain("this address can be reached from other machines, and the port trusts whoever reaches it",
-                           "listen on 127.0.0.1, or add trusted_network: true where the network is yours alone");
+          listen->complain("this address can be reached from other machines, and the port trusts everybody who can reach it",
+                           "listen on 127.0.0.1, or add trusted_network: true if only trusted machines are in the network");
       }
     }
   }
@@ -49,12 +49,12 @@ void read_roles(yaml_section& root, node_config& out) {
   out.shard_role = false;
   out.agent_role = false;
   const auto items = node->items();
-  if (node->is_list() && items.empty()) node->complain("a node has at least one role", "name shard, agent or both");
+  if (node->is_list() && items.empty()) node->complain("a node needs at least one role", "list shard, agent or both");
   for (const auto& item : items) {
     const auto index = item.word({"shard", "agent"});
     if (!index) continue;
     auto& role = *index == 0 ? out.shard_role : out.agent_role;
-    if (role) item.complain("this role stands here twice", "remove one of them");
+    if (role) item.complain("this role is listed twice", "remove one of them");
     role = true;
   }
 }
@@ -62,8 +62,7 @@ void read_roles(yaml_section& root, node_config& out) {
 void read_store(yaml_section& root, node_config& out) {
   const auto node = root.find("store");
   if (!node) {
-    if (out.shard_role)
-      root.node().child("store").complain("this key is missing; expected a map with the store's path, which the role shard needs");
+    if (out.shard_role) root.node().child("store").complain("this key is missing; the role shard needs a map with the path of the store");
     return;
   }
   yaml_section section{*node};

@@ -17,8 +17,8 @@ void read_cron(const yaml_node& node, node_config& out) {
       out.cron_in_flight < out.shard_count) {
     const auto shards = std::to_string(out.shard_count);
     section.find("in_flight")
-        ->complain("it is divided among the " + shards + " shards of the cluster (shards.count), and some would get none of it",
-                   "allow at least " + shards + ", or 0 for no limit");
+        ->complain("this limit is divided among the " + shards + " shards of the cluster (shards.count), and some shards would get 0",
+                   "set it to at least " + shards + ", or 0 for no limit");
   }
   section.integer("starts_per_second", out.cron_starts_per_second, 0, most_starts_per_second);
   section.finish();

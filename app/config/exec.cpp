@@ -95,13 +95,14 @@ void read_call(const std::string& name, const yaml_node& node, agents::exec_agen
 void read_environment(const yaml_node& node, agents::exec_agent_config& agent) {
   for (const auto& [name, value] : node.entries()) {
     if (!agents::valid_variable_name(name)) {
-      value.complain("'" + name + "' is no name for a variable", "letters, digits and _; FAIRLEAD_… is what the agent itself says");
+      value.complain("'" + name + "' is not a valid variable name",
+                     "use letters, digits and _; names that begin with FAIRLEAD_ are reserved for the agent");
       continue;
     }
     auto text = value.scalar_text();
     if (!text) continue;
     if (text->find('\0') != std::string::npos) {
-      value.complain("a variable cannot hold the character 0");
+      value.complain("a variable cannot have a character with the code 0");
       continue;
     }
     agent.environment.emplace_back(name, std::move(*text));
@@ -138,7 +139,7 @@ void read_user(yaml_section& section, agents::exec_agent_config& agent, node_con
   };
   read(user, agent.user);
   read(group, agent.group);
-  if (group && !user) group->complain("group stands without user", "name the user as well");
+  if (group && !user) group->complain("group is given without user", "add user");
   if (!agent.user.empty())
     config.exec_needs.push_back({exec_need::kind::user, agent.user, agent.group, user->where(), user->line(), user->column()});
 }
@@ -166,7 +167,7 @@ agent_section read_exec(const std::string& name, yaml_section& section, node_con
   section.size_bytes("max_output", agent.max_output_bytes, 1, most_output);
   section.duration_ms("stop_grace", agent.stop_grace_ms, 0, longest_grace);
   if (const auto calls = section.require("calls", "a map of calls by name")) {
-    if (calls->is_map() && calls->value().entries.empty()) calls->complain("an agent has at least one call");
+    if (calls->is_map() && calls->value().entries.empty()) calls->complain("an agent needs at least one call");
     for (const auto& [call, node] : calls->entries()) read_call(call, node, agent, out);
   }
   return agent;
@@ -184,7 +185,7 @@ std::vector<problem> check_exec_needs(const node_config& config) {
         if (!std::filesystem::exists(need.name, failure)) {
           complain("there is no program " + need.name + " on this machine", "install it, or correct the path");
         } else if (!std::filesystem::is_regular_file(need.name, failure) || access(need.name.c_str(), X_OK) != 0) {
-          complain(need.name + " is no program that can be run", "chmod +x, or correct the path");
+          complain(need.name + " is not an executable program", "make the file executable (chmod +x), or correct the path");
         }
         break;
       case exec_need::kind::directory:

@@ -22,7 +22,7 @@ void read_pem(const std::optional<yaml_node>& node, const std::string& kind, con
   out = path.lexically_normal().string();
   std::error_code failure;
   if (!std::filesystem::is_regular_file(path, failure)) {
-    node->complain("there is no file " + out, "name a file in PEM; relative paths begin at the node file's folder");
+    node->complain("there is no file " + out, "give a PEM file; a relative path starts at the folder of the node file");
     return;
   }
   std::ifstream file{path, std::ios::binary};
@@ -30,7 +30,7 @@ void read_pem(const std::optional<yaml_node>& node, const std::string& kind, con
   if (const auto size = std::filesystem::file_size(path, failure); !failure && size <= most_pem_bytes)
     bytes.assign(std::istreambuf_iterator<char>{file}, std::istreambuf_iterator<char>{});
   if (!file || failure) {
-    node->complain("the file " + out + " cannot be read", "let the node's user read it");
+    node->complain("the file " + out + " cannot be read", "give the node's user read permission");
   } else if (const auto begin = bytes.find("-----BEGIN "); begin == std::string::npos || bytes.find(kind, begin) == std::string::npos) {
     node->complain("the file " + out + " holds no " + kind + " in PEM", "it has a line that begins with -----BEGIN");
   }
@@ -74,7 +74,7 @@ void read_texts(const std::optional<yaml_node>& node, std::vector<std::string>& 
                 const std::function<bool(const yaml_node&, const std::string&)>& good) {
   if (!node) return;
   const auto items = node->items();
-  if (node->is_list() && items.empty()) node->complain("the list is empty", "name at least one, or leave the key out");
+  if (node->is_list() && items.empty()) node->complain("the list is empty", "give at least one, or leave the key out");
   for (const auto& item : items) {
     const auto text = item.text();
     if (text && good(item, *text)) out.push_back(*text);
@@ -98,8 +98,8 @@ bool read_ways(yaml_section& section, const std::string& node_file, agents::http
   }
   const auto no_proxy = section.find("no_proxy");
   if (no_proxy && !section.find("proxy")) {
-    no_proxy->complain("no_proxy stands without proxy",
-                       "add proxy: http://HOST:PORT, or leave it out; the environment's proxies are not used");
+    no_proxy->complain("no_proxy is given without proxy",
+                       "add proxy: http://HOST:PORT, or leave no_proxy out; proxy variables of the environment are not used");
   } else {
     read_texts(no_proxy, out.no_proxy, [&](const yaml_node& node, const std::string& host) {
       return check.with(node, [&](auto& a) {
@@ -161,7 +161,7 @@ agent_section read_http(const std::string& name, yaml_section& section, node_con
     }
   }
   if (const auto calls = section.require("calls", "a map of calls by name")) {
-    if (calls->is_map() && calls->value().entries.empty()) calls->complain("an agent has at least one call");
+    if (calls->is_map() && calls->value().entries.empty()) calls->complain("an agent needs at least one call");
     for (const auto& [call, node] : calls->entries()) read_http_call(call, node, agent, sound);
   }
   return agent;

@@ -24,7 +24,7 @@ std::optional<yaml_node> read_address(yaml_section& section, const agents::http_
   const auto path = section.find("path");
   const auto url = section.find("url");
   if (path && url) {
-    url->complain("path and url stand side by side", "keep one: path joins base_url, url is absolute");
+    url->complain("both path and url are given", "keep one: path is appended to base_url, url is absolute");
     return std::nullopt;
   }
   if (!path && !url) {

@@ -27,19 +27,19 @@ bool read_comparison(yaml_section& section, agents::http_rule& out) {
   const int said = (equals ? 1 : 0) + (one_of ? 1 : 0) + (present ? 1 : 0);
   if (out.path.empty() && said > 0) {
     const auto& first = equals ? *equals : one_of ? *one_of : *present;
-    first.complain("there is no path whose value could be compared", "add path: .body.…, or leave this out");
+    first.complain("path is missing, so there is no value to compare", "add path: .body.…, or leave this key out");
     return false;
   }
   if (!out.path.empty() && said != 1) {
-    section.node().complain(
-        said == 0 ? "the rule does not say what is to be found at its path" : "the rule says more than one thing of its path",
-        "add one of equals, one_of and present");
+    section.node().complain(said == 0 ? "the rule does not say what to compare the value at its path with"
+                                      : "the rule has more than one comparison for its path",
+                            "add one of equals, one_of and present");
     return false;
   }
   if (equals) return read_scalar(*equals, out.one_of);
   if (one_of) {
     const auto items = one_of->items();
-    if (one_of->is_list() && items.empty()) one_of->complain("the list is empty, so that the rule never fits");
+    if (one_of->is_list() && items.empty()) one_of->complain("the list is empty, so the rule never matches");
     bool good = !items.empty();
     for (const auto& item : items) good = read_scalar(item, out.one_of) && good;
     return good;
@@ -70,10 +70,10 @@ std::optional<http_rule_section> read_rule(const yaml_node& node,
     good = read_comparison(section, out.rule) && good;
   }
   if (!out.path && out.rule.status.empty() && good) {
-    node.complain("the rule has neither status nor path", "say which answers it is about");
+    node.complain("the rule has neither status nor path", "add status or path, to say which answers the rule is for");
     good = false;
   }
-  section.require("is", "what such an answer means");
+  section.require("is", "the meaning of such an answer");
   good = section.word("is", out.rule.is, meanings) && good;
   out.code = section.find("code");
   if (out.code) out.rule.code = out.code->json().value_or("");

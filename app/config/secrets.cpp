@@ -36,14 +36,14 @@ void read_secret(const std::string& name, const yaml_node& node, node_config& ou
   if (!agents::valid_secret_name(name)) node.complain("expected a name of letters, digits, _, . and -; at most 64 in all");
   // Unlike in other sections the value is not shown: it may be the secret itself.
   if (!node.is_map()) {
-    node.complain("expected a map that says where the secret comes from, not the secret itself", how_to_write);
+    node.complain("expected a map with the source of the secret, not the secret itself", how_to_write);
     return;
   }
   yaml_section section{node};
   const auto file = section.find("file");
   const auto variable = section.find("environment");
   section.finish();
-  if (file && variable) variable->complain("file and environment stand side by side", "keep one of them");
+  if (file && variable) variable->complain("both file and environment are given", "keep one of them");
   if (!file && !variable) node.complain("the secret has neither file nor environment", how_to_write);
   if (static_cast<bool>(file) == static_cast<bool>(variable)) return;
   secret_section secret;
@@ -51,14 +51,14 @@ void read_secret(const std::string& name, const yaml_node& node, node_config& ou
   const auto& place = file ? *file : *variable;
   secret.line = place.line();
   secret.column = place.column();
-  const auto text = unseen_text(place, file ? "the path of a file" : "the name of a variable of the environment");
+  const auto text = unseen_text(place, file ? "the path of a file" : "the name of an environment variable");
   if (!text) return;
   if (file) {
     const std::filesystem::path given{*text};
     const auto joined = given.is_absolute() ? given : std::filesystem::path{out.file}.parent_path() / given;
     secret.path = joined.lexically_normal().string();
   } else if (text->find('=') != std::string::npos) {
-    place.complain("expected the name of a variable of the environment, which has no =");
+    place.complain("expected the name of an environment variable, without =");
     return;
   } else {
     secret.environment = *text;
@@ -75,7 +75,7 @@ class reference_check {
   void agent_values(const yaml_node& node, bool of_agent = false) const {
     if (node.is_map()) {
       for (const auto& [key, value] : node.entries()) {
-        if (agents::secrets::mentioned(key)) value.complain("a reference to a secret stands in a key", "references stand in values only");
+        if (agents::secrets::mentioned(key)) value.complain("a key contains a reference to a secret", "use references in values only");
         if (of_agent && key == "input_secrets" && value.is_list()) {
           for (const auto& item : value.items())
             if (item.value().kind == yaml_value::kind_type::scalar && agents::valid_secret_name(item.value().text))
@@ -100,7 +100,7 @@ class reference_check {
     } else if (node.is_list()) {
       for (const auto& item : node.items()) elsewhere(item);
     } else if (agents::secrets::mentioned(node.value().text)) {
-      node.complain("references to secrets stand under agents only", "write the value itself, or leave it out");
+      node.complain("references to secrets are only allowed under agents", "write the value itself, or leave the key out");
     }
   }
 
@@ -161,7 +161,7 @@ status read_value(const secret_section& secret, agents::secret_vault* vault) {
   auto value = variables().value_of(secret.environment, vault == nullptr);
   if (!value)
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, "the variable " + secret.environment + " is not set",
-                 "start the node with it, or use a file"};
+                 "start the node with this variable, or use a file"};
   const agents::wiped_at_end wiping{*value};
   return vault != nullptr ? vault->add_value(secret.name, *value) : agents::check_secret_value(*value);
 }

@@ -70,8 +70,8 @@ class console_state {
         out.code = fail({v1::ERROR_CODE_INTERNAL, std::string{"A bug in fairlead: "} + bug.what(), "Please report it with what you did"});
       }
       if (out.watch && !where_.endless && out.watch->times == 0) {
-        out.code = fail({v1::ERROR_CODE_INVALID_ARGUMENT, "Nobody could end this watch: standard input is no terminal",
-                         "Say how often it looks, in front of the command: watch --times N COMMAND"});
+        out.code = fail({v1::ERROR_CODE_INVALID_ARGUMENT, "A watch without --times needs a terminal, and standard input is not a terminal",
+                         "Give the number of repetitions: watch --times N COMMAND"});
         out.watch.reset();
       }
     }

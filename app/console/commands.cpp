@@ -50,22 +50,22 @@ status check_input(const console_words& words) {
   for (std::size_t i = 0; i < words.size(); ++i)
     if (words[i] == "@-" || (words[i].size() > 3 && words[i].compare(words[i].size() - 3, 3, "=@-") == 0) || words[i] == "--batch=-" ||
         (words[i] == "-" && i > 0 && (words[i - 1] == "--batch" || (words[0] == "job" && words[1] == "import"))))
-      return invalid("Standard input belongs to the console here",
-                     "Put it into a file and name that: @FILE, --batch FILE, or FILE for a crontab");
+      return invalid("The console itself reads standard input, so a command cannot read it",
+                     "Write the data to a file and give its name: @FILE, --batch FILE, or FILE for a crontab");
   return nothing{};
 }
 
 void add_watch(CLI::App& app, console_memory& memory) {
-  auto* command = app.add_subcommand("watch", "Run a command that looks again and again, until Enter or Ctrl-C");
+  auto* command = app.add_subcommand("watch", "Repeat a command that shows something, until Enter or Ctrl-C");
   auto plan = std::make_shared<watch_plan>();
   auto seconds = std::make_shared<std::uint32_t>(2);
-  command->add_option("-n,--every", *seconds, "How often, in seconds")
+  command->add_option("-n,--every", *seconds, "Seconds between two repetitions")
       ->type_name("SECONDS")
       ->check(CLI::Range(1U, longest_watch_s))
       ->capture_default_str();
-  command->add_option("--times", plan->times, "End after so many looks")->type_name("N")->check(CLI::Range(1U, 1'000'000U));
+  command->add_option("--times", plan->times, "End after this many repetitions")->type_name("N")->check(CLI::Range(1U, 1'000'000U));
   command->prefix_command();
-  command->footer("What is looked at follows: watch -n 1 tasks --parked");
+  command->footer("The command to repeat comes last, such as: watch -n 1 tasks --parked");
   command->callback([&memory, command, plan, seconds] {
     plan->command = command->remaining();
     if (plan->command.empty()) throw CLI::RequiredError("COMMAND");
@@ -158,8 +158,8 @@ status console_parser::check_watch(const watch_plan& plan) const {
   const auto [name, used] = command_of(app_, plan.command);
   if (watchable().count(name) == 0) {
     const auto what = name.empty() ? plan.command.front() : name;
-    return invalid("'" + what + "' cannot be watched: it is no command that only looks",
-                   "Watch one of nodes, tree, actors, shards, agents, tasks, alerts, jobs, counters, status");
+    return invalid("'" + what + "' cannot be watched",
+                   "These commands can be watched: nodes, tree, actors, shards, agents, tasks, alerts, jobs, counters, status");
   }
   for (auto at = used; at < plan.command.size(); ++at) {
     const auto& word = plan.command[at];
@@ -169,7 +169,7 @@ status console_parser::check_watch(const watch_plan& plan) const {
     // What is no number is refused by the command itself.
     const bool number = !size.empty() && size.find_first_not_of("0123456789") == std::string::npos;
     if ((word == "--all" && name == "task list") || (number && (size.size() > 9 || std::stoul(size) > longest_watched_page)))
-      return invalid("A watch that lists more than " + std::to_string(longest_watched_page) + " would cost the node too much",
+      return invalid("A watch that lists more than " + std::to_string(longest_watched_page) + " rows would cost the node too much",
                      "Use filters, or a --limit");
   }
   return nothing{};
@@ -196,21 +196,21 @@ std::string console_parser::overview() const {
   };
   for (const auto* name : {"status", "nodes", "tree", "actors", "shards", "agents", "counters"}) add(name);
   add_aliases(true);
-  table.add({"task ID", "Show one task: steps, payloads and history, and what helps"});
-  table.add({"job NAME", "Show one job: why it waits, what comes, its latest launches, and what helps"});
+  table.add({"task ID", "Show one task: steps, payloads, history and the commands that help"});
+  table.add({"job NAME", "Show one job: why it waits, its next times, its latest launches and the commands that help"});
   for (const auto* name : {"steps", "history"}) add(name);
   end_section("Look");
   add_aliases(false);
-  table.add({"agent drain | resume", "Drain an agent's instance, or give it work again"});
-  table.add({"agent breaker open | close", "The circuit breaker of an agent's service"});
-  table.add({"job pause | resume | run", "Launch a job no more, again, or once now; also backfill, skip, rewind, delete"});
+  table.add({"agent drain | resume", "Drain an instance, or give it steps again"});
+  table.add({"agent breaker open | close", "Open or close the circuit breaker of an agent's service"});
+  table.add({"job pause | resume | run", "Pause, resume or launch a job; also backfill, skip, rewind, delete"});
   for (const auto* name : {"brake", "node", "log"}) add(name);
   end_section("Act");
   for (const auto* name : {"watch", "help", "quit"}) add(name);
   end_section("The console");
   for (const auto* name : {"task", "alert", "agent", "workflow", "job", "submit", "replies", "config", "store"}) add(name);
-  end_section("As on the command line");
-  return out + "\n'help COMMAND' says more. Commands are separated by ; and words quoted as in a shell.\n";
+  end_section("Same as on the command line");
+  return out + "\n'help COMMAND' shows the help of a command. Separate commands with ; and quote words as in a shell.\n";
 }
 
 }  // namespace fairlead::app

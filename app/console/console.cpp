@@ -98,7 +98,7 @@ console_outcome console::wait(std::future<console_outcome> done) {
       actor_->stop();
     }
     if (stopped && steady_clock::now() - *stopped > stop_limit) {
-      std::fputs("fairlead: The command is left to itself: it waits for a node. What it has asked for may still be done.\n", stderr);
+      std::fputs("fairlead: The console does not wait for the command any longer. The node may still carry it out.\n", stderr);
       actor_->abandon();
       left_.push_back(std::move(actor_));
       return {exit_interrupted, false, {}};
@@ -201,13 +201,14 @@ int console::prompt() {
 }  // namespace
 
 void add_console_command(CLI::App& app, cli_context& context) {
-  auto* command = app.add_subcommand("console", "A prompt for operators: look at nodes, actors, shards, tasks and counters, and act");
+  auto* command =
+      app.add_subcommand("console", "Open a prompt for operators: show and control nodes, actors, shards, tasks, jobs and counters");
   auto commands = std::make_shared<std::optional<std::string>>();
   command
       ->add_option("-c,--commands", *commands,
-                   "Run these commands, separated by ; or line ends, and end; the exit code is that of the first that failed")
+                   "Run these commands, separated by ; or line ends, then exit; the exit code is that of the first command that failed")
       ->type_name("COMMANDS");
-  add_client_options(*command, context, "How long each command waits for its answer (default: as the command says)");
+  add_client_options(*command, context, "How long each command waits for its answer (default: the default of the command)");
   command->callback([&context, commands] {
     const auto timeout = timeout_of(context);
     if (!timeout) {

@@ -134,7 +134,7 @@ std::string counters_text(const counters_view& view) {
                  bound_text(line.ninety_ms), bound_text(line.ninety_nine_ms)});
   auto out = table.text();
   if (!times.empty()) out += "\n" + times.text();
-  if (view.seconds <= 0) out += "\nRates come with the next look.\n";
+  if (view.seconds <= 0) out += "\nThe next repetition shows rates.\n";
   return out;
 }
 

@@ -94,16 +94,16 @@ class scanner {
 result<std::vector<console_words>> parse_console(std::string_view text) {
   if (text.size() > longest_console_line)
     return invalid("A line of " + std::to_string(text.size()) + " bytes is longer than " + std::to_string(longest_console_line),
-                   "Put long JSON into a file and give @FILE");
+                   "Write long JSON to a file and give @FILE");
   // What is sent must be UTF-8: a node cannot even read a request that is not.
   if (core::clean_text(text, text.size()) != text) return invalid("The line is not valid UTF-8", "Set the terminal's encoding to UTF-8");
   scanner read{text};
   read.run();
   if (read.open_quote())
     return invalid("The quote that opens at character " + std::to_string(read.quote_at() + 1) + " is not closed",
-                   "Close it, or write a backslash before it");
+                   "Close the quote, or write a backslash before it");
   if (read.open_escape())
-    return invalid("The line ends in a backslash", "Write two for a backslash; a command does not go on in the next line");
+    return invalid("The line ends in a backslash", "Write \\\\ for a backslash; a command cannot continue on the next line");
   read.end_command();
   return std::move(read.commands());
 }

@@ -26,7 +26,7 @@ connected_client console_link::get(const client_options& asked) {
   if (!connected) {
     auto why = connected.failure();
     if (why.code == v1::ERROR_CODE_UNAVAILABLE)
-      why.remedy = "Start one with 'fairlead node --config FILE', or leave and name another with --node";
+      why.remedy = "Start a node with 'fairlead node --config FILE', or leave the console and give another node with --node";
     return why;
   }
   if (kept_.size() == most_kept) kept_.pop_back();

@@ -177,7 +177,7 @@ console_reader::console_reader(completer complete, const std::vector<std::string
   el_set(line, EL_EDITOR, "emacs");
   el_set(line, EL_GETCFN, &editor::get);
   el_set(line, EL_ADDFN, "fairlead-complete", "Complete the word", &editor::complete_word);
-  el_set(line, EL_ADDFN, "fairlead-interrupt", "Leave the line", &editor::interrupt);
+  el_set(line, EL_ADDFN, "fairlead-interrupt", "Clear the line", &editor::interrupt);
   el_set(line, EL_BIND, "^R", "em-inc-search-prev", nullptr);
   el_source(line, nullptr);  // the person's ~/.editrc, before what the console must have
   el_set(line, EL_BIND, "^I", "fairlead-complete", nullptr);

@@ -51,7 +51,7 @@ class crontab_reader {
     if (text.substr(0, 3) == "\xef\xbb\xbf") {
       text.remove_prefix(3);
       number_ = 1;
-      notice(0, "a byte order mark stands before the first line, which cron would take for a part of it; it is passed over");
+      notice(0, "the file begins with a byte order mark; it is ignored (cron would take it as part of the first line)");
       number_ = 0;
     }
     while (!text.empty()) {
@@ -60,8 +60,7 @@ class crontab_reader {
       line_ = text.substr(0, end);
       read_line();
       if (end == std::string_view::npos) {
-        notice(line_.size(),
-               "the last line does not end in a newline, and Debian's cron refuses such a file; the line is read all the same");
+        notice(line_.size(), "the last line does not end in a newline; the line is read anyway (Debian's cron refuses such a file)");
         break;
       }
       text.remove_prefix(end + 1);
@@ -84,7 +83,7 @@ class crontab_reader {
     if (!line_.empty() && line_.back() == '\r') {
       line_.remove_suffix(1);
       if (!std::exchange(told_of_returns_, true))
-        notice(line_.size(), "the line ends in CR LF, and cron would make the CR a part of the command; it is left out here and below");
+        notice(line_.size(), "the line ends in CR LF; the CR is left out, here and below (cron would make it a part of the command)");
     }
     const auto begin = skip_blanks(line_, 0);
     if (begin == line_.size()) {
@@ -98,9 +97,9 @@ class crontab_reader {
     const auto comments = std::exchange(comments_, {});
     if (const auto bad = first_bad_byte()) {
       refuse(*bad,
-             line_[*bad] == '\0'   ? "here stands a byte 0"
-             : line_[*bad] == '\r' ? "here stands a carriage return in the middle of the line"
-                                   : "here stands a byte that is not UTF-8 text",
+             line_[*bad] == '\0'   ? "the line has a byte with the value 0"
+             : line_[*bad] == '\r' ? "the line has a carriage return in the middle"
+                                   : "the line has a byte that is not UTF-8 text",
              line_[*bad] == '\r' ? "end each line with a newline" : "save the file as UTF-8");
       return;
     }
@@ -132,23 +131,23 @@ class crontab_reader {
   void read_variable(const crontab_variable& variable, std::size_t begin) {
     const auto& [name, value] = variable;
     if (!is_identifier(name)) {
-      refuse(begin, quote(name) + " is no name for a variable that a shell could pass on", "use letters, digits and _");
+      refuse(begin, quote(name) + " is not a valid name for a shell variable", "use letters, digits and _");
       return;
     }
     if (value.empty() && line_[end_of_text() - 1] == '=')
-      notice(begin, "nothing stands behind the `=`, and Debian's cron refuses that; " + name + " is empty", "write " + name + "=\"\"");
+      notice(begin, "the value after `=` is empty, and Debian's cron refuses that; " + name + " is empty", "write " + name + "=\"\"");
     if (name == "LOGNAME") {
-      notice(begin, "cron lets nobody set LOGNAME; the line is passed over");
+      notice(begin, "cron does not allow LOGNAME to be set; the line is ignored");
       return;
     }
     if (name == "CRON_TZ" && !accept_zone(value, begin)) return;
     if (name == "SHELL" && !accept_shell(value, begin)) return;
     if (name == "RANDOM_DELAY" && !accept_delay(value, begin)) return;
     if (name == "TZ")
-      notice(begin, "TZ is handed to the commands below and does not move their schedules",
-             "CRON_TZ says in which time zone a line is due");
+      notice(begin, "TZ is passed to the commands below; it does not change their schedules",
+             "use CRON_TZ for the time zone of the schedules");
     if (name == "MAILTO" && !value.empty() && !std::exchange(told_of_mail_, true))
-      notice(begin, "nothing is mailed: what a command prints is the output of its task");
+      notice(begin, "no mail is sent: the output of a command is the output of its task");
     const auto same = std::find_if(environment_.begin(), environment_.end(), [&](const auto& one) { return one.name == name; });
     if (same == environment_.end()) {
       environment_.push_back(variable);
@@ -170,7 +169,7 @@ class crontab_reader {
       broken_.erase("CRON_TZ");
       return true;
     }
-    refuse(begin, "there is no time zone " + quote(name), "name one of the zone database, such as Europe/Berlin");
+    refuse(begin, "there is no time zone " + quote(name), "use a name of the time zone database, such as Europe/Berlin");
     broken_["CRON_TZ"] = number_;
     return false;
   }
@@ -180,7 +179,7 @@ class crontab_reader {
       broken_.erase("SHELL");
       return true;
     }
-    refuse(begin, "SHELL is the absolute path of a program, not " + quote(path), "write SHELL=/bin/bash, for instance");
+    refuse(begin, "SHELL must be the absolute path of a program, not " + quote(path), "write SHELL=/bin/bash, for instance");
     broken_["SHELL"] = number_;
     return false;
   }
@@ -193,7 +192,7 @@ class crontab_reader {
       delay_ms_ = minutes * 60'000;
       return true;
     }
-    refuse(begin, "RANDOM_DELAY is a whole number of minutes from 0 to 1440, not " + quote(text));
+    refuse(begin, "RANDOM_DELAY must be a whole number of minutes from 0 to 1440, not " + quote(text));
     return false;
   }
 
@@ -212,10 +211,10 @@ class crontab_reader {
     if (!read_command(at, entry)) return;
     if (!broken_.empty()) {
       const auto& [name, line] = *broken_.begin();
-      refuse(begin, name + " on line " + std::to_string(line) + " is in force here and was refused", "correct that line");
+      refuse(begin, name + " on line " + std::to_string(line) + " applies to this line and was refused", "correct that line");
       return;
     }
-    if (unlogged) notice(begin, "the `-` in front keeps cronie from logging the line; it is passed over, launches are always recorded");
+    if (unlogged) notice(begin, "the `-` in front of the line is ignored: launches are always recorded (cronie would not log the line)");
     add_notices(at, entry);
     entry.zone = zone_;
     entry.environment = environment_;
@@ -234,8 +233,8 @@ class crontab_reader {
     at = skip_blanks(line_, at);
     if (at == line_.size() || line_[at] != '=') return false;
     at = skip_blanks(line_, at + 1);
-    refuse(at, "the value begins with a quote, and is not wholly between two of them",
-           "end the line with the same quote, or put the value between quotes of the other kind");
+    refuse(at, "the value begins with a quote but does not end with the same quote",
+           "end the line with the same quote, or put the value in quotes of the other kind");
     return true;
   }
 
@@ -246,7 +245,7 @@ class crontab_reader {
     for (std::size_t field = 0; field < fields.size(); ++field) {
       const auto end = end_of_word(line_, at);
       if (end == at) {
-        refuse(at, "the " + std::string{field_names[field]} + " is missing: five fields stand before a command");
+        refuse(at, "the " + std::string{field_names[field]} + " is missing: a line has five fields before the command");
         return std::nullopt;
       }
       fields[field] = {line_.substr(at, end - at), at};
@@ -260,8 +259,9 @@ class crontab_reader {
   static const char* remedy_for(char sign) {
     if (sign == '/') return "put a range or `*` before the step";
     if (sign == '~')
-      return "in a job `?` is such a value, spread by the job's name, and `?(0-5)` one of a range: add this one with `fairlead job add`";
-    return "jobs know more than crontabs: add this one with `fairlead job add`";
+      return "in a job, `?` is a value that is derived from the job's name, and `?(0-5)` is one from a range: add this job with `fairlead "
+             "job add`";
+    return "crontabs do not have this, but jobs do: add this job with `fairlead job add`";
   }
 
   bool check_fields(const std::array<placed_word, 5>& fields, const std::string& schedule) {
@@ -293,12 +293,12 @@ class crontab_reader {
     std::string word = entry.schedule;
     std::transform(word.begin(), word.end(), word.begin(), lower);
     if (word == "@reboot") {
-      refuse(at, "@reboot has no time: a set of nodes does not boot", "start it with the machine, from a systemd unit for instance");
+      refuse(at, "@reboot is not supported: it has no time", "start the command with the machine, for example from a systemd unit");
       return std::nullopt;
     }
     static constexpr std::array<std::string_view, 7> known{"@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"};
     if (std::find(known.begin(), known.end(), word) == known.end()) {
-      refuse(at, quote(entry.schedule) + " is none of @yearly, @annually, @monthly, @weekly, @daily, @midnight and @hourly");
+      refuse(at, quote(entry.schedule) + " is unknown; the names are @yearly, @annually, @monthly, @weekly, @daily, @midnight and @hourly");
       return std::nullopt;
     }
     return skip_blanks(line_, end);
@@ -308,7 +308,7 @@ class crontab_reader {
     const auto end = end_of_word(line_, at);
     const auto user = line_.substr(at, end - at);
     if (user.empty()) {
-      refuse(at, "there is neither a user nor a command");
+      refuse(at, "the user and the command are missing");
       return false;
     }
     if (looks_like_field(user)) {
@@ -316,7 +316,7 @@ class crontab_reader {
       return false;
     }
     if (!is_user_name(user)) {
-      refuse(at, quote(user) + " is no name of a user", "if this file has no column for users, leave out --user-column");
+      refuse(at, quote(user) + " is not a valid user name", "if this file has no user column, leave out --user-column");
       return false;
     }
     entry.user = user;
@@ -325,20 +325,20 @@ class crontab_reader {
   }
 
   void refuse_sixth(std::size_t at, std::string_view word, const std::string& schedule) {
-    const auto where = quote(word) + " stands where the " + (options_.user_column ? "user" : "command") + " begins: ";
+    const auto where = quote(word) + " is where the " + (options_.user_column ? "user" : "command") + " should begin: ";
     if (schedule.front() == '@') {
-      refuse(at, where + "nothing belongs between " + schedule + " and it",
+      refuse(at, where + "nothing may be between " + schedule + " and it",
              is_digit(word.front()) ? "if this is an anacrontab, remove the delay and the name" : "");
       return;
     }
-    refuse(at, where + "this looks like six fields, and lines of a crontab have five",
-           "add a job with seconds by `fairlead job add`, or remove one field");
+    refuse(at, where + "this line seems to have six fields, but a crontab line has five",
+           "use `fairlead job add` for a job with seconds, or remove one field");
   }
 
   bool read_command(std::size_t at, crontab_entry& entry) {
     entry.written = line_.substr(at);
     if (entry.written.find_first_not_of(" \t") == std::string::npos) {
-      refuse(at, "there is no command");
+      refuse(at, "the command is missing");
       return false;
     }
     // Cron refuses a command that begins with `*`: who writes that has miscounted.
@@ -351,21 +351,21 @@ class crontab_reader {
     entry.command = std::move(command.command);
     entry.stdin_text = std::move(command.stdin_text);
     if (entry.command.find_first_not_of(" \t") != std::string::npos) return true;
-    refuse(at, "there is no command before the `%`");
+    refuse(at, "the command before the `%` is missing");
     return false;
   }
 
   void add_notices(std::size_t at, const crontab_entry& entry) {
     if (entry.stdin_text)
       notice(at + unescaped_percent(entry.written),
-             "what follows this `%` is the standard input of the command, and further ones are newlines",
-             "write `\\%` where a percent sign is meant");
+             "the text after this `%` is the standard input of the command; each further `%` is a newline",
+             "write `\\%` for a percent sign");
     if (read_crontab_command(entry.written).joined_backslashes)
-      notice(at + entry.written.find("\\\\"), "Debian's cron turns `\\\\` into `\\`, and so it is done here; cronie keeps both");
+      notice(at + entry.written.find("\\\\"), "`\\\\` becomes `\\`, as with Debian's cron (cronie keeps both)");
     if (entry.written.size() > most_debian_bytes)
-      notice(at, "the command has more than 998 bytes, and Debian's cron refuses that; it is taken whole");
+      notice(at, "the command has more than 998 bytes; it is imported anyway (Debian's cron refuses it)");
     if (!options_.user_column && (entry.written.substr(0, 5) == "root " || entry.written.substr(0, 5) == "root\t"))
-      notice(at, "the command begins with `root`", "if the file has a column for users, as /etc/crontab has, say --user-column");
+      notice(at, "the command begins with `root`", "if the file has a user column, as /etc/crontab does, use --user-column");
   }
 
   static std::size_t unescaped_percent(std::string_view written) {

@@ -165,7 +165,7 @@ crontab_jobs import_jobs(const std::string& file, const std::vector<crontab_entr
     const auto script = crontab_script(entry, options.default_zone);
     if (script.size() > most_script_bytes) {
       out.problems.push_back({file, entry.line, 1, "", "the command takes more than 128 KiB together with the variables above it",
-                              "put it into a file of its own"});
+                              "put the command into a script file"});
       continue;
     }
     auto job = job_of(entry, script);

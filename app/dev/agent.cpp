@@ -85,7 +85,7 @@ class scripted_backend final : public agents::backend {
   }
 
   static agents::attempt_result answer(const script_action& action, const v1::Perform& what) {
-    if (action.what == script_action::kind::fail) return agents::faulted(action.fault, action.code, "as the script says");
+    if (action.what == script_action::kind::fail) return agents::faulted(action.fault, action.code, "the fault that the script asks for");
     return agents::completed(action.what == script_action::kind::give ? action.output : what.input());
   }
 

@@ -40,7 +40,8 @@ result<std::unique_ptr<watched_files>> watched_files::open(const std::vector<std
       const auto folder = fs::path{path}.parent_path();
       if (auto watched = out->watch(folder.empty() ? "." : folder.string()); !watched.ok()) return watched.failure();
     } else {
-      return error{v1::ERROR_CODE_NOT_FOUND, path + " is neither a folder nor a file", "name workflow files, or a folder that holds some"};
+      return error{v1::ERROR_CODE_NOT_FOUND, path + " is neither a folder nor a file",
+                   "give workflow files, or a folder with workflow files"};
     }
   }
   return out;

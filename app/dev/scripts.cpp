@@ -52,9 +52,9 @@ result<script_action> parse_fail(std::string_view rest) {
   else if (kind == "in_doubt")
     out.fault = v1::FAULT_KIND_IN_DOUBT;
   else
-    return invalid("'" + std::string{kind} + "' is no kind of fault", "write fail:transient, fail:permanent or fail:in_doubt");
+    return invalid("'" + std::string{kind} + "' is not a kind of fault", "write fail:transient, fail:permanent or fail:in_doubt");
   if (has_code && !is_code(rest))
-    return invalid("'" + std::string{rest} + "' is no code", "a code has 1 to 64 letters, digits, _, . and -");
+    return invalid("'" + std::string{rest} + "' is not a valid code", "a code has 1 to 64 letters, digits, _, . and -");
   out.code = has_code ? std::string{rest} : "scripted";
   return out;
 }
@@ -70,10 +70,10 @@ result<script_action> parse_action(std::string_view text) {
   if (word == "sleep" && has_more) {
     out.what = script_action::kind::sleep;
     if (!parse_duration(std::string{rest}, out.sleep_ms) || out.sleep_ms < 0 || out.sleep_ms > longest_sleep_ms)
-      return invalid("'" + std::string{rest} + "' is no time to sleep", "write a duration of up to 24h, such as 500ms or 2s");
+      return invalid("'" + std::string{rest} + "' is not a valid time to sleep", "write a duration of up to 24h, such as 500ms or 2s");
     return out;
   }
-  return invalid(text.empty() ? "an action is missing" : "'" + core::clean_text(text, 100) + "' is no action", known_actions);
+  return invalid(text.empty() ? "an action is missing" : "'" + core::clean_text(text, 100) + "' is not an action", known_actions);
 }
 
 result<script_action> parse_return(std::string_view json) {
@@ -132,7 +132,7 @@ void read_action(const yaml_node& node, script& out) {
 void read_actions(const yaml_node& node, script& out) {
   if (!node.is_list()) return read_action(node, out);
   const auto items = node.items();
-  if (items.empty()) node.complain("a script has at least one action", known_actions);
+  if (items.empty()) node.complain("the script is empty", known_actions);
   for (const auto& item : items) read_action(item, out);
 }
 
@@ -155,7 +155,8 @@ result<script> parse_script(std::string_view text) {
     auto action = parse_action(trimmed(text.substr(at, comma == std::string_view::npos ? comma : comma - at)));
     if (!action) return at_character(begin, action.failure());
     out.push_back(std::move(*action));
-    if (out.size() > most_actions) return at_character(at, invalid("more than 100 actions", "the last one is for all that follow"));
+    if (out.size() > most_actions)
+      return at_character(at, invalid("more than 100 actions", "remove some: the last action is used for all further attempts"));
     if (comma == std::string_view::npos) return out;
     at = comma + 1;
   }
@@ -167,7 +168,7 @@ status add_script(std::string_view text, scripts& out) {
     return invalid("'" + std::string{text} + "' has no =", "write it like payment.charge=fail:transient,echo");
   const auto name = text.substr(0, equals);
   auto call = split_call(name);
-  if (!call) return invalid("'" + std::string{name} + "' names no call", how_to_name);
+  if (!call) return invalid("'" + std::string{name} + "' does not name a call", how_to_name);
   auto parsed = parse_script(text.substr(equals + 1));
   if (!parsed) {
     auto why = parsed.failure();
@@ -175,7 +176,7 @@ status add_script(std::string_view text, scripts& out) {
     return why;
   }
   if (!out.emplace(std::move(*call), std::move(*parsed)).second)
-    return invalid(std::string{name} + " has two scripts", "give one: what successive attempts get is separated by commas");
+    return invalid(std::string{name} + " has two scripts", "give one script, with the actions of successive attempts separated by commas");
   return nothing{};
 }
 
@@ -189,7 +190,7 @@ std::vector<problem> read_scripts(const std::string& path, scripts& out) {
     for (const auto& [name, node] : root.entries()) {
       auto call = split_call(name);
       if (!call) {
-        node.complain("this names no call", how_to_name);
+        node.complain("this key does not name a call", how_to_name);
         continue;
       }
       script actions;

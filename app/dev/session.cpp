@@ -42,14 +42,15 @@ class dev_folder {
     if (!keep.empty()) {
       fs::create_directories(keep, failed);
       if (failed)
-        return error{v1::ERROR_CODE_DISK, "the folder " + keep + " cannot be made: " + failed.message(), "name another with --keep"};
+        return error{v1::ERROR_CODE_DISK, "the folder " + keep + " cannot be created: " + failed.message(),
+                     "give another folder with --keep"};
       out.path_ = keep;
       return out;
     }
     auto pattern = (fs::temp_directory_path(failed) / "fairlead-dev-XXXXXX").string();
     if (failed || ::mkdtemp(pattern.data()) == nullptr)
-      return error{v1::ERROR_CODE_DISK, "no temporary folder can be made: " + std::string{std::strerror(errno)},
-                   "see TMPDIR, or name one with --keep"};
+      return error{v1::ERROR_CODE_DISK, "a temporary folder cannot be created: " + std::string{std::strerror(errno)},
+                   "set TMPDIR to a writable folder, or give a folder with --keep"};
     out.path_ = pattern;
     out.remove_ = true;
     return out;
@@ -88,7 +89,7 @@ result<node_config> config_of(const dev_options& options, const std::string& fol
   }
   const auto address = parse_address(options.listen);
   if (!address || !is_loopback(address->host))
-    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "'" + options.listen + "' is no address of this machine alone",
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "'" + options.listen + "' is not a loopback address",
                  "write --node 127.0.0.1:PORT; port 0 takes a free one"};
   out.name = "dev";
   out.listen = *address;
@@ -118,7 +119,7 @@ result<std::shared_ptr<const scripts>> scripts_of(const dev_options& options, co
     if (found != provided.end() && (!found->second || found->second->count(call) != 0))
       return error{v1::ERROR_CODE_INVALID_ARGUMENT,
                    "the script of " + agent + "." + call + " has no effect: " + options.agents + " has this agent",
-                   "leave the script out, or the agent"};
+                   "remove the script, or remove the agent from the node file"};
   }
   return std::shared_ptr<const scripts>{std::move(out)};
 }
@@ -146,7 +147,7 @@ void say_how_to_go_on(dev_console& console, const dev_workflows& workflows, cons
   const auto node = address == "127.0.0.1:7100" ? std::string{} : " --node " + address;
   const auto names = workflows.names();
   console.say("");
-  console.say("Go on in another terminal:");
+  console.say("Continue in another terminal:");
   for (const auto& name : names) console.say("  fairlead submit " + name + " --input '{}' --wait" + node);
   if (names.empty()) console.say("  fairlead submit WORKFLOW --input '{}' --wait" + node);
   console.say("  fairlead task show ID" + node);
@@ -189,10 +190,10 @@ int run_in(const dev_options& options, const dev_folder& folder, int signals, wa
     auto connected = client::connect(std::move(to));
     if (!connected) return fail(connected.failure());
     console.say("fairlead dev is ready on " + address + "; its store is in " + folder.path() +
-                (folder.removed_at_end() ? " until it ends" : ", and stays"));
+                (folder.removed_at_end() ? " and is removed at the end" : ", and is kept"));
     dev_workflows workflows{*node, *connected, provided, *told, [&console](const std::string& line) { console.say(line); }};
     for (const auto& change : files.look()) workflows.take(change);
-    for (const auto& name : workflows.idle_scripts()) console.say("warning: no workflow has " + name + ", which a script speaks of");
+    for (const auto& name : workflows.idle_scripts()) console.say("warning: no workflow has " + name + ", but a script is given for it");
     say_how_to_go_on(console, workflows, address);
     while (wait_for_change(signals, files.descriptor())) {
       files.drain();

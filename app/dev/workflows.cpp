@@ -89,13 +89,13 @@ void dev_workflows::take(const watched_files::change& change) {
   if (!change.gone) return deploy(change);
   const auto known = workflow_of_.find(change.path);
   if (known == workflow_of_.end()) return say_(short_name(change.path) + ": deleted");
-  say_(short_name(change.path) + ": deleted; workflow " + known->second + " stays as it was deployed");
+  say_(short_name(change.path) + ": deleted; workflow " + known->second + " keeps the version that was deployed before");
   workflow_of_.erase(known);
 }
 
 void dev_workflows::deploy(const watched_files::change& change) {
   const auto name = short_name(change.path);
-  if (is_node_file(change.path, change.text)) return say_(name + ": a node file, left alone");
+  if (is_node_file(change.path, change.text)) return say_(name + ": ignored, because it is a node file");
   auto file = parse_workflow(change.path, change.text, nullptr);
   check_expressions(file, expressions_);
   if (!file.problems.empty()) {
@@ -106,7 +106,7 @@ void dev_workflows::deploy(const watched_files::change& change) {
   const auto& workflow = file.definition.name();
   for (const auto& [path, other] : workflow_of_)
     if (other == workflow && path != change.path)
-      say_(name + ": warning: workflow " + workflow + " stands in " + short_name(path) + " too; what is deployed last holds");
+      say_(name + ": warning: workflow " + workflow + " stands in " + short_name(path) + " too; the file that was deployed last is used");
   if (const auto added = add_agents(file.definition); !added.ok())
     return say_(name + ": not deployed: " + printable(added.failure().sentence));
   v1::DeployRequest request;

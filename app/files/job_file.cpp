@@ -57,7 +57,7 @@ class job_reader {
   void read_what(yaml_section& section) {
     if (const auto node = required(section, "job", "the name of the job"))
       if (const auto text = node->text()) job_.set_name(*text);
-    if (const auto node = required(section, "schedule", "when it is launched, such as \"30 2 * * MON-FRI\""))
+    if (const auto node = required(section, "schedule", "the schedule of the job, such as \"30 2 * * MON-FRI\""))
       if (const auto text = node->text()) job_.set_schedule(*text);
     if (const auto node = found(section, "time_zone"))
       if (const auto text = node->text()) job_.set_zone(*text);
@@ -65,7 +65,7 @@ class job_reader {
       v1::DstPolicy value{};
       if (section.word("dst", value, dst_words())) job_.set_dst(value);
     }
-    if (const auto node = required(section, "workflow", "the workflow that is launched"))
+    if (const auto node = required(section, "workflow", "the name of the workflow to launch"))
       if (const auto text = node->text()) job_.set_workflow(*text);
     if (const auto node = found(section, "input")) {
       // An expression is shown at the line it stands on.
@@ -246,7 +246,7 @@ void hint_at_quotes(const part& of, std::vector<problem>& problems) {
     line.remove_prefix(9);
     line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
     if (!line.empty() && std::string_view{"*@?"}.find(line.front()) != std::string_view::npos)
-      one.remedy = "put the schedule in quotes: its first sign means something else in YAML";
+      one.remedy = "put the schedule in quotes: its first character has another meaning in YAML";
   }
 }
 
@@ -265,7 +265,7 @@ std::string zone_remedy(const std::string& unknown) {
   auto found = std::find(lowered.begin(), lowered.end(), wanted);
   if (found == lowered.end()) found = std::find(lowered.begin(), lowered.end(), core::nearest(wanted, lowered));
   const auto close = found == lowered.end() ? std::string{} : names[static_cast<std::size_t>(found - lowered.begin())];
-  return close.empty() ? "names are those of the system's zone database, such as Europe/Berlin; UTC is the default"
+  return close.empty() ? "use a name of the system's time zone database, such as Europe/Berlin; the default is UTC"
                        : "did you mean " + close + "?";
 }
 
@@ -281,8 +281,8 @@ job_file parse_jobs(const std::string& file, const std::string& text, const core
       const auto [first, fresh] = lines.emplace(job.name(), line);
       if (!fresh && !job.name().empty())
         document.problems.push_back({file, line, 1, "job",
-                                     "the job " + job.name() + " stands here twice, first on line " + std::to_string(first->second),
-                                     "each job has a name of its own"});
+                                     "the job " + job.name() + " is defined twice, first on line " + std::to_string(first->second),
+                                     "give each job a different name"});
       out.jobs.push_back(std::move(job));
     } else {
       hint_at_quotes(one, document.problems);
@@ -309,7 +309,7 @@ std::vector<problem> doubled_jobs(const std::vector<job_file>& files) {
       const auto [first, fresh] = known.emplace(job.name(), file.file);
       if (!fresh && first->second != file.file && !job.name().empty())
         out.push_back(
-            {file.file, 0, 0, "job", "the job " + job.name() + " stands in " + first->second + " too", "each job has a name of its own"});
+            {file.file, 0, 0, "job", "the job " + job.name() + " stands in " + first->second + " too", "give each job a different name"});
     }
   return out;
 }

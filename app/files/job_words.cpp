@@ -98,7 +98,7 @@ result<Value> value_of_word(const word_list<Value>& words, const std::string& gi
   }
   const auto close = core::nearest(given, names);
   const auto listed = listed_words(words);
-  return error{v1::ERROR_CODE_INVALID_ARGUMENT, "'" + given + "' is not a value of " + what,
+  return error{v1::ERROR_CODE_INVALID_ARGUMENT, "'" + given + "' is not a value for " + what,
                close.empty() ? "Give " + listed : "Did you mean " + close + "? It is " + listed};
 }
 

@@ -81,7 +81,7 @@ class workflow_reader {
   void read_failure(yaml_section& section, const std::string& where, Definition& definition) {
     if (const auto node = found(section, "on_failure", where)) {
       if (node->is_word("continue")) {
-        node->complain("on_failure: continue is not supported yet", "say undo, park or cool_off");
+        node->complain("on_failure: continue is not supported yet", "use undo, park or cool_off");
       } else {
         v1::OnFailure value{};
         if (section.word("on_failure", value, on_failure_words)) definition.set_on_failure(value);
@@ -96,7 +96,7 @@ class workflow_reader {
   static void read_retention(const yaml_node& node, v1::WorkflowDefinition& definition) {
     const auto ms = node.duration_ms(day_ms, longest_ms);
     if (!ms) return;
-    if (*ms % day_ms != 0) return node.expected("whole days such as 7d or 90d");
+    if (*ms % day_ms != 0) return node.expected("a number of whole days, such as 7d or 90d");
     definition.set_keep_days(static_cast<std::uint32_t>(*ms / day_ms));
   }
 

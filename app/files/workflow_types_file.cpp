@@ -17,13 +17,13 @@ namespace {
 std::optional<std::string> read_set(const yaml_node& node, const std::string& path) {
   std::error_code failed;
   if (std::filesystem::is_directory(path, failed)) {
-    node.complain(path + " is a folder", "name the file that protoc --descriptor_set_out has written");
+    node.complain(path + " is a folder", "give the file that protoc --descriptor_set_out writes");
     return std::nullopt;
   }
   std::ifstream in{path, std::ios::binary};
   std::string out(core::max_types_bytes + 1, '\0');
   if (!in) {
-    node.complain("cannot read " + path + ": " + std::strerror(errno), "paths are relative to the workflow's file");
+    node.complain("cannot read " + path + ": " + std::strerror(errno), "a relative path starts at the folder of the workflow file");
     return std::nullopt;
   }
   in.read(out.data(), static_cast<std::streamsize>(out.size()));

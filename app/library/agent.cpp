@@ -102,7 +102,7 @@ agent& agent::label(std::string key, std::string value) {
   v1::Label one;
   one.set_key(std::move(key));
   one.set_value(std::move(value));
-  if (!core::valid_label(one)) state_->problems.emplace_back("a label of it is not " + std::string{core::label_rule});
+  if (!core::valid_label(one)) state_->problems.emplace_back("a label is not " + std::string{core::label_rule});
   state_->settings.labels.push_back(std::move(one));
   return *this;
 }
@@ -110,11 +110,11 @@ agent& agent::label(std::string key, std::string value) {
 agent& agent::retry(const retry_settings& how) {
   auto& retry = state_->settings.retry;
   if (how.tries < 1 || how.tries > 100) state_->problems.emplace_back("tries is not between 1 and 100");
-  if (how.first <= duration{0} || how.max < how.first) state_->problems.emplace_back("the backoff of its tries is not first <= max");
-  if (how.max > longest) state_->problems.emplace_back("the backoff of its tries goes beyond a day");
+  if (how.first <= duration{0} || how.max < how.first) state_->problems.emplace_back("the backoff of the tries does not have first <= max");
+  if (how.max > longest) state_->problems.emplace_back("the backoff of the tries is longer than a day");
   if (how.try_timeout < duration{0} || how.try_timeout > longest)
     state_->problems.emplace_back("try_timeout is negative or longer than a day");
-  if (!(how.factor >= 1 && how.factor <= 100)) state_->problems.emplace_back("the factor of its backoff is not between 1 and 100");
+  if (!(how.factor >= 1 && how.factor <= 100)) state_->problems.emplace_back("the factor of the backoff is not between 1 and 100");
   retry.tries = how.tries;
   retry.backoff.set_first_ms(how.first.count());
   retry.backoff.set_factor(how.factor);
@@ -128,7 +128,7 @@ agent& agent::breaker(const breaker_settings& how) {
   if (how.failure_percent < 1 || how.failure_percent > 100 || how.slow_percent < 1 || how.slow_percent > 100)
     state_->problems.emplace_back("the breaker's percents are not between 1 and 100");
   if (how.window < duration{1} || how.open_for < duration{1} || how.at_least < 1 || how.canaries < 1)
-    state_->problems.emplace_back("the breaker's window, open_for, at_least and canaries are at least 1");
+    state_->problems.emplace_back("the breaker's window, open_for, at_least and canaries must be at least 1");
   if (how.slow < duration{0} || std::max({how.slow, how.window, how.open_for}) > longest)
     state_->problems.emplace_back("a duration of the breaker is negative or longer than a day");
   policy.set_failure_percent(how.failure_percent);
@@ -150,9 +150,9 @@ agent& agent::without_breaker() {
 
 agent& agent::limit(const limit_settings& how) {
   v1::LimitPolicy policy;
-  if (how.concurrency == 0 && how.rate == 0) state_->problems.emplace_back("a limit has a concurrency or a rate");
-  if (how.rate != 0 && how.per < duration{1}) state_->problems.emplace_back("the rate of a limit is per at least a millisecond");
-  if (how.per > longest) state_->problems.emplace_back("the rate of a limit is per at most a day");
+  if (how.concurrency == 0 && how.rate == 0) state_->problems.emplace_back("a limit needs a concurrency or a rate");
+  if (how.rate != 0 && how.per < duration{1}) state_->problems.emplace_back("the period of a limit's rate is shorter than a millisecond");
+  if (how.per > longest) state_->problems.emplace_back("the period of a limit's rate is longer than a day");
   if (!how.key.empty() && !core::valid_limit_key(how.key))
     state_->problems.emplace_back("the key of a limit is not a path into the step's input, such as .customer.id");
   policy.set_call(how.call);

@@ -19,11 +19,11 @@ bool read_message(std::string_view text, google::protobuf::Message& out, std::st
   if (text == "null") return true;
   const auto read = google::protobuf::util::JsonStringToMessage({text.data(), text.size()}, &out);
   if (!read.ok()) {
-    why = "the input is no " + type.full_name() + ": " + std::string{read.message()};
+    why = "the input is not a " + type.full_name() + ": " + std::string{read.message()};
     return false;
   }
   if (out.IsInitialized()) return true;
-  why = "the input is no " + type.full_name() + ": it lacks " + out.InitializationErrorString();
+  why = "the input is not a " + type.full_name() + ": it lacks " + out.InitializationErrorString();
   return false;
 }
 

@@ -54,13 +54,13 @@ std::string in_path() {
 result<std::string> find_program(const std::string& given) {
   if (!given.empty()) {
     if (runs(given)) return given;
-    return error{v1::ERROR_CODE_UNAVAILABLE, given + " is no program that can be run",
-                 "name the installed fairlead in node_options.program"};
+    return error{v1::ERROR_CODE_UNAVAILABLE, given + " is not an executable program", "set node_options.program to the installed fairlead"};
   }
   for (auto* look : {beside_library, in_path})
     if (auto found = look(); !found.empty()) return found;
-  return error{v1::ERROR_CODE_UNAVAILABLE, "the program fairlead, which evaluates expressions, is neither beside the library nor in PATH",
-               "name it in node_options.program"};
+  return error{v1::ERROR_CODE_UNAVAILABLE,
+               "the program fairlead is needed to evaluate expressions, and is neither next to the library nor in PATH",
+               "set node_options.program to it"};
 }
 
 std::string quoted(const std::string& text) {
@@ -213,7 +213,8 @@ result<node> node::start(node_options options, const std::vector<agent>& agents)
   ignore_broken_pipes();
   auto s = std::make_unique<state>();
   s->waker = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (s->waker < 0) return error{v1::ERROR_CODE_UNAVAILABLE, "the process can open no more files", "raise its limit (ulimit -n)"};
+  if (s->waker < 0)
+    return error{v1::ERROR_CODE_UNAVAILABLE, "the process has reached its limit of open files", "raise the limit (ulimit -n)"};
   app::start_failure failure;
   s->runtime = app::node_runtime::start(*config, std::move(parts), failure);
   if (!s->runtime) return failure.why;
@@ -252,7 +253,7 @@ status node::run() {
     while (::poll(&wait, 1, -1) < 0 && errno == EINTR) {
     }
   }
-  state_->runtime->log().on_note(note_level::info, "node", "ending as asked");
+  state_->runtime->log().on_note(note_level::info, "node", "stopping as requested");
   return stop();
 }
 
@@ -260,8 +261,8 @@ void node::request_stop() noexcept { wake(state_->waker); }
 
 status node::stop() {
   if (state_->stop()) return nothing{};
-  return error{v1::ERROR_CODE_TIMED_OUT, "not everything was settled in time; nothing acknowledged is lost",
-               "raise shutdown_timeout, or let handlers look at stopped()"};
+  return error{v1::ERROR_CODE_TIMED_OUT, "some work was not finished in time; nothing acknowledged is lost",
+               "raise shutdown_timeout, or let handlers check stopped()"};
 }
 
 }  // namespace fairlead

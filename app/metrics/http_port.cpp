@@ -142,7 +142,7 @@ result<std::unique_ptr<http_port>> http_port::start(const listen_address& addres
       (address.host.find(':') == std::string::npos ? address.host : "[" + address.host + "]") + ":" + std::to_string(address.port);
   const auto refused = [&at](const std::string& why) {
     return error{v1::ERROR_CODE_UNAVAILABLE, "cannot serve HTTP on " + at + ": " + why,
-                 "stop what listens there (ss -ltnp shows it), or give http.listen another address"};
+                 "stop the program that listens there (ss -ltnp shows it), or set http.listen to another address"};
   };
   file_descriptor listener;
   const auto why = try_listen(address, [&listener](const addrinfo& found) { return listen_on(found, listener); });

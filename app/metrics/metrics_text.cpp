@@ -39,7 +39,7 @@ void add_peers(metric_page& page, const v1::StatusReply& status) {
   }
   const auto lost = static_cast<double>(status.peers_size()) - connected - refused;
   for (const auto& [state, count] : {std::pair{"connected", connected}, {"refused", refused}, {"lost", lost}})
-    page.gauge("fairlead_peers", "Other nodes by how the connection to them stands", {{"state", state}}, count);
+    page.gauge("fairlead_peers", "Other nodes by the state of the connection to them", {{"state", state}}, count);
   for (const auto& [name, entry] : by_name) {
     page.gauge("fairlead_peer_connected", "1 while the other node is connected", {{"peer", name}}, entry.first ? 1 : 0);
     page.counter("fairlead_peer_connects_total", "Connections made to the other node", {{"peer", name}}, number(entry.second));
@@ -48,16 +48,16 @@ void add_peers(metric_page& page, const v1::StatusReply& status) {
 
 void add_node(metric_page& page, const node_figures& all) {
   const auto& status = all.told.status.reply;
-  page.gauge("fairlead_build_info", "Always 1; the labels say what runs",
+  page.gauge("fairlead_build_info", "Always 1; the labels name the version that runs",
              {{"version", all.version}, {"node", all.node}, {"cluster", status ? status->cluster() : ""}}, 1);
   page.gauge("fairlead_healthy", "1 while /healthz answers 200", {}, healthy(all).good() ? 1 : 0);
   page.gauge("fairlead_ready", "1 while /readyz answers 200", {}, ready(all).good() ? 1 : 0);
   if (!status) return;
   page.gauge("fairlead_node_start_time_seconds", "When the node started, in seconds since 1970", {},
              static_cast<double>(status->started_at_unix_ms()) / ms);
-  page.gauge("fairlead_node_incarnation", "Incarnation of the node: rises with each start", {}, number(status->incarnation()));
-  page.gauge("fairlead_node_draining", "1 while the node's agents take no more work", {}, status->draining() ? 1 : 0);
-  page.counter("fairlead_messages_refused_total", "Messages that made no sense to the gateway", {}, number(status->refused_messages()));
+  page.gauge("fairlead_node_incarnation", "Incarnation of the node; increases with each start", {}, number(status->incarnation()));
+  page.gauge("fairlead_node_draining", "1 while the node's agents take no new steps", {}, status->draining() ? 1 : 0);
+  page.counter("fairlead_messages_refused_total", "Messages that the gateway refused as invalid", {}, number(status->refused_messages()));
   add_peers(page, *status);
 }
 
@@ -65,17 +65,16 @@ void add_tree(metric_page& page, const v1::InspectReply& tree) {
   for (const auto& actor : tree.actors()) {
     const labels of{{"actor", actor.path()}};
     page.gauge("fairlead_actor_running", "1 while the actor runs", of, actor.state() == "running" ? 1 : 0);
-    page.counter("fairlead_actor_restarts_total", "Times that the actor's guardian has started it again", of, actor.restarts());
-    page.gauge("fairlead_actor_mailbox_messages", "Messages that waited when the actor last took one", of, number(actor.mailbox()));
+    page.counter("fairlead_actor_restarts_total", "Restarts of the actor by its guardian", of, actor.restarts());
+    page.gauge("fairlead_actor_mailbox_messages", "Messages in the actor's mailbox when it last took one", of, number(actor.mailbox()));
     page.counter("fairlead_actor_handled_total", "Messages handled since the actor was last started", of, number(actor.handled()));
   }
-  page.gauge("fairlead_actors_outside_tree", "Live actors that hang in no supervision tree: there must be none", {}, tree.outside());
+  page.gauge("fairlead_actors_outside_tree", "Live actors outside the supervision tree; always 0", {}, tree.outside());
 }
 
 void add_process(metric_page& page, const process_figures& process) {
-  page.counter("fairlead_process_cpu_seconds_total", "Time on processors, user and system", {}, process.cpu_seconds);
-  page.gauge("fairlead_process_resident_bytes", "Memory in use, pages of the store that are mapped included", {},
-             number(process.resident_bytes));
+  page.counter("fairlead_process_cpu_seconds_total", "Processor time used, user and system", {}, process.cpu_seconds);
+  page.gauge("fairlead_process_resident_bytes", "Memory in use, including mapped pages of the store", {}, number(process.resident_bytes));
   page.gauge("fairlead_process_open_fds", "Open files and sockets", {}, number(process.open_files));
   page.gauge("fairlead_process_max_fds", "Limit on open files and sockets", {}, number(process.most_open_files));
   page.gauge("fairlead_process_threads", "Threads", {}, number(process.threads));
@@ -90,20 +89,20 @@ void add_counts(metric_page& page, const labels& shard, const v1::ShardState& co
   tasks("completed", counts.completed());
   tasks("undoing", counts.undoing());
   tasks("undone", counts.undone());
-  page.gauge("fairlead_tasks_parked", "Tasks that wait for an operator; counted under their state too", shard, number(counts.parked()));
-  page.gauge("fairlead_tasks_paused", "Tasks that an operator has paused; counted under their state too", shard, number(counts.paused()));
+  page.gauge("fairlead_tasks_parked", "Parked tasks (they wait for an operator); also counted under their state", shard,
+             number(counts.parked()));
+  page.gauge("fairlead_tasks_paused", "Tasks that an operator has paused; also counted under their state", shard, number(counts.paused()));
   page.gauge("fairlead_tasks_archived", "Tasks in the archives", shard, number(counts.archived()));
   page.gauge("fairlead_alerts_unresolved", "Alerts that are open or acknowledged", shard, number(counts.unresolved_alerts()));
-  page.gauge("fairlead_undo_brake_on", "1 while the brake on mass undo holds tasks back", shard,
-             counts.undo_brake_since_unix_ms() != 0 ? 1 : 0);
-  page.gauge("fairlead_undo_brake_held_tasks", "Tasks that the brake holds back", shard, number(counts.undo_held()));
-  page.gauge("fairlead_status_events_waiting", "Status events that no receiver has taken yet", shard, number(counts.outbox_events()));
-  page.gauge("fairlead_jobs", "Jobs, the paused ones included", shard, number(counts.jobs()));
+  page.gauge("fairlead_undo_brake_on", "1 while the brake on mass undo is on", shard, counts.undo_brake_since_unix_ms() != 0 ? 1 : 0);
+  page.gauge("fairlead_undo_brake_held_tasks", "Tasks that the brake on mass undo holds", shard, number(counts.undo_held()));
+  page.gauge("fairlead_status_events_waiting", "Status events that no receiver has accepted yet", shard, number(counts.outbox_events()));
+  page.gauge("fairlead_jobs", "Jobs, including paused jobs", shard, number(counts.jobs()));
   page.gauge("fairlead_jobs_paused", "Jobs that an operator has paused", shard, number(counts.jobs_paused()));
-  page.gauge("fairlead_launches_in_flight", "Tasks of jobs that have neither ended nor parked", shard, number(counts.launches_in_flight()));
+  page.gauge("fairlead_launches_in_flight", "Tasks of jobs that have not ended and are not parked", shard,
+             number(counts.launches_in_flight()));
   const auto waiting = [&](const char* reason, std::uint64_t count) {
-    page.gauge("fairlead_launches_waiting", "Launches of jobs that could start, by what they wait for", with(shard, {{"reason", reason}}),
-               number(count));
+    page.gauge("fairlead_launches_waiting", "Launches whose start is delayed, by reason", with(shard, {{"reason", reason}}), number(count));
   };
   waiting("room", counts.launches_waiting_room());
   waiting("agents", counts.launches_waiting_agents());
@@ -129,37 +128,38 @@ void add_traffic(metric_page& page, const labels& shard, const v1::Traffic& traf
   steps("expired", traffic.steps_expired());
   steps("undone", traffic.steps_undone());
   page.counter("fairlead_hand_overs_total", "Attempts handed to agents", shard, number(traffic.handed_over()));
-  page.counter("fairlead_messages_misdirected_total", "Messages from agents that made no sense", shard, number(traffic.misdirected()));
-  page.histogram("fairlead_step_duration_seconds", "From the hand-over of an attempt to its recorded outcome", shard, traffic.step_ms(),
-                 ms);
-  page.histogram("fairlead_task_duration_seconds", "From the submission of a task to its end", shard, traffic.task_ms(), ms);
+  page.counter("fairlead_messages_misdirected_total", "Messages from agents that were refused as invalid", shard,
+               number(traffic.misdirected()));
+  page.histogram("fairlead_step_duration_seconds", "Time from the hand-over of an attempt to its recorded outcome", shard,
+                 traffic.step_ms(), ms);
+  page.histogram("fairlead_task_duration_seconds", "Time from the submission of a task to its end", shard, traffic.task_ms(), ms);
 }
 
 void add_store(metric_page& page, const labels& shard, const v1::ShardStatus& status) {
   if (status.has_store()) {
-    page.gauge("fairlead_store_used_bytes", "Bytes of the store that hold something", shard, number(status.store().used_bytes()));
-    page.gauge("fairlead_store_reserved_bytes", "Bytes of the store that are kept free for what running tasks may still write", shard,
+    page.gauge("fairlead_store_used_bytes", "Used bytes of the store", shard, number(status.store().used_bytes()));
+    page.gauge("fairlead_store_reserved_bytes", "Bytes of the store that are reserved for running tasks", shard,
                number(status.store().reserved_bytes()));
-    page.gauge("fairlead_store_max_bytes", "Bytes that the store may grow to; no new tasks are taken once 90 % are used or reserved", shard,
-               number(status.store().max_bytes()));
+    page.gauge("fairlead_store_max_bytes", "Largest size of the store in bytes; new tasks are refused once 90 % are used or reserved",
+               shard, number(status.store().max_bytes()));
   }
   if (!status.has_commits()) return;
   const auto& commits = status.commits();
   page.counter("fairlead_commits_total", "Commits of the store", shard, number(commits.commits()));
-  page.histogram("fairlead_commit_batches", "Batches made durable by one commit", shard, commits.batches(), 1);
+  page.histogram("fairlead_commit_batches", "Batches in one commit", shard, commits.batches(), 1);
   page.histogram("fairlead_commit_bytes", "Bytes written by one commit", shard, commits.bytes(), 1);
-  page.histogram("fairlead_commit_duration_seconds", "Time that a commit took, its sync included", shard, commits.micros(), micros);
+  page.histogram("fairlead_commit_duration_seconds", "Time of a commit, including the sync", shard, commits.micros(), micros);
 }
 
 void add_agents(metric_page& page, const labels& shard, const v1::StatusReply& reply) {
   for (const auto& agent : reply.agents()) {
     if (agent.instance().empty()) continue;  // the entry is for steps that wait for an agent without instances
     const auto of = with(shard, {{"agent", agent.agent()}, {"instance", agent.instance()}});
-    page.gauge("fairlead_agent_capacity", "Attempts that the instance takes at a time", of, agent.capacity());
+    page.gauge("fairlead_agent_capacity", "Capacity of the instance: attempts at a time", of, agent.capacity());
     page.gauge("fairlead_agent_held", "Attempts that the instance holds", of, agent.held());
-    page.gauge("fairlead_agent_sick", "1 while the instance gets single attempts only", of, agent.sick() ? 1 : 0);
+    page.gauge("fairlead_agent_sick", "1 while the instance is sick and gets single probe attempts only", of, agent.sick() ? 1 : 0);
     page.gauge("fairlead_agent_away", "1 while the instance's node is not connected", of, agent.away() ? 1 : 0);
-    page.gauge("fairlead_agent_draining", "1 while the instance takes no more work", of, agent.draining() ? 1 : 0);
+    page.gauge("fairlead_agent_draining", "1 while the instance is drained and takes no new steps", of, agent.draining() ? 1 : 0);
     page.gauge("fairlead_agent_error_ratio", "Share of the instance's latest attempts that failed", of, agent.error_percent() / 100.0);
     page.gauge("fairlead_agent_latency_seconds", "Time of the instance's latest tries, smoothed", of,
                static_cast<double>(agent.latency_ms()) / ms);
@@ -189,9 +189,9 @@ void add_services(metric_page& page, const labels& shard, const v1::StatusReply&
     const auto& record = service.record();
     const auto of = with(shard, {{"agent", record.agent()}});
     page.gauge("fairlead_service_waiting_steps", "Steps that wait for the service", of, number(service.waiting()));
-    page.gauge("fairlead_service_oldest_wait_seconds", "For how long the one that has waited longest does so", of,
+    page.gauge("fairlead_service_oldest_wait_seconds", "Age of the longest wait of a step for the service", of,
                service.oldest_wait_unix_ms() != 0 ? age(now, service.oldest_wait_unix_ms()) : 0);
-    page.gauge("fairlead_service_absent", "1 while steps wait and no instance is there that could take them", of,
+    page.gauge("fairlead_service_absent", "1 while steps wait and no instance that could take them is registered", of,
                record.absent_since_unix_ms() != 0 ? 1 : 0);
     const auto breaker = [&](const char* state, bool is) {
       page.gauge("fairlead_service_breaker", "1 for the state that the service's breaker is in", with(of, {{"state", state}}), is ? 1 : 0);
@@ -200,7 +200,7 @@ void add_services(metric_page& page, const labels& shard, const v1::StatusReply&
     breaker("open", record.breaker() == v1::BREAKER_STATE_OPEN);
     breaker("half_open", record.breaker() == v1::BREAKER_STATE_HALF_OPEN);
     const auto window = [&](const char* kind, std::uint32_t count) {
-      page.gauge("fairlead_service_window_tries", "Tries that the breaker looks at", with(of, {{"kind", kind}}), count);
+      page.gauge("fairlead_service_window_tries", "Tries in the window of the breaker", with(of, {{"kind", kind}}), count);
     };
     window("all", service.window_tries());
     window("failed", service.window_failed());
@@ -216,19 +216,19 @@ void add_shard(metric_page& page, const node_figures& all, std::uint32_t number_
   page.gauge("fairlead_shard_up", "1 while the shard's Scheduler answers", shard, reply && status.up() ? 1 : 0);
   if (!reply) return;
   page.gauge("fairlead_shard_epoch", "Starts of the shard so far", shard, number(status.epoch()));
-  page.gauge("fairlead_shard_resuming", "1 while tasks of an earlier start are taken up again", shard, status.resuming() ? 1 : 0);
-  page.gauge("fairlead_shard_resumed_tasks", "Tasks of an earlier start that were taken up again", shard, number(status.resumed_tasks()));
+  page.gauge("fairlead_shard_resuming", "1 while the shard loads open tasks after a start", shard, status.resuming() ? 1 : 0);
+  page.gauge("fairlead_shard_resumed_tasks", "Open tasks that the shard loaded at its start", shard, number(status.resumed_tasks()));
   if (status.has_counts()) add_counts(page, shard, status.counts());
-  page.gauge("fairlead_wake_up_overdue_seconds", "For how long the earliest wake-up has been due; 0 while none is", shard,
+  page.gauge("fairlead_wake_up_overdue_seconds", "Delay of the earliest due wake-up; 0 while none is due", shard,
              status.oldest_due_unix_ms() != 0 ? age(all.now, status.oldest_due_unix_ms()) : 0);
-  page.gauge("fairlead_stalest_task_seconds", "For how long the live task without progress that has waited longest has had none", shard,
+  page.gauge("fairlead_stalest_task_seconds", "Longest time without progress of a live task", shard,
              status.stalest_task().empty() ? 0 : age(all.now, status.stalest_since_unix_ms()));
-  page.gauge("fairlead_receivers_failing", "Receivers of status events that do not take them; more than 20 count as 20", shard,
+  page.gauge("fairlead_receivers_failing", "Receivers that do not accept their status events; more than 20 count as 20", shard,
              reply->replies_failing_size());
   if (status.has_traffic()) add_traffic(page, shard, status.traffic());
   add_store(page, shard, status);
   if (const auto found = all.full_in_seconds.find(number_of_shard); found != all.full_in_seconds.end())
-    page.gauge("fairlead_store_days_until_full", "Days until the store takes no new tasks, if it grows as in the last hour", shard,
+    page.gauge("fairlead_store_days_until_full", "Days until the store refuses new tasks, if it keeps growing as in the last hour", shard,
                found->second / 86'400);
   add_agents(page, shard, *reply);
   add_services(page, shard, *reply, all.now);

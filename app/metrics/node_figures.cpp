@@ -68,7 +68,8 @@ node_verdict healthy(const node_figures& all) {
   if (all.told.tree.reply)
     for (const auto& actor : all.told.tree.reply->actors())
       if (actor.state() == "given_up")
-        out.reasons.push_back(actor.path() + " has been given up" + (actor.last_reason().empty() ? "" : ": " + actor.last_reason()));
+        out.reasons.push_back(actor.path() + " has failed too often and is not restarted" +
+                              (actor.last_reason().empty() ? "" : ": " + actor.last_reason()));
   for (const auto& [number, shard] : all.told.shards) {
     const auto name = "shard " + std::to_string(number);
     if (!shard.reply) {
@@ -84,12 +85,12 @@ node_verdict ready(const node_figures& all) {
   if (all.stopping) return {{"the node is stopping"}};
   auto out = healthy(all);
   if (!out.good()) return out;
-  if (!all.told.status.reply) return {{"the node's status is not known: " + all.told.status.reason}};
+  if (!all.told.status.reply) return {{"the node's status is unknown: " + all.told.status.reason}};
   if (all.told.status.reply->draining()) out.reasons.push_back("the node is draining");
   const auto agents = agents_here(*all.told.tree.reply);
   for (const auto& [number, shard] : all.told.shards) {
     const auto name = "shard " + std::to_string(number);
-    if (shard_status_of(*shard.reply, number).resuming()) out.reasons.push_back(name + " takes up the tasks of an earlier process");
+    if (shard_status_of(*shard.reply, number).resuming()) out.reasons.push_back(name + " is still loading its open tasks");
     look_for_agents(agents, all.node, *shard.reply, name, out.reasons);
   }
   // The node's status has the agents' registrations with all other shards together.

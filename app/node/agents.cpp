@@ -61,8 +61,9 @@ status check_limits(const std::vector<local_agent>& agents) {
     for (const auto& limit : agent.settings.limits) {
       if (limit.call().empty() || std::find(calls.begin(), calls.end(), limit.call()) != calls.end()) continue;
       const auto close = core::nearest(limit.call(), calls);
-      return error{v1::ERROR_CODE_INVALID_ARGUMENT, "agent " + agent.name + " has a limit for call " + limit.call() + ", which it has not",
-                   close.empty() ? "take the limit out" : "did you mean " + close + "?"};
+      return error{v1::ERROR_CODE_INVALID_ARGUMENT,
+                   "agent " + agent.name + " has a limit for call " + limit.call() + ", but it has no such call",
+                   close.empty() ? "remove the limit" : "did you mean " + close + "?"};
     }
   }
   return nothing{};

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t max_file_bytes = 4'096;
 
 error refused_by_system(const std::string& what, int code) {
-  return {v1::ERROR_CODE_DISK, what + ": " + std::strerror(code), "Check the disk and the rights, or name another folder under node.data"};
+  return {v1::ERROR_CODE_DISK, what + ": " + std::strerror(code), "Check the disk and the permissions, or set node.data to another folder"};
 }
 
 std::string checksum_of(const std::string& text) {
@@ -67,7 +67,7 @@ result<std::unique_ptr<node_identity>> node_identity::open(const std::string& fo
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return refused_by_system("cannot lock " + lock_path, errno);
     return error{v1::ERROR_CODE_STORE_IN_USE, "the node's data folder " + folder + " is in use by " + holder_of(fd),
-                 "Stop that process first, or name another folder under node.data"};
+                 "Stop that process first, or set node.data to another folder"};
   }
   // Only for the sentence above: the lock itself decides who holds the folder.
   const auto pid = std::to_string(::getpid()) + "\n";
@@ -107,7 +107,7 @@ status node_identity::load(moment now) {
   std::size_t at = 0;
   const auto format = line_at(text, at, "fairlead-node ");
   if (!format.empty() && format != "1")
-    return error{v1::ERROR_CODE_STORE_NEWER, "the file " + path + " was written by a newer release", "Start that release, or a later one"};
+    return error{v1::ERROR_CODE_STORE_NEWER, "the file " + path + " was written by a newer release", "Start that release or a later one"};
   node_id_ = line_at(text, at, "node_id ");
   const auto number = line_at(text, at, "incarnation ");
   const auto [end, failure] = std::from_chars(number.data(), number.data() + number.size(), incarnation_);
@@ -115,8 +115,8 @@ status node_identity::load(moment now) {
                      text == text_of(node_id_, incarnation_);
   if (sound) return nothing{};
   return error{
-      v1::ERROR_CODE_CORRUPT, "the file " + path + ", which says who this node is, is damaged",
-      "Stop the node and remove the file: the node gets another id; then run fairlead node forget NAME, so that it goes on under its name"};
+      v1::ERROR_CODE_CORRUPT, "the file " + path + ", the identity of this node, is damaged",
+      "Stop the node and remove the file. Run fairlead node forget NAME, so that the node can use its name with a new id, and start it"};
 }
 
 status node_identity::save(std::uint64_t incarnation) {
@@ -136,7 +136,7 @@ status node_identity::save(std::uint64_t incarnation) {
 result<std::uint64_t> node_identity::next_incarnation() {
   const std::lock_guard lock{guard_};
   if (incarnation_ == std::numeric_limits<std::uint64_t>::max())
-    return error{v1::ERROR_CODE_CORRUPT, "the node's incarnations are used up", "Give the node another node.name and an empty data folder"};
+    return error{v1::ERROR_CODE_CORRUPT, "the node's incarnations are used up", "Change node.name and use an empty data folder"};
   const auto next = incarnation_ + 1;
   if (const auto saved = save(next); !saved.ok()) return saved.failure();
   return next;

@@ -28,7 +28,7 @@ void complain(const error& why) {
 void end_within(duration limit, exit_code code) {
   std::thread{[limit, code] {
     std::this_thread::sleep_for(limit);
-    std::fprintf(stderr, "fairlead: the node did not end in time and was ended\n");
+    std::fprintf(stderr, "fairlead: the node did not stop in time and was killed\n");
     std::_Exit(code);
   }}.detach();
 }

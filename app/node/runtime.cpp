@@ -220,7 +220,7 @@ struct node_runtime::state {
     if (tree) {
       if (port != 0) system->middleman().unpublish(tree->gateway(), port);
       settled = tree->stop(duration{config.shutdown_timeout_ms / 4 * 3});
-      if (!settled) log->on_note(note_level::warning, "node", "not everything was settled in time; nothing acknowledged is lost");
+      if (!settled) log->on_note(note_level::warning, "node", "some work was not finished in time; nothing acknowledged is lost");
       // Not earlier, so that clients of the monitoring port see the node end; before the tree, which the port asks.
       http.reset();
       tree.reset();

@@ -73,7 +73,7 @@ result<std::vector<local_agent>> all_agents(const node_config& config, const std
     if (named(one.name)) continue;
     if (same_name(*out, one.name))
       return error{v1::ERROR_CODE_INVALID_ARGUMENT, "there are two agents named " + one.name,
-                   "rename one, or let the node file name this one: kind: native, handler: " + one.name};
+                   "rename one of them, or use the handler in the node file: kind: native, handler: " + one.name};
     auto agent = made(one, one.name, one.capacity, one.settings);
     if (!agent) return agent.failure();
     out->push_back(std::move(*agent));

@@ -40,7 +40,7 @@ status probe_listen(const listen_address& address) {
   const auto why = try_listen(address, bind_and_let_go);
   if (why.empty()) return nothing{};
   return error{v1::ERROR_CODE_UNAVAILABLE, "cannot listen on " + address.host + ":" + std::to_string(address.port) + ": " + why,
-               "stop what listens there (ss -ltnp shows it), or set node.listen to another address"};
+               "stop the program that listens there (ss -ltnp shows it), or set node.listen to another address"};
 }
 
 }  // namespace fairlead::app

@@ -43,8 +43,8 @@ class builder final : public YAML::EventHandler {
     }
     const auto at = place(mark);
     if (source_.line(at.line - lines_before_).substr(0, 3) == "---")
-      throw stop{at, "", "a second document begins here", "keep exactly one in a file"};
-    throw stop{at, "", "this does not belong to what stands above it", "check the indentation and the punctuation before it"};
+      throw stop{at, "", "a second document begins here; only one is allowed in a file", "remove the other document"};
+    throw stop{at, "", "this line does not fit to the lines above it", "check the indentation and the punctuation before it"};
   }
   void OnDocumentEnd() override {}
 
@@ -64,7 +64,7 @@ class builder final : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     if (key_expected()) throw stop{place(mark), path(), "an alias cannot be a key", ""};
     const auto found = anchors_.find(anchor);
-    if (found == anchors_.end()) throw stop{place(mark), path(), "this alias stands inside what it refers to", ""};
+    if (found == anchors_.end()) throw stop{place(mark), path(), "this alias refers to a value that contains the alias", ""};
     bound(mark, found->second->nodes, found->second->height);
     give(found->second);
   }
@@ -141,8 +141,8 @@ class builder final : public YAML::EventHandler {
   void bound(const YAML::Mark& mark, std::size_t nodes, int height) {
     nodes_ += nodes;
     if (nodes_ > max_yaml_nodes)
-      throw stop{place(mark), "",
-                 "there are more than " + std::to_string(max_yaml_nodes) + " values, those behind aliases counted each time", ""};
+      throw stop{place(mark), "", "there are more than " + std::to_string(max_yaml_nodes) + " values (aliased values count at each use)",
+                 ""};
     if (static_cast<int>(stack_.size()) + height > max_yaml_depth)
       throw stop{place(mark), "", "the values are nested more than " + std::to_string(max_yaml_depth) + " deep", ""};
   }
@@ -155,7 +155,8 @@ class builder final : public YAML::EventHandler {
 
   void open(yaml_value::kind_type kind, const YAML::Mark& mark, const std::string& tag, const char* allowed, YAML::anchor_t anchor) {
     if (key_expected())
-      throw stop{place(mark), path(), "a key must be a plain word, not a list or a map", "put { } or [ ] in quotes if text is meant"};
+      throw stop{place(mark), path(), "a key must be a plain word, not a list or a map",
+                 "put the key in quotes if { } or [ ] is part of a text"};
     auto value = fresh(kind, mark);
     if (tag != allowed && tag != "!") check_tag(mark, tag);
     frame next;
@@ -192,7 +193,7 @@ class builder final : public YAML::EventHandler {
       top.value->entries.push_back({top.key, top.key_at.line, top.key_at.column, std::move(value)});
     } else {
       problems_.push_back({file_, top.key_at.line, top.key_at.column, path(),
-                           "this key stands here twice, first on line " + std::to_string(seen->second), "remove one of them"});
+                           "this key is defined twice, first on line " + std::to_string(seen->second), "remove one of them"});
     }
     top.has_key = false;
   }
@@ -237,7 +238,7 @@ yaml_document parse_yaml(const std::string& file, const std::string& whole, int 
   }
   if (const auto bad = source.first_bad_byte()) {
     const auto at = source.position_of(*bad);
-    complain({at.line + lines_before, at.column}, "", "here stands a byte that is not UTF-8 text",
+    complain({at.line + lines_before, at.column}, "", "this line has a byte that is not UTF-8 text",
              "save the file as UTF-8 without control characters");
     return out;
   }

@@ -33,7 +33,7 @@ bool yaml_node::append_json(const yaml_value& from, const std::string& where, st
   bool fine = true;
   switch (from.kind) {
     case kind_type::null:
-      if (!from.written) return refuse("nothing stands here", "write null if null is meant");
+      if (!from.written) return refuse("the value is empty", "write null for the value null");
       out += "null";
       break;
     case kind_type::scalar:
@@ -43,8 +43,8 @@ bool yaml_node::append_json(const yaml_value& from, const std::string& where, st
         case scalar_type::json_integer:
         case scalar_type::json_float: out += from.text; break;
         case scalar_type::other_number:
-          return refuse(from.text + " is a number that JSON cannot spell",
-                        "put it in quotes if text is meant, or write it in decimal digits");
+          return refuse(from.text + " is a number that JSON cannot represent",
+                        "put it in quotes if it is a text, or write it with decimal digits");
       }
       break;
     case kind_type::list: {

@@ -144,7 +144,7 @@ void job_check::check_open(std::string_view key, const v1::JobRecord& job) {
   std::optional<std::int64_t> before;
   for (const auto& launch : job.open()) {
     const auto which = launch_at(launch.nominal_unix_ms());
-    if (before && *before >= launch.nominal_unix_ms()) all_.add(table::job, key, which + " stands behind a later one");
+    if (before && *before >= launch.nominal_unix_ms()) all_.add(table::job, key, which + " is after a later one");
     before = launch.nominal_unix_ms();
     if (!is_open(launch.state())) {
       all_.add(table::job, key, which + " is held as open and is neither waiting nor started");

@@ -40,7 +40,7 @@ void notice_check::check_services() {
     }
     const auto name = keys::decode_service(key)->name;
     if (record.agent() != name) return all_.add(table::service, key, "the row says it is service `" + record.agent() + "`");
-    if (says_nothing(record)) all_.add(table::service, key, "the row says nothing and should not be there");
+    if (says_nothing(record)) all_.add(table::service, key, "the row is empty and should not exist");
     check_alert_of(key, record.breaker_alert());
     check_alert_of(key, record.absent_alert());
   });
@@ -122,7 +122,7 @@ void notice_check::check_outboxes() {
       return all_.add(table::outbox, key, "the value does not parse");
     }
     if (event.position() != entry.position) {
-      return all_.add(table::outbox, key, "the event says it stands at " + std::to_string(event.position()));
+      return all_.add(table::outbox, key, "the event says that it is at " + std::to_string(event.position()));
     }
     if (!is_set(event.to()) || reply_address_hash(event.to()) != entry.address) {
       return all_.add(table::outbox, key, "the event is for another address");

@@ -122,8 +122,8 @@ void task_check::check_due(const v1::TaskRecord& record) {
   if (wants_due(record) && due == 0) finding(record, "is live and has no next wake-up");
   if (!may_due(record) && due != 0) finding(record, "has a wake-up that its state does not allow");
   if (due != 0 && indexed == 0) finding(record, "has a wake-up but no entry in table due");
-  if (due != 0 && indexed > due) finding(record, "stands in table due later than its wake-up");
-  if (due == 0 && indexed != 0) finding(record, "stands in table due without a wake-up");
+  if (due != 0 && indexed > due) finding(record, "is in table due later than its wake-up");
+  if (due == 0 && indexed != 0) finding(record, "is in table due without a wake-up");
 }
 
 void task_check::check_history(const v1::TaskRecord& record) {

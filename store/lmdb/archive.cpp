@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 error archive_error(const std::string& directory, const std::error_code& why) {
   return {v1::ERROR_CODE_DISK, "The archive " + directory + " cannot be read or changed: " + why.message() + ".",
-          "Check the directory's rights and the disk."};
+          "Check the permissions of the directory, and the disk."};
 }
 
 constexpr char class_prefix[] = "keep-";
@@ -62,7 +62,7 @@ status take_rows(table where, std::uint64_t number, const snapshot& from, batch&
 status take_task(const v1::TaskRecord& record, const snapshot& from, const archive_day& to, batch& copies, batch& out) {
   const auto number = record.number();
   if (!is_finished(record.state())) {
-    return error{v1::ERROR_CODE_INTERNAL, "Task " + std::to_string(number) + " was to be archived but is not finished.",
+    return error{v1::ERROR_CODE_INTERNAL, "Task " + std::to_string(number) + " cannot be archived because it has not ended.",
                  "This is a bug; report it."};
   }
   for (auto where : {table::task, table::history, table::payload}) {

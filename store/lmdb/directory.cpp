@@ -19,7 +19,7 @@ namespace {
 error refused_by_system(const std::string& what, int code) {
   const bool rights = code == EACCES || code == EPERM || code == EROFS;
   return {v1::ERROR_CODE_DISK, what + ": " + std::strerror(code) + ".",
-          rights ? "Give this user the right to write there, or name another directory." : "Check the disk, or name another directory."};
+          rights ? "Give this user write permission there, or use another directory." : "Check the disk, or use another directory."};
 }
 
 std::string parent_of(const std::string& directory) {
@@ -39,11 +39,11 @@ std::string holder_of(int fd) {
 }  // namespace
 
 error no_store(const std::string& directory) {
-  return {v1::ERROR_CODE_NOT_FOUND, "There is no store in " + directory + ".", "Name the directory that a node's config calls store."};
+  return {v1::ERROR_CODE_NOT_FOUND, "There is no store in " + directory + ".", "Give the directory that store.path in the node file has."};
 }
 
 status prepare_directory(const std::string& directory, bool read_only) {
-  if (directory.empty()) return error{v1::ERROR_CODE_INVALID_ARGUMENT, "The store has no directory.", "Name one in the node's config."};
+  if (directory.empty()) return error{v1::ERROR_CODE_INVALID_ARGUMENT, "The store has no directory.", "Set store.path in the node file."};
   struct stat found {};
   if (::stat(directory.c_str(), &found) == 0) {
     if (S_ISDIR(found.st_mode)) {
@@ -54,7 +54,7 @@ status prepare_directory(const std::string& directory, bool read_only) {
       const auto parent = parent_of(directory);
       return ::access(parent.c_str(), R_OK) == 0 ? sync_directory(parent) : status(nothing{});
     }
-    return error{v1::ERROR_CODE_INVALID_ARGUMENT, directory + " is not a directory.", "Name a directory for the store."};
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, directory + " is not a directory.", "Give a directory for the store."};
   }
   if (errno != ENOENT) return refused_by_system("The store directory " + directory + " cannot be reached", errno);
   if (read_only) return no_store(directory);
@@ -74,7 +74,7 @@ status sync_directory(const std::string& directory) {
   if (fd < 0) return refused_by_system("The directory " + directory + " cannot be opened", errno);
   const int failed = ::fsync(fd) != 0 ? errno : 0;
   ::close(fd);
-  if (failed != 0) return refused_by_system("The directory " + directory + " cannot be made durable", failed);
+  if (failed != 0) return refused_by_system("The directory " + directory + " cannot be written to disk", failed);
   return nothing{};
 }
 
@@ -91,7 +91,7 @@ result<directory_lock> directory_lock::take(const std::string& directory, bool r
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return refused_by_system("The store " + directory + " cannot be locked", errno);
     return error{v1::ERROR_CODE_STORE_IN_USE, "The store " + directory + " is in use by " + holder_of(fd) + ".",
-                 "Stop that process first, or name another directory."};
+                 "Stop that process first, or use another directory."};
   }
   // Only for the sentence above: the system knows whether the lock is held, so a file left by a dead process does no harm.
   const auto pid = std::to_string(::getpid()) + "\n";

@@ -96,9 +96,10 @@ status env::check_length(bool read_only) {
   const auto needed = file_bytes();
   const auto length = static_cast<std::uint64_t>(found.st_size);
   if (length >= needed) return nothing{};
-  const error cut{v1::ERROR_CODE_CORRUPT,
-                  data + " is damaged: it has " + std::to_string(length) + " of the " + std::to_string(needed) + " bytes it should have.",
-                  "Restore the store from a backup."};
+  const error cut{
+      v1::ERROR_CODE_CORRUPT,
+      data + " is damaged: it has " + std::to_string(length) + " of the " + std::to_string(needed) + " bytes that it should have.",
+      "Restore the store from a backup."};
   if (::truncate(data.c_str(), static_cast<off_t>(needed)) != 0) return read_only ? cut : failure(errno, "be made long enough");
   const auto page = needed / (file_bytes() / static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
   const auto missing = (needed - length + page - 1) / page;
@@ -151,7 +152,7 @@ status env::open_tables(bool read_only) {
   if (missing == 0 && empty) return no_store(directory_);
   if (missing == 0) {
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, directory_ + "/data.mdb belongs to another program: it has no table meta.",
-                 "Name a directory of its own for the store."};
+                 "Use a separate directory for the store."};
   }
   if (missing > 0) {
     return error{v1::ERROR_CODE_CORRUPT,
@@ -176,11 +177,11 @@ error env::failure(int rc, const char* doing) const {
       return {v1::ERROR_CODE_STORE_FULL, "The store " + directory_ + " is full: it has reached " + std::to_string(max_bytes_) + " bytes.",
               "Raise the store's max_size and start the node again."};
     case MDB_INVALID:
-      return {v1::ERROR_CODE_CORRUPT, directory_ + "/data.mdb is damaged or no LMDB file.",
-              "Restore the store from a backup, or name another directory."};
+      return {v1::ERROR_CODE_CORRUPT, directory_ + "/data.mdb is damaged or not an LMDB file.",
+              "Restore the store from a backup, or use another directory."};
     case MDB_VERSION_MISMATCH:
       return {v1::ERROR_CODE_CORRUPT, directory_ + "/data.mdb was written by an LMDB of another format.",
-              "Restore the store from a backup, or name another directory."};
+              "Restore the store from a backup, or use another directory."};
     case MDB_CORRUPTED:
     case MDB_PAGE_NOTFOUND:
     case MDB_PANIC:
@@ -189,8 +190,7 @@ error env::failure(int rc, const char* doing) const {
     case EACCES:
     case EPERM:
     case EROFS:
-      return {v1::ERROR_CODE_DISK, sentence + mdb_strerror(rc) + ".",
-              "Give this user the right to write there, or name another directory."};
+      return {v1::ERROR_CODE_DISK, sentence + mdb_strerror(rc) + ".", "Give this user write permission there, or use another directory."};
     case ENOSPC: return {v1::ERROR_CODE_DISK, sentence + mdb_strerror(rc) + ".", "Make room on the disk and start the node again."};
     case ENOMEM:
       return {v1::ERROR_CODE_DISK, sentence + mdb_strerror(rc) + ".",
@@ -199,7 +199,7 @@ error env::failure(int rc, const char* doing) const {
     case MDB_BAD_TXN:
     case MDB_BAD_DBI: return {v1::ERROR_CODE_INTERNAL, sentence + mdb_strerror(rc) + ".", "This is a bug; report it."};
     case MDB_READERS_FULL:
-      return {v1::ERROR_CODE_OVERLOADED, sentence + mdb_strerror(rc) + ".", "Try again when fewer reads are under way."};
+      return {v1::ERROR_CODE_OVERLOADED, sentence + mdb_strerror(rc) + ".", "Try again when fewer reads are in progress."};
     default: return {v1::ERROR_CODE_DISK, sentence + mdb_strerror(rc) + ".", "Check the disk and the system's log; start the node again."};
   }
 }

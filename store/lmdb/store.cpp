@@ -55,7 +55,7 @@ status lmdb_store::begin_or_check(bool read_only) {
     return error{v1::ERROR_CODE_STORE_NEWER,
                  "The store " + directory() + " has schema version " + std::to_string(*version) + "; this release knows versions up to " +
                      std::to_string(schema_version) + ".",
-                 "Run the release that wrote it, or a later one."};
+                 "Run the release that wrote it, or a later release."};
   }
   auto row = now->get(table::meta, keys::meta(meta::progress_row));
   if (!row) return row.failure();
@@ -173,8 +173,8 @@ result<std::string> lmdb_store::claim_shard(std::uint32_t shard, std::uint32_t c
     return error{v1::ERROR_CODE_INVALID_ARGUMENT,
                  "The store " + directory() + " is shard " + std::to_string(known->shard) + " of " + std::to_string(known->count) +
                      "; the node file makes it shard " + std::to_string(shard) + " of " + std::to_string(count) + ".",
-                 "The number of shards is settled when a cluster is made. Give the node file its old `shards` back, or begin a new cluster "
-                 "with an empty store."};
+                 "The number of shards of a cluster cannot change. Set `shards` in the node file as it was, or start a new cluster with an "
+                 "empty store."};
   }
   if (known && !known->store_id.empty()) return known->store_id;
   if (auto written = remember(write_meta(meta::shard_row, meta::encode_shard({shard, count, fresh_id}))); !written)

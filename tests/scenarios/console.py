@@ -140,7 +140,7 @@ def bad_input(at):
     for text, code, says in (("nodez", 2, "Did you mean nodes"), ("task unheard", 3, "unheard"), ("tasks 'open", 2, "character 7"),
                              ("nodes --wrong", 2, "help nodes"), ("watch nodes", 2, "watch --times N COMMAND"),
                              ("watch jobs --times 1", 2, "watch --times N COMMAND"), ("watch retry fine", 2, "cannot be watched"),
-                             ("retry fine", 1, "fine"), ("submit desk --input @-", 2, "Standard input"), ("log level loud", 2, "loud"),
+                             ("retry fine", 1, "fine"), ("submit desk --input @-", 2, "standard input"), ("log level loud", 2, "loud"),
                              ("node drain nowhere", 3, "nowhere"), ("tree nowhere", 3, "nowhere"), ("counters --shard 9", 3, "shard 9")):
         done = console(at, text, code=code)
         expect(says in done.stderr and done.stderr.startswith("fairlead: "), f"{text!r}: {done.stderr}")
@@ -230,7 +230,7 @@ def node_lost(box, at):
         # The editor gives the terminal back while a command is under way.
         wait_until(lambda: termios.tcgetattr(one.main)[3] & termios.ICANON, 5, "the command is under way")
         one.type("\x03")
-        one.says("left to itself", seconds=5)
+        one.says("does not wait", seconds=5)
         one.says("desk> ", seconds=5)
         expect(time.monotonic() - began < 10, "Ctrl-C does not free the prompt soon")
     finally:

@@ -133,9 +133,9 @@ def prune_refused(here, path):
             (path, ("--prune", "--skip-refused", "--json"), [*(f"{path}:{line}:" for line in REFUSED), "--prune"]),
             (path, ("--prune", "--skip-refused", "--print"), ["--prune", "--print"]),
             (path, ("--prune", "--skip-refused", "--prefix", ""), ["--prefix"]),
-            (nothing, ("--prune",), ["no entry", "crontab/", "fairlead job delete"]),
-            (nothing, ("--prune", "--json"), ["no entry"]),
-            ("-", ("--prune",), ["standard input", "no entry"])):
+            (nothing, ("--prune",), ["no entries", "crontab/", "fairlead job delete"]),
+            (nothing, ("--prune", "--json"), ["no entries"]),
+            ("-", ("--prune",), ["standard input", "no entries"])):
         done = imported(here, file, *options, stdin="" if file == "-" else None)
         expect(done.returncode == 2 and all(word in done.stderr for word in words) and not done.stdout,
                f"import {file} {' '.join(options)} ended with {done.returncode}, and not with words about {words}: {done.stdout}{done.stderr}")

@@ -54,8 +54,8 @@ class dev:
 
 
 def refusals(folder):
-    for arguments, says in ((("--script", "a.b=fial"), "at character 1: 'fial' is no action"), (("--script", "a=echo"), "'a' names no call"),
-                            (("--node", "0.0.0.0:0"), "no address of this machine alone"), (("--agents", "none.yaml"), "none.yaml"),
+    for arguments, says in ((("--script", "a.b=fial"), "at character 1: 'fial' is not an action"), (("--script", "a=echo"), "'a' does not name a call"),
+                            (("--node", "0.0.0.0:0"), "not a loopback address"), (("--agents", "none.yaml"), "none.yaml"),
                             (("--scripts", folder / "bad"), "bad:1:6: a.b"), ((folder / "nothing",), "neither a folder nor a file")):
         done = fairlead("dev", *(["--port", "0"] if "--node" not in arguments else []), folder, *arguments)
         expect(done.returncode in (2, 3) and says in done.stderr, f"{arguments} ended with {done.returncode}: {done.stderr}")
@@ -106,7 +106,7 @@ def run():
         at = one.says("second.yaml: deployed", at)
         submit("second", {}, 0, "second")
         second.unlink()
-        at = one.says("second.yaml: deleted; workflow second stays as it was deployed", at)
+        at = one.says("second.yaml: deleted; workflow second keeps the version that was deployed before", at)
         print("ok  it follows its files through edits, mistakes and deletion, and has agents for what is new", flush=True)
 
         fairlead("submit", "order", "--id", "asleep", "--input", '{"script": "sleep:1h"}', node=address)

@@ -163,7 +163,7 @@ def dies_and_comes_back(at):
     raised = wait_until(lambda: at.alerts("breaker_open", "open"), 10, "an alert about the breaker")
     expect(len(raised) == 1 and "bank" in raised[0]["sentence"], f"the alerts are {raised}")
     text = at.run("status").stdout
-    expect("Services that steps wait for" in text and "breaker of bank" in text, f"`status` does not say so:\n{text}")
+    expect("Services with waiting steps" in text and "breaker of bank" in text, f"`status` does not say so:\n{text}")
 
     # Three openings in a row: without a breaker every step would have used up dozens of attempts by then.
     wait_until(lambda: at.of_service()["openings"] >= 3, 20, "canaries fail, and the breaker opens again")
@@ -224,7 +224,7 @@ def drain(at):
     expect("still holds 1" in progress, f"the progress is {progress}")
     at.service.gate.set()
     told, complaint = waiting.communicate(timeout=20)
-    expect(waiting.returncode == 0 and "holds nothing any more" in told, f"{waiting.returncode}, {told}{complaint}")
+    expect(waiting.returncode == 0 and "is drained" in told, f"{waiting.returncode}, {told}{complaint}")
     at.until_completed("slow")
     expect("next" not in at.service.arrivals, "an instance that is draining was given more")
     at.done("resume", at.instance)

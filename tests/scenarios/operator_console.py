@@ -44,7 +44,7 @@ def settle(at):
     at.refused(1, ["doubt", "settle"], "skip", "doubt", "charge", "--reason", "who cares", task="doubt")
     at.refused(1, ["doubt", "settle"], "retry", "doubt", "charge", "--input", "{}", task="doubt")
     at.refused(2, ["reason"], "settle", "doubt", "charge", "--never-happened", task="doubt")
-    at.refused(2, ["turned out"], "settle", "doubt", "charge", "--reason", "x", task="doubt")
+    at.refused(2, ["outcome"], "settle", "doubt", "charge", "--reason", "x", task="doubt")
     at.refused(2, ["not JSON"], "settle", "doubt", "charge", "--completed", "R-17", "--reason", "x", task="doubt")
     at.refused(1, ["reserve"], "settle", "doubt", "reserve", "--never-happened", "--reason", "x", task="doubt")
     at.done("settle", "doubt", "charge", "--completed", '{"receipt": "R-17"}', "--reason", "the bank has it", "--by", "ana")
@@ -165,7 +165,7 @@ def filters(at):
         at.until_parked(name)
     at.refused(2, ["12 tasks", "--yes"], "retry", "--parked", "--label", "lot=a", task="many-0")
     at.refused(2, ["many-0", "filter"], "retry", "many-0", "--parked", task="many-0")
-    at.refused(2, ["No task is named"], "cancel")
+    at.refused(2, ["No task is given"], "cancel")
     at.refused(2, ["--workflow is empty"], "cancel", "--workflow", "", "--yes", task="many-0")
     at.refused(2, ["soon"], "cancel", "--older-than", "soon", "--yes", task="many-0")
     nothing = fairlead_json("task", "cancel", "--label", "lot=z", "--yes", node=at.node.address)
@@ -218,7 +218,7 @@ def bad_input(at, box):
     broken = box.folder / "broken.json"
     broken.write_text('{"amount": }')
     at.refused(2, ["broken.json", "not JSON"], "retry", "still", "charge", "--input", f"@{broken}", task="still")
-    at.refused(2, ["one step"], "retry", "still", "--input", "{}", task="still")
+    at.refused(2, ["needs a step"], "retry", "still", "--input", "{}", task="still")
     large = box.folder / "large.json"
     large.write_text(json.dumps("x" * 262_144))
     at.refused(2, ["large.json", "256 KiB"], "retry", "still", "charge", "--input", f"@{large}", task="still")
@@ -229,7 +229,7 @@ def bad_input(at, box):
 def waiting(at):
     at.submit("alone", workflow="nobody_home")
     shown = at.until("alone", "waits", lambda shown: shown["state"] == "running")
-    expect(step(shown, "reserve")["waits_for"] == "waits for agent nobody: none is there", f"{step(shown, 'reserve')}")
+    expect(step(shown, "reserve")["waits_for"] == "waits for agent nobody: no instance is registered", f"{step(shown, 'reserve')}")
     expect(step(shown, "charge")["waits_for"] == "needs reserve", f"{step(shown, 'charge')}")
     done = at.task("doctor", "--json")
     expect(done.returncode == 0, f"the doctor finds something in a sound store: {done.stdout}{done.stderr}")

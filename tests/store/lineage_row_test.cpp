@@ -32,7 +32,7 @@ TYPED_TEST(lineage_row, is_replaced_whole_and_meanwhile_no_node_takes_the_store)
   ASSERT_TRUE(it.begin_restore(5'000).ok());
   const auto half = it.claim_lineage(lineage(9'000));
   ASSERT_FALSE(half.ok());
-  EXPECT_NE(half.failure().sentence.find("has begun and has not come to its end"), std::string::npos) << half.failure().sentence;
+  EXPECT_NE(half.failure().sentence.find("has begun but is not complete"), std::string::npos) << half.failure().sentence;
   // Cut short, it is begun anew.
   ASSERT_TRUE(it.begin_restore(5'500).ok());
   ASSERT_TRUE(it.end_restore(lineage(6'000), 100, 50).ok());

@@ -25,22 +25,24 @@ bool has_field(const field_template& word) {
 
 result<command_template> compile(const std::vector<std::string>& words, std::string_view what) {
   if (words.empty())
-    return invalid(std::string{what} + " is empty", "name the program, then its arguments: [/usr/bin/dump, --to, \"{target}\"]");
+    return invalid(std::string{what} + " is empty", "give the program, then its arguments: [/usr/bin/dump, --to, \"{target}\"]");
   if (words.size() > max_words)
-    return invalid(std::string{what} + " has more than 256 words", "have the program be a script that knows them");
+    return invalid(std::string{what} + " has more than 256 words", "use a script that has these arguments in it");
   command_template out;
   for (const auto& word : words) {
     // A zero byte would end the word early in the child.
-    if (word.find('\0') != std::string::npos) return invalid(std::string{what} + " holds the character 0", "leave it out");
+    if (word.find('\0') != std::string::npos)
+      return invalid(std::string{what} + " has a character with the code 0", "remove this character");
     if (secrets::mentioned(word))
-      return invalid(std::string{what} + " holds a $secret, and everybody on the machine can read a command's arguments",
-                     "pass it in the environment, or in the input");
+      return invalid(std::string{what} + " holds a $secret, and everybody on the machine can read the arguments of a command",
+                     "pass the secret in the environment or in the input");
     auto compiled = field_template::compile(word, what);
     if (!compiled.ok()) return compiled.failure();
     out.push_back(std::move(compiled).value());
   }
   if (words.front().empty() || words.front().front() != '/' || has_field(out.front()))
-    return invalid(std::string{what} + " does not begin with the absolute path of a program", "such as /usr/local/bin/dump");
+    return invalid(std::string{what} + " does not begin with the absolute path of a program",
+                   "write an absolute path, such as /usr/local/bin/dump");
   return out;
 }
 
@@ -54,17 +56,18 @@ std::optional<unfit_input> append_word(const field_template& word, std::string_v
     const auto json = core::json_member(input, piece.field);
     if (!json) return bad("the input has no field '" + piece.field + "'");
     const char kind = json->empty() ? 'n' : json->front();
-    if (kind == 'n' || kind == '{' || kind == '[') return bad("the field '" + piece.field + "' is no string, number or boolean");
+    if (kind == 'n' || kind == '{' || kind == '[') return bad("the field '" + piece.field + "' is not a string, number or boolean");
     // Numbers as written in the input.
     const auto value = kind == '"' ? core::decode_json_string(*json) : std::string{*json};
-    if (value.find('\0') != std::string::npos) return bad("the field '" + piece.field + "' holds the character 0");
+    if (value.find('\0') != std::string::npos) return bad("the field '" + piece.field + "' has a character with the code 0");
     // A customer's text must not become an option of the program.
     if (out.empty() && kind == '"' && !after_options && !value.empty() && value.front() == '-')
-      return bad("the field '" + piece.field + "' begins with '-' and would be taken for an option; put -- before it in the command");
+      return bad("the field '" + piece.field +
+                 "' begins with '-', so the program would take it as an option; put -- before it in the command");
     out += value;
   }
   if (secrets::mentioned(out))
-    return unfit_input{"secret_not_allowed", "an argument would hold a $secret, and everybody on the machine can read arguments"};
+    return unfit_input{"secret_not_allowed", "an argument would contain a $secret, and everybody on the machine can read arguments"};
   return std::nullopt;
 }
 
@@ -108,15 +111,17 @@ result<prepared_commands> prepare_commands(const exec_agent_config& config) {
     return invalid(who + ": " + key + " is out of range", expected);
   };
   if (config.concurrency == 0 || config.concurrency > max_concurrency) return out_of_range("concurrency", "1 to 1024");
-  if (config.max_output_bytes == 0 || config.max_output_bytes > max_output_limit) return out_of_range("max_output", "1 byte to 64MiB");
+  if (config.max_output_bytes == 0 || config.max_output_bytes > max_output_limit) return out_of_range("max_output", "use 1 byte to 64MiB");
   if (config.stop_grace_ms < 0 || config.stop_grace_ms > max_grace_ms) return out_of_range("stop_grace", "0ms to 1m");
   if (config.directory.empty() || config.directory.front() != '/')
-    return invalid(who + ": directory is no absolute path", "begin it with /");
-  if (config.user.empty() && !config.group.empty()) return invalid(who + " has a group and no user", "name the user as well");
+    return invalid(who + ": directory is not an absolute path", "begin it with /");
+  if (config.user.empty() && !config.group.empty()) return invalid(who + " has a group but no user", "add user");
   for (const auto& [name, value] : config.environment) {
     if (!valid_variable_name(name))
-      return invalid(who + ": '" + name + "' is no name for a variable", "letters, digits and _; FAIRLEAD_… is what the agent itself says");
-    if (value.find('\0') != std::string::npos) return invalid(who + ": the variable " + name + " holds the character 0", "leave it out");
+      return invalid(who + ": '" + name + "' is not a valid variable name",
+                     "use letters, digits and _; names that begin with FAIRLEAD_ are reserved for the agent");
+    if (value.find('\0') != std::string::npos)
+      return invalid(who + ": the variable " + name + " has a character with the code 0", "remove this character");
   }
   if (config.calls.empty()) return invalid(who + " has no calls", "declare at least one under `calls`");
   prepared_commands out;
@@ -169,8 +174,8 @@ result<std::vector<std::string>> base_environment(const exec_agent_config& confi
       resolved = std::move(known).value();
     }
     if (resolved.find('\0') != std::string::npos)
-      return error{v1::ERROR_CODE_INVALID_ARGUMENT, "agent " + config.name + ": the variable " + name + " would hold the character 0",
-                   "correct the secret"};
+      return error{v1::ERROR_CODE_INVALID_ARGUMENT,
+                   "agent " + config.name + ": the variable " + name + " would have a character with the code 0", "correct the secret"};
     out.push_back(name + "=" + resolved);
   }
   return out;

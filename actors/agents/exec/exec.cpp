@@ -51,7 +51,7 @@ class exec_backend final : public backend {
     const auto key = key_of(what);
     const auto found = calls_.find(what.call());
     if (found == calls_.end()) {
-      done(key, permanent_fault("unknown_call", "agent " + config_.name + " knows no call named " + printable(what.call(), 64)));
+      done(key, permanent_fault("unknown_call", "agent " + config_.name + " has no call named " + printable(what.call(), 64)));
       return;
     }
     const auto& command = found->second;
@@ -167,7 +167,7 @@ result<std::unique_ptr<backend>> make_exec_backend(exec_agent_config config, exe
   if (identity->given && geteuid() != 0) {
     // No attempt could ever succeed, so the error comes now rather than from each attempt.
     return error{v1::ERROR_CODE_UNAVAILABLE,
-                 "agent " + config.name + " shall run commands as " + config.user + ", and only root may do that",
+                 "agent " + config.name + " is configured to run commands as " + config.user + ", and only root may do that",
                  "start the node as root, or leave `user` out"};
   }
   if (const auto environment = base_environment(config); !environment.ok()) return environment.failure();
@@ -176,7 +176,8 @@ result<std::unique_ptr<backend>> make_exec_backend(exec_agent_config config, exe
     return std::unique_ptr<backend>{
         std::make_unique<exec_backend>(std::move(config), std::move(calls).value(), std::move(identity).value(), std::move(options))};
   } catch (const std::exception& e) {
-    return error{v1::ERROR_CODE_UNAVAILABLE, "agent " + name + " cannot start: " + e.what(), "see the limits on threads and descriptors"};
+    return error{v1::ERROR_CODE_UNAVAILABLE, "agent " + name + " cannot start: " + e.what(),
+                 "check the limits on threads and file descriptors"};
   }
 }
 

@@ -33,7 +33,7 @@ bool look_up(Entry& entry, std::vector<char>& room, Ask ask) {
 }
 
 error unknown(const std::string& what, const std::string& name) {
-  return {v1::ERROR_CODE_NOT_FOUND, "this machine knows no " + what + " '" + name + "'", "create it, or write a number"};
+  return {v1::ERROR_CODE_NOT_FOUND, "this machine has no " + what + " '" + name + "'", "create it, or give its number"};
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ v1::LookupVerdict verdict_of(const exec_lookup& lookup, int code) {
 /// Nothing ran. A reason that will be the same at the next attempt on this machine is permanent.
 attempt_result not_started(const std::string& program, start_stage stage, int code) {
   const auto why = program + " could not be started: " + std::strerror(code);
-  if (stage == start_stage::too_late) return transient_fault("not_started", program + " was not started: there was no time left");
+  if (stage == start_stage::too_late) return transient_fault("not_started", program + " was not started: the time for the attempt is over");
   switch (code) {
     case EAGAIN:
     case ENOMEM:
@@ -59,7 +59,8 @@ attempt_result not_started(const std::string& program, start_stage stage, int co
     default: break;
   }
   switch (stage) {
-    case start_stage::limits: return permanent_fault("bad_limits", program + " could not be given its limits: " + std::strerror(code));
+    case start_stage::limits:
+      return permanent_fault("bad_limits", program + " was not started, because its limits could not be set: " + std::strerror(code));
     case start_stage::groups:
     case start_stage::user:
       return permanent_fault("bad_user", "this node may not run " + program + " as that user: " + std::strerror(code));
@@ -74,7 +75,7 @@ attempt_result not_started(const std::string& program, start_stage stage, int co
     case ELOOP:
     case ENAMETOOLONG: return permanent_fault("command_not_found", why);
     case E2BIG:
-      return permanent_fault("arguments_too_long", program + " would be given more arguments and environment than the system takes");
+      return permanent_fault("arguments_too_long", program + " has more arguments and environment variables than the system allows");
     default: return permanent_fault("command_not_executable", why);
   }
 }
@@ -144,7 +145,7 @@ attempt_result conclude(const prepared_command& command, v1::Direction direction
     const auto said = last_words(ending, known);
     auto out = program + " " + std::move(what);
     if (!said.empty()) out += ": " + said;
-    if (ending.broken_progress > 0) out += " (" + std::to_string(ending.broken_progress) + " of its lines of progress could not be read)";
+    if (ending.broken_progress > 0) out += " (" + std::to_string(ending.broken_progress) + " of its progress lines could not be read)";
     return out;
   };
   // A look-up changes nothing, so a failure to answer leaves no more in doubt than before.
@@ -158,9 +159,9 @@ attempt_result conclude(const prepared_command& command, v1::Direction direction
       return unclear("signal_" + std::to_string(ending.value),
                      "was ended by signal " + std::to_string(ending.value) + (name != nullptr ? std::string{" ("} + name + ")" : ""));
     }
-    case exec_ending::kind::too_large: return unclear("output_too_large", "wrote more than max_output and was ended");
-    case exec_ending::kind::timed_out: return unclear("timeout", "did not end in time and was ended");
-    case exec_ending::kind::lost: return unclear("shepherd_lost", "lost the process that looked after it, and was ended");
+    case exec_ending::kind::too_large: return unclear("output_too_large", "wrote more than max_output and was stopped");
+    case exec_ending::kind::timed_out: return unclear("timeout", "did not end in time and was stopped");
+    case exec_ending::kind::lost: return unclear("shepherd_lost", "was killed because the process that supervised it ended");
     default: break;
   }
 
@@ -184,7 +185,7 @@ attempt_result conclude(const prepared_command& command, v1::Direction direction
   auto output = output_of(command.settings.output, ending.output);
   if (!output) {
     const auto kind = lookup ? v1::FAULT_KIND_PERMANENT : v1::FAULT_KIND_IN_DOUBT;
-    return faulted(kind, "bad_output", message("succeeded and wrote what is not JSON"));
+    return faulted(kind, "bad_output", message("succeeded, but its output is not JSON"));
   }
   out.output = known != nullptr ? known->redact(std::move(*output)) : std::move(*output);
   return out;

@@ -75,7 +75,7 @@ result<response_template> compile_response_template(std::string_view json) {
     const auto root = root_of(rest);
     if (root.empty()) {
       return invalid("${" + std::string{rest.substr(0, rest.find_first_of("}\""))} + "} does not begin with .status, .headers or .body",
-                     "take it from the response by a plain path");
+                     "use a plain path into the response");
     }
     mentions_body = mentions_body || root == "body";
     const auto dot = opening + 3 + rest.find('.');
@@ -88,7 +88,7 @@ result<response_template> compile_response_template(std::string_view json) {
   if (!compiled.ok()) return error{compiled.failure().code, as_written(compiled.failure().sentence), compiled.failure().remedy};
   if (!compiled->plain()) {
     return invalid("${ " + as_written(compiled->worker_expressions().front()) + " } is more than a plain path",
-                   "take the value as it is, and compute in a later step's `with`");
+                   "take the value unchanged, and compute in the `with` of a later step");
   }
   return response_template{std::move(compiled).value(), mentions_body};
 }
@@ -97,7 +97,7 @@ result<response_path> compile_response_path(std::string_view text) {
   const auto root = root_of(text);
   auto path = root.empty() ? std::nullopt : core::parse_plain_path(".input" + std::string{text});
   if (!path || path->optional) {
-    return invalid("'" + printable(text, 100) + "' is no plain path into the response",
+    return invalid("'" + printable(text, 100) + "' is not a plain path into the response",
                    "write .status, .headers.NAME or .body.… without `?`");
   }
   return response_path{std::move(*path), root == "body", std::string{text}};

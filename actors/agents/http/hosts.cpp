@@ -43,7 +43,7 @@ result<http_host_list> http_host_list::parse(const std::vector<std::string>& ent
   http_host_list out;
   for (const auto& text : entries) {
     const auto refuse = [&] {
-      return error{v1::ERROR_CODE_INVALID_ARGUMENT, "'" + printable(text, 100) + "' is no host",
+      return error{v1::ERROR_CODE_INVALID_ARGUMENT, "'" + printable(text, 100) + "' is not a valid host",
                    "write a host such as api.example, api.example:8443, [::1]:8443 or *.example"};
     };
     entry one;
@@ -97,23 +97,23 @@ std::optional<error> why_no_http_url(const std::string& what, const std::string&
   const auto refuse = [&what](const std::string& problem, const std::string& remedy) { return invalid(what + " " + problem, remedy); };
   if (url.empty()) return refuse("is empty", "Write http://HOST:PORT/PATH");
   if (!std::all_of(url.begin(), url.end(), [](char c) { return c > 0x20 && c < 0x7f; }))
-    return refuse("holds a blank, a control character or a byte beyond ASCII", "Percent-encode it");
+    return refuse("has a blank, a control character or a byte that is not ASCII", "Percent-encode this character");
   const auto scheme_end = url.find("://");
   const auto scheme = lower_case(url.substr(0, scheme_end));
   if (scheme_end == std::string::npos || !is_web(scheme))
     return refuse("does not begin with http:// or https://", "Write http://HOST:PORT/PATH");
   // libcurl accepts a third slash.
   if (const auto host = scheme_end + 3; host >= url.size() || url[host] == '/' || url[host] == ':')
-    return refuse("names no host", "Write http://HOST:PORT/PATH");
+    return refuse("has no host", "Write http://HOST:PORT/PATH");
 
   const url_handle parsed{curl_url()};
   const auto read = parsed ? curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), CURLU_PATH_AS_IS) : CURLUE_OUT_OF_MEMORY;
   if (read == CURLUE_BAD_PORT_NUMBER) return refuse("has no valid port", "A port is a number from 1 to 65535");
-  if (read != CURLUE_OK || !part_of(parsed.get(), CURLUPART_HOST)) return refuse("is no URL", "Write http://HOST:PORT/PATH");
+  if (read != CURLUE_OK || !part_of(parsed.get(), CURLUPART_HOST)) return refuse("is not a URL", "Write http://HOST:PORT/PATH");
   if (part_of(parsed.get(), CURLUPART_PORT) == "0") return refuse("has no valid port", "A port is a number from 1 to 65535");
   if (part_of(parsed.get(), CURLUPART_USER) || part_of(parsed.get(), CURLUPART_PASSWORD))
-    return refuse("holds a user or a password", "Let the receiver know its caller by a token in the path or the query");
-  if (part_of(parsed.get(), CURLUPART_FRAGMENT)) return refuse("has a fragment (#...)", "Leave it out; it is never sent");
+    return refuse("has a user or a password", "Use a token in the path or the query to identify the caller");
+  if (part_of(parsed.get(), CURLUPART_FRAGMENT)) return refuse("has a fragment (#...)", "Leave the fragment out; it is never sent");
   return std::nullopt;
 }
 

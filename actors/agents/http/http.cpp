@@ -109,7 +109,7 @@ class http_backend final : public backend {
     const auto key = key_of(what);
     const auto found = calls_.find(what.call());
     if (found == calls_.end()) {
-      done(key, permanent_fault("unknown_call", "agent " + config_.name + " knows no call named " + what.call()));
+      done(key, permanent_fault("unknown_call", "agent " + config_.name + " has no call named " + what.call()));
       return;
     }
     const auto& call = found->second;
@@ -129,9 +129,9 @@ class http_backend final : public backend {
     job->request = std::get<http_request>(std::move(request));
     if (const auto origin = hosts_->empty() ? std::nullopt : origin_of(job->request.url);
         !hosts_->empty() && !(origin && hosts_->allows(*origin))) {
-      done(key,
-           permanent_fault("url_not_allowed", "call " + what.call() + ": " + (origin ? printable(origin->shown(), 200) : "what it names") +
-                                                  " is not among the agent's allow_hosts"));
+      done(key, permanent_fault("url_not_allowed", "call " + what.call() + ": " +
+                                                       (origin ? printable(origin->shown(), 200) : "the address in the call") +
+                                                       " is not among the agent's allow_hosts"));
       return;
     }
     const auto now_ms = to_unix_ms(system_clock{}.now());

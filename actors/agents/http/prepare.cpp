@@ -20,7 +20,7 @@ namespace {
 // `url` with `x` for every field: the parts that do not depend on the input must be right already.
 status check_url(const std::string& where, const std::string& url) {
   if (!std::all_of(url.begin(), url.end(), [](char c) { return c > 0x20 && c < 0x7f; })) {
-    return invalid(where + " holds a blank, a control character or a byte beyond ASCII", "percent-encode it");
+    return invalid(where + " has a blank, a control character or a byte that is not ASCII", "percent-encode this character");
   }
   const auto scheme = lower_case(url.substr(0, url.find(':')));
   if (scheme != "http" && scheme != "https") {
@@ -29,12 +29,12 @@ status check_url(const std::string& where, const std::string& url) {
   const url_handle parsed{curl_url()};
   if (!parsed || curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), CURLU_PATH_AS_IS) != CURLUE_OK ||
       !part_of(parsed.get(), CURLUPART_HOST)) {
-    return invalid(where + " is no URL", "write http://host:port/path");
+    return invalid(where + " is not a URL", "write http://host:port/path");
   }
   if (part_of(parsed.get(), CURLUPART_USER) || part_of(parsed.get(), CURLUPART_PASSWORD)) {
-    return invalid(where + " holds a user or a password", "send an Authorization header instead");
+    return invalid(where + " has a user or a password", "send an Authorization header instead");
   }
-  if (part_of(parsed.get(), CURLUPART_FRAGMENT)) return invalid(where + " has a fragment (#…)", "leave it out; it is never sent");
+  if (part_of(parsed.get(), CURLUPART_FRAGMENT)) return invalid(where + " has a fragment (#…)", "leave the fragment out; it is never sent");
   return nothing{};
 }
 
@@ -51,7 +51,7 @@ result<field_template> prepare_url(const std::string& where, const http_agent_co
     // The base is no template: a brace in it stands for itself.
     for (const char c : agent.base_url) {
       if (c == '{' || c == '}')
-        return invalid("agent " + agent.name + ": base_url holds a brace", "only a call's path or url may hold {field} or a secret");
+        return invalid("agent " + agent.name + ": base_url has a brace", "only the path or url of a call may have {field} or a secret");
     }
     whole = agent.base_url;
     while (!whole.empty() && whole.back() == '/') whole.pop_back();
@@ -70,8 +70,9 @@ result<field_template> prepare_url(const std::string& where, const http_agent_co
       return invalid(where + " has a secret in the host", "put secrets into headers, the path or the query");
     // A task's input may choose a resource; it may choose the host only from a list.
     if (in_host && (agent.allow_hosts.empty() || sample.find("://") == std::string::npos)) {
-      return invalid(where + " has {" + piece.field + "} in the host",
-                     "put fields into the path or the query, or give the agent allow_hosts, from which a field may choose");
+      return invalid(
+          where + " has {" + piece.field + "} in the host",
+          "use fields only in the path or the query, or set the agent's allow_hosts, so that a field can choose among these hosts");
     }
     host_is_open = host_is_open || in_host;
     // A digit is valid everywhere, also in a port.
@@ -86,7 +87,7 @@ result<field_template> prepare_url(const std::string& where, const http_agent_co
     const auto origin = origin_of(sample);
     if (!origin || !allowed->allows(*origin)) {
       return invalid(where + " leads to " + (origin ? origin->shown() : "nowhere") + ", which is not among the agent's allow_hosts",
-                     "add it there, or correct the address");
+                     "add the host to allow_hosts, or correct the address");
     }
   }
   return compiled;
@@ -102,9 +103,9 @@ bool reserved_header(const std::string& lower) {
 status add_headers(const std::string& where, const std::vector<std::pair<std::string, std::string>>& from, http_prepared_request& into) {
   for (const auto& [name, value] : from) {
     const auto here = where + ": header " + printable(name, 60);
-    if (!valid_header_name(name)) return invalid(here + " is no header name", "use letters, digits and -");
+    if (!valid_header_name(name)) return invalid(here + " is not a valid header name", "use letters, digits and -");
     if (reserved_header(lower_case(name))) return invalid(here + " is set by the agent itself", "leave it out");
-    if (!valid_header_value(value)) return invalid(here + " holds a control character", "a header is one line of text");
+    if (!valid_header_value(value)) return invalid(here + " has a control character", "a header is one line of text");
     auto compiled = field_template::compile(value, here);
     if (!compiled.ok()) return compiled.failure();
     const auto same = std::find_if(into.headers.begin(), into.headers.end(),
@@ -164,11 +165,11 @@ status prepare_body(const std::string& where, const http_call& call, http_prepar
     if (!compiled.ok()) return invalid(where + ": body: " + compiled.failure().sentence, compiled.failure().remedy);
     if (!compiled->plain()) {
       return invalid(where + ": body: ${ " + compiled->worker_expressions().front() + " } is more than a plain path",
-                     "compute it in the step's `with`, and take it from .input here");
+                     "compute the value in the step's `with`, and use it here from .input");
     }
     for (const auto& expression : compiled->expressions()) {
       if (expression.find(".input") != expression.find_first_not_of(" \t")) {
-        return invalid(where + ": body: ${ " + expression + " } does not begin with .input", "a body is made of the step's input");
+        return invalid(where + ": body: ${ " + expression + " } does not begin with .input", "a body can only use the step's input");
       }
     }
     into.body = body_kind::rendered;
@@ -180,8 +181,8 @@ status prepare_body(const std::string& where, const http_call& call, http_prepar
 status check_ranges(const std::string& where, const std::vector<status_range>& ranges) {
   for (const auto& range : ranges) {
     if (range.first < 100 || range.last > 599 || range.first > range.last) {
-      return invalid(where + ": " + std::to_string(range.first) + "-" + std::to_string(range.last) + " is no range of statuses",
-                     "100 to 599, the lower one first");
+      return invalid(where + ": " + std::to_string(range.first) + "-" + std::to_string(range.last) + " is not a valid range of statuses",
+                     "use numbers from 100 to 599, the lower number first");
     }
   }
   return nothing{};
@@ -198,7 +199,7 @@ status prepare_request(const std::string& where, const http_agent_config& agent,
   if (auto s = add_headers(where, headers, into); !s.ok()) return s;
   for (const auto& [name, value] : into.headers) {
     if (lower_case(name) == lower_case(key_header)) {
-      return invalid(where + ": header " + name + " is the one under which the idempotency key is sent", "leave it out");
+      return invalid(where + ": header " + name + " is the header of the idempotency key", "leave it out");
     }
   }
   add_fields(into.url, into);
@@ -229,7 +230,7 @@ status prepare_lookup(const std::string& where, const http_agent_config& agent, 
   const auto& lookup = *call.lookup;
   constexpr std::array<std::string_view, 3> methods{"GET", "HEAD", "POST"};
   if (std::find(methods.begin(), methods.end(), lookup.method) == methods.end()) {
-    return invalid(where + ": method '" + printable(lookup.method, 20) + "' is not for asking", "use GET, HEAD or POST");
+    return invalid(where + ": method '" + printable(lookup.method, 20) + "' is not allowed for a lookup", "use GET, HEAD or POST");
   }
   into.request.method = lookup.method;
   into.request.body = http_prepared_request::body_kind::none;
@@ -256,14 +257,14 @@ result<http_prepared_call> prepare_call(const http_agent_config& agent, const st
   const auto& key_header = call.idempotency.header;
   const auto lower_key_header = lower_case(key_header);
   if (!valid_header_name(key_header))
-    return invalid(where + ": idempotency: '" + printable(key_header, 60) + "' is no header name", "use letters, digits and -");
+    return invalid(where + ": idempotency: '" + printable(key_header, 60) + "' is not a valid header name", "use letters, digits and -");
   if (lower_key_header != "idempotency-key" && (reserved_header(lower_key_header) || lower_key_header == "content-type" ||
                                                 lower_key_header == "user-agent" || lower_key_header == "host")) {
     return invalid(where + ": idempotency: header " + key_header + " has another meaning",
-                   "name the one in which the service expects its key");
+                   "use the header in which the service expects the key");
   }
   if (call.idempotency.valid_for_ms < 0)
-    return invalid(where + ": idempotency: valid_for is negative", "leave it out where keys are good for ever");
+    return invalid(where + ": idempotency: valid_for is negative", "leave valid_for out if keys are valid forever");
 
   http_prepared_call out;
   out.name = name;

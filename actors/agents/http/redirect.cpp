@@ -69,7 +69,7 @@ std::optional<http_request> http_redirects::next(const http_request& sent, http_
   const auto from = origin_of(sent.url);
   const auto to = target ? origin_of(*target) : std::nullopt;
   if (!from || !to) {
-    answer.message = "which is no URL that can be followed";
+    answer.message = "which is not a URL that can be followed";
     return std::nullopt;
   }
   const auto shown = std::to_string(answer.status) + " redirects from " + from->shown() + " to " + to->shown();
@@ -82,7 +82,7 @@ std::optional<http_request> http_redirects::next(const http_request& sent, http_
     return std::nullopt;
   }
   if (!same_host && sent.body && holds_secret(*sent.body))
-    return refuse(answer, status_code_word(answer.status), shown + ", and the body holds a secret");
+    return refuse(answer, status_code_word(answer.status), shown + ", and the body has a secret");
   seen_.push_back(sent.url);
   if (std::find(seen_.begin(), seen_.end(), *target) != seen_.end()) return refuse(answer, "http_redirects", shown + ", in a circle");
   if (seen_.size() > most_) return refuse(answer, "http_redirects", shown + ", after " + std::to_string(most_) + " others");

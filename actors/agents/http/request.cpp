@@ -67,7 +67,7 @@ class builder {
       const auto json = core::json_member(what_.input(), field);
       if (!json) refuse("the input has no field '" + field + "'");
       const char first = json->empty() ? 'n' : json->front();
-      if (first == 'n' || first == '{' || first == '[') refuse("the field '" + field + "' is no string, number or boolean");
+      if (first == 'n' || first == '{' || first == '[') refuse("the field '" + field + "' is not a string, number or boolean");
       // Numbers as written in the input.
       values_.emplace_back(field, first == '"' ? core::decode_json_string(*json) : std::string{*json});
     }
@@ -78,7 +78,7 @@ class builder {
   }
 
   std::string secret(const std::string& reference) const {
-    if (known_ == nullptr) refuse(reference + " is named, but this node has no secrets", http_no_request::because::secret);
+    if (known_ == nullptr) refuse(reference + " is used, but this node has no secrets", http_no_request::because::secret);
     auto value = known_->resolve(reference);
     if (!value.ok()) refuse(value.failure().sentence, http_no_request::because::secret);
     return std::move(value).value();
@@ -98,7 +98,7 @@ class builder {
       }
       // `/orders/{id}` with an empty id would address the whole collection.
       if (value.empty() && out.find('?') == std::string::npos)
-        refuse("the field '" + piece.field + "' is empty, and stands in the url's path");
+        refuse("the field '" + piece.field + "' is empty, but the url's path uses it");
       append_percent_encoded(out, value);
     }
     check_segments(out);
@@ -126,7 +126,7 @@ class builder {
     const bool good = !value.empty() && std::all_of(value.begin(), value.end(), [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
     });
-    if (!good) refuse("the field '" + field + "' stands in the url's host, and is no part of a host's name");
+    if (!good) refuse("the field '" + field + "' is used in the url's host, but its value cannot be part of a host name");
   }
 
   // A dot is not encoded, so a value of dots could leave its place in the path.
@@ -151,14 +151,14 @@ class builder {
         if (!piece.field.empty()) text += value_of(piece.field);
         if (!piece.secret.empty()) text += secret(piece.secret);
       }
-      if (!valid_header_value(text)) refuse("the value of header " + name + " would hold a control character");
+      if (!valid_header_value(text)) refuse("the value of header " + name + " would have a control character");
       if (value.has_secrets()) out_.private_headers.push_back(name);
       out_.headers.emplace_back(name, std::move(text));
     }
   }
 
   void add_key(const std::string& name, const std::string& key, const char* whose) {
-    if (!valid_header_value(key)) refuse(std::string{whose} + " holds a control character");
+    if (!valid_header_value(key)) refuse(std::string{whose} + " has a control character");
     out_.headers.emplace_back(name, key);
   }
 
@@ -193,7 +193,7 @@ class builder {
   void put_in_body(const std::string& mark, const std::string& reference) {
     std::string escaped;
     core::append_json_string(escaped, secret(reference));
-    if (!core::check_json(escaped).ok()) refuse(reference + " is no UTF-8, and a body is JSON", http_no_request::because::secret);
+    if (!core::check_json(escaped).ok()) refuse(reference + " is not UTF-8, but a body is JSON", http_no_request::because::secret);
     const auto value = escaped.substr(1, escaped.size() - 2);
     auto& body = *out_.body;
     for (auto at = body.find(mark); at != std::string::npos; at = body.find(mark, at + value.size())) body.replace(at, mark.size(), value);

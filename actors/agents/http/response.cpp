@@ -217,7 +217,7 @@ attempt_result conclude(const http_prepared_call& call, http_answer answer, cons
   if (sends > 1 && out.fault && out.fault->kind() != v1::FAULT_KIND_IN_DOUBT) {
     // "Nothing happened" applies only to the last sending; the one before was lost.
     out.fault->set_kind(v1::FAULT_KIND_IN_DOUBT);
-    out.fault->set_message(out.fault->message() + " (an earlier sending of this attempt was lost)");
+    out.fault->set_message(out.fault->message() + " (an earlier request of this attempt was lost)");
   }
   // The service would repeat this answer as long as the key is the same.
   if (call.idempotency.replays_errors && out.fault && out.fault->kind() == v1::FAULT_KIND_TRANSIENT &&

@@ -57,13 +57,13 @@ std::optional<std::string> text_of(std::string_view json) {
 result<std::optional<response_template>> prepare_text(const std::string& where, const std::string& json, bool is_code) {
   if (json.empty()) return std::optional<response_template>{};
   if (!core::check_json(json).ok() || json.front() != '"')
-    return invalid(where + " is no text", "write a text or one ${ } over the response");
+    return invalid(where + " is not a text", "write a text or one ${ } over the response");
   auto compiled = compile_response_template(json);
   if (!compiled.ok()) return invalid(where + ": " + compiled.failure().sentence, compiled.failure().remedy);
   if (is_code && compiled->value.expressions().empty()) {
     const auto word = core::decode_json_string(json);
     if (word.empty() || word.size() > most_code_bytes || !std::all_of(word.begin(), word.end(), in_word)) {
-      return invalid(where + " '" + printable(word, 80) + "' is no code", "use letters, digits, _, . and -; at most 64 in all");
+      return invalid(where + " '" + printable(word, 80) + "' is not a valid code", "use letters, digits, _, . and -; at most 64 in all");
     }
   }
   return std::optional<response_template>{std::move(compiled).value()};
@@ -80,30 +80,32 @@ std::optional<std::string> rendered(const std::optional<response_template>& from
 result<http_prepared_rule> prepare_rule(const std::string& where, const http_rule& rule, rule_place place) {
   if (!allowed(rule.is, place)) {
     return invalid(
-        where + ": is: " + std::string{meaning_word(rule.is)} + " has no meaning here",
+        where + ": is: " + std::string{meaning_word(rule.is)} + " is not a valid meaning here",
         place == rule_place::call ? "use success, transient, in_doubt or permanent" : "use done, never_happened, unknown or transient");
   }
   for (const auto& range : rule.status) {
     if (range.first < 100 || range.last > 599 || range.first > range.last) {
-      return invalid(where + ": status: " + std::to_string(range.first) + "-" + std::to_string(range.last) + " is no range of statuses",
-                     "100 to 599, the lower one first");
+      return invalid(
+          where + ": status: " + std::to_string(range.first) + "-" + std::to_string(range.last) + " is not a valid range of statuses",
+          "use numbers from 100 to 599, the lower number first");
     }
   }
-  if (rule.path.empty() && rule.status.empty()) return invalid(where + " has neither status nor path", "say which answers it is about");
+  if (rule.path.empty() && rule.status.empty())
+    return invalid(where + " has neither status nor path", "add status or path, to say which answers the rule is for");
   if (rule.path.empty() && (!rule.one_of.empty() || rule.present))
-    return invalid(where + " compares, but names no path", "add path: .body.…");
+    return invalid(where + " has a comparison but no path", "add path: .body.…");
   if (!rule.path.empty() && rule.one_of.empty() == !rule.present) {
-    return invalid(where + " says not exactly one thing of its path", "add one of equals, one_of and present");
+    return invalid(where + " must have exactly one comparison for its path", "add one of equals, one_of and present");
   }
   for (const auto& value : rule.one_of) {
     if (!core::check_json(value).ok() || core::trim_json(value) != value || value.front() == '{' || value.front() == '[') {
-      return invalid(where + ": '" + printable(value, 60) + "' is no string, number, boolean or null", "compare with a single value");
+      return invalid(where + ": '" + printable(value, 60) + "' is not a string, number, boolean or null", "compare with a single value");
     }
   }
   const bool is_fault = rule.is == http_meaning::transient || rule.is == http_meaning::in_doubt || rule.is == http_meaning::permanent;
   if (!is_fault && (!rule.code.empty() || !rule.message.empty())) {
-    return invalid(where + ": code and message belong to a fault, and " + std::string{meaning_word(rule.is)} + " is none",
-                   "leave them out");
+    return invalid(where + ": code and message are only for faults, but " + std::string{meaning_word(rule.is)} + " is not a fault",
+                   "remove code and message");
   }
   http_prepared_rule out;
   out.written = rule;

@@ -45,11 +45,13 @@ struct descriptor {
 status check_secret_value(std::string_view value) {
   if (value.empty()) return invalid("the secret is empty", "give it a value");
   if (value.size() > most_secret_bytes)
-    return invalid("the secret is longer than 64KiB", "keep long data elsewhere, and only its key here");
+    return invalid("the secret is longer than 64KiB", "store long data elsewhere, and use only its key as the secret");
   if (value.find('\0') != std::string_view::npos)
-    return invalid("the secret holds a byte 0, which no header and no environment can", "encode it, for example in base64");
+    return invalid("the secret has a byte with the value 0, which headers and environment variables cannot have",
+                   "encode the secret, for example in base64");
   if (value.size() < least_secret_bytes)
-    return invalid("the secret is shorter than 4 bytes: to hide it would spoil what agents say", "use a longer one");
+    return invalid("the secret is shorter than 4 bytes: it would be hidden wherever these few characters occur in outputs",
+                   "use a longer secret");
   return nothing{};
 }
 
@@ -63,10 +65,10 @@ result<std::string> read_secret_file(const std::string& path, secret_file_mark& 
   // Not blocking: a pipe without a writer would block the node.
   const descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.number < 0)
-    return invalid("the file " + path + " cannot be read: " + std::strerror(errno), "the user of the node must be able to read it");
+    return invalid("the file " + path + " cannot be read: " + std::strerror(errno), "give the node's user read permission");
   struct stat about {};
   if (::fstat(file.number, &about) != 0 || !S_ISREG(about.st_mode))
-    return invalid(path + " is no plain file", "name a file that holds the secret");
+    return invalid(path + " is not a regular file", "give the path of a file with the secret");
   mark = mark_of(about);
   if ((about.st_mode & 07U) != 0) return invalid("the file " + path + " can be used by every user of this machine", "chmod o= " + path);
   if (static_cast<std::uint64_t>(about.st_size) > most_secret_bytes + 1)
@@ -79,7 +81,7 @@ result<std::string> read_secret_file(const std::string& path, secret_file_mark& 
     if (got < 0) {
       const auto why = errno;
       wipe(out);
-      return invalid("the file " + path + " cannot be read: " + std::strerror(why), "look at its disk");
+      return invalid("the file " + path + " cannot be read: " + std::strerror(why), "check the disk");
     }
     if (got == 0) break;
     held += static_cast<std::size_t>(got);

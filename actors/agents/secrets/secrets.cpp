@@ -24,7 +24,7 @@ result<std::optional<secret_reference>> next_secret_reference(std::string_view t
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, "the reference to a secret " + place + " is not closed", "write $secret{NAME}"};
   const auto name = text.substr(name_begin, end);
   if (!valid_secret_name(name))
-    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "the reference to a secret " + place + " holds no name",
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "the reference to a secret " + place + " has no name",
                  "a name has 1 to 64 letters, digits, _, . and -"};
   return std::optional<secret_reference>{{begin, name_begin + end + 1, name}};
 }

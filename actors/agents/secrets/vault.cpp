@@ -76,7 +76,7 @@ void secret_vault::read_again(const std::string& name, entry& what) const {
   if (!value) {
     what.mark.settled = false;
     if (!std::exchange(what.failing, true) && warn_)
-      warn_("secret " + name + ": " + value.failure().sentence + "; its last value is used until it can be read again");
+      warn_("secret " + name + ": " + value.failure().sentence + "; its last value is used until the file can be read again");
     return;
   }
   const wiped_at_end wiping{*value};
@@ -156,8 +156,8 @@ result<std::string> secret_vault::resolve_json(std::string_view json, const std:
     core::append_json_string(spelled, *value);
     if (!core::check_json(spelled).ok()) {
       wipe(out);
-      return error{v1::ERROR_CODE_INVALID_ARGUMENT, "a secret that the input names is not UTF-8, so it cannot stand in JSON",
-                   "encode it, for example in base64"};
+      return error{v1::ERROR_CODE_INVALID_ARGUMENT, "a secret of the input is not UTF-8, so it cannot be part of JSON",
+                   "encode the secret, for example in base64"};
     }
     append_wiping(out, spelled);
   }

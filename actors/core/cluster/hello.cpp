@@ -23,22 +23,22 @@ bool printable(const std::string& text, std::size_t most) {
 /// Names the fault in fields 1 to 7, whose meaning never changes; empty: no fault.
 std::string wrong_identity(const v1::Hello& you) {
   // An invalid name is not repeated: the text goes into logs.
-  if (!valid_agent_name(you.node())) return "its node name is none";
-  if (!valid_agent_name(you.cluster())) return "its cluster's name is none";
-  if (you.node_id().empty() || !printable(you.node_id(), max_id_bytes)) return "its node_id is none";
-  if (you.run_id().empty() || !printable(you.run_id(), max_id_bytes)) return "its run_id is none";
+  if (!valid_agent_name(you.node())) return "its node name is not valid";
+  if (!valid_agent_name(you.cluster())) return "the name of its cluster is not valid";
+  if (you.node_id().empty() || !printable(you.node_id(), max_id_bytes)) return "its node_id is not valid";
+  if (you.run_id().empty() || !printable(you.run_id(), max_id_bytes)) return "its run_id is not valid";
   if (you.protocol() == 0 || you.least_protocol() == 0 || you.least_protocol() > you.protocol())
-    return "its protocol versions make no sense";
+    return "its protocol versions are not valid";
   return "";
 }
 
 std::string wrong_rest(const v1::Hello& you) {
   if (you.incarnation() == 0) return "its incarnation is 0";
-  if (!printable(you.version(), max_word_bytes)) return "its version is none";
-  if (!printable(you.listens_on(), max_address_bytes)) return "the address that it listens on is none";
-  if (you.roles_size() > max_roles) return "it has more roles than there are";
+  if (!printable(you.version(), max_word_bytes)) return "its version is not valid";
+  if (!printable(you.listens_on(), max_address_bytes)) return "the address that it listens on is not valid";
+  if (you.roles_size() > max_roles) return "it has too many roles";
   for (const auto& role : you.roles())
-    if (!printable(role, max_word_bytes)) return "one of its roles is none";
+    if (!printable(role, max_word_bytes)) return "one of its roles is unknown";
   if (you.shard_count() > max_shards) return "it counts more than " + std::to_string(max_shards) + " shards";
   std::set<std::uint32_t> claimed;
   for (const auto& claim : you.shards()) {
@@ -57,8 +57,8 @@ hello_judgement refused(std::string sentence, std::string remedy) {
 
 hello_judgement senseless(const std::string& what) {
   hello_judgement out;
-  out.why = {v1::ERROR_CODE_INVALID_ARGUMENT, "a node introduced itself with what makes no sense: " + what,
-             "Let only nodes of Fairlead reach this port, and only releases that are next to each other"};
+  out.why = {v1::ERROR_CODE_INVALID_ARGUMENT, "a node sent an invalid greeting: " + what,
+             "Let only Fairlead nodes of this release or a neighbouring release reach this port"};
   out.senseless = true;
   return out;
 }
@@ -79,15 +79,15 @@ const v1::ShardClaim* claim_in(const v1::Hello& node, std::uint32_t shard) {
 hello_judgement copied_folder(const v1::Hello& you, const v1::Hello& other) {
   const auto who =
       you.node() == other.node() ? "node " + you.node() + " runs twice" : "nodes " + other.node() + " and " + you.node() + " are one";
-  return refused(who + ": two processes carry the same node_id, so that the one's data folder is a copy of the other's",
-                 "Stop one of them; a new node begins with an empty data folder and a name of its own");
+  return refused(who + ": two processes have the same node_id, so one data folder is a copy of the other",
+                 "Stop one of them; start a new node with an empty data folder and a different name");
 }
 
 /// `earlier` is a claim to a shard that has gone on in lineage `later`.
 hello_judgement outlived(const std::string& node, const v1::ShardClaim& earlier, const std::string& by, const v1::Lineage& later) {
   return refused("shard " + std::to_string(earlier.shard()) + " of node " + node + " is of an earlier lineage (" +
                      to_text(earlier.lineage()) + ") than the one that " + by + " (" + to_text(later) + ")",
-                 "Stop node " + node + " where the shard was restored or made anew elsewhere; if its store is the one to go on with, run " +
+                 "Stop node " + node + " if the shard was restored or created again elsewhere; if its store is the one to keep, run " +
                      "fairlead restore STORE on that store while the node is stopped");
 }
 
@@ -95,10 +95,8 @@ hello_judgement outlived(const std::string& node, const v1::ShardClaim& earlier,
 /// set to the newcomer's claim of a later lineage, to which `other` gives way.
 hello_judgement beside(const v1::Hello& you, const v1::Hello& other, const v1::ShardClaim*& gives_way) {
   if (you.node() == other.node())
-    return refused(
-        "another node named " + you.node() + " is there already, with another data folder",
-        "Give one of them another node.name. Where the other one was meant to be replaced, stop it and run fairlead node forget " +
-            you.node());
+    return refused("another node named " + you.node() + " is already in the cluster, with another data folder",
+                   "Change node.name of one of them. To replace the other node, stop it and run fairlead node forget " + you.node());
   for (const auto& claim : you.shards()) {
     const auto* held = claim_in(other, claim.shard());
     if (held == nullptr) continue;
@@ -110,10 +108,10 @@ hello_judgement beside(const v1::Hello& you, const v1::Hello& other, const v1::S
     if (order == lineage_order::earlier) return outlived(you.node(), claim, "node " + other.node() + " holds", held->lineage());
     return refused("shard " + std::to_string(claim.shard()) + " is held by node " + other.node() + ", and node " + you.node() +
                        " claims it too" +
-                       (order == lineage_order::conflict       ? " in another lineage that was made at the same moment"
+                       (order == lineage_order::conflict       ? " in another lineage that was created at the same moment"
                         : held->store_id() == claim.store_id() ? " with a copy of the same store"
                                                                : " with another store"),
-                   "Stop one of the two before more is written, and have only one node name the shard under shards.here");
+                   "Stop one of the two nodes at once, and list the shard under shards.here of one node only");
   }
   hello_judgement out;
   out.verdict = hello_verdict::join;
@@ -133,7 +131,7 @@ hello_judgement judge_hello(const v1::Hello& you, const hello_view& known) {
   if (const auto wrong = wrong_identity(you); !wrong.empty()) return senseless(wrong);
   if (you.cluster() != me.cluster())
     return refused("node " + you.node() + " is of cluster " + you.cluster() + ", node " + me.node() + " of cluster " + me.cluster(),
-                   "Give both the same node.cluster, or take the one out of the other's node.peers");
+                   "Set the same node.cluster in both node files, or remove one node from node.peers of the other");
   if (you.protocol() < me.least_protocol() || you.least_protocol() > me.protocol())
     return refused(protocols_of(you) + ", " + protocols_of(me), "Upgrade the older one first: only neighbouring releases work together");
   if (const auto wrong = wrong_rest(you); !wrong.empty()) return senseless("node " + you.node() + ": " + wrong);
@@ -144,26 +142,26 @@ hello_judgement judge_hello(const v1::Hello& you, const hello_view& known) {
     return out;
   }
   if (you.shard_count() != 0 && known.shard_count != 0 && you.shard_count() != known.shard_count)
-    return refused("node " + you.node() + " takes the cluster to have " + std::to_string(you.shard_count()) + " shards, node " + me.node() +
-                       " " + std::to_string(known.shard_count),
-                   "The number is fixed when a cluster begins: correct shards.count in the node's file");
+    return refused("node " + you.node() + " has a cluster with " + std::to_string(you.shard_count()) + " shards, node " + me.node() + " " +
+                       std::to_string(known.shard_count),
+                   "The number of shards of a cluster cannot change: correct shards.count in the node file");
   if (const auto seen = known.seen.find(you.node_id()); seen != known.seen.end() && you.incarnation() < seen->second)
-    return refused("node " + you.node() + " shows incarnation " + std::to_string(you.incarnation()) + ", but its incarnation " +
-                       std::to_string(seen->second) + " has been here: its data folder is an older one",
-                   "Give it its latest data folder back. Where that is lost and the folder comes from a backup: stop the node, run "
-                   "fairlead restore STORE for the store of each of its shards, and remove the file `node` from its data folder; then run "
-                   "fairlead node forget " +
-                       you.node());
+    return refused(
+        "node " + you.node() + " shows incarnation " + std::to_string(you.incarnation()) + ", but its incarnation " +
+            std::to_string(seen->second) + " was connected before: its data folder is an older copy",
+        "Use the latest data folder of the node. If that is lost and this folder is from a backup: stop the node, run fairlead restore "
+        "STORE for the store of each of its shards, remove the file `node` from the data folder, and run fairlead node forget " +
+            you.node());
   for (const auto& claim : you.shards()) {
     const auto latest = known.lineages.find(claim.shard());
     if (latest == known.lineages.end()) continue;
     const auto order = compare(claim.lineage(), latest->second);
-    if (order == lineage_order::earlier) return outlived(you.node(), claim, "has been here", latest->second);
+    if (order == lineage_order::earlier) return outlived(you.node(), claim, "was here before", latest->second);
     if (order == lineage_order::conflict)
       return refused("shard " + std::to_string(claim.shard()) + " of node " + you.node() + " is of another lineage (" +
-                         to_text(claim.lineage()) + ") than the one that has been here (" + to_text(latest->second) +
-                         "), and both were made at the same moment",
-                     "Decide which store is to go on, and run fairlead restore STORE on it while its node is stopped");
+                         to_text(claim.lineage()) + ") than the one that was here before (" + to_text(latest->second) +
+                         "), and both were created at the same moment",
+                     "Decide which store to keep, and run fairlead restore STORE on it while its node is stopped");
   }
 
   const v1::ShardClaim* gives_way = nullptr;
@@ -186,7 +184,7 @@ hello_judgement judge_hello(const v1::Hello& you, const hello_view& known) {
   if (const auto former = known.names.find(you.node()); former != known.names.end() && former->second != you.node_id())
     return refused("another node named " + you.node() + " was there before, with another data folder; fairlead node forget " + you.node() +
                        " lets this one take its name",
-                   "Do so where that folder is lost or was given up. Else give the node its folder back, or another node.name");
+                   "Do this if that folder is lost or not needed any more. Otherwise use the old data folder, or another node.name");
   hello_judgement out;
   out.verdict = hello_verdict::join;
   out.replaced = std::move(replaced);

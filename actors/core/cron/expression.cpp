@@ -63,15 +63,15 @@ std::string spell_word(std::string_view text) {
 std::variant<std::string_view, std::int64_t, cron_problem> parse_macro(const word* words, std::size_t count, std::size_t end) {
   const auto name = lower(words[0].text);
   if (name == "@reboot") {
-    return cron_problem{words[0].position,
-                        "`@reboot` is the start of one machine, and a system of many does not boot; expected fields or another macro"};
+    return cron_problem{words[0].position, "`@reboot` is not supported: it has no time; expected fields or another macro"};
   }
   const bool every = name == "@every";
   const auto* const known = std::find_if(macros.begin(), macros.end(), [&](const macro& m) { return m.name == name; });
   if (!every && known == macros.end()) {
-    return cron_problem{words[0].position, spell_word(words[0].text) +
-                                               " is no macro; expected @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly " +
-                                               "or @every with a duration"};
+    return cron_problem{words[0].position,
+                        spell_word(words[0].text) +
+                            " is not a known macro; expected @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly " +
+                            "or @every with a duration"};
   }
   const std::size_t wanted = every ? 2 : 1;
   if (count > wanted) return cron_problem{words[wanted].position, spell_word(words[wanted].text) + " follows; expected nothing more"};
@@ -107,10 +107,10 @@ std::variant<cron_expression, cron_problem> cron_expression::parse(std::string_v
   if (count < 5) {
     const auto had = count == 0 ? "no field" : count == 1 ? "one field" : std::to_string(count) + " fields";
     return cron_problem{end, "The expression ends after " + had +
-                                 "; expected five (minute, hour, day of the month, month, day of the week), or six with seconds in front"};
+                                 "; expected five (minute, hour, day of the month, month, day of the week), or six with seconds first"};
   }
   if (count > 6) {
-    return cron_problem{words[6].position, spell_word(words[6].text) + " is a seventh field; expected five, or six with seconds in front"};
+    return cron_problem{words[6].position, spell_word(words[6].text) + " is a seventh field; expected five, or six with seconds first"};
   }
   auto field = static_cast<int>(6 - count);
   for (std::size_t i = 0; i < count; ++i, ++field) {

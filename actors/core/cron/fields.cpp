@@ -81,7 +81,7 @@ class field_reader {
     if (in_.take('?')) return read_chosen();
     if (field_ == cron_field::day && in_.take('L')) return read_last_day();
     if (field_ == cron_field::weekday && in_.peek() == 'L') {
-      return in_.fail("`L` stands without a day; expected one before it, as in `5L` or `FRIL`");
+      return in_.fail("`L` has no day; expected a day before it, as in `5L` or `FRIL`");
     }
     return read_plain();
   }
@@ -125,7 +125,7 @@ class field_reader {
     if (const auto sign = take_sign(); sign != 0) return read_special(sign, value);
     values_ |= bits(value, value, 1);
     if (!ranged && in_.peek() == '-') {
-      return in_.fail("`-` stands here; expected the range that `?` chooses from in brackets, as in `?(1-5)`");
+      return in_.fail("`-` is not allowed here; expected the range that `?` chooses from in brackets, as in `?(1-5)`");
     }
     return in_.ends_item((ranged ? "`/`, " : "`(`, `/`, ") + signs());
   }

@@ -30,7 +30,7 @@ class analysis {
     frames_.push_back({frame::kind::top, dot::document, dot::document, 0, 0});
     new_stretch();
     for (at_ = 0; at_ < tokens_.size() && what_.empty(); ++at_) step();
-    if (what_.empty() && frames_.size() > 1) what_ = "it ends before all that was opened is closed";
+    if (what_.empty() && frames_.size() > 1) what_ = "a bracket or a string is not closed";
     if (!what_.empty()) return error{v1::ERROR_CODE_EXPRESSION, what_, remedy_};
     for (auto& path : paths_) {
       if (!excused(path.where)) out_.required.push_back(std::move(path.path));
@@ -64,7 +64,7 @@ class analysis {
     frames_.push_back({what, base, base, stretches_.size() - 1, 0});
     top().key = what == frame::kind::object;
     new_stretch();
-    if (frames_.size() > 64) fail("brackets stand too deep in each other", tokens_[at_].offset);
+    if (frames_.size() > 64) fail("brackets are nested too deep", tokens_[at_].offset);
   }
 
   void close(const token& t, std::initializer_list<frame::kind> kinds) {
@@ -250,7 +250,7 @@ class analysis {
     const bool local = locals_.count(t.text) > 0;
     if (!local && !is_allowed_function(t.text)) {
       const bool dash = at_ > 0 && is_symbol(&tokens_[at_ - 1], "-");
-      return fail("`" + std::string(t.text) + "` is no function that expressions may use", t.offset,
+      return fail("`" + std::string(t.text) + "` is not a function for expressions", t.offset,
                   dash ? "If `-` belongs to a name, write it in quotes: .steps[\"ship-it\"]." : "docs/expressions.md lists the functions.");
     }
     const bool arguments = is_symbol(peek(1), "(");
@@ -362,7 +362,7 @@ class analysis {
 
 result<checked_expression> check_expression(std::string_view expression) {
   if (expression.size() > max_expression_bytes) {
-    return error{v1::ERROR_CODE_EXPRESSION, "it is longer than 4096 bytes", "Split the work over several fields or steps."};
+    return error{v1::ERROR_CODE_EXPRESSION, "it is longer than 4096 bytes", "Split the expression over several fields or steps."};
   }
   return analysis(expression).run();
 }

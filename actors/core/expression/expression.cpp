@@ -71,7 +71,7 @@ status input_template::state::add_string(std::string_view raw, bool is_key) {
     return nothing{};
   }
   if (is_key) {
-    return error{v1::ERROR_CODE_EXPRESSION, "the key " + std::string(raw) + " holds an expression, but keys are taken as they are",
+    return error{v1::ERROR_CODE_EXPRESSION, "the key " + std::string(raw) + " has an expression, but keys are not evaluated",
                  "Build the object in jq: ${ {(.input.name): 1} }."};
   }
   const auto inner = trim(text);
@@ -79,14 +79,14 @@ status input_template::state::add_string(std::string_view raw, bool is_key) {
     const bool open = inner.substr(0, 2) == "${" && end_of_embedded(inner) == std::string_view::npos;
     return error{v1::ERROR_CODE_EXPRESSION,
                  "the string " + std::string(raw) + (open ? " begins an expression that does not end" : " mixes text and ${ }"),
-                 open ? "End it with `}`." : R"-(Let jq put the text together: ${ "order-\(.task.id)" }.)-"};
+                 open ? "End it with `}`." : R"-(Build the text in jq: ${ "order-\(.task.id)" }.)-"};
   }
   return add_expression(trim(inner.substr(2, inner.size() - 3)));
 }
 
 status input_template::state::add_expression(std::string_view text) {
   if (text.size() > max_expression_bytes) {
-    return at_fault(text.substr(0, 60), "it is longer than 4096 bytes", "Split the work over several fields or steps.");
+    return at_fault(text.substr(0, 60), "it is longer than 4096 bytes", "Split the expression over several fields or steps.");
   }
   piece next;
   next.literal = std::move(tail);

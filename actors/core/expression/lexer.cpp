@@ -66,7 +66,7 @@ class lexer {
         add(token_kind::dot, 1);
     } else if (c == '$' || c == '@') {
       const auto size = begins_name(peek(1)) ? name_size(at_ + 1) : 0;
-      if (size == 0) return fail(std::string("a name is missing behind `") + c + "`", at_);
+      if (size == 0) return fail(std::string("a name is missing after `") + c + "`", at_);
       add(c == '$' ? token_kind::variable : token_kind::format, size + 1, std::string(text_.substr(at_ + 1, size)));
     } else if (begins_name(c)) {
       const auto size = name_size(at_);
@@ -108,7 +108,7 @@ class lexer {
       }
       if (text_[at_] == '\\' && peek(1) == '(') {
         if (from_beginning) out_.push_back({token_kind::string_open, text_.substr(start, 1), start, {}});
-        if (strings_.size() == 32) return fail("strings stand too deep in each other", at_);
+        if (strings_.size() == 32) return fail("strings are nested too deep", at_);
         strings_.push_back({start, 0});
         add(token_kind::interp_open, 2);
         return;
@@ -134,7 +134,7 @@ class lexer {
     const auto known = std::find_if(symbols.begin(), symbols.end(), [&](auto s) { return rest.substr(0, s.size()) == s; });
     if (known != symbols.end()) return add(token_kind::symbol, known->size());
     if (std::string_view("()[]{}:=<>+-*/%").find(c) != std::string_view::npos) return add(token_kind::symbol, 1);
-    fail(c > ' ' && c < 127 ? std::string("`") + c + "` means nothing here" : "a character means nothing here", at_);
+    fail(c > ' ' && c < 127 ? std::string("`") + c + "` is not expected here" : "a character is not expected here", at_);
   }
 
   std::string_view text_;

@@ -78,10 +78,10 @@ std::size_t root_size(std::string_view name) {
 }
 
 std::string refuse_root(const std::vector<path_part>& parts) {
-  static constexpr const char* roots = "expressions look at .input, .task, .launch, .steps.NAME, .status.NAME and .errors.NAME";
+  static constexpr const char* roots = "expressions can read .input, .task, .launch, .steps.NAME, .status.NAME and .errors.NAME";
   if (!parts[0].is_key) return std::string("the document is an object, not an array: ") + roots;
   const auto& name = parts[0].key;
-  if (name == "item" || name == "index") return "." + name + " stands only inside for_each, which this release does not have";
+  if (name == "item" || name == "index") return "." + name + " exists only inside for_each, which this release does not support";
   if (root_size(name) == 0) return "there is no " + spell_json_key(name) + ": " + roots;
   if (parts.size() < 2) return {};
   if (root_size(name) == 2 && !parts[1].is_key) return "." + name + " is an object of step names, not an array";

@@ -35,17 +35,17 @@ class job_checker {
 
   std::vector<job_problem> run() {
     if (!valid_job_name(spec_.name())) {
-      add("job", spec_.name().empty() ? "the job has no name" : shown(spec_.name()) + " is not a name for a job",
+      add("job", spec_.name().empty() ? "the job has no name" : shown(spec_.name()) + " is not a valid job name",
           "a name has 1 to 128 of A-Z a-z 0-9 . _ : / -");
     } else if (spec_.name().front() == '-') {
-      add("job", shown(spec_.name()) + " begins with `-`, as options do: no command could be given it", "begin it with another sign");
+      add("job", shown(spec_.name()) + " begins with `-`, like an option of a command", "begin the name with another character");
     }
     schedule();
     zone();
     known("dst", v1::DstPolicy_IsValid(spec_.dst()), "vixie, literal or skip_once");
     if (!valid_name(spec_.workflow())) {
-      add("workflow", spec_.workflow().empty() ? "the job names no workflow" : shown(spec_.workflow()) + " is not a name of a workflow",
-          "fairlead workflow list shows those that are deployed");
+      add("workflow", spec_.workflow().empty() ? "the job has no workflow" : shown(spec_.workflow()) + " is not a valid workflow name",
+          "fairlead workflow list shows the deployed workflows");
     }
     input();
     known("overlap", v1::OverlapPolicy_IsValid(spec_.overlap()), "allow, skip, queue or replace");
@@ -56,7 +56,7 @@ class job_checker {
     needs();
     // In these fields 0 means: not given.
     if (spec_.max_in_flight() != 0)
-      number("max_in_flight", spec_.max_in_flight(), 1, max_open_launches, "more launches than these are never open");
+      number("max_in_flight", spec_.max_in_flight(), 1, max_open_launches, "a job never has more open launches than this");
     if (spec_.keep_launches() != 0)
       number("keep_launches", spec_.keep_launches(), 1, max_keep_launches,
              "without it " + std::to_string(default_keep_launches) + " are remembered");
@@ -105,8 +105,8 @@ class job_checker {
 
   void zone() {
     if (zones_.find(spec_.zone()) != nullptr) return;
-    add("time_zone", shown(spec_.zone()) + " is no time zone that this machine knows",
-        "a name of the zone database (package tzdata) such as Europe/Berlin, or UTC");
+    add("time_zone", shown(spec_.zone()) + " is not a time zone of this machine",
+        "use a name of the time zone database (package tzdata) such as Europe/Berlin, or UTC");
   }
 
   void input() {
@@ -122,7 +122,7 @@ class job_checker {
   void times() {
     if (spec_.catch_up_window_ms() != 0 && range("catch_up.within", spec_.catch_up_window_ms(), 1, max_job_window_ms) &&
         spec_.catch_up() == v1::CATCH_UP_POLICY_NONE)
-      add("catch_up.within", "nothing is caught up here, so this has no effect", "leave it out, or say catch_up: latest or all");
+      add("catch_up.within", "catch_up is none, so this key has no effect", "leave the key out, or set catch_up: latest or all");
     const bool window = !spec_.has_start_window_ms() || range("start_window", spec_.start_window_ms(), 0, max_job_window_ms);
     const auto jitter_ms = spec_.jitter_ms();
     // The effective window: a launch that waits for agents does not wait for ever.
@@ -131,17 +131,17 @@ class job_checker {
                                                        : max_job_window_ms;
     if (window && jitter_ms > 0 && jitter_ms <= max_job_jitter_ms && window_ms < jitter_ms) {
       add("start_window",
-          (spec_.has_start_window_ms() ? "it ends after " : "with needs and without a start window of its own a launch waits ") +
-              format_duration(window_ms) + ", and jitter may put the start off by " + format_duration(jitter_ms),
-          "at least " + format_duration(jitter_ms) + ", or less jitter");
+          (spec_.has_start_window_ms() ? "it ends after " : "a job with needs has a start window of ") + format_duration(window_ms) +
+              ", but jitter may delay the start by " + format_duration(jitter_ms),
+          "at least " + format_duration(jitter_ms) + ", or a smaller jitter");
     }
     const bool jitter = range("jitter", jitter_ms, 0, max_job_jitter_ms);
     if (spec_.deadline_ms() != 0 && range("deadline", spec_.deadline_ms(), 1, max_job_window_ms) && jitter &&
         spec_.deadline_ms() <= jitter_ms) {
       add("deadline",
-          "a launch would have to end " + format_duration(spec_.deadline_ms()) + " after its time, and jitter may put its start off by " +
+          "a launch must end " + format_duration(spec_.deadline_ms()) + " after its time, but jitter may delay its start by " +
               format_duration(jitter_ms),
-          "a deadline longer than the jitter");
+          "set a deadline longer than the jitter");
     }
   }
 
@@ -171,8 +171,9 @@ class job_checker {
       const auto& need = spec_.needs(i);
       const auto field = "needs[" + std::to_string(i) + "]";
       if (!valid_agent_name(need.agent())) {
-        add(field + ".agent", need.agent().empty() ? "no agent is named" : shown(need.agent()) + " is not a name of an agent",
-            "fairlead agent list shows those that are there");
+        add(field + ".agent",
+            need.agent().empty() ? "the name of the agent is missing" : shown(need.agent()) + " is not a valid agent name",
+            "fairlead agent list shows the registered agents");
       }
       number(field + ".slots", need.slots(), 1, max_needed_slots);
       labels(field + ".labels", need.labels());
@@ -180,8 +181,8 @@ class job_checker {
       for (const auto& label : need.labels()) kind.emplace(label.key(), label.value());
       // Each need is checked alone, so the same free slots would satisfy both.
       if (valid_agent_name(need.agent()) && !known.emplace(need.agent(), std::move(kind)).second)
-        add(field, "the agent " + need.agent() + (need.labels().empty() ? "" : " with these labels") + " stands here a second time",
-            "name it once, and add the slots up");
+        add(field, "the agent " + need.agent() + (need.labels().empty() ? "" : " with these labels") + " is listed twice",
+            "list it once, with the sum of the slots");
     }
   }
 

@@ -12,8 +12,8 @@ job_decision give_up(v1::JobRecord& record, const std::vector<launch_ended>& end
   job_decision out;
   out.changed = true;
   const auto& name = record.spec().name();
-  out.alert = failing_alert(record.spec(), "job " + name + " stands still: deciding about it failed with an internal error",
-                            "see the node's log; fairlead job resume " + name + " lets it try again");
+  out.alert = failing_alert(record.spec(), "job " + name + " is stopped because of an internal error",
+                            "read the node's log; fairlead job resume " + name + " tries again");
   pause(record, "scheduler", "internal error", ctx.now);
   record.set_due_indexed_unix_ms(0);
   record.set_next_unix_ms(0);

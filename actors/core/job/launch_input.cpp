@@ -83,7 +83,7 @@ status rendering::add_string(std::string_view raw, bool is_key) {
     return nothing{};
   }
   if (is_key) {
-    return error{v1::ERROR_CODE_EXPRESSION, "the key " + std::string{raw} + " holds an expression, but keys are taken as they are",
+    return error{v1::ERROR_CODE_EXPRESSION, "the key " + std::string{raw} + " has an expression, but keys are not evaluated",
                  "Give the key a fixed name and put the expression into its value."};
   }
   const auto inner = trim_json(text);
@@ -120,7 +120,7 @@ status rendering::add_text(std::string_view text, std::string_view raw) {
     const auto first = value->front();
     if (first == '{' || first == '[' || first == 'n') {
       return at_fault(trim_json(expression.substr(2, size - 3)), std::string{"inside text it gives "} + json_kind(*value),
-                      "Inside text stand strings, numbers and booleans; anything else is a string of its own.");
+                      "Inside a text only strings, numbers and booleans can be used; for other values let ${ } be the whole string.");
     }
     said += first == '"' ? decode_json_string(*value) : *value;
   }
@@ -132,15 +132,14 @@ status rendering::add_text(std::string_view text, std::string_view raw) {
 /// `embedded` with its `${` and `}`.
 result<std::string> rendering::value_of(std::string_view embedded) const {
   static constexpr const char* plain_only =
-      "The input of a job holds plain paths below .launch, such as ${ .launch.nominal_utc }; jq and a task's data belong into the steps of "
-      "the "
-      "workflow. To have ${ as text, write $${.";
+      "The input of a job can only have plain paths below .launch, such as ${ .launch.nominal_utc }. Use jq and data of the task in the "
+      "steps of the workflow. Write $${ for ${ as text.";
   const auto text = trim_json(embedded.substr(2, embedded.size() - 3));
   if (text.size() > max_expression_bytes) return at_fault(text, "it is longer than 4096 bytes", plain_only);
   const auto path = parse_plain_path(text);
-  if (!path) return at_fault(text, "it is no plain path", plain_only);
+  if (!path) return at_fault(text, "it is not a plain path", plain_only);
   if (auto why = refuse_root(path->parts); !why.empty()) return at_fault(text, why, plain_only);
-  if (path->parts[0].key != "launch") return at_fault(text, "when a job launches there is only .launch to look at", plain_only);
+  if (path->parts[0].key != "launch") return at_fault(text, "only .launch is known when a job is launched", plain_only);
   if (const auto found = find_path(*path, doc_)) return std::string{*found};
   if (path->optional) return std::string{"null"};
   return at_fault(text, explain_missing(*path, doc_), plain_only);

@@ -72,7 +72,7 @@ void job_machine::give_way(const std::string& later) {
   for (int i = record_.open_size() - 1; i >= 0; --i) {
     auto& launch = *record_.mutable_open(i);
     if (launch.state() == v1::LAUNCH_STATE_WAITING) {
-      skip_open(i, v1::SKIP_REASON_REPLACED, later + " took its place");
+      skip_open(i, v1::SKIP_REASON_REPLACED, later + " replaced it");
     } else if (!launch.cancelling()) {
       launch.set_cancelling(true);
       out_.changed = true;
@@ -116,13 +116,13 @@ void job_machine::try_to_start(int index) {
   const auto start_by_ms = launch.start_by_unix_ms();
   const auto window_is_over = [&] {
     if (launch.waits_for() == v1::LAUNCH_WAIT_AGENTS)
-      skip_open(index, v1::SKIP_REASON_NO_AGENTS, "the agents that it needs were not there before the end of its start window");
+      skip_open(index, v1::SKIP_REASON_NO_AGENTS, "the agents that it needs were not free before the end of its start window");
     else
       skip_open(index, v1::SKIP_REASON_START_WINDOW,
                 launch.waits_for() == v1::LAUNCH_WAIT_OVERLAP ? "an earlier launch had not ended before the end of its start window"
                 : launch.waits_for() == v1::LAUNCH_WAIT_ROOM  ? "there was no room for it before the end of its start window"
                 : launch.waits_for() == v1::LAUNCH_WAIT_PAUSE ? "the job was paused at the end of its start window"
-                                                              : "nothing was there to start it before the end of its start window");
+                                                              : "it was not started before the end of its start window");
   };
   if (start_by_ms != 0 && now_ms_ > start_by_ms) {
     window_is_over();
@@ -144,7 +144,7 @@ void job_machine::try_to_start(int index) {
       return;
     }
     if (verdict.what == launch_verdict::kind::go) {
-      if (const auto failed = start(launch)) skip_open(index, v1::SKIP_REASON_INPUT, "its input cannot be made: " + *failed);
+      if (const auto failed = start(launch)) skip_open(index, v1::SKIP_REASON_INPUT, "its input cannot be evaluated: " + *failed);
       return;
     }
     waits_for = verdict.waits_for;
@@ -268,10 +268,11 @@ void job_machine::count_bad(const std::string& sentence) {
   // An alert that this very decision resolves is about earlier launches.
   const auto raised = record_.alert() != 0 && !out_.resolve_alert;
   if (after == 0 || record_.bad_in_a_row() < after || raised || out_.alert) return;
-  const auto in_a_row = record_.bad_in_a_row() > 1 ? " (" + std::to_string(record_.bad_in_a_row()) + " bad launches in a row)" : "";
+  const auto in_a_row =
+      record_.bad_in_a_row() > 1 ? " (" + std::to_string(record_.bad_in_a_row()) + " launches in a row failed or could not start)" : "";
   out_.alert =
       failing_alert(spec, "job " + spec.name() + ": " + sentence + in_a_row,
-                    "fairlead job show " + spec.name() + " says how its launches went; the next one that completes resolves this alert");
+                    "fairlead job show " + spec.name() + " shows its launches; the next launch that completes resolves this alert");
 }
 
 void job_machine::count_good() {

@@ -15,9 +15,7 @@ constexpr std::int64_t end_of_times_ms = 253'402'300'800'000;  // the year 10000
 constexpr std::size_t most_open_input_bytes = 4U << 20;
 constexpr std::size_t most_token_bytes = 64;
 
-std::string that_wait(std::size_t launches) {
-  return launches == 1 ? "1 launch that waits" : std::to_string(launches) + " launches that wait";
-}
+std::string that_wait(std::size_t launches) { return launches == 1 ? "1 waiting launch" : std::to_string(launches) + " waiting launches"; }
 
 }  // namespace
 
@@ -29,13 +27,13 @@ void job_machine::operate(const job_operated& what) {
     case v1::JOB_VERB_BACKFILL: return backfill(what.action);
     case v1::JOB_VERB_REWIND: return rewind();
     case v1::JOB_VERB_SKIP: return skip_waiting(what.action);
-    default: refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the request does not say what is to be done with job " + record_.spec().name());
+    default: refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the request has no action for job " + record_.spec().name());
   }
 }
 
 void job_machine::pause(const v1::JobAction& what) {
   if (record_.paused()) {
-    out_.answer.set_sentence("it was paused already");
+    out_.answer.set_sentence("the job was already paused");
     return;
   }
   if (!caught_up()) return;
@@ -49,7 +47,7 @@ void job_machine::pause(const v1::JobAction& what) {
 
 void job_machine::resume(const v1::JobAction&) {
   if (!record_.paused()) {
-    out_.answer.set_sentence("it was not paused");
+    out_.answer.set_sentence("the job was not paused");
     return;
   }
   // The times until now came while the job was paused.
@@ -64,8 +62,7 @@ void job_machine::resume(const v1::JobAction&) {
     return std::binary_search(were_held.begin(), were_held.end(), launch.nominal_unix_ms());
   });
   std::string sentence = "resumed";
-  if (go_on != 0)
-    sentence += go_on == 1 ? ": 1 launch that was held goes on" : ": " + std::to_string(go_on) + " launches that were held go on";
+  if (go_on != 0) sentence += go_on == 1 ? ": 1 held launch goes on" : ": " + std::to_string(go_on) + " held launches go on";
   if (record_.next_unix_ms() != 0)
     sentence += (go_on != 0 ? ", and its next time is " : ": its next time is ") + utc_text(record_.next_unix_ms());
   out_.answer.set_sentence(std::move(sentence));
@@ -82,9 +79,9 @@ void job_machine::skip_waiting(const v1::JobAction& what) {
     ++launches;
   }
   out_.answer.set_launches(launches);
-  out_.answer.set_sentence(launches == 0   ? "no launch of it waits"
-                           : launches == 1 ? "1 launch that waited is skipped"
-                                           : std::to_string(launches) + " launches that waited are skipped");
+  out_.answer.set_sentence(launches == 0   ? "the job has no waiting launch"
+                           : launches == 1 ? "1 waiting launch is skipped"
+                                           : std::to_string(launches) + " waiting launches are skipped");
 }
 
 void job_machine::run(const v1::JobAction& what) {
@@ -97,10 +94,10 @@ void job_machine::run(const v1::JobAction& what) {
     }
   }
   if (what.nominal_unix_ms() < 0 || what.nominal_unix_ms() >= end_of_times_ms)
-    return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the time of the launch lies before 1970 or after the year 9999",
-                  "set the clock of whoever asks right");
+    return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the time of the launch is before 1970 or after the year 9999",
+                  "correct the clock of the machine that sends the request");
   if (what.nominal_unix_ms() != 0 && what.nominal_unix_ms() % 1000 == 0)
-    return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the time of the launch is a whole second, which only the schedule gives");
+    return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the time of the launch is a whole second, but these are reserved for the schedule");
   if (what.token().size() > most_token_bytes)
     return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the token of the launch has more than " + std::to_string(most_token_bytes) + " bytes");
   // Never a whole second, so never a time of the schedule. A repeated request finds the first request's launch by the same search.
@@ -120,9 +117,9 @@ void job_machine::run(const v1::JobAction& what) {
     const auto is_held = first.waits_for() == v1::LAUNCH_WAIT_PAUSE;
     refuse(v1::ERROR_CODE_WRONG_STATE,
            id_of(first.nominal_unix_ms()) + (is_held ? " waits until the job is resumed" : " has not ended") +
-               ", and the job's launches do not overlap",
-           is_held ? "say --overlap allow, or resume the job, or skip what it holds: fairlead job skip " + record_.spec().name()
-                   : "wait for it, or say --overlap queue, replace or allow");
+               ", and the overlap policy is skip",
+           is_held ? "use --overlap allow, or resume the job, or skip its waiting launches: fairlead job skip " + record_.spec().name()
+                   : "wait for its end, or use --overlap queue, replace or allow");
     return;
   }
   if (record_.open_size() >= max_open_launches) {
@@ -133,7 +130,7 @@ void job_machine::run(const v1::JobAction& what) {
   std::size_t input_bytes = what.input().size();
   for (const auto& launch : record_.open()) input_bytes += launch.input().size();
   if (what.has_input() && input_bytes > most_open_input_bytes) {
-    refuse(v1::ERROR_CODE_OVERLOADED, "the launches of job " + spec.name() + " that wait hold more than 4 MiB of inputs of their own",
+    refuse(v1::ERROR_CODE_OVERLOADED, "the waiting launches of job " + spec.name() + " have more than 4 MiB of inputs of their own",
            "try again when some of them have started");
     return;
   }

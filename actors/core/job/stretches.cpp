@@ -75,11 +75,11 @@ void job_machine::backfill(const v1::JobAction& what) {
   const auto& name = record_.spec().name();
   const auto from_ms = what.from_unix_ms();
   const auto to_ms = what.to_unix_ms();
-  if (from_ms < 0) return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the stretch to fill begins before 1970");
-  if (from_ms > to_ms) return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the stretch to fill ends before it begins");
+  if (from_ms < 0) return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the time range begins before 1970");
+  if (from_ms > to_ms) return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the time range ends before it begins");
   if (to_ms > now_ms_)
-    return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the stretch to fill ends at " + utc_text(to_ms) + ", which has not come yet",
-                  "times to come are launched by themselves");
+    return refuse(v1::ERROR_CODE_INVALID_ARGUMENT, "the time range ends at " + utc_text(to_ms) + ", which is in the future",
+                  "give an end in the past; future times are launched by the schedule");
   if (!table_) return refuse(v1::ERROR_CODE_WRONG_STATE, "the time zone of job " + name + " is not known any more");
   if (!caught_up()) return;
   // Times just decided for catch-up count as well: the store has no row of them yet.
@@ -97,9 +97,9 @@ void job_machine::backfill(const v1::JobAction& what) {
     auto times = times_of(row);
     if (!times)
       return refuse(v1::ERROR_CODE_WRONG_STATE,
-                    "the stretch holds times from " + utc_text(nominal_ms) + " to " + utc_text(end_of(row)) + " that job " + name +
-                        " skipped by a schedule or a time zone that is not known any more",
-                    "fill what lies before or behind them");
+                    "the time range has times from " + utc_text(nominal_ms) + " to " + utc_text(end_of(row)) + " that job " + name +
+                        " skipped with a schedule or a time zone that does not exist any more",
+                    "backfill the times before and after them");
     runs.push_back({&row, std::move(*times)});
   }
   std::vector<std::int64_t> times;
@@ -118,8 +118,8 @@ void job_machine::backfill(const v1::JobAction& what) {
       times.push_back(*next);
     if (times.size() > room || ++looked_at > 100 * max_times_a_decision)
       return refuse(v1::ERROR_CODE_INVALID_ARGUMENT,
-                    "the stretch holds more than the " + std::to_string(room) + " times that can be launched at a time",
-                    "fill a shorter stretch first");
+                    "the time range has more than the " + std::to_string(room) + " times that can be launched at once",
+                    "backfill a shorter time range first");
   }
   const auto run_of = [&](std::int64_t at_ms) -> const v1::LaunchRecord* {
     for (const auto& run : runs)
@@ -160,15 +160,16 @@ void job_machine::backfill(const v1::JobAction& what) {
   out_.answer.set_launches(times.size());
   out_.answer.set_passed_over(passed_over);
   out_.answer.set_sentence(std::to_string(times.size()) + " launches recorded" +
-                           (passed_over != 0 ? ", " + std::to_string(passed_over) + " times had theirs already" : "") +
-                           (record_.paused() && !times.empty() ? "; the job is paused, and they are held until it is resumed" : ""));
+                           (passed_over != 0 ? ", " + std::to_string(passed_over) + " times already had a launch" : "") +
+                           (record_.paused() && !times.empty() ? "; the job is paused: its launches are held until it is resumed" : ""));
 }
 
 void job_machine::rewind() {
   if (record_.mark_unix_ms() <= now_ms_)
     return refuse(v1::ERROR_CODE_WRONG_STATE,
-                  "the mark of job " + record_.spec().name() + " is " + utc_text(record_.mark_unix_ms()) + ", which the clock has passed",
-                  "there is nothing to mend");
+                  "job " + record_.spec().name() + " has only been launched for times until " + utc_text(record_.mark_unix_ms()) +
+                      ", and none is in the future",
+                  "nothing to rewind");
   const auto rows = ctx_.rows->from(now_ms_ + 1);
   if (!rows) {
     fail(rows.failure());
@@ -187,8 +188,8 @@ void job_machine::rewind() {
   if (to_ms >= record_.mark_unix_ms())
     return refuse(v1::ERROR_CODE_WRONG_STATE,
                   "the times of job " + record_.spec().name() + " up to " + utc_text(to_ms) +
-                      " were skipped by a schedule or a time zone that is not known any more, and stay so",
-                  "wait until the clock has passed that, or delete the job and deploy it anew");
+                      " were skipped with a schedule or a time zone that does not exist any more, and cannot be rewound",
+                  "wait until that time has passed, or delete the job and deploy it again");
   // Skipped times and waiting launches have had no effect yet; a waiting launch that stayed would be open for earlier times.
   const auto is_decided_anew = [to_ms](const v1::LaunchRecord& row) {
     const auto waits = row.state() == v1::LAUNCH_STATE_WAITING && row.trigger() != v1::LAUNCH_TRIGGER_OPERATOR;
@@ -226,7 +227,7 @@ void job_machine::rewind() {
   out_.changed = true;
   advance();
   settle();
-  out_.answer.set_sentence("its mark went back from " + utc_text(was_ms) + " to " + utc_text(to_ms));
+  out_.answer.set_sentence("set back from " + utc_text(was_ms) + " to " + utc_text(to_ms));
 }
 
 }  // namespace fairlead::core

@@ -22,7 +22,7 @@ bool job_machine::advance() {
     const auto& spec = record_.spec();
     if (record_.alert() == 0)
       out_.alert = failing_alert(spec, "job " + spec.name() + " cannot be launched: the time zone database has no zone " + spec.zone(),
-                                 "install the tzdata that has it, or deploy the job with another time zone");
+                                 "install a tzdata package with this time zone, or deploy the job with another time zone");
     return true;
   }
   auto next = table_->next_after(record_.mark_unix_ms());
@@ -50,8 +50,7 @@ bool job_machine::advance() {
 bool job_machine::caught_up() {
   if (advance()) return true;
   // The decisions so far are dropped: the caller does not write a refused decision.
-  refuse(v1::ERROR_CODE_UNAVAILABLE, "job " + record_.spec().name() + " is still catching up with times that have passed",
-         "try again in a moment");
+  refuse(v1::ERROR_CODE_UNAVAILABLE, "job " + record_.spec().name() + " is still catching up with missed times", "try again in a moment");
   return false;
 }
 
@@ -75,7 +74,7 @@ void job_machine::pass(std::int64_t nominal_ms, std::optional<std::int64_t> succ
   if (planted.lose_launch) return;
   const auto& spec = record_.spec();
   if (nominal_ms <= record_.restored_until_unix_ms()) {
-    skip_time(nominal_ms, v1::SKIP_REASON_RESTORED, "it lay between a backup and the restore from it: it may have been launched then");
+    skip_time(nominal_ms, v1::SKIP_REASON_RESTORED, "it was between a backup and its restore: it may have been launched already");
     return;
   }
   if (record_.paused() && !planted.launch_when_paused) {
@@ -87,18 +86,16 @@ void job_machine::pass(std::int64_t nominal_ms, std::optional<std::int64_t> succ
   if (late_ms >= on_time) {
     const auto policy = catch_up_of(spec);
     if (policy == v1::CATCH_UP_POLICY_NONE && !planted.launch_past_window) {
-      skip_time(nominal_ms, v1::SKIP_REASON_OUTSIDE_WINDOW,
-                "nothing was there to launch it at its time, and the job catches up with nothing");
+      skip_time(nominal_ms, v1::SKIP_REASON_OUTSIDE_WINDOW, "its time was missed, and catch_up is none");
       return;
     }
     if (late_ms > catch_up_window_of(spec) && !planted.launch_past_window) {
       skip_time(nominal_ms, v1::SKIP_REASON_OUTSIDE_WINDOW,
-                "nothing was there to launch it until after the catch-up window of " + format_duration(catch_up_window_of(spec)));
+                "its time was missed by more than the catch-up window of " + format_duration(catch_up_window_of(spec)));
       return;
     }
     if (policy == v1::CATCH_UP_POLICY_LATEST && successor_ms && *successor_ms <= now_ms_ && !planted.launch_superseded) {
-      skip_time(nominal_ms, v1::SKIP_REASON_SUPERSEDED,
-                "a later time had come before anything could launch it, and only the latest is caught up");
+      skip_time(nominal_ms, v1::SKIP_REASON_SUPERSEDED, "a later time was missed as well, and only the latest is caught up");
       return;
     }
   }
@@ -109,7 +106,7 @@ void job_machine::pass(std::int64_t nominal_ms, std::optional<std::int64_t> succ
   }
   if (policy == v1::OVERLAP_POLICY_REPLACE) give_way(id_of(nominal_ms));
   if (record_.open_size() >= max_open_launches) {
-    const auto reason = std::to_string(max_open_launches) + " launches of the job are open, which is the most there may be";
+    const auto reason = std::to_string(max_open_launches) + " launches of the job are open, which is the maximum";
     skip_time(nominal_ms, v1::SKIP_REASON_TOO_MANY_OPEN, reason);
     count_bad("its launch " + id_of(nominal_ms) + " was skipped: " + reason);
     return;

@@ -132,11 +132,11 @@ bool breaker::judge_window(moment now) {
 
 bool breaker::judge_canary(const slot_outcome& how, moment now) {
   if (reaches(failed_tries(how), std::max(how.tries, 1u), failure_percent_) || is_bad(how.how)) {
-    open("the attempt that was to find out how it is now failed" + (how.code.empty() ? "" : ": " + std::string{how.code}), now);
+    open("a probe attempt failed" + (how.code.empty() ? "" : ": " + std::string{how.code}), now);
     return true;
   }
   if (is_slow(how)) {
-    open("the attempt that was to find out how it is now took longer than " + format_duration(slow_ms_), now);
+    open("a probe attempt took longer than " + format_duration(slow_ms_), now);
     return true;
   }
   if (++good_canaries_ < canaries_) return false;
@@ -231,7 +231,7 @@ std::string breaker::sentence(const std::string& service) const {
     const auto until = open_until_ms_ == 0 ? " until an operator closes it" : " until " + short_time(open_until_ms_, since_);
     return "breaker of " + service + " is open" + until + why;
   }
-  if (state_ == v1::BREAKER_STATE_HALF_OPEN) return "breaker of " + service + " lets single attempts through to find out how it is" + why;
+  if (state_ == v1::BREAKER_STATE_HALF_OPEN) return "breaker of " + service + " is half-open: single probe attempts test the service" + why;
   return {};
 }
 

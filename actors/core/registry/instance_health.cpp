@@ -58,7 +58,8 @@ bool instance_health::judge(std::optional<double> peers_ms) {
 
 std::string instance_health::sickness() const {
   if (!sick_) return {};
-  if (drags_) return "takes " + std::to_string(latency_ms()) + " ms where others take " + std::to_string(std::llround(peers_ms_)) + " ms";
+  if (drags_)
+    return "takes " + std::to_string(latency_ms()) + " ms, other instances take " + std::to_string(std::llround(peers_ms_)) + " ms";
   return std::to_string(error_percent()) + " % of its latest attempts failed";
 }
 

@@ -354,7 +354,7 @@ void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, con
   step.clear_not_before_unix_ms();
   out_.changed = true;
   if (verdict == v1::LOOKUP_VERDICT_DONE) {
-    note(v1::EVENT_KIND_STEP_SETTLED, index, "the agent has looked it up: done");
+    note(v1::EVENT_KIND_STEP_SETTLED, index, "look-up: the step was carried out");
     complete(index, output);
     return;
   }
@@ -362,11 +362,11 @@ void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, con
     if (goes_on_since_backup(index)) return;
     // The direction stays `lookup`: one look-up is enough.
     step.set_given_up(true);
-    note(v1::EVENT_KIND_STEP_GIVEN_UP, index, "the agent has looked it up and does not know");
+    note(v1::EVENT_KIND_STEP_GIVEN_UP, index, "look-up: unknown");
     if (record_.state() == v1::TASK_STATE_RUNNING) answer_given_up(index);
     return;
   }
-  note(v1::EVENT_KIND_STEP_SETTLED, index, "the agent has looked it up: never happened");
+  note(v1::EVENT_KIND_STEP_SETTLED, index, "look-up: the step never happened");
   if (next_key_since_backup(index)) return;
   // The agent's promise holds for ever: nothing can be performed under the old key any more.
   raise_generation(step, out_);
@@ -388,7 +388,7 @@ void task_machine::lose(std::uint32_t index) {
   v1::Fault fault;
   fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
   fault.set_code("agent_lost");
-  fault.set_message("agent instance " + at(index).instance() + " has died while it held the step");
+  fault.set_message("agent instance " + at(index).instance() + " ended while it held the step");
   // The service is not known to be at fault, so waiting gains nothing.
   end_badly(index, fault, v1::EVENT_KIND_STEP_IN_DOUBT, true);
 }

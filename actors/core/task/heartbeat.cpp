@@ -103,7 +103,7 @@ v1::Fault task_machine::fault_of_expiry(const v1::StepRecord& step) const {
   out.set_kind(v1::FAULT_KIND_IN_DOUBT);
   if (lease_end(step) < step.complete_by_unix_ms()) {
     out.set_code("heartbeat_missed");
-    out.set_message("agent instance " + step.instance() + " was not heard from for " +
+    out.set_message("agent instance " + step.instance() + " sent no heartbeat for " +
                     format_duration(heartbeat_of(step, step.direction())));
   } else {
     out.set_code("lease_expired");

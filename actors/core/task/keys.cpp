@@ -62,9 +62,9 @@ void task_machine::key_expired(std::uint32_t index, v1::Direction direction) {
   auto& step = at(index);
   const auto since_backup = restored(step.fault());
   const auto undo = direction == v1::DIRECTION_UNDO;
-  auto why = "its service honours an idempotency key for " + format_duration(key_valid_for_ms(step, direction)) +
-             " and was given this one at " + format_utc(undo ? step.undo_key_used_at_unix_ms() : step.key_used_at_unix_ms()) +
-             ", so another attempt might do it twice; the last fault was " + step.fault().code() +
+  auto why = "its service honours an idempotency key for " + format_duration(key_valid_for_ms(step, direction)) + " and got this key at " +
+             format_utc(undo ? step.undo_key_used_at_unix_ms() : step.key_used_at_unix_ms()) +
+             ", so another attempt might carry it out twice; the last fault was " + step.fault().code() +
              (step.fault().message().empty() ? "" : ": " + step.fault().message());
   step.set_direction(direction);
   step.clear_not_before_unix_ms();
@@ -113,7 +113,8 @@ bool task_machine::next_key_since_backup(std::uint32_t index) {
   fault.Clear();
   fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
   fault.set_code(std::string{restored_next_code});
-  fault.set_message("the agent says that it never happened under the key that the backup knows; it may have since, under the next one");
+  fault.set_message(
+      "the agent says that the step never happened with the key in the backup; it may have happened since, with the next key");
   look_up(index);
   return true;
 }
@@ -126,7 +127,7 @@ bool task_machine::goes_on_since_backup(std::uint32_t index) {
   step.clear_fault();
   step.set_direction(v1::DIRECTION_PERFORM);
   move_step(record_, index, step_moves::retry, ctx_.now, out_);
-  note(v1::EVENT_KIND_STEP_RETRIED, index, "the agent has looked it up and does not know; it is sent again under the same key");
+  note(v1::EVENT_KIND_STEP_RETRIED, index, "the result of the look-up is unknown; the step is sent again with the same key");
   return true;
 }
 

@@ -48,20 +48,20 @@ void task_machine::note_operator(v1::EventKind kind, const v1::OperatorAction& a
 // ---- retry ----
 
 void task_machine::operator_retry(const v1::OperatorAction& action) {
-  if (record_.state() == v1::TASK_STATE_PENDING) return refuse("task " + record_.id() + " is pending: nothing has been tried yet");
+  if (record_.state() == v1::TASK_STATE_PENDING) return refuse("task " + record_.id() + " is pending: no step has been tried yet");
   std::vector<std::uint32_t> chosen;
   std::uint32_t index = 0;
   if (!action.step().empty()) {
     if (named_step(action, index) == nullptr) return;
     chosen.push_back(index);
   } else if (action.has_json()) {
-    return refuse("another input is for one step, and none is named", "fairlead task retry " + record_.id() + " STEP --input JSON",
+    return refuse("another input needs a step, and no step is given", "fairlead task retry " + record_.id() + " STEP --input JSON",
                   v1::ERROR_CODE_INVALID_ARGUMENT);
   } else {
     for (index = 0; index < steps(); ++index)
       if (at(index).given_up() || at(index).not_before_unix_ms() != 0) chosen.push_back(index);
     if (chosen.empty() && !record_.parked() && !record_.undo_held())
-      return refuse("no step of task " + record_.id() + " has failed or waits for another attempt");
+      return refuse("no step of task " + record_.id() + " has failed or is waiting for another attempt");
   }
   for (const auto one : chosen)
     if (!retry_step(one, action)) return;
@@ -74,7 +74,7 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
 bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& action) {
   auto& step = at(index);
   if (attempt_out(step)) {
-    refuse("an attempt of step " + step.path() + " is out", "wait for its end: fairlead task watch " + record_.id());
+    refuse("an attempt of step " + step.path() + " is in progress", "wait for its end: fairlead task watch " + record_.id());
     return false;
   }
   if (action.has_json() && !edit_input(index, action)) return false;
@@ -111,12 +111,12 @@ bool task_machine::edit_input(std::uint32_t index, const v1::OperatorAction& act
   const auto open =
       step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
   if (record_.state() != v1::TASK_STATE_RUNNING || !open) {
-    refuse("step " + step.path() + " is not to be performed any more, so it takes no other input");
+    refuse("step " + step.path() + " will not be carried out any more, so its input cannot be changed");
     return false;
   }
   // Under the same key the service would refuse another content; under another key the work might be done twice.
   if (step.doubtful()) {
-    refuse("step " + step.path() + " is in doubt: with another input it might be done twice",
+    refuse("step " + step.path() + " is in doubt: with another input it might be carried out twice",
            "settle it first: fairlead task settle " + record_.id() + " " + step.path() + " --completed JSON | --never-happened");
     return false;
   }
@@ -146,24 +146,24 @@ void task_machine::operator_skip(const v1::OperatorAction& action) {
   auto* step = named_step(action, index);
   if (step == nullptr) return;
   if (attempt_out(*step))
-    return refuse("an attempt of step " + step->path() + " is out", "wait for its end: fairlead task watch " + record_.id());
+    return refuse("an attempt of step " + step->path() + " is in progress", "wait for its end: fairlead task watch " + record_.id());
   if (record_.state() == v1::TASK_STATE_UNDOING) {
     if (step->state() == v1::STEP_STATE_UNDOING ||
         (step->state() == v1::STEP_STATE_COMPLETED && ctx_.definition->compiled(step->definition()).undo_with)) {
       next_steps next;
       ctx_.engine->next_undo(*ctx_.definition, record_, next);
       if (std::find(next.ready.begin(), next.ready.end(), index) == next.ready.end())
-        return refuse("it is not the turn of step " + step->path() + " yet: what came after it is undone first");
+        return refuse("the undo of step " + step->path() + " cannot be skipped yet: later steps are undone first");
       note_operator(v1::EVENT_KIND_OPERATOR_SKIP, action, index + 1);
-      undo_done(index, "passed over by an operator");
+      undo_done(index, "skipped by an operator");
       return go_on();
     }
     if (step->state() != v1::STEP_STATE_IN_DOUBT)
       return refuse("step " + step->path() + " is " + state_word(step->state()) + ": it has nothing to undo");
   }
   if (step->doubtful())
-    return refuse("step " + step->path() + " is in doubt, which must not be passed over",
-                  "settle it: fairlead task settle " + record_.id() + " " + step->path() + " --completed JSON | --never-happened");
+    return refuse("step " + step->path() + " is in doubt, so it cannot be skipped",
+                  "settle it first: fairlead task settle " + record_.id() + " " + step->path() + " --completed JSON | --never-happened");
   if (step->state() != v1::STEP_STATE_PENDING && step->state() != v1::STEP_STATE_FAILED)
     return refuse("step " + step->path() + " is " + state_word(step->state()) + " and cannot be skipped");
   note_operator(v1::EVENT_KIND_OPERATOR_SKIP, action, index + 1);
@@ -184,7 +184,7 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
   if (step == nullptr) return;
   const auto completed = action.verb() == v1::OPERATOR_VERB_SETTLE_COMPLETED;
   if (attempt_out(*step))
-    return refuse("an attempt of step " + step->path() + " is out", "wait for its end: fairlead task watch " + record_.id());
+    return refuse("an attempt of step " + step->path() + " is in progress", "wait for its end: fairlead task watch " + record_.id());
   const auto open = step->state() == v1::STEP_STATE_IN_DOUBT || step->state() == v1::STEP_STATE_FAILED ||
                     (step->state() == v1::STEP_STATE_PENDING && step->doubtful());
   if (completed ? !open : !step->doubtful())
@@ -203,7 +203,7 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
   if (completed) {
     complete(index, planted(&planted_faults::forget_settled_output) ? std::string{} : minify_json(action.json()));
   } else if (step->state() == v1::STEP_STATE_UNDOING) {
-    undo_done(index, "never happened, says an operator");
+    undo_done(index, "an operator says that it never happened");
   } else {
     // The operator has made sure that the old key has no later effect; the service may refuse that key by now.
     raise_generation(*step, out_);
@@ -212,7 +212,7 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
     step->clear_given_up();
     excuse(*step, v1::DIRECTION_PERFORM);
     if (step->state() != v1::STEP_STATE_PENDING) move_step(record_, index, step_moves::disprove, ctx_.now, out_);
-    note(v1::EVENT_KIND_STEP_SETTLED, index, "never happened, says an operator");
+    note(v1::EVENT_KIND_STEP_SETTLED, index, "an operator says that it never happened");
   }
   go_on();
 }
@@ -221,15 +221,16 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
 
 std::optional<error> task_machine::cannot_undo() const {
   if (const auto* pivot = pivot_begun())
-    return error{v1::ERROR_CODE_WRONG_STATE,
-                 "the pivot " + pivot->path() + " of task " + record_.id() + " has happened or may have: the task only goes forward",
-                 "fairlead task show " + record_.id() + " says what it waits for"};
+    return error{
+        v1::ERROR_CODE_WRONG_STATE,
+        "the pivot " + pivot->path() + " of task " + record_.id() + " has completed or may have: the task cannot be undone any more",
+        "fairlead task show " + record_.id() + " shows what it waits for"};
   for (const auto& step : record_.steps()) {
     const auto happened = step.doubtful() || step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_RUNNING;
     if (happened && !definition_of(step).has_undo())
       return error{
-          v1::ERROR_CODE_WRONG_STATE, "workflow " + record_.workflow() + " does not say how step " + step.path() + " is undone",
-          "deploy it with undo: { call: … } or undo: none for tasks to come; this one can be retried, settled or skipped step by step"};
+          v1::ERROR_CODE_WRONG_STATE, "workflow " + record_.workflow() + " does not say how to undo step " + step.path(),
+          "for future tasks deploy the workflow with undo: { call: … } or undo: none; in this task retry, settle or skip single steps"};
   }
   return std::nullopt;
 }
@@ -252,9 +253,9 @@ void task_machine::operator_undo(const v1::OperatorAction& action) {
 void task_machine::operator_pause(const v1::OperatorAction& action, bool pause) {
   if (record_.state() == v1::TASK_STATE_COMPLETED) return refuse("task " + record_.id() + " is completed already");
   if (!pause && !record_.paused()) {
-    return record_.parked()
-               ? refuse("task " + record_.id() + " is parked, not paused", "fairlead task show " + record_.id() + " says what helps")
-               : refuse("task " + record_.id() + " is not paused");
+    return record_.parked() ? refuse("task " + record_.id() + " is parked, not paused",
+                                     "fairlead task show " + record_.id() + " shows the commands that help")
+                            : refuse("task " + record_.id() + " is not paused");
   }
   if (pause && record_.paused()) return refuse("task " + record_.id() + " is paused already");
   note_operator(pause ? v1::EVENT_KIND_OPERATOR_PAUSE : v1::EVENT_KIND_OPERATOR_RESUME, action, 0);

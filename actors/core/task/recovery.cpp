@@ -202,7 +202,7 @@ void task_machine::cool_off(std::uint32_t index) {
   // Raised once: a step that cools off for days must not raise an alert with every attempt.
   if (record_.alert() == 0 || out_.unparked)
     add_alert(record_, v1::ALERT_KIND_STEP_COOLING_OFF, step.path(), "task " + record_.id() + " waits: " + why,
-              "it goes on by itself; fairlead task retry " + record_.id() + " tries at once", out_);
+              "the step is retried automatically; fairlead task retry " + record_.id() + " retries it at once", out_);
 }
 
 /// The task's own timeout has passed.
@@ -216,7 +216,7 @@ void task_machine::time_out() {
   add_event(record_, v1::EVENT_KIND_TASK_TIMED_OUT, 0, 0, ctx_.now, reason);
   if (const auto* pivot = pivot_begun()) {
     add_alert(record_, v1::ALERT_KIND_TASK_TIMED_OUT, pivot->path(),
-              "task " + record_.id() + " goes on after its pivot " + pivot->path() + " though " + reason,
+              "task " + record_.id() + " goes forward after its pivot " + pivot->path() + " though " + reason,
               "fairlead task show " + record_.id(), out_);
   } else if (workflow.on_failure() == v1::ON_FAILURE_UNDO) {
     fail(reason);

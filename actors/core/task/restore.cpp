@@ -21,7 +21,7 @@ void say_restored(v1::StepRecord& step, std::int64_t backup_unix_ms) {
     return;
   }
   auto message = "the shard was restored from a backup of " + format_utc(backup_unix_ms) +
-                 ", and nobody knows here what became of the step since then";
+                 "; it is unknown whether the step was carried out since then";
   if (!step.fault().code().empty() && step.fault().code() != restored_code)
     message += "; its last fault before was " + step.fault().code() + (step.fault().message().empty() ? "" : ": " + step.fault().message());
   auto& fault = *step.mutable_fault();

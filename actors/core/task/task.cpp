@@ -58,7 +58,7 @@ void task_machine::on(const attempt_refused& e) {
   const auto* step = find(e.step);
   if (step == nullptr || !is_out(*step, e.direction, e.attempt)) return;
   out_.accepted = true;
-  hand_back(e.step, "agent instance " + step->instance() + " has not begun it: it obeys a later lineage or start of the shard");
+  hand_back(e.step, "agent instance " + step->instance() + " has not begun the step: it has seen a later lineage or start of the shard");
   advance();
 }
 
@@ -94,7 +94,7 @@ void task_machine::on(const agent_returned& e) {
     if (!attempt_out(step) || step.instance() != e.instance || step.incarnation() > e.incarnation) continue;
     if (step.incarnation() < e.incarnation) {
       if (std::find(e.never_left.begin(), e.never_left.end(), i) != e.never_left.end())
-        hand_back(i, "agent instance " + step.instance() + " came back as a new process before it was handed over");
+        hand_back(i, "agent instance " + step.instance() + " was started again before the step was handed over");
       else
         lose(i);
     } else if (hold(i, true) && now_ms() < lease_end(step) && !planted(&planted_faults::forget_to_resend)) {

@@ -77,8 +77,7 @@ void task_machine::undo_next(std::uint32_t index) {
     const auto instance = claim(index, v1::DIRECTION_UNDO, {});
     if (!instance) return;
     ctx_.agents->release(holder_of(index), {});
-    cannot_render(index, v1::DIRECTION_UNDO,
-                  "it is in doubt whether the step was done, and its undo needs the step's own output, which nobody knows");
+    cannot_render(index, v1::DIRECTION_UNDO, "the step is in doubt, and its undo needs the step's output, which is unknown");
     return;
   }
   // The record keeps the look-up in vain until the undo is handed over; otherwise it would be repeated.

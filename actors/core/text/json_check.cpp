@@ -69,7 +69,7 @@ class checker {
       // The end of a value: closes the containers that end here, then reads the comma before the next value.
       for (;;) {
         skip_space();
-        if (depth == 0) return p_ == end_ || fail("something follows the value");
+        if (depth == 0) return p_ == end_ || fail("there is more text after the value");
         const bool object = objects_[static_cast<std::size_t>(depth - 1)];
         if (p_ >= end_) return unexpected(object ? "`,` or `}`" : "`,` or `]`");
         if (*p_ == (object ? '}' : ']')) {
@@ -148,7 +148,7 @@ class checker {
         ++p_;
         return true;
       }
-      if (c < 0x20) return fail("a control character stands in a string, write it as an escape");
+      if (c < 0x20) return fail("a string has a control character, write it as an escape");
       if (!(c == '\\' ? escape() : utf8())) return false;
     }
     return unexpected("the end of a string");

@@ -48,7 +48,7 @@ result<std::vector<const pb::FileDescriptorProto*>> ordered(const files_by_name&
     for (const auto& other : imports) {
       if (files.count(other) == 0)
         return invalid(shown(name, shown_bytes) + " imports " + shown(other, shown_bytes) + ", which is not in the set",
-                       "make the set with protoc --include_imports");
+                       "create the set with protoc --include_imports");
       importers[other].push_back(name);
     }
   }
@@ -68,19 +68,19 @@ status add(const std::string& bytes, files_by_name& files) {
   if (bytes.size() > max_types_bytes)
     return invalid(
         "the descriptor set takes " + std::to_string(bytes.size()) + " bytes; at most " + std::to_string(max_types_bytes) + " are allowed",
-        "make it without --include_source_info, and from the files that are needed");
+        "create it without --include_source_info, and only from the files that are needed");
   pb::FileDescriptorSet set;
   pb::io::ArrayInputStream input{bytes.data(), static_cast<int>(bytes.size())};
   pb::io::CodedInputStream coded{&input};
   if (!set.ParsePartialFromCodedStream(&coded) || !coded.ConsumedEntireMessage())
-    return invalid("these bytes are no google.protobuf.FileDescriptorSet", "make them with protoc --include_imports --descriptor_set_out");
-  if (set.file_size() == 0) return invalid("the descriptor set holds no file");
+    return invalid("the file is not a google.protobuf.FileDescriptorSet", "create it with protoc --include_imports --descriptor_set_out");
+  if (set.file_size() == 0) return invalid("the descriptor set has no file");
   for (auto& file : *set.mutable_file()) {
     file.clear_source_code_info();
     auto [at, added] = files.emplace(file.name(), file);
     if (!added && at->second.SerializeAsString() != file.SerializeAsString())
       return invalid("two different files are named " + shown(file.name(), shown_bytes),
-                     "make one set of all files with a single run of protoc");
+                     "create one set of all files with a single run of protoc");
   }
   if (files.size() > static_cast<std::size_t>(max_type_files))
     return invalid("there are more than " + std::to_string(max_type_files) + " files in the descriptor set");
@@ -134,7 +134,7 @@ result<std::shared_ptr<const message_types>> message_types::read(const std::vect
   for (const auto* file : *in_order) {
     first_error collector;
     const auto* built = s->pool.BuildFileCollectingErrors(*file, &collector);
-    if (built == nullptr) return invalid("the descriptor set is not sound: " + collector.text);
+    if (built == nullptr) return invalid("the descriptor set is not valid: " + collector.text);
     s->files.push_back(built);
   }
   return std::shared_ptr<const message_types>{new message_types{std::move(s)}};
@@ -168,7 +168,7 @@ result<std::string> describe_types(const std::vector<const pb::Descriptor*>& wan
   }
   if (out.size() > max_types_bytes)
     return invalid("the types take " + std::to_string(out.size()) + " bytes; at most " + std::to_string(max_types_bytes) + " are allowed",
-                   "put the types of steps into files that import less");
+                   "put the types of steps into files with fewer imports");
   return out;
 }
 

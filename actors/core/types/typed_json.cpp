@@ -54,7 +54,7 @@ class walker {
         continue;
       }
       if (!given.insert(field->number()).second) {
-        add("the field " + field->name() + " stands here twice");
+        add("the field " + field->name() + " is given twice");
         continue;
       }
       // Null means absent, except for the types to which null is a value.
@@ -64,7 +64,7 @@ class walker {
         continue;
       }
       if (const auto* oneof = field->real_containing_oneof(); oneof != nullptr && !chosen.insert(oneof).second) {
-        add("another field of the oneof " + oneof->name() + " stands here as well");
+        add("another field of the oneof " + oneof->name() + " is given as well");
         continue;
       }
       any_field(value, *field);
@@ -123,7 +123,7 @@ class walker {
     for (std::string_view value; at.next_element(value) && !full(); ++index) {
       const auto here = enter(index);
       if (value == "null" && !(field.type() == type_id::TYPE_MESSAGE && field.message_type()->full_name() == "google.protobuf.Value"))
-        add("null cannot stand in a list of " + type_words(field));
+        add("null is not allowed in a list of " + type_words(field));
       else
         single(value, field);
     }
@@ -143,11 +143,11 @@ class walker {
         continue;
       }
       if (!given.insert(std::move(key)).second) {
-        add("this key stands here twice");
+        add("this key is given twice");
         continue;
       }
       if (value == "null" && !takes_null(value_field))
-        add("null cannot stand in a map");
+        add("null is not allowed in a map");
       else
         single(value, value_field);
     }
@@ -190,7 +190,7 @@ class walker {
   void any(std::string_view json) {
     if (json.front() != '{') return add(std::string{"expected an object with @type, found "} + json_kind(json));
     const auto type = json_member(json, "@type");
-    if (type ? type->front() != '"' : trim_json(json.substr(1, json.size() - 2)).size() != 0) add("an Any says its @type");
+    if (type ? type->front() != '"' : trim_json(json.substr(1, json.size() - 2)).size() != 0) add("an Any needs its @type");
   }
 
   json_holes holes_;

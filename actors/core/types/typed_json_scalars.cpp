@@ -127,7 +127,7 @@ std::string refuse_bytes(std::string_view json) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' || c == '/' || c == '-' || c == '_';
   });
   const bool length = text.size() % 4 != 1 && (padding == 0 || (padding <= 2 && (text.size() + padding) % 4 == 0));
-  return letters && length ? std::string{} : "this text is no base64";
+  return letters && length ? std::string{} : "this text is not base64";
 }
 
 std::string refuse_enum(std::string_view json, const pb::EnumDescriptor& type) {

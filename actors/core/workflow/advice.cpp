@@ -24,17 +24,17 @@ std::vector<definition_problem> advise(const v1::WorkflowDefinition& definition,
   for (const auto& step : definition.steps()) {
     if (carries && !step.labels().empty() && !carries(step.agent(), step.labels()))
       out.push_back({step.name(), "labels",
-                     "no agent " + step.agent() + " carries " + in_words(step.labels()) + ": the step would wait until one is there",
-                     "give the agent these labels, or take them off the step"});
+                     "no agent " + step.agent() + " carries " + in_words(step.labels()) + ": the step would wait for such an instance",
+                     "add these labels to the agent, or remove them from the step"});
     if (!step.has_undo() || step.undo().none()) continue;
     const auto with = input_template::compile(step.undo().with_json());
     if (!with.ok()) continue;
     const auto& reads = with->mentioned_steps();
     if (std::find(reads.begin(), reads.end(), step.name()) == reads.end() || looks_up(step.agent(), step.call())) continue;
     out.push_back({step.name(), "undo.with",
-                   "this undo needs the step's own output, and agent " + step.agent() + " cannot look up " + step.call() +
-                       ": in doubt, the task would park instead of being undone",
-                   "undo by something that is known before the step, such as ${ .task.id }"});
+                   "this undo needs the output of its step, but agent " + step.agent() + " cannot look up " + step.call() +
+                       ": if the step is in doubt, the task is parked instead of undone",
+                   "use only values in the undo that are known before the step, such as ${ .task.id }"});
   }
   return out;
 }

@@ -52,10 +52,10 @@ class checker {
           "the definition takes " + std::to_string(bytes) + " bytes; at most " + std::to_string(max_definition_bytes) + " are allowed", "");
       return std::move(found_);
     }
-    if (!valid_name(definition_.name())) add("", "workflow", shown(definition_.name()) + " is not a name for a workflow", name_rule);
+    if (!valid_name(definition_.name())) add("", "workflow", shown(definition_.name()) + " is not a valid workflow name", name_rule);
     if (definition_.timeout_ms() != 0) range("", "timeout", definition_.timeout_ms(), 1);
     enums();
-    if (definition_.steps_size() == 0) add("", "steps", "a workflow has at least one step", "");
+    if (definition_.steps_size() == 0) add("", "steps", "a workflow needs at least one step", "");
     if (definition_.steps_size() > max_steps) {
       add("", "steps", "there are " + std::to_string(definition_.steps_size()) + " steps; at most 1000 are allowed", "split the workflow");
       return std::move(found_);
@@ -100,14 +100,14 @@ class checker {
     for (const auto& step : definition_.steps()) used = used || step.on_failure() == v1::ON_FAILURE_COOL_OFF;
     if (definition_.cool_off_ms() != 0) {
       range("", "cool_off", definition_.cool_off_ms(), 1);
-      if (!used) add("", "cool_off", "nothing here says on_failure: cool_off, so this has no effect", "");
+      if (!used) add("", "cool_off", "no on_failure here is cool_off, so cool_off has no effect", "");
     }
   }
 
   void check_step(int index, const needs_graph& graph) {
     const auto& step = definition_.steps(index);
     const auto& name = step.name();
-    if (!valid_name(name)) add(name, "", shown(name) + " is not a name for a step", name_rule);
+    if (!valid_name(name)) add(name, "", shown(name) + " is not a valid step name", name_rule);
     check_needs(step, graph);
     check_agent(step);
     range(name, "timeout", step.timeout_ms(), 1);
@@ -119,11 +119,11 @@ class checker {
     if (!v1::OnFailure_IsValid(step.on_failure())) add(name, "on_failure", "this release does not know this value", "");
     if (effective(definition_, step) == v1::ON_FAILURE_COOL_OFF) {
       if (step.cool_off_ms() == 0 && definition_.cool_off_ms() == 0)
-        add(name, "cool_off", "on_failure: cool_off needs to know how long", "add cool_off: 10m to the step or the workflow");
+        add(name, "cool_off", "on_failure: cool_off needs a duration", "add cool_off: 10m to the step or the workflow");
       else if (step.cool_off_ms() != 0)
         range(name, "cool_off", step.cool_off_ms(), 1);
     } else if (step.cool_off_ms() != 0) {
-      add(name, "cool_off", "the step does not say on_failure: cool_off, so this has no effect", "");
+      add(name, "cool_off", "on_failure of the step is not cool_off, so cool_off has no effect", "");
     }
     if (step.has_undo() && !step.undo().none()) {
       const auto& undo = step.undo();
@@ -143,16 +143,16 @@ class checker {
       } else if (graph.index_of(need) < 0) {
         add(step.name(), "needs", shown(need) + " is not a step of this workflow", did_you_mean(need, names_));
       } else if (!seen.insert(need).second) {
-        add(step.name(), "needs", shown(need) + " stands here twice", "");
+        add(step.name(), "needs", shown(need) + " is given twice", "");
       }
     }
   }
 
   void check_agent(const v1::StepDefinition& step) {
     if (step.agent().empty()) {
-      add(step.name(), "agent", "a step names the agent that performs it", "");
+      add(step.name(), "agent", "the step has no agent", "");
     } else if (!valid_agent_name(step.agent())) {
-      add(step.name(), "agent", shown(step.agent()) + " is not a name for an agent", "");
+      add(step.name(), "agent", shown(step.agent()) + " is not a valid agent name", "");
     } else if (agents_ != nullptr && agents_->count(step.agent()) == 0) {
       std::vector<std::string> known;
       for (const auto& entry : *agents_) known.push_back(entry.first);
@@ -162,8 +162,8 @@ class checker {
   }
 
   void check_call(const std::string& step, const std::string& field, const std::string& agent, const std::string& call) {
-    if (call.empty()) return add(step, field, "this names the agent's call", "");
-    if (!valid_agent_name(call)) return add(step, field, shown(call) + " is not a name for a call", "");
+    if (call.empty()) return add(step, field, "the call of the agent is missing", "");
+    if (!valid_agent_name(call)) return add(step, field, shown(call) + " is not a valid call name", "");
     if (agents_ == nullptr) return;
     const auto found = agents_->find(agent);
     if (found == agents_->end() || !found->second || found->second->count(call) != 0) return;
@@ -179,7 +179,7 @@ class checker {
     } else if (ms >= step.timeout_ms()) {
       add(step.name(), "heartbeat",
           format_duration(ms) + " is not shorter than the step's timeout, " + format_duration(step.timeout_ms()) +
-              ", so it would never count",
+              ", so it would have no effect",
           "shorten heartbeat, or raise timeout");
     }
   }
@@ -192,7 +192,7 @@ class checker {
       if (!valid_label(label)) {
         add(step.name(), "labels", shown(label.key()) + " is not " + label_rule, "");
       } else if (!seen.insert(label.key()).second) {
-        add(step.name(), "labels", "the label " + shown(label.key()) + " stands here twice", "");
+        add(step.name(), "labels", "the label " + shown(label.key()) + " is given twice", "");
       }
     }
   }
@@ -221,9 +221,9 @@ class checker {
         add(step, field, "an expression reads step " + shown(mentioned) + ", which is not in this workflow",
             did_you_mean(mentioned, names_));
       } else if (definition_.steps(index).name() == mentioned) {
-        if (!own_output) add(step, field, "an expression reads the output of the step itself, which is not there yet", "");
+        if (!own_output) add(step, field, "an expression reads the output of its own step, which does not exist yet", "");
       } else if (cycles_.empty() && !graph.reaches(index, other)) {
-        add(step, field, "an expression reads step " + shown(mentioned) + ", which need not have ended when this one starts",
+        add(step, field, "an expression reads step " + shown(mentioned) + ", which may not have ended when this step starts",
             "add " + mentioned + " to the step's needs");
       }
     }
@@ -256,17 +256,16 @@ class checker {
     for (int i = 0; i < definition_.steps_size() && !full(); ++i) {
       const auto& step = definition_.steps(i);
       if (step.pivot() && step.has_undo() && !step.undo().none())
-        add(step.name(), "undo", "a pivot is never undone", "say undo: none");
+        add(step.name(), "undo", "a pivot is never undone", "set undo: none");
       else if (undoes && !step.has_undo())
-        add(step.name(), "undo", who + " says on_failure: undo, so each step says how it is undone",
-            "add undo: { call: … }, or undo: none");
+        add(step.name(), "undo", who + " has on_failure: undo, so each step needs an undo", "add undo: { call: … }, or undo: none");
       for (const int pivot : pivots) {
         if (pivot == i) continue;
         if (graph.reaches(i, pivot)) {
           if (effective(definition_, step) == v1::ON_FAILURE_UNDO) {
             add(step.name(), "on_failure",
-                "this step comes after the pivot " + names_[static_cast<std::size_t>(pivot)] + ", after which nothing is undone",
-                "say on_failure: park or cool_off on this step");
+                "this step comes after the pivot " + names_[static_cast<std::size_t>(pivot)] + ", so it can never be undone",
+                "set on_failure: park or cool_off on this step");
           }
           break;
         }
@@ -274,7 +273,7 @@ class checker {
         if (step.pivot() && pivot < i && !graph.reaches(pivot, i))
           add(step.name(), "pivot",
               "the pivots " + names_[static_cast<std::size_t>(pivot)] + " and " + step.name() + " would wait for each other",
-              "let one of them need the other");
+              "make one of them need the other");
       }
     }
   }

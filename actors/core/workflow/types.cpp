@@ -38,7 +38,7 @@ class type_checker {
         return std::move(found_);
       }
       types_ = std::move(*types);
-      if (!named) add("", "types", "no step names a type, so these have no effect", "say input_type or output_type at a step");
+      if (!named) add("", "types", "no step uses a type, so types has no effect", "set input_type or output_type on a step");
     }
     for (const auto& step : definition_.steps()) {
       if (found_.size() >= max_problems) break;
@@ -56,7 +56,7 @@ class type_checker {
   const google::protobuf::Descriptor* find(const std::string& step, const std::string& field, const std::string& name) {
     if (name.empty()) return nullptr;
     if (!types_) {
-      add(step, field, "the workflow carries no types", "name descriptor sets of protoc in the workflow's types: [FILE.binpb]");
+      add(step, field, "the workflow has no types", "list descriptor sets of protoc under types of the workflow: [FILE.binpb]");
       return nullptr;
     }
     if (const auto* found = types_->find(name)) return found;

@@ -26,7 +26,7 @@ std::optional<error> check_operator(const std::string& who, const std::string& r
 std::optional<error> check_one_id(const std::string& id) {
   if (id.size() <= max_id_bytes) return std::nullopt;
   return invalid("the request names a task with an id of " + std::to_string(id.size()) + " bytes, and ids have at most 256",
-                 "fairlead task list shows which tasks there are");
+                 "fairlead task list shows all tasks");
 }
 
 std::optional<error> check_node_name(const std::string& name) {
@@ -39,7 +39,7 @@ std::optional<error> check_node_name(const std::string& name) {
 std::optional<error> check_request(const v1::SubmitRequest& what) {
   if (what.items_size() <= max_request_items) return std::nullopt;
   return invalid("the request holds " + std::to_string(what.items_size()) + " tasks, at most " + std::to_string(max_request_items) +
-                     " are taken at a time",
+                     " are allowed in a request",
                  "send several requests");
 }
 
@@ -54,8 +54,7 @@ std::optional<error> check_request(const v1::TaskListRequest& what) {
   if (what.labels_size() > max_filter_labels || what.states_size() > max_filter_states) return too_many_filters();
   if (what.workflow().size() > max_name_bytes)
     return invalid("the workflow's name has more than 256 bytes", "fairlead workflow list shows the workflows");
-  if (what.cursor().size() > max_cursor_bytes)
-    return invalid("the list goes on from no place that a list has given", "ask from the beginning");
+  if (what.cursor().size() > max_cursor_bytes) return invalid("the cursor of the list is not valid", "start the list from the beginning");
   return std::nullopt;
 }
 
@@ -72,15 +71,15 @@ std::optional<error> check_request(const v1::WorkflowShowRequest&) { return std:
 std::optional<error> check_request(const v1::StatusRequest&) { return std::nullopt; }
 
 std::optional<error> check_request(const v1::OperateRequest& what) {
-  if (what.ids_size() == 0) return invalid("the request names no task", "name at least one");
+  if (what.ids_size() == 0) return invalid("the request has no task", "give at least one");
   if (what.ids_size() > max_request_items) return too_many_items("tasks");
   for (const auto& id : what.ids()) {
-    if (id.empty()) return invalid("the request names a task with an empty id", "leave it out");
+    if (id.empty()) return invalid("the request names a task with an empty id", "leave the empty id out");
     if (auto why = check_one_id(id)) return why;
   }
   // A verb of a later release arrives as its number.
   if (what.action().verb() == v1::OPERATOR_VERB_UNSPECIFIED || !v1::OperatorVerb_IsValid(what.action().verb()))
-    return invalid("the request does not say what to do with its tasks", "use a client of the node's release");
+    return invalid("the request has no action for its tasks", "use a client of the node's release");
   return std::nullopt;
 }
 
@@ -100,7 +99,7 @@ std::optional<error> check_request(const v1::BrakeReleaseRequest& what) { return
 
 std::optional<error> check_request(const v1::RepliesRequest& what) {
   if (!valid_client_name(what.client()))
-    return invalid(what.client().empty() ? "The client's name is empty" : "The client's name is none",
+    return invalid(what.client().empty() ? "The client's name is empty" : "The client's name is not valid",
                    "Use 1 to 128 letters, digits and . _ : @ / -");
   if (what.positions_size() > max_request_items) return too_many_items("shards");
   return std::nullopt;
@@ -108,7 +107,7 @@ std::optional<error> check_request(const v1::RepliesRequest& what) {
 
 std::optional<error> check_request(const v1::DoctorRequest& what) {
   if (what.forget_effects() && what.repair())
-    return invalid("the request asks to repair tasks and to forget effects", "ask for one of them");
+    return invalid("the request asks both to repair tasks and to forget effects", "use only one of the two");
   if (what.forget_effects() && what.who().empty()) return nobody_asks();
   return check_operator(what.who(), {});
 }
@@ -117,23 +116,25 @@ std::optional<error> check_request(const v1::AgentOperateRequest& what) {
   switch (what.verb()) {
     case v1::AGENT_VERB_DRAIN:
     case v1::AGENT_VERB_RESUME:
-      if (what.instance().empty()) return invalid("the request names no instance", "name one; fairlead agent list shows them");
+      if (what.instance().empty())
+        return invalid("the request has no instance", "give the name of an instance; fairlead agent list shows all of them");
       if (what.instance().size() > max_name_bytes)
         return invalid("the instance's name has more than " + std::to_string(max_name_bytes) + " bytes",
                        "fairlead agent list shows the instances");
       break;
     case v1::AGENT_VERB_BREAKER_OPEN:
     case v1::AGENT_VERB_BREAKER_CLOSE:
-      if (!core::valid_agent_name(what.agent())) return invalid("the request names no agent", "name the one whose breaker is meant");
+      if (!core::valid_agent_name(what.agent()))
+        return invalid("the request has no agent", "give the name of the agent whose breaker to open or close");
       break;
-    default: return invalid("the request does not say what to do with the agent", "use a client of the node's release");
+    default: return invalid("the request has no action for the agent", "use a client of the node's release");
   }
   return check_operator(what.who(), what.reason());
 }
 
 std::optional<error> check_request(const v1::RegisterAgent& what) {
   if (what.ByteSizeLong() <= max_registration_bytes) return std::nullopt;
-  return invalid("the registration of an instance has " + std::to_string(what.ByteSizeLong()) + " bytes, and at most 1 MiB is taken",
+  return invalid("the registration of an instance has " + std::to_string(what.ByteSizeLong()) + " bytes, but at most 1 MiB is allowed",
                  "give the agent fewer calls");
 }
 
@@ -142,11 +143,11 @@ std::optional<error> check_request(const v1::InspectRequest& what) { return chec
 std::optional<error> check_request(const v1::NodeOperateRequest& what) {
   if (auto why = check_node_name(what.node())) return why;
   if (what.verb() == v1::NODE_VERB_UNSPECIFIED || !v1::NodeVerb_IsValid(what.verb()))
-    return invalid("the request does not say what to do with the node", "use a client of the node's release");
+    return invalid("the request has no action for the node", "use a client of the node's release");
   if (what.verb() == v1::NODE_VERB_FORGET && !core::valid_agent_name(what.forgotten()))
-    return invalid("the request does not name the node that is to be forgotten", "fairlead status shows the nodes");
+    return invalid("the request does not name the node to forget", "fairlead status shows the nodes");
   if (what.verb() == v1::NODE_VERB_FORGET && what.who().empty()) return nobody_asks();
-  if (what.log_level().size() > max_name_bytes) return invalid("the log level is none", "use debug, info, warning or error");
+  if (what.log_level().size() > max_name_bytes) return invalid("the log level is not valid", "use debug, info, warning or error");
   return check_operator(what.who(), what.reason());
 }
 

@@ -28,8 +28,7 @@ cut_request<Request> cut(int size, const Request& common, std::uint32_t count, S
 }
 
 v1::Error miscounted() {
-  return error{v1::ERROR_CODE_INTERNAL, "a shard answered for another number of items than it was asked for", "report this as a bug"}
-      .to_proto();
+  return error{v1::ERROR_CODE_INTERNAL, "a shard sent the wrong number of answers", "report this as a bug"}.to_proto();
 }
 
 /// Gives each item its result. If a part failed as a whole, or has a wrong number of results, each of its items gets the error.
@@ -157,7 +156,7 @@ v1::AlertAckReply put_together(const v1::AlertAckRequest& what, const cut_reques
     auto* result = out.add_results();
     if (what.numbers(i) == 0)
       *result->mutable_error() =
-          error{v1::ERROR_CODE_NOT_FOUND, "there is no alert 0", "fairlead alert list --all shows which there are"}.to_proto();
+          error{v1::ERROR_CODE_NOT_FOUND, "there is no alert 0", "fairlead alert list --all shows all alerts"}.to_proto();
   }
   place(out, cut.positions, answers);
   for (std::size_t part = 0; part < cut.positions.size(); ++part)

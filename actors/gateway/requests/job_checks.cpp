@@ -30,39 +30,40 @@ std::optional<error> check_who(const std::string& who) {
 std::optional<error> too_many(int jobs) {
   if (jobs <= max_request_items) return std::nullopt;
   return invalid(
-      "the request names " + std::to_string(jobs) + " jobs, at most " + std::to_string(max_request_items) + " are taken at a time",
+      "the request names " + std::to_string(jobs) + " jobs, at most " + std::to_string(max_request_items) + " are allowed in a request",
       "send several requests");
 }
 
 std::optional<error> check_action(const v1::JobAction& what) {
   // A verb of a later release arrives as its number.
   if (what.verb() == v1::JOB_VERB_UNSPECIFIED || !v1::JobVerb_IsValid(what.verb()) || !v1::OverlapPolicy_IsValid(what.overlap()))
-    return invalid("the request does not say what to do with its jobs", "use a client of the node's release");
+    return invalid("the request has no action for its jobs", "use a client of the node's release");
   if (auto why = check_who(what.who())) return why;
   if (what.reason().size() > reason_limit)
     return invalid("the reason has more than " + std::to_string(reason_limit) + " bytes", "shorten it");
   if (what.input().size() > max_input_bytes)
-    return invalid("the input has " + std::to_string(what.input().size()) + " bytes, and a task's input has at most 256 KiB", "shorten it");
+    return invalid("the input has " + std::to_string(what.input().size()) + " bytes, but an input may have at most 256 KiB", "shorten it");
   if (what.verb() == v1::JOB_VERB_BACKFILL && (what.from_unix_ms() <= 0 || what.to_unix_ms() < what.from_unix_ms()))
-    return invalid("the stretch to fill does not begin before it ends", "give --from and --to, of which --to is not earlier");
+    return invalid("the time range ends before it begins", "give a --to that is not earlier than --from");
   return std::nullopt;
 }
 
 }  // namespace
 
 std::optional<error> check_request(const v1::JobApplyRequest& what) {
-  if (what.jobs().empty()) return invalid("the request holds no job", "give at least one");
+  if (what.jobs().empty()) return invalid("the request has no job", "give at least one");
   if (auto why = too_many(what.jobs_size())) return why;
   if (const auto size = what.ByteSizeLong(); size > max_apply_bytes)
-    return invalid("the request has " + std::to_string(size) + " bytes, and at most 16 MiB are taken at a time", "send several requests");
+    return invalid("the request has " + std::to_string(size) + " bytes, and at most 16 MiB are allowed in a request",
+                   "send several requests");
   return check_who(what.who());
 }
 
 std::optional<error> check_request(const v1::JobListRequest& what) {
   if (what.labels_size() > max_filter_labels || what.workflow().size() > max_name_bytes ||
       what.name_contains().size() > store::max_job_name_bytes || what.after().size() > store::max_job_name_bytes)
-    return invalid("what the list is to be filtered by is too much: more than 32 labels, or a name that is too long to be there",
-                   "ask for less");
+    return invalid("the filters are too large: more than 32 labels, or a name that is longer than a job's name can be",
+                   "use fewer labels or a shorter name");
   return std::nullopt;
 }
 
@@ -71,18 +72,18 @@ std::optional<error> check_request(const v1::JobShowRequest& what) { return chec
 std::optional<error> check_request(const v1::JobHistoryRequest& what) {
   if (auto why = check_job_name(what.name())) return why;
   if (what.from_unix_ms() < 0 || what.to_unix_ms() < 0 || what.before_unix_ms() < 0)
-    return invalid("the history is asked for from before 1970 on", "jobs know no earlier time; leave it out");
+    return invalid("--from is before 1970", "leave --from out, or give a time in 1970 or later");
   return std::nullopt;
 }
 
 std::optional<error> check_request(const v1::JobOperateRequest& what) {
   if (auto why = check_action(what.action())) return why;
   if (what.names().empty()) {
-    if (what.action().verb() != v1::JOB_VERB_REWIND) return invalid("the request names no job", "name at least one");
-    if (what.after().size() > max_after_bytes) return invalid("the place to go on from is none", "use `after` of the reply before");
+    if (what.action().verb() != v1::JOB_VERB_REWIND) return invalid("the request has no job", "give at least one");
+    if (what.after().size() > max_after_bytes) return invalid("the cursor of the request is not valid", "use `after` of the reply before");
     return std::nullopt;
   }
-  if (!what.after().empty()) return invalid("the request names jobs and a place to go on from", "leave one of them out");
+  if (!what.after().empty()) return invalid("the request has both jobs and a cursor", "leave one of them out");
   if (auto why = too_many(what.names_size())) return why;
   for (const auto& name : what.names())
     if (auto why = check_job_name(name)) return why;

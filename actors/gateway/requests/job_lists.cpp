@@ -44,8 +44,8 @@ result<rewind_at> rewind_place(const std::string& cursor, std::uint32_t count) {
   const auto* const end = cursor.data() + cursor.size();
   const auto [stop, failed] = std::from_chars(cursor.data(), end, out.shard);
   if (failed != std::errc{} || stop == end || *stop != '/' || out.shard >= count)
-    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "the place to go on from is not one of this cluster's",
-                 "use `after` of the reply before, or leave it out"};
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "the cursor of the list does not belong to this cluster",
+                 "use `after` of the previous reply, or leave it out"};
   out.after.assign(stop + 1, end);
   return out;
 }

@@ -18,8 +18,8 @@ constexpr int most_warnings = 100;
 constexpr int most_effects = 1'000;
 
 error foreign_cursor() {
-  return {v1::ERROR_CODE_INVALID_ARGUMENT, "the cursor is not one of this list",
-          "use the cursor of the page before, with the same filters and in the same cluster"};
+  return {v1::ERROR_CODE_INVALID_ARGUMENT, "the cursor does not belong to this list",
+          "use the cursor of the previous page, with the same filters and in the same cluster"};
 }
 
 bool is_hex(const std::string& text) {

@@ -35,7 +35,8 @@ v1::WatchReply watches::describe(std::uint64_t task_number, std::uint64_t after_
     return out;
   }
   if (!*record) {
-    *out.mutable_error() = error{v1::ERROR_CODE_NOT_FOUND, "the task is not in the store any more", "see fairlead task show"}.to_proto();
+    *out.mutable_error() =
+        error{v1::ERROR_CODE_NOT_FOUND, "the task has ended and is not in the store any more", "see fairlead task show"}.to_proto();
     return out;
   }
   const auto& task = **record;

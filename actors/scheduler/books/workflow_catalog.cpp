@@ -16,7 +16,7 @@ workflow_catalog::handle unusable(const std::string& name, v1::WorkflowDefinitio
                                   const std::string& why) {
   error refusal{v1::ERROR_CODE_WRONG_STATE,
                 std::string{core::unusable_version_words} + store::to_hex(content_hash).substr(0, 12) + " of workflow " + name + ": " + why,
-                "start a release that can use it, then retry the task"};
+                "start a release that can use this version, then retry the task"};
   return core::workflow::unusable(std::move(definition), content_hash, std::move(refusal));
 }
 
@@ -45,7 +45,7 @@ result<workflow_catalog::handle> workflow_catalog::current(const std::string& na
   auto version = pinned(name, found->second, from);
   if (!version || (*version)->usable()) return version;
   return error{v1::ERROR_CODE_WRONG_STATE, (*version)->refusal().sentence,
-               "deploy workflow " + name + " so that this release takes it; fairlead workflow check FILE says what is wrong"};
+               "deploy workflow " + name + " again, in a form that this release accepts; fairlead workflow check FILE lists the errors"};
 }
 
 result<workflow_catalog::handle> workflow_catalog::pinned(const std::string& name, const std::string& content_hash,
@@ -76,7 +76,7 @@ result<workflow_catalog::deployed> workflow_catalog::deploy(const v1::WorkflowDe
                     (first.field.empty() ? "" : ", " + first.field) + ": " + first.sentence;
     if (problems.size() > 1) sentence += " (and " + std::to_string(problems.size() - 1) + " more)";
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, sentence,
-                 first.remedy.empty() ? "fairlead workflow check FILE lists everything" : first.remedy};
+                 first.remedy.empty() ? "fairlead workflow check FILE lists all errors" : first.remedy};
   }
   deployed done{store::definition_hash(definition), false};
   const auto& name = definition.name();

@@ -20,8 +20,8 @@ std::uint64_t store_watch::reserved_bytes() const { return 2 * input_bytes_; }
 bool store_watch::full() const { return room().percent() >= full_percent_; }
 
 error store_watch::refusal() const {
-  return {v1::ERROR_CODE_STORE_FULL, "no new tasks are taken, because " + room().sentence(),
-          "raise store.max_size or shorten retention.archive_after; what runs goes on"};
+  return {v1::ERROR_CODE_STORE_FULL, "new tasks are refused because " + room().sentence(),
+          "raise store.max_size or shorten retention.archive_after; running tasks go on"};
 }
 
 status store_watch::look() {

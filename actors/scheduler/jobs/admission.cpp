@@ -124,12 +124,12 @@ void launches::watch_clock() {
   if (world_.tasks->failed() || !behind()) return;
   v1::AlertRecord draft;
   draft.set_kind(v1::ALERT_KIND_CLOCK_BEHIND);
-  draft.set_sentence("the clock reads " + format_utc(now_ms) + ", but jobs have been launched for times up to " +
+  draft.set_sentence("the clock of the node shows " + format_utc(now_ms) + ", but jobs have been launched for times up to " +
                      format_utc(world_.batches->counts().latest_mark_unix_ms()) +
-                     ": they are not launched until the clock has passed that");
-  draft.set_remedy("set the clock right if it is wrong; if it is right now, fairlead job rewind lets jobs go on from it");
+                     ": these jobs are not launched until the clock has passed that time");
+  draft.set_remedy("correct the clock if it is wrong; if it is right now, run fairlead job rewind to launch jobs from now on");
   world_.batches->counts().set_clock_alert(world_.alerts->raise(std::move(draft), world_.batches->page()));
-  world_.log->on_note(note_level::warning, "scheduler", "the clock reads earlier than times that jobs have been launched for");
+  world_.log->on_note(note_level::warning, "scheduler", "the clock is behind times that jobs have been launched for");
   if (faults_.mend_far_mark && world_.batches->counts().latest_mark_unix_ms() > now_ms + 60'000) {
     v1::JobAction unasked;
     unasked.set_verb(v1::JOB_VERB_REWIND);

@@ -108,8 +108,7 @@ std::optional<core::job_decision> launches::decide(const std::string& name, cons
     made = core::decide(job.record, what, ctx);
   } catch (const std::exception& bug) {
     // The record may be half changed. It is discarded; once all its written versions are durable it is read anew and paused.
-    world_.log->on_note(note_level::error, "scheduler",
-                        "job " + name + ": internal error while deciding about it: " + core::clean_text(bug.what(), 500));
+    world_.log->on_note(note_level::error, "scheduler", "job " + name + ": internal error: " + core::clean_text(bug.what(), 500));
     jobs_.crashed(name, job, world_.batches->committed_sequence());
     return std::nullopt;
   }

@@ -19,7 +19,7 @@ constexpr std::uint64_t most_launches_a_request = 1000;  // backfilled by one re
 constexpr std::uint64_t most_skips_a_request = 10'000;   // skipped by one request: each is a single row
 
 error no_job(const std::string& name) {
-  return {v1::ERROR_CODE_NOT_FOUND, "there is no job " + core::clean_text(name, 128), "fairlead job list shows which there are"};
+  return {v1::ERROR_CODE_NOT_FOUND, "there is no job " + core::clean_text(name, 128), "fairlead job list shows all jobs"};
 }
 
 }  // namespace
@@ -67,13 +67,14 @@ v1::JobApplyResult launches::apply_one(const v1::JobSpec& spec, const std::strin
   }
   for (const auto& need : spec.needs())
     if (!world_.agents->carries(need.agent(), need.labels()) || !world_.agents->is_there(need.agent()))
-      out.add_warnings("no agent " + need.agent() + " of the kind that the job needs is there at the moment; launches wait for it");
+      out.add_warnings("no agent " + need.agent() +
+                       " with the labels that the job needs is registered at the moment; launches wait for one");
   if (spec.overlap() == v1::OVERLAP_POLICY_REPLACE)
     for (const auto& step : (*definition)->definition().steps())
       if (!step.has_undo())
         out.add_warnings(
             "step " + step.name() + " of workflow " + spec.workflow() +
-            " does not say how it is undone, so a running launch cannot be cancelled once it has begun: the next one waits for it");
+            " does not say how to undo it. A launch cannot be cancelled once this step has begun, so the next launch waits for its end");
   auto hash = store::job_hash(spec);
   const auto found = jobs_.find(spec.name(), committed());
   if (!found) {
@@ -94,8 +95,7 @@ v1::JobApplyResult launches::apply_one(const v1::JobSpec& spec, const std::strin
   }
   if (job.there) {
     const auto made = decide(spec.name(), core::job_changed{spec, std::move(hash), who});
-    if (!made)
-      return refused({v1::ERROR_CODE_INTERNAL, "an internal error came up while deciding about job " + spec.name(), "see the node's log"});
+    if (!made) return refused({v1::ERROR_CODE_INTERNAL, "an internal error occurred in job " + spec.name(), "read the node's log"});
     if (made->refused) {
       if (made->refused->code == v1::ERROR_CODE_UNAVAILABLE) decide(spec.name(), core::job_due{});
       return refused(*made->refused);
@@ -142,9 +142,9 @@ v1::JobOperateReply launches::operate(const v1::JobOperateRequest& what) {
       if (launches >= (skips ? most_skips_a_request : most_launches_a_request)) {
         result.set_name(core::clean_text(name, 128));
         *result.mutable_error() = error{v1::ERROR_CODE_OVERLOADED,
-                                        skips ? "the request has skipped " + std::to_string(launches) + " launches already"
-                                              : "the request has filled " + std::to_string(launches) + " times already",
-                                        "ask for job " + result.name() + " in another request"}
+                                        skips ? "the request has skipped " + std::to_string(launches) + " launches, which is the maximum"
+                                              : "the request has filled " + std::to_string(launches) + " times, which is the maximum",
+                                        "repeat the command for job " + result.name()}
                                       .to_proto();
         continue;
       }
@@ -173,8 +173,8 @@ const char* done_word(v1::JobVerb verb) {
     case v1::JOB_VERB_RUN: return "run";
     case v1::JOB_VERB_BACKFILL: return "backfilled";
     case v1::JOB_VERB_REWIND: return "rewound";
-    case v1::JOB_VERB_SKIP: return "freed of its launches that waited";
-    default: return "left as it is";
+    case v1::JOB_VERB_SKIP: return "freed of its waiting launches";
+    default: return "not changed";
   }
 }
 
@@ -224,7 +224,7 @@ v1::JobOperateResult launches::operate_one(const std::string& name, const v1::Jo
   // `found` may be gone after the decision.
   const bool was_paused = (*found)->record.paused();
   const auto made = decide(name, core::job_operated{action});
-  if (!made) return refused({v1::ERROR_CODE_INTERNAL, "an internal error came up while deciding about job " + name, "see the node's log"});
+  if (!made) return refused({v1::ERROR_CODE_INTERNAL, "an internal error occurred in job " + name, "read the node's log"});
   if (made->refused) {
     // The job has too many missed times. A job that was given up has no index entry: this decision adds one.
     if (made->refused->code == v1::ERROR_CODE_UNAVAILABLE) decide(name, core::job_due{});

@@ -31,7 +31,8 @@ result<v1::AgentNeed> read_need(const std::string& text) {
     out.set_slots(slots);
   }
   if (out.agent().empty())
-    return invalid("'" + text + "' is not what --need takes", "Write it as agent=slots, such as reports=2; labels need a file");
+    return invalid("'" + text + "' is not a value for --need",
+                   "Write it as AGENT=SLOTS, such as reports=2; labels of instances need a job file");
   return out;
 }
 
@@ -139,42 +140,45 @@ result<v1::JobSpec> job_of(const job_options& options) {
 }
 
 void add_job_add(CLI::App& group, cli_context& context) {
-  auto* command = group.add_subcommand("add", "Make one job what the options say; it is launched from its next time on");
+  auto* command = group.add_subcommand("add", "Create or change one job; a new job is launched from its next scheduled time on");
   auto options = std::make_shared<job_options>();
   auto by = std::make_shared<std::string>();
   auto& o = *options;
   command->add_option("NAME", o.name, "Name of the job")->required();
-  command->add_option("--schedule", o.schedule, "When it is launched, such as '30 2 * * MON-FRI'")->type_name("EXPR")->required();
-  command->add_option("--workflow", o.workflow, "The workflow that is launched")->type_name("WORKFLOW")->required();
-  command->add_option("--tz", o.zone, "Time zone whose clock counts (default UTC)")->type_name("ZONE");
-  command->add_option("--dst", o.dst, "Local times that are skipped or come twice: vixie, literal, skip_once (default vixie)")
+  command->add_option("--schedule", o.schedule, "When to launch the job, such as '30 2 * * MON-FRI'")->type_name("EXPR")->required();
+  command->add_option("--workflow", o.workflow, "The workflow to launch")->type_name("WORKFLOW")->required();
+  command->add_option("--tz", o.zone, "Time zone of the schedule (default UTC)")->type_name("ZONE");
+  command
+      ->add_option("--dst", o.dst,
+                   "What to do with local times that a clock change skips or repeats: vixie, literal, skip_once (default vixie)")
       ->type_name("POLICY");
-  command->add_option("--input", o.input, "Input of its tasks, with ${ .launch.nominal_utc } and the like (default null)")
+  command
+      ->add_option("--input", o.input, "Input of the job's tasks; may contain expressions such as ${ .launch.nominal_utc } (default null)")
       ->type_name("JSON|@FILE|@-");
-  command->add_option("--overlap", o.overlap, "While an earlier launch is open: allow, skip, queue, replace (default skip)")
+  command->add_option("--overlap", o.overlap, "What to do while an earlier launch is open: allow, skip, queue, replace (default skip)")
       ->type_name("POLICY");
-  command->add_option("--catch-up", o.catch_up, "Times that were missed: all, latest, none (default latest)")->type_name("POLICY");
-  command->add_option("--within", o.within, "How old a missed time may be (default 1h)")->type_name("DURATION");
-  command->add_option("--start-window", o.start_window, "A launch that could not start this long after its time is skipped")
-      ->type_name("DURATION");
-  command->add_option("--jitter", o.jitter, "Launches start up to this much after their times")->type_name("DURATION");
-  command->add_option("--deadline", o.deadline, "Its tasks time out this long after their times")->type_name("DURATION");
-  command->add_option("--priority", o.priority, "Higher goes first (default 0)")
+  command->add_option("--catch-up", o.catch_up, "Which missed times to launch: all, latest, none (default latest)")->type_name("POLICY");
+  command->add_option("--within", o.within, "How old a missed time may be to be launched (default 1h)")->type_name("DURATION");
+  command->add_option("--start-window", o.start_window, "How late a launch may start; after that it is skipped")->type_name("DURATION");
+  command->add_option("--jitter", o.jitter, "Longest random delay of a launch after its scheduled time")->type_name("DURATION");
+  command->add_option("--deadline", o.deadline, "How long after its scheduled time a task of the job times out")->type_name("DURATION");
+  command->add_option("--priority", o.priority, "Priority of the job's tasks; steps of tasks with a higher priority go first (default 0)")
       ->type_name("N")
       ->check(CLI::Range(-core::max_job_priority, core::max_job_priority));
-  command->add_option("--label", o.labels, "A label of its tasks (repeatable)")->type_name("KEY=VALUE")->allow_extra_args(false);
-  command->add_option("--need", o.needs, "Free slots that a launch waits for (repeatable)")
+  command->add_option("--label", o.labels, "Label of the job's tasks (repeatable)")->type_name("KEY=VALUE")->allow_extra_args(false);
+  command->add_option("--need", o.needs, "Free slots of an agent that a launch waits for (repeatable)")
       ->type_name("AGENT=SLOTS")
       ->allow_extra_args(false);
-  command->add_option("--max-in-flight", o.max_in_flight, "Tasks of it at a time")
+  command->add_option("--max-in-flight", o.max_in_flight, "How many tasks of the job may be open at a time")
       ->type_name("N")
       ->check(CLI::Range(1, core::max_open_launches));
-  command->add_option("--alert-after", o.alert_after, "Failed launches in a row that raise an alert; 0: never (default 1)")->type_name("N");
-  command->add_option("--keep", o.keep, "Launches that are remembered (default 1000)")
+  command->add_option("--alert-after", o.alert_after, "Raise an alert after this many failed launches in a row; 0: never (default 1)")
+      ->type_name("N");
+  command->add_option("--keep", o.keep, "How many launches the history keeps (default 1000)")
       ->type_name("N")
       ->check(CLI::Range(std::int64_t{1}, core::max_keep_launches));
-  command->add_option("--notes", o.notes, "What others should know")->type_name("TEXT");
-  command->add_flag("--paused", o.paused, "It is not launched until it is resumed");
+  command->add_option("--notes", o.notes, "Notes for other operators")->type_name("TEXT");
+  command->add_flag("--paused", o.paused, "Pause the job: it is not launched until it is resumed");
   add_operator_option(*command, *by);
   add_client_options(*command, context);
   command->callback([&context, options, by] { add(context, *options, *by); });

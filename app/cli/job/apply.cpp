@@ -33,8 +33,8 @@ std::vector<v1::JobApplyRequest> requests_of(const std::vector<v1::JobSpec>& job
 }
 
 const char* what_became(const v1::JobApplyResult& one, bool check_only) {
-  if (check_only) return one.created() ? " would be new" : one.changed() ? " would be changed" : " is just so already";
-  return one.created() ? " is new" : one.changed() ? " is changed" : " was just so before";
+  if (check_only) return one.created() ? " would be new" : one.changed() ? " would be changed" : " would not be changed";
+  return one.created() ? " is new" : one.changed() ? " is changed" : " is not changed";
 }
 
 /// Nodes name the job in most of their sentences themselves.
@@ -50,7 +50,7 @@ std::string applied_text(const std::vector<v1::JobApplyResult>& done, bool check
   for (const auto& one : done) {
     if (one.error().code() != v1::ERROR_CODE_OK) continue;
     out += "Job " + printable(one.name()) + what_became(one, check_only);
-    out += one.next_unix_ms() == 0 ? "; it is not launched by itself any more.\n" : "; next time " + time_text(one.next_unix_ms()) + ".\n";
+    out += one.next_unix_ms() == 0 ? "; no next launch is planned.\n" : "; next time " + time_text(one.next_unix_ms()) + ".\n";
     for (const auto& warning : one.warnings()) out += "  warning: " + printable(warning) + "\n";
   }
   return out;
@@ -100,7 +100,7 @@ void apply_jobs(cli_context& context, const std::vector<v1::JobSpec>& jobs, cons
   }
   if (failed) {
     const auto left = jobs.size() - done.size();
-    failed->sentence += "; " + std::to_string(left) + (left == 1 ? " job is" : " jobs are") + " not known to have arrived";
+    failed->sentence += "; " + std::to_string(left) + (left == 1 ? " job is" : " jobs are") + " not confirmed";
     const auto code = fail(*failed);
     if (context.code == exit_ok) context.code = code;
   }

@@ -66,12 +66,13 @@ void deploy(cli_context& context, const std::vector<std::string>& paths, const s
 }  // namespace
 
 void add_job_deploy(CLI::App& group, cli_context& context) {
-  auto* command = group.add_subcommand("deploy", "Make jobs what files say; a new job is launched from its next time on");
+  auto* command =
+      group.add_subcommand("deploy", "Create or change jobs from job files; a new job is launched from its next scheduled time on");
   auto paths = std::make_shared<std::vector<std::string>>();
   auto by = std::make_shared<std::string>();
   auto check_only = std::make_shared<bool>(false);
-  command->add_option("FILE", *paths, "Job files; none is deployed unless all are sound")->required();
-  command->add_flag("--check", *check_only, "Check the files only, without a node; every problem is named with its line");
+  command->add_option("FILE", *paths, "Job files; nothing is deployed if a file has an error")->required();
+  command->add_flag("--check", *check_only, "Only check the files, without a node; every error is listed with its line");
   add_operator_option(*command, *by);
   add_client_options(*command, context);
   command->callback([&context, paths, by, check_only] { deploy(context, *paths, *by, *check_only); });

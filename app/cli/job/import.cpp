@@ -64,7 +64,8 @@ imported read_import(const import_options& options) {
   out.notices = std::move(read.notices);
   if (options.zone.empty() &&
       std::any_of(read.entries.begin(), read.entries.end(), [&](const auto& entry) { return entry.zone == how.default_zone; }))
-    out.notices.push_back({out.file, 0, 0, "", "lines without CRON_TZ are due by UTC", "--tz ZONE says otherwise"});
+    out.notices.push_back(
+        {out.file, 0, 0, "", "the times of lines without CRON_TZ are taken as UTC", "Give --tz ZONE for another time zone"});
   out.problems = std::move(read.problems);
   out.problems.insert(out.problems.end(), out.made.problems.begin(), out.made.problems.end());
   std::stable_sort(out.problems.begin(), out.problems.end(), [](const auto& a, const auto& b) { return a.line < b.line; });
@@ -80,7 +81,7 @@ std::string printed(const imported& what) {
   std::string out = "# Jobs, for `fairlead job deploy`.\n";
   for (const auto& job : what.made.jobs) out += "---\n" + job_yaml(job);
   for (const auto& workflow : what.made.workflows) out += "---\n# For `fairlead workflow deploy`.\n" + workflow.source;
-  if (!what.made.workflows.empty()) out += "---\n# For the file of a node.\n" + crontab_agents_yaml(what.made.workflows);
+  if (!what.made.workflows.empty()) out += "---\n# For the node file.\n" + crontab_agents_yaml(what.made.workflows);
   return out;
 }
 
@@ -147,7 +148,8 @@ bool deploy_workflows(cli_context& context, const imported& what, json_writer& o
   out.end_array().key("missing_agents_yaml").string(missing.empty() ? "" : crontab_agents_yaml(missing));
   write_notes(out, what);
   if (!missing.empty())
-    text += "No agent runs these commands yet. Add to the file of a node, and start it again:\n\n" + crontab_agents_yaml(missing) + "\n";
+    text += "No agent runs these commands yet. Add the following to a node file, then restart the node:\n\n" +
+            crontab_agents_yaml(missing) + "\n";
   if (!context.json) print(context, text);
   if (failed) context.code = fail(*failed);
   return !failed && context.code == exit_ok;
@@ -192,7 +194,8 @@ void deploy(cli_context& context, const imported& what, const import_options& op
     }
   }
   if (options.prune && context.code != exit_ok)
-    std::fputs("notice: Nothing is deleted, as not everything is applied. Once it can be, import with --prune again.\n", stderr);
+    std::fputs("notice: Nothing is deleted because the import is not complete. Correct the errors, then import with --prune again.\n",
+               stderr);
   // Without a beginning of their own, imported jobs cannot be told from the rest.
   const auto rest = deployed && !options.prefix.empty() ? tidy(context, what, options) : tidied{};
   if (!context.json) return;
@@ -207,7 +210,7 @@ void deploy(cli_context& context, const imported& what, const import_options& op
 /// Nothing is deployed unless every line is understood, or the others have been asked for.
 void import_crontab(cli_context& context, const import_options& options) {
   if (!options.zone.empty() && time_zones::of_system().find(options.zone) == nullptr) {
-    context.code = fail({v1::ERROR_CODE_INVALID_ARGUMENT, "'" + options.zone + "' is no time zone", zone_remedy(options.zone)});
+    context.code = fail({v1::ERROR_CODE_INVALID_ARGUMENT, "'" + options.zone + "' is not a known time zone", zone_remedy(options.zone)});
     return;
   }
   if (options.prune)
@@ -224,8 +227,8 @@ void import_crontab(cli_context& context, const import_options& options) {
   if (refused) {
     context.code =
         whole ? fail_with(what.problems)
-              : fail_with(what.problems, options.prune ? "Correct what is named above"
-                                                       : "Correct what is named above, or say --skip-refused to leave these lines out");
+              : fail_with(what.problems, options.prune ? "Correct the errors listed above"
+                                                       : "Correct the errors listed above, or leave these lines out with --skip-refused");
     return;
   }
   if (options.prune)
@@ -237,7 +240,7 @@ void import_crontab(cli_context& context, const import_options& options) {
   if (!context.json) tell("left out", what.problems);
   if (options.print_only) return;
   if (what.made.jobs.empty() && !context.json) {
-    print(context, what.file + ": there is no entry, and nothing is deployed\n");
+    print(context, what.file + ": the crontab has no entries; nothing is deployed\n");
   } else {
     deploy(context, what, options);
   }
@@ -247,18 +250,19 @@ void import_crontab(cli_context& context, const import_options& options) {
 
 void add_job_import(CLI::App& group, cli_context& context) {
   auto* command =
-      group.add_subcommand("import", "Make jobs of the lines of a classic crontab, and deploy the workflows that run their commands");
+      group.add_subcommand("import", "Create jobs from the lines of a crontab, and deploy the workflows that run their commands");
   auto options = std::make_shared<import_options>();
-  command->add_option("CRONTAB", options->path, "The file, or - for standard input")->required();
-  command->add_flag("--user-column", options->user_column, "A user stands before each command, as in /etc/crontab");
-  command->add_option("--tz", options->zone, "The time zone of lines without CRON_TZ, and the one that commands see (default UTC)")
+  command->add_option("CRONTAB", options->path, "The crontab file, or - for standard input")->required();
+  command->add_flag("--user-column", options->user_column, "Each line has a user before the command, as in /etc/crontab");
+  command->add_option("--tz", options->zone, "Time zone of lines without CRON_TZ, and TZ for the commands (default UTC)")
       ->type_name("ZONE");
-  command->add_option("--prefix", options->prefix, "What the jobs' names begin with (default crontab/)")->type_name("TEXT");
-  command->add_flag("--skip-refused", options->skip_refused, "Leave out lines that are refused, in place of importing nothing");
+  command->add_option("--prefix", options->prefix, "Prefix of the jobs' names (default crontab/)")->type_name("TEXT");
+  command->add_flag("--skip-refused", options->skip_refused,
+                    "Import the other lines when some are refused; without it nothing is imported then");
   auto* print = command->add_flag("--print", options->print_only, "Print the jobs, workflows and agents as YAML and deploy nothing");
   command
       ->add_flag("--prune", options->prune,
-                 "Delete the jobs whose names begin with the prefix and that are not of this crontab, once all else is done")
+                 "After the import, delete jobs whose names begin with the prefix and that are not in this crontab")
       ->excludes(print);
   add_operator_option(*command, options->by);
   add_client_options(*command, context);

@@ -8,7 +8,7 @@ namespace fairlead::app {
 result<std::int64_t> read_utc(const std::string& option, const std::string& text) {
   std::int64_t out = 0;
   if (parse_utc(text, out)) return out;
-  return error{v1::ERROR_CODE_INVALID_ARGUMENT, "'" + text + "' is not a moment for " + option,
+  return error{v1::ERROR_CODE_INVALID_ARGUMENT, "'" + text + "' is not a valid time for " + option,
                "Write it like 2026-03-28T22:30:00Z, or with an offset: 2026-03-28T23:30:00+01:00"};
 }
 
@@ -26,7 +26,7 @@ std::string as_remedy(std::string text) {
 }
 
 void add_job_commands(CLI::App& app, cli_context& context) {
-  auto* group = app.add_subcommand("job", "Jobs: workflows that are launched by a schedule");
+  auto* group = app.add_subcommand("job", "Deploy, show and control jobs: workflows that are launched by a schedule");
   group->require_subcommand(1);
   add_job_deploy(*group, context);
   add_job_add(*group, context);

@@ -37,7 +37,7 @@ result<v1::JobListRequest> request_of(const list_options& options) {
   v1::JobListRequest out;
   // Most likely a script's variable that is not set, and would widen the list to everything.
   if (options.workflow && options.workflow->empty())
-    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "--workflow is empty", "Name a workflow, or leave the option out"};
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "--workflow is empty", "Give the name of a workflow, or leave --workflow out"};
   out.set_workflow(options.workflow.value_or(""));
   auto labels = parse_labels(options.labels);
   if (!labels) return labels.failure();
@@ -116,18 +116,18 @@ void on_call(CLI::App& command, cli_context& context, std::shared_ptr<Options> o
 void add_job_list(CLI::App& group, cli_context& context) {
   auto* command = group.add_subcommand("list", "List jobs, by name");
   auto options = std::make_shared<list_options>();
-  command->add_option("PART", options->part, "Only jobs that have this in their names")->type_name("");
+  command->add_option("PART", options->part, "Only jobs whose names contain PART")->type_name("");
   command->add_option("--workflow", options->workflow, "Only jobs that launch this workflow")->type_name("WORKFLOW");
   command->add_option("--label", options->labels, "Only jobs with this label (repeatable)")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  command->add_flag("--paused", options->paused, "Only paused ones");
-  command->add_flag("--failing", options->failing, "Only those whose latest launch failed or could not start, or that have a parked one");
+  command->add_flag("--paused", options->paused, "Only paused jobs");
+  command->add_flag("--failing", options->failing, "Only jobs whose latest launch failed or could not start, or that have a parked task");
   command->add_option("--limit", options->limit, "How many to list at most")
       ->type_name("N")
       ->check(CLI::Range(1U, longest_list))
       ->capture_default_str();
-  command->add_option("--after", options->after, "Only names behind this one: go on where an earlier list ended")->type_name("JOB");
+  command->add_option("--after", options->after, "Only jobs after this name; continues an earlier list")->type_name("JOB");
   add_client_options(*command, context);
   on_call(*command, context, options, job_list_json, [options](const v1::JobListReply& reply) {
     const bool of_some = options->workflow || !options->labels.empty() || options->paused || options->failing;
@@ -136,12 +136,12 @@ void add_job_list(CLI::App& group, cli_context& context) {
 }
 
 void add_job_history(CLI::App& group, cli_context& context) {
-  auto* command = group.add_subcommand("history", "The launches of one job and the times that were skipped, newest first");
+  auto* command = group.add_subcommand("history", "List the launches and the skipped times of one job, newest first");
   auto options = std::make_shared<history_options>();
   command->add_option("NAME", options->name, "Name of the job")->required();
-  command->add_option("--from", options->from, "Only times from this one on, such as 2026-03-28T22:30:00Z")->type_name("UTC");
+  command->add_option("--from", options->from, "Only times at or after this one, such as 2026-03-28T22:30:00Z")->type_name("UTC");
   command->add_option("--to", options->to, "Only times before this one")->type_name("UTC");
-  command->add_flag("--launches", options->launches, "Only launches, no skips");
+  command->add_flag("--launches", options->launches, "Leave out skipped times");
   command->add_option("--limit", options->limit, "How many to list at most")
       ->type_name("N")
       ->check(CLI::Range(1U, longest_list))

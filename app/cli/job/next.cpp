@@ -52,15 +52,16 @@ std::string instant_text(std::int64_t unix_ms) {
 result<next_answer> coming_instants(const next_question& what, const core::zone_source& zones, std::int64_t now_unix_ms) {
   const auto parsed = core::cron_expression::parse(what.expression, what.job);
   if (const auto* why = std::get_if<core::cron_problem>(&parsed))
-    return invalid("The expression is refused at position " + std::to_string(why->position) + ": " + why->sentence,
-                   "Five fields: minute hour day-of-month month day-of-week, such as '30 2 * * MON-FRI'; or six, with seconds in front");
+    return invalid(
+        "The expression has an error at position " + std::to_string(why->position) + ": " + why->sentence,
+        "Write five fields: minute hour day-of-month month day-of-week, such as '30 2 * * MON-FRI'; or six fields, with seconds first");
   const auto& expression = std::get<core::cron_expression>(parsed);
   const auto* zone = zones.find(what.zone);
   if (zone == nullptr) return invalid("There is no time zone '" + what.zone + "'", as_remedy(zone_remedy(what.zone)));
   const auto dst = value_of_word(dst_words(), what.dst, "--dst");
   if (!dst) return dst.failure();
   if (what.count < 1 || what.count > max_coming)
-    return invalid("A count of " + std::to_string(what.count) + " is not possible", "Give one from 1 to " + std::to_string(max_coming));
+    return invalid("A count of " + std::to_string(what.count) + " is out of range", "Give a count from 1 to " + std::to_string(max_coming));
   auto after = second_of(now_unix_ms);
   if (!what.after.empty()) {
     const auto given = read_utc("--after", what.after);
@@ -68,8 +69,8 @@ result<next_answer> coming_instants(const next_question& what, const core::zone_
     after = second_of(*given);
   }
   if (!core::ever_matches(expression))
-    return error{v1::ERROR_CODE_NOT_FOUND, "The expression '" + what.expression + "' never matches: no day of any year is meant by it",
-                 "Check its day and its month"};
+    return error{v1::ERROR_CODE_NOT_FOUND, "The expression '" + what.expression + "' never matches: no year has a day that fits",
+                 "Check the day and the month"};
 
   next_answer out;
   while (out.instants.size() < what.count) {
@@ -79,11 +80,12 @@ result<next_answer> coming_instants(const next_question& what, const core::zone_
     after = *next;
   }
   if (out.instants.empty() && !core::next_instant(expression, *zone, policy_of(*dst), std::numeric_limits<std::int64_t>::min() / 2))
-    return error{v1::ERROR_CODE_NOT_FOUND, "The expression '" + what.expression + "' never matches: its time is skipped on all of its days",
+    return error{v1::ERROR_CODE_NOT_FOUND,
+                 "The expression '" + what.expression + "' never matches: a clock change skips its time on every day that fits",
                  "Check the time zone, or choose another --dst"};
-  if (out.instants.size() < what.count) out.remark = "No more instants come before the year 10000";
+  if (out.instants.size() < what.count) out.remark = "There are no more times before the year 10000";
   if (what.job.empty() && what.expression.find('?') != std::string::npos)
-    out.remark += std::string{out.remark.empty() ? "" : ". "} + "? stands for values of the job's name: give that with --name";
+    out.remark += std::string{out.remark.empty() ? "" : ". "} + "? takes its value from the name of the job: give the name with --name";
   return out;
 }
 
@@ -101,14 +103,17 @@ std::string next_json(const next_answer& answer) {
 }
 
 void add_job_next(CLI::App& group, cli_context& context) {
-  auto* command = group.add_subcommand("next", "When an expression comes up next, in UTC and local time; no node is asked");
+  auto* command = group.add_subcommand("next", "Show the next times of a cron expression, in UTC and local time; needs no node");
   auto what = std::make_shared<next_question>();
   command->add_option("EXPR", what->expression, "The expression, such as '30 2 * * MON-FRI'")->required();
-  command->add_option("--tz", what->zone, "Time zone whose clock counts (default UTC)")->type_name("ZONE");
-  command->add_option("--after", what->after, "Only instants after this one, such as 2026-03-28T22:30:00Z (default now)")->type_name("UTC");
-  command->add_option("--count", what->count, "How many")->type_name("N")->check(CLI::Range(1U, max_coming))->capture_default_str();
-  command->add_option("--name", what->job, "Name of the job, which ? takes its values from")->type_name("JOB");
-  command->add_option("--dst", what->dst, "What becomes of local times that are skipped or come twice: vixie, literal, skip_once")
+  command->add_option("--tz", what->zone, "Time zone of the expression (default UTC)")->type_name("ZONE");
+  command->add_option("--after", what->after, "Only times after this one, such as 2026-03-28T22:30:00Z (default now)")->type_name("UTC");
+  command->add_option("--count", what->count, "How many times to show")
+      ->type_name("N")
+      ->check(CLI::Range(1U, max_coming))
+      ->capture_default_str();
+  command->add_option("--name", what->job, "Name of the job, from which ? in the expression takes its value")->type_name("JOB");
+  command->add_option("--dst", what->dst, "What to do with local times that a clock change skips or repeats: vixie, literal, skip_once")
       ->type_name("POLICY")
       ->capture_default_str();
   command->add_flag("--json", context.json, "Print a JSON array and nothing else, for programs");

@@ -53,9 +53,9 @@ operated send_all(client& to, const v1::JobAction& action, const std::vector<std
 status confirm_deletion(const std::vector<std::string>& names) {
   const auto what = names.size() == 1 ? "job " + printable(names.front()) : std::to_string(names.size()) + " jobs";
   if (::isatty(STDIN_FILENO) != 1)
-    return invalid("Nothing was done: there is nobody to ask whether to delete " + what + ", as standard input is no terminal",
-                   "Give --yes to do it without a question");
-  std::fputs(("To delete " + what + " with all launches that are remembered, type yes: ").c_str(), stderr);
+    return invalid("Nothing was done: a confirmation is needed to delete " + what + ", and standard input is not a terminal",
+                   "Give --yes to go on without a confirmation");
+  std::fputs(("To delete " + what + " with the history of all launches, type yes: ").c_str(), stderr);
   std::fflush(stderr);
   std::string answer;
   if (std::getline(std::cin, answer) && answer == "yes") return nothing{};
@@ -108,20 +108,24 @@ void add_verb(CLI::App& group, cli_context& context, const char* name, const cha
   if (verb != v1::JOB_VERB_REWIND) names->required();
   if (one) names->expected(1);
   if (verb == v1::JOB_VERB_RUN)
-    command->add_option("--input", options->input, "Input in place of the job's, taken as it stands")->type_name("JSON|@FILE|@-");
+    command->add_option("--input", options->input, "Input of this launch instead of the job's input; expressions in it are not evaluated")
+        ->type_name("JSON|@FILE|@-");
   if (verb == v1::JOB_VERB_BACKFILL) {
-    command->add_option("--from", options->from, "The first time, such as 2026-03-28T22:30:00Z")->type_name("UTC")->required();
-    command->add_option("--to", options->to, "The last time")->type_name("UTC")->required();
+    command->add_option("--from", options->from, "Begin of the time range (included), such as 2026-03-28T22:30:00Z")
+        ->type_name("UTC")
+        ->required();
+    command->add_option("--to", options->to, "End of the time range (included)")->type_name("UTC")->required();
   }
   if (one)
     command
-        ->add_option("--overlap", options->overlap,
-                     verb == v1::JOB_VERB_RUN
-                         ? "While an earlier launch is open: allow, skip, queue, replace (default: as the job)"
-                         : "While an earlier launch is open: allow or queue (default: allow if the job says so, else queue)")
+        ->add_option(
+            "--overlap", options->overlap,
+            verb == v1::JOB_VERB_RUN
+                ? "What to do while an earlier launch is open: allow, skip, queue, replace (default: the job's policy)"
+                : "What to do while an earlier launch is open: allow or queue (default: allow if that is the job's policy, else queue)")
         ->type_name("POLICY");
   if (verb == v1::JOB_VERB_DELETE) command->add_flag("--yes", options->yes, "Do not ask for confirmation");
-  command->add_option("--reason", options->reason, "Why, for others to read")->type_name("TEXT");
+  command->add_option("--reason", options->reason, "Reason, shown to other operators")->type_name("TEXT");
   add_operator_option(*command, options->by);
   add_client_options(*command, context);
   command->callback([&context, options] { operate(context, *options); });
@@ -147,21 +151,21 @@ result<v1::JobAction> job_action(const job_operate_options& options) {
   if (options.verb != v1::JOB_VERB_BACKFILL) return out;
   // All its times are to be launched, so that a node takes these two for `queue`.
   if (out.overlap() == v1::OVERLAP_POLICY_SKIP || out.overlap() == v1::OVERLAP_POLICY_REPLACE)
-    return invalid("--overlap " + *options.overlap + " is nothing for a backfill: all of its times are launched",
-                   "Give allow, or queue for one after the other");
+    return invalid("--overlap " + *options.overlap + " cannot be used for a backfill: a backfill launches all of its times",
+                   "Give allow (all at once) or queue (one after the other)");
   const auto from = read_utc("--from", options.from);
   if (!from) return from.failure();
   const auto to = read_utc("--to", options.to);
   if (!to) return to.failure();
-  if (*from < 0) return invalid("--from is before 1970", "No job has times then");
-  if (*to < *from) return invalid("--to is before --from", "Both are meant to be launched: --from is the earlier one");
+  if (*from < 0) return invalid("--from is before 1970", "Give a time in 1970 or later");
+  if (*to < *from) return invalid("--to is before --from", "Give the earlier time as --from");
   out.set_from_unix_ms(*from);
   out.set_to_unix_ms(*to);
   return out;
 }
 
 std::string operated_text(const v1::JobAction& action, const std::vector<v1::JobOperateResult>& results) {
-  if (results.empty() && action.verb() == v1::JOB_VERB_REWIND) return "No job is ahead of the clock: nothing is to be done.\n";
+  if (results.empty() && action.verb() == v1::JOB_VERB_REWIND) return "No job is ahead of the clock: nothing to do.\n";
   std::string out;
   for (const auto& one : results) {
     if (one.error().code() != v1::ERROR_CODE_OK) continue;
@@ -188,14 +192,16 @@ std::string operated_json(const std::vector<v1::JobOperateResult>& results) {
 }
 
 void add_job_verbs(CLI::App& group, cli_context& context) {
-  add_verb(group, context, "pause", "Launch nothing more until it is resumed: its times are skipped, and launches that wait are held",
+  add_verb(group, context, "pause", "Pause jobs: their times are skipped, and waiting launches are held until the job is resumed",
            v1::JOB_VERB_PAUSE);
-  add_verb(group, context, "resume", "Launch paused jobs again: what was held, and from their next times on", v1::JOB_VERB_RESUME);
-  add_verb(group, context, "skip", "Skip all launches of jobs that wait; tasks that run go on", v1::JOB_VERB_SKIP);
-  add_verb(group, context, "run", "Launch a job once, now, paused or not", v1::JOB_VERB_RUN);
-  add_verb(group, context, "backfill", "Launch a job for the times of a stretch that have no launch", v1::JOB_VERB_BACKFILL);
-  add_verb(group, context, "delete", "Delete jobs and what is remembered of their launches; tasks that run go on", v1::JOB_VERB_DELETE);
-  add_verb(group, context, "rewind", "Let jobs go on from now that were launched for times beyond it, after a clock was wrong",
+  add_verb(group, context, "resume",
+           "Resume paused jobs: held launches go on, and the jobs are launched again from their next scheduled time on",
+           v1::JOB_VERB_RESUME);
+  add_verb(group, context, "skip", "Skip all waiting launches of jobs; running tasks go on", v1::JOB_VERB_SKIP);
+  add_verb(group, context, "run", "Launch a job once, now, even if it is paused", v1::JOB_VERB_RUN);
+  add_verb(group, context, "backfill", "Launch a job for all scheduled times in a time range that have no launch", v1::JOB_VERB_BACKFILL);
+  add_verb(group, context, "delete", "Delete jobs and the history of their launches; running tasks go on", v1::JOB_VERB_DELETE);
+  add_verb(group, context, "rewind", "Launch jobs from now on again, after a wrong clock has launched them for times in the future",
            v1::JOB_VERB_REWIND);
 }
 

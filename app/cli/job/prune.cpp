@@ -30,21 +30,20 @@ void end_with(cli_context& context, int code) {
 
 status check_prune_prefix(const std::string& prefix) {
   if (!prefix.empty()) return nothing{};
-  return invalid("--prune knows imported jobs by the beginning of their names, and --prefix is empty",
-                 "Leave out --prune, and delete by hand what is not wanted any more: fairlead job delete NAME");
+  return invalid("--prune finds imported jobs by the prefix of their names, but --prefix is empty",
+                 "Leave out --prune, and delete jobs that you do not need any more by hand: fairlead job delete NAME");
 }
 
 status check_prune(const prune_plan& plan) {
   // Its job of an earlier import is launched still, and may be all that is left of such a line.
   if (plan.left_out != 0)
-    return invalid(
-        "--prune deletes nothing while lines are left out: there may be jobs of an earlier import for the " +
-            (plan.left_out == 1 ? "line" : std::to_string(plan.left_out) + " lines") + " of " + plan.file + " named above",
-        "Correct what is named above, or leave out --prune and delete by hand what is not wanted any more: fairlead job delete NAME");
+    return invalid("--prune deletes nothing while lines are left out: an earlier import may have created jobs for the " +
+                       (plan.left_out == 1 ? "line" : std::to_string(plan.left_out) + " lines") + " of " + plan.file + " listed above",
+                   "Correct the errors listed above, or leave out --prune and delete jobs by hand: fairlead job delete NAME");
   // More likely a wrong file, or a command before a pipe that has failed, than a wish.
   if (plan.jobs == 0)
-    return invalid(plan.file + ": there is no entry, and --prune would delete every job whose name begins with " + plan.prefix,
-                   "If that is meant: fairlead job list " + plan.prefix + " shows them, fairlead job delete NAME... deletes them");
+    return invalid(plan.file + ": the crontab has no entries, and --prune would delete every job whose name begins with " + plan.prefix,
+                   "To delete them all: fairlead job list " + plan.prefix + " shows them, fairlead job delete NAME... deletes them");
   return nothing{};
 }
 
@@ -66,12 +65,12 @@ result<std::vector<std::string>> other_jobs(const job_list_request& list, const 
 }
 
 std::string others_text(const std::vector<std::string>& names) {
-  std::string out = names.size() == 1
-                        ? "1 job with this beginning of its name is not of this crontab, and stays."
-                        : std::to_string(names.size()) + " jobs with this beginning of their names are not of this crontab, and stay.";
+  std::string out = names.size() == 1 ? "1 job with this prefix is not in this crontab, and is kept."
+                                      : std::to_string(names.size()) + " jobs with this prefix are not in this crontab, and are kept.";
   out +=
-      " A line that has been changed is a new job beside the one it was. Import with --prune to delete all that is not of this crontab, or";
-  out += " delete what is not wanted any more:\n";
+      " A changed line is a new job; the job of the old line is kept. Import with --prune to delete all jobs that are not in this crontab, "
+      "or";
+  out += " delete the jobs that you do not need any more:\n";
   for (std::size_t i = 0; i < std::min(names.size(), most_told); ++i) out += "  fairlead job delete " + printable(names[i]) + "\n";
   if (names.size() > most_told) out += "  … and " + std::to_string(names.size() - most_told) + " more\n";
   return out;
@@ -90,11 +89,11 @@ pruned delete_jobs(const job_operate_request& operate, const std::vector<std::st
     for (auto i = at; i < std::min(at + names_a_request, names.size()); ++i) request.add_names(names[i]);
     auto reply = operate(request);
     if (reply && reply->results_size() != request.names_size())
-      reply = error{v1::ERROR_CODE_INTERNAL, "the node did not say of every job what became of it", "see what is left: fairlead job list"};
+      reply = error{v1::ERROR_CODE_INTERNAL, "the node did not answer for every job", "List the jobs that are left: fairlead job list"};
     if (!reply) {
       const auto left = names.size() - at;
       out.failed = reply.failure();
-      out.failed->sentence += "; " + std::to_string(left) + (left == 1 ? " job is" : " jobs are") + " not known to be deleted";
+      out.failed->sentence += "; " + std::to_string(left) + (left == 1 ? " job is" : " jobs are") + " not confirmed as deleted";
       return out;
     }
     for (int i = 0; i < reply->results_size(); ++i) {
@@ -110,7 +109,7 @@ pruned delete_jobs(const job_operate_request& operate, const std::vector<std::st
 }
 
 std::string pruned_text(const pruned& what) {
-  if (what.results.empty() && !what.failed) return "There is nothing to delete.\n";
+  if (what.results.empty() && !what.failed) return "No job to delete.\n";
   std::string out;
   for (const auto& one : what.results)
     if (gone(one)) out += "Job " + printable(one.name()) + " is deleted.\n";
@@ -155,7 +154,7 @@ tidied tidy_jobs(cli_context& context, const tidy_requests& to, const tidy_plan&
     // A failure only of what cannot do without.
     if (!pruning) return out;
     auto why = others.failure();
-    why.sentence = "Nothing is deleted, as the jobs that are there cannot be listed: " + why.sentence;
+    why.sentence = "Nothing is deleted because the existing jobs cannot be listed: " + why.sentence;
     end_with(context, fail(why));
     return out;
   }

@@ -50,11 +50,12 @@ bool may_cancel(client& to, const std::string& task) {
 }  // namespace
 
 void add_job_show(CLI::App& group, cli_context& context) {
-  auto* command = group.add_subcommand("show", "Show one job: what it is, why it waits, what comes, its latest launches and what helps");
+  auto* command = group.add_subcommand(
+      "show", "Show one job: its settings, why launches wait, its next times, its latest launches and the commands that help");
   auto options = std::make_shared<show_options>();
   command->add_option("NAME", options->name, "Name of the job")->required();
-  auto* yaml = command->add_flag("--yaml", options->yaml, "Print it as 'job deploy' takes it, and nothing else");
-  command->add_option("--coming", options->coming, "How many coming times")
+  auto* yaml = command->add_flag("--yaml", options->yaml, "Print only the job file of the job, as 'job deploy' reads it");
+  command->add_option("--coming", options->coming, "How many of the next times to show")
       ->type_name("N")
       ->check(CLI::Range(1U, most_coming))
       ->capture_default_str();

@@ -57,7 +57,7 @@ std::string state_of(const v1::JobRecord& job) {
     if (!job.paused_by().empty()) out += " by " + printable(job.paused_by());
     if (!job.paused_reason().empty()) out += ": " + printable(job.paused_reason());
   } else {
-    out = job.next_unix_ms() == 0 ? "no more times come" : "launched next at " + time_text(job.next_unix_ms());
+    out = job.next_unix_ms() == 0 ? "its schedule has no more times" : "next launch at " + time_text(job.next_unix_ms());
   }
   if (job.bad_in_a_row() == 1) out += "; its latest launch failed or could not start";
   if (job.bad_in_a_row() > 1) out += "; its latest " + std::to_string(job.bad_in_a_row()) + " launches failed or could not start";
@@ -103,8 +103,8 @@ std::string open_of(const v1::JobRecord& job, const parked_launches& parked) {
     const auto id = core::launch_id(job.spec().name(), open.nominal_unix_ms());
     table.add({time_text(open.nominal_unix_ms()), launch_state_word(open.state()), waits ? "-" : id,
                waits                                       ? wait_text(job.spec(), open)
-               : parked.count(open.nominal_unix_ms()) != 0 ? "an operator: its task is parked"
-               : open.cancelling()                         ? "its end: a later launch takes its place"
+               : parked.count(open.nominal_unix_ms()) != 0 ? "an operator: the task is parked"
+               : open.cancelling()                         ? "the end of its task: a later launch replaces it"
                                                            : ""});
   }
   const auto more = job.open_size() - most_open_shown;
@@ -152,41 +152,42 @@ std::vector<remedy> job_remedies(const v1::JobShowReply& reply, std::int64_t now
   std::vector<remedy> out;
   if (job.paused()) {
     const auto held = waits_for(job, v1::LAUNCH_WAIT_PAUSE);
-    out.push_back({"fairlead job resume " + name,
-                   held ? "launches what it holds, and from its next time on again" : "launches it again, from its next time on"});
-    if (held) out.push_back({"fairlead job skip " + name, "drops all of its launches that wait"});
+    out.push_back(
+        {"fairlead job resume " + name, held ? "resumes the job: held launches go on, and it is launched again from its next time on"
+                                             : "resumes the job: it is launched again from its next time on"});
+    if (held) out.push_back({"fairlead job skip " + name, "skips all waiting launches of the job"});
   }
   if (job.mark_unix_ms() > now_unix_ms + 1'000)
     out.push_back(
-        {"fairlead job rewind " + name, "moves its mark from " + time_text(job.mark_unix_ms()) + " back to now, if the clock is right"});
+        {"fairlead job rewind " + name, "sets the job back from " + time_text(job.mark_unix_ms()) + " to now, if the clock is right"});
   const bool agents = waits_for(job, v1::LAUNCH_WAIT_AGENTS);
   if (agents || job.last().skip() == v1::SKIP_REASON_NO_AGENTS)
-    out.push_back({"fairlead agent list", "shows which agents are there, and what they hold"});
+    out.push_back({"fairlead agent list", "shows which agents are registered, and how many steps they hold"});
   if (waits_for(job, v1::LAUNCH_WAIT_ROOM)) {
-    out.push_back({"fairlead status", "shows how much is in flight, and how full the store is"});
-    out.push_back({"fairlead task list --state running", "shows which tasks take the room"});
+    out.push_back({"fairlead status", "shows how many launches are in progress, and how full the store is"});
+    out.push_back({"fairlead task list --state running", "shows which tasks are running"});
   }
   if (const auto* first = in_the_way(job, parked)) {
     const auto id = core::launch_id(name, first->nominal_unix_ms());
     const bool stands = parked.count(first->nominal_unix_ms()) != 0;
-    out.push_back(
-        {"fairlead task show " + id, stands ? "shows why its task is parked, and what helps" : "shows what keeps the earlier launch"});
+    out.push_back({"fairlead task show " + id,
+                   stands ? "shows why the task is parked, and the commands that help" : "shows why the earlier launch has not ended"});
     if (can_cancel && !first->cancelling())
-      out.push_back(
-          {"fairlead task cancel " + id, stands ? "takes back what it has done" : "ends the earlier launch, so that the next one starts"});
+      out.push_back({"fairlead task cancel " + id,
+                     stands ? "undoes what the task has done" : "ends the earlier launch, so that the next one starts"});
   }
   if (job.last().skip() == v1::SKIP_REASON_NO_WORKFLOW) out.push_back({"fairlead workflow list", "shows which workflows are deployed"});
   if (job.bad_in_a_row() != 0) {
     const auto failed =
         std::find_if(reply.latest().begin(), reply.latest().end(), [](const auto& one) { return one.state() == v1::LAUNCH_STATE_UNDONE; });
     if (failed != reply.latest().end())
-      out.push_back({"fairlead task show " + core::launch_id(name, failed->nominal_unix_ms()), "shows why the latest one was undone"});
-    out.push_back({"fairlead job run " + name, "launches it once, now"});
+      out.push_back({"fairlead task show " + core::launch_id(name, failed->nominal_unix_ms()), "shows why the latest launch was undone"});
+    out.push_back({"fairlead job run " + name, "launches the job once, now"});
   }
   if (const auto skipped = stretch_to_backfill(reply, now_unix_ms))
     out.push_back(
         {"fairlead job backfill " + name + " --from " + format_utc(skipped->from_unix_ms) + " --to " + format_utc(skipped->to_unix_ms),
-         skipped->whole ? "launches what was skipped" : "launches the latest of what was skipped, as many as may be at a time"});
+         skipped->whole ? "launches the skipped times" : "launches the latest skipped times, as many as one backfill may have"});
   return out;
 }
 

@@ -34,7 +34,7 @@ std::string why_text(const v1::LaunchEntry& entry) {
   if (launch.trigger() != v1::LAUNCH_TRIGGER_SCHEDULE)
     add(std::string{trigger_word(launch.trigger())} + (launch.who().empty() ? "" : ", by " + launch.who()) +
         (launch.asked_because().empty() ? "" : ": " + launch.asked_because()));
-  if (launch.skipped_before() != v1::SKIP_REASON_UNSPECIFIED) add(std::string{"had been skipped: "} + skip_word(launch.skipped_before()));
+  if (launch.skipped_before() != v1::SKIP_REASON_UNSPECIFIED) add(std::string{"skipped before: "} + skip_word(launch.skipped_before()));
   return out;
 }
 
@@ -63,17 +63,17 @@ std::string needs_text(const google::protobuf::RepeatedPtrField<v1::AgentNeed>& 
 std::string wait_text(const v1::JobSpec& job, const v1::OpenLaunch& launch) {
   std::string out;
   switch (launch.waits_for()) {
-    case v1::LAUNCH_WAIT_TIME: out = "its start by jitter, at " + time_text(launch.start_at_unix_ms()); break;
+    case v1::LAUNCH_WAIT_TIME: out = "its start time with jitter, " + time_text(launch.start_at_unix_ms()); break;
     case v1::LAUNCH_WAIT_OVERLAP:
       out = job.max_in_flight() == 0 ? "an earlier launch to end"
                                      : "an earlier launch to end (max_in_flight " + std::to_string(job.max_in_flight()) + ")";
       break;
-    case v1::LAUNCH_WAIT_ROOM: out = "room: cron.in_flight, cron.starts_per_second, or the store"; break;
+    case v1::LAUNCH_WAIT_ROOM: out = "room: a limit is reached (cron.in_flight, cron.starts_per_second, or the size of the store)"; break;
     case v1::LAUNCH_WAIT_AGENTS: out = "free slots: " + needs_text(job.needs()); break;
     case v1::LAUNCH_WAIT_PAUSE: out = "the job to be resumed"; break;
-    default: out = "nothing that is known here"; break;
+    default: out = "a reason that this release does not know"; break;
   }
-  if (launch.start_by_unix_ms() != 0) out += "; skipped if that has not come by " + time_text(launch.start_by_unix_ms());
+  if (launch.start_by_unix_ms() != 0) out += "; skipped if it has not started by " + time_text(launch.start_by_unix_ms());
   return out;
 }
 
@@ -117,16 +117,16 @@ std::string job_list_text(const v1::JobListReply& reply, bool filtered) {
                time_text(next_of(job)), last_text(job.last()), std::to_string(job.started()), std::to_string(job.waiting()),
                std::to_string(job.launched()), std::to_string(job.skipped())});
   std::string out = !table.empty() ? table.text() : filtered ? "No job matches.\n" : "There are no jobs.\n";
-  if (!reply.after().empty()) out += "\nThere are more: go on with --after " + printable(reply.after()) + ", or raise --limit.\n";
+  if (!reply.after().empty()) out += "\nThere are more: continue with --after " + printable(reply.after()) + ", or raise --limit.\n";
   return out;
 }
 
 std::string job_history_text(const v1::JobHistoryReply& reply) {
   auto table = launch_table();
   for (const auto& entry : reply.items()) add_launch_row(table, entry);
-  std::string out = table.empty() ? "No launch was found.\n" : table.text();
+  std::string out = table.empty() ? "No launch matches.\n" : table.text();
   if (reply.before_unix_ms() != 0)
-    out += "\nThere are more: go on with --to " + format_utc(reply.before_unix_ms()) + ", or raise --limit.\n";
+    out += "\nThere are more: continue with --to " + format_utc(reply.before_unix_ms()) + ", or raise --limit.\n";
   return out;
 }
 

@@ -28,7 +28,8 @@ struct operate_words {
 };
 
 void add_list(CLI::App& group, cli_context& context) {
-  auto* command = group.add_subcommand("list", "List the agents' instances, and the services that are in trouble");
+  auto* command =
+      group.add_subcommand("list", "List the instances of all agents, and the services that have an open breaker or waiting steps");
   add_client_options(*command, context);
   command->callback([&context] {
     run_request(
@@ -110,12 +111,12 @@ result<drain_view> wait_for_drain(client& to, const cli_context& context, const 
     if (!status) return status.failure();
     const auto view = drain_of(*status, instance, incarnation);
     if (view.state == drain_view::end::resumed)
-      return error{v1::ERROR_CODE_WRONG_STATE, "Instance " + instance + " gets work again: somebody has resumed it",
-                   "'fairlead agent show " + instance + "' shows what it holds"};
+      return error{v1::ERROR_CODE_WRONG_STATE, "Instance " + instance + " was resumed meanwhile and gets work again",
+                   "'fairlead agent show " + instance + "' shows how many steps it holds"};
     if (view.state != drain_view::end::not_yet) return view;
     if (limit.count() != 0 && std::chrono::steady_clock::now() >= deadline)
       return error{v1::ERROR_CODE_TIMED_OUT, "Instance " + instance + " still holds " + std::to_string(view.held),
-                   "It goes on draining: wait on with 'fairlead agent drain " + instance + "'"};
+                   "The instance goes on draining; to wait for it again: 'fairlead agent drain " + instance + "'"};
     if (stopped(context))
       return error{v1::ERROR_CODE_TIMED_OUT, "Instance " + instance + " still holds " + std::to_string(view.held) + "; it goes on draining",
                    ""};
@@ -150,7 +151,8 @@ void drain(cli_context& context, const operate_words& words) {
     context.code = fail(reply.failure());
     return;
   }
-  if (!context.json) print(context, "Instance " + printable(words.name) + " is draining: it finishes what it holds and gets no more.\n");
+  if (!context.json)
+    print(context, "Instance " + printable(words.name) + " is draining: it finishes the steps that it holds and gets no new ones.\n");
   if (words.no_wait) {
     print(context, context.json ? drain_json(words.name, reply->held(), reply->held() == 0 ? "drained" : "draining")
                                 : "It holds " + std::to_string(reply->held()) + ".\n");
@@ -163,28 +165,30 @@ void drain(cli_context& context, const operate_words& words) {
   }
   const bool gone = drained->state == drain_view::end::gone;
   print(context, context.json ? drain_json(words.name, 0, gone ? "gone" : "drained")
-                 : gone       ? "Its process is gone.\n"
-                              : "It holds nothing any more.\n");
+                 : gone       ? "The process of the instance has ended.\n"
+                              : "The instance is drained.\n");
 }
 
 void add_words(CLI::App& command, cli_context& context, operate_words& words, const char* what, const char* about,
                const std::string& timeout_help = "How long to wait for the answer (default 15s)") {
   command.add_option(what, words.name, about)->required();
-  command.add_option("--reason", words.reason, "Why, for those who look later")->type_name("TEXT");
+  command.add_option("--reason", words.reason, "Reason, for the node's log and for other operators")->type_name("TEXT");
   add_operator_option(command, words.by);
   add_client_options(command, context, timeout_help);
 }
 
 void add_drain(CLI::App& group, cli_context& context) {
-  auto* command = group.add_subcommand("drain", "Have an instance finish what it holds and give it no more; waits until it holds nothing");
+  auto* command = group.add_subcommand(
+      "drain", "Drain an instance: it finishes the steps that it holds and gets no new ones; waits until it has finished");
   auto words = std::make_shared<operate_words>();
-  command->add_flag("--no-wait", words->no_wait, "Do not wait until it holds nothing");
-  add_words(*command, context, *words, "INSTANCE", "Name of the instance", "How long to wait until it holds nothing (default: for ever)");
+  command->add_flag("--no-wait", words->no_wait, "Do not wait until the instance has finished");
+  add_words(*command, context, *words, "INSTANCE", "Name of the instance",
+            "How long to wait until the instance has finished (default: no limit)");
   command->callback([&context, words] { drain(context, *words); });
 }
 
 void add_resume(CLI::App& group, cli_context& context) {
-  auto* command = group.add_subcommand("resume", "Give a drained instance work again");
+  auto* command = group.add_subcommand("resume", "Give steps to a drained instance again");
   auto words = std::make_shared<operate_words>();
   add_words(*command, context, *words, "INSTANCE", "Name of the instance");
   command->callback([&context, words] {
@@ -203,7 +207,7 @@ std::string breaker_reply_text(const std::string& agent, bool open, std::uint64_
   if (open)
     return "The breaker of " + printable(agent) + " is open until an operator closes it; " + steps +
            (waiting == 1 ? " waits.\n" : " wait.\n") + "'fairlead agent breaker close " + printable(agent) + "' closes it.\n";
-  return "The breaker of " + printable(agent) + " is closed; " + steps + (waiting == 1 ? " waited for it.\n" : " waited for it.\n");
+  return "The breaker of " + printable(agent) + " is closed; " + steps + (waiting == 1 ? " waited.\n" : " waited.\n");
 }
 
 void add_breaker_verb(CLI::App& group, cli_context& context, const char* name, const char* help, v1::AgentVerb verb) {
@@ -232,10 +236,11 @@ void add_agent_commands(CLI::App& app, cli_context& context) {
   add_show(*group, context);
   add_drain(*group, context);
   add_resume(*group, context);
-  auto* breaker = group->add_subcommand("breaker", "The circuit breaker of an agent's service");
+  auto* breaker = group->add_subcommand("breaker", "Open or close the circuit breaker of an agent's service");
   breaker->require_subcommand(1);
-  add_breaker_verb(*breaker, context, "open", "Hand nothing over to the service until an operator closes it", v1::AGENT_VERB_BREAKER_OPEN);
-  add_breaker_verb(*breaker, context, "close", "Hand steps over to the service again", v1::AGENT_VERB_BREAKER_CLOSE);
+  add_breaker_verb(*breaker, context, "open", "Open the breaker: the service gets no steps until an operator closes it",
+                   v1::AGENT_VERB_BREAKER_OPEN);
+  add_breaker_verb(*breaker, context, "close", "Close the breaker: the service gets steps again", v1::AGENT_VERB_BREAKER_CLOSE);
 }
 
 }  // namespace fairlead::app

@@ -29,7 +29,7 @@ std::string count_text(std::uint64_t count, const char* one, const char* many) {
 /// `open until 2026-03-29 01:00:00Z: 60 % of 40 tries failed`.
 std::string breaker_text(const v1::ServiceRecord& record) {
   if (closed(record)) return record.breaker_by().empty() ? "closed" : "closed by " + record.breaker_by();
-  std::string out = "half-open, single attempts find out how it is";
+  std::string out = "half-open, single probe attempts test the service";
   if (record.breaker() == v1::BREAKER_STATE_OPEN)
     out = record.open_until_unix_ms() == 0 ? "open until an operator closes it" : "open until " + time_text(record.open_until_unix_ms());
   if (!record.breaker_by().empty()) out += ", by " + record.breaker_by();
@@ -40,7 +40,7 @@ std::string breaker_text(const v1::ServiceRecord& record) {
 std::string waits_text(const v1::ServiceStatus& service) {
   if (service.waiting() == 0) return "nothing";
   return count_text(service.waiting(), "step", "steps") +
-         (service.oldest_wait_unix_ms() == 0 ? "" : ", the first since " + time_text(service.oldest_wait_unix_ms()));
+         (service.oldest_wait_unix_ms() == 0 ? "" : ", the oldest since " + time_text(service.oldest_wait_unix_ms()));
 }
 
 std::string limit_text(const v1::LimitStatus& limit) {
@@ -165,7 +165,7 @@ void write_service(json_writer& out, const v1::ServiceStatus& service) {
 }
 
 std::string health_text(const v1::AgentStatus& agent) {
-  if (agent.instance().empty()) return "not there";
+  if (agent.instance().empty()) return "not registered";
   std::string out;
   const auto add = [&out](const std::string& more) { out += (out.empty() ? "" : ", ") + more; };
   if (agent.away()) add("away: its node is not connected");
@@ -205,8 +205,8 @@ std::string agent_list_json(const v1::StatusReply& reply) {
 std::string agent_list_text(const v1::StatusReply& reply) {
   const auto instances = instances_text(reply);
   const auto services = troubled_services_text(reply);
-  std::string out = instances.empty() ? "No agents: steps wait until one is there.\n" : instances;
-  if (!services.empty()) out += "\nServices that steps wait for, or whose breaker is not closed\n" + services;
+  std::string out = instances.empty() ? "No agent is registered: steps wait until one registers.\n" : instances;
+  if (!services.empty()) out += "\nServices with waiting steps or a breaker that is not closed\n" + services;
   return out;
 }
 
@@ -220,8 +220,8 @@ result<shown_agent> find_agent(const v1::StatusReply& reply, const std::string& 
   for (const auto& service : reply.services()) names.insert(service.record().agent());
   if (names.count(name) != 0) return shown_agent{name, ""};
   const auto close = core::nearest(name, std::vector<std::string>(names.begin(), names.end()));
-  return error{v1::ERROR_CODE_NOT_FOUND, "There is no agent and no instance '" + name + "'",
-               close.empty() ? "'fairlead agent list' shows those that there are" : "Did you mean " + close + "?"};
+  return error{v1::ERROR_CODE_NOT_FOUND, "There is no agent or instance '" + name + "'",
+               close.empty() ? "'fairlead agent list' lists all agents and instances" : "Did you mean " + close + "?"};
 }
 
 std::string agent_show_json(const v1::StatusReply& reply, const shown_agent& which) {
@@ -249,7 +249,7 @@ std::string agent_show_text(const v1::StatusReply& reply, const shown_agent& whi
   auto table = instance_table();
   for (const auto& agent : reply.agents())
     if (agent.agent() == which.agent && !agent.instance().empty()) add_instance(table, agent);
-  return out + (table.empty() ? "\nNo instance of it is there.\n" : "\nInstances\n" + table.text());
+  return out + (table.empty() ? "\nNo instance of this agent is registered.\n" : "\nInstances\n" + table.text());
 }
 
 drain_view drain_of(const v1::StatusReply& reply, const std::string& instance, std::uint64_t incarnation) {

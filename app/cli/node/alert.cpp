@@ -32,7 +32,8 @@ result<v1::AlertListRequest> list_request(const list_options& options) {
   for (const auto& word : options.states) {
     const auto state = core::alert_state_from_word(word);
     if (!state)
-      return error{v1::ERROR_CODE_INVALID_ARGUMENT, "'" + word + "' is not a state of an alert", "One of open, acknowledged, resolved"};
+      return error{v1::ERROR_CODE_INVALID_ARGUMENT, "'" + word + "' is not a state of an alert",
+                   "The states are open, acknowledged, resolved"};
     out.add_states(*state);
   }
   if (options.all)
@@ -73,14 +74,14 @@ std::string list_text(const v1::AlertListReply& reply, const list_options& optio
     const bool filtered = !options.states.empty() || !options.task.empty() || options.before != 0;
     out = filtered ? "No alert matches.\n" : options.all ? "There are no alerts.\n" : "No alert is open.\n";
   }
-  if (reply.before() != 0) out += "\nThere are more: go on with --before " + std::to_string(reply.before()) + ", or raise --limit.\n";
+  if (reply.before() != 0) out += "\nThere are more: continue with --before " + std::to_string(reply.before()) + ", or raise --limit.\n";
   return out;
 }
 
 void add_alert_list(CLI::App& group, cli_context& context) {
   auto* command = group.add_subcommand("list", "List alerts that are open or acknowledged, newest first");
   auto options = std::make_shared<list_options>();
-  auto* all = command->add_flag("--all", options->all, "Resolved ones too");
+  auto* all = command->add_flag("--all", options->all, "List resolved alerts too");
   command->add_option("--state", options->states, "Only alerts in this state (repeatable): open, acknowledged, resolved")
       ->type_name("STATE")
       ->allow_extra_args(false)
@@ -90,7 +91,7 @@ void add_alert_list(CLI::App& group, cli_context& context) {
       ->type_name("N")
       ->check(CLI::Range(1U, 1'000'000U))
       ->capture_default_str();
-  command->add_option("--before", options->before, "Only alerts with a smaller number: go on where an earlier list ended")->type_name("N");
+  command->add_option("--before", options->before, "Only alerts with a smaller number; continues an earlier list")->type_name("N");
   add_client_options(*command, context);
   command->callback([&context, options] {
     auto request = list_request(*options);
@@ -145,10 +146,10 @@ void acknowledge(cli_context& context, const ack_options& options) {
 }
 
 void add_ack(CLI::App& group, cli_context& context) {
-  auto* command = group.add_subcommand("ack", "Acknowledge alerts: somebody is looking after them");
+  auto* command = group.add_subcommand("ack", "Acknowledge alerts: say that an operator is working on them");
   auto options = std::make_shared<ack_options>();
   command->add_option("NUMBER", options->numbers, "Numbers of the alerts")->required();
-  command->add_option("--note", options->note, "What others should know")->type_name("TEXT");
+  command->add_option("--note", options->note, "Note for other operators")->type_name("TEXT");
   add_operator_option(*command, options->by);
   add_client_options(*command, context);
   command->callback([&context, options] { acknowledge(context, *options); });
@@ -161,16 +162,16 @@ std::string release_json(const v1::BrakeReleaseReply& reply) {
 }
 
 std::string release_text(const v1::BrakeReleaseReply& reply) {
-  if (reply.held() == 0) return "The brake on mass undo is released; it held no task.\n";
+  if (reply.held() == 0) return "The brake on mass undo is released. It held no tasks.\n";
   return "The brake on mass undo is released: " + std::to_string(reply.held()) + (reply.held() == 1 ? " task goes" : " tasks go") +
          " on to be undone.\n";
 }
 
 void add_release(CLI::App& group, cli_context& context) {
-  auto* command = group.add_subcommand("release", "Let the tasks be undone that the brake on mass undo holds");
+  auto* command = group.add_subcommand("release", "Release the brake: the tasks that it holds are undone");
   auto by = std::make_shared<std::string>();
   auto reason = std::make_shared<std::string>();
-  command->add_option("--reason", *reason, "Why, for the history")->type_name("TEXT");
+  command->add_option("--reason", *reason, "Reason, for the history and the node's log")->type_name("TEXT");
   add_operator_option(*command, *by);
   add_client_options(*command, context);
   command->callback([&context, by, reason] {
@@ -193,7 +194,7 @@ void add_alert_commands(CLI::App& app, cli_context& context) {
 }
 
 void add_brake_commands(CLI::App& app, cli_context& context) {
-  auto* group = app.add_subcommand("brake", "The brake on mass undo");
+  auto* group = app.add_subcommand("brake", "Release the brake on mass undo");
   group->require_subcommand(1);
   add_release(*group, context);
 }

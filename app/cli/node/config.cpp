@@ -10,7 +10,7 @@ namespace fairlead::app {
 void add_config_commands(CLI::App& app, cli_context& context) {
   auto* group = app.add_subcommand("config", "Check node files");
   group->require_subcommand(1);
-  auto* check = group->add_subcommand("check", "Check a node file without starting anything; every problem is named with its line");
+  auto* check = group->add_subcommand("check", "Check a node file without starting a node; every error is listed with its line");
   auto path = std::make_shared<std::string>();
   check->add_option("FILE", *path, "The node file")->required();
   add_json_option(*check, context);

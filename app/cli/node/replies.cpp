@@ -84,14 +84,15 @@ void add_replies_command(CLI::App& app, cli_context& context) {
   auto* command = app.add_subcommand("replies", "Fetch the status events of the tasks submitted under a client's name");
   auto options = std::make_shared<replies_options>();
   command->add_option("NAME", options->client, "The name given with --reply-client")->required();
-  auto* follow = command->add_flag("--follow", options->follow, "Go on as events come, until interrupted or until --timeout");
-  command->add_flag("--keep", options->keep, "Leave the events for the next one who asks; shows at most the 1000 oldest")->excludes(follow);
+  auto* follow = command->add_flag("--follow", options->follow, "Keep printing new events, until interrupted or until --timeout");
+  command->add_flag("--keep", options->keep, "Do not remove the events after showing them; shows at most the 1000 oldest")
+      ->excludes(follow);
   add_client_options(*command, context,
-                     "How long to wait for the answer (default 15s); with --follow how long to go on (default: for ever)");
+                     "How long to wait for the answer (default 15s); with --follow: how long to follow (default: no limit)");
   command->callback([&context, options] {
     if (!valid_client_name(options->client)) {
-      context.code = fail(
-          {v1::ERROR_CODE_INVALID_ARGUMENT, "'" + options->client + "' is no client name", "Use 1 to 128 letters, digits and . _ : @ / -"});
+      context.code = fail({v1::ERROR_CODE_INVALID_ARGUMENT, "'" + options->client + "' is not a valid client name",
+                           "Use 1 to 128 letters, digits and . _ : @ / -"});
       return;
     }
     const auto limit = timeout_of(context);

@@ -31,7 +31,7 @@ struct restore_command {
 };
 
 error disk_error(const std::string& what, const std::string& why) {
-  return {v1::ERROR_CODE_DISK, what + ": " + why, "Check the disk and the rights; nothing of the backup was changed"};
+  return {v1::ERROR_CODE_DISK, what + ": " + why, "Check the disk and the permissions; the backup was not changed"};
 }
 
 /// What only says who has the directory open.
@@ -48,12 +48,12 @@ status copy_backup(const std::string& backup, const std::string& to) {
   if (!fs::exists(backup + "/data.mdb", failed)) return store::no_store(backup);
   if (!is_free(to))
     return error{v1::ERROR_CODE_CONFLICT, "The directory " + to + " is not empty",
-                 "Move it away first, and keep it: it may hold what the backup does not. To take what lies in it for the backup, leave out "
-                 "--from"};
+                 "Move the directory away and keep it: it may have data that the backup does not have. If the directory is itself the "
+                 "backup, leave out --from"};
   const auto part = to + ".part";
   fs::remove_all(part, failed);
   fs::create_directory(part, failed);
-  if (failed) return disk_error("The directory " + part + " cannot be made", failed.message());
+  if (failed) return disk_error("The directory " + part + " cannot be created", failed.message());
   for (fs::directory_iterator it{backup, failed}, end; !failed && it != end; it.increment(failed)) {
     if (is_lock(it->path().filename())) continue;
     fs::copy(it->path(), fs::path{part} / it->path().filename(), fs::copy_options::recursive, failed);
@@ -64,7 +64,7 @@ status copy_backup(const std::string& backup, const std::string& to) {
   const bool synced = fd >= 0 && ::syncfs(fd) == 0;
   const int why = errno;
   if (fd >= 0) ::close(fd);
-  if (!synced) return disk_error("The copy " + part + " cannot be made durable", std::strerror(why));
+  if (!synced) return disk_error("The copy " + part + " cannot be written to disk", std::strerror(why));
   fs::remove(to, failed);  // an empty directory
   fs::rename(part, to, failed);
   if (failed) return disk_error("The copy " + part + " cannot become " + to, failed.message());
@@ -81,14 +81,14 @@ std::string report_json(const restore_command& what, const restore_report& done)
 }
 
 std::string report_text(const restore_command& what, const restore_report& done) {
-  auto out = what.store + ": goes on from the backup of " + format_utc(done.backup_unix_ms) + " as lineage " +
+  auto out = what.store + ": continues from the backup of " + format_utc(done.backup_unix_ms) + " as lineage " +
              fairlead::to_text(done.lineage) + "\n";
-  out += "tasks that go on: " + std::to_string(done.tasks) + "; steps that may have been carried out since: " + std::to_string(done.steps) +
-         "\n";
+  out += "tasks that continue: " + std::to_string(done.tasks) +
+         "; steps that may have been carried out since the backup: " + std::to_string(done.steps) + "\n";
   if (done.jobs != 0)
-    out += "jobs whose times have passed since: " + std::to_string(done.jobs) +
-           (what.relaunch ? "; their catch-up decides\n" : "; these times are skipped\n");
-  return out + "Start the node. Alert " + std::to_string(done.alert) + " says what is left to do: fairlead alert show " +
+    out += "jobs with scheduled times since the backup: " + std::to_string(done.jobs) +
+           (what.relaunch ? "; the catch_up setting of each job applies\n" : "; these times are skipped\n");
+  return out + "Start the node. Alert " + std::to_string(done.alert) + " lists what is left to do: fairlead alert show " +
          std::to_string(done.alert) + "\n";
 }
 
@@ -112,12 +112,13 @@ int restore(cli_context& context, restore_command what) {
 }  // namespace
 
 void add_restore_command(CLI::App& app, cli_context& context) {
-  auto* command = app.add_subcommand("restore", "Go on from a backup: makes a new lineage of a shard's store; no node may run on it");
+  auto* command =
+      app.add_subcommand("restore", "Make a shard's store usable again from a backup, as a new lineage; no node may be running on it");
   auto what = std::make_shared<restore_command>();
-  command->add_option("STORE", what->store, "Directory of the store (store.path in the node file; of a cluster its folder shard-N)")
+  command->add_option("STORE", what->store, "Directory of the store (store.path in the node file; in a cluster its folder shard-N)")
       ->required();
-  command->add_option("--from", what->backup, "Backup to copy there first. Without it, what lies in STORE is the backup");
-  command->add_flag("--relaunch", what->relaunch, "Let jobs catch up with times that passed since the backup, instead of skipping them");
+  command->add_option("--from", what->backup, "Backup to copy to STORE first. Without it, STORE itself must be the backup");
+  command->add_flag("--relaunch", what->relaunch, "Jobs catch up on scheduled times since the backup; without it these times are skipped");
   add_json_option(*command, context);
   command->callback([&context, what] { context.code = restore(context, *what); });
 }

@@ -80,7 +80,7 @@ std::string jobs_text(const v1::ShardState& counts) {
   if (counts.jobs() + counts.launches_in_flight() + waiting == 0) return {};
   std::string out = "jobs     " + std::to_string(counts.jobs());
   if (counts.jobs_paused() != 0) out += ", " + std::to_string(counts.jobs_paused()) + " paused";
-  if (counts.launches_in_flight() != 0) out += ", " + std::to_string(counts.launches_in_flight()) + " launches in flight";
+  if (counts.launches_in_flight() != 0) out += ", " + std::to_string(counts.launches_in_flight()) + " launches in progress";
   if (counts.launches_waiting_room() != 0) out += ", " + std::to_string(counts.launches_waiting_room()) + " wait for room";
   if (counts.launches_waiting_agents() != 0) out += ", " + std::to_string(counts.launches_waiting_agents()) + " wait for agents";
   return out + "\n";
@@ -100,7 +100,7 @@ std::string shards_text(const v1::StatusReply& reply) {
     table.add({std::to_string(one.shard()), printable(one.node()), one.up() ? std::to_string(one.epoch()) : "",
                std::to_string(one.counts().running()), std::to_string(one.counts().parked()), bytes_text(one.store().used_bytes()),
                one.up() ? "" : printable(shortened(one.reason(), 120))});
-  return reply.shards().empty() ? std::string{"\nNo shards: no node that holds any is connected.\n"} : "\nShards\n" + table.text();
+  return reply.shards().empty() ? std::string{"\nNo shards: no node with a shard is connected.\n"} : "\nShards\n" + table.text();
 }
 
 std::string peers_text(const v1::StatusReply& reply) {
@@ -129,8 +129,8 @@ std::string status_text(const v1::StatusReply& reply) {
   std::string out = "node     " + printable(reply.node()) + ", fairlead " + printable(reply.version()) + ", up since " +
                     time_text(reply.started_at_unix_ms()) + ", epoch " + std::to_string(reply.epoch()) + "\n";
   out += "store    " + printable(store.path()) + ", " + store_text(store) + ", " + std::to_string(store.commits()) + " commits\n";
-  out += "resumed  " + std::to_string(reply.resumed_tasks()) + " tasks taken up at the start" + (reply.resuming() ? ", more to come" : "") +
-         "\n";
+  out += "resumed  " + std::to_string(reply.resumed_tasks()) + " open tasks loaded at the start" +
+         (reply.resuming() ? ", still loading" : "") + "\n";
   if (reply.oldest_due_unix_ms() != 0) out += "due      next wake-up at " + time_text(reply.oldest_due_unix_ms()) + "\n";
 
   if (!reply.stalest_task().empty())
@@ -139,13 +139,14 @@ std::string status_text(const v1::StatusReply& reply) {
 
   const auto& counts = reply.counts();
   if (counts.unresolved_alerts() != 0)
-    out += "alerts   " + std::to_string(counts.unresolved_alerts()) + " not resolved, see fairlead alert list\n";
+    out += "alerts   " + std::to_string(counts.unresolved_alerts()) + " unresolved, see fairlead alert list\n";
   if (counts.undo_brake_since_unix_ms() != 0)
-    out += "brake    mass undo is held since " + time_text(counts.undo_brake_since_unix_ms()) + ", " + std::to_string(counts.undo_held()) +
-           (counts.undo_held() == 1 ? " task waits" : " tasks wait") + ": fairlead brake release lets go\n";
+    out += "brake    mass undo is stopped since " + time_text(counts.undo_brake_since_unix_ms()) + ", " +
+           std::to_string(counts.undo_held()) + (counts.undo_held() == 1 ? " task waits" : " tasks wait") +
+           "; fairlead brake release undoes them\n";
   out += jobs_text(counts);
   for (const auto& one : reply.replies_failing())
-    out += "replies  " + printable(receiver(one)) + " has not taken its events since " + time_text(one.failing_since_unix_ms()) + ": " +
+    out += "replies  " + printable(receiver(one)) + " has not accepted its events since " + time_text(one.failing_since_unix_ms()) + ": " +
            printable(shortened(one.last_failure(), 80)) + "\n";
   text_table tasks{{{"PENDING", align::right},
                     {"RUNNING", align::right},
@@ -161,16 +162,16 @@ std::string status_text(const v1::StatusReply& reply) {
   out += "\nTasks\n" + tasks.text();
 
   const auto services = troubled_services_text(reply);
-  if (!services.empty()) out += "\nServices that steps wait for, or whose breaker is not closed\n" + services;
+  if (!services.empty()) out += "\nServices with waiting steps or a breaker that is not closed\n" + services;
   const auto instances = instances_text(reply);
-  out += instances.empty() ? "\nNo agents: steps wait until one is there.\n" : "\nAgents\n" + instances;
+  out += instances.empty() ? "\nNo agent is registered: steps wait until one registers.\n" : "\nAgents\n" + instances;
   return out + shards_text(reply) + peers_text(reply);
 }
 
 }  // namespace
 
 void add_status_command(CLI::App& app, cli_context& context) {
-  auto* command = app.add_subcommand("status", "Show what a node does: its tasks by state, agents and store");
+  auto* command = app.add_subcommand("status", "Show the state of a node: tasks by state, agents, jobs, alerts and the store");
   add_client_options(*command, context);
   command->callback([&context] {
     run_request(

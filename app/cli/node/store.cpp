@@ -43,7 +43,7 @@ int check_store(cli_context& context, const std::string& path) {
     const auto count = report.findings.size() + report.findings_left_out;
     return fail({v1::ERROR_CODE_CORRUPT,
                  "The store " + path + " is damaged: " + std::to_string(count) + (count == 1 ? " finding" : " findings"),
-                 "Keep a copy of it and start from a backup"});
+                 "Keep a copy of the store, then restore a backup"});
   }
   return context.code;
 }
@@ -51,9 +51,10 @@ int check_store(cli_context& context, const std::string& path) {
 }  // namespace
 
 void add_store_commands(CLI::App& app, cli_context& context) {
-  auto* group = app.add_subcommand("store", "Look after a state store");
+  auto* group = app.add_subcommand("store", "Check a state store");
   group->require_subcommand(1);
-  auto* check = group->add_subcommand("check", "Verify a store and its archives whole: checksums, rows and indexes; no node may run on it");
+  auto* check =
+      group->add_subcommand("check", "Verify a store and its archives: checksums, rows and indexes; no node may be running on it");
   auto path = std::make_shared<std::string>();
   check->add_option("PATH", *path, "Directory of the store (store.path in the node file)")->required();
   add_json_option(*check, context);

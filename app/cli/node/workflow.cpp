@@ -113,20 +113,21 @@ void deploy_workflows(cli_context& context, const std::vector<std::string>& path
 }
 
 void add_check(CLI::App& group, cli_context& context) {
-  auto* command = group.add_subcommand("check", "Check workflow files without a node; every problem is named with its line");
+  auto* command = group.add_subcommand("check", "Check workflow files without a node; every error is listed with its line");
   auto paths = std::make_shared<std::vector<std::string>>();
   auto agents = std::make_shared<std::string>();
   command->add_option("FILE", *paths, "Workflow files")->required();
-  command->add_option("--agents", *agents, "A node file: check agents and calls against it as well")->type_name("NODE.yaml");
+  command->add_option("--agents", *agents, "A node file: also check that it has the agents and calls of the workflows")
+      ->type_name("NODE.yaml");
   add_json_option(*command, context);
   command->callback([&context, paths, agents] { check_workflows(context, *paths, *agents); });
 }
 
 void add_deploy(CLI::App& group, cli_context& context) {
   auto* command =
-      group.add_subcommand("deploy", "Make workflows the current ones of their names; tasks that run keep the version they began with");
+      group.add_subcommand("deploy", "Deploy workflows as the current versions; open tasks keep the version that they began with");
   auto paths = std::make_shared<std::vector<std::string>>();
-  command->add_option("FILE", *paths, "Workflow files; none is deployed unless all are sound")->required();
+  command->add_option("FILE", *paths, "Workflow files; nothing is deployed if a file has an error")->required();
   add_client_options(*command, context);
   command->callback([&context, paths] { deploy_workflows(context, *paths); });
 }
@@ -145,7 +146,7 @@ void add_workflow_show(CLI::App& group, cli_context& context) {
   auto name = std::make_shared<std::string>();
   auto source = std::make_shared<bool>(false);
   command->add_option("NAME", *name, "Name of the workflow")->required();
-  command->add_flag("--source", *source, "Print its YAML as it was deployed, and nothing else");
+  command->add_flag("--source", *source, "Print only the YAML of the workflow, as it was deployed");
   add_client_options(*command, context);
   command->callback([&context, name, source] {
     v1::WorkflowShowRequest request;

@@ -113,7 +113,7 @@ void write_deployed(json_writer& out, const std::string& name, const v1::DeployR
 }
 
 std::string deployed_text(const std::string& name, const v1::DeployReply& reply) {
-  auto out = "Workflow " + name + (reply.created() ? " is deployed" : " was deployed before, just as it is") + " (content " +
+  auto out = "Workflow " + name + (reply.created() ? " is deployed" : " is not changed: this version was deployed before") + " (content " +
              hex(reply.content_hash()) + ").\n";
   for (const auto& warning : reply.warnings()) out += "  warning: " + printable(warning) + "\n";
   return out;
@@ -136,7 +136,7 @@ std::string workflow_list_json(const v1::WorkflowListReply& reply) {
 }
 
 std::string workflow_list_text(const v1::WorkflowListReply& reply) {
-  if (reply.items().empty()) return "No workflow is deployed: 'fairlead workflow deploy FILE' does it.\n";
+  if (reply.items().empty()) return "No workflow is deployed; 'fairlead workflow deploy FILE' deploys one.\n";
   text_table table{{{"WORKFLOW"}, {"STEPS", align::right}, {"VERSIONS", align::right}, {"DEPLOYED"}, {"CONTENT"}}};
   for (const auto& one : reply.items())
     table.add({one.name(), std::to_string(one.steps()), std::to_string(one.versions()), time_text(one.deployed_at_unix_ms()),

@@ -109,7 +109,7 @@ void batch_run::read(line_reader& in) {
       continue;
     }
     if (got == line_read::failed)
-      give_up({v1::ERROR_CODE_DISK, "The batch cannot be read to its end", "Check the file and submit it again"});
+      give_up({v1::ERROR_CODE_DISK, "The batch file could not be read to its end", "Check the file, then submit it again"});
     all_read_ = true;
     changed_.notify_all();
     return;
@@ -166,8 +166,8 @@ void batch_run::submit() {
       std::unique_lock lock{mutex_};
       if (steady_clock::now() > until)
         give_up({v1::ERROR_CODE_OVERLOADED,
-                 "The node has taken no task for " + format_duration(options_.patience.count()) + ": it is overloaded",
-                 "Submit the rest later"});
+                 "The node has accepted no task for " + format_duration(options_.patience.count()) + ": it is overloaded",
+                 "Submit the remaining lines later"});
       if (changed_.wait_for(lock, core::backoff_after(++refusals, first_backoff, longest_backoff),
                             [&] { return outcome_.gave_up.has_value(); }))
         break;

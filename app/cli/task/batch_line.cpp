@@ -97,7 +97,7 @@ status read_reply(std::string_view value, v1::Submission& out) {
       if (part.front() != '"') return bad("Field '" + name + "' of 'reply' must be a string, " + kind_of(part));
       (name == "client" ? reply.mutable_client() : reply.mutable_webhook())->assign(core::decode_json_string(part));
     } else {
-      return bad("Unknown field '" + name + "' of 'reply'", "It has client or webhook, and steps");
+      return bad("Unknown field '" + name + "' of 'reply'", "'reply' has the fields client or webhook, and steps");
     }
     return nothing{};
   });

@@ -86,7 +86,7 @@ bool batch_run::poll_round() {
       if (end.state() != v1::TASK_STATE_UNSPECIFIED) continue;
       if (auto found = open_.find(end.id()); found != open_.end()) {
         refuse(found->second.line, end.id(),
-               {v1::ERROR_CODE_NOT_FOUND, "The node took the task and does not know it any more", "Look at the node's log"});
+               {v1::ERROR_CODE_NOT_FOUND, "The node accepted the task, but does not know the task any more", "Read the node's log"});
         open_.erase(found);
       }
     }

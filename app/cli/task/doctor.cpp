@@ -66,7 +66,8 @@ std::string effects_text(const v1::DoctorReply& reply) {
     table.add({one.task_id(), one.step(), direction_word(one.direction()), one.instance(), std::to_string(one.attempt()),
                format_utc(one.heard_at_unix_ms()), one.idempotency_key()});
   auto out = reply.effects().empty() ? std::string{} : table.text();
-  if (reply.effects_dropped() != 0) out += "and " + std::to_string(reply.effects_dropped()) + " more: each is logged by its node\n";
+  if (reply.effects_dropped() != 0)
+    out += "and " + std::to_string(reply.effects_dropped()) + " more; the node of the shard has logged each of them\n";
   return out;
 }
 
@@ -96,16 +97,16 @@ void forget_effects(cli_context& context, client& to, const v1::DoctorRequest& r
 }
 
 std::string report_text(const v1::DoctorReply& reply, std::int64_t now_ms) {
-  auto out = "Looked at " + std::to_string(reply.looked_at()) + " live tasks: ";
+  auto out = "Checked " + std::to_string(reply.looked_at()) + " live tasks: ";
   out += reply.found() == 0 ? "each has a wake-up.\n" : std::to_string(reply.found()) + " findings.\n";
   if (!reply.stalest_task().empty())
     out += "Longest without progress: " + printable(reply.stalest_task()) + ", for " + age_text(now_ms - reply.stalest_since_unix_ms()) +
            ".\n";
   if (!reply.effects().empty())
     out +=
-        "\nEffects without a task: done, or perhaps done, for an earlier lineage of a shard, and the backup has no such task. Submit the "
-        "tasks\n"
-        "again, or take back what was done; then fairlead task doctor --forget-effects\n" +
+        "\nEffects without a task: an agent did this, or may have done it, before a restore, and the backup does not have the task. Submit "
+        "the tasks\n"
+        "again, or undo the effects by hand; then run fairlead task doctor --forget-effects\n" +
         effects_text(reply);
   if (reply.findings().empty()) return out;
   text_table table{{{"TASK"}, {"REPAIRED"}, {"FINDING"}}};
@@ -121,16 +122,17 @@ std::string report_text(const v1::DoctorReply& reply, std::int64_t now_ms) {
 void add_task_doctor(CLI::App& group, cli_context& context) {
   auto* command = group.add_subcommand(
       "doctor",
-      "Look whether every live task has a wake-up, and list effects without a task; exit code 0 when there is nothing, 1 otherwise");
+      "Check that every live task has a wake-up, and list effects without a task; exit code 0 when nothing is found, 1 otherwise");
   struct words {
     bool repair = false;
     bool forget_effects = false;
     std::string by;
   };
   auto given = std::make_shared<words>();
-  auto* repair = command->add_flag("--repair", given->repair, "Repair what is found");
+  auto* repair = command->add_flag("--repair", given->repair, "Repair the findings");
   command
-      ->add_flag("--forget-effects", given->forget_effects, "Repair nothing; list the effects without a task once more, and then no longer")
+      ->add_flag("--forget-effects", given->forget_effects,
+                 "List the effects without a task a last time, then forget them; repairs nothing")
       ->excludes(repair);
   add_operator_option(*command, given->by);
   add_client_options(*command, context, "How long to wait for the answer (default 2m)");

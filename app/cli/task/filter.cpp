@@ -23,13 +23,13 @@ void add_filter_options(CLI::App& command, task_filter& filter) {
   command.add_option("--state", filter.states, "Only tasks in this state (repeatable): pending, running, completed, undoing, undone")
       ->type_name("STATE")
       ->allow_extra_args(false);
-  command.add_flag("--parked", filter.parked, "Only tasks that wait for an operator");
+  command.add_flag("--parked", filter.parked, "Only parked tasks (they wait for an operator)");
   command.add_option("--workflow", filter.workflow, "Only tasks of this workflow")->type_name("NAME");
-  command.add_option("--label", filter.labels, "Only tasks with this label (repeatable: all of them)")
+  command.add_option("--label", filter.labels, "Only tasks with this label (repeatable: the task has all of them)")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command.add_option("--older-than", filter.older_than, "Only tasks submitted longer ago than this")->type_name("DURATION");
-  command.add_option("--younger-than", filter.younger_than, "Only tasks submitted within this time")->type_name("DURATION");
+  command.add_option("--younger-than", filter.younger_than, "Only tasks submitted less long ago than this")->type_name("DURATION");
 }
 
 bool task_filter::given() const { return !states.empty() || parked || workflow || !labels.empty() || older_than || younger_than; }
@@ -42,7 +42,8 @@ result<v1::TaskListRequest> list_request(const task_filter& filter) {
     out.add_states(*state);
   }
   out.set_parked_only(filter.parked);
-  if (filter.workflow && filter.workflow->empty()) return invalid("--workflow is empty", "Name a workflow, or leave it out");
+  if (filter.workflow && filter.workflow->empty())
+    return invalid("--workflow is empty", "Give the name of a workflow, or leave --workflow out");
   out.set_workflow(filter.workflow.value_or(""));
   auto labels = parse_labels(filter.labels);
   if (!labels) return labels.failure();

@@ -23,10 +23,10 @@ bool blank(const std::string& text) { return text.find_first_not_of(" \t\r\n") =
 result<v1::OperatorVerb> verb_of(const operate_options& options, const task_verb& verb) {
   if (verb.verb != v1::OPERATOR_VERB_SETTLE_COMPLETED) return verb.verb;
   if (options.completed && options.never_happened)
-    return invalid("--completed and --never-happened contradict each other", "Say how the step turned out with one of them");
+    return invalid("--completed and --never-happened cannot be combined", "Give only one of them");
   if (options.completed) return v1::OPERATOR_VERB_SETTLE_COMPLETED;
   if (options.never_happened) return v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED;
-  return invalid("How the step turned out is not said", "Give --completed JSON with its output, or --never-happened");
+  return invalid("The outcome of the step is missing", "Give --completed JSON with the step's output, or --never-happened");
 }
 
 /// ID and STEP; with a filter, which stands for the ID, STEP alone.
@@ -34,13 +34,14 @@ status read_words(const operate_options& options, bool needs_step, operation& ou
   auto words = options.words;
   if (options.filter.given()) {
     const std::size_t most = needs_step ? 1 : 0;
-    if (words.size() > most) return invalid("Both '" + words.front() + "' and a filter are given", "Name a task, or give a filter");
+    if (words.size() > most) return invalid("Both '" + words.front() + "' and a filter are given", "Give either a task ID or a filter");
   } else {
     if (words.empty())
-      return invalid("No task is named", "Give its ID, or a filter: --state, --parked, --workflow, --label, --older-than, --younger-than");
+      return invalid("No task is given",
+                     "Give a task ID, or a filter: --state, --parked, --workflow, --label, --older-than, --younger-than");
     if (!valid_task_id(words.front()))
       return invalid("'" + words.front() + "' is not a task id", "An id has 1 to 256 characters of A-Z a-z 0-9 . _ : @ / -");
-    if (options.yes) return invalid("--yes is for filters, and one task is named", "Leave it out");
+    if (options.yes) return invalid("--yes can only be used with a filter, not with a task ID", "Leave --yes out");
     out.id = words.front();
     words.erase(words.begin());
   }
@@ -48,14 +49,14 @@ status read_words(const operate_options& options, bool needs_step, operation& ou
     if (words.front().empty()) return invalid("STEP is empty", "'fairlead task show' lists the steps of a task");
     out.action.set_step(words.front());
   }
-  if (needs_step && out.action.step().empty()) return invalid("No step is named", "'fairlead task show' lists the steps of a task");
+  if (needs_step && out.action.step().empty()) return invalid("No step is given", "'fairlead task show' lists the steps of a task");
   return nothing{};
 }
 
 status read_json(const operate_options& options, operation& out) {
   if (!options.input && !options.completed) return nothing{};
   if (options.input && out.action.step().empty())
-    return invalid("--input is for one step, and none is named", "Name the task and its step");
+    return invalid("--input needs a step, and no step is given", "Give the task ID and the step");
   auto json = options.input ? read_json_argument(*options.input, "The input") : read_json_argument(*options.completed, "The output");
   if (!json) return json.failure();
   out.action.set_json(std::move(*json));
@@ -72,11 +73,9 @@ result<operation> read_operation(const operate_options& options) {
   out.action.set_verb(*verb);
   if (const auto read = read_words(options, row.step == task_verb::step::must_be_named, out); !read) return read.failure();
   if (row.needs_reason && blank(options.reason))
-    return invalid("'" + options.verb + "' wants a reason, and none is given",
-                   "Say why with --reason TEXT: it stands in the task's history");
+    return invalid("'" + options.verb + "' needs a reason, and no reason is given", "Give --reason TEXT; the task's history keeps it");
   if (options.reason.size() > reason_limit)
-    return invalid("The reason is longer than " + std::to_string(reason_limit) + " bytes",
-                   "Say it shorter: it stands in the task's history");
+    return invalid("The reason is longer than " + std::to_string(reason_limit) + " bytes", "Give a shorter reason");
   if (const auto read = read_json(options, out); !read) return read.failure();
   if (options.filter.given()) {
     auto which = list_request(options.filter);
@@ -131,17 +130,19 @@ void add_verb(CLI::App& group, cli_context& context, const task_verb& verb) {
   options->verb = verb.word;
   const auto takes_step = verb.step != task_verb::step::none;
   command
-      ->add_option("ID", options->words,
-                   takes_step ? "Id of the task, unless a filter is given, and a step of it" : "Id of the task, unless a filter is given")
+      ->add_option(
+          "ID", options->words,
+          takes_step ? "Id of the task (left out with a filter), and the name of a step" : "Id of the task (left out with a filter)")
       ->type_name(takes_step ? "[STEP]" : "")
       ->expected(0, takes_step ? 2 : 1);
   if (verb.verb == v1::OPERATOR_VERB_RETRY)
-    command->add_option("--input", options->input, "The step's new input, in place of what its workflow says")->type_name("JSON|@FILE|@-");
+    command->add_option("--input", options->input, "New input of the step, instead of the one from its workflow")
+        ->type_name("JSON|@FILE|@-");
   if (verb.verb == v1::OPERATOR_VERB_SETTLE_COMPLETED) {
-    command->add_option("--completed", options->completed, "It was carried out, and this is its output")->type_name("JSON|@FILE|@-");
-    command->add_flag("--never-happened", options->never_happened, "It was not carried out, and will not be");
+    command->add_option("--completed", options->completed, "The step was carried out, with this output")->type_name("JSON|@FILE|@-");
+    command->add_flag("--never-happened", options->never_happened, "The step was not carried out and will not be");
   }
-  command->add_option("--reason", options->reason, "Why, for the task's history")->type_name("TEXT");
+  command->add_option("--reason", options->reason, "Reason, stored in the task's history")->type_name("TEXT");
   add_operator_option(*command, options->by);
   add_filter_options(*command, options->filter);
   command->add_flag("--yes", options->yes, "With a filter: do not ask for confirmation");

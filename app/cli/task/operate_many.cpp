@@ -87,9 +87,9 @@ std::string found_text(const found_tasks& found) {
 status confirm(const std::string& verb, const found_tasks& found) {
   if (::isatty(STDIN_FILENO) != 1)
     return error{v1::ERROR_CODE_INVALID_ARGUMENT,
-                 "Nothing was done: there is nobody to ask whether to " + verb + " " + std::to_string(found.ids.size()) +
-                     (found.ids.size() == 1 ? " task" : " tasks") + ", as standard input is no terminal",
-                 "Give --yes to do it without a question"};
+                 "Nothing was done: a confirmation is needed to " + verb + " " + std::to_string(found.ids.size()) +
+                     (found.ids.size() == 1 ? " task" : " tasks") + ", and standard input is not a terminal",
+                 "Give --yes to go on without a confirmation"};
   std::fputs(
       ("To " + verb + (found.ids.size() == 1 ? " it" : " all " + std::to_string(found.ids.size()) + " of them") + ", type yes: ").c_str(),
       stderr);
@@ -126,7 +126,7 @@ int operate_on_many(cli_context& context, const operate_options& options, const 
   const auto found = find_tasks(*connected, what);
   if (!found) return fail(found.failure());
   if (found->ids.empty()) {
-    print(context, context.json ? operate_tally{0}.json(options.verb) + "\n" : "No task matches: nothing is to be done.\n");
+    print(context, context.json ? operate_tally{0}.json(options.verb) + "\n" : "No task matches: nothing to do.\n");
     return context.code;
   }
   // For a program the table would only be noise.

@@ -45,7 +45,7 @@ void operate_tally::add(const v1::OperateResult& answer) {
 std::string operate_tally::text() const {
   auto out = "Done for " + std::to_string(done_) + " of " + tasks_text(tasks_);
   if (!refusals_.empty()) out += ", refused for " + std::to_string(refusals_.size());
-  if (answered() < tasks_) out += ", not known for " + std::to_string(tasks_ - answered());
+  if (answered() < tasks_) out += ", outcome unknown for " + std::to_string(tasks_ - answered());
   out += ".\n";
   if (groups_.empty()) return out;
   text_table table{{{"TASKS", align::right}, {"FOR EXAMPLE"}, {"REFUSED BECAUSE"}}};

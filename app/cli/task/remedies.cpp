@@ -69,36 +69,36 @@ class remedy_list {
   void add_other(std::string command, std::string effect) { found_.push_back({std::move(command), std::move(effect)}); }
 
   void completed(const std::string& step, const std::string& then) {
-    add("settle", step + " --completed JSON --reason TEXT", "when it was carried out, with this output" + then);
+    add("settle", step + " --completed JSON --reason TEXT", "if the step was carried out, with this output" + then);
   }
   void never_happened(const std::string& step, const std::string& then) {
-    add("settle", step + " --never-happened --reason TEXT", "when it was not carried out and will not be: " + then);
+    add("settle", step + " --never-happened --reason TEXT", "if the step was not carried out and will not be: " + then);
   }
 
   void forward(const v1::StepRecord& step) {
     const auto name = shell_word(step.path());
     if (in_doubt(step)) {
-      add("retry", name, "tries it again under the same key, so that a service which remembers keys does it once");
+      add("retry", name, "retries the step with the same idempotency key; a service that remembers keys does it once");
       completed(name, "");
-      never_happened(name, "it may be tried anew");
+      never_happened(name, "the step can be tried again with a new key");
       return;
     }
-    if (step.state() != v1::STEP_STATE_PENDING) add("retry", name, "gives it a new round of attempts");
-    add("retry", name + " --input JSON", "tries it with another input");
-    add("skip", name + " --reason TEXT", "goes on without it: its output is null");
+    if (step.state() != v1::STEP_STATE_PENDING) add("retry", name, "gives the step a new round of attempts");
+    add("retry", name + " --input JSON", "retries the step with another input");
+    add("skip", name + " --reason TEXT", "goes on without the step: its output is null");
   }
 
   void backward(const v1::StepRecord& step) {
     const auto name = shell_word(step.path());
     if (in_doubt(step)) {
       // Its undo has been tried already: then the output comes too late.
-      if (step.state() == v1::STEP_STATE_IN_DOUBT) completed(name, ": its undo follows");
-      never_happened(name, "it needs no undo");
-      add("retry", name, "asks and undoes again");
+      if (step.state() == v1::STEP_STATE_IN_DOUBT) completed(name, "; its undo follows");
+      never_happened(name, "the step needs no undo");
+      add("retry", name, "repeats the look-up and the undo");
       return;
     }
-    add("retry", name, "gives its undo a new round of attempts");
-    add("skip", name + " --reason TEXT", "passes its undo over: what it did stays done");
+    add("retry", name, "gives the undo of the step a new round of attempts");
+    add("skip", name + " --reason TEXT", "skips the undo of the step: what the step did stays done");
   }
 
   std::vector<remedy> take() { return std::move(found_); }
@@ -143,27 +143,28 @@ bool cooling_off(const v1::TaskRecord& task, int step) {
 
 std::vector<remedy> remedies_of(const v1::TaskRecord& task, const v1::WorkflowDefinition& definition) {
   remedy_list out{task};
-  if (task.paused()) out.add("resume", "", "lets it go on");
+  if (task.paused()) out.add("resume", "", "lets the task go on");
   if (task.undo_held()) {
-    out.add_other("fairlead brake release", "lets the undo of all tasks go on that the brake on mass undo holds");
-    out.add("retry", "", "gives what failed a new round of attempts, in place of the undo");
-    if (can_be_undone(task, definition)) out.add("undo", "", "takes back what this task has done, in spite of the brake");
+    out.add_other("fairlead brake release", "lets the undo of all held tasks go on");
+    out.add("retry", "", "gives failed steps a new round of attempts instead of the undo");
+    if (can_be_undone(task, definition)) out.add("undo", "", "undoes this task although the brake is on");
   }
   if (!task.parked()) {
     for (int i = 0; i < task.steps_size(); ++i)
-      if (cooling_off(task, i)) out.add("retry", shell_word(task.steps(i).path()), "tries it at once");
+      if (cooling_off(task, i)) out.add("retry", shell_word(task.steps(i).path()), "retries the step at once");
     return out.take();
   }
   if (unusable_version(task)) {
-    out.add("retry", "", "lets it go on, once the node runs a release that can use its version of the workflow");
+    out.add("retry", "", "lets the task go on, once the node runs a release that can use the task's version of the workflow");
     return out.take();
   }
   const bool undoing = task.state() == v1::TASK_STATE_UNDOING;
   const auto stuck = stuck_steps(task);
   for (const auto i : stuck) undoing ? out.backward(task.steps(i)) : out.forward(task.steps(i));
-  if (stuck.size() > 1) out.add("retry", "", "gives all of them a new round of attempts");
-  if (stuck.empty()) out.add("retry", "", task.timed_out() ? "lets it go on, beyond its timeout" : "lets it go on from where it stands");
-  if (can_be_undone(task, definition)) out.add("undo", "", "takes back what was done");
+  if (stuck.size() > 1) out.add("retry", "", "gives all of these steps a new round of attempts");
+  if (stuck.empty())
+    out.add("retry", "", task.timed_out() ? "lets the task go on, beyond its timeout" : "lets the task go on from its current state");
+  if (can_be_undone(task, definition)) out.add("undo", "", "undoes what the task has done");
   return out.take();
 }
 

@@ -162,30 +162,30 @@ void add_submit_command(CLI::App& app, cli_context& context) {
   auto* command = app.add_subcommand("submit", "Submit one task, or many from a file");
   auto options = std::make_shared<submit_options>();
   command->add_option("WORKFLOW", options->workflow, "Name of a deployed workflow")->required();
-  auto* id = command->add_option("--id", options->id, "Id of the task (default: a new UUIDv7); the same id again is the same task")
-                 ->type_name("ID");
+  auto* id =
+      command->add_option("--id", options->id, "Id of the task (default: a new UUIDv7); submitting the same id twice creates one task")
+          ->type_name("ID");
   auto* input = command->add_option("--input", options->input, "Input of the task (default: null)")->type_name("JSON|@FILE|@-");
   command->add_option("--label", options->labels, "Label of the task (repeatable)")->type_name("KEY=VALUE")->allow_extra_args(false);
-  command->add_option("--priority", options->priority, "Higher goes first (default 0)")->type_name("N");
+  command->add_option("--priority", options->priority, "Priority; steps of tasks with a higher priority go first (default 0)")
+      ->type_name("N");
   command
-      ->add_option(
-          "--batch", options->batch,
-          "Submit one task for each line of FILE (- for standard input), a JSON object with id, input, labels, priority and reply, all "
-          "optional; "
-          "a line without labels, priority or reply of its own gets those of the options")
+      ->add_option("--batch", options->batch,
+                   "Submit one task for each line of FILE (- for standard input). A line is a JSON object with id, input, labels, priority "
+                   "and reply, all optional. The options --label, --priority and --reply-... apply to lines that do not set them")
       ->type_name("FILE")
       ->excludes(id)
       ->excludes(input);
   add_reply_options(*command, options->reply);
-  command->add_flag("--wait", options->wait, "Wait until every task has ended or is parked; exit code 0 when all completed, 1 otherwise");
+  command->add_flag("--wait", options->wait,
+                    "Wait until every task has ended or is parked; exit code 0 if all tasks completed, 1 otherwise");
   command->add_flag("--quiet", options->quiet, "With --batch: show no progress");
   add_client_options(*command, context,
-                     "How long to wait: for the answer (default 15s), with --wait for the task's end (default: until then), with --batch "
-                     "how long to go on "
-                     "without an answer of any node (default 60s)");
+                     "How long to wait for the answer (default 15s); with --wait: for the end of the task (default: no limit); with "
+                     "--batch: how long to keep trying while no node answers (default 60s)");
   command->callback([&context, options, command] {
     if (command->count("--id") > 0 && options->id.empty())
-      context.code = fail({v1::ERROR_CODE_INVALID_ARGUMENT, "--id is empty", "Leave it out to get a new id"});
+      context.code = fail({v1::ERROR_CODE_INVALID_ARGUMENT, "--id is empty", "Leave --id out to get a new id"});
     else
       context.code = options->batch.empty() ? submit_one(context, *options) : submit_batch(context, *options);
   });

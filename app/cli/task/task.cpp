@@ -67,7 +67,7 @@ void list_tasks(cli_context& context, const list_options& options) {
   }
   if (context.json) return print(context, "],\"cursor\":" + json_writer{}.string(request->cursor()).text() + "}\n");
   if (shown == 0) return print(context, options.filter.given() || !options.cursor.empty() ? "No task matches.\n" : "There are no tasks.\n");
-  if (!request->cursor().empty()) print(context, "\nThere are more: go on with --cursor " + request->cursor() + ", or give --all.\n");
+  if (!request->cursor().empty()) print(context, "\nThere are more: continue with --cursor " + request->cursor() + ", or give --all.\n");
 }
 
 void add_list(CLI::App& group, cli_context& context) {
@@ -78,8 +78,8 @@ void add_list(CLI::App& group, cli_context& context) {
       ->type_name("N")
       ->check(CLI::Range(1U, 1'000'000'000U))
       ->capture_default_str();
-  command->add_option("--cursor", options->cursor, "Go on where an earlier list ended")->type_name("CURSOR");
-  command->add_flag("--all", options->all, "All of them, whatever --limit says");
+  command->add_option("--cursor", options->cursor, "Continue an earlier list, with the cursor that it printed")->type_name("CURSOR");
+  command->add_flag("--all", options->all, "List all tasks; --limit is ignored");
   add_client_options(*command, context);
   command->callback([&context, options] { list_tasks(context, *options); });
 }
@@ -102,7 +102,8 @@ void show_task(cli_context& context, const std::string& id) {
 }
 
 void add_show(CLI::App& group, cli_context& context) {
-  auto* command = group.add_subcommand("show", "Show one task: steps, payloads and history, and when it is parked why and what helps");
+  auto* command = group.add_subcommand(
+      "show", "Show one task: steps, payloads and history; for a parked task also the reason and the commands that help");
   auto id = std::make_shared<std::string>();
   command->add_option("ID", *id, "Id of the task")->required();
   add_client_options(*command, context);
@@ -121,7 +122,7 @@ void add_watch(CLI::App& group, cli_context& context) {
 }  // namespace
 
 void add_task_commands(CLI::App& app, cli_context& context) {
-  auto* group = app.add_subcommand("task", "List, show and follow tasks, and what an operator can do to them");
+  auto* group = app.add_subcommand("task", "List, show, follow and control tasks");
   group->require_subcommand(1);
   add_list(*group, context);
   add_show(*group, context);

@@ -106,7 +106,7 @@ std::string standstill_text(const v1::TaskShowReply& reply) {
   std::string out;
   if (!task.parked_reason().empty()) out += "why       " + as_sentence(task.parked_reason()) + "\n";
   if (!task.undo_reason().empty()) out += "undo      " + as_sentence("because " + task.undo_reason()) + "\n";
-  if (task.undo_held()) out += "waits     the brake on mass undo holds its undo; 'fairlead brake release' lets it go\n";
+  if (task.undo_held()) out += "waits     the brake on mass undo holds the undo of this task; 'fairlead brake release' releases it\n";
   if (task.alert() != 0)
     out += "alert     " + std::to_string(task.alert()) + ": 'fairlead alert show " + std::to_string(task.alert()) + "'\n";
   for (const auto i : stuck_steps(task)) {
@@ -144,7 +144,7 @@ std::string task_steps_text(const v1::TaskShowReply& reply, const known_agents& 
 std::string task_history_text(const v1::TaskShowReply& reply) {
   const auto text = history_text(reply.task());
   const auto title = text.find("History\n");
-  return title == std::string::npos ? "It has no history any more.\n" : text.substr(title + std::string_view{"History\n"}.size());
+  return title == std::string::npos ? "The task has no history any more.\n" : text.substr(title + std::string_view{"History\n"}.size());
 }
 
 }  // namespace fairlead::app

@@ -39,7 +39,7 @@ std::string missing_needs(const v1::TaskShowReply& reply, const v1::StepDefiniti
 /// Why steps of the agent wait, as far as its registry says; it does not say which of them waits for what.
 std::string reasons_of(const std::string& agent, const known_agents& agents) {
   const auto found = agents->find(agent);
-  if (found == agents->end() || !found->second.there) return "none is there";
+  if (found == agents->end() || !found->second.there) return "no instance is registered";
   std::string out;
   for (const auto& reason : found->second.reasons) out += (out.empty() ? "" : "; ") + reason;
   return out;
@@ -94,7 +94,7 @@ std::string waits_for(const v1::TaskShowReply& reply, int index, const known_age
   // A step whose failure began the undo has been given up too; that is not what anybody waits for.
   const bool looked_up_in_vain = task.state() == v1::TASK_STATE_UNDOING && step.direction() == v1::DIRECTION_LOOKUP;  // its undo is next
   const bool decided = task.state() == v1::TASK_STATE_UNDOING && step.direction() == v1::DIRECTION_PERFORM && !in_doubt(step);
-  if (step.given_up() && !looked_up_in_vain) return decided ? "" : task.parked() ? "given up: an operator decides" : "given up";
+  if (step.given_up() && !looked_up_in_vain) return decided ? "" : task.parked() ? "given up: waits for an operator" : "given up";
   if (step.not_before_unix_ms() != 0)
     return (cooling_off(task, index) ? "cooling off, " : "") + std::string{word_before(step.direction())} + "again at " +
            time_text(step.not_before_unix_ms());

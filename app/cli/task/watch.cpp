@@ -102,7 +102,7 @@ status follow(client& to, const cli_context& context, const std::string& id, con
     if (context.code != exit_ok || stopped(context)) return nothing{};
     if (limit.count() > 0 && std::chrono::steady_clock::now() >= deadline)
       return error{v1::ERROR_CODE_TIMED_OUT, "Task " + id + " has not ended within " + format_duration(limit.count()),
-                   "It goes on; wait for it again"};
+                   "The task goes on; wait for it again"};
   }
 }
 

@@ -42,7 +42,7 @@ result<v1::NodeOperateReply> operate(client& to, v1::NodeVerb verb, const node_w
 std::string name_of(const v1::NodeOperateReply& reply, const node_words& words) { return reply.node().empty() ? words.node : reply.node(); }
 
 void add_words(CLI::App& command, cli_context& context, node_words& words) {
-  command.add_option("--reason", words.reason, "Why, for the node's log")->type_name("TEXT");
+  command.add_option("--reason", words.reason, "Reason, for the node's log")->type_name("TEXT");
   add_operator_option(command, words.by);
   add_client_options(command, context);
 }
@@ -64,19 +64,20 @@ void add_node_verb(CLI::App& group, cli_context& context, const char* name, cons
         },
         [&](const v1::NodeOperateReply& reply) {
           const auto node = printable(name_of(reply, *words));
-          if (!drain) return "The agents of node " + node + " get work again.\n";
-          return "The agents of node " + node + " finish what they hold, " + std::to_string(reply.held()) + " in all, and get no more.\n";
+          if (!drain) return "The agents of node " + node + " get steps again.\n";
+          return "The agents of node " + node + " finish the steps that they hold, " + std::to_string(reply.held()) +
+                 " in all, and get no new steps.\n";
         });
   });
 }
 
 void add_level(CLI::App& group, cli_context& context) {
-  auto* command = group.add_subcommand("level", "Set what a node writes into its log, until it ends");
+  auto* command = group.add_subcommand("level", "Set the log level of a node, until the node ends");
   auto words = std::make_shared<node_words>();
-  command->add_option("LEVEL", words->level, "The least that is written")
+  command->add_option("LEVEL", words->level, "Lowest level that is logged")
       ->required()
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
-  command->add_option("NODE", words->node, "Name of a node (default: the one that is asked)");
+  command->add_option("NODE", words->node, "Name of a node (default: the connected node)");
   add_words(*command, context, *words);
   command->callback([&context, words] {
     run_request(
@@ -94,7 +95,7 @@ void add_level(CLI::App& group, cli_context& context) {
 }
 
 void add_forget(CLI::App& group, cli_context& context) {
-  auto* command = group.add_subcommand("forget", "Let another node take the name of one that is not coming back");
+  auto* command = group.add_subcommand("forget", "Forget a node that does not come back, so that another node can take its name");
   auto words = std::make_shared<node_words>();
   command->add_option("NODE", words->node, "Name of the node")->required();
   add_words(*command, context, *words);
@@ -117,7 +118,7 @@ void add_forget(CLI::App& group, cli_context& context) {
         [&](const v1::NodeOperateReply& reply) {
           std::string asked;
           for (const auto& node : reply.nodes()) asked += (asked.empty() ? "" : ", ") + printable(node);
-          if (!reply.known()) return "Nothing is known of node " + words->node + (asked.empty() ? "" : " at " + asked) + ".\n";
+          if (!reply.known()) return "Node " + words->node + " is not known" + (asked.empty() ? "" : " to " + asked) + ".\n";
           return "Node " + words->node + " is forgotten by " + asked + ". Another node may take its name.\n";
         });
   });
@@ -126,13 +127,14 @@ void add_forget(CLI::App& group, cli_context& context) {
 }  // namespace
 
 void add_node_verbs(CLI::App& group, cli_context& context) {
-  add_node_verb(group, context, "drain", "Have the agents of a node finish what they hold and take no more", v1::NODE_VERB_DRAIN);
-  add_node_verb(group, context, "resume", "Give the agents of a drained node work again", v1::NODE_VERB_RESUME);
+  add_node_verb(group, context, "drain", "Drain a node: its agents finish the steps that they hold and get no new ones",
+                v1::NODE_VERB_DRAIN);
+  add_node_verb(group, context, "resume", "Give steps to the agents of a drained node again", v1::NODE_VERB_RESUME);
   add_forget(group, context);
 }
 
 void add_console_actions(CLI::App& app, cli_context& context) {
-  auto* node = app.add_subcommand("node", "Drain a node's agents, give them work again, or forget a node");
+  auto* node = app.add_subcommand("node", "Drain a node, give steps to its agents again, or forget a node");
   node->require_subcommand(1);
   add_node_verbs(*node, context);
   auto* log = app.add_subcommand("log", "The log of a node");

@@ -36,11 +36,11 @@ result<v1::InspectReply> inspect(client& to, const std::string& node) {
 }
 
 void add_node_option(CLI::App& command, std::string& node) {
-  command.add_option("NODE", node, "Name of a node (default: the one that is asked)");
+  command.add_option("NODE", node, "Name of a node (default: the connected node)");
 }
 
 void add_tree(CLI::App& app, cli_context& context) {
-  auto* command = app.add_subcommand("tree", "The supervision tree of a node, with restarts and their reasons");
+  auto* command = app.add_subcommand("tree", "Show the supervision tree of a node, with restarts and their reasons");
   auto node = std::make_shared<std::string>();
   add_node_option(*command, *node);
   add_client_options(*command, context);
@@ -51,15 +51,18 @@ void add_tree(CLI::App& app, cli_context& context) {
 }
 
 void add_actors(CLI::App& app, cli_context& context) {
-  auto* command = app.add_subcommand("actors", "The actors of a node, with what waits in their mailboxes and what they have handled");
+  auto* command = app.add_subcommand("actors", "Show the actors of a node, with waiting and handled messages");
   auto node = std::make_shared<std::string>();
   auto order = std::make_shared<actors_order>();
   add_node_option(*command, *node);
-  command->add_option("--sort", order->by, "By which figure")
+  command->add_option("--sort", order->by, "Column to sort by")
       ->type_name("FIGURE")
       ->check(CLI::IsMember({"mailbox", "handled", "restarts", "path"}))
       ->capture_default_str();
-  command->add_option("--top", order->top, "How many at most")->type_name("N")->check(CLI::Range(1U, 10'000U))->capture_default_str();
+  command->add_option("--top", order->top, "How many to list at most")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 10'000U))
+      ->capture_default_str();
   add_client_options(*command, context);
   command->callback([&context, node, order] {
     run_request(
@@ -69,12 +72,12 @@ void add_actors(CLI::App& app, cli_context& context) {
 }
 
 void add_agents(CLI::App& app, cli_context& context) {
-  auto* command = app.add_subcommand("agents", "The registry: load and health of the instances, breakers and limits of their services");
+  auto* command = app.add_subcommand("agents", "Show the registry: load and health of the instances, breakers and limits of the services");
   auto filter = std::make_shared<registry_filter>();
-  command->add_option("PART", filter->name, "Only what has this in the name of its agent, instance or node");
-  command->add_flag("--sick", filter->sick, "Only instances that get single attempts");
+  command->add_option("PART", filter->name, "Only instances whose agent, instance or node name contains PART");
+  command->add_flag("--sick", filter->sick, "Only instances that get single probe attempts");
   command->add_flag("--away", filter->away, "Only instances whose node is not connected");
-  command->add_flag("--draining", filter->draining, "Only instances that are being drained");
+  command->add_flag("--draining", filter->draining, "Only draining instances");
   command->add_flag("--waiting", filter->waiting, "Only agents that steps wait for");
   add_client_options(*command, context);
   command->callback([&context, filter] {
@@ -86,9 +89,9 @@ void add_agents(CLI::App& app, cli_context& context) {
 }
 
 void add_counters(CLI::App& app, cli_context& context, console_memory& memory) {
-  auto* command = app.add_subcommand("counters", "What the shards have done, with rates since the last look");
+  auto* command = app.add_subcommand("counters", "Show the counters of the shards, with rates since the last repetition");
   auto shard = std::make_shared<std::optional<std::uint32_t>>();
-  command->add_option("--shard", *shard, "Only of this shard (default: of all together)")->type_name("N");
+  command->add_option("--shard", *shard, "Only this shard (default: the sum of all shards)")->type_name("N");
   add_client_options(*command, context);
   command->callback([&context, &memory, shard] {
     counters_view view;
@@ -99,7 +102,7 @@ void add_counters(CLI::App& app, cli_context& context, console_memory& memory) {
           if (!reply) return reply;
           const auto& shards = reply->shards();
           if (*shard && std::none_of(shards.begin(), shards.end(), [&](const auto& one) { return one.shard() == **shard; }))
-            return error{v1::ERROR_CODE_NOT_FOUND, "There is no shard " + std::to_string(**shard), "'shards' lists those that there are"};
+            return error{v1::ERROR_CODE_NOT_FOUND, "There is no shard " + std::to_string(**shard), "'shards' lists all shards"};
           view = memory.counters.look(*reply, *shard, std::chrono::steady_clock::now());
           return reply;
         },
@@ -118,7 +121,7 @@ result<v1::TaskShowReply> show(client& to, const std::string& id, known_agents& 
 }
 
 void add_steps(CLI::App& app, cli_context& context) {
-  auto* command = app.add_subcommand("steps", "The steps of one task, and what each waits for");
+  auto* command = app.add_subcommand("steps", "Show the steps of one task, and what each step waits for");
   auto id = std::make_shared<std::string>();
   command->add_option("ID", *id, "Id of the task")->required();
   add_client_options(*command, context);
@@ -132,7 +135,7 @@ void add_steps(CLI::App& app, cli_context& context) {
 }
 
 void add_history(CLI::App& app, cli_context& context) {
-  auto* command = app.add_subcommand("history", "The history of one task");
+  auto* command = app.add_subcommand("history", "Show the history of one task");
   auto id = std::make_shared<std::string>();
   command->add_option("ID", *id, "Id of the task")->required();
   add_client_options(*command, context);
@@ -147,10 +150,10 @@ void add_history(CLI::App& app, cli_context& context) {
 }  // namespace
 
 void add_console_views(CLI::App& app, cli_context& context, console_memory& memory) {
-  add_status_view(app, context, "nodes", "The node that is asked, and its connections to others", nodes_json, nodes_text);
+  add_status_view(app, context, "nodes", "Show the connected node, and its connections to other nodes", nodes_json, nodes_text);
   add_tree(app, context);
   add_actors(app, context);
-  add_status_view(app, context, "shards", "The shards: who holds them, epochs, counts, stores and commits", shards_json, shards_text);
+  add_status_view(app, context, "shards", "Show the shards: their nodes, epochs, counts, stores and commits", shards_json, shards_text);
   add_agents(app, context);
   add_counters(app, context, memory);
   add_steps(app, context);

@@ -55,8 +55,8 @@ std::string indented(const std::string& path) {
 
 std::string outside_text(const v1::InspectReply& reply) {
   if (reply.outside() == 0) return "";
-  return std::to_string(reply.outside()) + (reply.outside() == 1 ? " live actor hangs" : " live actors hang") +
-         " in no tree: please report it\n";
+  return std::to_string(reply.outside()) + (reply.outside() == 1 ? " live actor is" : " live actors are") +
+         " not in the supervision tree: please report it\n";
 }
 
 std::vector<const v1::SupervisedActor*> ordered(const v1::InspectReply& reply, const actors_order& order) {
@@ -193,7 +193,7 @@ status check_node(const v1::StatusReply& reply, const std::string& name) {
                  "'nodes' shows the connections"};
   const auto close = core::nearest(name, names);
   return error{v1::ERROR_CODE_NOT_FOUND, "There is no node '" + name + "'",
-               close.empty() ? "'nodes' shows those that there are" : "Did you mean " + close + "?"};
+               close.empty() ? "'nodes' lists all nodes" : "Did you mean " + close + "?"};
 }
 
 std::string tree_text(const v1::InspectReply& reply) {
@@ -232,7 +232,7 @@ std::string actors_json(const v1::InspectReply& reply, const actors_order& order
 }
 
 std::string shards_text(const v1::StatusReply& reply) {
-  if (reply.shards().empty()) return "No shards: this node has none, and is connected with no node that has.\n";
+  if (reply.shards().empty()) return "No shards: this node has no shard, and is not connected with a node that has one.\n";
   text_table table{{{"SHARD", align::right},
                     {"NODE"},
                     {"STATE"},

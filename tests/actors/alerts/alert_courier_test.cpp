@@ -291,7 +291,7 @@ TEST_F(alert_courier_test, tries_again_for_ever_after_growing_waits) {
     EXPECT_LE(wait, whole + 50);
     whole = std::min<std::int64_t>(whole * 2, 300'000);
   }
-  EXPECT_EQ(log.notes.back().substr(0, 54), "ops has not taken alert 1: it answered 503; tried agai");
+  EXPECT_EQ(log.notes.back().substr(0, 59), "ops has not accepted alert 1: it answered 503; next try in ");
   EXPECT_EQ(deliver_all(), (texts{key(1), key(2)}));
   raise();
   look();

@@ -50,7 +50,7 @@ TEST_F(name_of_a_node, stays_with_its_folder_while_it_is_away_until_an_operator_
   const auto done = forget(a, "b");
   EXPECT_FALSE(done.has_error()) << done.error().sentence();
   EXPECT_TRUE(done.known());
-  EXPECT_EQ(a.log.count("node b was forgotten by ann: its disk is lost; another one may take its name"), 1);
+  EXPECT_EQ(a.log.count("node b was forgotten by ann: its disk is lost; another node may take its name"), 1);
   world.pass(31'000);
   EXPECT_TRUE(a.sees("b"));
   EXPECT_TRUE(next.sees("a"));

@@ -170,7 +170,7 @@ CAF_TEST(the_end_of_the_other_gateway_takes_its_routes_back) {
   caf::anon_send_exit(on_mars.door, caf::exit_reason::kill);
   settle();
   CAF_CHECK((*on_earth.told)[1].via == nullptr);
-  CAF_CHECK((*on_earth.told)[1].reason.find("node mars, which holds it, is not connected") == 0);
+  CAF_CHECK((*on_earth.told)[1].reason.find("node mars, which has the shard, is not connected") == 0);
   CAF_CHECK(report_of(earth, on_earth).gateways.empty());
 }
 

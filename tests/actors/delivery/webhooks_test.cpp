@@ -98,7 +98,7 @@ TEST(webhooks_test, fail_when_nobody_listens_and_when_the_connection_breaks) {
   webhooks port;
   EXPECT_NE(post_one(port, server.url()), "ok");
   server.stop_listening();
-  EXPECT_EQ(post_one(port, server.url()).rfind("it was not reached: ", 0), 0u);
+  EXPECT_EQ(post_one(port, server.url()).rfind("it could not be reached: ", 0), 0u);
 }
 
 TEST(webhooks_test, give_up_a_receiver_that_does_not_answer_in_time) {
@@ -199,18 +199,18 @@ TEST(webhook_url_test, refuses_what_is_none_and_says_why) {
   EXPECT_EQ(judged("file:///etc/passwd"), "The webhook URL does not begin with http:// or https://");
   EXPECT_EQ(judged("host:8080/x"), "The webhook URL does not begin with http:// or https://");
   EXPECT_EQ(judged("http:host"), "The webhook URL does not begin with http:// or https://");
-  EXPECT_EQ(judged("http://"), "The webhook URL names no host");
-  EXPECT_EQ(judged("http:///path"), "The webhook URL names no host");
-  EXPECT_EQ(judged("http://:80/path"), "The webhook URL names no host");
-  EXPECT_EQ(judged("http://?x"), "The webhook URL is no URL");
+  EXPECT_EQ(judged("http://"), "The webhook URL has no host");
+  EXPECT_EQ(judged("http:///path"), "The webhook URL has no host");
+  EXPECT_EQ(judged("http://:80/path"), "The webhook URL has no host");
+  EXPECT_EQ(judged("http://?x"), "The webhook URL is not a URL");
   EXPECT_EQ(judged("http://host:0/"), "The webhook URL has no valid port");
   EXPECT_EQ(judged("http://host:65536/"), "The webhook URL has no valid port");
   EXPECT_EQ(judged("http://host:port/"), "The webhook URL has no valid port");
-  EXPECT_EQ(judged("http://[::1/"), "The webhook URL is no URL");
-  EXPECT_EQ(judged("http://user:secret@host/"), "The webhook URL holds a user or a password");
-  EXPECT_EQ(judged("http://user@host/"), "The webhook URL holds a user or a password");
+  EXPECT_EQ(judged("http://[::1/"), "The webhook URL is not a URL");
+  EXPECT_EQ(judged("http://user:secret@host/"), "The webhook URL has a user or a password");
+  EXPECT_EQ(judged("http://user@host/"), "The webhook URL has a user or a password");
   EXPECT_EQ(judged("http://host/#part"), "The webhook URL has a fragment (#...)");
-  const std::string blank = "The webhook URL holds a blank, a control character or a byte beyond ASCII";
+  const std::string blank = "The webhook URL has a blank, a control character or a byte that is not ASCII";
   EXPECT_EQ(judged("http://host/a b"), blank);
   EXPECT_EQ(judged("http://host/a\r\nX: y"), blank);
   EXPECT_EQ(judged("http://h\xc3\xb6st/"), blank);

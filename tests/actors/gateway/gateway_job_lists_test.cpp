@@ -100,19 +100,19 @@ TEST(requests_about_jobs, are_cut_by_the_shard_of_each_name_and_put_together_in_
 TEST(requests_about_jobs, that_are_too_much_or_say_too_little_are_refused) {
   const auto refused = [](const auto& what) { return check_request(what) ? check_request(what)->sentence : ""; };
   v1::JobApplyRequest apply;
-  EXPECT_EQ(refused(apply), "the request holds no job");
+  EXPECT_EQ(refused(apply), "the request has no job");
   for (int i = 0; i < 1'000; ++i) apply.add_jobs();
   EXPECT_EQ(refused(apply), "");
   apply.add_jobs();
-  EXPECT_EQ(refused(apply), "the request names 1001 jobs, at most 1000 are taken at a time");
+  EXPECT_EQ(refused(apply), "the request names 1001 jobs, at most 1000 are allowed in a request");
   v1::JobApplyRequest heavy;
   heavy.add_jobs()->set_notes(std::string(17 << 20, 'x'));
   EXPECT_NE(refused(heavy).find("at most 16 MiB"), std::string::npos);
 
   v1::JobOperateRequest operate;
-  EXPECT_EQ(refused(operate), "the request does not say what to do with its jobs");
+  EXPECT_EQ(refused(operate), "the request has no action for its jobs");
   operate.mutable_action()->set_verb(v1::JOB_VERB_PAUSE);
-  EXPECT_EQ(refused(operate), "the request names no job");
+  EXPECT_EQ(refused(operate), "the request has no job");
   operate.add_names("a");
   EXPECT_EQ(refused(operate), "");
   operate.add_names("");
@@ -122,12 +122,12 @@ TEST(requests_about_jobs, that_are_too_much_or_say_too_little_are_refused) {
   EXPECT_EQ(refused(operate), "");
   operate.add_names("a");
   operate.set_after("b");
-  EXPECT_EQ(refused(operate), "the request names jobs and a place to go on from");
+  EXPECT_EQ(refused(operate), "the request has both jobs and a cursor");
   operate.clear_after();
   operate.mutable_action()->set_verb(v1::JOB_VERB_BACKFILL);
   operate.mutable_action()->set_from_unix_ms(2);
   operate.mutable_action()->set_to_unix_ms(1);
-  EXPECT_EQ(refused(operate), "the stretch to fill does not begin before it ends");
+  EXPECT_EQ(refused(operate), "the time range ends before it begins");
 
   v1::JobShowRequest show;
   show.set_name(std::string(129, 'x'));

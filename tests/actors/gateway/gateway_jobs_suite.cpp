@@ -145,7 +145,7 @@ CAF_TEST(requests_that_make_no_sense_are_refused_before_any_shard_is_asked) {
   v1::JobOperateRequest what;
   what.mutable_action()->set_verb(v1::JOB_VERB_DELETE);
   const auto refused = ask<v1::JobOperateReply>(n1, what);
-  CAF_CHECK_EQUAL(refused.error().sentence(), "the request names no job");
+  CAF_CHECK_EQUAL(refused.error().sentence(), "the request has no job");
   CAF_CHECK_EQUAL(ask<v1::JobApplyReply>(n1, v1::JobApplyRequest{}).error().code(), v1::ERROR_CODE_INVALID_ARGUMENT);
   for (const auto& one : seen) CAF_CHECK_EQUAL(one->job_operations, 0);
 }

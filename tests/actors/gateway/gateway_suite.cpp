@@ -320,7 +320,7 @@ CAF_TEST(what_is_done_to_agents_and_brakes_is_done_on_all_shards) {
   v1::DoctorRequest forget;
   forget.set_forget_effects(true);
   const auto refused = ask<v1::DoctorReply>(n3, forget);
-  CAF_CHECK_EQUAL(refused.error().sentence(), "the request does not say who asks for it");
+  CAF_CHECK_EQUAL(refused.error().sentence(), "the request does not give the name of the operator (--by)");
   forget.set_who("ann");
   CAF_CHECK_EQUAL(ask<v1::DoctorReply>(n3, forget).effects_size(), 3);
 }

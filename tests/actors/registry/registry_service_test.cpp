@@ -188,7 +188,7 @@ TEST_F(registry_service_test, holds_a_sick_instance_to_one_attempt_at_a_time) {
   }
   EXPECT_EQ(got.count("n1/svc"), 1u);
   EXPECT_EQ(got.count("n2/svc"), 2u);
-  EXPECT_EQ(reasons(), (std::vector<std::string>{"all 1 healthy instance are at capacity, and 1 sick one gets single attempts"}));
+  EXPECT_EQ(reasons(), (std::vector<std::string>{"all 1 healthy instance are at capacity, and 1 sick instance gets single attempts"}));
 }
 
 TEST_F(registry_service_test, wakes_up_for_a_trickle_only_while_something_waits) {
@@ -339,7 +339,7 @@ TEST_F(registry_service_test, shows_what_failed_before_the_breaker_opens_and_aft
   ASSERT_EQ(changes.size(), 1u);
   ASSERT_TRUE(changes[0].breaker_alert.has_value());
   EXPECT_EQ(changes[0].breaker_alert->sentence(),
-            "the breaker of svc is open: 21 of 21 tries failed within 30s: http_503 (21); steps for it wait");
+            "the breaker of svc is open: 21 of 21 tries failed within 30s: http_503 (21); its steps wait");
   EXPECT_EQ(changes[0].record.breaker_reason(), "21 of 21 tries failed within 30s: http_503 (21)");
 }
 

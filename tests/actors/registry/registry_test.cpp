@@ -109,7 +109,7 @@ TEST_F(registry_test, goes_only_where_the_labels_are) {
   EXPECT_FALSE(claim_or_wait(3, {"svc", "do", {{"zone", "asia"}}, {}}));
   EXPECT_EQ(claimed(4), "n1/svc#1") << "what needs no labels is not held up by what does";
   EXPECT_EQ(reasons(), (std::vector<std::string>{"no instance with labels zone=asia",
-                                                 "the one instance with labels disk=fast, zone=eu is at capacity"}));
+                                                 "the only instance with labels disk=fast, zone=eu is at capacity"}));
   it->add(labelled(agent("n3/svc", 1), {{"zone", "asia"}}));
   EXPECT_EQ(it->next_waiting(), 3u);
 }

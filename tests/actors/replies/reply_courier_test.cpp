@@ -262,7 +262,7 @@ TEST_F(reply_courier_test, gives_a_receiver_up_that_is_gone_for_long_across_rest
   ASSERT_EQ(one->alerts.size(), 1u);
   EXPECT_EQ(one->alerts[0].kind(), v1::ALERT_KIND_RECEIVER_GIVEN_UP);
   EXPECT_EQ(one->alerts[0].sentence(),
-            "250 status events for webhook http://one/hook?... were dropped: it has not taken any since 2023-11-14T22:13:20.000Z (it "
+            "250 status events for webhook http://one/hook?... were dropped: it has not accepted any since 2023-11-14T22:13:20.000Z (it "
             "answered 503)");
   EXPECT_FALSE(one->alerts[0].remedy().empty());
   EXPECT_EQ(one->rows(), 1u) << "the other's stays";

@@ -33,7 +33,7 @@ TEST(reply_address_test, has_a_name_or_url_that_is_one) {
   EXPECT_EQ(refusal(client_address(std::string(128, 'x'))), "fine");
   for (const std::string& name : {std::string(129, 'x'), std::string{"a b"}, std::string{"caf\xc3\xa9"}, std::string{"a\nb"},
                                   std::string{"a\0b", 3}, std::string{"a*"}, std::string{"a,b"}})
-    EXPECT_EQ(refusal(client_address(name)), "The client name of the reply address is none") << name;
+    EXPECT_EQ(refusal(client_address(name)), "The client name of the reply address is not valid") << name;
   EXPECT_EQ(refusal(webhook_address("ftp://host/")), "The webhook URL does not begin with http:// or https://");
 }
 

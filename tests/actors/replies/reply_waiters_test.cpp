@@ -127,12 +127,12 @@ TEST_F(reply_waiters_test, refuse_to_keep_more_than_a_thousand_waiting) {
 
 TEST_F(reply_waiters_test, refuse_a_name_that_is_none_and_a_position_that_never_was) {
   EXPECT_EQ(ask(request("")), (texts{"The client's name is empty"}));
-  EXPECT_EQ(ask(request("a b")), (texts{"The client's name is none"}));
+  EXPECT_EQ(ask(request("a b")), (texts{"The client's name is not valid"}));
   one.put(client_address("a"), "t1", 1, 1);
   const auto reply = shell.ask(request("a", 2), 1);
   ASSERT_TRUE(reply);
   EXPECT_EQ(reply->error().code(), v1::ERROR_CODE_INVALID_ARGUMENT);
-  EXPECT_EQ(reply->error().sentence(), "Position 2 is acknowledged, and no event has one as high");
+  EXPECT_EQ(reply->error().sentence(), "Position 2 was acknowledged, but no event has a position that high");
   EXPECT_TRUE(one.waiting.empty());
 }
 

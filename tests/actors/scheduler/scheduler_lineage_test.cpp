@@ -61,11 +61,11 @@ TEST_F(scheduler_lineage_test, refuses_who_obeys_a_later_lineage_and_does_not_co
   ASSERT_EQ(out.performs.size(), 1u);
   const auto answer = welcome(knowing(lineage(3'000)));
   EXPECT_EQ(answer.error().code(), v1::ERROR_CODE_CONFLICT);
-  EXPECT_NE(answer.error().sentence().find("obeys a later lineage of shard 0"), std::string::npos) << answer.error().sentence();
+  EXPECT_NE(answer.error().sentence().find("has seen a later lineage of shard 0"), std::string::npos) << answer.error().sentence();
   EXPECT_NE(answer.error().remedy().find("fairlead restore"), std::string::npos);
   submit(submission("t2"));
-  EXPECT_EQ(out.performs.size(), 1u) << "it gets nothing";
-  EXPECT_TRUE(noted("agent instance n1/svc is away (agent instance n1/svc obeys a later lineage"));
+  EXPECT_EQ(out.performs.size(), 1u) << "it gets no steps";
+  EXPECT_TRUE(noted("agent instance n1/svc is away (agent instance n1/svc has seen a later lineage"));
 }
 
 TEST_F(scheduler_lineage_test, refuses_who_has_obeyed_a_later_start_of_the_shard_because_its_store_is_an_older_copy) {
@@ -77,7 +77,7 @@ TEST_F(scheduler_lineage_test, refuses_who_has_obeyed_a_later_start_of_the_shard
 }
 
 TEST_F(scheduler_lineage_test, refuses_another_lineage_of_the_same_moment_by_name) {
-  EXPECT_NE(welcome(knowing(lineage(2'000, 9))).error().sentence().find("both were made at the same moment"), std::string::npos);
+  EXPECT_NE(welcome(knowing(lineage(2'000, 9))).error().sentence().find("both were created at the same moment"), std::string::npos);
 }
 
 TEST_F(scheduler_lineage_test, gives_an_attempt_that_was_refused_to_somebody_else_and_does_not_count_it) {

@@ -57,7 +57,7 @@ TEST_F(scheduler_presence_test, sends_what_an_instance_holds_again_when_it_has_b
   away();
   EXPECT_TRUE(status().agents(0).away());
   submit(submission("t2"));
-  EXPECT_EQ(out.performs.size(), 1u) << "it gets nothing";
+  EXPECT_EQ(out.performs.size(), 1u) << "it gets no steps";
   EXPECT_EQ(stored("t1")->steps(0).state(), v1::STEP_STATE_RUNNING) << "the loss of a connection proves nothing";
   EXPECT_EQ(status().agents(0).held(), 1u);
 
@@ -200,8 +200,8 @@ TEST_F(scheduler_presence_test, refuses_an_older_process_and_says_what_to_do) {
   add(agent("n1/svc", 10, 7));
   const auto refused = add(agent("n1/svc", 10, 3));
   EXPECT_EQ(refused.error().code(), v1::ERROR_CODE_CONFLICT);
-  EXPECT_NE(refused.error().sentence().find("known with incarnation 7"), std::string::npos) << refused.error().sentence();
-  EXPECT_NE(refused.error().remedy().find("another name"), std::string::npos) << refused.error().remedy();
+  EXPECT_NE(refused.error().sentence().find("already registered with incarnation 7"), std::string::npos) << refused.error().sentence();
+  EXPECT_NE(refused.error().remedy().find("another node.name"), std::string::npos) << refused.error().remedy();
   EXPECT_NE(refused.error().remedy().find("data folder"), std::string::npos) << refused.error().remedy();
 }
 

@@ -207,7 +207,7 @@ TEST(scheduler, says_what_the_store_is_full_of_and_raises_an_alert_for_as_long_a
     ASSERT_LT(taken, 1'000U);
   }
   const auto sentence = last.error().sentence();
-  EXPECT_EQ(sentence.find("no new tasks are taken, because the store is 9"), 0U) << sentence;
+  EXPECT_EQ(sentence.find("new tasks are refused because the store is 9"), 0U) << sentence;
   EXPECT_NE(sentence.find(" of 195.3 KiB are used and "), std::string::npos) << sentence;
   EXPECT_NE(sentence.find(" are reserved for " + std::to_string(taken) + " running tasks"), std::string::npos) << sentence;
   v1::StatusReply status;

@@ -95,7 +95,7 @@ TEST_F(scheduler_waits_test, an_input_that_the_worker_has_forgotten_is_asked_for
   ASSERT_EQ(stalls().size(), 1u);
   EXPECT_EQ(stalls()[0].task_id(), "t1");
   EXPECT_EQ(stalls()[0].sentence(),
-            "task t1 stood still: step a waited for its input, and nobody would have given it; it has been asked for anew");
+            "task t1 made no progress: step a waited for its input, but nothing would have triggered this; it has been requested again");
   give_input();
   finish_everything();
   EXPECT_EQ(stored("t1")->state(), v1::TASK_STATE_COMPLETED);
@@ -192,7 +192,7 @@ TEST_F(scheduler_waits_test, a_step_that_is_in_no_queue_for_an_instance_is_parke
   submit(submission("t1"));
   scan(2);
   EXPECT_TRUE(stored("t1")->parked());
-  EXPECT_EQ(stored("t1")->parked_reason(), "step a waited for an instance of its agent in vain, also after it had been asked for anew");
+  EXPECT_EQ(stored("t1")->parked_reason(), "step a waited for an instance of its agent, and requesting it again did not help");
 }
 
 TEST_F(scheduler_waits_test, an_attempt_without_a_lease_is_in_doubt_and_tried_again) {

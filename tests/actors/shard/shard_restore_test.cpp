@@ -184,8 +184,8 @@ TEST_F(shard_restore_test, tells_of_itself_by_one_alert_that_is_resolved_when_it
   const auto alert = **store::load_alert(*store->read(), report.alert);
   EXPECT_EQ(alert.kind(), v1::ALERT_KIND_RESTORED);
   EXPECT_EQ(alert.sentence(),
-            "the shard was restored from a backup of 2023-11-14T22:13:20.000Z: 1 tasks go on, and 2 of their steps may have "
-            "been carried out since; times of 0 jobs have passed");
+            "the shard was restored from a backup of 2023-11-14T22:13:20.000Z: 1 tasks go on, and 2 of their steps may have been carried "
+            "out since the backup; scheduled times of 0 jobs have passed");
   open();
   start();
   v1::AlertAckRequest ack;

@@ -46,8 +46,8 @@ TEST_F(doctor_test, sees_what_the_counters_do_not_show) {
   lose_entry(1);
   add_entry(1, 9'000);
   look();
-  EXPECT_EQ(sentences(), (texts{"t1: its entry in the due index is missing", "t2: it needs a wake-up and has none",
-                                "t1: the due index has an entry that its row does not know of"}));
+  EXPECT_EQ(sentences(), (texts{"t1: the entry of the task in the due index is missing", "t2: the task needs a wake-up but has none",
+                                "t1: the due index has an entry that does not match the task's row"}));
   EXPECT_FALSE(found.reply.findings(0).repaired());
   EXPECT_TRUE(found.repairs.items().empty());
 }

@@ -45,7 +45,7 @@ TEST_F(stall_check_test, finds_the_task_whose_entry_is_gone_at_the_first_look) {
   create(2);
   create(3);
   lose_entry(2);
-  EXPECT_EQ(look(), (texts{"t2: its entry in the due index is missing"}));
+  EXPECT_EQ(look(), (texts{"t2: the entry of the task in the due index is missing"}));
   EXPECT_FALSE(more);
 }
 
@@ -56,7 +56,7 @@ TEST_F(stall_check_test, finds_live_tasks_that_have_no_wake_up_at_all) {
     task.set_state(v1::TASK_STATE_UNDOING);
     task.set_due_unix_ms(0);
   });
-  EXPECT_EQ(look(), (texts{"t2: it needs a wake-up and has none", "t3: it needs a wake-up and has none"}));
+  EXPECT_EQ(look(), (texts{"t2: the task needs a wake-up but has none", "t3: the task needs a wake-up but has none"}));
 }
 
 TEST_F(stall_check_test, lets_those_be_that_wait_for_a_person_or_for_their_turn) {
@@ -76,22 +76,22 @@ TEST_F(stall_check_test, lets_those_be_that_wait_for_a_person_or_for_their_turn)
   });
   EXPECT_EQ(look(), texts{});
   add_entry(99, 7'000);  // so that it looks at all of them
-  EXPECT_EQ(look(), (texts{"99: the due index has an entry for a task that is not there"}));
+  EXPECT_EQ(look(), (texts{"99: the due index has an entry for a task that does not exist"}));
 }
 
 TEST_F(stall_check_test, wants_the_lease_of_a_parked_task_to_end) {
   create(1, [](v1::TaskRecord& task) { store::testing::park(task, 2'000); });
   create(2);
   lose_entry(2);
-  EXPECT_EQ(look(), (texts{"t1: it needs a wake-up and has none", "t2: its entry in the due index is missing"}));
+  EXPECT_EQ(look(), (texts{"t1: the task needs a wake-up but has none", "t2: the entry of the task in the due index is missing"}));
 }
 
 TEST_F(stall_check_test, finds_entries_that_nobody_needs) {
   create(1);
   add_entry(1, 8'000);
   add_entry(7, 9'000);
-  EXPECT_EQ(look(), (texts{"t1: the due index has an entry that its row does not know of",
-                           "7: the due index has an entry for a task that is not there"}));
+  EXPECT_EQ(look(), (texts{"t1: the due index has an entry that does not match the task's row",
+                           "7: the due index has an entry for a task that does not exist"}));
 }
 
 TEST_F(stall_check_test, sweeps_a_large_store_in_parts) {
@@ -101,7 +101,7 @@ TEST_F(stall_check_test, sweeps_a_large_store_in_parts) {
   EXPECT_TRUE(more);
   EXPECT_EQ(look(), texts{});
   EXPECT_TRUE(more);
-  EXPECT_EQ(look(), (texts{"t4400: its entry in the due index is missing"}));
+  EXPECT_EQ(look(), (texts{"t4400: the entry of the task in the due index is missing"}));
   int parts = 0;
   while (more && ++parts < 10) EXPECT_EQ(look(), texts{});
   EXPECT_EQ(parts, 2) << "the entries of the due index are looked at too";
@@ -133,7 +133,7 @@ TEST_F(stall_check_test, says_once_that_only_the_counters_are_wrong_and_lets_it_
   shard.state().set_due_entries(5);
   create(2);
   EXPECT_EQ(look(), texts{});
-  EXPECT_NE(unexplained.find("2 entries where 6 are accounted for"), std::string::npos) << unexplained;
+  EXPECT_NE(unexplained.find("2 entries where 6 are counted"), std::string::npos) << unexplained;
   // Neither said nor looked for again; a damaged row would be met by a sweep.
   store.damage(store::table::task, store::keys::task(store::default_namespace, 1));
   now_ms += 60'000;
@@ -148,7 +148,7 @@ TEST_F(stall_check_test, does_not_let_it_rest_when_something_else_is_lost) {
   EXPECT_EQ(look(), texts{});
   lose_entry(2);
   now_ms += 1'000;
-  EXPECT_EQ(look(), (texts{"t2: its entry in the due index is missing"}));
+  EXPECT_EQ(look(), (texts{"t2: the entry of the task in the due index is missing"}));
 }
 
 TEST_F(stall_check_test, reports_a_row_that_cannot_be_read) {

@@ -107,10 +107,9 @@ TEST(config_agent_settings, refuses_a_breaker_that_makes_no_sense) {
                    "5:67: agents.a.breaker.open: expected a duration from 100ms to 1h, found \"1ms\"",
                    "5:82: agents.a.breaker.canaries: expected a whole number from 1 to 100, found \"x\"",
                    "5:85: agents.a.breaker.wndow: this key is not known here; did you mean window?"}));
-  EXPECT_EQ(
-      problems_of("breaker: { slow_percent: 50 }"),
-      lines{"5:26: agents.a.breaker.slow_percent: without slow no try is slow, so this has no effect; add slow: 2s, from where on a try "
-            "is slow"});
+  EXPECT_EQ(problems_of("breaker: { slow_percent: 50 }"),
+            lines{"5:26: agents.a.breaker.slow_percent: without slow no try counts as slow, so this key has no effect; add slow: tries "
+                  "that take longer count as slow, such as slow: 2s"});
   EXPECT_EQ(problems_of("breaker: on"),
             lines{"5:10: agents.a.breaker: expected off, or a map with failure_percent, slow, slow_percent, window, at_least, open and "
                   "canaries, found \"on\""});
@@ -122,7 +121,7 @@ TEST(config_agent_settings, refuses_limits_that_make_no_sense) {
       problems_of("limits: [5]"),
       lines{"5:10: agents.a.limits[0]: expected a map with concurrency or rate, such as { call: charge, rate: 50/s }, found the number 5"});
   EXPECT_EQ(problems_of("limits: [{ call: charge }]"),
-            lines{"5:10: agents.a.limits[0]: this limits nothing; add concurrency: 20, or rate: 50/s"});
+            lines{"5:10: agents.a.limits[0]: this limit has neither concurrency nor rate; add concurrency: 20, or rate: 50/s"});
   EXPECT_EQ(problems_of("limits: [{ concurrency: 0, cal: x }]"),
             (lines{"5:25: agents.a.limits[0].concurrency: expected a whole number from 1 to 1000000, found the number 0",
                    "5:28: agents.a.limits[0].cal: this key is not known here; did you mean call?"}));
@@ -177,7 +176,7 @@ TEST(config_agent_settings, refuses_names_that_are_no_secrets) {
                    "\"a b\"",
                    "5:31: agents.a.input_secrets[2]: expected the name of a secret: letters, digits, _, . and -; at most 64 in all, found "
                    "\"x}$secret{y\"",
-                   "5:46: agents.a.input_secrets[3]: this secret stands here twice; remove one of them"}));
+                   "5:46: agents.a.input_secrets[3]: this secret is listed twice; remove one of them"}));
 }
 
 TEST(config_agent_settings, tells_workflows_which_labels_an_agent_carries) {

@@ -113,7 +113,7 @@ TEST(config_agents, refuses_wrong_values_of_an_http_agent) {
           "11:14: agents.a.breaker: expected off, or a map with failure_percent, slow, slow_percent, window, at_least, open and canaries, "
           "found the number 5",
           "12:5: agents.a.cals: this key is not known here; did you mean calls?"}));
-  EXPECT_EQ(problems_of("agents:\n  a: { kind: http, calls: {} }"), lines{"4:27: agents.a.calls: an agent has at least one call"});
+  EXPECT_EQ(problems_of("agents:\n  a: { kind: http, calls: {} }"), lines{"4:27: agents.a.calls: an agent needs at least one call"});
 }
 
 TEST(config_agents, refuses_calls_without_one_address) {
@@ -121,7 +121,7 @@ TEST(config_agents, refuses_calls_without_one_address) {
             lines{"5:5: agents.payment.calls.charge: the call has neither path nor url; add path: /… or url: http://…"});
   EXPECT_EQ(
       problems_of(with_call("      { path: /a, url: http://b/c }")),
-      lines{"6:24: agents.payment.calls.charge.url: path and url stand side by side; keep one: path joins base_url, url is absolute"});
+      lines{"6:24: agents.payment.calls.charge.url: both path and url are given; keep one: path is appended to base_url, url is absolute"});
   EXPECT_EQ(problems_of(with_call("      { path: charges }")),
             lines{"6:15: agents.payment.calls.charge.path: expected a path that begins with /, found \"charges\""});
   EXPECT_EQ(problems_of(with_call("      { url: /charges }")),

@@ -56,22 +56,22 @@ TEST(config_alerts, refuses_targets_that_could_not_be_reached) {
   EXPECT_EQ(problems_of("alerts: { commands: { page: {} } }"),
             lines{"3:29: alerts.commands.page.run: this key is missing; expected a list: the program's path, then its arguments"});
   EXPECT_EQ(problems_of("alerts: { commands: { page: { run: [] } } }"),
-            lines{"3:36: alerts.commands.page.run: the command is missing; name the program, then its arguments: "
+            lines{"3:36: alerts.commands.page.run: the list is empty; name the program, then its arguments: "
                   "[/usr/local/bin/page, --urgent]"});
   EXPECT_EQ(problems_of("alerts: { commands: { page: { run: \"page --urgent\" } } }"),
             lines{"3:36: alerts.commands.page.run: expected a list, found \"page --urgent\""});
   EXPECT_EQ(problems_of("alerts: { commands: { page: { run: [page] } } }"),
             lines{"3:37: alerts.commands.page.run[0]: expected the program's absolute path, such as /usr/local/bin/page, found \"page\""});
   EXPECT_EQ(problems_of("alerts: { commands: { page: { run: [/bin/page, \"a\\0b\"] } } }"),
-            lines{"3:48: alerts.commands.page.run[1]: a word of a command cannot hold the character 0"});
+            lines{"3:48: alerts.commands.page.run[1]: a word of a command cannot have a character with the code 0"});
 }
 
 TEST(config_alerts, refuses_names_that_are_none_or_taken) {
   EXPECT_EQ(problems_of("alerts: { webhooks: { Ops: { url: \"http://x/\" } } }"),
             lines{"3:28: alerts.webhooks.Ops: expected a name of lower-case letters, digits, _ and -; at most 64 in all"});
   EXPECT_EQ(problems_of("alerts: { webhooks: { ops: { url: \"http://x/\" } },\n  commands: { ops: { run: [/bin/x] } } }"),
-            lines{"4:20: alerts.commands.ops: a webhook has this name already; webhooks and commands are told apart by their names: give "
-                  "this one another"});
+            lines{"4:20: alerts.commands.ops: this name is already the name of a webhook; webhooks and commands share their names: choose "
+                  "another name"});
 }
 
 TEST(config_alerts, refuses_wrong_limits_and_unknown_keys) {

@@ -46,7 +46,8 @@ TEST(config_caf, refuses_what_caf_would_ignore_in_silence) {
 
 TEST(config_caf, never_opens_a_second_port) {
   EXPECT_EQ(problems_of("caf:\n  middleman: { enable-automatic-connections: true }"),
-            lines{"4:46: caf.middleman.enable-automatic-connections: this would open a second port on every interface; leave it out"});
+            lines{"4:46: caf.middleman.enable-automatic-connections: this option would open a second port on every interface; leave the "
+                  "option out"});
   EXPECT_EQ(problems_of("caf:\n  middleman: { enable-automatic-connections: false }"), lines{});
 }
 

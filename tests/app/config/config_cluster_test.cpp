@@ -56,14 +56,11 @@ TEST(config_cluster, a_node_of_agents_alone_needs_a_folder_and_no_store) {
   EXPECT_TRUE(file.config.agent_role);
   EXPECT_TRUE(file.config.shards_here.empty());
   EXPECT_EQ(file.config.data_path, "/etc/fairlead/who");
-  EXPECT_EQ(
-      problems_of("node: { name: n }\nroles: [agent]\n"),
-      lines{"1:7: node.data: this key is missing; expected the folder in which the node keeps who it is, which a node without a store "
-            "needs"});
-  EXPECT_EQ(
-      problems_of("node: { name: n, data: who }\nroles: [agent]\nshards: { here: [0] }\n"),
-      lines{"3:9: shards: a node without the role shard holds no shards, and learns from the others how many there are; remove this key, "
-            "or add the role"});
+  EXPECT_EQ(problems_of("node: { name: n }\nroles: [agent]\n"),
+            lines{"1:7: node.data: this key is missing; a node without a store needs a folder for its identity"});
+  EXPECT_EQ(problems_of("node: { name: n, data: who }\nroles: [agent]\nshards: { here: [0] }\n"),
+            lines{"3:9: shards: a node without the role shard has no shards, and gets the number of shards from the other nodes; remove "
+                  "this key, or add the role shard"});
 }
 
 TEST(config_cluster, names_line_key_and_expectation_of_every_wrong_peer) {
@@ -74,12 +71,12 @@ TEST(config_cluster, names_line_key_and_expectation_of_every_wrong_peer) {
                    "3:28: node.peers[2]: " + what + "\"127.0.0.1:0\"", "3:41: node.peers[3]: expected text, found the number 5",
                    "3:44: node.peers[4]: the text is empty"}));
   EXPECT_EQ(problems_of(with_node("  peers: [a:1, b:1, a:1, a:2]")),
-            lines{"3:21: node.peers[2]: this peer stands here twice; remove one of them"});
+            lines{"3:21: node.peers[2]: this peer is listed twice; remove one of them"});
   EXPECT_EQ(problems_of(with_node("  listen: 127.0.0.1:7105\n  peers: [127.0.0.1:7105, localhost:7105, 127.0.0.2:7105]")),
-            (lines{"4:11: node.peers[0]: this is where the node itself listens (node.listen); name the other nodes only",
-                   "4:27: node.peers[1]: this is where the node itself listens (node.listen); name the other nodes only"}));
+            (lines{"4:11: node.peers[0]: this is the node's own address (node.listen); list only other nodes",
+                   "4:27: node.peers[1]: this is the node's own address (node.listen); list only other nodes"}));
   EXPECT_EQ(problems_of(with_node("  peers: [127.0.0.1:7100]")),
-            lines{"3:11: node.peers[0]: this is where the node itself listens (node.listen); name the other nodes only"});
+            lines{"3:11: node.peers[0]: this is the node's own address (node.listen); list only other nodes"});
   std::string many;
   for (int i = 1; i <= 257; ++i) many += (i == 1 ? "h:" : ", h:") + std::to_string(i);
   EXPECT_EQ(problems_of(with_node("  peers: [" + many + "]")).size(), 1U);
@@ -101,20 +98,20 @@ TEST(config_cluster, names_line_key_and_expectation_of_every_other_wrong_value) 
       {"shards: 4", "3:9: shards: expected a map, found the number 4"},
       {"shards: { count: 0 }", "3:18: shards.count: expected a whole number from 1 to 256, found the number 0"},
       {"shards: { count: 257 }", "3:18: shards.count: expected a whole number from 1 to 256, found the number 257"},
-      {"shards: { count: 4 }", "3:9: shards.here: this key is missing; expected the list of the shards that this node holds, such as [0]"},
+      {"shards: { count: 4 }", "3:9: shards.here: this key is missing; expected the list of this node's shards, such as [0]"},
       {"shards: { count: 4, here: 1 }", "3:27: shards.here: expected a list, found the number 1"},
       {"shards: { count: 4, here: [] }",
-       "3:27: shards.here: a node with the role shard holds at least one; name those it holds, such as [0], or take the role away"},
+       "3:27: shards.here: a node with the role shard needs at least one shard; list its shards, such as [0], or remove the role"},
       {"shards: { count: 4, here: [1, 4] }", "3:31: shards.here[1]: expected a whole number from 0 to 3, found the number 4"},
       {"shards: { count: 4, here: [-1] }", "3:28: shards.here[0]: expected a whole number from 0 to 3, found the number -1"},
-      {"shards: { count: 4, here: [2, 2] }", "3:31: shards.here[1]: this shard stands here twice; remove one of them"},
+      {"shards: { count: 4, here: [2, 2] }", "3:31: shards.here[1]: this shard is listed twice; remove one of them"},
       {"shards: { here: [1] }", "3:18: shards.here[0]: expected a whole number from 0 to 0, found the number 1"},
       {"shards: { count: 1, heer: [0] }", "3:21: shards.heer: this key is not known here; did you mean here?"},
       {"http: 7180", "3:7: http: expected a map, found the number 7180"},
       {"http: {}", "3:7: http.listen: this key is missing; expected HOST:PORT, such as 127.0.0.1:7180"},
       {"http: { listen: 7180 }", "3:17: http.listen: expected text, found the number 7180"},
       {"http: { listen: nowhere }", "3:17: http.listen: expected HOST:PORT, such as 127.0.0.1:7180, found \"nowhere\""},
-      {"http: { listen: 127.0.0.1:7100 }", "3:17: http.listen: the node itself listens there (node.listen); give this another port"},
+      {"http: { listen: 127.0.0.1:7100 }", "3:17: http.listen: the node itself listens on this address (node.listen); choose another port"},
       {"http: { lisen: 127.0.0.1:7180, listen: 127.0.0.1:7180 }", "3:9: http.lisen: this key is not known here; did you mean listen?"},
   };
   for (const auto& c : of_root) EXPECT_EQ(problems_of(with_root(c.text)), lines{c.problem});
@@ -122,7 +119,8 @@ TEST(config_cluster, names_line_key_and_expectation_of_every_other_wrong_value) 
 
 TEST(config_cluster, every_shard_has_to_get_a_part_of_the_launches_in_flight) {
   const std::string problem =
-      "cron.in_flight: it is divided among the 4 shards of the cluster (shards.count), and some would get none of it; allow at least 4, "
+      "cron.in_flight: this limit is divided among the 4 shards of the cluster (shards.count), and some shards would get 0; set it to at "
+      "least 4, "
       "or 0 for no limit";
   EXPECT_EQ(problems_of(with_root("shards: { count: 4, here: [0] }\ncron: { in_flight: 3 }")), lines{"4:20: " + problem});
   EXPECT_EQ(problems_of(with_root("cron: { in_flight: 1, starts_per_second: 1 }\nshards: { count: 4, here: [0] }")),
@@ -136,8 +134,9 @@ TEST(config_cluster, every_shard_has_to_get_a_part_of_the_launches_in_flight) {
 TEST(config_cluster, figures_for_others_need_to_be_wanted_by_name_as_the_port_does) {
   EXPECT_EQ(
       problems_of(with_root("http: { listen: 0.0.0.0:7180 }")),
-      lines{"3:17: http.listen: this address can be reached from other machines, and the port shows its figures to whoever reaches it; "
-            "listen on 127.0.0.1, or add trusted_network: true under node where the network is yours alone"});
+      lines{
+          "3:17: http.listen: this address can be reached from other machines, and the port shows its pages to everybody who can reach it; "
+          "listen on 127.0.0.1, or add trusted_network: true under node if only trusted machines are in the network"});
   EXPECT_EQ(problems_of("node: { name: n, trusted_network: true }\nstore: { path: d }\nhttp: { listen: 0.0.0.0:7180 }\n"), lines{});
   EXPECT_EQ(problems_of(with_node("  peers: [10.1.2.3:7100]")), lines{}) << "to connect to another machine opens nothing";
 }
@@ -148,7 +147,7 @@ TEST(config_cluster, the_log_is_told_what_a_trusted_network_means_only_where_the
       parsed("node: { name: n, trusted_network: true, listen: 0.0.0.0:7100 }\nstore: { path: d }\nhttp: { listen: 10.0.0.1:7180 }\n");
   const auto sentence = trust_warning(open.config);
   EXPECT_NE(sentence.find("0.0.0.0:7100 and 10.0.0.1:7180"), std::string::npos);
-  EXPECT_NE(sentence.find("trusted with everything"), std::string::npos);
+  EXPECT_NE(sentence.find("Everybody who can reach the port"), std::string::npos);
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ TEST(config_exec, names_every_problem_with_its_place) {
 TEST(config_exec, refuses_a_secret_among_the_arguments) {
   const auto problems = parsed(agent_with("", "command: [/bin/true, \"$secret{TOKEN}\"]")).problems;
   ASSERT_EQ(problems.size(), 1U);
-  EXPECT_EQ(problems[0].sentence, "the command holds a $secret, and everybody on the machine can read a command's arguments");
+  EXPECT_EQ(problems[0].sentence, "the command holds a $secret, and everybody on the machine can read the arguments of a command");
 }
 
 TEST(config_exec, only_the_check_asks_what_the_machine_has) {
@@ -123,10 +123,10 @@ TEST(config_exec, only_the_check_asks_what_the_machine_has) {
   EXPECT_EQ(shown(file.problems), lines{}) << "a node starts without them";
   const auto missing = check_exec_needs(file.config);
   ASSERT_EQ(missing.size(), 4U);
-  EXPECT_EQ(missing[0].sentence, "this machine knows no user 'nobody-of-this-name'");
+  EXPECT_EQ(missing[0].sentence, "this machine has no user 'nobody-of-this-name'");
   EXPECT_EQ(missing[1].sentence, "there is no directory /nowhere on this machine");
   EXPECT_EQ(missing[2].sentence, "there is no program /nowhere/dump on this machine");
-  EXPECT_EQ(missing[3].sentence, "/etc/passwd is no program that can be run");
+  EXPECT_EQ(missing[3].sentence, "/etc/passwd is not an executable program");
   EXPECT_EQ(missing[3].where, "agents.backup.calls.dump.lookup.command");
   EXPECT_EQ(missing[0].line, 5);
   EXPECT_EQ(missing[3].line, 6);

@@ -100,12 +100,12 @@ TEST(config_http, refuses_wrong_values_of_an_agent_at_their_place) {
   expect_problem(agent_problems("concurrency: 16385,"), "5:14: agents.pay.concurrency:", "from 1 to 16384");
   expect_problem(agent_problems("redirects: 21,"), "5:12: agents.pay.redirects:", "from 0 to 20");
   expect_problem(agent_problems("compression: gzip,"), "5:14: agents.pay.compression:", "expected");
-  expect_problem(agent_problems("allow_hosts: [127.0.0.1, \"a b\"],"), "5:26: agents.pay.allow_hosts[1]:", "'a b' is no host");
+  expect_problem(agent_problems("allow_hosts: [127.0.0.1, \"a b\"],"), "5:26: agents.pay.allow_hosts[1]:", "'a b' is not a valid host");
   expect_problem(agent_problems("allow_hosts: [],"), "5:14: agents.pay.allow_hosts:", "the list is empty");
   expect_problem(agent_problems("allow_hosts: [other.example],"), "4:32: agents.pay.base_url:", "not among the agent's allow_hosts");
   expect_problem(agent_problems("proxy: \"https://h:1\","), "5:8: agents.pay.proxy:", "more than http://host:port");
-  expect_problem(agent_problems("no_proxy: [localhost],"), "5:11: agents.pay.no_proxy:", "no_proxy stands without proxy");
-  expect_problem(agent_problems("proxy: \"http://h:1\", no_proxy: [\"a, b\"],"), "5:33: agents.pay.no_proxy[0]:", "is no host");
+  expect_problem(agent_problems("no_proxy: [localhost],"), "5:11: agents.pay.no_proxy:", "no_proxy is given without proxy");
+  expect_problem(agent_problems("proxy: \"http://h:1\", no_proxy: [\"a, b\"],"), "5:33: agents.pay.no_proxy[0]:", "is not a valid host");
   expect_problem(agent_problems("tls: { min_version: 1.1 },"), "5:21: agents.pay.tls.min_version:", "expected 1.2 or 1.3");
   expect_problem(agent_problems("tls: { verify: false },"), "5:8: agents.pay.tls.verify:", "not known here");
 }
@@ -118,18 +118,18 @@ TEST(config_http, refuses_wrong_rules_at_their_place) {
                  "7:20: agents.pay.calls.do.rules[0].status:", "a status such as");
   expect_problem(call_problems("rules: [ { is: permanent } ]"), "7:10: agents.pay.calls.do.rules[0]:", "neither status nor path");
   expect_problem(call_problems("rules: [ { status: 200, equals: 1, is: permanent } ]"),
-                 "7:33: agents.pay.calls.do.rules[0].equals:", "no path");
+                 "7:33: agents.pay.calls.do.rules[0].equals:", "path is missing");
   expect_problem(call_problems("rules: [ { path: .body.a, is: permanent } ]"), "7:10: agents.pay.calls.do.rules[0]:", "does not say");
   expect_problem(call_problems("rules: [ { path: .body.a, equals: 1, present: true, is: permanent } ]"),
-                 "7:10: agents.pay.calls.do.rules[0]:", "more than one thing");
+                 "7:10: agents.pay.calls.do.rules[0]:", "more than one comparison");
   expect_problem(call_problems("rules: [ { path: .body.a, equals: [1], is: permanent } ]"),
                  "7:35: agents.pay.calls.do.rules[0].equals:", "expected a string");
   expect_problem(call_problems("rules: [ { path: .body.a, one_of: [], is: permanent } ]"),
                  "7:35: agents.pay.calls.do.rules[0].one_of:", "is empty");
   expect_problem(call_problems("rules: [ { path: .input.a, equals: 1, is: permanent } ]"),
-                 "7:18: agents.pay.calls.do.rules[0].path:", "no plain path");
+                 "7:18: agents.pay.calls.do.rules[0].path:", "not a plain path");
   expect_problem(call_problems("rules: [ { status: 200, is: permanent, code: \"two words\" } ]"),
-                 "7:46: agents.pay.calls.do.rules[0].code:", "is no code");
+                 "7:46: agents.pay.calls.do.rules[0].code:", "is not a valid code");
   expect_problem(call_problems("rules: [ { status: 200, is: permanent, message: \"${ .input.a }\" } ]"),
                  "7:49: agents.pay.calls.do.rules[0].message:", "does not begin with");
   expect_problem(call_problems("rules: [ { status: 200, is: permanent, cod: x } ]"),
@@ -138,14 +138,15 @@ TEST(config_http, refuses_wrong_rules_at_their_place) {
 }
 
 TEST(config_http, refuses_wrong_lookups_and_keys_at_their_place) {
-  expect_problem(call_problems("idempotency: { header: \"a b\" }"), "7:24: agents.pay.calls.do.idempotency.header:", "is no header name");
+  expect_problem(call_problems("idempotency: { header: \"a b\" }"),
+                 "7:24: agents.pay.calls.do.idempotency.header:", "is not a valid header name");
   expect_problem(call_problems("idempotency: { header: Content-Length }"),
                  "7:24: agents.pay.calls.do.idempotency.header:", "another meaning");
   expect_problem(call_problems("idempotency: { valid_for: 1ms }"), "7:27: agents.pay.calls.do.idempotency.valid_for:", "");
   expect_problem(call_problems("idempotency: { replay: true }"), "7:16: agents.pay.calls.do.idempotency.replay:", "not known here");
   expect_problem(call_problems("lookup: { done: 200 }"), "7:9: agents.pay.calls.do.lookup:", "the lookup has neither path nor url");
   expect_problem(call_problems("lookup: { path: /x, method: DELETE }"), "7:29: agents.pay.calls.do.lookup.method:", "GET, HEAD or POST");
-  expect_problem(call_problems("lookup: { path: \"/{open\" }"), "7:17: agents.pay.calls.do.lookup.path:", "begins no {field}");
+  expect_problem(call_problems("lookup: { path: \"/{open\" }"), "7:17: agents.pay.calls.do.lookup.path:", "does not begin a {field}");
   expect_problem(call_problems("lookup: { path: /x, headers: { Connection: a } }"),
                  "7:30: agents.pay.calls.do.lookup.headers:", "set by the agent");
   expect_problem(call_problems("lookup: { path: /x, output: \"${ .input.a }\" }"),
@@ -190,7 +191,7 @@ TEST_F(config_http_files, that_are_missing_or_something_else_are_named_with_thei
   expect_problem(problems("ca_file: empty.pem"), "5:17: agents.pay.tls.ca_file:", "holds no CERTIFICATE in PEM");
   expect_problem(problems("client_certificate: ca.pem, client_key: ca.pem"),
                  "5:48: agents.pay.tls.client_key:", "holds no PRIVATE KEY in PEM");
-  expect_problem(problems("client_key: key.pem"), "5:6: agents.pay.tls:", "client_key stands without client_certificate");
+  expect_problem(problems("client_key: key.pem"), "5:6: agents.pay.tls:", "client_key is given without client_certificate");
 }
 
 }  // namespace

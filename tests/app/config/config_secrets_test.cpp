@@ -64,7 +64,7 @@ TEST_F(config_secrets, come_from_files_beside_the_node_file_and_from_the_environ
 
 TEST_F(config_secrets, sections_that_say_nothing_sensible_are_refused_at_their_place) {
   EXPECT_EQ(problems_of("secrets: { A: { file: /a, environment: A } }"),
-            lines{"3:40: secrets.A.environment: file and environment stand side by side; keep one of them"});
+            lines{"3:40: secrets.A.environment: both file and environment are given; keep one of them"});
   EXPECT_EQ(
       problems_of("secrets: { A: {} }"),
       lines{"3:15: secrets.A: the secret has neither file nor environment; write { file: /run/secrets/NAME } or { environment: NAME }"});
@@ -75,7 +75,7 @@ TEST_F(config_secrets, sections_that_say_nothing_sensible_are_refused_at_their_p
   EXPECT_EQ(problems_of("secrets: { \"a b\": { file: /a } }"),
             lines{"3:19: secrets.a b: expected a name of letters, digits, _, . and -; at most 64 in all"});
   EXPECT_EQ(problems_of("secrets: { A: { environment: \"A=b\" } }"),
-            lines{"3:30: secrets.A.environment: expected the name of a variable of the environment, which has no ="});
+            lines{"3:30: secrets.A.environment: expected the name of an environment variable, without ="});
   EXPECT_EQ(problems_of("secrets: { A: { file: [/a] } }"), lines{"3:23: secrets.A.file: expected the path of a file"});
 }
 
@@ -113,12 +113,12 @@ TEST_F(config_secrets, what_inputs_may_name_is_declared_too) {
 TEST_F(config_secrets, a_reference_where_nothing_puts_a_value_in_is_refused) {
   const auto alert = problems_of("secrets: { A: { file: /a } }\nalerts: { webhooks: { ops: { url: \"http://h/$secret{A}\" } } }");
   ASSERT_FALSE(alert.empty());
-  EXPECT_NE(alert.back().find("references to secrets stand under agents only"), std::string::npos) << alert.back();
+  EXPECT_NE(alert.back().find("references to secrets are only allowed under agents"), std::string::npos) << alert.back();
   const auto key = problems_of(
       "secrets: { A: { file: /a } }\nagents: { p: { kind: http, base_url: \"http://h\", headers: { \"$secret{A}\": x }, calls: { c: { "
       "path: / } } } }");
   ASSERT_FALSE(key.empty());
-  EXPECT_NE(key.back().find("a reference to a secret stands in a key"), std::string::npos) << key.back();
+  EXPECT_NE(key.back().find("a key contains a reference to a secret"), std::string::npos) << key.back();
 }
 
 TEST_F(config_secrets, values_are_checked_with_their_place_and_without_taking_them) {
@@ -135,7 +135,8 @@ TEST_F(config_secrets, values_are_checked_with_their_place_and_without_taking_th
       << found[0];
   EXPECT_EQ(found[1],
             "6:14: secrets.C.file: the file " + folder_ + "/open can be used by every user of this machine; chmod o= " + folder_ + "/open");
-  EXPECT_EQ(found[2], "7:21: secrets.D.environment: the variable FAIRLEAD_TEST_UNSET is not set; start the node with it, or use a file");
+  EXPECT_EQ(found[2],
+            "7:21: secrets.D.environment: the variable FAIRLEAD_TEST_UNSET is not set; start the node with this variable, or use a file");
   EXPECT_NE(found[3].find("8:21: secrets.E.environment: the secret is shorter than 4 bytes"), std::string::npos) << found[3];
   EXPECT_STREQ(::getenv("FAIRLEAD_TEST_SHORT"), "abc");
 

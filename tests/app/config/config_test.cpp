@@ -101,20 +101,17 @@ TEST(config, paths_begin_at_the_file_s_own_folder) {
 TEST(config, says_what_is_missing) {
   EXPECT_EQ(problems_of("log: { level: info }\n"),
             (lines{"1:1: node: this key is missing; expected a map with the node's name",
-                   "1:1: store: this key is missing; expected a map with the store's path, which the role shard needs"}));
+                   "1:1: store: this key is missing; the role shard needs a map with the path of the store"}));
   EXPECT_EQ(problems_of("node: {}\nstore: {}\n"), (lines{"1:7: node.name: this key is missing; expected the node's name",
                                                          "2:8: store.path: this key is missing; expected the folder of the store"}));
-  EXPECT_EQ(
-      problems_of("node: { name: n }\nroles: [agent]\n"),
-      lines{"1:7: node.data: this key is missing; expected the folder in which the node keeps who it is, which a node without a store "
-            "needs"});
+  EXPECT_EQ(problems_of("node: { name: n }\nroles: [agent]\n"),
+            lines{"1:7: node.data: this key is missing; a node without a store needs a folder for its identity"});
 }
 
 TEST(config, a_port_that_others_reach_needs_to_be_wanted_by_name) {
   const std::string refusal =
-      "this address can be reached from other machines, and the port trusts whoever reaches it; listen on 127.0.0.1, or add "
-      "trusted_network: true where the "
-      "network is yours alone";
+      "this address can be reached from other machines, and the port trusts everybody who can reach it; listen on 127.0.0.1, or add "
+      "trusted_network: true if only trusted machines are in the network";
   for (const auto* address : {"0.0.0.0:7100", "10.1.2.3:7100", "\"[::]:7100\"", "node.example:7100"}) {
     const auto text = std::string{"node:\n  name: n\n  listen: "} + address + "\nstore: { path: d }\n";
     EXPECT_EQ(problems_of(text), lines{"3:11: node.listen: " + refusal});
@@ -134,10 +131,10 @@ TEST(config, refuses_what_is_no_address) {
 }
 
 TEST(config, refuses_roles_that_make_no_node) {
-  EXPECT_EQ(problems_of(with_lines("roles: []")), lines{"3:8: roles: a node has at least one role; name shard, agent or both"});
+  EXPECT_EQ(problems_of(with_lines("roles: []")), lines{"3:8: roles: a node needs at least one role; list shard, agent or both"});
   EXPECT_EQ(problems_of(with_lines("roles: [shard, shrad,\n  shard]")),
             (lines{"3:16: roles[1]: expected shard or agent, found \"shrad\"; did you mean shard?",
-                   "4:3: roles[2]: this role stands here twice; remove one of them"}));
+                   "4:3: roles[2]: this role is listed twice; remove one of them"}));
   EXPECT_EQ(problems_of(with_lines("roles: shard")), lines{"3:8: roles: expected a list, found \"shard\""});
 }
 
@@ -170,7 +167,7 @@ TEST(config, names_line_key_and_expectation_of_every_wrong_value) {
       {"agnets: {}", "3:1: agnets: this key is not known here; did you mean agents?"},
       {"limits: { runing_tasks: 5 }", "3:11: limits.runing_tasks: this key is not known here; did you mean running_tasks?"},
       {"tls: {}", "3:1: tls: this key is not supported yet"},
-      {"store: { path: x }", "3:1: store: this key stands here twice, first on line 2; remove one of them"},
+      {"store: { path: x }", "3:1: store: this key is defined twice, first on line 2; remove one of them"},
       {"caf: 5", "3:6: caf: expected a map, found the number 5"},
       {"agents: [a]", "3:9: agents: expected a map, found a list"},
   };

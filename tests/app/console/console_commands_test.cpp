@@ -134,8 +134,8 @@ TEST(console_commands, an_error_begins_as_a_sentence_does_unless_that_is_a_name)
     EXPECT_EQ(fail({v1::ERROR_CODE_NOT_FOUND, sentence, remedy}), exit_not_found);
     return output.text();
   };
-  EXPECT_EQ(told("there is no job x", "fairlead job list shows which there are"),
-            "fairlead: There is no job x.\nfairlead job list shows which there are.\n");
+  EXPECT_EQ(told("there is no job x", "fairlead job list shows all jobs"),
+            "fairlead: There is no job x.\nfairlead job list shows all jobs.\n");
   EXPECT_EQ(told("the node is draining", "there is another"), "fairlead: The node is draining.\nThere is another.\n");
   EXPECT_EQ(told("payment is no agent", ""), "fairlead: payment is no agent.\n");
 }

@@ -102,9 +102,9 @@ TEST(console_views, the_tree_is_indented_and_says_why_an_actor_was_restarted) {
   EXPECT_TRUE(contains(text, "\n  agents ")) << text;
   EXPECT_TRUE(contains(text, "\n    payment ")) << text;
   EXPECT_TRUE(contains(text, "internal error in the agent: no")) << text;
-  EXPECT_FALSE(contains(text, "in no tree")) << text;
+  EXPECT_FALSE(contains(text, "in the supervision tree")) << text;
   tree.set_outside(2);
-  EXPECT_TRUE(contains(tree_text(tree), "2 live actors hang in no tree"));
+  EXPECT_TRUE(contains(tree_text(tree), "2 live actors are not in the supervision tree"));
   const auto told = json::parse(tree_json(tree));
   EXPECT_EQ(told["outside"], 2);
   EXPECT_EQ(told["actors"].size(), 4u);

@@ -77,11 +77,10 @@ TEST(CrontabFile, a_macro_stands_for_five_fields) {
 
 TEST(CrontabFile, a_macro_without_a_time_is_refused) {
   EXPECT_EQ(problems_of("\n@reboot /bin/true\n"),
-            (lines{"2:1: @reboot has no time: a set of nodes does not boot; start it with the machine, "
-                   "from a systemd unit for instance"}));
+            (lines{"2:1: @reboot is not supported: it has no time; start the command with the machine, for example from a systemd unit"}));
   EXPECT_EQ(problems_of("@every 5m /bin/true\n"),
-            (lines{"1:1: `@every` is none of @yearly, @annually, @monthly, @weekly, @daily, @midnight and @hourly"}));
-  EXPECT_EQ(problems_of("@daily\n"), (lines{"1:7: there is no command"}));
+            (lines{"1:1: `@every` is unknown; the names are @yearly, @annually, @monthly, @weekly, @daily, @midnight and @hourly"}));
+  EXPECT_EQ(problems_of("@daily\n"), (lines{"1:7: the command is missing"}));
 }
 
 TEST(CrontabFile, a_user_stands_between_the_schedule_and_the_command) {
@@ -90,14 +89,14 @@ TEST(CrontabFile, a_user_stands_between_the_schedule_and_the_command) {
   EXPECT_EQ(entry.command, "cd /srv && ./run");
   EXPECT_EQ(only("@daily root a b\n", with_users()).user, "root");
   EXPECT_EQ(problems_of("0 4 * * * root\n@daily\n", with_users()),
-            (lines{"1:15: there is no command", "2:7: there is neither a user nor a command"}));
+            (lines{"1:15: the command is missing", "2:7: the user and the command are missing"}));
   EXPECT_EQ(problems_of("0 4 * * * /bin/true now\n", with_users()),
-            (lines{"1:11: `/bin/true` is no name of a user; if this file has no column for users, leave out --user-column"}));
+            (lines{"1:11: `/bin/true` is not a valid user name; if this file has no user column, leave out --user-column"}));
 }
 
 TEST(CrontabFile, a_forgotten_user_column_is_suspected) {
-  EXPECT_EQ(notices_of("0 4 * * * root /bin/true\n"), (lines{"1:11: the command begins with `root`; if the file has a column for users, as "
-                                                             "/etc/crontab has, say --user-column"}));
+  EXPECT_EQ(notices_of("0 4 * * * root /bin/true\n"),
+            (lines{"1:11: the command begins with `root`; if the file has a user column, as /etc/crontab does, use --user-column"}));
 }
 
 TEST(CrontabFile, comments_and_blank_lines_are_no_entries) {
@@ -156,23 +155,21 @@ TEST(CrontabFile, shell_and_home_are_known_apart) {
 }
 
 TEST(CrontabFile, a_variable_that_cannot_be_is_refused) {
-  EXPECT_EQ(problems_of("MY-VAR=1\n=2\n"),
-            (lines{"1:1: `MY-VAR` is no name for a variable that a shell could pass on; use letters, digits and _",
-                   "2:1: `` is no name for a variable that a shell could pass on; use letters, digits and _"}));
-  EXPECT_EQ(problems_of("A = \"b\n"),
-            (lines{"1:5: the value begins with a quote, and is not wholly between two of them; end the line with the "
-                   "same quote, or put the value between quotes of the other kind"}));
+  EXPECT_EQ(problems_of("MY-VAR=1\n=2\n"), (lines{"1:1: `MY-VAR` is not a valid name for a shell variable; use letters, digits and _",
+                                                  "2:1: `` is not a valid name for a shell variable; use letters, digits and _"}));
+  EXPECT_EQ(problems_of("A = \"b\n"), (lines{"1:5: the value begins with a quote but does not end with the same quote; end the line with "
+                                             "the same quote, or put the value in quotes of the other kind"}));
 }
 
 TEST(CrontabFile, nothing_behind_the_sign_is_an_empty_value_and_worth_a_word) {
-  EXPECT_EQ(notices_of("A=\n"), (lines{"1:1: nothing stands behind the `=`, and Debian's cron refuses that; A is empty; write A=\"\""}));
+  EXPECT_EQ(notices_of("A=\n"), (lines{"1:1: the value after `=` is empty, and Debian's cron refuses that; A is empty; write A=\"\""}));
   EXPECT_EQ(notices_of("A=\"\"\n"), lines{});
   EXPECT_EQ(environment_of(only("A=\n0 0 * * * a\n")), "A=;");
 }
 
 TEST(CrontabFile, logname_cannot_be_set) {
   EXPECT_EQ(environment_of(only("LOGNAME=me\n0 0 * * * a\n")), "");
-  EXPECT_EQ(notices_of("LOGNAME=me\n"), (lines{"1:1: cron lets nobody set LOGNAME; the line is passed over"}));
+  EXPECT_EQ(notices_of("LOGNAME=me\n"), (lines{"1:1: cron does not allow LOGNAME to be set; the line is ignored"}));
 }
 
 TEST(CrontabFile, cron_tz_moves_the_lines_below) {
@@ -186,30 +183,32 @@ TEST(CrontabFile, cron_tz_moves_the_lines_below) {
 
 TEST(CrontabFile, lines_below_a_zone_that_does_not_exist_are_refused_until_another_is_named) {
   const auto found = read("CRON_TZ=Europe/Berln\n0 0 * * * a\nCRON_TZ=Asia/Tokyo\n1 0 * * * b\n");
-  EXPECT_EQ(shown(found.problems), (lines{"1:1: there is no time zone `Europe/Berln`; name one of the zone database, such as Europe/Berlin",
-                                          "2:1: CRON_TZ on line 1 is in force here and was refused; correct that line"}));
+  EXPECT_EQ(shown(found.problems),
+            (lines{"1:1: there is no time zone `Europe/Berln`; use a name of the time zone database, such as Europe/Berlin",
+                   "2:1: CRON_TZ on line 1 applies to this line and was refused; correct that line"}));
   ASSERT_EQ(found.entries.size(), 1U);
   EXPECT_EQ(found.entries[0].zone, "Asia/Tokyo");
 }
 
 TEST(CrontabFile, so_are_those_below_a_shell_without_a_path) {
   EXPECT_EQ(problems_of("SHELL=bash\n0 0 * * * a\n"),
-            (lines{"1:1: SHELL is the absolute path of a program, not `bash`; write SHELL=/bin/bash, for instance",
-                   "2:1: SHELL on line 1 is in force here and was refused; correct that line"}));
+            (lines{"1:1: SHELL must be the absolute path of a program, not `bash`; write SHELL=/bin/bash, for instance",
+                   "2:1: SHELL on line 1 applies to this line and was refused; correct that line"}));
 }
 
 TEST(CrontabFile, tz_is_handed_on_and_does_not_move_the_schedule) {
   const auto entry = only("TZ=Asia/Tokyo\n0 0 * * * a\n");
   EXPECT_EQ(entry.zone, "UTC");
   EXPECT_EQ(environment_of(entry), "TZ=Asia/Tokyo;");
-  EXPECT_EQ(notices_of("TZ=Asia/Tokyo\n"),
-            (lines{"1:1: TZ is handed to the commands below and does not move their schedules; CRON_TZ says in "
-                   "which time zone a line is due"}));
+  EXPECT_EQ(
+      notices_of("TZ=Asia/Tokyo\n"),
+      (lines{
+          "1:1: TZ is passed to the commands below; it does not change their schedules; use CRON_TZ for the time zone of the schedules"}));
 }
 
 TEST(CrontabFile, that_nothing_is_mailed_is_said_once) {
   EXPECT_EQ(notices_of("MAILTO=a@example.org\nMAILTO=b@example.org\n"),
-            (lines{"1:1: nothing is mailed: what a command prints is the output of its task"}));
+            (lines{"1:1: no mail is sent: the output of a command is the output of its task"}));
   EXPECT_EQ(notices_of("MAILTO=\"\"\n"), lines{});
   EXPECT_EQ(environment_of(only("MAILTO=a@example.org\n0 0 * * * a\n")), "MAILTO=a@example.org;");
 }
@@ -218,7 +217,7 @@ TEST(CrontabFile, random_delay_is_jitter_in_minutes) {
   EXPECT_EQ(only("RANDOM_DELAY=45\n0 0 * * * a\n").jitter_ms, 2'700'000);
   for (const auto* bad : {"5m", "-1", "1441", "\"\"", "99999999999999999999"})
     EXPECT_EQ(read("RANDOM_DELAY=" + std::string{bad} + "\n").problems.size(), 1U) << bad;
-  EXPECT_EQ(problems_of("RANDOM_DELAY=5m\n"), (lines{"1:1: RANDOM_DELAY is a whole number of minutes from 0 to 1440, not `5m`"}));
+  EXPECT_EQ(problems_of("RANDOM_DELAY=5m\n"), (lines{"1:1: RANDOM_DELAY must be a whole number of minutes from 0 to 1440, not `5m`"}));
 }
 
 TEST(CrontabFile, a_percent_sign_ends_the_command_and_begins_its_input) {
@@ -240,15 +239,13 @@ TEST(CrontabFile, a_percent_sign_ends_the_command_and_begins_its_input) {
 }
 
 TEST(CrontabFile, an_input_by_percent_sign_is_worth_a_word) {
-  EXPECT_EQ(notices_of("0 0 * * * date +\\%H%in\n"),
-            (lines{"1:20: what follows this `%` is the standard input of the command, and further ones "
-                   "are newlines; write `\\%` where a percent sign is meant"}));
-  EXPECT_EQ(problems_of("0 0 * * * %in\n"), lines{"1:11: there is no command before the `%`"});
+  EXPECT_EQ(notices_of("0 0 * * * date +\\%H%in\n"), (lines{"1:20: the text after this `%` is the standard input of the command; each "
+                                                            "further `%` is a newline; write `\\%` for a percent sign"}));
+  EXPECT_EQ(problems_of("0 0 * * * %in\n"), lines{"1:11: the command before the `%` is missing"});
 }
 
 TEST(CrontabFile, two_backslashes_become_one_and_that_is_said) {
-  EXPECT_EQ(notices_of("0 0 * * * echo a\\\\b\n"),
-            (lines{"1:17: Debian's cron turns `\\\\` into `\\`, and so it is done here; cronie keeps both"}));
+  EXPECT_EQ(notices_of("0 0 * * * echo a\\\\b\n"), (lines{"1:17: `\\\\` becomes `\\`, as with Debian's cron (cronie keeps both)"}));
 }
 
 TEST(CrontabFile, a_dash_in_front_is_cronies_and_passed_over) {
@@ -256,22 +253,24 @@ TEST(CrontabFile, a_dash_in_front_is_cronies_and_passed_over) {
   EXPECT_EQ(entry.schedule, "*/5 * * * *");
   EXPECT_EQ(entry.text, "-*/5 * * * * a");
   EXPECT_EQ(notices_of("-@daily a\n"),
-            lines{"1:1: the `-` in front keeps cronie from logging the line; it is passed over, launches are always recorded"});
+            lines{"1:1: the `-` in front of the line is ignored: launches are always recorded (cronie would not log the line)"});
   EXPECT_EQ(read("- * * * * a\n").problems.size(), 1U);
 }
 
 TEST(CrontabFile, a_line_with_six_fields_is_recognised) {
   const lines expected{
-      "1:13: `*` stands where the command begins: this looks like six fields, and lines of a crontab have five; add a job with seconds by "
-      "`fairlead job add`, or remove one field"};
+      "1:13: `*` is where the command should begin: this line seems to have six fields, but a crontab line has five; use `fairlead job "
+      "add` "
+      "for a job with seconds, or remove one field"};
   EXPECT_EQ(problems_of("*/6 * * * * * echo\n"), expected);
   EXPECT_EQ(problems_of("0 5 4 * * */2 echo\n").size(), 1U);
   EXPECT_EQ(problems_of("0 5 4 * * 1-5 echo\n").size(), 1U);
   EXPECT_EQ(problems_of("0 5 4 * * ? echo\n").size(), 1U);
   EXPECT_EQ(problems_of("0 5 4 * * *.sh\n").size(), 1U);  // Debian's cron refuses this as well
-  EXPECT_EQ(problems_of("*/6 * * * * * root echo\n", with_users()),
-            (lines{"1:13: `*` stands where the user begins: this looks like six fields, and lines of a crontab have five; add a job with "
-                   "seconds by `fairlead job add`, or remove one field"}));
+  EXPECT_EQ(
+      problems_of("*/6 * * * * * root echo\n", with_users()),
+      (lines{"1:13: `*` is where the user should begin: this line seems to have six fields, but a crontab line has five; use `fairlead "
+             "job add` for a job with seconds, or remove one field"}));
   EXPECT_EQ(only("0 5 4 * * 7z a b.7z c\n").command, "7z a b.7z c");
   EXPECT_EQ(only("0 5 4 * * [ -e x ] && y\n").command, "[ -e x ] && y");
 }
@@ -279,9 +278,9 @@ TEST(CrontabFile, a_line_with_six_fields_is_recognised) {
 TEST(CrontabFile, a_line_of_an_anacrontab_is_recognised) {
   EXPECT_EQ(
       problems_of("@monthly 45 cron.monthly run-parts /etc/cron.monthly\n"),
-      lines{"1:10: `45` stands where the command begins: nothing belongs between @monthly and it; if this is an anacrontab, remove the "
+      lines{"1:10: `45` is where the command should begin: nothing may be between @monthly and it; if this is an anacrontab, remove the "
             "delay and the name"});
-  EXPECT_EQ(problems_of("@daily * echo\n"), lines{"1:8: `*` stands where the command begins: nothing belongs between @daily and it"});
+  EXPECT_EQ(problems_of("@daily * echo\n"), lines{"1:8: `*` is where the command should begin: nothing may be between @daily and it"});
 }
 
 TEST(CrontabFile, a_sentence_is_no_schedule_of_another_scheduler) {
@@ -303,17 +302,17 @@ TEST(CrontabFile, a_bad_field_is_named_with_its_place) {
 }
 
 TEST(CrontabFile, a_missing_field_is_named) {
-  EXPECT_EQ(problems_of("0 0 * *\n"), lines{"1:8: the day of the week is missing: five fields stand before a command"});
-  EXPECT_EQ(problems_of("hello\n"), lines{"1:6: the hour is missing: five fields stand before a command"});
-  EXPECT_EQ(problems_of("0 0 * * *  \n"), lines{"1:12: there is no command"});
+  EXPECT_EQ(problems_of("0 0 * *\n"), lines{"1:8: the day of the week is missing: a line has five fields before the command"});
+  EXPECT_EQ(problems_of("hello\n"), lines{"1:6: the hour is missing: a line has five fields before the command"});
+  EXPECT_EQ(problems_of("0 0 * * *  \n"), lines{"1:12: the command is missing"});
 }
 
 TEST(CrontabFile, what_jobs_know_and_cron_does_not_is_refused_by_name) {
-  const auto remedy = "; jobs know more than crontabs: add this one with `fairlead job add`";
+  const auto remedy = "; crontabs do not have this, but jobs do: add this job with `fairlead job add`";
   EXPECT_EQ(problems_of("? 0 * * * a\n"), lines{std::string{"1:1: cron does not know `?` in the minute"} + remedy});
   EXPECT_EQ(problems_of("0 0~5 * * * a\n"),
-            lines{"1:4: cron does not know `~5` in the hour; in a job `?` is such a value, spread by the job's name, and `?(0-5)` one of a "
-                  "range: add this one with `fairlead job add`"});
+            lines{"1:4: cron does not know `~5` in the hour; in a job, `?` is a value that is derived from the job's name, and `?(0-5)` is "
+                  "one from a range: add this job with `fairlead job add`"});
   EXPECT_EQ(problems_of("0 0 L * * a\n"), lines{std::string{"1:5: cron does not know `L` in the day of the month"} + remedy});
   EXPECT_EQ(problems_of("0 0 1,15W * * a\n"), lines{std::string{"1:9: cron does not know `W` in the day of the month"} + remedy});
   EXPECT_EQ(problems_of("0 0 * * fri#2 a\n"), lines{std::string{"1:12: cron does not know `#2` in the day of the week"} + remedy});
@@ -354,22 +353,22 @@ TEST(CrontabFile, line_ends_of_another_system_are_left_out) {
   EXPECT_EQ(found.entries[0].command, "a");
   EXPECT_EQ(environment_of(found.entries[0]), "A=1;");
   EXPECT_EQ(shown(found.notices),
-            lines{"1:4: the line ends in CR LF, and cron would make the CR a part of the command; it is left out here and below"});
+            lines{"1:4: the line ends in CR LF; the CR is left out, here and below (cron would make it a part of the command)"});
   EXPECT_EQ(problems_of("0 0 * * * a\r1 0 * * * b\n"),
-            lines{"1:12: here stands a carriage return in the middle of the line; end each line with a newline"});
+            lines{"1:12: the line has a carriage return in the middle; end each line with a newline"});
 }
 
 TEST(CrontabFile, a_last_line_without_a_newline_is_read) {
   EXPECT_EQ(only("0 0 * * * a").command, "a");
   EXPECT_EQ(notices_of("0 0 * * * a"),
-            lines{"1:12: the last line does not end in a newline, and Debian's cron refuses such a file; the line is read all the same"});
+            lines{"1:12: the last line does not end in a newline; the line is read anyway (Debian's cron refuses such a file)"});
 }
 
 TEST(CrontabFile, bytes_that_are_no_text_are_refused_with_their_place) {
   using namespace std::string_view_literals;
-  EXPECT_EQ(problems_of("0 0 * * * ä\0b\n"sv), lines{"1:12: here stands a byte 0; save the file as UTF-8"});
-  EXPECT_EQ(problems_of("0 0 * * * \xe4\n"), lines{"1:11: here stands a byte that is not UTF-8 text; save the file as UTF-8"});
-  EXPECT_EQ(problems_of("A=\xff\n"), lines{"1:3: here stands a byte that is not UTF-8 text; save the file as UTF-8"});
+  EXPECT_EQ(problems_of("0 0 * * * ä\0b\n"sv), lines{"1:12: the line has a byte with the value 0; save the file as UTF-8"});
+  EXPECT_EQ(problems_of("0 0 * * * \xe4\n"), lines{"1:11: the line has a byte that is not UTF-8 text; save the file as UTF-8"});
+  EXPECT_EQ(problems_of("A=\xff\n"), lines{"1:3: the line has a byte that is not UTF-8 text; save the file as UTF-8"});
   EXPECT_EQ(only("# caf\xe9\n0 0 * * * a\n").comments, lines{"caf\xef\xbf\xbd"});
   EXPECT_EQ(only("0 0 * * * echo 'Grüße, 東京'\n").command, "echo 'Grüße, 東京'");
 }
@@ -386,7 +385,7 @@ TEST(CrontabFile, a_command_that_debian_would_refuse_for_its_length_is_taken_who
   const std::string longest(998, 'x');
   EXPECT_EQ(notices_of("0 0 * * * " + longest + "\n"), lines{});
   EXPECT_EQ(notices_of("0 0 * * * " + longest + "x\n"),
-            lines{"1:11: the command has more than 998 bytes, and Debian's cron refuses that; it is taken whole"});
+            lines{"1:11: the command has more than 998 bytes; it is imported anyway (Debian's cron refuses it)"});
   EXPECT_EQ(only("0 0 * * * " + longest + "x\n").command, longest + "x");
 }
 

@@ -58,13 +58,13 @@ TEST_F(dev_scripts, say_what_successive_attempts_get_and_the_last_holds_for_all_
 TEST_F(dev_scripts, that_are_none_are_refused_at_their_place) {
   EXPECT_EQ(refusal(""), "at character 1: an action is missing");
   EXPECT_EQ(refusal("echo,"), "at character 6: an action is missing");
-  EXPECT_EQ(refusal("echo, fial:transient"), "at character 7: 'fial:transient' is no action");
-  EXPECT_EQ(refusal("fail"), "at character 1: 'fail' is no action");
-  EXPECT_EQ(refusal("echo:1"), "at character 1: 'echo:1' is no action");
-  EXPECT_EQ(refusal("fail:often"), "at character 1: 'often' is no kind of fault");
-  EXPECT_EQ(refusal("fail:permanent:no funds"), "at character 1: 'no funds' is no code");
-  EXPECT_EQ(refusal("echo,sleep:soon"), "at character 6: 'soon' is no time to sleep");
-  EXPECT_EQ(refusal("sleep:25h"), "at character 1: '25h' is no time to sleep");
+  EXPECT_EQ(refusal("echo, fial:transient"), "at character 7: 'fial:transient' is not an action");
+  EXPECT_EQ(refusal("fail"), "at character 1: 'fail' is not an action");
+  EXPECT_EQ(refusal("echo:1"), "at character 1: 'echo:1' is not an action");
+  EXPECT_EQ(refusal("fail:often"), "at character 1: 'often' is not a kind of fault");
+  EXPECT_EQ(refusal("fail:permanent:no funds"), "at character 1: 'no funds' is not a valid code");
+  EXPECT_EQ(refusal("echo,sleep:soon"), "at character 6: 'soon' is not a valid time to sleep");
+  EXPECT_EQ(refusal("sleep:25h"), "at character 1: '25h' is not a valid time to sleep");
   EXPECT_EQ(refusal("return:{a}").substr(0, 48), "at character 1: return: is not followed by JSON:");
 }
 
@@ -74,9 +74,10 @@ TEST_F(dev_scripts, belong_to_one_call_and_a_call_has_one) {
   EXPECT_EQ(all.count({"payment", "charge"}), 1U);
   EXPECT_EQ(add_script("payment.charge=echo", all).failure().sentence, "payment.charge has two scripts");
   EXPECT_EQ(add_script("payment.charge", all).failure().sentence, "'payment.charge' has no =");
-  EXPECT_EQ(add_script("payment=echo", all).failure().sentence, "'payment' names no call");
-  EXPECT_EQ(add_script("a.b.c=echo", all).failure().sentence, "'a.b.c' names no call");
-  EXPECT_EQ(add_script("payment.refund=fial", all).failure().sentence, "the script of payment.refund at character 1: 'fial' is no action");
+  EXPECT_EQ(add_script("payment=echo", all).failure().sentence, "'payment' does not name a call");
+  EXPECT_EQ(add_script("a.b.c=echo", all).failure().sentence, "'a.b.c' does not name a call");
+  EXPECT_EQ(add_script("payment.refund=fial", all).failure().sentence,
+            "the script of payment.refund at character 1: 'fial' is not an action");
 }
 
 TEST_F(dev_scripts, stand_in_a_file_as_texts_and_lists_and_the_command_line_goes_before) {
@@ -97,8 +98,8 @@ TEST_F(dev_scripts, of_a_file_are_refused_with_line_and_column) {
   const auto path = write("scripts.yaml", "payment: echo\na.b: [echo, fial]\na.c: []\na.d: { give: 1 }\n");
   const auto problems = shown(read_scripts(path, all));
   ASSERT_EQ(problems.size(), 5U);
-  EXPECT_EQ(problems[0].substr(0, 39), "1:10: payment: this names no call; writ");
-  EXPECT_EQ(problems[1].substr(0, 60), "2:13: a.b[1]: at character 1: 'fial' is no action; write ech");
+  EXPECT_EQ(problems[0].substr(0, 50), "1:10: payment: this key does not name a call; writ");
+  EXPECT_EQ(problems[1].substr(0, 64), "2:13: a.b[1]: at character 1: 'fial' is not an action; write ech");
   EXPECT_EQ(problems[2].substr(0, 6), "3:6: a");
   EXPECT_EQ(problems[3].substr(0, 6), "4:6: a");
   EXPECT_NE(problems[4].find("give: this key is not known here"), std::string::npos) << problems[4];
@@ -170,7 +171,7 @@ TEST_F(dev_scripts, in_the_input_go_before_those_of_the_call) {
   EXPECT_FALSE(got.all[0].fault);
   EXPECT_EQ(got.all[1].fault->kind(), v1::FAULT_KIND_TRANSIENT);
   EXPECT_EQ(got.all[2].fault->code(), "bad_script");
-  EXPECT_NE(got.all[2].fault->message().find("at character 1: 'fial' is no action"), std::string::npos) << got.all[2].fault->message();
+  EXPECT_NE(got.all[2].fault->message().find("at character 1: 'fial' is not an action"), std::string::npos) << got.all[2].fault->message();
   EXPECT_EQ(got.all[3].fault->kind(), v1::FAULT_KIND_PERMANENT);
   EXPECT_EQ(got.all[4].fault->kind(), v1::FAULT_KIND_TRANSIENT);
 }

@@ -103,7 +103,7 @@ TEST(expression_worker, evaluates_what_the_checked_subset_allows) {
       {"\"2015-03-05T23:51:47Z\" | fromdate | todate", "\"2015-03-05T23:51:47Z\""},
       {"\"test\" | test(\"^t\")", "true"},
       {"0.1 + 0.2", "0.30000000000000004"},
-      {"input_ok", "error: expression ${ input_ok }: `input_ok` is no function that expressions may use, at character 1"},
+      {"input_ok", "error: expression ${ input_ok }: `input_ok` is not a function for expressions, at character 1"},
   };
   expression_pool pool(options());
   for (const auto& row : rows) EXPECT_EQ(evaluate(pool, row.expression, document), row.result) << row.expression;

@@ -96,12 +96,12 @@ TEST(job_file, one_file_may_hold_several_jobs) {
 TEST(job_file, lines_are_counted_through_the_whole_file) {
   EXPECT_EQ(problems_of(
                 "job: a\nschedule: \"@daily\"\nworkflow: w\n---\njob: b\nschedule: \"@daily\"\nworkflw: w\npriority: high\npriority: 3\n"),
-            (lines{"5:1: workflow: this key is missing; expected the workflow that is launched",
+            (lines{"5:1: workflow: this key is missing; expected the name of the workflow to launch",
                    "7:1: workflw: this key is not known here; did you mean workflow?",
                    "8:11: priority: expected a whole number from -1000 to 1000, found \"high\"",
-                   "9:1: priority: this key stands here twice, first on line 8; remove one of them"}));
+                   "9:1: priority: this key is defined twice, first on line 8; remove one of them"}));
   EXPECT_EQ(problems_of("job: a\nschedule: \"@daily\"\nworkflow: w\n---\njob: a\nschedule: \"@daily\"\nworkflow: w\n"),
-            lines{"5:1: job: the job a stands here twice, first on line 1; each job has a name of its own"});
+            lines{"5:1: job: the job a is defined twice, first on line 1; give each job a different name"});
 }
 
 TEST(job_file, a_bad_schedule_is_shown_at_its_very_place) {
@@ -188,7 +188,7 @@ TEST(job_file, one_job_in_two_files_is_refused) {
   EXPECT_TRUE(doubled_jobs({first}).empty());
   const auto found = doubled_jobs({first, second});
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(to_text(found[0]), "more.yaml: job: the job a stands in jobs.yaml too; each job has a name of its own");
+  EXPECT_EQ(to_text(found[0]), "more.yaml: job: the job a stands in jobs.yaml too; give each job a different name");
 }
 
 void expect_reads_back(const v1::JobSpec& job) {

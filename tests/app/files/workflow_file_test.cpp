@@ -107,7 +107,8 @@ TEST(workflow_file, keeps_finished_tasks_as_long_as_the_node_says_or_for_whole_d
   EXPECT_EQ(with_retention("1d").definition.keep_days(), 1U);
   EXPECT_EQ(with_retention("48h").definition.keep_days(), 2U);
   EXPECT_EQ(with_retention("3660d").definition.keep_days(), 3'660U);
-  EXPECT_EQ(shown(with_retention("36h").problems), lines{"2:12: retention: expected whole days such as 7d or 90d, found \"36h\""});
+  EXPECT_EQ(shown(with_retention("36h").problems),
+            lines{"2:12: retention: expected a number of whole days, such as 7d or 90d, found \"36h\""});
   EXPECT_EQ(shown(with_retention("12h").problems), lines{"2:12: retention: expected a duration from 1d to 3660d, found \"12h\""});
   EXPECT_EQ(shown(with_retention("forever").problems),
             lines{"2:12: retention: expected a duration such as 250ms, 5s, 1m30s, 2h or 7d, found \"forever\""});
@@ -118,11 +119,11 @@ TEST(workflow_file, keeps_finished_tasks_as_long_as_the_node_says_or_for_whole_d
 TEST(workflow_file, says_what_is_missing) {
   EXPECT_EQ(problems_of("timeout: 1m\n"), (lines{"1:1: workflow: this key is missing; expected the name of the workflow",
                                                  "1:1: steps: this key is missing; expected a map of steps by name"}));
-  EXPECT_EQ(problems_of("workflow: w\nsteps: {}\n"), lines{"2:8: steps: a workflow has at least one step"});
+  EXPECT_EQ(problems_of("workflow: w\nsteps: {}\n"), lines{"2:8: steps: a workflow needs at least one step"});
   EXPECT_EQ(problems_of("workflow: w\nsteps:\n"), lines{"2:1: steps: expected a map, found nothing"});
   EXPECT_EQ(problems_of("workflow: w\nsteps:\n  - a\n"), lines{"2:1: steps: expected a map, found a list"});
   EXPECT_EQ(problems_of("workflow: w\nsteps:\n  a:\n    timeout: 5s\n"),
-            (lines{"3:3: steps.a.agent: a step names the agent that performs it", "3:3: steps.a.call: this names the agent's call"}));
+            (lines{"3:3: steps.a.agent: the step has no agent", "3:3: steps.a.call: the call of the agent is missing"}));
   EXPECT_EQ(problems_of("workflow: w\nsteps:\n  a:\n"), lines{"3:3: steps.a: expected a map, found nothing"});
   EXPECT_EQ(problems_of("[workflow]\n"), lines{"1:1: expected a map, found a list"});
 }
@@ -156,7 +157,7 @@ steps:
     undo: { cal: recall }
 )";
   EXPECT_EQ(problems_of(text), (lines{
-                                   "1:11: workflow: \"Order\" is not a name for a workflow; a lower-case letter, then lower-case letters, "
+                                   "1:11: workflow: \"Order\" is not a valid workflow name; a lower-case letter, then lower-case letters, "
                                    "digits, _ and -; at most 64 in all",
                                    "2:10: timeout: expected a duration such as 250ms, 5s, 1m30s, 2h or 7d, found \"soon\"",
                                    "3:13: on_failure: expected undo, park or cool_off, found \"explode\"",
@@ -171,11 +172,11 @@ steps:
                                    "16:12: steps.charge.pivot: expected true or false, found \"maybe\"",
                                    "17:15: steps.charge.in_doubt: expected retry or park, found \"ignore\"",
                                    "18:11: steps.charge.undo: expected none or a map with call, found \"maybe\"",
-                                   "19:3: steps.charge: this key stands here twice, first on line 12; remove one of them",
+                                   "19:3: steps.charge: this key is defined twice, first on line 12; remove one of them",
                                    "22:12: steps.ship.needs: expected the name of a step, or a list of names, found a map",
-                                   "25:16: steps.ship.with.a: 0x10 is a number that JSON cannot spell; put it in quotes if text is meant, "
-                                   "or write it in decimal digits",
-                                   "26:11: steps.ship.undo.call: this names the agent's call",
+                                   "25:16: steps.ship.with.a: 0x10 is a number that JSON cannot represent; put it in quotes if it is a "
+                                   "text, or write it with decimal digits",
+                                   "26:11: steps.ship.undo.call: the call of the agent is missing",
                                    "26:13: steps.ship.undo.cal: this key is not known here; did you mean call?",
                                }));
 }
@@ -236,14 +237,12 @@ steps:
     undo: none
     cool_off: 5m
 )";
-  EXPECT_EQ(
-      problems_of(text),
-      (lines{
-          "5:12: steps.a.needs: these steps wait for each other: a -> c -> b -> a; remove one of these needs",
-          "9:3: steps.b.undo: the workflow says on_failure: undo, so each step says how it is undone; add undo: { call: … }, or undo: none",
-          "14:5: steps.b.with: an expression reads step \"d\", which is not in this workflow",
-          "20:11: steps.c.call: \"${ no }\" is not a name for a call",
-          "22:15: steps.c.cool_off: the step does not say on_failure: cool_off, so this has no effect"}));
+  EXPECT_EQ(problems_of(text),
+            (lines{"5:12: steps.a.needs: these steps wait for each other: a -> c -> b -> a; remove one of these needs",
+                   "9:3: steps.b.undo: the workflow has on_failure: undo, so each step needs an undo; add undo: { call: … }, or undo: none",
+                   "14:5: steps.b.with: an expression reads step \"d\", which is not in this workflow",
+                   "20:11: steps.c.call: \"${ no }\" is not a valid call name",
+                   "22:15: steps.c.cool_off: on_failure of the step is not cool_off, so cool_off has no effect"}));
 }
 
 TEST(workflow_file, shows_a_bad_expression_at_its_with) {
@@ -271,11 +270,12 @@ TEST(workflow_file, reads_the_heartbeat_and_the_labels_of_a_step) {
 TEST(workflow_file, shows_a_heartbeat_that_cannot_work_at_its_key) {
   EXPECT_EQ(
       problems_of(with_lines("timeout: 10s,\nheartbeat: 10s")),
-      lines{"4:12: steps.a.heartbeat: 10s is not shorter than the step's timeout, 10s, so it would never count; shorten heartbeat, or "
+      lines{"4:12: steps.a.heartbeat: 10s is not shorter than the step's timeout, 10s, so it would have no effect; shorten heartbeat, or "
             "raise timeout"});
-  EXPECT_EQ(problems_of(with_lines("heartbeat: 1m")),
-            lines{"3:12: steps.a.heartbeat: 1m is not shorter than the step's timeout, 30s, so it would never count; shorten heartbeat, or "
-                  "raise timeout"});
+  EXPECT_EQ(
+      problems_of(with_lines("heartbeat: 1m")),
+      lines{"3:12: steps.a.heartbeat: 1m is not shorter than the step's timeout, 30s, so it would have no effect; shorten heartbeat, or "
+            "raise timeout"});
   EXPECT_EQ(problems_of(with_lines("heartbeat: 99ms")), lines{"3:12: steps.a.heartbeat: 99ms is not between 100ms and 3660d"});
   EXPECT_EQ(problems_of(with_lines("heartbeat: often")),
             lines{"3:12: steps.a.heartbeat: expected a duration such as 250ms, 5s, 1m30s, 2h or 7d, found \"often\""});
@@ -298,7 +298,7 @@ TEST(workflow_file, refuses_later_words_by_name) {
   EXPECT_EQ(problems_of(with_lines("undo: { call: z,\n also_if_failed: true }")),
             lines{"4:2: steps.a.undo.also_if_failed: this key is not supported yet"});
   EXPECT_EQ(problems_of(with_lines("on_failure: continue")),
-            lines{"3:13: steps.a.on_failure: on_failure: continue is not supported yet; say undo, park or cool_off"});
+            lines{"3:13: steps.a.on_failure: on_failure: continue is not supported yet; use undo, park or cool_off"});
 }
 
 TEST(workflow_file, checks_agents_and_calls_when_they_are_known) {

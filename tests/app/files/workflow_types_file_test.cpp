@@ -63,11 +63,11 @@ TEST_F(workflow_types_file, names_types_and_files_that_are_not_there) {
                    "acme.v1.ChargeRequest?"}));
   EXPECT_EQ(shown(parsed("[]", "    input_type: acme.v1.ChargeRequest\n").problems).size(), 1U);
   EXPECT_EQ(shown(parsed("[shop.binpb]", "").problems),
-            (lines{"2:8: types: no step names a type, so these have no effect; say input_type or output_type at a step"}));
+            (lines{"2:8: types: no step uses a type, so types has no effect; set input_type or output_type on a step"}));
   put("order.binpb", "syntax = \"proto3\";");
   const auto text = shown(parsed("[order.binpb]", "    input_type: acme.v1.ChargeRequest\n").problems);
   ASSERT_EQ(text.size(), 1U);
-  EXPECT_NE(text[0].find("order.binpb: these bytes are no google.protobuf.FileDescriptorSet"), std::string::npos) << text[0];
+  EXPECT_NE(text[0].find("order.binpb: the file is not a google.protobuf.FileDescriptorSet"), std::string::npos) << text[0];
   const auto missing = shown(parsed("[none.binpb]", "    input_type: acme.v1.ChargeRequest\n").problems);
   ASSERT_EQ(missing.size(), 1U);
   EXPECT_NE(missing[0].find("cannot read"), std::string::npos) << missing[0];

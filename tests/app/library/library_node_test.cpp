@@ -279,7 +279,7 @@ TEST_F(library_node, what_is_wrong_is_said_before_anything_runs) {
   EXPECT_NE(why(bad, {}).find("node_options: node.listen: expected HOST:PORT"), std::string::npos) << why(bad, {});
   bad = options_;
   bad.program = "/nowhere/fairlead";
-  EXPECT_EQ(why(bad, {}), "/nowhere/fairlead is no program that can be run");
+  EXPECT_EQ(why(bad, {}), "/nowhere/fairlead is not an executable program");
   EXPECT_NE(why(options_, {agent{"shop"}}).find("no calls"), std::string::npos) << why(options_, {agent{"shop"}});
   agent twice{"shop"};
   const auto handler = [](const json&, context&) -> outcome<json> { return json{}; };
@@ -292,7 +292,7 @@ TEST_F(library_node, what_is_wrong_is_said_before_anything_runs) {
     set(wrong);
     return why(options_, {wrong});
   };
-  EXPECT_NE(refused([](agent& a) { a.label("zo=ne", "eu"); }).find("a label of it is not"), std::string::npos);
+  EXPECT_NE(refused([](agent& a) { a.label("zo=ne", "eu"); }).find("a label is not"), std::string::npos);
   EXPECT_NE(refused([](agent& a) {
               limit_settings by;
               by.concurrency = 1;

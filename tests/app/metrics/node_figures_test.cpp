@@ -46,7 +46,7 @@ TEST(node_figures, what_its_guardian_has_given_up_is_named_with_the_reason) {
   auto all = well_node();
   testing::add_actor(*all.told.tree.reply, "node/desk/doctor", false, "given_up");
   all.told.tree.reply->mutable_actors(all.told.tree.reply->actors_size() - 1)->set_last_reason("five restarts in 10 s");
-  EXPECT_EQ(why_not_healthy(all), "node/desk/doctor has been given up: five restarts in 10 s");
+  EXPECT_EQ(why_not_healthy(all), "node/desk/doctor has failed too often and is not restarted: five restarts in 10 s");
 }
 
 TEST(node_figures, an_actor_that_is_being_started_again_is_no_sickness) {
@@ -59,7 +59,7 @@ TEST(node_figures, a_shard_that_takes_up_old_tasks_is_healthy_and_not_ready) {
   auto all = well_node();
   all.told.shards[0].reply->mutable_shards(0)->set_resuming(true);
   EXPECT_EQ(why_not_healthy(all), "");
-  EXPECT_EQ(why_not_ready(all), "shard 0 takes up the tasks of an earlier process");
+  EXPECT_EQ(why_not_ready(all), "shard 0 is still loading its open tasks");
 }
 
 TEST(node_figures, an_agent_that_is_not_registered_or_away_is_waited_for) {

@@ -139,7 +139,7 @@ TEST_F(node_identity_of_a_folder, every_damaged_byte_is_noticed_and_the_file_nam
   EXPECT_EQ(refusal().code, v1::ERROR_CODE_CORRUPT);
   write(sound + std::string(1'000'000, 'x'));
   EXPECT_EQ(refusal().code, v1::ERROR_CODE_CORRUPT);
-  EXPECT_NE(refusal().remedy.find("then run fairlead node forget NAME"), std::string::npos);
+  EXPECT_NE(refusal().remedy.find("Run fairlead node forget NAME"), std::string::npos);
   write(sound);
   EXPECT_EQ(*open()->next_incarnation(), 13U);
 }

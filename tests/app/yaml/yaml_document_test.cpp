@@ -68,14 +68,14 @@ TEST(yaml_document, finds_a_quote_that_is_never_closed) {
 
 TEST(yaml_document, finds_duplicate_keys_and_goes_on) {
   const auto document = parse_yaml("f.yaml", "a: 1\nb:\n  - { x: 1, y: 2, x: 3 }\na: 2\n");
-  EXPECT_EQ(shown(document.problems), (lines{"3:19: b[0].x: this key stands here twice, first on line 3; remove one of them",
-                                             "4:1: a: this key stands here twice, first on line 1; remove one of them"}));
+  EXPECT_EQ(shown(document.problems), (lines{"3:19: b[0].x: this key is defined twice, first on line 3; remove one of them",
+                                             "4:1: a: this key is defined twice, first on line 1; remove one of them"}));
   ASSERT_TRUE(document.root);
   EXPECT_EQ(document.root->entries.size(), 2U);
 }
 
 TEST(yaml_document, refuses_bytes_that_are_not_text) {
-  const std::string refusal = "here stands a byte that is not UTF-8 text; save the file as UTF-8 without control characters";
+  const std::string refusal = "this line has a byte that is not UTF-8 text; save the file as UTF-8 without control characters";
   EXPECT_EQ(problems_of("a: 1\nb: caf\xe9\n"), lines{"2:7: " + refusal});
   EXPECT_EQ(problems_of("a: \xc0\x80\n"), lines{"1:4: " + refusal});
   EXPECT_EQ(problems_of("a: \xed\xa0\x80\n"), lines{"1:4: " + refusal});
@@ -91,9 +91,10 @@ TEST(yaml_document, refuses_bytes_that_are_not_text) {
 }
 
 TEST(yaml_document, refuses_a_second_document_and_what_belongs_to_none) {
-  EXPECT_EQ(problems_of("---\na: 1\n---\nb: 2\n"), lines{"3:1: a second document begins here; keep exactly one in a file"});
+  EXPECT_EQ(problems_of("---\na: 1\n---\nb: 2\n"),
+            lines{"3:1: a second document begins here; only one is allowed in a file; remove the other document"});
   EXPECT_EQ(problems_of("- a\nb\n"),
-            lines{"2:1: this does not belong to what stands above it; check the indentation and the punctuation before it"});
+            lines{"2:1: this line does not fit to the lines above it; check the indentation and the punctuation before it"});
   EXPECT_TRUE(problems_of("---\na: 1\n...\n").empty());
 }
 
@@ -104,7 +105,7 @@ TEST(yaml_document, refuses_an_empty_file) {
 
 TEST(yaml_document, refuses_keys_that_are_no_words) {
   EXPECT_EQ(problems_of("[a]: 1\n"),
-            lines{"1:1: a key must be a plain word, not a list or a map; put { } or [ ] in quotes if text is meant"});
+            lines{"1:1: a key must be a plain word, not a list or a map; put the key in quotes if { } or [ ] is part of a text"});
   EXPECT_EQ(problems_of("a: 1\n: 1\n"), lines{"2:1: a key is empty; put a word before the colon"});
   EXPECT_EQ(problems_of("a: &x { b: 1 }\nc:\n  <<: *x\n"), lines{"3:3: c: merge keys (<<) are not supported; write the keys out"});
   EXPECT_EQ(problems_of("a: &x b\n*x : 1\n"), lines{"2:1: an alias cannot be a key"});
@@ -123,7 +124,7 @@ TEST(yaml_document, an_alias_stands_for_what_its_anchor_names) {
 }
 
 TEST(yaml_document, refuses_an_alias_inside_its_own_anchor) {
-  EXPECT_EQ(problems_of("a: &x\n  - *x\n"), lines{"2:5: a[0]: this alias stands inside what it refers to"});
+  EXPECT_EQ(problems_of("a: &x\n  - *x\n"), lines{"2:5: a[0]: this alias refers to a value that contains the alias"});
 }
 
 TEST(yaml_document, bounds_what_aliases_stand_for) {
@@ -134,8 +135,7 @@ TEST(yaml_document, bounds_what_aliases_stand_for) {
   }
   const auto problems = problems_of(bomb);
   ASSERT_EQ(problems.size(), 1U);
-  EXPECT_NE(problems[0].find("there are more than 100000 values, those behind aliases counted each time"), std::string::npos)
-      << problems[0];
+  EXPECT_NE(problems[0].find("there are more than 100000 values (aliased values count at each use)"), std::string::npos) << problems[0];
   EXPECT_EQ(problems[0].substr(0, 2), "5:");
   // One long text used over and over is as large.
   const auto long_text = "a: &x \"" + std::string(100'000, 'x') + "\"\nb: [*x" + repeated(", *x", 1'000) + "]\n";

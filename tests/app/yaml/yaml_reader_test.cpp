@@ -61,15 +61,15 @@ TEST(yaml_reader, refuses_numbers_that_json_cannot_spell) {
     EXPECT_FALSE(yaml_node::root(document).json()) << number;
     EXPECT_EQ(shown(document.problems),
               lines{std::string{"2:7: a.b[0]: "} + number +
-                    " is a number that JSON cannot spell; put it in quotes if text is meant, or write it in decimal digits"});
+                    " is a number that JSON cannot represent; put it in quotes if it is a text, or write it with decimal digits"});
   }
 }
 
 TEST(yaml_reader, refuses_a_null_that_nobody_wrote) {
   auto document = parse_yaml("f.yaml", "a: null\nb:\nc: {d: , e: ~}\nf: nullify\n");
   EXPECT_FALSE(yaml_node::root(document).json());
-  EXPECT_EQ(shown(document.problems), (lines{"2:1: b: nothing stands here; write null if null is meant",
-                                             "3:5: c.d: nothing stands here; write null if null is meant"}));
+  EXPECT_EQ(shown(document.problems), (lines{"2:1: b: the value is empty; write null for the value null",
+                                             "3:5: c.d: the value is empty; write null for the value null"}));
 }
 
 class typed : public testing::Test {

@@ -34,8 +34,8 @@ std::int64_t cool_off_of(const v1::StepDefinition& step, const shape& plan) {
 
 /// An attempt that no agent has begun.
 bool is_unbegun(const v1::HistoryEvent& event) {
-  return event.kind() == v1::EVENT_KIND_STEP_RETRIED && (event.detail().find("has not begun it") != std::string::npos ||
-                                                         event.detail().find("before it was handed over") != std::string::npos);
+  return event.kind() == v1::EVENT_KIND_STEP_RETRIED && (event.detail().find("has not begun the step") != std::string::npos ||
+                                                         event.detail().find("before the step was handed over") != std::string::npos);
 }
 
 bool is_bad_end(v1::EventKind kind) {

@@ -365,7 +365,7 @@ void node::look_at_agents() {
   for (const auto& [instance, one] : seats_)
     if (!one.away && !agents_.local(instance, shard_) && one.clock.silent(clock_.steady(), longest_silence)) silent.push_back(instance);
   for (const auto& instance : silent)
-    if (serves()) away(instance, "nothing was heard of it for 3 s");
+    if (serves()) away(instance, "it sent no heartbeat for 3 s");
   world_.after(look_period_us, of_this_life([this] { look_at_agents(); }));
 }
 

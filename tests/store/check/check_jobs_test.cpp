@@ -180,9 +180,9 @@ TEST_F(checked_jobs, a_mark_beyond_all_marks_or_behind_the_next_time) {
 
 TEST_F(checked_jobs, open_launches_out_of_order_or_in_no_open_state) {
   plant_job([](v1::JobRecord& job) { job.mutable_open()->SwapElements(1, 2); });
-  expect_found("job", "job `nightly`", "its launch of 40000 stands behind a later one");
+  expect_found("job", "job `nightly`", "its launch of 40000 is after a later one");
   plant_job([](v1::JobRecord& job) { *job.mutable_open(2) = job.open(1); });
-  expect_found("job", "job `nightly`", "its launch of 40000 stands behind a later one");
+  expect_found("job", "job `nightly`", "its launch of 40000 is after a later one");
   plant_job([](v1::JobRecord& job) { job.mutable_open(1)->set_state(v1::LAUNCH_STATE_SKIPPED); });
   expect_found("job", "job `nightly`", "its launch of 40000 is held as open and is neither waiting nor started");
 }

@@ -130,7 +130,7 @@ TEST_F(checked_notices, what_is_kept_of_a_service_is_its_own_and_worth_keeping) 
     one.put(table::service, keys::service(1, "torn"), "\xff");
   });
   expect_found("service", "service `other`", "says it is service `payment`");
-  expect_found("service", "service `idle`", "says nothing");
+  expect_found("service", "service `idle`", "is empty");
   expect_found("service", "service `payment`", "alert 3 of it is resolved or not there");
   expect_found("service", "service `torn`", "does not parse");
 }
@@ -179,7 +179,7 @@ TEST_F(checked_notices, a_status_event_that_is_missing_doubled_or_out_of_place) 
     event.set_position(14);
     one.put(table::outbox, keys::outbox(1, address, 13), event.SerializeAsString());
   });
-  expect_found("outbox", "event 13", "stands at 14");
+  expect_found("outbox", "event 13", "is at 14");
   plant([&](batch& one) { put_event(one, 13, "ghost", 1); });
   expect_found("outbox", "event 13", "there is no task `ghost`");
 }

@@ -181,7 +181,7 @@ std::size_t http_transfer::on_header(char* data, std::size_t size, std::size_t c
   if (raw.substr(0, 5) == "HTTP/") {
     // Only 1.1 is spoken here; the end of an answer in another version is unknown.
     if (const auto version = raw.substr(0, 9); version != "HTTP/1.1 " && version != "HTTP/1.0 ")
-      return t.refuse(http_answer::damage::none, "it calls itself " + printable(line.substr(0, line.find(' ')), 20));
+      return t.refuse(http_answer::damage::none, "its protocol is " + printable(line.substr(0, line.find(' ')), 20));
     t.answer_.headers.clear();  // drops the headers of an interim response
     const auto status = line.find(' ');
     const auto reason = status == std::string_view::npos ? status : line.find(' ', status + 1);
@@ -198,7 +198,7 @@ std::size_t http_transfer::on_header(char* data, std::size_t size, std::size_t c
     const auto& [name, value] = t.answer_.headers.emplace_back(lower_case(trimmed(spelled)), trimmed(line.substr(colon + 1)));
     const auto digits = std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (name == "content-length" && (value.empty() || !digits))
-      return t.refuse(http_answer::damage::none, "its Content-Length '" + printable(value, 40) + "' is no number");
+      return t.refuse(http_answer::damage::none, "its Content-Length '" + printable(value, 40) + "' is not a number");
     // libcurl ignores a length beyond its range.
     if (name == "content-length" && value.size() > most_length_digits)
       return t.refuse(http_answer::damage::too_large, "its Content-Length has more than 18 digits");
@@ -252,7 +252,7 @@ bool http_transfer::expired(CURLcode code) const {
 
 std::string http_transfer::describe(CURLcode code) const {
   if (!problem_.empty()) return problem_;
-  if (answer_.status == 101) return "status 101, which switches to another protocol, and nobody asked for that";
+  if (answer_.status == 101) return "status 101 (switching protocols), which was not requested";
   if (code == CURLE_OK) return "only the interim status " + std::to_string(answer_.status) + " came";
   return printable(error_text_[0] != '\0' ? error_text_.data() : curl_easy_strerror(code), 200);
 }

@@ -253,7 +253,7 @@ TEST_F(exec_outcomes, a_command_runs_as_its_own_user) {
   config.user = "nobody-of-this-name";
   const auto made = agents::make_exec_backend(config, with_shepherd());
   ASSERT_FALSE(made.ok());
-  EXPECT_EQ(made.failure().sentence, "agent backup: this machine knows no user 'nobody-of-this-name'");
+  EXPECT_EQ(made.failure().sentence, "agent backup: this machine has no user 'nobody-of-this-name'");
 }
 
 TEST_F(exec_outcomes, a_lookup_runs_its_own_command_and_its_exit_code_is_the_verdict) {
@@ -312,7 +312,7 @@ TEST_F(exec_outcomes, progress_reaches_the_sink_while_the_command_runs) {
   EXPECT_EQ(seen[0].checkpoint, R"({"row":5})");
   std::ofstream{folder.path("go")};
   ASSERT_TRUE(box.wait_for(1));
-  EXPECT_EQ(box.of(1).fault->message(), "/bin/sh ended with exit code 75 (1 of its lines of progress could not be read)");
+  EXPECT_EQ(box.of(1).fault->message(), "/bin/sh ended with exit code 75 (1 of its progress lines could not be read)");
 }
 
 TEST(exec_progress, whole_lines_count_and_broken_ones_do_not) {

@@ -198,9 +198,8 @@ TEST(http_hostile, is_told_of_by_what_it_did) {
     const auto result = run_one(**agents::make_http_backend(one_call(server.url())), a_perform(1, "do"));
     return result.fault ? result.fault->code() + ": " + result.fault->message() : "ok";
   };
-  EXPECT_EQ(
-      message("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n"),
-      "bad_response: no answer after the request was sent: status 101, which switches to another protocol, and nobody asked for that");
+  EXPECT_EQ(message("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n"),
+            "bad_response: no answer after the request was sent: status 101 (switching protocols), which was not requested");
   std::string flood;
   for (int i = 0; i < 70; ++i) flood += "X-Flood: " + std::string(1'000, 'x') + "\r\n";
   EXPECT_EQ(message("HTTP/1.1 200 OK\r\n" + flood + "\r\n"),
@@ -209,7 +208,7 @@ TEST(http_hostile, is_told_of_by_what_it_did) {
   for (int i = 0; i < 4'000; ++i) interim += "HTTP/1.1 100 Continue\r\n\r\n";
   EXPECT_EQ(message(interim), "response_too_large: the answer is refused: its headers have more than 64 KiB");
   EXPECT_EQ(message("HTTP/1.1 200 OK\r\nContent-Length: +2\r\n\r\n{}"),
-            "bad_response: the answer is refused: its Content-Length '+2' is no number");
+            "bad_response: the answer is refused: its Content-Length '+2' is not a number");
   EXPECT_EQ(message("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"),
             "bad_response: the answer is refused: it has both a Content-Length and a Transfer-Encoding");
 }

@@ -135,7 +135,7 @@ TEST(http_lookup, is_refused_where_it_could_not_work) {
   http_lookup one;
   EXPECT_EQ(refused(one), "accepted");
   one.method = "DELETE";
-  EXPECT_NE(refused(one).find("lookup: method 'DELETE' is not for asking"), std::string::npos);
+  EXPECT_NE(refused(one).find("lookup: method 'DELETE' is not allowed for a lookup"), std::string::npos);
   one = {};
   one.url = "ftp://x";
   EXPECT_NE(refused(one).find("lookup: url has the scheme 'ftp'"), std::string::npos);

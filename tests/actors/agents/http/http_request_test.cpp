@@ -65,8 +65,8 @@ TEST(http_request, fills_fields_into_the_url_percent_encoded) {
 
 TEST(http_request, refuses_fields_that_do_not_fit) {
   EXPECT_TRUE(says(url_of("/o/{id}", "{}"), "refused: the input has no field 'id'"));
-  EXPECT_TRUE(says(url_of("/o/{id}", R"({"id":null})"), "'id' is no string, number or boolean"));
-  EXPECT_TRUE(says(url_of("/o/{id}", R"({"id":{"a":1}})"), "'id' is no string, number or boolean"));
+  EXPECT_TRUE(says(url_of("/o/{id}", R"({"id":null})"), "'id' is not a string, number or boolean"));
+  EXPECT_TRUE(says(url_of("/o/{id}", R"({"id":{"a":1}})"), "'id' is not a string, number or boolean"));
   EXPECT_TRUE(says(url_of("/o/{id}", R"([1])"), "refused"));
   EXPECT_TRUE(says(url_of("/o/{id}", R"({"id":""})"), "'id' is empty"));
 }
@@ -94,7 +94,7 @@ TEST(http_request, refuses_a_url_that_could_never_work) {
   EXPECT_TRUE(says(refusal(to("/a{b-c}")), "'{'"));
   EXPECT_TRUE(says(refusal(to("/a}")), "'}'"));
   EXPECT_TRUE(says(refusal(to("/x"), "http://h/{a}"), "base_url"));
-  EXPECT_TRUE(says(refusal(to("/x"), "http://h:99999"), "no URL"));
+  EXPECT_TRUE(says(refusal(to("/x"), "http://h:99999"), "not a URL"));
 }
 
 TEST(http_request, refuses_headers_that_would_break_out_of_their_line) {
@@ -112,7 +112,7 @@ TEST(http_request, refuses_headers_that_would_break_out_of_their_line) {
   call.headers = {{"X-Note", "a\r\nb"}};
   EXPECT_TRUE(says(refusal(call), "control character"));
   call.headers = {{"X Note", "a"}};
-  EXPECT_TRUE(says(refusal(call), "no header name"));
+  EXPECT_TRUE(says(refusal(call), "not a valid header name"));
   for (const char* name :
        {"Idempotency-Key", "fairlead-attempt", "Fairlead-Perform-Key", "Traceparent", "Content-Length", "transfer-encoding"}) {
     call.headers = {{name, "a"}};

@@ -136,22 +136,22 @@ TEST(http_rules, leave_doubt_where_the_body_they_need_was_cut_off) {
 
 TEST(http_rules, are_refused_when_they_cannot_work) {
   EXPECT_TRUE(says(refusal(rule({}, "", {}, http_meaning::permanent)), "neither status nor path"));
-  EXPECT_TRUE(says(refusal(rule({{400, 400}}, "", {"1"}, http_meaning::permanent)), "names no path"));
-  EXPECT_TRUE(says(refusal(rule({}, ".body.a", {}, http_meaning::permanent)), "not exactly one thing"));
+  EXPECT_TRUE(says(refusal(rule({{400, 400}}, "", {"1"}, http_meaning::permanent)), "but no path"));
+  EXPECT_TRUE(says(refusal(rule({}, ".body.a", {}, http_meaning::permanent)), "exactly one comparison"));
   auto both = rule_on(".body.a", true, http_meaning::permanent);
   both.one_of = {"1"};
-  EXPECT_TRUE(says(refusal(both), "not exactly one thing"));
-  EXPECT_TRUE(says(refusal(rule({{600, 600}}, "", {}, http_meaning::permanent)), "no range"));
+  EXPECT_TRUE(says(refusal(both), "exactly one comparison"));
+  EXPECT_TRUE(says(refusal(rule({{600, 600}}, "", {}, http_meaning::permanent)), "not a valid range"));
   for (const char* path : {"body.a", ".input.a", ".body.a + 1", ".body.a?", ".bodyguard", ".body[", "$secret{A}"}) {
-    EXPECT_TRUE(says(refusal(rule({}, path, {"1"}, http_meaning::permanent)), "no plain path")) << path;
+    EXPECT_TRUE(says(refusal(rule({}, path, {"1"}, http_meaning::permanent)), "not a plain path")) << path;
   }
-  EXPECT_TRUE(says(refusal(rule({}, ".body.a", {"{}"}, http_meaning::permanent)), "no string, number"));
-  EXPECT_TRUE(says(refusal(rule({{200, 200}}, "", {}, http_meaning::success, R"("x")")), "belong to a fault"));
-  EXPECT_TRUE(says(refusal(rule({{200, 200}}, "", {}, http_meaning::permanent, R"("two words")")), "no code"));
-  EXPECT_TRUE(says(refusal(rule({{200, 200}}, "", {}, http_meaning::permanent, "5")), "no text"));
+  EXPECT_TRUE(says(refusal(rule({}, ".body.a", {"{}"}, http_meaning::permanent)), "not a string, number"));
+  EXPECT_TRUE(says(refusal(rule({{200, 200}}, "", {}, http_meaning::success, R"("x")")), "only for faults"));
+  EXPECT_TRUE(says(refusal(rule({{200, 200}}, "", {}, http_meaning::permanent, R"("two words")")), "not a valid code"));
+  EXPECT_TRUE(says(refusal(rule({{200, 200}}, "", {}, http_meaning::permanent, "5")), "not a text"));
   EXPECT_TRUE(says(refusal(rule({{200, 200}}, "", {}, http_meaning::permanent, "", R"("${ .input.a }")")), "does not begin with"));
-  EXPECT_TRUE(says(refusal(rule({{200, 200}}, "", {}, http_meaning::done)), "no meaning here"));
-  EXPECT_TRUE(says(refusal(rule({{200, 200}}, "", {}, http_meaning::success), rule_place::lookup), "no meaning here"));
+  EXPECT_TRUE(says(refusal(rule({{200, 200}}, "", {}, http_meaning::done)), "not a valid meaning here"));
+  EXPECT_TRUE(says(refusal(rule({{200, 200}}, "", {}, http_meaning::success), rule_place::lookup), "not a valid meaning here"));
 }
 
 TEST(http_pause, is_what_the_service_asked_for) {

@@ -162,7 +162,7 @@ TEST(http_hosts, outside_the_list_are_refused_when_the_agent_is_read) {
   config.calls["other"].url = "http://10.0.0.1/x";
   EXPECT_TRUE(says(refusal(config), "call other: url leads to 10.0.0.1:80, which is not among the agent's allow_hosts")) << refusal(config);
   config.allow_hosts = {"a b"};
-  EXPECT_TRUE(says(refusal(config), "allow_hosts: 'a b' is no host"));
+  EXPECT_TRUE(says(refusal(config), "allow_hosts: 'a b' is not a valid host"));
 }
 
 TEST(http_hosts, may_be_chosen_by_a_field_out_of_the_list_alone) {
@@ -221,7 +221,7 @@ TEST(http_proxy, has_an_address_and_nothing_else) {
   }
   config.proxy.clear();
   config.no_proxy = {"a"};
-  EXPECT_TRUE(says(refusal(config), "no_proxy stands without proxy"));
+  EXPECT_TRUE(says(refusal(config), "no_proxy is given without proxy"));
 }
 
 class two_secrets final : public agents::secrets {

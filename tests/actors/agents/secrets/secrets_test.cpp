@@ -84,7 +84,7 @@ TEST(secrets_references, that_are_none_are_refused_at_their_place) {
   ASSERT_FALSE(open.ok());
   EXPECT_NE(open.failure().sentence.find("at character 4 is not closed"), std::string::npos) << open.failure().sentence;
   for (const auto* text : {"$secret{}", "$secret{a b}", "$secret{$secret{A}}", "$secret{\xC3\xA9}"})
-    EXPECT_NE(secrets::names_in(text).failure().sentence.find("at character 1 holds no name"), std::string::npos) << text;
+    EXPECT_NE(secrets::names_in(text).failure().sentence.find("at character 1 has no name"), std::string::npos) << text;
   EXPECT_TRUE(secrets::names_in("$secret{" + std::string(64, 'n') + "}").ok());
   EXPECT_FALSE(secrets::names_in("$secret{" + std::string(65, 'n') + "}").ok());
 }
@@ -295,11 +295,11 @@ TEST_F(secrets_test, files_that_hold_no_secret_are_refused_with_a_remedy) {
   EXPECT_EQ(refusal(write("group", "value", 0640)), "taken");
   EXPECT_NE(refusal(write("empty", "\n")).find("is empty"), std::string::npos);
   EXPECT_NE(refusal(write("short", "abc\n")).find("shorter than 4 bytes"), std::string::npos);
-  EXPECT_NE(refusal(write("zero", std::string("ab\0cd", 5))).find("byte 0"), std::string::npos);
+  EXPECT_NE(refusal(write("zero", std::string("ab\0cd", 5))).find("byte with the value 0"), std::string::npos);
   EXPECT_EQ(refusal(write("most", std::string(64 * 1024, 'x') + "\n")), "taken");
   EXPECT_NE(refusal(write("long", std::string(64 * 1024 + 1, 'x'))).find("longer than 64KiB"), std::string::npos);
   EXPECT_NE(refusal(folder_ + "/none").find("cannot be read: No such file"), std::string::npos);
-  EXPECT_NE(refusal(folder_).find("no plain file"), std::string::npos);
+  EXPECT_NE(refusal(folder_).find("not a regular file"), std::string::npos);
 }
 
 TEST(secrets_memory_test, forbids_core_files_of_the_process) {

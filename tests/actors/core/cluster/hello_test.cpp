@@ -115,7 +115,7 @@ TEST(hello, another_number_of_shards_is_refused) {
   desk d;
   auto you = node_named("b", {1});
   you.set_shard_count(8);
-  EXPECT_EQ(d.refusal(you), "node b takes the cluster to have 8 shards, node a 4");
+  EXPECT_EQ(d.refusal(you), "node b has a cluster with 8 shards, node a 4");
 }
 
 TEST(hello, a_process_that_reaches_itself_is_told_apart_from_a_copy_of_its_folder) {
@@ -123,24 +123,22 @@ TEST(hello, a_process_that_reaches_itself_is_told_apart_from_a_copy_of_its_folde
   EXPECT_EQ(d.judge(d.me).verdict, hello_verdict::itself);
   auto copy = d.me;
   copy.set_run_id("another");
-  EXPECT_EQ(d.refusal(copy),
-            "node a runs twice: two processes carry the same node_id, so that the one's data folder is a copy of the other's");
+  EXPECT_EQ(d.refusal(copy), "node a runs twice: two processes have the same node_id, so one data folder is a copy of the other");
   copy.set_node("z");
-  EXPECT_EQ(d.refusal(copy),
-            "nodes a and z are one: two processes carry the same node_id, so that the one's data folder is a copy of the other's");
+  EXPECT_EQ(d.refusal(copy), "nodes a and z are one: two processes have the same node_id, so one data folder is a copy of the other");
 }
 
 TEST(hello, a_name_that_another_node_bears_is_refused_while_that_one_is_connected) {
   desk d;
   auto mine = node_named("a");
   mine.set_node_id("other");
-  EXPECT_EQ(d.refusal(mine), "another node named a is there already, with another data folder");
+  EXPECT_EQ(d.refusal(mine), "another node named a is already in the cluster, with another data folder");
 
   auto second = node_named("b");
   second.set_node_id("other");
   EXPECT_EQ(d.judge(second).verdict, hello_verdict::join);
   d.connected = {node_named("b")};
-  EXPECT_EQ(d.refusal(second), "another node named b is there already, with another data folder");
+  EXPECT_EQ(d.refusal(second), "another node named b is already in the cluster, with another data folder");
 }
 
 TEST(hello, two_processes_of_one_incarnation_are_refused_while_the_first_is_connected) {
@@ -169,8 +167,9 @@ TEST(hello, a_higher_incarnation_takes_the_place_of_the_earlier_process_also_und
 TEST(hello, an_incarnation_below_one_that_was_seen_is_refused_also_when_nobody_is_connected) {
   desk d;
   d.seen["id-b"] = 8;
-  EXPECT_EQ(d.refusal(node_named("b")), "node b shows incarnation 7, but its incarnation 8 has been here: its data folder is an older one");
-  EXPECT_NE(d.judge(node_named("b")).why.remedy.find("then run fairlead node forget b"), std::string::npos);
+  EXPECT_EQ(d.refusal(node_named("b")),
+            "node b shows incarnation 7, but its incarnation 8 was connected before: its data folder is an older copy");
+  EXPECT_NE(d.judge(node_named("b")).why.remedy.find("run fairlead node forget b"), std::string::npos);
   d.seen["id-b"] = 7;
   EXPECT_EQ(d.judge(node_named("b")).verdict, hello_verdict::join);
 }
@@ -207,7 +206,7 @@ TEST(hello, a_node_whose_lineage_is_over_is_refused_by_name_and_told_how_to_go_o
       "1970-01-01T00:00:02.000Z (0000000000000001))");
   d.connected.clear();
   d.lineages[2] = lineage(2'000);
-  EXPECT_NE(d.refusal(node_of("b", 2, lineage(1'000))).find("than the one that has been here"), std::string::npos)
+  EXPECT_NE(d.refusal(node_of("b", 2, lineage(1'000))).find("than the one that was here before"), std::string::npos)
       << "also when nobody is connected";
   EXPECT_NE(d.judge(node_of("b", 2, lineage(1'000))).why.remedy.find("fairlead restore STORE"), std::string::npos);
   EXPECT_EQ(d.judge(node_of("b", 2, lineage(2'000))).verdict, hello_verdict::join);
@@ -217,11 +216,11 @@ TEST(hello, a_node_whose_lineage_is_over_is_refused_by_name_and_told_how_to_go_o
 TEST(hello, two_lineages_of_one_moment_are_two_truths_and_refused_as_such) {
   desk d;
   d.lineages[2] = lineage(1'000, 1);
-  EXPECT_NE(d.refusal(node_of("b", 2, lineage(1'000, 2))).find("both were made at the same moment"), std::string::npos);
+  EXPECT_NE(d.refusal(node_of("b", 2, lineage(1'000, 2))).find("both were created at the same moment"), std::string::npos);
   d.lineages.clear();
   d.connected = {node_of("c", 2, lineage(1'000, 1))};
   EXPECT_EQ(d.refusal(node_of("b", 2, lineage(1'000, 2))),
-            "shard 2 is held by node c, and node b claims it too in another lineage that was made at the same moment");
+            "shard 2 is held by node c, and node b claims it too in another lineage that was created at the same moment");
 }
 
 TEST(hello, a_node_does_not_work_with_whoever_has_gone_on_with_its_own_shard) {
@@ -308,7 +307,7 @@ TEST(hello, a_name_stays_with_the_folder_that_had_it_until_that_is_forgotten) {
   other.set_node_id("another");
   EXPECT_NE(d.refusal(other).find("fairlead node forget b lets this one take its name"), std::string::npos);
   d.connected.push_back(node_named("b", {1}));
-  EXPECT_NE(d.refusal(other).find("another node named b is there already"), std::string::npos)
+  EXPECT_NE(d.refusal(other).find("another node named b is already in the cluster"), std::string::npos)
       << "what stands in its way now is said first";
   EXPECT_NE(d.judge(other).why.remedy.find("fairlead node forget b"), std::string::npos);
   d.connected.clear();

@@ -18,15 +18,15 @@ TEST(cron_expression, says_where_and_why_it_refuses) {
     const char* sentence;
   } const rows[] = {
       {"", 1,
-       "The expression ends after no field; expected five (minute, hour, day of the month, month, day of the week), or six with "
-       "seconds in front"},
+       "The expression ends after no field; expected five (minute, hour, day of the month, month, day of the week), or six with seconds "
+       "first"},
       {"  ", 3,
-       "The expression ends after no field; expected five (minute, hour, day of the month, month, day of the week), or six with "
-       "seconds in front"},
+       "The expression ends after no field; expected five (minute, hour, day of the month, month, day of the week), or six with seconds "
+       "first"},
       {"1 2 3 4", 8,
-       "The expression ends after 4 fields; expected five (minute, hour, day of the month, month, day of the week), or six "
-       "with seconds in front"},
-      {"1 2 3 4 5 6 seven", 13, "`seven` is a seventh field; expected five, or six with seconds in front"},
+       "The expression ends after 4 fields; expected five (minute, hour, day of the month, month, day of the week), or six with seconds "
+       "first"},
+      {"1 2 3 4 5 6 seven", 13, "`seven` is a seventh field; expected five, or six with seconds first"},
       {"60 * * * *", 1, "`60` stands here; expected a minute from 0 to 59"},
       {"99999999999999999999 * * * *", 1, "`99999999999999999999` stands here; expected a minute from 0 to 59"},
       {"* 24 * * *", 3, "`24` stands here; expected an hour from 0 to 23"},
@@ -35,7 +35,7 @@ TEST(cron_expression, says_where_and_why_it_refuses) {
       {"* * * 13 *", 7, "`13` stands here; expected a month from 1 to 12 or from JAN to DEC"},
       {"* * * * 8", 9, "`8` stands here; expected a day of the week from 0 to 7 or from SUN to SAT"},
       {"60 * * * * *", 1, "`60` stands here; expected a second from 0 to 59"},
-      {"0 0 * *\t*  * 60", 14, "`60` is a seventh field; expected five, or six with seconds in front"},
+      {"0 0 * *\t*  * 60", 14, "`60` is a seventh field; expected five, or six with seconds first"},
       {"x * * * *", 1, "`x` stands here; expected a minute from 0 to 59, `*` or `?`"},
       {"MON * * * *", 1, "`MON` stands here; expected a minute from 0 to 59, `*` or `?`"},
       {"-1 * * * *", 1, "`-` stands here; expected a minute from 0 to 59, `*` or `?`"},
@@ -80,14 +80,14 @@ TEST(cron_expression, says_where_and_why_it_refuses) {
       {"* * W * *", 5, "`W` stands here; expected a day of the month from 1 to 31, `L`, `*` or `?`"},
       {"* * 5L * *", 6, "`L` stands here; expected `-`, `/`, `W`, `,` or a blank"},
       {"* * 5#1 * *", 6, "`#` stands here; expected `-`, `/`, `W`, `,` or a blank"},
-      {"* * * * L", 9, "`L` stands without a day; expected one before it, as in `5L` or `FRIL`"},
+      {"* * * * L", 9, "`L` has no day; expected a day before it, as in `5L` or `FRIL`"},
       {"* * * * 5#0", 11, "`0` stands here; expected a week of the month from 1 to 5"},
       {"* * * * fri#6", 13, "`6` stands here; expected a week of the month from 1 to 5"},
       {"* * * * 5#", 11, "The day of the week ends here; expected a week of the month from 1 to 5"},
       {"* * * * 5L-6", 11, "`-` stands here; expected `,` or a blank"},
       {"* * * * 1-5#2", 12, "`#` stands here; expected `/`, `,` or a blank"},
       {"?5 * * * *", 2, "`5` stands here; expected `(`, `/`, `,` or a blank"},
-      {"?-5 * * * *", 2, "`-` stands here; expected the range that `?` chooses from in brackets, as in `?(1-5)`"},
+      {"?-5 * * * *", 2, "`-` is not allowed here; expected the range that `?` chooses from in brackets, as in `?(1-5)`"},
       {"5-? * * * *", 3, "`?` stands here; expected a minute from 0 to 59"},
       {"*/? * * * *", 3, "`?` stands here; expected a step from 1 to 60"},
       {"?( * * * *", 3, "The minute ends here; expected a minute from 0 to 59"},
@@ -96,9 +96,9 @@ TEST(cron_expression, says_where_and_why_it_refuses) {
       {"?(5-9 * * * *", 6, "The minute ends here; expected `)`"},
       {"?(5-9)/0 * * * *", 8, "`0` stands here; expected a step from 1 to 60"},
       {"?(5-9)-1 * * * *", 7, "`-` stands here; expected `/`, `,` or a blank"},
-      {"@reboot", 1, "`@reboot` is the start of one machine, and a system of many does not boot; expected fields or another macro"},
+      {"@reboot", 1, "`@reboot` is not supported: it has no time; expected fields or another macro"},
       {" @fortnightly", 2,
-       "`@fortnightly` is no macro; expected @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly or "
+       "`@fortnightly` is not a known macro; expected @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly or "
        "@every with a duration"},
       {"@daily 5", 8, "`5` follows; expected nothing more"},
       {"@every", 7, "The expression ends here; expected a duration of whole seconds from 1s to 10 years, such as 90s, 1h30m or 7d"},
@@ -110,7 +110,7 @@ TEST(cron_expression, says_where_and_why_it_refuses) {
       {"* * * * *\n", 10, "byte 0x0a stands here; expected `/`, `,` or a blank"},
       {"\xc3\xa9 * * * *", 1, "byte 0xc3 stands here; expected a minute from 0 to 59, `*` or `?`"},
       {std::string_view("* * \0 * *", 9), 5, "byte 0x00 stands here; expected a day of the month from 1 to 31, `L`, `*` or `?`"},
-      {"* * * * * * \xff\xfe", 13, "a word that begins with byte 0xff is a seventh field; expected five, or six with seconds in front"},
+      {"* * * * * * \xff\xfe", 13, "a word that begins with byte 0xff is a seventh field; expected five, or six with seconds first"},
   };
   for (const auto& row : rows) {
     const auto problem = refuse(row.text);

@@ -89,8 +89,8 @@ TEST(plain_paths, are_refused_when_no_root_has_their_name) {
   const auto doc = order();
   const row rows[] = {
       {".inputs.a", "there is no .inputs"},      {".order", "there is no .order"}, {".task.name", "there is no .task.name"},
-      {".item", "stands only inside for_each"},  {".[0]", "not an array"},         {".steps[0]", ".steps is an object"},
-      {".index", "stands only inside for_each"},
+      {".item", "exists only inside for_each"},  {".[0]", "not an array"},         {".steps[0]", ".steps is an object"},
+      {".index", "exists only inside for_each"},
   };
   for (const auto& [expression, part] : rows) {
     const auto out = rendered(quoted(expression), doc);

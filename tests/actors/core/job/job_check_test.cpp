@@ -153,7 +153,7 @@ TEST(job_check, names_schedules_that_never_match) {
 
 TEST(job_check, names_time_zones_that_are_not_known) {
   EXPECT_EQ(only_problem(job_with([](auto& s) { s.set_zone("Europe/Berlni"); })),
-            "time_zone: \"Europe/Berlni\" is no time zone that this machine knows");
+            "time_zone: \"Europe/Berlni\" is not a time zone of this machine");
 }
 
 TEST(job_check, shows_names_short_and_without_control_characters) {
@@ -163,7 +163,7 @@ TEST(job_check, shows_names_short_and_without_control_characters) {
 }
 
 TEST(job_check, wants_a_workflow) {
-  EXPECT_EQ(only_problem(job_with([](auto& s) { s.clear_workflow(); })), "workflow: the job names no workflow");
+  EXPECT_EQ(only_problem(job_with([](auto& s) { s.clear_workflow(); })), "workflow: the job has no workflow");
 }
 
 TEST(job_check, looks_into_the_input) {
@@ -181,7 +181,7 @@ TEST(job_check, wants_a_catch_up_window_of_at_most_a_year_and_only_where_it_coun
     s.set_catch_up(v1::CATCH_UP_POLICY_NONE);
     s.set_catch_up_window_ms(60'000);
   });
-  EXPECT_EQ(only_problem(none), "catch_up.within: nothing is caught up here, so this has no effect");
+  EXPECT_EQ(only_problem(none), "catch_up.within: catch_up is none, so this key has no effect");
 }
 
 TEST(job_check, wants_a_start_window_that_jitter_does_not_leave) {
@@ -193,7 +193,7 @@ TEST(job_check, wants_a_start_window_that_jitter_does_not_leave) {
   };
   EXPECT_EQ(fields(spec(60'000, 60'000)), words{});
   EXPECT_EQ(fields(spec(0, 0)), words{});
-  EXPECT_EQ(only_problem(spec(60'000, 60'001)), "start_window: it ends after 1m, and jitter may put the start off by 1m1ms");
+  EXPECT_EQ(only_problem(spec(60'000, 60'001)), "start_window: it ends after 1m, but jitter may delay the start by 1m1ms");
   EXPECT_EQ(fields(job_with([](auto& s) { s.set_jitter_ms(max_job_jitter_ms); })), words{}) << "without a window it waits without end";
 }
 
@@ -223,7 +223,7 @@ TEST(job_check, wants_a_deadline_that_lies_behind_the_jitter) {
   };
   EXPECT_EQ(fields(spec(0)), words{});
   EXPECT_EQ(fields(spec(60'001)), words{});
-  EXPECT_EQ(only_problem(spec(60'000)), "deadline: a launch would have to end 1m after its time, and jitter may put its start off by 1m");
+  EXPECT_EQ(only_problem(spec(60'000)), "deadline: a launch must end 1m after its time, but jitter may delay its start by 1m");
   EXPECT_EQ(fields(spec(max_job_window_ms + 1)), words{"deadline"});
 }
 
@@ -280,9 +280,9 @@ TEST(job_check, wants_each_agent_once_as_the_same_free_slots_would_do_for_both) 
   const auto found = check(twice(nullptr, nullptr));
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].field, "needs[1]");
-  EXPECT_EQ(found[0].sentence, "the agent reports stands here a second time");
-  EXPECT_EQ(found[0].remedy, "name it once, and add the slots up");
-  EXPECT_EQ(only_problem(twice("eu", "eu")), "needs[1]: the agent reports with these labels stands here a second time");
+  EXPECT_EQ(found[0].sentence, "the agent reports is listed twice");
+  EXPECT_EQ(found[0].remedy, "list it once, with the sum of the slots");
+  EXPECT_EQ(only_problem(twice("eu", "eu")), "needs[1]: the agent reports with these labels is listed twice");
   EXPECT_EQ(fields(twice("eu", "us")), words{});
   EXPECT_EQ(fields(twice(nullptr, "eu")), words{});
   const auto turned = job_with([](auto& s) {

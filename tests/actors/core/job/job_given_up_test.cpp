@@ -11,7 +11,7 @@ TEST(JobGivenUp, IsPausedWithAnAlertAndComesUpNoMore) {
   job_world job;
   job.create("10:02");
   job.due("10:05");
-  EXPECT_EQ(job.give_up("10:06", {}), "alert: job job stands still: deciding about it failed with an internal error\n");
+  EXPECT_EQ(job.give_up("10:06", {}), "alert: job job is stopped because of an internal error\n");
   EXPECT_TRUE(job.record.paused());
   EXPECT_EQ(job.record.paused_by() + ": " + job.record.paused_reason(), "scheduler: internal error");
   EXPECT_EQ(job.record.due_indexed_unix_ms(), 0);
@@ -25,7 +25,7 @@ TEST(JobGivenUp, TellsOfTasksThatHaveEndedWhichItMayNotBeToldAgain) {
   job.create("10:02");
   for (const auto* at : {"10:05", "10:10", "10:15"}) job.due(at);
   EXPECT_EQ(job.give_up("10:16", {{at("10:05"), true}, {at("10:15"), false}, {at("09:00"), true}}),
-            "10:15 undone\n10:05 completed\nalert: job job stands still: deciding about it failed with an internal error\n");
+            "10:15 undone\n10:05 completed\nalert: job job is stopped because of an internal error\n");
   ASSERT_EQ(job.record.open_size(), 1);
   EXPECT_EQ(job.record.open(0).nominal_unix_ms(), at("10:10"));
   EXPECT_EQ(job.record.completed(), 1U);
@@ -40,7 +40,7 @@ TEST(JobGivenUp, LeavesWhatWaitsForRoomOrAgentsWhereNothingBringsItUp) {
   job.gate.wait_for(v1::LAUNCH_WAIT_ROOM);
   job.due("10:05");
   job.due("10:10");
-  EXPECT_EQ(job.give_up("10:11", {}), "10:05 waiting pause\nalert: job job stands still: deciding about it failed with an internal error\n")
+  EXPECT_EQ(job.give_up("10:11", {}), "10:05 waiting pause\nalert: job job is stopped because of an internal error\n")
       << "the one behind it waits for it";
   job.gate.open();
   job.operate("10:12", v1::JOB_VERB_RESUME);

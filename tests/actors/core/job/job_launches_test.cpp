@@ -84,8 +84,8 @@ TEST(JobLaunches, OneThatFindsNoAgentsInTimeIsSkippedWithThatReason) {
   EXPECT_EQ(job.next_look(), "10:06");
   EXPECT_EQ(job.due("10:05:30"), "");
   EXPECT_EQ(job.due("10:06"),
-            "10:05 skipped no_agents\nalert: job job: its launch job@2026-03-02T10:05:00Z was skipped: the agents that it needs "
-            "were not there before the end of its start window\n");
+            "10:05 skipped no_agents\nalert: job job: its launch job@2026-03-02T10:05:00Z was skipped: the agents that it needs were not "
+            "free before the end of its start window\n");
   job.gate.open();
   EXPECT_EQ(job.due("10:10"), "10:10 started\n");
   EXPECT_EQ(job.ended("10:11", "10:10"), "10:10 completed\nalert resolved\n");
@@ -190,8 +190,9 @@ TEST(JobLaunches, AnAlertCanWaitForSeveralBadLaunchesOrForNone) {
     const auto first = all.find("alert:");
     EXPECT_EQ(first == std::string::npos, after == 0);
     if (after == 3) {
-      EXPECT_EQ(all.substr(first),
-                "alert: job job: its launch job@2026-03-02T10:15:00Z was undone (3 bad launches in a row)\n10:20 undone\n");
+      EXPECT_EQ(
+          all.substr(first),
+          "alert: job job: its launch job@2026-03-02T10:15:00Z was undone (3 launches in a row failed or could not start)\n10:20 undone\n");
     }
   }
 }
@@ -280,7 +281,7 @@ TEST(JobLaunches, APauseHoldsAQueueAndItsStartWindowsRunOn) {
   job.due("10:05");
   job.due("10:10");
   EXPECT_EQ(job.operate("10:11", v1::JOB_VERB_PAUSE),
-            "10:10 waiting pause\nanswer: paused: its times are skipped until it is resumed, and 1 launch that waits is held\n");
+            "10:10 waiting pause\nanswer: paused: its times are skipped until it is resumed, and 1 waiting launch is held\n");
   EXPECT_EQ(job.ended("10:12", "10:05"), "10:05 completed\n");
   EXPECT_EQ(job.due("10:15"), "10:15 skipped paused\n");
   EXPECT_EQ(job.next_look(), "10:20");
@@ -310,7 +311,7 @@ TEST(JobLaunches, WhatWaitsForRoomIsHeldAndAsksForNoneMeanwhile) {
   job.gate.open();
   EXPECT_EQ(job.due("10:07"), "");
   EXPECT_EQ(job.operate("10:08", v1::JOB_VERB_RESUME),
-            "10:05 started\nanswer: resumed: 1 launch that was held goes on, and its next time is 2026-03-02T10:10:00Z\n");
+            "10:05 started\nanswer: resumed: 1 held launch goes on, and its next time is 2026-03-02T10:10:00Z\n");
 }
 
 }  // namespace

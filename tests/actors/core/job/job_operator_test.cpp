@@ -39,7 +39,7 @@ TEST(JobOperator, ARunThatIsAskedForTwiceIsLaunchedOnce) {
   job.ended("10:04", "10:03:00.123");
   EXPECT_EQ(job.operate("10:05", action), "answer: has ended\n");
   action.set_nominal_unix_ms(at("10:03"));
-  EXPECT_EQ(job.operate("10:06", action), "refused: the time of the launch is a whole second, which only the schedule gives");
+  EXPECT_EQ(job.operate("10:06", action), "refused: the time of the launch is a whole second, but these are reserved for the schedule");
 }
 
 TEST(JobOperator, TwoThatAreAskedForInTheSameMillisecondAreTwoLaunches) {
@@ -67,7 +67,7 @@ TEST(JobOperator, ARunKeepsToTheJobsOverlapUnlessToldOtherwise) {
   job_world job;
   job.create("10:02");
   job.due("10:05");
-  EXPECT_EQ(job.operate("10:06", run()), "refused: job@2026-03-02T10:05:00Z has not ended, and the job's launches do not overlap");
+  EXPECT_EQ(job.operate("10:06", run()), "refused: job@2026-03-02T10:05:00Z has not ended, and the overlap policy is skip");
   EXPECT_EQ(job.operate("10:06", run(v1::OVERLAP_POLICY_QUEUE)),
             "10:06:00.001 waiting overlap\nanswer: waits for an earlier launch to end\n");
   EXPECT_EQ(job.operate("10:06", run(v1::OVERLAP_POLICY_ALLOW)), "10:06:00.002 started\nanswer: started\n");
@@ -103,12 +103,12 @@ TEST(JobOperator, ABackfillLaunchesWhatHasNoLaunchOneAfterTheOther) {
   job.due("10:10");
   job.operate("10:11", v1::JOB_VERB_RESUME);
   EXPECT_EQ(job.operate("10:12", backfill("09:52", "10:10")),
-            "09:55 started\n10:00 waiting overlap\n10:10 waiting overlap\nanswer: 3 launches recorded, 1 times had theirs already\n");
+            "09:55 started\n10:00 waiting overlap\n10:10 waiting overlap\nanswer: 3 launches recorded, 1 times already had a launch\n");
   EXPECT_EQ(job.rows.all.at(at("10:10")).skipped_before(), v1::SKIP_REASON_PAUSED);
   EXPECT_EQ(job.ended("10:13", "09:55"), "09:55 completed\n10:00 started\n");
   EXPECT_EQ(job.ended("10:14", "10:00"), "10:00 completed\n10:10 started\n");
   EXPECT_EQ(job.ended("10:14:30", "10:10"), "10:10 completed\n");
-  EXPECT_EQ(job.operate("10:14:40", backfill("09:52", "10:10")), "answer: 0 launches recorded, 4 times had theirs already\n");
+  EXPECT_EQ(job.operate("10:14:40", backfill("09:52", "10:10")), "answer: 0 launches recorded, 4 times already had a launch\n");
 }
 
 TEST(JobOperator, ABackfillTakesTimesOutOfALongRowOfSkips) {
@@ -123,14 +123,14 @@ TEST(JobOperator, ABackfillTakesTimesOutOfALongRowOfSkips) {
   EXPECT_EQ(
       job.operate("10:59:40", action),
       "erased 10:01\n10:01 to 10:19 (19) skipped paused\n10:20 waiting pause\n10:21 waiting pause\n10:22 to 10:59 (38) skipped paused\n"
-      "answer: 2 launches recorded; the job is paused, and they are held until it is resumed\n");
+      "answer: 2 launches recorded; the job is paused: its launches are held until it is resumed\n");
 }
 
 TEST(JobOperator, ABackfillKnowsWhatItsOwnCatchingUpHasLaunchedOrSkipped) {
   job_world job;
   job.create("10:02");
   EXPECT_EQ(job.operate("10:12", backfill("10:05", "10:10")),
-            "10:05 started\n10:10 waiting overlap\nanswer: 1 launches recorded, 1 times had theirs already\n");
+            "10:05 started\n10:10 waiting overlap\nanswer: 1 launches recorded, 1 times already had a launch\n");
   EXPECT_EQ(job.rows.all.at(at("10:05")).skipped_before(), v1::SKIP_REASON_SUPERSEDED);
   EXPECT_EQ(job.record.open_size(), 2);
   EXPECT_EQ(job.record.kept_launches(), 2U);
@@ -156,7 +156,7 @@ TEST(JobOperator, ABackfillTakesTimesOutOfALongRowOfSkipsThatItHasJustRecorded) 
   job.operate("10:00:30", v1::JOB_VERB_PAUSE);
   EXPECT_EQ(job.operate("10:59:40", backfill("10:20", "10:20")),
             "10:01 to 10:19 (19) skipped paused\n10:20 waiting pause\n10:21 to 10:59 (39) skipped paused\n"
-            "answer: 1 launches recorded; the job is paused, and they are held until it is resumed\n");
+            "answer: 1 launches recorded; the job is paused: its launches are held until it is resumed\n");
   EXPECT_EQ(job.record.kept_launches(), job.rows.all.size());
 }
 
@@ -180,14 +180,14 @@ TEST(JobOperator, ARowOfSkipsIsTakenApartByTheScheduleThatItWasRecordedUnder) {
   EXPECT_EQ(
       job.operate("10:59:50", backfill("10:20", "10:30")),
       "erased 10:01\n10:01 to 10:20 (20) skipped paused\n10:21 waiting pause\n10:22 to 10:27 (6) skipped paused\n10:28 waiting pause\n"
-      "10:29 to 10:59 (31) skipped paused\nanswer: 2 launches recorded; the job is paused, and they are held until it is resumed\n");
+      "10:29 to 10:59 (31) skipped paused\nanswer: 2 launches recorded; the job is paused: its launches are held until it is resumed\n");
   EXPECT_EQ(job.rows.all.at(at("10:21")).skipped_before(), v1::SKIP_REASON_PAUSED);
   EXPECT_EQ(job.rows.all.at(at("10:29")).zone(), "") << "and its parts are known by it as well";
   EXPECT_EQ(job.rows.all.at(at("10:29")).schedule(), "* * * * *");
   // The clock is set back. What was decided for times to come is decided anew, by the schedule of now.
   EXPECT_EQ(job.operate("10:25:30", v1::JOB_VERB_REWIND),
             "erased 10:22\nerased 10:28\nerased 10:29\n10:22 to 10:25 (4) skipped paused\n"
-            "answer: its mark went back from 2026-03-02T10:59:40Z to 2026-03-02T10:25:30Z\n");
+            "answer: set back from 2026-03-02T10:59:40Z to 2026-03-02T10:25:30Z\n");
   EXPECT_EQ(job.due("10:36"), "10:28 skipped paused\n10:35 skipped paused\n") << "the launch of 10:28 only waited";
 }
 
@@ -201,7 +201,7 @@ TEST(JobOperator, ARowOfSkipsReachesOverNoLaunchThatABackfillPutsBetweenItsTimes
   job.change("11:30");
   EXPECT_EQ(job.operate("11:30", backfill("10:00", "11:00")),
             "erased 10:02\n10:02 to 10:14 (7) skipped paused\n10:15 waiting pause\n10:16 to 11:30 (38) skipped paused\n"
-            "answer: 1 launches recorded; the job is paused, and they are held until it is resumed\n");
+            "answer: 1 launches recorded; the job is paused: its launches are held until it is resumed\n");
   EXPECT_EQ(job.rows.all.at(at("10:15")).skipped_before(), v1::SKIP_REASON_UNSPECIFIED) << "it was no time of the job then";
 }
 
@@ -239,10 +239,9 @@ TEST(JobOperator, ARowOfSkipsWhoseTimesNobodyKnowsAnyMoreIsNotTakenApart) {
   auto job = with_a_row_of_an_earlier_schedule();
   // As older releases have recorded it: only the present schedule can be tried.
   job.rows.all.begin()->second.clear_schedule();
-  EXPECT_EQ(
-      job.operate("10:59:50", backfill("10:20", "10:30")),
-      "refused: the stretch holds times from 2026-03-02T10:01:00Z to 2026-03-02T10:59:00Z that job job skipped by a schedule or a time "
-      "zone that is not known any more");
+  EXPECT_EQ(job.operate("10:59:50", backfill("10:20", "10:30")),
+            "refused: the time range has times from 2026-03-02T10:01:00Z to 2026-03-02T10:59:00Z that job job skipped with a schedule or a "
+            "time zone that does not exist any more");
   // The clock is set back: what was skipped stays so, and only what came after it goes.
   job.due("11:30");
   EXPECT_EQ(job.text(job.rows.all.rbegin()->second), "11:28 skipped paused");
@@ -257,10 +256,10 @@ TEST(JobOperator, ABackfillIsRefusedWhereItMakesNoSense) {
   job.spec.set_schedule("* * * * * *");
   job.create("10:00");
   EXPECT_EQ(job.operate("10:00", backfill("10:00", "10:01")),
-            "refused: the stretch to fill ends at 2026-03-02T10:01:00Z, which has not come yet");
-  EXPECT_EQ(job.operate("10:00", backfill("09:00", "08:00")), "refused: the stretch to fill ends before it begins");
+            "refused: the time range ends at 2026-03-02T10:01:00Z, which is in the future");
+  EXPECT_EQ(job.operate("10:00", backfill("09:00", "08:00")), "refused: the time range ends before it begins");
   EXPECT_EQ(job.operate("10:00", backfill("00:00", "09:00")),
-            "refused: the stretch holds more than the 1000 times that can be launched at a time");
+            "refused: the time range has more than the 1000 times that can be launched at once");
 }
 
 TEST(JobOperator, ARunAtATimeThatNoClockShowsIsRefused) {
@@ -268,7 +267,7 @@ TEST(JobOperator, ARunAtATimeThatNoClockShowsIsRefused) {
   job.create("10:02");
   auto action = run();
   action.set_nominal_unix_ms(-1);
-  const std::string why = "refused: the time of the launch lies before 1970 or after the year 9999";
+  const std::string why = "refused: the time of the launch is before 1970 or after the year 9999";
   EXPECT_EQ(job.operate("10:03", action), why);
   action.set_nominal_unix_ms(253'402'300'800'001);
   EXPECT_EQ(job.operate("10:03", action), why);
@@ -281,7 +280,7 @@ TEST(JobOperator, InputsOfLaunchesThatWaitAreBounded) {
   auto action = run(v1::OVERLAP_POLICY_ALLOW);
   action.set_input('"' + std::string(256 * 1024 - 2, 'x') + '"');
   for (int i = 0; i < 16; ++i) EXPECT_EQ(job.operate("10:03", action).find("refused"), std::string::npos);
-  EXPECT_EQ(job.operate("10:03", action), "refused: the launches of job job that wait hold more than 4 MiB of inputs of their own");
+  EXPECT_EQ(job.operate("10:03", action), "refused: the waiting launches of job job have more than 4 MiB of inputs of their own");
   action.clear_input();
   EXPECT_EQ(job.operate("10:03", action).find("refused"), std::string::npos);
 }
@@ -297,17 +296,17 @@ TEST(JobOperator, APauseHoldsABackfillUntilTheJobIsResumed) {
   auto job = with_three_to_fill();
   EXPECT_EQ(job.operate("10:04", v1::JOB_VERB_PAUSE),
             "09:05 waiting pause\n09:10 waiting pause\n"
-            "answer: paused: its times are skipped until it is resumed, and 2 launches that wait are held\n");
+            "answer: paused: its times are skipped until it is resumed, and 2 waiting launches are held\n");
   EXPECT_EQ(job.next_look(), "10:05") << "its times are skipped on time";
   EXPECT_EQ(job.ended("10:06", "09:00"), "09:00 completed\n") << "and nothing takes its place";
   EXPECT_EQ(job.due("10:11"), "10:05 skipped paused\n10:10 skipped paused\n");
   EXPECT_EQ(job.operate("10:12", run()),
-            "refused: job@2026-03-02T09:05:00Z waits until the job is resumed, and the job's launches do not overlap");
+            "refused: job@2026-03-02T09:05:00Z waits until the job is resumed, and the overlap policy is skip");
   EXPECT_EQ(job.operate("10:12", run(v1::OVERLAP_POLICY_ALLOW)), "10:12:00.001 started\nanswer: started\n") << "somebody runs it by hand";
   job.ended("10:12:30", "10:12:00.001");
   EXPECT_EQ(job.operate("10:13", v1::JOB_VERB_RESUME),
             "09:05 started\n09:10 waiting overlap\n"
-            "answer: resumed: 2 launches that were held go on, and its next time is 2026-03-02T10:15:00Z\n");
+            "answer: resumed: 2 held launches go on, and its next time is 2026-03-02T10:15:00Z\n");
   EXPECT_EQ(job.ended("10:14", "09:05"), "09:05 completed\n09:10 started\n");
 }
 
@@ -325,7 +324,7 @@ TEST(JobOperator, ABackfillOfAPausedJobWaitsForIt) {
   job.create("10:02");
   job.operate("10:03", v1::JOB_VERB_PAUSE);
   EXPECT_EQ(job.operate("10:04", backfill("09:00", "09:00")),
-            "09:00 waiting pause\nanswer: 1 launches recorded; the job is paused, and they are held until it is resumed\n");
+            "09:00 waiting pause\nanswer: 1 launches recorded; the job is paused: its launches are held until it is resumed\n");
 }
 
 TEST(JobOperator, SkipsWhatWaitsAndNothingElse) {
@@ -334,15 +333,14 @@ TEST(JobOperator, SkipsWhatWaitsAndNothingElse) {
   auto action = v1::JobAction{};
   action.set_verb(v1::JOB_VERB_SKIP);
   action.set_reason("the wrong day");
-  EXPECT_EQ(
-      job.operate("10:04:30", action),
-      "09:05 skipped cancelled\n09:10 skipped cancelled\n10:04:00.001 skipped cancelled\nanswer: 3 launches that waited are skipped\n");
+  EXPECT_EQ(job.operate("10:04:30", action),
+            "09:05 skipped cancelled\n09:10 skipped cancelled\n10:04:00.001 skipped cancelled\nanswer: 3 waiting launches are skipped\n");
   EXPECT_EQ(job.rows.all.at(at("09:05")).reason(), "skipped by ben: the wrong day");
   EXPECT_EQ(job.record.bad_in_a_row(), 0U) << "nobody is alarmed by what somebody asked for";
   EXPECT_EQ(job.record.skipped(), 3U);
   ASSERT_EQ(job.record.open_size(), 1) << "what runs goes on";
   EXPECT_EQ(job.ended("10:04:40", "09:00"), "09:00 completed\n");
-  EXPECT_EQ(job.operate("10:04:50", v1::JOB_VERB_SKIP), "answer: no launch of it waits\n");
+  EXPECT_EQ(job.operate("10:04:50", v1::JOB_VERB_SKIP), "answer: the job has no waiting launch\n");
   EXPECT_EQ(job.operate("10:04:55", backfill("09:05", "09:05")), "09:05 started\nanswer: 1 launches recorded\n")
       << "and may be launched after all";
 }
@@ -351,7 +349,7 @@ TEST(JobOperator, SkipsWhatAPauseHolds) {
   auto job = with_three_to_fill();
   job.operate("10:04", v1::JOB_VERB_PAUSE);
   EXPECT_EQ(job.operate("10:06", v1::JOB_VERB_SKIP),
-            "09:05 skipped cancelled\n09:10 skipped cancelled\n10:05 skipped paused\nanswer: 2 launches that waited are skipped\n");
+            "09:05 skipped cancelled\n09:10 skipped cancelled\n10:05 skipped paused\nanswer: 2 waiting launches are skipped\n");
   EXPECT_EQ(job.rows.all.at(at("09:05")).reason(), "skipped by ben");
   EXPECT_EQ(job.operate("10:07", v1::JOB_VERB_RESUME), "answer: resumed: its next time is 2026-03-02T10:10:00Z\n");
 }
@@ -359,9 +357,9 @@ TEST(JobOperator, SkipsWhatAPauseHolds) {
 TEST(JobOperator, PauseAndResumeTwiceAreNoError) {
   job_world job;
   job.create("10:02");
-  EXPECT_EQ(job.operate("10:03", v1::JOB_VERB_RESUME), "answer: it was not paused\n");
+  EXPECT_EQ(job.operate("10:03", v1::JOB_VERB_RESUME), "answer: the job was not paused\n");
   job.operate("10:03", v1::JOB_VERB_PAUSE);
-  EXPECT_EQ(job.operate("10:04", v1::JOB_VERB_PAUSE), "answer: it was paused already\n");
+  EXPECT_EQ(job.operate("10:04", v1::JOB_VERB_PAUSE), "answer: the job was already paused\n");
 }
 
 }  // namespace

@@ -105,9 +105,9 @@ TEST(JobTimes, WhatCameBeforeThePauseIsHeldAndNotSkipped) {
   job_world job;
   job.create("10:02");
   EXPECT_EQ(job.operate("10:05:02", v1::JOB_VERB_PAUSE),
-            "10:05 waiting pause\nanswer: paused: its times are skipped until it is resumed, and 1 launch that waits is held\n");
+            "10:05 waiting pause\nanswer: paused: its times are skipped until it is resumed, and 1 waiting launch is held\n");
   EXPECT_EQ(job.operate("10:07", v1::JOB_VERB_RESUME),
-            "10:05 started\nanswer: resumed: 1 launch that was held goes on, and its next time is 2026-03-02T10:10:00Z\n");
+            "10:05 started\nanswer: resumed: 1 held launch goes on, and its next time is 2026-03-02T10:10:00Z\n");
 }
 
 TEST(JobTimes, AJobCanBePausedFromTheStart) {
@@ -222,7 +222,7 @@ TEST(JobTimes, AfterARewindTimesThatHaveTheirLaunchAreNotLaunchedAgain) {
   const auto answer = job.operate("10:11", v1::JOB_VERB_REWIND);
   EXPECT_NE(answer.find("erased 10:15\n"), std::string::npos);
   EXPECT_EQ(answer.find("erased 10:10\n"), std::string::npos) << "what had come stays as it was decided";
-  EXPECT_NE(answer.find("its mark went back from 2026-03-02T12:00:00Z to 2026-03-02T10:11:00Z"), std::string::npos);
+  EXPECT_NE(answer.find("set back from 2026-03-02T12:00:00Z to 2026-03-02T10:11:00Z"), std::string::npos);
   EXPECT_EQ(job.due("10:15"), "10:15 started\n");
   job.ended("10:16", "10:15");
   for (const auto* time : {"10:20", "11:55"}) {
@@ -231,7 +231,8 @@ TEST(JobTimes, AfterARewindTimesThatHaveTheirLaunchAreNotLaunchedAgain) {
   }
   EXPECT_EQ(job.due("12:00"), "") << "it has its launch";
   EXPECT_EQ(job.due("12:05"), "12:05 started\n");
-  EXPECT_EQ(job.operate("12:06", v1::JOB_VERB_REWIND), "refused: the mark of job job is 2026-03-02T12:05:00Z, which the clock has passed");
+  EXPECT_EQ(job.operate("12:06", v1::JOB_VERB_REWIND),
+            "refused: job job has only been launched for times until 2026-03-02T12:05:00Z, and none is in the future");
 }
 
 TEST(JobTimes, ARewindTakesBackLaunchesForTimesToComeThatOnlyWait) {

@@ -100,7 +100,7 @@ TEST(job_inputs, are_refused_where_they_look_at_anything_but_the_launch) {
 
 TEST(job_inputs, are_refused_where_they_need_jq) {
   const auto out = rendered(R"(["${ .launch.nominal_unix_s + 1 }"])");
-  EXPECT_EQ(out, "refused: expression ${ .launch.nominal_unix_s + 1 }: it is no plain path");
+  EXPECT_EQ(out, "refused: expression ${ .launch.nominal_unix_s + 1 }: it is not a plain path");
 }
 
 TEST(job_inputs, are_refused_where_a_launch_has_no_such_field) {
@@ -123,8 +123,7 @@ TEST(job_inputs, are_refused_with_what_is_wrong_about_their_text) {
   EXPECT_EQ(rendered(R"(["${ .launch.job"])"), R"(refused: the string "${ .launch.job" begins an expression that does not end)");
   EXPECT_EQ(rendered(R"(["a ${ .launch.job } ${"])"),
             R"(refused: the string "a ${ .launch.job } ${" begins an expression that does not end)");
-  EXPECT_EQ(rendered(R"({"${ .launch.job }":1})"),
-            R"(refused: the key "${ .launch.job }" holds an expression, but keys are taken as they are)");
+  EXPECT_EQ(rendered(R"({"${ .launch.job }":1})"), R"(refused: the key "${ .launch.job }" has an expression, but keys are not evaluated)");
   EXPECT_EQ(rendered("[\"${ ." + std::string(5000, 'x') + " }\"]").find("longer than 4096 bytes") != std::string::npos, true);
 }
 

@@ -65,7 +65,7 @@ TEST_F(breaker_test, says_with_what_the_tries_failed) {
   EXPECT_EQ(it.faults(now), "") << "what has opened it is counted no more";
   wait_for_canaries();
   it.ended(it.admit(), {slot_end::expired, 1, 0, "lease_expired"}, now);
-  EXPECT_EQ(it.reason(), "the attempt that was to find out how it is now failed: lease_expired");
+  EXPECT_EQ(it.reason(), "a probe attempt failed: lease_expired");
 }
 
 TEST_F(breaker_test, forgets_with_its_window_what_tries_failed_with) {

@@ -44,7 +44,7 @@ TEST(instance_health, says_why_it_is_sick_by_the_figures_of_now) {
   feed(slow, 60, slot_end::succeeded, 1'000, 100);
   feed(slow, 1, slot_end::succeeded, 500, 120);
   ASSERT_TRUE(slow.sick());
-  EXPECT_EQ(slow.sickness(), "takes " + std::to_string(slow.latency_ms()) + " ms where others take 120 ms");
+  EXPECT_EQ(slow.sickness(), "takes " + std::to_string(slow.latency_ms()) + " ms, other instances take 120 ms");
 }
 
 TEST(instance_health, takes_refusals_for_good_and_unused_slots_for_nothing) {
@@ -73,7 +73,7 @@ TEST(instance_health, is_sick_when_it_lags_far_behind_its_peers) {
   EXPECT_FALSE(it.sick()) << "not three times as long";
   feed(it, 60, slot_end::succeeded, 1'000, 100);
   EXPECT_TRUE(it.sick());
-  EXPECT_NE(it.sickness().find("ms where others take 100 ms"), std::string::npos) << it.sickness();
+  EXPECT_NE(it.sickness().find("ms, other instances take 100 ms"), std::string::npos) << it.sickness();
   EXPECT_LE(good_until_well(it, 100, 100), 15);
 }
 

@@ -74,7 +74,7 @@ TEST(task_heartbeat, a_step_whose_agent_is_not_heard_from_is_in_doubt_and_tried_
   EXPECT_TRUE(w.recover(0).changed);
   EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_IN_DOUBT);
   EXPECT_EQ(w.at(0).fault().code(), "heartbeat_missed");
-  EXPECT_EQ(w.at(0).fault().message(), "agent instance n1/svc was not heard from for 1s");
+  EXPECT_EQ(w.at(0).fault().message(), "agent instance n1/svc sent no heartbeat for 1s");
   EXPECT_EQ(w.at(0).heartbeat_by_unix_ms(), 0);
   EXPECT_EQ(w.agents.told.back(), "step 0 expired");
 }

@@ -68,8 +68,8 @@ TEST(task_keys, what_is_in_doubt_is_not_tried_again_once_the_service_may_have_fo
   EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_IN_DOUBT);
   EXPECT_TRUE(w.record.parked());
   EXPECT_EQ(w.record.parked_reason(),
-            "step a is in doubt (key_expired): its service honours an idempotency key for 1m and was given this one at "
-            "2023-11-14T22:13:20.000Z, so another attempt might do it twice; the last fault was http_504: told by the service");
+            "step a is in doubt (key_expired): its service honours an idempotency key for 1m and got this key at 2023-11-14T22:13:20.000Z, "
+            "so another attempt might carry it out twice; the last fault was http_504: told by the service");
   EXPECT_TRUE(noted(w, v1::EVENT_KIND_STEP_KEY_EXPIRED));
   EXPECT_EQ(w.agents.text().find("n1/svc=0"), 0u) << "and no slot is kept: " << w.agents.text();
 }

@@ -86,7 +86,7 @@ TEST(task_undo, waits_for_a_person_when_the_undo_needs_an_output_that_nobody_kno
     w.recover(0);
   }
   EXPECT_TRUE(w.record.parked());
-  EXPECT_NE(w.record.parked_reason().find("nobody knows"), std::string::npos) << w.record.parked_reason();
+  EXPECT_NE(w.record.parked_reason().find("which is unknown"), std::string::npos) << w.record.parked_reason();
   const auto settled = w.operate(v1::OPERATOR_VERB_SETTLE_COMPLETED, "a", R"({"id":"r-9"})");
   ASSERT_EQ(settled.performs.size(), 1u) << text_of(settled);
   EXPECT_EQ(settled.performs[0].message.input(), R"({"ref":"r-9"})");

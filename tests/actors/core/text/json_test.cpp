@@ -54,8 +54,8 @@ TEST(check_json, names_the_byte_at_which_a_text_goes_wrong) {
       {".5", 1, "expected a value"},
       {"1e", 3, "a digit"},
       {"tru", 1, "expected a value"},
-      {"nullx", 5, "something follows"},
-      {"1 2", 3, "something follows"},
+      {"nullx", 5, "more text after"},
+      {"1 2", 3, "more text after"},
       {"\"a", 3, "the end of a string"},
       {"\"a\nb\"", 3, "control character"},
       {"\"\\x\"", 3, "no such escape"},
@@ -68,7 +68,7 @@ TEST(check_json, names_the_byte_at_which_a_text_goes_wrong) {
       {"\"\xe2\x82\"", 2, "not UTF-8"},
       {"NaN", 1, "expected a value"},
       {"\xEF\xBB\xBF{}", 1, "expected a value"},
-      {std::string("1\0", 2), 2, "something follows"},
+      {std::string("1\0", 2), 2, "more text after"},
       {"'a'", 1, "expected a value"},
   };
   for (const auto& row : rows) {

@@ -68,8 +68,8 @@ TEST(message_types, the_same_types_give_the_same_bytes_from_code_and_from_a_set)
 }
 
 TEST(message_types, what_is_wrong_with_a_set_is_named) {
-  EXPECT_EQ(why("\xff\xff"), "these bytes are no google.protobuf.FileDescriptorSet");
-  EXPECT_EQ(why(""), "the descriptor set holds no file");
+  EXPECT_EQ(why("\xff\xff"), "the file is not a google.protobuf.FileDescriptorSet");
+  EXPECT_EQ(why(""), "the descriptor set has no file");
   google::protobuf::FileDescriptorSet set;
   auto& first = *set.add_file();
   first.set_name("order.proto");
@@ -88,7 +88,7 @@ TEST(message_types, what_is_wrong_with_a_set_is_named) {
   field.set_name("one");
   field.set_number(1);
   field.set_type_name("Missing");
-  EXPECT_EQ(why(set.SerializeAsString()), "the descriptor set is not sound: bad.proto: M.one: \"Missing\" is not defined.");
+  EXPECT_EQ(why(set.SerializeAsString()), "the descriptor set is not valid: bad.proto: M.one: \"Missing\" is not defined.");
   EXPECT_EQ(why(std::string(max_types_bytes + 1, 'a')), "the descriptor set takes 262145 bytes; at most 262144 are allowed");
 }
 

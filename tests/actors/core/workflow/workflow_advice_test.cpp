@@ -45,7 +45,7 @@ TEST(workflow_advice, warns_of_labels_that_no_agent_of_that_name_carries) {
   label->set_value("yes");
   const auto carries_none = [](const std::string& agent, const auto&) { return agent != "payment"; };
   EXPECT_EQ(advice_for(definition, nothing_is_looked_up, carries_none),
-            lines{"charge/labels: no agent payment carries zone=eu and gpu=yes: the step would wait until one is there"});
+            lines{"charge/labels: no agent payment carries zone=eu and gpu=yes: the step would wait for such an instance"});
   EXPECT_EQ(advice_for(definition, nothing_is_looked_up, [](const std::string&, const auto& labels) { return labels.size() == 2; }),
             lines{});
   EXPECT_EQ(advice_for(definition, nothing_is_looked_up), lines{}) << "nothing is known of anybody's labels";

@@ -65,11 +65,11 @@ TEST(workflow_check, refuses_names) {
     definition.set_name(name);
     EXPECT_EQ(problems_of(definition),
               lines{"/workflow: \"" + std::string{name} +
-                    "\" is not a name for a workflow; a lower-case letter, then lower-case letters, digits, _ and -; at most 64 in all"});
+                    "\" is not a valid workflow name; a lower-case letter, then lower-case letters, digits, _ and -; at most 64 in all"});
     definition = chain({name});
     EXPECT_EQ(problems_of(definition),
               lines{std::string{name} + "/: \"" + name +
-                    "\" is not a name for a step; a lower-case letter, then lower-case letters, digits, _ and -; at most 64 in all"});
+                    "\" is not a valid step name; a lower-case letter, then lower-case letters, digits, _ and -; at most 64 in all"});
   }
   EXPECT_TRUE(valid_name(std::string(64, 'a')));
   EXPECT_FALSE(valid_name(std::string(65, 'a')));
@@ -84,7 +84,7 @@ TEST(workflow_check, shows_hostile_names_short_and_harmless) {
 }
 
 TEST(workflow_check, wants_at_least_one_step_and_at_most_a_thousand) {
-  EXPECT_EQ(problems_of(chain({})), lines{"/steps: a workflow has at least one step"});
+  EXPECT_EQ(problems_of(chain({})), lines{"/steps: a workflow needs at least one step"});
   auto definition = chain({});
   for (int i = 0; i < 1000; ++i) add_step(definition, "s" + std::to_string(i));
   EXPECT_EQ(problems_of(definition), lines{});
@@ -102,7 +102,7 @@ TEST(workflow_check, refuses_needs_that_lead_nowhere) {
   definition.mutable_steps(1)->add_needs("charge");
   definition.mutable_steps(1)->add_needs("reserve");
   EXPECT_EQ(problems_of(definition), (lines{"charge/needs: \"resrve\" is not a step of this workflow; did you mean reserve?",
-                                            "charge/needs: a step cannot need itself", "charge/needs: \"reserve\" stands here twice"}));
+                                            "charge/needs: a step cannot need itself", "charge/needs: \"reserve\" is given twice"}));
 }
 
 TEST(workflow_check, names_every_cycle) {
@@ -131,8 +131,8 @@ TEST(workflow_check, refuses_empty_and_wrong_agents_and_calls) {
   definition.mutable_steps(1)->set_agent("pay ment");
   definition.mutable_steps(1)->set_call("/charge");
   EXPECT_EQ(problems_of(definition),
-            (lines{"a/agent: a step names the agent that performs it", "a/call: this names the agent's call",
-                   "b/agent: \"pay ment\" is not a name for an agent", "b/call: \"/charge\" is not a name for a call"}));
+            (lines{"a/agent: the step has no agent", "a/call: the call of the agent is missing",
+                   "b/agent: \"pay ment\" is not a valid agent name", "b/call: \"/charge\" is not a valid call name"}));
 }
 
 TEST(workflow_check, checks_agents_and_calls_against_a_catalog) {
@@ -200,7 +200,7 @@ TEST(workflow_check, refuses_values_of_the_workflow_out_of_range) {
   definition.set_cool_off_ms(5);
   EXPECT_EQ(problems_of(definition),
             (lines{"/timeout: -5ms is not between 1ms and 3660d", "/on_failure: this release does not know this value",
-                   "/cool_off: nothing here says on_failure: cool_off, so this has no effect"}));
+                   "/cool_off: no on_failure here is cool_off, so cool_off has no effect"}));
 }
 
 TEST(workflow_check, a_step_may_take_cool_off_from_the_workflow) {
@@ -220,16 +220,16 @@ TEST(workflow_check, an_expression_reads_only_what_is_certain_to_be_there) {
   ship->set_with_json(R"({"a":"${ .steps.reserve }","b":"${ .steps.weigh.kg }","c":"${ .steps.chrage }","d":"${ .steps.ship }"})");
   EXPECT_EQ(
       problems_of(definition),
-      (lines{"ship/with: an expression reads step \"weigh\", which need not have ended when this one starts; add weigh to the step's needs",
+      (lines{"ship/with: an expression reads step \"weigh\", which may not have ended when this step starts; add weigh to the step's needs",
              "ship/with: an expression reads step \"chrage\", which is not in this workflow; did you mean charge?",
-             "ship/with: an expression reads the output of the step itself, which is not there yet"}));
+             "ship/with: an expression reads the output of its own step, which does not exist yet"}));
 }
 
 TEST(workflow_check, jq_is_held_to_the_same_rule) {
   auto definition = chain({"a", "b"});
   definition.mutable_steps(0)->set_with_json(R"("${ .steps.b.total + 1 }")");
   EXPECT_EQ(problems_of(definition),
-            lines{"a/with: an expression reads step \"b\", which need not have ended when this one starts; add b to the step's needs"});
+            lines{"a/with: an expression reads step \"b\", which may not have ended when this step starts; add b to the step's needs"});
 }
 
 TEST(workflow_check, an_undo_may_read_its_own_step) {
@@ -239,7 +239,7 @@ TEST(workflow_check, an_undo_may_read_its_own_step) {
   definition.mutable_steps(0)->mutable_undo()->set_with_json(R"("${ .steps.b.id }")");
   EXPECT_EQ(
       problems_of(definition),
-      lines{"a/undo.with: an expression reads step \"b\", which need not have ended when this one starts; add b to the step's needs"});
+      lines{"a/undo.with: an expression reads step \"b\", which may not have ended when this step starts; add b to the step's needs"});
 }
 
 TEST(workflow_check, on_failure_undo_wants_every_step_to_say_how) {
@@ -248,12 +248,12 @@ TEST(workflow_check, on_failure_undo_wants_every_step_to_say_how) {
   add_undo(*definition.mutable_steps(0));
   definition.mutable_steps(1)->mutable_undo()->set_none(true);
   EXPECT_EQ(problems_of(definition),
-            lines{"c/undo: the workflow says on_failure: undo, so each step says how it is undone; add undo: { call: … }, or undo: none"});
+            lines{"c/undo: the workflow has on_failure: undo, so each step needs an undo; add undo: { call: … }, or undo: none"});
   definition.set_on_failure(v1::ON_FAILURE_PARK);
   EXPECT_EQ(problems_of(definition), lines{});
   definition.mutable_steps(1)->set_on_failure(v1::ON_FAILURE_UNDO);
   EXPECT_EQ(problems_of(definition),
-            lines{"c/undo: step b says on_failure: undo, so each step says how it is undone; add undo: { call: … }, or undo: none"});
+            lines{"c/undo: step b has on_failure: undo, so each step needs an undo; add undo: { call: … }, or undo: none"});
 }
 
 TEST(workflow_check, nothing_is_undone_after_a_pivot) {
@@ -261,21 +261,21 @@ TEST(workflow_check, nothing_is_undone_after_a_pivot) {
   definition.set_on_failure(v1::ON_FAILURE_UNDO);
   for (auto& step : *definition.mutable_steps()) step.mutable_undo()->set_none(true);
   definition.mutable_steps(1)->set_pivot(true);
-  EXPECT_EQ(problems_of(definition),
-            lines{"c/on_failure: this step comes after the pivot b, after which nothing is undone; say on_failure: park or "
-                  "cool_off on this step"});
+  EXPECT_EQ(
+      problems_of(definition),
+      lines{"c/on_failure: this step comes after the pivot b, so it can never be undone; set on_failure: park or cool_off on this step"});
   definition.mutable_steps(2)->set_on_failure(v1::ON_FAILURE_PARK);
   EXPECT_EQ(problems_of(definition), lines{});
   *definition.mutable_steps(1)->mutable_undo() = v1::UndoDefinition{};
   add_undo(*definition.mutable_steps(1));
-  EXPECT_EQ(problems_of(definition), lines{"b/undo: a pivot is never undone; say undo: none"});
+  EXPECT_EQ(problems_of(definition), lines{"b/undo: a pivot is never undone; set undo: none"});
 }
 
 TEST(workflow_check, two_pivots_side_by_side_would_never_start) {
   auto definition = chain({"a"});
   add_step(definition, "b");
   for (auto& step : *definition.mutable_steps()) step.set_pivot(true);
-  EXPECT_EQ(problems_of(definition), lines{"b/pivot: the pivots a and b would wait for each other; let one of them need the other"});
+  EXPECT_EQ(problems_of(definition), lines{"b/pivot: the pivots a and b would wait for each other; make one of them need the other"});
   definition.mutable_steps(1)->add_needs("a");
   EXPECT_EQ(problems_of(definition), lines{});
 }
@@ -309,8 +309,9 @@ TEST(workflow_check, takes_a_heartbeat_that_is_heard_before_the_timeout) {
 TEST(workflow_check, refuses_a_heartbeat_that_is_too_rare_or_too_frequent) {
   auto definition = chain({"a"});
   definition.mutable_steps(0)->set_heartbeat_ms(5'000);
-  EXPECT_EQ(problems_of(definition), lines{"a/heartbeat: 5s is not shorter than the step's timeout, 5s, so it would never count; shorten "
-                                           "heartbeat, or raise timeout"});
+  EXPECT_EQ(problems_of(definition),
+            lines{"a/heartbeat: 5s is not shorter than the step's timeout, 5s, so it would have no effect; shorten "
+                  "heartbeat, or raise timeout"});
   for (const std::int64_t ms : {std::int64_t{-1}, std::int64_t{99}, std::numeric_limits<std::int64_t>::max()}) {
     definition.mutable_steps(0)->set_heartbeat_ms(ms);
     EXPECT_EQ(problems_of(definition), lines{"a/heartbeat: " + std::to_string(ms) + "ms is not between 100ms and 3660d"});
@@ -329,7 +330,7 @@ TEST(workflow_check, refuses_labels_that_no_agent_can_carry) {
   add("empty", "");
   EXPECT_EQ(problems_of(definition), lines{});
   add("zone", "us");
-  EXPECT_EQ(problems_of(definition), lines{"a/labels: the label \"zone\" stands here twice"});
+  EXPECT_EQ(problems_of(definition), lines{"a/labels: the label \"zone\" is given twice"});
   step.clear_labels();
   add("", "x");
   add("a=b", "x");

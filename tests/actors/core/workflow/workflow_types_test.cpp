@@ -30,15 +30,15 @@ lines problems_of(const v1::WorkflowDefinition& definition) {
 }
 
 TEST(workflow_types, are_refused_when_they_cannot_be_read) {
-  EXPECT_EQ(problems_of(typed("x.Y", "\xff\xff\xff")), (lines{"/types: these bytes are no google.protobuf.FileDescriptorSet"}));
+  EXPECT_EQ(problems_of(typed("x.Y", "\xff\xff\xff")), (lines{"/types: the file is not a google.protobuf.FileDescriptorSet"}));
   EXPECT_EQ(problems_of(typed("x.Y", std::string(max_types_bytes + 1, '\n'))),
             (lines{"/types: the descriptor set takes 262145 bytes; at most 262144 are allowed"}));
-  EXPECT_EQ(problems_of(typed("", carried())), (lines{"/types: no step names a type, so these have no effect"}));
+  EXPECT_EQ(problems_of(typed("", carried())), (lines{"/types: no step uses a type, so types has no effect"}));
 }
 
 TEST(workflow_types, a_step_names_one_that_is_there) {
   EXPECT_EQ(problems_of(typed("fairlead.v1.SubmitRequest", carried())), lines{});
-  EXPECT_EQ(problems_of(typed("fairlead.v1.SubmitRequest", "")), (lines{"a/input_type: the workflow carries no types"}));
+  EXPECT_EQ(problems_of(typed("fairlead.v1.SubmitRequest", "")), (lines{"a/input_type: the workflow has no types"}));
   EXPECT_EQ(problems_of(typed("fairlead.v1.Nothing\x1b[31m", carried())),
             (lines{"a/input_type: there is no message fairlead.v1.Nothing?[31m in the workflow's types"}));
   // An enum is no message.

@@ -366,11 +366,11 @@ TEST_F(scheduler_jobs_test, TheLogTellsOnlyOfWhatAnOperatorHasChanged) {
     return std::count(notes.begin(), notes.end(), "job nightly was " + what + " by ann");
   };
   apply(job("nightly"));
-  EXPECT_EQ(operate(v1::JOB_VERB_RESUME, "nightly").sentence(), "it was not paused");
+  EXPECT_EQ(operate(v1::JOB_VERB_RESUME, "nightly").sentence(), "the job was not paused");
   EXPECT_EQ(told("resumed"), 0);
   operate(v1::JOB_VERB_PAUSE, "nightly");
   EXPECT_EQ(told("paused"), 1);
-  EXPECT_EQ(operate(v1::JOB_VERB_PAUSE, "nightly").sentence(), "it was paused already");
+  EXPECT_EQ(operate(v1::JOB_VERB_PAUSE, "nightly").sentence(), "the job was already paused");
   EXPECT_EQ(told("paused"), 1);
   operate(v1::JOB_VERB_RESUME, "nightly");
   EXPECT_EQ(told("resumed"), 1);

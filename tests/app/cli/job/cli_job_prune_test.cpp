@@ -178,7 +178,7 @@ TEST(cli_job_prune, without_anything_to_delete_nothing_is_asked_of_a_node) {
   few_words_node node;
   const auto done = delete_jobs(node.operates(), {}, "ana", "tab");
   EXPECT_TRUE(node.asked.empty());
-  EXPECT_EQ(pruned_text(done), "There is nothing to delete.\n");
+  EXPECT_EQ(pruned_text(done), "No job to delete.\n");
 }
 
 TEST(cli_job_prune, a_job_that_cannot_be_deleted_is_named_and_the_others_are_deleted) {
@@ -227,7 +227,7 @@ TEST(cli_job_prune, a_message_that_fails_ends_it_and_says_how_many_are_not_known
   EXPECT_EQ(done.failed->code, v1::ERROR_CODE_UNAVAILABLE);
   EXPECT_EQ(node.asked.size(), 2U) << "it goes on though nobody answers";
   const auto left = all.size() - done.results.size();
-  EXPECT_EQ(done.failed->sentence, "no node answers; " + std::to_string(left) + " jobs are not known to be deleted");
+  EXPECT_EQ(done.failed->sentence, "no node answers; " + std::to_string(left) + " jobs are not confirmed as deleted");
   EXPECT_EQ(left_of(all, done).size(), left);
   EXPECT_EQ(node.there.size(), left);
 }
@@ -235,20 +235,20 @@ TEST(cli_job_prune, a_message_that_fails_ends_it_and_says_how_many_are_not_known
 TEST(cli_job_prune, an_answer_that_leaves_jobs_out_is_no_success) {
   const auto done = delete_jobs([](const v1::JobOperateRequest&) { return v1::JobOperateReply{}; }, {"crontab/a-1"}, "ana", "tab");
   ASSERT_TRUE(done.failed);
-  EXPECT_NE(done.failed->sentence.find("1 job is not known to be deleted"), std::string::npos) << done.failed->sentence;
+  EXPECT_NE(done.failed->sentence.find("1 job is not confirmed as deleted"), std::string::npos) << done.failed->sentence;
 }
 
 TEST(cli_job_prune, is_refused_while_lines_are_left_out) {
   EXPECT_EQ(refusal(check_prune({"tab", "crontab/", 3, 0})), "");
   const auto one = refusal(check_prune({"tab", "crontab/", 3, 1}));
-  EXPECT_NE(one.find("the line of tab named above"), std::string::npos) << one;
+  EXPECT_NE(one.find("the line of tab listed above"), std::string::npos) << one;
   const auto four = refusal(check_prune({"tab", "crontab/", 0, 4}));
   EXPECT_NE(four.find("4 lines of tab"), std::string::npos) << four;
 }
 
 TEST(cli_job_prune, is_refused_for_a_crontab_without_entries) {
   const auto said = refusal(check_prune({"tab", "web/", 0, 0}));
-  EXPECT_NE(said.find("tab: there is no entry"), std::string::npos) << said;
+  EXPECT_NE(said.find("tab: the crontab has no entries"), std::string::npos) << said;
   EXPECT_NE(said.find("every job whose name begins with web/"), std::string::npos) << said;
 }
 
@@ -302,8 +302,7 @@ TEST(cli_job_prune, a_list_that_cannot_be_had_is_an_error_of_what_needs_it) {
   node.fails_at = 1;
   const auto end = tidy(node, true);
   EXPECT_EQ(end.code, exit_unavailable);
-  EXPECT_NE(end.complaints.find("Nothing is deleted, as the jobs that are there cannot be listed: shard 3 has no leader"),
-            std::string::npos)
+  EXPECT_NE(end.complaints.find("Nothing is deleted because the existing jobs cannot be listed: shard 3 has no leader"), std::string::npos)
       << end.complaints;
   EXPECT_TRUE(node.asked.empty());
 
@@ -332,7 +331,7 @@ TEST(cli_job_prune, a_message_that_fails_is_told_to_programs_too) {
   node.fails_at = 1;
   const auto end = tidy(node, true, exit_ok, true);
   EXPECT_EQ(end.code, exit_unavailable);
-  EXPECT_NE(end.complaints.find("1 job is not known to be deleted"), std::string::npos) << end.complaints;
+  EXPECT_NE(end.complaints.find("1 job is not confirmed as deleted"), std::string::npos) << end.complaints;
   EXPECT_EQ(end.what.others, (names{"crontab/old-2"}));
 }
 

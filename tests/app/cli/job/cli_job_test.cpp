@@ -86,7 +86,7 @@ TEST(cli_job, a_list_tells_people_how_each_job_is) {
             "report  30 2 * * *  UTC   monthly   paused, failing (2)  -     2026-03-29 01:00:00Z skipped (overlap)        "
             "1        "
             "2        30        4\n"
-            "\nThere are more: go on with --after report, or raise --limit.\n");
+            "\nThere are more: continue with --after report, or raise --limit.\n");
   const auto read = nlohmann::json::parse(job_list_json(reply));
   EXPECT_EQ(read["after"], "report");
   EXPECT_EQ(read["jobs"][0]["time_zone"], "UTC");
@@ -119,7 +119,7 @@ TEST(cli_job, a_list_says_of_a_job_behind_a_parked_task_that_it_stands_still) {
 
 TEST(cli_job, a_history_shows_runs_of_skips_with_their_count) {
   v1::JobHistoryReply reply;
-  EXPECT_EQ(job_history_text(reply), "No launch was found.\n");
+  EXPECT_EQ(job_history_text(reply), "No launch matches.\n");
   auto& done = *reply.add_items();
   *done.mutable_launch() = launch(v1::LAUNCH_STATE_STARTED, nominal_ms + minute_ms);
   done.mutable_launch()->set_started_at_unix_ms(nominal_ms + minute_ms);
@@ -140,11 +140,11 @@ TEST(cli_job, a_history_shows_runs_of_skips_with_their_count) {
             "       WHY\n"
             "2026-03-29 01:01:00Z  2026-03-29T03:01:00+02:00  started, parked        1  2026-03-29 01:01:00Z  -      "
             "report@2026-03-29T01:01:00Z  "
-            "backfill, by ana; had been skipped: paused\n"
+            "backfill, by ana; skipped before: paused\n"
             "2026-03-29 00:20:00Z  2026-03-29T02:20:00+02:00  skipped (overlap)     41  -                     -      -                     "
             "       "
             "all until 2026-03-29 01:00:00Z: an earlier launch was open\n"
-            "\nThere are more: go on with --to 2026-03-29T00:20:00.000Z, or raise --limit.\n");
+            "\nThere are more: continue with --to 2026-03-29T00:20:00.000Z, or raise --limit.\n");
   const auto read = nlohmann::json::parse(job_history_json(reply));
   EXPECT_EQ(read["launches"][0]["task_state"], "running");
   EXPECT_TRUE(read["launches"][0]["parked"]);
@@ -170,7 +170,7 @@ TEST(cli_job, one_job_is_shown_with_what_comes) {
             "job         report, revision 3 of 2026-03-29 01:00:00Z by ana\n"
             "schedule    30 2 * * * in Europe/Berlin, dst vixie\n"
             "workflow    monthly\n"
-            "state       launched next at 2026-03-29 01:01:00Z\n"
+            "state       next launch at 2026-03-29 01:01:00Z\n"
             "overlap     skip\n"
             "catch up    latest within 1h\n"
             "launches    7: 5 completed, 2 undone; 4 times skipped\n"
@@ -226,15 +226,15 @@ TEST(cli_job, says_why_a_launch_waits) {
   v1::OpenLaunch open;
   open.set_start_at_unix_ms(nominal_ms);
   open.set_waits_for(v1::LAUNCH_WAIT_TIME);
-  EXPECT_EQ(wait_text(job, open), "its start by jitter, at 2026-03-29 01:00:00Z");
+  EXPECT_EQ(wait_text(job, open), "its start time with jitter, 2026-03-29 01:00:00Z");
   open.set_waits_for(v1::LAUNCH_WAIT_AGENTS);
   open.set_start_by_unix_ms(nominal_ms);
-  EXPECT_EQ(wait_text(job, open), "free slots: reports 2; skipped if that has not come by 2026-03-29 01:00:00Z");
+  EXPECT_EQ(wait_text(job, open), "free slots: reports 2; skipped if it has not started by 2026-03-29 01:00:00Z");
   open.clear_start_by_unix_ms();
   open.set_waits_for(v1::LAUNCH_WAIT_OVERLAP);
   EXPECT_EQ(wait_text(job, open), "an earlier launch to end");
   open.set_waits_for(v1::LAUNCH_WAIT_ROOM);
-  EXPECT_EQ(wait_text(job, open), "room: cron.in_flight, cron.starts_per_second, or the store");
+  EXPECT_EQ(wait_text(job, open), "room: a limit is reached (cron.in_flight, cron.starts_per_second, or the size of the store)");
   open.set_waits_for(v1::LAUNCH_WAIT_PAUSE);
   EXPECT_EQ(wait_text(job, open), "the job to be resumed");
 }
@@ -294,9 +294,10 @@ TEST(cli_job, says_when_an_open_launch_waits_for_an_operator) {
   running->set_state(v1::LAUNCH_STATE_STARTED);
   *reply.add_latest() = launch(v1::LAUNCH_STATE_STARTED);
   const auto text = job_show_text(reply, nominal_ms, {nominal_ms});
-  EXPECT_NE(text.find("started  report@2026-03-29T01:00:00Z  an operator: its task is parked\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("started  report@2026-03-29T01:00:00Z  an operator: the task is parked\n"), std::string::npos) << text;
   EXPECT_NE(text.find("started, parked"), std::string::npos) << text;
-  EXPECT_NE(text.find("fairlead task show report@2026-03-29T01:00:00Z  shows why its task is parked, and what helps\n"), std::string::npos)
+  EXPECT_NE(text.find("fairlead task show report@2026-03-29T01:00:00Z  shows why the task is parked, and the commands that help\n"),
+            std::string::npos)
       << text;
   EXPECT_EQ(job_show_text(reply, nominal_ms).find("parked"), std::string::npos);
   EXPECT_TRUE(nlohmann::json::parse(job_show_json(reply, {nominal_ms}))["open"][0]["parked"]);
@@ -334,8 +335,8 @@ TEST(cli_job, tells_of_each_job_that_was_applied) {
   EXPECT_EQ(applied_text(done, false),
             "Job a is new; next time 2026-03-29 01:00:00Z.\n"
             "  warning: its workflow is not deployed\n"
-            "Job b is changed; it is not launched by itself any more.\n"
-            "Job c was just so before; it is not launched by itself any more.\n");
+            "Job b is changed; no next launch is planned.\n"
+            "Job c is not changed; no next launch is planned.\n");
   const auto read = nlohmann::json::parse(applied_json(done))["jobs"];
   ASSERT_EQ(read.size(), 4U);
   EXPECT_TRUE(read[0]["created"]);
@@ -363,7 +364,7 @@ TEST(cli_job, tells_what_an_operator_s_words_have_done) {
   EXPECT_EQ(read[0]["state"], "skipped");
   EXPECT_EQ(read[1]["code"], "not_found");
   action.set_verb(v1::JOB_VERB_REWIND);
-  EXPECT_EQ(operated_text(action, {}), "No job is ahead of the clock: nothing is to be done.\n");
+  EXPECT_EQ(operated_text(action, {}), "No job is ahead of the clock: nothing to do.\n");
 }
 
 TEST(cli_job, an_operator_s_words_are_read_before_a_node_is_asked) {

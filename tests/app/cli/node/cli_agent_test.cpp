@@ -77,7 +77,7 @@ TEST(cli_agent, lists_instances_with_their_health_and_the_services_in_trouble) {
             "payment  n2/payment  http  draining by ana                 1         8        0        -           charge refund\n"
             "stock    n1/stock    http  ok                              0         8        0        -           charge refund\n"
             "\n"
-            "Services that steps wait for, or whose breaker is not closed\n"
+            "Services with waiting steps or a breaker that is not closed\n"
             "SERVICE  BREAKER  SINCE                 WAITING  OLDEST                WHY\n"
             "payment  open     2026-03-29 01:00:00Z        4  2026-03-29 01:00:00Z  breaker of payment is open until 01:00:10Z\n"
             "mail     closed   -                           1  -                     no instance of mail is there\n");
@@ -105,7 +105,7 @@ TEST(cli_agent, has_nothing_to_say_of_services_that_are_well) {
   add_instance(reply, "stock", "n1/stock");
   reply.add_services()->mutable_record()->set_agent("stock");
   EXPECT_EQ(troubled_services_text(reply), "");
-  EXPECT_EQ(agent_list_text({}), "No agents: steps wait until one is there.\n");
+  EXPECT_EQ(agent_list_text({}), "No agent is registered: steps wait until one registers.\n");
 }
 
 TEST(cli_agent, gives_the_breakers_reason_while_no_step_waits) {
@@ -173,7 +173,7 @@ TEST(cli_agent, shows_an_agent_with_its_breaker_limits_and_instances) {
             "breaker    open until 2026-03-29 01:00:10Z: 12 of 20 tries failed within 30s\n"
             "since      2026-03-29 01:00:00Z\n"
             "window     20 tries, 12 failed, 0 slow\n"
-            "waiting    4 steps, the first since 2026-03-29 01:00:00Z\n"
+            "waiting    4 steps, the oldest since 2026-03-29 01:00:00Z\n"
             "because    breaker of payment is open until 01:00:10Z\n"
             "limit      charge for each .customer.id: 1 at a time, 50 in 1s; 2 held under 2 keys, 3 waiting\n"
             "alert      17, see fairlead alert show 17\n"
@@ -184,7 +184,7 @@ TEST(cli_agent, shows_an_agent_with_its_breaker_limits_and_instances) {
             "payment  n2/payment  http  draining by ana                 1         8        0        -           charge refund\n");
   const auto absent = agent_show_text(reply, {"mail", ""});
   EXPECT_NE(absent.find("waiting    1 step\nbecause    no instance of mail is there\n"), std::string::npos) << absent;
-  EXPECT_NE(absent.find("No instance of it is there."), std::string::npos);
+  EXPECT_NE(absent.find("No instance of this agent is registered."), std::string::npos);
   const auto json = nlohmann::json::parse(agent_show_json(reply, {"payment", ""}));
   EXPECT_EQ(json["service"]["breaker"], "open");
   EXPECT_EQ(json["instances"].size(), 2U);

@@ -66,15 +66,15 @@ TEST(operate, an_input_that_is_not_json_is_refused_with_the_place) {
 TEST(operate, an_input_wants_a_step) {
   auto options = given("retry", {"o-1"});
   options.input = "1";
-  EXPECT_NE(refusal(options).find("--input is for one step"), std::string::npos);
+  EXPECT_NE(refusal(options).find("--input needs a step"), std::string::npos);
 }
 
 TEST(operate, a_settlement_says_how_it_turned_out_and_why) {
   auto options = settled({"o-1", "charge"});
-  EXPECT_EQ(refusal(options), "How the step turned out is not said");
+  EXPECT_EQ(refusal(options), "The outcome of the step is missing");
   options.completed = "null";
   options.never_happened = true;
-  EXPECT_EQ(refusal(options), "--completed and --never-happened contradict each other");
+  EXPECT_EQ(refusal(options), "--completed and --never-happened cannot be combined");
   options.never_happened = false;
   const auto completed = read_operation(options);
   ASSERT_TRUE(completed.ok());
@@ -84,14 +84,14 @@ TEST(operate, a_settlement_says_how_it_turned_out_and_why) {
   options.never_happened = true;
   EXPECT_EQ(read_operation(options)->action.verb(), v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED);
   options.reason = " \t";
-  EXPECT_NE(refusal(options).find("wants a reason"), std::string::npos);
+  EXPECT_NE(refusal(options).find("needs a reason"), std::string::npos);
 }
 
 TEST(operate, skip_wants_a_step_and_a_reason) {
   auto options = given("skip", {"o-1"});
-  EXPECT_EQ(refusal(options), "No step is named");
+  EXPECT_EQ(refusal(options), "No step is given");
   options.words.push_back("charge");
-  EXPECT_NE(refusal(options).find("wants a reason"), std::string::npos);
+  EXPECT_NE(refusal(options).find("needs a reason"), std::string::npos);
   options.reason = "not needed today";
   EXPECT_EQ(refusal(options), "");
   options.reason = std::string(1'001, 'x');
@@ -99,7 +99,7 @@ TEST(operate, skip_wants_a_step_and_a_reason) {
 }
 
 TEST(operate, neither_a_task_nor_a_filter_is_no_way_to_mean_everything) {
-  EXPECT_EQ(refusal(given("cancel", {})), "No task is named");
+  EXPECT_EQ(refusal(given("cancel", {})), "No task is given");
   EXPECT_NE(refusal(given("cancel", {""})), "");
   EXPECT_NE(refusal(given("cancel", {"a b"})).find("'a b'"), std::string::npos);
   auto options = given("cancel", {});
@@ -160,7 +160,7 @@ TEST(operate, an_edited_input_is_for_one_task) {
   auto options = given("retry", {});
   options.filter.parked = true;
   options.input = "{}";
-  EXPECT_NE(refusal(options).find("--input is for one step"), std::string::npos);
+  EXPECT_NE(refusal(options).find("--input needs a step"), std::string::npos);
 }
 
 v1::OperateResult answer(const std::string& id, error_code code = v1::ERROR_CODE_OK, const std::string& sentence = "") {
@@ -203,7 +203,7 @@ TEST(operate_tally, an_id_inside_another_word_is_no_id) {
 TEST(operate_tally, what_was_not_answered_is_not_done) {
   operate_tally tally{3};
   tally.add(answer("a"));
-  EXPECT_EQ(tally.text(), "Done for 1 of 3 tasks, not known for 2.\n");
+  EXPECT_EQ(tally.text(), "Done for 1 of 3 tasks, outcome unknown for 2.\n");
   EXPECT_FALSE(tally.all_done());
   tally.add(answer("b"));
   tally.add(answer("c"));

@@ -35,7 +35,7 @@ TEST(cli_reply_options, give_a_client_or_a_webhook) {
 TEST(cli_reply_options, refuse_what_is_no_address) {
   EXPECT_EQ(refusal({"", std::nullopt, false}), "--reply-client is empty");
   EXPECT_EQ(refusal({std::nullopt, "", false}), "--reply-webhook is empty");
-  EXPECT_EQ(refusal({"a b", std::nullopt, false}), "The client name of the reply address is none");
+  EXPECT_EQ(refusal({"a b", std::nullopt, false}), "The client name of the reply address is not valid");
   EXPECT_EQ(refusal({std::nullopt, "gopher://x", false}), "The webhook URL does not begin with http:// or https://");
   EXPECT_EQ(refusal({std::nullopt, std::nullopt, true}), "--reply-steps is given without a reply address");
 }
@@ -67,7 +67,7 @@ TEST(batch_line_reply, names_what_is_wrong) {
   EXPECT_EQ(line_refusal(R"({"client": "a", "steps": 1})").rfind("Field 'steps' of 'reply' must be true or false", 0), 0U);
   EXPECT_EQ(line_refusal(R"({"client": "a", "client": "b"})"), "Field 'client' of 'reply' is given twice");
   EXPECT_EQ(line_refusal(R"({"clients": "a"})"), "Unknown field 'clients' of 'reply'");
-  EXPECT_EQ(line_refusal(R"({"webhook": "http://user:pw@h/"})"), "Field 'reply': The webhook URL holds a user or a password");
+  EXPECT_EQ(line_refusal(R"({"webhook": "http://user:pw@h/"})"), "Field 'reply': The webhook URL has a user or a password");
 }
 
 }  // namespace

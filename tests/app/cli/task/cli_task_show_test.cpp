@@ -37,7 +37,7 @@ TEST(task_show, a_parked_task_says_why_uncut_and_what_helps) {
   ASSERT_NE(helps, std::string::npos) << text;
   EXPECT_LT(text.find("why "), helps);
   EXPECT_LT(helps, text.find("\nSteps\n"));
-  EXPECT_NE(text.find("given up: an operator decides"), std::string::npos);
+  EXPECT_NE(text.find("given up: waits for an operator"), std::string::npos);
 }
 
 TEST(task_show, a_task_that_goes_on_has_no_remedies) {
@@ -109,14 +109,14 @@ TEST(task_show, json_has_what_the_text_has) {
   EXPECT_EQ(json["steps"][0]["undo"]["made"], 2);
   EXPECT_EQ(json["steps"][1]["doubtful"], true);
   EXPECT_EQ(json["steps"][1]["given_up"], true);
-  EXPECT_EQ(json["steps"][1]["waits_for"], "given up: an operator decides");
+  EXPECT_EQ(json["steps"][1]["waits_for"], "given up: waits for an operator");
 }
 
 TEST(task_waits, a_step_names_what_it_needs_or_the_agent_that_is_not_there) {
   auto reply = order_task();
   EXPECT_TRUE(may_wait_for_agent(reply));
   EXPECT_EQ(waits_for(reply, 0, all_there), "waits for agent reserve_agent");
-  EXPECT_EQ(waits_for(reply, 0, there({"charge_agent"})), "waits for agent reserve_agent: none is there");
+  EXPECT_EQ(waits_for(reply, 0, there({"charge_agent"})), "waits for agent reserve_agent: no instance is registered");
   EXPECT_EQ(waits_for(reply, 0, {}), "") << "nobody knows who is there";
   EXPECT_EQ(waits_for(reply, 1, all_there), "needs reserve");
   step_of(reply, 0).set_state(v1::STEP_STATE_SKIPPED);
@@ -150,7 +150,7 @@ TEST(task_waits, a_step_says_why_its_agent_takes_nothing) {
   const auto known = agents_of(status);
 
   auto reply = order_task();
-  EXPECT_EQ(waits_for(reply, 0, known), "waits for agent reserve_agent: none is there");
+  EXPECT_EQ(waits_for(reply, 0, known), "waits for agent reserve_agent: no instance is registered");
   EXPECT_EQ(waits_for(reply, 1, known), "needs reserve") << "it is not its turn yet";
   auto& reserve = step_of(reply, 0);
   reserve.set_state(v1::STEP_STATE_COMPLETED);
@@ -198,7 +198,7 @@ TEST(task_waits, says_until_when_and_for_what) {
   EXPECT_EQ(waits_for(reply, 1, all_there), "lookup again at 2026-03-29 01:00:00Z");
   charge.clear_not_before_unix_ms();
   EXPECT_EQ(waits_for(reply, 1, all_there), "to be looked up");
-  EXPECT_EQ(waits_for(reply, 1, there({"ship_agent"})), "waits for agent charge_agent: none is there");
+  EXPECT_EQ(waits_for(reply, 1, there({"ship_agent"})), "waits for agent charge_agent: no instance is registered");
 }
 
 TEST(task_waits, while_a_task_stands_still_its_steps_wait_for_nothing_else) {
@@ -217,7 +217,7 @@ TEST(task_waits, an_undo_without_its_agent_says_so) {
   reply.mutable_task()->set_state(v1::TASK_STATE_UNDOING);
   step_of(reply, 0).set_state(v1::STEP_STATE_COMPLETED);
   step_of(reply, 2).set_state(v1::STEP_STATE_COMPLETED);
-  EXPECT_EQ(waits_for(reply, 0, there({"ship_agent"})), "waits for agent reserve_agent: none is there");
+  EXPECT_EQ(waits_for(reply, 0, there({"ship_agent"})), "waits for agent reserve_agent: no instance is registered");
   EXPECT_EQ(waits_for(reply, 0, all_there), "to be undone");
   EXPECT_EQ(waits_for(reply, 1, all_there), "") << "it never began";
   EXPECT_EQ(waits_for(reply, 2, all_there), "") << "it says undo: none";
