@@ -32,7 +32,7 @@ CRON_TZ=Europe/Berlin
 */5 1-3 * * sol /bin/true
 0 5 1 1 * echo $$ >> "$PLACE/pids"; exec sleep 1000
 """
-REFUSED = {10: "61", 11: "@reboot", 12: "no command", 13: "sol"}
+REFUSED = {10: "61", 11: "@reboot", 12: "command is missing", 13: "sol"}
 ADDED_BY_HAND = "PLACE={place}\n"  # above the last line
 
 BESIDE = ("crontab-by-hand", "report")  # begin nearly as imported jobs do, or not at all so
