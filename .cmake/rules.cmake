@@ -20,14 +20,30 @@ endif()
 # One unit for all files of a room: much less to compile, and more of it again after a change.
 option(FAIRLEAD_UNITY "Compile each room as one file" OFF)
 
+function(fairlead_unity target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${FAIRLEAD_UNITY} UNITY_BUILD_MODE GROUP)
+  if(FAIRLEAD_UNITY)
+    # A class whose members' types are private to its .cpp is none that others see.
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+  endif()
+endfunction()
+
+# The same for an executable whose sources are listed: a unit for each of their folders.
+function(fairlead_unity_by_folder target)
+  fairlead_unity(${target})
+  get_target_property(sources ${target} SOURCES)
+  foreach(source ${sources})
+    get_filename_component(folder ${source} DIRECTORY)
+    file(RELATIVE_PATH unit ${PROJECT_SOURCE_DIR} ${folder})
+    string(REPLACE "/" "_" unit ${unit})
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${unit})
+  endforeach()
+endfunction()
+
 # A library of this project; rooms bring its sources.
 function(fairlead_library name)
   add_library(${name} STATIC)
-  set_target_properties(${name} PROPERTIES UNITY_BUILD ${FAIRLEAD_UNITY} UNITY_BUILD_MODE GROUP)
-  if(FAIRLEAD_UNITY)
-    # A class whose members' types are private to its .cpp is none that others see.
-    target_compile_options(${name} PRIVATE -Wno-subobject-linkage)
-  endif()
+  fairlead_unity(${name})
   target_link_libraries(${name} PRIVATE fairlead_rules)
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
 endfunction()

@@ -272,9 +272,8 @@ void registry::forget(std::uint64_t task_number) { queues_.forget(task_number, t
 
 std::optional<std::uint64_t> registry::next_waiting() {
   if (closed_ || held_back_) return std::nullopt;
-  const auto next = queues_.next(time_.now());
-  serving_ = next.value_or(0);
-  return next;
+  serving_ = queues_.next(time_.now());
+  return serving_ ? std::optional{serving_->task_number} : std::nullopt;
 }
 
 std::uint64_t registry::held() const {

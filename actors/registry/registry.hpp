@@ -177,6 +177,7 @@ class registry final : public core::agent_directory, private wait_queues::admiss
   void advance(service& of, moment now);
   void breaker_changed(service& of, moment now);
   void unblock_all(service& of);
+  void unblock_due(moment now);
   void mark(service& of);
   void check_absence(service& of, moment now);
   bool absence_is_due(const service& of, moment now) const;
@@ -198,7 +199,7 @@ class registry final : public core::agent_directory, private wait_queues::admiss
   alarms<service> absences_;
   std::vector<service*> changed_;
   std::vector<double> scratch_;
-  std::uint64_t serving_ = 0;  // the task that `next_waiting` named last
+  std::optional<wait_queues::turn> serving_;  // as `next_waiting` named it last
   std::uint64_t given_ = 0;
   std::uint64_t queues_made_ = 0;
   bool limits_changed_ = false;  // by the last registration

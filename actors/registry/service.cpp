@@ -100,12 +100,11 @@ void registry::hold_back(bool on) {
 /// An alarm may come early, after the clock has been set back: a thing that is not due sets another alarm.
 void registry::wake() {
   const auto now = time_.now();
-  queues_.wake(now);
+  unblock_due(now);
   while (auto* const of = breakers_.take_due(now)) {
     advance(*of, now);
     if (const auto at = of->breaker.canaries_from()) breakers_.set(of, *at, now);
   }
-  while (auto* const needs = retries_.take_due(now)) queues_.unblock(*needs);
   while (auto* const of = absences_.take_due(now)) {
     if (absence_is_due(*of, now)) {
       mark(*of);

@@ -52,8 +52,11 @@ core::slot_answer registry::claim(const core::slot_request& what) {
   std::vector<core::limit_bucket*> keyed;
   if (needs.counted_by_input) keyed = of.limits.keyed(what.call, what.input, now);
   advance(of, now);
-  // A newcomer must not overtake waiting steps that may go on now.
-  const auto in_turn = of.queues_ready == 0 || serving_ == what.holder.task_number;
+  unblock_due(now);
+  // A newcomer must not overtake waiting steps that may go on now. Nor must a task that was named for a step of its that waits elsewhere.
+  const auto served =
+      serving_ && serving_->task_number == what.holder.task_number && (serving_->from == nullptr || serving_->from == &needs);
+  const auto in_turn = of.queues_ready == 0 || served;
   instance* chosen = nullptr;
   if (!closed_ && !held_back_ && in_turn && (of.breaker.admits() || planted(&core::planted_faults::ignore_breaker))) {
     const auto unlimited = planted(&core::planted_faults::ignore_limit);
@@ -219,6 +222,12 @@ bool registry::admits(wait_queues::queue& which, moment now) {
   }
   if (trickles_at) retries_.set(&needs, *trickles_at, now);
   return false;
+}
+
+/// Time may have given room since the last wake-up.
+void registry::unblock_due(moment now) {
+  queues_.wake(now);
+  while (auto* const needs = retries_.take_due(now)) queues_.unblock(*needs);
 }
 
 void registry::unblock_all(service& of) {

@@ -97,11 +97,11 @@ void wait_queues::block_what_cannot_go_on(queue& which, moment now) {
   relist(which);
 }
 
-std::optional<std::uint64_t> wait_queues::next(moment now) {
+std::optional<wait_queues::turn> wait_queues::next(moment now) {
   if (!unqueued_.empty()) {
     const auto number = unqueued_.begin()->task_number;
     unqueued_.erase(unqueued_.begin());
-    return number;
+    return turn{number, nullptr};
   }
   while (!ready_.empty()) {
     auto& first = *ready_.begin()->second;
@@ -115,7 +115,7 @@ std::optional<std::uint64_t> wait_queues::next(moment now) {
     std::erase_if(places, [&](const place& one) { return one.in == &from; });
     if (places.empty()) tasks_.erase(key.task_number);
     remove_task(from, key, now);
-    return key.task_number;
+    return turn{key.task_number, &first};
   }
   return std::nullopt;
 }

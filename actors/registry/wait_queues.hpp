@@ -83,7 +83,12 @@ class wait_queues {
   void wait(std::uint64_t keyed_queue_id, const waiting_key& who, moment now);
   /// Takes the task out of all queues.
   void forget(std::uint64_t task_number, moment now);
-  std::optional<std::uint64_t> next(moment now);
+  struct turn {
+    std::uint64_t task_number = 0;
+    const queue* from = nullptr;  // null: the task has to ask anew for its queue
+  };
+  /// The first task that may proceed, taken out of its queue.
+  std::optional<turn> next(moment now);
   bool waits(std::uint64_t task_number) const;
 
   /// A condition that `admission::admits` checks has changed.

@@ -14,7 +14,7 @@
 namespace fairlead::testing {
 namespace {
 
-constexpr std::int64_t hour_ms = 3'600'000;
+constexpr std::int64_t an_hour_ms = 3'600'000;
 
 /// A Scheduler over a store of LMDB.
 class shard_restore_test : public ::testing::Test, public commit_port {
@@ -93,7 +93,7 @@ class shard_restore_test : public ::testing::Test, public commit_port {
     job.set_workflow("order");
     job.set_overlap(v1::OVERLAP_POLICY_ALLOW);
     job.set_catch_up(v1::CATCH_UP_POLICY_ALL);
-    job.set_catch_up_window_ms(100 * hour_ms);
+    job.set_catch_up_window_ms(100 * an_hour_ms);
     shell->answer(request, 2);
     settle();
     const auto& reply = out.job_applications.at(2);
@@ -134,7 +134,7 @@ TEST_F(shard_restore_test, goes_on_under_a_later_lineage_with_numbers_that_were_
   submit("t1");
   const auto epoch = shell->epoch();
   const auto number = task("t1").number();
-  time.now_ms += hour_ms;
+  time.now_ms += an_hour_ms;
   const auto report = restore();
   EXPECT_EQ(report.lineage.made_unix_ms(), time.now_ms);
   EXPECT_EQ(report.backup_unix_ms, start_ms);
@@ -159,7 +159,7 @@ TEST_F(shard_restore_test, goes_on_under_a_later_lineage_with_numbers_that_were_
 
 TEST_F(shard_restore_test, of_a_store_that_nothing_was_ever_written_to_names_the_moment_when_it_was_made) {
   ASSERT_TRUE(store->claim_lineage(lineage_).ok());
-  time.now_ms += hour_ms;
+  time.now_ms += an_hour_ms;
   EXPECT_EQ(restore().backup_unix_ms, start_ms);
 }
 
@@ -167,12 +167,12 @@ TEST_F(shard_restore_test, a_clock_that_was_ahead_at_the_backup_does_not_make_it
   start();
   deploy();
   const auto real_ms = time.now_ms;
-  time.now_ms += 30 * 24 * hour_ms;
+  time.now_ms += 30 * 24 * an_hour_ms;
   submit("t1");
-  time.now_ms = real_ms + hour_ms;
+  time.now_ms = real_ms + an_hour_ms;
   shell.reset();
   const auto done = restore();
-  EXPECT_LE(done.backup_unix_ms, real_ms + hour_ms / 4) << "retention time went on by a few minutes at most";
+  EXPECT_LE(done.backup_unix_ms, real_ms + an_hour_ms / 4) << "retention time went on by a few minutes at most";
 }
 
 TEST_F(shard_restore_test, tells_of_itself_by_one_alert_that_is_resolved_when_it_is_acknowledged) {
@@ -246,7 +246,7 @@ TEST_F(shard_restore_test, restored_twice_from_one_backup_no_number_is_given_out
     return to;
   };
   open();
-  time.now_ms += hour_ms;
+  time.now_ms += an_hour_ms;
   const auto first_report = restore();
   open();
   start();
@@ -292,7 +292,7 @@ TEST_F(shard_restore_test, times_of_jobs_since_the_backup_are_skipped_and_can_be
   start();
   deploy();
   apply_hourly();
-  time.now_ms += 5 * hour_ms;
+  time.now_ms += 5 * an_hour_ms;
   const auto report = restore();
   EXPECT_EQ(report.jobs, 1u);
   EXPECT_NE((*store::load_alert(*store->read(), report.alert))
@@ -317,7 +317,7 @@ TEST_F(shard_restore_test, or_caught_up_where_that_is_asked_for) {
   start();
   deploy();
   apply_hourly();
-  time.now_ms += 5 * hour_ms;
+  time.now_ms += 5 * an_hour_ms;
   restore(true);
   open();
   start();

@@ -2,15 +2,10 @@
 
 #include "app/config/config.hpp"
 #include "tests/app/agents_of.hpp"
-#include "tests/app/problems.hpp"
+#include "tests/app/config/node_file.hpp"
 
 namespace fairlead::app {
 namespace {
-
-const std::string head = "node: { name: n }\nstore: { path: data }\n";
-
-config_file parsed(const std::string& more) { return parse_node_config("n.yaml", head + more + "\n"); }
-lines problems_of(const std::string& more) { return shown(parsed(more).problems); }
 
 // One http agent; `call` stands on line 6.
 std::string with_call(const std::string& call) {

@@ -1,15 +1,10 @@
 #include <gtest/gtest.h>
 
 #include "app/config/config.hpp"
-#include "tests/app/problems.hpp"
+#include "tests/app/config/node_file.hpp"
 
 namespace fairlead::app {
 namespace {
-
-const std::string head = "node: { name: n }\nstore: { path: data }\n";
-
-config_file parsed(const std::string& more) { return parse_node_config("n.yaml", head + more + "\n"); }
-lines problems_of(const std::string& more) { return shown(parsed(more).problems); }
 
 TEST(config_alerts, reads_webhooks_and_commands) {
   const auto file = parsed(R"(alerts:

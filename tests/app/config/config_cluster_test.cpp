@@ -6,13 +6,13 @@
 namespace fairlead::app {
 namespace {
 
-config_file parsed(const std::string& text) { return parse_node_config("/etc/fairlead/n.yaml", text); }
-lines problems_of(const std::string& text) { return shown(parsed(text).problems); }
+config_file whole_file(const std::string& text) { return parse_node_config("/etc/fairlead/n.yaml", text); }
+lines whole_problems(const std::string& text) { return shown(whole_file(text).problems); }
 std::string with_node(const std::string& more) { return "node:\n  name: n\n" + more + "\nstore: { path: d }\n"; }
 std::string with_root(const std::string& more) { return "node: { name: n }\nstore: { path: d }\n" + more + "\n"; }
 
 TEST(config_cluster, reads_every_key) {
-  const auto file = parsed(R"(
+  const auto file = whole_file(R"(
 node:
   name: n
   listen: 127.0.0.1:7100
@@ -37,7 +37,7 @@ http: { listen: 127.0.0.1:7180 }
 }
 
 TEST(config_cluster, a_file_that_says_nothing_is_a_cluster_of_one_shard) {
-  const auto file = parsed(with_root(""));
+  const auto file = whole_file(with_root(""));
   EXPECT_EQ(shown(file.problems), lines{});
   const auto& c = file.config;
   EXPECT_EQ(c.cluster, "default");
@@ -50,36 +50,36 @@ TEST(config_cluster, a_file_that_says_nothing_is_a_cluster_of_one_shard) {
 }
 
 TEST(config_cluster, a_node_of_agents_alone_needs_a_folder_and_no_store) {
-  const auto file = parsed("node: { name: n, data: who, peers: [127.0.0.1:7101] }\nroles: [agent]\n");
+  const auto file = whole_file("node: { name: n, data: who, peers: [127.0.0.1:7101] }\nroles: [agent]\n");
   EXPECT_EQ(shown(file.problems), lines{});
   EXPECT_FALSE(file.config.shard_role);
   EXPECT_TRUE(file.config.agent_role);
   EXPECT_TRUE(file.config.shards_here.empty());
   EXPECT_EQ(file.config.data_path, "/etc/fairlead/who");
-  EXPECT_EQ(problems_of("node: { name: n }\nroles: [agent]\n"),
+  EXPECT_EQ(whole_problems("node: { name: n }\nroles: [agent]\n"),
             lines{"1:7: node.data: this key is missing; a node without a store needs a folder for its identity"});
-  EXPECT_EQ(problems_of("node: { name: n, data: who }\nroles: [agent]\nshards: { here: [0] }\n"),
+  EXPECT_EQ(whole_problems("node: { name: n, data: who }\nroles: [agent]\nshards: { here: [0] }\n"),
             lines{"3:9: shards: a node without the role shard has no shards, and gets the number of shards from the other nodes; remove "
                   "this key, or add the role shard"});
 }
 
 TEST(config_cluster, names_line_key_and_expectation_of_every_wrong_peer) {
   const std::string what = "expected HOST:PORT of another node, such as 127.0.0.1:7101, found ";
-  EXPECT_EQ(problems_of(with_node("  peers: 127.0.0.1:7101")), lines{"3:10: node.peers: expected a list, found \"127.0.0.1:7101\""});
-  EXPECT_EQ(problems_of(with_node("  peers: [node, 127.0.0.1, 127.0.0.1:0, 5, \"\"]")),
+  EXPECT_EQ(whole_problems(with_node("  peers: 127.0.0.1:7101")), lines{"3:10: node.peers: expected a list, found \"127.0.0.1:7101\""});
+  EXPECT_EQ(whole_problems(with_node("  peers: [node, 127.0.0.1, 127.0.0.1:0, 5, \"\"]")),
             (lines{"3:11: node.peers[0]: " + what + "\"node\"", "3:17: node.peers[1]: " + what + "\"127.0.0.1\"",
                    "3:28: node.peers[2]: " + what + "\"127.0.0.1:0\"", "3:41: node.peers[3]: expected text, found the number 5",
                    "3:44: node.peers[4]: the text is empty"}));
-  EXPECT_EQ(problems_of(with_node("  peers: [a:1, b:1, a:1, a:2]")),
+  EXPECT_EQ(whole_problems(with_node("  peers: [a:1, b:1, a:1, a:2]")),
             lines{"3:21: node.peers[2]: this peer is listed twice; remove one of them"});
-  EXPECT_EQ(problems_of(with_node("  listen: 127.0.0.1:7105\n  peers: [127.0.0.1:7105, localhost:7105, 127.0.0.2:7105]")),
+  EXPECT_EQ(whole_problems(with_node("  listen: 127.0.0.1:7105\n  peers: [127.0.0.1:7105, localhost:7105, 127.0.0.2:7105]")),
             (lines{"4:11: node.peers[0]: this is the node's own address (node.listen); list only other nodes",
                    "4:27: node.peers[1]: this is the node's own address (node.listen); list only other nodes"}));
-  EXPECT_EQ(problems_of(with_node("  peers: [127.0.0.1:7100]")),
+  EXPECT_EQ(whole_problems(with_node("  peers: [127.0.0.1:7100]")),
             lines{"3:11: node.peers[0]: this is the node's own address (node.listen); list only other nodes"});
   std::string many;
   for (int i = 1; i <= 257; ++i) many += (i == 1 ? "h:" : ", h:") + std::to_string(i);
-  EXPECT_EQ(problems_of(with_node("  peers: [" + many + "]")).size(), 1U);
+  EXPECT_EQ(whole_problems(with_node("  peers: [" + many + "]")).size(), 1U);
 }
 
 TEST(config_cluster, names_line_key_and_expectation_of_every_other_wrong_value) {
@@ -93,7 +93,7 @@ TEST(config_cluster, names_line_key_and_expectation_of_every_other_wrong_value) 
       {"  data: []", "3:9: node.data: expected text, found a list"},
       {"  peer: []", "3:3: node.peer: this key is not known here; did you mean peers?"},
   };
-  for (const auto& c : of_node) EXPECT_EQ(problems_of(with_node(c.text)), lines{c.problem});
+  for (const auto& c : of_node) EXPECT_EQ(whole_problems(with_node(c.text)), lines{c.problem});
   const std::vector<bad_case> of_root{
       {"shards: 4", "3:9: shards: expected a map, found the number 4"},
       {"shards: { count: 0 }", "3:18: shards.count: expected a whole number from 1 to 256, found the number 0"},
@@ -114,7 +114,7 @@ TEST(config_cluster, names_line_key_and_expectation_of_every_other_wrong_value) 
       {"http: { listen: 127.0.0.1:7100 }", "3:17: http.listen: the node itself listens on this address (node.listen); choose another port"},
       {"http: { lisen: 127.0.0.1:7180, listen: 127.0.0.1:7180 }", "3:9: http.lisen: this key is not known here; did you mean listen?"},
   };
-  for (const auto& c : of_root) EXPECT_EQ(problems_of(with_root(c.text)), lines{c.problem});
+  for (const auto& c : of_root) EXPECT_EQ(whole_problems(with_root(c.text)), lines{c.problem});
 }
 
 TEST(config_cluster, every_shard_has_to_get_a_part_of_the_launches_in_flight) {
@@ -122,29 +122,29 @@ TEST(config_cluster, every_shard_has_to_get_a_part_of_the_launches_in_flight) {
       "cron.in_flight: this limit is divided among the 4 shards of the cluster (shards.count), and some shards would get 0; set it to at "
       "least 4, "
       "or 0 for no limit";
-  EXPECT_EQ(problems_of(with_root("shards: { count: 4, here: [0] }\ncron: { in_flight: 3 }")), lines{"4:20: " + problem});
-  EXPECT_EQ(problems_of(with_root("cron: { in_flight: 1, starts_per_second: 1 }\nshards: { count: 4, here: [0] }")),
+  EXPECT_EQ(whole_problems(with_root("shards: { count: 4, here: [0] }\ncron: { in_flight: 3 }")), lines{"4:20: " + problem});
+  EXPECT_EQ(whole_problems(with_root("cron: { in_flight: 1, starts_per_second: 1 }\nshards: { count: 4, here: [0] }")),
             lines{"3:20: " + problem});
   for (const auto* sound : {"4", "0"})
-    EXPECT_EQ(problems_of(with_root(std::string{"shards: { count: 4, here: [0] }\ncron: { in_flight: "} + sound + " }")), lines{});
-  EXPECT_EQ(problems_of(with_root("shards: { count: 256, here: [0] }")), lines{}) << "by default there is enough";
-  EXPECT_EQ(problems_of(with_root("cron: { in_flight: 1 }")), lines{});
+    EXPECT_EQ(whole_problems(with_root(std::string{"shards: { count: 4, here: [0] }\ncron: { in_flight: "} + sound + " }")), lines{});
+  EXPECT_EQ(whole_problems(with_root("shards: { count: 256, here: [0] }")), lines{}) << "by default there is enough";
+  EXPECT_EQ(whole_problems(with_root("cron: { in_flight: 1 }")), lines{});
 }
 
 TEST(config_cluster, figures_for_others_need_to_be_wanted_by_name_as_the_port_does) {
   EXPECT_EQ(
-      problems_of(with_root("http: { listen: 0.0.0.0:7180 }")),
+      whole_problems(with_root("http: { listen: 0.0.0.0:7180 }")),
       lines{
           "3:17: http.listen: this address can be reached from other machines, and the port shows its pages to everybody who can reach it; "
           "listen on 127.0.0.1, or add trusted_network: true under node if only trusted machines are in the network"});
-  EXPECT_EQ(problems_of("node: { name: n, trusted_network: true }\nstore: { path: d }\nhttp: { listen: 0.0.0.0:7180 }\n"), lines{});
-  EXPECT_EQ(problems_of(with_node("  peers: [10.1.2.3:7100]")), lines{}) << "to connect to another machine opens nothing";
+  EXPECT_EQ(whole_problems("node: { name: n, trusted_network: true }\nstore: { path: d }\nhttp: { listen: 0.0.0.0:7180 }\n"), lines{});
+  EXPECT_EQ(whole_problems(with_node("  peers: [10.1.2.3:7100]")), lines{}) << "to connect to another machine opens nothing";
 }
 
 TEST(config_cluster, the_log_is_told_what_a_trusted_network_means_only_where_there_is_one) {
-  EXPECT_EQ(trust_warning(parsed("node: { name: n, trusted_network: true }\nstore: { path: d }\n").config), "");
+  EXPECT_EQ(trust_warning(whole_file("node: { name: n, trusted_network: true }\nstore: { path: d }\n").config), "");
   const auto open =
-      parsed("node: { name: n, trusted_network: true, listen: 0.0.0.0:7100 }\nstore: { path: d }\nhttp: { listen: 10.0.0.1:7180 }\n");
+      whole_file("node: { name: n, trusted_network: true, listen: 0.0.0.0:7100 }\nstore: { path: d }\nhttp: { listen: 10.0.0.1:7180 }\n");
   const auto sentence = trust_warning(open.config);
   EXPECT_NE(sentence.find("0.0.0.0:7100 and 10.0.0.1:7180"), std::string::npos);
   EXPECT_NE(sentence.find("Everybody who can reach the port"), std::string::npos);

@@ -7,17 +7,17 @@
 namespace fairlead::app {
 namespace {
 
-const std::string head = "node: { name: n }\nstore: { path: data }\nsecrets: { TOKEN: { environment: X } }\n";
+const std::string exec_head = "node: { name: n }\nstore: { path: data }\nsecrets: { TOKEN: { environment: X } }\n";
 
-config_file parsed(const std::string& more) { return parse_node_config("n.yaml", head + more + "\n"); }
+config_file exec_file(const std::string& more) { return parse_node_config("n.yaml", exec_head + more + "\n"); }
 
 // One exec agent; `more` stands on line 5, and `call` on line 6.
-std::string agent_with(const std::string& more, const std::string& call) {
+std::string backup_with(const std::string& more, const std::string& call) {
   return "agents: { backup: { kind: exec,\n " + more + " calls: { dump: {\n " + call + " } } } }";
 }
 
 TEST(config_exec, reads_an_exec_agent) {
-  const auto file = parsed(R"(agents:
+  const auto file = exec_file(R"(agents:
   backup:
     kind: exec
     concurrency: 8
@@ -103,7 +103,7 @@ TEST(config_exec, names_every_problem_with_its_place) {
       {"", good + ", timeout: 5s", dump + ".timeout", 6},
   };
   for (const auto& c : cases) {
-    const auto problems = parsed(agent_with(c.more, c.call)).problems;
+    const auto problems = exec_file(backup_with(c.more, c.call)).problems;
     ASSERT_EQ(problems.size(), 1U) << c.more << c.call << (problems.empty() ? "" : to_text(problems.back()));
     EXPECT_EQ(problems[0].where, c.where) << c.more << c.call;
     EXPECT_EQ(problems[0].line, c.line) << to_text(problems[0]);
@@ -112,14 +112,14 @@ TEST(config_exec, names_every_problem_with_its_place) {
 }
 
 TEST(config_exec, refuses_a_secret_among_the_arguments) {
-  const auto problems = parsed(agent_with("", "command: [/bin/true, \"$secret{TOKEN}\"]")).problems;
+  const auto problems = exec_file(backup_with("", "command: [/bin/true, \"$secret{TOKEN}\"]")).problems;
   ASSERT_EQ(problems.size(), 1U);
   EXPECT_EQ(problems[0].sentence, "the command holds a $secret, and everybody on the machine can read the arguments of a command");
 }
 
 TEST(config_exec, only_the_check_asks_what_the_machine_has) {
-  const auto file =
-      parsed(agent_with("user: nobody-of-this-name, directory: /nowhere,", "command: [/nowhere/dump], lookup: { command: [/etc/passwd] }"));
+  const auto file = exec_file(
+      backup_with("user: nobody-of-this-name, directory: /nowhere,", "command: [/nowhere/dump], lookup: { command: [/etc/passwd] }"));
   EXPECT_EQ(shown(file.problems), lines{}) << "a node starts without them";
   const auto missing = check_exec_needs(file.config);
   ASSERT_EQ(missing.size(), 4U);
@@ -130,11 +130,11 @@ TEST(config_exec, only_the_check_asks_what_the_machine_has) {
   EXPECT_EQ(missing[3].where, "agents.backup.calls.dump.lookup.command");
   EXPECT_EQ(missing[0].line, 5);
   EXPECT_EQ(missing[3].line, 6);
-  EXPECT_TRUE(check_exec_needs(parsed(agent_with("directory: /tmp,", "command: [/bin/true]")).config).empty());
+  EXPECT_TRUE(check_exec_needs(exec_file(backup_with("directory: /tmp,", "command: [/bin/true]")).config).empty());
 }
 
 TEST(config_exec, its_calls_stand_in_the_catalog) {
-  const auto config = parsed(agent_with("", "command: [/bin/true], lookup: { command: [/bin/true] }")).config;
+  const auto config = exec_file(backup_with("", "command: [/bin/true], lookup: { command: [/bin/true] }")).config;
   EXPECT_EQ(catalog_of(config).at("backup"), std::set<std::string>{"dump"});
   EXPECT_TRUE(lookups_of(config)("backup", "dump"));
   EXPECT_FALSE(lookups_of(config)("backup", "other"));

@@ -6,17 +6,12 @@
 
 #include "app/config/config.hpp"
 #include "tests/app/agents_of.hpp"
-#include "tests/app/problems.hpp"
+#include "tests/app/config/node_file.hpp"
 
 namespace fairlead::app {
 namespace {
 
 using agents::http_meaning;
-
-const std::string head = "node: { name: n }\nstore: { path: data }\n";
-
-config_file parsed(const std::string& more, const std::string& file = "n.yaml") { return parse_node_config(file, head + more + "\n"); }
-lines problems_of(const std::string& more) { return shown(parsed(more).problems); }
 
 // One http agent; what is said of it stands on line 5, what is said of its call on line 7.
 std::string agent_with(const std::string& agent, const std::string& call = "") {

@@ -1,14 +1,10 @@
 #include <gtest/gtest.h>
 
 #include "app/config/config.hpp"
-#include "tests/app/problems.hpp"
+#include "tests/app/config/node_file.hpp"
 
 namespace fairlead::app {
 namespace {
-
-config_file parsed(const std::string& more) {
-  return parse_node_config("n.yaml", "node: { name: n }\nstore: { path: data }\n" + more + "\n");
-}
 
 TEST(config_replies, gives_receivers_up_after_a_day_unless_told_otherwise) {
   EXPECT_EQ(parsed("").config.reply_give_up_after_ms, 24 * 3'600'000);

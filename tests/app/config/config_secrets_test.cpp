@@ -9,20 +9,15 @@
 #include <fstream>
 
 #include "app/config/config.hpp"
-#include "tests/app/problems.hpp"
+#include "tests/app/config/node_file.hpp"
 
 extern char** environ;
 
 namespace fairlead::app {
 namespace {
 
-const std::string head = "node: { name: n }\nstore: { path: data }\n";
-
-config_file parsed(const std::string& more, const std::string& path = "n.yaml") { return parse_node_config(path, head + more + "\n"); }
-lines problems_of(const std::string& more) { return shown(parsed(more).problems); }
-
 /// An agent whose header is `value`.
-std::string agent_with(const std::string& value) {
+std::string agent_with_header(const std::string& value) {
   return "agents: { pay: { kind: http, base_url: \"http://127.0.0.1:1\", headers: { Authorization: \"" + value +
          "\" }, calls: { charge: { path: /c } } } }";
 }
@@ -90,14 +85,14 @@ TEST_F(config_secrets, no_problem_shows_a_secret_that_was_written_into_the_file)
 }
 
 TEST_F(config_secrets, a_reference_names_a_secret_of_the_file) {
-  EXPECT_EQ(problems_of("secrets: { TOKEN: { file: /a } }\n" + agent_with("Bearer $secret{TOKEN}")), lines{});
-  const auto missing = problems_of("secrets: { TOKEN: { file: /a } }\n" + agent_with("Bearer $secret{TOKNE}"));
+  EXPECT_EQ(problems_of("secrets: { TOKEN: { file: /a } }\n" + agent_with_header("Bearer $secret{TOKEN}")), lines{});
+  const auto missing = problems_of("secrets: { TOKEN: { file: /a } }\n" + agent_with_header("Bearer $secret{TOKNE}"));
   ASSERT_EQ(missing.size(), 1U);
   EXPECT_EQ(missing[0], "4:88: agents.pay.headers.Authorization: there is no secret TOKNE; did you mean TOKEN?");
-  const auto none = problems_of(agent_with("$secret{A}"));
+  const auto none = problems_of(agent_with_header("$secret{A}"));
   ASSERT_EQ(none.size(), 1U);
   EXPECT_NE(none[0].find("there is no secret A; declare it: secrets: { A: { file: /run/secrets/A } }"), std::string::npos) << none[0];
-  const auto open = problems_of(agent_with("Bearer $secret{A"));
+  const auto open = problems_of(agent_with_header("Bearer $secret{A"));
   ASSERT_FALSE(open.empty());  // the agent may say so too
   EXPECT_NE(open[0].find("the reference to a secret at character 8 is not closed; write $secret{NAME}"), std::string::npos) << open[0];
 }

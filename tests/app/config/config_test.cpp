@@ -8,7 +8,7 @@
 namespace fairlead::app {
 namespace {
 
-lines problems_of(const std::string& text) { return shown(parse_node_config("config/n.yaml", text).problems); }
+lines problems_in(const std::string& text) { return shown(parse_node_config("config/n.yaml", text).problems); }
 
 // A sound file whose lines from the third on are `more`.
 std::string with_lines(const std::string& more) { return "node: { name: n }\nstore: { path: data }\n" + more + "\n"; }
@@ -99,12 +99,12 @@ TEST(config, paths_begin_at_the_file_s_own_folder) {
 }
 
 TEST(config, says_what_is_missing) {
-  EXPECT_EQ(problems_of("log: { level: info }\n"),
+  EXPECT_EQ(problems_in("log: { level: info }\n"),
             (lines{"1:1: node: this key is missing; expected a map with the node's name",
                    "1:1: store: this key is missing; the role shard needs a map with the path of the store"}));
-  EXPECT_EQ(problems_of("node: {}\nstore: {}\n"), (lines{"1:7: node.name: this key is missing; expected the node's name",
+  EXPECT_EQ(problems_in("node: {}\nstore: {}\n"), (lines{"1:7: node.name: this key is missing; expected the node's name",
                                                          "2:8: store.path: this key is missing; expected the folder of the store"}));
-  EXPECT_EQ(problems_of("node: { name: n }\nroles: [agent]\n"),
+  EXPECT_EQ(problems_in("node: { name: n }\nroles: [agent]\n"),
             lines{"1:7: node.data: this key is missing; a node without a store needs a folder for its identity"});
 }
 
@@ -114,28 +114,28 @@ TEST(config, a_port_that_others_reach_needs_to_be_wanted_by_name) {
       "trusted_network: true if only trusted machines are in the network";
   for (const auto* address : {"0.0.0.0:7100", "10.1.2.3:7100", "\"[::]:7100\"", "node.example:7100"}) {
     const auto text = std::string{"node:\n  name: n\n  listen: "} + address + "\nstore: { path: d }\n";
-    EXPECT_EQ(problems_of(text), lines{"3:11: node.listen: " + refusal});
-    EXPECT_EQ(problems_of("node:\n  trusted_network: true\n  name: n\n  listen: " + std::string{address} + "\nstore: { path: d }\n"),
+    EXPECT_EQ(problems_in(text), lines{"3:11: node.listen: " + refusal});
+    EXPECT_EQ(problems_in("node:\n  trusted_network: true\n  name: n\n  listen: " + std::string{address} + "\nstore: { path: d }\n"),
               lines{});
   }
   for (const auto* address : {"127.0.0.1:7100", "127.9.9.9:0", "\"[::1]:7100\"", "localhost:7100"})
-    EXPECT_EQ(problems_of(std::string{"node: { name: n, listen: "} + address + " }\nstore: { path: d }\n"), lines{}) << address;
+    EXPECT_EQ(problems_in(std::string{"node: { name: n, listen: "} + address + " }\nstore: { path: d }\n"), lines{}) << address;
 }
 
 TEST(config, refuses_what_is_no_address) {
   for (const auto* address : {"7100x", "127.0.0.1", "127.0.0.1:", "127.0.0.1:70000", ":7100", "127.0.0:7100", "127.0.0.256:7100",
                               "[::1:7100", "::1:7100", "a b:1"}) {
-    EXPECT_EQ(problems_of("node:\n  name: n\n  listen: \"" + std::string{address} + "\"\nstore: { path: d }\n"),
+    EXPECT_EQ(problems_in("node:\n  name: n\n  listen: \"" + std::string{address} + "\"\nstore: { path: d }\n"),
               lines{"3:11: node.listen: expected HOST:PORT, such as 127.0.0.1:7100, found \"" + std::string{address} + "\""});
   }
 }
 
 TEST(config, refuses_roles_that_make_no_node) {
-  EXPECT_EQ(problems_of(with_lines("roles: []")), lines{"3:8: roles: a node needs at least one role; list shard, agent or both"});
-  EXPECT_EQ(problems_of(with_lines("roles: [shard, shrad,\n  shard]")),
+  EXPECT_EQ(problems_in(with_lines("roles: []")), lines{"3:8: roles: a node needs at least one role; list shard, agent or both"});
+  EXPECT_EQ(problems_in(with_lines("roles: [shard, shrad,\n  shard]")),
             (lines{"3:16: roles[1]: expected shard or agent, found \"shrad\"; did you mean shard?",
                    "4:3: roles[2]: this role is listed twice; remove one of them"}));
-  EXPECT_EQ(problems_of(with_lines("roles: shard")), lines{"3:8: roles: expected a list, found \"shard\""});
+  EXPECT_EQ(problems_in(with_lines("roles: shard")), lines{"3:8: roles: expected a list, found \"shard\""});
 }
 
 TEST(config, names_line_key_and_expectation_of_every_wrong_value) {
@@ -171,21 +171,21 @@ TEST(config, names_line_key_and_expectation_of_every_wrong_value) {
       {"caf: 5", "3:6: caf: expected a map, found the number 5"},
       {"agents: [a]", "3:9: agents: expected a map, found a list"},
   };
-  for (const auto& c : cases) EXPECT_EQ(problems_of(with_lines(c.text)), lines{c.problem});
-  EXPECT_EQ(problems_of("node: { name: 5n, listne: x }\nstore: { path: d, max_size: 1MiB }\n"),
+  for (const auto& c : cases) EXPECT_EQ(problems_in(with_lines(c.text)), lines{c.problem});
+  EXPECT_EQ(problems_in("node: { name: 5n, listne: x }\nstore: { path: d, max_size: 1MiB }\n"),
             (lines{"1:15: node.name: expected a letter, then letters, digits, _, . and -; at most 64 in all",
                    "1:19: node.listne: this key is not known here; did you mean listen?",
                    "2:29: store.max_size: expected a size from 16MiB to 16TiB, found \"1MiB\""}));
 }
 
 TEST(config, shows_all_problems_of_a_file_at_once) {
-  EXPECT_EQ(problems_of("node: { name: n }\nroles: [x]\nlog: { level: x }\nsupervisor: { scan_period: x }\n").size(), 3U);
+  EXPECT_EQ(problems_in("node: { name: n }\nroles: [x]\nlog: { level: x }\nsupervisor: { scan_period: x }\n").size(), 3U);
 }
 
 TEST(config, says_when_the_file_is_missing_or_no_yaml) {
   EXPECT_EQ(shown(read_node_config("no/such/n.yaml").problems), lines{"there is no such file"});
-  EXPECT_EQ(problems_of("node: { name: n\nstore: 1\n"), lines{"2:6: this is not YAML: end of map flow not found"});
-  EXPECT_EQ(problems_of("just text\n"), lines{"1:1: expected a map, found \"just text\""});
+  EXPECT_EQ(problems_in("node: { name: n\nstore: 1\n"), lines{"2:6: this is not YAML: end of map flow not found"});
+  EXPECT_EQ(problems_in("just text\n"), lines{"1:1: expected a map, found \"just text\""});
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ ran run_script(const std::string& script) {
   close(ends[1]);
   ran out;
   std::array<char, 4096> buffer{};
-  for (auto got = read(ends[0], buffer.data(), buffer.size()); got > 0; got = read(ends[0], buffer.data(), buffer.size()))
+  for (auto got = ::read(ends[0], buffer.data(), buffer.size()); got > 0; got = ::read(ends[0], buffer.data(), buffer.size()))
     out.output.append(buffer.data(), static_cast<std::size_t>(got));
   close(ends[0]);
   int status = 0;

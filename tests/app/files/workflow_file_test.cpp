@@ -7,7 +7,7 @@
 namespace fairlead::app {
 namespace {
 
-lines problems_of(const std::string& text, const core::agent_catalog* agents = nullptr) {
+lines workflow_problems(const std::string& text, const core::agent_catalog* agents = nullptr) {
   return shown(parse_workflow("order.yaml", text, agents).problems);
 }
 
@@ -36,7 +36,7 @@ steps:
 )";
 
 // One step with these lines under it; they begin on line 3.
-std::string with_lines(const std::string& text) { return "workflow: w\nsteps: { a: { agent: x, call: y,\n" + text + "\n} }\n"; }
+std::string step_with(const std::string& text) { return "workflow: w\nsteps: { a: { agent: x, call: y,\n" + text + "\n} }\n"; }
 
 TEST(workflow_file, reads_every_key) {
   const auto file = parse_workflow("order.yaml", order, nullptr);
@@ -94,7 +94,7 @@ TEST(workflow_file, fills_in_the_defaults) {
 }
 
 TEST(workflow_file, a_first_backoff_beyond_the_default_maximum_raises_it) {
-  const auto file = parse_workflow("w.yaml", with_lines("backoff: { first: 5m }"), nullptr);
+  const auto file = parse_workflow("w.yaml", step_with("backoff: { first: 5m }"), nullptr);
   EXPECT_EQ(shown(file.problems), lines{});
   EXPECT_EQ(file.definition.steps(0).backoff().max_ms(), 300'000);
 }
@@ -117,15 +117,15 @@ TEST(workflow_file, keeps_finished_tasks_as_long_as_the_node_says_or_for_whole_d
 }
 
 TEST(workflow_file, says_what_is_missing) {
-  EXPECT_EQ(problems_of("timeout: 1m\n"), (lines{"1:1: workflow: this key is missing; expected the name of the workflow",
+  EXPECT_EQ(workflow_problems("timeout: 1m\n"), (lines{"1:1: workflow: this key is missing; expected the name of the workflow",
                                                  "1:1: steps: this key is missing; expected a map of steps by name"}));
-  EXPECT_EQ(problems_of("workflow: w\nsteps: {}\n"), lines{"2:8: steps: a workflow needs at least one step"});
-  EXPECT_EQ(problems_of("workflow: w\nsteps:\n"), lines{"2:1: steps: expected a map, found nothing"});
-  EXPECT_EQ(problems_of("workflow: w\nsteps:\n  - a\n"), lines{"2:1: steps: expected a map, found a list"});
-  EXPECT_EQ(problems_of("workflow: w\nsteps:\n  a:\n    timeout: 5s\n"),
+  EXPECT_EQ(workflow_problems("workflow: w\nsteps: {}\n"), lines{"2:8: steps: a workflow needs at least one step"});
+  EXPECT_EQ(workflow_problems("workflow: w\nsteps:\n"), lines{"2:1: steps: expected a map, found nothing"});
+  EXPECT_EQ(workflow_problems("workflow: w\nsteps:\n  - a\n"), lines{"2:1: steps: expected a map, found a list"});
+  EXPECT_EQ(workflow_problems("workflow: w\nsteps:\n  a:\n    timeout: 5s\n"),
             (lines{"3:3: steps.a.agent: the step has no agent", "3:3: steps.a.call: the call of the agent is missing"}));
-  EXPECT_EQ(problems_of("workflow: w\nsteps:\n  a:\n"), lines{"3:3: steps.a: expected a map, found nothing"});
-  EXPECT_EQ(problems_of("[workflow]\n"), lines{"1:1: expected a map, found a list"});
+  EXPECT_EQ(workflow_problems("workflow: w\nsteps:\n  a:\n"), lines{"3:3: steps.a: expected a map, found nothing"});
+  EXPECT_EQ(workflow_problems("[workflow]\n"), lines{"1:1: expected a map, found a list"});
 }
 
 TEST(workflow_file, reads_on_after_a_problem_and_shows_all_in_order) {
@@ -156,7 +156,7 @@ steps:
     with: { a: 0x10, b: "${ .steps.reserve }" }
     undo: { cal: recall }
 )";
-  EXPECT_EQ(problems_of(text), (lines{
+  EXPECT_EQ(workflow_problems(text), (lines{
                                    "1:11: workflow: \"Order\" is not a valid workflow name; a lower-case letter, then lower-case letters, "
                                    "digits, _ and -; at most 64 in all",
                                    "2:10: timeout: expected a duration such as 250ms, 5s, 1m30s, 2h or 7d, found \"soon\"",
@@ -195,12 +195,12 @@ steps:
   EXPECT_EQ(file.definition.steps(1).needs(0), "a");
   EXPECT_EQ(shown(file.problems),
             (lines{"5:16: steps.c.needs[0]: expected text, found the number 5", "6:15: steps.d.needs: expected text, found the number 5"}));
-  EXPECT_EQ(problems_of("workflow: w\nsteps:\n  a: { agent: x, call: y }\n  b: { needs: aa, agent: x, call: y }\n"),
+  EXPECT_EQ(workflow_problems("workflow: w\nsteps:\n  a: { agent: x, call: y }\n  b: { needs: aa, agent: x, call: y }\n"),
             lines{"4:15: steps.b.needs: \"aa\" is not a step of this workflow; did you mean a?"});
 }
 
 TEST(workflow_file, needs_that_cannot_be_read_hide_only_what_rests_on_them) {
-  const auto problems = problems_of(R"(workflow: w
+  const auto problems = workflow_problems(R"(workflow: w
 steps:
   a: { agent: x, call: y, with: "trip ${ .task.id }" }
   b: { needs: { a: 1 }, agent: x, call: y, with: { a: "${ .steps.a }" } }
@@ -237,7 +237,7 @@ steps:
     undo: none
     cool_off: 5m
 )";
-  EXPECT_EQ(problems_of(text),
+  EXPECT_EQ(workflow_problems(text),
             (lines{"5:12: steps.a.needs: these steps wait for each other: a -> c -> b -> a; remove one of these needs",
                    "9:3: steps.b.undo: the workflow has on_failure: undo, so each step needs an undo; add undo: { call: … }, or undo: none",
                    "14:5: steps.b.with: an expression reads step \"d\", which is not in this workflow",
@@ -247,7 +247,7 @@ steps:
 
 TEST(workflow_file, shows_a_bad_expression_at_its_with) {
   const auto problems =
-      parse_workflow("w.yaml", with_lines("with: { a: \"${ .inputt.x }\" }, undo: { call: z,\nwith: \"${ env }\" }"), nullptr).problems;
+      parse_workflow("w.yaml", step_with("with: { a: \"${ .inputt.x }\" }, undo: { call: z,\nwith: \"${ env }\" }"), nullptr).problems;
   ASSERT_EQ(problems.size(), 2U);
   EXPECT_EQ(problems[0].where, "steps.a.with");
   EXPECT_EQ(problems[0].line, 3);
@@ -258,7 +258,7 @@ TEST(workflow_file, shows_a_bad_expression_at_its_with) {
 }
 
 TEST(workflow_file, reads_the_heartbeat_and_the_labels_of_a_step) {
-  const auto file = parse_workflow("w.yaml", with_lines("timeout: 10m, heartbeat: 10s, labels: { zone: eu, gpu: true }"), nullptr);
+  const auto file = parse_workflow("w.yaml", step_with("timeout: 10m, heartbeat: 10s, labels: { zone: eu, gpu: true }"), nullptr);
   EXPECT_EQ(shown(file.problems), lines{});
   const auto& step = file.definition.steps(0);
   EXPECT_EQ(step.heartbeat_ms(), 10'000);
@@ -269,41 +269,41 @@ TEST(workflow_file, reads_the_heartbeat_and_the_labels_of_a_step) {
 
 TEST(workflow_file, shows_a_heartbeat_that_cannot_work_at_its_key) {
   EXPECT_EQ(
-      problems_of(with_lines("timeout: 10s,\nheartbeat: 10s")),
+      workflow_problems(step_with("timeout: 10s,\nheartbeat: 10s")),
       lines{"4:12: steps.a.heartbeat: 10s is not shorter than the step's timeout, 10s, so it would have no effect; shorten heartbeat, or "
             "raise timeout"});
   EXPECT_EQ(
-      problems_of(with_lines("heartbeat: 1m")),
+      workflow_problems(step_with("heartbeat: 1m")),
       lines{"3:12: steps.a.heartbeat: 1m is not shorter than the step's timeout, 30s, so it would have no effect; shorten heartbeat, or "
             "raise timeout"});
-  EXPECT_EQ(problems_of(with_lines("heartbeat: 99ms")), lines{"3:12: steps.a.heartbeat: 99ms is not between 100ms and 3660d"});
-  EXPECT_EQ(problems_of(with_lines("heartbeat: often")),
+  EXPECT_EQ(workflow_problems(step_with("heartbeat: 99ms")), lines{"3:12: steps.a.heartbeat: 99ms is not between 100ms and 3660d"});
+  EXPECT_EQ(workflow_problems(step_with("heartbeat: often")),
             lines{"3:12: steps.a.heartbeat: expected a duration such as 250ms, 5s, 1m30s, 2h or 7d, found \"often\""});
 }
 
 TEST(workflow_file, shows_labels_that_no_agent_could_carry_at_their_keys) {
-  EXPECT_EQ(problems_of(with_lines("labels: eu")), lines{"3:9: steps.a.labels: expected a map, found \"eu\""});
-  EXPECT_EQ(problems_of(with_lines("labels: {\nzone: [eu] }")), lines{"4:7: steps.a.labels.zone: expected a single value, found a list"});
-  EXPECT_EQ(problems_of(with_lines("labels: {\n\"a=b\": c }")),
+  EXPECT_EQ(workflow_problems(step_with("labels: eu")), lines{"3:9: steps.a.labels: expected a map, found \"eu\""});
+  EXPECT_EQ(workflow_problems(step_with("labels: {\nzone: [eu] }")), lines{"4:7: steps.a.labels.zone: expected a single value, found a list"});
+  EXPECT_EQ(workflow_problems(step_with("labels: {\n\"a=b\": c }")),
             lines{"4:8: steps.a.labels.a=b: expected a label: a key of at most 128 bytes without =, and a value of at most 256 bytes, both "
                   "plain text"});
 }
 
 TEST(workflow_file, refuses_later_words_by_name) {
   for (const auto* key : {"when", "for_each", "repeat", "wait", "signal", "on_timeout", "workflow", "join", "finally", "retry", "lock"})
-    EXPECT_EQ(problems_of(with_lines(std::string{key} + ": x")),
+    EXPECT_EQ(workflow_problems(step_with(std::string{key} + ": x")),
               lines{"3:1: steps.a." + std::string{key} + ": this key is not supported yet"});
   for (const auto* key : {"labels", "lock", "finally", "retry"})
-    EXPECT_EQ(problems_of(with_lines("") + key + ": x\n"), lines{"5:1: " + std::string{key} + ": this key is not supported yet"});
-  EXPECT_EQ(problems_of(with_lines("undo: { call: z,\n also_if_failed: true }")),
+    EXPECT_EQ(workflow_problems(step_with("") + key + ": x\n"), lines{"5:1: " + std::string{key} + ": this key is not supported yet"});
+  EXPECT_EQ(workflow_problems(step_with("undo: { call: z,\n also_if_failed: true }")),
             lines{"4:2: steps.a.undo.also_if_failed: this key is not supported yet"});
-  EXPECT_EQ(problems_of(with_lines("on_failure: continue")),
+  EXPECT_EQ(workflow_problems(step_with("on_failure: continue")),
             lines{"3:13: steps.a.on_failure: on_failure: continue is not supported yet; use undo, park or cool_off"});
 }
 
 TEST(workflow_file, checks_agents_and_calls_when_they_are_known) {
   const core::agent_catalog agents{{"inventory", std::set<std::string>{"reserve"}}, {"shipping", std::set<std::string>{"dispatch"}}};
-  EXPECT_EQ(problems_of(order, &agents), lines{"13:19: steps.reserve.undo.call: agent inventory has no call \"release\""});
+  EXPECT_EQ(workflow_problems(order, &agents), lines{"13:19: steps.reserve.undo.call: agent inventory has no call \"release\""});
 }
 
 TEST(workflow_file, says_when_the_file_is_missing) {

@@ -16,7 +16,6 @@ namespace {
 /// As agent_actor: while attempts are held the host looks at the clock at least this often.
 constexpr std::int64_t longest_rest_ms = 1'000;
 constexpr std::int64_t unnoticed_us = 250 * millisecond;
-constexpr std::int64_t whole_ms_us = 4 * millisecond;  // all clocks count whole milliseconds
 constexpr std::int64_t gathered_within_us = 1 * second;
 constexpr std::int64_t told_within_us = 25 * second;  // a slow disk may hold up the answer, and links that freeze one after the other
 

@@ -17,7 +17,6 @@ using fairlead::agents::key_of;
 namespace {
 
 /// Where a key holds only for a while, requests do not linger on the way for longer than that can take.
-constexpr std::int64_t whole_ms_us = 4 * millisecond;  // all clocks count whole milliseconds
 constexpr std::int64_t longest_way_us = services::longest_way_ms * millisecond;
 
 }  // namespace

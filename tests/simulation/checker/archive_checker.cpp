@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::int64_t day_ms = 86'400'000;
 /// A message to the Scheduler and a commit lie between a look at the clock and what is seen here; the look itself was earlier.
-constexpr std::int64_t rounding_ms = 2;
 
 }  // namespace
 
@@ -78,7 +77,7 @@ void archive_checker::take(const v1::TaskRecord& record, const v1::TaskTombstone
                                         std::to_string(record.history_size()) + " events");
   }
   const auto age_ms = clock_.now_ms() - record.finished_at_unix_ms();
-  if (clock_.settings() == 0 && age_ms + rounding_ms < plan_.policy.archive_after.count())
+  if (clock_.settings() == 0 && age_ms + whole_ms < plan_.policy.archive_after.count())
     world::broken("archive_early", record.id() + " leaves the store " + std::to_string(age_ms) + " ms after its end");
   if (!gone_.emplace(record.id(), gone_task{record, day}).second)
     world::broken("archive_alive", record.id() + " leaves the store a second time");
@@ -98,7 +97,7 @@ void archive_checker::dropped(const store::archive_day& which) {
   const auto keep_ms = which.keep_days == 0 ? plan_.policy.keep.count() : std::int64_t{which.keep_days} * day_ms;
   for (const auto& [id, one] : gone_) {
     const auto age_ms = clock_.now_ms() - one.record.finished_at_unix_ms();
-    if (one.day == which && age_ms + rounding_ms < keep_ms)
+    if (one.day == which && age_ms + whole_ms < keep_ms)
       world::broken("kept_too_short", "the record of " + id + " is gone " + std::to_string(age_ms) + " ms after its end");
   }
 }

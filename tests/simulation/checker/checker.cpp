@@ -1,6 +1,7 @@
 // What leaves the Scheduler, judged at the door.
 
 #include "tests/simulation/checker/checker.hpp"
+#include "actors/core/task/record.hpp"
 
 #include <algorithm>
 
@@ -11,17 +12,7 @@ namespace fairlead::simulation {
 
 namespace {
 
-const char* word(v1::Direction direction) {
-  return direction == v1::DIRECTION_UNDO ? "undo" : direction == v1::DIRECTION_LOOKUP ? "lookup" : "perform";
-}
-
-std::uint32_t made(const v1::StepRecord& step, v1::Direction direction) {
-  return direction == v1::DIRECTION_UNDO ? step.undo().made() : direction == v1::DIRECTION_LOOKUP ? step.lookup().made() : step.attempt();
-}
-
 std::string name(const step_name& of) { return of.task + " step " + std::to_string(of.step); }
-
-bool over(v1::StepState state) { return state == v1::STEP_STATE_COMPLETED || state == v1::STEP_STATE_SKIPPED; }
 
 }  // namespace
 
@@ -72,7 +63,7 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
   if (!stored.ok() || !*stored || (*stored)->id() != what.task_id() || static_cast<int>(what.step()) >= (*stored)->steps_size())
     world::broken("durable_before_effect", text + " was handed over, and the store does not have the task");
   const auto& record = **stored;
-  if (made(record.steps(static_cast<int>(what.step())), what.direction()) < what.attempt())
+  if (core::attempt_of(record.steps(static_cast<int>(what.step())), what.direction()) < what.attempt())
     world::broken("durable_before_effect", text + " was handed over, and the store does not know the attempt");
   const auto number = numbers_.emplace(what.task_id(), what.task_number()).first->second;
   if (number != what.task_number()) world::broken("one_task", what.task_id() + " stands for two tasks");
@@ -284,7 +275,7 @@ void checker::acknowledged(const std::string& instance, const v1::OutcomeAck& wh
   if (!stored.ok() || !*stored)
     world::broken("durable_before_effect", "the outcome of " + text + " was accepted, and the task is not there");
   const auto& step = (*stored)->steps(static_cast<int>(what.step()));
-  if (step.complete_by_unix_ms() != 0 && step.direction() == what.direction() && made(step, what.direction()) <= what.attempt())
+  if (step.complete_by_unix_ms() != 0 && step.direction() == what.direction() && core::attempt_of(step, what.direction()) <= what.attempt())
     world::broken("durable_before_effect", "the outcome of " + text + " was accepted, and the store does not know it");
   if (what.direction() != v1::DIRECTION_UNDO || !one->succeeded) return;
   past.undone = true;

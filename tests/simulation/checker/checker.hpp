@@ -51,6 +51,9 @@
 
 namespace fairlead::simulation {
 
+/// The step needs nothing more.
+inline bool over(v1::StepState state) { return state == v1::STEP_STATE_COMPLETED || state == v1::STEP_STATE_SKIPPED; }
+
 class checker {
  public:
   checker(world& in, const host_clock& of_shard, const ledger& book);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/core/task/record.hpp"
 #include "store/checksum.hpp"
 #include "store/rows/task_rows.hpp"
 #include "tests/simulation/checker/checker.hpp"
@@ -9,12 +10,6 @@
 namespace fairlead::simulation {
 
 namespace {
-
-std::uint32_t made(const v1::StepRecord& step, v1::Direction direction) {
-  return direction == v1::DIRECTION_UNDO ? step.undo().made() : direction == v1::DIRECTION_LOOKUP ? step.lookup().made() : step.attempt();
-}
-
-constexpr std::int64_t whole_ms = 2;  // clocks count those
 
 std::string text_of(const v1::HeartbeatAck& what) {
   return "heartbeat " + std::to_string(what.sequence()) + " of attempt " + std::to_string(what.attempt()) + " of step " +
@@ -33,8 +28,9 @@ void checker::decided(const store::batch& what) {
       if (step.complete_by_unix_ms() == 0) continue;
       const step_name name{record.id(), static_cast<std::uint32_t>(i)};
       auto& past = steps_[name];
-      pace_.decided(name, step.direction(), made(step, step.direction()));
-      past.decided_us.try_emplace({step.direction(), made(step, step.direction()), step.complete_by_unix_ms()}, world_.now_us());
+      pace_.decided(name, step.direction(), core::attempt_of(step, step.direction()));
+      past.decided_us.try_emplace({step.direction(), core::attempt_of(step, step.direction()), step.complete_by_unix_ms()},
+                                  world_.now_us());
       if (clock_.settings() != 0 && !restores_.on()) follow_lease(past, step);
     }
   });
@@ -45,7 +41,7 @@ void checker::decided(const store::batch& what) {
 void checker::follow_lease(history& past, const v1::StepRecord& step) {
   if (past.all.empty()) return;
   auto& one = past.all.back();
-  if (one.direction != step.direction() || one.attempt != made(step, step.direction())) return;
+  if (one.direction != step.direction() || one.attempt != core::attempt_of(step, step.direction())) return;
   const auto ends_ms = step.complete_by_unix_ms();
   if (one.complete_by_ms == ends_ms && (step.heartbeat_by_unix_ms() == 0 || step.heartbeat_by_unix_ms() >= one.lease_ms)) return;
   auto believed_us = one.believed_us;
@@ -91,8 +87,8 @@ void checker::renewed(const v1::HeartbeatAck& what) {
   if (!stored.ok() || !*stored) world::broken("durable_before_effect", text_of(what) + " was acknowledged, and the task is not there");
   const auto& step = (*stored)->steps(static_cast<int>(what.step()));
   const auto out =
-      step.complete_by_unix_ms() != 0 && step.direction() == what.direction() && made(step, what.direction()) == what.attempt();
-  if (made(step, what.direction()) < what.attempt())
+      step.complete_by_unix_ms() != 0 && step.direction() == what.direction() && core::attempt_of(step, what.direction()) == what.attempt();
+  if (core::attempt_of(step, what.direction()) < what.attempt())
     world::broken("durable_before_effect", text_of(what) + " was acknowledged, and the store does not know the attempt");
   world_.count("renewals");
   if (one->heartbeat_ms > 0) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/core/task/record.hpp"
 #include "store/keys.hpp"
 #include "store/rows/alert_rows.hpp"
 #include "store/rows/service_rows.hpp"
@@ -17,12 +18,6 @@ constexpr std::int64_t disk_slack_us = 9 * second;     // a slow disk may hold b
 constexpr std::int64_t settled_after_us = 3 * second;  // after a start everything that waits has been taken up
 constexpr std::int64_t sent_within_us = second / 4;
 constexpr std::int64_t known_to_wait_us = second / 2;  // longer than a message or a commit takes on a good day
-
-std::uint32_t made(const v1::StepRecord& step, v1::Direction direction) {
-  return direction == v1::DIRECTION_UNDO ? step.undo().made() : direction == v1::DIRECTION_LOOKUP ? step.lookup().made() : step.attempt();
-}
-
-bool over(v1::StepState state) { return state == v1::STEP_STATE_COMPLETED || state == v1::STEP_STATE_SKIPPED; }
 
 bool is_closed(const v1::ServiceRecord& record) {
   return record.breaker() == v1::BREAKER_STATE_CLOSED || record.breaker() == v1::BREAKER_STATE_UNSPECIFIED;
@@ -74,7 +69,7 @@ void checker::expect_again(const v1::RegisterAgent& what, std::uint64_t epoch) {
     for (int i = 0; i < seen.steps_size(); ++i) {
       const auto& step = seen.steps(i);
       if (step.complete_by_unix_ms() == 0 || step.instance() != what.instance() || step.incarnation() != what.incarnation()) continue;
-      all.attempts.push_back({{seen.id(), static_cast<std::uint32_t>(i)}, {step.direction(), made(step, step.direction())}});
+      all.attempts.push_back({{seen.id(), static_cast<std::uint32_t>(i)}, {step.direction(), core::attempt_of(step, step.direction())}});
     }
   }
   unsent_[what.instance()] = std::move(all);
@@ -129,7 +124,7 @@ bool checker::still_out(const step_name& of, const hand_over& one, const store::
   const auto record = store::load_task(durable, number->second);
   if (!record.ok() || !*record) return false;
   const auto& step = (*record)->steps(static_cast<int>(of.step));
-  return step.complete_by_unix_ms() != 0 && step.direction() == one.direction && made(step, one.direction) == one.attempt;
+  return step.complete_by_unix_ms() != 0 && step.direction() == one.direction && core::attempt_of(step, one.direction) == one.attempt;
 }
 
 /// Attempts that this Scheduler has handed over, or sent again; what it has not taken up after a start it does not count.
@@ -216,13 +211,13 @@ void checker::note_beginnings(const v1::TaskRecord& record) {
   for (int i = 0; i < record.steps_size(); ++i) {
     const auto& step = record.steps(i);
     if (step.complete_by_unix_ms() == 0) continue;
-    const auto known = before == seen_.end() ? 0 : made(before->second.steps(i), step.direction());
-    if (made(step, step.direction()) <= known) continue;
+    const auto known = before == seen_.end() ? 0 : core::attempt_of(before->second.steps(i), step.direction());
+    if (core::attempt_of(step, step.direction()) <= known) continue;
     const auto* plan = shape_of(record);
     if (plan == nullptr) continue;
     const auto index = static_cast<std::uint32_t>(i);
-    begun_.push_back({record.number(), index, step.direction(), made(step, step.direction()), plan->step(index).agent(), step.instance(),
-                      step.incarnation(), record.epoch()});
+    begun_.push_back({record.number(), index, step.direction(), core::attempt_of(step, step.direction()), plan->step(index).agent(),
+                      step.instance(), step.incarnation(), record.epoch()});
     auto& past = steps_[{record.id(), index}];
     const auto waited = waits_.find({record.id(), index});
     past.begun_epoch = record.epoch();
@@ -258,7 +253,7 @@ bool checker::out_now(const beginning& what) const {
   const auto seen = seen_.find(what.number);
   if (seen == seen_.end()) return false;
   const auto& step = seen->second.steps(static_cast<int>(what.step));
-  return step.complete_by_unix_ms() != 0 && step.direction() == what.direction && made(step, what.direction) == what.attempt;
+  return step.complete_by_unix_ms() != 0 && step.direction() == what.direction && core::attempt_of(step, what.direction) == what.attempt;
 }
 
 void checker::judge_beginning(const beginning& what, bool touched, const v1::ServiceRecord& before) {

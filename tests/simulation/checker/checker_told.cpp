@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/core/task/record.hpp"
 #include "store/rows/alert_rows.hpp"
 #include "store/rows/task_rows.hpp"
 #include "tests/simulation/checker/checker.hpp"
@@ -11,13 +12,6 @@
 namespace fairlead::simulation {
 
 namespace {
-
-constexpr std::int64_t longest_to_disk_us = 60 * second;
-constexpr std::int64_t whole_ms = 2;  // clocks count those
-
-std::uint32_t made(const v1::StepRecord& step, v1::Direction direction) {
-  return direction == v1::DIRECTION_UNDO ? step.undo().made() : direction == v1::DIRECTION_LOOKUP ? step.lookup().made() : step.attempt();
-}
 
 v1::EventKind event_of(v1::OperatorVerb verb) {
   switch (verb) {
@@ -82,7 +76,7 @@ void checker::judge_refused(const std::string& instance, const v1::OutcomeAck& w
   const auto& step = (*stored)->steps(static_cast<int>(what.step()));
   world_.judges("refused_outcome");
   const auto out =
-      step.complete_by_unix_ms() != 0 && step.direction() == what.direction() && made(step, what.direction()) == what.attempt();
+      step.complete_by_unix_ms() != 0 && step.direction() == what.direction() && core::attempt_of(step, what.direction()) == what.attempt();
   if (out && step.instance() == instance)
     world::broken("refused_outcome", "the outcome of attempt " + std::to_string(what.attempt()) + " of step " + step.path() + " of " +
                                          (*stored)->id() + " was refused, and the step waits for it");

@@ -32,7 +32,7 @@ value labels_of(const google::protobuf::RepeatedPtrField<v1::Label>& labels) {
   return out;
 }
 
-bool over(v1::StepState state) { return state == v1::STEP_STATE_COMPLETED; }
+bool completed(v1::StepState state) { return state == v1::STEP_STATE_COMPLETED; }
 
 }  // namespace
 
@@ -105,7 +105,7 @@ value content_checker::document_of(const v1::TaskRecord& record) const {
     }
     // What a step gave is known as soon as it is over, and while it is undone.
     const auto ended =
-        over(step.state()) || ((step.state() == v1::STEP_STATE_UNDOING || step.state() == v1::STEP_STATE_UNDONE) && step.has_output());
+        completed(step.state()) || ((step.state() == v1::STEP_STATE_UNDOING || step.state() == v1::STEP_STATE_UNDONE) && step.has_output());
     const auto* output = ended ? given({record.id(), static_cast<std::uint32_t>(i)}) : nullptr;
     if (output == nullptr) continue;
     steps.members[step.path()] = parse_value(*output).value_or(value{});
@@ -187,7 +187,7 @@ void content_checker::became_durable(const v1::TaskRecord* before, const v1::Tas
   if (before == nullptr) judge_submission(now, durable);
   for (int i = 0; i < now.steps_size(); ++i) {
     const auto& step = now.steps(i);
-    if (!over(step.state()) || (before != nullptr && over(before->steps(i).state()))) continue;
+    if (!completed(step.state()) || (before != nullptr && completed(before->steps(i).state()))) continue;
     const auto stored = loaded(durable, now, step.output());
     const auto* output = given({now.id(), static_cast<std::uint32_t>(i)});
     world_.judges("output");

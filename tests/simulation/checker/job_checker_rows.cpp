@@ -9,7 +9,6 @@ namespace fairlead::simulation {
 
 namespace {
 
-constexpr std::int64_t longest_to_disk_us = 60 * second;
 constexpr std::int64_t on_time_ms = 10'000;
 
 bool unlaunched(v1::SkipReason why) {

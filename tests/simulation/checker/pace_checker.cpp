@@ -1,4 +1,5 @@
 #include "tests/simulation/checker/pace_checker.hpp"
+#include "actors/core/task/record.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,17 +8,8 @@ namespace fairlead::simulation {
 
 namespace {
 
-constexpr std::int64_t rounding_ms = 2;
 // A slow disk, lost hints, and a Supervisor's rest between two looks at what is due.
 constexpr std::int64_t late_ms = 15'000;
-
-const char* word(v1::Direction direction) {
-  return direction == v1::DIRECTION_UNDO ? "undo" : direction == v1::DIRECTION_LOOKUP ? "look-up" : "perform";
-}
-
-std::uint32_t made(const v1::StepRecord& step, v1::Direction direction) {
-  return direction == v1::DIRECTION_UNDO ? step.undo().made() : direction == v1::DIRECTION_LOOKUP ? step.lookup().made() : step.attempt();
-}
 
 std::uint32_t limit_of(const v1::StepDefinition& step, v1::Direction direction) {
   return direction == v1::DIRECTION_UNDO ? step.undo().attempts() : step.attempts();
@@ -122,14 +114,14 @@ pace_checker::bounds pace_checker::pause_after(const v1::StepDefinition& step, c
   auto pause = static_cast<double>(backoff.first_ms());
   for (std::uint32_t i = 1; i < failures; ++i) pause = std::min(pause * backoff.factor(), 1e9);
   pause = std::min(pause, static_cast<double>(std::max(backoff.max_ms(), backoff.first_ms())));
-  bounds out{static_cast<std::int64_t>(pause / 2) - rounding_ms, static_cast<std::int64_t>(pause) + rounding_ms};
+  bounds out{static_cast<std::int64_t>(pause / 2) - whole_ms, static_cast<std::int64_t>(pause) + whole_ms};
   // Of look-ups not all have ended badly.
-  if (direction == v1::DIRECTION_LOOKUP) out.least_ms = backoff.first_ms() / 2 - rounding_ms;
+  if (direction == v1::DIRECTION_LOOKUP) out.least_ms = backoff.first_ms() / 2 - whole_ms;
   if (retry_after_ms <= 0) return out;
-  out.most_ms = std::max(out.most_ms, retry_after_ms * 11 / 10 + rounding_ms);
+  out.most_ms = std::max(out.most_ms, retry_after_ms * 11 / 10 + whole_ms);
   // Nobody sleeps through the end of the task's own time.
   const auto ends = plan.definition().timeout_ms() > 0 || record.deadline_unix_ms() != 0;
-  if (!ends) out.least_ms = std::max(out.least_ms, retry_after_ms - rounding_ms);
+  if (!ends) out.least_ms = std::max(out.least_ms, retry_after_ms - whole_ms);
   return out;
 }
 
@@ -191,9 +183,9 @@ void pace_checker::judge_pause(const v1::TaskRecord& now, std::uint32_t index, c
     const auto direction = why.direction();
     const auto& past = of({now.id(), index}, direction);
     const auto said = past.ended == why.attempt() && why.kind() != v1::EVENT_KIND_STEP_EXPIRED;
-    pause = pause_after(step, plan, now, direction, made(record, direction) - past.unbegun, said ? past.retry_after_ms : 0);
+    pause = pause_after(step, plan, now, direction, core::attempt_of(record, direction) - past.unbegun, said ? past.retry_after_ms : 0);
     // A process that died is at once taken for dead, also where it had said something that nobody has taken.
-    if (!said || !past.accepted) pause.most_ms = std::max(pause.most_ms, past.retry_after_ms * 11 / 10 + rounding_ms);
+    if (!said || !past.accepted) pause.most_ms = std::max(pause.most_ms, past.retry_after_ms * 11 / 10 + whole_ms);
   }
   // What a clock was ahead by is not waited for once it is right.
   if (clock_.settings() != 0 && waits_ms < 0) return;

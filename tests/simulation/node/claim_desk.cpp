@@ -9,7 +9,7 @@ namespace fairlead::simulation {
 namespace {
 
 constexpr std::int64_t slack_us = 50 * millisecond;
-constexpr std::int64_t look_period_us = duration{reply_waiters::look_period}.count() * millisecond;
+constexpr std::int64_t waiters_look_us = duration{reply_waiters::look_period}.count() * millisecond;
 constexpr std::int64_t longest_wait_us = duration{reply_waiters::longest_wait}.count() * millisecond;
 
 reply_waiters::world around(const clock& time, const store::store& reads, reply_outbox& outbox, std::function<void(courier_rows)> commit,
@@ -47,7 +47,7 @@ void node::claim_desk::ask(const v1::RepliesRequest& what, std::function<void(co
 void node::claim_desk::arm() {
   if (armed_ || !shell_.anyone_waits()) return;
   armed_ = true;
-  node_.world_.after(look_period_us, node_.of_this_process([this] { look(); }));
+  node_.world_.after(waiters_look_us, node_.of_this_process([this] { look(); }));
 }
 
 void node::claim_desk::look() {
@@ -71,7 +71,7 @@ void node::claim_desk::judge(const open_poll& one) const {
   auto until_us = one.asked_us + wait_us;
   // A clock that was set back may make it the longest wait from then.
   if (node_.clock_.set_since(one.asked_us)) until_us = std::max(until_us, node_.clock_.set_at_us() + longest_wait_us);
-  if (node_.world_.now_us() > until_us + look_period_us + slack_us)
+  if (node_.world_.now_us() > until_us + waiters_look_us + slack_us)
     world::broken("poll_late", "a claim that waits for " + std::to_string(wait_us / millisecond) + " ms has no answer after " +
                                    std::to_string((node_.world_.now_us() - one.asked_us) / millisecond) + " ms");
   v1::ReplyAddress who;

@@ -4,11 +4,7 @@
 
 namespace fairlead::simulation {
 
-namespace {
-
-constexpr std::int64_t look_period_us = 250 * millisecond;
-
-}  // namespace
+namespace {}  // namespace
 
 std::vector<target_plan> make_targets(world& in, std::uint32_t shard) {
   auto& luck = in.targets;

@@ -8,7 +8,6 @@ namespace fairlead::simulation {
 
 namespace {
 
-constexpr std::int64_t look_period_us = 250 * millisecond;
 constexpr duration longest_silence{3'000};
 
 bool speaks_of(store::table where, const store::batch& what) {

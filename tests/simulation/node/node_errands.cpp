@@ -11,11 +11,7 @@
 
 namespace fairlead::simulation {
 
-namespace {
-
-constexpr std::int64_t look_period_us = 250 * millisecond;
-
-}  // namespace
+namespace {}  // namespace
 
 node::node(world& in, network& net, agents& staff, checker& judge, host_clock& time, std::uint32_t shard)
     : world_(in),

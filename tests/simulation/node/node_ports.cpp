@@ -8,14 +8,6 @@
 
 namespace fairlead::simulation {
 
-namespace {
-
-const char* word(v1::Direction direction) {
-  return direction == v1::DIRECTION_UNDO ? "undo" : direction == v1::DIRECTION_LOOKUP ? "look up" : "perform";
-}
-
-}  // namespace
-
 void node::perform(const std::string& instance, v1::PerformBatch what) {
   const auto* known = seat_of(instance);
   const auto incarnation = seats_.at(instance).incarnation;

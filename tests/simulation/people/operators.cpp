@@ -195,8 +195,7 @@ void operators::release_brake() {
   request.set_who("ops");
   request.set_reason("it is right to undo them");
   node_.request<v1::BrakeReleaseReply>(
-      "operator", [request](scheduler& to, std::uint64_t ticket) { to.answer(request, ticket); },
-      [](const v1::BrakeReleaseReply&) {});
+      "operator", [request](scheduler& to, std::uint64_t ticket) { to.answer(request, ticket); }, [](const v1::BrakeReleaseReply&) {});
 }
 
 }  // namespace fairlead::simulation

@@ -2,11 +2,7 @@
 
 namespace fairlead::simulation {
 
-namespace {
-
-constexpr std::int64_t minute_ms = 60'000;
-
-}  // namespace
+namespace {}  // namespace
 
 /// Jobs that fire every second make too much of hours.
 std::int64_t far_clock::how_far_ms() {

@@ -4,13 +4,7 @@
 
 namespace fairlead::simulation {
 
-namespace {
-
-const char* word(v1::Direction direction) {
-  return direction == v1::DIRECTION_UNDO ? "undo" : direction == v1::DIRECTION_LOOKUP ? "lookup" : "perform";
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::string services::output_for(const std::string& key) {
   // Now and then more than a row takes, so that it stands in a slot of its own.
@@ -27,8 +21,8 @@ bool services::forgotten(const known_key& what, const std::string& task, const a
          world_.now_us() - what.first_us > (who.key_valid_for_ms + longest_way_ms) * millisecond;
 }
 
-agents::attempt_result services::perform(known_key& known, bool fresh, const v1::Perform& what, const asker& who, ledger_entry& entry,
-                                         std::string& note) {
+fairlead::agents::attempt_result services::perform(known_key& known, bool fresh, const v1::Perform& what, const asker& who,
+                                                   ledger_entry& entry, std::string& note) {
   const auto promised = known.state == fate::blocked || known.state == fate::promised_away;
   const auto refuses = world_.strikes(concern::tries, world_.handlers, 30);
   const auto as_transient = world_.handlers.chance(500);
@@ -46,27 +40,27 @@ agents::attempt_result services::perform(known_key& known, bool fresh, const v1:
     // Each effect stands for itself.
     if (++known.effects > 1) entry.key += "~" + std::to_string(known.effects);
     note = fresh ? "performed" : "performed ONCE MORE: the key was forgotten";
-    return agents::completed(known.output);
+    return fairlead::agents::completed(known.output);
   }
   if (known.state == fate::refused) {
     note = "refused once and for all";
-    auto answer = known.answers_transient ? agents::transient_fault("failed", "it failed, and will under this key")
-                                          : agents::permanent_fault("failed", "it failed, and will under this key");
+    auto answer = known.answers_transient ? fairlead::agents::transient_fault("failed", "it failed, and will under this key")
+                                          : fairlead::agents::permanent_fault("failed", "it failed, and will under this key");
     answer.fault->set_key_spent(true);
     return answer;
   }
   // What was promised away is refused, so that nobody takes the silence for a success.
   note = known.state == fate::performed ? "performed before" : "no effect: the key is spent";
   if (promised) {
-    auto answer = agents::permanent_fault("key_spent", "this key was promised never to be performed");
+    auto answer = fairlead::agents::permanent_fault("key_spent", "this key was promised never to be performed");
     answer.fault->set_key_spent(true);
     return answer;
   }
   // A late perform is answered like any other; nobody may rely on it.
-  return agents::completed(known.output.empty() ? "{}" : known.output);
+  return fairlead::agents::completed(known.output.empty() ? "{}" : known.output);
 }
 
-agents::attempt_result services::carry_out(const v1::Perform& what, const asker& who) {
+fairlead::agents::attempt_result services::carry_out(const v1::Perform& what, const asker& who) {
   ledger_entry entry;
   entry.at_us = world_.now_us();
   entry.begin = true;
@@ -80,7 +74,7 @@ agents::attempt_result services::carry_out(const v1::Perform& what, const asker&
   book_.write(entry);
   entry.begin = false;
 
-  agents::attempt_result answer;
+  fairlead::agents::attempt_result answer;
   std::string note;
   if (what.direction() == v1::DIRECTION_PERFORM) {
     const auto [at, fresh] = keys_.try_emplace(what.idempotency_key());
@@ -93,13 +87,13 @@ agents::attempt_result services::carry_out(const v1::Perform& what, const asker&
     note = entry.changed ? "undone" : "nothing stands to be undone";
     known.state = fate::undone;
     if (entry.changed) book_.take_back(entry.of, what.perform_key());
-    answer = agents::completed("{}");
+    answer = fairlead::agents::completed("{}");
   } else {
     const auto [at, fresh] = keys_.try_emplace(what.perform_key());
     if (fresh || at->second.state == fate::refused) at->second.state = fate::promised_away;
     const auto performed = at->second.state == fate::performed;
     note = performed ? "it was performed" : "it never happened";
-    answer = agents::completed(performed ? at->second.output : "null");
+    answer = fairlead::agents::completed(performed ? at->second.output : "null");
     answer.verdict = performed ? v1::LOOKUP_VERDICT_DONE : v1::LOOKUP_VERDICT_NEVER_HAPPENED;
   }
   book_.write(entry);

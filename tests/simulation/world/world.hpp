@@ -14,6 +14,7 @@
 
 #include <google/protobuf/message_lite.h>
 
+#include "messages/task.pb.h"
 #include "messages/time.hpp"
 #include "tests/simulation/simulation.hpp"
 #include "tests/simulation/world/failpoints.hpp"
@@ -23,6 +24,15 @@ namespace fairlead::simulation {
 
 inline constexpr std::int64_t millisecond = 1'000;  // the queue counts microseconds
 inline constexpr std::int64_t second = 1'000 * millisecond;
+inline constexpr std::int64_t minute_ms = 60'000;
+inline constexpr std::int64_t whole_ms_us = 4 * millisecond;  // all clocks count whole milliseconds
+inline constexpr std::int64_t whole_ms = 2;
+inline constexpr std::int64_t longest_to_disk_us = 60 * second;
+inline constexpr std::int64_t look_period_us = 250 * millisecond;
+
+inline const char* word(v1::Direction direction) {
+  return direction == v1::DIRECTION_UNDO ? "undo" : direction == v1::DIRECTION_LOOKUP ? "lookup" : "perform";
+}
 
 /// Thrown at a failpoint to unwind out of the shell that was at work; whoever runs the process catches it.
 struct process_killed {};

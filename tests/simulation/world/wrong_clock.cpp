@@ -4,7 +4,6 @@ namespace fairlead::simulation {
 
 namespace {
 
-constexpr std::int64_t minute_ms = 60'000;
 constexpr std::int64_t hour_ms = 60 * minute_ms;
 constexpr std::int64_t day_ms = 24 * hour_ms;
 

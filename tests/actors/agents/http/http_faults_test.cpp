@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "actors/agents/http/http.hpp"
+#include "tests/actors/agents/http/http_backends.hpp"
 #include "tests/actors/agents/http/http_test_server.hpp"
 #include "tests/actors/agents/http/http_test_support.hpp"
 
@@ -14,12 +15,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using agents::http_agent_config;
-
-std::unique_ptr<agents::backend> make(http_agent_config config) {
-  auto made = agents::make_http_backend(std::move(config));
-  EXPECT_TRUE(made.ok()) << (made.ok() ? "" : made.failure().sentence);
-  return std::move(made).value();
-}
 
 agents::attempt_result end_with(http_test_server::script script, http_agent_config config = one_call("")) {
   http_test_server server{std::move(script)};

@@ -5,6 +5,7 @@
 #include "actors/agents/http/http.hpp"
 #include "actors/agents/http/request.hpp"
 #include "actors/agents/http/response.hpp"
+#include "tests/actors/agents/http/http_backends.hpp"
 #include "tests/actors/agents/http/http_test_server.hpp"
 #include "tests/actors/agents/http/http_test_support.hpp"
 
@@ -36,12 +37,6 @@ std::string verdict_of(const attempt_result& result) {
     case v1::LOOKUP_VERDICT_UNKNOWN: return "unknown";
     default: return "no verdict";
   }
-}
-
-std::unique_ptr<backend> make(http_agent_config config) {
-  auto made = make_http_backend(std::move(config));
-  EXPECT_TRUE(made.ok()) << (made.ok() ? "" : made.failure().sentence);
-  return std::move(made).value();
 }
 
 std::string looked_up(int status, const std::string& body, http_lookup lookup = {}) {

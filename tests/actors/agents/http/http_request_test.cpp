@@ -8,6 +8,7 @@
 #include "actors/agents/http/status.hpp"
 #include "actors/agents/http/trace.hpp"
 #include "actors/agents/text_template.hpp"
+#include "tests/actors/agents/http/http_backends.hpp"
 #include "tests/actors/agents/http/http_test_support.hpp"
 
 namespace fairlead::test {
@@ -45,8 +46,6 @@ std::string refusal(const http_call& call, const std::string& base = "http://h:1
   const auto prepared = prepare(call, base);
   return prepared.ok() ? "accepted" : prepared.failure().sentence;
 }
-
-bool says(const std::string& sentence, const std::string& part) { return sentence.find(part) != std::string::npos; }
 
 TEST(http_request, joins_the_url_to_the_base) {
   EXPECT_EQ(url_of("/charges", "{}"), "http://h:1/api/charges");

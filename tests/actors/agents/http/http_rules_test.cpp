@@ -4,6 +4,7 @@
 
 #include "actors/agents/http/request.hpp"
 #include "actors/agents/http/response.hpp"
+#include "tests/actors/agents/http/http_backends.hpp"
 #include "tests/actors/agents/http/http_test_support.hpp"
 
 namespace fairlead::test {
@@ -44,8 +45,6 @@ std::string refusal(http_rule one, rule_place place = rule_place::call) {
   const auto out = prepare_rule("rule", one, place);
   return out.ok() ? "accepted" : out.failure().sentence;
 }
-
-bool says(const std::string& sentence, const std::string& part) { return sentence.find(part) != std::string::npos; }
 
 TEST(http_rules, find_the_error_in_a_success) {
   const std::vector<http_rule> rules{rule({{200, 299}}, ".body.error.code", {R"("insufficient_funds")"}, http_meaning::permanent,

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "actors/agents/http/http.hpp"
+#include "tests/actors/agents/http/http_backends.hpp"
 #include "tests/actors/agents/http/http_test_server.hpp"
 #include "tests/actors/agents/http/http_test_support.hpp"
 #include "tests/actors/agents/http/https_test_server.hpp"
@@ -20,11 +21,6 @@ class http_tls : public testing::Test {
     auto out = one_call(url);
     out.tls.ca_file = ca_file;
     return out;
-  }
-  static std::unique_ptr<agents::backend> make(agents::http_agent_config config) {
-    auto made = agents::make_http_backend(std::move(config));
-    EXPECT_TRUE(made.ok()) << (made.ok() ? "" : made.failure().sentence);
-    return std::move(made).value();
   }
   std::string end_at(const identity& shown) const {
     https_test_server server{shown};

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "actors/agents/http/http.hpp"
+#include "tests/actors/agents/http/http_backends.hpp"
 #include "tests/actors/agents/http/http_test_server.hpp"
 #include "tests/actors/agents/http/http_test_support.hpp"
 
@@ -15,12 +16,6 @@ namespace {
 using namespace std::chrono_literals;
 using agents::attempt_key;
 using steady = std::chrono::steady_clock;
-
-std::unique_ptr<agents::backend> make(agents::http_agent_config config) {
-  auto made = agents::make_http_backend(std::move(config));
-  EXPECT_TRUE(made.ok()) << (made.ok() ? "" : made.failure().sentence);
-  return std::move(made).value();
-}
 
 // Holds answers back until the test lets them go.
 class gate {

@@ -6,6 +6,7 @@
 #include "actors/agents/http/http.hpp"
 #include "actors/agents/http/request.hpp"
 #include "actors/agents/secrets/vault.hpp"
+#include "tests/actors/agents/http/http_backends.hpp"
 #include "tests/actors/agents/http/http_test_server.hpp"
 #include "tests/actors/agents/http/http_test_support.hpp"
 
@@ -14,18 +15,10 @@ namespace {
 
 using agents::http_agent_config;
 
-std::unique_ptr<agents::backend> make(http_agent_config config) {
-  auto made = agents::make_http_backend(std::move(config));
-  EXPECT_TRUE(made.ok()) << (made.ok() ? "" : made.failure().sentence);
-  return std::move(made).value();
-}
-
 std::string refusal(const http_agent_config& config) {
   const auto checked = agents::check_http_agent(config);
   return checked.ok() ? "accepted" : checked.failure().sentence;
 }
-
-bool says(const std::string& sentence, const std::string& part) { return sentence.find(part) != std::string::npos; }
 
 // Sends whoever asks for a path to where the script says.
 struct redirecting_server {

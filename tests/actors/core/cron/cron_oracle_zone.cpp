@@ -155,7 +155,7 @@ wall_clock on_the_wall(std::int64_t local_s) {
   using namespace std::chrono;
   const auto day_number = floor_of(local_s, 86400);
   const auto rest = static_cast<int>(local_s - day_number * 86400);
-  const sys_days date{days{day_number}};
+  const sys_days date{std::chrono::days{day_number}};
   const year_month_day parts{date};
   wall_clock out;
   out.year = static_cast<int>(parts.year());

@@ -16,7 +16,7 @@
 namespace fairlead::core {
 namespace {
 
-std::uint64_t range_of(unsigned from, unsigned to, unsigned step = 1) {
+std::uint64_t values_between(unsigned from, unsigned to, unsigned step = 1) {
   std::uint64_t out = 0;
   for (auto value = from; value <= to; value += step) out |= std::uint64_t{1} << value;
   return out;
@@ -47,12 +47,12 @@ TEST(cron_expression, lets_the_name_choose_within_the_bounds_of_the_field) {
 
     const auto stepped = read("?/15 * * * *", job).sets().minutes;
     const auto start = static_cast<unsigned>(std::countr_zero(stepped));
-    EXPECT_EQ(stepped, range_of(start, 59, 15));
+    EXPECT_EQ(stepped, values_between(start, 59, 15));
     seen["step"].insert(start);
 
     const auto in_range = read("0 ?(8-17)/4 * * *", job).sets().hours;
     const auto in_range_start = static_cast<unsigned>(std::countr_zero(in_range));
-    EXPECT_EQ(in_range, range_of(in_range_start, 17, 4));
+    EXPECT_EQ(in_range, values_between(in_range_start, 17, 4));
     seen["step in range"].insert(in_range_start);
 
     const auto over = read("0 ?(8-10)/20 * * *", job).sets().hours;

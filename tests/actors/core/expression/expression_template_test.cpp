@@ -7,7 +7,7 @@ namespace {
 
 using strings = std::vector<std::string>;
 
-literal_document order() {
+literal_document small_order() {
   literal_document out;
   out.with("input", R"({"n": 5, "big": 9007199254740993, "items": [{"q": 1}, {"q": 1e999}], "ok": {"x": 1, "y": 2}})")
       .with("task", R"({"id":"t-1","workflow":"order","priority":0,"labels":{}})")
@@ -20,13 +20,13 @@ literal_document order() {
 result<input_template> compile(const std::string& text) { return input_template::compile(text); }
 
 TEST(templates, keep_literals_as_they_are_written) {
-  const auto doc = order();
+  const auto doc = small_order();
   EXPECT_EQ(rendered(R"({ "a" : [ 1.0, 1e400, -0, 12345678901234567890 ], "b": { "c": "x  y\u0041" }, "d": true })", doc),
             R"({"a":[1.0,1e400,-0,12345678901234567890],"b":{"c":"x  y\u0041"},"d":true})");
 }
 
 TEST(templates, put_results_in_the_place_of_expressions) {
-  const auto doc = order();
+  const auto doc = small_order();
   EXPECT_EQ(rendered(R"({"id": "${ .task.id }", "list": ["${.input.n}", {"deep": "  ${ .input.ok.x }\n"}]})", doc),
             R"({"id":"t-1","list":[5,{"deep":1}]})");
   EXPECT_EQ(rendered("", doc), R"({"n": 5, "big": 9007199254740993, "items": [{"q": 1}, {"q": 1e999}], "ok": {"x": 1, "y": 2}})");
@@ -39,8 +39,8 @@ TEST(templates, take_the_workers_results_in_their_order) {
   EXPECT_FALSE(t->plain());
   EXPECT_EQ(t->expressions(), (strings{".input.n + 1", ".input.n", ".input.n + 2"}));
   EXPECT_EQ(t->worker_expressions(), (strings{".input.n + 1", ".input.n + 2"}));
-  EXPECT_EQ(*t->render(order(), {"6", "7"}), R"({"a":6,"b":5,"c":7})");
-  EXPECT_THROW(t->render(order(), {"6"}), std::logic_error);
+  EXPECT_EQ(*t->render(small_order(), {"6", "7"}), R"({"a":6,"b":5,"c":7})");
+  EXPECT_THROW(t->render(small_order(), {"6"}), std::logic_error);
 }
 
 TEST(templates, refuse_strings_that_mix_text_and_expressions) {
@@ -91,7 +91,7 @@ TEST(worker_documents, hold_only_what_the_expressions_read) {
   for (const auto& row : rows) {
     const auto t = compile(quoted(row.expression));
     ASSERT_TRUE(t.ok()) << row.expression << t.failure().sentence;
-    const auto out = t->worker_document(order());
+    const auto out = t->worker_document(small_order());
     if (row.document) {
       ASSERT_TRUE(out.ok()) << row.expression;
       EXPECT_EQ(*out, row.document) << row.expression;
@@ -124,13 +124,13 @@ TEST(worker_documents, refuse_numbers_that_jq_would_change) {
       {".steps | length", "expression ${ .steps | length }: jq would change the number 12345678901234567890 at .steps.reserve.rest"},
   };
   for (const auto& row : rows) {
-    const auto out = compile(quoted(row.expression))->worker_document(order());
+    const auto out = compile(quoted(row.expression))->worker_document(small_order());
     ASSERT_FALSE(out.ok()) << row.expression;
     EXPECT_EQ(out.failure().sentence, row.sentence);
     EXPECT_EQ(out.failure().code, v1::ERROR_CODE_EXPRESSION);
     EXPECT_NE(out.failure().remedy.find("plain path"), std::string::npos);
   }
-  EXPECT_EQ(rendered(quoted(".input.big"), order()), "9007199254740993");
+  EXPECT_EQ(rendered(quoted(".input.big"), small_order()), "9007199254740993");
 }
 
 }  // namespace

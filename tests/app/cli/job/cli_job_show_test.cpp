@@ -3,12 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/job/text.hpp"
+#include "tests/app/cli/job/job_times.hpp"
 
 namespace fairlead::app {
 namespace {
-
-constexpr std::int64_t nominal_ms = 1'774'746'000'000;  // 2026-03-29T01:00:00Z
-constexpr std::int64_t minute_ms = 60'000;
 
 v1::JobShowReply shown() {
   v1::JobShowReply out;

@@ -10,12 +10,10 @@
 #include "app/cli/job/text.hpp"
 #include "app/files/job_words.hpp"
 #include "messages/error.hpp"
+#include "tests/app/cli/job/job_times.hpp"
 
 namespace fairlead::app {
 namespace {
-
-constexpr std::int64_t nominal_ms = 1'774'746'000'000;  // 2026-03-29T01:00:00Z
-constexpr std::int64_t minute_ms = 60'000;
 
 v1::LaunchRecord launch(v1::LaunchState state, std::int64_t at = nominal_ms) {
   v1::LaunchRecord out;
@@ -34,7 +32,7 @@ v1::LaunchRecord skip(v1::SkipReason why, std::int64_t at = nominal_ms) {
   return out;
 }
 
-v1::JobShowReply shown() {
+v1::JobShowReply shown_job() {
   v1::JobShowReply out;
   auto& job = *out.mutable_job();
   auto& spec = *job.mutable_spec();
@@ -165,7 +163,7 @@ TEST(cli_job, a_launch_of_a_job_without_a_zone_is_in_utc) {
 }
 
 TEST(cli_job, one_job_is_shown_with_what_comes) {
-  const auto text = job_show_text(shown(), nominal_ms);
+  const auto text = job_show_text(shown_job(), nominal_ms);
   EXPECT_EQ(text,
             "job         report, revision 3 of 2026-03-29 01:00:00Z by ana\n"
             "schedule    30 2 * * * in Europe/Berlin, dst vixie\n"
@@ -179,7 +177,7 @@ TEST(cli_job, one_job_is_shown_with_what_comes) {
             "\nComing\n"
             "UTC                   LOCAL\n"
             "2026-03-29 01:01:00Z  2026-03-29T03:01:00+02:00\n");
-  const auto read = nlohmann::json::parse(job_show_json(shown()));
+  const auto read = nlohmann::json::parse(job_show_json(shown_job()));
   EXPECT_EQ(read["job"], "report");
   EXPECT_EQ(read["catch_up"]["policy"], "latest");
   EXPECT_EQ(read["catch_up"]["within_ms"], 3'600'000);
@@ -189,7 +187,7 @@ TEST(cli_job, one_job_is_shown_with_what_comes) {
 }
 
 TEST(cli_job, the_start_window_that_counts_is_shown) {
-  auto reply = shown();
+  auto reply = shown_job();
   auto& spec = *reply.mutable_job()->mutable_spec();
   EXPECT_EQ(job_show_text(reply, nominal_ms).find("start window"), std::string::npos);
   spec.add_needs()->set_agent("reports");
@@ -202,7 +200,7 @@ TEST(cli_job, the_start_window_that_counts_is_shown) {
 }
 
 TEST(cli_job, notes_of_several_lines_stand_below_each_other) {
-  auto reply = shown();
+  auto reply = shown_job();
   reply.mutable_job()->mutable_spec()->set_notes("Call ana\x1b[31m.\r\n\n\tThen bob.\nNobody else.\n\n");
   const auto text = job_show_text(reply, nominal_ms);
   EXPECT_NE(text.find("\nnotes       Call ana?[31m.\n\n             Then bob.\n            Nobody else.\n\nComing\n"), std::string::npos)
@@ -212,7 +210,7 @@ TEST(cli_job, notes_of_several_lines_stand_below_each_other) {
 }
 
 TEST(cli_job, a_paused_job_is_written_as_one) {
-  auto reply = shown();
+  auto reply = shown_job();
   EXPECT_EQ(job_show_yaml(reply).find("paused"), std::string::npos);
   reply.mutable_job()->set_paused(true);
   EXPECT_NE(job_show_yaml(reply).find("paused: true\n"), std::string::npos);
@@ -240,7 +238,7 @@ TEST(cli_job, says_why_a_launch_waits) {
 }
 
 TEST(cli_job, names_the_commands_that_fit_and_no_others) {
-  auto reply = shown();
+  auto reply = shown_job();
   EXPECT_EQ(commands_of(reply), (std::set<std::string>{}));
   EXPECT_EQ(commands_of(reply, nominal_ms - minute_ms), (std::set<std::string>{"fairlead job rewind report"}));
 
@@ -252,7 +250,7 @@ TEST(cli_job, names_the_commands_that_fit_and_no_others) {
   held->set_waits_for(v1::LAUNCH_WAIT_PAUSE);
   EXPECT_EQ(commands_of(reply), (std::set<std::string>{"fairlead job resume report", "fairlead job skip report"}));
 
-  reply = shown();
+  reply = shown_job();
   auto* running = reply.mutable_job()->add_open();
   running->set_nominal_unix_ms(nominal_ms);
   running->set_state(v1::LAUNCH_STATE_STARTED);
@@ -272,12 +270,12 @@ TEST(cli_job, names_the_commands_that_fit_and_no_others) {
   waiting->set_waits_for(v1::LAUNCH_WAIT_ROOM);
   EXPECT_EQ(commands_of(reply), (std::set<std::string>{"fairlead status", "fairlead task list --state running"}));
 
-  reply = shown();
+  reply = shown_job();
   reply.mutable_job()->set_bad_in_a_row(1);
   *reply.add_latest() = launch(v1::LAUNCH_STATE_UNDONE);
   EXPECT_EQ(commands_of(reply), (std::set<std::string>{"fairlead task show report@2026-03-29T01:00:00Z", "fairlead job run report"}));
 
-  reply = shown();
+  reply = shown_job();
   *reply.add_latest() = skip(v1::SKIP_REASON_OUTSIDE_WINDOW);
   *reply.add_latest() = skip(v1::SKIP_REASON_PAUSED, nominal_ms - minute_ms);
   *reply.add_latest() = skip(v1::SKIP_REASON_OVERLAP, nominal_ms - 2 * minute_ms);
@@ -288,7 +286,7 @@ TEST(cli_job, names_the_commands_that_fit_and_no_others) {
 }
 
 TEST(cli_job, says_when_an_open_launch_waits_for_an_operator) {
-  auto reply = shown();
+  auto reply = shown_job();
   auto* running = reply.mutable_job()->add_open();
   running->set_nominal_unix_ms(nominal_ms);
   running->set_state(v1::LAUNCH_STATE_STARTED);
@@ -310,7 +308,7 @@ TEST(cli_job, says_when_an_open_launch_waits_for_an_operator) {
 }
 
 TEST(cli_job, of_very_many_open_launches_the_first_are_shown) {
-  auto reply = shown();
+  auto reply = shown_job();
   for (int i = 0; i < 1'000; ++i) {
     auto& open = *reply.mutable_job()->add_open();
     open.set_nominal_unix_ms(nominal_ms + i * minute_ms);
