@@ -47,17 +47,22 @@ TEST_F(registry_clock_test, lets_steps_that_wait_for_the_rate_of_their_key_go_on
   }
 }
 
-TEST_F(registry_clock_test, looks_also_at_those_that_came_to_wait_between_the_fall_and_the_next_look) {
+TEST_F(registry_clock_test, notices_the_fall_when_the_next_one_comes_who_does_not_overtake_those_that_it_lets_go) {
   it->add(limited(limited(agent("n1/svc", 100), "do", "", 0, 1), "other", "", 0, 1));
+  const ask other{"svc", "other", {}, {}};
   EXPECT_TRUE(claim_or_wait(1));
   EXPECT_FALSE(claim_or_wait(2));
   time.now_ms -= hour_ms;
-  EXPECT_TRUE(claim_or_wait(3, {"svc", "other", {}, {}}));
-  EXPECT_FALSE(claim_or_wait(4, {"svc", "other", {}, {}}));
-  pass(500);
-  EXPECT_EQ(serve(), (std::vector<std::uint64_t>{2}));
-  pass(500);
-  EXPECT_EQ(serve({"svc", "other", {}, {}}), (std::vector<std::uint64_t>{4}));
+  EXPECT_FALSE(claim_or_wait(3, other)) << "task 2 may go on now, and comes first";
+  EXPECT_EQ(it->next_waiting(), 2u);
+  EXPECT_TRUE(claim_or_wait(2));
+  EXPECT_EQ(it->next_waiting(), 3u);
+  EXPECT_TRUE(claim_or_wait(3, other));
+  EXPECT_FALSE(claim_or_wait(4, other));
+  pass(999);
+  EXPECT_EQ(it->next_waiting(), std::nullopt);
+  pass(1);
+  EXPECT_EQ(serve(other), (std::vector<std::uint64_t>{4}));
 }
 
 TEST_F(registry_clock_test, keeps_a_rate_when_the_clock_falls_by_less_than_its_interval) {
