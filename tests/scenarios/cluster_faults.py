@@ -111,7 +111,7 @@ def run():
         client.history.add_ends(whole.tasks())
         whole.end()
         report(lanes, client, services, began, options)
-        return kill_loop.judge(whole.stores(), services, client)
+        return kill_loop.judge(whole.stores(), services, client, [moment for name, node in whole.nodes.items() if name not in SHARDS for moment in node.woken])
 
 
 def short_leases(folder):

@@ -174,6 +174,7 @@ class node:
         self.address = address
         self.log = pathlib.Path(log or box.folder / "node.log")
         self.process = None
+        self.woken = []  # when it went on after it was frozen, in seconds since 1970
 
     def launch(self):
         """Starts the process and waits for nothing."""
@@ -203,6 +204,7 @@ class node:
         self.process.send_signal(signal.SIGSTOP)
 
     def thaw(self):
+        self.woken.append(time.time())
         self.process.send_signal(signal.SIGCONT)
 
     def end(self, number=signal.SIGTERM, seconds=6):

@@ -92,8 +92,8 @@ def failing_run(undone=("charge", "reserve")):
 
 
 class audit_test(unittest.TestCase):
-    def broken(self, r):
-        result = audit.judge(copy.deepcopy(r.records), r.history)
+    def broken(self, r, woken=()):
+        result = audit.judge(copy.deepcopy(r.records), r.history, woken)
         return {rule for rule, found in result.violations.items() if found}
 
     def test_a_right_run_holds(self):
@@ -256,6 +256,16 @@ class audit_test(unittest.TestCase):
         r = right_run()
         r.request("a", "ship", attempt="2", effect=False, handed_over=r.now() - LEASE - 2 * 10**9)
         self.assertEqual(self.broken(r), {"lease"})
+
+    def test_requests_of_a_frozen_node_that_wakes_up_but_no_more_than_it_has_agents(self):
+        for requests, broken in ((audit.AGENTS_A_NODE, set()), (audit.AGENTS_A_NODE + 1, {"lease", "attempt"})):
+            r = right_run()
+            r.request("a", "ship", attempt="3", effect=False)
+            woken = (NOON + r.now()) / 1e9
+            for _ in range(requests):
+                r.request("a", "ship", attempt="2", effect=False, handed_over=r.now() - LEASE - 2 * 10**9)
+            self.assertEqual(self.broken(r, [woken]), broken)
+            self.assertEqual(self.broken(r, [woken - 60]), {"lease", "attempt"}, "it went on a minute ago")
 
     def test_a_request_that_does_not_say_its_lease(self):
         r = right_run()
@@ -428,7 +438,7 @@ class audit_test(unittest.TestCase):
     def test_every_rule_is_broken_by_one_of_these_tests(self):
         caught = set()
         watch = audit_test(self._testMethodName)
-        watch.broken = lambda r: caught.update(audit_test.broken(self, r)) or audit_test.broken(self, r)
+        watch.broken = lambda r, woken=(): caught.update(audit_test.broken(self, r, woken)) or audit_test.broken(self, r, woken)
         for name in dir(self):
             if name.startswith("test_") and name != self._testMethodName:
                 getattr(watch, name)()
