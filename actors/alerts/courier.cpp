@@ -111,7 +111,7 @@ status alert_courier::open(target_state& target, const store::snapshot& from) {
   // A new target begins with the alerts that are unresolved now; alerts resolved before are not delivered to it.
   const auto newest = from.get_progress().shard.next_alert();
   auto begin = newest;
-  const auto scanned = store::for_each_unresolved(from, [&begin](const v1::AlertRecord& oldest) {
+  auto scanned = store::for_each_unresolved(from, [&begin](const v1::AlertRecord& oldest) {
     begin = oldest.number() - 1;
     return false;
   });
@@ -142,7 +142,7 @@ status alert_courier::serve(std::size_t which, const store::snapshot& from, std:
   auto& target = targets_[which];
   if (target.under_way) return nothing{};
   if (!target.cursor)
-    if (const auto opened = open(target, from); !opened.ok()) return opened;
+    if (auto opened = open(target, from); !opened.ok()) return opened;
   if (*target.cursor >= newest) return nothing{};
   if (has_to_wait(target)) return nothing{};
   auto message = next_message(target, from, target.is.at_most - target.delivered.size());

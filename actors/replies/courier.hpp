@@ -23,6 +23,13 @@
 
 namespace fairlead {
 
+/// The store as a courier first read it.
+struct reply_courier_start {
+  std::int64_t retention_unix_ms = 0;
+  std::int64_t away_ms = 0;  // how long no courier ran before
+  std::uint64_t position = 0;
+};
+
 class reply_courier {
  public:
   static constexpr std::size_t events_a_post = 100;
@@ -68,12 +75,7 @@ class reply_courier {
     std::int64_t oldest_seen_unix_ms = 0;  // in retention time, when the courier found this
     std::uint64_t round = 0;               // of its last visit
   };
-  /// The store as this courier first read it.
-  struct beginning {
-    std::int64_t retention_unix_ms = 0;
-    std::int64_t away_ms = 0;  // how long no courier ran before
-    std::uint64_t position = 0;
-  };
+
   status take_up_ended();
   status delivered(const std::string& address, receiver& to);
   void failed(const std::string& address, receiver& to, const error& why);
@@ -103,7 +105,7 @@ class reply_courier {
   std::string looked_at_;    // address at which the last look ended; the next look continues after it
   std::int64_t started_unix_ms_ = 0;
   std::int64_t retention_unix_ms_ = 0;  // as of this look
-  std::optional<beginning> began_;
+  std::optional<reply_courier_start> began_;
   std::uint64_t round_ = 1;  // counts the looks that reached every receiver
 };
 

@@ -54,12 +54,12 @@ scheduler::~scheduler() = default;
 
 status scheduler::open(std::uint64_t epoch) {
   if (auto opened = batches_.open(epoch); !opened.ok()) return opened;
-  const auto services = store::for_each_service(committed(), [this](const v1::ServiceRecord& record) {
+  auto services = store::for_each_service(committed(), [this](const v1::ServiceRecord& record) {
     slots_.restore(record);
     return true;
   });
   if (!services.ok()) return services;
-  if (const auto listed = strays_.open(committed()); !listed.ok()) return listed;
+  if (auto listed = strays_.open(committed()); !listed.ok()) return listed;
   if (auto opened = catalog_.open(committed()); !opened.ok()) return opened;
   sweep_.begin(batches_.counts(), world_.time->now(), duration{catalog_.longest_timeout_ms()});
   // Agents may have worked on while there was no Scheduler. Their attempts are known only when the sweep is over; hand-overs before that
