@@ -37,7 +37,7 @@ bool cron_cursor::ends_item(std::string_view others) {
 }
 
 bool cron_cursor::refuse(std::string_view expected) {
-  const auto what = at_ == text_.size() ? "The " + std::string(field_) + " ends" : spell_cron_token(text_.substr(at_)) + " stands";
+  const auto what = at_ == text_.size() ? "The " + std::string(field_) + " ends" : spell_cron_token(text_.substr(at_)) + " is not allowed";
   return fail(what + " here; expected " + std::string(expected));
 }
 

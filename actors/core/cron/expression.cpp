@@ -81,7 +81,7 @@ std::variant<std::string_view, std::int64_t, cron_problem> parse_macro(const wor
   if (count < 2) return cron_problem{end, std::string("The expression ends here; ") + expected};
   std::int64_t every_ms = 0;
   if (!parse_duration(std::string(words[1].text), every_ms) || every_ms < 1'000 || every_ms % 1'000 != 0) {
-    return cron_problem{words[1].position, spell_word(words[1].text) + " stands here; " + expected};
+    return cron_problem{words[1].position, spell_word(words[1].text) + " is not allowed here; " + expected};
   }
   return every_ms / 1'000;
 }

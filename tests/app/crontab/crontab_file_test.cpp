@@ -322,10 +322,10 @@ TEST(CrontabFile, what_jobs_know_and_cron_does_not_is_refused_by_name) {
 }
 
 TEST(CrontabFile, what_a_crontab_does_not_take_is_not_offered) {
-  EXPECT_EQ(problems_of("H * * * * a\n"), lines{"1:1: `H` stands here; expected a minute from 0 to 59 or `*`"});
-  EXPECT_EQ(problems_of("$5 * * * * a\n"), lines{"1:1: `$` stands here; expected a minute from 0 to 59 or `*`"});
-  EXPECT_EQ(problems_of("0 0 x * * a\n"), lines{"1:5: `x` stands here; expected a day of the month from 1 to 31 or `*`"});
-  EXPECT_EQ(problems_of("0 0 1x * * a\n"), lines{"1:6: `x` stands here; expected `-`, `,` or a blank"});
+  EXPECT_EQ(problems_of("H * * * * a\n"), lines{"1:1: `H` is not allowed here; expected a minute from 0 to 59 or `*`"});
+  EXPECT_EQ(problems_of("$5 * * * * a\n"), lines{"1:1: `$` is not allowed here; expected a minute from 0 to 59 or `*`"});
+  EXPECT_EQ(problems_of("0 0 x * * a\n"), lines{"1:5: `x` is not allowed here; expected a day of the month from 1 to 31 or `*`"});
+  EXPECT_EQ(problems_of("0 0 1x * * a\n"), lines{"1:6: `x` is not allowed here; expected `-`, `,` or a blank"});
   for (const auto* bad : {"x", "$", "99", "1x", "1-x", "1-2x", "*x", "*/x", "1-2/x", "1-2/2x", ",", "1,", "1,x", "(", "x-y", "1--2"})
     for (int field = 0; field < 5; ++field) {
       std::string line;
