@@ -1,5 +1,5 @@
 #pragma once
-// The command groups, one file each.
+// The command groups. The comment behind each function names its file.
 
 #include "app/cli/context.hpp"
 

@@ -33,7 +33,8 @@ void add_client_options(CLI::App& command, cli_context& context, const std::stri
                                "Nodes to ask, HOST:PORT[,HOST:PORT...]; when a node cannot be reached, the next one is asked")
                    ->type_name("ADDRESSES")
                    ->capture_default_str();
-  // Inside a console the nodes that it was started for are the default, and the environment has had its say.
+  // In a console the default is the console's --node. FAIRLEAD_NODE was read when the console
+  // started.
   if (!context.keeper) node->envname("FAIRLEAD_NODE");
   command.add_option("--timeout", context.timeout, timeout_help)->type_name("DURATION");
   add_json_option(command, context);
@@ -95,7 +96,8 @@ connected_client connect_alone(const cli_context& context, duration request_time
 
 namespace {
 
-/// Whatever the sentence was part of before. Another first word may be a name, which stays as it is written.
+/// Makes an article at the beginning a capital. Any other first word may be a name and stays
+/// unchanged.
 std::string begun_large(std::string sentence) {
   static constexpr std::array articles{"there", "the", "a", "an", "no", "this"};
   const auto word = std::string_view{sentence}.substr(0, sentence.find(' '));

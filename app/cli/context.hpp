@@ -1,8 +1,9 @@
 #pragma once
-// What all commands share: the common options, how they reach a node, and how they end.
+// Shared by all commands: the common options, the connection to a node, and the end of a command.
 //
-// A command group adds its commands with callbacks that leave an exit code in `code`. The common options stand at every command that uses
-// them and not in the middle of a line, where a task or workflow named like a command would be taken for one.
+// A command group adds commands whose callbacks set `code` to the exit code. Each command has its
+// own copy of the common options. They cannot be given between group and command: a task or
+// workflow with a command's name would be taken for the command.
 
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -17,7 +18,8 @@
 
 namespace fairlead::app {
 
-/// A client that belongs to this command alone or is kept for those that follow, or why there is none.
+/// A client, or the error of the connection attempt. The client belongs to one command, or is kept
+/// for later commands.
 class connected_client {
  public:
   connected_client(std::shared_ptr<client> to) : to_(std::move(to)) {}  // NOLINT(google-explicit-constructor)
@@ -34,7 +36,7 @@ class connected_client {
   error why_;
 };
 
-/// Where commands that run one after the other in one process get their clients.
+/// Keeps clients for the later commands of the same process.
 class client_keeper {
  public:
   virtual ~client_keeper() = default;
@@ -43,45 +45,46 @@ class client_keeper {
 
 struct cli_context {
   std::string nodes = "127.0.0.1:7100";
-  std::string timeout;  // as given; empty: the command's default
+  std::string timeout;  // as typed; empty: the command's default
   bool json = false;
   int code = exit_ok;
-  std::shared_ptr<client_keeper> keeper;  // null: each command connects for itself
-  std::function<bool()> stop;             // null or: whether whoever gave the command has lost interest
+  std::shared_ptr<client_keeper> keeper;  // null: each command makes its own connection
+  std::function<bool()> stop;             // null, or: true once nobody waits for the command any longer
 };
 
 void add_json_option(CLI::App& command, cli_context& context);
-/// `--node`, `--timeout` and `--json`. `timeout_help` says what the timeout means here.
+/// Adds `--node`, `--timeout` and `--json`. `timeout_help` is the help text of `--timeout`.
 void add_client_options(CLI::App& command, cli_context& context,
                         const std::string& timeout_help = "How long to wait for the answer (default 15s)");
 
-/// `--timeout`, or nullopt when it is not given. Error: invalid_argument.
+/// The value of `--timeout`; nullopt if absent. Error: invalid_argument.
 result<std::optional<duration>> timeout_of(const cli_context& context);
 
-/// Connects to the first of `--node` that answers. With `--timeout` it keeps trying for that long, else it goes round once.
-/// `request_timeout` is the default when `--timeout` is not given.
+/// Connects to the first node of `--node` that answers. With `--timeout` it retries for that long;
+/// without, it tries each node once. `request_timeout` applies when `--timeout` is absent.
 connected_client connect(const cli_context& context, duration request_timeout = std::chrono::seconds{15});
-/// The same with a timeout that is not the one of requests (`--timeout` bounds something else).
+/// As connect(), for commands whose `--timeout` limits something other than requests.
 connected_client connect_with(const cli_context& context, duration request_timeout, duration connect_timeout);
-/// The same, never shared: for a command that leaves a handler in its client.
+/// As connect_with(), with a client of its own: for a command that registers a handler in the
+/// client.
 connected_client connect_alone(const cli_context& context, duration request_timeout, duration connect_timeout);
 
-/// Whether the command should end because nobody waits for it any more.
+/// Whether nobody waits for the command any longer, so that it should end.
 bool stopped(const cli_context& context);
 
-/// Splits `--node`.
+/// Splits the value of `--node` at its commas.
 std::vector<std::string> split_nodes(const std::string& text);
 
-/// Where commands say what they have to say, in place of stdout and stderr.
+/// The output of commands, in place of stdout and stderr.
 class command_output {
  public:
   virtual ~command_output() = default;
-  /// False: nobody takes it any more, and the command should end.
+  /// False: the output is not wanted any longer, and the command should end.
   virtual bool say(const std::string& text) = 0;
   virtual void complain(const std::string& text) = 0;
 };
 
-/// While it lives, the commands that this thread runs speak to `to`.
+/// During its lifetime the commands of this thread write to `to`.
 class speak_to {
  public:
   explicit speak_to(command_output& to);
@@ -93,13 +96,13 @@ class speak_to {
   command_output* before_;
 };
 
-/// `fairlead: SENTENCE` and the remedy on the next line, to stderr. Returns the exit code.
+/// Writes `fairlead: SENTENCE` and, on the next line, the remedy to stderr. Returns the exit code.
 int fail(const error& why);
 
-/// To stdout; a reader that is gone or a disk that is full is an error, not a success. Sets context.code.
+/// Writes to stdout. A closed pipe or a full disk is an error, not a success. Sets context.code.
 void print(cli_context& context, const std::string& text);
 
-/// Runs `ask` with a connected client and prints what `show` makes of the reply, as JSON or for people.
+/// Runs `ask` with a connected client and prints the reply, by `show_json` or by `show_text`.
 template <class Ask, class ShowJson, class ShowText>
 void run_request(cli_context& context, Ask&& ask, ShowJson&& show_json, ShowText&& show_text) {
   auto connected = connect(context);

@@ -1,6 +1,6 @@
 #pragma once
-// Writes JSON for programs. Payloads are put in as the text they are: read into numbers and written again, integers beyond 2^53 and
-// the spelling of numbers would not survive.
+// Writes JSON for programs. Payloads are copied as text: parsing would change integers beyond 2^53
+// and the spelling of numbers.
 
 #include <cstdint>
 #include <string>
@@ -14,7 +14,7 @@ class json_writer {
   json_writer& end_object();
   json_writer& begin_array();
   json_writer& end_array();
-  /// Inside an object, before each value.
+  /// Call before each value inside an object.
   json_writer& key(std::string_view name);
 
   json_writer& string(std::string_view text);
@@ -25,9 +25,9 @@ class json_writer {
   json_writer& seconds(double value);  // three decimals
   json_writer& boolean(bool value);
   json_writer& null();
-  /// `json` is a valid JSON text and is not looked at; empty gives null.
+  /// `json` must be valid JSON, which is not checked. Empty: null.
   json_writer& raw(std::string_view json);
-  /// A moment as UTC text, null for 0.
+  /// A time as UTC text; null for 0.
   json_writer& moment(std::int64_t unix_ms);
 
   const std::string& text() const { return out_; }
@@ -35,7 +35,7 @@ class json_writer {
  private:
   void separate();
   std::string out_;
-  bool first_ = true;  // nothing stands before in this object or array, or a key does
+  bool first_ = true;  // the next value needs no comma: it is the first one, or follows a key
 };
 
 }  // namespace fairlead::app

@@ -17,7 +17,7 @@ error bad(const std::string& sentence, const std::string& remedy = "Give JSON, @
 }  // namespace
 
 result<std::string> read_json_argument(const std::string& given, const std::string& what) {
-  // Most likely an unset variable of a script: that must not become null.
+  // An empty argument is probably an unset variable of a script, and must not become null.
   if (given.empty()) return bad(what + " is empty", "Give JSON, @FILE or @- for standard input; nothing is written null");
   std::string out = given;
   std::string name = what;
@@ -26,7 +26,7 @@ result<std::string> read_json_argument(const std::string& given, const std::stri
     std::ifstream file;
     if (given != "@-") file.open(given.substr(1), std::ios::binary);
     auto& in = given == "@-" ? std::cin : static_cast<std::istream&>(file);
-    // One byte more than allowed is read, so that a file of any size is refused at once.
+    // Reads one byte more than allowed, so that a larger file of any size is refused at once.
     out.resize(max_input_bytes + 1);
     if (in) in.read(out.data(), static_cast<std::streamsize>(out.size()));
     if (in.bad() || (given != "@-" && !file.is_open())) return bad(name + " cannot be read");

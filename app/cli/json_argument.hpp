@@ -1,5 +1,5 @@
 #pragma once
-// JSON as people give it to a command.
+// Reads a JSON argument of a command.
 
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace fairlead::app {
 
-/// What `given` stands for: JSON itself, @FILE, or @- for standard input; at most 256 KiB, and valid. `what` begins the sentences of errors:
-/// `The input`.
+/// `given` is JSON, @FILE, or @- for standard input. Its value is valid JSON of at most 256 KiB.
+/// `what` begins the error sentences: `The input`.
 result<std::string> read_json_argument(const std::string& given, const std::string& what);
 
 }  // namespace fairlead::app

@@ -1,5 +1,5 @@
 #pragma once
-// Labels as options give them.
+// Reads labels of options.
 
 #include <string>
 #include <vector>
@@ -9,7 +9,8 @@
 
 namespace fairlead::app {
 
-/// Reads `key=value`s; a value may be empty and may hold `=`. Errors: no `=`, an empty key, the same key twice.
+/// Reads `key=value` texts. A value may be empty and may contain `=`. Errors: no `=`, an empty key,
+/// the same key twice.
 result<std::vector<v1::Label>> parse_labels(const std::vector<std::string>& texts);
 
 }  // namespace fairlead::app

@@ -1,5 +1,6 @@
 #pragma once
-// Lines from a file or a pipe, without waiting for ever in either and without keeping more than one of them.
+// Reads lines from a file or a pipe. Keeps only one line in memory, and a stop request ends a wait
+// for input.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,16 +17,18 @@ class line_reader {
  public:
   static constexpr std::size_t max_line_bytes = 1'048'576;
 
-  /// `path` or `-` for stdin. Error: invalid_argument, with the system's reason.
+  /// Opens `path`, or stdin for `-`. Error: invalid_argument, with the system's reason.
   static result<line_reader> open(const std::string& path);
   line_reader(line_reader&& other) noexcept;
   line_reader& operator=(line_reader&&) = delete;
   ~line_reader();
 
-  /// The next line without its end. A line that is too long is passed over whole. `stop` is asked while nothing comes.
+  /// The next line without its line end. A line that is too long is skipped whole. `stop` is called
+  /// repeatedly while no input arrives.
   line_read next(std::string& line, const std::function<bool()>& stop);
 
-  /// Lines of a regular file from its beginning, blank ones not counted; 0 for anything else. Leaves the position where it was.
+  /// Counts the lines of a regular file without blank ones; 0 for anything else. Does not change
+  /// the read position.
   std::uint64_t count_lines() const;
 
  private:

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t longest_name = 128;
 
-/// By the user's number and not by $USER, which says whoever the last shell thought it was.
+/// The effective user id gives the name. $USER may still have the name of another user.
 std::string login_name() {
   std::vector<char> room(16'384);
   passwd entry{};
@@ -40,7 +40,8 @@ void add_operator_option(CLI::App& command, std::string& given) {
 
 std::string operator_name(const std::string& given) {
   if (!given.empty()) return core::clean_text(given, longest_name);
-  // Not an option's environment variable: an empty one would count as given.
+  // The variable is read here. As an option's environment variable in CLI11 an empty value would
+  // count as given.
   if (const char* from_environment = std::getenv("FAIRLEAD_OPERATOR"); from_environment != nullptr && *from_environment != '\0')
     return core::clean_text(from_environment, longest_name);
   return core::clean_text(login_name() + "@" + host_name(), longest_name);

@@ -1,16 +1,16 @@
 #pragma once
-// Who stands in the history of what an operator does, when nobody says it.
+// The operator's name in histories, with a default.
 
 #include <CLI/CLI.hpp>
 #include <string>
 
 namespace fairlead::app {
 
-/// `--by NAME`. The caller asks `operator_name(given)` once the command runs.
+/// Adds `--by NAME`. The caller calls `operator_name(given)` when the command runs.
 void add_operator_option(CLI::App& command, std::string& given);
 
-/// `given`, else $FAIRLEAD_OPERATOR, else the login name of this process's user and the machine, `ana@host`. UTF-8, at most 128 bytes, never
-/// empty.
+/// `given`, else $FAIRLEAD_OPERATOR, else login name and machine, `ana@host`. The result is UTF-8,
+/// at most 128 bytes and never empty.
 std::string operator_name(const std::string& given);
 
 }  // namespace fairlead::app

@@ -11,7 +11,7 @@ namespace fairlead::app {
 
 namespace {
 
-/// `job backfill`; empty where no command was given.
+/// The command in the words: `job backfill`. Empty: no command was given.
 std::string command_given(const CLI::App& app) {
   std::string out;
   for (auto parsed = app.get_subcommands(); !parsed.empty(); parsed = parsed.front()->get_subcommands())
@@ -19,23 +19,23 @@ std::string command_given(const CLI::App& app) {
   return out;
 }
 
-/// Where a person finds out how it should have been written.
+/// The hint that names the command with the help text.
 std::string help_hint(const CLI::App& app, const std::string& before, const std::string& after) {
   const auto name = command_given(app);
-  // A program's name that ends in a blank wants none where no command follows.
+  // `before` may end in a blank, which is removed if no command follows.
   auto out = before + name;
   if (name.empty() && !out.empty() && out.back() == ' ') out.pop_back();
   return "See '" + out + after + "'";
 }
 
-/// The innermost command that was given.
+/// The innermost command that was parsed.
 const CLI::App& innermost(const CLI::App& app) {
   const auto* at = &app;
   for (auto parsed = at->get_subcommands(); !parsed.empty(); parsed = at->get_subcommands()) at = parsed.front();
   return *at;
 }
 
-/// `job backfill`; the program where no command was given, and the console has no name.
+/// The subject of an error: `job backfill`, else the program. The console's App has no name.
 std::string who_was_given(const CLI::App& app) {
   const auto name = command_given(app);
   if (!name.empty()) return name;
@@ -44,10 +44,11 @@ std::string who_was_given(const CLI::App& app) {
 
 bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
 
-/// The first word that is written like an option which the command does not have, without its value; empty when there is none.
+/// The first word that looks like an option unknown to the command, without its value. Empty: there
+/// is none.
 std::string unknown_option(const CLI::App& app, const std::vector<std::string>& words) {
   const auto& command = innermost(app);
-  if (command.get_prefix_command()) return {};  // what follows is another command's
+  if (command.get_prefix_command()) return {};  // the later words belong to another command
   for (auto word = words.begin(); word != words.end() && *word != "--"; ++word) {
     if (word->size() < 2 || word->front() != '-') continue;
     const bool is_long = (*word)[1] == '-';
@@ -81,7 +82,7 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
   return close.empty() ? "" : "; did you mean " + close + "?";
 }
 
-/// Whether it is a group, so that the word after it should have been one of its commands.
+/// Whether the command is a group, so that the next word should be one of its commands.
 bool misses_command(const CLI::App& app) { return innermost(app).get_require_subcommand_min() > 0; }
 
 }  // namespace
@@ -89,7 +90,7 @@ bool misses_command(const CLI::App& app) { return innermost(app).get_require_sub
 int run_words(CLI::App& app, cli_context& context, std::vector<std::string> words, const std::string& help, const std::string& after) {
   const auto given = words;
   try {
-    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    std::reverse(words.begin(), words.end());  // CLI11 expects reverse order
     app.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
     print(context, app.help());
@@ -130,7 +131,7 @@ void print_help(CLI::App& app, cli_context& context, const std::vector<std::stri
     at = named.front();
     name += (name.empty() ? "" : " ") + word;
   }
-  // Not help(): that describes the command that was given, which is `help`.
+  // help() would describe the parsed command, which is `help` itself.
   print(context, at->get_formatter()->make_help(at, name, CLI::AppFormatMode::Normal));
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// From words to a command that has run: the same for `fairlead ...` and for a line of its console.
+// Parses words and runs the command, for `fairlead ...` and for a line of the console.
 
 #include <string>
 #include <vector>
@@ -8,11 +8,12 @@
 
 namespace fairlead::app {
 
-/// Parses the words, which runs the callback of the command that they name. `help` stands before the name of a command in what is said of bad usage
-/// and `after` behind it, such as `fairlead ` and ` --help`. Returns the exit code.
+/// Parses the words and so runs the callback of their command. Errors of usage name the help of the
+/// command: `help` comes before its name and `after` behind it, such as `fairlead ` and ` --help`.
+/// Returns the exit code.
 int run_words(CLI::App& app, cli_context& context, std::vector<std::string> words, const std::string& help, const std::string& after);
 
-/// The help of the command that the words name, in the way `fairlead help` takes them. Sets context.code.
+/// Prints the help of the command that `words` name, as `fairlead help` does. Sets context.code.
 void print_help(CLI::App& app, cli_context& context, const std::vector<std::string>& words, const std::string& list);
 
 }  // namespace fairlead::app

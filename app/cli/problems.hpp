@@ -1,5 +1,5 @@
 #pragma once
-// Problems in files that people wrote, for people and for programs.
+// Problems in files, as text and as JSON.
 
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace fairlead::app {
 
-/// One line each to stderr, then how many there are, and what to do about it. Returns the exit code.
+/// Writes one line for each problem, their number and the remedy to stderr. Returns the exit code.
 int fail_with(const std::vector<problem>& problems, const std::string& remedy = "Correct the errors listed above");
 
 void write_problems(json_writer& out, const std::vector<problem>& problems, const char* key = "problems");

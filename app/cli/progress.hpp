@@ -1,5 +1,6 @@
 #pragma once
-// Progress of a batch, for people: a bar on a terminal, a plain line now and then elsewhere. On stderr, so that stdout stays a program's.
+// Progress of a batch: a bar on a terminal, elsewhere a plain line from time to time. The progress
+// goes to stderr, because stdout belongs to programs.
 
 #include <chrono>
 #include <cstdint>
@@ -8,31 +9,31 @@
 namespace fairlead::app {
 
 struct batch_progress {
-  std::uint64_t lines = 0;         // in the file; 0: not known
-  std::uint64_t acknowledged = 0;  // submitted or there already
+  std::uint64_t lines = 0;         // in the file; 0: unknown
+  std::uint64_t acknowledged = 0;  // submitted, or already there
   std::uint64_t refused = 0;
-  std::uint64_t ended = 0;  // only when waiting
-  bool waiting = false;     // for the tasks' ends
+  std::uint64_t ended = 0;  // counted only while waiting
+  bool waiting = false;     // the command waits for the ends of the tasks
   double seconds = 0;
 };
 
 /// `submitted 420 of 1000, ended 300, refused 1, 812/s`.
 std::string progress_text(const batch_progress& progress);
 
-/// The text behind a bar of `width` characters; without a bar when the number of lines is not known.
+/// The text behind a bar of `width` characters. No bar if the number of lines is unknown.
 std::string progress_bar(const batch_progress& progress, int width);
 
-/// Shows progress at a bearable rate.
+/// Shows progress at a limited rate.
 class progress_display {
  public:
-  /// `quiet` shows nothing.
+  /// With `quiet` nothing is shown.
   explicit progress_display(bool quiet);
   ~progress_display();
   progress_display(const progress_display&) = delete;
   progress_display& operator=(const progress_display&) = delete;
 
   void show(const batch_progress& progress);
-  /// Shows the last state whatever the rate, and ends the bar's line.
+  /// Shows the last state regardless of the rate, and ends the bar's line.
   void finish(const batch_progress& progress);
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// Tables for people: aligned, ASCII, no wider than their content.
+// Tables for a terminal: aligned, ASCII, no wider than their content.
 
 #include <cstddef>
 #include <string>
@@ -19,15 +19,16 @@ class text_table {
 
   explicit text_table(std::vector<column> columns);
 
-  /// As many cells as there are columns; anything else is a bug.
+  /// `cells` must have one cell for each column.
   void add(std::vector<std::string> cells);
 
   bool empty() const { return rows_.empty(); }
 
-  /// Lines with `\n`, titles first unless they were shown already. Columns are two spaces apart; no line ends in a space.
+  /// The lines, each with a newline. The titles come first unless an earlier page has shown them.
+  /// Two spaces separate columns; no line ends in a space.
   std::string text(bool titles = true) const;
 
-  /// Forgets the rows and keeps the widths, for the next page.
+  /// Removes the rows but keeps the widths, for the next page.
   void clear_rows() { rows_.clear(); }
 
  private:
@@ -36,13 +37,13 @@ class text_table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// Control characters become `?`: what a service has sent must not steer a terminal.
+/// Replaces control characters by `?`, because text from a service must not control the terminal.
 std::string printable(std::string_view text);
 
-/// Cut to `width` characters, the last three being dots when something was cut.
+/// Cuts the text to `width` characters. A cut text ends in three dots.
 std::string shortened(std::string_view text, std::size_t width);
 
-/// Characters, not bytes, of UTF-8 text.
+/// The number of UTF-8 characters, not of bytes.
 std::size_t text_width(std::string_view text);
 
 }  // namespace fairlead::app

@@ -1,5 +1,6 @@
 #pragma once
-// What an operator can do to a task, one row a verb. The command line, its help, the console's short forms and its completion follow from it.
+// The operator's actions on a task, one row for each. The command line, its help, and the console's
+// short forms and completion use these rows.
 
 #include <algorithm>
 #include <iterator>
@@ -11,12 +12,12 @@ namespace fairlead::app {
 
 struct task_verb {
   const char* word;
-  v1::OperatorVerb verb;  // of `settle`: the one that its options lead to otherwise
+  v1::OperatorVerb verb;  // for `settle`: the default; its options may select another
   enum class step { none, may_be_named, must_be_named } step = step::none;
   bool needs_reason = false;
-  bool mends = false;  // is for parked tasks
+  bool mends = false;  // for parked tasks
   const char* help;
-  const char* short_help;  // in the console's overview
+  const char* short_help;  // in the console's `help`
 };
 
 inline constexpr task_verb task_verbs[] = {
@@ -36,7 +37,7 @@ inline constexpr task_verb task_verbs[] = {
     {"resume", v1::OPERATOR_VERB_RESUME, task_verb::step::none, false, false, "Resume a paused task", "Resume a paused task"},
 };
 
-/// Null: there is no such verb.
+/// Null: the verb is unknown.
 inline const task_verb* find_task_verb(std::string_view word) {
   const auto* found = std::find_if(std::begin(task_verbs), std::end(task_verbs), [&](const task_verb& one) { return one.word == word; });
   return found == std::end(task_verbs) ? nullptr : found;

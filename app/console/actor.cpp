@@ -13,13 +13,15 @@
 
 namespace fairlead::app {
 
-/// Run this. The promise is kept when it has ended, a watch at its end.
+/// Runs a command. The promise is fulfilled when the command has ended; for a watch, when the watch
+/// has ended.
 struct run_order {
   console_words words;
   std::shared_ptr<std::promise<console_outcome>> done;
 };
 struct stop_order {};
-/// Own reminder: a watch looks again. The number is that of the watch.
+/// A delayed message of the actor to itself: the next repetition of a watch. `watch` is the watch's
+/// number.
 struct look_order {
   std::uint64_t watch = 0;
 };
@@ -58,7 +60,8 @@ class console_state {
   }
 
   void run(const run_order& what) {
-    // A command that a node answers too late may have been given up meanwhile: its successors are then not this actor's.
+    // The console abandons a command whose node answers too late. The next commands then belong to
+    // another actor.
     if (shared_->abandoned) return;
     console_outcome out;
     {
@@ -98,7 +101,8 @@ class console_state {
     show(output.text());
     ++looks_;
     if (shared_->stop || (plan_.times != 0 && looks_ >= plan_.times)) return end();
-    // After a slow answer a whole pause comes all the same: a node that is slow is not asked without end.
+    // After a slow answer the actor waits at least one second, so that a slow node is not asked
+    // without a pause.
     const auto next = std::max(began + plan_.every, std::chrono::steady_clock::now() + std::chrono::seconds{1});
     self_->delayed_send(self_, next - std::chrono::steady_clock::now(), look_order{watch_});
   }
@@ -106,7 +110,7 @@ class console_state {
   void end() {
     if (!done_) return;
     shared_->watching = false;
-    // How the last look went is how the watch went.
+    // The last repetition gives the exit code of the watch.
     std::exchange(done_, nullptr)->set_value({last_.code, false, {}});
   }
 
@@ -153,7 +157,7 @@ struct console_actor::cell {
 };
 
 console_actor::console_actor(console_settings settings, screen where) : cell_(std::make_unique<cell>()) {
-  // Detached: its commands block until a node has answered.
+  // Detached: the commands block until a node has answered.
   cell_->shell = cell_->system->actors().spawn<caf::detached>(make_console_shell, std::move(settings), where, shared_);
 }
 
@@ -164,7 +168,8 @@ void console_actor::abandon() {
 
 console_actor::~console_actor() {
   abandon();
-  // Its clients go with it, and must not be the last to hold the actor system: that cannot end on a thread of its own.
+  // The actor's clients end with the actor. They must not hold the last reference to the actor
+  // system, which cannot end on its own thread.
   caf::scoped_actor self{cell_->system->actors()};
   self->send_exit(cell_->shell, caf::exit_reason::user_shutdown);
   self->wait_for(cell_->shell);

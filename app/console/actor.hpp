@@ -1,7 +1,9 @@
 #pragma once
-// The console's actor: runs commands and watches on a thread of its own, so that the thread of the keyboard is never held up by a node.
+// The console's actor. The actor runs commands and watches on a thread of its own, so that a slow
+// node never blocks the keyboard's thread.
 //
-// It lives in the actor system that the clients of the process share. What it is told: run this; complete that; stop.
+// The actor uses the actor system that the clients of the process share. Its messages: run a
+// command, stop the command, repeat a watch, complete a word.
 
 #include <atomic>
 #include <chrono>
@@ -14,35 +16,37 @@
 
 namespace fairlead::app {
 
-/// What the actor and the keyboard's thread both look at.
+/// State that the actor and the keyboard's thread share.
 struct console_shared {
-  std::atomic<bool> stop{false};       // the command that runs should end
-  std::atomic<bool> watching{false};   // it is a watch
-  std::atomic<bool> abandoned{false};  // nobody waits for it any more: what it says is for nobody
+  std::atomic<bool> stop{false};       // the current command should end
+  std::atomic<bool> watching{false};   // the current command is a watch
+  std::atomic<bool> abandoned{false};  // the console does not wait for the command any longer; its output is dropped
 };
 
 class console_actor {
  public:
-  /// `terminal`: what is watched is drawn over itself. Otherwise a watch must say how many times it looks.
+  /// `drawn`: each repetition of a watch overwrites the one before. Without `endless` a watch needs
+  /// `--times`.
   struct screen {
     bool drawn = false;
-    bool endless = false;  // somebody is there to end a watch
+    bool endless = false;  // an operator can end a watch
     bool json = false;
   };
 
   console_actor(console_settings settings, screen where);
-  /// Waits for a command that runs.
+  /// Waits until the current command has ended.
   ~console_actor();
   console_actor(const console_actor&) = delete;
   console_actor& operator=(const console_actor&) = delete;
 
-  /// One at a time.
+  /// Only one command at a time.
   std::future<console_outcome> run(console_words words);
-  /// What is known within `limit`; none when the actor is busy.
+  /// The candidates that are known within `limit`; none if the actor is busy.
   console_candidates complete(const std::string& text, std::chrono::milliseconds limit);
-  /// The command that runs should end.
+  /// Asks the current command to end.
   void stop();
-  /// It may end when it wants: nothing of it is heard any more, and no other is run.
+  /// Does not wait for the command any longer: its output is dropped, and the actor runs no other
+  /// command.
   void abandon();
   bool watching() const { return shared_->watching.load(); }
 

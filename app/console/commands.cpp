@@ -22,7 +22,7 @@ const CLI::App* child(const CLI::App& of, const std::string& name) {
   return found.empty() ? nullptr : found.front();
 }
 
-/// Commands that only look, and may be run again and again.
+/// Commands that only read, so that a watch may repeat them.
 const std::set<std::string>& watchable() {
   static const std::set<std::string> out{"nodes",      "tree",        "actors",     "shards",        "agents",        "counters",
                                          "status",     "steps",       "history",    "task list",     "task show",     "alert list",
@@ -31,7 +31,7 @@ const std::set<std::string>& watchable() {
   return out;
 }
 
-/// The command that the words begin with, and how many words that takes.
+/// The command at the beginning of `words`, and the number of words in its name.
 std::pair<std::string, std::size_t> command_of(const CLI::App& app, const console_words& words) {
   std::string name;
   const auto* at = &app;
@@ -45,7 +45,8 @@ std::pair<std::string, std::size_t> command_of(const CLI::App& app, const consol
   return {name, used};
 }
 
-/// Standard input carries the console's own lines, or the keys of the person.
+/// Refuses commands that read standard input: the console's own lines, or the operator's keys, come
+/// from there.
 status check_input(const console_words& words) {
   for (std::size_t i = 0; i < words.size(); ++i)
     if (words[i] == "@-" || (words[i].size() > 3 && words[i].compare(words[i].size() - 3, 3, "=@-") == 0) || words[i] == "--batch=-" ||
@@ -166,7 +167,7 @@ status console_parser::check_watch(const watch_plan& plan) const {
     const auto size = word.rfind("--limit=", 0) == 0                      ? word.substr(8)
                       : word == "--limit" && at + 1 < plan.command.size() ? plan.command[at + 1]
                                                                           : "";
-    // What is no number is refused by the command itself.
+    // The command itself refuses a limit that is not a number.
     const bool number = !size.empty() && size.find_first_not_of("0123456789") == std::string::npos;
     if ((word == "--all" && name == "task list") || (number && (size.size() > 9 || std::stoul(size) > longest_watched_page)))
       return invalid("A watch that lists more than " + std::to_string(longest_watched_page) + " rows would cost the node too much",

@@ -1,8 +1,9 @@
 #pragma once
-// The commands of the console: every `fairlead` command that asks a node or a file, under its own name, and what only the console has.
+// The commands of the console: every `fairlead` command that asks a node or a file, under its own
+// name, and the console's own commands.
 //
-// They are parsed by CLI11 from one description, which `help` and the completion read as well. An App serves one line: what an option was given
-// in one line must not be there in the next.
+// CLI11 parses the commands. `help` and the completion read the same description. Each line gets a
+// new App, because option values of one line must not remain for the next.
 
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -18,27 +19,28 @@
 
 namespace fairlead::app {
 
-/// A command that is run again and again.
+/// A command that is repeated.
 struct watch_plan {
   console_words command;
   std::chrono::seconds every{2};
-  std::uint32_t times = 0;  // 0: until somebody ends it
+  std::uint32_t times = 0;  // 0: until an operator ends the watch
 };
 
-/// What commands leave for those after them, and for the console itself.
+/// State that a command leaves for later commands and for the console.
 struct console_memory {
   counters_memory counters;
-  std::optional<watch_plan> watch;  // the last command was `watch`
-  bool quit = false;                // it was `quit`
+  std::optional<watch_plan> watch;  // set if the last command was `watch`
+  bool quit = false;                // the last command was `quit`
 };
 
 class console_parser {
  public:
-  /// Both must outlive it.
+  /// `context` and `memory` must outlive the parser.
   console_parser(cli_context& context, console_memory& memory);
 
   CLI::App& app() { return app_; }
-  /// Short names written out: `tasks` is `task list`, `task ID` is `task show ID`, `job NAME` likewise; a `fairlead` in front is left out.
+  /// Expands short names: `tasks` to `task list`, `task ID` to `task show ID`, `job NAME` likewise.
+  /// Removes a leading `fairlead`.
   console_words expand(const console_words& words) const;
   /// Runs one command. Returns the exit code.
   int run(const console_words& words);
@@ -46,7 +48,7 @@ class console_parser {
  private:
   void help(const console_words& words);
   std::string overview() const;
-  /// Refuses what a watch must not do again and again, or cannot bound.
+  /// Refuses a command that a watch must not repeat, or whose output has no bound.
   status check_watch(const watch_plan& plan) const;
 
   cli_context& context_;
@@ -54,7 +56,7 @@ class console_parser {
   CLI::App app_;
 };
 
-/// A name that stands for the beginning of another command.
+/// A short name for the first words of a command.
 struct console_alias {
   const char* name;
   std::vector<std::string> stands_for;

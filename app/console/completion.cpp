@@ -32,7 +32,7 @@ class search {
   void run(const console_words& before) {
     if (before.empty()) return add_first_words();
     auto words = parser_.expand(before);
-    if (words.empty()) return add_first_words();  // only `fairlead` so far
+    if (words.empty()) return add_first_words();  // the only word is `fairlead`
     auto* at = &parser_.app();
     std::size_t used = 0;
     for (CLI::App* next = nullptr; used < words.size() && (next = child(*at, words[used])) != nullptr; ++used) at = next;
@@ -43,7 +43,7 @@ class search {
     if (at->get_require_subcommand_min() > 0) {
       if (!rest.empty()) return;
       add_children(*at);
-      if (words.front() == "task") add_names(name_kind::task);  // `task ID` shows it
+      if (words.front() == "task") add_names(name_kind::task);  // `task ID` is an alias of `task show ID`
       if (words.front() == "job") add_names(name_kind::job);
       return;
     }
@@ -56,7 +56,7 @@ class search {
 
  private:
   void add(const std::string& candidate) {
-    // A word that would steer the terminal is not offered, whoever has named a task so.
+    // A name with control characters is not offered, because it could steer the terminal.
     if (begins_with(candidate, word_) && printable(candidate) == candidate) found_.insert(prefix_ + candidate);
   }
 
@@ -89,7 +89,7 @@ class search {
       const bool separate = words[at].find('=') == std::string::npos && takes_value(option_of(watch, words[at]));
       at += separate ? 2 : 1;
     }
-    if (at > words.size()) return;  // the value of an option: a number
+    if (at > words.size()) return;  // the word is the number of an option
     if (at == words.size() && begins_with(word_, "-")) return add_options(watch);
     run({words.begin() + static_cast<std::ptrdiff_t>(at), words.end()});
   }
@@ -101,7 +101,7 @@ class search {
 
   void add_arguments(const CLI::App& command, const std::string& path, const console_words& rest) {
     console_words positional;
-    const CLI::Option* open = nullptr;  // an option that waits for its value
+    const CLI::Option* open = nullptr;  // an option whose value is missing
     for (const auto& word : rest) {
       if (open != nullptr)
         open = nullptr;
@@ -137,7 +137,7 @@ class search {
     for (const auto* word : fixed) add(word);
   }
 
-  /// The positional in whose place the next word stands.
+  /// Completes the next positional argument.
   void add_positional(const CLI::App& command, const std::string& path, const console_words& given) {
     auto left = given.size();
     for (const auto* option : command.get_options()) {
@@ -192,7 +192,7 @@ std::string common_beginning(const std::vector<std::string>& words) {
     const auto differs = std::mismatch(out.begin(), out.end(), word.begin(), word.end()).first;
     out.erase(differs, out.end());
   }
-  // Not into the middle of a character.
+  // The result must not end inside a UTF-8 character.
   while (!out.empty() && words.front().size() > out.size() && (static_cast<unsigned char>(words.front()[out.size()]) & 0xC0U) == 0x80U)
     out.pop_back();
   return out;

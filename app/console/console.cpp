@@ -1,4 +1,4 @@
-// `fairlead console`: a prompt for operators, and their commands for scripts.
+// `fairlead console`: a prompt for operators, which also runs commands from a script.
 
 #include <poll.h>
 #include <unistd.h>
@@ -25,10 +25,11 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds key_looked_for_every{50};
-/// A command that has not ended this long after Ctrl-C waits for a node, and is left to itself.
+/// A command may still wait for a node this long after Ctrl-C. The console then abandons the
+/// command.
 constexpr milliseconds stop_limit{400};
 constexpr milliseconds completion_limit{300};
-constexpr int exit_interrupted = 130;  // as a shell says of what Ctrl-C has ended
+constexpr int exit_interrupted = 130;  // the code that a shell gives after Ctrl-C
 
 class console {
  public:
@@ -39,7 +40,8 @@ class console {
   }
 
   ~console() {
-    // What nobody waits for any more may still wait for a node: the process does not.
+    // An abandoned command may still wait for a node. The process exits without waiting for the
+    // command.
     if (left_.empty()) return;
     actor_.reset();
     std::fflush(nullptr);
@@ -53,7 +55,7 @@ class console {
   int lines();
 
  private:
-  /// Runs what a text says, command by command. False: it is the end.
+  /// Runs the commands of a text in order. False: the console ends.
   bool take(const std::string& text);
   bool run(const console_words& words);
   console_outcome wait(std::future<console_outcome> done);
@@ -66,11 +68,12 @@ class console {
 
   console_settings settings_;
   console_actor::screen where_;
-  std::optional<console_signals> signals_;  // once there is somebody to ask: until then Ctrl-C ends the program
+  // Set once commands run or the prompt is shown. Before that, Ctrl-C ends the program.
+  std::optional<console_signals> signals_;
   std::unique_ptr<console_actor> actor_;
-  std::vector<std::unique_ptr<console_actor>> left_;  // with commands that have not ended
+  std::vector<std::unique_ptr<console_actor>> left_;  // actors of abandoned commands
   bool interrupted_ = false;
-  int code_ = exit_ok;  // of the first command that failed; at the end, of the console
+  int code_ = exit_ok;  // of the first command that failed; at the end, the console's exit code
   std::string prompt_ = "fairlead> ";
 };
 
@@ -83,7 +86,7 @@ bool console::enter_pressed() {
   pollfd ready{STDIN_FILENO, POLLIN, 0};
   if (::poll(&ready, 1, 0) <= 0) return false;
   char bin[256];
-  return ::read(STDIN_FILENO, bin, sizeof bin) >= 0;  // 0: the terminal is gone, which ends it as well
+  return ::read(STDIN_FILENO, bin, sizeof bin) >= 0;  // 0: the terminal is gone, which also ends the watch
 }
 
 console_outcome console::wait(std::future<console_outcome> done) {
@@ -133,7 +136,7 @@ int console::text(const std::string& commands) {
   return code_;
 }
 
-/// Commands from a pipe or a file, one line after the other as they come.
+/// Runs commands from a pipe or a file, line by line as they arrive.
 int console::lines() {
   signals_.emplace();
   auto input = line_reader::open("-");
@@ -156,7 +159,8 @@ int console::lines() {
   }
 }
 
-/// A console that nobody answers is of no use to a person: it is an error at once.
+/// Asks the node for its name. An unreachable node is an error at once, because a prompt without a
+/// node is useless.
 void console::greet() {
   cli_context context;
   context.nodes = settings_.nodes;

@@ -30,7 +30,7 @@ constexpr std::array<counter, 10> counters{{
     {"misdirected", [](const v1::Traffic& t) -> std::uint64_t { return t.misdirected(); }},
 }};
 
-/// Of a node whose reply tells of no single shard, all that it says.
+/// If the reply lists no shards, its totals count as one shard.
 std::vector<v1::ShardStatus> shards_of(const v1::StatusReply& reply) {
   std::vector<v1::ShardStatus> out(reply.shards().begin(), reply.shards().end());
   if (out.empty() && reply.has_traffic()) {
@@ -41,7 +41,7 @@ std::vector<v1::ShardStatus> shards_of(const v1::StatusReply& reply) {
   return out;
 }
 
-/// The bound of the class in which the value stands that `share` of all do not exceed.
+/// The upper bound of the histogram bucket that holds the quantile `share`.
 std::uint64_t quantile(const v1::Distribution& of, std::uint64_t count, double share) {
   const auto wanted = share * static_cast<double>(count);
   std::uint64_t below = 0;
@@ -86,7 +86,7 @@ counters_view counters_memory::look(const v1::StatusReply& reply, std::optional<
   for (const auto& one : shards_of(reply)) {
     if (shard && one.shard() != *shard) continue;
     if (!one.up()) {
-      // Nothing is known of it now: what it had counted stays the mark for its next figures.
+      // A shard that is down reports no counters. Its last values stay the base for the next rates.
       if (before != looks_.end())
         if (const auto had = before->second.shards.find(one.shard()); had != before->second.shards.end()) fresh.shards.insert(*had);
       continue;
@@ -100,7 +100,7 @@ counters_view counters_memory::look(const v1::StatusReply& reply, std::optional<
       const auto value = counters[i].of(one.traffic());
       now_seen.values.push_back(value);
       out.counters[i].total += value;
-      if (then == nullptr) continue;  // it has counted elsewhere until now: when, nobody here knows
+      if (then == nullptr) continue;  // the last look did not list the shard, so its increase is not known
       const bool goes_on = then->epoch == one.epoch() && then->values[i] <= value;
       out.counters[i].since += value - (goes_on ? then->values[i] : 0);
     }

@@ -1,5 +1,5 @@
 #pragma once
-// What shards have done, and how fast: counters since their Schedulers started, and rates since they were last looked at.
+// Counters of shards since the start of their Schedulers, and rates since the last look.
 
 #include <chrono>
 #include <cstdint>
@@ -19,18 +19,18 @@ struct counter_line {
   std::optional<double> per_second;  // none at the first look
 };
 
-/// Of one distribution: how many, and bounds that a share of them do not exceed.
+/// One histogram: the count, the mean and upper bounds of quantiles.
 struct latency_line {
   std::string name;
   std::uint64_t count = 0;
   double mean_ms = 0;
-  std::uint64_t half_ms = 0;    // upper bounds of the classes that hold the 50th, 90th and 99th of a hundred;
-  std::uint64_t ninety_ms = 0;  // the largest there is for what lies beyond all bounds
+  std::uint64_t half_ms = 0;    // upper bounds of the buckets with the 50th, 90th and 99th percentile;
+  std::uint64_t ninety_ms = 0;  // for values above all bounds, the largest bound
   std::uint64_t ninety_nine_ms = 0;
 };
 
 struct counters_view {
-  double seconds = 0;  // since the last look; 0: this is the first
+  double seconds = 0;  // since the last look; 0: the first look
   std::vector<counter_line> counters;
   std::vector<latency_line> latencies;
 };
@@ -39,7 +39,8 @@ class counters_memory {
  public:
   using moment = std::chrono::steady_clock::time_point;
 
-  /// All shards together, or one. A shard whose Scheduler has been started again counts from that start, not below what it was.
+  /// Reads the counters of one shard or, without `shard`, of all shards together. After a
+  /// Scheduler's restart a counter begins at zero again; its whole value is then new.
   counters_view look(const v1::StatusReply& reply, std::optional<std::uint32_t> shard, moment now);
 
  private:
@@ -51,7 +52,8 @@ class counters_memory {
     moment at;
     std::map<std::uint32_t, seen> shards;
   };
-  // One for all shards together and one for each that was asked for alone: their looks come at different times.
+  // One entry for all shards together, and one for each single shard, because their looks come at
+  // different times.
   std::map<std::optional<std::uint32_t>, last_look> looks_;
 };
 

@@ -16,14 +16,14 @@ namespace fairlead::app {
 
 namespace {
 
-/// Written anew once it holds twice as many lines as are read.
+/// The file is rewritten once it has twice as many lines as the console reads.
 constexpr std::size_t rewritten_at = 2 * console_history::most_lines;
 
 }  // namespace
 
 std::string console_history::default_path() {
   const char* state = std::getenv("XDG_STATE_HOME");
-  // As the XDG rules say: a path that is not absolute does not count.
+  // The XDG rules ignore a path that is not absolute.
   if (state != nullptr && *state == '/') return std::string{state} + "/fairlead/console_history";
   const char* home = std::getenv("HOME");
   return home == nullptr || *home != '/' ? "" : std::string{home} + "/.local/state/fairlead/console_history";
@@ -55,11 +55,12 @@ void console_history::load() {
   if (rewritten) rewrite();
 }
 
-/// Beside the old one and then in its place, so that a console that dies meanwhile leaves one of the two whole.
+/// Writes a new file and renames it over the old one. If the console is killed meanwhile, one
+/// complete file remains.
 void console_history::rewrite() {
   const auto fresh = path_ + "." + std::to_string(::getpid());
   const int fd = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (fd < 0) return;  // the old one is only longer than it need be
+  if (fd < 0) return;  // harmless: the old file is only longer than needed
   std::string text;
   for (const auto& line : lines_) text += line + "\n";
   const bool written = write_all(fd, text);
@@ -71,7 +72,8 @@ bool console_history::add(const std::string& line) {
   if (line.find_first_not_of(" \t") != 0 || (!lines_.empty() && lines_.back() == line)) return false;
   lines_.push_back(line);
   if (path_.empty()) return true;
-  // Appended one by one: consoles that run at the same time do not write over each other, and one that is killed has lost nothing.
+  // Each line is appended at once. Consoles that run at the same time do not overwrite each other's
+  // lines, and a killed console loses none.
   const int fd = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (fd < 0 || !write_all(fd, line + "\n")) {
     trouble_ = "The history in " + path_ + " cannot be written: " + std::strerror(errno);

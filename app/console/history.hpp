@@ -1,5 +1,6 @@
 #pragma once
-// The lines that were typed into consoles, one a line, in a file that only its owner can read.
+// The lines that operators typed into consoles. The file has one line for each; only its owner can
+// read it.
 
 #include <cstddef>
 #include <string>
@@ -11,16 +12,19 @@ class console_history {
  public:
   static constexpr std::size_t most_lines = 1'000;
 
-  /// `$XDG_STATE_HOME/fairlead/console_history`, else below `~/.local/state`; empty when there is no home.
+  /// `$XDG_STATE_HOME/fairlead/console_history`, else `~/.local/state/fairlead/console_history`.
+  /// Empty: no home directory.
   static std::string default_path();
 
-  /// What is there of an earlier console is read. Where that cannot be done, history is kept for this console alone; why not is told.
+  /// Reads the history of earlier consoles. If the file cannot be used, the history stays in
+  /// memory, and `trouble` gives the reason.
   explicit console_history(std::string path);
 
   const std::vector<std::string>& lines() const { return lines_; }
   const std::string& trouble() const { return trouble_; }
 
-  /// Not kept are blank lines, those that begin with a blank, and a repetition of the last one. False: it was not kept.
+  /// Does not keep blank lines, lines that begin with a blank, and repetitions of the last line.
+  /// False: not kept.
   bool add(const std::string& line);
 
  private:

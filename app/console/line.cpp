@@ -36,7 +36,7 @@ class scanner {
   void take(char c) {
     if (remark_ && c != '\n') return;
     if (escaped_) {
-      // In double quotes a backslash is itself before anything else.
+      // In double quotes a backslash is an ordinary character, except before `"` and `\`.
       if (quote_ == '"' && c != '"' && c != '\\') word_ += '\\';
       word_ += c;
       escaped_ = false;
@@ -95,7 +95,7 @@ result<std::vector<console_words>> parse_console(std::string_view text) {
   if (text.size() > longest_console_line)
     return invalid("A line of " + std::to_string(text.size()) + " bytes is longer than " + std::to_string(longest_console_line),
                    "Write long JSON to a file and give @FILE");
-  // What is sent must be UTF-8: a node cannot even read a request that is not.
+  // Requests must be UTF-8: a node cannot read others.
   if (core::clean_text(text, text.size()) != text) return invalid("The line is not valid UTF-8", "Set the terminal's encoding to UTF-8");
   scanner read{text};
   read.run();
@@ -116,7 +116,8 @@ console_point console_point_of(std::string_view text) {
 
 std::string quoted_word(std::string_view word, char quote) {
   if (quote == '\'') {
-    // A single quote cannot stand inside single quotes: it is put between two of them.
+    // Single quotes cannot contain a single quote. The quotes are closed, an escaped quote is
+    // added, and the quotes are opened again.
     std::string out = "'";
     for (const char c : word) out += c == '\'' ? std::string{"'\\''"} : std::string{c};
     return out + "'";

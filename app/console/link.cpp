@@ -7,7 +7,7 @@ namespace fairlead::app {
 
 namespace {
 
-/// Commands have three waiting times of their own; each --timeout that is typed makes another.
+/// Commands use three different timeouts; each typed --timeout adds another client.
 constexpr std::size_t most_kept = 6;
 
 }  // namespace

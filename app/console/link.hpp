@@ -1,5 +1,6 @@
 #pragma once
-// The console's connections: one client for each of the few waiting times that commands have, kept from one command to the next.
+// The console's connections. Commands with the same timeout share a client, which is kept for later
+// commands.
 
 #include <deque>
 #include <memory>
@@ -13,7 +14,8 @@ class console_link final : public client_keeper {
  public:
   connected_client get(const client_options& options) override;
 
-  /// No client that is given out from now on waits longer than this for an answer; zero: as long as its command says.
+  /// Limits the request timeout of clients that `get` returns from now on. Zero: the command's own
+  /// timeout.
   void hurry(duration longest) { longest_ = longest; }
 
  private:
@@ -21,7 +23,7 @@ class console_link final : public client_keeper {
     std::string key;
     std::shared_ptr<client> to;
   };
-  std::deque<kept> kept_;  // the one used last stands first
+  std::deque<kept> kept_;  // the last used client first
   duration longest_{0};
 };
 

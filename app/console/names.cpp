@@ -11,14 +11,14 @@ using std::chrono::steady_clock;
 constexpr std::chrono::seconds kept_for{2};
 constexpr std::chrono::seconds left_alone_for{2};
 constexpr std::uint32_t names_a_page = 200;
-constexpr std::size_t most_tasks_known = 64;  // whose steps are kept
+constexpr std::size_t most_tasks_known = 64;  // tasks whose steps are kept
 
 }  // namespace
 
 std::vector<std::string> console_names::names(name_kind kind, const std::string& of) {
   auto& mine = known_[{kind, of}];
   const auto now = steady_clock::now();
-  // What was known before is better than nothing when the node does not answer.
+  // If the node does not answer, the names from an earlier answer are used.
   if (now < mine.until || now >= deadline_ || now < not_before_) return mine.names;
   if (known_.size() > most_tasks_known) {
     known_.clear();
@@ -35,7 +35,8 @@ std::vector<std::string> console_names::names(name_kind kind, const std::string&
   return fetched.names;
 }
 
-/// The client's own limits keep a completion short: it is asked twice at most, and the second time only while there is time.
+/// Connects with short timeouts, so that a completion stays short. A completion asks at most twice,
+/// the second time only before the deadline.
 client* console_names::reach() {
   if (steady_clock::now() >= deadline_) return nullptr;
   if (!to_) {
@@ -65,7 +66,7 @@ bool console_names::fetch(name_kind kind, const std::string& of, std::vector<std
     v1::TaskShowRequest request;
     request.set_id(of);
     const auto reply = to->show(request);
-    // A task that does not exist has no steps, which is an answer.
+    // A task that does not exist has no steps. That is an answer, not a failure.
     if (!reply) return reply.failure().code == v1::ERROR_CODE_NOT_FOUND;
     for (const auto& step : reply->task().steps()) out.push_back(step.path());
     return true;
@@ -104,7 +105,7 @@ bool console_names::fetch_tasks(bool parked, std::vector<std::string>& out) {
   return true;
 }
 
-/// One answer tells of agents, instances and nodes.
+/// One reply lists agents, instances and nodes.
 bool console_names::fetch_registry() {
   auto* to = reach();
   if (to == nullptr) return false;

@@ -1,6 +1,6 @@
 #pragma once
-// The names that the completion offers, asked of the node: a page at most, kept for a moment, and never waited for longer than a person waits
-// for a key.
+// The names that the completion offers. The node gives at most one page of names, which is kept for
+// a moment. `patience` limits how long a completion waits for the node.
 
 #include <chrono>
 #include <map>
@@ -16,13 +16,13 @@ namespace fairlead::app {
 
 class console_names final : public name_source {
  public:
-  /// For all that one completion asks.
+  /// Time limit for all requests of one completion.
   static constexpr std::chrono::milliseconds patience{250};
 
   explicit console_names(std::vector<std::string> nodes) : nodes_(std::move(nodes)) {}
 
   std::vector<std::string> names(name_kind kind, const std::string& of) override;
-  /// The next one may wait again.
+  /// Begins a completion with a new time limit.
   void begin() { deadline_ = std::chrono::steady_clock::now() + patience; }
 
  private:
@@ -41,7 +41,7 @@ class console_names final : public name_source {
   std::unique_ptr<client> to_;
   std::map<std::pair<name_kind, std::string>, known> known_;
   moment deadline_{};
-  moment not_before_{};  // after a failure the node is left alone for a while
+  moment not_before_{};  // after a failure no request is sent before this time
 };
 
 }  // namespace fairlead::app

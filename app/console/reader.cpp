@@ -34,13 +34,13 @@ std::array<int, 2> wake{-1, -1};
 std::array<struct sigaction, 5> before;
 constexpr std::array<int, 5> handled{SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP};
 
-/// Any thread of the process may be the one that is hit, so the reader's is woken by a pipe.
+/// Any thread of the process may get the signal, so a pipe wakes the reader's thread.
 void on_signal(int number) {
   const auto kept = errno;
   (number == SIGINT ? was_interrupted : number == SIGWINCH ? was_resized : is_ending) = true;
   const char one = 1;
   if (::write(wake[1], &one, 1) < 0) {
-    // The pipe is full of reasons to wake up.
+    // A full pipe wakes the reader as well.
   }
   errno = kept;
 }
@@ -51,7 +51,7 @@ console_signals::console_signals() {
   if (::pipe2(wake.data(), O_CLOEXEC | O_NONBLOCK) != 0) wake = {-1, -1};
   for (std::size_t i = 0; i < handled.size(); ++i) {
     struct sigaction action {};
-    // A console that is stopped would leave the terminal without echo to the shell.
+    // SIGTSTP is ignored: a stopped console would leave the shell a terminal without echo.
     action.sa_handler = handled[i] == SIGTSTP ? SIG_IGN : on_signal;
     action.sa_flags = SA_RESTART;
     ::sigaction(handled[i], &action, &before[i]);
@@ -91,7 +91,7 @@ struct console_reader::editor {
 
   static char* show_prompt(EditLine* line) { return of(line).prompt.data(); }
 
-  /// One character from the terminal; 0 at the end.
+  /// Reads one character from the terminal; returns 0 at the end.
   static int get(EditLine* line, wchar_t* out) {
     std::mbstate_t state{};
     for (;;) {
@@ -110,7 +110,7 @@ struct console_reader::editor {
       if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
       if (got <= 0) return 0;
       const auto used = std::mbrtowc(out, &byte, 1, &state);
-      if (used == static_cast<std::size_t>(-2)) continue;  // more of it is to come
+      if (used == static_cast<std::size_t>(-2)) continue;  // the character has more bytes
       if (used == static_cast<std::size_t>(-1)) *out = L'?';
       return 1;
     }
@@ -129,7 +129,7 @@ struct console_reader::editor {
     if (found.words.empty() || found.start > text.size()) return CC_REFRESH_BEEP;
     const bool only = found.words.size() == 1;
     const auto typed = text.substr(found.start);
-    // A value behind a `=`, or one that is not finished, gets no blank.
+    // A unique candidate gets a blank behind it. Otherwise an open quote stays open.
     auto fresh = quoted_word(common_beginning(found.words), found.quote);
     if (!only && found.quote != 0) fresh.pop_back();
     if (common_beginning(found.words).empty()) fresh.clear();
@@ -161,7 +161,8 @@ struct console_reader::editor {
 };
 
 console_reader::console_reader(completer complete, const std::vector<std::string>& history) : editor_(std::make_unique<editor>()) {
-  // Only how characters are read: numbers and times stay as they are for programs.
+  // Sets only the character encoding: the format of numbers and times must not depend on the
+  // locale.
   std::setlocale(LC_CTYPE, "");
   if (std::strcmp(::nl_langinfo(CODESET), "UTF-8") != 0) std::setlocale(LC_CTYPE, "C.UTF-8");
   editor_->complete = std::move(complete);
@@ -179,7 +180,7 @@ console_reader::console_reader(completer complete, const std::vector<std::string
   el_set(line, EL_ADDFN, "fairlead-complete", "Complete the word", &editor::complete_word);
   el_set(line, EL_ADDFN, "fairlead-interrupt", "Clear the line", &editor::interrupt);
   el_set(line, EL_BIND, "^R", "em-inc-search-prev", nullptr);
-  el_source(line, nullptr);  // the person's ~/.editrc, before what the console must have
+  el_source(line, nullptr);  // the operator's ~/.editrc, before the bindings that the console needs
   el_set(line, EL_BIND, "^I", "fairlead-complete", nullptr);
   el_set(line, EL_BIND, "^C", "fairlead-interrupt", nullptr);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// A person at a terminal: lines with editing, history and completion, by libedit.
+// Reads lines from a terminal with editing, history and completion, by libedit.
 
 #include <functional>
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace fairlead::app {
 
-/// Ctrl-C, and the end that the system asks for, while a console runs: from the beginning of its life to the end.
+/// Handles Ctrl-C, SIGTERM, SIGHUP and changes of the terminal's size while the object lives.
 class console_signals {
  public:
   console_signals();
@@ -18,14 +18,14 @@ class console_signals {
   console_signals(const console_signals&) = delete;
   console_signals& operator=(const console_signals&) = delete;
 
-  /// Whether Ctrl-C was pressed since it was last asked.
+  /// Whether Ctrl-C was pressed since the last call.
   static bool interrupted();
-  /// SIGTERM or SIGHUP: the console should end.
+  /// Whether SIGTERM or SIGHUP has arrived: the console should end.
   static bool ending();
-  /// Becomes readable with every signal.
+  /// A descriptor that becomes readable at every signal.
   static int fd();
   static void drain();
-  /// Whether the terminal has another size since it was last asked.
+  /// Whether the terminal's size has changed since the last call.
   static bool resized();
 };
 

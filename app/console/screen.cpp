@@ -25,7 +25,7 @@ void console_output::complain(const std::string& text) {
 }
 
 std::string watch_picture(const std::string& title, const std::string& text, std::size_t columns, std::size_t rows) {
-  // Home, then line by line over what stands there: clearing first would flicker.
+  // The cursor goes home and each line is overwritten. Clearing the screen first would flicker.
   std::string out = "\x1b[H";
   std::size_t drawn = 0;
   std::size_t left_out = 0;
@@ -36,7 +36,7 @@ std::string watch_picture(const std::string& title, const std::string& text, std
   draw(title);
   for (std::size_t from = 0; from < text.size();) {
     const auto end = std::min(text.find('\n', from), text.size());
-    // One row for the cursor, and one to say that something is missing.
+    // One row is left for the cursor, and one for the note that lines are missing.
     if (drawn + 2 < rows)
       draw(std::string_view{text}.substr(from, end - from));
     else

@@ -1,5 +1,5 @@
 #pragma once
-// Where a console's commands speak to.
+// Outputs for a console's commands.
 
 #include <memory>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace fairlead::app {
 
-/// stdout and stderr, until the console has lost interest in the command.
+/// Writes to stdout and stderr until the console abandons the command.
 class console_output final : public command_output {
  public:
   explicit console_output(std::shared_ptr<const console_shared> shared) : shared_(std::move(shared)) {}
@@ -20,7 +20,7 @@ class console_output final : public command_output {
   std::shared_ptr<const console_shared> shared_;
 };
 
-/// Keeps it all, in the order in which it was said.
+/// Collects the whole output in order.
 class captured_output final : public command_output {
  public:
   bool say(const std::string& text) override {
@@ -34,10 +34,11 @@ class captured_output final : public command_output {
   std::string text_;
 };
 
-/// A picture of `columns` by `rows` characters that is drawn over the last one: a line about the watch, and as much of `text` as fits below it.
+/// A picture of `columns` by `rows` characters that overwrites the one before: a title line, and as
+/// much of `text` as fits below the title.
 std::string watch_picture(const std::string& title, const std::string& text, std::size_t columns, std::size_t rows);
 
-/// Of the terminal at stdout; 80 by 24 when it does not say.
+/// The size of the terminal at stdout; 80 by 24 if the terminal does not report its size.
 struct terminal_size {
   std::size_t columns = 80;
   std::size_t rows = 24;

@@ -1,5 +1,6 @@
 #pragma once
-// What a console keeps from one command to the next, and how it runs one. Used by one thread, which may block.
+// The state that a console keeps between commands, and the run of one command. Only one thread uses
+// a session, and the thread may block.
 
 #include <functional>
 #include <memory>
@@ -14,7 +15,7 @@ namespace fairlead::app {
 
 struct console_settings {
   std::string nodes;
-  std::string timeout;  // of every command that does not say it itself; empty: the command's own
+  std::string timeout;  // default for commands without --timeout; empty: the command's own default
   bool json = false;
 };
 
@@ -26,11 +27,11 @@ struct console_outcome {
 
 class console_session {
  public:
-  /// `stop` says that nobody waits for the command any more.
+  /// `stop` returns true once nobody waits for the command any longer.
   console_session(console_settings settings, std::function<bool()> stop);
 
   console_outcome run(const console_words& words);
-  /// One look of a watch: an answer that is late is an error soon, so that the picture is not an old one.
+  /// One repetition of a watch. A late answer is soon an error, so that the picture is never old.
   console_outcome look(const console_words& words);
   console_candidates complete(const std::string& text);
 

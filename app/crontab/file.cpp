@@ -16,7 +16,7 @@ namespace fairlead::app {
 
 namespace {
 
-constexpr std::size_t most_debian_bytes = 998;  // of a command; longer ones Debian's cron refuses
+constexpr std::size_t most_debian_bytes = 998;  // of a command; Debian's cron refuses longer ones
 constexpr std::int64_t most_delay_minutes = 1'440;
 constexpr std::array<const char*, 5> field_names{"minute", "hour", "day of the month", "month", "day of the week"};
 
@@ -25,9 +25,10 @@ struct placed_word {
   std::size_t at = 0;  // in the line
 };
 
-/// What a field of a job takes and one of a crontab does not is nothing to offer.
+/// Removes from a hint what only the schedule of a job may have: a crontab has no `L`, `W`, `#` or
+/// `?`.
 std::string without_signs_of_jobs(std::string sentence) {
-  // The later ones are parts of the earlier ones.
+  // A later pattern may be part of an earlier one, so the order matters.
   constexpr std::array<std::array<std::string_view, 2>, 6> known{{{", `L`, `*` or `?`", " or `*`"},
                                                                   {", `*` or `?`", " or `*`"},
                                                                   {"expected `-`, `/`, ", "expected `-`, "},
@@ -119,12 +120,13 @@ class crontab_reader {
 
   void read_comment(std::string_view text) {
     text.remove_prefix(std::min(text.find_first_not_of("# \t"), text.size()));
-    // The heading that most crontabs begin with says nothing about the line below.
+    // Most crontabs begin with a heading of the columns. The heading is no comment about the line
+    // below.
     const auto first = text.substr(0, end_of_word(text, 0));
     const auto second = skip_blanks(text, first.size());
     const bool heading = (first == "m" || first == "minute") && second < text.size() && text[second] == 'h';
     if (text.empty() || heading) return;
-    constexpr std::size_t most_growth = 3;  // a byte that is no text becomes U+FFFD
+    constexpr std::size_t most_growth = 3;  // one invalid byte becomes U+FFFD, three bytes
     comments_.push_back(core::clean_text(text, text.size() * most_growth));
   }
 
@@ -163,7 +165,7 @@ class crontab_reader {
   }
 
   bool accept_zone(const std::string& name, std::size_t begin) {
-    // An empty one is that of the machine, as if the line were not there.
+    // An empty CRON_TZ selects the machine's zone, as if the line were absent.
     if (name.empty() || !options_.zone_known || options_.zone_known(name)) {
       zone_ = name.empty() ? options_.default_zone : name;
       broken_.erase("CRON_TZ");
@@ -225,7 +227,7 @@ class crontab_reader {
     out_.entries.push_back(std::move(entry));
   }
 
-  /// A setting that cron takes for a schedule, as something is wrong with its quotes.
+  /// Refuses a setting with unbalanced quotes, which cron would read as a schedule.
   bool explain_variable(std::size_t begin) {
     auto at = begin;
     while (at < line_.size() && (is_letter(line_[at]) || is_digit(line_[at]) || line_[at] == '_')) ++at;
@@ -238,7 +240,7 @@ class crontab_reader {
     return true;
   }
 
-  /// Where the user or the command begins.
+  /// The offset at which the user or the command begins.
   std::optional<std::size_t> read_schedule(std::size_t at, crontab_entry& entry) {
     if (line_[at] == '@') return read_macro(at, entry);
     std::array<placed_word, 5> fields;
@@ -275,7 +277,8 @@ class crontab_reader {
     }
     const auto parsed = core::cron_expression::parse(schedule, "");
     if (const auto* bad = std::get_if<core::cron_problem>(&parsed)) {
-      // In `schedule` the blanks are others than in the line.
+      // The blanks in `schedule` differ from those in the line, so the offset is counted field by
+      // field.
       auto offset = bad->position - 1;
       std::size_t field = 0;
       while (field + 1 < fields.size() && offset > fields[field].text.size()) offset -= fields[field++].text.size() + 1;
@@ -341,7 +344,7 @@ class crontab_reader {
       refuse(at, "the command is missing");
       return false;
     }
-    // Cron refuses a command that begins with `*`: who writes that has miscounted.
+    // Cron refuses a command that begins with `*`: the line probably has a wrong number of fields.
     const auto word = line_.substr(at, end_of_word(line_, at) - at);
     if (line_[at] == '*' || looks_like_field(word)) {
       refuse_sixth(at, word, entry.schedule);
@@ -388,8 +391,10 @@ class crontab_reader {
   std::string zone_;
   std::int64_t delay_ms_ = 0;
   std::vector<crontab_variable> environment_;
-  std::vector<std::string> comments_;  // directly above the current line
-  std::map<std::string, int> broken_;  // settings without which an entry would run at other times or by another program, and their lines
+  std::vector<std::string> comments_;  // the lines directly above the current line
+  // Settings that were refused, with their lines. An entry below such a setting would run at other
+  // times or by another program.
+  std::map<std::string, int> broken_;
   bool told_of_returns_ = false;
   bool told_of_mail_ = false;
 };

@@ -1,7 +1,8 @@
 #pragma once
-// A classic crontab as a person wrote it: text to entries that say what cron would run, when and in which surroundings. It is read as Debian's
-// cron (Vixie 3.0) reads it; what cron would pass over in silence, cut off or take for something else is named with its line.
-// No file, clock or zone data is touched here. docs/cron.md tells people what becomes of each line.
+// Reads the text of a classic crontab: for each entry, what cron would run, when, and in which
+// environment. The reader follows Debian's cron (Vixie 3.0). Where cron would silently ignore, cut
+// off or misread something, the result names the line. The reader touches no file, clock or zone
+// data. docs/cron.md lists what becomes of each line.
 
 #include <cstdint>
 #include <functional>
@@ -23,39 +24,40 @@ struct crontab_variable {
 
 struct crontab_entry {
   int line = 0;
-  std::string text;      // the line as written, without the blanks before it
+  std::string text;      // the line as written, without leading blanks
   std::string schedule;  // five fields with one blank between them, or a macro
   std::string zone;
-  std::string user;                       // empty without a column for it
-  std::string written;                    // the command as it stands there, with what follows its first `%`
-  std::string command;                    // what the shell is given
-  std::optional<std::string> stdin_text;  // with the newline that cron adds
+  std::string user;                       // empty if the crontab has no user column
+  std::string written;                    // the command as written, with the text after its first `%`
+  std::string command;                    // what the shell gets
+  std::optional<std::string> stdin_text;  // ends with the newline that cron adds
   std::vector<crontab_variable> environment;
   std::string shell;
-  std::optional<std::string> home;  // of the crontab; absent: the user's own
+  std::optional<std::string> home;  // HOME as the crontab sets it; absent: the user's home
   std::int64_t jitter_ms = 0;
-  std::vector<std::string> comments;  // the lines directly above, without `#`
+  std::vector<std::string> comments;  // the comment lines directly above, without `#`
 };
 
 struct crontab_options {
   bool user_column = false;
   std::string default_zone = "UTC";
-  std::function<bool(const std::string& name)> zone_known;  // is asked about CRON_TZ
+  std::function<bool(const std::string& name)> zone_known;  // checks the name in CRON_TZ
 };
 
 struct crontab {
   std::vector<crontab_entry> entries;
-  std::vector<problem> problems;  // lines that are refused; none of them is among the entries
-  std::vector<problem> notices;   // lines that are understood and still deserve a word
+  std::vector<problem> problems;  // refused lines; `entries` has none of them
+  std::vector<problem> notices;   // warnings about lines that were read
 };
 
-/// Total on any bytes.
+/// Accepts any bytes.
 crontab read_crontab(const std::string& file, std::string_view text, const crontab_options& options);
 
-/// `NAME = value` as cron takes it apart; nullopt: cron would look for a schedule in this line. `line` begins with no blank.
+/// Splits `NAME = value` as cron does. nullopt: cron would read the line as a schedule. `line`
+/// begins with no blank.
 std::optional<crontab_variable> read_crontab_variable(std::string_view line);
 
-/// What cron makes of a command's `%` and `\`.
+/// A command after cron's handling of `%` and `\`.
 struct crontab_command {
   std::string command;
   std::optional<std::string> stdin_text;

@@ -16,11 +16,11 @@ namespace fairlead::app {
 
 namespace {
 
-constexpr std::size_t most_script_bytes = 131'071;  // Linux takes no longer argument
-constexpr std::size_t most_prefix_bytes = 64;       // leaves room for the rest of a job's name
+constexpr std::size_t most_script_bytes = 131'071;  // Linux accepts no longer argument
+constexpr std::size_t most_prefix_bytes = 64;       // leaves space for the rest of a job's name
 constexpr std::size_t most_notes_bytes = 2'000;
 
-/// One word of a shell, whatever it holds. The job's input is a template: `${` must not appear in it, so the two are parted by quotes.
+/// Any text as one shell word. The job's input is a template, so quotes split every `${`.
 std::string shell_quote(std::string_view text) {
   std::string out = "'";
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -98,7 +98,8 @@ v1::JobSpec job_of(const crontab_entry& entry, const std::string& script) {
   std::string input = "{\"script\":";
   core::append_json_string(input, script);
   job.set_input(input + "}");
-  // Cron starts a command whether the one before has ended or not, and forgets what it has missed.
+  // As in cron, a command starts even while the one before still runs, and missed times are not
+  // caught up.
   job.set_overlap(v1::OVERLAP_POLICY_ALLOW);
   job.set_catch_up(v1::CATCH_UP_POLICY_NONE);
   job.set_jitter_ms(entry.jitter_ms);
@@ -129,7 +130,8 @@ std::string crontab_agent(const std::string& user) {
 std::string crontab_script(const crontab_entry& entry, const std::string& default_zone) {
   std::string out;
   const auto give = [&](const std::string& name, const std::string& value) { out += "export " + name + "=" + shell_quote(value) + "\n"; };
-  // First, while PATH is the agent's own. A `~` with a name is the only way to a home without another process.
+  // These lines come first, while PATH is still the agent's. Only `~NAME` finds a user's home
+  // without another process.
   if (entry.user.empty()) {
     out += "export LOGNAME=\"$(id -un)\"\n";
   } else {
@@ -139,10 +141,11 @@ std::string crontab_script(const crontab_entry& entry, const std::string& defaul
   if (!entry.home) out += (entry.user.empty() ? "eval \"HOME=~$LOGNAME\"" : "HOME=~" + entry.user) + "; export HOME\n";
   if (!sets(entry, "PATH")) give("PATH", "/usr/bin:/bin");
   if (!sets(entry, "SHELL")) give("SHELL", entry.shell);
-  // Commands see the clock of the machine whose crontab this was, wherever they run now.
+  // TZ is the zone of the crontab's machine, so commands see its clock on any node.
   if (!sets(entry, "TZ")) give("TZ", default_zone);
   for (const auto& [name, value] : entry.environment) give(name, value);
-  // Some users have a home that is not there; cron runs their commands all the same. What the crontab itself names has to be there.
+  // Cron also runs a command if the user's home does not exist. A HOME that the crontab sets must
+  // exist.
   out += entry.home ? "cd \"$HOME\" || exit 78\n" : "cd \"$HOME\" 2>/dev/null || cd /\n";
   const auto run = shell_quote(entry.shell) + " -c " + shell_quote(entry.command) + "\n";
   return out + (entry.stdin_text ? "printf %s " + shell_quote(*entry.stdin_text) + " | " : "exec ") + run;
@@ -153,7 +156,7 @@ crontab_jobs import_jobs(const std::string& file, const std::vector<crontab_entr
   const bool fits = std::all_of(options.prefix.begin(), options.prefix.end(), [](char c) {
     return is_letter(c) || is_digit(c) || std::string_view{"._:/-"}.find(c) != std::string_view::npos;
   });
-  const bool begins = options.prefix.empty() || options.prefix.front() != '-';  // no name of a job does
+  const bool begins = options.prefix.empty() || options.prefix.front() != '-';  // no job's name begins with `-`
   if (!fits || !begins || options.prefix.size() > most_prefix_bytes) {
     out.problems.push_back({file, 0, 0, "", quote(options.prefix) + " cannot begin the name of a job",
                             "use at most 64 letters, digits and . _ : / -, and no - at the beginning"});

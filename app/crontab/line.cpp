@@ -1,4 +1,4 @@
-// How cron takes the two kinds of lines apart, byte for byte.
+// How cron splits settings and commands, byte for byte.
 
 #include "app/crontab/file.hpp"
 
@@ -16,7 +16,8 @@ std::optional<crontab_variable> read_crontab_variable(std::string_view line) {
   const auto skip_spaces = [&] {
     while (at < line.size() && is_space(line[at])) ++at;
   };
-  // Up to the quote's twin, which is left behind; false without one.
+  // Takes the text up to the closing quote and skips the quote. False: the closing quote is
+  // missing.
   const auto take_quoted = [&](std::string& to) {
     const auto end = line.find(line[at], at + 1);
     if (end == std::string_view::npos) return false;
@@ -55,7 +56,7 @@ crontab_command read_crontab_command(std::string_view written) {
       out.command += written[at];
       continue;
     }
-    // Only these two lose their backslash; it is the shell that makes something of the others.
+    // Cron removes the backslash only before `%` and `\`. The shell interprets other backslashes.
     if (next != '%' && next != '\\') out.command += '\\';
     out.joined_backslashes = out.joined_backslashes || next == '\\';
     out.command += next;
@@ -65,7 +66,8 @@ crontab_command read_crontab_command(std::string_view written) {
   auto& input = out.stdin_text.emplace();
   for (++at; at < written.size(); ++at) {
     if (written[at] == '%') {
-      // Other than in the command, here a `\\` stays, and its second half still guards what follows.
+      // In the input, unlike in the command, `\\` stays, and its second backslash still escapes the
+      // next character.
       if (!input.empty() && written[at - 1] == '\\') {
         input.back() = '%';
       } else {

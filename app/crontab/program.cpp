@@ -1,4 +1,5 @@
-// What people would call a command of a crontab. Only the names of jobs come from it, so a wrong guess costs nothing but looks.
+// Guesses a short name for a command of a crontab. Only names of jobs use it, so a wrong guess does
+// no harm.
 
 #include <algorithm>
 #include <map>
@@ -19,7 +20,8 @@ const names transparent{"if", "while", "time", "exec", "nohup", "command", "eval
 const names preparations{"cd", "source", ".", "export", "test", "[", "[[", "umask", "ulimit", "sleep", "set"};
 const names interpreters{"sh", "bash", "dash", "zsh", "ksh", "python", "python2", "python3", "perl", "ruby", "php", "node"};
 
-// Programs that run another one: their options that have an argument apart, and how many words stand before the other one.
+// Programs that run another program: their options with a separate argument, and the number of
+// words before the other program.
 struct wrapper {
   std::string_view with_argument;
   int words = 0;
@@ -33,7 +35,7 @@ const std::map<std::string_view, wrapper> wrappers{
 std::vector<std::string_view> words_of(std::string_view command) {
   std::vector<std::string_view> out;
   for (auto at = skip_blanks(command, 0); at < command.size(); at = skip_blanks(command, at)) {
-    // A word ends where a list goes on even without a blank.
+    // `;` ends a word even without a blank before it.
     const auto end = command[at] == ';' ? at + 1 : std::min(end_of_word(command, at), command.find(';', at));
     out.push_back(command.substr(at, end - at));
     at = end;
@@ -75,7 +77,7 @@ class program_finder {
       if (operators.count(word) > 0 || transparent.count(name) > 0 || is_assignment(word)) {
         ++at_;
       } else if (preparations.count(word) > 0) {
-        // A line that does nothing else is called after it.
+        // A line without another command gets the name of this one, such as `cd`.
         if (!skip_to_next_command()) return word.front() == '[' ? std::string_view{"test"} : word;
       } else if (const auto found = wrappers.find(name); found != wrappers.end()) {
         ++at_;

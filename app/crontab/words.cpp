@@ -41,7 +41,7 @@ bool is_user_name(std::string_view name) {
 
 namespace {
 
-/// `L`, `15W`, `LW` and `friL` of other schedulers: of the digits only the letters are looked at.
+/// `L`, `15W`, `LW` and `friL` of other schedulers. `letters` is the field without its digits.
 bool is_last_or_working_day(std::string_view letters) {
   std::string word{letters};
   std::transform(word.begin(), word.end(), word.begin(), lower);
@@ -65,7 +65,7 @@ std::optional<std::size_t> beyond_cron(std::string_view field) {
     if (is_last_or_working_day(field.substr(begin, at - begin))) return begin;
     at = std::max(at, begin + 1);
   }
-  // A step belongs to `*` or to a range.
+  // A step is allowed only after `*` or a range.
   for (std::size_t at = 0; at < field.size();) {
     const auto end = std::min(field.find(',', at), field.size());
     const auto item = field.substr(at, end - at);

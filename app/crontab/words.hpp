@@ -1,5 +1,5 @@
 #pragma once
-// The small pieces that lines of a crontab are made of.
+// Helpers for reading the lines of a crontab.
 
 #include <cstddef>
 #include <optional>
@@ -16,22 +16,24 @@ inline bool is_letter(char c) { return lower(c) >= 'a' && lower(c) <= 'z'; }
 std::size_t skip_blanks(std::string_view line, std::size_t at);
 std::size_t end_of_word(std::string_view line, std::size_t at);
 
-/// For sentences: what stands there, short enough to be read.
+/// The text in backquotes for a message, cut to a readable length.
 std::string quote(std::string_view text);
 
-/// How many characters of UTF-8.
+/// The number of UTF-8 characters.
 int characters(std::string_view text);
 
-/// A name that a shell can export.
+/// A name of a variable that a shell can export.
 bool is_identifier(std::string_view name);
 
-/// What the system's tools let a user be called; it becomes part of a shell word and of names.
+/// A user name that the system's tools accept. The name becomes part of a shell word and of other
+/// names.
 bool is_user_name(std::string_view name);
 
-/// Made of what cron's fields are made of, and of nothing that a program is called.
+/// A word that has only characters of cron fields and is not likely a program's name.
 bool looks_like_field(std::string_view word);
 
-/// The offset of what expressions know and crontabs do not, so that cron itself would refuse it or read it otherwise.
+/// The offset of the first syntax that job schedules have and crontabs do not. Cron would refuse or
+/// misread it.
 std::optional<std::size_t> beyond_cron(std::string_view field);
 
 }  // namespace fairlead::app

@@ -103,7 +103,7 @@ class scripted_backend final : public agents::backend {
       }
       auto woken = std::move(first->second);
       sleeping_.erase(first);
-      // With the lock held: after shut_down nothing completes any more.
+      // The lock is held during the call, so that nothing completes after shut_down.
       woken.done(woken.key, agents::completed(std::move(woken.input)));
     }
   }
@@ -115,7 +115,7 @@ class scripted_backend final : public agents::backend {
   std::condition_variable changed_;
   bool over_ = false;
   std::multimap<time_point, sleeper> sleeping_;
-  std::thread sleeper_;  // last: it uses the others
+  std::thread sleeper_;  // last, because the thread uses the other members
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
-// Agents without services, for trying out workflows: each answers as its scripts, or the input itself, tell it to.
+// Agents without services, to try out workflows. Each agent answers as its scripts or the input
+// say.
 
 #include <memory>
 #include <string>
@@ -10,11 +11,12 @@
 
 namespace fairlead::app {
 
-/// The field of a step's input that holds a script for this step, before that of the call.
+/// The field of a step's input that holds a script for this step. It takes precedence over the
+/// call's script.
 inline constexpr std::string_view script_field = "$script";
 
-/// An agent `name` with these calls. A call without a script gives its input back. Which action is due follows from the number of the
-/// attempt alone, so it is the same after a restart.
+/// An agent `name` with these calls. A call without a script returns its input. The number of the
+/// attempt alone selects the action, so a restart does not change the action.
 std::shared_ptr<agents::backend> make_scripted_backend(std::string name, std::vector<std::string> calls,
                                                        std::shared_ptr<const scripts> told);
 

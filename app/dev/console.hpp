@@ -1,5 +1,6 @@
 #pragma once
-// What `fairlead dev` shows: a line for each thing that happens, whole lines from any thread.
+// The output of `fairlead dev`: one line for each event. Any thread may write; lines are never
+// mixed.
 
 #include <mutex>
 #include <string>

@@ -59,7 +59,8 @@ status watched_files::watch(const std::string& folder) {
 }
 
 void watched_files::drain() {
-  // What happened is found by looking; so nothing is lost when there was too much to tell.
+  // The events are dropped. look() finds the changes itself, so an overflow of the event queue
+  // loses nothing.
   alignas(inotify_event) std::array<char, 4096> told{};
   while (::read(notify_, told.data(), told.size()) > 0) continue;
 }

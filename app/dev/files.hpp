@@ -12,17 +12,18 @@
 
 namespace fairlead::app {
 
-/// Folders (their *.yaml and *.yml, without those below) and single files. Watches folders rather than files, because editors put a new file in
-/// the place of the old one.
+/// Folders (their *.yaml and *.yml, without subfolders) and single files. The watch is on folders
+/// rather than files, because editors replace a file by a new one.
 class watched_files {
  public:
   struct change {
     std::string path;
     bool gone = false;
-    std::string text;  // when it is not gone
+    std::string text;  // empty if the file is gone
   };
 
-  /// Errors (not_found, invalid_argument): what is none of both, or cannot be watched.
+  /// Errors (not_found, invalid_argument): a path that is neither file nor folder, or cannot be
+  /// watched.
   static result<std::unique_ptr<watched_files>> open(const std::vector<std::string>& paths);
   ~watched_files();
   watched_files(const watched_files&) = delete;
@@ -30,9 +31,10 @@ class watched_files {
 
   /// Readable when something may have changed.
   int descriptor() const noexcept { return notify_; }
-  /// Takes what has been told. To be followed by `look`.
+  /// Discards the pending events. Call `look` afterwards.
   void drain();
-  /// What differs from the look before, by path; at first everything. Files that cannot be read now are looked at again the next time.
+  /// The changes since the last look, by path; the first look returns every file. A file that
+  /// cannot be read is tried again at the next look.
   std::vector<change> look();
 
  private:
@@ -41,8 +43,8 @@ class watched_files {
   std::set<std::string> present() const;
 
   int notify_ = -1;
-  std::set<std::string> folders_;  // taken whole
-  std::set<std::string> files_;    // named one by one
+  std::set<std::string> folders_;  // all their workflow files are watched
+  std::set<std::string> files_;    // single files
   std::map<std::string, std::string> known_;
 };
 

@@ -20,7 +20,7 @@ constexpr std::int64_t longest_sleep_ms = std::int64_t{24} * 3'600'000;
 constexpr std::size_t most_actions = 100;
 constexpr const char* known_actions = "write echo, sleep:2s, fail:transient, fail:permanent:CODE, fail:in_doubt or return:JSON";
 
-/// The part up to `mark`, which goes away with it.
+/// Returns the part up to `mark` and removes that part and `mark` from `text`.
 std::string_view take(std::string_view& text, char mark) {
   const auto end = std::min(text.find(mark), text.size());
   const auto out = text.substr(0, end);
@@ -90,7 +90,7 @@ error at_character(std::size_t place, error why) {
   return why;
 }
 
-/// `agent.call`; names may have dots themselves, so every place is tried and only one may fit.
+/// `agent.call`. Names may have dots too, so every dot is tried, and exactly one split must fit.
 std::optional<std::pair<std::string, std::string>> split_call(std::string_view text) {
   std::optional<std::pair<std::string, std::string>> out;
   for (auto dot = text.find('.'); dot != std::string_view::npos; dot = text.find('.', dot + 1)) {

@@ -1,13 +1,15 @@
 #pragma once
-// What scripted agents are told to answer (docs/cli.md, `fairlead dev`).
+// Scripts: the answers of scripted agents (docs/cli.md, `fairlead dev`).
 //
-// A script is what successive attempts get, separated by commas; the last one is for all that follow:
+// A script lists the actions of successive attempts, separated by commas. The last action is
+// repeated for all later attempts:
 //   echo                      the output is the input
-//   sleep:2s                  the same, after a while
-//   fail:transient            a fault; or permanent, or in_doubt
+//   sleep:2s                  the same, after a delay
+//   fail:transient            a fault; also permanent or in_doubt
 //   fail:permanent:no_funds   with a code
-//   return:{"receipt": "r1"}  this output; takes the rest of the text, so it stands last
-// A file has the same as YAML: a text, or a list with an item for each attempt, where `return` may be a map of its own.
+//   return:{"receipt": "r1"}  this output; takes the rest of the text, so it must be last
+// A file has the same as YAML: a text, or a list with one item for each attempt. `return` may be a
+// map.
 
 #include <cstdint>
 #include <map>
@@ -28,7 +30,7 @@ struct script_action {
   std::int64_t sleep_ms = 0;
   v1::FaultKind fault = v1::FAULT_KIND_UNSPECIFIED;
   std::string code;    // of the fault
-  std::string output;  // JSON text to give
+  std::string output;  // JSON text to return
 };
 
 /// Never empty.
@@ -37,13 +39,13 @@ using script = std::vector<script_action>;
 /// By agent and call.
 using scripts = std::map<std::pair<std::string, std::string>, script>;
 
-/// The error names the place in `text`, counted in characters from 1.
+/// The error gives the position in `text`, in characters from 1.
 result<script> parse_script(std::string_view text);
 
-/// `agent.call=SCRIPT`, into `out`. Refused when the call has a script already.
+/// Adds `agent.call=SCRIPT` to `out`. Refused if the call already has a script.
 status add_script(std::string_view text, scripts& out);
 
-/// A file of scripts, into `out`; what the command line has said already stays.
+/// Adds the scripts of a file to `out`. Scripts from the command line take precedence.
 std::vector<problem> read_scripts(const std::string& path, scripts& out);
 
 /// The action of the n-th attempt (1, 2, …).

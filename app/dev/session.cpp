@@ -27,13 +27,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Within a second of Ctrl-C everything has ended: what is under way gets half of it, and the rest is cut off.
+/// Time limits after Ctrl-C, so that everything ends within a second. Work in progress gets
+/// `shutdown_ms`; at `cut_off` the process exits.
 constexpr std::int64_t shutdown_ms = 600;
 constexpr std::chrono::milliseconds cut_off{900};
-/// An editor that writes a file in several steps is given this long.
+/// Time for an editor that writes a file in several steps.
 constexpr int settling_ms = 50;
 
-/// A folder for the store, removed at the end unless it is to be kept.
+/// A folder for the store. The destructor removes the folder unless it is to be kept.
 class dev_folder {
  public:
   static result<dev_folder> make(const std::string& keep) {
@@ -74,8 +75,8 @@ class dev_folder {
   bool remove_ = false;
 };
 
-/// The node file of a throw-away node: of `agents` its agents, secrets and what CAF and expressions are told, and nothing that reaches people
-/// or other stores.
+/// The node file of the temporary node. `agents` gives its agents, secrets, and CAF and expression
+/// settings. Nothing in it reaches operators or other stores.
 result<node_config> config_of(const dev_options& options, const std::string& folder, std::vector<problem>& problems) {
   node_config out;
   if (!options.agents.empty()) {
@@ -135,7 +136,7 @@ int end_signals() {
   return ::signalfd(-1, &signals, SFD_CLOEXEC);
 }
 
-/// Waits for an event; false when the process is to end.
+/// Waits for an event. False: the process is to end.
 bool wait_for_change(int signals, int files) {
   std::array<pollfd, 2> what{{{signals, POLLIN, 0}, {files, POLLIN, 0}}};
   while (::poll(what.data(), what.size(), -1) < 0 && errno == EINTR) continue;
@@ -208,7 +209,7 @@ int run_in(const dev_options& options, const dev_folder& folder, int signals, wa
 }  // namespace
 
 int run_dev(const dev_options& options) {
-  // Before anything starts a thread, so that no thread is ended by them.
+  // The signals are blocked before any thread starts, so that they end no thread.
   const auto signals = end_signals();
   auto files = watched_files::open(options.paths.empty() ? std::vector<std::string>{"."} : options.paths);
   if (!files) return fail(files.failure());

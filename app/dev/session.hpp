@@ -1,5 +1,6 @@
 #pragma once
-// `fairlead dev`: a throw-away node whose workflows follow their files and whose agents need no services.
+// `fairlead dev`: a temporary node. It deploys workflow files as they change, and its agents need
+// no services.
 
 #include <string>
 #include <vector>
@@ -7,10 +8,10 @@
 namespace fairlead::app {
 
 struct dev_options {
-  std::vector<std::string> paths;  // workflow files and folders of them; empty: the working directory
+  std::vector<std::string> paths;  // workflow files and folders; empty: the working directory
   std::string listen = "127.0.0.1:7100";
-  std::string agents;                // a node file whose agents are taken over; empty: none
-  std::string keep;                  // a folder for the store; empty: one that is removed at the end
+  std::string agents;                // a node file that gives the agents; empty: none
+  std::string keep;                  // a folder for the store; empty: a temporary folder
   std::vector<std::string> scripts;  // AGENT.CALL=SCRIPT
   std::string scripts_file;
 };

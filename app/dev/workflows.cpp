@@ -29,7 +29,7 @@ std::string hex_of(const std::string& bytes) {
 
 std::string short_name(const std::string& path) { return std::filesystem::path{path}.filename().string(); }
 
-/// Node files often lie beside workflows.
+/// Folders of workflows often hold node files too.
 bool is_node_file(const std::string& path, const std::string& text) {
   auto document = parse_yaml(path, text);
   if (!document.root) return false;
@@ -57,7 +57,7 @@ bool dev_workflows::provided(const std::string& agent, const std::string& call) 
   return found != provided_.end() && (!found->second || found->second->count(call) != 0);
 }
 
-/// What is new becomes an instance of its own beside those that are there: they go on undisturbed.
+/// Each new call goes to an additional instance, so running instances are not disturbed.
 status dev_workflows::add_agents(const v1::WorkflowDefinition& definition) {
   std::map<std::string, std::set<std::string>> wanted;
   const auto want = [&](const std::string& agent, const std::string& call) {
@@ -70,7 +70,7 @@ status dev_workflows::add_agents(const v1::WorkflowDefinition& definition) {
   for (const auto& [name, calls] : wanted) {
     given_agent agent;
     agent.name = name;
-    agent.settings.breaker.set_off(true);  // failing is what it is there for
+    agent.settings.breaker.set_off(true);  // scripted agents fail on purpose
     for (const auto& step : definition.steps())
       if (step.agent() == name)
         for (const auto& label : step.labels()) agent.settings.labels.push_back(label);

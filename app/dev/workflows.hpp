@@ -1,5 +1,6 @@
 #pragma once
-// Keeps the workflows of a node as their files say, and gives it scripted agents for what they call.
+// Deploys the workflows of a node as their files change, and registers scripted agents for their
+// calls.
 
 #include <functional>
 #include <map>
@@ -21,14 +22,14 @@ class dev_workflows {
  public:
   using sayer = std::function<void(const std::string& line)>;
 
-  /// `provided` are the agents that the node has already.
+  /// `provided` are the agents that the node already has.
   dev_workflows(node_runtime& node, client& to, core::agent_catalog provided, std::shared_ptr<const scripts> told, sayer say);
 
   void take(const watched_files::change& change);
 
-  /// Workflows that are deployed.
+  /// The deployed workflows.
   std::set<std::string> names() const;
-  /// Calls that scripts speak of and no workflow names.
+  /// Calls that have a script but are in no workflow.
   std::set<std::string> idle_scripts() const;
 
  private:
@@ -43,7 +44,7 @@ class dev_workflows {
   const sayer say_;
   expression_pool expressions_;
   std::map<std::string, std::set<std::string>> scripted_;  // calls by agent
-  std::map<std::string, std::uint32_t> instances_;         // by agent, of those scripted
+  std::map<std::string, std::uint32_t> instances_;         // the number of scripted instances by agent
   std::map<std::string, std::string> workflow_of_;         // by file
 };
 

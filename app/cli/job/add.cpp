@@ -17,7 +17,7 @@ namespace fairlead::app {
 
 namespace {
 
-/// `reports=2`; `reports` alone is one slot.
+/// `reports=2`; `reports` alone means one slot.
 result<v1::AgentNeed> read_need(const std::string& text) {
   v1::AgentNeed out;
   const auto equals = text.find('=');
@@ -70,7 +70,7 @@ status read_policies(const job_options& options, v1::JobSpec& job) {
   return nothing{};
 }
 
-/// The option behind a key of a file, for a sentence.
+/// The option for a key of a job file, for an error message.
 std::string option_of(const std::string& field) {
   const auto key = field.substr(0, field.find_first_of(".["));
   if (key == "job") return "NAME";
@@ -84,7 +84,7 @@ std::string option_of(const std::string& field) {
   return out;
 }
 
-/// The first thing that is wrong; a node would say the same.
+/// Finds the first problem. The node makes the same checks.
 status check(const v1::JobSpec& job) {
   const auto problems = core::check_job(job, time_zones::of_system());
   if (problems.empty()) return nothing{};

@@ -1,5 +1,5 @@
 #pragma once
-// A job as the options of one command say it.
+// Makes a job from the options of `fairlead job add`.
 
 #include <cstdint>
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace fairlead::app {
 
-/// The command line, as it was given.
+/// The options as typed.
 struct job_options {
   std::string name;
   std::string schedule;
@@ -35,7 +35,8 @@ struct job_options {
   bool paused = false;
 };
 
-/// Errors: invalid_argument, which names the option that cannot be read. Whether the job makes sense is not looked at.
+/// Errors: invalid_argument, which names the option that cannot be parsed. Does not check the job
+/// as a whole.
 result<v1::JobSpec> job_of(const job_options& options);
 
 }  // namespace fairlead::app

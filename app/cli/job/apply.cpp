@@ -1,4 +1,4 @@
-// Jobs on their way to a node, whoever wrote them.
+// Sends jobs to a node, for every command that creates jobs.
 
 #include <utility>
 
@@ -14,7 +14,7 @@ namespace fairlead::app {
 
 namespace {
 
-/// Cut by number and by size.
+/// Splits the jobs by number and by size, so that each message is small enough.
 std::vector<v1::JobApplyRequest> requests_of(const std::vector<v1::JobSpec>& jobs, const std::string& who, bool check_only) {
   std::vector<v1::JobApplyRequest> out;
   std::size_t bytes = 0;
@@ -37,7 +37,7 @@ const char* what_became(const v1::JobApplyResult& one, bool check_only) {
   return one.created() ? " is new" : one.changed() ? " is changed" : " is not changed";
 }
 
-/// Nodes name the job in most of their sentences themselves.
+/// Most error sentences of a node begin with the job's name, which must not appear twice.
 std::string refusal_of(const std::string& job, const std::string& sentence) {
   const auto named = "job " + job + ": ";
   return "Job " + job + ": " + (sentence.compare(0, named.size(), named) == 0 ? sentence.substr(named.size()) : sentence);
@@ -85,12 +85,12 @@ void apply_jobs(cli_context& context, const std::vector<v1::JobSpec>& jobs, cons
     }
     for (int i = 0; i < reply->results_size(); ++i) {
       done.push_back(std::move(*reply->mutable_results(i)));
-      // Who answers may leave out what the asker knows.
+      // A node may leave out the name, which the request already has.
       done.back().set_name(request.jobs(i).name());
     }
   }
   print(context, context.json ? applied_json(done) + "\n" : applied_text(done, check_only));
-  // After what worked, so that it stands before the errors; the first of these decides how the command ends.
+  // The errors follow the successful jobs. The first error gives the exit code.
   for (const auto& one : done) {
     if (one.error().code() == v1::ERROR_CODE_OK) continue;
     auto why = error::from_proto(one.error());

@@ -53,7 +53,7 @@ std::string checked_text(const read_files& all) {
   return out;
 }
 
-/// Nothing is deployed unless every file is sound.
+/// Deploys nothing if any file has a problem.
 void deploy(cli_context& context, const std::vector<std::string>& paths, const std::string& by, bool check_only) {
   const auto all = read_all(paths);
   if (check_only) print(context, context.json ? checked_json(all) : checked_text(all));

@@ -1,4 +1,4 @@
-// `job import`: a crontab as jobs.
+// `job import`: jobs from a crontab.
 
 #include <algorithm>
 #include <cstdio>
@@ -32,7 +32,7 @@ struct import_options {
 };
 
 struct imported {
-  std::string file;  // as problems call it
+  std::string file;  // the name in problems
   crontab_jobs made;
   std::vector<problem> problems;
   std::vector<problem> notices;
@@ -40,7 +40,7 @@ struct imported {
 
 std::optional<std::string> text_of(const std::string& path, std::vector<problem>& problems) {
   if (path != "-") return read_text_file(path, problems);
-  // One byte more than allowed, which the reader of crontabs then refuses.
+  // Reads one byte more than allowed; read_crontab() then refuses the text.
   std::string out(max_crontab_bytes + 1, '\0');
   std::cin.read(out.data(), static_cast<std::streamsize>(out.size()));
   out.resize(static_cast<std::size_t>(std::cin.gcount()));
@@ -76,7 +76,7 @@ void tell(const char* what, const std::vector<problem>& of) {
   for (const auto& one : of) std::fprintf(stderr, "%s: %s\n", what, printable(to_text(one)).c_str());
 }
 
-/// Three kinds of files in one stream of YAML documents, for people to look at and to take apart.
+/// Jobs, workflows and agents in one stream of YAML documents, for an operator to read or to split.
 std::string printed(const imported& what) {
   std::string out = "# Jobs, for `fairlead job deploy`.\n";
   for (const auto& job : what.made.jobs) out += "---\n" + job_yaml(job);
@@ -106,7 +106,7 @@ std::string printed_json(const imported& what) {
   return out.end_object().text() + "\n";
 }
 
-/// Those whose commands nobody could run at present.
+/// The workflows whose call no connected agent offers.
 std::vector<crontab_workflow> without_agent(client& to, const std::vector<crontab_workflow>& workflows) {
   std::vector<crontab_workflow> out;
   const auto status = to.status_of_node({});
@@ -115,13 +115,14 @@ std::vector<crontab_workflow> without_agent(client& to, const std::vector<cronta
     const auto offers = [&](const v1::AgentStatus& agent) {
       return agent.agent() == step.agent() && std::find(agent.calls().begin(), agent.calls().end(), step.call()) != agent.calls().end();
     };
-    // A node that does not answer just now is no reason to keep from people what may be missing.
+    // Without an answer all workflows are listed: the agents may be missing.
     if (!status || std::none_of(status->agents().begin(), status->agents().end(), offers)) out.push_back(workflow);
   }
   return out;
 }
 
-/// The workflows first: a job is warned of one that is not there. False: context.code says why it ends here. `out` is inside an object.
+/// Deploys the workflows before the jobs, because a job without its workflow causes a warning.
+/// False: context.code has the error. Writes members into the object that is open in `out`.
 bool deploy_workflows(cli_context& context, const imported& what, json_writer& out) {
   auto connected = connect(context);
   if (!connected) {
@@ -155,7 +156,7 @@ bool deploy_workflows(cli_context& context, const imported& what, json_writer& o
   return !failed && context.code == exit_ok;
 }
 
-/// Keeps what another command has to say to programs, so that it becomes a part of one object.
+/// Collects the JSON of another command, so that it becomes part of one object.
 class kept_output final : public command_output {
  public:
   bool say(const std::string& text) override {
@@ -196,7 +197,7 @@ void deploy(cli_context& context, const imported& what, const import_options& op
   if (options.prune && context.code != exit_ok)
     std::fputs("notice: Nothing is deleted because the import is not complete. Correct the errors, then import with --prune again.\n",
                stderr);
-  // Without a beginning of their own, imported jobs cannot be told from the rest.
+  // With an empty prefix, imported jobs cannot be distinguished from other jobs.
   const auto rest = deployed && !options.prefix.empty() ? tidy(context, what, options) : tidied{};
   if (!context.json) return;
   out.key("others").begin_array();
@@ -207,7 +208,7 @@ void deploy(cli_context& context, const imported& what, const import_options& op
   print(context, out.key("applied").raw(kept.said().substr(0, end + 1)).end_object().text() + "\n");
 }
 
-/// Nothing is deployed unless every line is understood, or the others have been asked for.
+/// Deploys nothing if a line has a problem, unless --skip-refused is given.
 void import_crontab(cli_context& context, const import_options& options) {
   if (!options.zone.empty() && time_zones::of_system().find(options.zone) == nullptr) {
     context.code = fail({v1::ERROR_CODE_INVALID_ARGUMENT, "'" + options.zone + "' is not a known time zone", zone_remedy(options.zone)});
@@ -220,7 +221,7 @@ void import_crontab(cli_context& context, const import_options& options) {
     }
   const auto what = read_import(options);
   if (!context.json) tell("notice", what.notices);
-  // What concerns no single line leaves nothing to go on with.
+  // A problem without a line concerns the whole crontab, so the import stops.
   const bool whole = std::any_of(what.problems.begin(), what.problems.end(), [](const problem& one) { return one.line == 0; });
   const bool refused = whole || (!what.problems.empty() && !options.skip_refused);
   if (options.print_only && (context.json || !refused)) print(context, context.json ? printed_json(what) : printed(what));

@@ -1,5 +1,5 @@
 #pragma once
-// The commands about jobs, one short file a kind.
+// The commands about jobs, one file for each.
 
 #include <string>
 #include <vector>
@@ -18,20 +18,22 @@ void add_job_verbs(CLI::App& group, cli_context& context);    // operate.cpp: pa
 void add_job_history(CLI::App& group, cli_context& context);  // list.cpp
 void add_job_next(CLI::App& group, cli_context& context);     // next.cpp
 
-/// Makes the jobs what they are here, in messages of bounded size, and tells of each; `by` as of `--by`. With `check_only` a node checks them and
-/// nothing is written. Sets context.code: by the first job that was refused.
+/// Creates or changes the jobs on a node, in messages of bounded size, and prints the results. `by`
+/// is the value of `--by`. With `check_only` the node checks the jobs and writes nothing. Sets
+/// context.code to the error of the first refused job.
 void apply_jobs(cli_context& context, const std::vector<v1::JobSpec>& jobs, const std::string& by, bool check_only = false);
 
-/// What `apply_jobs` says. `done` has one result for each of the first jobs; more where a message failed are left out.
+/// The output of `apply_jobs`. `done` has the results of the first jobs in order. If a message
+/// failed, later jobs have no result.
 std::string applied_text(const std::vector<v1::JobApplyResult>& done, bool check_only);
 std::string applied_json(const std::vector<v1::JobApplyResult>& done);
 
-/// A moment as an option gives it. Errors: invalid_argument.
+/// Reads a time given with an option. Errors: invalid_argument.
 result<std::int64_t> read_utc(const std::string& option, const std::string& text);
-/// A duration as an option gives it, at least this long. Errors: invalid_argument.
+/// Reads a duration of at least `least_ms` given with an option. Errors: invalid_argument.
 result<std::int64_t> read_duration(const std::string& option, const std::string& text, std::int64_t least_ms);
 
-/// What a problem of a file says behind a semicolon, as a sentence of its own.
+/// Makes a sentence of the part behind the semicolon of a file's problem.
 std::string as_remedy(std::string text);
 
 }  // namespace fairlead::app

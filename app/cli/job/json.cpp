@@ -1,4 +1,4 @@
-// Jobs and their launches for programs.
+// Jobs and their launches as JSON.
 
 #include "actors/core/job/job.hpp"
 #include "actors/core/task/task.hpp"

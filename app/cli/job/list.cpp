@@ -1,4 +1,4 @@
-// `job list` and `job history`: pages until there are enough.
+// `job list` and `job history`: fetch pages until enough entries are there.
 
 #include <algorithm>
 #include <memory>
@@ -35,7 +35,8 @@ struct history_options {
 
 result<v1::JobListRequest> request_of(const list_options& options) {
   v1::JobListRequest out;
-  // Most likely a script's variable that is not set, and would widen the list to everything.
+  // An empty value is probably an unset variable of a script. It would list the jobs of all
+  // workflows.
   if (options.workflow && options.workflow->empty())
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, "--workflow is empty", "Give the name of a workflow, or leave --workflow out"};
   out.set_workflow(options.workflow.value_or(""));
@@ -70,7 +71,7 @@ std::uint32_t page_size(std::uint32_t limit, int there) {
   return std::min<std::uint32_t>(limit - static_cast<std::uint32_t>(there), max_page_size);
 }
 
-/// A page may be short, or empty, and still go on.
+/// A page may be short or empty and still have a next page.
 result<v1::JobListReply> fetch(client& from, v1::JobListRequest request, std::uint32_t limit) {
   v1::JobListReply out;
   for (;;) {
@@ -97,7 +98,7 @@ result<v1::JobHistoryReply> fetch(client& from, v1::JobHistoryRequest request, s
   }
 }
 
-/// What both commands do: pages of what is asked for, shown in one of two ways.
+/// The callback of both commands: fetches the pages and prints JSON or text.
 template <class Options, class Json, class Text>
 void on_call(CLI::App& command, cli_context& context, std::shared_ptr<Options> options, Json json, Text text) {
   command.callback([&context, options, json, text] {

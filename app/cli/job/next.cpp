@@ -27,7 +27,8 @@ core::dst_policy policy_of(v1::DstPolicy policy) {
   }
 }
 
-/// Instants are whole seconds: the first one after a fraction is after the second that it belongs to.
+/// Scheduled times are whole seconds. The first one after a fraction comes after the second that
+/// holds the fraction, so negative times are rounded down too.
 std::int64_t second_of(std::int64_t unix_ms) { return unix_ms / 1'000 - (unix_ms % 1'000 < 0 ? 1 : 0); }
 
 void ask(cli_context& context, const next_question& what) {

@@ -1,5 +1,5 @@
 #pragma once
-// When an expression comes up, as `fairlead job next` tells it. No node is needed for that.
+// The next times of a cron expression, for `fairlead job next`. No node is needed.
 
 #include <cstdint>
 #include <string>
@@ -12,13 +12,13 @@ namespace fairlead::app {
 
 inline constexpr std::uint32_t max_coming = 1'000;
 
-/// The command line, as it was given.
+/// The options as typed.
 struct next_question {
   std::string expression;
   std::string zone;   // empty: UTC
   std::string after;  // empty: now
   std::uint32_t count = 5;
-  std::string job;  // whose values `?` stands for
+  std::string job;  // the name that gives the values of `?`
   std::string dst = "vixie";
 };
 
@@ -28,19 +28,20 @@ struct coming_instant {
 };
 
 struct next_answer {
-  std::vector<coming_instant> instants;  // fewer than asked for: no more come
-  std::string remark;                    // what somebody should know who reads this, or empty
+  std::vector<coming_instant> instants;  // fewer than requested: there are no more
+  std::string remark;                    // a note for the operator, or empty
 };
 
-/// Errors: invalid_argument, with the position in a bad expression; not_found for an expression that never matches.
+/// Errors: invalid_argument, with the position in the expression; not_found for an expression that
+/// never matches.
 result<next_answer> coming_instants(const next_question& what, const core::zone_source& zones, std::int64_t now_unix_ms);
 
-/// One line an instant.
+/// One line for each time.
 std::string next_text(const next_answer& answer);
 /// An array of {"utc", "local"}.
 std::string next_json(const next_answer& answer);
 
-/// `2026-03-29T01:00:00Z`, with a fraction where there is one.
+/// `2026-03-29T01:00:00Z`; with milliseconds if they are not 0.
 std::string instant_text(std::int64_t unix_ms);
 
 }  // namespace fairlead::app

@@ -23,10 +23,10 @@ namespace {
 
 struct operated {
   std::vector<v1::JobOperateResult> results;
-  std::optional<error> failed;  // of a message; what came before it is done
+  std::optional<error> failed;  // the error of a message; the messages before it were carried out
 };
 
-/// In chunks; a rewind of all goes on until nothing is left.
+/// Sends the names in chunks. A rewind of all jobs continues until no job is left.
 operated send_all(client& to, const v1::JobAction& action, const std::vector<std::string>& names) {
   operated out;
   v1::JobOperateRequest request;
@@ -49,7 +49,7 @@ operated send_all(client& to, const v1::JobAction& action, const std::vector<std
   return out;
 }
 
-/// The question goes to stderr, so that stdout holds the answer of the command alone.
+/// The question goes to stderr, so that stdout has only the answer of the command.
 status confirm_deletion(const std::vector<std::string>& names) {
   const auto what = names.size() == 1 ? "job " + printable(names.front()) : std::to_string(names.size()) + " jobs";
   if (::isatty(STDIN_FILENO) != 1)
@@ -81,13 +81,13 @@ void operate(cli_context& context, const job_operate_options& options) {
   const auto done = send_all(*connected, *action, options.names);
   if (!done.failed || !done.results.empty())
     print(context, context.json ? operated_json(done.results) + "\n" : operated_text(*action, done.results));
-  // After what worked, so that it stands before the errors; the first of these decides how the command ends.
+  // The errors follow the successful jobs. The first error gives the exit code.
   for (const auto& one : done.results) {
     auto code = exit_ok;
     if (one.error().code() != v1::ERROR_CODE_OK)
       code = static_cast<exit_code>(context.json ? exit_code_of(one.error().code()) : fail(error::from_proto(one.error())));
     else if (options.verb == v1::JOB_VERB_RUN && one.state() == v1::LAUNCH_STATE_SKIPPED)
-      code = exit_failed;  // it was not launched
+      code = exit_failed;  // the job was not launched
     if (context.code == exit_ok) context.code = code;
   }
   if (done.failed) {
@@ -149,7 +149,7 @@ result<v1::JobAction> job_action(const job_operate_options& options) {
     out.set_overlap(*value);
   }
   if (options.verb != v1::JOB_VERB_BACKFILL) return out;
-  // All its times are to be launched, so that a node takes these two for `queue`.
+  // A backfill launches all times. The node would treat these two policies as `queue`.
   if (out.overlap() == v1::OVERLAP_POLICY_SKIP || out.overlap() == v1::OVERLAP_POLICY_REPLACE)
     return invalid("--overlap " + *options.overlap + " cannot be used for a backfill: a backfill launches all of its times",
                    "Give allow (all at once) or queue (one after the other)");

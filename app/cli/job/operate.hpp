@@ -1,5 +1,5 @@
 #pragma once
-// What an operator does to jobs.
+// What an operator does to jobs: pause, resume, run, backfill, delete and rewind.
 
 #include <optional>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace fairlead::app {
 
-/// The command line of one of these commands, as it was given.
+/// The options of one of these commands, as typed.
 struct job_operate_options {
   v1::JobVerb verb = v1::JOB_VERB_UNSPECIFIED;
   std::vector<std::string> names;
@@ -23,7 +23,7 @@ struct job_operate_options {
   bool yes = false;
 };
 
-/// Everything that can be refused without a node is refused here. Errors: invalid_argument.
+/// Makes all checks that need no node. Errors: invalid_argument.
 result<v1::JobAction> job_action(const job_operate_options& options);
 
 std::string operated_text(const v1::JobAction& action, const std::vector<v1::JobOperateResult>& results);

@@ -14,14 +14,15 @@ namespace fairlead::app {
 namespace {
 
 constexpr std::size_t most_told = 20;
-// Of the 1000 that a request may name: a job's launches, 1000 or more, are deleted with it, and a shard does nothing else meanwhile.
+// A request may have 1000 names. A deletion also deletes the job's launches, often 1000 or more,
+// and the shard does nothing else meanwhile.
 constexpr std::size_t names_a_request = 100;
 
 bool begins_with(const std::string& name, const std::string& prefix) { return name.compare(0, prefix.size(), prefix) == 0; }
 
 bool gone(const v1::JobOperateResult& one) { return one.error().code() == v1::ERROR_CODE_OK; }
 
-/// The first failure decides how the command ends.
+/// The first error gives the exit code.
 void end_with(cli_context& context, int code) {
   if (context.code == exit_ok) context.code = code;
 }
@@ -35,12 +36,13 @@ status check_prune_prefix(const std::string& prefix) {
 }
 
 status check_prune(const prune_plan& plan) {
-  // Its job of an earlier import is launched still, and may be all that is left of such a line.
+  // A line left out may have a job from an earlier import. The job still runs and may be the only
+  // copy of the line.
   if (plan.left_out != 0)
     return invalid("--prune deletes nothing while lines are left out: an earlier import may have created jobs for the " +
                        (plan.left_out == 1 ? "line" : std::to_string(plan.left_out) + " lines") + " of " + plan.file + " listed above",
                    "Correct the errors listed above, or leave out --prune and delete jobs by hand: fairlead job delete NAME");
-  // More likely a wrong file, or a command before a pipe that has failed, than a wish.
+  // An empty crontab is probably a wrong file, or the output of a command that failed in a pipe.
   if (plan.jobs == 0)
     return invalid(plan.file + ": the crontab has no entries, and --prune would delete every job whose name begins with " + plan.prefix,
                    "To delete them all: fairlead job list " + plan.prefix + " shows them, fairlead job delete NAME... deletes them");
@@ -82,7 +84,7 @@ pruned delete_jobs(const job_operate_request& operate, const std::vector<std::st
   v1::JobOperateRequest request;
   request.mutable_action()->set_verb(v1::JOB_VERB_DELETE);
   request.mutable_action()->set_who(who);
-  // A path may be longer than a reason, and need not be UTF-8.
+  // A path may be longer than a reason, and may not be UTF-8.
   request.mutable_action()->set_reason(core::clean_text("no longer in " + file, reason_limit));
   for (std::size_t at = 0; at < names.size(); at += names_a_request) {
     request.clear_names();
@@ -98,9 +100,10 @@ pruned delete_jobs(const job_operate_request& operate, const std::vector<std::st
     }
     for (int i = 0; i < reply->results_size(); ++i) {
       auto& one = *reply->mutable_results(i);
-      // Who answers may leave out what the asker knows.
+      // A node may leave out the name, which the request already has.
       one.set_name(request.names(i));
-      // Also after a connection was lost before the answer, and the request was sent again.
+      // The job may already be deleted: by another operator, or by this request if it was sent
+      // twice after a lost connection.
       if (one.error().code() == v1::ERROR_CODE_NOT_FOUND) one.clear_error();
       out.results.push_back(std::move(one));
     }
@@ -151,7 +154,7 @@ tidied tidy_jobs(cli_context& context, const tidy_requests& to, const tidy_plan&
   const bool pruning = plan.prune && context.code == exit_ok;
   auto others = other_jobs(to.list, plan.own, plan.prefix);
   if (!others) {
-    // A failure only of what cannot do without.
+    // Only --prune needs the list; without it the error does not matter.
     if (!pruning) return out;
     auto why = others.failure();
     why.sentence = "Nothing is deleted because the existing jobs cannot be listed: " + why.sentence;
@@ -166,7 +169,7 @@ tidied tidy_jobs(cli_context& context, const tidy_requests& to, const tidy_plan&
   out.done = delete_jobs(to.operate, out.others, plan.who, plan.file);
   out.others = left_of(out.others, out.done);
   if (!context.json) print(context, pruned_text(out.done));
-  // After what worked, so that it stands before the errors.
+  // The errors follow the deleted jobs.
   for (const auto& why : refusals_of(out.done)) end_with(context, context.json ? exit_code_of(why.code) : fail(why));
   if (out.done.failed) end_with(context, fail(*out.done.failed));
   return out;

@@ -20,7 +20,8 @@ struct show_options {
   std::uint32_t coming = 5;
 };
 
-/// A node tells it of launches, not of the job. A launch that is not among those it names is taken as not parked.
+/// The node reports parked tasks with the launches, not with the job. A launch missing in the reply
+/// counts as not parked.
 parked_launches parked_of(client& to, const v1::JobRecord& job) {
   const auto started = std::find_if(job.open().begin(), job.open().end(),
                                     [](const v1::OpenLaunch& open) { return open.state() == v1::LAUNCH_STATE_STARTED; });
@@ -38,7 +39,8 @@ parked_launches parked_of(client& to, const v1::JobRecord& job) {
   return out;
 }
 
-/// Only its task and its workflow tell. Nothing is offered of a task that cannot be asked about.
+/// The answer needs the task and its workflow. If the task cannot be read, the command does not
+/// offer a cancel.
 bool may_cancel(client& to, const std::string& task) {
   if (task.empty()) return false;
   v1::TaskShowRequest request;

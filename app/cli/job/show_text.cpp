@@ -1,4 +1,4 @@
-// One job for people: what it is, why it waits, what comes, and what helps.
+// One job as text: its definition, why it waits, its next times, and what an operator can do.
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ namespace fairlead::app {
 
 namespace {
 
-constexpr int most_open_shown = 30;  // there may be a thousand
+constexpr int most_open_shown = 30;  // a job may have 1000 open launches
 
 class lines {
  public:
@@ -23,7 +23,7 @@ class lines {
     const std::string title = name;
     out_ += title + std::string(title.size() < 11 ? 12 - title.size() : 1, ' ') + text + "\n";
   }
-  /// Text of several lines: they stand below each other.
+  /// Adds a text of several lines. The later lines are indented below the first.
   void add_prose(const char* name, std::string_view text) {
     const auto end = text.find_last_not_of("\r\n");
     text = text.substr(0, end == std::string_view::npos ? 0 : end + 1);
@@ -73,7 +73,7 @@ std::string catch_up_of(const v1::JobSpec& job) {
 std::string timing_of(const v1::JobSpec& job) {
   std::string out;
   const auto add = [&](const std::string& more) { out += (out.empty() ? "" : ", ") + more; };
-  // Without one of its own, that of jobs with needs counts all the same.
+  // A job with needs has a default start window, which is shown too.
   if (const auto window = core::start_window_of(job)) add("start window " + format_duration(*window));
   if (job.jitter_ms() != 0) add("jitter " + format_duration(job.jitter_ms()));
   if (job.deadline_ms() != 0) add("deadline " + format_duration(job.deadline_ms()));
@@ -89,7 +89,7 @@ std::string coming_of(const v1::JobShowReply& reply) {
   if (reply.coming_unix_ms().empty()) return {};
   text_table table{{{"UTC"}, {"LOCAL"}}};
   const auto* zone = time_zones::of_system().find(reply.job().spec().zone());
-  // A zone that this machine does not know is the node's affair.
+  // A zone unknown to this machine is no error: the node may know it.
   for (const auto at : reply.coming_unix_ms()) table.add({time_text(at), zone == nullptr ? "-" : core::format_local(at / 1'000, *zone)});
   return "\nComing\n" + table.text();
 }
@@ -128,8 +128,9 @@ bool waits_for(const v1::JobRecord& job, v1::LaunchWait what) {
                      [&](const v1::OpenLaunch& open) { return open.state() == v1::LAUNCH_STATE_WAITING && open.waits_for() == what; });
 }
 
-/// What keeps later launches, or keeps an operator: the first started launch whose task is parked, else the first one while others wait for it or
-/// are skipped because of it.
+/// The launch that blocks later launches or waits for an operator: the first started launch whose
+/// task is parked. Without one, the first started launch, if others wait for it or were skipped
+/// because of it.
 const v1::OpenLaunch* in_the_way(const v1::JobRecord& job, const parked_launches& parked) {
   const auto started = [](const v1::OpenLaunch& open) { return open.state() == v1::LAUNCH_STATE_STARTED; };
   const auto stands = [&](const v1::OpenLaunch& open) { return started(open) && parked.count(open.nominal_unix_ms()) != 0; };

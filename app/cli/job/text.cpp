@@ -17,7 +17,7 @@ std::string state_text(const v1::JobSummary& job) {
     if (count != 0) out += (out.empty() ? "" : ", ") + std::string{word} + " (" + std::to_string(count) + ")";
   };
   add("failing", job.bad_in_a_row());
-  // It waits for an operator, and with most overlap policies all later launches do so too.
+  // A parked task waits for an operator. With most overlap policies all later launches wait too.
   add("parked", job.parked());
   return out.empty() ? "-" : out;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Jobs and their launches as tables for people and as JSON for programs.
+// Jobs and their launches, as tables for operators and as JSON for programs.
 
 #include <cstdint>
 #include <set>
@@ -13,33 +13,35 @@
 
 namespace fairlead::app {
 
-/// `filtered`: not all jobs were asked for.
+/// `filtered`: only part of the jobs was requested.
 std::string job_list_text(const v1::JobListReply& reply, bool filtered = false);
 std::string job_list_json(const v1::JobListReply& reply);
 
 /// The nominal times of open launches whose tasks are parked, in milliseconds since 1970.
 using parked_launches = std::set<std::int64_t>;
 
-/// `now_unix_ms` tells what has come and what is to come, `can_cancel` whether the task of `launch_in_the_way` could be cancelled.
+/// `now_unix_ms` separates past from coming times. `can_cancel`: whether the task of
+/// `launch_in_the_way` can be cancelled.
 std::string job_show_text(const v1::JobShowReply& reply, std::int64_t now_unix_ms, const parked_launches& parked = {},
                           bool can_cancel = false);
 std::string job_show_json(const v1::JobShowReply& reply, const parked_launches& parked = {});
-/// As `job deploy` takes it, so that the job would be as it is here.
+/// The job as a file for `job deploy`, which would create the same job.
 std::string job_show_yaml(const v1::JobShowReply& reply);
 
 std::string job_history_text(const v1::JobHistoryReply& reply);
 std::string job_history_json(const v1::JobHistoryReply& reply);
 
-/// The commands that fit the state a job is in; empty when there is nothing for anybody to do.
+/// The commands that an operator can use in the job's current state. Empty: nothing needs to be
+/// done.
 std::vector<remedy> job_remedies(const v1::JobShowReply& reply, std::int64_t now_unix_ms, const parked_launches& parked = {},
                                  bool can_cancel = false);
 
-/// The id of the task that keeps later launches, or waits for an operator; empty when there is none.
+/// The id of the task that blocks later launches or waits for an operator; empty if there is none.
 std::string launch_in_the_way(const v1::JobRecord& job, const parked_launches& parked);
 
 // ---- parts of these ----
 
-/// When it is launched next: of a JobSummary or a JobRecord. 0: never, as for a job that is paused, whose times are skipped.
+/// The next launch of a JobSummary or a JobRecord. 0: none. The times of a paused job are skipped.
 template <class Job>
 std::int64_t next_of(const Job& job) {
   return job.paused() ? 0 : std::int64_t{job.next_unix_ms()};
@@ -47,19 +49,19 @@ std::int64_t next_of(const Job& job) {
 
 /// `completed`, `skipped (overlap)`.
 std::string launch_text(const v1::LaunchRecord& launch);
-/// `2026-03-29T03:00:00+02:00`, as the clock of its zone showed it.
+/// `2026-03-29T03:00:00+02:00`: local time in the job's zone.
 std::string nominal_local(const v1::LaunchRecord& launch);
-/// What an open launch waits for, and until when.
+/// What an open launch waits for, and its time limit.
 std::string wait_text(const v1::JobSpec& job, const v1::OpenLaunch& launch);
 /// `reports 2 (region=eu), mail 1`.
 std::string needs_text(const google::protobuf::RepeatedPtrField<v1::AgentNeed>& needs);
 
 text_table launch_table();
 void add_launch_row(text_table& table, const v1::LaunchEntry& entry);
-/// The entry of a record that comes without one.
+/// A history entry for a record that has none.
 v1::LaunchEntry entry_of(const v1::LaunchRecord& launch);
 
-/// null for a launch that there is none of.
+/// null for an absent launch.
 void write_launch(json_writer& out, const v1::LaunchRecord& launch);
 void write_text_or_null(json_writer& out, const char* name, const std::string& text);
 void write_labels(json_writer& out, const google::protobuf::RepeatedPtrField<v1::Label>& labels);

@@ -1,4 +1,4 @@
-// `agent`: who they are, how they do, and what an operator does to them.
+// `agent`: lists agents and their health, and carries out an operator's actions on them.
 
 #include <unistd.h>
 
@@ -59,7 +59,7 @@ void add_show(CLI::App& group, cli_context& context) {
   });
 }
 
-/// On stderr: redrawn on a terminal, a line now and then elsewhere.
+/// Progress on stderr: rewritten on a terminal; elsewhere one line from time to time.
 class drain_progress {
  public:
   explicit drain_progress(bool quiet) : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) == 1) {}
@@ -101,7 +101,7 @@ std::string drain_json(const std::string& instance, std::uint32_t held, const ch
   return out.end_object().text() + "\n";
 }
 
-/// Looks until the instance holds nothing. `limit` zero: for ever.
+/// Polls until the instance holds no attempts. `limit` zero: no time limit.
 result<drain_view> wait_for_drain(client& to, const cli_context& context, const std::string& instance, std::uint64_t incarnation,
                                   duration limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
@@ -136,7 +136,8 @@ void drain(cli_context& context, const operate_words& words) {
     context.code = fail(connected.failure());
     return;
   }
-  // Before the request, so that a process which takes the instance's name afterwards is not taken for the one that drains.
+  // The status is read before the request. A process that later takes the instance's name has
+  // another incarnation and is not mistaken for it.
   const auto before = connected->status_of_node({});
   if (!before) {
     context.code = fail(before.failure());

@@ -1,5 +1,5 @@
 #pragma once
-// Agents, their instances and their services, for programs and for people.
+// Agents, their instances and their services, as JSON and as text.
 
 #include <cstdint>
 #include <optional>
@@ -21,16 +21,18 @@ void write_service(json_writer& out, const v1::ServiceStatus& service);
 /// `ok`, `away: its node is not connected`, `sick: 40 % fail`, `draining by ana`.
 std::string health_text(const v1::AgentStatus& agent);
 
-/// Every instance, and a line for each agent that is only waited for; empty when there is neither.
+/// One line for each instance, and for each agent without an instance that steps wait for. Empty:
+/// there is none.
 std::string instances_text(const v1::StatusReply& reply);
 
-/// The services whose breaker is not closed and those that steps wait for, with why; empty when there is none.
+/// Services whose breaker is not closed or that steps wait for, with the reasons. Empty: there is
+/// none.
 std::string troubled_services_text(const v1::StatusReply& reply);
 
 std::string agent_list_json(const v1::StatusReply& reply);
 std::string agent_list_text(const v1::StatusReply& reply);
 
-/// What is asked for by the name of an agent or of an instance. `agent` is set in both cases, `instance` when it is one.
+/// The agent or instance with a given name. `agent` is always set, `instance` only for an instance.
 struct shown_agent {
   std::string agent;
   std::string instance;
@@ -40,13 +42,13 @@ result<shown_agent> find_agent(const v1::StatusReply& reply, const std::string& 
 std::string agent_show_json(const v1::StatusReply& reply, const shown_agent& which);
 std::string agent_show_text(const v1::StatusReply& reply, const shown_agent& which);
 
-/// How far an instance has come that is being drained.
+/// The progress of an instance's drain.
 struct drain_view {
   enum class end { not_yet, drained, gone, resumed };
   end state = end::not_yet;
   std::uint32_t held = 0;
 };
-/// `incarnation` is the one that was told to drain.
+/// `incarnation` is the incarnation that got the drain request.
 drain_view drain_of(const v1::StatusReply& reply, const std::string& instance, std::uint64_t incarnation);
 
 }  // namespace fairlead::app

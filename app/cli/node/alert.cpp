@@ -43,7 +43,8 @@ result<v1::AlertListRequest> list_request(const list_options& options) {
   return out;
 }
 
-/// Pages until there are enough: a page may be short, or empty, and still go on.
+/// Fetches pages until there are enough alerts. A page may be short or empty and still have a next
+/// page.
 result<v1::AlertListReply> fetch(client& from, v1::AlertListRequest request, std::uint32_t limit) {
   v1::AlertListReply out;
   for (;;) {
@@ -137,7 +138,7 @@ void acknowledge(cli_context& context, const ack_options& options) {
         return reply;
       },
       [&](const v1::AlertAckReply& reply) { return acknowledged_json(request, reply); }, acknowledged_text);
-  // After what worked, so that it stands before the errors; the first of these decides how the command ends.
+  // The errors follow the successful results. The first error gives the exit code.
   for (const auto& one : told.results()) {
     if (one.error().code() == v1::ERROR_CODE_OK) continue;
     const auto code = context.json ? exit_code_of(one.error().code()) : fail(error::from_proto(one.error()));

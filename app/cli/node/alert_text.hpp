@@ -1,5 +1,5 @@
 #pragma once
-// Alerts and what was done with them, for people and for programs.
+// Alerts and the results of acknowledgements, as text and as JSON.
 
 #include <string>
 
@@ -14,9 +14,9 @@ void add_alert_row(text_table& table, const v1::AlertRecord& alert);
 std::string alert_json(const v1::AlertRecord& alert);
 std::string alert_text(const v1::AlertRecord& alert);
 
-/// What became of each of the numbers that were to be acknowledged; the reply has as many results as the request has numbers.
+/// The result for each number of the request. The reply has one result for each number.
 std::string acknowledged_json(const v1::AlertAckRequest& asked, const v1::AlertAckReply& reply);
-/// Only those that worked: the others are errors.
+/// The successful results only; the others are printed as errors.
 std::string acknowledged_text(const v1::AlertAckReply& reply);
 
 }  // namespace fairlead::app

@@ -18,7 +18,7 @@ void add_dev_command(CLI::App& app, cli_context& context) {
   command->add_option("--agents", options->agents, "A node file: its agents run as configured; only the other agents are scripted")
       ->type_name("NODE.yaml");
   command->add_option("--keep", options->keep, "Keep the store in this folder, and reuse a store that is already there")->type_name("DIR");
-  // One value at a time: what follows is a path.
+  // The option takes one value each time, because the next word is a path.
   command
       ->add_option(
           "--script", options->scripts,

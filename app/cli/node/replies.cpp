@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds longest_poll{10'000};
-/// How long --follow goes on without an answer of any node.
+/// How long --follow continues while no node answers.
 constexpr std::chrono::seconds events_patience{60};
 
 struct replies_options {
@@ -30,7 +30,7 @@ struct replies_options {
 
 std::string event_line(const v1::StatusEvent& event) {
   std::string out = format_utc(event.at_unix_ms()) + "  " + printable(event.task_id()) + "  " + std::to_string(event.sequence()) + "  ";
-  // The JSON form names a step's change by two fields; a person reads them as one.
+  // The JSON form has two fields for the change of a step; the text has one.
   if (event.kind() == v1::STATUS_KIND_STEP)
     out += printable(event.step()) + " " + core::state_word(event.step_state());
   else
@@ -45,7 +45,7 @@ void show(cli_context& context, const v1::RepliesReply& page) {
   if (!text.empty()) print(context, text);
 }
 
-/// Prints what is there and takes each page off once it is printed, so that an event is lost to nobody who reads the output.
+/// Prints each page, then acknowledges its events. No event is lost if the output was not written.
 status fetch(cli_context& context, client& from, const replies_options& options, std::optional<duration> limit) {
   const auto deadline = steady_clock::now() + limit.value_or(duration{0});
   v1::RepliesRequest request;
@@ -59,10 +59,10 @@ status fetch(cli_context& context, client& from, const replies_options& options,
     auto page = from.replies(request);
     if (!page.ok()) return page.failure();
     show(context, *page);
-    // What could not be written is not taken.
+    // Events whose output failed are not acknowledged.
     if (context.code != exit_ok || options.keep || stopped(context)) return nothing{};
     if (!page->events().empty()) {
-      // Nodes of one shard go by the one position, also those of the release before.
+      // A node with one shard uses the single position, and so do nodes of the release before.
       request.set_acknowledged(page->events().rbegin()->position());
       std::map<std::uint32_t, std::uint64_t> of_shard;
       for (const auto& event : page->events()) of_shard[event.shard()] = event.position();

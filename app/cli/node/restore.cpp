@@ -1,4 +1,4 @@
-// fairlead restore: a shard goes on from a backup, as another lineage.
+// `fairlead restore`: a shard continues from a backup, as another lineage.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ error disk_error(const std::string& what, const std::string& why) {
   return {v1::ERROR_CODE_DISK, what + ": " + why, "Check the disk and the permissions; the backup was not changed"};
 }
 
-/// What only says who has the directory open.
+/// Lock files only show which process has the directory open.
 bool is_lock(const fs::path& name) { return name == "lock" || name == "lock.mdb" || name == "node.lock"; }
 
 bool is_free(const std::string& directory) {
@@ -42,7 +42,8 @@ bool is_free(const std::string& directory) {
   return !fs::exists(directory, failed) || fs::is_empty(directory, failed);
 }
 
-/// Durable when it returns, and whole: what was cut short stays beside the directory that was asked for.
+/// The copy is on disk when the function returns. An incomplete copy remains in `TO.part` beside
+/// the target.
 status copy_backup(const std::string& backup, const std::string& to) {
   std::error_code failed;
   if (!fs::exists(backup + "/data.mdb", failed)) return store::no_store(backup);
@@ -65,7 +66,7 @@ status copy_backup(const std::string& backup, const std::string& to) {
   const int why = errno;
   if (fd >= 0) ::close(fd);
   if (!synced) return disk_error("The copy " + part + " cannot be written to disk", std::strerror(why));
-  fs::remove(to, failed);  // an empty directory
+  fs::remove(to, failed);  // `to` is absent or an empty directory
   fs::rename(part, to, failed);
   if (failed) return disk_error("The copy " + part + " cannot become " + to, failed.message());
   const auto parent = fs::path{to}.parent_path().string();

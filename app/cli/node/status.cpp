@@ -74,7 +74,7 @@ std::string status_json(const v1::StatusReply& reply) {
   return out.text();
 }
 
-/// Empty where there are no jobs, and no launches of some that were.
+/// Empty if there are no jobs and no open launches of deleted jobs.
 std::string jobs_text(const v1::ShardState& counts) {
   const auto waiting = counts.launches_waiting_room() + counts.launches_waiting_agents();
   if (counts.jobs() + counts.launches_in_flight() + waiting == 0) return {};
@@ -86,7 +86,7 @@ std::string jobs_text(const v1::ShardState& counts) {
   return out + "\n";
 }
 
-/// Empty where one shard is all there is and it is up: the lines above say everything.
+/// Empty for a single shard that is up: the lines above already give its state.
 std::string shards_text(const v1::StatusReply& reply) {
   if (reply.shards_size() == 1 && reply.shards(0).up() && reply.peers().empty()) return {};
   text_table table{{{"SHARD", align::right},

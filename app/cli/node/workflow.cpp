@@ -17,7 +17,7 @@ namespace {
 struct read_files {
   std::vector<workflow_file> workflows;
   std::vector<problem> problems;  // of all files, the node file first
-  std::vector<problem> advice;    // what may run and still deserves a word
+  std::vector<problem> advice;    // warnings: the workflow can run
 };
 
 void add_advice(const workflow_file& file, const node_config& agents, std::vector<problem>& out) {
@@ -80,7 +80,7 @@ void check_workflows(cli_context& context, const std::vector<std::string>& paths
   if (!files.problems.empty()) context.code = fail_with(files.problems);
 }
 
-/// Nothing is deployed unless every file is sound.
+/// Deploys nothing if any file has a problem.
 void deploy_workflows(cli_context& context, const std::vector<std::string>& paths) {
   const auto files = read_all(paths, "");
   if (!files.problems.empty()) {

@@ -42,7 +42,8 @@ std::string backoff_text(const v1::Backoff& backoff) {
   return format_duration(backoff.first_ms()) + " x" + factor_text(backoff.factor()) + " to " + format_duration(backoff.max_ms());
 }
 
-/// `cool_off 10m`; empty for a step that says nothing and is as its workflow.
+/// `cool_off 10m`; the overload for a step gives an empty text if the step uses its workflow's
+/// setting.
 std::string on_failure_text(v1::OnFailure what, std::int64_t cool_off_ms) {
   std::string out = on_failure_word(what);
   if (what == v1::ON_FAILURE_COOL_OFF) out += " " + format_duration(cool_off_ms);
@@ -59,7 +60,7 @@ void write_backoff(json_writer& out, const v1::Backoff& backoff) {
   out.key("factor").raw(factor_text(backoff.factor())).key("max_ms").number(std::int64_t{backoff.max_ms()}).end_object();
 }
 
-/// null: the workflow says nothing about undoing the step.
+/// null: the step has no undo entry.
 void write_undo(json_writer& out, const v1::StepDefinition& step) {
   out.key("undo");
   if (!step.has_undo()) {

@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// Together the 256 items that may be on their way without an acknowledgement.
+// Together at most 256 items are sent and not yet acknowledged.
 constexpr int submitters = 4;
 constexpr std::size_t chunk_items = 64;
 constexpr std::size_t queue_items = 1'024;
@@ -22,7 +22,7 @@ constexpr std::size_t queue_items = 1'024;
 constexpr milliseconds first_backoff{50};
 constexpr milliseconds longest_backoff{1'000};
 
-/// Refused for now, not for good.
+/// A refusal that a later attempt may overcome.
 bool passing(error_code code) {
   return code == v1::ERROR_CODE_OVERLOADED || code == v1::ERROR_CODE_UNAVAILABLE || code == v1::ERROR_CODE_TIMED_OUT;
 }
@@ -117,7 +117,8 @@ void batch_run::read(line_reader& in) {
 }
 
 void batch_run::enqueue(std::uint64_t line, v1::Submission what) {
-  // The id is fixed before the first sending: a notice may come before the acknowledgement, and a repetition must not double.
+  // The id is set before the first request. A notice may arrive before the acknowledgement, and a
+  // repeated request must not create a second task.
   if (what.id().empty()) what.set_id(make_uuid_v7(to_unix_ms(system_clock{}.now())));
   what.set_workflow(options_.workflow);
   for (const auto& label : options_.labels) {
@@ -159,7 +160,7 @@ void batch_run::submit() {
     for (;;) {
       const auto before = chunk.size();
       if (!submit_chunk(chunk) || chunk.empty()) break;
-      if (chunk.size() < before) {  // some were taken: that is progress
+      if (chunk.size() < before) {  // some items were accepted: that is progress
         refusals = 0;
         until = steady_clock::now() + options_.patience;
       }
@@ -178,7 +179,7 @@ void batch_run::submit() {
   }
 }
 
-/// Leaves in `chunk` what wants another sending. False: it is of no use.
+/// Keeps in `chunk` the items to be sent again. False: sending again would not help.
 bool batch_run::submit_chunk(std::vector<item>& chunk) {
   v1::SubmitRequest request;
   request.set_notify(options_.wait);

@@ -1,8 +1,9 @@
 #pragma once
-// `submit --batch`: a stream of JSON lines to tasks, through the loss of nodes.
+// `submit --batch`: makes tasks of a stream of JSON lines and survives the loss of nodes.
 //
-// Threads: one reads lines, a few submit chunks of them (each waits for its acknowledgement, which bounds what is on its way), one asks
-// for the states of tasks whose end was not heard of, the caller's shows progress. All state is behind one mutex.
+// One thread reads lines. Several threads submit chunks of lines; each waits for its
+// acknowledgement, which bounds the unacknowledged items. One thread asks for the states of tasks
+// whose end was not reported. The caller's thread shows progress. One mutex protects all state.
 
 #include <condition_variable>
 #include <cstdint>
@@ -23,12 +24,12 @@ namespace fairlead::app {
 struct batch_options {
   std::string workflow;
   bool wait = false;
-  /// How long to go on without an answer of any node. The client's request_timeout is the same.
+  /// How long to continue while no node answers. The client's request_timeout has the same value.
   duration patience = std::chrono::seconds{60};
-  std::uint64_t lines = 0;                // in the stream; 0: not known
-  std::vector<v1::Label> labels;          // for every task, beside the line's own
-  std::optional<std::int32_t> priority;   // for lines that give none
-  std::optional<v1::ReplyAddress> reply;  // for lines that give none
+  std::uint64_t lines = 0;                // in the stream; 0: unknown
+  std::vector<v1::Label> labels;          // for every task, in addition to the line's own
+  std::optional<std::int32_t> priority;   // for lines without one
+  std::optional<v1::ReplyAddress> reply;  // for lines without one
 };
 
 struct batch_refusal {
@@ -39,21 +40,21 @@ struct batch_refusal {
 
 struct batch_outcome {
   std::uint64_t submitted = 0;  // newly created
-  std::uint64_t already = 0;    // acknowledged, but there before (by an earlier run, or by a repetition of this one)
+  std::uint64_t already = 0;    // acknowledged, but created before (by an earlier run, or by a repeated request of this run)
   std::uint64_t completed = 0;
   std::uint64_t undone = 0;
   std::uint64_t parked = 0;
   std::vector<v1::TaskEnd> first_parked;  // at most 10 of them, with their reasons
   std::vector<batch_refusal> refusals;    // by line
   double seconds = 0;
-  std::optional<error> gave_up;  // no node answered; what was not acknowledged is in no count
+  std::optional<error> gave_up;  // no node answered; no count has the unacknowledged items
 };
 
 class batch_run {
  public:
   batch_run(client& to, batch_options options);
 
-  /// Submits all lines and, with `wait`, waits for the ends. Once.
+  /// Submits all lines and, with `wait`, waits for the ends of the tasks. Call once.
   batch_outcome run(line_reader& in, progress_display& display);
 
  private:
@@ -61,12 +62,12 @@ class batch_run {
     std::uint64_t line = 0;
     v1::Submission submission;
   };
-  /// A task that is to be waited for. Lines may share one.
+  /// A task whose end is awaited. Several lines may share one task.
   struct open_task {
     std::uint64_t line = 0;
     int on_their_way = 0;  // lines without an answer yet
     bool acknowledged = false;
-    std::optional<v1::TaskEnd> end;  // heard before the acknowledgement
+    std::optional<v1::TaskEnd> end;  // reported before the acknowledgement
   };
 
   void read(line_reader& in);
@@ -80,7 +81,7 @@ class batch_run {
   bool poll_round();
   void on_notice(const v1::FinishedNotice& notice);
 
-  // With the mutex held.
+  // The caller holds the mutex.
   std::vector<std::string> ids_to_ask();
   void settle(const v1::TaskEnd& end);
   void refuse(std::uint64_t line, const std::string& id, error why);
@@ -96,9 +97,9 @@ class batch_run {
   std::condition_variable changed_;
   std::deque<item> queue_;
   bool all_read_ = false;
-  int busy_ = 0;                           // submitters with a chunk
-  std::map<std::string, open_task> open_;  // with wait: submitted and not known to have ended
-  std::string ask_after_;                  // the id that the last question ended with; empty: begin anew
+  int busy_ = 0;                           // submitters that have a chunk
+  std::map<std::string, open_task> open_;  // with `wait`: submitted, end not yet known
+  std::string ask_after_;                  // the last id of the last request; empty: start from the beginning
   std::uint64_t ended_ = 0;
   batch_outcome outcome_;
 };

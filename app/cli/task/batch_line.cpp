@@ -18,7 +18,7 @@ error bad(const std::string& sentence,
   return {v1::ERROR_CODE_INVALID_ARGUMENT, sentence, remedy};
 }
 
-/// Behind the value that begins at `at`, in text that is known to be JSON.
+/// The end of the JSON value that begins at `at`. `text` must be valid JSON.
 std::size_t value_end(std::string_view text, std::size_t at) {
   int depth = 0;
   const char* end = text.data() + text.size();
@@ -44,7 +44,7 @@ std::size_t value_end(std::string_view text, std::size_t at) {
 
 using member_visitor = std::function<status(const std::string& name, std::string_view value)>;
 
-/// Visits the members of an object that is known to be JSON, in order, doubled ones as well.
+/// Visits the members of a valid JSON object in order, including duplicates.
 status for_each_member(std::string_view object, const member_visitor& visit) {
   std::size_t at = object.find('{') + 1;
   for (;;) {

@@ -1,5 +1,6 @@
 #pragma once
-// One line of a batch file: {"id": "...", "input": ANY, "labels": {"k": "v"}, "priority": N}, every field optional.
+// One line of a batch file: {"id": "...", "input": ANY, "labels": {"k": "v"}, "priority": N}, every
+// field optional.
 
 #include <string>
 #include <string_view>
@@ -9,10 +10,11 @@
 
 namespace fairlead::app {
 
-/// Gives a submission without workflow; `input` is the line's text, byte for byte. Errors name the field and what was expected.
+/// Makes a submission without a workflow. `input` keeps the line's text byte for byte. Errors give
+/// the field and the expected value.
 result<v1::Submission> parse_batch_line(std::string_view line);
 
-/// True for a line that says nothing and is passed over.
+/// True for a line without content, which is skipped.
 bool blank_line(std::string_view line);
 
 }  // namespace fairlead::app

@@ -1,4 +1,4 @@
-// The waiting half of a batch: notices as they come, and questions for what was missed.
+// The waiting part of a batch: handles notices, and asks for tasks whose notice was missed.
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ using std::chrono::steady_clock;
 constexpr std::chrono::seconds poll_every{2};
 constexpr std::chrono::milliseconds look_every{100};
 constexpr std::size_t parked_named = 10;
-constexpr int requests_a_round = 20;  // the next round goes on where this one ended
+constexpr int requests_a_round = 20;  // the next round continues with the next ids
 
 bool ended(const v1::TaskEnd& end) { return end.parked() || task_ended(end.state()); }
 
@@ -27,7 +27,7 @@ void batch_run::on_notice(const v1::FinishedNotice& notice) {
     if (ended(end)) settle(end);
 }
 
-/// An end that comes before the acknowledgement is kept for it.
+/// An end that arrives before the acknowledgement is stored until then.
 void batch_run::settle(const v1::TaskEnd& end) {
   auto found = open_.find(end.id());
   if (found == open_.end()) return;
@@ -52,7 +52,7 @@ void batch_run::poll() {
   std::unique_lock lock{mutex_};
   while (!over()) {
     changed_.wait_for(lock, look_every);
-    // Notices of a lost connection are lost with it, so a new one is a reason to ask at once.
+    // A lost connection may lose notices, so a new connection causes a request at once.
     const auto now_connections = to_.connections();
     if (now_connections == connections && steady_clock::now() < next) continue;
     lock.unlock();
@@ -64,7 +64,7 @@ void batch_run::poll() {
   }
 }
 
-/// False: no node answers, and the batch is given up.
+/// False: no node answers, and the batch stops.
 bool batch_run::poll_round() {
   for (int i = 0; i < requests_a_round; ++i) {
     v1::StatesRequest request;
@@ -95,7 +95,7 @@ bool batch_run::poll_round() {
   return true;
 }
 
-/// The next acknowledged ids in order, and from the beginning again after the last.
+/// The next acknowledged ids in order. After the last id the order starts again.
 std::vector<std::string> batch_run::ids_to_ask() {
   std::vector<std::string> out;
   auto at = open_.upper_bound(ask_after_);

@@ -1,4 +1,4 @@
-// `task doctor`: is there a live task that nothing will ever wake up, and has something been done that no task is about?
+// `task doctor`: finds live tasks that nothing would wake up, and effects without a task.
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ namespace fairlead::app {
 
 namespace {
 
-/// Every live task is looked at, which takes its time where there are millions.
+/// The doctor checks every live task, which is slow with millions of tasks.
 constexpr std::chrono::seconds doctor_patience{120};
 
 void add_effects(const v1::DoctorReply& reply, json_writer& out) {
@@ -48,10 +48,10 @@ std::string report_json(const v1::DoctorReply& reply) {
   return out.end_object().text() + "\n";
 }
 
-/// Those that are listed no more: all of the list, and those beyond it.
+/// The number of forgotten effects: the listed effects, and those that the list had no room for.
 std::uint64_t count_of(const v1::DoctorReply& reply) { return static_cast<std::uint64_t>(reply.effects_size()) + reply.effects_dropped(); }
 
-/// What `--forget-effects` has forgotten; `done`: it was so answered.
+/// The result of `--forget-effects`. `done`: the node has confirmed it.
 std::string forgotten_json(const v1::DoctorReply& reply, bool done) {
   json_writer out;
   out.begin_object().key("forgotten");
@@ -71,7 +71,8 @@ std::string effects_text(const v1::DoctorReply& reply) {
   return out;
 }
 
-/// The list is shown before it is forgotten: where one shard has forgotten its own and another does not answer, nobody could ask for it again.
+/// Prints the list before the effects are forgotten. If one shard forgets and another does not
+/// answer, nobody could read the list again.
 void forget_effects(cli_context& context, client& to, const v1::DoctorRequest& request) {
   auto listed = to.doctor({});
   if (!listed) {
@@ -81,7 +82,7 @@ void forget_effects(cli_context& context, client& to, const v1::DoctorRequest& r
   if (!context.json) print(context, effects_text(*listed));
   if (context.code != exit_ok) return;
   const auto forgotten = to.doctor(request);
-  v1::DoctorReply late;  // told since
+  v1::DoctorReply late;  // effects reported since the list was read
   if (forgotten)
     for (const auto& one : forgotten->effects()) {
       const auto same = [&](const v1::EffectRecord& other) { return other.idempotency_key() == one.idempotency_key(); };

@@ -1,5 +1,5 @@
 #pragma once
-// Which tasks are meant, as options say it: the same for lists and for what is done to many tasks at once.
+// Options that select tasks, shared by lists and by actions on many tasks.
 
 #include <CLI/CLI.hpp>
 #include <optional>
@@ -19,15 +19,15 @@ struct task_filter {
   std::optional<std::string> older_than;
   std::optional<std::string> younger_than;
 
-  /// Whether anything is asked for.
+  /// Whether any option was given.
   bool given() const;
 };
 
 /// `--state`, `--parked`, `--workflow`, `--label`, `--older-than` and `--younger-than`.
 void add_filter_options(CLI::App& command, task_filter& filter);
 
-/// The request for the first page. Errors name the option that cannot be read. An option that is given and empty is refused: most likely it
-/// is a script's variable that is not set, and would widen what is listed, or cancelled, to everything.
+/// The request for the first page. Errors name the option that cannot be parsed. An empty value is
+/// refused: it is probably an unset variable of a script, and would select all tasks.
 result<v1::TaskListRequest> list_request(const task_filter& filter);
 
 }  // namespace fairlead::app

@@ -15,7 +15,7 @@ void write_labels(json_writer& out, const google::protobuf::RepeatedPtrField<v1:
   out.end_object();
 }
 
-/// What a list and a single task begin with.
+/// The first members of a task, in a list and alone.
 template <class Task>
 void write_head(json_writer& out, const Task& task, const std::string& reason) {
   out.begin_object().key("id").string(task.id()).key("workflow").string(task.workflow());

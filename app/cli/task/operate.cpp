@@ -14,7 +14,7 @@
 
 namespace fairlead::app {
 
-// ---- from a command line to what is asked of the node ----
+// ---- from the options to the request ----
 
 namespace {
 
@@ -29,7 +29,7 @@ result<v1::OperatorVerb> verb_of(const operate_options& options, const task_verb
   return invalid("The outcome of the step is missing", "Give --completed JSON with the step's output, or --never-happened");
 }
 
-/// ID and STEP; with a filter, which stands for the ID, STEP alone.
+/// Without a filter the words are ID and STEP. With a filter they are STEP alone.
 status read_words(const operate_options& options, bool needs_step, operation& out) {
   auto words = options.words;
   if (options.filter.given()) {

@@ -1,5 +1,6 @@
 #pragma once
-// What an operator does to tasks: retry, skip, settle, undo, cancel, pause and resume, to one task or to all that a filter finds.
+// What an operator does to tasks: retry, skip, settle, undo, cancel, pause and resume, for one task
+// or for all tasks of a filter.
 
 #include <cstdint>
 #include <map>
@@ -12,9 +13,9 @@
 
 namespace fairlead::app {
 
-/// The command line of one of these commands, as it was given.
+/// The options of one of these commands, as typed.
 struct operate_options {
-  std::string verb;                // its word in task_verbs
+  std::string verb;                // the command's word in task_verbs
   std::vector<std::string> words;  // ID, STEP
   std::optional<std::string> input;
   std::optional<std::string> completed;
@@ -25,23 +26,24 @@ struct operate_options {
   bool yes = false;
 };
 
-/// What the command line asks for.
+/// The request that the options describe.
 struct operation {
   v1::OperatorAction action;
-  std::string id;  // empty: all that `which` finds
+  std::string id;  // empty: all tasks of `which`
   std::optional<v1::TaskListRequest> which;
 };
 
-/// Everything that can be refused without a node is refused here: nothing has been sent then. Errors: invalid_argument.
+/// Makes all checks that need no node, before any request is sent. Errors: invalid_argument.
 result<operation> read_operation(const operate_options& options);
 
-/// The answers about many tasks, gathered. Refusals with the same reason are counted together, whatever task each names.
+/// Collects the answers about many tasks. Refusals with the same reason are counted together; the
+/// task's id in the sentence is ignored.
 class operate_tally {
  public:
   explicit operate_tally(std::uint64_t tasks) : tasks_(tasks) {}
 
   void add(const v1::OperateResult& answer);
-  /// No further tasks are asked about.
+  /// The command stops: no further request is sent.
   void stop(const error& why) { stopped_ = why; }
 
   std::uint64_t answered() const { return done_ + refusals_.size(); }
@@ -55,7 +57,7 @@ class operate_tally {
   struct group {
     std::uint64_t tasks = 0;
     std::string example;
-    std::string sentence;  // of the example
+    std::string sentence;  // the sentence about the example
   };
   struct refusal {
     std::string id;
@@ -69,7 +71,8 @@ class operate_tally {
   std::optional<error> stopped_;
 };
 
-/// All tasks that the operation's filter finds: counted, confirmed, done in chunks. Returns the exit code.
+/// Operates on all tasks of the operation's filter: counts them, asks for confirmation, sends
+/// requests in chunks. Returns the exit code.
 int operate_on_many(cli_context& context, const operate_options& options, const operation& what);  // operate_many.cpp
 
 void add_operate_commands(CLI::App& group, cli_context& context);

@@ -1,4 +1,4 @@
-// One action for all tasks that a filter finds: counted first, confirmed, then done in chunks.
+// One action for all tasks of a filter: they are counted, confirmed, and processed in chunks.
 
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t tasks_a_request = 500;
 constexpr std::size_t tasks_shown = 5;
 
-/// On stderr: one line that is rewritten on a terminal, and a line every 2 s elsewhere.
+/// Progress on stderr: one line that is rewritten on a terminal; elsewhere a line every 2 s.
 class progress_line {
  public:
   void show(const std::string& text) {
@@ -31,7 +31,7 @@ class progress_line {
     drawn_ = terminal_;
   }
 
-  /// Takes the line away, before anything else is written.
+  /// Removes the line, before other output is written.
   void clear() {
     if (drawn_) std::fputs("\r\x1b[K", stderr);
     drawn_ = false;
@@ -40,7 +40,7 @@ class progress_line {
  private:
   bool terminal_ = ::isatty(STDERR_FILENO) == 1;
   bool drawn_ = false;
-  // What is over soon wants no line.
+  // A short run shows no progress line.
   std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + std::chrono::seconds{1};
 };
 
@@ -49,13 +49,14 @@ struct found_tasks {
   std::vector<v1::TaskSummary> first;
 };
 
-/// The ids are kept from the first page to the last request, so that exactly what was counted and confirmed is operated on.
+/// Keeps the ids, so that the action concerns exactly the tasks that were counted and confirmed.
 result<found_tasks> find_tasks(client& to, const operation& what) {
   found_tasks out;
   auto request = *what.which;
   request.set_page_size(max_page_size);
   progress_line progress;
-  // There is no filter for paused tasks, and resuming any other is not meant.
+  // A list request has no filter for paused tasks, so this loop filters them. A resume concerns
+  // only paused tasks.
   const bool paused_only = what.action.verb() == v1::OPERATOR_VERB_RESUME;
   for (;;) {
     auto page = to.list(request);
@@ -83,7 +84,7 @@ std::string found_text(const found_tasks& found) {
   return out;
 }
 
-/// The question goes to stderr, so that stdout holds the answer of the command alone.
+/// The question goes to stderr, so that stdout has only the answer of the command.
 status confirm(const std::string& verb, const found_tasks& found) {
   if (::isatty(STDIN_FILENO) != 1)
     return error{v1::ERROR_CODE_INVALID_ARGUMENT,
@@ -129,7 +130,7 @@ int operate_on_many(cli_context& context, const operate_options& options, const 
     print(context, context.json ? operate_tally{0}.json(options.verb) + "\n" : "No task matches: nothing to do.\n");
     return context.code;
   }
-  // For a program the table would only be noise.
+  // A program does not need the table.
   if (!context.json || !options.yes) std::fputs(found_text(*found).c_str(), stderr);
   if (!options.yes)
     if (const auto confirmed = confirm(options.verb, *found); !confirmed) return fail(confirmed.failure());

@@ -10,7 +10,7 @@ namespace {
 
 bool part_of_id(char c) { return c == '_' || c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/// The sentence about any task. An id that is part of another word (`1` in `t-1`) stays.
+/// The sentence without the task's id. An id inside a longer word (`1` in `t-1`) stays.
 std::string without_id(const std::string& sentence, const std::string& id) {
   std::string out;
   std::size_t from = 0;

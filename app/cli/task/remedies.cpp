@@ -9,7 +9,7 @@ namespace fairlead::app {
 
 namespace {
 
-/// Steps made by a loop have `[` and `#` in their names, which mean something to a shell.
+/// Names of steps made by a loop contain `[` and `#`, which are special in a shell.
 std::string shell_word(const std::string& text) {
   const auto plain = [](unsigned char c) {
     return std::isalnum(c) != 0 || std::string_view{"._:@/-"}.find(static_cast<char>(c)) != std::string_view::npos;
@@ -20,10 +20,11 @@ std::string shell_word(const std::string& text) {
   return out + "'";
 }
 
-/// The attempt that the record describes is over, and no other is planned.
+/// The last attempt has ended, and no other attempt is planned.
 bool at_rest(const v1::StepRecord& step) { return step.complete_by_unix_ms() == 0 && step.not_before_unix_ms() == 0; }
 
-/// The reason says `step PATH` where a step could not even begin: its input could not be made.
+/// The parking reason contains `step PATH` if the step could not begin because its input could not
+/// be computed.
 bool named(const v1::TaskRecord& task, const v1::StepRecord& step) {
   const auto words = "step " + step.path();
   const auto& reason = task.parked_reason();
@@ -37,13 +38,13 @@ bool stuck_forward(const v1::TaskRecord& task, const v1::StepRecord& step) {
   return step.given_up() || (step.state() == v1::STEP_STATE_PENDING && named(task, step));
 }
 
-/// A step that failed for good before the undo began is given up as well, and nothing is wanted of it any more.
+/// A step that failed for good before the undo began is given up too, but needs no decision.
 bool stuck_backward(const v1::StepRecord& step) {
   if (step.state() == v1::STEP_STATE_UNDONE || step.state() == v1::STEP_STATE_SKIPPED) return false;
   return step.given_up() && (step.direction() != v1::DIRECTION_PERFORM || in_doubt(step));
 }
 
-/// What undo would have to take back, or may have to.
+/// Whether the step was carried out, or may have been, so that an undo concerns it.
 bool may_have_happened(const v1::StepRecord& step) {
   switch (step.state()) {
     case v1::STEP_STATE_COMPLETED:
@@ -56,7 +57,8 @@ bool may_have_happened(const v1::StepRecord& step) {
   }
 }
 
-/// No order is taken before that: nobody can tell what comes next in it.
+/// The node cannot use the version of the workflow that the task needs. The Scheduler then accepts
+/// only a retry.
 bool unusable_version(const v1::TaskRecord& task) { return task.parked_reason().rfind(core::unusable_version_words, 0) == 0; }
 
 class remedy_list {
@@ -91,7 +93,7 @@ class remedy_list {
   void backward(const v1::StepRecord& step) {
     const auto name = shell_word(step.path());
     if (in_doubt(step)) {
-      // Its undo has been tried already: then the output comes too late.
+      // If the undo was already tried, an output comes too late to be used.
       if (step.state() == v1::STEP_STATE_IN_DOUBT) completed(name, "; its undo follows");
       never_happened(name, "the step needs no undo");
       add("retry", name, "repeats the look-up and the undo");

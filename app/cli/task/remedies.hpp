@@ -1,5 +1,6 @@
 #pragma once
-// What an operator can do for a task that stands still: the commands that fit its state, ready to be run.
+// Commands that an operator can use for a task that makes no progress. They fit the task's state
+// and are ready to run.
 
 #include <string>
 #include <vector>
@@ -10,24 +11,26 @@
 namespace fairlead::app {
 
 struct remedy {
-  std::string command;  // as it is typed, with JSON and TEXT where something is to be filled in
-  std::string effect;   // what it does, without a full stop
+  std::string command;  // as it is typed, with JSON and TEXT as placeholders
+  std::string effect;   // the effect of the command, without a full stop
 };
 
-/// Empty when there is nothing for an operator to do. Only commands that the Scheduler would take: no `skip` for a step in doubt, and no `undo` once a
-/// pivot may have happened or where a step has no undo.
+/// Empty if an operator has nothing to do. The list has only commands that the Scheduler would
+/// accept. It has no `skip` for a step in doubt. It has no `undo` if a pivot may have happened or a
+/// step has no undo.
 std::vector<remedy> remedies_of(const v1::TaskRecord& task, const v1::WorkflowDefinition& definition);
 
-/// Whether the Scheduler would take an undo or a cancel of a task that has not ended.
+/// Whether the Scheduler would accept an undo or a cancel of the live task.
 bool can_be_undone(const v1::TaskRecord& task, const v1::WorkflowDefinition& definition);
 
-/// The indexes of the steps that stand still until an operator decides about them. Only a parked task has such.
+/// The indexes of the steps that wait for an operator's decision. Only a parked task has such
+/// steps.
 std::vector<int> stuck_steps(const v1::TaskRecord& task);
 
-/// Nobody knows whether the step was carried out.
+/// Whether it is unknown if the step was carried out.
 bool in_doubt(const v1::StepRecord& step);
 
-/// The step has used up its attempts and makes another one after a long wait.
+/// The step has used up its attempts. The next attempt comes after a long wait.
 bool cooling_off(const v1::TaskRecord& task, int step);
 
 }  // namespace fairlead::app

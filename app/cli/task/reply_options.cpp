@@ -21,7 +21,7 @@ result<std::optional<v1::ReplyAddress>> reply_address_of(const reply_options& op
                    "Add --reply-client NAME or --reply-webhook URL"};
     return std::optional<v1::ReplyAddress>{};
   }
-  // Most likely an unset variable of a script.
+  // An empty value is probably an unset variable of a script.
   if (options.client && options.client->empty())
     return error{v1::ERROR_CODE_INVALID_ARGUMENT, "--reply-client is empty", "Give the name of the client, or leave --reply-client out"};
   if (options.webhook && options.webhook->empty())

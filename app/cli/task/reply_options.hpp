@@ -1,5 +1,5 @@
 #pragma once
-// The options of `submit` that say who is told how a task goes.
+// The options of `submit` that say which client gets the status events of the task.
 
 #include <CLI/CLI.hpp>
 #include <optional>
@@ -18,7 +18,7 @@ struct reply_options {
 
 void add_reply_options(CLI::App& command, reply_options& options);
 
-/// The address that the options give; nullopt when they give none. Error: invalid_argument.
+/// The reply address of the options; nullopt without options. Error: invalid_argument.
 result<std::optional<v1::ReplyAddress>> reply_address_of(const reply_options& options);
 
 }  // namespace fairlead::app

@@ -17,7 +17,7 @@ namespace fairlead::app {
 namespace {
 
 constexpr std::size_t refusals_shown = 20;
-/// How long a command that waits goes on without an answer of any node.
+/// How long a waiting command continues while no node answers.
 constexpr std::chrono::seconds submit_wait{60};
 
 struct submit_options {

@@ -27,7 +27,7 @@ void add_row(text_table& table, const v1::TaskSummary& task) {
              time_text(task.finished_at_unix_ms()), shortened(labels_text(task.labels()), 40), shortened(task.reason(), 80)});
 }
 
-/// Page by page, so that a list of millions needs no memory for them.
+/// Prints page by page, so that memory use does not grow with the list.
 void list_tasks(cli_context& context, const list_options& options) {
   auto request = list_request(options.filter);
   if (!request) {
@@ -84,7 +84,8 @@ void add_list(CLI::App& group, cli_context& context) {
   command->callback([&context, options] { list_tasks(context, *options); });
 }
 
-/// Asks a second time only where somebody may be missing; a node that does not answer that is still good for the task.
+/// Asks for the agents only if some step may wait for one. Without that answer the task is still
+/// shown.
 void show_task(cli_context& context, const std::string& id) {
   known_agents agents;
   v1::TaskShowRequest request;

@@ -11,7 +11,7 @@ namespace fairlead::app {
 
 namespace {
 
-constexpr std::size_t payload_width = 300;  // the rest is for --json
+constexpr std::size_t payload_width = 300;  // `--json` gives the whole payload
 
 std::string number(std::uint32_t value) { return value == 0 ? "-" : std::to_string(value); }
 
@@ -70,7 +70,7 @@ std::string payloads_text(const v1::TaskRecord& task) {
   return table.empty() ? "" : "\nPayloads\n" + table.text();
 }
 
-/// What long steps have told of themselves.
+/// The progress reports of long steps.
 std::string heard_text(const v1::TaskRecord& task) {
   text_table table{{{"STEP"}, {"ATTEMPT", align::right}, {"LAST TOLD"}, {"TO BE HEARD BY"}, {"PROGRESS"}}};
   for (const auto& step : task.steps()) {
@@ -82,7 +82,7 @@ std::string heard_text(const v1::TaskRecord& task) {
   return table.empty() ? "" : "\nProgress\n" + table.text();
 }
 
-/// `2`, or `2 undo`: each direction counts its own.
+/// `2`, or `2 undo`: each direction has its own count.
 std::string attempt_text(const v1::HistoryEvent& event) {
   auto out = number(event.attempt());
   if (event.direction() != v1::DIRECTION_PERFORM) out += std::string{" "} + direction_word(event.direction());
@@ -100,7 +100,7 @@ std::string history_text(const v1::TaskRecord& task) {
   return table.empty() ? "" : "\nHistory\n" + table.text();
 }
 
-/// Why the task stands still, uncut.
+/// Why the task makes no progress, in full length.
 std::string standstill_text(const v1::TaskShowReply& reply) {
   const auto& task = reply.task();
   std::string out;

@@ -18,7 +18,8 @@ const v1::StepDefinition* definition_of(const v1::TaskShowReply& reply, const v1
   return index < reply.definition().steps_size() ? &reply.definition().steps(index) : nullptr;
 }
 
-/// The steps that must be completed or skipped before this one starts. A pivot waits for everything that does not come after it.
+/// The steps that must be completed or skipped before this step starts. A pivot waits for all steps
+/// that do not depend on it.
 std::string missing_needs(const v1::TaskShowReply& reply, const v1::StepDefinition& wanted) {
   const auto& definition = reply.definition();
   std::set<std::string> needed{wanted.needs().begin(), wanted.needs().end()};
@@ -36,7 +37,7 @@ std::string missing_needs(const v1::TaskShowReply& reply, const v1::StepDefiniti
   return out;
 }
 
-/// Why steps of the agent wait, as far as its registry says; it does not say which of them waits for what.
+/// The reasons why steps of the agent wait. The registry does not list them by step.
 std::string reasons_of(const std::string& agent, const known_agents& agents) {
   const auto found = agents->find(agent);
   if (found == agents->end() || !found->second.there) return "no instance is registered";
@@ -59,7 +60,7 @@ const char* word_before(v1::Direction direction) {
   }
 }
 
-/// In a task that goes on: still to be performed, or still to be undone.
+/// In a live task: the step still has to be performed.
 bool to_be_performed(const v1::TaskRecord& task, const v1::StepRecord& step) {
   return task.state() == v1::TASK_STATE_RUNNING && step.state() == v1::STEP_STATE_PENDING;
 }
@@ -77,7 +78,7 @@ bool to_be_undone(const v1::TaskRecord& task, const v1::StepRecord& step, const 
 
 known_agents agents_of(const v1::StatusReply& status) {
   std::map<std::string, agent_wait> out;
-  // One without an instance is only waited for.
+  // The registry also lists agents without an instance, because steps wait for them.
   for (const auto& agent : status.agents())
     if (!agent.instance().empty()) out[agent.agent()].there = true;
   for (const auto& service : status.services())
@@ -91,7 +92,7 @@ std::string waits_for(const v1::TaskShowReply& reply, int index, const known_age
   if (task_ended(task.state())) return "";
   if (step.complete_by_unix_ms() != 0)
     return std::string{word_before(step.direction())} + "ends by " + time_text(step.complete_by_unix_ms());
-  // A step whose failure began the undo has been given up too; that is not what anybody waits for.
+  // A step whose failure began the undo is also given up, but no operator needs to decide about it.
   const bool looked_up_in_vain = task.state() == v1::TASK_STATE_UNDOING && step.direction() == v1::DIRECTION_LOOKUP;  // its undo is next
   const bool decided = task.state() == v1::TASK_STATE_UNDOING && step.direction() == v1::DIRECTION_PERFORM && !in_doubt(step);
   if (step.given_up() && !looked_up_in_vain) return decided ? "" : task.parked() ? "given up: waits for an operator" : "given up";

@@ -10,21 +10,21 @@
 
 namespace fairlead::app {
 
-/// An agent as far as steps wait for it.
+/// An agent, as far as waiting steps need it.
 struct agent_wait {
-  bool there = false;                // some instance of it
+  bool there = false;                // the agent has an instance
   std::vector<std::string> reasons;  // why its steps wait
 };
 
-/// The agents that are there or waited for; nullopt: it is not known.
+/// The agents that have instances or waiting steps. nullopt: unknown.
 using known_agents = std::optional<std::map<std::string, agent_wait>>;
 
 known_agents agents_of(const v1::StatusReply& status);
 
-/// Empty when the step waits for nothing, or for the same as the whole task (it is parked, paused or over).
+/// Empty if the step waits for nothing, or only because the whole task is parked, paused or ended.
 std::string waits_for(const v1::TaskShowReply& reply, int step, const known_agents& agents);
 
-/// Whether some step may wait for an agent, so that it is worth asking who is there.
+/// Whether some step may wait for an agent, so that the registry should be read.
 bool may_wait_for_agent(const v1::TaskShowReply& reply);
 
 }  // namespace fairlead::app

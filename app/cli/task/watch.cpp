@@ -18,7 +18,8 @@ namespace fairlead::app {
 
 namespace {
 
-/// The state that an event leaves its step in; null when it leaves it as it is, or another event will say it.
+/// The step's state after an event. null: the event does not change the state, or a later event
+/// gives it.
 const char* state_after(const v1::HistoryEvent& event) {
   const bool undo = event.direction() == v1::DIRECTION_UNDO;
   const bool lookup = event.direction() == v1::DIRECTION_LOOKUP;
@@ -33,7 +34,7 @@ const char* state_after(const v1::HistoryEvent& event) {
     case v1::EVENT_KIND_STEP_FAILED: return undo ? "undo failed" : lookup ? "in doubt" : "failed";
     case v1::EVENT_KIND_STEP_IN_DOUBT:
     case v1::EVENT_KIND_STEP_EXPIRED: return undo ? "undo in doubt" : "in doubt";
-    case v1::EVENT_KIND_STEP_SETTLED:  // completed, when that is how it turned out, is said next
+    case v1::EVENT_KIND_STEP_SETTLED:  // if the step was completed, the next event says so
     case v1::EVENT_KIND_STEP_RETRIED: return undo ? "undoing" : lookup ? "in doubt" : "pending";
     default: return nullptr;
   }
@@ -65,10 +66,10 @@ std::string progress_json(const v1::StepProgress& one) {
   return out.key("note").string(one.progress().note()).end_object().text() + "\n";
 }
 
-/// Nothing more comes of it by itself, and nobody has to look at it.
+/// The step does not change by itself, and no operator needs to look at it.
 bool at_rest(const std::string& state) { return state == "pending" || state == "completed" || state == "undone" || state == "skipped"; }
 
-/// Each line of `text` no wider than `columns` (0: any): one that wraps would take two rows.
+/// Cuts each line to `columns` (0: no limit), because a longer line would take two rows.
 std::string cut(const std::string& text, std::size_t columns) {
   if (columns == 0) return text;
   std::string out;
@@ -80,10 +81,10 @@ std::string cut(const std::string& text, std::size_t columns) {
   return out;
 }
 
-/// How often it is looked whether whoever asked has lost interest.
+/// The interval at which `stop` is checked.
 constexpr duration stop_looked_for_every{500};
 
-/// To the end, or until `limit` is over (zero: for ever), or until the context says stop.
+/// Follows the task until it ends, `limit` is over (zero: no limit), or the context asks to stop.
 status follow(client& to, const cli_context& context, const std::string& id, const std::function<bool(const v1::WatchReply&)>& show,
               duration limit) {
   if (!context.stop) return to.watch(id, 0, show, limit, true);
@@ -125,7 +126,7 @@ void watch_view::take(const v1::WatchReply& reply) {
   progress_ = std::move(told);
 }
 
-/// In the workflow's order.
+/// In the order of the workflow.
 std::vector<std::size_t> watch_view::shown_steps(std::size_t most) const {
   std::vector<std::size_t> out;
   for (std::size_t i = 0; i < paths_.size(); ++i) out.push_back(i);
@@ -141,7 +142,7 @@ std::vector<std::size_t> watch_view::shown_steps(std::size_t most) const {
   return out;
 }
 
-/// `… and 30 more steps: 20 completed, 10 pending`; empty when all are shown.
+/// `… and 30 more steps: 20 completed, 10 pending`; empty if all steps are shown.
 std::string watch_view::left_out(const std::vector<std::size_t>& shown) const {
   if (shown.size() >= paths_.size()) return "";
   std::map<std::string, std::size_t> states;
@@ -159,7 +160,7 @@ std::string watch_view::left_out(const std::vector<std::size_t>& shown) const {
 
 std::string watch_view::table(std::size_t rows, std::size_t columns) const {
   text_table out{{{"STEP"}, {"STATE"}, {"ATTEMPT", align::right}, {"SINCE"}, {"DETAIL"}}};
-  // One line for the titles, and one for what is left out.
+  // One line is for the titles, and one for the steps that are left out.
   const auto most = rows == 0 || paths_.size() + 1 <= rows ? paths_.size() : std::max<std::size_t>(rows, 3) - 2;
   const auto shown = shown_steps(most);
   for (const auto i : shown) {
@@ -221,7 +222,8 @@ void watch_task(cli_context& context, const std::string& id) {
       for (const auto& one : view.news()) lines += progress_json(one);
       print(context, lines);
     } else if (redraw) {
-      // Less a row for the cursor below the table: what has left the screen cannot be written over.
+      // One row below the table is for the cursor: rows that have scrolled away cannot be
+      // overwritten.
       const auto screen = size_of_terminal();
       auto table = view.table(screen.rows - 1, screen.columns);
       print(context, (drawn_lines > 0 ? "\x1b[" + std::to_string(drawn_lines) + "A\x1b[J" : "") + table);

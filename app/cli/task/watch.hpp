@@ -1,5 +1,5 @@
 #pragma once
-// `task watch`: the steps of one task as they change.
+// `task watch`: shows the steps of one task as they change.
 
 #include <map>
 #include <string>
@@ -8,18 +8,20 @@
 
 namespace fairlead::app {
 
-/// What the events so far say of each step.
+/// The state of each step after the events so far.
 class watch_view {
  public:
   void take(const v1::WatchReply& reply);
 
-  /// A compact table for a terminal that is redrawn. It has no more lines than `rows`, which are no wider than `columns` (0: any): of more steps
-  /// it shows those in progress or in trouble first, then the latest that have changed, in the workflow's order, and how many it leaves out.
+  /// A compact table for a terminal that is redrawn. It has at most `rows` lines of at most
+  /// `columns` characters (0: no limit). If there are more steps, the table shows those in progress
+  /// or in trouble first, then the last changed ones. The rows are in the workflow's order, and the
+  /// last row says how many steps are left out.
   std::string table(std::size_t rows = 0, std::size_t columns = 0) const;
-  /// One line an event of `reply`, and one for each step that has told something new, for everything that is no terminal. The reply has been
-  /// taken.
+  /// For output that is not a terminal: one line for each event of `reply`, and one for each new
+  /// progress report. Call `take` with the reply first.
   std::string lines(const v1::WatchReply& reply) const;
-  /// What the last reply told of progress for the first time.
+  /// The progress reports that were new in the last reply.
   const std::vector<v1::StepProgress>& news() const { return news_; }
 
  private:
@@ -32,8 +34,8 @@ class watch_view {
   std::vector<std::size_t> shown_steps(std::size_t most) const;
   std::string left_out(const std::vector<std::size_t>& shown) const;
 
-  std::map<std::string, v1::Progress> progress_;  // of attempts that are out, by path of the step
-  std::vector<v1::StepProgress> news_;            // what the last reply told of it for the first time
+  std::map<std::string, v1::Progress> progress_;  // of attempts in progress, by path of the step
+  std::vector<v1::StepProgress> news_;            // the reports that were new in the last reply
   std::vector<std::string> paths_;
   std::map<std::size_t, step_view> steps_;  // by index into paths_
 };
@@ -41,7 +43,7 @@ class watch_view {
 /// Follows the task until it has ended or is parked and sets context.code.
 void watch_task(cli_context& context, const std::string& id);
 
-/// `Task X completed.`, or why it did not.
+/// `Task X completed.`, or the reason why it was not completed.
 std::string end_text(const std::string& id, v1::TaskState state, bool parked, const std::string& reason);
 
 }  // namespace fairlead::app

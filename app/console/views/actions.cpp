@@ -1,4 +1,4 @@
-// What an operator does to a node as a whole.
+// Commands of an operator that affect a whole node.
 
 #include <memory>
 
@@ -50,7 +50,7 @@ void add_words(CLI::App& command, cli_context& context, node_words& words) {
 void add_node_verb(CLI::App& group, cli_context& context, const char* name, const char* help, v1::NodeVerb verb) {
   auto* command = group.add_subcommand(name, help);
   auto words = std::make_shared<node_words>();
-  // Named always: one who drains the wrong node by leaving out a word takes work from a whole machine.
+  // NODE is required: a default could drain the wrong node, and all work would leave that machine.
   command->add_option("NODE", words->node, "Name of the node")->required();
   add_words(*command, context, *words);
   const bool drain = verb == v1::NODE_VERB_DRAIN;

@@ -1,4 +1,4 @@
-// The console's own commands that only look.
+// The console's own commands that only read.
 
 #include <algorithm>
 #include <memory>
@@ -24,7 +24,8 @@ void add_status_view(CLI::App& app, cli_context& context, const char* name, cons
 }
 
 result<v1::InspectReply> inspect(client& to, const std::string& node) {
-  // A gateway can only say that nobody of that name is connected, which is tried again for long.
+  // The name is checked first. A gateway could only report that no node of the name is connected,
+  // and the client would retry for long.
   if (!node.empty()) {
     const auto known = to.status_of_node({});
     if (!known) return known.failure();
@@ -110,7 +111,7 @@ void add_counters(CLI::App& app, cli_context& context, console_memory& memory) {
   });
 }
 
-/// Asks a second time only where somebody may be missing.
+/// Asks for the agents only if some step may wait for an agent.
 result<v1::TaskShowReply> show(client& to, const std::string& id, known_agents& agents) {
   v1::TaskShowRequest request;
   request.set_id(id);

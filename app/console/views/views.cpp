@@ -46,7 +46,7 @@ std::vector<std::uint32_t> shards_here(const v1::StatusReply& reply) {
   return out;
 }
 
-/// The last part of a path, as deep as it stands.
+/// The last part of a path, indented by the depth of the path.
 std::string indented(const std::string& path) {
   const auto depth = static_cast<std::size_t>(std::count(path.begin(), path.end(), '/'));
   const auto last = path.rfind('/');
@@ -90,7 +90,7 @@ void begin_inspection(json_writer& out, const v1::InspectReply& reply) {
   out.key("outside").number(reply.outside()).key("actors").begin_array();
 }
 
-/// `6.1 MiB 38%`, or `6.1 MiB + 9.2 MiB 95%` while room is reserved for running tasks.
+/// `6.1 MiB 38%`, or `6.1 MiB + 9.2 MiB 95%` while running tasks have reserved space.
 std::string share_text(const v1::StoreStatus& store) {
   auto text = bytes_text(store.used_bytes());
   if (store.reserved_bytes() != 0) text += " + " + bytes_text(store.reserved_bytes());
@@ -112,7 +112,7 @@ bool matches(const std::string& part, std::initializer_list<const std::string*> 
   return part.empty() || std::any_of(names.begin(), names.end(), [&](const auto* name) { return name->find(part) != std::string::npos; });
 }
 
-/// `charge 3/8, all 40 in 1s`, with what is held before what may be.
+/// `charge 3/8, all 40 in 1s`. `3/8`: 3 of at most 8 are in use.
 std::string limits_text(const v1::ServiceStatus& service) {
   std::string out;
   for (const auto& limit : service.limits()) {
