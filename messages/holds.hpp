@@ -31,6 +31,8 @@ inline const hold holds[] = {
     {"paused", 'p', true, &v1::TaskRecord::paused, &v1::ShardState::paused, &v1::ShardState::set_paused},
     // The task would be undone, and the brake on mass undo is on.
     {"undo_held", 0, false, &v1::TaskRecord::undo_held, &v1::ShardState::undo_held, &v1::ShardState::set_undo_held},
+    // The task fails as soon as no attempt is in progress.
+    {"failing", 0, false, &v1::TaskRecord::failing, &v1::ShardState::failing, &v1::ShardState::set_failing},
 };
 
 /// A bit for each row.

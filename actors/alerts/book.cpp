@@ -16,6 +16,8 @@ std::uint64_t alert_book::raise(v1::AlertRecord draft, const page& to) {
   record.set_workflow(std::move(*draft.mutable_workflow()));
   record.set_step(std::move(*draft.mutable_step()));
   record.set_job(std::move(*draft.mutable_job()));
+  record.set_agent(std::move(*draft.mutable_agent()));
+  record.set_tasks(draft.tasks());
   record.set_sentence(std::move(*draft.mutable_sentence()));
   record.set_remedy(std::move(*draft.mutable_remedy()));
   record.set_raised_at_unix_ms(to_unix_ms(to.now));
@@ -32,6 +34,15 @@ status alert_book::resolve(std::uint64_t number, const page& to, const store::sn
   found->set_state(v1::ALERT_STATE_RESOLVED);
   found->set_resolved_at_unix_ms(to_unix_ms(to.now));
   to.shard.set_unresolved_alerts(to.shard.unresolved_alerts() - 1);
+  write(*found, to);
+  return nothing{};
+}
+
+status alert_book::change(std::uint64_t number, const page& to, const store::snapshot& committed,
+                          const std::function<void(v1::AlertRecord&)>& how) {
+  auto found = find(number, committed);
+  if (!found) return found.failure().code == v1::ERROR_CODE_NOT_FOUND ? status(nothing{}) : found.failure();
+  how(*found);
   write(*found, to);
   return nothing{};
 }

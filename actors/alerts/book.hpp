@@ -5,6 +5,7 @@
 // acknowledgement. Numbers grow by one with each alert, so a courier's cursor is one number.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -32,6 +33,9 @@ class alert_book {
 
   /// No effect if the alert is resolved already or unknown.
   status resolve(std::uint64_t number, const page& to, const store::snapshot& committed);
+
+  /// Changes an alert by `how`, which leaves number and state as they are. No effect if the alert is unknown.
+  status change(std::uint64_t number, const page& to, const store::snapshot& committed, const std::function<void(v1::AlertRecord&)>& how);
 
   /// Errors: not_found; wrong_state (already resolved). A second acknowledgement keeps the first.
   result<v1::AlertRecord> acknowledge(std::uint64_t number, const std::string& who, const std::string& note, const page& to,

@@ -50,6 +50,8 @@ alert_message message_of(const alert_origin& from, const v1::AlertRecord& alert)
   about.number("number", from.shown(alert.number())).text("kind", core::alert_kind_word(alert.kind()));
   about.text("state", core::alert_state_word(alert.state())).text_or_null("task", alert.task_id());
   about.text_or_null("workflow", alert.workflow()).text_or_null("step", alert.step()).text_or_null("job", alert.job());
+  about.text_or_null("agent", alert.agent());
+  if (alert.tasks() != 0) about.number("tasks", alert.tasks());
   about.text("sentence", alert.sentence()).text("remedy", alert.remedy());
   about.text("raised_at", format_utc(alert.raised_at_unix_ms()));
 

@@ -12,6 +12,7 @@
 #include "actors/client/system.hpp"
 #include "actors/protocol/requests.hpp"
 #include "messages/ids.hpp"
+#include "messages/task_states.hpp"
 
 namespace fairlead {
 
@@ -29,9 +30,7 @@ constexpr milliseconds longest_replies_poll{30'000};
 constexpr milliseconds first_pause{100};
 constexpr milliseconds longest_pause{1'000};
 
-bool over(const v1::WatchReply& reply) {
-  return reply.parked() || reply.state() == v1::TASK_STATE_COMPLETED || reply.state() == v1::TASK_STATE_UNDONE;
-}
+bool over(const v1::WatchReply& reply) { return reply.parked() || has_ended(reply.state()); }
 
 }  // namespace
 

@@ -41,16 +41,18 @@ struct planted_faults {
   bool drop_when_away = false;    // an outcome that finds no Scheduler is forgotten
   bool mix_shards = false;        // attempts of different shards with the same numbers are taken for one
 
-  bool lose_launch = false;          // the mark of a job passes a time without a launch
-  bool forget_skip = false;          // a time is skipped but not recorded
-  bool launch_past_window = false;   // times outside the catch-up window are launched
-  bool launch_superseded = false;    // with catch-up latest all times are launched
-  bool ignore_overlap = false;       // a launch starts although an earlier one runs
-  bool launch_when_paused = false;   // a paused job is launched
-  bool start_when_paused = false;    // a waiting launch starts although its job has been paused
-  bool split_launch = false;         // a launch's task is in another batch than its record and the mark
-  bool backfill_what_waits = false;  // a backfill launches times whose launch is waiting, as if they had been skipped
-  bool forget_decided = false;       // after a rewind, times that have their launch are decided again
+  bool lose_launch = false;            // the mark of a job passes a time without a launch
+  bool forget_skip = false;            // a time is skipped but not recorded
+  bool launch_past_window = false;     // times outside the catch-up window are launched
+  bool launch_superseded = false;      // with catch-up latest all times are launched
+  bool ignore_overlap = false;         // a launch starts although an earlier one runs
+  bool count_parked_launches = false;  // a parked launch keeps later ones from running although its job does not say so
+  bool replace_parked = false;         // a parked launch gives way to a later one
+  bool launch_when_paused = false;     // a paused job is launched
+  bool start_when_paused = false;      // a waiting launch starts although its job has been paused
+  bool split_launch = false;           // a launch's task is in another batch than its record and the mark
+  bool backfill_what_waits = false;    // a backfill launches times whose launch is waiting, as if they had been skipped
+  bool forget_decided = false;         // after a rewind, times that have their launch are decided again
 
   bool mend_far_mark = false;     // a mark that is more than a minute ahead of the clock is set back unasked
   bool wait_out_rewind = false;   // a mark that went back by more than a minute passes nothing before the clock is where it had been
@@ -89,16 +91,20 @@ struct planted_faults {
 
   bool one_attempt_more = false;    // than the workflow allows
   bool one_attempt_less = false;    // than the workflow allows
+  bool half_retry_for = false;      // a step gives up after half the time that its workflow says
+  bool double_retry_for = false;    // a step gives up after twice the time that its workflow says
   bool long_backoff = false;        // a pause is three times as long as the workflow says
   bool short_backoff = false;       // a pause is a quarter as long
   bool ignore_retry_after = false;  // the pause that a service asked for is ignored
   bool short_cool_off = false;      // the cool-off is half as long
   bool late_recovery = false;       // a due attempt waits for twenty seconds more
 
-  bool keep_task_alert = false;     // the alert of a task that goes on stays open
-  bool keep_breaker_alert = false;  // the alert of a closed breaker stays open
-  bool refuse_awaited = false;      // an outcome that a step waits for is refused
-  bool accept_unknown = false;      // an outcome that no step waits for is acknowledged as accepted
+  bool fail_in_doubt = false;        // a task fails although a step is in doubt and nobody said that it may
+  bool start_while_failing = false;  // steps start although the task is to fail
+  bool keep_task_alert = false;      // the alert of a task that goes on stays open
+  bool keep_breaker_alert = false;   // the alert of a closed breaker stays open
+  bool refuse_awaited = false;       // an outcome that a step waits for is refused
+  bool accept_unknown = false;       // an outcome that no step waits for is acknowledged as accepted
 
   bool lose_notice = false;         // no notice is sent when a task has ended
   bool keep_snapshot = false;       // reads may be older than answers already given

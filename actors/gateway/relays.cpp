@@ -1,4 +1,5 @@
 #include "actors/gateway/relays.hpp"
+#include "messages/task_states.hpp"
 
 namespace fairlead {
 
@@ -29,7 +30,7 @@ std::map<std::uint64_t, v1::FinishedNotice> gateway_relays::take(const v1::Finis
     const auto known = tasks_.find(end.id());
     if (known == tasks_.end()) continue;
     *out[known->second.client].add_items() = end;
-    if (end.state() == v1::TASK_STATE_COMPLETED || end.state() == v1::TASK_STATE_UNDONE) erase(known);
+    if (has_ended(end.state())) erase(known);
   }
   return out;
 }

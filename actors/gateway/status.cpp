@@ -7,6 +7,7 @@
 #include "actors/core/cluster/alert_numbers.hpp"
 #include "actors/core/distribution.hpp"
 #include "messages/holds.hpp"
+#include "messages/task_states.hpp"
 
 namespace fairlead {
 
@@ -19,11 +20,7 @@ constexpr int most_reasons = 10;
 std::int64_t earlier(std::int64_t a, std::int64_t b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
 
 void add(v1::ShardState& to, const v1::ShardState& more, std::uint32_t shard, std::uint32_t count) {
-  to.set_pending(to.pending() + more.pending());
-  to.set_running(to.running() + more.running());
-  to.set_completed(to.completed() + more.completed());
-  to.set_undoing(to.undoing() + more.undoing());
-  to.set_undone(to.undone() + more.undone());
+  for (const auto& one : task_states) one.count(to, one.count(to) + one.count(more));
   for (const auto& one : holds) one.count(to, one.count(to) + one.count(more));
   to.set_archived(to.archived() + more.archived());
   to.set_due_entries(to.due_entries() + more.due_entries());
@@ -46,6 +43,7 @@ void add(v1::Traffic& to, const v1::Traffic& more) {
   to.set_submitted(to.submitted() + more.submitted());
   to.set_completed(to.completed() + more.completed());
   to.set_undone(to.undone() + more.undone());
+  to.set_failed(to.failed() + more.failed());
   to.set_parked(to.parked() + more.parked());
   to.set_steps_completed(to.steps_completed() + more.steps_completed());
   to.set_steps_failed(to.steps_failed() + more.steps_failed());
@@ -68,6 +66,10 @@ void add(v1::AgentStatus& to, const v1::AgentStatus& more) {
   to.set_draining(to.draining() || more.draining());
   if (to.sickness().empty()) to.set_sickness(more.sickness());
   to.set_sick(to.sick() || more.sick());
+  if (more.failed_in_a_row() > to.failed_in_a_row()) {
+    to.set_failed_in_a_row(more.failed_in_a_row());
+    to.set_last_fault(more.last_fault());
+  }
   to.set_error_percent(std::max(to.error_percent(), more.error_percent()));
   to.set_latency_ms(std::max(to.latency_ms(), more.latency_ms()));
   to.set_heard_unix_ms(std::max(to.heard_unix_ms(), more.heard_unix_ms()));

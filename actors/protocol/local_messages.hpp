@@ -2,6 +2,7 @@
 // Messages that never leave the process, so they need no byte format.
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -48,8 +49,7 @@ struct archived_tasks {
   /// a completed task) the Scheduler drops the whole message; the archiver notices and starts again.
   std::vector<std::uint64_t> numbers;
   std::uint64_t read_at_sequence = 0;
-  std::uint64_t completed = 0;
-  std::uint64_t undone = 0;
+  std::map<v1::TaskState, std::uint64_t> ended{};  // how many of `numbers` have ended in each state
 };
 
 /// A courier to the Scheduler: deliveries that succeeded or were given up. `rows` moves the cursors and erases delivered events.

@@ -77,7 +77,7 @@ v1::JobSummary summary_of(const v1::JobRecord& job, std::uint32_t parked) {
   out.set_zone(spec.zone());
   out.set_workflow(spec.workflow());
   out.set_paused(job.paused());
-  out.set_next_unix_ms(job.next_unix_ms());
+  if (!job.paused()) out.set_next_unix_ms(job.next_unix_ms());
   if (job.has_last()) *out.mutable_last() = job.last();
   const auto started = std::count_if(job.open().begin(), job.open().end(),
                                      [](const v1::OpenLaunch& one) { return one.state() == v1::LAUNCH_STATE_STARTED; });
@@ -117,6 +117,7 @@ v1::TaskState state_of_row(v1::LaunchState state) {
   switch (state) {
     case v1::LAUNCH_STATE_COMPLETED: return v1::TASK_STATE_COMPLETED;
     case v1::LAUNCH_STATE_UNDONE: return v1::TASK_STATE_UNDONE;
+    case v1::LAUNCH_STATE_FAILED: return v1::TASK_STATE_FAILED;
     default: return v1::TASK_STATE_UNSPECIFIED;
   }
 }

@@ -83,7 +83,7 @@ v1::TaskSummary summary_of(const v1::TaskRecord& task) {
   out.set_state(task.state());
   out.set_parked(task.parked());
   out.set_paused(task.paused());
-  out.set_reason(core::reason_of(task));
+  out.set_reason(core::why_of(task));
   const auto done = std::count_if(task.steps().begin(), task.steps().end(), [](const v1::StepRecord& step) {
     return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_SKIPPED;
   });
@@ -127,8 +127,7 @@ result<std::optional<v1::DeployedWorkflow>> load_definition(const store::snapsho
 }  // namespace
 
 bool lists_by_end(const v1::TaskListRequest& what) {
-  return what.labels().empty() && !what.parked_only() && what.workflow().empty() && what.states_size() == 1 &&
-         (what.states(0) == v1::TASK_STATE_COMPLETED || what.states(0) == v1::TASK_STATE_UNDONE);
+  return what.labels().empty() && !what.parked_only() && what.workflow().empty() && what.states_size() == 1 && has_ended(what.states(0));
 }
 
 v1::TaskListReply list_tasks(const v1::TaskListRequest& what, const store::snapshot& from, moment now) {

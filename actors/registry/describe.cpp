@@ -149,6 +149,8 @@ void registry::describe(v1::StatusReply& out) const {
       line.set_sick(one->health.sick());
       line.set_sickness(one->health.sickness());
       line.set_error_percent(one->health.error_percent());
+      line.set_failed_in_a_row(one->health.failed_in_a_row());
+      line.set_last_fault(one->health.last_fault());
       line.set_latency_ms(one->health.latency_ms());
       line.set_heard_unix_ms(to_unix_ms(one->heard));
       line.set_handed_over(one->handed_over);

@@ -88,8 +88,10 @@ struct service {
   by_name<std::unique_ptr<demand>> demands;
   std::uint64_t queues_ready = 0;
   std::uint64_t queues_occupied = 0;
-  std::uint64_t queues_absent = 0;  // occupied queues without any instance
-  moment absence_kept_until{};      // an absence from before a restart is kept until waiting steps have shown up again
+  std::uint64_t queues_absent = 0;        // occupied queues without any instance
+  duration blocked{};                     // by the breaker since the start of the process, until `blocked_since`
+  std::optional<moment> blocked_since{};  // steady; the breaker keeps steps waiting
+  moment absence_kept_until{};            // an absence from before a restart is kept until waiting steps have shown up again
   bool changed = false;
 };
 

@@ -45,6 +45,7 @@ void registry::restore(const v1::ServiceRecord& record) {
   auto& of = service_of(record.agent());
   of.record = record;
   of.breaker.restore(record);
+  count_blocked(of);
   if (of.breaker.clock_fell(now)) mark(of);
   if (const auto at = of.breaker.canaries_from()) breakers_.set(&of, *at, now);
   if (record.absent_since_unix_ms() == 0) return;
@@ -250,6 +251,12 @@ std::int64_t registry::key_valid_for_ms(std::string_view agent, std::string_view
   for (const auto& [name, valid_ms] : found->keys_valid_for_ms)
     if (name == call) return valid_ms;
   return 0;
+}
+
+std::int64_t registry::blocked_ms(std::string_view agent) const {
+  const auto* found = find_service(agent);
+  if (found == nullptr) return 0;
+  return (found->blocked + (found->blocked_since ? time_.steady() - *found->blocked_since : duration{0})).count();
 }
 
 std::optional<std::uint64_t> registry::incarnation_of(std::string_view instance) const {

@@ -80,6 +80,7 @@ class registry final : public core::agent_directory, private wait_queues::admiss
   bool wants_input(std::string_view agent, std::string_view call) const override;
   bool looks_up(std::string_view agent, std::string_view call) const override;
   std::int64_t key_valid_for_ms(std::string_view agent, std::string_view call) const override;
+  std::int64_t blocked_ms(std::string_view agent) const override;
   std::optional<std::uint64_t> incarnation_of(std::string_view instance) const override;
   void hold(std::string_view instance, const core::slot_request& what) override;
   void release(const core::slot_holder& holder, const core::slot_outcome& outcome) override;
@@ -176,6 +177,7 @@ class registry final : public core::agent_directory, private wait_queues::admiss
   void lose_canary(const instance& at, moment now);
   void advance(service& of, moment now);
   void breaker_changed(service& of, moment now);
+  void count_blocked(service& of);
   void unblock_all(service& of);
   void unblock_due(moment now);
   void mark(service& of);

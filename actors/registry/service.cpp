@@ -32,8 +32,17 @@ void registry::advance(service& of, moment now) {
   if (of.breaker.advance(now)) breaker_changed(of, now);
 }
 
+void registry::count_blocked(service& of) {
+  const auto blocked = of.breaker.state() != v1::BREAKER_STATE_CLOSED && !of.breaker.kept_open();
+  if (blocked == of.blocked_since.has_value()) return;
+  const auto now = time_.steady();
+  if (!blocked) of.blocked += now - *of.blocked_since;
+  of.blocked_since = blocked ? std::optional{now} : std::nullopt;
+}
+
 void registry::breaker_changed(service& of, moment now) {
   mark(of);
+  count_blocked(of);
   if (const auto at = of.breaker.canaries_from()) {
     breakers_.set(&of, *at, now);
   } else {

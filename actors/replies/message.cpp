@@ -27,6 +27,7 @@ const char* status_word(v1::StatusKind kind) {
     case v1::STATUS_KIND_UNDONE: return "undone";
     case v1::STATUS_KIND_PARKED: return "parked";
     case v1::STATUS_KIND_UNPARKED: return "unparked";
+    case v1::STATUS_KIND_FAILED: return "failed";
     default: return "unknown";
   }
 }

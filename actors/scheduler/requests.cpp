@@ -201,11 +201,16 @@ std::uint64_t scheduler::create_launch(v1::Submission& item, std::string input, 
 void scheduler::cancel_launch(std::uint64_t number, const std::string& reason) {
   auto* task = load(number);
   if (task == nullptr) return;
+  // It is on its way out already.
+  if (task->record.state() == v1::TASK_STATE_UNDOING || task->record.failing()) return forget_if_idle(number);
   v1::OperatorAction action;
   action.set_verb(v1::OPERATOR_VERB_CANCEL);
   action.set_who("cron");
   action.set_reason(reason);
-  apply(*task, core::operated{action});
+  if (apply(*task, core::operated{action}).refused) {
+    action.set_verb(v1::OPERATOR_VERB_TERMINATE);
+    apply(*task, core::operated{action});
+  }
   forget_if_idle(number);
 }
 
@@ -230,7 +235,7 @@ void scheduler::follow(const std::string& id, std::uint64_t number, std::uint64_
     end.set_state(record.state());
     end.set_parked(record.parked());
     end.set_reason(core::reason_of(record));
-    return store::is_finished(record.state()) || record.parked();
+    return has_ended(record.state()) || record.parked();
   };
   // The newest version counts: an uncommitted end has been gathered for other subscribers already.
   bool ended = false;
@@ -240,7 +245,7 @@ void scheduler::follow(const std::string& id, std::uint64_t number, std::uint64_
     ended = over(**stored);
   } else if (const auto tombstone = store::find_task(committed(), id); tombstone.ok() && *tombstone) {
     end.set_state((*tombstone)->final_state());
-    ended = store::is_finished(end.state());
+    ended = has_ended(end.state());
   }
   if (ended) {
     *batches_.after().notices[subscriber].add_items() = std::move(end);
@@ -308,7 +313,7 @@ void scheduler::answer(const v1::WatchRequest& what, std::uint64_t ticket) {
       reply.set_state((*tombstone)->final_state());
     }
   }
-  const auto over = reply.state() == v1::TASK_STATE_COMPLETED || reply.state() == v1::TASK_STATE_UNDONE;
+  const auto over = has_ended(reply.state());
   const auto news = !reply.has_error() && watches::has_news(reply, what.after_progress_unix_ms());
   if (news || over || (reply.has_error() && !on_its_way)) {
     world_.out->reply(ticket, std::move(reply));
@@ -387,7 +392,8 @@ v1::OperateResult scheduler::operate_on(const std::string& id, const v1::Operato
       return refused({v1::ERROR_CODE_UNAVAILABLE, "task " + id + " is being parked because of an internal error", "try again in a moment"});
     return refused({v1::ERROR_CODE_WRONG_STATE, "task " + id + " has ended and is in the archive, so it cannot be changed", ""});
   }
-  const auto was_over = store::is_finished(task->record.state());
+  const auto was_over = has_ended(task->record.state());
+  const auto was_parked = task->record.parked();
   const auto done = apply(*task, core::operated{action});
   if (const auto* now = find(number); now == nullptr || !now->poison.empty())
     return refused({v1::ERROR_CODE_INTERNAL,
@@ -399,6 +405,13 @@ v1::OperateResult scheduler::operate_on(const std::string& id, const v1::Operato
   out.set_paused(task->record.paused());
   out.set_reason(task->record.parked_reason());
   if (done.refused) *out.mutable_error() = done.refused->to_proto();
+  if (was_parked && !task->record.parked() && !has_ended(task->record.state()) && task->record.has_launch()) {
+    const auto others = launches_.beside(task->record);
+    if (!others.empty())
+      out.set_notice("it runs beside " + others.front() +
+                     (others.size() == 1 ? "" : " and " + std::to_string(others.size() - 1) + " more") + ", another launch of job " +
+                     task->record.launch().job());
+  }
   forget_if_idle(number);
   return out;
 }

@@ -60,6 +60,7 @@ status scheduler::open(std::uint64_t epoch) {
   });
   if (!services.ok()) return services;
   if (auto listed = strays_.open(committed()); !listed.ok()) return listed;
+  if (auto listed = failing_.open(committed()); !listed.ok()) return listed;
   if (auto opened = catalog_.open(committed()); !opened.ok()) return opened;
   sweep_.begin(batches_.counts(), world_.time->now(), duration{catalog_.longest_timeout_ms()});
   // Agents may have worked on while there was no Scheduler. Their attempts are known only when the sweep is over; hand-overs before that
@@ -198,6 +199,7 @@ core::context scheduler::context_for(const live_task& task, const core::payload_
   ctx.agents = &slots_;
   ctx.payloads = &payloads;
   ctx.evaluating = &task.evaluating;
+  ctx.failing_alert_after_ms = limits_.failing_alert_after.count();
   ctx.hold_undo = batches_.counts().undo_brake_since_unix_ms() != 0;
   ctx.planted = &faults_;
   return ctx;
@@ -260,6 +262,8 @@ void scheduler::write(live_task& task, const store::task_index_state& before, co
   if (!faults_.lose_status_event)
     for (auto& status : made.statuses) put_status(batches_.rows(), batches_.counts(), task.record.reply(), std::move(status));
   watch_brake(task.record, made);
+  for (const auto& one : made.failing)
+    if (auto noted = failing_.changed(task.record, one, batches_.page(), committed()); !noted.ok()) fail(noted.failure());
   store_payloads(task, made);
   for (const auto slot : made.dropped_slots) {
     batches_.rows().erase(store::table::payload, store::keys::payload(store::default_namespace, task.record.number(), slot));
@@ -273,7 +277,11 @@ void scheduler::write(live_task& task, const store::task_index_state& before, co
   task.last_sequence = batches_.sequence();
   batches_.after().changed.push_back(task.record.number());
   count(before, task.record);
-  if (made.ended && task.record.has_launch()) launches_.ended(task.record);
+  if (!task.record.has_launch()) return;
+  if (made.ended)
+    launches_.ended(task.record);
+  else if (((before.held ^ holds_of(task.record)) & parked_hold) != 0)
+    launches_.held(task.record);
 }
 
 /// Only if the store holds all versions written so far: folded events must not be folded again from an older version.
@@ -321,7 +329,7 @@ void scheduler::write_alerts(v1::TaskRecord& record, core::decision& made) {
 void scheduler::watch_brake(const v1::TaskRecord& record, const core::decision& made) {
   const auto now = world_.time->now();
   if (made.ended && record.state() == v1::TASK_STATE_COMPLETED) brake_.completed(now);
-  if (!made.failed || !brake_.failed(now) || batches_.counts().undo_brake_since_unix_ms() != 0) return;
+  if (!made.answered_undo || !brake_.failed(now) || batches_.counts().undo_brake_since_unix_ms() != 0) return;
   batches_.counts().set_undo_brake_since_unix_ms(to_unix_ms(now));
   v1::AlertRecord draft;
   draft.set_kind(v1::ALERT_KIND_UNDO_BRAKE);

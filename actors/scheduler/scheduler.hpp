@@ -28,6 +28,7 @@
 #include "actors/registry/registry.hpp"
 #include "actors/scheduler/books/archive_ledger.hpp"
 #include "actors/scheduler/books/evaluations.hpp"
+#include "actors/scheduler/books/failing_steps.hpp"
 #include "actors/scheduler/books/resume_sweep.hpp"
 #include "actors/scheduler/books/stray_effects.hpp"
 #include "actors/scheduler/books/traffic.hpp"
@@ -44,16 +45,17 @@
 namespace fairlead {
 
 struct scheduler_limits {
-  std::uint64_t running_tasks = 10'000;           // tasks beyond this wait as pending, on disk only
-  std::uint64_t pending_tasks = 1'000'000;        // beyond this submissions are refused
-  std::uint64_t input_bytes = max_input_bytes;    // of one task's input
-  std::uint64_t output_bytes = 1024 * 1024;       // of one step's output
-  std::uint64_t evaluating_bytes = 64ULL << 20;   // documents at the expression worker; further steps wait
-  std::uint64_t uncommitted_bytes = 64ULL << 20;  // handed to the store, not yet durable; beyond this submissions are refused
-  std::uint32_t full_percent = 90;                // of the store's size; beyond this submissions are refused
-  std::uint32_t shard = 0;                        // number of this shard
-  std::uint32_t shard_count = 1;                  // agents' limits and those of the cron are divided among so many shards
-  v1::Lineage lineage;                            // of the shard; not set: lineages are not compared
+  duration failing_alert_after = std::chrono::minutes{5};  // a step that fails for so long raises an alert
+  std::uint64_t running_tasks = 10'000;                    // tasks beyond this wait as pending, on disk only
+  std::uint64_t pending_tasks = 1'000'000;                 // beyond this submissions are refused
+  std::uint64_t input_bytes = max_input_bytes;             // of one task's input
+  std::uint64_t output_bytes = 1024 * 1024;                // of one step's output
+  std::uint64_t evaluating_bytes = 64ULL << 20;            // documents at the expression worker; further steps wait
+  std::uint64_t uncommitted_bytes = 64ULL << 20;           // handed to the store, not yet durable; beyond this submissions are refused
+  std::uint32_t full_percent = 90;                         // of the store's size; beyond this submissions are refused
+  std::uint32_t shard = 0;                                 // number of this shard
+  std::uint32_t shard_count = 1;                           // agents' limits and those of the cron are divided among so many shards
+  v1::Lineage lineage;                                     // of the shard; not set: lineages are not compared
   cron_limits cron;
   undo_brake_policy brake;
   registry_policy registry;
@@ -243,6 +245,7 @@ class scheduler final : private launch_tasks {
   traffic_counts traffic_;
   watches watches_;
   stray_effects strays_;
+  failing_steps failing_{alerts_};
   undo_brake brake_;
   stalest_task stalest_;
   std::map<std::string, std::uint64_t> erasing_strays_;  // keys of the due index -> the batch that erases them

@@ -98,9 +98,7 @@ void scheduler::archive(const archived_tasks& what) {
   for (const auto number : what.numbers) live_.erase(number);
   batches_.rows().append(what.erasures);
   auto& counts = batches_.counts();
-  counts.set_completed(counts.completed() - std::min(what.completed, counts.completed()));
-  counts.set_undone(counts.undone() - std::min(what.undone, counts.undone()));
-  counts.set_archived(counts.archived() + what.completed + what.undone);
+  for (const auto& [state, tasks] : what.ended) store::move_to_archive(counts, state, tasks);
 }
 
 void scheduler::delivered(courier_rows what) {

@@ -1,6 +1,7 @@
 #include "actors/shard/archiver.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "actors/core/retention_time.hpp"
 #include "actors/core/waits.hpp"
@@ -54,7 +55,7 @@ result<archiver::pass_result> archiver::pass() {
     for (std::size_t i = 0; i < *moved; ++i) {
       auto& task = *group[i];
       out.numbers.push_back(task.number);
-      ++(task.state == v1::TASK_STATE_COMPLETED ? out.completed : out.undone);
+      ++out.ended[task.state];
       moved_keys_.push_back(std::move(task.key));
     }
     if (*moved < group.size()) break;
@@ -82,11 +83,11 @@ result<std::vector<archiver::finished_task>> archiver::next_tasks(const store::s
   const auto before_ms = aged_until(view) - (faults_.archive_early ? 0 : policy_.archive_after.count());
   std::vector<finished_task> out;
   if (before_ms < 0) return out;
-  // In turns, so that neither state waits for ever while many tasks end in the other.
-  undone_first_ = !undone_first_;
-  const auto first = undone_first_ ? v1::TASK_STATE_UNDONE : v1::TASK_STATE_COMPLETED;
-  const auto second = undone_first_ ? v1::TASK_STATE_COMPLETED : v1::TASK_STATE_UNDONE;
-  for (const auto state : {first, second}) {
+  // In turns, so that no state waits for ever while many tasks end in another.
+  static constexpr std::array ends{v1::TASK_STATE_COMPLETED, v1::TASK_STATE_UNDONE, v1::TASK_STATE_FAILED};
+  turn_ = (turn_ + 1) % ends.size();
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const auto state = ends[(turn_ + i) % ends.size()];
     const auto number = static_cast<std::uint8_t>(state);
     const auto from = keys::finished(store::default_namespace, number, 0, 0);
     const auto to = keys::finished(store::default_namespace, number, before_ms + 1, 0);
@@ -160,7 +161,7 @@ result<std::optional<archived_tasks>> archiver::ask_for_time() {
 /// Data that is kept until it is old enough: ended tasks, status events, resolved alerts and archives.
 result<bool> archiver::anything_ages(const store::snapshot& view) const {
   const auto shard = view.get_progress().shard;
-  if (shard.completed() + shard.undone() + shard.outbox_events() > 0) return true;
+  if (shard.completed() + shard.undone() + shard.failed() + shard.outbox_events() > 0) return true;
   if (view.count(store::table::alert) > view.count(store::table::unresolved_alert)) return true;
   auto classes = archives_->classes();
   if (!classes) return classes.failure();

@@ -71,9 +71,9 @@ class archiver {
   std::shared_ptr<store::archive> archives_;
   retention_policy policy_;
   core::planted_faults faults_;
-  std::vector<std::string> moved_keys_;  // of the previous pass, in the index of finished tasks
-  std::uint64_t told_epoch_ = 0;         // epoch under which its message left
-  bool undone_first_ = false;
+  std::vector<std::string> moved_keys_;                                     // of the previous pass, in the index of finished tasks
+  std::uint64_t told_epoch_ = 0;                                            // epoch under which its message left
+  std::size_t turn_ = 0;                                                    // the final state that comes first in a pass
   std::optional<moment> swept_at_;                                          // by the steady clock, as are the next two
   std::optional<moment> asked_at_;                                          // last request for retention time
   moment retention_seen_at_{};                                              // first reading of

@@ -101,7 +101,7 @@ class restorer {
               damaged = store::damaged_value(store::table::task, key);
               return false;
             }
-            if (!store::is_finished(record.state())) found.push_back(std::move(record));
+            if (!has_ended(record.state())) found.push_back(std::move(record));
             return found.size() < read_at_a_time;
           });
       if (!scanned.ok()) return scanned;

@@ -23,6 +23,8 @@ const char* event_word(v1::EventKind kind) {
     case v1::EVENT_KIND_TASK_PARKED: return "task_parked";
     case v1::EVENT_KIND_TASK_UNDOING: return "task_undoing";
     case v1::EVENT_KIND_TASK_UNDONE: return "task_undone";
+    case v1::EVENT_KIND_TASK_FAILING: return "task_failing";
+    case v1::EVENT_KIND_TASK_FAILED: return "task_failed";
     case v1::EVENT_KIND_TASK_UNPARKED: return "task_unparked";
     case v1::EVENT_KIND_TASK_TIMED_OUT: return "task_timed_out";
     case v1::EVENT_KIND_TASK_UNDO_HELD: return "task_undo_held";
@@ -46,6 +48,7 @@ const char* event_word(v1::EventKind kind) {
     case v1::EVENT_KIND_OPERATOR_CANCEL: return "operator_cancel";
     case v1::EVENT_KIND_OPERATOR_PAUSE: return "operator_pause";
     case v1::EVENT_KIND_OPERATOR_RESUME: return "operator_resume";
+    case v1::EVENT_KIND_OPERATOR_TERMINATE: return "operator_terminate";
     default: return "unknown";
   }
 }
@@ -63,14 +66,28 @@ const char* on_failure_word(v1::OnFailure what) {
   switch (what) {
     case v1::ON_FAILURE_UNDO: return "undo";
     case v1::ON_FAILURE_COOL_OFF: return "cool_off";
+    case v1::ON_FAILURE_FAIL: return "fail";
     default: return "park";
   }
 }
 
+const char* in_doubt_word(v1::InDoubt what) {
+  switch (what) {
+    case v1::IN_DOUBT_PARK: return "park";
+    case v1::IN_DOUBT_FAIL: return "fail";
+    default: return "retry";
+  }
+}
+
+std::string task_state_words() {
+  std::string out;
+  for (const auto& one : task_states) out += (out.empty() ? "" : ", ") + std::string{core::state_word(one.state)};
+  return out;
+}
+
 std::optional<v1::TaskState> task_state_from_word(std::string_view word) {
-  for (auto state :
-       {v1::TASK_STATE_PENDING, v1::TASK_STATE_RUNNING, v1::TASK_STATE_COMPLETED, v1::TASK_STATE_UNDOING, v1::TASK_STATE_UNDONE})
-    if (word == core::state_word(state)) return state;
+  for (const auto& one : task_states)
+    if (word == core::state_word(one.state)) return one.state;
   return std::nullopt;
 }
 
@@ -89,8 +106,6 @@ std::string labels_text(const google::protobuf::RepeatedPtrField<v1::Label>& lab
   }
   return out;
 }
-
-bool task_ended(v1::TaskState state) { return state == v1::TASK_STATE_COMPLETED || state == v1::TASK_STATE_UNDONE; }
 
 std::string as_sentence(const std::string& text) {
   auto out = printable(text);

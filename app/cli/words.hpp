@@ -8,6 +8,7 @@
 
 #include "actors/core/text/text.hpp"
 #include "messages/api.pb.h"
+#include "messages/task_states.hpp"
 
 namespace fairlead::app {
 
@@ -17,6 +18,11 @@ const char* direction_word(v1::Direction direction);
 /// The `on_failure` setting of a workflow; `park` is the default.
 const char* on_failure_word(v1::OnFailure what);
 
+/// The `in_doubt` setting of a step; `retry` is the default.
+const char* in_doubt_word(v1::InDoubt what);
+
+/// The states of a task: `pending, running, …`.
+std::string task_state_words();
 /// The state whose `core::state_word` is `word`.
 std::optional<v1::TaskState> task_state_from_word(std::string_view word);
 
@@ -28,8 +34,6 @@ std::string labels_text(const google::protobuf::RepeatedPtrField<v1::Label>& lab
 
 /// Safe for a terminal, with a full stop at the end.
 std::string as_sentence(const std::string& text);
-
-bool task_ended(v1::TaskState state);
 
 using core::bytes_text;
 

@@ -94,6 +94,7 @@ void read_alerts(const yaml_node& node, node_config& out) {
   if (const auto commands = section.find("commands"))
     for (const auto& [name, target] : commands->entries()) read_command(name, target, out);
   section.duration_ms("agent_absent_after", out.agent_absent_after_ms, second, 24 * hour);
+  section.duration_ms("step_failing_after", out.step_failing_after_ms, second, 24 * hour);
   section.finish();
 }
 

@@ -17,26 +17,36 @@ constexpr std::int64_t longest_key = 3'660 * day;
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 50;
 
-// A single code, `75`, needs no list around it.
-void read_codes(yaml_section& section, const char* key, std::vector<agents::exit_range>& out) {
+// A single code, `75`, needs no list around it. With `signals` the word of that name is allowed as well; the result says whether it is there.
+bool read_codes(yaml_section& section, const char* key, std::vector<agents::exit_range>& out, bool signals = false) {
   const auto node = section.find(key);
-  if (!node) return;
+  if (!node) return false;
+  bool named = false;
   for (const auto& item : node->is_list() ? node->items() : std::vector<yaml_node>{*node}) {
+    if (signals && item.is_word("signals")) {
+      named = true;
+      continue;
+    }
     agents::exit_range range;
     if (item.value().kind == yaml_value::kind_type::scalar && agents::parse_exit_range(item.value().text, range)) {
       out.push_back(range);
     } else {
-      item.expected("an exit code from 0 to 255, such as 75 or 64-78");
+      item.expected(signals ? "an exit code from 0 to 255, such as 75 or 64-78, or signals"
+                            : "an exit code from 0 to 255, such as 75 or 64-78");
     }
   }
+  return named;
 }
 
 void read_exit_codes(const yaml_node& node, agents::exec_exit_codes& out) {
   yaml_section section{node};
   read_codes(section, "success", out.success);
-  read_codes(section, "transient", out.transient);
-  read_codes(section, "in_doubt", out.in_doubt);
-  read_codes(section, "permanent", out.permanent);
+  const auto transient = read_codes(section, "transient", out.transient, true);
+  const auto in_doubt = read_codes(section, "in_doubt", out.in_doubt, true);
+  const auto permanent = read_codes(section, "permanent", out.permanent, true);
+  if (transient + in_doubt + permanent > 1) node.complain("signals are given two meanings", "name them in one list");
+  if (transient) out.signals = agents::exec_meaning::transient;
+  if (permanent) out.signals = agents::exec_meaning::permanent;
   section.finish();
 }
 

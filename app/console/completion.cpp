@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <set>
 
+#include "actors/core/task/task.hpp"
 #include "app/cli/table.hpp"
 #include "app/cli/task_verbs.hpp"
+#include "messages/task_states.hpp"
 
 namespace fairlead::app {
 
@@ -133,7 +135,8 @@ class search {
       if (option == "dst") fixed = {"vixie", "literal", "skip_once"};
     }
     if (option == "state" && begins_with(path, "alert")) fixed = {"open", "acknowledged", "resolved"};
-    if (option == "state" && begins_with(path, "task")) fixed = {"pending", "running", "completed", "undoing", "undone"};
+    if (option == "state" && begins_with(path, "task"))
+      for (const auto& one : task_states) fixed.push_back(core::state_word(one.state));
     for (const auto* word : fixed) add(word);
   }
 

@@ -17,10 +17,11 @@ struct counter {
   std::uint64_t (*of)(const v1::Traffic&);
 };
 
-constexpr std::array<counter, 10> counters{{
+constexpr std::array<counter, 11> counters{{
     {"submitted", [](const v1::Traffic& t) -> std::uint64_t { return t.submitted(); }},
     {"completed", [](const v1::Traffic& t) -> std::uint64_t { return t.completed(); }},
     {"undone", [](const v1::Traffic& t) -> std::uint64_t { return t.undone(); }},
+    {"failed", [](const v1::Traffic& t) -> std::uint64_t { return t.failed(); }},
     {"parked", [](const v1::Traffic& t) -> std::uint64_t { return t.parked(); }},
     {"handed_over", [](const v1::Traffic& t) -> std::uint64_t { return t.handed_over(); }},
     {"steps_completed", [](const v1::Traffic& t) -> std::uint64_t { return t.steps_completed(); }},

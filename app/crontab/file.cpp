@@ -253,9 +253,40 @@ class crontab_reader {
       fields[field] = {line_.substr(at, end - at), at};
       at = skip_blanks(line_, end);
     }
-    for (const auto& field : fields) entry.schedule += (entry.schedule.empty() ? "" : " ") + std::string{field.text};
-    if (!check_fields(fields, entry.schedule)) return std::nullopt;
+    std::array<std::string, 5> read;
+    for (std::size_t field = 0; field < fields.size(); ++field) {
+      read[field] = without_long_steps(fields[field], field);
+      entry.schedule += (entry.schedule.empty() ? "" : " ") + read[field];
+    }
+    if (!check_fields(fields, read, entry.schedule)) return std::nullopt;
     return at;
+  }
+
+  /// Debian's cron takes a step that is greater than its field for "the first value only"; a job's schedule refuses such a step.
+  std::string without_long_steps(const placed_word& field, std::size_t which) {
+    static constexpr std::array<int, 5> longest{60, 24, 31, 12, 7};
+    static constexpr std::array<const char*, 5> first{"0", "0", "1", "1", "0"};
+    std::string out;
+    for (std::size_t begin = 0; begin <= field.text.size();) {
+      const auto end = std::min(field.text.find(',', begin), field.text.size());
+      const auto part = field.text.substr(begin, end - begin);
+      const auto slash = part.find('/');
+      auto kept = std::string{part};
+      if (slash != std::string_view::npos && is_longer(part.substr(slash + 1), longest[which])) {
+        const auto range = part.substr(0, slash);
+        kept = range == "*" ? first[which] : std::string{range.substr(0, range.find('-'))};
+        notice(field.at + begin + slash, "the step " + std::string{part.substr(slash + 1)} + " is greater than the " + field_names[which] +
+                                             "; only its first value, " + kept + ", is taken, as Debian's cron does");
+      }
+      out += (begin == 0 ? "" : ",") + kept;
+      begin = end + 1;
+    }
+    return out;
+  }
+
+  static bool is_longer(std::string_view step, int longest) {
+    if (step.empty() || step.size() > 9 || !std::all_of(step.begin(), step.end(), is_digit)) return false;
+    return std::stoi(std::string{step}) > longest;
   }
 
   static const char* remedy_for(char sign) {
@@ -266,7 +297,8 @@ class crontab_reader {
     return "crontabs do not have this, but jobs do: add this job with `fairlead job add`";
   }
 
-  bool check_fields(const std::array<placed_word, 5>& fields, const std::string& schedule) {
+  /// `read`: the fields as they stand in `schedule`.
+  bool check_fields(const std::array<placed_word, 5>& fields, const std::array<std::string, 5>& read, const std::string& schedule) {
     for (std::size_t field = 0; field < fields.size(); ++field) {
       const auto beyond = beyond_cron(fields[field].text);
       if (!beyond) continue;
@@ -281,7 +313,7 @@ class crontab_reader {
       // field.
       auto offset = bad->position - 1;
       std::size_t field = 0;
-      while (field + 1 < fields.size() && offset > fields[field].text.size()) offset -= fields[field++].text.size() + 1;
+      while (field + 1 < fields.size() && offset > read[field].size()) offset -= read[field++].size() + 1;
       refuse(fields[field].at + std::min(offset, fields[field].text.size()), without_signs_of_jobs(bad->sentence));
       return false;
     }

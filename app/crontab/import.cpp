@@ -63,7 +63,7 @@ std::string workflow_yaml(const std::string& agent) {
          "workflow: " +
          agent +
          "\n"
-         "on_failure: park\n"
+         "on_failure: fail     # as in cron: the next run comes all the same\n"
          "steps:\n"
          "  run:\n"
          "    agent: " +
@@ -73,7 +73,7 @@ std::string workflow_yaml(const std::string& agent) {
          "    with: { script: \"${ .input.script }\" }\n"
          "    timeout: 24h\n"
          "    attempts: 1\n"
-         "    in_doubt: park  # nobody knows how far a command came that was interrupted\n"
+         "    in_doubt: fail  # a command that was interrupted is not run twice\n"
          "    undo: none\n";
 }
 
@@ -86,7 +86,11 @@ std::string agent_yaml(const std::string& user) {
          "    max_output: 16MiB   # a command that prints more is ended\n"
          "    stop_grace: 10s\n"
          "    calls:\n"
-         "      run: { command: [/bin/sh, -c, \"{script}\"], input: none, output: text }\n";
+         "      run:\n"
+         "        command: [/bin/sh, -c, \"{script}\"]\n"
+         "        input: none\n"
+         "        output: text\n"
+         "        exit_codes: { permanent: [1-255, signals] }   # 0 is success, anything else a failure\n";
 }
 
 v1::JobSpec job_of(const crontab_entry& entry, const std::string& script) {
@@ -103,6 +107,7 @@ v1::JobSpec job_of(const crontab_entry& entry, const std::string& script) {
   job.set_overlap(v1::OVERLAP_POLICY_ALLOW);
   job.set_catch_up(v1::CATCH_UP_POLICY_NONE);
   job.set_jitter_ms(entry.jitter_ms);
+  job.set_alert_after(3);
   return job;
 }
 

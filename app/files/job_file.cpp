@@ -88,6 +88,8 @@ class job_reader {
       v1::OverlapPolicy value{};
       if (section.word("overlap", value, overlap_words())) job_.set_overlap(value);
     }
+    if (const auto node = found(section, "count_parked"))
+      if (const auto value = node->boolean()) job_.set_count_parked(*value);
     if (const auto node = found(section, "catch_up")) read_catch_up(*node, section);
     // Zero is a window: whatever cannot start at once is skipped.
     if (const auto node = found(section, "start_window"))

@@ -45,6 +45,7 @@ const char* launch_state_word(v1::LaunchState state) {
     case v1::LAUNCH_STATE_STARTED: return "started";
     case v1::LAUNCH_STATE_COMPLETED: return "completed";
     case v1::LAUNCH_STATE_UNDONE: return "undone";
+    case v1::LAUNCH_STATE_FAILED: return "failed";
     case v1::LAUNCH_STATE_SKIPPED: return "skipped";
     default: return "unknown";
   }

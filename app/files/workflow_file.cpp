@@ -17,8 +17,9 @@ constexpr std::int64_t day_ms = 86'400'000;
 constexpr std::int64_t longest_ms = 10 * 366 * day_ms;
 
 const std::vector<std::pair<std::string, v1::OnFailure>> on_failure_words{
-    {"undo", v1::ON_FAILURE_UNDO}, {"park", v1::ON_FAILURE_PARK}, {"cool_off", v1::ON_FAILURE_COOL_OFF}};
-const std::vector<std::pair<std::string, v1::InDoubt>> in_doubt_words{{"retry", v1::IN_DOUBT_RETRY}, {"park", v1::IN_DOUBT_PARK}};
+    {"undo", v1::ON_FAILURE_UNDO}, {"park", v1::ON_FAILURE_PARK}, {"cool_off", v1::ON_FAILURE_COOL_OFF}, {"fail", v1::ON_FAILURE_FAIL}};
+const std::vector<std::pair<std::string, v1::InDoubt>> in_doubt_words{
+    {"retry", v1::IN_DOUBT_RETRY}, {"park", v1::IN_DOUBT_PARK}, {"fail", v1::IN_DOUBT_FAIL}};
 
 // Words of later releases, refused by name.
 const std::vector<std::string> later_in_workflow{"labels", "lock", "finally", "retry"};
@@ -81,7 +82,7 @@ class workflow_reader {
   void read_failure(yaml_section& section, const std::string& where, Definition& definition) {
     if (const auto node = found(section, "on_failure", where)) {
       if (node->is_word("continue")) {
-        node->complain("on_failure: continue is not supported yet", "use undo, park or cool_off");
+        node->complain("on_failure: continue is not supported yet", "use undo, park, fail or cool_off");
       } else {
         v1::OnFailure value{};
         if (section.word("on_failure", value, on_failure_words)) definition.set_on_failure(value);
@@ -100,11 +101,10 @@ class workflow_reader {
     definition.set_keep_days(static_cast<std::uint32_t>(*ms / day_ms));
   }
 
-  // timeout, attempts and backoff: the same for performing and for undoing.
+  // timeout, attempts, retry_for and backoff: the same for performing and for undoing.
   template <class Definition>
   void read_patience(yaml_section& section, const std::string& where, Definition& definition) {
     definition.set_timeout_ms(default_timeout_ms);
-    definition.set_attempts(default_attempts);
     auto& backoff = *definition.mutable_backoff();
     backoff.set_first_ms(default_backoff_first_ms);
     backoff.set_factor(default_backoff_factor);
@@ -114,6 +114,11 @@ class workflow_reader {
     }
     if (const auto node = found(section, "attempts", where)) {
       if (const auto count = node->integer(1, 1000)) definition.set_attempts(static_cast<std::uint32_t>(*count));
+    } else {
+      definition.set_retry_for_ms(default_retry_for_ms);
+    }
+    if (const auto node = found(section, "retry_for", where)) {
+      if (const auto ms = node->duration_ms(1, longest_ms)) definition.set_retry_for_ms(*ms);
     }
     const auto node = found(section, "backoff", where);
     if (!node) return;

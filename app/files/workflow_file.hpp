@@ -31,7 +31,7 @@ workflow_file parse_workflow(const std::string& file, const std::string& text, c
 
 /// What a step gets that says nothing itself.
 inline constexpr std::int64_t default_timeout_ms = 30'000;
-inline constexpr std::uint32_t default_attempts = 3;
+inline constexpr std::int64_t default_retry_for_ms = 3'600'000;  // if neither attempts nor retry_for is given
 inline constexpr std::int64_t default_backoff_first_ms = 1'000;
 inline constexpr double default_backoff_factor = 2;
 inline constexpr std::int64_t default_backoff_max_ms = 60'000;

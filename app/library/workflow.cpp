@@ -3,6 +3,7 @@
 #include <google/protobuf/descriptor.h>
 
 #include <algorithm>
+#include <set>
 
 #include "actors/core/text/json.hpp"
 #include "actors/core/types/message_types.hpp"
@@ -34,14 +35,22 @@ void set_backoff(Definition& out, duration first, double factor, std::optional<d
 template <class Definition>
 void set_patience(Definition& out) {
   out.set_timeout_ms(app::default_timeout_ms);
-  out.set_attempts(app::default_attempts);
+  out.set_retry_for_ms(app::default_retry_for_ms);
   set_backoff(out, duration{app::default_backoff_first_ms}, app::default_backoff_factor, std::nullopt);
+}
+
+/// With `attempts` alone there is no limit of time.
+template <class Definition>
+void set_attempts(Definition& out, bool retry_for_given, std::uint32_t how_many) {
+  out.set_attempts(how_many);
+  if (!retry_for_given) out.clear_retry_for_ms();
 }
 
 v1::OnFailure number_of(on_failure what) {
   switch (what) {
     case on_failure::undo: return v1::ON_FAILURE_UNDO;
     case on_failure::cool_off: return v1::ON_FAILURE_COOL_OFF;
+    case on_failure::fail: return v1::ON_FAILURE_FAIL;
     default: return v1::ON_FAILURE_PARK;
   }
 }
@@ -54,6 +63,7 @@ struct workflow_state {
   v1::WorkflowDefinition definition;
   std::vector<workflow_problem> problems;                  // of parts that the definition cannot hold
   std::vector<const google::protobuf::Descriptor*> types;  // types that steps name
+  std::set<int> retry_for_given;                           // indices of steps
 };
 
 }  // namespace detail
@@ -74,7 +84,13 @@ undo_call& undo_call::timeout(duration how_long) {
 }
 
 undo_call& undo_call::attempts(std::uint32_t how_many) {
-  definition_.set_attempts(how_many);
+  set_attempts(definition_, retry_for_given_, how_many);
+  return *this;
+}
+
+undo_call& undo_call::retry_for(duration how_long) {
+  definition_.set_retry_for_ms(how_long.count());
+  retry_for_given_ = true;
   return *this;
 }
 
@@ -113,7 +129,13 @@ workflow_step& workflow_step::timeout(duration how_long) {
 }
 
 workflow_step& workflow_step::attempts(std::uint32_t how_many) {
-  definition().set_attempts(how_many);
+  set_attempts(definition(), of_->retry_for_given.count(index_) != 0, how_many);
+  return *this;
+}
+
+workflow_step& workflow_step::retry_for(duration how_long) {
+  definition().set_retry_for_ms(how_long.count());
+  of_->retry_for_given.insert(index_);
   return *this;
 }
 
@@ -135,7 +157,11 @@ workflow_step& workflow_step::label(std::string key, std::string value) {
 }
 
 workflow_step& workflow_step::in_doubt(fairlead::in_doubt what) {
-  definition().set_in_doubt(what == fairlead::in_doubt::park ? v1::IN_DOUBT_PARK : v1::IN_DOUBT_RETRY);
+  switch (what) {
+    case fairlead::in_doubt::park: definition().set_in_doubt(v1::IN_DOUBT_PARK); break;
+    case fairlead::in_doubt::fail: definition().set_in_doubt(v1::IN_DOUBT_FAIL); break;
+    default: definition().set_in_doubt(v1::IN_DOUBT_RETRY); break;
+  }
   return *this;
 }
 

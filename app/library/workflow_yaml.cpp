@@ -27,6 +27,7 @@ const char* word_of(v1::OnFailure what) {
   switch (what) {
     case v1::ON_FAILURE_UNDO: return "undo";
     case v1::ON_FAILURE_COOL_OFF: return "cool_off";
+    case v1::ON_FAILURE_FAIL: return "fail";
     default: return "park";
   }
 }
@@ -49,7 +50,8 @@ class writer {
   template <class Definition>
   void patience(int depth, const Definition& of) {
     line(depth, "timeout", format_duration(of.timeout_ms()));
-    line(depth, "attempts", std::to_string(of.attempts()));
+    if (of.attempts() != 0) line(depth, "attempts", std::to_string(of.attempts()));
+    if (of.retry_for_ms() != 0) line(depth, "retry_for", format_duration(of.retry_for_ms()));
     line(depth, "backoff",
          "{ first: " + format_duration(of.backoff().first_ms()) + ", factor: " + number(of.backoff().factor()) +
              ", max: " + format_duration(of.backoff().max_ms()) + " }");
@@ -69,6 +71,7 @@ class writer {
     for (const auto& label : step.labels()) labels += (labels.empty() ? "" : ", ") + quoted(label.key()) + ": " + quoted(label.value());
     if (!labels.empty()) line(2, "labels", "{ " + labels + " }");
     if (step.in_doubt() == v1::IN_DOUBT_PARK) line(2, "in_doubt", "park");
+    if (step.in_doubt() == v1::IN_DOUBT_FAIL) line(2, "in_doubt", "fail");
     if (step.on_failure() != v1::ON_FAILURE_UNSPECIFIED) line(2, "on_failure", word_of(step.on_failure()));
     if (step.cool_off_ms() != 0) line(2, "cool_off", format_duration(step.cool_off_ms()));
     if (step.pivot()) line(2, "pivot", "true");

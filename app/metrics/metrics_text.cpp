@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include "actors/core/task/task.hpp"
 #include "app/metrics/metric_page.hpp"
+#include "messages/task_states.hpp"
 
 namespace fairlead::app {
 
@@ -84,11 +86,7 @@ void add_counts(metric_page& page, const labels& shard, const v1::ShardState& co
   const auto tasks = [&](const char* state, std::uint64_t count) {
     page.gauge("fairlead_tasks", "Tasks in the store by state", with(shard, {{"state", state}}), number(count));
   };
-  tasks("pending", counts.pending());
-  tasks("running", counts.running());
-  tasks("completed", counts.completed());
-  tasks("undoing", counts.undoing());
-  tasks("undone", counts.undone());
+  for (const auto& one : task_states) tasks(core::state_word(one.state), one.count(counts));
   page.gauge("fairlead_tasks_parked", "Parked tasks (they wait for an operator); also counted under their state", shard,
              number(counts.parked()));
   page.gauge("fairlead_tasks_paused", "Tasks that an operator has paused; also counted under their state", shard, number(counts.paused()));
@@ -119,6 +117,7 @@ void add_traffic(metric_page& page, const labels& shard, const v1::Traffic& traf
   };
   tasks("completed", traffic.completed());
   tasks("undone", traffic.undone());
+  tasks("failed", traffic.failed());
   tasks("parked", traffic.parked());
   const auto steps = [&](const char* outcome, std::uint64_t count) {
     page.counter("fairlead_step_outcomes_total", "Attempts at steps by how they ended", with(shard, {{"outcome", outcome}}), number(count));

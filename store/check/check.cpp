@@ -86,7 +86,7 @@ class checker {
       if (tombstone.archived_day() != 0) {
         ++archived_;
         ++tombstones_[{tombstone.archived_day(), tombstone.archive_keep_days()}];
-        if (!is_finished(tombstone.final_state())) add(where_id, key, "an archived task has no final state");
+        if (!has_ended(tombstone.final_state())) add(where_id, key, "an archived task has no final state");
         return;
       }
       auto record = load_task(of_, tombstone.number());

@@ -18,7 +18,7 @@ bool parse(Message& out, std::string_view payload) {
 
 bool is_open(v1::LaunchState state) { return state == v1::LAUNCH_STATE_WAITING || state == v1::LAUNCH_STATE_STARTED; }
 
-bool known_state(v1::LaunchState state) { return state >= v1::LAUNCH_STATE_WAITING && state <= v1::LAUNCH_STATE_SKIPPED; }
+bool known_state(v1::LaunchState state) { return state >= v1::LAUNCH_STATE_WAITING && state <= v1::LAUNCH_STATE_FAILED; }
 
 std::string launch_at(std::int64_t nominal_unix_ms) { return "its launch of " + std::to_string(nominal_unix_ms); }
 

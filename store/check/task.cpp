@@ -13,16 +13,16 @@ namespace fairlead::store {
 
 namespace {
 
-bool known_state(v1::TaskState state) { return state >= v1::TASK_STATE_PENDING && state <= v1::TASK_STATE_UNDONE; }
+bool known_state(v1::TaskState state) { return state >= v1::TASK_STATE_PENDING && state <= v1::TASK_STATE_FAILED; }
 
 bool wants_due(const v1::TaskRecord& record) {
-  return !is_finished(record.state()) && record.state() != v1::TASK_STATE_PENDING && !sleeps(record);
+  return !has_ended(record.state()) && record.state() != v1::TASK_STATE_PENDING && !sleeps(record);
 }
 
 // While a parked or paused task has an attempt in progress, the end of its lease is awaited.
 bool may_due(const v1::TaskRecord& record) {
   if (wants_due(record)) return true;
-  if (is_finished(record.state()) || record.state() == v1::TASK_STATE_PENDING) return false;
+  if (has_ended(record.state()) || record.state() == v1::TASK_STATE_PENDING) return false;
   return std::any_of(record.steps().begin(), record.steps().end(),
                      [](const v1::StepRecord& step) { return step.state() == v1::STEP_STATE_RUNNING || step.complete_by_unix_ms() != 0; });
 }
@@ -41,7 +41,7 @@ void for_each_index_entry(const v1::TaskRecord& record, const std::function<void
   }
   for (const auto& one : holds)
     if (one.index != 0 && one.on(record)) visit(table::held, keys::held(default_namespace, held_why{one.index}, number));
-  if (is_finished(record.state())) {
+  if (has_ended(record.state())) {
     visit(table::finished,
           keys::finished(default_namespace, static_cast<std::uint8_t>(record.state()), record.finished_at_unix_ms(), number));
   }
@@ -78,7 +78,7 @@ void task_check::look_at(number_key key, std::string_view payload) {
 std::optional<v1::TaskRecord> task_check::look_at_archived(number_key key, std::string_view payload) {
   auto record = parse(key, payload);
   if (!record) return record;
-  if (!is_finished(record->state())) finding(*record, "is archived but not finished");
+  if (!has_ended(record->state())) finding(*record, "is archived but not finished");
   check_history(*record);
   check_payloads(*record);
   return record;
@@ -181,7 +181,7 @@ void task_check::check_payloads(const v1::TaskRecord& record) {
 }
 
 void task_check::check_definition(const v1::TaskRecord& record) {
-  if (is_finished(record.state())) return;
+  if (has_ended(record.state())) return;
   auto key = keys::workflow_version(default_namespace, record.workflow(), record.workflow_hash());
   if (known_definitions_.count(key) != 0) return;
   if (!present(table::workflow_version, key)) {

@@ -61,7 +61,7 @@ status take_rows(table where, std::uint64_t number, const snapshot& from, batch&
 
 status take_task(const v1::TaskRecord& record, const snapshot& from, const archive_day& to, batch& copies, batch& out) {
   const auto number = record.number();
-  if (!is_finished(record.state())) {
+  if (!has_ended(record.state())) {
     return error{v1::ERROR_CODE_INTERNAL, "Task " + std::to_string(number) + " cannot be archived because it has not ended.",
                  "This is a bug; report it."};
   }

@@ -11,28 +11,23 @@ namespace fairlead::store {
 
 namespace {
 
+constexpr std::uint64_t less(std::uint64_t by) { return ~by + 1; }  // modulo 2^64
+
+void count_state(v1::ShardState& shard, v1::TaskState state, std::uint64_t by) {
+  if (const auto* row = state_row_of(state)) row->count(shard, row->count(shard) + by);
+}
+
 void count(v1::ShardState& shard, const task_index_state& task, std::uint64_t by) {
   if (!task.exists) return;
-  switch (task.state) {
-    case v1::TASK_STATE_PENDING: shard.set_pending(shard.pending() + by); break;
-    case v1::TASK_STATE_RUNNING: shard.set_running(shard.running() + by); break;
-    case v1::TASK_STATE_COMPLETED: shard.set_completed(shard.completed() + by); break;
-    case v1::TASK_STATE_UNDOING: shard.set_undoing(shard.undoing() + by); break;
-    case v1::TASK_STATE_UNDONE: shard.set_undone(shard.undone() + by); break;
-    default: break;
-  }
+  count_state(shard, task.state, by);
   for_each_counted(task.held, [&](const hold& one) { one.count(shard, one.count(shard) + by); });
   if (task.due_indexed_unix_ms != 0) shard.set_due_entries(shard.due_entries() + by);
-  if (task.launch && (task.held & parked_hold) == 0 && !is_finished(task.state))
+  if (task.launch && (task.held & parked_hold) == 0 && !has_ended(task.state))
     shard.set_launches_in_flight(shard.launches_in_flight() + by);
 }
 
 void clear_counters(v1::ShardState& shard) {
-  shard.clear_pending();
-  shard.clear_running();
-  shard.clear_completed();
-  shard.clear_undoing();
-  shard.clear_undone();
+  for (const auto& one : task_states) one.count(shard, 0);
   for (const auto& one : holds) one.count(shard, 0);
   shard.clear_due_entries();
   shard.clear_launches_in_flight();
@@ -53,8 +48,13 @@ status count_jobs(const snapshot& from, v1::ShardState& counted) {
 }  // namespace
 
 void move_counters(v1::ShardState& shard, const task_index_state& before, const task_index_state& after) {
-  count(shard, before, ~std::uint64_t{0});  // one less, modulo 2^64
+  count(shard, before, less(1));
   count(shard, after, 1);
+}
+
+void move_to_archive(v1::ShardState& shard, v1::TaskState state, std::uint64_t tasks) {
+  count_state(shard, state, less(tasks));
+  shard.set_archived(shard.archived() + tasks);
 }
 
 void seal_counters(batch& out, v1::ShardState& shard) {

@@ -16,6 +16,9 @@ namespace fairlead::store {
 /// has set the record's due entry. A default-made value: no task.
 void move_counters(v1::ShardState& shard, const task_index_state& before, const task_index_state& after);
 
+/// So many tasks that have ended in `state` leave the store for an archive.
+void move_to_archive(v1::ShardState& shard, v1::TaskState state, std::uint64_t tasks);
+
 /// Writes the counters to the batch, whose sequence is set already, and seals them.
 void seal_counters(batch& out, v1::ShardState& shard);
 

@@ -41,8 +41,8 @@ void move_pending(batch& out, const task_index_state& before, const task_index_s
 }
 
 void move_finished(batch& out, const task_index_state& before, const task_index_state& now, std::uint64_t number) {
-  const bool was = before.exists && is_finished(before.state);
-  const bool is = is_finished(now.state);
+  const bool was = before.exists && has_ended(before.state);
+  const bool is = has_ended(now.state);
   if (was && is && before.state == now.state && before.finished_at_unix_ms == now.finished_at_unix_ms) return;
   const auto key = [&](const task_index_state& of) {
     return keys::finished(default_namespace, static_cast<std::uint8_t>(of.state), of.finished_at_unix_ms, number);
@@ -61,8 +61,6 @@ void move_held(batch& out, bool was, bool is, held_why why, const v1::TaskRecord
 }
 
 }  // namespace
-
-bool is_finished(v1::TaskState state) { return state == v1::TASK_STATE_COMPLETED || state == v1::TASK_STATE_UNDONE; }
 
 task_index_state index_state_of(const v1::TaskRecord& record) {
   task_index_state out;

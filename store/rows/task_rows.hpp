@@ -16,6 +16,7 @@
 
 #include "messages/holds.hpp"
 #include "messages/task.pb.h"
+#include "messages/task_states.hpp"
 #include "store/batch.hpp"
 #include "store/store.hpp"
 
@@ -53,8 +54,6 @@ result<std::string> load_payload(const snapshot& from, std::uint64_t number, con
 
 /// Puts the whole history into `recent` and every payload into its place, for TaskShowReply. Never store such a record.
 status load_whole(const snapshot& from, v1::TaskRecord& record);
-
-bool is_finished(v1::TaskState state);
 
 /// Calls `visit(payload)` for each payload of the record: the task's input, then every step's input, output, input of its undo and
 /// checkpoint.

@@ -58,6 +58,8 @@ constexpr std::pair<const char*, fault> all_faults[] = {
     {"launch_past_window", &core::planted_faults::launch_past_window},
     {"launch_superseded", &core::planted_faults::launch_superseded},
     {"ignore_overlap", &core::planted_faults::ignore_overlap},
+    {"count_parked_launches", &core::planted_faults::count_parked_launches},
+    {"replace_parked", &core::planted_faults::replace_parked},
     {"launch_when_paused", &core::planted_faults::launch_when_paused},
     {"start_when_paused", &core::planted_faults::start_when_paused},
     {"split_launch", &core::planted_faults::split_launch},
@@ -94,11 +96,15 @@ constexpr std::pair<const char*, fault> all_faults[] = {
     {"lose_label", &core::planted_faults::lose_label},
     {"one_attempt_more", &core::planted_faults::one_attempt_more},
     {"one_attempt_less", &core::planted_faults::one_attempt_less},
+    {"half_retry_for", &core::planted_faults::half_retry_for},
+    {"double_retry_for", &core::planted_faults::double_retry_for},
     {"long_backoff", &core::planted_faults::long_backoff},
     {"short_backoff", &core::planted_faults::short_backoff},
     {"ignore_retry_after", &core::planted_faults::ignore_retry_after},
     {"short_cool_off", &core::planted_faults::short_cool_off},
     {"late_recovery", &core::planted_faults::late_recovery},
+    {"fail_in_doubt", &core::planted_faults::fail_in_doubt},
+    {"start_while_failing", &core::planted_faults::start_while_failing},
     {"keep_task_alert", &core::planted_faults::keep_task_alert},
     {"keep_breaker_alert", &core::planted_faults::keep_breaker_alert},
     {"refuse_awaited", &core::planted_faults::refuse_awaited},
@@ -116,7 +122,7 @@ constexpr std::pair<const char*, fault> all_faults[] = {
     {"restore_without_doubt", &core::planted_faults::restore_without_doubt},
     {"obey_lost_lineage", &core::planted_faults::obey_lost_lineage},
 };
-static_assert(sizeof(core::planted_faults) == std::size(all_faults), "every planted fault stands here");
+static_assert(sizeof(core::planted_faults) == std::size(all_faults), "every planted fault is in the list");
 
 /// The first seed by which the checker sees it.
 bool catch_one(const char* name, fault which, unsigned processes) {

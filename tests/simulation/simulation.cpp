@@ -254,7 +254,7 @@ class scene {
     std::size_t out = 0;
     for (const auto& [number, seen] : of.judge.seen()) {
       const auto record = store::load_task(view, number);
-      if (!record.ok() || !*record || store::is_finished((*record)->state()) || (*record)->parked()) continue;
+      if (!record.ok() || !*record || has_ended((*record)->state()) || (*record)->parked()) continue;
       ++out;
     }
     return out;

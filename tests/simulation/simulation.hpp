@@ -84,6 +84,7 @@ struct options {
   std::uint64_t most_orders = ~0ULL;    // of operators
   std::uint64_t most_events = 200'000;  // what takes more goes round for ever
   std::int64_t absent_alert_after_ms = 4'000;
+  std::int64_t failing_alert_after_ms = 3'000;
   core::planted_faults planted;
   bool always_restores = false;  // every run has a restore, not one in forty
   bool transcript = false;

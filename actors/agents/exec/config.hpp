@@ -20,6 +20,8 @@ struct exit_range {
   int last = 0;
 };
 
+enum class exec_meaning { success, transient, in_doubt, permanent };
+
 /// Meanings of exit codes; the first list with the code decides: success, transient, in_doubt, permanent. Codes in no list have the default
 /// meaning (docs/agents.md): 0 success, 75 transient, the rest of 64 to 78 permanent, all others in doubt.
 struct exec_exit_codes {
@@ -27,6 +29,7 @@ struct exec_exit_codes {
   std::vector<exit_range> transient;
   std::vector<exit_range> in_doubt;
   std::vector<exit_range> permanent;
+  exec_meaning signals = exec_meaning::in_doubt;  // of a command that a signal has ended; never success
 };
 
 /// A command that finds out whether the call was carried out. Empty lists mean 0, 3 and 4; codes in no list are transient faults.

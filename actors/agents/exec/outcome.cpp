@@ -20,7 +20,7 @@ bool among(const std::vector<exit_range>& ranges, int code) {
   return std::any_of(ranges.begin(), ranges.end(), [code](const exit_range& r) { return code >= r.first && code <= r.last; });
 }
 
-enum class meaning { success, transient, in_doubt, permanent };
+using meaning = exec_meaning;
 
 meaning meaning_of(const exec_exit_codes& codes, int code) {
   if (among(codes.success, code)) return meaning::success;
@@ -156,8 +156,13 @@ attempt_result conclude(const prepared_command& command, v1::Direction direction
   switch (ending.how) {
     case exec_ending::kind::signalled: {
       const char* name = strsignal(ending.value);
-      return unclear("signal_" + std::to_string(ending.value),
-                     "was ended by signal " + std::to_string(ending.value) + (name != nullptr ? std::string{" ("} + name + ")" : ""));
+      const auto code = "signal_" + std::to_string(ending.value);
+      auto what = "was ended by signal " + std::to_string(ending.value) + (name != nullptr ? std::string{" ("} + name + ")" : "");
+      // The agent itself stops a command with a signal; then nobody has said what that means.
+      const auto means = lookup || ending.asked ? meaning::in_doubt : command.settings.exit_codes.signals;
+      if (means == meaning::permanent) return permanent_fault(code, message(std::move(what)));
+      if (means == meaning::transient) return transient_fault(code, message(std::move(what)));
+      return unclear(code, std::move(what));
     }
     case exec_ending::kind::too_large: return unclear("output_too_large", "wrote more than max_output and was stopped");
     case exec_ending::kind::timed_out: return unclear("timeout", "did not end in time and was stopped");

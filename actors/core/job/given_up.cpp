@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "actors/core/job/job.hpp"
+#include "actors/core/job/machine.hpp"
 #include "actors/core/job/transitions.hpp"
 
 namespace fairlead::core {
@@ -35,13 +35,10 @@ job_decision give_up(v1::JobRecord& record, const std::vector<launch_ended>& end
       if (*row) (*row)->set_waits_for(v1::LAUNCH_WAIT_PAUSE);
     } else {
       if (*row) {
-        move_launch(**row, task->completed ? launch_moves::complete : launch_moves::undone);
+        move_launch(**row, launch_moves::of_end(task->end));
         (*row)->set_ended_at_unix_ms(to_unix_ms(ctx.now));
       }
-      if (task->completed)
-        record.set_completed(record.completed() + 1);
-      else
-        record.set_undone(record.undone() + 1);
+      count_end(record, task->end);
       record.mutable_open()->DeleteSubrange(i, 1);
     }
     if (*row) out.rows.push_back(std::move(**row));

@@ -133,6 +133,7 @@ job_decision decide(v1::JobRecord& record, const job_event& what, const job_cont
   std::visit(overloaded{
                  [&](const job_due&) { machine.due(); },
                  [&](const launch_ended& e) { machine.ended(e); },
+                 [&](const launch_held& e) { machine.held(e); },
                  [&](const job_changed& e) { machine.change(e); },
                  [&](const job_operated& e) { machine.operate(e); },
              },

@@ -24,8 +24,10 @@ namespace fairlead::core {
 
 struct planted_faults;
 
-/// Open launches of one job; further ones are skipped.
+/// Open launches of one job, parked ones not counted; further ones are skipped.
 inline constexpr int max_open_launches = 1000;
+/// With so many parked launches a job pauses itself.
+inline constexpr int max_parked_launches = 100;
 /// Nominal times in one decision; further ones come with the next event.
 inline constexpr int max_times_a_decision = 1000;
 /// Consecutive skips recorded one by one; a longer run for one reason is one record.
@@ -89,7 +91,13 @@ struct job_due {};
 /// The task of a launch has ended.
 struct launch_ended {
   std::int64_t nominal_unix_ms = 0;
-  bool completed = false;  // false: undone
+  v1::TaskState end = v1::TASK_STATE_COMPLETED;  // or undone, or failed
+};
+
+/// The task of a launch has been parked, or goes on.
+struct launch_held {
+  std::int64_t nominal_unix_ms = 0;
+  bool parked = false;
 };
 
 /// The owner changes the specification; the caller has checked the new one.
@@ -104,7 +112,7 @@ struct job_operated {
   v1::JobAction action;
 };
 
-using job_event = std::variant<job_due, launch_ended, job_changed, job_operated>;
+using job_event = std::variant<job_due, launch_ended, launch_held, job_changed, job_operated>;
 
 // ---- the result ----
 

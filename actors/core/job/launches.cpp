@@ -71,6 +71,7 @@ void job_machine::add_open(v1::OpenLaunch launch) {
 void job_machine::give_way(const std::string& later) {
   for (int i = record_.open_size() - 1; i >= 0; --i) {
     auto& launch = *record_.mutable_open(i);
+    if (!counts(launch) && (ctx_.planted == nullptr || !ctx_.planted->replace_parked)) continue;
     if (launch.state() == v1::LAUNCH_STATE_WAITING) {
       skip_open(i, v1::SKIP_REASON_REPLACED, later + " replaced it");
     } else if (!launch.cancelling()) {
@@ -93,7 +94,7 @@ void job_machine::settle() {
   if (out_.fatal || out_.refused) return;
   const auto& open = record_.open();
   started_ = static_cast<std::uint32_t>(
-      std::count_if(open.begin(), open.end(), [](const auto& one) { return one.state() == v1::LAUNCH_STATE_STARTED; }));
+      std::count_if(open.begin(), open.end(), [this](const auto& one) { return one.state() == v1::LAUNCH_STATE_STARTED && counts(one); }));
   waits_earlier_ = false;
   for (int i = 0; i < record_.open_size();) {
     const auto before = record_.open_size();
@@ -235,13 +236,14 @@ void job_machine::ended(const launch_ended& what) {
   // The task belongs to an earlier job of this name: the launch of this job has not been started.
   const auto waits = found != open.end() && !was_open;
   const auto gave_way = was_open && found->cancelling();
+  const auto counted = was_open && found->counted_bad();
   auto row = ctx_.rows->at(what.nominal_unix_ms);
   if (!row) {
     fail(row.failure());
     return;
   }
   // The record may have been trimmed, may belong to a deleted job of this name, or was closed when the job was given up.
-  const auto& end = what.completed ? launch_moves::complete : launch_moves::undone;
+  const auto& end = launch_moves::of_end(what.end);
   if (*row && !waits && (*row)->state() != v1::LAUNCH_STATE_SKIPPED && (*row)->state() != end.to) {
     move_launch(**row, end);
     (*row)->set_ended_at_unix_ms(now_ms_);
@@ -250,15 +252,59 @@ void job_machine::ended(const launch_ended& what) {
   if (was_open) {
     open.erase(found);
     out_.changed = true;
-    if (what.completed) {
-      record_.set_completed(record_.completed() + 1);
+    count_end(record_, what.end);
+    if (what.end == v1::TASK_STATE_COMPLETED)
       count_good();
-    } else {
-      record_.set_undone(record_.undone() + 1);
-      if (!gave_way) count_bad("its launch " + id_of(what.nominal_unix_ms) + " was undone");
-    }
+    else if (!gave_way && !counted)
+      count_bad("its launch " + id_of(what.nominal_unix_ms) + (what.end == v1::TASK_STATE_FAILED ? " failed" : " was undone"));
   }
   settle();
+}
+
+void job_machine::held(const launch_held& what) {
+  auto& open = *record_.mutable_open();
+  const auto found = std::find_if(open.begin(), open.end(), [&](const auto& one) {
+    return one.nominal_unix_ms() == what.nominal_unix_ms && one.state() == v1::LAUNCH_STATE_STARTED;
+  });
+  if (found == open.end() || found->parked() == what.parked) return;
+  found->set_parked(what.parked);
+  out_.changed = true;
+  if (what.parked && !found->cancelling() && !found->counted_bad()) {
+    found->set_counted_bad(true);
+    count_bad("its launch " + id_of(what.nominal_unix_ms) + " is parked");
+  }
+  if (what.parked) pause_if_many_parked();
+  settle();
+}
+
+/// Each of them waits for an operator, so launching more would only add to the heap.
+void job_machine::pause_if_many_parked() {
+  const auto parked = std::count_if(record_.open().begin(), record_.open().end(), [](const auto& one) { return one.parked(); });
+  if (record_.paused() || parked < max_parked_launches) return;
+  const auto& name = record_.spec().name();
+  const auto why = std::to_string(parked) + " of its launches are parked";
+  core::pause(record_, "scheduler", why, ctx_.now);
+  out_.alert = failing_alert(
+      record_.spec(), "job " + name + " has paused itself: " + why,
+      "fairlead task list --parked --workflow " + record_.spec().workflow() + " lists them; then fairlead job resume " + name);
+}
+
+const v1::OpenLaunch* job_machine::first_counted() const {
+  const auto& open = record_.open();
+  const auto found = std::find_if(open.begin(), open.end(), [this](const auto& one) { return counts(one); });
+  return found == open.end() ? nullptr : &*found;
+}
+
+int job_machine::count_open() const {
+  return static_cast<int>(std::count_if(record_.open().begin(), record_.open().end(), [this](const auto& one) { return counts(one); }));
+}
+
+void count_end(v1::JobRecord& record, v1::TaskState end) {
+  switch (end) {
+    case v1::TASK_STATE_COMPLETED: return record.set_completed(record.completed() + 1);
+    case v1::TASK_STATE_FAILED: return record.set_failed(record.failed() + 1);
+    default: return record.set_undone(record.undone() + 1);
+  }
 }
 
 void job_machine::count_bad(const std::string& sentence) {

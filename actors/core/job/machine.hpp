@@ -36,6 +36,7 @@ class job_machine {
 
   void due();
   void ended(const launch_ended& what);
+  void held(const launch_held& what);
   void change(const job_changed& what);
   void operate(const job_operated& what);
 
@@ -71,6 +72,11 @@ class job_machine {
   void settle();
   /// Starts or skips the launch if this can be decided now; a skipped launch leaves the list.
   void try_to_start(int index);
+  /// Whether an open launch counts for overlap, max_in_flight and the limit of open launches.
+  bool counts(const v1::OpenLaunch& launch) const { return !launch.parked() || record_.spec().count_parked(); }
+  /// The first open launch that counts; null: none.
+  const v1::OpenLaunch* first_counted() const;
+  int count_open() const;
   bool held_by_pause(const v1::OpenLaunch& launch) const;
   /// Launches that wait for the job to be resumed.
   std::vector<std::int64_t> held() const;
@@ -83,6 +89,7 @@ class job_machine {
   void write_row(v1::LaunchRecord row, bool is_new);
   void count_bad(const std::string& sentence);
   void count_good();
+  void pause_if_many_parked();
   void trim();
 
   // Operators.
@@ -115,6 +122,9 @@ class job_machine {
   bool waits_earlier_ = false;                        // while open launches are gone through: whether an earlier one waits
   job_decision out_;
 };
+
+/// Counts the end of a launch's task.
+void count_end(v1::JobRecord& record, v1::TaskState end);
 
 /// As in launch ids.
 std::string utc_text(std::int64_t unix_ms);

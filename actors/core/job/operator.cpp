@@ -112,8 +112,8 @@ void job_machine::run(const v1::JobAction& what) {
     if (!*there) break;
     if (what.nominal_unix_ms() != 0 && (*there)->token() == what.token()) return answer_run(**there);
   }
-  if (policy == v1::OVERLAP_POLICY_SKIP && !record_.open().empty()) {
-    const auto& first = record_.open(0);
+  if (const auto* open = first_counted(); policy == v1::OVERLAP_POLICY_SKIP && open != nullptr) {
+    const auto& first = *open;
     const auto is_held = first.waits_for() == v1::LAUNCH_WAIT_PAUSE;
     refuse(v1::ERROR_CODE_WRONG_STATE,
            id_of(first.nominal_unix_ms()) + (is_held ? " waits until the job is resumed" : " has not ended") +
@@ -122,7 +122,7 @@ void job_machine::run(const v1::JobAction& what) {
                    : "wait for its end, or use --overlap queue, replace or allow");
     return;
   }
-  if (record_.open_size() >= max_open_launches) {
+  if (count_open() >= max_open_launches) {
     refuse(v1::ERROR_CODE_OVERLOADED, std::to_string(max_open_launches) + " launches of job " + spec.name() + " are open",
            "try again later");
     return;
@@ -155,7 +155,8 @@ void job_machine::answer_run(const v1::LaunchRecord& row) {
     case v1::LAUNCH_STATE_STARTED: out_.answer.set_sentence("started"); break;
     case v1::LAUNCH_STATE_SKIPPED: out_.answer.set_sentence("skipped: " + row.reason()); break;
     case v1::LAUNCH_STATE_COMPLETED:
-    case v1::LAUNCH_STATE_UNDONE: out_.answer.set_sentence("has ended"); break;
+    case v1::LAUNCH_STATE_UNDONE:
+    case v1::LAUNCH_STATE_FAILED: out_.answer.set_sentence("has ended"); break;
     default:
       out_.answer.set_sentence(row.waits_for() == v1::LAUNCH_WAIT_OVERLAP  ? "waits for an earlier launch to end"
                                : row.waits_for() == v1::LAUNCH_WAIT_AGENTS ? "waits for the agents that it needs"

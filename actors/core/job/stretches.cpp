@@ -104,7 +104,7 @@ void job_machine::backfill(const v1::JobAction& what) {
   }
   std::vector<std::int64_t> times;
   std::uint64_t passed_over = 0;
-  const auto room = static_cast<std::size_t>(max_open_launches - std::min(max_open_launches, record_.open_size()));
+  const auto room = static_cast<std::size_t>(max_open_launches - std::min(max_open_launches, count_open()));
   int looked_at = 0;
   const auto takes_waiting = ctx_.planted != nullptr && ctx_.planted->backfill_what_waits;
   const auto is_launched = [&](const v1::LaunchRecord& row) {

@@ -100,12 +100,13 @@ void job_machine::pass(std::int64_t nominal_ms, std::optional<std::int64_t> succ
     }
   }
   const auto policy = overlap_of(spec);
-  if (policy == v1::OVERLAP_POLICY_SKIP && !record_.open().empty() && !planted.ignore_overlap) {
-    skip_time(nominal_ms, v1::SKIP_REASON_OVERLAP, id_of(record_.open(0).nominal_unix_ms()) + " had not ended");
+  const auto* first = planted.count_parked_launches && !record_.open().empty() ? &record_.open(0) : first_counted();
+  if (policy == v1::OVERLAP_POLICY_SKIP && first != nullptr && !planted.ignore_overlap) {
+    skip_time(nominal_ms, v1::SKIP_REASON_OVERLAP, id_of(first->nominal_unix_ms()) + " had not ended");
     return;
   }
   if (policy == v1::OVERLAP_POLICY_REPLACE) give_way(id_of(nominal_ms));
-  if (record_.open_size() >= max_open_launches) {
+  if (count_open() >= max_open_launches) {
     const auto reason = std::to_string(max_open_launches) + " launches of the job are open, which is the maximum";
     skip_time(nominal_ms, v1::SKIP_REASON_TOO_MANY_OPEN, reason);
     count_bad("its launch " + id_of(nominal_ms) + " was skipped: " + reason);

@@ -7,6 +7,7 @@
 
 #include "actors/core/transition.hpp"
 #include "messages/job.pb.h"
+#include "messages/task.pb.h"
 
 namespace fairlead::core {
 
@@ -21,15 +22,22 @@ inline constexpr auto started = v1::LAUNCH_STATE_STARTED;
 inline constexpr auto completed = v1::LAUNCH_STATE_COMPLETED;
 inline constexpr auto undone = v1::LAUNCH_STATE_UNDONE;
 inline constexpr auto skipped = v1::LAUNCH_STATE_SKIPPED;
+inline constexpr auto failed = v1::LAUNCH_STATE_FAILED;
 }  // namespace at
 
 inline constexpr launch_transition wait{"wait", any_of(at::none), at::waiting};
 inline constexpr launch_transition start{"start", any_of(at::waiting), at::started};
 inline constexpr launch_transition skip{"skip", any_of(at::none, at::waiting), at::skipped};
 inline constexpr launch_transition complete{"complete", any_of(at::started), at::completed};
-inline constexpr launch_transition undone{"undone", any_of(at::started, at::completed), at::undone};
+inline constexpr launch_transition fail{"fail", any_of(at::started), at::failed};
+inline constexpr launch_transition undone{"undone", any_of(at::started, at::completed, at::failed), at::undone};
 
-inline constexpr const launch_transition* all[] = {&wait, &start, &skip, &complete, &undone};
+inline constexpr const launch_transition* all[] = {&wait, &start, &skip, &complete, &fail, &undone};
+
+/// The move of a launch whose task has ended.
+inline const launch_transition& of_end(v1::TaskState end) {
+  return end == v1::TASK_STATE_COMPLETED ? complete : end == v1::TASK_STATE_FAILED ? fail : undone;
+}
 
 }  // namespace launch_moves
 

@@ -67,6 +67,8 @@ class breaker {
   void close_by(const std::string& who, moment now);
 
   v1::BreakerState state() const noexcept { return state_; }
+  /// An operator keeps it open.
+  bool kept_open() const noexcept { return state_ == v1::BREAKER_STATE_OPEN && open_until_ms_ == 0; }
   counts window(moment now) const;
   /// The faults of tries that failed within the window: `http_503 (12)`. Empty: none failed.
   std::string faults(moment now) const;

@@ -28,6 +28,8 @@ void instance_health::note(const slot_outcome& how, duration elapsed) {
   const bool bad = how.how == slot_end::failed || how.how == slot_end::expired;
   const double tries = std::max(how.tries, 1u);
   if (attempts_ < 1'000'000) ++attempts_;
+  failed_in_a_row_ = bad ? failed_in_a_row_ + 1 : 0;
+  last_fault_ = bad ? how.code : std::string_view{};
   error_ += ((tries - 1 + (bad ? 1 : 0)) / tries - error_) * weight(attempts_, sick_);
   // A quick failure says nothing about the duration of the work.
   if (how.how == slot_end::failed) return;

@@ -27,6 +27,10 @@ class instance_health {
   std::uint32_t error_percent() const;
   double latency() const;
   std::int64_t latency_ms() const;
+  /// How many of the latest attempts have failed, one after the other.
+  std::uint32_t failed_in_a_row() const noexcept { return failed_in_a_row_; }
+  /// The fault code of the latest of them.
+  const std::string& last_fault() const noexcept { return last_fault_; }
   bool has_latency() const noexcept { return latencies_ > 0; }
   /// Why the instance is sick, with current figures; empty while it is healthy.
   std::string sickness() const;
@@ -35,6 +39,8 @@ class instance_health {
   bool sick_ = false;
   std::uint32_t attempts_ = 0;
   std::uint32_t latencies_ = 0;
+  std::uint32_t failed_in_a_row_ = 0;
+  std::string last_fault_;
   double error_ = 0;        // 0..1
   double log_latency_ = 0;  // of 1 + ms
   bool drags_ = false;      // sick because of its latency alone

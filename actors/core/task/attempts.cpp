@@ -128,6 +128,7 @@ std::optional<agent_instance> task_machine::claim(std::uint32_t index, v1::Direc
 void task_machine::begin_attempt(std::uint32_t index, v1::Direction direction, const agent_instance& instance) {
   auto& step = at(index);
   step.set_direction(direction);
+  if (retry_clock_runs(step)) count_blocked(index);
   const auto repeated = planted(&planted_faults::reuse_attempt) && attempt_of(step, direction) != 0;
   set_attempt(step, direction, attempt_of(step, direction) + (repeated ? 0 : 1));
   begin_lease(step, direction);
@@ -301,6 +302,7 @@ void task_machine::complete(std::uint32_t index, const std::string& output) {
   step.clear_not_before_unix_ms();
   step.clear_doubtful();
   step.clear_given_up();
+  step.clear_failing_since_unix_ms();
   // An input from plain paths can be rendered again byte for byte; an input from the worker or an operator cannot.
   if (usable() && template_of(step, v1::DIRECTION_PERFORM).plain() && !step.input_edited()) {
     drop_payload(step.input(), out_);
@@ -318,6 +320,7 @@ void task_machine::end_badly(std::uint32_t index, const v1::Fault& fault, v1::Ev
   // A fault about a forgotten key or a restore stays, whatever becomes of a look-up.
   if (direction != v1::DIRECTION_LOOKUP || !is_own_code(step.fault().code())) *step.mutable_fault() = fault;
   step.set_ended_at_unix_ms(now_ms());
+  if (step.failing_since_unix_ms() == 0) step.set_failing_since_unix_ms(now_ms());
   end_lease(step);
   out_.changed = true;
   if (direction == v1::DIRECTION_UNDO) note_undo_ended(step, doubt);
@@ -326,21 +329,23 @@ void task_machine::end_badly(std::uint32_t index, const v1::Fault& fault, v1::Ev
     move_step(record_, index, doubt ? step_moves::doubt : step_moves::fail, ctx_.now, out_, fault.code());
   }
   note(kind, index, fault.code() + ": " + fault.message());
-  // An attempt in progress when undoing began is not repeated.
-  if (direction == v1::DIRECTION_PERFORM && record_.state() == v1::TASK_STATE_UNDOING) {
+  // An attempt in progress when undoing began is not repeated; nothing is repeated in a task that is to fail, except look-ups.
+  if (direction == v1::DIRECTION_PERFORM && drains()) {
     if (step.doubtful() && !doubt) move_step(record_, index, step_moves::doubt, ctx_.now, out_);
     return;
   }
+  if (record_.failing() && (direction == v1::DIRECTION_UNDO || record_.terminated())) return;
   const auto permanent = (!doubt && fault.kind() == v1::FAULT_KIND_PERMANENT) || fault.code() == output_type_code;
-  const auto for_operator = doubt && direction == v1::DIRECTION_PERFORM && definition_of(step).in_doubt() == v1::IN_DOUBT_PARK;
-  if (permanent || for_operator || !attempts_left(step)) {
+  const auto stays_in_doubt = doubt && direction == v1::DIRECTION_PERFORM && !may_be_repeated(definition_of(step).in_doubt());
+  if (permanent || stays_in_doubt || !attempts_left(step)) {
     if (direction == v1::DIRECTION_LOOKUP)
       looked_up(index, v1::LOOKUP_VERDICT_UNKNOWN, {});
     else
       give_up(index);
     return;
   }
-  const auto wait_ms = at_once ? 0 : wait_after(index, fault);
+  // At once, but not again and again: the step itself may be what ends the process.
+  const auto wait_ms = at_once && failures_of(step, direction) == 1 ? 0 : wait_after(index, fault);
   const auto may_have_happened = direction == v1::DIRECTION_UNDO ? step.undo_doubtful() : step.doubtful();
   if (direction != v1::DIRECTION_LOOKUP && may_have_happened && key_runs_out(step, direction, now_ms() + wait_ms))
     return key_expired(index, direction);
@@ -373,7 +378,7 @@ void task_machine::looked_up(std::uint32_t index, v1::LookupVerdict verdict, con
   step.set_direction(v1::DIRECTION_PERFORM);
   step.clear_doubtful();
   step.clear_given_up();
-  if (record_.state() == v1::TASK_STATE_UNDOING || attempts_left(step)) {
+  if (drains() || attempts_left(step)) {
     move_step(record_, index, step_moves::disprove, ctx_.now, out_);
     return;
   }
@@ -403,7 +408,7 @@ void task_machine::hand_back(std::uint32_t index, std::string why) {
   out_.changed = true;
   if (step.direction() == v1::DIRECTION_PERFORM) {
     // A task that is being undone performs nothing more; an earlier attempt may have been performed.
-    const auto doubt = record_.state() == v1::TASK_STATE_UNDOING && step.doubtful();
+    const auto doubt = drains() && step.doubtful();
     move_step(record_, index, doubt ? step_moves::doubt : step_moves::hand_back, ctx_.now, out_, "refused");
   }
   note(v1::EVENT_KIND_STEP_RETRIED, index, std::move(why));

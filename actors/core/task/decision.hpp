@@ -180,6 +180,9 @@ class agent_directory {
   virtual bool looks_up(std::string_view agent, std::string_view call) const = 0;
   /// How long the service honours an idempotency key after its first use; 0: for ever, or not declared.
   virtual std::int64_t key_valid_for_ms(std::string_view agent, std::string_view call) const = 0;
+  /// How long the breaker of the service has kept steps waiting, by a steady clock; grows from the start of the process on. Time for which
+  /// an operator keeps the breaker open does not count.
+  virtual std::int64_t blocked_ms(std::string_view agent) const = 0;
   /// The incarnation of a connected instance; nullopt: the instance is not known.
   virtual std::optional<std::uint64_t> incarnation_of(std::string_view instance) const = 0;
   /// Takes a slot for an attempt that the instance holds already (the Scheduler has restarted), even if none is free. Counts an attempt
@@ -205,9 +208,10 @@ struct context {
   agent_directory* agents = nullptr;
   const payload_source* payloads = nullptr;
   const std::unordered_set<std::uint32_t>* evaluating =
-      nullptr;                              // evaluation_key of inputs that the worker has been asked for; may be null
-  bool hold_undo = false;                   // the brake on mass undo: failed tasks are not undone automatically
-  const planted_faults* planted = nullptr;  // null in production
+      nullptr;                                    // evaluation_key of inputs that the worker has been asked for; may be null
+  std::int64_t failing_alert_after_ms = 300'000;  // a step that fails for so long is worth an alert
+  bool hold_undo = false;                         // the brake on mass undo: failed tasks are not undone automatically
+  const planted_faults* planted = nullptr;        // null in production
 };
 
 /// Names one input of a task: to perform or to undo a step.
@@ -225,6 +229,15 @@ struct handover {
 struct stored_payload {
   std::uint32_t slot = 0;
   std::string json;
+};
+
+/// The task begins or ceases to count among those in which a step has been failing for long.
+struct failing_change {
+  std::uint32_t step = 0;
+  bool failing = false;
+  std::string agent;
+  std::string since;  // moment, as text
+  std::string fault;  // `http_503: no more cars`
 };
 
 /// A ready step found no instance.
@@ -249,7 +262,7 @@ struct decision {
   bool ended = false;            // the task has reached a final state
   bool parked = false;           // the task has been parked
   bool unparked = false;         // the task goes on, or is over: its alert is to be resolved
-  bool failed = false;           // the task has failed, and its workflow answers with undo
+  bool answered_undo = false;    // a step has failed or the time is over, and the workflow answers with undo
   std::uint32_t expired = 0;     // attempts whose lease has ended
   std::uint32_t lost = 0;        // attempts whose process is dead
   std::int64_t took_ms = 0;      // accepted attempt_ended: time since the hand-over
@@ -265,6 +278,7 @@ struct decision {
   bool found_no_instance = false;
   bool leases_cut = false;  // of attempts in progress: the wall clock was set back since they were decided
   std::vector<noted_transition> transitions;
+  std::vector<failing_change> failing;
   std::vector<v1::AlertRecord> alerts;    // to be raised: kind, subject, sentence and remedy
   std::vector<v1::StatusEvent> statuses;  // for the reply address; the shell sets `position`
   std::optional<error> fatal;             // a read of the store failed: the node must stop

@@ -84,7 +84,7 @@ bool task_machine::settled_since_backup(std::uint32_t index) {
   const auto& step = at(index);
   if (!step.doubtful() || !restored(step.fault())) return true;
   const auto& definition = definition_of(step);
-  if (definition.in_doubt() != v1::IN_DOUBT_PARK && !ctx_.agents->looks_up(definition.agent(), definition.call())) return true;
+  if (may_be_repeated(definition.in_doubt()) && !ctx_.agents->looks_up(definition.agent(), definition.call())) return true;
   ctx_.agents->release(holder_of(index), {});
   if (step.state() != v1::STEP_STATE_IN_DOUBT) move_step(record_, index, step_moves::doubt, ctx_.now, out_);
   give_up(index);
@@ -100,8 +100,8 @@ bool task_machine::next_key_since_backup(std::uint32_t index) {
   const auto used_at = step.key_used_at_unix_ms();
   raise_generation(step, out_);
   step.set_key_used_at_unix_ms(used_at);
-  const auto may_be_sent = definition_of(step).in_doubt() != v1::IN_DOUBT_PARK;
-  if (may_be_sent && record_.state() == v1::TASK_STATE_RUNNING && attempts_left(step) &&
+  const auto may_be_sent = may_be_repeated(definition_of(step).in_doubt());
+  if (may_be_sent && record_.state() == v1::TASK_STATE_RUNNING && !drains() && attempts_left(step) &&
       !key_runs_out(step, v1::DIRECTION_PERFORM, now_ms())) {
     step.clear_fault();
     step.clear_given_up();
@@ -122,8 +122,8 @@ bool task_machine::next_key_since_backup(std::uint32_t index) {
 /// The agent does not know. A step in doubt because of a restore is sent again under its key, as if nobody could be asked.
 bool task_machine::goes_on_since_backup(std::uint32_t index) {
   auto& step = at(index);
-  if (record_.state() != v1::TASK_STATE_RUNNING || step.fault().code() != restored_code) return false;
-  if (definition_of(step).in_doubt() == v1::IN_DOUBT_PARK) return false;
+  if (record_.state() != v1::TASK_STATE_RUNNING || drains() || step.fault().code() != restored_code) return false;
+  if (!may_be_repeated(definition_of(step).in_doubt())) return false;
   step.clear_fault();
   step.set_direction(v1::DIRECTION_PERFORM);
   move_step(record_, index, step_moves::retry, ctx_.now, out_);

@@ -1,6 +1,6 @@
 #pragma once
 // One decision of the task machine (see task.hpp). Files: attempts.cpp hands attempts over and takes their ends, recovery.cpp decides what
-// follows a bad end, undo.cpp undoes, operator.cpp does operators' actions.
+// follows a bad end, undo.cpp undoes, failing.cpp ends a task as failed, operator.cpp does operators' actions.
 
 #include <optional>
 #include <string>
@@ -37,6 +37,8 @@ class task_machine {
 
   /// Parks a running or undoing task whose definition this release cannot use.
   void park_if_unusable();
+  /// Notes which steps have been failing for long.
+  void count_failing();
 
  private:
   // ---- questions ----
@@ -52,6 +54,8 @@ class task_machine {
   /// A pivot that has happened, or may have; null: none. With a pivot the task only goes forward.
   const v1::StepRecord* pivot_begun() const;
   bool timed_out() const;
+  /// Nothing is performed any more: the task is being undone, or is to fail.
+  bool drains() const { return record_.state() == v1::TASK_STATE_UNDOING || record_.failing(); }
   /// The last attempt of the step is over, and another one may follow.
   static bool awaits_recovery(const v1::StepRecord& step) {
     return step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
@@ -116,8 +120,12 @@ class task_machine {
   std::optional<v1::Fault> fault_of_type(const v1::StepRecord& step, const attempt_ended& e) const;
 
   // ---- recovery (recovery.cpp) ----
-  enum class answer { park, undo, cool_off };
+  enum class answer { park, undo, cool_off, fail };
   bool attempts_left(const v1::StepRecord& step) const;
+  std::int64_t retry_for_of(const v1::StepRecord& step) const;
+  bool retry_clock_runs(const v1::StepRecord& step) const;
+  void count_blocked(std::uint32_t index);
+  void give_up_if_blocked(std::uint32_t index);
   std::int64_t wait_after(std::uint32_t index, const v1::Fault& fault) const;
   const v1::Backoff& backoff_of(const v1::StepRecord& step) const;
   std::int64_t cool_off_of(const v1::StepRecord& step) const;
@@ -133,7 +141,8 @@ class task_machine {
   void look_up(std::uint32_t index);
   void hint(std::uint32_t index);
   void time_out();
-  void fail(std::string reason);
+  void undo_or_hold(std::string reason);
+  void take_up(std::uint32_t index);
 
   // ---- undo (undo.cpp) ----
   void begin_undo(std::string reason);
@@ -143,6 +152,23 @@ class task_machine {
   void finish_undo();
   void park_if_stuck();
   std::string why_stuck() const;
+
+  // ---- the end as failed (failing.cpp) ----
+  /// A look-up of the step has been decided and has no answer yet.
+  static bool to_be_looked_up(const v1::StepRecord& step) {
+    return step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_LOOKUP && !step.given_up();
+  }
+  /// The step waits for the end of a lease that nobody else waits for; its task is being undone.
+  bool is_abandoned(const v1::StepRecord& step) const {
+    return record_.state() == v1::TASK_STATE_UNDOING && step.state() == v1::STEP_STATE_IN_DOUBT &&
+           step.direction() == v1::DIRECTION_PERFORM && under_way(step);
+  }
+  void begin_fail(std::string reason);
+  void advance_fail();
+  void look_up_before_fail(std::uint32_t index);
+  void finish_fail();
+  void operator_terminate(const v1::OperatorAction& action);
+  void abandon(std::uint32_t index);
 
   // ---- operators (operator.cpp) ----
   void refuse(std::string sentence, std::string remedy = {}, error_code code = v1::ERROR_CODE_WRONG_STATE);
@@ -158,6 +184,7 @@ class task_machine {
   /// After an operator's action: the task goes on unless something else still needs an operator.
   void go_on();
   void catch_up();
+  /// The task goes forward after all: it is neither to be undone nor to fail.
   void release_hold();
   /// Why the task cannot be undone now; nullopt: it can.
   std::optional<error> cannot_undo() const;

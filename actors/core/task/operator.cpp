@@ -9,9 +9,13 @@
 namespace fairlead::core {
 
 void task_machine::on(const operated& e) {
-  const auto over = record_.state() == v1::TASK_STATE_UNDONE ||
-                    (record_.state() == v1::TASK_STATE_COMPLETED && e.action.verb() != v1::OPERATOR_VERB_UNDO);
-  if (over) return refuse("task " + record_.id() + " is " + state_word(record_.state()) + " already");
+  const auto reopens = e.action.verb() == v1::OPERATOR_VERB_UNDO && record_.state() != v1::TASK_STATE_UNDONE;
+  if (has_ended(record_) && !reopens) return refuse("task " + record_.id() + " is " + state_word(record_.state()) + " already");
+  // Needs no definition, so it also ends a task that nothing else can end.
+  if (e.action.verb() == v1::OPERATOR_VERB_TERMINATE) return operator_terminate(e.action);
+  if (record_.failing() && record_.terminated())
+    return refuse("task " + record_.id() + " is being terminated",
+                  "fairlead task terminate " + record_.id() + " --now does not wait for the attempts in progress");
   if (!usable())
     return refuse("task " + record_.id() + " cannot go on: " + ctx_.definition->refusal().sentence, ctx_.definition->refusal().remedy);
   switch (e.action.verb()) {
@@ -60,14 +64,14 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
   } else {
     for (index = 0; index < steps(); ++index)
       if (at(index).given_up() || at(index).not_before_unix_ms() != 0) chosen.push_back(index);
-    if (chosen.empty() && !record_.parked() && !record_.undo_held())
+    if (chosen.empty() && !is_held(record_))
       return refuse("no step of task " + record_.id() + " has failed or is waiting for another attempt");
   }
   for (const auto one : chosen)
     if (!retry_step(one, action)) return;
   if (chosen.empty()) note_operator(v1::EVENT_KIND_OPERATOR_RETRY, action, 0);
   if (record_.state() == v1::TASK_STATE_RUNNING && timed_out()) record_.set_timed_out(true);  // an operator's retry overrides the timeout
-  if (record_.undo_held()) release_hold();
+  release_hold();
   go_on();
 }
 
@@ -79,7 +83,8 @@ bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& act
   }
   if (action.has_json() && !edit_input(index, action)) return false;
   const auto waits = step.given_up() || step.not_before_unix_ms() != 0;
-  if (!waits && !(step.state() == v1::STEP_STATE_PENDING && (record_.parked() || record_.undo_held() || action.has_json()))) {
+  if (!waits &&
+      !(step.state() == v1::STEP_STATE_PENDING && (record_.parked() || record_.undo_held() || record_.failing() || action.has_json()))) {
     refuse("step " + step.path() + " is " + state_word(step.state()) + " and does not wait for another attempt");
     return false;
   }
@@ -170,6 +175,7 @@ void task_machine::operator_skip(const v1::OperatorAction& action) {
   if (record_.state() == v1::TASK_STATE_PENDING) begin();
   step->clear_not_before_unix_ms();
   step->clear_given_up();
+  step->clear_failing_since_unix_ms();
   step->set_ended_at_unix_ms(now_ms());
   drop_payload(step->input(), out_);
   step->clear_input();
@@ -224,13 +230,16 @@ std::optional<error> task_machine::cannot_undo() const {
     return error{
         v1::ERROR_CODE_WRONG_STATE,
         "the pivot " + pivot->path() + " of task " + record_.id() + " has completed or may have: the task cannot be undone any more",
-        "fairlead task show " + record_.id() + " shows what it waits for"};
+        has_ended(record_) ? std::string{}
+                           : "fairlead task show " + record_.id() + " shows what it waits for; fairlead task terminate " + record_.id() +
+                                 " ends it and leaves what was done"};
   for (const auto& step : record_.steps()) {
     const auto happened = step.doubtful() || step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_RUNNING;
     if (happened && !definition_of(step).has_undo())
       return error{
           v1::ERROR_CODE_WRONG_STATE, "workflow " + record_.workflow() + " does not say how to undo step " + step.path(),
-          "for future tasks deploy the workflow with undo: { call: … } or undo: none; in this task retry, settle or skip single steps"};
+          (has_ended(record_) ? std::string{} : "fairlead task terminate " + record_.id() + " ends the task and leaves what was done; ") +
+              "for future tasks deploy the workflow with undo: { call: … } or undo: none"};
   }
   return std::nullopt;
 }
@@ -271,13 +280,14 @@ void task_machine::operator_pause(const v1::OperatorAction& action, bool pause) 
 
 void task_machine::go_on() {
   // Only a retry releases a task that the brake holds because of its own timeout.
-  if (record_.state() == v1::TASK_STATE_RUNNING && record_.undo_held() && !record_.timed_out()) {
-    const auto failed = std::any_of(record_.steps().begin(), record_.steps().end(),
-                                    [this](const v1::StepRecord& step) { return step.given_up() && answer_of(step) == answer::undo; });
+  if (record_.state() == v1::TASK_STATE_RUNNING && (record_.undo_held() || record_.failing()) && !record_.timed_out()) {
+    const auto failed = std::any_of(record_.steps().begin(), record_.steps().end(), [this](const v1::StepRecord& step) {
+      return step.given_up() && (answer_of(step) == answer::undo || answer_of(step) == answer::fail);
+    });
     if (!failed) release_hold();
   }
   const auto still = std::find_if(record_.steps().begin(), record_.steps().end(), [this](const v1::StepRecord& step) {
-    return record_.state() == v1::TASK_STATE_RUNNING && step.given_up() && answer_of(step) == answer::park;
+    return record_.state() == v1::TASK_STATE_RUNNING && !record_.failing() && step.given_up() && answer_of(step) == answer::park;
   });
   if (still != record_.steps().end()) {
     if (record_.parked()) record_.set_parked_reason(why_given_up(*still));
@@ -289,9 +299,15 @@ void task_machine::go_on() {
 }
 
 void task_machine::release_hold() {
+  if (record_.undo_held()) record_.clear_undo_reason();
   record_.clear_undo_held();
-  record_.clear_undo_reason();
   out_.changed = true;
+  if (!record_.failing()) return;
+  record_.clear_failing();
+  record_.clear_failed_reason();
+  // While the task was to fail, the steps that waited for another attempt were let go.
+  for (std::uint32_t i = 0; i < steps(); ++i)
+    if (!at(i).given_up()) take_up(i);
 }
 
 /// Handles what came up while nothing was allowed to start.

@@ -15,6 +15,7 @@ const char* state_word(v1::TaskState state) {
     case v1::TASK_STATE_COMPLETED: return "completed";
     case v1::TASK_STATE_UNDOING: return "undoing";
     case v1::TASK_STATE_UNDONE: return "undone";
+    case v1::TASK_STATE_FAILED: return "failed";
     default: return "unknown";
   }
 }
@@ -31,6 +32,13 @@ const char* state_word(v1::StepState state) {
     case v1::STEP_STATE_UNDONE: return "undone";
     default: return "unknown";
   }
+}
+
+const char* shown_state(const v1::TaskRecord& task, const v1::StepRecord& step) {
+  const auto bad = step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
+  // In a task that is being undone such a step waits for its turn, or for the end of an abandoned lease.
+  const auto tried = task.state() == v1::TASK_STATE_RUNNING || step.direction() == v1::DIRECTION_LOOKUP;
+  return bad && tried && step.not_before_unix_ms() != 0 && !step.given_up() ? "retrying" : state_word(step.state());
 }
 
 std::uint32_t attempt_of(const v1::StepRecord& step, v1::Direction direction) {
@@ -69,6 +77,14 @@ std::int64_t times_out_at(const v1::TaskRecord& record, const v1::WorkflowDefini
   return limit == 0 || (deadline > 0 && deadline < limit) ? deadline : limit;
 }
 
+std::int64_t waited_of(const v1::StepRecord& step, v1::Direction direction) {
+  switch (direction) {
+    case v1::DIRECTION_UNDO: return step.undo().waited_ms();
+    case v1::DIRECTION_LOOKUP: return step.lookup().waited_ms();
+    default: return step.waited_ms();
+  }
+}
+
 void set_attempt(v1::StepRecord& step, v1::Direction direction, std::uint32_t attempt) {
   switch (direction) {
     case v1::DIRECTION_UNDO: step.mutable_undo()->set_made(attempt); break;
@@ -94,7 +110,20 @@ void set_excused(v1::StepRecord& step, v1::Direction direction, std::uint32_t ex
   }
 }
 
-void excuse(v1::StepRecord& step, v1::Direction direction) { set_excused(step, direction, attempt_of(step, direction)); }
+void set_waited(v1::StepRecord& step, v1::Direction direction, std::int64_t waited_ms) {
+  if (waited_ms == waited_of(step, direction)) return;
+  switch (direction) {
+    case v1::DIRECTION_UNDO: step.mutable_undo()->set_waited_ms(waited_ms); break;
+    case v1::DIRECTION_LOOKUP: step.mutable_lookup()->set_waited_ms(waited_ms); break;
+    default: step.set_waited_ms(waited_ms); break;
+  }
+}
+
+void excuse(v1::StepRecord& step, v1::Direction direction) {
+  set_excused(step, direction, attempt_of(step, direction));
+  set_waited(step, direction, 0);
+  step.clear_failing_since_unix_ms();
+}
 
 void excuse_one(v1::StepRecord& step, v1::Direction direction) { set_excused(step, direction, excused_of(step, direction) + 1); }
 
@@ -155,6 +184,7 @@ v1::StatusKind status_of(v1::TaskState state) {
     case v1::TASK_STATE_COMPLETED: return v1::STATUS_KIND_COMPLETED;
     case v1::TASK_STATE_UNDOING: return v1::STATUS_KIND_UNDOING;
     case v1::TASK_STATE_UNDONE: return v1::STATUS_KIND_UNDONE;
+    case v1::TASK_STATE_FAILED: return v1::STATUS_KIND_FAILED;
     default: return v1::STATUS_KIND_UNSPECIFIED;
   }
 }
@@ -250,7 +280,8 @@ std::int64_t next_due(const v1::TaskRecord& record, const context& ctx, bool wai
   // If nothing is in progress, some ready step waits for a slot or its input, or the brake on mass undo holds the task.
   if (waiting || !underway) consider(to_unix_ms(ctx.now) + waiting_recheck_ms);
   const auto limit = times_out_at(record, ctx.definition->definition());
-  if (limit > 0 && record.state() == v1::TASK_STATE_RUNNING && !record.timed_out() && !record.undo_held()) consider(limit);
+  const auto decided = record.timed_out() || record.undo_held() || record.failing();
+  if (limit > 0 && record.state() == v1::TASK_STATE_RUNNING && !decided) consider(limit);
   return due;
 }
 

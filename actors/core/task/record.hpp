@@ -6,6 +6,7 @@
 
 #include "actors/core/task/decision.hpp"
 #include "actors/core/task/transitions.hpp"
+#include "messages/task_states.hpp"
 
 namespace fairlead::core {
 
@@ -35,6 +36,8 @@ std::int64_t lease_end(const v1::StepRecord& step);
 std::uint32_t attempt_of(const v1::StepRecord& step, v1::Direction direction);
 std::uint32_t failures_of(const v1::StepRecord& step, v1::Direction direction);
 std::uint32_t excused_of(const v1::StepRecord& step, v1::Direction direction);
+/// Waits before further attempts in a direction since its first bad end; they count against retry_for.
+std::int64_t waited_of(const v1::StepRecord& step, v1::Direction direction);
 
 /// An attempt is in progress, or the step waits for its recovery at a moment in its row.
 inline bool under_way(const v1::StepRecord& step) { return attempt_out(step) || step.not_before_unix_ms() != 0; }
@@ -44,9 +47,7 @@ inline bool is_out(const v1::StepRecord& step, v1::Direction direction, std::uin
   return attempt_out(step) && step.direction() == direction && attempt_of(step, direction) == attempt;
 }
 
-inline bool has_ended(const v1::TaskRecord& record) {
-  return record.state() == v1::TASK_STATE_COMPLETED || record.state() == v1::TASK_STATE_UNDONE;
-}
+inline bool has_ended(const v1::TaskRecord& record) { return fairlead::has_ended(record.state()); }
 
 /// The service may have forgotten the step's key: only a look-up or an operator can continue.
 bool key_is_gone(const v1::Fault& fault);
@@ -60,6 +61,9 @@ bool noted_ahead(const v1::TaskRecord& record, std::int64_t now_ms);
 /// When the task's timeout passes: its workflow's timeout, counted from submission, or its own deadline, whichever is earlier; 0: never.
 std::int64_t times_out_at(const v1::TaskRecord& record, const v1::WorkflowDefinition& definition);
 
+/// Whether a step in doubt may be handed over again under its key.
+inline bool may_be_repeated(v1::InDoubt says) { return says != v1::IN_DOUBT_PARK && says != v1::IN_DOUBT_FAIL; }
+
 // ---- changes ----
 
 void set_attempt(v1::StepRecord& step, v1::Direction direction, std::uint32_t attempt);
@@ -72,7 +76,8 @@ void forget_progress(v1::StepRecord& step, decision& out);
 void raise_generation(v1::StepRecord& step, decision& out);
 /// An attempt to undo the step has ended badly.
 void note_undo_ended(v1::StepRecord& step, bool doubt);
-/// The step has all its attempts again in that direction.
+void set_waited(v1::StepRecord& step, v1::Direction direction, std::int64_t waited_ms);
+/// The step has all its attempts again in that direction, and retry_for begins anew.
 void excuse(v1::StepRecord& step, v1::Direction direction);
 void set_excused(v1::StepRecord& step, v1::Direction direction, std::uint32_t excused);
 /// The latest attempt does not count: its agent never began it.

@@ -17,7 +17,48 @@ constexpr std::int64_t longest_retry_after_ms = 24LL * 3'600'000;  // a longer R
 bool task_machine::attempts_left(const v1::StepRecord& step) const {
   const auto limit = step.direction() == v1::DIRECTION_UNDO ? definition_of(step).undo().attempts() : definition_of(step).attempts();
   const auto counted = attempt_of(step, step.direction()) - excused_of(step, step.direction());
-  return counted + (planted(&planted_faults::one_attempt_less) ? 1 : 0) < limit + (planted(&planted_faults::one_attempt_more) ? 1 : 0);
+  if (limit != 0 &&
+      counted + (planted(&planted_faults::one_attempt_less) ? 1 : 0) >= limit + (planted(&planted_faults::one_attempt_more) ? 1 : 0))
+    return false;
+  const auto patience_ms = retry_for_of(step);
+  return patience_ms == 0 || waited_of(step, step.direction()) < patience_ms;
+}
+
+/// 0: the waits have no limit.
+std::int64_t task_machine::retry_for_of(const v1::StepRecord& step) const {
+  const auto undo = step.direction() == v1::DIRECTION_UNDO;
+  const auto says_ms = undo ? definition_of(step).undo().retry_for_ms() : definition_of(step).retry_for_ms();
+  if (planted(&planted_faults::half_retry_for)) return says_ms / 2;
+  return planted(&planted_faults::double_retry_for) ? says_ms * 2 : says_ms;
+}
+
+/// Some attempt in the step's direction has ended badly since the step was granted attempts.
+bool task_machine::retry_clock_runs(const v1::StepRecord& step) const {
+  return attempt_of(step, step.direction()) > excused_of(step, step.direction());
+}
+
+/// The time that the step has waited behind an open breaker since the last look.
+void task_machine::count_blocked(std::uint32_t index) {
+  auto& step = at(index);
+  const auto blocked_ms = ctx_.agents->blocked_ms(definition_of(step).agent());
+  const auto more_ms = std::max<std::int64_t>(blocked_ms - step.blocked_seen_ms(), 0);
+  step.set_blocked_seen_ms(blocked_ms);
+  if (retry_clock_runs(step)) set_waited(step, step.direction(), waited_of(step, step.direction()) + more_ms);
+}
+
+/// A step that only waits for its service to come back gives up once its patience is over.
+void task_machine::give_up_if_blocked(std::uint32_t index) {
+  auto& step = at(index);
+  const auto waits = step.state() == v1::STEP_STATE_PENDING || step.state() == v1::STEP_STATE_UNDOING || to_be_looked_up(step);
+  if (!waits || under_way(step) || step.given_up() || stopped() || retry_for_of(step) == 0 || !retry_clock_runs(step)) return;
+  if (ctx_.agents->blocked_ms(definition_of(step).agent()) <= step.blocked_seen_ms()) return;
+  count_blocked(index);
+  out_.changed = true;
+  if (waited_of(step, step.direction()) < retry_for_of(step)) return;
+  if (step.direction() == v1::DIRECTION_LOOKUP) return looked_up(index, v1::LOOKUP_VERDICT_UNKNOWN, {});
+  if (step.state() == v1::STEP_STATE_PENDING)
+    move_step(record_, index, step.doubtful() ? step_moves::doubt : step_moves::fail, ctx_.now, out_, step.fault().code());
+  give_up(index);
 }
 
 const v1::Backoff& task_machine::backoff_of(const v1::StepRecord& step) const {
@@ -35,6 +76,9 @@ std::int64_t task_machine::wait_after(std::uint32_t index, const v1::Fault& faul
   const auto direction = step.direction();
   const jitter_seed seed{record_.number(), index, attempt_of(step, direction) + (static_cast<std::uint32_t>(direction) << 20)};
   auto wait_ms = backoff_ms(backoff_of(step), failures_of(step, direction), seed);
+  // The last attempt comes when the time is over. A service that asks for a longer pause gets it.
+  if (const auto patience_ms = retry_for_of(step); patience_ms != 0)
+    wait_ms = std::min(wait_ms, std::max<std::int64_t>(patience_ms - waited_of(step, direction), 1));
   if (planted(&planted_faults::long_backoff)) wait_ms *= 3;
   if (planted(&planted_faults::short_backoff)) wait_ms /= 4;
   if (fault.retry_after_ms() <= 0 || planted(&planted_faults::ignore_retry_after)) return wait_ms;
@@ -55,7 +99,9 @@ std::int64_t task_machine::longest_wait_of(const v1::StepRecord& step) const {
 
 void task_machine::wait_for_recovery(std::uint32_t index, std::int64_t wait_ms) {
   if (planted(&planted_faults::lose_recovery) && wait_ms != 0) return;
-  at(index).set_not_before_unix_ms(now_ms() + wait_ms);
+  auto& step = at(index);
+  step.set_not_before_unix_ms(now_ms() + wait_ms);
+  set_waited(step, step.direction(), waited_of(step, step.direction()) + wait_ms);
   if (wait_ms == 0)
     recover_if_due(index);
   else
@@ -78,12 +124,14 @@ void task_machine::hint(std::uint32_t index) {
 /// A lease ends also while the task is parked: otherwise the agent's slot would never come back. Another attempt waits for the operator.
 void task_machine::recover_if_due(std::uint32_t index) {
   auto& step = at(index);
+  // A task that is to fail goes on with its look-ups alone.
+  const auto may_go_on = record_.failing() ? !sleeps(record_) && usable() && step.direction() == v1::DIRECTION_LOOKUP : !stopped();
   if (attempt_out(step) && now_ms() >= lease_end(step)) {
     const auto fault = fault_of_expiry(step);
     ctx_.agents->release(holder_of(index), {slot_end::expired, 1, 0, fault.code()});
     ++out_.expired;
     end_badly(index, fault, v1::EVENT_KIND_STEP_EXPIRED);
-  } else if (!stopped() && step.not_before_unix_ms() != 0 &&
+  } else if (may_go_on && step.not_before_unix_ms() != 0 &&
              now_ms() >= step.not_before_unix_ms() + (planted(&planted_faults::late_recovery) ? 20'000 : 0)) {
     retry(index);
   }
@@ -103,17 +151,22 @@ void task_machine::on(const wait_lost&) {
       end_badly(i, fault, v1::EVENT_KIND_STEP_IN_DOUBT, true);
       continue;
     }
-    const auto failed = step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
-    const auto looked_up_now = step.direction() == v1::DIRECTION_LOOKUP && !step.given_up();
-    if (record_.state() != v1::TASK_STATE_RUNNING || !failed || looked_up_now) continue;
-    if (step.given_up())
-      answer_given_up(i);
-    else if (attempts_left(step))
-      wait_for_recovery(i, 0);
-    else
-      give_up(i);
+    take_up(i);
   }
   advance();
+}
+
+/// A failed step of a task that goes forward has nothing that would bring its recovery: it comes now.
+void task_machine::take_up(std::uint32_t index) {
+  const auto& step = at(index);
+  const auto failed = step.state() == v1::STEP_STATE_FAILED || step.state() == v1::STEP_STATE_IN_DOUBT;
+  if (record_.state() != v1::TASK_STATE_RUNNING || under_way(step) || !failed || to_be_looked_up(step)) return;
+  if (step.given_up())
+    answer_given_up(index);
+  else if (attempts_left(step))
+    wait_for_recovery(index, 0);
+  else
+    give_up(index);
 }
 
 /// Another attempt may start; `advance` hands it over.
@@ -121,7 +174,10 @@ void task_machine::retry(std::uint32_t index) {
   auto& step = at(index);
   step.clear_not_before_unix_ms();
   step.clear_given_up();
+  step.set_blocked_seen_ms(ctx_.agents->blocked_ms(definition_of(step).agent()));
   out_.changed = true;
+  // Nothing is performed again: only the lease of an abandoned attempt was awaited.
+  if (step.direction() == v1::DIRECTION_PERFORM && drains()) return;
   // Under the same key the service would only repeat its answer. In doubt the key stays: it alone prevents a second effect.
   if (step.direction() == v1::DIRECTION_PERFORM && step.fault().key_spent() && !step.doubtful()) raise_generation(step, out_);
   if (step.direction() == v1::DIRECTION_PERFORM) move_step(record_, index, step_moves::retry, ctx_.now, out_);
@@ -155,9 +211,17 @@ void task_machine::look_up(std::uint32_t index) {
 task_machine::answer task_machine::answer_of(const v1::StepRecord& step) const {
   const auto& definition = definition_of(step);
   const auto& workflow = ctx_.definition->definition();
-  if (step.doubtful() && (definition.pivot() || definition.in_doubt() == v1::IN_DOUBT_PARK)) return answer::park;
-  if (step.doubtful() && key_is_gone(step.fault())) return answer::park;
-  switch (definition.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? workflow.on_failure() : definition.on_failure()) {
+  const auto says = definition.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? workflow.on_failure() : definition.on_failure();
+  if (step.doubtful()) {
+    // `in_doubt: fail` lets doubt pass into an end, and into nothing else.
+    const auto ends = says == v1::ON_FAILURE_UNDO || says == v1::ON_FAILURE_FAIL;
+    const auto may_end = ends && (definition.in_doubt() == v1::IN_DOUBT_FAIL || planted(&planted_faults::fail_in_doubt));
+    const auto wants_to_know =
+        definition.pivot() || !may_be_repeated(definition.in_doubt()) || key_is_gone(step.fault()) || says == v1::ON_FAILURE_FAIL;
+    if (wants_to_know && !may_end) return answer::park;
+  }
+  switch (says) {
+    case v1::ON_FAILURE_FAIL: return answer::fail;
     case v1::ON_FAILURE_UNDO: return pivot_begun() == nullptr ? answer::undo : answer::park;
     case v1::ON_FAILURE_COOL_OFF: return answer::cool_off;
     default: return answer::park;
@@ -169,7 +233,8 @@ void task_machine::answer_given_up(std::uint32_t index) {
   const auto why = why_given_up(at(index));
   switch (answer_of(at(index))) {
     case answer::park: park(record_, why, ctx_.now, out_); break;
-    case answer::undo: fail(why); break;
+    case answer::undo: undo_or_hold(why); break;
+    case answer::fail: begin_fail(why); break;
     case answer::cool_off: cool_off(index); break;
   }
 }
@@ -180,12 +245,15 @@ std::string task_machine::why_given_up(const v1::StepRecord& step) const {
   const auto earlier = step.doubtful() && fault.kind() != v1::FAULT_KIND_IN_DOUBT;
   auto out = "step " + step.path() + (step.doubtful() && !earlier ? " is in doubt (" : " failed (") + fault.code() + ")";
   if (step.doubtful() && key_is_gone(fault)) return out + ": " + fault.message();
-  if (step.doubtful() && definition.in_doubt() == v1::IN_DOUBT_PARK)
-    out += " and its workflow says in_doubt: park";
+  if (step.doubtful() && !may_be_repeated(definition.in_doubt()))
+    out += std::string{" and its workflow says in_doubt: "} + (definition.in_doubt() == v1::IN_DOUBT_PARK ? "park" : "fail");
   else if (fault.kind() == v1::FAULT_KIND_PERMANENT || fault.code() == output_type_code)
     out += " and another attempt cannot help";
-  else
+  else if (definition.attempts() != 0 && step.attempt() - step.excused() >= definition.attempts())
     out += " on the last of " + std::to_string(definition.attempts()) + " attempts";
+  else
+    out += " and was retried for " + format_duration(definition.retry_for_ms()) + " in " + std::to_string(step.attempt() - step.excused()) +
+           " attempts";
   return out + (earlier ? ", and an earlier one is in doubt: " : ": ") + fault.message();
 }
 
@@ -205,6 +273,21 @@ void task_machine::cool_off(std::uint32_t index) {
               "the step is retried automatically; fairlead task retry " + record_.id() + " retries it at once", out_);
 }
 
+/// A task that is parked or cools off has an alert of its own.
+void task_machine::count_failing() {
+  const auto live = (record_.state() == v1::TASK_STATE_RUNNING || record_.state() == v1::TASK_STATE_UNDOING) && !sleeps(record_);
+  for (std::uint32_t i = 0; i < steps(); ++i) {
+    auto& step = at(i);
+    const auto since_ms = step.failing_since_unix_ms();
+    const auto fails = live && since_ms != 0 && !step.given_up() && record_.alert() == 0 && out_.alerts.empty();
+    if (fails == step.failing_counted() || (fails && now_ms() - since_ms < ctx_.failing_alert_after_ms)) continue;
+    step.set_failing_counted(fails);
+    const auto& fault = step.fault();
+    out_.failing.push_back({i, fails, definition_of(step).agent(), format_utc(since_ms),
+                            fault.code() + (fault.message().empty() ? "" : ": " + fault.message())});
+  }
+}
+
 /// The task's own timeout has passed.
 void task_machine::time_out() {
   const auto& workflow = ctx_.definition->definition();
@@ -219,15 +302,17 @@ void task_machine::time_out() {
               "task " + record_.id() + " goes forward after its pivot " + pivot->path() + " though " + reason,
               "fairlead task show " + record_.id(), out_);
   } else if (workflow.on_failure() == v1::ON_FAILURE_UNDO) {
-    fail(reason);
+    undo_or_hold(reason);
+  } else if (workflow.on_failure() == v1::ON_FAILURE_FAIL) {
+    begin_fail(reason);
   } else {
     park(record_, reason, ctx_.now, out_);
   }
 }
 
 /// The workflow's answer is undo. The brake on mass undo may hold the task: if an operator repairs it meanwhile, no undo is needed.
-void task_machine::fail(std::string reason) {
-  out_.failed = true;
+void task_machine::undo_or_hold(std::string reason) {
+  out_.answered_undo = true;
   if (!ctx_.hold_undo) return begin_undo(std::move(reason));
   record_.set_undo_held(true);
   add_event(record_, v1::EVENT_KIND_TASK_UNDO_HELD, 0, 0, ctx_.now, reason);

@@ -98,8 +98,8 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
       case v1::STEP_STATE_PENDING:
       case v1::STEP_STATE_FAILED:
         if (planted.restore_without_doubt) break;
-        // A task that is being undone performs nothing any more.
-        if (!undoing) may_be_performed(step, backup_unix_ms);
+        // A task that is being undone or is to fail performs nothing any more.
+        if (!undoing && !record.failing()) may_be_performed(step, backup_unix_ms);
         break;
       default:
         if (planted.restore_without_doubt) {

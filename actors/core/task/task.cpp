@@ -76,7 +76,10 @@ void task_machine::on(const recovery_requested& e) {
 
 void task_machine::on(const task_due&) {
   if (timed_out() && !stopped() && record_.state() == v1::TASK_STATE_RUNNING) time_out();
-  for (std::uint32_t i = 0; i < steps(); ++i) recover_if_due(i);
+  for (std::uint32_t i = 0; i < steps(); ++i) {
+    recover_if_due(i);
+    give_up_if_blocked(i);
+  }
   advance();
 }
 
@@ -127,6 +130,7 @@ void task_machine::on(const task_poisoned& e) {
 
 void task_machine::park_if_unusable() {
   if (usable() || (record_.state() != v1::TASK_STATE_RUNNING && record_.state() != v1::TASK_STATE_UNDOING)) return;
+  if (record_.terminated()) return;
   park(record_, ctx_.definition->refusal().sentence, ctx_.now, out_);
 }
 
@@ -163,10 +167,12 @@ void task_machine::advance() {
   if (out_.fatal) return;
   if (record_.undo_held() && !ctx_.hold_undo && !sleeps(record_) && record_.state() == v1::TASK_STATE_RUNNING)
     begin_undo(record_.undo_reason());
+  if (record_.failing()) return advance_fail();
   if (stopped()) return;
   if (record_.state() == v1::TASK_STATE_RUNNING) advance_perform();
-  // Also after advance_perform, which may have failed a step and started undoing.
+  // Also after advance_perform, which may have failed a step.
   if (record_.state() == v1::TASK_STATE_UNDOING && !stopped() && !out_.fatal) advance_undo();
+  if (record_.failing() && !out_.fatal) advance_fail();
 }
 
 void task_machine::advance_perform() {
@@ -187,12 +193,11 @@ void task_machine::advance_perform() {
   }
   for (const auto step : next.ready) {
     start_perform(step);
-    if (stopped() || out_.fatal) return;
+    // The step may have given up instead, and the task is undone now.
+    if (stopped() || out_.fatal || record_.state() != v1::TASK_STATE_RUNNING) return;
   }
   for (std::uint32_t i = 0; i < steps(); ++i) {
-    const auto& step = at(i);
-    if (step.state() != v1::STEP_STATE_IN_DOUBT || step.direction() != v1::DIRECTION_LOOKUP) continue;
-    if (!step.given_up() && !attempt_out(step) && step.not_before_unix_ms() == 0) start_lookup(i);
+    if (to_be_looked_up(at(i)) && !under_way(at(i))) start_lookup(i);
   }
 }
 
@@ -254,6 +259,7 @@ decision decide(v1::TaskRecord& record, const event& what, const context& ctx) {
     return nothing_else;
   }
   m.park_if_unusable();
+  if (out.changed) m.count_failing();
   const auto due = next_due(record, ctx, waits(out));
   // An index entry that came up early moves to the moment when something is due.
   const auto looked = std::holds_alternative<task_due>(what) || (std::holds_alternative<recovery_requested>(what) && record.undo_held());
@@ -297,7 +303,7 @@ void decision::append(decision&& later) {
   ended = ended || later.ended;
   parked = parked || later.parked;
   unparked = unparked || later.unparked;
-  failed = failed || later.failed;
+  answered_undo = answered_undo || later.answered_undo;
   leases_cut = leases_cut || later.leases_cut;
   expired += later.expired;
   lost += later.lost;
@@ -314,6 +320,7 @@ void decision::append(decision&& later) {
   move_all(waiting, later.waiting);
   found_no_instance = found_no_instance || later.found_no_instance;
   move_all(transitions, later.transitions);
+  move_all(failing, later.failing);
   move_all(alerts, later.alerts);
   move_all(statuses, later.statuses);
 }

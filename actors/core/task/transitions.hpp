@@ -51,14 +51,16 @@ inline constexpr auto running = v1::TASK_STATE_RUNNING;
 inline constexpr auto completed = v1::TASK_STATE_COMPLETED;
 inline constexpr auto undoing = v1::TASK_STATE_UNDOING;
 inline constexpr auto undone = v1::TASK_STATE_UNDONE;
+inline constexpr auto failed = v1::TASK_STATE_FAILED;
 }  // namespace at
 
 inline constexpr task_transition admit{"admit", any_of(at::pending), at::running};
 inline constexpr task_transition complete{"complete", any_of(at::running), at::completed};
-inline constexpr task_transition undo{"undo", any_of(at::pending, at::running, at::completed), at::undoing};
+inline constexpr task_transition fail{"fail", any_of(at::pending, at::running, at::undoing), at::failed};
+inline constexpr task_transition undo{"undo", any_of(at::pending, at::running, at::completed, at::failed), at::undoing};
 inline constexpr task_transition undone{"undone", any_of(at::undoing), at::undone};
 
-inline constexpr const task_transition* all[] = {&admit, &complete, &undo, &undone};
+inline constexpr const task_transition* all[] = {&admit, &complete, &fail, &undo, &undone};
 
 }  // namespace task_moves
 

@@ -1,5 +1,7 @@
 // Undoing a task: wait for attempts in progress, look up steps in doubt, undo in reverse order.
 
+#include <algorithm>
+
 #include "actors/core/task/machine.hpp"
 #include "actors/core/task/task.hpp"
 
@@ -7,6 +9,8 @@ namespace fairlead::core {
 
 void task_machine::begin_undo(std::string reason) {
   record_.clear_undo_held();
+  record_.clear_failing();
+  record_.clear_terminated();
   move_task(record_, task_moves::undo, ctx_.now, out_, reason);
   add_event(record_, v1::EVENT_KIND_TASK_UNDOING, 0, 0, ctx_.now, reason);
   record_.set_undo_reason(std::move(reason));
@@ -15,6 +19,11 @@ void task_machine::begin_undo(std::string reason) {
     auto& step = at(i);
     if (attempt_out(step)) continue;
     step.clear_not_before_unix_ms();
+    // Its agent counts the lease by a steady clock: it is no longer than one that would begin now.
+    if (step.held_until_unix_ms() > now_ms())
+      step.set_not_before_unix_ms(std::min(step.held_until_unix_ms(), now_ms() + timeout_of(step, step.direction())));
+    step.clear_held_until_unix_ms();
+    step.clear_failing_since_unix_ms();
     // A step that was looked up in vain stays so: its undo must not ask again.
     if (step.direction() != v1::DIRECTION_LOOKUP) step.clear_given_up();
     if (planted(&planted_faults::pass_over_doubt)) {
@@ -32,8 +41,9 @@ void task_machine::advance_undo() {
     ctx_.engine->next(*ctx_.definition, record_, next);
     for (const auto step : next.ready) start_perform(step);
   }
-  for (const auto& step : record_.steps())
-    if (step.state() == v1::STEP_STATE_RUNNING) return;  // an attempt is in progress
+  for (const auto& step : record_.steps()) {
+    if (step.state() == v1::STEP_STATE_RUNNING || is_abandoned(step)) return;  // an attempt is in progress
+  }
   // A step undone or passed over without a call may be the last that others waited for.
   for (bool moved = true; moved;) {
     moved = false;
@@ -98,6 +108,7 @@ void task_machine::undo_done(std::uint32_t index, const std::string& how) {
   step.clear_not_before_unix_ms();
   step.clear_doubtful();
   step.clear_given_up();
+  step.clear_failing_since_unix_ms();
   drop_payload(step.undo_input(), out_);
   step.clear_undo_input();
   note(v1::EVENT_KIND_STEP_UNDONE, index, how);

@@ -17,7 +17,9 @@ class inspection {
   std::vector<step_wait> run() {
     for (std::uint32_t i = 0; i < steps(); ++i)
       if (at(i).state() == v1::STEP_STATE_RUNNING && !attempt_out(at(i))) add(i, at(i).direction(), awaited::outcome);
-    if (record_.state() == v1::TASK_STATE_RUNNING)
+    if (record_.failing())
+      of_failing();
+    else if (record_.state() == v1::TASK_STATE_RUNNING)
       of_performing();
     else if (std::none_of(record_.steps().begin(), record_.steps().end(), drains))
       of_undoing();
@@ -39,6 +41,15 @@ class inspection {
       if (under_way(step) || (step.state() != v1::STEP_STATE_FAILED && step.state() != v1::STEP_STATE_IN_DOUBT)) continue;
       const auto asked = step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_LOOKUP && !step.given_up();
       add(i, step.direction(), asked ? awaited::instance : awaited::recovery);
+    }
+  }
+
+  void of_failing() {
+    if (record_.terminated()) return;
+    for (std::uint32_t i = 0; i < steps(); ++i) {
+      const auto& step = at(i);
+      const auto asked = step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_LOOKUP && !step.given_up();
+      if (asked && !under_way(step)) add(i, v1::DIRECTION_LOOKUP, awaited::instance);
     }
   }
 
@@ -97,7 +108,8 @@ const char* awaited_words(awaited what) {
 std::vector<step_wait> waits_of(const v1::TaskRecord& record, const workflow& definition, const workflow_engine& engine,
                                 const agent_directory& agents) {
   const auto live = record.state() == v1::TASK_STATE_RUNNING || record.state() == v1::TASK_STATE_UNDOING;
-  if (!live || is_held(record) || !definition.usable()) return {};
+  const auto stopped = record.failing() ? sleeps(record) : is_held(record);
+  if (!live || stopped || !definition.usable()) return {};
   return inspection{record, definition, engine, agents}.run();
 }
 

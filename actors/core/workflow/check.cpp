@@ -113,7 +113,7 @@ class checker {
     range(name, "timeout", step.timeout_ms(), 1);
     check_heartbeat(step);
     check_labels(step);
-    check_retry(name, "", step.attempts(), step.has_backoff(), step.backoff());
+    check_retry(name, "", step);
     check_template(index, "with", step.with_json(), graph, false);
     if (!v1::InDoubt_IsValid(step.in_doubt())) add(name, "in_doubt", "this release does not know this value", "");
     if (!v1::OnFailure_IsValid(step.on_failure())) add(name, "on_failure", "this release does not know this value", "");
@@ -129,7 +129,7 @@ class checker {
       const auto& undo = step.undo();
       check_call(name, "undo.call", step.agent(), undo.call());
       range(name, "undo.timeout", undo.timeout_ms(), 1);
-      check_retry(name, "undo.", undo.attempts(), undo.has_backoff(), undo.backoff());
+      check_retry(name, "undo.", undo);
       check_template(index, "undo.with", undo.with_json(), graph, true);
     }
   }
@@ -197,10 +197,13 @@ class checker {
     }
   }
 
-  void check_retry(const std::string& step, const std::string& prefix, std::uint32_t attempts, bool has_backoff,
-                   const v1::Backoff& backoff) {
-    if (attempts < 1 || attempts > 1000) add(step, prefix + "attempts", std::to_string(attempts) + " is not between 1 and 1000", "");
-    if (!has_backoff) return add(step, prefix + "backoff", "the backoff is missing", "");
+  template <class Definition>
+  void check_retry(const std::string& step, const std::string& prefix, const Definition& of) {
+    const auto& backoff = of.backoff();
+    if (of.retry_for_ms() != 0) range(step, prefix + "retry_for", of.retry_for_ms(), 1);
+    if ((of.attempts() < 1 && of.retry_for_ms() == 0) || of.attempts() > 1000)
+      add(step, prefix + "attempts", std::to_string(of.attempts()) + " is not between 1 and 1000", "");
+    if (!of.has_backoff()) return add(step, prefix + "backoff", "the backoff is missing", "");
     range(step, prefix + "backoff.first", backoff.first_ms(), 1);
     range(step, prefix + "backoff.max", backoff.max_ms(), 1);
     if (!(backoff.factor() >= 1 && backoff.factor() <= 100))
@@ -265,7 +268,7 @@ class checker {
           if (effective(definition_, step) == v1::ON_FAILURE_UNDO) {
             add(step.name(), "on_failure",
                 "this step comes after the pivot " + names_[static_cast<std::size_t>(pivot)] + ", so it can never be undone",
-                "set on_failure: park or cool_off on this step");
+                "set on_failure: park, fail or cool_off on this step");
           }
           break;
         }

@@ -23,7 +23,7 @@ void traffic_counts::count(const core::event& what, const core::decision& made, 
   if (!again) handed_over += made.performs.size();
   if (made.parked) ++parked;
   if (!made.ended) return;
-  ++(record.state() == v1::TASK_STATE_UNDONE ? undone : completed);
+  ++(record.state() == v1::TASK_STATE_UNDONE ? undone : record.state() == v1::TASK_STATE_FAILED ? failed : completed);
   task_ms.add(static_cast<std::uint64_t>(std::max<std::int64_t>(record.finished_at_unix_ms() - record.created_at_unix_ms(), 0)));
 }
 
@@ -32,6 +32,7 @@ v1::Traffic traffic_counts::to_proto() const {
   out.set_submitted(submitted);
   out.set_completed(completed);
   out.set_undone(undone);
+  out.set_failed(failed);
   out.set_parked(parked);
   out.set_steps_completed(steps_completed);
   out.set_steps_failed(steps_failed);

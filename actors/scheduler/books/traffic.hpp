@@ -13,6 +13,7 @@ struct traffic_counts {
   std::uint64_t submitted = 0;
   std::uint64_t completed = 0;
   std::uint64_t undone = 0;
+  std::uint64_t failed = 0;
   std::uint64_t parked = 0;
   std::uint64_t steps_completed = 0;
   std::uint64_t steps_failed = 0;

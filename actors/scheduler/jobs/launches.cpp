@@ -171,7 +171,6 @@ void launches::carry_out(const std::string& name, job_book::entry& job, const st
   jobs_.written(name, job, world_.batches->sequence());
   if (record.due_indexed_unix_ms() != 0 && record.due_indexed_unix_ms() != before.due_indexed_unix_ms)
     world_.batches->after().job_due(record.due_indexed_unix_ms());
-  // A launch past its pivot cannot be cancelled: the later launch then waits for it.
   for (const auto& cancel : made.cancels) world_.tasks->cancel_launch(cancel.task_number, cancel.reason);
 }
 
@@ -190,7 +189,7 @@ void launches::give_up(const std::string& name, job_book::entry& job) {
   for (const auto& launch : job.record.open()) {
     if (launch.state() != v1::LAUNCH_STATE_STARTED) continue;
     const auto state = world_.tasks->final_state_of(launch.task_number(), core::launch_id(name, launch.nominal_unix_ms()));
-    if (store::is_finished(state)) ended.push_back({launch.nominal_unix_ms(), state == v1::TASK_STATE_COMPLETED});
+    if (has_ended(state)) ended.push_back({launch.nominal_unix_ms(), state});
   }
   gate admission{*this};
   const job_launches rows{name, job, committed()};
@@ -205,17 +204,38 @@ void launches::give_up(const std::string& name, job_book::entry& job) {
 
 // ---- ends of launches ----
 
-void launches::ended(const v1::TaskRecord& record) {
-  auto& kept = ended_.emplace_back();
+void launches::moved(const v1::TaskRecord& record) {
+  const auto same = std::find_if(moved_.begin(), moved_.end(), [&](const v1::TaskRecord& one) {
+    return one.number() == record.number() && has_ended(one.state()) == has_ended(record.state());
+  });
+  auto& kept = same == moved_.end() ? moved_.emplace_back() : *same;
+  kept.set_number(record.number());
   *kept.mutable_launch() = record.launch();
   kept.set_state(record.state());
+  kept.set_parked(record.parked());
+}
+
+std::vector<std::string> launches::beside(const v1::TaskRecord& record) {
+  std::vector<std::string> out;
+  const auto job = jobs_.find(record.launch().job(), committed());
+  if (!job || !(*job)->there) return out;
+  for (const auto& one : (*job)->record.open())
+    if (one.state() == v1::LAUNCH_STATE_STARTED && !one.parked() && one.task_number() != record.number())
+      out.push_back(core::launch_id(record.launch().job(), one.nominal_unix_ms()));
+  forget_if_durable(record.launch().job());
+  return out;
 }
 
 void launches::settle() {
   // A launch that starts may end at once.
-  while (!ended_.empty() && !world_.tasks->failed())
-    for (const auto& record : std::exchange(ended_, {}))
-      decide(record.launch().job(), core::launch_ended{record.launch().nominal_unix_ms(), record.state() == v1::TASK_STATE_COMPLETED});
+  while (!moved_.empty() && !world_.tasks->failed())
+    for (const auto& record : std::exchange(moved_, {})) {
+      const auto nominal_ms = record.launch().nominal_unix_ms();
+      if (has_ended(record.state()))
+        decide(record.launch().job(), core::launch_ended{nominal_ms, record.state()});
+      else
+        decide(record.launch().job(), core::launch_held{nominal_ms, record.parked()});
+    }
 }
 
 }  // namespace fairlead

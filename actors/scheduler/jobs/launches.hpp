@@ -40,7 +40,7 @@ class launch_tasks {
   /// Returns the number of the new task. The caller has checked the arguments.
   virtual std::uint64_t create_launch(v1::Submission& item, std::string input, workflow_catalog::handle definition, v1::LaunchOf launch,
                                       std::int64_t deadline_unix_ms) = 0;
-  /// Does nothing if the task is past its pivot.
+  /// The task is undone, or terminated if it cannot be undone.
   virtual void cancel_launch(std::uint64_t number, const std::string& reason) = 0;
   /// State of a task in memory, in the store or, by its id, in the archive; unspecified: its end is not known.
   virtual v1::TaskState final_state_of(std::uint64_t number, const std::string& id) = 0;
@@ -79,7 +79,11 @@ class launches {
   /// Admits launches that wait for room, while there is some.
   void admit();
   /// A task that was a launch has ended in the open batch; `settle` tells its job.
-  void ended(const v1::TaskRecord& record);
+  void ended(const v1::TaskRecord& record) { moved(record); }
+  /// A task that was a launch has been parked in the open batch, or goes on.
+  void held(const v1::TaskRecord& record) { moved(record); }
+  /// The launches of a job that run now and count beside the task, which is one of its launches, by id.
+  std::vector<std::string> beside(const v1::TaskRecord& record);
   void settle();
   void committed_up_to(std::uint64_t sequence) { jobs_.committed_up_to(sequence); }
 
@@ -88,6 +92,7 @@ class launches {
 
  private:
   class gate;
+  void moved(const v1::TaskRecord& record);
   const store::snapshot& committed() { return world_.batches->committed(); }
   core::job_context context_for(gate& admission, const core::launch_rows& rows) const;
   /// nullopt: there is no such job (any more), or no decision about it is possible now.
@@ -114,9 +119,9 @@ class launches {
   const core::planted_faults& faults_;
   std::uint64_t input_bytes_;
   job_book jobs_;
-  std::uint64_t most_in_flight_;                                  // this shard's part of in_flight; 0: no limit
-  start_rate launch_rate_;                                        // this shard's part of starts_per_second
-  std::vector<v1::TaskRecord> ended_;                             // launches that ended in the open batch; their jobs are not told yet
+  std::uint64_t most_in_flight_;       // this shard's part of in_flight; 0: no limit
+  start_rate launch_rate_;             // this shard's part of starts_per_second
+  std::vector<v1::TaskRecord> moved_;  // launches that ended, were parked or go on in the open batch; their jobs are not told yet
   std::deque<std::pair<std::string, std::int64_t>> ready_ahead_;  // next launches that wait for room, read ahead from their index
   std::pair<std::string, std::int64_t> turn_;                     // the launch that is being admitted
   std::string agents_from_;                                       // index key where the round over launches that wait for agents goes on

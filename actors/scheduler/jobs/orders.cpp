@@ -74,7 +74,7 @@ v1::JobApplyResult launches::apply_one(const v1::JobSpec& spec, const std::strin
       if (!step.has_undo())
         out.add_warnings(
             "step " + step.name() + " of workflow " + spec.workflow() +
-            " does not say how to undo it. A launch cannot be cancelled once this step has begun, so the next launch waits for its end");
+            " does not say how to undo it. A launch that is replaced once this step has begun is terminated, and what it did stays");
   auto hash = store::job_hash(spec);
   const auto found = jobs_.find(spec.name(), committed());
   if (!found) {

@@ -62,6 +62,7 @@ status read_policies(const job_options& options, v1::JobSpec& job) {
     if (!value) return value.failure();
     job.set_overlap(*value);
   }
+  job.set_count_parked(options.count_parked);
   if (options.catch_up) {
     const auto value = value_of_word(catch_up_words(), *options.catch_up, "--catch-up");
     if (!value) return value.failure();
@@ -155,6 +156,7 @@ void add_job_add(CLI::App& group, cli_context& context) {
   command
       ->add_option("--input", o.input, "Input of the job's tasks; may contain expressions such as ${ .launch.nominal_utc } (default null)")
       ->type_name("JSON|@FILE|@-");
+  command->add_flag("--count-parked", o.count_parked, "Parked launches count for the overlap policy and for --max-in-flight");
   command->add_option("--overlap", o.overlap, "What to do while an earlier launch is open: allow, skip, queue, replace (default skip)")
       ->type_name("POLICY");
   command->add_option("--catch-up", o.catch_up, "Which missed times to launch: all, latest, none (default latest)")->type_name("POLICY");

@@ -20,6 +20,7 @@ struct job_options {
   std::optional<std::string> dst;
   std::optional<std::string> input;
   std::optional<std::string> overlap;
+  bool count_parked = false;
   std::optional<std::string> catch_up;
   std::optional<std::string> within;
   std::optional<std::string> start_window;

@@ -49,7 +49,7 @@ void write_open(json_writer& out, const v1::JobSpec& job, const v1::OpenLaunch& 
 void write_spec(json_writer& out, const v1::JobSpec& job) {
   out.key("schedule").string(job.schedule()).key("time_zone").string(job.zone().empty() ? "UTC" : job.zone());
   out.key("dst").string(dst_word(job.dst())).key("workflow").string(job.workflow()).key("input").raw(job.input());
-  out.key("overlap").string(overlap_word(job.overlap())).key("catch_up").begin_object();
+  out.key("overlap").string(overlap_word(job.overlap())).key("count_parked").boolean(job.count_parked()).key("catch_up").begin_object();
   out.key("policy").string(catch_up_word(job.catch_up()));
   out.key("within_ms")
       .number(job.catch_up_window_ms() == 0 ? core::default_catch_up_window_ms : std::int64_t{job.catch_up_window_ms()})
@@ -141,7 +141,12 @@ std::string job_show_json(const v1::JobShowReply& reply, const parked_launches& 
   out.key("created_at").moment(job.created_at_unix_ms()).key("changed_at").moment(job.changed_at_unix_ms());
   out.key("changed_by").string(job.changed_by()).key("mark").moment(job.mark_unix_ms()).key("next").moment(next_of(job));
   out.key("launched").number(std::uint64_t{job.launched()}).key("completed").number(std::uint64_t{job.completed()});
-  out.key("undone").number(std::uint64_t{job.undone()}).key("skipped").number(std::uint64_t{job.skipped()});
+  out.key("undone")
+      .number(std::uint64_t{job.undone()})
+      .key("failed")
+      .number(std::uint64_t{job.failed()})
+      .key("skipped")
+      .number(std::uint64_t{job.skipped()});
   out.key("bad_in_a_row").number(std::uint32_t{job.bad_in_a_row()}).key("alert");
   job.alert() == 0 ? out.null() : out.number(std::uint64_t{job.alert()});
   out.key("open").begin_array();

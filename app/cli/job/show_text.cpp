@@ -179,10 +179,11 @@ std::vector<remedy> job_remedies(const v1::JobShowReply& reply, std::int64_t now
   }
   if (job.last().skip() == v1::SKIP_REASON_NO_WORKFLOW) out.push_back({"fairlead workflow list", "shows which workflows are deployed"});
   if (job.bad_in_a_row() != 0) {
-    const auto failed =
-        std::find_if(reply.latest().begin(), reply.latest().end(), [](const auto& one) { return one.state() == v1::LAUNCH_STATE_UNDONE; });
+    const auto failed = std::find_if(reply.latest().begin(), reply.latest().end(), [](const auto& one) {
+      return one.state() == v1::LAUNCH_STATE_UNDONE || one.state() == v1::LAUNCH_STATE_FAILED;
+    });
     if (failed != reply.latest().end())
-      out.push_back({"fairlead task show " + core::launch_id(name, failed->nominal_unix_ms()), "shows why the latest launch was undone"});
+      out.push_back({"fairlead task show " + core::launch_id(name, failed->nominal_unix_ms()), "shows why the latest bad launch ended so"});
     out.push_back({"fairlead job run " + name, "launches the job once, now"});
   }
   if (const auto skipped = stretch_to_backfill(reply, now_unix_ms))
@@ -201,14 +202,14 @@ std::string job_show_text(const v1::JobShowReply& reply, std::int64_t now_unix_m
   out.add("schedule", printable(spec.schedule()) + " in " + printable(zone_of(spec)) + ", dst " + dst_word(spec.dst()));
   out.add("workflow", printable(spec.workflow()));
   out.add("state", state_of(job));
-  out.add("overlap", overlap_word(spec.overlap()));
+  out.add("overlap", std::string{overlap_word(spec.overlap())} + (spec.count_parked() ? ", parked launches count" : ""));
   out.add("catch up", catch_up_of(spec));
   if (const auto timing = timing_of(spec); !timing.empty()) out.add("limits", timing);
   if (!spec.needs().empty()) out.add("needs", needs_text(spec.needs()));
   if (!spec.labels().empty()) out.add("labels", printable(labels_text(spec.labels())));
   out.add("launches", std::to_string(job.launched()) + ": " + std::to_string(job.completed()) + " completed, " +
-                          std::to_string(job.undone()) + " undone; " + std::to_string(job.skipped()) +
-                          (job.skipped() == 1 ? " time" : " times") + " skipped");
+                          std::to_string(job.undone()) + " undone, " + std::to_string(job.failed()) + " failed; " +
+                          std::to_string(job.skipped()) + (job.skipped() == 1 ? " time" : " times") + " skipped");
   out.add("decided", "until " + time_text(job.mark_unix_ms()));
   if (job.alert() != 0) out.add("alert", std::to_string(job.alert()) + ", see fairlead alert show " + std::to_string(job.alert()));
   if (!spec.input().empty()) out.add("input", printable(shortened(spec.input(), 200)));

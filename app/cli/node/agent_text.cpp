@@ -136,6 +136,8 @@ void write_agent(json_writer& out, const v1::AgentStatus& agent) {
   agent.drained_by().empty() ? out.null() : out.string(agent.drained_by());
   out.key("sick").boolean(agent.sick()).key("sickness");
   agent.sickness().empty() ? out.null() : out.string(agent.sickness());
+  out.key("failed_in_a_row").number(agent.failed_in_a_row()).key("last_fault");
+  agent.last_fault().empty() ? out.null() : out.string(agent.last_fault());
   out.key("error_percent").number(agent.error_percent()).key("latency_ms").number(std::int64_t{agent.latency_ms()});
   out.key("heard_at").moment(agent.heard_unix_ms()).key("handed_over").number(std::uint64_t{agent.handed_over()}).end_object();
 }
@@ -171,6 +173,12 @@ std::string health_text(const v1::AgentStatus& agent) {
   if (agent.away()) add("away: its node is not connected");
   if (agent.draining()) add(agent.drained_by().empty() ? "draining" : "draining by " + agent.drained_by());
   if (agent.sick()) add(agent.sickness().empty() ? "sick" : "sick: " + agent.sickness());
+  if (agent.failed_in_a_row() != 0 && !agent.away()) {
+    const auto code = agent.last_fault().empty() ? "" : " (" + agent.last_fault() + ")";
+    add("failing: " +
+        (agent.failed_in_a_row() == 1 ? "its latest attempt" : "its latest " + std::to_string(agent.failed_in_a_row()) + " attempts") +
+        code);
+  }
   return out.empty() ? "ok" : out;
 }
 

@@ -21,6 +21,8 @@ void write_alert(json_writer& out, const v1::AlertRecord& alert) {
   write_text_or_null(out, "workflow", alert.workflow());
   write_text_or_null(out, "step", alert.step());
   write_text_or_null(out, "job", alert.job());
+  write_text_or_null(out, "agent", alert.agent());
+  if (alert.tasks() != 0) out.key("tasks").number(std::uint64_t{alert.tasks()});
   out.key("sentence").string(alert.sentence()).key("remedy").string(alert.remedy());
   out.key("raised_at").moment(alert.raised_at_unix_ms()).key("acknowledged_at").moment(alert.acknowledged_at_unix_ms());
   write_text_or_null(out, "acknowledged_by", alert.acknowledged_by());
@@ -48,6 +50,8 @@ std::string alert_text(const v1::AlertRecord& alert) {
   if (!alert.task_id().empty()) out += "task          " + printable(alert.task_id()) + "\n";
   if (!alert.workflow().empty()) out += "workflow      " + printable(alert.workflow()) + "\n";
   if (!alert.step().empty()) out += "step          " + printable(alert.step()) + "\n";
+  if (!alert.agent().empty()) out += "agent         " + printable(alert.agent()) + "\n";
+  if (alert.tasks() != 0) out += "tasks         " + std::to_string(alert.tasks()) + "\n";
   if (!alert.job().empty()) out += "job           " + printable(alert.job()) + "\n";
   out += "what          " + as_sentence(alert.sentence()) + "\n";
   if (!alert.remedy().empty()) out += "what to do    " + printable(alert.remedy()) + "\n";

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "actors/core/store_room.hpp"
+#include "actors/core/task/task.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/json.hpp"
 #include "app/cli/node/agent_text.hpp"
@@ -23,9 +24,8 @@ std::string status_json(const v1::StatusReply& reply) {
   out.key("started_at").moment(reply.started_at_unix_ms()).key("epoch").number(std::uint64_t{reply.epoch()});
   const auto& counts = reply.counts();
   out.key("counts").begin_object();
-  out.key("pending").number(std::uint64_t{counts.pending()}).key("running").number(std::uint64_t{counts.running()});
-  out.key("completed").number(std::uint64_t{counts.completed()}).key("undoing").number(std::uint64_t{counts.undoing()});
-  out.key("undone").number(std::uint64_t{counts.undone()}).key("parked").number(std::uint64_t{counts.parked()});
+  for (const auto& one : task_states) out.key(core::state_word(one.state)).number(one.count(counts));
+  out.key("parked").number(std::uint64_t{counts.parked()});
   out.key("archived").number(std::uint64_t{counts.archived()}).key("paused").number(std::uint64_t{counts.paused()}).end_object();
   out.key("alerts").begin_object().key("unresolved").number(std::uint64_t{counts.unresolved_alerts()}).end_object();
   out.key("jobs").begin_object().key("all").number(std::uint64_t{counts.jobs()}).key("paused").number(std::uint64_t{counts.jobs_paused()});
@@ -153,12 +153,13 @@ std::string status_text(const v1::StatusReply& reply) {
                     {"COMPLETED", align::right},
                     {"UNDOING", align::right},
                     {"UNDONE", align::right},
+                    {"FAILED", align::right},
                     {"PARKED", align::right},
                     {"PAUSED", align::right},
                     {"ARCHIVED", align::right}}};
   tasks.add({std::to_string(counts.pending()), std::to_string(counts.running()), std::to_string(counts.completed()),
-             std::to_string(counts.undoing()), std::to_string(counts.undone()), std::to_string(counts.parked()),
-             std::to_string(counts.paused()), std::to_string(counts.archived())});
+             std::to_string(counts.undoing()), std::to_string(counts.undone()), std::to_string(counts.failed()),
+             std::to_string(counts.parked()), std::to_string(counts.paused()), std::to_string(counts.archived())});
   out += "\nTasks\n" + tasks.text();
 
   const auto services = troubled_services_text(reply);

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "actors/core/task/record.hpp"
 #include "app/cli/table.hpp"
 #include "app/cli/words.hpp"
 #include "messages/time.hpp"
@@ -60,6 +61,21 @@ void write_backoff(json_writer& out, const v1::Backoff& backoff) {
   out.key("factor").raw(factor_text(backoff.factor())).key("max_ms").number(std::int64_t{backoff.max_ms()}).end_object();
 }
 
+/// `attempts` 0: as many as `retry_for` allows; `retry_for_ms` null: the time has no limit.
+template <class Definition>
+void write_patience(json_writer& out, const Definition& of) {
+  out.key("attempts").number(of.attempts()).key("retry_for_ms");
+  of.retry_for_ms() == 0 ? out.null() : out.number(std::int64_t{of.retry_for_ms()});
+}
+
+/// `3`, `1h`, or `3 in 1h`.
+template <class Definition>
+std::string patience_text(const Definition& of) {
+  const auto attempts = of.attempts() == 0 ? std::string{} : std::to_string(of.attempts());
+  if (of.retry_for_ms() == 0) return attempts;
+  return (attempts.empty() ? "" : attempts + " in ") + format_duration(of.retry_for_ms());
+}
+
 /// null: the step has no undo entry.
 void write_undo(json_writer& out, const v1::StepDefinition& step) {
   out.key("undo");
@@ -71,7 +87,8 @@ void write_undo(json_writer& out, const v1::StepDefinition& step) {
   out.begin_object().key("none").boolean(undo.none());
   if (!undo.none()) {
     out.key("call").string(undo.call()).key("with").raw(undo.with_json());
-    out.key("timeout_ms").number(std::int64_t{undo.timeout_ms()}).key("attempts").number(undo.attempts());
+    out.key("timeout_ms").number(std::int64_t{undo.timeout_ms()});
+    write_patience(out, undo);
     write_backoff(out, undo.backoff());
   }
   out.end_object();
@@ -81,12 +98,13 @@ void write_step(json_writer& out, const v1::StepDefinition& step) {
   out.begin_object().key("name").string(step.name()).key("needs").begin_array();
   for (const auto& need : step.needs()) out.string(need);
   out.end_array().key("agent").string(step.agent()).key("call").string(step.call()).key("with").raw(step.with_json());
-  out.key("timeout_ms").number(std::int64_t{step.timeout_ms()}).key("attempts").number(step.attempts());
+  out.key("timeout_ms").number(std::int64_t{step.timeout_ms()});
+  write_patience(out, step);
   write_backoff(out, step.backoff());
   out.key("on_failure");
   step.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? out.null() : out.string(on_failure_word(step.on_failure()));
   out.key("cool_off_ms").number(std::int64_t{step.cool_off_ms()});
-  out.key("in_doubt").string(step.in_doubt() == v1::IN_DOUBT_PARK ? "park" : "retry");
+  out.key("in_doubt").string(in_doubt_word(step.in_doubt()));
   out.key("heartbeat_ms").number(std::int64_t{step.heartbeat_ms()}).key("labels").begin_object();
   for (const auto& label : step.labels()) out.key(label.key()).string(label.value());
   out.end_object();
@@ -179,20 +197,20 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
                     {"TIMEOUT", align::right},
                     {"HEARTBEAT", align::right},
                     {"LABELS"},
-                    {"ATTEMPTS", align::right},
+                    {"RETRIED", align::right},
                     {"BACKOFF"},
                     {"ON FAILURE"},
                     {"IN DOUBT"},
                     {"UNDO"},
-                    {"UNDO ATTEMPTS", align::right},
+                    {"UNDO RETRIED", align::right},
                     {"PIVOT"}}};
   for (const auto& step : definition.steps()) {
     const bool undoes = step.has_undo() && !step.undo().none();
     table.add({step.name(), joined(step.needs()), step.agent(), step.call(), format_duration(step.timeout_ms()),
-               step.heartbeat_ms() == 0 ? "" : format_duration(step.heartbeat_ms()), labels_text(step.labels()),
-               std::to_string(step.attempts()), backoff_text(step.backoff()), on_failure_text(step, definition),
-               step.in_doubt() == v1::IN_DOUBT_PARK ? "park" : "", undo_text(step), undoes ? std::to_string(step.undo().attempts()) : "",
-               step.pivot() ? "yes" : ""});
+               step.heartbeat_ms() == 0 ? "" : format_duration(step.heartbeat_ms()), labels_text(step.labels()), patience_text(step),
+               backoff_text(step.backoff()), on_failure_text(step, definition),
+               core::may_be_repeated(step.in_doubt()) ? "" : in_doubt_word(step.in_doubt()), undo_text(step),
+               undoes ? patience_text(step.undo()) : "", step.pivot() ? "yes" : ""});
   }
   return out + "\n" + table.text();
 }

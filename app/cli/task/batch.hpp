@@ -43,6 +43,7 @@ struct batch_outcome {
   std::uint64_t already = 0;    // acknowledged, but created before (by an earlier run, or by a repeated request of this run)
   std::uint64_t completed = 0;
   std::uint64_t undone = 0;
+  std::uint64_t failed = 0;
   std::uint64_t parked = 0;
   std::vector<v1::TaskEnd> first_parked;  // at most 10 of them, with their reasons
   std::vector<batch_refusal> refusals;    // by line

@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds look_every{100};
 constexpr std::size_t parked_named = 10;
 constexpr int requests_a_round = 20;  // the next round continues with the next ids
 
-bool ended(const v1::TaskEnd& end) { return end.parked() || task_ended(end.state()); }
+bool ended(const v1::TaskEnd& end) { return end.parked() || has_ended(end.state()); }
 
 }  // namespace
 
@@ -40,7 +40,9 @@ void batch_run::settle(const v1::TaskEnd& end) {
     if (outcome_.first_parked.size() < parked_named) outcome_.first_parked.push_back(end);
     ++outcome_.parked;
   } else {
-    ++(end.state() == v1::TASK_STATE_COMPLETED ? outcome_.completed : outcome_.undone);
+    ++(end.state() == v1::TASK_STATE_COMPLETED ? outcome_.completed
+       : end.state() == v1::TASK_STATE_FAILED  ? outcome_.failed
+                                               : outcome_.undone);
   }
   open_.erase(found);
   changed_.notify_all();

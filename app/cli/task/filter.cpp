@@ -20,7 +20,7 @@ result<std::int64_t> read_age(const std::optional<std::string>& text, const std:
 }  // namespace
 
 void add_filter_options(CLI::App& command, task_filter& filter) {
-  command.add_option("--state", filter.states, "Only tasks in this state (repeatable): pending, running, completed, undoing, undone")
+  command.add_option("--state", filter.states, "Only tasks in this state (repeatable): " + task_state_words())
       ->type_name("STATE")
       ->allow_extra_args(false);
   command.add_flag("--parked", filter.parked, "Only parked tasks (they wait for an operator)");
@@ -38,7 +38,7 @@ result<v1::TaskListRequest> list_request(const task_filter& filter) {
   v1::TaskListRequest out;
   for (const auto& word : filter.states) {
     auto state = task_state_from_word(word);
-    if (!state) return invalid("'" + word + "' is not a state of a task", "One of pending, running, completed, undoing, undone");
+    if (!state) return invalid("'" + word + "' is not a state of a task", "One of " + task_state_words());
     out.add_states(*state);
   }
   out.set_parked_only(filter.parked);

@@ -1,6 +1,7 @@
 #include "app/cli/task/json.hpp"
 
 #include "actors/core/task/reason.hpp"
+#include "actors/core/task/standing.hpp"
 #include "actors/core/task/task.hpp"
 #include "app/cli/task/remedies.hpp"
 #include "app/cli/words.hpp"
@@ -44,8 +45,22 @@ void write_progress(json_writer& out, const v1::Progress& told) {
   out.key("direction").string(direction_word(told.direction())).end_object();
 }
 
-void write_step(json_writer& out, const v1::StepRecord& step, const std::string& waits) {
-  out.begin_object().key("path").string(step.path()).key("state").string(core::state_word(step.state()));
+/// What a failed task leaves behind.
+void write_standing(json_writer& out, const core::standing& what) {
+  const auto list = [&out](const char* name, const std::vector<std::string>& paths) {
+    out.key(name).begin_array();
+    for (const auto& path : paths) out.string(path);
+    out.end_array();
+  };
+  out.key("left").begin_object();
+  list("stands", what.stands);
+  list("undone", what.undone);
+  list("in_doubt", what.in_doubt);
+  out.end_object();
+}
+
+void write_step(json_writer& out, const v1::TaskRecord& task, const v1::StepRecord& step, const std::string& waits) {
+  out.begin_object().key("path").string(step.path()).key("state").string(core::shown_state(task, step));
   out.key("direction").string(direction_word(step.direction()));
   out.key("attempt").number(step.attempt()).key("failure_count").number(step.failure_count()).key("excused").number(step.excused());
   out.key("tries").number(step.tries());
@@ -72,7 +87,7 @@ void write_event(json_writer& out, const v1::HistoryEvent& event, const std::str
 
 void write_steps(json_writer& out, const v1::TaskShowReply& reply, const known_agents& agents) {
   out.key("steps").begin_array();
-  for (int i = 0; i < reply.task().steps_size(); ++i) write_step(out, reply.task().steps(i), waits_for(reply, i, agents));
+  for (int i = 0; i < reply.task().steps_size(); ++i) write_step(out, reply.task(), reply.task().steps(i), waits_for(reply, i, agents));
   out.end_array();
 }
 
@@ -114,8 +129,10 @@ std::string event_json(const v1::HistoryEvent& event, const std::string& step) {
 std::string task_show_json(const v1::TaskShowReply& reply, const known_agents& agents) {
   const auto& task = reply.task();
   json_writer out;
-  write_head(out, task, core::reason_of(task));
+  write_head(out, task, core::why_of(task));
   out.key("undo_held").boolean(task.undo_held()).key("undo_reason").string(task.undo_reason()).key("timed_out").boolean(task.timed_out());
+  out.key("failing").boolean(task.failing()).key("failed_reason").string(task.failed_reason());
+  if (task.state() == v1::TASK_STATE_FAILED) write_standing(out, core::standing_of(task));
   out.key("alert");
   task.alert() == 0 ? out.null() : out.number(std::uint64_t{task.alert()});
   write_reply_address(out, task);

@@ -82,6 +82,7 @@ result<operation> read_operation(const operate_options& options) {
     if (!which) return which.failure();
     out.which = std::move(*which);
   }
+  out.action.set_at_once(options.now);
   out.action.set_reason(options.reason);
   out.action.set_who(operator_name(options.by));
   return out;
@@ -95,13 +96,15 @@ std::string done_json(const v1::OperateResult& result) {
   json_writer out;
   out.begin_object().key("id").string(result.id()).key("state").string(core::state_word(result.state()));
   out.key("parked").boolean(result.parked()).key("paused").boolean(result.paused()).key("reason").string(result.reason());
+  out.key("notice");
+  result.notice().empty() ? out.null() : out.string(result.notice());
   return out.end_object().text() + "\n";
 }
 
 std::string done_text(const v1::OperateResult& result) {
   auto out = "Done: task " + printable(result.id()) + " is " + task_state_text(result.state(), result.parked(), result.paused());
   if (result.parked() && !result.reason().empty()) out += ": " + result.reason();
-  return as_sentence(out) + "\n";
+  return as_sentence(out) + "\n" + (result.notice().empty() ? "" : "Note: " + as_sentence(result.notice()) + "\n");
 }
 
 int operate_on_one(cli_context& context, const operation& what) {
@@ -142,6 +145,10 @@ void add_verb(CLI::App& group, cli_context& context, const task_verb& verb) {
     command->add_option("--completed", options->completed, "The step was carried out, with this output")->type_name("JSON|@FILE|@-");
     command->add_flag("--never-happened", options->never_happened, "The step was not carried out and will not be");
   }
+  if (verb.verb == v1::OPERATOR_VERB_TERMINATE)
+    command->add_flag("--now", options->now,
+                      "Do not wait for attempts in progress: the task ends at once, and their steps are in doubt. The agents' outcomes are "
+                      "refused later");
   command->add_option("--reason", options->reason, "Reason, stored in the task's history")->type_name("TEXT");
   add_operator_option(*command, options->by);
   add_filter_options(*command, options->filter);

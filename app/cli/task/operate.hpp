@@ -1,5 +1,5 @@
 #pragma once
-// What an operator does to tasks: retry, skip, settle, undo, cancel, pause and resume, for one task
+// What an operator does to tasks: retry, skip, settle, undo, cancel, terminate, pause and resume, for one task
 // or for all tasks of a filter.
 
 #include <cstdint>
@@ -20,6 +20,7 @@ struct operate_options {
   std::optional<std::string> input;
   std::optional<std::string> completed;
   bool never_happened = false;
+  bool now = false;  // terminate
   std::string reason;
   std::string by;
   task_filter filter;

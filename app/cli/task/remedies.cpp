@@ -77,6 +77,8 @@ class remedy_list {
     add("settle", step + " --never-happened --reason TEXT", "if the step was not carried out and will not be: " + then);
   }
 
+  void terminate() { add("terminate", "--reason TEXT", "ends the task as failed: what it has done stays"); }
+
   void forward(const v1::StepRecord& step) {
     const auto name = shell_word(step.path());
     if (in_doubt(step)) {
@@ -119,7 +121,6 @@ bool can_be_undone(const v1::TaskRecord& task, const v1::WorkflowDefinition& def
   return live && std::all_of(task.steps().begin(), task.steps().end(), [&](const v1::StepRecord& step) {
            if (!may_have_happened(step)) return true;
            if (step.definition() >= static_cast<std::uint32_t>(definition.steps_size())) return false;
-           if (step.definition() >= static_cast<std::uint32_t>(definition.steps_size())) return false;
            const auto& defined = definition.steps(static_cast<int>(step.definition()));
            return defined.has_undo() && !defined.pivot();
          });
@@ -158,6 +159,7 @@ std::vector<remedy> remedies_of(const v1::TaskRecord& task, const v1::WorkflowDe
   }
   if (unusable_version(task)) {
     out.add("retry", "", "lets the task go on, once the node runs a release that can use the task's version of the workflow");
+    out.terminate();
     return out.take();
   }
   const bool undoing = task.state() == v1::TASK_STATE_UNDOING;
@@ -167,6 +169,7 @@ std::vector<remedy> remedies_of(const v1::TaskRecord& task, const v1::WorkflowDe
   if (stuck.empty())
     out.add("retry", "", task.timed_out() ? "lets the task go on, beyond its timeout" : "lets the task go on from its current state");
   if (can_be_undone(task, definition)) out.add("undo", "", "undoes what the task has done");
+  out.terminate();
   return out.take();
 }
 

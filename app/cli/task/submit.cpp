@@ -87,7 +87,8 @@ std::string outcome_json(const batch_outcome& outcome) {
   out.key("refused").number(std::uint64_t{outcome.refusals.size()}).key("refusals").begin_array();
   for (const auto& refusal : outcome.refusals)
     out.begin_object().key("line").number(refusal.line).key("id").string(refusal.id).key("error").string(refusal.why.sentence).end_object();
-  out.end_array().key("completed").number(outcome.completed).key("undone").number(outcome.undone).key("parked").number(outcome.parked);
+  out.end_array().key("completed").number(outcome.completed).key("undone").number(outcome.undone);
+  out.key("failed").number(outcome.failed).key("parked").number(outcome.parked);
   out.key("parked_tasks").begin_array();
   for (const auto& end : outcome.first_parked)
     out.begin_object().key("id").string(end.id()).key("reason").string(end.reason()).end_object();
@@ -100,13 +101,14 @@ std::string outcome_text(const batch_outcome& outcome, bool waited) {
                      {"REFUSED", align::right},
                      {"COMPLETED", align::right},
                      {"UNDONE", align::right},
+                     {"FAILED", align::right},
                      {"PARKED", align::right},
                      {"SECONDS", align::right}}};
   auto ended = [&](std::uint64_t n) { return waited ? std::to_string(n) : std::string{"-"}; };
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "%.1f", outcome.seconds);
   counts.add({std::to_string(outcome.submitted), std::to_string(outcome.already), std::to_string(outcome.refusals.size()),
-              ended(outcome.completed), ended(outcome.undone), ended(outcome.parked), seconds});
+              ended(outcome.completed), ended(outcome.undone), ended(outcome.failed), ended(outcome.parked), seconds});
   auto out = counts.text();
   if (!outcome.first_parked.empty()) {
     text_table parked{{{"PARKED TASK"}, {"WHY"}}};
@@ -153,7 +155,7 @@ int submit_batch(cli_context& context, const submit_options& options) {
   print(context, context.json ? outcome_json(outcome) : outcome_text(outcome, options.wait));
   if (outcome.gave_up) return fail(*outcome.gave_up);
   if (context.code != exit_ok) return context.code;
-  return outcome.refusals.empty() && outcome.undone == 0 && outcome.parked == 0 ? exit_ok : exit_failed;
+  return outcome.refusals.empty() && outcome.undone == 0 && outcome.failed == 0 && outcome.parked == 0 ? exit_ok : exit_failed;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "actors/core/task/standing.hpp"
 #include "actors/core/task/task.hpp"
 #include "app/cli/table.hpp"
 #include "app/cli/task/json.hpp"
@@ -22,8 +23,8 @@ std::string fault_text(const v1::StepRecord& step) {
   return out;
 }
 
-std::string step_state_text(const v1::StepRecord& step) {
-  std::string out = core::state_word(step.state());
+std::string step_state_text(const v1::TaskRecord& task, const v1::StepRecord& step) {
+  std::string out = core::shown_state(task, step);
   if (step.doubtful() && step.state() != v1::STEP_STATE_IN_DOUBT) out += ", in doubt";
   return out;
 }
@@ -48,7 +49,7 @@ std::string steps_text(const v1::TaskShowReply& reply, const known_agents& agent
   text_table table{std::move(columns)};
   for (int i = 0; i < steps.size(); ++i) {
     const auto& step = steps[i];
-    std::vector<std::string> row{step.path(), step_state_text(step), number(step.attempt()), number(step.failure_count()),
+    std::vector<std::string> row{step.path(), step_state_text(reply.task(), step), number(step.attempt()), number(step.failure_count()),
                                  number(step.tries())};
     if (looked_up) row.push_back(attempts_text(step.lookup()));
     if (undone) row.push_back(attempts_text(step.undo()));
@@ -106,6 +107,9 @@ std::string standstill_text(const v1::TaskShowReply& reply) {
   std::string out;
   if (!task.parked_reason().empty()) out += "why       " + as_sentence(task.parked_reason()) + "\n";
   if (!task.undo_reason().empty()) out += "undo      " + as_sentence("because " + task.undo_reason()) + "\n";
+  if (task.failing() || task.state() == v1::TASK_STATE_FAILED) out += "failed    " + as_sentence("because " + task.failed_reason()) + "\n";
+  if (task.failing()) out += "waits     the task fails when the attempts in progress have ended\n";
+  if (task.state() == v1::TASK_STATE_FAILED) out += "left      " + as_sentence(core::standing_words(core::standing_of(task))) + "\n";
   if (task.undo_held()) out += "waits     the brake on mass undo holds the undo of this task; 'fairlead brake release' releases it\n";
   if (task.alert() != 0)
     out += "alert     " + std::to_string(task.alert()) + ": 'fairlead alert show " + std::to_string(task.alert()) + "'\n";

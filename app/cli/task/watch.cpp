@@ -19,8 +19,8 @@ namespace fairlead::app {
 namespace {
 
 /// The step's state after an event. null: the event does not change the state, or a later event
-/// gives it.
-const char* state_after(const v1::HistoryEvent& event) {
+/// gives it. `drains`: nothing is performed any more, so a bad end is not followed by another attempt.
+const char* state_after(const v1::HistoryEvent& event, bool drains) {
   const bool undo = event.direction() == v1::DIRECTION_UNDO;
   const bool lookup = event.direction() == v1::DIRECTION_LOOKUP;
   switch (event.kind()) {
@@ -31,9 +31,9 @@ const char* state_after(const v1::HistoryEvent& event) {
     case v1::EVENT_KIND_STEP_COOLING_OFF: return "cooling off";
     case v1::EVENT_KIND_OPERATOR_SKIP: return "skipped";
     case v1::EVENT_KIND_STEP_COMPLETED: return "completed";
-    case v1::EVENT_KIND_STEP_FAILED: return undo ? "undo failed" : lookup ? "in doubt" : "failed";
+    case v1::EVENT_KIND_STEP_FAILED: return undo ? "undo failed" : lookup ? "in doubt" : drains ? "failed" : "retrying";
     case v1::EVENT_KIND_STEP_IN_DOUBT:
-    case v1::EVENT_KIND_STEP_EXPIRED: return undo ? "undo in doubt" : "in doubt";
+    case v1::EVENT_KIND_STEP_EXPIRED: return undo ? "undo in doubt" : lookup || drains ? "in doubt" : "retrying";
     case v1::EVENT_KIND_STEP_SETTLED:  // if the step was completed, the next event says so
     case v1::EVENT_KIND_STEP_RETRIED: return undo ? "undoing" : lookup ? "in doubt" : "pending";
     default: return nullptr;
@@ -93,7 +93,7 @@ status follow(client& to, const cli_context& context, const std::string& id, con
   bool ended = false;
   const auto take = [&](const v1::WatchReply& reply) {
     if (!reply.events().empty()) seen = reply.events().rbegin()->sequence();
-    ended = reply.parked() || task_ended(reply.state());
+    ended = reply.parked() || has_ended(reply.state());
     return show(reply) && !stopped(context);
   };
   for (;;) {
@@ -112,7 +112,9 @@ status follow(client& to, const cli_context& context, const std::string& id, con
 void watch_view::take(const v1::WatchReply& reply) {
   if (!reply.step_paths().empty()) paths_.assign(reply.step_paths().begin(), reply.step_paths().end());
   for (const auto& event : reply.events()) {
-    const auto* state = state_after(event);
+    if (event.kind() == v1::EVENT_KIND_TASK_UNDOING || event.kind() == v1::EVENT_KIND_TASK_FAILING) drains_ = true;
+    if (event.kind() == v1::EVENT_KIND_OPERATOR_RETRY) drains_ = false;
+    const auto* state = state_after(event, drains_);
     if (event.step() == 0 || state == nullptr) continue;
     steps_[event.step() - 1] = {state, event.attempt(), event.at_unix_ms(), event.detail()};
   }
@@ -231,7 +233,7 @@ void watch_task(cli_context& context, const std::string& id) {
     } else {
       print(context, view.lines(reply));
     }
-    if (reply.parked() || task_ended(reply.state()))
+    if (reply.parked() || has_ended(reply.state()))
       print(context, context.json ? end_json(reply) : end_text(id, reply.state(), reply.parked(), reply.reason()));
     completed = reply.state() == v1::TASK_STATE_COMPLETED && !reply.parked();
     return context.code == exit_ok;

@@ -38,6 +38,7 @@ class watch_view {
   std::vector<v1::StepProgress> news_;            // the reports that were new in the last reply
   std::vector<std::string> paths_;
   std::map<std::size_t, step_view> steps_;  // by index into paths_
+  bool drains_ = false;                     // the task is being undone, or is to fail
 };
 
 /// Follows the task until it has ended or is parked and sets context.code.

@@ -97,6 +97,7 @@ std::string word(v1::StatusKind kind) {
     case v1::STATUS_KIND_UNDONE: return "undone";
     case v1::STATUS_KIND_PARKED: return "parked";
     case v1::STATUS_KIND_UNPARKED: return "going on";
+    case v1::STATUS_KIND_FAILED: return "failed";
     default: return "unknown";
   }
 }

@@ -64,7 +64,7 @@ class operator_test : public scheduler_fixture {
     out.read_at_sequence = store.read()->get_progress().sequence;
     out.erasures.epoch = node->shell.epoch();
     out.erasures.erase(store::table::task, store::keys::task(store::default_namespace, out.numbers[0]));
-    out.completed = 1;
+    out.ended[v1::TASK_STATE_COMPLETED] = 1;
     return out;
   }
 };

@@ -243,7 +243,7 @@ TEST_F(scheduler_shell_test, counts_archived_tasks_out_and_answers_for_them) {
   archived_tasks moved;
   erasures.epoch = node->shell.epoch();
   moved.erasures = erasures;
-  moved.completed = 1;
+  moved.ended[v1::TASK_STATE_COMPLETED] = 1;
   node->shell.archive(moved);
   node->settle();
   EXPECT_EQ(status().counts().completed(), 0u);

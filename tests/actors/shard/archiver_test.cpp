@@ -6,6 +6,7 @@
 #include "store/check/check.hpp"
 #include "store/memory/memory_store.hpp"
 #include "store/rows/alert_rows.hpp"
+#include "store/rows/counters.hpp"
 #include "tests/actors/scheduler/scheduler_world.hpp"
 #include "tests/store/fixture.hpp"
 
@@ -75,11 +76,12 @@ class archiver_test : public ::testing::Test {
     if (!moved->moved) return 0;
     auto one = shard.next();
     one.append(moved->moved->erasures);
-    const auto count = moved->moved->completed + moved->moved->undone;
+    std::uint64_t count = 0;
+    for (const auto& [state, tasks] : moved->moved->ended) {
+      store::move_to_archive(shard.state(), state, tasks);
+      count += tasks;
+    }
     EXPECT_EQ(moved->moved->numbers.size(), count);
-    shard.state().set_completed(shard.state().completed() - moved->moved->completed);
-    shard.state().set_undone(shard.state().undone() - moved->moved->undone);
-    shard.state().set_archived(shard.state().archived() + count);
     shard.expect_committed(std::move(one));
     EXPECT_TRUE(store::check(*store.read(), {}, 100, archives.get()).clean());
     return count;
@@ -176,7 +178,7 @@ TEST_F(archiver_test, ends_a_pass_when_the_tasks_of_it_are_large) {
   auto moved = mover->pass();
   ASSERT_TRUE(moved.ok() && moved->moved);
   EXPECT_EQ(moved->moved->numbers, (std::vector<std::uint64_t>{1, 2, 3})) << "nine MiB";
-  EXPECT_EQ(moved->moved->completed, 3u);
+  EXPECT_EQ(moved->moved->ended.at(v1::TASK_STATE_COMPLETED), 3u);
   auto one = shard.next();
   one.append(moved->moved->erasures);
   shard.expect_committed(std::move(one));
@@ -253,7 +255,7 @@ TEST_F(archiver_test, moves_again_what_a_crash_left_in_both_places) {
   archiver after_restart{time, store, archives, policy};
   auto again = after_restart.pass();
   ASSERT_TRUE(again.ok() && again->moved);
-  EXPECT_EQ(again->moved->completed, 1u);
+  EXPECT_EQ(again->moved->ended.at(v1::TASK_STATE_COMPLETED), 1u);
 }
 
 TEST_F(archiver_test, counts_completed_and_undone_tasks_apart_and_takes_both) {
@@ -262,8 +264,8 @@ TEST_F(archiver_test, counts_completed_and_undone_tasks_apart_and_takes_both) {
   finished(3, 99 * day_ms);
   const auto moved = mover->pass();
   ASSERT_TRUE(moved.ok() && moved->moved);
-  EXPECT_EQ(moved->moved->completed, 2u);
-  EXPECT_EQ(moved->moved->undone, 1u);
+  EXPECT_EQ(moved->moved->ended.at(v1::TASK_STATE_COMPLETED), 2u);
+  EXPECT_EQ(moved->moved->ended.at(v1::TASK_STATE_UNDONE), 1u);
 }
 
 TEST_F(archiver_test, undone_tasks_have_their_turn_while_more_complete_than_a_pass_takes) {

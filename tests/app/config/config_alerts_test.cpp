@@ -76,8 +76,9 @@ TEST(config_alerts, refuses_wrong_limits_and_unknown_keys) {
                    "3:73: alerts.webhooks.ops.timeout: this key is not known here; known keys: url, at_most or window"}));
   EXPECT_EQ(problems_of("alerts: { commands: { page: { run: [/bin/x], timeout: 1h } } }"),
             lines{"3:55: alerts.commands.page.timeout: expected a duration from 100ms to 10m, found \"1h\""});
-  EXPECT_EQ(problems_of("alerts: { mails: {} }"),
-            lines{"3:11: alerts.mails: this key is not known here; known keys: webhooks, commands or agent_absent_after"});
+  EXPECT_EQ(
+      problems_of("alerts: { mails: {} }"),
+      lines{"3:11: alerts.mails: this key is not known here; known keys: webhooks, commands, agent_absent_after or step_failing_after"});
   EXPECT_EQ(problems_of("alerts: 5"), lines{"3:9: alerts: expected a map, found the number 5"});
 }
 

@@ -99,6 +99,8 @@ TEST(config_exec, names_every_problem_with_its_place) {
       {"", good + ", output: xml", dump + ".output", 6},
       {"", good + ", exit_codes: { transient: [256] }", dump + ".exit_codes.transient[0]", 6},
       {"", good + ", exit_codes: { maybe: [1] }", dump + ".exit_codes.maybe", 6},
+      {"", good + ", exit_codes: { success: [signals] }", dump + ".exit_codes.success[0]", 6},
+      {"", good + ", exit_codes: { transient: signals, permanent: [1, signals] }", dump + ".exit_codes", 6},
       {"", good + ", lookup: { exit_codes: { done: [0] } }", dump + ".lookup.command", 6},
       {"", good + ", timeout: 5s", dump + ".timeout", 6},
   };

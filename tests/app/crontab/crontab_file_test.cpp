@@ -414,5 +414,16 @@ TEST(CrontabFile, any_bytes_give_an_answer) {
   }
 }
 
+TEST(crontab_file, a_step_greater_than_its_field_leaves_the_first_value_as_in_debians_cron) {
+  const auto read = read_crontab("tab", "*/90 5-20/30 */32 */13 mon-fri/9,6 a\n", {});
+  ASSERT_TRUE(read.problems.empty());
+  ASSERT_EQ(read.entries.size(), 1U);
+  EXPECT_EQ(read.entries[0].schedule, "0 5 1 1 mon,6");
+  ASSERT_EQ(read.notices.size(), 5U);
+  EXPECT_EQ(read.notices[0].sentence, "the step 90 is greater than the minute; only its first value, 0, is taken, as Debian's cron does");
+  EXPECT_EQ(read_crontab("tab", "*/60 * * * * a\n", {}).entries[0].schedule, "*/60 * * * *") << "as long as the field";
+  EXPECT_EQ(read_crontab("tab", "*/90 * * 99 * a\n", {}).problems[0].column, 10) << "the place in the line as written";
+}
+
 }  // namespace
 }  // namespace fairlead::app

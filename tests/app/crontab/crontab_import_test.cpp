@@ -173,14 +173,15 @@ TEST(CrontabImport, users_that_are_no_names_of_workflows_get_different_ones) {
   EXPECT_EQ(made_of("0 1 * * * John.Doe a\n", true).workflows.front().definition.name(), crontab_agent("John.Doe"));
 }
 
-TEST(CrontabImport, the_workflow_does_a_command_once_and_waits_for_a_person_when_in_doubt) {
+TEST(CrontabImport, the_workflow_does_a_command_once_and_takes_doubt_for_a_failure) {
   const auto made = made_of("0 1 * * * a\n");
   EXPECT_EQ(shown(made.problems), lines{});
   const auto& step = made.workflows.front().definition.steps(0);
   EXPECT_EQ(step.agent(), "crontab");
   EXPECT_EQ(step.call(), "run");
-  EXPECT_EQ(step.in_doubt(), v1::IN_DOUBT_PARK);
-  EXPECT_EQ(made.workflows.front().definition.on_failure(), v1::ON_FAILURE_PARK);
+  EXPECT_EQ(step.in_doubt(), v1::IN_DOUBT_FAIL);
+  EXPECT_EQ(made.workflows.front().definition.on_failure(), v1::ON_FAILURE_FAIL);
+  EXPECT_EQ(step.retry_for_ms(), 0);
   EXPECT_EQ(step.attempts(), 1U);
   EXPECT_EQ(step.timeout_ms(), 86'400'000);
   EXPECT_TRUE(step.undo().none());

@@ -83,14 +83,33 @@ TEST(workflow_file, fills_in_the_defaults) {
   const auto& step = file.definition.steps(0);
   EXPECT_EQ(step.with_json(), "");
   EXPECT_EQ(step.timeout_ms(), 30'000);
-  EXPECT_EQ(step.attempts(), 3U);
+  EXPECT_EQ(step.attempts(), 0U);
+  EXPECT_EQ(step.retry_for_ms(), 3'600'000);
   EXPECT_EQ(step.backoff().first_ms(), 1'000);
   EXPECT_EQ(step.backoff().factor(), 2);
   EXPECT_EQ(step.backoff().max_ms(), 60'000);
   EXPECT_EQ(step.in_doubt(), v1::IN_DOUBT_RETRY);
   EXPECT_FALSE(step.pivot());
   EXPECT_EQ(step.undo().timeout_ms(), 30'000);
-  EXPECT_EQ(step.undo().attempts(), 3U);
+  EXPECT_EQ(step.undo().attempts(), 0U);
+  EXPECT_EQ(step.undo().retry_for_ms(), 3'600'000);
+}
+
+TEST(workflow_file, attempts_alone_leave_no_limit_of_time_and_both_are_kept) {
+  const auto counted = parse_workflow("w.yaml", step_with("attempts: 5"), nullptr).definition.steps(0);
+  EXPECT_EQ(counted.attempts(), 5U);
+  EXPECT_EQ(counted.retry_for_ms(), 0);
+  const auto both = parse_workflow("w.yaml", step_with("attempts: 5\n    retry_for: 10m"), nullptr).definition.steps(0);
+  EXPECT_EQ(both.attempts(), 5U);
+  EXPECT_EQ(both.retry_for_ms(), 600'000);
+}
+
+TEST(workflow_file, refuses_a_retry_for_that_is_no_duration) {
+  for (const auto* value : {"soon", "0s", "-5m", "forever", "3", "11y"}) {
+    const auto found = workflow_problems(step_with(std::string{"retry_for: "} + value));
+    ASSERT_EQ(found.size(), 1U) << value;
+    EXPECT_NE(found[0].find("steps.a.retry_for: "), std::string::npos) << found[0];
+  }
 }
 
 TEST(workflow_file, a_first_backoff_beyond_the_default_maximum_raises_it) {
@@ -118,7 +137,7 @@ TEST(workflow_file, keeps_finished_tasks_as_long_as_the_node_says_or_for_whole_d
 
 TEST(workflow_file, says_what_is_missing) {
   EXPECT_EQ(workflow_problems("timeout: 1m\n"), (lines{"1:1: workflow: this key is missing; expected the name of the workflow",
-                                                 "1:1: steps: this key is missing; expected a map of steps by name"}));
+                                                       "1:1: steps: this key is missing; expected a map of steps by name"}));
   EXPECT_EQ(workflow_problems("workflow: w\nsteps: {}\n"), lines{"2:8: steps: a workflow needs at least one step"});
   EXPECT_EQ(workflow_problems("workflow: w\nsteps:\n"), lines{"2:1: steps: expected a map, found nothing"});
   EXPECT_EQ(workflow_problems("workflow: w\nsteps:\n  - a\n"), lines{"2:1: steps: expected a map, found a list"});
@@ -156,29 +175,30 @@ steps:
     with: { a: 0x10, b: "${ .steps.reserve }" }
     undo: { cal: recall }
 )";
-  EXPECT_EQ(workflow_problems(text), (lines{
-                                   "1:11: workflow: \"Order\" is not a valid workflow name; a lower-case letter, then lower-case letters, "
-                                   "digits, _ and -; at most 64 in all",
-                                   "2:10: timeout: expected a duration such as 250ms, 5s, 1m30s, 2h or 7d, found \"soon\"",
-                                   "3:13: on_failure: expected undo, park or cool_off, found \"explode\"",
-                                   "8:15: steps.reserve.attempts: expected a whole number from 1 to 1000, found the number 0",
-                                   "9:23: steps.reserve.backoff.first: 2s is longer than max, 1s",
-                                   "9:35: steps.reserve.backoff.factor: expected a number from 1 to 100, found the number 0",
-                                   "9:47: steps.reserve.backoff.mix: this key is not known here; did you mean max?",
-                                   "10:5: steps.reserve.tiemout: this key is not known here; did you mean timeout?",
-                                   "13:12: steps.charge.needs: \"resrve\" is not a step of this workflow; did you mean reserve?",
-                                   "13:12: steps.charge.needs: a step cannot need itself",
-                                   "14:12: steps.charge.agent: expected text, found a list",
-                                   "16:12: steps.charge.pivot: expected true or false, found \"maybe\"",
-                                   "17:15: steps.charge.in_doubt: expected retry or park, found \"ignore\"",
-                                   "18:11: steps.charge.undo: expected none or a map with call, found \"maybe\"",
-                                   "19:3: steps.charge: this key is defined twice, first on line 12; remove one of them",
-                                   "22:12: steps.ship.needs: expected the name of a step, or a list of names, found a map",
-                                   "25:16: steps.ship.with.a: 0x10 is a number that JSON cannot represent; put it in quotes if it is a "
-                                   "text, or write it with decimal digits",
-                                   "26:11: steps.ship.undo.call: the call of the agent is missing",
-                                   "26:13: steps.ship.undo.cal: this key is not known here; did you mean call?",
-                               }));
+  EXPECT_EQ(workflow_problems(text),
+            (lines{
+                "1:11: workflow: \"Order\" is not a valid workflow name; a lower-case letter, then lower-case letters, "
+                "digits, _ and -; at most 64 in all",
+                "2:10: timeout: expected a duration such as 250ms, 5s, 1m30s, 2h or 7d, found \"soon\"",
+                "3:13: on_failure: expected undo, park, cool_off or fail, found \"explode\"",
+                "8:15: steps.reserve.attempts: expected a whole number from 1 to 1000, found the number 0",
+                "9:23: steps.reserve.backoff.first: 2s is longer than max, 1s",
+                "9:35: steps.reserve.backoff.factor: expected a number from 1 to 100, found the number 0",
+                "9:47: steps.reserve.backoff.mix: this key is not known here; did you mean max?",
+                "10:5: steps.reserve.tiemout: this key is not known here; did you mean timeout?",
+                "13:12: steps.charge.needs: \"resrve\" is not a step of this workflow; did you mean reserve?",
+                "13:12: steps.charge.needs: a step cannot need itself",
+                "14:12: steps.charge.agent: expected text, found a list",
+                "16:12: steps.charge.pivot: expected true or false, found \"maybe\"",
+                "17:15: steps.charge.in_doubt: expected retry, park or fail, found \"ignore\"",
+                "18:11: steps.charge.undo: expected none or a map with call, found \"maybe\"",
+                "19:3: steps.charge: this key is defined twice, first on line 12; remove one of them",
+                "22:12: steps.ship.needs: expected the name of a step, or a list of names, found a map",
+                "25:16: steps.ship.with.a: 0x10 is a number that JSON cannot represent; put it in quotes if it is a "
+                "text, or write it with decimal digits",
+                "26:11: steps.ship.undo.call: the call of the agent is missing",
+                "26:13: steps.ship.undo.cal: this key is not known here; did you mean call?",
+            }));
 }
 
 TEST(workflow_file, takes_a_single_name_as_a_list_of_one) {
@@ -283,7 +303,8 @@ TEST(workflow_file, shows_a_heartbeat_that_cannot_work_at_its_key) {
 
 TEST(workflow_file, shows_labels_that_no_agent_could_carry_at_their_keys) {
   EXPECT_EQ(workflow_problems(step_with("labels: eu")), lines{"3:9: steps.a.labels: expected a map, found \"eu\""});
-  EXPECT_EQ(workflow_problems(step_with("labels: {\nzone: [eu] }")), lines{"4:7: steps.a.labels.zone: expected a single value, found a list"});
+  EXPECT_EQ(workflow_problems(step_with("labels: {\nzone: [eu] }")),
+            lines{"4:7: steps.a.labels.zone: expected a single value, found a list"});
   EXPECT_EQ(workflow_problems(step_with("labels: {\n\"a=b\": c }")),
             lines{"4:8: steps.a.labels.a=b: expected a label: a key of at most 128 bytes without =, and a value of at most 256 bytes, both "
                   "plain text"});
@@ -298,7 +319,7 @@ TEST(workflow_file, refuses_later_words_by_name) {
   EXPECT_EQ(workflow_problems(step_with("undo: { call: z,\n also_if_failed: true }")),
             lines{"4:2: steps.a.undo.also_if_failed: this key is not supported yet"});
   EXPECT_EQ(workflow_problems(step_with("on_failure: continue")),
-            lines{"3:13: steps.a.on_failure: on_failure: continue is not supported yet; use undo, park or cool_off"});
+            lines{"3:13: steps.a.on_failure: on_failure: continue is not supported yet; use undo, park, fail or cool_off"});
 }
 
 TEST(workflow_file, checks_agents_and_calls_when_they_are_known) {

@@ -73,7 +73,7 @@ TEST(metrics_text, counts_tasks_by_state_and_the_parked_ones_apart) {
   const auto page = page_of(well_node());
   EXPECT_EQ(page.at("fairlead_tasks{shard=\"0\",state=\"pending\"}"), 1);
   EXPECT_EQ(page.at("fairlead_tasks{shard=\"0\",state=\"undone\"}"), 5);
-  EXPECT_EQ(page.count("fairlead_tasks{"), 5U);
+  EXPECT_EQ(page.count("fairlead_tasks{"), 6U);
   EXPECT_EQ(page.at("fairlead_tasks_parked{shard=\"0\"}"), 6);
 }
 

@@ -50,7 +50,7 @@ void archive_checker::committed(const std::vector<store::batch>& group, const st
       if (in_group == now.end() && in_store == before.end())
         world::broken("archive_alive", "task " + std::to_string(number) + " is erased, and nobody has ever seen it");
       const auto& record = in_group != now.end() ? in_group->second : in_store->second;
-      if (!store::is_finished(record.state())) world::broken("archive_alive", record.id() + " leaves the store, and it has not ended");
+      if (!has_ended(record.state())) world::broken("archive_alive", record.id() + " leaves the store, and it has not ended");
       const auto tombstone = tombstones.find(number);
       if (tombstone == tombstones.end())
         world::broken("archive_lost", record.id() + " leaves the store, and its id does not say where it is");

@@ -52,7 +52,7 @@ bool checker::closed(const hand_over& one) const {
   // A clock that is set back between the decision and the hand-over may have shown the end of the lease by then.
   const auto since_us = one.decided_us == 0 ? one.at_us : one.decided_us;
   return one.arrived || clock_.has_shown(std::min(one.complete_by_ms, one.lease_ms), since_us) ||
-         agents_->dead(one.instance, one.incarnation);
+         (one.abandoned && one.believed_us != 0 && world_.now_us() >= one.believed_us) || agents_->dead(one.instance, one.incarnation);
 }
 
 void checker::handed_over(const std::string& instance, std::uint64_t incarnation, std::uint64_t epoch, const v1::Perform& what) {
@@ -301,7 +301,7 @@ void checker::noticed(const v1::TaskEnd& what, std::uint64_t epoch, const store:
   const auto task =
       known.ok() && *known ? store::load_task(durable, (*known)->number()) : result<std::optional<v1::TaskRecord>>{std::nullopt};
   if (!task.ok() || !*task) world::broken("durable_before_effect", "a client was told of the end of " + what.id() + ", which is not there");
-  if (store::is_finished(what.state()) && !store::is_finished((*task)->state()) && (*task)->state() != v1::TASK_STATE_UNDOING)
+  if (has_ended(what.state()) && !has_ended((*task)->state()) && (*task)->state() != v1::TASK_STATE_UNDOING)
     world::broken("durable_before_effect", "a client was told of the end of " + what.id() + " too early");
 }
 

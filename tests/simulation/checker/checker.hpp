@@ -157,7 +157,8 @@ class checker {
     std::string input;
     std::string key;
     std::int64_t at_us = 0;
-    bool arrived = false;  // its outcome has reached the Scheduler
+    bool arrived = false;    // its outcome has reached the Scheduler
+    bool abandoned = false;  // its task was terminated meanwhile: no row follows the lease any more
     bool succeeded = false;
     bool accepted = false;
   };
@@ -252,6 +253,11 @@ class checker {
   void note_end(const v1::TaskEnd& what, std::uint64_t epoch);
   void judge_completed(const v1::TaskRecord& record) const;
   void judge_undone(const v1::TaskRecord& record) const;
+  void judge_failing_alert(const v1::TaskRecord& record, const store::snapshot& durable) const;
+  void judge_failed(const v1::TaskRecord& record) const;
+  void judge_failing(const v1::TaskRecord& before, const v1::TaskRecord& after) const;
+  /// Whether an ended task means what it says.
+  void judge_end(const v1::TaskRecord& record) const;
   void judge_alerts_at_end(const store::snapshot& durable) const;
   void judge_lists(const store::snapshot& durable) const;
   bool settled_by_operator(const std::string& id, const std::string& step) const;

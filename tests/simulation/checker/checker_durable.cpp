@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/core/task/standing.hpp"
 #include "actors/core/task/task.hpp"
 #include "store/keys.hpp"
 #include "store/rows/alert_rows.hpp"
@@ -25,10 +26,19 @@ bool reachable(v1::TaskState from, v1::TaskState to) {
   switch (from) {
     case v1::TASK_STATE_PENDING: return true;
     case v1::TASK_STATE_RUNNING: return to != v1::TASK_STATE_PENDING;
-    case v1::TASK_STATE_COMPLETED: return to == v1::TASK_STATE_UNDOING || to == v1::TASK_STATE_UNDONE;
-    case v1::TASK_STATE_UNDOING: return to == v1::TASK_STATE_UNDONE;
+    case v1::TASK_STATE_COMPLETED:
+    case v1::TASK_STATE_FAILED: return to == v1::TASK_STATE_UNDOING || to == v1::TASK_STATE_UNDONE || to == v1::TASK_STATE_FAILED;
+    case v1::TASK_STATE_UNDOING: return to == v1::TASK_STATE_UNDONE || to == v1::TASK_STATE_FAILED;
     default: return false;
   }
+}
+
+bool names(const std::vector<std::string>& paths, const std::string& path) {
+  return std::find(paths.begin(), paths.end(), path) != paths.end();
+}
+
+v1::OnFailure answer_of(const v1::StepDefinition& step, const shape& plan) {
+  return step.on_failure() == v1::ON_FAILURE_UNSPECIFIED ? plan.definition().on_failure() : step.on_failure();
 }
 
 }  // namespace
@@ -78,8 +88,11 @@ void checker::observe(const v1::TaskRecord& record, const store::snapshot& durab
   bugs_.committed(record);
   if (record.parked_reason().find("internal error") != std::string::npos && !bugs_.about(record.id()))
     throw rule_broken{"internal_error", record.id() + " is parked: " + record.parked_reason(), false};
-  if (record.state() == v1::TASK_STATE_COMPLETED) judge_completed(record);
-  if (record.state() == v1::TASK_STATE_UNDONE) judge_undone(record);
+  judge_end(record);
+  if (record.state() == v1::TASK_STATE_FAILED) {
+    for (int i = 0; i < record.steps_size(); ++i)
+      if (auto& past = steps_[{record.id(), static_cast<std::uint32_t>(i)}]; !past.all.empty()) past.all.back().abandoned = true;
+  }
   note_beginnings(record);
   note_waits(record);
   seen_[record.number()] = record;
@@ -89,6 +102,7 @@ void checker::judge_moves(const v1::TaskRecord& before, const v1::TaskRecord& af
   world_.judges("register_goes_back");
   world_.judges("impossible_task");
   const auto& id = after.id();
+  judge_failing(before, after);
   if (after.version() <= before.version()) world::broken("register_goes_back", id + " has an older version than before");
   if (after.workflow_hash() != before.workflow_hash() || after.steps_size() != before.steps_size())
     world::broken("version_changed", id + " goes on by another version of its workflow");
@@ -114,7 +128,8 @@ void checker::judge_moves(const v1::TaskRecord& before, const v1::TaskRecord& af
       world::broken("register_goes_back", name + " has forgotten failures or keys");
     if (is.state() == was.state()) continue;
     world_.judges("impossible_step");
-    const auto undoing = after.state() == v1::TASK_STATE_UNDOING || after.state() == v1::TASK_STATE_UNDONE;
+    const auto undoing =
+        after.state() == v1::TASK_STATE_UNDOING || after.state() == v1::TASK_STATE_UNDONE || after.state() == v1::TASK_STATE_FAILED;
     const auto ended =
         was.state() == v1::STEP_STATE_COMPLETED || was.state() == v1::STEP_STATE_UNDONE || was.state() == v1::STEP_STATE_SKIPPED;
     const auto lawful =
@@ -165,6 +180,7 @@ void checker::judge_wake_up(const v1::TaskRecord& record, const store::snapshot&
 }
 
 void checker::judge_alert(const v1::TaskRecord& record, const store::snapshot& durable) const {
+  judge_failing_alert(record, durable);
   if (!record.parked()) return;
   world_.judges("lost_alert");
   const auto alert =
@@ -172,6 +188,22 @@ void checker::judge_alert(const v1::TaskRecord& record, const store::snapshot& d
   if (!alert.ok() || !*alert || !store::is_unresolved(**alert) || (*alert)->task_id() != record.id() ||
       (*alert)->kind() != v1::ALERT_KIND_TASK_PARKED)
     world::broken("lost_alert", record.id() + " is parked without an alert: " + record.parked_reason());
+}
+
+/// A step that has been failing for long is what an alert is about, or its task is over, waits for people or is alerted of otherwise.
+void checker::judge_failing_alert(const v1::TaskRecord& record, const store::snapshot& durable) const {
+  for (const auto& step : record.steps()) {
+    if (!step.failing_counted()) continue;
+    world_.judges("failing_alert");
+    if (!live(record) || step.given_up() || step.failing_since_unix_ms() == 0)
+      world::broken("failing_alert", record.id() + "/" + step.path() + " counts as failing, and nobody tries it");
+    bool told = false;
+    const auto read = store::for_each_unresolved(durable, [&](const v1::AlertRecord& one) {
+      told = told || (one.kind() == v1::ALERT_KIND_STEP_FAILING && one.workflow() == record.workflow() && one.step() == step.path());
+      return !told;
+    });
+    if (!read.ok() || !told) world::broken("failing_alert", record.id() + "/" + step.path() + " has been failing, and no alert says so");
+  }
 }
 
 void checker::judge_completed(const v1::TaskRecord& record) const {
@@ -212,6 +244,67 @@ void checker::judge_undone(const v1::TaskRecord& record) const {
         step.state() == v1::STEP_STATE_COMPLETED)
       world::broken("passed_over_doubt", record.id() + " is undone with " + step.path() + " " + core::state_word(step.state()));
   }
+}
+
+// ---- ends ----
+
+void checker::judge_end(const v1::TaskRecord& record) const {
+  if (record.state() == v1::TASK_STATE_COMPLETED) judge_completed(record);
+  if (record.state() == v1::TASK_STATE_UNDONE) judge_undone(record);
+  if (record.state() == v1::TASK_STATE_FAILED) judge_failed(record);
+}
+
+void checker::judge_failed(const v1::TaskRecord& record) const {
+  const auto* plan = shape_of(record);
+  if (plan == nullptr) return;
+  world_.judges("failed_unasked");
+  const auto orders = orders_.find(record.id());
+  const auto cron = record.has_launch();  // `overlap: replace` ends a launch that it cannot undo
+  const auto terminated =
+      cron || (orders != orders_.end() && std::any_of(orders->second.begin(), orders->second.end(),
+                                                      [](const auto& one) { return one.verb() == v1::OPERATOR_VERB_TERMINATE; }));
+  if (record.terminated() && !terminated) world::broken("failed_unasked", record.id() + " says that it was terminated, and nobody has");
+  bool says_fail = plan->definition().on_failure() == v1::ON_FAILURE_FAIL;
+  for (std::uint32_t i = 0; i < plan->size(); ++i) says_fail = says_fail || answer_of(plan->step(i), *plan) == v1::ON_FAILURE_FAIL;
+  if (!record.terminated() && !says_fail) world::broken("failed_unasked", record.id() + " has failed, and nobody has said that it may");
+  const auto left = core::standing_of(record);
+  for (int i = 0; i < record.steps_size(); ++i) {
+    const auto index = static_cast<std::uint32_t>(i);
+    const auto& step = record.steps(i);
+    const auto name = record.id() + "/" + step.path();
+    if (restores_.beyond({record.id(), index}) || restores_.moved_on_unseen({record.id(), index}, step.generation())) continue;
+    if (step.complete_by_unix_ms() != 0) world::broken("failed_unasked", name + " is out, and its task has failed");
+    if (names(left.in_doubt, step.path())) {
+      world_.judges("failed_in_doubt");
+      if (!record.terminated() && plan->step(index).in_doubt() != v1::IN_DOUBT_FAIL)
+        world::broken("failed_in_doubt", name + " is in doubt, and its task has failed without an operator");
+      continue;
+    }
+    if (passed_over_by_operator(record.id(), step.path())) continue;
+    world_.judges("doubt_unnamed");
+    const auto standing = ledger_.standing({record.id(), index});
+    if (standing > 1) world::broken("two_effects", name + " has two standing effects");
+    // An undo that has failed leaves the effect; one that says nothing of it may have been carried out before that.
+    if (names(left.stands, step.path()) && standing == 0 && step.state() == v1::STEP_STATE_COMPLETED)
+      world::broken("doubt_unnamed", name + " is said to stand, and nothing stands in the service");
+    if (!names(left.stands, step.path()) && standing != 0 && !plan->says_undo_none(index))
+      world::broken("doubt_unnamed", name + " is not named by its failed task, and its effect stands in the service");
+  }
+}
+
+void checker::judge_failing(const v1::TaskRecord& before, const v1::TaskRecord& after) const {
+  const auto ends = [](const v1::TaskRecord& one) { return one.failing() || one.state() == v1::TASK_STATE_FAILED; };
+  if (!ends(before) || !ends(after) || (after.state() == v1::TASK_STATE_UNDOING) != (before.state() == v1::TASK_STATE_UNDOING)) return;
+  // An operator may have taken it back in between.
+  const auto taken_back = std::any_of(after.recent().begin(), after.recent().end(), [&](const v1::HistoryEvent& one) {
+    return one.sequence() > before.history_size() && one.kind() >= v1::EVENT_KIND_OPERATOR_RETRY &&
+           one.kind() != v1::EVENT_KIND_OPERATOR_TERMINATE;
+  });
+  if (taken_back) return;
+  world_.judges("started_while_failing");
+  for (int i = 0; i < after.steps_size(); ++i)
+    if (after.steps(i).attempt() != before.steps(i).attempt() || after.steps(i).undo().made() != before.steps(i).undo().made())
+      world::broken("started_while_failing", after.id() + " is to fail, and " + after.steps(i).path() + " was handed over");
 }
 
 }  // namespace fairlead::simulation

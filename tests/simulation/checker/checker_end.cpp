@@ -16,8 +16,17 @@ namespace {
 constexpr std::size_t crowd_tasks = 200;
 constexpr std::int64_t progress_within_us = 60 * second;
 
+/// Whether the task is one of those that the alert is about.
+bool fails_at(const v1::TaskRecord& record, const v1::AlertRecord& alert) {
+  return record.workflow() == alert.workflow() &&
+         std::any_of(record.steps().begin(), record.steps().end(),
+                     [&](const v1::StepRecord& step) { return step.failing_counted() && step.path() == alert.step(); });
+}
+
 v1::StatusKind kind_of_end(v1::TaskState state) {
-  return state == v1::TASK_STATE_COMPLETED ? v1::STATUS_KIND_COMPLETED : v1::STATUS_KIND_UNDONE;
+  return state == v1::TASK_STATE_COMPLETED ? v1::STATUS_KIND_COMPLETED
+         : state == v1::TASK_STATE_FAILED  ? v1::STATUS_KIND_FAILED
+                                           : v1::STATUS_KIND_UNDONE;
 }
 
 }  // namespace
@@ -46,8 +55,7 @@ void checker::progress(const store::snapshot& durable) {
     if (!record.ok() || !*record) continue;
     // Where few may run at a time, launches queue behind a task that goes its slow way; whether that gets on is judged by itself.
     const auto queues = jobs_.any() && busy && (*record)->state() == v1::TASK_STATE_PENDING;
-    const auto waits =
-        queues || store::is_finished((*record)->state()) || (*record)->parked() || (*record)->paused() || (*record)->undo_held();
+    const auto waits = queues || has_ended((*record)->state()) || (*record)->parked() || (*record)->paused() || (*record)->undo_held();
     auto& last = progressed_[number];
     if (!waits && last.first != (*record)->history_size()) any_progress_us_ = world_.now_us();
     if (waits || last.first != (*record)->history_size() || last.second == 0) last = {(*record)->history_size(), world_.now_us()};
@@ -94,7 +102,7 @@ void checker::at_end(const store::snapshot& durable) {
     if (one->second.workflow() != workflow) world::broken("one_task", id + " is of another workflow than was submitted");
   }
   for (const auto& [id, one] : listed) {
-    const auto over = store::is_finished(one.state());
+    const auto over = has_ended(one.state());
     if (!over && !one.parked() && !one.paused()) {
       const auto record = seen_.find(numbers_[id]);
       if (record == seen_.end() || !record->second.undo_held())
@@ -104,8 +112,7 @@ void checker::at_end(const store::snapshot& durable) {
   }
   for (const auto& [number, record] : seen_) {
     // Late requests may have changed a service since the end was durable.
-    if (record.state() == v1::TASK_STATE_COMPLETED) judge_completed(record);
-    if (record.state() == v1::TASK_STATE_UNDONE) judge_undone(record);
+    judge_end(record);
     if (!record.has_reply() || restores_.on()) continue;
     const auto told = told_.find(record.id());
     const auto last = told == told_.end() ? 0 : told->second.last;
@@ -113,9 +120,9 @@ void checker::at_end(const store::snapshot& durable) {
     if (last != record.status_sequence())
       world::broken("status_lost", "of the " + std::to_string(record.status_sequence()) + " status events of " + record.id() + " " +
                                        std::to_string(last) + " have come");
-    const auto kind = record.parked()                      ? v1::STATUS_KIND_PARKED
-                      : store::is_finished(record.state()) ? kind_of_end(record.state())
-                                                           : v1::STATUS_KIND_UNSPECIFIED;
+    const auto kind = record.parked()             ? v1::STATUS_KIND_PARKED
+                      : has_ended(record.state()) ? kind_of_end(record.state())
+                                                  : v1::STATUS_KIND_UNSPECIFIED;
     if (kind == v1::STATUS_KIND_UNSPECIFIED || record.reply().steps()) continue;
     world_.judges("status_wrong");
     if (last == 0 || told->second.kind != kind)
@@ -141,6 +148,12 @@ void checker::judge_alerts_at_end(const store::snapshot& durable) const {
         return known.second.record.breaker_alert() == one.number() && known.second.record.breaker() != v1::BREAKER_STATE_CLOSED;
       });
       if (!about) world::broken("stale_alert", "alert " + std::to_string(one.number()) + " is open, and no breaker is: " + one.sentence());
+    }
+    if (one.kind() == v1::ALERT_KIND_STEP_FAILING) {
+      world_.judges("stale_alert");
+      const auto about = std::any_of(seen_.begin(), seen_.end(), [&](const auto& known) { return fails_at(known.second, one); });
+      if (!about)
+        world::broken("stale_alert", "alert " + std::to_string(one.number()) + " is open, and no task fails there: " + one.sentence());
     }
     if (one.kind() != v1::ALERT_KIND_TASK_PARKED) continue;
     const auto number = numbers_.find(one.task_id());

@@ -43,8 +43,7 @@ void checker::observe_restored(const v1::TaskRecord& record, const store::snapsh
   judge_alerts_of(record, durable);
   if (record.parked_reason().find("internal error") != std::string::npos)
     throw rule_broken{"internal_error", record.id() + " is parked: " + record.parked_reason(), false};
-  if (record.state() == v1::TASK_STATE_COMPLETED) judge_completed(record);
-  if (record.state() == v1::TASK_STATE_UNDONE) judge_undone(record);
+  judge_end(record);
   seen_[record.number()] = record;
 }
 

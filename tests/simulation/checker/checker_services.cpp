@@ -231,7 +231,8 @@ void checker::note_beginnings(const v1::TaskRecord& record) {
 void checker::note_waits(const v1::TaskRecord& record) {
   const auto* plan = shape_of(record);
   if (plan == nullptr) return;
-  const auto runs = record.state() == v1::TASK_STATE_RUNNING && !record.parked() && !record.paused() && !record.undo_held();
+  const auto runs =
+      record.state() == v1::TASK_STATE_RUNNING && !record.parked() && !record.paused() && !record.undo_held() && !record.failing();
   for (std::uint32_t i = 0; i < plan->size(); ++i) {
     const auto& step = record.steps(static_cast<int>(i));
     auto ready = runs && step.state() == v1::STEP_STATE_PENDING && step.not_before_unix_ms() == 0 && step.complete_by_unix_ms() == 0;
@@ -297,6 +298,7 @@ void checker::judge_services(const std::set<std::string>& touched, const store::
       }
       if (!same_state) known.canaries.clear();
       known.record = now[agent];
+      pace_.breaker_moved(agent, !is_closed(known.record));
       judge_service_alert(known.record, durable);
       judge_alerts_of(before[agent], known.record, durable);
       world_.remark("registry", known.record.ShortDebugString());

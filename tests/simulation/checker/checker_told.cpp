@@ -21,6 +21,7 @@ v1::EventKind event_of(v1::OperatorVerb verb) {
     case v1::OPERATOR_VERB_CANCEL: return v1::EVENT_KIND_OPERATOR_CANCEL;
     case v1::OPERATOR_VERB_PAUSE: return v1::EVENT_KIND_OPERATOR_PAUSE;
     case v1::OPERATOR_VERB_RESUME: return v1::EVENT_KIND_OPERATOR_RESUME;
+    case v1::OPERATOR_VERB_TERMINATE: return v1::EVENT_KIND_OPERATOR_TERMINATE;
     default: return v1::EVENT_KIND_OPERATOR_SETTLE;
   }
 }
@@ -156,7 +157,7 @@ void checker::submission_answered(std::uint64_t ticket, const v1::SubmitReply& w
 
 void checker::note_end(const v1::TaskEnd& what, std::uint64_t epoch) {
   following_.erase(what.id());
-  if (store::is_finished(what.state()))
+  if (has_ended(what.state()))
     told_ends_[what.id()] = epoch;
   else
     told_parked_[what.id()] = world_.now_us();
@@ -172,7 +173,7 @@ void checker::look_for_untold(std::uint64_t epoch) {
     const auto number = numbers_.find(at->first);
     const auto seen = number == numbers_.end() ? seen_.end() : seen_.find(number->second);
     world_.judges("notice_lost");
-    if (seen != seen_.end() && store::is_finished(seen->second.state()))
+    if (seen != seen_.end() && has_ended(seen->second.state()))
       world::broken("notice_lost", at->first + " has ended, and the client that wanted to know has not been told");
     ++at;
   }

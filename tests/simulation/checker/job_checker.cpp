@@ -33,8 +33,6 @@ Message read(const store::operation& op) {
   return out;
 }
 
-bool over(v1::TaskState state) { return state == v1::TASK_STATE_COMPLETED || state == v1::TASK_STATE_UNDONE; }
-
 }  // namespace
 
 std::optional<std::int64_t> nominal_time_after(const v1::JobSpec& spec, std::int64_t after_ms) {
@@ -74,7 +72,7 @@ std::optional<std::int64_t> window_of(const v1::JobSpec& spec) {
   return std::nullopt;
 }
 
-bool job_checker::known_task::counts() const { return !over(state) && !parked; }
+bool job_checker::known_task::counts() const { return !has_ended(state) && !parked; }
 
 // ---- what is asked and told ----
 
@@ -178,10 +176,20 @@ void job_checker::take_batch(const store::batch& one) {
   judge_flight(starts_);
   for (const auto& [number, task] : tasks_) {
     const auto job = jobs_.find(task.job);
-    if (!over(task.state) || job == jobs_.end() || job->second.generation != task.generation) continue;
+    if (!has_ended(task.state) || job == jobs_.end() || job->second.generation != task.generation) continue;
     const auto row = job->second.rows.find(task.nominal_ms);
     if (row != job->second.rows.end() && row->second.state() == v1::LAUNCH_STATE_STARTED)
       world::broken("job_batch", task.id + " has ended, and its launch is recorded as started");
+  }
+  for (const auto& [number, task] : tasks_) {
+    const auto job = jobs_.find(task.job);
+    if (job == jobs_.end() || job->second.generation != task.generation) continue;
+    const auto* open = open_of(job->second.record, task.nominal_ms);
+    if (open == nullptr || open->state() != v1::LAUNCH_STATE_STARTED) continue;
+    world_.judges("job_parked");
+    if (open->parked() != task.parked)
+      world::broken("job_parked",
+                    task.id + (task.parked ? " is parked, and its job does not know" : " goes on, and its job takes it for parked"));
   }
 }
 
@@ -268,7 +276,7 @@ void job_checker::decide(const decision& made, std::optional<v1::JobRecord> afte
       job.rows[row.nominal_unix_ms()] = row;
     }
   }
-  judge_held(*after);
+  judge_held(before, *after);
   move_stretches(job, before, *after);
   judge_coverage(job, of);
 }

@@ -38,6 +38,9 @@
 
 namespace fairlead::simulation {
 
+/// Null: the job has no such open launch.
+const v1::OpenLaunch* open_of(const v1::JobRecord& job, std::int64_t nominal_ms);
+
 class job_checker {
  public:
   job_checker(world& in, const host_clock& of_shard, const bug_book& bugs) : world_(in), clock_(of_shard), bugs_(bugs) {}
@@ -144,9 +147,10 @@ class job_checker {
   void judge_move(known_job& job, const judgement& of, const v1::LaunchRecord& old, const v1::LaunchRecord& row);
   void judge_late_skip(const known_job& job, const judgement& of, const v1::LaunchRecord& row) const;
   void judge_start(const known_job& job, const judgement& of, const v1::LaunchRecord& row);
-  static void judge_held(const v1::JobRecord& after);
+  static void judge_held(const v1::JobRecord& before, const v1::JobRecord& after);
   void judge_rate(const v1::LaunchRecord& row);
   void judge_coverage(const known_job& job, const judgement& of) const;
+  bool counts(const v1::JobRecord& job, std::int64_t nominal_ms) const;
   bool opens_before(const judgement& of, std::int64_t nominal_ms) const;
   /// The latest mark, by how much the clock has not reached it; negative: it has passed all of them.
   std::int64_t ahead_by_ms() const;

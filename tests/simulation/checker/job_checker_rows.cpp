@@ -30,18 +30,24 @@ bool only_latest(const v1::JobSpec& spec) {
 
 std::int64_t catch_up_window(const v1::JobSpec& spec) { return spec.catch_up_window_ms() == 0 ? 3'600'000 : spec.catch_up_window_ms(); }
 
+}  // namespace
+
 const v1::OpenLaunch* open_of(const v1::JobRecord& job, std::int64_t nominal_ms) {
   for (const auto& one : job.open())
     if (one.nominal_unix_ms() == nominal_ms) return &one;
   return nullptr;
 }
 
-}  // namespace
+/// Whether an open launch keeps others from running: parked ones only do where the job says so.
+bool job_checker::counts(const v1::JobRecord& job, std::int64_t nominal_ms) const {
+  const auto* open = open_of(job, nominal_ms);
+  return open == nullptr || !open->parked() || job.spec().count_parked();
+}
 
 /// Whether a launch that is decided in this decision finds another one open.
 bool job_checker::opens_before(const judgement& of, std::int64_t nominal_ms) const {
   for (const auto& [at_ms, row] : of.old)
-    if (at_ms != nominal_ms && is_open(row) && !(is_undecided(row) && at_ms > nominal_ms)) return true;
+    if (at_ms != nominal_ms && is_open(row) && !(is_undecided(row) && at_ms > nominal_ms) && counts(of.before, at_ms)) return true;
   return std::any_of(of.made.put.begin(), of.made.put.end(), [&](const v1::LaunchRecord& row) {
     // What fills a stretch is opened once the job has caught up.
     return row.trigger() == v1::LAUNCH_TRIGGER_SCHEDULE && row.nominal_unix_ms() < nominal_ms && of.old.count(row.nominal_unix_ms()) == 0 &&
@@ -209,7 +215,10 @@ void job_checker::judge_move(known_job& job, const judgement& of, const v1::Laun
       if (from != v1::LAUNCH_STATE_STARTED) goes_back();
       break;
     case v1::LAUNCH_STATE_UNDONE:
-      if (from != v1::LAUNCH_STATE_STARTED && from != v1::LAUNCH_STATE_COMPLETED) goes_back();
+      if (from != v1::LAUNCH_STATE_STARTED && from != v1::LAUNCH_STATE_COMPLETED && from != v1::LAUNCH_STATE_FAILED) goes_back();
+      break;
+    case v1::LAUNCH_STATE_FAILED:
+      if (from != v1::LAUNCH_STATE_STARTED) goes_back();
       break;
     default: goes_back();
   }
@@ -258,7 +267,13 @@ void job_checker::judge_late_skip(const known_job& job, const judgement& of, con
   world_.count(row.skip() == v1::SKIP_REASON_CANCELLED ? "launches skipped by operators" : "launches skipped after a wait");
 }
 
-void job_checker::judge_held(const v1::JobRecord& after) {
+void job_checker::judge_held(const v1::JobRecord& before, const v1::JobRecord& after) {
+  for (const auto& launch : after.open()) {
+    const auto* old = open_of(before, launch.nominal_unix_ms());
+    if (launch.cancelling() && old != nullptr && !old->cancelling() && old->parked() && !before.spec().count_parked() &&
+        !after.spec().count_parked())
+      world::broken("job_parked", name_of_launch(after.spec().name(), launch.nominal_unix_ms()) + " is parked, and has to give way");
+  }
   if (stands_still(after)) return;
   for (const auto& launch : after.open()) {
     if (launch.state() != v1::LAUNCH_STATE_WAITING) continue;
@@ -297,7 +312,7 @@ void job_checker::judge_start(const known_job& job, const judgement& of, const v
   std::optional<std::int64_t> earlier;
   for (const auto& [at_ms, other] : job.rows) {
     if (at_ms == nominal_ms) continue;
-    if (other.state() == v1::LAUNCH_STATE_STARTED) ++started;
+    if (other.state() == v1::LAUNCH_STATE_STARTED && counts(of.after, at_ms)) ++started;
     if (other.state() == v1::LAUNCH_STATE_WAITING && at_ms < nominal_ms) earlier = at_ms;
   }
   if (overlap != v1::OVERLAP_POLICY_ALLOW && (started != 0 || earlier)) world_.judges("job_overlap");

@@ -10,9 +10,14 @@ namespace {
 
 // A slow disk, lost hints, and a Supervisor's rest between two looks at what is due.
 constexpr std::int64_t late_ms = 15'000;
+constexpr std::int64_t slow_commit_ms = 3'000;
 
 std::uint32_t limit_of(const v1::StepDefinition& step, v1::Direction direction) {
   return direction == v1::DIRECTION_UNDO ? step.undo().attempts() : step.attempts();
+}
+
+std::int64_t patience_of(const v1::StepDefinition& step, v1::Direction direction) {
+  return direction == v1::DIRECTION_UNDO ? step.undo().retry_for_ms() : step.retry_for_ms();
 }
 
 bool cools_off(const v1::StepDefinition& step, const shape& plan) {
@@ -87,6 +92,7 @@ void pace_checker::handed_over(const v1::Perform& what, const v1::TaskRecord& re
   next.attempt = what.attempt();
   next.excused = past.excused;
   next.unbegun = past.unbegun;
+  next.waited_ms = orders == past.orders ? past.waited_ms : 0;
   next.orders = orders;
   next.decided_ms = decided_ms;
   next.order = order;
@@ -97,7 +103,7 @@ void pace_checker::judge_count(const v1::Perform& what, const series& past, cons
                                std::int64_t decided_ms) const {
   const auto limit = limit_of(step, what.direction());
   world_.judges("attempts");
-  if (what.attempt() - past.excused <= limit) return;
+  if (limit == 0 || what.attempt() - past.excused <= limit) return;
   const auto performs = what.direction() == v1::DIRECTION_PERFORM;
   if (performs && cools_off(step, plan)) {
     if (clock_.settings() != 0 || past.decided_ms == 0 || decided_ms - past.decided_ms >= cool_off_of(step, plan)) return;
@@ -132,6 +138,9 @@ void pace_checker::judge_early(const v1::Perform& what, const series& past, cons
   if (!said || clock_.settings() != 0) return;
   const auto& step = plan.step(what.step());
   auto pause = pause_after(step, plan, record, what.direction(), past.attempt - past.unbegun, past.retry_after_ms);
+  // The last pause is only as long as what the workflow leaves.
+  const auto patience_ms = patience_of(step, what.direction());
+  if (patience_ms != 0 && past.waited_ms + blocked_ms(step.agent()) >= patience_ms) return;
   // The long wait behind the last attempt is as long as the workflow says, whatever the service asks for.
   if (cools_off(step, plan)) pause.least_ms = std::min(pause.least_ms, cool_off_of(step, plan));
   world_.judges("early_recovery");
@@ -143,6 +152,21 @@ void pace_checker::judge_early(const v1::Perform& what, const series& past, cons
 }
 
 // ---- what is stored ----
+
+void pace_checker::breaker_moved(const std::string& agent, bool keeps_waiting) {
+  auto& one = blocked_[agent];
+  if (keeps_waiting == (one.since_us != 0)) return;
+  if (!keeps_waiting) one.us += world_.now_us() - one.since_us;
+  one.since_us = keeps_waiting ? world_.now_us() : 0;
+}
+
+/// How long the breaker may have kept steps waiting, by any steady clock. It is known here once it is durable.
+std::int64_t pace_checker::blocked_ms(const std::string& agent) const {
+  const auto found = blocked_.find(agent);
+  if (found == blocked_.end()) return 0;
+  const auto us = found->second.us + (found->second.since_us != 0 ? world_.now_us() - found->second.since_us : 0);
+  return us == 0 ? 0 : us / millisecond * 21 / 20 + slow_commit_ms;
+}
 
 void pace_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRecord& now, const shape& plan) {
   const auto seen = before == nullptr ? 0 : before->history_size();
@@ -171,8 +195,12 @@ void pace_checker::judge_pause(const v1::TaskRecord& now, std::uint32_t index, c
   const auto& record = now.steps(static_cast<int>(index));
   const auto& step = plan.step(index);
   const auto waits_ms = record.not_before_unix_ms() - why.at_unix_ms();
+  // An undo after `terminate --now` waits for the end of a lease, not for another attempt.
+  if (why.detail().starts_with("terminated:")) return;
   bounds pause;
-  if (why.kind() == v1::EVENT_KIND_STEP_IN_DOUBT && why.detail().starts_with("agent_lost:")) {
+  const auto failures = core::failures_of(record, why.direction());
+  const auto lost = why.kind() == v1::EVENT_KIND_STEP_IN_DOUBT && why.detail().starts_with("agent_lost:");
+  if (lost && failures == 1) {
     // Nothing says that the service is at fault.
     pause = {0, 0};
   } else if (why.kind() == v1::EVENT_KIND_STEP_COOLING_OFF) {
@@ -182,9 +210,10 @@ void pace_checker::judge_pause(const v1::TaskRecord& now, std::uint32_t index, c
   } else {
     const auto direction = why.direction();
     const auto& past = of({now.id(), index}, direction);
-    const auto said = past.ended == why.attempt() && why.kind() != v1::EVENT_KIND_STEP_EXPIRED;
+    const auto said = past.ended == why.attempt() && why.kind() != v1::EVENT_KIND_STEP_EXPIRED && !lost;
     pause = pause_after(step, plan, now, direction, core::attempt_of(record, direction) - past.unbegun, said ? past.retry_after_ms : 0);
     // A process that died is at once taken for dead, also where it had said something that nobody has taken.
+    judge_patience(now, index, why, waits_ms, pause, plan);
     if (!said || !past.accepted) pause.most_ms = std::max(pause.most_ms, past.retry_after_ms * 11 / 10 + whole_ms);
   }
   // What a clock was ahead by is not waited for once it is right.
@@ -194,6 +223,28 @@ void pace_checker::judge_pause(const v1::TaskRecord& now, std::uint32_t index, c
     world::broken("backoff", "step " + record.path() + " of " + now.id() + " waits " + std::to_string(waits_ms) +
                                  " ms for its next attempt, and " + std::to_string(pause.least_ms) + " to " +
                                  std::to_string(pause.most_ms) + " ms are right");
+}
+
+/// A wait counts against what the workflow allows, and the last one is only as long as what is left of it.
+void pace_checker::judge_patience(const v1::TaskRecord& now, std::uint32_t index, const v1::HistoryEvent& why, std::int64_t waits_ms,
+                                  bounds& pause, const shape& plan) {
+  const auto patience_ms = patience_of(plan.step(index), why.direction());
+  if (patience_ms == 0) return;
+  // Of look-ups only the core can count when they began.
+  if (why.direction() == v1::DIRECTION_LOOKUP) pause.least_ms = std::min<std::int64_t>(pause.least_ms, 1 - whole_ms);
+  if (why.direction() == v1::DIRECTION_LOOKUP) return;
+  auto& past = of({now.id(), index}, why.direction());
+  if (orders_of(now.id()) != past.orders) past.waited_ms = 0;
+  if (clock_.settings() == 0) {
+    world_.judges("retried_too_long");
+    if (past.waited_ms >= patience_ms)
+      world::broken("retried_too_long", "step " + now.steps(static_cast<int>(index)).path() + " of " + now.id() + " has waited for " +
+                                            std::to_string(past.waited_ms) + " ms of " + std::to_string(patience_ms) +
+                                            " ms, and waits for another attempt");
+  }
+  // What a breaker kept it waiting counts as well, so as little as nothing may be left.
+  pause.least_ms = std::min<std::int64_t>(pause.least_ms, 1 - whole_ms);
+  past.waited_ms += waits_ms;
 }
 
 void pace_checker::judge_given_up(const v1::TaskRecord& now, const v1::HistoryEvent& what, const v1::HistoryEvent* before,
@@ -206,7 +257,17 @@ void pace_checker::judge_given_up(const v1::TaskRecord& now, const v1::HistoryEv
   const auto& past = of({now.id(), what.step() - 1}, direction);
   const auto said = past.ended == what.attempt();
   if (said && past.fault == v1::FAULT_KIND_PERMANENT) return;
-  if (direction == v1::DIRECTION_PERFORM && step.in_doubt() == v1::IN_DOUBT_PARK && before->kind() != v1::EVENT_KIND_STEP_FAILED) return;
+  if (direction == v1::DIRECTION_PERFORM && !core::may_be_repeated(step.in_doubt()) && before->kind() != v1::EVENT_KIND_STEP_FAILED) return;
+  if (const auto patience_ms = patience_of(step, direction); patience_ms != 0) {
+    if (clock_.settings() != 0) return;
+    world_.judges("gave_up_early");
+    if (limit_of(step, direction) != 0 && what.attempt() >= limit_of(step, direction)) return;
+    if (past.waited_ms + blocked_ms(step.agent()) < patience_ms)
+      world::broken("gave_up_early", "step " + step.name() + " of " + now.id() + " was given up after " + std::to_string(past.waited_ms) +
+                                         " of " + std::to_string(patience_ms) + " ms");
+    return;
+  }
+  if (limit_of(step, direction) == 0) return;
   world_.judges("gave_up_early");
   if (what.attempt() < limit_of(step, direction))
     world::broken("gave_up_early", "step " + step.name() + " of " + now.id() + " was given up after " + std::to_string(what.attempt()) +
@@ -219,7 +280,7 @@ void pace_checker::look_for_late(const v1::TaskRecord& record, std::int64_t sinc
   const auto runs = record.state() == v1::TASK_STATE_RUNNING || record.state() == v1::TASK_STATE_UNDOING;
   const auto for_us = world_.now_us() - since_us;
   if (!runs || for_us < late_ms * millisecond || clock_.set_since(world_.now_us() - 2 * late_ms * millisecond)) return;
-  const auto stopped = record.parked() || record.paused() || record.undo_held();
+  const auto stopped = record.parked() || record.paused() || record.undo_held() || record.failing();
   for (const auto& step : record.steps()) {
     // A lease ends whatever holds the task.
     const auto lease_ms =

@@ -3,7 +3,8 @@
 //
 // Rules:
 //   attempts        more attempts than the workflow allows, those not counted that were made before an operator asked for more
-//   gave_up_early   given up with attempts left
+//   gave_up_early   given up with attempts left, or before retry_for is over
+//   retried_too_long  retried although retry_for is over
 //   backoff         a pause that is not in the upper half of what the workflow says, or not what the service or the long wait asks for
 //   early_recovery  the next attempt is decided before the pause that follows the end of the one before is over
 //   late_recovery   a pause or a lease is over, and long after that nothing has come of it
@@ -36,6 +37,8 @@ class pace_checker {
   void decided(const step_name& of, v1::Direction direction, std::uint32_t attempt);
   /// For the first time. `decided_ms`: by the shard's clock.
   void handed_over(const v1::Perform& what, const v1::TaskRecord& record, const shape& plan, std::int64_t decided_ms);
+  /// The breaker of a service has become open, or is closed again.
+  void breaker_moved(const std::string& agent, bool keeps_waiting);
   void became_durable(const v1::TaskRecord* before, const v1::TaskRecord& now, const shape& plan);
   /// `since_us`: since when this Scheduler is there.
   void look_for_late(const v1::TaskRecord& record, std::int64_t since_us) const;
@@ -52,7 +55,8 @@ class pace_checker {
     std::uint32_t ended = 0;
     v1::FaultKind fault = v1::FAULT_KIND_UNSPECIFIED;
     std::int64_t retry_after_ms = 0;
-    std::int64_t ended_ms = 0;  // by the shard's clock
+    std::int64_t ended_ms = 0;   // by the shard's clock
+    std::int64_t waited_ms = 0;  // for further attempts, since an operator's last order
     bool accepted = false;
   };
   struct bounds {
@@ -69,12 +73,20 @@ class pace_checker {
   void judge_early(const v1::Perform& what, const series& past, const v1::TaskRecord& record, const shape& plan,
                    std::int64_t decided_ms) const;
   void judge_pause(const v1::TaskRecord& now, std::uint32_t index, const v1::HistoryEvent& why, const shape& plan);
+  void judge_patience(const v1::TaskRecord& now, std::uint32_t index, const v1::HistoryEvent& why, std::int64_t waits_ms, bounds& pause,
+                      const shape& plan);
+  std::int64_t blocked_ms(const std::string& agent) const;
   void judge_given_up(const v1::TaskRecord& now, const v1::HistoryEvent& what, const v1::HistoryEvent* before, const shape& plan);
 
   world& world_;
   const host_clock& clock_;
   std::map<std::pair<step_name, v1::Direction>, series> steps_;
   std::map<step_name, std::uint64_t> hand_overs_;
+  struct blocked_service {
+    std::int64_t us = 0;        // kept steps waiting, until `since_us`
+    std::int64_t since_us = 0;  // 0: it does not now
+  };
+  std::map<std::string, blocked_service> blocked_;
   std::map<std::string, std::uint64_t> orders_;                                                  // heard, by task
   std::map<std::tuple<step_name, v1::Direction, std::uint32_t>, std::uint64_t> decided_orders_;  // heard when an attempt was decided
 };

@@ -84,7 +84,7 @@ void restore_judge::restored(const v1::Lineage& to, const store::snapshot& view)
 
 const v1::TaskRecord* restore_judge::live_then(const std::string& task) const {
   const auto found = kept_tasks_.find(task);
-  return found == kept_tasks_.end() || store::is_finished(found->second.state()) ? nullptr : &found->second;
+  return found == kept_tasks_.end() || has_ended(found->second.state()) ? nullptr : &found->second;
 }
 
 bool restore_judge::moved_on_unseen(const step_name& of, std::uint32_t generation) const {

@@ -77,6 +77,7 @@ void node::start_core() {
   limits.shard = shard_;
   limits.lineage = lineage_;
   limits.shard_count = agents_.shards();
+  limits.failing_alert_after = std::chrono::milliseconds{world_.settings.failing_alert_after_ms};
   limits.registry.absent_alert_after = std::chrono::milliseconds{world_.settings.absent_alert_after_ms};
   if (world_.disk.chance(150)) {
     limits.brake.share_percent = 30;

@@ -15,7 +15,7 @@ namespace {
 constexpr auto name_of_claimant = "claimant";
 
 v1::StatusKind kind_of(std::string_view word) {
-  for (int i = v1::STATUS_KIND_RECEIVED; i <= v1::STATUS_KIND_UNPARKED; ++i) {
+  for (int i = v1::STATUS_KIND_RECEIVED; i <= v1::STATUS_KIND_FAILED; ++i) {
     auto name = v1::StatusKind_Name(static_cast<v1::StatusKind>(i)).substr(12);
     std::transform(name.begin(), name.end(), name.begin(), [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); });
     if (name == word) return static_cast<v1::StatusKind>(i);

@@ -112,6 +112,7 @@ void operators::order_something() {
     case 9:
       if (!settle(**record, step)) order(id, action(v1::OPERATOR_VERB_RESUME));
       break;
+    case 10: terminate(id); break;
     default:
       if ((*record)->parked()) see_to(**record, static_cast<int>(luck.below(6)));
   }
@@ -135,7 +136,14 @@ void operators::see_to(const v1::TaskRecord& record, int round) {
     what.set_json(other_input());
     return order(record.id(), what);
   }
+  if (luck.chance(100)) return terminate(record.id());
   order(record.id(), action(luck.chance(500) ? v1::OPERATOR_VERB_UNDO : v1::OPERATOR_VERB_CANCEL));
+}
+
+void operators::terminate(const std::string& id) {
+  auto what = action(v1::OPERATOR_VERB_TERMINATE);
+  what.set_at_once(world_.operators.chance(400));
+  order(id, what);
 }
 
 void operators::let_go() {

@@ -66,7 +66,7 @@ void watchers::came(std::size_t which, const v1::WatchRequest& asked, const v1::
   auto& one = all_[which];
   if (one.id != asked.id()) return;
   one.has = std::max(one.has, next);
-  one.over = one.over || store::is_finished(reply.state());
+  one.over = one.over || has_ended(reply.state());
 }
 
 bool watchers::has_news(const open_poll& one, const store::snapshot& durable) const {

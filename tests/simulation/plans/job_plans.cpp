@@ -108,6 +108,7 @@ class job_maker {
       spec_.set_catch_up_window_ms(most_caught_up);
     else if (spec_.catch_up() != v1::CATCH_UP_POLICY_NONE && luck_.chance(500))
       spec_.set_catch_up_window_ms(luck_.between(2, 120) * second_ms);
+    if (luck_.chance(150)) spec_.set_count_parked(true);
     if (luck_.chance(200)) spec_.set_max_in_flight(static_cast<std::uint32_t>(luck_.between(1, 3)));
   }
 

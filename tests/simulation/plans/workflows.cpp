@@ -31,6 +31,7 @@ class generator {
     // Fewer steps are a prefix of the more, so that a shrunk workflow is part of the one that failed.
     while (definition_.steps_size() > std::max(1, settings_.most_steps)) definition_.mutable_steps()->RemoveLast();
     make_pivot();
+    let_fail();
     make_lawful();
     return definition_;
   }
@@ -126,6 +127,25 @@ class generator {
     if (sums && luck.chance(250)) return R"({"m":"${ .input.n + 2 }"})";
     if (step.needs_size() > 0 && luck.chance(400)) return R"({"n":"${ .input.n }","after":"${ .steps.)" + step.needs(0) + R"(.v? }"})";
     return R"({"n":"${ .input.n }"})";
+  }
+
+  /// Ends as failed, and patience by time: from a stream of their own, as these were added to what had been there.
+  void let_fail() {
+    random_stream luck{workflow_, 500};
+    if (luck.chance(120)) definition_.set_on_failure(v1::ON_FAILURE_FAIL);
+    for (auto& step : *definition_.mutable_steps()) {
+      if (luck.chance(60)) step.set_on_failure(v1::ON_FAILURE_FAIL);
+      if (luck.chance(100)) step.set_in_doubt(v1::IN_DOUBT_FAIL);
+      be_patient(luck, step);
+      if (step.has_undo() && !step.undo().none()) be_patient(luck, *step.mutable_undo());
+    }
+  }
+
+  template <class Definition>
+  static void be_patient(random_stream& luck, Definition& of) {
+    if (!luck.chance(200)) return;
+    of.set_retry_for_ms(luck.between(500, 20'000));
+    if (luck.chance(600)) of.set_attempts(0);
   }
 
   void make_pivot() {

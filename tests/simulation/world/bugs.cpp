@@ -51,7 +51,7 @@ bool bug_book::explains(std::string_view note) {
 
 void bug_book::committed(const v1::TaskRecord& record) {
   durable_[record.id()] = record.history_size();
-  if (!record.parked() && !store::is_finished(record.state())) {
+  if (!record.parked() && !has_ended(record.state())) {
     settled_.erase(record.id());
     // It may have been parked and let go again within one group of commits.
     const auto crashed = unparked_.find(record.id());

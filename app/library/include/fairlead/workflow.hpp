@@ -26,8 +26,8 @@ class Descriptor;
 
 namespace fairlead {
 
-enum class on_failure { undo, park, cool_off };
-enum class in_doubt { retry, park };
+enum class on_failure { undo, park, cool_off, fail };
+enum class in_doubt { retry, park, fail };
 
 struct workflow_problem {
   std::string step;   // empty: the workflow itself
@@ -42,7 +42,10 @@ class undo_call {
   explicit undo_call(std::string call);
   undo_call& with(std::string json_template);
   undo_call& timeout(duration how_long);
+  /// The most attempts. Without `retry_for` they alone count, and the time has no limit.
   undo_call& attempts(std::uint32_t how_many);
+  /// How long to retry: the sum of the waits between attempts. Default: one hour, if `attempts` is not given either.
+  undo_call& retry_for(duration how_long);
   /// Default of `max`: one minute, or `first` if that is longer.
   undo_call& backoff(duration first, double factor = 2, std::optional<duration> max = std::nullopt);
 
@@ -53,6 +56,7 @@ class undo_call {
  private:
   v1::UndoDefinition definition_;
   std::string problem_;
+  bool retry_for_given_ = false;
 };
 
 namespace detail {
@@ -74,7 +78,9 @@ class workflow_step {
   /// task's input.
   workflow_step& with(std::string json_template);
   workflow_step& timeout(duration how_long);
+  /// As for an undo.
   workflow_step& attempts(std::uint32_t how_many);
+  workflow_step& retry_for(duration how_long);
   workflow_step& backoff(duration first, double factor = 2, std::optional<duration> max = std::nullopt);
   workflow_step& heartbeat(duration at_least_every);
   /// The instance that performs it must carry this label.

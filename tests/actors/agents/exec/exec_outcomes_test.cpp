@@ -256,6 +256,15 @@ TEST_F(exec_outcomes, a_command_runs_as_its_own_user) {
   EXPECT_EQ(made.failure().sentence, "agent backup: this machine has no user 'nobody-of-this-name'");
 }
 
+TEST_F(exec_outcomes, a_signal_means_what_the_call_says) {
+  auto config = one_script("kill -9 $$");
+  EXPECT_EQ(brief(run(config)), "in_doubt signal_9");
+  config.calls["do"].exit_codes.signals = agents::exec_meaning::permanent;
+  EXPECT_EQ(brief(run(config)), "permanent signal_9");
+  config.calls["do"].exit_codes.signals = agents::exec_meaning::transient;
+  EXPECT_EQ(brief(run(config)), "transient signal_9");
+}
+
 TEST_F(exec_outcomes, a_lookup_runs_its_own_command_and_its_exit_code_is_the_verdict) {
   auto config = one_script("touch \"$0\"performed");
   const auto ask = [&](const std::string& script) {

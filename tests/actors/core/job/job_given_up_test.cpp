@@ -24,8 +24,10 @@ TEST(JobGivenUp, TellsOfTasksThatHaveEndedWhichItMayNotBeToldAgain) {
   job.spec.set_overlap(v1::OVERLAP_POLICY_ALLOW);
   job.create("10:02");
   for (const auto* at : {"10:05", "10:10", "10:15"}) job.due(at);
-  EXPECT_EQ(job.give_up("10:16", {{at("10:05"), true}, {at("10:15"), false}, {at("09:00"), true}}),
-            "10:15 undone\n10:05 completed\nalert: job job is stopped because of an internal error\n");
+  EXPECT_EQ(
+      job.give_up("10:16",
+                  {{at("10:05"), v1::TASK_STATE_COMPLETED}, {at("10:15"), v1::TASK_STATE_UNDONE}, {at("09:00"), v1::TASK_STATE_COMPLETED}}),
+      "10:15 undone\n10:05 completed\nalert: job job is stopped because of an internal error\n");
   ASSERT_EQ(job.record.open_size(), 1);
   EXPECT_EQ(job.record.open(0).nominal_unix_ms(), at("10:10"));
   EXPECT_EQ(job.record.completed(), 1U);
@@ -52,7 +54,7 @@ TEST(JobGivenUp, ANodeThatCannotReadItsStoreStops) {
   job.create("10:02");
   job.due("10:05");
   job.rows.broken = true;
-  EXPECT_EQ(job.give_up("10:06", {{at("10:05"), true}}), "fatal: the disk refused");
+  EXPECT_EQ(job.give_up("10:06", {{at("10:05"), v1::TASK_STATE_COMPLETED}}), "fatal: the disk refused");
 }
 
 }  // namespace

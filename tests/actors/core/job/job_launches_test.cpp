@@ -34,7 +34,7 @@ TEST(JobLaunches, WithOverlapQueueEachWaitsForItsTurn) {
   EXPECT_EQ(job.due("10:10"), "10:10 waiting overlap\n");
   EXPECT_EQ(job.due("10:15"), "10:15 waiting overlap\n");
   EXPECT_EQ(job.ended("10:16", "10:05"), "10:05 completed\n10:10 started\n");
-  EXPECT_EQ(job.ended("10:17", "10:10", false),
+  EXPECT_EQ(job.ended("10:17", "10:10", v1::TASK_STATE_UNDONE),
             "10:10 undone\n10:15 started\nalert: job job: its launch job@2026-03-02T10:10:00Z was undone\n");
 }
 
@@ -43,7 +43,66 @@ TEST(JobLaunches, WithOverlapReplaceTheRunningOneIsCancelledAndTheWaitingOneGive
   job.due("10:05");
   EXPECT_EQ(job.due("10:10"), "10:10 waiting overlap\ncancel task 1\n");
   EXPECT_EQ(job.due("10:15"), "10:10 skipped replaced\n10:15 waiting overlap\n");
-  EXPECT_EQ(job.ended("10:16", "10:05", false), "10:05 undone\n10:15 started\n") << "one that gave way is no failure";
+  EXPECT_EQ(job.ended("10:16", "10:05", v1::TASK_STATE_UNDONE), "10:05 undone\n10:15 started\n") << "one that gave way is no failure";
+}
+
+TEST(JobLaunches, AParkedLaunchKeepsNoLaterOneFromRunning) {
+  for (const auto policy : {v1::OVERLAP_POLICY_SKIP, v1::OVERLAP_POLICY_QUEUE, v1::OVERLAP_POLICY_REPLACE}) {
+    auto job = job_with(policy);
+    job.due("10:05");
+    EXPECT_EQ(job.held("10:06", "10:05"), "alert: job job: its launch job@2026-03-02T10:05:00Z is parked\n");
+    EXPECT_EQ(job.due("10:10"), "10:10 started\n") << "and gives way to none";
+    job.held("10:11", "10:05", false);
+    EXPECT_EQ(job.due("10:15").rfind("10:15 started", 0), std::string::npos) << "resumed, it counts again";
+  }
+}
+
+TEST(JobLaunches, AParkedLaunchCountsWhereTheJobSaysSo) {
+  job_world job;
+  job.spec.set_overlap(v1::OVERLAP_POLICY_SKIP);
+  job.spec.set_count_parked(true);
+  job.create("10:02");
+  job.due("10:05");
+  job.held("10:06", "10:05");
+  EXPECT_EQ(job.due("10:10"), "10:10 skipped overlap\n");
+}
+
+TEST(JobLaunches, AQueuedLaunchStartsWhenTheOneBeforeItIsParked) {
+  auto job = job_with(v1::OVERLAP_POLICY_QUEUE);
+  job.due("10:05");
+  job.due("10:10");
+  EXPECT_EQ(job.held("10:11", "10:05"), "10:10 started\nalert: job job: its launch job@2026-03-02T10:05:00Z is parked\n");
+}
+
+TEST(JobLaunches, ALaunchThatWasParkedAndFailsIsOneBadLaunch) {
+  auto job = job_with(v1::OVERLAP_POLICY_ALLOW);
+  job.due("10:05");
+  job.held("10:06", "10:05");
+  EXPECT_EQ(job.record.bad_in_a_row(), 1U);
+  job.held("10:07", "10:05", false);
+  job.held("10:08", "10:05");
+  job.ended("10:09", "10:05", v1::TASK_STATE_FAILED);
+  EXPECT_EQ(job.record.bad_in_a_row(), 1U);
+  EXPECT_EQ(job.record.failed(), 1U);
+  EXPECT_EQ(job.rows.all.at(at("10:05")).state(), v1::LAUNCH_STATE_FAILED);
+}
+
+TEST(JobLaunches, AHundredParkedLaunchesPauseTheJob) {
+  job_world job;
+  job.spec.set_schedule("* * * * *");
+  job.spec.set_overlap(v1::OVERLAP_POLICY_ALLOW);
+  job.spec.set_alert_after(0);
+  job.create("10:00");
+  std::string last;
+  for (int i = 1; i <= 100; ++i) {
+    ASSERT_FALSE(job.record.paused());
+    const auto time = std::to_string(10 + i / 60) + ":" + (i % 60 < 10 ? "0" : "") + std::to_string(i % 60);
+    job.due(time);
+    last = job.held(time, time);
+  }
+  EXPECT_TRUE(job.record.paused());
+  EXPECT_EQ(job.record.paused_reason(), "100 of its launches are parked");
+  EXPECT_EQ(last, "alert: job job has paused itself: 100 of its launches are parked\n");
 }
 
 TEST(JobLaunches, MaxInFlightHoldsBackWhatOverlaps) {
@@ -185,7 +244,7 @@ TEST(JobLaunches, AnAlertCanWaitForSeveralBadLaunchesOrForNone) {
     std::string all;
     for (const auto* time : {"10:05", "10:10", "10:15", "10:20"}) {
       job.due(time);
-      all += job.ended(time, time, false);
+      all += job.ended(time, time, v1::TASK_STATE_UNDONE);
     }
     const auto first = all.find("alert:");
     EXPECT_EQ(first == std::string::npos, after == 0);
@@ -233,7 +292,7 @@ TEST(JobLaunches, TheEndOfALaunchThatIsNotOpenAnyMoreOnlyTellsItsRecord) {
   job.due("10:05");
   job.ended("10:06", "10:05");
   // An operator has had the completed task undone.
-  EXPECT_EQ(job.ended("10:20", "10:05", false), "10:05 undone\n");
+  EXPECT_EQ(job.ended("10:20", "10:05", v1::TASK_STATE_UNDONE), "10:05 undone\n");
   EXPECT_EQ(job.record.bad_in_a_row(), 0U);
 }
 
@@ -243,7 +302,8 @@ TEST(JobLaunches, ABadLaunchInTheDecisionThatResolvesAnAlertRaisesAnother) {
   job.spec.set_deadline_ms(300'000);
   job.create("10:02");
   job.due("10:05");
-  EXPECT_EQ(job.ended("10:06", "10:05", false), "10:05 undone\nalert: job job: its launch job@2026-03-02T10:05:00Z was undone\n");
+  EXPECT_EQ(job.ended("10:06", "10:05", v1::TASK_STATE_UNDONE),
+            "10:05 undone\nalert: job job: its launch job@2026-03-02T10:05:00Z was undone\n");
   job.due("10:10");
   job.due("10:15");
   EXPECT_EQ(job.ended("10:20", "10:10"),

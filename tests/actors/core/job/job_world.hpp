@@ -168,9 +168,13 @@ class job_world {
     now_ms = at(time);
     return decided(job_due{});
   }
-  std::string ended(const std::string& time, const std::string& nominal, bool completed = true) {
+  std::string ended(const std::string& time, const std::string& nominal, v1::TaskState end = v1::TASK_STATE_COMPLETED) {
     now_ms = at(time);
-    return decided(launch_ended{at(nominal), completed});
+    return decided(launch_ended{at(nominal), end});
+  }
+  std::string held(const std::string& time, const std::string& nominal, bool parked = true) {
+    now_ms = at(time);
+    return decided(launch_held{at(nominal), parked});
   }
   std::string change(const std::string& time) {
     now_ms = at(time);

@@ -27,14 +27,22 @@ v1::WorkflowDefinition random_graph(engine_of_chance& chance) {
     if (kind == 2 && !needs.empty()) with = "\"${ .steps." + needs[0] + " }\"";
     auto one = step("s" + std::to_string(i), needs, with);
     one.set_agent(below(chance, 2) == 0 ? "svc" : "other");
-    one.set_attempts(1 + below(chance, 5));
-    if (below(chance, 10) == 0) one.set_in_doubt(v1::IN_DOUBT_PARK);
+    if (below(chance, 4) == 0) {
+      one.set_attempts(below(chance, 2) == 0 ? 0 : 5);
+      one.set_retry_for_ms(1 + below(chance, 20'000));
+    } else {
+      one.set_attempts(1 + below(chance, 5));
+    }
+    const auto in_doubt = below(chance, 10);
+    if (in_doubt < 2) one.set_in_doubt(in_doubt == 0 ? v1::IN_DOUBT_PARK : v1::IN_DOUBT_FAIL);
+    if (below(chance, 12) == 0) one.set_on_failure(v1::ON_FAILURE_FAIL);
     one = below(chance, 4) == 0 ? with_undo_none(one) : undoable(one, below(chance, 6) == 0 ? R"({"n":"${ .input.n + 1 }"})" : "");
     steps.push_back(one);
   }
   auto out = graph(steps, below(chance, 8) == 0 ? 200'000 : 0);
   if (below(chance, 3) != 0) out.set_on_failure(v1::ON_FAILURE_UNDO);
-  if (out.on_failure() != v1::ON_FAILURE_UNDO && below(chance, 3) == 0) {
+  if (out.on_failure() != v1::ON_FAILURE_UNDO && below(chance, 3) == 0) out.set_on_failure(v1::ON_FAILURE_FAIL);
+  if (out.on_failure() == v1::ON_FAILURE_PARK && below(chance, 3) == 0) {
     out.set_on_failure(v1::ON_FAILURE_COOL_OFF);
     out.set_cool_off_ms(20'000);
     for (auto& one : *out.mutable_steps()) one.set_on_failure(v1::ON_FAILURE_COOL_OFF);
@@ -67,10 +75,12 @@ attempt_ended random_end(engine_of_chance& chance, const world& w, std::uint32_t
 
 operated random_action(engine_of_chance& chance, const world& w, std::uint32_t step, bool there) {
   operated e;
-  e.action.set_verb(static_cast<v1::OperatorVerb>(1 + below(chance, 8)));
-  // Undo and cancel end everything: rarer than the rest.
-  if ((e.action.verb() == v1::OPERATOR_VERB_UNDO || e.action.verb() == v1::OPERATOR_VERB_CANCEL) && below(chance, 4) != 0)
-    e.action.set_verb(v1::OPERATOR_VERB_RETRY);
+  e.action.set_verb(static_cast<v1::OperatorVerb>(1 + below(chance, 9)));
+  e.action.set_at_once(below(chance, 2) == 0);
+  // Undo, cancel and terminate end everything: rarer than the rest.
+  const auto ends = e.action.verb() == v1::OPERATOR_VERB_UNDO || e.action.verb() == v1::OPERATOR_VERB_CANCEL ||
+                    e.action.verb() == v1::OPERATOR_VERB_TERMINATE;
+  if (ends && below(chance, 4) != 0) e.action.set_verb(v1::OPERATOR_VERB_RETRY);
   if (w.record.paused() && below(chance, 2) == 0) e.action.set_verb(v1::OPERATOR_VERB_RESUME);
   if (there && below(chance, 3) != 0) e.action.set_step(w.at(step).path());
   if (below(chance, 3) == 0 || e.action.verb() == v1::OPERATOR_VERB_SETTLE_COMPLETED)
@@ -123,12 +133,18 @@ void check_slots(const world& w) {
 void check_end(const world& w) {
   for (const auto& step : w.record.steps()) {
     EXPECT_FALSE(attempt_out(step));
+    const auto& of = w.definition().step_definition(step.definition());
+    if (w.record.state() == v1::TASK_STATE_FAILED) {
+      EXPECT_TRUE(!step.doubtful() || w.record.terminated() || of.in_doubt() == v1::IN_DOUBT_FAIL) << step.path() << ": doubt passed over";
+      EXPECT_EQ(step.not_before_unix_ms(), 0);
+      EXPECT_EQ(step.doubtful() && step.state() != v1::STEP_STATE_UNDOING, step.state() == v1::STEP_STATE_IN_DOUBT) << step.path();
+      continue;
+    }
     EXPECT_FALSE(step.doubtful()) << step.path() << ": doubt passed over";
     if (w.record.state() == v1::TASK_STATE_COMPLETED) {
       EXPECT_TRUE(step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_SKIPPED);
     } else {
       EXPECT_EQ(w.record.state(), v1::TASK_STATE_UNDONE);
-      const auto& of = w.definition().step_definition(step.definition());
       EXPECT_TRUE(step.state() != v1::STEP_STATE_COMPLETED || of.undo().none()) << step.path() << " still stands";
     }
   }
@@ -138,10 +154,13 @@ struct tally {
   int completed = 0;
   int undone = 0;
   int parked = 0;
+  int failed = 0;
+  int undone_after_failed = 0;
+  int blocked = 0;
   int looked_up = 0;
 };
 
-bool over(const world& w) { return w.record.state() == v1::TASK_STATE_COMPLETED || w.record.state() == v1::TASK_STATE_UNDONE; }
+bool over(const world& w) { return has_ended(w.record); }
 
 void run(std::uint64_t seed, tally& seen) {
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -155,7 +174,14 @@ void run(std::uint64_t seed, tally& seen) {
   std::set<std::tuple<std::uint32_t, v1::Direction, std::uint32_t>> handed_over;  // (step, direction, attempt)
   std::map<std::string, std::uint32_t> keys;                                      // key -> step
   bool undo_seen = false;
-  for (int i = 0; i < 600 && !over(w); ++i) {
+  bool failed = false;
+  for (int i = 0; i < 600; ++i) {
+    if (over(w)) {
+      // A failed task may be undone.
+      if (w.record.state() != v1::TASK_STATE_FAILED || failed || w.operate(v1::OPERATOR_VERB_UNDO).refused) break;
+      failed = true;
+    }
+    if (below(chance, 50) == 0) w.agents.blocked["svc"] += below(chance, 30'000);
     if (below(chance, 4) == 0) w.advance_ms(below(chance, 3'000));
     if (below(chance, 40) == 0) w.hold_undo = !w.hold_undo;
     auto what = random_event(chance, w);
@@ -175,18 +201,30 @@ void run(std::uint64_t seed, tally& seen) {
       EXPECT_EQ(keys.emplace(m.idempotency_key(), m.step()).first->second, m.step());
       EXPECT_FALSE(m.direction() == v1::DIRECTION_PERFORM && undo_seen) << "performed after an undo";
       undo_seen = undo_seen || m.direction() == v1::DIRECTION_UNDO;
+      EXPECT_FALSE(w.record.failing() && m.direction() != v1::DIRECTION_LOOKUP) << "started although the task is to fail";
+      EXPECT_FALSE(w.record.terminated()) << "started although the task is terminated";
       seen.looked_up += m.direction() == v1::DIRECTION_LOOKUP ? 1 : 0;
     }
     if (w.record.parked() && !was_parked) {
       EXPECT_FALSE(made.alerts.empty()) << "parked and nobody is told";
     }
     if (made.ended) check_end(w);
+    seen.failed += made.ended && w.record.state() == v1::TASK_STATE_FAILED ? 1 : 0;
+    if (w.record.failing()) {
+      EXPECT_TRUE(any_attempt_out(w.record) || w.record.parked() || w.record.paused() || !made.waiting.empty() || !made.changed ||
+                  std::any_of(w.record.steps().begin(), w.record.steps().end(),
+                              [](const auto& one) { return one.direction() == v1::DIRECTION_LOOKUP; }))
+          << "to fail, and nothing is waited for";
+    }
+    for (const auto& noted : made.transitions)
+      seen.blocked += std::string_view{noted.from} == "pending" && std::string_view{noted.to} == "failed";
     check_slots(w);
     if (::testing::Test::HasFailure()) return;
   }
   seen.completed += w.record.state() == v1::TASK_STATE_COMPLETED ? 1 : 0;
   seen.undone += w.record.state() == v1::TASK_STATE_UNDONE ? 1 : 0;
   seen.parked += w.record.parked() ? 1 : 0;
+  seen.undone_after_failed += failed && w.record.state() == v1::TASK_STATE_UNDONE ? 1 : 0;
 }
 
 TEST(task, keeps_its_rules_through_random_graphs_and_random_events) {
@@ -199,6 +237,9 @@ TEST(task, keeps_its_rules_through_random_graphs_and_random_events) {
   EXPECT_GT(seen.undone, 80);
   EXPECT_GT(seen.parked, 80);
   EXPECT_GT(seen.looked_up, 80);
+  EXPECT_GT(seen.failed, 80);
+  EXPECT_GT(seen.undone_after_failed, 20);
+  EXPECT_GT(seen.blocked, 5);
 }
 
 }  // namespace

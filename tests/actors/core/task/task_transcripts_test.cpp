@@ -87,6 +87,8 @@ class interpreter {
       return shown(w.outcome_of(step_of(given.at(1)), v1::DIRECTION_LOOKUP, verdict, rest_after(lines.front(), 3)));
     }
     if (verb == "lookups") return w.agents.lookups = {given.begin() + 1, given.end()}, "ok\n";
+    if (verb == "terminate_now") return shown(w.terminate_now());
+    if (verb == "blocked") return w.agents.blocked[given.at(1)] = number(2), "ok\n";
     if (verb == "brake") return w.hold_undo = given.at(1) == "on", "ok\n";
     if (verb == "reply") {
       w.reply.emplace().set_client("shop");
@@ -116,6 +118,12 @@ class interpreter {
         if (word.rfind("attempts=", 0) == 0) one.set_attempts(static_cast<std::uint32_t>(std::stoul(value)));
         if (word.rfind("timeout=", 0) == 0) one.set_timeout_ms(std::stol(value));
         if (word == "in_doubt=park") one.set_in_doubt(v1::IN_DOUBT_PARK);
+        if (word == "in_doubt=fail") one.set_in_doubt(v1::IN_DOUBT_FAIL);
+        if (word == "on_failure=fail") one.set_on_failure(v1::ON_FAILURE_FAIL);
+        if (word.rfind("retry_for=", 0) == 0) {
+          one.set_attempts(0);
+          one.set_retry_for_ms(std::stol(value));
+        }
         if (word == "pivot") one.set_pivot(true);
         if (word == "undo=none")
           one = with_undo_none(one);
@@ -136,6 +144,7 @@ class interpreter {
     for (const auto& word : words(lines.front())) {
       if (word.rfind("timeout=", 0) == 0) definition.set_timeout_ms(std::stol(word.substr(8)));
       if (word == "on_failure=undo") definition.set_on_failure(v1::ON_FAILURE_UNDO);
+      if (word == "on_failure=fail") definition.set_on_failure(v1::ON_FAILURE_FAIL);
     }
     world_.emplace(definition);
     world_->agents.instances.clear();
@@ -149,6 +158,7 @@ class interpreter {
                                                                {"never_happened", v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED},
                                                                {"undo", v1::OPERATOR_VERB_UNDO},
                                                                {"cancel", v1::OPERATOR_VERB_CANCEL},
+                                                               {"terminate", v1::OPERATOR_VERB_TERMINATE},
                                                                {"pause", v1::OPERATOR_VERB_PAUSE},
                                                                {"resume", v1::OPERATOR_VERB_RESUME}};
     return verbs.at(word);

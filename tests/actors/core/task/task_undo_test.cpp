@@ -169,9 +169,9 @@ TEST(task_undo, begins_when_the_tasks_own_timeout_has_passed_but_not_twice) {
   world w{definition};
   w.started();
   w.advance_ms(1'000);
-  EXPECT_TRUE(w.apply(task_due{}).failed);
+  EXPECT_TRUE(w.apply(task_due{}).answered_undo);
   EXPECT_EQ(w.record.state(), v1::TASK_STATE_UNDOING);
-  EXPECT_FALSE(w.apply(task_due{}).failed);
+  EXPECT_FALSE(w.apply(task_due{}).answered_undo);
 }
 
 TEST(task_undo, goes_on_after_the_pivot_and_says_so_when_the_timeout_has_passed) {

@@ -61,6 +61,11 @@ class fake_agents final : public agent_directory {
     const auto there = std::any_of(instances.begin(), instances.end(), [&](const auto& one) { return one.second.agent == agent; });
     return there && lookups.count(call) != 0;
   }
+  std::map<std::string, std::int64_t, std::less<>> blocked;
+  std::int64_t blocked_ms(std::string_view agent) const override {
+    const auto found = blocked.find(agent);
+    return found == blocked.end() ? 0 : found->second;
+  }
   std::optional<std::uint64_t> incarnation_of(std::string_view name) const override {
     const auto found = instances.find(name);
     if (found == instances.end()) return std::nullopt;
@@ -204,6 +209,7 @@ inline std::string text_of(const v1::TaskRecord& record) {
   if (record.parked()) out += " PARKED: " + record.parked_reason();
   if (record.paused()) out += " PAUSED";
   if (record.undo_held()) out += " UNDO HELD";
+  if (record.failing()) out += " FAILING";
   out += "\n  due=" + time_text(record.due_unix_ms()) + " events=" + std::to_string(record.history_size()) + "\n";
   for (const auto& step : record.steps()) out += "  " + text_of(step) + "\n";
   return out;
@@ -218,7 +224,7 @@ inline std::string text_of(const decision& made) {
   if (made.accepted) out += "accepted\n";
   if (made.ended) out += "ended\n";
   if (made.parked) out += "parked\n";
-  if (made.failed) out += "failed\n";
+  if (made.answered_undo) out += "answered with undo\n";
   if (made.refused) out += std::string{"refused: "} + code_word(made.refused->code) + ": " + made.refused->sentence + "\n";
   if (made.fatal) out += "fatal: " + made.fatal->sentence + "\n";
   for (const auto& noted : made.transitions) {
@@ -272,7 +278,7 @@ inline void check_always_true(const v1::TaskRecord& record, const workflow& defi
   EXPECT_EQ(record.history_size(), expected - 1);
   for (const auto& step : record.steps()) {
     const auto& of = definition.step_definition(step.definition());
-    if (of.on_failure() != v1::ON_FAILURE_COOL_OFF) {
+    if (of.on_failure() != v1::ON_FAILURE_COOL_OFF && of.attempts() != 0) {
       EXPECT_LE(step.attempt() - step.excused(), of.attempts());
     }
     for (const auto direction : {v1::DIRECTION_PERFORM, v1::DIRECTION_UNDO, v1::DIRECTION_LOOKUP})
@@ -439,6 +445,13 @@ class world {
     e.action.set_who("ann");
     e.action.set_reason("it was time");
     return apply(e);
+  }
+
+  decision terminate_now() {
+    v1::OperatorAction now;
+    now.set_verb(v1::OPERATOR_VERB_TERMINATE);
+    now.set_at_once(true);
+    return apply(operated{now});
   }
 
   void advance_ms(std::int64_t by) { now_ms += by; }

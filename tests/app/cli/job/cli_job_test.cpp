@@ -171,7 +171,7 @@ TEST(cli_job, one_job_is_shown_with_what_comes) {
             "state       next launch at 2026-03-29 01:01:00Z\n"
             "overlap     skip\n"
             "catch up    latest within 1h\n"
-            "launches    7: 5 completed, 2 undone; 4 times skipped\n"
+            "launches    7: 5 completed, 2 undone, 0 failed; 4 times skipped\n"
             "decided     until 2026-03-29 01:00:00Z\n"
             "notes       call?[31m ana\n"
             "\nComing\n"

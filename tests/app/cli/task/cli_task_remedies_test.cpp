@@ -17,28 +17,34 @@ commands commands_for(const v1::TaskShowReply& reply) {
   return out;
 }
 
+/// A parked task can always be terminated.
+commands and_terminate(commands of) {
+  of.emplace_back("fairlead task terminate o-1 --reason TEXT");
+  return of;
+}
+
 bool any_has(const commands& found, const std::string& words) {
   return std::any_of(found.begin(), found.end(), [&](const std::string& one) { return one.find(words) != std::string::npos; });
 }
 
 TEST(task_remedies, a_step_that_failed_for_good_may_be_retried_edited_or_skipped_and_the_task_undone) {
-  EXPECT_EQ(commands_for(parked_order()), (commands{"fairlead task retry o-1 charge", "fairlead task retry o-1 charge --input JSON",
-                                                    "fairlead task skip o-1 charge --reason TEXT", "fairlead task undo o-1"}));
+  EXPECT_EQ(commands_for(parked_order()), and_terminate({"fairlead task retry o-1 charge", "fairlead task retry o-1 charge --input JSON",
+                                                         "fairlead task skip o-1 charge --reason TEXT", "fairlead task undo o-1"}));
 }
 
-TEST(task_remedies, a_task_whose_version_cannot_be_used_is_retried_after_an_upgrade_and_nothing_else_is_offered) {
+TEST(task_remedies, a_task_whose_version_cannot_be_used_is_retried_after_an_upgrade_or_terminated) {
   auto reply = parked_order();
   reply.mutable_task()->set_parked_reason(
       "this release cannot use version 0a1b2c3d4e5f of workflow order: step charge: `@later` means nothing");
-  EXPECT_EQ(commands_for(reply), commands{"fairlead task retry o-1"});
+  EXPECT_EQ(commands_for(reply), and_terminate({"fairlead task retry o-1"}));
 }
 
 TEST(task_remedies, a_step_in_doubt_is_settled_and_never_skipped_or_edited) {
   auto reply = parked_order();
   step_of(reply, 1).set_state(v1::STEP_STATE_IN_DOUBT);
   EXPECT_EQ(commands_for(reply),
-            (commands{"fairlead task retry o-1 charge", "fairlead task settle o-1 charge --completed JSON --reason TEXT",
-                      "fairlead task settle o-1 charge --never-happened --reason TEXT", "fairlead task undo o-1"}));
+            and_terminate({"fairlead task retry o-1 charge", "fairlead task settle o-1 charge --completed JSON --reason TEXT",
+                           "fairlead task settle o-1 charge --never-happened --reason TEXT", "fairlead task undo o-1"}));
 }
 
 TEST(task_remedies, a_failed_step_with_an_older_attempt_in_doubt_counts_as_in_doubt) {
@@ -96,10 +102,10 @@ TEST(task_remedies, a_step_whose_input_cannot_be_made_wants_another_input) {
   charge.set_definition(1);
   charge.set_state(v1::STEP_STATE_PENDING);
   reply.mutable_task()->set_parked_reason("step charge: .input.amount_cents: there is nothing of that name");
-  EXPECT_EQ(commands_for(reply), (commands{"fairlead task retry o-1 charge --input JSON", "fairlead task skip o-1 charge --reason TEXT",
-                                           "fairlead task undo o-1"}));
+  EXPECT_EQ(commands_for(reply), and_terminate({"fairlead task retry o-1 charge --input JSON",
+                                                "fairlead task skip o-1 charge --reason TEXT", "fairlead task undo o-1"}));
   reply.mutable_task()->set_parked_reason("step charge2: something else");
-  EXPECT_EQ(commands_for(reply), (commands{"fairlead task retry o-1", "fairlead task undo o-1"}));
+  EXPECT_EQ(commands_for(reply), and_terminate({"fairlead task retry o-1", "fairlead task undo o-1"}));
 }
 
 TEST(task_remedies, steps_that_go_on_by_themselves_are_left_alone) {
@@ -129,7 +135,7 @@ TEST(task_remedies, an_undo_that_keeps_failing_may_be_retried_or_passed_over_but
   charge.set_state(v1::STEP_STATE_FAILED);
   charge.set_given_up(true);
   EXPECT_EQ(stuck_steps(task), std::vector<int>{0}) << "the failure that began the undo is no longer a question";
-  EXPECT_EQ(commands_for(reply), (commands{"fairlead task retry o-1 reserve", "fairlead task skip o-1 reserve --reason TEXT"}));
+  EXPECT_EQ(commands_for(reply), and_terminate({"fairlead task retry o-1 reserve", "fairlead task skip o-1 reserve --reason TEXT"}));
 }
 
 TEST(task_remedies, doubt_that_nothing_could_settle_is_settled_by_an_operator_before_the_undo) {
@@ -155,7 +161,7 @@ TEST(task_remedies, an_undo_in_doubt_is_too_late_for_an_output) {
   charge.set_doubtful(true);
   charge.set_given_up(true);
   EXPECT_EQ(commands_for(reply),
-            (commands{"fairlead task settle o-1 charge --never-happened --reason TEXT", "fairlead task retry o-1 charge"}));
+            and_terminate({"fairlead task settle o-1 charge --never-happened --reason TEXT", "fairlead task retry o-1 charge"}));
 }
 
 TEST(task_remedies, a_step_that_cools_off_may_be_tried_at_once) {
@@ -173,7 +179,7 @@ TEST(task_remedies, a_task_past_its_timeout_may_go_on) {
   auto reply = order_task();
   reply.mutable_task()->set_parked(true);
   reply.mutable_task()->set_timed_out(true);
-  EXPECT_EQ(commands_for(reply), (commands{"fairlead task retry o-1", "fairlead task undo o-1"}));
+  EXPECT_EQ(commands_for(reply), and_terminate({"fairlead task retry o-1", "fairlead task undo o-1"}));
 }
 
 TEST(task_remedies, a_paused_task_is_resumed_and_a_held_one_released) {

@@ -1,0 +1,23 @@
+#pragma once
+// What a task that has failed leaves behind: which steps stand, which are undone, and which are in doubt.
+
+#include <string>
+#include <vector>
+
+#include "messages/task.pb.h"
+
+namespace fairlead::core {
+
+/// Paths of steps, in the order of the workflow.
+struct standing {
+  std::vector<std::string> stands;    // carried out, and not undone
+  std::vector<std::string> undone;    // carried out, and undone
+  std::vector<std::string> in_doubt;  // perhaps carried out, or perhaps undone
+};
+
+standing standing_of(const v1::TaskRecord& record);
+
+/// Such as `stands: reserve, charge; in doubt: ship`.
+std::string standing_words(const standing& what);
+
+}  // namespace fairlead::core

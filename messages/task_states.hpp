@@ -1,0 +1,42 @@
+#pragma once
+// The states of a task, with the counter of each. One row a state, in the order in which they are shown.
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+
+#include "messages/task.pb.h"
+
+namespace fairlead {
+
+struct task_state_row {
+  v1::TaskState state;
+  bool ended;  // the task is over; an operator may still have a completed or failed task undone
+  std::uint64_t (v1::ShardState::*counted)() const;
+  void (v1::ShardState::*set_count)(std::uint64_t);
+
+  std::uint64_t count(const v1::ShardState& shard) const { return (shard.*counted)(); }
+  void count(v1::ShardState& shard, std::uint64_t tasks) const { (shard.*set_count)(tasks); }
+};
+
+inline const task_state_row task_states[] = {
+    {v1::TASK_STATE_PENDING, false, &v1::ShardState::pending, &v1::ShardState::set_pending},
+    {v1::TASK_STATE_RUNNING, false, &v1::ShardState::running, &v1::ShardState::set_running},
+    {v1::TASK_STATE_COMPLETED, true, &v1::ShardState::completed, &v1::ShardState::set_completed},
+    {v1::TASK_STATE_UNDOING, false, &v1::ShardState::undoing, &v1::ShardState::set_undoing},
+    {v1::TASK_STATE_UNDONE, true, &v1::ShardState::undone, &v1::ShardState::set_undone},
+    {v1::TASK_STATE_FAILED, true, &v1::ShardState::failed, &v1::ShardState::set_failed},
+};
+
+/// Null: this release does not know the state.
+inline const task_state_row* state_row_of(v1::TaskState state) {
+  const auto* found = std::find_if(std::begin(task_states), std::end(task_states), [&](const auto& one) { return one.state == state; });
+  return found == std::end(task_states) ? nullptr : found;
+}
+
+inline bool has_ended(v1::TaskState state) {
+  const auto* row = state_row_of(state);
+  return row != nullptr && row->ended;
+}
+
+}  // namespace fairlead

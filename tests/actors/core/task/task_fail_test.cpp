@@ -1,0 +1,259 @@
+// The end of a task as failed: by its workflow's answer, or by an operator.
+
+#include "actors/core/task/standing.hpp"
+#include "tests/actors/core/task/task_world.hpp"
+
+namespace fairlead::core::testing {
+namespace {
+
+v1::WorkflowDefinition failing(std::vector<v1::StepDefinition> steps) {
+  auto out = graph(std::move(steps));
+  out.set_on_failure(v1::ON_FAILURE_FAIL);
+  return out;
+}
+
+v1::StepDefinition in_doubt_fail(v1::StepDefinition of) {
+  of.set_in_doubt(v1::IN_DOUBT_FAIL);
+  return of;
+}
+
+std::string last_detail(const world& w) { return w.record.recent(w.record.recent_size() - 1).detail(); }
+
+TEST(task_fail, ends_the_task_and_leaves_what_was_done) {
+  world w{failing({step("a"), step("b", {"a"}), step("c", {"b"})})};
+  w.started();
+  w.outcome(0, 1);
+  const auto made = w.fault(1, 1, v1::FAULT_KIND_PERMANENT, "http_409");
+  EXPECT_TRUE(made.ended);
+  EXPECT_TRUE(made.alerts.empty());
+  EXPECT_FALSE(made.answered_undo) << "the brake counts only tasks that would be undone";
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_FAILED);
+  EXPECT_FALSE(w.record.failing());
+  EXPECT_EQ(w.record.failed_reason(), "step b failed (http_409) and another attempt cannot help: told by the service");
+  EXPECT_EQ(last_detail(w), "stands: a");
+  EXPECT_EQ(w.record.due_unix_ms(), 0);
+}
+
+TEST(task_fail, waits_for_attempts_in_progress_and_starts_nothing) {
+  world w{failing({step("a"), step("b"), step("c", {"b"})})};
+  w.started();
+  EXPECT_FALSE(w.fault(0, 1, v1::FAULT_KIND_PERMANENT).ended);
+  EXPECT_TRUE(w.record.failing());
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_RUNNING);
+  const auto made = w.outcome(1, 1);
+  EXPECT_TRUE(made.performs.empty());
+  EXPECT_TRUE(made.ended);
+  EXPECT_EQ(last_detail(w), "stands: b");
+}
+
+TEST(task_fail, does_not_repeat_an_attempt_that_ends_badly_meanwhile) {
+  world w{failing({step("a"), step("b")})};
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_PERMANENT);
+  EXPECT_TRUE(w.fault(1, 1, v1::FAULT_KIND_TRANSIENT).ended);
+  EXPECT_EQ(w.at(1).state(), v1::STEP_STATE_FAILED);
+  EXPECT_EQ(last_detail(w), "nothing was done");
+}
+
+TEST(task_fail, parks_instead_while_a_step_is_in_doubt) {
+  world w{failing({step("a"), step("b")})};
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_PERMANENT);
+  EXPECT_TRUE(w.fault(1, 1, v1::FAULT_KIND_IN_DOUBT, "timed_out").parked);
+  EXPECT_TRUE(w.record.failing());
+  EXPECT_EQ(w.record.parked_reason().rfind("step b is in doubt (timed_out) and the task is to fail: step a failed", 0), 0u);
+  // Settled by hand, the task fails.
+  EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_SETTLE_COMPLETED, "b", "{}").ended);
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_FAILED);
+  EXPECT_EQ(last_detail(w), "stands: b");
+}
+
+TEST(task_fail, parks_a_step_whose_last_attempt_is_in_doubt) {
+  auto once = step("a");
+  once.set_attempts(1);
+  world w{failing({once})};
+  w.started();
+  EXPECT_TRUE(w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT, "timed_out").parked);
+  EXPECT_FALSE(w.record.failing());
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_RUNNING);
+}
+
+TEST(task_fail, names_doubt_in_the_end_where_the_step_says_so) {
+  world w{failing({in_doubt_fail(step("a"))})};
+  w.started();
+  EXPECT_TRUE(w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT, "timed_out").ended) << "no further attempt";
+  EXPECT_EQ(w.record.failed_reason(), "step a is in doubt (timed_out) and its workflow says in_doubt: fail: told by the service");
+  EXPECT_EQ(last_detail(w), "in doubt: a");
+  EXPECT_TRUE(w.at(0).doubtful());
+}
+
+TEST(task_fail, asks_the_agent_first_where_it_can_look_up) {
+  world w{failing({in_doubt_fail(step("a"))})};
+  w.agents.lookups.insert("do_a");
+  w.started();
+  const auto asked = w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT);
+  ASSERT_EQ(asked.performs.size(), 1u);
+  EXPECT_EQ(asked.performs[0].message.direction(), v1::DIRECTION_LOOKUP);
+  EXPECT_TRUE(w.outcome_of(0, v1::DIRECTION_LOOKUP, v1::LOOKUP_VERDICT_DONE, "{}").ended);
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_COMPLETED);
+}
+
+TEST(task_fail, looks_up_what_is_in_doubt_before_it_ends) {
+  world w{failing({step("a"), step("b")})};
+  w.agents.lookups.insert("do_b");
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_PERMANENT);
+  const auto asked = w.fault(1, 1, v1::FAULT_KIND_IN_DOUBT);
+  ASSERT_EQ(asked.performs.size(), 1u);
+  EXPECT_EQ(asked.performs[0].message.direction(), v1::DIRECTION_LOOKUP);
+  EXPECT_FALSE(w.record.parked());
+  // A look-up that fails is tried again.
+  w.fault_of(1, v1::DIRECTION_LOOKUP, v1::FAULT_KIND_TRANSIENT);
+  EXPECT_GT(w.at(1).not_before_unix_ms(), 0);
+  w.now_ms = w.at(1).not_before_unix_ms();
+  EXPECT_EQ(w.recover(1).performs.size(), 1u);
+  EXPECT_TRUE(w.outcome_of(1, v1::DIRECTION_LOOKUP, v1::LOOKUP_VERDICT_NEVER_HAPPENED).ended);
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_FAILED);
+  EXPECT_EQ(last_detail(w), "nothing was done");
+}
+
+TEST(task_fail, is_allowed_after_the_pivot) {
+  auto send = with_undo_none(step("send"));
+  send.set_pivot(true);
+  world w{failing({send, step("log", {"send"})})};
+  w.started();
+  w.outcome(0, 1);
+  EXPECT_TRUE(w.fault(1, 1, v1::FAULT_KIND_PERMANENT).ended);
+  EXPECT_EQ(last_detail(w), "stands: send");
+}
+
+TEST(task_fail, ends_a_task_whose_time_is_over) {
+  auto definition = failing({step("a")});
+  definition.set_timeout_ms(1'000);
+  world w{definition};
+  w.started();
+  w.advance_ms(1'000);
+  w.apply(task_due{});
+  EXPECT_TRUE(w.record.failing());
+  EXPECT_GT(w.record.due_unix_ms(), w.now_ms) << "the end of the lease, not the timeout again";
+  EXPECT_TRUE(w.outcome(0, 1).ended);
+  EXPECT_EQ(w.record.failed_reason(), "the task did not end within its timeout of 1s");
+}
+
+TEST(task_fail, is_taken_back_by_a_retry) {
+  world w{failing({step("a"), step("b"), step("c")})};
+  w.started();
+  w.fault(2, 1, v1::FAULT_KIND_TRANSIENT);
+  w.fault(0, 1, v1::FAULT_KIND_PERMANENT);
+  EXPECT_EQ(w.at(2).not_before_unix_ms(), 0) << "what waited for another attempt is let go";
+  const auto made = w.operate(v1::OPERATOR_VERB_RETRY);
+  EXPECT_FALSE(w.record.failing());
+  EXPECT_EQ(made.performs.size(), 2u) << "and taken up again";
+}
+
+TEST(task_fail, can_be_undone_afterwards) {
+  world w{failing({undoable(step("a")), undoable(step("b", {"a"}))})};
+  w.started();
+  w.outcome(0, 1);
+  w.fault(1, 1, v1::FAULT_KIND_PERMANENT);
+  ASSERT_EQ(w.record.state(), v1::TASK_STATE_FAILED);
+  EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_CANCEL).refused);
+  EXPECT_EQ(w.operate(v1::OPERATOR_VERB_UNDO).performs.size(), 1u);
+  EXPECT_TRUE(w.undone(0).ended);
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_UNDONE);
+}
+
+// ---- terminate ----
+
+TEST(task_terminate, ends_a_pending_task_at_once) {
+  world w{graph({step("a")})};
+  w.submit();
+  EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_TERMINATE).ended);
+  EXPECT_EQ(w.record.failed_reason(), "terminated by ann: it was time");
+  EXPECT_EQ(last_detail(w), "nothing was done");
+}
+
+TEST(task_terminate, waits_for_attempts_in_progress_and_never_parks) {
+  world w{graph({step("a"), step("b", {"a"})})};
+  w.agents.lookups.insert("do_a");
+  w.started();
+  EXPECT_FALSE(w.operate(v1::OPERATOR_VERB_TERMINATE).ended);
+  EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_TERMINATE).refused) << "it is under way";
+  EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_RETRY).refused);
+  EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_PAUSE).refused);
+  w.advance_ms(5'000);
+  EXPECT_TRUE(w.recover(0).ended) << "no look-up either";
+  EXPECT_EQ(last_detail(w), "in doubt: a");
+  EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_TERMINATE).refused) << "it has ended";
+}
+
+TEST(task_terminate, now_ends_the_task_in_the_same_commit_and_refuses_outcomes_afterwards) {
+  world w{graph({step("a")})};
+  w.started();
+  EXPECT_TRUE(w.terminate_now().ended);
+  EXPECT_EQ(w.at(0).fault().code(), "terminated");
+  EXPECT_EQ(last_detail(w), "in doubt: a");
+  EXPECT_FALSE(w.outcome(0, 1).accepted);
+  EXPECT_EQ(w.agents.instances.at("n1/svc").held, 0);
+}
+
+TEST(task_terminate, now_may_follow_one_that_waits) {
+  world w{graph({step("a")})};
+  w.started();
+  w.operate(v1::OPERATOR_VERB_TERMINATE);
+  EXPECT_TRUE(w.terminate_now().ended);
+  EXPECT_EQ(w.record.failed_reason(), "terminated by ann: it was time") << "the first reason stays";
+}
+
+TEST(task_terminate, ends_parked_and_paused_tasks) {
+  world w{graph({step("a"), step("b")})};
+  w.started();
+  w.outcome(1, 1);
+  w.fault(0, 1, v1::FAULT_KIND_PERMANENT);
+  ASSERT_TRUE(w.record.parked());
+  w.operate(v1::OPERATOR_VERB_PAUSE);
+  const auto made = w.operate(v1::OPERATOR_VERB_TERMINATE);
+  EXPECT_TRUE(made.ended);
+  EXPECT_TRUE(made.unparked) << "its alert is resolved";
+  EXPECT_FALSE(w.record.parked() || w.record.paused());
+}
+
+TEST(task_terminate, ends_an_undo_and_says_what_is_undone) {
+  auto definition = graph({undoable(step("a")), undoable(step("b", {"a"})), undoable(step("c", {"b"}))});
+  definition.set_on_failure(v1::ON_FAILURE_UNDO);
+  world w{definition};
+  w.started();
+  w.outcome(0, 1);
+  w.outcome(1, 1);
+  w.fault(2, 1, v1::FAULT_KIND_PERMANENT);
+  ASSERT_EQ(w.record.state(), v1::TASK_STATE_UNDOING);
+  w.undone(1);
+  w.operate(v1::OPERATOR_VERB_TERMINATE);
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_UNDOING);
+  EXPECT_TRUE(w.fault_of(0, v1::DIRECTION_UNDO, v1::FAULT_KIND_TRANSIENT).ended) << "an undo is not repeated";
+  EXPECT_EQ(last_detail(w), "stands: a; undone: b");
+}
+
+TEST(task_terminate, is_what_a_task_without_undo_is_offered) {
+  world w{graph({step("a")})};
+  w.started();
+  const auto refused = w.operate(v1::OPERATOR_VERB_CANCEL).refused;
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->remedy.rfind("fairlead task terminate t1 ends the task", 0), 0u);
+}
+
+// ---- in_doubt: fail where the answer is undo ----
+
+TEST(task_fail, a_step_that_says_in_doubt_fail_is_undone_as_in_doubt) {
+  auto definition = graph({in_doubt_fail(undoable(step("a")))});
+  definition.set_on_failure(v1::ON_FAILURE_UNDO);
+  world w{definition};
+  w.started();
+  const auto made = w.fault(0, 1, v1::FAULT_KIND_IN_DOUBT);
+  EXPECT_EQ(w.record.state(), v1::TASK_STATE_UNDOING);
+  ASSERT_EQ(made.performs.size(), 1u);
+  EXPECT_TRUE(made.performs[0].message.in_doubt());
+}
+
+}  // namespace
+}  // namespace fairlead::core::testing

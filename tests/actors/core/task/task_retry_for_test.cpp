@@ -1,0 +1,140 @@
+// How long a step is retried: retry_for sums the waits between attempts.
+
+#include "tests/actors/core/task/task_world.hpp"
+
+namespace fairlead::core::testing {
+namespace {
+
+v1::StepDefinition patient(std::int64_t retry_for_ms, std::uint32_t attempts = 0) {
+  auto out = step("a");
+  out.set_attempts(attempts);
+  out.set_retry_for_ms(retry_for_ms);
+  return out;
+}
+
+/// Fails the step until it gives up; the attempts that it made.
+std::uint32_t fail_until_given_up(world& w, v1::FaultKind kind = v1::FAULT_KIND_TRANSIENT, std::int64_t attempt_ms = 0) {
+  for (int i = 0; i < 1'000; ++i) {
+    w.advance_ms(attempt_ms);
+    w.fault(0, w.at(0).attempt(), kind);
+    if (w.at(0).given_up()) return w.at(0).attempt();
+    w.now_ms = w.at(0).not_before_unix_ms();
+    w.recover(0);
+  }
+  ADD_FAILURE() << "it never gives up";
+  return 0;
+}
+
+TEST(task_retry_for, gives_up_when_the_waits_reach_it_and_not_before) {
+  world w{graph({patient(60'000)})};
+  w.started();
+  const auto from = w.now_ms;
+  const auto attempts = fail_until_given_up(w);
+  EXPECT_EQ(w.now_ms - from, 60'000) << "the last attempt comes when the time is over";
+  EXPECT_GT(attempts, 5u);
+  EXPECT_EQ(w.record.parked_reason(),
+            "step a failed (http_503) and was retried for 1m in " + std::to_string(attempts) + " attempts: told by the service");
+}
+
+TEST(task_retry_for, does_not_count_the_attempts_themselves) {
+  world quick{graph({patient(60'000)})};
+  quick.started();
+  world slow{graph({patient(60'000)})};
+  slow.started();
+  EXPECT_EQ(fail_until_given_up(quick), fail_until_given_up(slow, v1::FAULT_KIND_TRANSIENT, 4'000));
+}
+
+TEST(task_retry_for, does_not_count_time_in_which_nobody_looked) {
+  world w{graph({patient(60'000)})};
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_TRANSIENT);
+  w.advance_ms(7'200'000);
+  w.recover(0);
+  EXPECT_FALSE(w.fault(0, 2, v1::FAULT_KIND_TRANSIENT).parked) << "the node was down for two hours";
+}
+
+TEST(task_retry_for, ends_at_the_attempts_where_both_are_given) {
+  world w{graph({patient(3'600'000, 3)})};
+  w.started();
+  EXPECT_EQ(fail_until_given_up(w), 3u);
+  EXPECT_EQ(w.record.parked_reason(), "step a failed (http_503) on the last of 3 attempts: told by the service");
+}
+
+TEST(task_retry_for, begins_anew_when_an_operator_retries) {
+  world w{graph({patient(60'000)})};
+  w.started();
+  const auto first = fail_until_given_up(w);
+  w.operate(v1::OPERATOR_VERB_RETRY, "a");
+  EXPECT_GE(fail_until_given_up(w), 2 * first - 4);
+}
+
+TEST(task_retry_for, gives_a_service_the_pause_that_it_asks_for) {
+  world w{graph({patient(60'000)})};
+  w.started();
+  attempt_ended e;
+  e.attempt = 1;
+  e.fault.emplace();
+  e.fault->set_kind(v1::FAULT_KIND_TRANSIENT);
+  e.fault->set_retry_after_ms(120'000);
+  EXPECT_FALSE(w.apply(e).parked);
+  EXPECT_GE(w.at(0).not_before_unix_ms() - w.now_ms, 120'000);
+  w.now_ms = w.at(0).not_before_unix_ms();
+  w.recover(0);
+  EXPECT_TRUE(w.fault(0, 2, v1::FAULT_KIND_TRANSIENT).parked) << "that was the last attempt";
+}
+
+TEST(task_retry_for, counts_time_behind_an_open_breaker) {
+  world w{graph({patient(60'000)})};
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_TRANSIENT);
+  w.agents.instances["n1/svc"].capacity = 0;
+  w.agents.blocked["svc"] = 30'000;
+  w.now_ms = w.at(0).not_before_unix_ms();
+  w.recover(0);
+  ASSERT_EQ(w.at(0).state(), v1::STEP_STATE_PENDING);
+  w.advance_ms(30'000);
+  w.agents.blocked["svc"] = 60'000;
+  w.apply(task_due{});
+  EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_PENDING) << "half of the time, and the backoff before";
+  w.advance_ms(30'000);
+  w.agents.blocked["svc"] = 90'000;
+  EXPECT_TRUE(w.apply(task_due{}).parked);
+  EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_FAILED);
+}
+
+TEST(task_retry_for, a_step_that_was_never_tried_waits_for_its_service_as_long_as_it_takes) {
+  world w{graph({patient(60'000)})};
+  w.agents.instances["n1/svc"].capacity = 0;
+  w.started();
+  w.agents.blocked["svc"] = 7'200'000;
+  w.advance_ms(7'200'000);
+  EXPECT_FALSE(w.apply(task_due{}).parked);
+  EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_PENDING);
+}
+
+TEST(task_retry_for, a_restarted_process_loses_no_more_than_its_own_count) {
+  world w{graph({patient(60'000)})};
+  w.started();
+  w.fault(0, 1, v1::FAULT_KIND_TRANSIENT);
+  w.agents.instances["n1/svc"].capacity = 0;
+  w.agents.blocked["svc"] = 3'600'000;
+  w.now_ms = w.at(0).not_before_unix_ms();
+  w.recover(0);
+  w.agents.blocked["svc"] = 1'000;  // another process counts from its own start
+  w.advance_ms(30'000);
+  EXPECT_FALSE(w.apply(task_due{}).parked);
+  EXPECT_LT(w.at(0).waited_ms(), 60'000);
+}
+
+TEST(task_retry_for, an_agent_that_dies_with_the_step_again_and_again_is_given_a_pause) {
+  world w{graph({patient(60'000)})};
+  w.started();
+  w.agents.replace("n1/svc");
+  EXPECT_EQ(w.apply(agent_replaced{"n1/svc", 2}).performs.size(), 1u) << "the first time at once";
+  w.agents.replace("n1/svc");
+  EXPECT_TRUE(w.apply(agent_replaced{"n1/svc", 3}).performs.empty());
+  EXPECT_GT(w.at(0).not_before_unix_ms(), w.now_ms);
+}
+
+}  // namespace
+}  // namespace fairlead::core::testing
