@@ -17,6 +17,7 @@ const char* alert_kind_word(v1::AlertKind kind) {
     case v1::ALERT_KIND_RESTORED: return "restored";
     case v1::ALERT_KIND_STALLED: return "stalled";
     case v1::ALERT_KIND_STORE_FULL: return "store_full";
+    case v1::ALERT_KIND_JOB_MISSED: return "job_missed";
     case v1::ALERT_KIND_STEP_FAILING: return "step_failing";
     default: return "unknown";
   }

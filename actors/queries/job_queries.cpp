@@ -90,6 +90,7 @@ v1::JobSummary summary_of(const v1::JobRecord& job, std::uint32_t parked) {
   out.set_priority(spec.priority());
   out.set_mark_unix_ms(job.mark_unix_ms());
   out.set_parked(parked);
+  out.set_missed(job.missed().count());
   return out;
 }
 
@@ -155,7 +156,7 @@ v1::JobListReply list_jobs(const v1::JobListRequest& what, const store::snapshot
       return false;
     }
     // With `overlap: skip` a parked launch blocks all later ones: none fails, and none is done.
-    if (!what.failing() || job.bad_in_a_row() != 0 || *parked != 0) *out.add_items() = summary_of(job, *parked);
+    if (!what.failing() || job.bad_in_a_row() != 0 || *parked != 0 || job.has_missed()) *out.add_items() = summary_of(job, *parked);
     return true;
   });
   if (!visited.ok()) failed = visited.failure();

@@ -92,7 +92,8 @@ def undo(at):
     at.until_state("stuck", "completed")
     at.done("undo", "stuck")
     shown = at.until_parked("stuck")
-    expect(commands(shown) == ["fairlead task retry stuck charge", "fairlead task skip stuck charge --reason TEXT"], f"offered: {commands(shown)}")
+    expect(commands(shown) == ["fairlead task retry stuck charge", "fairlead task skip stuck charge --reason TEXT",
+                                "fairlead task terminate stuck --reason TEXT"], f"offered: {commands(shown)}")
     expect(step(shown, "charge")["undo"]["made"] == 1, f"undo attempts: {step(shown, 'charge')}")
     at.refused(1, ["stuck"], "undo", "stuck", task="stuck")
     at.service.answer("refund", "stuck", None)

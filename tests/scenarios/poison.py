@@ -56,7 +56,7 @@ def run():
             expect(done.returncode == 0, f"deploy: {done.stderr}")
         done = fairlead("submit", "fragile", "--id", "frail-1", "--input", '{"n": 1}', node=node.address)
         expect(done.returncode == 0, f"submit: {done.stderr}")
-        wait_until(lambda: fairlead_json("task", "show", "frail-1", node=node.address)["steps"][0]["state"] == "failed", 20,
+        wait_until(lambda: fairlead_json("task", "show", "frail-1", node=node.address)["steps"][0]["state"] == "retrying", 20,
                    "the first attempt of frail-1 has failed")
         node.end()
 

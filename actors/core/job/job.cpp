@@ -105,6 +105,24 @@ v1::AlertRecord failing_alert(const v1::JobSpec& spec, const std::string& senten
   return out;
 }
 
+v1::AlertRecord missed_alert(const v1::JobRecord& job) {
+  const auto& missed = job.missed();
+  const auto& name = job.spec().name();
+  const auto from = utc_text(missed.first_unix_ms());
+  const auto to = utc_text(missed.last_unix_ms());
+  v1::AlertRecord out;
+  out.set_kind(v1::ALERT_KIND_JOB_MISSED);
+  out.set_job(name);
+  out.set_workflow(job.spec().workflow());
+  const auto window = format_duration(catch_up_window_of(job.spec()));
+  out.set_sentence("job " + name + " missed " +
+                   (missed.count() == 1 ? "its time " + from : std::to_string(missed.count()) + " times from " + from + " to " + to) +
+                   ": nothing was there to launch it within the catch-up window of " + window);
+  out.set_remedy("fairlead job backfill " + name + " --from " + from + " --to " + to +
+                 " launches what was missed; fairlead alert ack leaves it so");
+  return out;
+}
+
 v1::JobRecord create_job(v1::JobSpec spec, std::string content_hash, const std::string& who, const job_context& ctx) {
   const auto now_ms = to_unix_ms(ctx.now);
   v1::JobRecord record;

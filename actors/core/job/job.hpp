@@ -28,6 +28,8 @@ struct planted_faults;
 inline constexpr int max_open_launches = 1000;
 /// With so many parked launches a job pauses itself.
 inline constexpr int max_parked_launches = 100;
+/// So many launches that complete resolve the alert about missed times.
+inline constexpr std::uint32_t completed_after_missed = 3;
 /// Nominal times in one decision; further ones come with the next event.
 inline constexpr int max_times_a_decision = 1000;
 /// Consecutive skips recorded one by one; a longer run for one reason is one record.
@@ -141,6 +143,8 @@ struct job_decision {
   std::uint64_t skipped = 0;             // nominal times
   std::optional<v1::AlertRecord> alert;  // to be raised: kind, subject, sentence and remedy
   bool resolve_alert = false;            // the job's alert is over
+  bool missed_changed = false;           // JobRecord.missed: its alert is to be raised, changed or resolved
+  v1::MissedTimes missed_now;            // of this decision
   std::optional<error> refused;          // why the request is refused; nothing has changed
   v1::JobOperateResult answer;           // of job_operated, without name and error
   std::optional<error> fatal;            // a read of the store failed: the node must stop
@@ -163,6 +167,9 @@ void unpause(v1::JobRecord& record);
 
 /// The alert about a job that is not launched as it should be.
 v1::AlertRecord failing_alert(const v1::JobSpec& spec, const std::string& sentence, const std::string& remedy);
+
+/// The alert about JobRecord.missed.
+v1::AlertRecord missed_alert(const v1::JobRecord& job);
 
 /// `job@2026-03-29T01:00:00Z`; with milliseconds if there are any.
 std::string launch_id(std::string_view job, std::int64_t nominal_unix_ms);

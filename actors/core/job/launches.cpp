@@ -322,6 +322,15 @@ void job_machine::count_bad(const std::string& sentence) {
 }
 
 void job_machine::count_good() {
+  if (record_.has_missed()) {
+    auto& missed = *record_.mutable_missed();
+    missed.set_completed_since(missed.completed_since() + 1);
+    out_.changed = true;
+    if (missed.completed_since() >= completed_after_missed) {
+      record_.clear_missed();
+      out_.missed_changed = true;
+    }
+  }
   if (record_.bad_in_a_row() != 0) out_.changed = true;
   record_.set_bad_in_a_row(0);
   out_.alert.reset();

@@ -54,6 +54,7 @@ class job_machine {
   void read_schedule() { table_ = time_table::of(record_.spec(), *ctx_.zones); }
   /// Decides the nominal times up to now; false: there are more than one decision takes.
   bool advance();
+  void note_missed(std::int64_t nominal_ms);
   void pass(std::int64_t nominal_ms, std::optional<std::int64_t> successor_ms);
   bool decided_before(std::int64_t nominal_ms);
   void skip_time(std::int64_t nominal_ms, v1::SkipReason why, std::string reason);
@@ -100,6 +101,8 @@ class job_machine {
   void run(const v1::JobAction& what);
   void answer_run(const v1::LaunchRecord& row);
   void backfill(const v1::JobAction& what);
+  /// A backfill has launched so many of the times that were missed.
+  void forget_missed(std::int64_t from_ms, std::int64_t to_ms, std::uint64_t launched);
   void rewind();
   void skip_waiting(const v1::JobAction& what);
   /// The times of a run, oldest first; nullopt: unknown, because the zone database has changed, or the schedule of an older record.

@@ -156,12 +156,25 @@ void job_machine::backfill(const v1::JobAction& what) {
     if (in_runs.count(at_ms) != 0) record_.set_kept_launches(record_.kept_launches() + 1);
     add_open(std::move(launch));
   }
+  std::uint64_t missed = 0;
+  for (const auto& [at_ms, why] : skipped_before) missed += why == v1::SKIP_REASON_OUTSIDE_WINDOW ? 1 : 0;
+  forget_missed(from_ms, to_ms, missed);
   settle();
   out_.answer.set_launches(times.size());
   out_.answer.set_passed_over(passed_over);
   out_.answer.set_sentence(std::to_string(times.size()) + " launches recorded" +
                            (passed_over != 0 ? ", " + std::to_string(passed_over) + " times already had a launch" : "") +
                            (record_.paused() && !times.empty() ? "; the job is paused: its launches are held until it is resumed" : ""));
+}
+
+void job_machine::forget_missed(std::int64_t from_ms, std::int64_t to_ms, std::uint64_t launched) {
+  if (!record_.has_missed()) return;
+  auto& missed = *record_.mutable_missed();
+  const auto all = from_ms <= missed.first_unix_ms() && to_ms >= missed.last_unix_ms();
+  missed.set_count(missed.count() - std::min(missed.count(), launched));
+  if (from_ms <= missed.first_unix_ms()) missed.set_first_unix_ms(table_->next_after(to_ms).value_or(missed.last_unix_ms()));
+  if (all || missed.count() == 0) record_.clear_missed();
+  out_.missed_changed = true;
 }
 
 void job_machine::rewind() {

@@ -92,6 +92,7 @@ void job_machine::pass(std::int64_t nominal_ms, std::optional<std::int64_t> succ
     if (late_ms > catch_up_window_of(spec) && !planted.launch_past_window) {
       skip_time(nominal_ms, v1::SKIP_REASON_OUTSIDE_WINDOW,
                 "its time was missed by more than the catch-up window of " + format_duration(catch_up_window_of(spec)));
+      note_missed(nominal_ms);
       return;
     }
     if (policy == v1::CATCH_UP_POLICY_LATEST && successor_ms && *successor_ms <= now_ms_ && !planted.launch_superseded) {
@@ -116,6 +117,17 @@ void job_machine::pass(std::int64_t nominal_ms, std::optional<std::int64_t> succ
   launch.set_start_at_unix_ms(nominal_ms + jitter_of(nominal_ms));
   launch.set_start_by_unix_ms(start_by(launch.start_at_unix_ms(), nominal_ms));
   add_open(std::move(launch));
+}
+
+void job_machine::note_missed(std::int64_t nominal_ms) {
+  if (ctx_.planted != nullptr && ctx_.planted->forget_missed) return;
+  for (auto* missed : {record_.mutable_missed(), &out_.missed_now}) {
+    if (missed->count() == 0) missed->set_first_unix_ms(nominal_ms);
+    missed->set_count(missed->count() + 1);
+    missed->set_last_unix_ms(nominal_ms);
+    missed->clear_completed_since();
+  }
+  out_.missed_changed = true;
 }
 
 std::int64_t job_machine::jitter_of(std::int64_t nominal_ms) const {

@@ -8,9 +8,17 @@
 #include "actors/scheduler/jobs/launches.hpp"
 #include "store/content_hash.hpp"
 #include "store/keys.hpp"
+#include "store/rows/alert_rows.hpp"
 #include "store/rows/task_rows.hpp"
 
 namespace fairlead {
+
+namespace {
+
+constexpr std::size_t most_missed_alerts = 20;
+constexpr duration missed_window = std::chrono::minutes{1};
+
+}  // namespace
 
 launches::launches(ports world, limits most, const core::planted_faults& planted)
     : world_(world),
@@ -180,7 +188,61 @@ void launches::write_alert(v1::JobRecord& record, core::job_decision& made) {
     if (!resolved.ok()) world_.tasks->fail(resolved.failure());
     record.clear_alert();
   }
+  if (made.missed_changed) write_missed_alert(record, made.missed_now);
   if (made.alert) record.set_alert(world_.alerts->raise(std::move(*made.alert), world_.batches->page()));
+}
+
+/// One alert a job, and one for all jobs beyond the first twenty of a minute: after an outage a thousand jobs may have missed their times.
+void launches::write_missed_alert(v1::JobRecord& record, const v1::MissedTimes& now) {
+  const auto page = world_.batches->page();
+  bool open = false;
+  bool over = false;
+  const auto change = [&](std::uint64_t number, const std::function<void(v1::AlertRecord&)>& how) {
+    const auto done = world_.alerts->change(number, page, committed(), [&](v1::AlertRecord& alert) {
+      open = store::is_unresolved(alert);
+      if (open) how(alert);
+    });
+    if (!done.ok()) world_.tasks->fail(done.failure());
+  };
+  const auto is_shared = [](const v1::AlertRecord& alert) { return alert.job().empty(); };
+  if (!record.has_missed()) {
+    change(record.missed_alert(), [&](v1::AlertRecord& alert) {
+      if (is_shared(alert)) alert.set_tasks(alert.tasks() - std::min<std::uint64_t>(alert.tasks(), 1));
+      over = !is_shared(alert) || alert.tasks() == 0;
+    });
+    if (over) {
+      const auto resolved = world_.alerts->resolve(record.missed_alert(), page, committed());
+      if (!resolved.ok()) world_.tasks->fail(resolved.failure());
+    }
+    record.clear_missed_alert();
+    return;
+  }
+  if (record.missed_alert() != 0) {
+    change(record.missed_alert(), [&](v1::AlertRecord& alert) {
+      if (!is_shared(alert)) alert.set_sentence(core::missed_alert(record).sentence());
+      if (!is_shared(alert)) alert.set_remedy(core::missed_alert(record).remedy());
+    });
+    if (open) return;
+    // An operator has acknowledged the earlier ones.
+    *record.mutable_missed() = now;
+  }
+  const auto at = world_.time->steady();
+  while (!missed_raised_.empty() && at - missed_raised_.front() > missed_window) missed_raised_.pop_front();
+  if (missed_raised_.size() < most_missed_alerts) {
+    missed_raised_.push_back(at);
+    record.set_missed_alert(world_.alerts->raise(core::missed_alert(record), page));
+    return;
+  }
+  if (missed_shared_ != 0) change(missed_shared_, [&](v1::AlertRecord& alert) { alert.set_tasks(alert.tasks() + 1); });
+  if (missed_shared_ == 0 || !open) {
+    v1::AlertRecord draft;
+    draft.set_kind(v1::ALERT_KIND_JOB_MISSED);
+    draft.set_tasks(1);
+    draft.set_sentence("more jobs than have alerts of their own missed times, job " + record.spec().name() + " first");
+    draft.set_remedy("fairlead job list --failing lists them; fairlead job show NAME has the command that launches what was missed");
+    missed_shared_ = world_.alerts->raise(std::move(draft), page);
+  }
+  record.set_missed_alert(missed_shared_);
 }
 
 void launches::give_up(const std::string& name, job_book::entry& job) {

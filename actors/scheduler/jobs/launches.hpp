@@ -100,6 +100,7 @@ class launches {
   void create(const v1::JobSpec& spec, std::string hash, const std::string& who, job_book::entry& job);
   void carry_out(const std::string& name, job_book::entry& job, const store::job_index_state& before, core::job_decision& made);
   void write_alert(v1::JobRecord& record, core::job_decision& made);
+  void write_missed_alert(v1::JobRecord& record, const v1::MissedTimes& now);
   void give_up(const std::string& name, job_book::entry& job);
   void forget_if_durable(const std::string& name) { jobs_.forget_if_durable(name, world_.batches->committed_sequence()); }
 
@@ -120,6 +121,8 @@ class launches {
   std::uint64_t input_bytes_;
   job_book jobs_;
   std::uint64_t most_in_flight_;       // this shard's part of in_flight; 0: no limit
+  std::deque<moment> missed_raised_;   // steady; when the latest alerts about missed times were raised
+  std::uint64_t missed_shared_ = 0;    // number of the latest alert that several such jobs share
   start_rate launch_rate_;             // this shard's part of starts_per_second
   std::vector<v1::TaskRecord> moved_;  // launches that ended, were parked or go on in the open batch; their jobs are not told yet
   std::deque<std::pair<std::string, std::int64_t>> ready_ahead_;  // next launches that wait for room, read ahead from their index

@@ -248,8 +248,9 @@ std::optional<error> launches::erase(const std::string& name, job_book::entry& j
     store::erase_launch(world_.batches->rows(), name, row.nominal_unix_ms());
     job.launches[row.nominal_unix_ms()] = std::nullopt;
   }
-  if (job.record.alert() != 0) {
-    const auto resolved = world_.alerts->resolve(job.record.alert(), world_.batches->page(), committed());
+  for (const auto alert : {job.record.alert(), job.record.missed_alert()}) {
+    if (alert == 0) continue;
+    const auto resolved = world_.alerts->resolve(alert, world_.batches->page(), committed());
     if (!resolved.ok()) world_.tasks->fail(resolved.failure());
   }
   const auto before = store::index_state_of(job.record);

@@ -108,7 +108,12 @@ std::string job_list_json(const v1::JobListReply& reply) {
     out.key("started").number(std::uint32_t{job.started()}).key("parked").number(std::uint32_t{job.parked()});
     out.key("waiting").number(std::uint32_t{job.waiting()});
     out.key("launched").number(std::uint64_t{job.launched()}).key("skipped").number(std::uint64_t{job.skipped()});
-    out.key("bad_in_a_row").number(std::uint32_t{job.bad_in_a_row()}).key("priority").number(std::int32_t{job.priority()});
+    out.key("missed")
+        .number(std::uint64_t{job.missed()})
+        .key("bad_in_a_row")
+        .number(std::uint32_t{job.bad_in_a_row()})
+        .key("priority")
+        .number(std::int32_t{job.priority()});
     write_labels(out, job.labels());
     out.end_object();
   }
@@ -147,6 +152,13 @@ std::string job_show_json(const v1::JobShowReply& reply, const parked_launches& 
       .number(std::uint64_t{job.failed()})
       .key("skipped")
       .number(std::uint64_t{job.skipped()});
+  out.key("missed");
+  if (job.has_missed()) {
+    out.begin_object().key("count").number(std::uint64_t{job.missed().count()}).key("first").moment(job.missed().first_unix_ms());
+    out.key("last").moment(job.missed().last_unix_ms()).key("alert").number(std::uint64_t{job.missed_alert()}).end_object();
+  } else {
+    out.null();
+  }
   out.key("bad_in_a_row").number(std::uint32_t{job.bad_in_a_row()}).key("alert");
   job.alert() == 0 ? out.null() : out.number(std::uint64_t{job.alert()});
   out.key("open").begin_array();

@@ -6,6 +6,7 @@
 #include "actors/core/request_limits.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/job/job.hpp"
+#include "app/cli/job/moments.hpp"
 #include "app/cli/job/text.hpp"
 #include "app/cli/labels.hpp"
 
@@ -27,8 +28,7 @@ struct list_options {
 
 struct history_options {
   std::string name;
-  std::optional<std::string> from;
-  std::optional<std::string> to;
+  range_options range;
   bool launches = false;
   std::uint32_t limit = 100;
 };
@@ -50,20 +50,17 @@ result<v1::JobListRequest> request_of(const list_options& options) {
   return out;
 }
 
-result<v1::JobHistoryRequest> request_of(const history_options& options) {
-  v1::JobHistoryRequest out;
-  out.set_name(options.name);
-  out.set_launches_only(options.launches);
-  if (options.from) {
-    const auto from = read_utc("--from", *options.from);
-    if (!from) return from.failure();
-    out.set_from_unix_ms(*from);
-  }
-  if (options.to) {
-    const auto to = read_utc("--to", *options.to);
-    if (!to) return to.failure();
-    out.set_to_unix_ms(*to);
-  }
+struct asked_history {
+  v1::JobHistoryRequest request;
+  asked_range range;
+};
+
+result<asked_history> request_of(const history_options& options) {
+  auto range = asked_range::read(options.range, to_unix_ms(system_clock{}.now()));
+  if (!range) return range.failure();
+  asked_history out{{}, std::move(*range)};
+  out.request.set_name(options.name);
+  out.request.set_launches_only(options.launches);
   return out;
 }
 
@@ -85,7 +82,13 @@ result<v1::JobListReply> fetch(client& from, v1::JobListRequest request, std::ui
   }
 }
 
-result<v1::JobHistoryReply> fetch(client& from, v1::JobHistoryRequest request, std::uint32_t limit) {
+result<v1::JobHistoryReply> fetch(client& from, const asked_history& asked, std::uint32_t limit) {
+  auto request = asked.request;
+  const auto range = range_of(asked.range, from, request.name());
+  if (!range) return range.failure();
+  request.set_from_unix_ms(range->from_unix_ms);
+  // The request excludes its end, and a whole day is included.
+  request.set_to_unix_ms(range->to_unix_ms + (asked.range.ends_with_day() ? 1 : 0));
   v1::JobHistoryReply out;
   for (;;) {
     request.set_page_size(page_size(limit, out.items_size()));
@@ -123,7 +126,8 @@ void add_job_list(CLI::App& group, cli_context& context) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command->add_flag("--paused", options->paused, "Only paused jobs");
-  command->add_flag("--failing", options->failing, "Only jobs whose latest launch failed or could not start, or that have a parked task");
+  command->add_flag("--failing", options->failing,
+                    "Only jobs whose latest launch failed or could not start, that have a parked task, or that missed times");
   command->add_option("--limit", options->limit, "How many to list at most")
       ->type_name("N")
       ->check(CLI::Range(1U, longest_list))
@@ -140,8 +144,7 @@ void add_job_history(CLI::App& group, cli_context& context) {
   auto* command = group.add_subcommand("history", "List the launches and the skipped times of one job, newest first");
   auto options = std::make_shared<history_options>();
   command->add_option("NAME", options->name, "Name of the job")->required();
-  command->add_option("--from", options->from, "Only times at or after this one, such as 2026-03-28T22:30:00Z")->type_name("UTC");
-  command->add_option("--to", options->to, "Only times before this one")->type_name("UTC");
+  add_range_options(*command, options->range, "End of the time range (not included; a day is included whole)");
   command->add_flag("--launches", options->launches, "Leave out skipped times");
   command->add_option("--limit", options->limit, "How many to list at most")
       ->type_name("N")

@@ -78,6 +78,16 @@ void operate(cli_context& context, const job_operate_options& options) {
     context.code = fail(connected.failure());
     return;
   }
+  if (options.verb == v1::JOB_VERB_BACKFILL) {
+    const auto now_ms = to_unix_ms(system_clock{}.now());
+    const auto range = range_of(*asked_range::read(options.range, now_ms), *connected, options.names.front());
+    if (!range) {
+      context.code = fail(range.failure());
+      return;
+    }
+    action->set_from_unix_ms(range->from_unix_ms);
+    action->set_to_unix_ms(options.range.to ? range->to_unix_ms : now_ms);
+  }
   const auto done = send_all(*connected, *action, options.names);
   if (!done.failed || !done.results.empty())
     print(context, context.json ? operated_json(done.results) + "\n" : operated_text(*action, done.results));
@@ -111,10 +121,7 @@ void add_verb(CLI::App& group, cli_context& context, const char* name, const cha
     command->add_option("--input", options->input, "Input of this launch instead of the job's input; expressions in it are not evaluated")
         ->type_name("JSON|@FILE|@-");
   if (verb == v1::JOB_VERB_BACKFILL) {
-    command->add_option("--from", options->from, "Begin of the time range (included), such as 2026-03-28T22:30:00Z")
-        ->type_name("UTC")
-        ->required();
-    command->add_option("--to", options->to, "End of the time range (included)")->type_name("UTC")->required();
+    add_range_options(*command, options->range, "End of the time range (included; a day is included whole; default: now)");
   }
   if (one)
     command
@@ -153,14 +160,10 @@ result<v1::JobAction> job_action(const job_operate_options& options) {
   if (out.overlap() == v1::OVERLAP_POLICY_SKIP || out.overlap() == v1::OVERLAP_POLICY_REPLACE)
     return invalid("--overlap " + *options.overlap + " cannot be used for a backfill: a backfill launches all of its times",
                    "Give allow (all at once) or queue (one after the other)");
-  const auto from = read_utc("--from", options.from);
-  if (!from) return from.failure();
-  const auto to = read_utc("--to", options.to);
-  if (!to) return to.failure();
-  if (*from < 0) return invalid("--from is before 1970", "Give a time in 1970 or later");
-  if (*to < *from) return invalid("--to is before --from", "Give the earlier time as --from");
-  out.set_from_unix_ms(*from);
-  out.set_to_unix_ms(*to);
+  const auto range = asked_range::read(options.range, to_unix_ms(system_clock{}.now()));
+  if (!range) return range.failure();
+  if (!options.range.from && !options.range.last)
+    return invalid("No time range is given", "Give --from TIME, with --to TIME or up to now, or --last DURATION");
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/job/moments.hpp"
 #include "messages/error.hpp"
 #include "messages/job.pb.h"
 
@@ -18,12 +19,12 @@ struct job_operate_options {
   std::string by;
   std::optional<std::string> input;
   std::optional<std::string> overlap;
-  std::string from;
-  std::string to;
+  range_options range;  // of a backfill
   bool yes = false;
 };
 
-/// Makes all checks that need no node. Errors: invalid_argument.
+/// Makes all checks that need no node. The range of a backfill is set later: it may need the job's
+/// zone. Errors: invalid_argument.
 result<v1::JobAction> job_action(const job_operate_options& options);
 
 std::string operated_text(const v1::JobAction& action, const std::vector<v1::JobOperateResult>& results);

@@ -210,6 +210,11 @@ std::string job_show_text(const v1::JobShowReply& reply, std::int64_t now_unix_m
   out.add("launches", std::to_string(job.launched()) + ": " + std::to_string(job.completed()) + " completed, " +
                           std::to_string(job.undone()) + " undone, " + std::to_string(job.failed()) + " failed; " +
                           std::to_string(job.skipped()) + (job.skipped() == 1 ? " time" : " times") + " skipped");
+  if (job.has_missed())
+    out.add("missed", std::to_string(job.missed().count()) + (job.missed().count() == 1 ? " time, " : " times, from ") +
+                          time_text(job.missed().first_unix_ms()) +
+                          (job.missed().count() == 1 ? "" : " to " + time_text(job.missed().last_unix_ms())) +
+                          ", see fairlead alert show " + std::to_string(job.missed_alert()));
   out.add("decided", "until " + time_text(job.mark_unix_ms()));
   if (job.alert() != 0) out.add("alert", std::to_string(job.alert()) + ", see fairlead alert show " + std::to_string(job.alert()));
   if (!spec.input().empty()) out.add("input", printable(shortened(spec.input(), 200)));

@@ -13,12 +13,12 @@ namespace {
 
 std::string state_text(const v1::JobSummary& job) {
   std::string out = job.paused() ? "paused" : "";
-  const auto add = [&out](const char* word, std::uint32_t count) {
+  const auto add = [&out](const char* word, std::uint64_t count) {
     if (count != 0) out += (out.empty() ? "" : ", ") + std::string{word} + " (" + std::to_string(count) + ")";
   };
   add("failing", job.bad_in_a_row());
-  // A parked task waits for an operator. With most overlap policies all later launches wait too.
   add("parked", job.parked());
+  add("missed", job.missed());
   return out.empty() ? "-" : out;
 }
 

@@ -187,7 +187,7 @@ TEST_F(alert_courier_test, says_everything_about_an_alert) {
   EXPECT_EQ(
       port.out[0].body,
       R"({"node":"n1","alert":{"number":1,"kind":"step_cooling_off","state":"open","task":"order-1","workflow":"order",)"
-      R"("step":"charge","job":null,"sentence":"It says \"no\".","remedy":"fairlead task show order-1","raised_at":"2026-03-29T01:00:00.250Z"}})");
+      R"("step":"charge","job":null,"agent":null,"sentence":"It says \"no\".","remedy":"fairlead task show order-1","raised_at":"2026-03-29T01:00:00.250Z"}})");
 }
 
 TEST_F(alert_courier_test, names_alerts_by_the_numbers_of_the_cluster) {

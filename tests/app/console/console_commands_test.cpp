@@ -120,7 +120,7 @@ TEST(console_commands, an_option_that_there_is_none_of_is_named) {
   };
   EXPECT_EQ(refused({"submit", "travel", "--imput", "{}"}), "fairlead: submit has no option --imput; did you mean --input?");
   EXPECT_EQ(refused({"submit", "travel", "--imput={}"}), "fairlead: submit has no option --imput; did you mean --input?");
-  EXPECT_EQ(refused({"job", "backfill", "nightly", "--last", "3d"}), "fairlead: job backfill has no option --last.");
+  EXPECT_EQ(refused({"job", "backfill", "nightly", "--zzz", "3d"}), "fairlead: job backfill has no option --zzz.");
   EXPECT_EQ(refused({"tasks", "-x"}), "fairlead: task list has no option -x.");
   EXPECT_EQ(refused({"retry", "t", "--reason", "--why", "--parkd"}), "fairlead: task retry has no option --parkd; did you mean --parked?")
       << "--why is what the reason says";
@@ -160,7 +160,7 @@ TEST(console_commands, bad_input_is_refused_before_a_node_is_asked) {
                                      {"job", "pause"},
                                      {"job", "import", "-"},
                                      {"job", "history", "nightly", "--from", "yesterday"},
-                                     {"job", "backfill", "nightly", "--from", "2026-03-28T22:30:00Z"},
+                                     {"job", "backfill", "nightly", "--to", "2026-03-28T22:30:00Z"},
                                      {"job", "run", "nightly", "--overlap", "maybe"},
                                      {"job", "add", "nightly", "--schedule", "@dayly", "--workflow", "w"},
                                      {"job", "add", "nightly", "--schedule", "@daily", "--workflow", "w", "--tz", "Nowhere"},

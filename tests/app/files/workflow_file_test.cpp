@@ -99,7 +99,7 @@ TEST(workflow_file, attempts_alone_leave_no_limit_of_time_and_both_are_kept) {
   const auto counted = parse_workflow("w.yaml", step_with("attempts: 5"), nullptr).definition.steps(0);
   EXPECT_EQ(counted.attempts(), 5U);
   EXPECT_EQ(counted.retry_for_ms(), 0);
-  const auto both = parse_workflow("w.yaml", step_with("attempts: 5\n    retry_for: 10m"), nullptr).definition.steps(0);
+  const auto both = parse_workflow("w.yaml", step_with("attempts: 5, retry_for: 10m"), nullptr).definition.steps(0);
   EXPECT_EQ(both.attempts(), 5U);
   EXPECT_EQ(both.retry_for_ms(), 600'000);
 }

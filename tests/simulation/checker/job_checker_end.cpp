@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "actors/queries/alert_queries.hpp"
+#include "store/rows/alert_rows.hpp"
 #include "store/rows/job_rows.hpp"
 #include "tests/simulation/checker/job_checker.hpp"
 
@@ -76,6 +77,12 @@ void job_checker::judge_coverage(const known_job& job, const judgement& of) cons
 }
 
 void job_checker::whole(const store::snapshot& durable) const {
+  for (const auto& [name, job] : jobs_) {
+    if (!job.record.has_missed()) continue;
+    const auto alert = store::load_alert(durable, job.record.missed_alert());
+    if (!alert.ok() || !*alert || (*alert)->kind() != v1::ALERT_KIND_JOB_MISSED)
+      world::broken("missed_untold", "job " + name + " has missed times, and no alert is about them");
+  }
   std::size_t stored_jobs = 0;
   const auto read_jobs = store::for_each_job(durable, {}, [&](const v1::JobRecord& record) {
     const auto known = jobs_.find(record.spec().name());

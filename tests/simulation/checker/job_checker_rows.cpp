@@ -106,6 +106,11 @@ void job_checker::judge_new_skip(const judgement& of, const v1::LaunchRecord& ro
     case v1::SKIP_REASON_PAUSED: holds = of.before.paused(); break;
     case v1::SKIP_REASON_OUTSIDE_WINDOW:
       holds = late && (spec.catch_up() == v1::CATCH_UP_POLICY_NONE || late_ms > catch_up_window(spec));
+      if (spec.catch_up() == v1::CATCH_UP_POLICY_NONE) break;
+      world_.judges("missed_untold");
+      // What is backfilled by the same decision is not missed.
+      if ((!of.after.has_missed() || of.after.missed_alert() == 0) && asked(row.job()).fills.empty())
+        world::broken("missed_untold", name(row) + " is missed for good, and no alert says so");
       break;
     case v1::SKIP_REASON_SUPERSEDED: {
       const auto next = nominal_time_after(spec, last_ms);

@@ -368,23 +368,24 @@ TEST(cli_job, tells_what_an_operator_s_words_have_done) {
 TEST(cli_job, an_operator_s_words_are_read_before_a_node_is_asked) {
   job_operate_options options;
   options.verb = v1::JOB_VERB_BACKFILL;
-  options.from = "2026-03-29T01:00:00Z";
-  options.to = "2026-03-29T03:00:00+02:00";
+  options.range.from = "2026-03-29T01:00:00Z";
+  options.range.to = "2026-03-29T03:00:00+02:00";
   options.overlap = "allow";
   options.by = "ana";
   auto action = job_action(options);
   ASSERT_TRUE(action.ok());
-  EXPECT_EQ(action->from_unix_ms(), nominal_ms);
-  EXPECT_EQ(action->to_unix_ms(), nominal_ms);
+  const auto range = asked_range::read(options.range, nominal_ms + 1);
+  EXPECT_EQ(range->in(nullptr)->from_unix_ms, nominal_ms);
+  EXPECT_EQ(range->in(nullptr)->to_unix_ms, nominal_ms);
   EXPECT_EQ(action->overlap(), v1::OVERLAP_POLICY_ALLOW);
   EXPECT_EQ(action->who(), "ana");
-  options.to = "2026-03-29T00:59:59Z";
+  options.range.to = "2026-03-29T00:59:59Z";
   EXPECT_EQ(job_action(options).failure().sentence, "--to is before --from");
-  options.to = "1969-12-31T23:59:59Z";
-  options.from = "1969-12-31T23:59:59Z";
+  options.range.to = "1969-12-31T23:59:59Z";
+  options.range.from = "1969-12-31T23:59:59Z";
   EXPECT_EQ(job_action(options).failure().sentence, "--from is before 1970");
-  options.from = "2026-03-29T01:00:00Z";
-  options.to = options.from;
+  options.range.from = "2026-03-29T01:00:00Z";
+  options.range.to = options.range.from;
   for (const auto* passed_by : {"skip", "replace"}) {
     options.overlap = passed_by;
     EXPECT_NE(job_action(options).failure().sentence.find(std::string{"--overlap "} + passed_by), std::string::npos)
@@ -392,7 +393,7 @@ TEST(cli_job, an_operator_s_words_are_read_before_a_node_is_asked) {
   }
   options.overlap = "queue";
   EXPECT_TRUE(job_action(options).ok());
-  options.to = "noon";
+  options.range.to = "noon";
   EXPECT_NE(job_action(options).failure().sentence.find("--to"), std::string::npos);
   options = {};
   options.verb = v1::JOB_VERB_RUN;
