@@ -207,6 +207,10 @@ void agent_host::report(const agents::attempt_key& key, held_attempt& one, agent
     if (lookup) outcome.set_verdict(result.verdict == v1::LOOKUP_VERDICT_UNSPECIFIED ? v1::LOOKUP_VERDICT_UNKNOWN : result.verdict);
     if (!lookup || result.verdict == v1::LOOKUP_VERDICT_DONE) outcome.set_output(redacted(std::move(result.output)));
   }
+  if (result.log) {
+    outcome.set_log(redacted(std::move(*result.log)));
+    outcome.set_log_cut(result.log_cut);
+  }
   gather(key, outcome);
   if (planted_ != nullptr && planted_->drop_when_away) {
     told_.add(key);

@@ -21,7 +21,9 @@ struct attempt_result {
   std::optional<v1::Fault> fault;
   std::uint32_t tries = 1;
   v1::LookupVerdict verdict = v1::LOOKUP_VERDICT_UNSPECIFIED;
-  std::uint32_t try_number = 0;  // written by the host: the try that ended so
+  std::uint32_t try_number = 0;                   // written by the host: the try that ended so
+  std::optional<std::string> log = std::nullopt;  // UTF-8, at most core::kept_log_bytes; nullopt: no log is kept
+  bool log_cut = false;                           // its beginning is missing
 };
 
 /// Identifies an attempt inside one agent instance. Task numbers are those of one lineage of a shard.

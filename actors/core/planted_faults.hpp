@@ -42,6 +42,7 @@ struct planted_faults {
   bool mix_shards = false;        // attempts of different shards with the same numbers are taken for one
 
   bool lose_launch = false;            // the mark of a job passes a time without a launch
+  bool lose_log = false;               // what an attempt has printed is stored as nothing
   bool forget_missed = false;          // nobody is told of times that were missed for good
   bool forget_skip = false;            // a time is skipped but not recorded
   bool launch_past_window = false;     // times outside the catch-up window are launched

@@ -87,6 +87,10 @@ core::attempt_ended event_of(v1::Outcome& said) {
   out.tries = std::min(said.tries(), most_tries);
   out.busy_ms = std::clamp<std::int64_t>(said.busy_ms(), 0, 7 * day_ms);
   out.verdict = said.verdict();
+  if (said.has_log()) {
+    out.log = core::clean_end(said.log(), core::kept_log_bytes);
+    out.log_cut = said.log_cut() || said.log().size() > core::kept_log_bytes;
+  }
   if (!said.has_fault()) {
     out.output = std::move(*said.mutable_output());
     return out;

@@ -427,10 +427,12 @@ void scheduler::answer(const v1::AlertAckRequest& what, std::uint64_t ticket) {
       auto& one = *reply.add_results();
       auto done = alerts_.acknowledge(number, core::clean_text(what.who(), who_limit), core::clean_text(what.note(), reason_limit),
                                       batches_.page(), committed());
-      if (done)
+      if (done) {
+        launches_.acknowledged(*done);
         *one.mutable_alert() = std::move(*done);
-      else
+      } else {
         *one.mutable_error() = done.failure().to_proto();
+      }
     }
   }
   batches_.after().replies.emplace_back(ticket, std::move(reply));

@@ -86,9 +86,11 @@ void read_call(const std::string& name, const yaml_node& node, agents::exec_agen
   if (!node.is_map()) return;
   read_command(section, call.command, config);
   section.word<agents::exec_input>("input", call.input, {{"json", agents::exec_input::json}, {"none", agents::exec_input::none}});
-  section.word<agents::exec_output>(
-      "output", call.output,
-      {{"json", agents::exec_output::json}, {"text", agents::exec_output::text}, {"lines", agents::exec_output::lines}});
+  section.word<agents::exec_output>("output", call.output,
+                                    {{"json", agents::exec_output::json},
+                                     {"text", agents::exec_output::text},
+                                     {"lines", agents::exec_output::lines},
+                                     {"log", agents::exec_output::log}});
   if (const auto codes = section.find("exit_codes")) read_exit_codes(*codes, call.exit_codes);
   if (const auto idempotency = section.find("idempotency")) {
     yaml_section promise{*idempotency};

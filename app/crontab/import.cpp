@@ -83,13 +83,12 @@ std::string agent_yaml(const std::string& user) {
          "    kind: exec\n" +
          (user.empty() ? "    # user: NAME        # without it commands run as the node does\n" : "    user: \"" + user + "\"\n") +
          "    concurrency: 64     # commands at a time\n"
-         "    max_output: 16MiB   # a command that prints more is ended\n"
          "    stop_grace: 10s\n"
          "    calls:\n"
          "      run:\n"
          "        command: [/bin/sh, -c, \"{script}\"]\n"
          "        input: none\n"
-         "        output: text\n"
+         "        output: log         # the last 64 KiB are kept: fairlead job logs NAME\n"
          "        exit_codes: { permanent: [1-255, signals] }   # 0 is success, anything else a failure\n";
 }
 

@@ -82,14 +82,21 @@ def taken(here, path):
     return found
 
 
-def printed(here, launch):
-    """What the command of a launch has printed, once it has ended."""
-    def ended():
+def ended(here, launch, state):
+    """The task of a launch, once it has ended like this."""
+    def task():
         done = fairlead("task", "show", launch, "--json", node=here.node.address)
         task = json.loads(done.stdout) if done.returncode == 0 else {"state": ""}
-        return task if task["state"] == "completed" else None
-    task = wait_until(ended, 30, f"{launch} is completed, see {here.node.log}", every=0.05)
-    return task["steps"][0]["output"]
+        return task if task["state"] == state else None
+    return wait_until(task, 30, f"{launch} is {state}, see {here.node.log}", every=0.05)
+
+
+def printed(here, launch, state="completed"):
+    """What the command of a launch has printed, once it has ended."""
+    ended(here, launch, state)
+    log, = fairlead_json("job", "logs", launch.split("@")[0], launch, node=here.node.address)["logs"]
+    expect(log["step"] == "run" and log["attempt"] == 1 and not log["cut"], f"the log of {launch}: {log}")
+    return log["log"].rstrip("\n")
 
 
 def run_by_hand(here, job):
@@ -115,11 +122,37 @@ def interrupted(here, job, pids):
     wait_until(lambda: pids.exists() and pids.read_text().endswith("\n"), 30, "the command runs")
     here.node.kill()
     here.node.start(30)
-    task = wait_until(lambda: (task := fairlead_json("task", "show", launch, node=here.node.address))["parked"] and task, 30, "the task is parked", every=0.05)
+    task = ended(here, launch, "failed")
     started, = pids.read_text().split()
     wait_until(lambda: not exec_node_death.lives(started), 10, "the command has ended with its node")
     expect(task["steps"][0]["attempt"] == 1, f"the step that was interrupted: {task['steps'][0]}")
-    print("ok  a command that a kill has interrupted waits for a person", flush=True)
+    expect(task["parked"] is False and "in_doubt: fail" in task["reason"], f"how it has failed: {task['reason']!r}")
+    none = fairlead("task", "logs", launch, node=here.node.address)
+    expect(none.returncode == 3 and "printed is kept" in none.stderr, f"a log that nobody has: {none.stdout}{none.stderr}")
+    print("ok  a command that a kill has interrupted is not run twice, and its launch has failed", flush=True)
+
+
+def failing(here):
+    """Three failures in a row of a command raise an alert, and what it printed last is at hand."""
+    done = fairlead("job", "add", "failing", "--schedule", "0 0 1 1 *", "--workflow", "crontab", "--alert-after", "3", "--input",
+                    json.dumps({"script": "i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done; echo the disk is gone >&2; exit 3"}),
+                    node=here.node.address)
+    expect(done.returncode == 0, f"job add ended with {done.returncode}: {done.stderr}")
+    for _ in range(3):
+        launch = run_by_hand(here, "failing")
+        task = ended(here, launch, "failed")
+    expect("the disk is gone" in task["reason"], f"why it has failed: {task['reason']!r}")
+    log, = fairlead_json("task", "logs", launch, node=here.node.address)["logs"]
+    expect(log["cut"] and log["log"].endswith("\nline 19999\nthe disk is gone\n") and 60_000 < len(log["log"]) <= 65_536,
+           f"the end of what it printed: {len(log['log'])} bytes, {log['log'][-100:]!r}")
+    text = fairlead("job", "logs", "failing", node=here.node.address).stdout
+    expect(text.startswith(f"==> {launch} run attempt 1 (only the end is kept) <==\n") and text.endswith("the disk is gone\n"),
+           f"the log of the latest launch: {text[:100]!r}")
+    alert, = [one for one in fairlead_json("alert", "list", node=here.node.address)["alerts"] if one["job"] == "failing"]
+    expect(alert["kind"] == "job_failing" and "3" in alert["sentence"], f"the alert: {alert}")
+    done = fairlead("job", "delete", "failing", "--yes", node=here.node.address)
+    expect(done.returncode == 0, f"job delete ended with {done.returncode}: {done.stderr}")
+    print("ok  a command that fails has failed, three times raise an alert, and the end of what it printed is kept", flush=True)
 
 
 def prune_refused(here, path):
@@ -236,6 +269,7 @@ def run():
         jobs = taken(here, tab)
         carried_out(here, jobs, clock)
         interrupted(here, jobs["0 5 1 1 *"], box.folder / "pids")
+        failing(here)
         pruned(here, tab, jobs)
         pruned_by_the_thousand(here, box.folder / "long")
         for_users(here, box.folder / "system")

@@ -54,6 +54,7 @@ constexpr std::pair<const char*, fault> all_faults[] = {
     {"drop_when_away", &core::planted_faults::drop_when_away},
     {"mix_shards", &core::planted_faults::mix_shards},
     {"lose_launch", &core::planted_faults::lose_launch},
+    {"lose_log", &core::planted_faults::lose_log},
     {"forget_missed", &core::planted_faults::forget_missed},
     {"forget_skip", &core::planted_faults::forget_skip},
     {"launch_past_window", &core::planted_faults::launch_past_window},

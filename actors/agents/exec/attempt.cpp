@@ -10,12 +10,14 @@
 #include <cerrno>
 #include <csignal>
 
+#include "actors/core/text/text.hpp"
+
 namespace fairlead::agents {
 
 namespace {
 
-// Bytes kept of stderr: what outcome.cpp hides if the beginning is lost, and enough after it to show.
-constexpr std::size_t kept_errors = longest_secret_spelling + 4'096;
+// Bytes kept of stderr: what outcome.cpp hides if the beginning is lost, and after it what is shown or kept as the log.
+constexpr std::size_t kept_errors = longest_secret_spelling + core::kept_log_bytes;
 constexpr int turns = 4;  // reads in a row before other attempts have their turn
 constexpr auto longest_margin = std::chrono::milliseconds{20};
 
@@ -75,15 +77,19 @@ int exec_attempt::open(int null_device) {
   theirs_.control.reset(ends[1]);
   if (fcntl(control_.get(), F_SETFL, O_NONBLOCK) != 0) return errno;
   if (job_->has_input && !make_pipe(input_, theirs_.input, true)) return errno;
-  if (!make_pipe(output_, theirs_.output, false) || !make_pipe(errors_, theirs_.errors, false) ||
+  if ((job_->has_output && !make_pipe(output_, theirs_.output, false)) || !make_pipe(errors_, theirs_.errors, false) ||
       !make_pipe(progress_, theirs_.progress, false) || !write_order(theirs_.order, encode(job_->order)))
     return errno;
   return 0;
 }
 
 sent_descriptors exec_attempt::theirs() const {
-  return {theirs_.control.get(), theirs_.order.get(),  job_->has_input ? theirs_.input.get() : null_device_,
-          theirs_.output.get(),  theirs_.errors.get(), theirs_.progress.get()};
+  return {theirs_.control.get(),
+          theirs_.order.get(),
+          job_->has_input ? theirs_.input.get() : null_device_,
+          job_->has_output ? theirs_.output.get() : theirs_.errors.get(),
+          theirs_.errors.get(),
+          theirs_.progress.get()};
 }
 
 int exec_attempt::watched(channel which) const {

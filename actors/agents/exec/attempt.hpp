@@ -22,6 +22,7 @@ struct exec_job {
   attempt_key key;
   exec_order order;  // its times are set at the hand-over
   bool has_input = true;
+  bool has_output = true;  // false: stdout goes where stderr goes, so that their order is kept
   std::string input;
   std::uint64_t max_output_bytes = 0;
   std::int64_t stop_grace_ms = 0;

@@ -41,7 +41,8 @@ struct exec_lookup {
 };
 
 enum class exec_input { json, none };
-enum class exec_output { json, text, lines };
+/// `log`: what the command prints on stdout and stderr is no output, and its end is kept for people. The output is null.
+enum class exec_output { json, text, lines, log };
 
 struct exec_call {
   /// The program's absolute path, then its arguments. `{field}` in an argument stands for a top-level field of the step's input (string,

@@ -83,6 +83,7 @@ class exec_backend final : public backend {
       done(key, transient_fault("secret_missing", "call " + command->name + ": " + printable(environment.failure().sentence, 300)));
       return;
     }
+    job->has_output = command->settings.output != exec_output::log;
     job->key = key;
     job->order.command = std::move(std::get<std::vector<std::string>>(words));
     job->order.environment = std::move(environment).value();

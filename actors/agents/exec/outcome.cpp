@@ -98,11 +98,21 @@ std::string as_json_lines(std::string_view text) {
   return out + "]";
 }
 
+/// What is known of stderr, without secrets.
+std::string errors_of(const exec_ending& ending, const secrets* known) {
+  if (known == nullptr) return ending.errors;
+  auto text = known->redact(ending.errors);
+  // If the beginning is lost, a secret may have been cut in two there.
+  if (ending.errors_cut) text.erase(0, std::min(longest_secret_spelling, text.size()));
+  return text;
+}
+
 /// nullopt: the output is not JSON as required.
 std::optional<std::string> output_of(exec_output form, const std::string& written) {
   switch (form) {
     case exec_output::text: return as_json_string(written);
     case exec_output::lines: return as_json_lines(written);
+    case exec_output::log: return "null";
     case exec_output::json: break;
   }
   if (written.find_first_not_of(" \t\r\n") == std::string::npos) return "null";
@@ -113,11 +123,8 @@ std::optional<std::string> output_of(exec_output form, const std::string& writte
 }  // namespace
 
 std::string last_words(const exec_ending& ending, const secrets* known) {
-  auto text = ending.errors;
-  if (known != nullptr) text = known->redact(std::move(text));
+  const auto text = errors_of(ending, known);
   std::string_view rest = text;
-  // If the beginning is lost, a secret may have been cut in two there.
-  if (ending.errors_cut && known != nullptr) rest.remove_prefix(std::min(longest_secret_spelling, rest.size()));
   std::string out;
   for (std::size_t lines = 0; lines < shown_lines && !rest.empty();) {
     const auto line_break = rest.find_last_of("\r\n");
@@ -135,7 +142,9 @@ std::string last_words(const exec_ending& ending, const secrets* known) {
   return out;
 }
 
-attempt_result conclude(const prepared_command& command, v1::Direction direction, exec_ending ending, const secrets* known) {
+namespace {
+
+attempt_result judge(const prepared_command& command, v1::Direction direction, exec_ending ending, const secrets* known) {
   const bool lookup = direction == v1::DIRECTION_LOOKUP;
   const auto& words = lookup ? command.settings.lookup->command : command.settings.command;
   const auto& program = words.front();
@@ -193,6 +202,21 @@ attempt_result conclude(const prepared_command& command, v1::Direction direction
     return faulted(kind, "bad_output", message("succeeded, but its output is not JSON"));
   }
   out.output = known != nullptr ? known->redact(std::move(*output)) : std::move(*output);
+  return out;
+}
+
+}  // namespace
+
+attempt_result conclude(const prepared_command& command, v1::Direction direction, exec_ending ending, const secrets* known) {
+  const auto logged =
+      command.settings.output == exec_output::log && direction != v1::DIRECTION_LOOKUP && ending.how != exec_ending::kind::not_started;
+  std::string log;
+  const auto cut = ending.errors_cut;
+  if (logged) log = errors_of(ending, known);
+  auto out = judge(command, direction, std::move(ending), known);
+  if (!logged) return out;
+  out.log = core::clean_end(log, core::kept_log_bytes);
+  out.log_cut = cut || log.size() > core::kept_log_bytes;
   return out;
 }
 

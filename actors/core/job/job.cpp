@@ -154,6 +154,7 @@ job_decision decide(v1::JobRecord& record, const job_event& what, const job_cont
                  [&](const launch_held& e) { machine.held(e); },
                  [&](const job_changed& e) { machine.change(e); },
                  [&](const job_operated& e) { machine.operate(e); },
+                 [&](const missed_seen& e) { machine.seen(e); },
              },
              what);
   auto out = machine.finish();

@@ -114,7 +114,12 @@ struct job_operated {
   v1::JobAction action;
 };
 
-using job_event = std::variant<job_due, launch_ended, launch_held, job_changed, job_operated>;
+/// An operator has acknowledged the alert about the job's missed times.
+struct missed_seen {
+  std::uint64_t alert = 0;  // its number
+};
+
+using job_event = std::variant<job_due, launch_ended, launch_held, job_changed, job_operated, missed_seen>;
 
 // ---- the result ----
 

@@ -261,6 +261,13 @@ void job_machine::ended(const launch_ended& what) {
   settle();
 }
 
+void job_machine::seen(const missed_seen& what) {
+  if (!record_.has_missed() || record_.missed_alert() != what.alert) return;
+  record_.clear_missed();
+  out_.missed_changed = true;
+  out_.changed = true;
+}
+
 void job_machine::held(const launch_held& what) {
   auto& open = *record_.mutable_open();
   const auto found = std::find_if(open.begin(), open.end(), [&](const auto& one) {

@@ -37,6 +37,7 @@ class job_machine {
   void due();
   void ended(const launch_ended& what);
   void held(const launch_held& what);
+  void seen(const missed_seen& what);
   void change(const job_changed& what);
   void operate(const job_operated& what);
 

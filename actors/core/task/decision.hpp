@@ -35,6 +35,8 @@ struct attempt_ended {
   std::string output;        // JSON text, if there is no fault; of a look-up: the output of the perform
   std::optional<v1::Fault> fault;
   v1::LookupVerdict verdict = v1::LOOKUP_VERDICT_UNSPECIFIED;  // of a look-up without fault
+  std::optional<std::string> log;                              // what the attempt has printed, or the end of it
+  bool log_cut = false;
 };
 
 /// The agent has not begun an attempt handed to it, and will not: it obeys a later lineage or start of the shard. The attempt does not

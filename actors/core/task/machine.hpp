@@ -85,6 +85,7 @@ class task_machine {
   std::optional<std::string_view> text_of(const v1::Payload& payload);
   void cannot_read(const error& why);
   void complete(std::uint32_t index, const std::string& output);
+  void keep_log(v1::StepRecord& step, const attempt_ended& e);
   void end_badly(std::uint32_t index, const v1::Fault& fault, v1::EventKind kind, bool at_once = false);
   void looked_up(std::uint32_t index, v1::LookupVerdict verdict, const std::string& output);
   void lose(std::uint32_t index);

@@ -41,6 +41,7 @@ void task_machine::on(const attempt_ended& e) {
     ctx_.agents->release(holder_of(e.step), {end_of(e.fault), e.tries, e.busy_ms, code});
   }
   step->set_tries(step->tries() + e.tries);
+  if (e.log) keep_log(*step, e);
   const auto fault = e.fault ? e.fault : fault_of_type(*step, e);
   out_.misfit = fault && !e.fault;
   if (fault)
@@ -52,6 +53,18 @@ void task_machine::on(const attempt_ended& e) {
   else
     complete(e.step, e.output);
   advance();
+}
+
+/// A log takes the place of the one before: a step keeps that of its latest attempt.
+void task_machine::keep_log(v1::StepRecord& step, const attempt_ended& e) {
+  auto& log = *step.mutable_log();
+  drop_payload(log.text(), out_);
+  std::string json;
+  append_json_string(json, planted(&planted_faults::lose_log) ? std::string_view{} : *e.log);
+  set_payload(record_, *log.mutable_text(), std::move(json), out_);
+  log.set_cut(e.log_cut);
+  log.set_attempt(e.attempt);
+  log.set_direction(e.direction);
 }
 
 void task_machine::on(const attempt_refused& e) {

@@ -1,5 +1,6 @@
 #include "actors/core/text/text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -37,6 +38,19 @@ std::string clean_text(std::string_view text, std::size_t limit) {
     text.remove_prefix(size == 0 ? 1 : size);
   }
   return out;
+}
+
+std::string clean_end(std::string_view text, std::size_t limit) {
+  const auto begins_inside = [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U; };
+  if (text.size() > limit) {
+    text.remove_prefix(text.size() - limit);
+    while (!text.empty() && begins_inside(text.front())) text.remove_prefix(1);
+  }
+  // A byte that is replaced grows.
+  auto out = clean_text(text, std::string::npos);
+  auto surplus = out.size() - std::min(out.size(), limit);
+  while (surplus < out.size() && begins_inside(out[surplus])) ++surplus;
+  return out.erase(0, surplus);
 }
 
 std::string bytes_text(std::uint64_t bytes) {

@@ -11,6 +11,12 @@ namespace fairlead::core {
 /// At most `limit` bytes of `text`, with U+FFFD for every byte that is not part of valid UTF-8; never ends inside a character.
 std::string clean_text(std::string_view text, std::size_t limit);
 
+/// The same for the end of `text`, and never more than `limit` bytes.
+std::string clean_end(std::string_view text, std::size_t limit);
+
+/// How much of what an attempt prints is kept.
+inline constexpr std::size_t kept_log_bytes = std::size_t{64} << 10;
+
 /// `1.5 GiB`.
 std::string bytes_text(std::uint64_t bytes);
 

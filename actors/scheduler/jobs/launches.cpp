@@ -192,6 +192,11 @@ void launches::write_alert(v1::JobRecord& record, core::job_decision& made) {
   if (made.alert) record.set_alert(world_.alerts->raise(std::move(*made.alert), world_.batches->page()));
 }
 
+void launches::acknowledged(const v1::AlertRecord& alert) {
+  // One that several jobs share has no job, and `job list --failing` goes on naming these.
+  if (alert.kind() == v1::ALERT_KIND_JOB_MISSED && !alert.job().empty()) decide(alert.job(), core::missed_seen{alert.number()});
+}
+
 /// One alert a job, and one for all jobs beyond the first twenty of a minute: after an outage a thousand jobs may have missed their times.
 void launches::write_missed_alert(v1::JobRecord& record, const v1::MissedTimes& now) {
   const auto page = world_.batches->page();

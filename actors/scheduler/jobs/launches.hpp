@@ -85,6 +85,8 @@ class launches {
   /// The launches of a job that run now and count beside the task, which is one of its launches, by id.
   std::vector<std::string> beside(const v1::TaskRecord& record);
   void settle();
+  /// An operator has acknowledged it in the open batch.
+  void acknowledged(const v1::AlertRecord& alert);
   void committed_up_to(std::uint64_t sequence) { jobs_.committed_up_to(sequence); }
 
   v1::JobApplyReply apply(const v1::JobApplyRequest& what);

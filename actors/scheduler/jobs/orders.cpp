@@ -248,12 +248,12 @@ std::optional<error> launches::erase(const std::string& name, job_book::entry& j
     store::erase_launch(world_.batches->rows(), name, row.nominal_unix_ms());
     job.launches[row.nominal_unix_ms()] = std::nullopt;
   }
-  for (const auto alert : {job.record.alert(), job.record.missed_alert()}) {
-    if (alert == 0) continue;
-    const auto resolved = world_.alerts->resolve(alert, world_.batches->page(), committed());
-    if (!resolved.ok()) world_.tasks->fail(resolved.failure());
-  }
   const auto before = store::index_state_of(job.record);
+  core::job_decision last;
+  last.resolve_alert = job.record.alert() != 0;
+  last.missed_changed = job.record.has_missed();
+  job.record.clear_missed();
+  write_alert(job.record, last);
   store::erase_job(world_.batches->rows(), before, name);
   store::move_job_counters(world_.batches->counts(), before, store::job_index_state{});
   job.record.Clear();

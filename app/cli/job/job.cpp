@@ -1,6 +1,7 @@
 #include "app/cli/job/job.hpp"
 
 #include "app/cli/commands.hpp"
+#include "app/cli/logs/logs.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::app {
@@ -35,6 +36,7 @@ void add_job_commands(CLI::App& app, cli_context& context) {
   add_job_show(*group, context);
   add_job_verbs(*group, context);
   add_job_history(*group, context);
+  add_job_logs(*group, context);
   add_job_next(*group, context);
 }
 

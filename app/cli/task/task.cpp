@@ -3,6 +3,7 @@
 
 #include "actors/core/request_limits.hpp"
 #include "app/cli/commands.hpp"
+#include "app/cli/logs/logs.hpp"
 #include "app/cli/table.hpp"
 #include "app/cli/task/filter.hpp"
 #include "app/cli/task/json.hpp"
@@ -128,6 +129,7 @@ void add_task_commands(CLI::App& app, cli_context& context) {
   add_list(*group, context);
   add_show(*group, context);
   add_watch(*group, context);
+  add_task_logs(*group, context);
   add_operate_commands(*group, context);
   add_task_doctor(*group, context);
 }

@@ -19,6 +19,11 @@ namespace {
 /// Where a key holds only for a while, requests do not linger on the way for longer than that can take.
 constexpr std::int64_t longest_way_us = services::longest_way_ms * millisecond;
 
+attempt_result with_log(const v1::Perform& what, attempt_result result) {
+  if (what.direction() != v1::DIRECTION_LOOKUP) result.log = printed_by(what.task_id(), what.step(), what.direction(), what.attempt());
+  return result;
+}
+
 }  // namespace
 
 // What every try of an attempt must be like.
@@ -46,7 +51,7 @@ void agents::process::answer(const job& of, const attempt_result& result) {
   if (found == at_work_.end() || found->second != of.number) return;  // stopped, or over
   at_work_.erase(found);
   begun_.at(key_of(of.what)).finish(world_.now_us());
-  of.done(key_of(of.what), result);
+  of.done(key_of(of.what), with_log(of.what, result));
 }
 
 void agents::process::answer_later(const job& of, std::int64_t delay_us, attempt_result result) {
@@ -69,7 +74,7 @@ void agents::process::ask_service(const job& of, std::int64_t effect_us, answer_
         if (in.strikes(failpoint_id::agent_answered)) throw process_killed{};
         here.answer(of, instead ? *instead : result);
         // Some say everything twice.
-        if (in.services.chance(30)) of.done(key_of(of.what), instead ? *instead : result);
+        if (in.services.chance(30)) of.done(key_of(of.what), with_log(of.what, instead ? *instead : result));
         here.after_message();
       });
     });

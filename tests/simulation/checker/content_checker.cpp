@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/core/text/json.hpp"
 #include "store/rows/task_rows.hpp"
 
 namespace fairlead::simulation {
@@ -183,10 +184,29 @@ void content_checker::judge_submission(const v1::TaskRecord& record, const store
   if (record.deadline_unix_ms() != 0) world::broken("submission", "task " + record.id() + " has a deadline that nobody gave it");
 }
 
+void content_checker::judge_log(const v1::TaskRecord& now, int index, const v1::TaskRecord* before, const store::snapshot& durable) {
+  const auto& step = now.steps(index);
+  const auto& log = step.log();
+  if (!step.has_log()) {
+    if (before != nullptr && before->steps(index).has_log())
+      world::broken("log", "the log of " + step.path() + " of " + now.id() + " is gone");
+    return;
+  }
+  if (before != nullptr && before->steps(index).log().SerializeAsString() == log.SerializeAsString()) return;
+  world_.judges("log");
+  std::string expected;
+  core::append_json_string(expected,
+                           printed_by(now.id(), static_cast<std::uint32_t>(index), log.direction(), log.attempt()).value_or("nothing"));
+  if (loaded(durable, now, log.text()) != expected || log.cut())
+    world::broken("log", "step " + step.path() + " of " + now.id() + " is stored with another log than attempt " +
+                             std::to_string(log.attempt()) + " has printed");
+}
+
 void content_checker::became_durable(const v1::TaskRecord* before, const v1::TaskRecord& now, const store::snapshot& durable) {
   if (before == nullptr) judge_submission(now, durable);
   for (int i = 0; i < now.steps_size(); ++i) {
     const auto& step = now.steps(i);
+    judge_log(now, i, before, durable);
     if (!completed(step.state()) || (before != nullptr && completed(before->steps(i).state()))) continue;
     const auto stored = loaded(durable, now, step.output());
     const auto* output = given({now.id(), static_cast<std::uint32_t>(i)});

@@ -7,6 +7,7 @@
 //   undo_input      the same of what an undo is handed over with
 //   perform_output  an undo is told what the perform gave, or null where nobody knows
 //   output          a completed step keeps what its service gave
+//   log             a step keeps what its latest attempt has printed, byte for byte
 //   submission      a task keeps the input, the priority, the labels and the reply address that it was submitted with
 //   edited_input    an operator's other input that was confirmed is the step's
 
@@ -59,6 +60,7 @@ class content_checker {
   const std::string* given(const step_name& of) const;
   void judge_input(const v1::Perform& what, const shape& plan, const value& document);
   void judge_undo(const v1::Perform& what, const shape& plan, const value& document);
+  void judge_log(const v1::TaskRecord& now, int index, const v1::TaskRecord* before, const store::snapshot& durable);
   void judge_submission(const v1::TaskRecord& record, const store::snapshot& durable);
 
   world& world_;

@@ -114,4 +114,11 @@ std::optional<std::string> services::inspect(const std::string& perform_key) {
   return at->second.output;
 }
 
+std::optional<std::string> printed_by(const std::string& task, std::uint32_t step, v1::Direction direction, std::uint32_t attempt) {
+  if (step % 2 == 1) return std::nullopt;
+  auto out = task + "/" + std::to_string(step) + " " + word(direction) + " " + std::to_string(attempt) + "\n";
+  if (step % 4 == 2) out += std::string(5'000, '.');
+  return out;
+}
+
 }  // namespace fairlead::simulation

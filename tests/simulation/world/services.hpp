@@ -25,6 +25,9 @@ struct asker {
   std::int64_t key_valid_for_ms = 0;  // of the service's keys; 0: for ever
 };
 
+/// What an attempt prints. Some steps print nothing that is kept, some more than fits into the task's row.
+std::optional<std::string> printed_by(const std::string& task, std::uint32_t step, v1::Direction direction, std::uint32_t attempt);
+
 class services {
  public:
   /// How long a request to a service that forgets keys is under way at most; it honours them so much longer than it says.

@@ -10,6 +10,7 @@
 #include "actors/agents/exec/outcome.hpp"
 #include "actors/agents/exec/progress.hpp"
 #include "actors/agents/secrets/vault.hpp"
+#include "actors/core/text/text.hpp"
 #include "tests/actors/agents/exec/exec_test_support.hpp"
 
 namespace fairlead::test {
@@ -44,6 +45,43 @@ TEST_F(exec_outcomes, text_and_lines_become_json) {
   auto none = one_script("true");
   none.calls["do"].output = agents::exec_output::lines;
   EXPECT_EQ(brief(run(none)), "ok []");
+}
+
+TEST_F(exec_outcomes, a_log_is_the_end_of_what_is_printed_on_both_outputs_in_order) {
+  auto config = one_script("echo one; echo two >&2; echo three; exit 3");
+  config.max_output_bytes = 4;
+  config.calls["do"].output = agents::exec_output::log;
+  auto end = run(config);
+  EXPECT_EQ(brief(end), "in_doubt exit_3") << "a log has no limit";
+  EXPECT_NE(end.fault->message().find("one / two / three"), std::string::npos) << end.fault->message();
+  EXPECT_EQ(end.log, "one\ntwo\nthree\n");
+  EXPECT_FALSE(end.log_cut);
+  config = one_script("i=0; while [ $i -lt 30000 ]; do echo line $i; i=$((i+1)); done");
+  config.calls["do"].output = agents::exec_output::log;
+  end = run(config);
+  EXPECT_EQ(brief(end), "ok null");
+  ASSERT_TRUE(end.log);
+  EXPECT_EQ(end.log->size(), core::kept_log_bytes);
+  EXPECT_EQ(end.log->substr(end.log->size() - 11), "line 29999\n");
+  EXPECT_TRUE(end.log_cut);
+  EXPECT_FALSE(run("true").log);
+}
+
+TEST_F(exec_outcomes, a_log_has_no_secrets_whole_or_cut_in_two) {
+  auto vault = std::make_shared<agents::secret_vault>();
+  const auto file = folder.path("secret");
+  std::ofstream{file} << "a-secret-value";
+  std::filesystem::permissions(file, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  ASSERT_TRUE(vault->add_file("TOKEN", file).ok());
+  auto config = one_script("i=0; while [ $i -lt 40000 ]; do echo \"$TOKEN\"; i=$((i+1)); done");
+  config.calls["do"].output = agents::exec_output::log;
+  config.environment = {{"TOKEN", "$secret{TOKEN}"}};
+  config.secrets = vault;
+  const auto end = run(config);
+  ASSERT_TRUE(end.log);
+  EXPECT_TRUE(end.log_cut);
+  EXPECT_EQ(end.log->find("value"), std::string::npos);
+  EXPECT_NE(end.log->find("[secret TOKEN]"), std::string::npos);
 }
 
 TEST_F(exec_outcomes, without_input_stdin_is_empty) {

@@ -44,6 +44,15 @@ TEST(JobMissed, IsOverWhenAllIsBackfilled) {
   EXPECT_FALSE(job.record.has_missed());
 }
 
+TEST(JobMissed, IsOverWhenItsAlertIsAcknowledged) {
+  auto job = away_until("10:33");
+  job.record.set_missed_alert(7);
+  job.decided(missed_seen{6});
+  EXPECT_TRUE(job.record.has_missed()) << "that of another job";
+  job.decided(missed_seen{7});
+  EXPECT_FALSE(job.record.has_missed());
+}
+
 TEST(JobMissed, IsOverAfterThreeLaunchesThatComplete) {
   auto job = away_until("10:33");
   for (const auto* time : {"10:30", "10:35", "10:40"}) {

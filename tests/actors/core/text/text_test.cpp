@@ -29,5 +29,26 @@ TEST(clean_text, ends_before_a_character_that_would_pass_the_limit) {
   EXPECT_EQ(clean_text("abc", 0), "");
 }
 
+TEST(clean_end, is_the_end_and_begins_with_a_whole_character) {
+  EXPECT_EQ(clean_end("abc", 10), "abc");
+  EXPECT_EQ(clean_end("abc", 2), "bc");
+  EXPECT_EQ(clean_end("a\xc3\xa4"
+                      "b",
+                      2),
+            "b");
+  EXPECT_EQ(clean_end("a\xc3\xa4"
+                      "b",
+                      3),
+            "\xc3\xa4"
+            "b");
+  EXPECT_EQ(clean_end("", 3), "");
+}
+
+TEST(clean_end, is_never_longer_than_the_limit_though_a_byte_that_is_replaced_grows) {
+  const std::string r = "\xef\xbf\xbd";
+  EXPECT_EQ(clean_end("\xff\xff\xff", 6), r + r);
+  EXPECT_EQ(clean_end("\xff\xff\xff", 5), r);
+}
+
 }  // namespace
 }  // namespace fairlead::core
