@@ -98,7 +98,8 @@ void task_machine::operator_terminate(const v1::OperatorAction& action) {
 
 /// Nobody waits for the attempt in progress any more: an outcome that comes later is refused.
 void task_machine::abandon(std::uint32_t index) {
-  ctx_.agents->release(holder_of(index), {});
+  // The hand-over counts against the limits: the agent goes on with it, or its service has it already.
+  ctx_.agents->release(holder_of(index), {slot_end::lost, 0, 0});
   at(index).set_held_until_unix_ms(lease_end(at(index)));
   v1::Fault fault;
   fault.set_kind(v1::FAULT_KIND_IN_DOUBT);

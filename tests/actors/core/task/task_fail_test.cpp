@@ -195,6 +195,7 @@ TEST(task_terminate, now_ends_the_task_in_the_same_commit_and_refuses_outcomes_a
   EXPECT_EQ(last_detail(w), "in doubt: a");
   EXPECT_FALSE(w.outcome(0, 1).accepted);
   EXPECT_EQ(w.agents.instances.at("n1/svc").held, 0);
+  EXPECT_EQ(w.agents.told, std::vector<std::string>{"step 0 lost"}) << "an attempt that was handed over counts against the limits";
 }
 
 TEST(task_terminate, now_may_follow_one_that_waits) {
