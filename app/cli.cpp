@@ -5,6 +5,7 @@
 
 #include "actors/core/text/text.hpp"
 #include "app/cli/commands.hpp"
+#include "app/cli/json.hpp"
 #include "app/cli/parse.hpp"
 #include "app/expressions/worker.hpp"
 #include "app/node/node.hpp"
@@ -14,7 +15,8 @@ namespace fairlead::app {
 namespace {
 
 void add_node_command(CLI::App& app, cli_context& context) {
-  auto* command = app.add_subcommand("node", "Run a node until SIGTERM or SIGINT; subcommands drain, resume or forget a node");
+  auto* command =
+      app.add_subcommand("node", "Run a node until SIGTERM or SIGINT; subcommands drain, resume or forget a node, or set its log level");
   auto options = std::make_shared<node_options>();
   auto* config = command->add_option("--config", options->config_path, "The node file")->type_name("FILE");
   command->require_subcommand(0, 1);
@@ -36,6 +38,24 @@ void add_expression_worker(CLI::App& app, cli_context& context) {
   command->callback([&context, memory_bytes] { context.code = run_expression_worker(*memory_bytes); });
 }
 
+void add_version(CLI::App& app, cli_context& context) {
+  auto* command = app.add_subcommand("version", "Show the version");
+  add_json_option(*command, context);
+  command->callback([&context] {
+    print(context, context.json ? json_writer{}.begin_object().key("version").string(FAIRLEAD_VERSION).end_object().text() + "\n"
+                                : "fairlead " FAIRLEAD_VERSION "\n");
+  });
+}
+
+/// CLI11 shows a positional that takes up to two words as `[ID(0x)]`.
+class usage_formatter : public CLI::Formatter {
+  std::string make_option_usage(const CLI::Option* option) const override {
+    auto out = option->get_name(true);
+    if (option->get_expected_max() > 1) out += option->get_expected_max() < 10 ? " " + option->get_type_name() : "...";
+    return option->get_required() ? out : "[" + out + "]";
+  }
+};
+
 void add_help(CLI::App& app, cli_context& context) {
   auto* command = app.add_subcommand("help", "Show the help of a command");
   auto words = std::make_shared<std::vector<std::string>>();
@@ -51,6 +71,8 @@ int run_command_line(int argc, const char* const* argv) {
   app.set_version_flag("--version", std::string{"fairlead "} + FAIRLEAD_VERSION, "Show the version and exit");
   app.set_help_flag("-h,--help", "Show this help and exit");
   app.require_subcommand(1);
+  // Commands that are added later inherit it.
+  app.formatter(std::make_shared<usage_formatter>());
   app.footer(
       "'fairlead COMMAND --help' shows a command's options. Exit codes: 0 done, 1 refused or not completed, 2 bad usage or input,\n"
       "3 not found, 4 conflict, 5 unavailable or timed out, 70 bug, 74 disk or damaged store, 75 store or port in use.");
@@ -71,6 +93,7 @@ int run_command_line(int argc, const char* const* argv) {
   add_store_commands(app, context);
   add_restore_command(app, context);
   add_help(app, context);
+  add_version(app, context);
   add_expression_worker(app, context);
 
   // What is sent must be UTF-8: a node cannot even read a request that is not.

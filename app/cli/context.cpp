@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "app/cli/json.hpp"
 #include "app/cli/words.hpp"
 
 namespace fairlead::app {
@@ -107,9 +108,28 @@ std::string begun_large(std::string sentence) {
 
 }  // namespace
 
+namespace {
+
+thread_local bool json_is_wanted = false;
+
+/// On one line, so that a program finds it below what else a command says.
+std::string error_json(const error& why) {
+  json_writer out;
+  out.begin_object().key("error").begin_object().key("code").string(code_word(why.code));
+  out.key("sentence").string(begun_large(as_sentence(why.sentence)));
+  out.key("remedy").string(why.remedy.empty() ? "" : begun_large(as_sentence(why.remedy)));
+  return out.key("exit_code").number(std::int64_t{exit_code_of(why.code)}).end_object().end_object().text() + "\n";
+}
+
+}  // namespace
+
+errors_in_json::errors_in_json(bool wanted) : before_(std::exchange(json_is_wanted, wanted)) {}
+errors_in_json::~errors_in_json() { json_is_wanted = before_; }
+
 int fail(const error& why) {
   auto text = "fairlead: " + begun_large(as_sentence(why.sentence)) + "\n";
   if (!why.remedy.empty()) text += begun_large(as_sentence(why.remedy)) + "\n";
+  if (json_is_wanted) text = error_json(why);
   if (spoken_to != nullptr) {
     spoken_to->complain(text);
     return exit_code_of(why.code);

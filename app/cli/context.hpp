@@ -96,6 +96,18 @@ class speak_to {
   command_output* before_;
 };
 
+/// During its lifetime `fail` of this thread writes JSON, if that is wanted: `{"error":{"code","sentence","remedy","exit_code"}}`.
+class errors_in_json {
+ public:
+  explicit errors_in_json(bool wanted);
+  ~errors_in_json();
+  errors_in_json(const errors_in_json&) = delete;
+  errors_in_json& operator=(const errors_in_json&) = delete;
+
+ private:
+  bool before_;
+};
+
 /// Writes `fairlead: SENTENCE` and, on the next line, the remedy to stderr. Returns the exit code.
 int fail(const error& why);
 

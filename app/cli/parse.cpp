@@ -89,6 +89,9 @@ bool misses_command(const CLI::App& app) { return innermost(app).get_require_sub
 
 int run_words(CLI::App& app, cli_context& context, std::vector<std::string> words, const std::string& help, const std::string& after) {
   const auto given = words;
+  // Also what is wrong with the words themselves is told in JSON.
+  const auto options_end = std::find(given.begin(), given.end(), "--");
+  const errors_in_json as_json{std::find(given.begin(), options_end, "--json") != options_end};
   try {
     std::reverse(words.begin(), words.end());  // CLI11 expects reverse order
     app.parse(std::move(words));

@@ -1,7 +1,7 @@
 #include "app/cli/job/job.hpp"
 
+#include "app/cli/attempts/logs.hpp"
 #include "app/cli/commands.hpp"
-#include "app/cli/logs/logs.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::app {

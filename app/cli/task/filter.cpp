@@ -1,9 +1,11 @@
 #include "app/cli/task/filter.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "app/cli/labels.hpp"
 #include "app/cli/words.hpp"
+#include "messages/task_states.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::app {
@@ -17,10 +19,15 @@ result<std::int64_t> read_age(const std::optional<std::string>& text, const std:
   return out_ms;
 }
 
+bool parked_is_asked(const task_filter& filter) {
+  return filter.parked || std::find(filter.states.begin(), filter.states.end(), "parked") != filter.states.end();
+}
+
 }  // namespace
 
 void add_filter_options(CLI::App& command, task_filter& filter) {
-  command.add_option("--state", filter.states, "Only tasks in this state (repeatable): " + task_state_words())
+  command
+      .add_option("--state", filter.states, "Only tasks in this state (repeatable): " + task_state_words() + "; parked stands for --parked")
       ->type_name("STATE")
       ->allow_extra_args(false);
   command.add_flag("--parked", filter.parked, "Only parked tasks (they wait for an operator)");
@@ -36,12 +43,15 @@ bool task_filter::given() const { return !states.empty() || parked || workflow |
 
 result<v1::TaskListRequest> list_request(const task_filter& filter) {
   v1::TaskListRequest out;
+  const auto parked = parked_is_asked(filter);
   for (const auto& word : filter.states) {
+    if (word == "parked") continue;
     auto state = task_state_from_word(word);
-    if (!state) return invalid("'" + word + "' is not a state of a task", "One of " + task_state_words());
+    if (!state) return invalid("'" + word + "' is not a state of a task", "One of " + task_state_words() + ", parked");
+    if (has_ended(*state) && parked) return invalid("no task is both " + word + " and parked", "Leave one of the two out");
     out.add_states(*state);
   }
-  out.set_parked_only(filter.parked);
+  out.set_parked_only(parked);
   if (filter.workflow && filter.workflow->empty())
     return invalid("--workflow is empty", "Give the name of a workflow, or leave --workflow out");
   out.set_workflow(filter.workflow.value_or(""));
@@ -52,6 +62,9 @@ result<v1::TaskListRequest> list_request(const task_filter& filter) {
   if (!older) return older.failure();
   const auto younger = read_age(filter.younger_than, "--younger-than");
   if (!younger) return younger.failure();
+  if (filter.older_than && filter.younger_than && *older >= *younger)
+    return invalid("no task is older than " + *filter.older_than + " and younger than " + *filter.younger_than,
+                   "Give the shorter time as --older-than");
   out.set_older_than_ms(*older);
   out.set_younger_than_ms(*younger);
   return out;

@@ -1,8 +1,11 @@
 #include "app/cli/task/json.hpp"
 
+#include <algorithm>
+
 #include "actors/core/task/reason.hpp"
 #include "actors/core/task/standing.hpp"
 #include "actors/core/task/task.hpp"
+#include "app/cli/attempts/times.hpp"
 #include "app/cli/task/remedies.hpp"
 #include "app/cli/words.hpp"
 
@@ -59,7 +62,22 @@ void write_standing(json_writer& out, const core::standing& what) {
   out.end_object();
 }
 
-void write_step(json_writer& out, const v1::TaskRecord& task, const v1::StepRecord& step, const std::string& waits) {
+void write_attempt_times(json_writer& out, const std::vector<attempt_time>& times, std::uint32_t step) {
+  out.key("attempts").begin_array();
+  for (const auto& one : times) {
+    if (one.step != step) continue;
+    out.begin_object().key("attempt").number(one.attempt).key("direction").string(direction_word(one.direction));
+    out.key("started_at").moment(one.began_unix_ms).key("ended_at").moment(one.ended_unix_ms).key("duration_ms");
+    one.end.empty() ? out.null() : out.number(std::int64_t{std::max<std::int64_t>(one.ended_unix_ms - one.began_unix_ms, 0)});
+    out.key("end");
+    one.end.empty() ? out.null() : out.string(one.end);
+    out.end_object();
+  }
+  out.end_array();
+}
+
+void write_step(json_writer& out, const v1::TaskRecord& task, int index, const std::vector<attempt_time>& times, const std::string& waits) {
+  const auto& step = task.steps(index);
   out.begin_object().key("path").string(step.path()).key("state").string(core::shown_state(task, step));
   out.key("direction").string(direction_word(step.direction()));
   out.key("attempt").number(step.attempt()).key("failure_count").number(step.failure_count()).key("excused").number(step.excused());
@@ -70,6 +88,7 @@ void write_step(json_writer& out, const v1::TaskRecord& task, const v1::StepReco
   out.key("complete_by").moment(step.complete_by_unix_ms()).key("not_before").moment(step.not_before_unix_ms());
   out.key("doubtful").boolean(step.doubtful()).key("given_up").boolean(step.given_up()).key("waits_for").string(waits);
   out.key("input_edited").boolean(step.input_edited()).key("undo_input").raw(step.undo_input().json());
+  write_attempt_times(out, times, static_cast<std::uint32_t>(index));
   out.key("heartbeat_by").moment(step.heartbeat_by_unix_ms()).key("progress");
   step.has_progress() ? write_progress(out, step.progress()) : static_cast<void>(out.null());
   out.key("input").raw(step.input().json()).key("output").raw(step.output().json()).key("fault");
@@ -86,8 +105,9 @@ void write_event(json_writer& out, const v1::HistoryEvent& event, const std::str
 }
 
 void write_steps(json_writer& out, const v1::TaskShowReply& reply, const known_agents& agents) {
+  const auto times = attempt_times(reply.task());
   out.key("steps").begin_array();
-  for (int i = 0; i < reply.task().steps_size(); ++i) write_step(out, reply.task(), reply.task().steps(i), waits_for(reply, i, agents));
+  for (int i = 0; i < reply.task().steps_size(); ++i) write_step(out, reply.task(), i, times, waits_for(reply, i, agents));
   out.end_array();
 }
 

@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "actors/core/request_limits.hpp"
+#include "app/cli/attempts/logs.hpp"
 #include "app/cli/commands.hpp"
-#include "app/cli/logs/logs.hpp"
 #include "app/cli/table.hpp"
 #include "app/cli/task/filter.hpp"
 #include "app/cli/task/json.hpp"

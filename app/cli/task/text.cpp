@@ -2,6 +2,7 @@
 
 #include "actors/core/task/standing.hpp"
 #include "actors/core/task/task.hpp"
+#include "app/cli/attempts/times.hpp"
 #include "app/cli/table.hpp"
 #include "app/cli/task/json.hpp"
 #include "app/cli/task/remedies.hpp"
@@ -140,7 +141,8 @@ std::string task_show_text(const v1::TaskShowReply& reply, const known_agents& a
   out += "created   " + time_text(task.created_at_unix_ms()) + "\n";
   if (task.finished_at_unix_ms() != 0) out += "finished  " + time_text(task.finished_at_unix_ms()) + "\n";
   out += "input     " + (task.input().json().empty() ? "null" : printable(shortened(task.input().json(), payload_width))) + "\n";
-  return out + remedies_text(reply) + "\nSteps\n" + steps_text(reply, agents) + heard_text(task) + payloads_text(task) + history_text(task);
+  return out + remedies_text(reply) + "\nSteps\n" + steps_text(reply, agents) + attempts_table(task) + heard_text(task) +
+         payloads_text(task) + history_text(task);
 }
 
 std::string task_steps_text(const v1::TaskShowReply& reply, const known_agents& agents) { return steps_text(reply, agents); }

@@ -71,8 +71,8 @@ void add_node_verb(CLI::App& group, cli_context& context, const char* name, cons
   });
 }
 
-void add_level(CLI::App& group, cli_context& context) {
-  auto* command = group.add_subcommand("level", "Set the log level of a node, until the node ends");
+void add_level(CLI::App& group, cli_context& context, const char* name) {
+  auto* command = group.add_subcommand(name, "Set the log level of a node, until the node ends");
   auto words = std::make_shared<node_words>();
   command->add_option("LEVEL", words->level, "Lowest level that is logged")
       ->required()
@@ -131,6 +131,7 @@ void add_node_verbs(CLI::App& group, cli_context& context) {
                 v1::NODE_VERB_DRAIN);
   add_node_verb(group, context, "resume", "Give steps to the agents of a drained node again", v1::NODE_VERB_RESUME);
   add_forget(group, context);
+  add_level(group, context, "log-level");
 }
 
 void add_console_actions(CLI::App& app, cli_context& context) {
@@ -139,7 +140,7 @@ void add_console_actions(CLI::App& app, cli_context& context) {
   add_node_verbs(*node, context);
   auto* log = app.add_subcommand("log", "The log of a node");
   log->require_subcommand(1);
-  add_level(*log, context);
+  add_level(*log, context, "level");
 }
 
 }  // namespace fairlead::app

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 
 #include "app/console/commands.hpp"
@@ -171,7 +172,8 @@ TEST(console_commands, bad_input_is_refused_before_a_node_is_asked) {
                                      {"agent"}}) {
     const auto refused = said(words);
     EXPECT_EQ(refused.code, exit_usage) << words.front() << ": " << refused.text;
-    EXPECT_EQ(refused.text.rfind("fairlead: ", 0), 0u) << refused.text;
+    const auto json = std::find(words.begin(), words.end(), "--json") != words.end();
+    EXPECT_EQ(refused.text.rfind(json ? R"({"error":)" : "fairlead: ", 0), 0u) << refused.text;
     EXPECT_EQ(refused.text.find("A node was asked"), std::string::npos) << refused.text;
   }
 }

@@ -180,7 +180,14 @@ TEST(cli_job_next, answers_its_caller_with_0_2_and_3) {
   EXPECT_EQ(run({}).code, 2);
   const auto never = run({"0 0 30 2 *", "--json"});
   EXPECT_EQ(never.code, 3);
-  EXPECT_EQ(never.text.rfind("fairlead: The expression '0 0 30 2 *' never matches", 0), 0U) << never.text;
+  EXPECT_EQ(never.text,
+            R"({"error":{"code":"not_found","sentence":"The expression '0 0 30 2 *' never matches: no year has a day that fits.",)"
+            R"("remedy":"Check the day and the month.","exit_code":3}})"
+            "\n")
+      << "with --json errors are JSON too";
+  EXPECT_EQ(run({"@daily", "--jsno", "--json"}).text.rfind(R"({"error":{"code":"invalid_argument")", 0), 0U)
+      << "also those about the words";
+  EXPECT_EQ(run({"@daily", "--jsno"}).text.rfind("fairlead: ", 0), 0U);
 }
 
 TEST(instant_text, shows_a_fraction_where_there_is_one) {

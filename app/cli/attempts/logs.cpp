@@ -1,4 +1,4 @@
-#include "app/cli/logs/logs.hpp"
+#include "app/cli/attempts/logs.hpp"
 
 #include <algorithm>
 #include <memory>
