@@ -37,11 +37,14 @@ caf::result<v1::AlertListReply> gateway_shell::answer(v1::AlertListRequest& what
     for (std::uint32_t shard = 0; shard < routes_.count(); ++shard)
       parts.emplace_back(shard, alerts_behind(page->what, shard, routes_.count(), raised_at_unix_ms));
     asks_.ask_each<v1::AlertListRequest>(std::move(parts), answer_limit, [this, page](std::vector<v1::AlertListReply> answers) {
+      if (const auto* why = error_of_list(page->what, answers))
+        return give(page->promise, refusal<v1::AlertListReply>(error::from_proto(*why)));
       for (std::uint32_t shard = 0; shard < answers.size(); ++shard) {
         auto& answer = answers[shard];
-        if (answer.error().code() != v1::ERROR_CODE_OK)
-          return give(page->promise, refusal<v1::AlertListReply>(error::from_proto(answer.error())));
-        page->sources.push_back({shard, {answer.items().begin(), answer.items().end()}, 0, answer.before()});
+        if (left_out(page->what, answer))
+          *page->reply.add_missing() = answer.error();
+        else
+          page->sources.push_back({shard, {answer.items().begin(), answer.items().end()}, 0, answer.before()});
       }
       page_alerts(page);
     });

@@ -34,10 +34,12 @@ caf::result<v1::JobShowReply> gateway_shell::answer(v1::JobShowRequest& what) {
   if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
   const auto shard = core::shard_of_key(what.name(), routes_.count());
   auto promise = self_->make_response_promise<v1::JobShowReply>();
-  // The shard's number of the alert becomes the cluster's number.
+  // The shard's numbers of alerts become the cluster's.
   asks_.ask<v1::JobShowRequest>(shard, std::move(what), answer_limit, [this, shard, promise](v1::JobShowReply answer) mutable {
     if (const auto alert = answer.job().alert(); alert != 0)
       answer.mutable_job()->set_alert(core::alert_number({shard, alert}, routes_.count()));
+    if (const auto alert = answer.job().missed_alert(); alert != 0)
+      answer.mutable_job()->set_missed_alert(core::alert_number({shard, alert}, routes_.count()));
     promise.deliver(std::move(answer));
   });
   return promise;

@@ -139,6 +139,14 @@ int fail(const error& why) {
   return exit_code_of(why.code);
 }
 
+int fail_if_missing(const google::protobuf::RepeatedPtrField<v1::Error>& missing) {
+  if (missing.empty()) return exit_ok;
+  auto why = error::from_proto(missing[0]);
+  why.sentence = "the list is not complete: " + why.sentence;
+  if (missing.size() > 1) why.sentence += ", and " + std::to_string(missing.size() - 1) + " more cannot be reached either";
+  return fail(why);
+}
+
 void print(cli_context& context, const std::string& text) {
   if (spoken_to != nullptr) {
     if (!spoken_to->say(text)) context.code = exit_failed;

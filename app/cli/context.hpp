@@ -111,6 +111,9 @@ class errors_in_json {
 /// Writes `fairlead: SENTENCE` and, on the next line, the remedy to stderr. Returns the exit code.
 int fail(const error& why);
 
+/// The same, if a list lacks shards: that the list is not complete, and why. 0 if it lacks none.
+int fail_if_missing(const google::protobuf::RepeatedPtrField<v1::Error>& missing);
+
 /// Writes to stdout. A closed pipe or a full disk is an error, not a success. Sets context.code.
 void print(cli_context& context, const std::string& text);
 
@@ -128,6 +131,8 @@ void run_request(cli_context& context, Ask&& ask, ShowJson&& show_json, ShowText
     return;
   }
   print(context, context.json ? show_json(*reply) + "\n" : show_text(*reply));
+  if constexpr (requires { reply->missing(); })
+    if (!reply->missing().empty()) context.code = fail_if_missing(reply->missing());
 }
 
 }  // namespace fairlead::app

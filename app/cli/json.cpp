@@ -88,4 +88,11 @@ json_writer& json_writer::raw(std::string_view json) {
 
 json_writer& json_writer::moment(std::int64_t unix_ms) { return unix_ms == 0 ? null() : string(format_utc(unix_ms)); }
 
+std::string missing_json(const google::protobuf::RepeatedPtrField<v1::Error>& missing) {
+  json_writer out;
+  out.begin_array();
+  for (const auto& one : missing) out.string(one.sentence());
+  return out.end_array().text();
+}
+
 }  // namespace fairlead::app

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "messages/common.pb.h"
+
 namespace fairlead::app {
 
 class json_writer {
@@ -37,5 +39,8 @@ class json_writer {
   std::string out_;
   bool first_ = true;  // the next value needs no comma: it is the first one, or follows a key
 };
+
+/// The sentences of the shards that a list lacks, as an array.
+std::string missing_json(const google::protobuf::RepeatedPtrField<v1::Error>& missing);
 
 }  // namespace fairlead::app

@@ -63,9 +63,25 @@ def without(whole, book, homes, host):
     away = faked_clock.utc(time.time() + EVERY)
     wait_until(lambda: fired(book, others, away) == others, 30, f"the jobs of the other shard fire twice without {host}", every=0.05)
     expect(not fired(book, mine, away), f"jobs fired whose shard is away: {fired(book, mine, away)}")
+    listed_without(whole, mine, others)
     back = faked_clock.utc(time.time())
     whole.nodes[host].start(30)
     wait_until(lambda: fired(book, mine | others, back) == mine | others, 30, f"all jobs fire once {host} is back", every=0.05)
+
+
+def listed_without(whole, mine, others):
+    """Lists go on, say what they lack, and do not pass for whole."""
+    for words, key in ((("job", "list"), "jobs"), (("task", "list"), "tasks"), (("alert", "list"), "alerts")):
+        done = fairlead(*words, "--json", node=whole.address)
+        listed = json.loads(done.stdout)
+        expect(done.returncode == 5 and len(listed["missing"]) == 1 and "cannot be reached" in listed["missing"][0],
+               f"{' '.join(words)} without a shard ended with {done.returncode}: {listed['missing']} {done.stderr}")
+        expect("the list is not complete" in done.stderr.lower(), f"{' '.join(words)} does not say what it lacks: {done.stderr}")
+        if key != "alerts":
+            names = {one["job"] if key == "jobs" else one["id"].split("@")[0] for one in listed[key]}
+            expect(names and not names & mine and names <= others, f"{' '.join(words)} without a shard lists {names}")
+    text = fairlead("job", "list", node=whole.address)
+    expect(text.returncode == 5 and all(name in text.stdout for name in others), f"job list without a shard: {text.stdout}{text.stderr}")
 
 
 def judge(whole, book, names):

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "actors/core/request_limits.hpp"
+#include "actors/gateway/requests/lists.hpp"
 
 namespace fairlead {
 
@@ -12,12 +13,12 @@ v1::JobListReply merge(const v1::JobListRequest& what, std::vector<v1::JobListRe
   v1::JobListReply out;
   const auto page = static_cast<int>(page_size_of(what.page_size()));
   std::optional<std::string> known_until;  // the answers hold all jobs up to this name; none: all jobs
+  if (const auto* why = error_of_list(what, answers)) {
+    *out.mutable_error() = *why;
+    return out;
+  }
   for (const auto& one : answers) {
-    if (one.error().code() != v1::ERROR_CODE_OK) {
-      out.Clear();
-      *out.mutable_error() = one.error();
-      return out;
-    }
+    if (left_out(what, one)) *out.add_missing() = one.error();
     if (!one.after().empty() && (!known_until || one.after() < *known_until)) known_until = one.after();
   }
   std::vector<v1::JobSummary*> all;

@@ -78,14 +78,20 @@ v1::TaskListReply merge_tasks(const v1::TaskListRequest& what, std::vector<list_
     v1::TaskListReply* answer;
     int taken = 0;
   };
+  if (const auto* why = error_of_list(what, answers)) {
+    *out.mutable_error() = *why;
+    return out;
+  }
   std::vector<source> sources;
-  for (auto& place : places)
-    if (!place.over) sources.push_back({&place, &answers.at(sources.size())});
-  for (const auto& one : sources)
-    if (one.answer->error().code() != v1::ERROR_CODE_OK) {
-      *out.mutable_error() = one.answer->error();
-      return out;
-    }
+  std::size_t asked = 0;
+  for (auto& place : places) {
+    if (place.over) continue;
+    auto& answer = answers.at(asked++);
+    if (left_out(what, answer))
+      *out.add_missing() = std::move(*answer.mutable_error());
+    else
+      sources.push_back({&place, &answer});
+  }
   const auto moment_of = [by_end](const source& from) {
     const auto& task = from.answer->items(from.taken);
     return by_end ? task.finished_at_unix_ms() : task.created_at_unix_ms();
@@ -112,7 +118,9 @@ v1::TaskListReply merge_tasks(const v1::TaskListRequest& what, std::vector<list_
     one.place->cursor = one.answer->cursor();
     one.place->over = one.answer->cursor().empty();
   }
-  out.set_cursor(list_cursor(places));
+  // A shard that is left out is asked again with the next page, but no page comes for its sake alone.
+  const auto all_over = std::all_of(sources.begin(), sources.end(), [](const source& one) { return one.place->over; });
+  out.set_cursor(all_over ? std::string{} : list_cursor(places));
   return out;
 }
 

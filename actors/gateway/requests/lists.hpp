@@ -13,6 +13,28 @@
 
 namespace fairlead {
 
+/// Whether the list goes on without this shard.
+template <class Request, class Reply>
+bool left_out(const Request& what, const Reply& answer) {
+  return what.partial() && answer.error().code() == v1::ERROR_CODE_UNAVAILABLE;
+}
+
+/// The error of the whole list: the first that is not left out, or the first at all if no shard has answered.
+template <class Request, class Reply>
+const v1::Error* error_of_list(const Request& what, const std::vector<Reply>& answers) {
+  const v1::Error* first = nullptr;
+  bool some = false;
+  for (const auto& one : answers) {
+    if (one.error().code() == v1::ERROR_CODE_OK) {
+      some = true;
+      continue;
+    }
+    if (!left_out(what, one)) return &one.error();
+    if (first == nullptr) first = &one.error();
+  }
+  return some ? nullptr : first;
+}
+
 /// The place where the list of one shard goes on.
 struct list_place {
   bool over = false;   // the shard has no more items
@@ -25,7 +47,8 @@ std::string list_cursor(const std::vector<list_place>& places);
 result<std::vector<list_place>> list_places(const std::string& cursor, std::uint32_t count);
 
 /// One page of all shards. `answers` holds one reply for each shard that is not over, by shard number, with at most `page_size` items, each
-/// with its own cursor. An error of any shard is the error of the page: a list that silently lacks tasks is worse than none.
+/// with its own cursor. An error of any shard is the error of the page: a list that silently lacks tasks is worse than none. Only where the
+/// request is `partial` a shard that cannot be reached is left out and named, as long as some shard has answered.
 v1::TaskListReply merge_tasks(const v1::TaskListRequest& what, std::vector<list_place> places, std::vector<v1::TaskListReply> answers);
 
 /// The alerts of one shard that are to be merged into a page.

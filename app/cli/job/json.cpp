@@ -119,7 +119,7 @@ std::string job_list_json(const v1::JobListReply& reply) {
   }
   out.end_array();
   write_text_or_null(out, "after", reply.after());
-  return out.end_object().text();
+  return out.key("missing").raw(missing_json(reply.missing())).end_object().text();
 }
 
 std::string job_history_json(const v1::JobHistoryReply& reply) {

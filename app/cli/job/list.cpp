@@ -47,6 +47,7 @@ result<v1::JobListRequest> request_of(const list_options& options) {
   out.set_failing(options.failing);
   out.set_name_contains(options.part);
   out.set_after(options.after);
+  out.set_partial(true);
   return out;
 }
 
@@ -76,6 +77,7 @@ result<v1::JobListReply> fetch(client& from, v1::JobListRequest request, std::ui
     auto page = from.jobs(request);
     if (!page) return page.failure();
     for (auto& item : *page->mutable_items()) *out.add_items() = std::move(item);
+    if (!page->missing().empty()) *out.mutable_missing() = page->missing();
     out.set_after(page->after());
     if (page->after().empty() || static_cast<std::uint32_t>(out.items_size()) >= limit) return out;
     request.set_after(page->after());

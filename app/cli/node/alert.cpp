@@ -40,6 +40,7 @@ result<v1::AlertListRequest> list_request(const list_options& options) {
     for (const auto state : {v1::ALERT_STATE_OPEN, v1::ALERT_STATE_ACKNOWLEDGED, v1::ALERT_STATE_RESOLVED}) out.add_states(state);
   out.set_task_id(options.task);
   out.set_before(options.before);
+  out.set_partial(true);
   return out;
 }
 
@@ -52,6 +53,7 @@ result<v1::AlertListReply> fetch(client& from, v1::AlertListRequest request, std
     auto page = from.alerts(request);
     if (!page) return page.failure();
     for (auto& item : *page->mutable_items()) *out.add_items() = std::move(item);
+    if (!page->missing().empty()) *out.mutable_missing() = page->missing();
     out.set_before(page->before());
     if (page->before() == 0 || static_cast<std::uint32_t>(out.items_size()) >= limit) return out;
     request.set_before(page->before());
@@ -64,7 +66,7 @@ std::string list_json(const v1::AlertListReply& reply) {
   for (const auto& alert : reply.items()) out.raw(alert_json(alert));
   out.end_array().key("before");
   reply.before() == 0 ? out.null() : out.number(std::uint64_t{reply.before()});
-  return out.end_object().text();
+  return out.key("missing").raw(missing_json(reply.missing())).end_object().text();
 }
 
 std::string list_text(const v1::AlertListReply& reply, const list_options& options) {

@@ -36,6 +36,7 @@ void list_tasks(cli_context& context, const list_options& options) {
     return;
   }
   request->set_cursor(options.cursor);
+  request->set_partial(true);
   auto connected = connect(context);
   if (!connected) {
     context.code = fail(connected.failure());
@@ -43,6 +44,7 @@ void list_tasks(cli_context& context, const list_options& options) {
   }
   text_table table{{{"TASK"}, {"WORKFLOW"}, {"STATE"}, {"STEPS", align::right}, {"CREATED"}, {"FINISHED"}, {"LABELS"}, {"WHY"}}};
   std::uint64_t shown = 0;
+  google::protobuf::RepeatedPtrField<v1::Error> missing;
   if (context.json) print(context, R"({"tasks":[)");
   for (;;) {
     request->set_page_size(options.all ? max_page_size
@@ -52,6 +54,7 @@ void list_tasks(cli_context& context, const list_options& options) {
       context.code = fail(reply.failure());
       return;
     }
+    if (!reply->missing().empty()) missing = reply->missing();
     std::string page;
     for (const auto& task : reply->items()) {
       if (context.json)
@@ -66,9 +69,13 @@ void list_tasks(cli_context& context, const list_options& options) {
     request->set_cursor(reply->cursor());
     if (context.code != exit_ok || reply->cursor().empty() || (!options.all && shown >= options.limit)) break;
   }
-  if (context.json) return print(context, "],\"cursor\":" + json_writer{}.string(request->cursor()).text() + "}\n");
-  if (shown == 0) return print(context, options.filter.given() || !options.cursor.empty() ? "No task matches.\n" : "There are no tasks.\n");
-  if (!request->cursor().empty()) print(context, "\nThere are more: continue with --cursor " + request->cursor() + ", or give --all.\n");
+  if (context.json)
+    print(context, "],\"cursor\":" + json_writer{}.string(request->cursor()).text() + ",\"missing\":" + missing_json(missing) + "}\n");
+  else if (shown == 0)
+    print(context, options.filter.given() || !options.cursor.empty() ? "No task matches.\n" : "There are no tasks.\n");
+  else if (!request->cursor().empty())
+    print(context, "\nThere are more: continue with --cursor " + request->cursor() + ", or give --all.\n");
+  if (context.code == exit_ok) context.code = fail_if_missing(missing);
 }
 
 void add_list(CLI::App& group, cli_context& context) {

@@ -57,6 +57,19 @@ TEST(job_lists, fail_when_a_shard_does) {
   EXPECT_EQ(page.items_size(), 0);
 }
 
+TEST(job_lists, that_are_partial_go_on_without_a_shard_that_is_away) {
+  auto lost = page_of({});
+  lost.mutable_error()->set_code(v1::ERROR_CODE_UNAVAILABLE);
+  lost.mutable_error()->set_sentence("shard 1 is away");
+  auto what = pages_of(10);
+  what.set_partial(true);
+  const auto page = merge(what, {page_of({"a"}), lost});
+  EXPECT_EQ(of(page), names{"a"});
+  ASSERT_EQ(page.missing_size(), 1);
+  EXPECT_EQ(page.missing(0).sentence(), "shard 1 is away");
+  EXPECT_EQ(merge(what, {lost, lost}).error().sentence(), "shard 1 is away");
+}
+
 TEST(rewinds_of_all_jobs, go_from_shard_to_shard) {
   EXPECT_EQ(rewind_place("", 3)->shard, 0U);
   EXPECT_EQ(rewind_cursor({0, "team/job"}, 3), "0/team/job");

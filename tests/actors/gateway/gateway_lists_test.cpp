@@ -117,6 +117,44 @@ TEST(merged_task_list, says_which_shard_is_missing_and_shows_no_part_of_the_trut
   EXPECT_EQ(page.items_size(), 0);
 }
 
+v1::TaskListReply away(const std::string& sentence) {
+  v1::TaskListReply out;
+  out.mutable_error()->set_code(v1::ERROR_CODE_UNAVAILABLE);
+  out.mutable_error()->set_sentence(sentence);
+  return out;
+}
+
+TEST(partial_task_list, goes_on_without_the_shards_that_are_away_and_names_them) {
+  const std::vector<listed_shard> shards{{{{"a9", 9}, {"a3", 3}, {"a1", 1}}}, {}, {{{"c5", 5}}}};
+  v1::TaskListRequest what;
+  what.set_partial(true);
+  what.set_page_size(2);
+  auto page = merge_tasks(what, std::vector<list_place>(3), {shards[0].page("", 2), away("shard 1 is away"), shards[2].page("", 2)});
+  ASSERT_EQ(page.items_size(), 2);
+  EXPECT_EQ(page.items(1).id(), "c5");
+  ASSERT_EQ(page.missing_size(), 1);
+  EXPECT_EQ(page.missing(0).sentence(), "shard 1 is away");
+  EXPECT_FALSE(page.has_error());
+  // With the next page the shard is asked again, from its beginning.
+  const auto places = list_places(page.cursor(), 3);
+  ASSERT_TRUE(places.ok());
+  EXPECT_FALSE((*places)[1].over);
+  EXPECT_EQ((*places)[1].cursor, "");
+  std::vector<v1::TaskListReply> next{shards[0].page((*places)[0].cursor, 2), away("shard 1 is away")};
+  page = merge_tasks(what, *places, next);
+  EXPECT_EQ(page.items_size(), 2);
+  EXPECT_EQ(page.cursor(), "") << "no page comes for the sake of a shard that is away alone";
+}
+
+TEST(partial_task_list, of_no_shard_at_all_is_an_error_and_so_is_any_other_error) {
+  v1::TaskListRequest what;
+  what.set_partial(true);
+  EXPECT_EQ(merge_tasks(what, std::vector<list_place>(2), {away("one"), away("two")}).error().sentence(), "one");
+  auto damaged = away("damaged");
+  damaged.mutable_error()->set_code(v1::ERROR_CODE_CORRUPT);
+  EXPECT_EQ(merge_tasks(what, std::vector<list_place>(2), {v1::TaskListReply{}, damaged}).error().sentence(), "damaged");
+}
+
 TEST(list_cursor, is_read_back_as_it_was_and_no_other_is) {
   const auto text = list_cursor({{false, "0a1b"}, {true, ""}, {false, ""}});
   const auto back = list_places(text, 3);
