@@ -41,6 +41,12 @@ void add_client_options(CLI::App& command, cli_context& context, const std::stri
   add_json_option(command, context);
 }
 
+std::shared_ptr<bool> add_quiet_option(CLI::App& command, const std::string& what) {
+  auto out = std::make_shared<bool>(false);
+  command.add_flag("-q,--quiet", *out, "Print only the " + what + ", one a line")->excludes(command.get_option("--json"));
+  return out;
+}
+
 result<std::optional<duration>> timeout_of(const cli_context& context) {
   if (context.timeout.empty()) return std::optional<duration>{};
   std::int64_t ms = 0;

@@ -106,7 +106,7 @@ void dev_workflows::deploy(const watched_files::change& change) {
   const auto& workflow = file.definition.name();
   for (const auto& [path, other] : workflow_of_)
     if (other == workflow && path != change.path)
-      say_(name + ": warning: workflow " + workflow + " stands in " + short_name(path) + " too; the file that was deployed last is used");
+      say_(name + ": warning: workflow " + workflow + " is also in " + short_name(path) + "; the file that was deployed last is used");
   if (const auto added = add_agents(file.definition); !added.ok())
     return say_(name + ": not deployed: " + printable(added.failure().sentence));
   v1::DeployRequest request;

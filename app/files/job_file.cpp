@@ -310,8 +310,7 @@ std::vector<problem> doubled_jobs(const std::vector<job_file>& files) {
     for (const auto& job : file.jobs) {
       const auto [first, fresh] = known.emplace(job.name(), file.file);
       if (!fresh && first->second != file.file && !job.name().empty())
-        out.push_back(
-            {file.file, 0, 0, "job", "the job " + job.name() + " stands in " + first->second + " too", "give each job a different name"});
+        out.push_back({file.file, 0, 0, "job", "the job " + job.name() + " is also in " + first->second, "give each job a different name"});
     }
   return out;
 }

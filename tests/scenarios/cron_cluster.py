@@ -80,8 +80,8 @@ def listed_without(whole, mine, others):
         if key != "alerts":
             names = {one["job"] if key == "jobs" else one["id"].split("@")[0] for one in listed[key]}
             expect(names and not names & mine and names <= others, f"{' '.join(words)} without a shard lists {names}")
-    text = fairlead("job", "list", node=whole.address)
-    expect(text.returncode == 5 and all(name in text.stdout for name in others), f"job list without a shard: {text.stdout}{text.stderr}")
+    names = fairlead("job", "list", "-q", node=whole.address)
+    expect(names.returncode == 5 and set(names.stdout.splitlines()) == others, f"job list -q without a shard: {names.stdout}{names.stderr}")
 
 
 def judge(whole, book, names):

@@ -136,7 +136,13 @@ void add_job_list(CLI::App& group, cli_context& context) {
       ->capture_default_str();
   command->add_option("--after", options->after, "Only jobs after this name; continues an earlier list")->type_name("JOB");
   add_client_options(*command, context);
-  on_call(*command, context, options, job_list_json, [options](const v1::JobListReply& reply) {
+  const auto quiet = add_quiet_option(*command, "names");
+  on_call(*command, context, options, job_list_json, [options, quiet](const v1::JobListReply& reply) {
+    if (*quiet) {
+      std::string names;
+      for (const auto& job : reply.items()) names += job.name() + "\n";
+      return names;
+    }
     const bool of_some = options->workflow || !options->labels.empty() || options->paused || options->failing;
     return job_list_text(reply, of_some || !options->part.empty() || !options->after.empty());
   });

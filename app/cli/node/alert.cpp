@@ -96,7 +96,8 @@ void add_alert_list(CLI::App& group, cli_context& context) {
       ->capture_default_str();
   command->add_option("--before", options->before, "Only alerts with a smaller number; continues an earlier list")->type_name("N");
   add_client_options(*command, context);
-  command->callback([&context, options] {
+  const auto quiet = add_quiet_option(*command, "numbers");
+  command->callback([&context, options, quiet] {
     auto request = list_request(*options);
     if (!request) {
       context.code = fail(request.failure());
@@ -104,7 +105,12 @@ void add_alert_list(CLI::App& group, cli_context& context) {
     }
     run_request(
         context, [&](client& to) { return fetch(to, *request, options->limit); }, list_json,
-        [&](const v1::AlertListReply& reply) { return list_text(reply, *options); });
+        [&](const v1::AlertListReply& reply) {
+          if (!*quiet) return list_text(reply, *options);
+          std::string numbers;
+          for (const auto& alert : reply.items()) numbers += std::to_string(alert.number()) + "\n";
+          return numbers;
+        });
   });
 }
 

@@ -135,9 +135,16 @@ void add_deploy(CLI::App& group, cli_context& context) {
 void add_workflow_list(CLI::App& group, cli_context& context) {
   auto* command = group.add_subcommand("list", "List the deployed workflows");
   add_client_options(*command, context);
-  command->callback([&context] {
+  const auto quiet = add_quiet_option(*command, "names");
+  command->callback([&context, quiet] {
     run_request(
-        context, [](client& to) { return to.workflows({}); }, workflow_list_json, workflow_list_text);
+        context, [](client& to) { return to.workflows({}); }, workflow_list_json,
+        [&](const v1::WorkflowListReply& reply) {
+          if (!*quiet) return workflow_list_text(reply);
+          std::string names;
+          for (const auto& one : reply.items()) names += one.name() + "\n";
+          return names;
+        });
   });
 }
 

@@ -20,6 +20,7 @@ struct list_options {
   std::uint32_t limit = 100;
   std::string cursor;
   bool all = false;
+  std::shared_ptr<bool> quiet;
 };
 
 void add_row(text_table& table, const v1::TaskSummary& task) {
@@ -59,6 +60,8 @@ void list_tasks(cli_context& context, const list_options& options) {
     for (const auto& task : reply->items()) {
       if (context.json)
         page += (shown == 0 ? "" : ",") + task_summary_json(task);
+      else if (*options.quiet)
+        page += task.id() + "\n";
       else
         add_row(table, task);
       ++shown;
@@ -71,9 +74,9 @@ void list_tasks(cli_context& context, const list_options& options) {
   }
   if (context.json)
     print(context, "],\"cursor\":" + json_writer{}.string(request->cursor()).text() + ",\"missing\":" + missing_json(missing) + "}\n");
-  else if (shown == 0)
+  else if (shown == 0 && !*options.quiet)
     print(context, options.filter.given() || !options.cursor.empty() ? "No task matches.\n" : "There are no tasks.\n");
-  else if (!request->cursor().empty())
+  else if (!request->cursor().empty() && !*options.quiet)
     print(context, "\nThere are more: continue with --cursor " + request->cursor() + ", or give --all.\n");
   if (context.code == exit_ok) context.code = fail_if_missing(missing);
 }
@@ -89,6 +92,7 @@ void add_list(CLI::App& group, cli_context& context) {
   command->add_option("--cursor", options->cursor, "Continue an earlier list, with the cursor that it printed")->type_name("CURSOR");
   command->add_flag("--all", options->all, "List all tasks; --limit is ignored");
   add_client_options(*command, context);
+  options->quiet = add_quiet_option(*command, "ids");
   command->callback([&context, options] { list_tasks(context, *options); });
 }
 

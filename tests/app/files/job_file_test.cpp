@@ -188,7 +188,7 @@ TEST(job_file, one_job_in_two_files_is_refused) {
   EXPECT_TRUE(doubled_jobs({first}).empty());
   const auto found = doubled_jobs({first, second});
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(to_text(found[0]), "more.yaml: job: the job a stands in jobs.yaml too; give each job a different name");
+  EXPECT_EQ(to_text(found[0]), "more.yaml: job: the job a is also in jobs.yaml; give each job a different name");
 }
 
 void expect_reads_back(const v1::JobSpec& job) {
