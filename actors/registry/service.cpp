@@ -142,7 +142,8 @@ service_change registry::change_of(service& of, moment now) {
   auto& record = of.record;
   const auto& breaker = of.breaker;
   breaker.store(record);
-  if (breaker.state() == v1::BREAKER_STATE_OPEN && record.breaker_alert() == 0) {
+  // Half open too: the clock may have passed the end of the pause before the opening was written.
+  if (breaker.state() != v1::BREAKER_STATE_CLOSED && record.breaker_alert() == 0) {
     auto& draft = out.breaker_alert.emplace();
     draft.set_kind(v1::ALERT_KIND_BREAKER_OPEN);
     // Names no end time: by the time somebody reads the alert, the breaker may have opened again or let attempts through.

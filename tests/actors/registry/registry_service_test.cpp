@@ -46,6 +46,16 @@ TEST_F(registry_service_test, sends_one_canary_after_the_other_and_closes) {
   EXPECT_EQ(changes[0].record.breaker_alert(), 0u);
 }
 
+TEST_F(registry_service_test, raises_the_alert_though_the_clock_passes_the_pause_before_the_opening_is_written) {
+  it->add(agent("n1/svc", 100));
+  break_it();
+  pass(10'000);
+  const auto changes = make_durable();
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].record.breaker(), v1::BREAKER_STATE_HALF_OPEN);
+  EXPECT_TRUE(changes[0].breaker_alert.has_value());
+}
+
 TEST_F(registry_service_test, raises_one_alert_however_often_canaries_fail) {
   it->add(agent("n1/svc", 100));
   break_it();
