@@ -19,6 +19,7 @@ void raise_generation(v1::StepRecord& step, decision& out) {
   step.clear_undo_doubtful();
   forget_progress(step, out);
   if (step.has_fault()) step.mutable_fault()->clear_key_spent();
+  step.clear_next_key_in_doubt();
 }
 
 void note_undo_ended(v1::StepRecord& step, bool doubt) {
@@ -96,7 +97,7 @@ bool task_machine::settled_since_backup(std::uint32_t index) {
 /// service honours it, or looked up once more if it must not be sent.
 bool task_machine::next_key_since_backup(std::uint32_t index) {
   auto& step = at(index);
-  if (!restored(step.fault())) return false;
+  if (!restored(step.fault()) && !step.next_key_in_doubt()) return false;
   const auto used_at = step.key_used_at_unix_ms();
   raise_generation(step, out_);
   step.set_key_used_at_unix_ms(used_at);
@@ -125,6 +126,8 @@ bool task_machine::goes_on_since_backup(std::uint32_t index) {
   if (record_.state() != v1::TASK_STATE_RUNNING || drains() || step.fault().code() != restored_code) return false;
   if (!may_be_repeated(definition_of(step).in_doubt())) return false;
   step.clear_fault();
+  // Whatever the next attempts end with: a later look-up may say that nothing has happened under this key.
+  step.set_next_key_in_doubt(true);
   step.set_direction(v1::DIRECTION_PERFORM);
   move_step(record_, index, step_moves::retry, ctx_.now, out_);
   note(v1::EVENT_KIND_STEP_RETRIED, index, "the result of the look-up is unknown; the step is sent again with the same key");

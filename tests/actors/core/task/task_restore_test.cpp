@@ -205,6 +205,21 @@ TEST(task_restore, what_its_agent_does_not_know_is_sent_again_under_its_key) {
   EXPECT_EQ(w.record.state(), v1::TASK_STATE_COMPLETED);
 }
 
+TEST(task_restore, the_next_key_stays_in_doubt_though_the_step_was_sent_again_under_its_own_meanwhile) {
+  world before{graph({step("a")})};
+  before.submit();
+  auto w = restored(std::move(before));
+  w.agents.lookups.insert("do_a");
+  w.apply(task_admitted{});
+  looked_up(w, 4'601, v1::LOOKUP_VERDICT_UNKNOWN);
+  EXPECT_EQ(sent(w.fault(0, 4'601, v1::FAULT_KIND_PERMANENT)), texts{"look up a 4602 t1/a/lookup/0"});
+  EXPECT_EQ(sent(looked_up(w, 4'602, v1::LOOKUP_VERDICT_NEVER_HAPPENED)), texts{"perform a 4602 t1/a/perform/1"});
+  EXPECT_TRUE(w.at(0).doubtful()) << "the lost time may have gone on under this key";
+  EXPECT_EQ(sent(w.fault(0, 4'602, v1::FAULT_KIND_PERMANENT)), texts{"look up a 4603 t1/a/lookup/1"});
+  EXPECT_EQ(sent(looked_up(w, 4'603, v1::LOOKUP_VERDICT_NEVER_HAPPENED)), texts{"perform a 4603 t1/a/perform/2"});
+  EXPECT_FALSE(w.at(0).doubtful()) << "and that is the end of it";
+}
+
 TEST(task_restore, a_step_whose_workflow_keeps_doubt_for_an_operator_parks) {
   auto a = step("a");
   a.set_in_doubt(v1::IN_DOUBT_PARK);
