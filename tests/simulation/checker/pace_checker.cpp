@@ -138,9 +138,9 @@ void pace_checker::judge_early(const v1::Perform& what, const series& past, cons
   if (!said || clock_.settings() != 0) return;
   const auto& step = plan.step(what.step());
   auto pause = pause_after(step, plan, record, what.direction(), past.attempt - past.unbegun, past.retry_after_ms);
-  // The last pause is only as long as what the workflow leaves.
+  // The last pause is only as long as what the workflow leaves. Where an operator has said something, nobody else can tell what that is.
   const auto patience_ms = patience_of(step, what.direction());
-  if (patience_ms != 0 && past.waited_ms + blocked_ms(step.agent()) >= patience_ms) return;
+  if (patience_ms != 0 && (orders_of(record.id()) != 0 || past.waited_ms + blocked_ms(step.agent()) >= patience_ms)) return;
   // The long wait behind the last attempt is as long as the workflow says, whatever the service asks for.
   if (cools_off(step, plan)) pause.least_ms = std::min(pause.least_ms, cool_off_of(step, plan));
   world_.judges("early_recovery");
