@@ -181,7 +181,16 @@ void scheduler::forget_if_idle(std::uint64_t number) {
   if (!task.poison.empty()) {
     const auto reason = task.poison;
     live_.erase(found);
-    if (auto* again = load(number)) apply(*again, core::task_poisoned{reason});
+    auto* again = load(number);
+    if (again == nullptr) return;
+    apply(*again, core::task_poisoned{reason});
+    if (!has_ended(again->record.state())) return;
+    // Who asked meanwhile saw the half changed record, and the end has been told to all others already.
+    std::vector<std::uint64_t> untold;
+    const auto [first, last] = subscribers_.equal_range(number);
+    for (auto one = first; one != last; ++one) untold.push_back(one->second);
+    subscribers_.erase(first, last);
+    for (const auto subscriber : untold) follow(again->record.id(), number, subscriber);
     return;
   }
   if (!task.evaluating.empty() || core::any_attempt_out(task.record)) return;
