@@ -94,7 +94,7 @@ result<moment> cron::scan() {
   }
   const auto complete = what->complete;
   send(std::move(what->names), look);
-  const auto next = next_look(*view, now_ms, complete, period.count());
+  auto next = next_look(*view, now_ms, complete, period.count());
   if (complete) pass_to_.clear();
   return next;
 }

@@ -33,7 +33,7 @@ struct waiting_key {
   bool performing = true;
   std::uint64_t order = 0;
   std::uint64_t task_number = 0;
-  friend auto operator<=>(const waiting_key&, const waiting_key&) = default;
+  friend auto operator<=>(const waiting_key&, const waiting_key&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 class wait_queues {

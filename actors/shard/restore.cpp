@@ -92,22 +92,21 @@ class restorer {
       status damaged = nothing{};
       const auto from = std::exchange(next, {});
       more = false;
-      const auto scanned =
-          store_.read()->scan(store::table::task, from, store::keys::after(ns), [&](std::string_view key, std::string_view row) {
-            next = std::string{key} + '\0';
-            more = true;
-            v1::TaskRecord record;
-            if (!record.ParseFromArray(row.data(), static_cast<int>(row.size()))) {
-              damaged = store::damaged_value(store::table::task, key);
-              return false;
-            }
-            if (!has_ended(record.state())) found.push_back(std::move(record));
-            return found.size() < read_at_a_time;
-          });
+      auto scanned = store_.read()->scan(store::table::task, from, store::keys::after(ns), [&](std::string_view key, std::string_view row) {
+        next = std::string{key} + '\0';
+        more = true;
+        v1::TaskRecord record;
+        if (!record.ParseFromArray(row.data(), static_cast<int>(row.size()))) {
+          damaged = store::damaged_value(store::table::task, key);
+          return false;
+        }
+        if (!has_ended(record.state())) found.push_back(std::move(record));
+        return found.size() < read_at_a_time;
+      });
       if (!scanned.ok()) return scanned;
       if (!damaged.ok()) return damaged;
       for (auto& record : found)
-        if (const auto done = restore_one(record); !done.ok()) return done;
+        if (auto done = restore_one(record); !done.ok()) return done;
     }
     return write();
   }
@@ -127,7 +126,7 @@ class restorer {
     std::string after;
     for (bool more = true; more;) {
       std::vector<v1::JobRecord> found;
-      const auto scanned = store::for_each_job(*store_.read(), after, [&](const v1::JobRecord& job) {
+      auto scanned = store::for_each_job(*store_.read(), after, [&](const v1::JobRecord& job) {
         found.push_back(job);
         return found.size() < read_at_a_time;
       });
@@ -135,7 +134,7 @@ class restorer {
       more = found.size() == read_at_a_time;
       for (auto& job : found) {
         after = job.spec().name();
-        if (const auto done = restore_one(job); !done.ok()) return done;
+        if (auto done = restore_one(job); !done.ok()) return done;
       }
     }
     return nothing{};

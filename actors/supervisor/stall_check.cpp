@@ -69,7 +69,7 @@ bool may_wait_in_vain(const v1::TaskRecord& record, std::int64_t quiet_since_uni
 result<bool> wake_up_sweep::step(const store::snapshot& view, std::size_t rows, std::vector<wake_up_finding>& found,
                                  const std::function<void(const v1::TaskRecord&)>& each_task) {
   if (tasks_done_) return step_entries(view, rows, found);
-  const auto more = step_tasks(view, rows, found, each_task);
+  auto more = step_tasks(view, rows, found, each_task);
   if (!more || *more) return more;
   tasks_done_ = true;
   from_.clear();

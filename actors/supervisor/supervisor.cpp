@@ -90,7 +90,7 @@ result<bool> supervisor::scan() {
   const auto now = world_.time->now();
   const auto now_ms = to_unix_ms(now);
   const auto view = world_.reads->read();
-  const auto more = ask_for_due(*view, now_ms);
+  auto more = ask_for_due(*view, now_ms);
   if (!more) return more;
   // Repairs share the room with all other requests.
   if (!requests_.has_room(*view, now_ms)) return true;

@@ -23,7 +23,7 @@ struct spawn_plan {
   posix_spawnattr_t attributes;
 
   /// Sources of the child's descriptors 0, 1, …; a source must not have a lower number than its place, which would be overwritten by then.
-  explicit spawn_plan(std::initializer_list<int> descriptors, spawn_group group = spawn_group::own) {
+  spawn_plan(std::initializer_list<int> descriptors, spawn_group group = spawn_group::own) {
     posix_spawn_file_actions_init(&actions);
     int place = 0;
     for (const int from : descriptors) {

@@ -56,6 +56,13 @@ void add_json_option(CLI::App& command, cli_context& context);
 /// `-q`, of a list: only names (`what`: ids, names, numbers), one a line, and nothing at all if there are none. Call after the option
 /// --json was added.
 std::shared_ptr<bool> add_quiet_option(CLI::App& command, const std::string& what);
+/// What a list prints then: `word(item)` of each, one a line.
+template <class Items, class Word>
+std::string only(const Items& items, Word word) {
+  std::string out;
+  for (const auto& item : items) (out += word(item)) += '\n';
+  return out;
+}
 /// Adds `--node`, `--timeout` and `--json`. `timeout_help` is the help text of `--timeout`.
 void add_client_options(CLI::App& command, cli_context& context,
                         const std::string& timeout_help = "How long to wait for the answer (default 15s)");

@@ -37,7 +37,7 @@ const CLI::App& innermost(const CLI::App& app) {
 
 /// The subject of an error: `job backfill`, else the program. The console's App has no name.
 std::string who_was_given(const CLI::App& app) {
-  const auto name = command_given(app);
+  auto name = command_given(app);
   if (!name.empty()) return name;
   return app.get_name().empty() ? "the console" : app.get_name();
 }
@@ -53,7 +53,7 @@ std::string unknown_option(const CLI::App& app, const std::vector<std::string>& 
     if (word->size() < 2 || word->front() != '-') continue;
     const bool is_long = (*word)[1] == '-';
     if (!is_long && std::isalpha(static_cast<unsigned char>((*word)[1])) == 0) continue;  // a negative number
-    const auto name = is_long ? word->substr(0, word->find('=')) : word->substr(0, 2);
+    auto name = is_long ? word->substr(0, word->find('=')) : word->substr(0, 2);
     const auto* option = command.get_option_no_throw(name);
     if (option == nullptr && &command != &app) option = app.get_option_no_throw(name);
     if (option == nullptr) return name;

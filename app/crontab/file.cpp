@@ -150,7 +150,7 @@ class crontab_reader {
              "use CRON_TZ for the time zone of the schedules");
     if (name == "MAILTO" && !value.empty() && !std::exchange(told_of_mail_, true))
       notice(begin, "no mail is sent: the output of a command is the output of its task");
-    const auto same = std::find_if(environment_.begin(), environment_.end(), [&](const auto& one) { return one.name == name; });
+    const auto same = std::find_if(environment_.begin(), environment_.end(), [&name = name](const auto& one) { return one.name == name; });
     if (same == environment_.end()) {
       environment_.push_back(variable);
     } else {

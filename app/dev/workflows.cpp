@@ -78,7 +78,7 @@ status dev_workflows::add_agents(const v1::WorkflowDefinition& definition) {
       return make_scripted_backend(name, {calls.begin(), calls.end()}, told_);
     };
     const auto number = ++instances_[name];
-    if (const auto added = node_.add_agent(agent, number == 1 ? name : name + "." + std::to_string(number)); !added.ok()) return added;
+    if (auto added = node_.add_agent(agent, number == 1 ? name : name + "." + std::to_string(number)); !added.ok()) return added;
     scripted_[name].insert(calls.begin(), calls.end());
     say_("agent " + name + ": scripted, " + (calls.size() == 1 ? "call " : "calls ") + joined(calls));
   }

@@ -33,7 +33,7 @@ struct archive_day {
 
   /// `2024-10-04`, `keep-90d/2024-10-04`.
   std::string name() const;
-  friend auto operator<=>(const archive_day&, const archive_day&) = default;
+  friend auto operator<=>(const archive_day&, const archive_day&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// From any thread; one operation at a time. The process must hold the lock of the archive's store. This class alone decides what a move

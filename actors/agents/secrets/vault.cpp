@@ -170,7 +170,9 @@ std::string secret_vault::redact(std::string text) const {
     const std::shared_lock lock{search_mutex_};
     search = search_;
   }
-  return replace_secrets(std::move(text), search->find(text));
+  // Before the call: its arguments are made in any order, and one of them takes the text away.
+  const auto found = search->find(text);
+  return replace_secrets(std::move(text), found);
 }
 
 }  // namespace fairlead::agents

@@ -17,7 +17,7 @@ bool reaches(std::uint64_t part, std::uint64_t whole, std::uint64_t percent) { r
 
 /// `12:03:04Z`; with the day if more than 12 hours away.
 std::string short_time(std::int64_t unix_ms, moment since) {
-  const auto text = format_utc(unix_ms);
+  auto text = format_utc(unix_ms);
   if (unix_ms - to_unix_ms(since) > 12 * 3'600'000) return text;
   return text.substr(11, 8) + "Z";
 }

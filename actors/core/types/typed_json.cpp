@@ -190,7 +190,7 @@ class walker {
   void any(std::string_view json) {
     if (json.front() != '{') return add(std::string{"expected an object with @type, found "} + json_kind(json));
     const auto type = json_member(json, "@type");
-    if (type ? type->front() != '"' : trim_json(json.substr(1, json.size() - 2)).size() != 0) add("an Any needs its @type");
+    if (type ? type->front() != '"' : !trim_json(json.substr(1, json.size() - 2)).empty()) add("an Any needs its @type");
   }
 
   json_holes holes_;

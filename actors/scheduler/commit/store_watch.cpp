@@ -34,7 +34,7 @@ status store_watch::look() {
     return nothing{};
   }
   if (percent + calm_percent > full_percent_) return nothing{};
-  const auto resolved = alerts_.resolve(counts.full_alert(), batches_.page(), batches_.committed());
+  auto resolved = alerts_.resolve(counts.full_alert(), batches_.page(), batches_.committed());
   counts.set_full_alert(0);
   return resolved;
 }

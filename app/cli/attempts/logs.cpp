@@ -53,6 +53,8 @@ result<v1::TaskShowReply> logs_of_task(client& to, const task_logs_options& opti
   return no_logs(options.step.empty() ? "task " + options.id : "step " + options.step + " of task " + options.id);
 }
 
+constexpr std::uint32_t launches_looked_at = 10;  // each is a whole task
+
 struct job_logs_options {
   std::string name;
   std::string launch;
@@ -69,6 +71,7 @@ result<v1::TaskShowReply> logs_of_job(client& to, const job_logs_options& option
   v1::JobHistoryRequest request;
   request.set_name(options.name);
   request.set_launches_only(true);
+  request.set_page_size(launches_looked_at);
   const auto launches = to.job_history(request);
   if (!launches) return launches.failure();
   for (const auto& entry : launches->items()) {

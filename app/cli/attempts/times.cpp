@@ -45,13 +45,17 @@ std::vector<attempt_time> attempt_times(const v1::TaskRecord& record) {
   return out;
 }
 
+std::string attempt_word(std::uint32_t attempt, v1::Direction direction) {
+  auto out = std::to_string(attempt);
+  if (direction != v1::DIRECTION_PERFORM) out += std::string{" "} + direction_word(direction);
+  return out;
+}
+
 std::string attempts_table(const v1::TaskRecord& record) {
   text_table table{{{"STEP"}, {"ATTEMPT"}, {"BEGAN"}, {"TOOK", align::right}, {"END"}}};
   for (const auto& one : attempt_times(record)) {
-    auto attempt = std::to_string(one.attempt);
-    if (one.direction != v1::DIRECTION_PERFORM) attempt += std::string{" "} + direction_word(one.direction);
-    table.add({record.steps(static_cast<int>(one.step)).path(), attempt, format_utc(one.began_unix_ms),
-               one.end.empty() ? "" : format_duration(std::max<std::int64_t>(one.ended_unix_ms - one.began_unix_ms, 0)), one.end});
+    table.add({record.steps(static_cast<int>(one.step)).path(), attempt_word(one.attempt, one.direction), format_utc(one.began_unix_ms),
+               one.end.empty() ? "" : format_duration(one.took_ms()), one.end});
   }
   return table.empty() ? "" : "\nAttempts\n" + table.text();
 }

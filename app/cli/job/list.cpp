@@ -138,11 +138,7 @@ void add_job_list(CLI::App& group, cli_context& context) {
   add_client_options(*command, context);
   const auto quiet = add_quiet_option(*command, "names");
   on_call(*command, context, options, job_list_json, [options, quiet](const v1::JobListReply& reply) {
-    if (*quiet) {
-      std::string names;
-      for (const auto& job : reply.items()) names += job.name() + "\n";
-      return names;
-    }
+    if (*quiet) return only(reply.items(), [](const auto& job) { return job.name(); });
     const bool of_some = options->workflow || !options->labels.empty() || options->paused || options->failing;
     return job_list_text(reply, of_some || !options->part.empty() || !options->after.empty());
   });

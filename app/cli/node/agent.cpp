@@ -208,7 +208,7 @@ std::string breaker_reply_text(const std::string& agent, bool open, std::uint64_
   if (open)
     return "The breaker of " + printable(agent) + " is open until an operator closes it; " + steps +
            (waiting == 1 ? " waits.\n" : " wait.\n") + "'fairlead agent breaker close " + printable(agent) + "' closes it.\n";
-  return "The breaker of " + printable(agent) + " is closed; " + steps + (waiting == 1 ? " waited.\n" : " waited.\n");
+  return "The breaker of " + printable(agent) + " is closed; " + steps + " waited.\n";
 }
 
 void add_breaker_verb(CLI::App& group, cli_context& context, const char* name, const char* help, v1::AgentVerb verb) {

@@ -106,10 +106,8 @@ void add_alert_list(CLI::App& group, cli_context& context) {
     run_request(
         context, [&](client& to) { return fetch(to, *request, options->limit); }, list_json,
         [&](const v1::AlertListReply& reply) {
-          if (!*quiet) return list_text(reply, *options);
-          std::string numbers;
-          for (const auto& alert : reply.items()) numbers += std::to_string(alert.number()) + "\n";
-          return numbers;
+          if (*quiet) return only(reply.items(), [](const auto& alert) { return std::to_string(alert.number()); });
+          return list_text(reply, *options);
         });
   });
 }

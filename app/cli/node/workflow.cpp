@@ -140,10 +140,8 @@ void add_workflow_list(CLI::App& group, cli_context& context) {
     run_request(
         context, [](client& to) { return to.workflows({}); }, workflow_list_json,
         [&](const v1::WorkflowListReply& reply) {
-          if (!*quiet) return workflow_list_text(reply);
-          std::string names;
-          for (const auto& one : reply.items()) names += one.name() + "\n";
-          return names;
+          if (*quiet) return only(reply.items(), [](const auto& workflow) { return workflow.name(); });
+          return workflow_list_text(reply);
         });
   });
 }

@@ -71,7 +71,7 @@ void write_patience(json_writer& out, const Definition& of) {
 /// `3`, `1h`, or `3 in 1h`.
 template <class Definition>
 std::string patience_text(const Definition& of) {
-  const auto attempts = of.attempts() == 0 ? std::string{} : std::to_string(of.attempts());
+  auto attempts = of.attempts() == 0 ? std::string{} : std::to_string(of.attempts());
   if (of.retry_for_ms() == 0) return attempts;
   return (attempts.empty() ? "" : attempts + " in ") + format_duration(of.retry_for_ms());
 }

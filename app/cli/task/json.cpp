@@ -68,7 +68,7 @@ void write_attempt_times(json_writer& out, const std::vector<attempt_time>& time
     if (one.step != step) continue;
     out.begin_object().key("attempt").number(one.attempt).key("direction").string(direction_word(one.direction));
     out.key("started_at").moment(one.began_unix_ms).key("ended_at").moment(one.ended_unix_ms).key("duration_ms");
-    one.end.empty() ? out.null() : out.number(std::int64_t{std::max<std::int64_t>(one.ended_unix_ms - one.began_unix_ms, 0)});
+    one.end.empty() ? out.null() : out.number(one.took_ms());
     out.key("end");
     one.end.empty() ? out.null() : out.string(one.end);
     out.end_object();

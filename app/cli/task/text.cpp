@@ -84,11 +84,8 @@ std::string heard_text(const v1::TaskRecord& task) {
   return table.empty() ? "" : "\nProgress\n" + table.text();
 }
 
-/// `2`, or `2 undo`: each direction has its own count.
 std::string attempt_text(const v1::HistoryEvent& event) {
-  auto out = number(event.attempt());
-  if (event.direction() != v1::DIRECTION_PERFORM) out += std::string{" "} + direction_word(event.direction());
-  return out;
+  return event.attempt() == 0 ? "-" : attempt_word(event.attempt(), event.direction());
 }
 
 std::string history_text(const v1::TaskRecord& task) {

@@ -97,7 +97,7 @@ status follow(client& to, const cli_context& context, const std::string& id, con
     return show(reply) && !stopped(context);
   };
   for (;;) {
-    const auto watched = to.watch(id, seen, take, stop_looked_for_every, true);
+    auto watched = to.watch(id, seen, take, stop_looked_for_every, true);
     if (watched && ended) return watched;
     if (!watched && watched.failure().code != v1::ERROR_CODE_TIMED_OUT) return watched;
     if (context.code != exit_ok || stopped(context)) return nothing{};

@@ -1,5 +1,7 @@
 #include "app/console/views/views.hpp"
 
+#include <cmath>
+
 #include <algorithm>
 #include <initializer_list>
 #include <set>
@@ -105,7 +107,7 @@ const char* shard_state(const v1::ShardStatus& shard) {
 
 std::string mean_text(double sum, std::uint64_t count, const char* unit) {
   if (count == 0) return "-";
-  return std::to_string(static_cast<std::uint64_t>(sum / static_cast<double>(count) + 0.5)) + unit;
+  return std::to_string(std::llround(sum / static_cast<double>(count))) + unit;
 }
 
 bool matches(const std::string& part, std::initializer_list<const std::string*> names) {

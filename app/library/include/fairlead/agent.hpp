@@ -106,9 +106,9 @@ class agent_call {
 
   /// A separate call, which a step names in its `undo`.
   template <class Handler>
-  agent_call& undo(std::string name, Handler handler) {
+  agent_call& undo(const std::string& name, Handler handler) {
     static_assert(detail::is_outcome<typename detail::signature_of<Handler>::result>::value, "an undo returns a fairlead::outcome");
-    set_call(std::move(name), detail::erased(std::move(handler)));
+    set_call(name, detail::erased(std::move(handler)));
     return *this;
   }
 
