@@ -15,8 +15,8 @@ namespace fairlead::app {
 namespace {
 
 void add_node_command(CLI::App& app, cli_context& context) {
-  auto* command =
-      app.add_subcommand("node", "Run a node until SIGTERM or SIGINT; subcommands drain, resume or forget a node, or set its log level");
+  auto* command = app.add_subcommand(
+      "node", "Run a node until SIGTERM or SIGINT; subcommands drain, resume, reload or forget a node, or set its log level");
   auto options = std::make_shared<node_options>();
   auto* config = command->add_option("--config", options->config_path, "The node file")->type_name("FILE");
   command->require_subcommand(0, 1);

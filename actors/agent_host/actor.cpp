@@ -1,6 +1,7 @@
 #include "actors/agent_host/actor.hpp"
 
 #include "actors/agent_host/links.hpp"
+#include "actors/agent_host/local_agent.hpp"
 #include "actors/protocol/reminders.hpp"
 #include "actors/supervision/guardian.hpp"
 
@@ -32,7 +33,7 @@ class agent_shell final : public agent_outbox {
         links_(setup_.backend->capacity(), [this](std::uint32_t shard) { return host_.held(shard); }) {}
 
   // The backend's threads call into this object, so they end first.
-  ~agent_shell() override { setup_.backend->shut_down(); }
+  ~agent_shell() override { host_.shut_down(); }
 
   void begin() {
     self_->set_down_handler([this](const caf::down_msg& gone) { ended(gone.source); });
@@ -77,9 +78,23 @@ class agent_shell final : public agent_outbox {
     return static_cast<std::uint32_t>(host_.held());
   }
 
+  void redefined(const agent_redefined& what) {
+    links_.leave(what.now == nullptr);
+    if (what.now) {
+      auto& next = *what.now;
+      links_.redefined(next.backend->capacity());
+      host_.redefine({std::move(next.kind), std::move(next.settings), std::move(next.secrets)}, std::move(next.backend));
+      say(note_level::info, "begins attempts by its changed definition in the node file");
+    }
+    leaves_ = what.now == nullptr;
+    keep_in_touch();
+    end_if_left();
+  }
+
   void look_for_shards() {
     beacons_.fired();
     keep_in_touch();
+    end_if_left();
   }
 
   // ---- attempts ----
@@ -90,7 +105,10 @@ class agent_shell final : public agent_outbox {
     after_message();
   }
 
-  void acknowledged(const v1::OutcomeAckBatch& what) { host_.acknowledged(what); }
+  void acknowledged(const v1::OutcomeAckBatch& what) {
+    host_.acknowledged(what);
+    end_if_left();
+  }
 
   void acknowledged(const v1::HeartbeatAckBatch& what) {
     host_.acknowledged(what);
@@ -148,6 +166,13 @@ class agent_shell final : public agent_outbox {
     if (const auto there = caf::actor_cast<agent_actor>(address_)) caf::anon_send(there, attempt_progressed{key});
   }
 
+  /// A shard that has not heard that the instance leaves would list it as away for ever; one that does not answer must not keep it.
+  void end_if_left() {
+    if (!leaves_ || !host_.idle() || links_.waits_to_be_heard()) return;
+    say(note_level::info, "has left: the node file does not name it any more");
+    self_->quit();
+  }
+
   // ---- registration ----
 
   void leave(place& where) {
@@ -160,6 +185,7 @@ class agent_shell final : public agent_outbox {
     what.set_revision(how.revision);
     what.set_capacity(how.capacity);
     what.set_draining(how.draining);
+    what.set_leaving(how.leaving);
     what.set_node(setup_.node);
     what.set_beacon_ms(to_unix_ms(now()));
     self_
@@ -243,6 +269,7 @@ class agent_shell final : public agent_outbox {
   }
 
   void after_message() {
+    end_if_left();
     if (host_.wants_flush() && !std::exchange(flush_armed_, true)) self_->send(self_, flush_atom_v);
     const auto next = host_.next_expiry();
     if (!next) return;
@@ -259,6 +286,7 @@ class agent_shell final : public agent_outbox {
   std::map<std::uint32_t, place> places_;
   std::optional<moment> watched_at_;
   bool flush_armed_ = false;
+  bool leaves_ = false;
   reminders reminders_;
   reminders beacons_;
 };
@@ -276,6 +304,10 @@ agent_actor::behavior_type run_agent(supervised_stateful_pointer<agent_actor, ag
       [=](const shard_route& what) { shell->route(what); },
       [](shard_total) {},  // the instance serves the shards that it has routes to, however many there are
       [=](drain_atom, bool on) { return shell->drain(on); },
+      [=](const agent_redefined& what) {
+        shell->redefined(what);
+        return true;
+      },
       [=](attempt_finished& what) { shell->finished(what); },
       [=](const attempt_progressed& what) { shell->progressed(what); },
       [=](expire_atom) { shell->expire(); },

@@ -36,10 +36,35 @@ agents::attempt_result secret_fault(const error& why) {
 }  // namespace
 
 agent_host::agent_host(identity who, agents::backend& backend, const clock& time, agent_outbox& out)
-    : who_(std::move(who)), backend_(backend), time_(time), out_(out), beats_itself_(backend.beats_itself()) {
-  backend_.report_progress_to([this](const agents::attempt_key& key, agents::attempt_progress what) {
+    : agent_(std::move(who.agent)), instance_(std::move(who.instance)), incarnation_(who.incarnation), time_(time), out_(out) {
+  use(std::move(who.as), {&backend, [](agents::backend*) {}});
+}
+
+void agent_host::use(definition as, std::shared_ptr<agents::backend> backend) {
+  backend->report_progress_to([this](const agents::attempt_key& key, agents::attempt_progress what) {
     if (inbox_.put(key, std::move(what))) out_.progress_later(key);
   });
+  const auto beats_itself = backend->beats_itself();
+  now_by_ = std::make_shared<const performer>(performer{std::move(as), std::move(backend), beats_itself});
+}
+
+void agent_host::redefine(definition as, std::shared_ptr<agents::backend> backend) {
+  former_.push_back(now_by_);
+  use(std::move(as), std::move(backend));
+  retire();
+}
+
+void agent_host::retire() {
+  std::erase_if(former_, [](const auto& one) {
+    if (one.use_count() > 1) return false;
+    one->backend->shut_down();
+    return true;
+  });
+}
+
+void agent_host::shut_down() {
+  for (const auto& one : former_) one->backend->shut_down();
+  now_by_->backend->shut_down();
 }
 
 v1::RegisterAgent agent_host::registration(std::uint32_t shard) const {
@@ -49,24 +74,25 @@ v1::RegisterAgent agent_host::registration(std::uint32_t shard) const {
     out.set_epoch(side->second.epoch);
     if (!side->second.met.empty()) *out.mutable_lineage() = side->second.met.back();
   }
-  out.set_agent(who_.agent);
-  out.set_instance(who_.instance);
-  out.set_incarnation(who_.incarnation);
-  out.set_kind(who_.kind);
-  out.set_capacity(backend_.capacity());
-  for (auto& call : backend_.calls()) out.add_calls(std::move(call));
-  for (auto& call : backend_.lookups()) out.add_lookups(std::move(call));
-  for (auto& policy : backend_.policies()) *out.add_policies() = std::move(policy);
-  for (const auto& label : who_.settings.labels) *out.add_labels() = label;
-  for (const auto& limit : who_.settings.limits) *out.add_limits() = limit;
-  *out.mutable_breaker() = who_.settings.breaker;
+  const auto& [as, backend, beats_itself] = *now_by_;
+  out.set_agent(agent_);
+  out.set_instance(instance_);
+  out.set_incarnation(incarnation_);
+  out.set_kind(as.kind);
+  out.set_capacity(backend->capacity());
+  for (auto& call : backend->calls()) out.add_calls(std::move(call));
+  for (auto& call : backend->lookups()) out.add_lookups(std::move(call));
+  for (auto& policy : backend->policies()) *out.add_policies() = std::move(policy);
+  for (const auto& label : as.settings.labels) *out.add_labels() = label;
+  for (const auto& limit : as.settings.limits) *out.add_limits() = limit;
+  *out.mutable_breaker() = as.settings.breaker;
   return out;
 }
 
 const agents::retry_policy& agent_host::policy_of(const std::string& call) const {
-  if (who_.settings.call_retry.empty()) return who_.settings.retry;
-  const auto found = who_.settings.call_retry.find(call);
-  return found == who_.settings.call_retry.end() ? who_.settings.retry : found->second;
+  const auto& settings = now_by_->as.settings;
+  const auto found = settings.call_retry.find(call);
+  return found == settings.call_retry.end() ? settings.retry : found->second;
 }
 
 // ---- begin ----
@@ -86,7 +112,7 @@ void agent_host::start(v1::Perform& what, duration offset) {
   if (lease_end <= now || told_.has(key) || cut_.has(key)) return;
   const auto tries_end = planted_ != nullptr && planted_->retry_past_lease ? complete_by + std::chrono::seconds{10} : complete_by;
   const core::jitter_seed seed{key.task_number, key.step, key.attempt};
-  held_attempt one{offset, complete_by, lease_end, offset, {policy_of(what.call()), seed, tries_end}, what.budget_ms(), now};
+  held_attempt one{now_by_, offset, complete_by, lease_end, offset, {policy_of(what.call()), seed, tries_end}, what.budget_ms(), now};
   one.idempotency_key = what.idempotency_key();
   if (what.direction() == v1::DIRECTION_LOOKUP && !can_look_up(what.call())) {
     // The Scheduler may know an older registration. A backend without look-ups might carry out the call itself.
@@ -108,7 +134,7 @@ void agent_host::start(v1::Perform& what, duration offset) {
 }
 
 bool agent_host::can_look_up(const std::string& call) const {
-  const auto offered = backend_.lookups();
+  const auto offered = now_by_->backend->lookups();
   return std::find(offered.begin(), offered.end(), call) != offered.end();
 }
 
@@ -119,29 +145,29 @@ std::optional<agents::attempt_result> agent_host::begin(const agents::attempt_ke
     what.set_idempotency_key(what.idempotency_key() + "/" + std::to_string(one.tries.number()));
   what.set_complete_by_unix_ms(to_wall_ms(one.complete_by, now));
   what.set_try_until_unix_ms(to_wall_ms(one.tries.until(), now));
-  const auto secret = with_secrets(what);
+  const auto secret = with_secrets(*one.by, what);
   if (!secret) return secret_fault(secret.failure());
 
   at_once_.reset();
   starting_ = key;
   const starting here{this};
-  backend_.start(*secret ? **secret : what,
-                 [this, number = one.tries.number()](const agents::attempt_key& done, agents::attempt_result result) {
-                   result.try_number = number;
-                   if (starting_here == this && starting_ == done)
-                     at_once_ = std::move(result);
-                   else
-                     out_.finish_later(done, std::move(result));
-                 });
+  one.by->backend->start(*secret ? **secret : what,
+                         [this, number = one.tries.number()](const agents::attempt_key& done, agents::attempt_result result) {
+                           result.try_number = number;
+                           if (starting_here == this && starting_ == done)
+                             at_once_ = std::move(result);
+                           else
+                             out_.finish_later(done, std::move(result));
+                         });
   return std::exchange(at_once_, std::nullopt);
 }
 
-result<std::optional<v1::Perform>> agent_host::with_secrets(const v1::Perform& what) const {
-  if (backend_.puts_secrets_in() || !agents::secrets::mentioned(what.input())) return std::optional<v1::Perform>{};
-  if (!who_.secrets)
-    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "the input names a secret, and agent " + who_.agent + " of this node has none",
+result<std::optional<v1::Perform>> agent_host::with_secrets(const performer& by, const v1::Perform& what) const {
+  if (by.backend->puts_secrets_in() || !agents::secrets::mentioned(what.input())) return std::optional<v1::Perform>{};
+  if (!by.as.secrets)
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "the input names a secret, and agent " + agent_ + " of this node has none",
                  "declare the secret under secrets in the node file, and add it to the agent's input_secrets"};
-  auto resolved = who_.secrets->resolve_json(what.input(), who_.settings.input_secrets);
+  auto resolved = by.as.secrets->resolve_json(what.input(), by.as.settings.input_secrets);
   if (!resolved) return resolved.failure();
   std::optional<v1::Perform> out{what};
   out->set_input(std::move(*resolved));
@@ -181,7 +207,10 @@ bool agent_host::ended(const agents::attempt_key& key, held_attempt& one, agents
   return true;
 }
 
-std::string agent_host::redacted(std::string text) const { return who_.secrets ? who_.secrets->redact(std::move(text)) : text; }
+std::string agent_host::redacted(const held_attempt& one, std::string text) {
+  const auto& secrets = one.by->as.secrets;
+  return secrets ? secrets->redact(std::move(text)) : text;
+}
 
 void agent_host::report(const agents::attempt_key& key, held_attempt& one, agents::attempt_result result) {
   const auto now = time_.steady();
@@ -198,17 +227,17 @@ void agent_host::report(const agents::attempt_key& key, held_attempt& one, agent
     if (one.pulse && one.pulse->has_news()) beat(key, one, now);
     auto& fault = *outcome.mutable_fault();
     fault = std::move(*result.fault);
-    if (who_.secrets) {
-      fault.set_code(redacted(std::move(*fault.mutable_code())));
-      fault.set_message(redacted(std::move(*fault.mutable_message())));
+    if (one.by->as.secrets) {
+      fault.set_code(redacted(one, std::move(*fault.mutable_code())));
+      fault.set_message(redacted(one, std::move(*fault.mutable_message())));
     }
   } else {
     // A backend that gives no verdict has found out nothing.
     if (lookup) outcome.set_verdict(result.verdict == v1::LOOKUP_VERDICT_UNSPECIFIED ? v1::LOOKUP_VERDICT_UNKNOWN : result.verdict);
-    if (!lookup || result.verdict == v1::LOOKUP_VERDICT_DONE) outcome.set_output(redacted(std::move(result.output)));
+    if (!lookup || result.verdict == v1::LOOKUP_VERDICT_DONE) outcome.set_output(redacted(one, std::move(result.output)));
   }
   if (result.log) {
-    outcome.set_log(redacted(std::move(*result.log)));
+    outcome.set_log(redacted(one, std::move(*result.log)));
     outcome.set_log_cut(result.log_cut);
   }
   gather(key, outcome);

@@ -54,18 +54,28 @@ class agent_outbox {
 
 class agent_host {
  public:
+  /// What the node file says of the agent, besides what its backend is made of.
+  struct definition {
+    std::string kind;
+    agents::agent_settings settings;
+    std::shared_ptr<const agents::secrets> secrets;  // null: none
+  };
   struct identity {
     std::string agent;
     std::string instance;
     std::uint64_t incarnation = 0;
-    std::string kind;
-    agents::agent_settings settings;
-    std::shared_ptr<const agents::secrets> secrets;  // null: none
+    definition as;
   };
 
   agent_host(identity who, agents::backend& backend, const clock& time, agent_outbox& out);
   agent_host(const agent_host&) = delete;
   agent_host& operator=(const agent_host&) = delete;
+
+  /// The node file has changed: attempts begin by `as` and `backend` from now on. Those in progress end by the definition that they began
+  /// with, and its backend is shut down after the last of them. The caller registers the instance anew.
+  void redefine(definition as, std::shared_ptr<agents::backend> backend);
+  /// Shuts down all backends: nothing calls into the host any more.
+  void shut_down();
 
   /// The registration with a shard: the instance, and the lineage and epoch of the shard that it has obeyed so far.
   v1::RegisterAgent registration(std::uint32_t shard) const;
@@ -93,6 +103,8 @@ class agent_host {
   /// While attempts are held, a change of the clock must be noticed soon.
   bool holds_any() const noexcept { return !held_.empty(); }
   std::size_t held() const noexcept { return held_.size(); }
+  /// Nothing is in progress, and every outcome is acknowledged.
+  bool idle() const noexcept { return held_.empty() && outcomes_.empty(); }
   /// Attempts held for one shard.
   std::uint32_t held(std::uint32_t shard) const;
 
@@ -102,9 +114,15 @@ class agent_host {
 
  private:
   using reminders = std::multimap<moment, agents::attempt_key>;
+  struct performer {
+    definition as;
+    std::shared_ptr<agents::backend> backend;
+    bool beats_itself = false;
+  };
   // Moments are by the host's monotonic clock.
   struct held_attempt {
-    duration offset;  // from the shard's wall clock to host time, for complete_by
+    std::shared_ptr<const performer> by;  // that it began with
+    duration offset;                      // from the shard's wall clock to host time, for complete_by
     moment complete_by;
     moment lease_end;       // complete_by, or earlier with a heartbeat
     duration lease_offset;  // the offset known when lease_end was given
@@ -167,13 +185,16 @@ class agent_host {
   void shorten(std::uint32_t shard, duration offset, duration by);
   std::int64_t to_wall_ms(moment at, moment now) const;
 
+  void use(definition as, std::shared_ptr<agents::backend> backend);
+  /// Shuts down the backends of former definitions that no attempt needs any more.
+  void retire();
   const agents::retry_policy& policy_of(const std::string& call) const;
   void start(v1::Perform& what, duration offset);
   bool can_look_up(const std::string& call) const;
   /// Begins a try; returns its end if the backend has it at once.
   std::optional<agents::attempt_result> begin(const agents::attempt_key& key, held_attempt& one, v1::Perform& what, moment now);
   /// A copy of the message with the secrets in its input; nullopt: the input has none. An error ends the attempt.
-  result<std::optional<v1::Perform>> with_secrets(const v1::Perform& what) const;
+  result<std::optional<v1::Perform>> with_secrets(const performer& by, const v1::Perform& what) const;
   /// A try has ended. False: the attempt goes on.
   bool ended(const agents::attempt_key& key, held_attempt& one, agents::attempt_result result);
   void report(const agents::attempt_key& key, held_attempt& one, agents::attempt_result result);
@@ -185,14 +206,16 @@ class agent_host {
   void beat(const agents::attempt_key& key, held_attempt& one, moment now);
   void stop(held_attempts::iterator which);
   void drop(held_attempts::iterator which);
-  bool speaks_for(const held_attempt& one) const { return !beats_itself_ || !one.tries.under_way(); }
-  std::string redacted(std::string text) const;
+  static bool speaks_for(const held_attempt& one) { return !one.by->beats_itself || !one.tries.under_way(); }
+  static std::string redacted(const held_attempt& one, std::string text);
 
-  identity who_;
-  agents::backend& backend_;
+  const std::string agent_;
+  const std::string instance_;
+  const std::uint64_t incarnation_;
   const clock& time_;
   agent_outbox& out_;
-  const bool beats_itself_;
+  std::shared_ptr<const performer> now_by_;               // of attempts that begin
+  std::vector<std::shared_ptr<const performer>> former_;  // of attempts in progress
   std::map<std::uint32_t, shard_side> shards_;
 
   held_attempts held_;

@@ -69,15 +69,17 @@ void agent_host::remind(const agents::attempt_key& key, held_attempt& one, momen
 void agent_host::stop(held_attempts::iterator which) {
   const auto key = which->first;
   const auto under_way = which->second.tries.under_way();
+  const auto backend = which->second.by->backend;
   cut_.add(key);
+  if (under_way) backend->stop(key);
   drop(which);
-  if (under_way) backend_.stop(key);
 }
 
 void agent_host::drop(held_attempts::iterator which) {
   if (which->second.reminder != reminders_.end()) reminders_.erase(which->second.reminder);
   --side_of(which->first).held;
   held_.erase(which);
+  if (!former_.empty()) retire();
 }
 
 // ---- heartbeats ----
@@ -101,8 +103,8 @@ void agent_host::progressed(const agents::attempt_key& key) {
   if (now >= one.lease_end) return;
   if (told->percent) told->percent = std::min<std::uint32_t>(*told->percent, 100);
   // Redacted before it is cut: half a secret is a secret, too.
-  told->note = core::clean_text(redacted(std::move(told->note)), progress_note_limit);
-  told->checkpoint = redacted(std::move(told->checkpoint));
+  told->note = core::clean_text(redacted(one, std::move(told->note)), progress_note_limit);
+  told->checkpoint = redacted(one, std::move(told->checkpoint));
   // A cut or invalid checkpoint would mislead the next attempt. Backends tell their attempts so if they can.
   if (told->checkpoint.size() > checkpoint_limit || (!told->checkpoint.empty() && !core::check_json(told->checkpoint).ok())) return;
   if (!one.pulse) one.pulse = std::make_unique<attempt_pulse>(duration{0}, now);

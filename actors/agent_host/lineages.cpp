@@ -70,8 +70,8 @@ void agent_host::let_go(std::uint32_t shard, v1::OutcomeBatch& left) {
 void agent_host::begin_lineage(std::uint32_t shard, shard_side& side, const v1::Lineage& later) {
   v1::OutcomeBatch left;
   left.set_shard(shard);
-  left.set_instance(who_.instance);
-  left.set_incarnation(who_.incarnation);
+  left.set_instance(instance_);
+  left.set_incarnation(incarnation_);
   *left.mutable_lineage() = side.met.back();
   if (planted_ == nullptr || !planted_->obey_lost_lineage) let_go(shard, left);
   side.left_over.push_back(std::move(left));
@@ -135,8 +135,8 @@ void agent_host::refuse(const v1::PerformBatch& what, const shard_side& side) {
   }
   if (out.items().empty()) return;
   out.set_shard(what.shard());
-  out.set_instance(who_.instance);
-  out.set_incarnation(who_.incarnation);
+  out.set_instance(instance_);
+  out.set_incarnation(incarnation_);
   *out.mutable_lineage() = what.lineage();
   out.set_refused_epoch(what.epoch());
   out_.refused(std::move(out));

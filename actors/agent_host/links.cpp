@@ -82,13 +82,30 @@ void agent_links::acknowledged(const v1::BeaconAck& what, moment now) {
 }
 
 void agent_links::drain(bool on) {
-  if (std::exchange(draining_, on) == on) return;  // a caller that waits for a drain asks again and again
+  if (std::exchange(draining_, on) != on) tell_all();  // a caller that waits for a drain asks again and again
+}
+
+void agent_links::leave(bool on) {
+  if (std::exchange(leaving_, on) != on) tell_all();
+}
+
+void agent_links::redefined(std::uint32_t capacity) {
+  shares_.resize(capacity);
+  tell_all();
+}
+
+void agent_links::tell_all() {
   for (auto& [shard, one] : links_) one.stale = one.stale || one.routed;
 }
 
 bool agent_links::registered(std::uint32_t shard) const {
   const auto found = links_.find(shard);
   return found != links_.end() && found->second.registered;
+}
+
+bool agent_links::waits_to_be_heard() const {
+  return std::any_of(links_.begin(), links_.end(),
+                     [](const auto& one) { return one.second.registered && (one.second.stale || one.second.asked); });
 }
 
 bool agent_links::awaits(std::uint32_t shard, std::uint64_t revision) const {
@@ -141,7 +158,7 @@ agent_links::work agent_links::due(moment now) {
       one.asked = ++revision_;
       one.stale = false;
       one.may_ask = now + first_backoff;
-      out.registrations.push_back({shard, revision_, shares_.part(shard), draining_});
+      out.registrations.push_back({shard, revision_, shares_.part(shard), draining_ || leaving_, leaving_});
       shares_.told(shard, revision_, now);
     }
     if (one.registered && now >= one.beacon_at) {

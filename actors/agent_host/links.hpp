@@ -26,6 +26,7 @@ class agent_links {
     std::uint64_t revision = 0;
     std::uint32_t capacity = 0;
     bool draining = false;
+    bool leaving = false;
   };
   struct work {
     std::vector<registration> registrations;
@@ -52,6 +53,10 @@ class agent_links {
   void acknowledged(const v1::BeaconAck& what, moment now);
   /// The instance takes no more work, or takes work again: every shard must know.
   void drain(bool on);
+  /// The instance takes no more work and ends with its last attempt, or stays after all: every shard must know.
+  void leave(bool on);
+  /// The instance is another one by its node file: every shard must know.
+  void redefined(std::uint32_t capacity);
 
   // Due work.
 
@@ -63,6 +68,8 @@ class agent_links {
   /// Whether there ever was a route to the shard.
   bool knows(std::uint32_t shard) const { return links_.count(shard) != 0; }
   bool registered(std::uint32_t shard) const;
+  /// Some reachable shard has not answered the latest registration.
+  bool waits_to_be_heard() const;
   /// Whether the answer to this registration still counts.
   bool awaits(std::uint32_t shard, std::uint64_t revision) const;
 
@@ -86,8 +93,11 @@ class agent_links {
   std::function<std::uint32_t(std::uint32_t)> held_;
   core::shares shares_;
   std::map<std::uint32_t, link> links_;
+  void tell_all();
+
   std::uint64_t revision_ = 0;
   bool draining_ = false;
+  bool leaving_ = false;
 };
 
 }  // namespace fairlead

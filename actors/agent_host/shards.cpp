@@ -137,15 +137,15 @@ void agent_host::flush() {
     // Heartbeats first: an outcome ends the attempt that they are about.
     if (!side.beats.items().empty()) {
       side.beats.set_shard(shard);
-      side.beats.set_instance(who_.instance);
-      side.beats.set_incarnation(who_.incarnation);
+      side.beats.set_instance(instance_);
+      side.beats.set_incarnation(incarnation_);
       if (!side.met.empty()) *side.beats.mutable_lineage() = side.met.back();
       out_.heartbeats(std::exchange(side.beats, {}));
     }
     if (side.gathered.items().empty()) continue;
     side.gathered.set_shard(shard);
-    side.gathered.set_instance(who_.instance);
-    side.gathered.set_incarnation(who_.incarnation);
+    side.gathered.set_instance(instance_);
+    side.gathered.set_incarnation(incarnation_);
     if (!side.met.empty()) *side.gathered.mutable_lineage() = side.met.back();
     out_.outcomes(std::exchange(side.gathered, {}));
   }

@@ -4,7 +4,6 @@
 #include <thread>
 #include <utility>
 
-#include "actors/agent_host/actor.hpp"
 #include "actors/cluster/links_actor.hpp"
 #include "actors/core/text/text.hpp"
 #include "actors/expressions/deployer_actor.hpp"
@@ -15,7 +14,6 @@ namespace fairlead {
 
 namespace {
 
-constexpr duration agent_answer_limit = std::chrono::seconds{2};
 constexpr duration stop_limit = std::chrono::seconds{5};
 constexpr duration look_again_after{20};
 
@@ -35,11 +33,6 @@ child_spec child(std::string id, child_factory start, stable_address& address) {
   out.start = std::move(start);
   out.address = borrowed(address);
   return out;
-}
-
-local_agent without_backend(local_agent agent) {
-  agent.backend.reset();
-  return agent;
 }
 
 guardian_spec branch_of(std::string id) {
@@ -105,83 +98,6 @@ node_tree::~node_tree() {
   if (root_) stop_guardian(guards_, root_, stop_limit);
   for (auto& one : shards_) one->shut_down();
   for (auto* address : {&gateway_, &links_, &deployer_, &doctor_, &steward_, &agents_guardian_}) address->close();
-}
-
-// ---- agents ----
-
-std::vector<node_tree::agent_place> node_tree::places() const {
-  const std::lock_guard lock{places_guard_};
-  return places_;
-}
-
-child_spec node_tree::agent_child(const local_agent& agent, const std::string& instance) {
-  const auto address = std::make_shared<stable_address>(*world_.system);
-  {
-    const std::lock_guard lock{places_guard_};
-    places_.push_back({instance, address});
-  }
-  child_spec out;
-  out.id = instance;
-  out.address = address;
-  // An actor's state is lost with it, so its successor has a new incarnation: all attempts of the old one are in doubt at once. Guardians
-  // copy the specification; a later copy must not reuse the backend of an earlier one.
-  const auto unused = std::make_shared<std::shared_ptr<agents::backend>>(agent.backend);
-  out.start = [this, kept = without_backend(agent), instance, unused]() -> result<caf::strong_actor_ptr> {
-    const auto& agent = kept;
-    auto backend = std::exchange(*unused, nullptr);
-    auto incarnation = options_.who.incarnation();
-    if (!backend) {
-      const auto next = world_.next_incarnation();
-      if (!next) return next.failure();
-      incarnation = *next;
-      if (!agent.make) return error{v1::ERROR_CODE_INTERNAL, "agent " + agent.name + " cannot be made a second time", "restart the node"};
-      auto made = agent.make();
-      if (!made) return made.failure();
-      backend = std::move(*made);
-    }
-    agent_setup setup;
-    setup.who = {agent.name, options_.who.node() + "/" + instance, incarnation, agent.kind, agent.settings, agent.secrets};
-    setup.node = options_.who.node();
-    setup.backend = std::move(backend);
-    setup.time = world_.time;
-    setup.log = world_.log;
-    setup.links = links_.as<links_actor>();
-    const auto started = world_.system->spawn(run_agent, std::move(setup));
-    if (draining_) caf::anon_send(started, drain_atom_v, true);
-    return pointer(started);
-  };
-  return out;
-}
-
-guardian_spec node_tree::agents_branch() {
-  auto out = branch_of("agents");
-  for (const auto& agent : options_.agents) out.children.push_back(agent_child(agent, agent.name));
-  options_.agents.clear();
-  return out;
-}
-
-status node_tree::add_agent(const local_agent& agent, const std::string& instance) {
-  caf::scoped_actor self{*world_.system};
-  status out = nothing{};
-  self->request(agents_guardian_.as<guardian_actor>(), stop_limit, add_child{agent_child(agent, instance)})
-      .receive(
-          [&out](const std::string& failure) {
-            if (!failure.empty()) out = error{v1::ERROR_CODE_INTERNAL, failure, "read the node's log"};
-          },
-          [&out](const caf::error&) {
-            out = error{v1::ERROR_CODE_UNAVAILABLE, "the node's agents cannot be started", "read the node's log"};
-          });
-  return out;
-}
-
-std::uint32_t node_tree::drain_agents(bool on) {
-  draining_ = on;
-  std::uint32_t held = 0;
-  caf::scoped_actor self{*world_.system};
-  for (const auto& place : places())
-    self->request(place.address->as<agent_actor>(), agent_answer_limit, drain_atom_v, on)
-        .receive([&held](std::uint32_t one) { held += one; }, [](const caf::error&) {});
-  return held;
 }
 
 // ---- network and desk ----
@@ -275,6 +191,19 @@ v1::NodeOperateReply node_tree::operate(const v1::NodeOperateRequest& what) {
       said(what.verb() == v1::NODE_VERB_DRAIN ? "the agents of this node take no new steps" : "the agents of this node take steps again");
       out.set_held(drain_agents(what.verb() == v1::NODE_VERB_DRAIN));
       break;
+    case v1::NODE_VERB_RELOAD: {
+      if (!world_.reload) {
+        *out.mutable_error() = error{v1::ERROR_CODE_WRONG_STATE, "this node was started without a node file", ""}.to_proto();
+        break;
+      }
+      said("the node file is read again");
+      const auto read = world_.reload();
+      if (read)
+        *out.mutable_reload() = *read;
+      else
+        *out.mutable_error() = read.failure().to_proto();
+      break;
+    }
     case v1::NODE_VERB_LOG_LEVEL: {
       if (!world_.log_level) {
         *out.mutable_error() = error{v1::ERROR_CODE_WRONG_STATE, "this node has no log of its own", ""}.to_proto();

@@ -14,6 +14,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -53,6 +55,8 @@ class node_tree {
     std::function<void(const error&)> on_given_up;
     /// Raises the node's durable counter of incarnations, for a restarted agent. From any thread.
     std::function<result<std::uint64_t>()> next_incarnation;
+    /// Reads the node file again. From any thread. Empty function: there is no node file.
+    std::function<result<v1::NodeReload>()> reload;
     /// Sets the level and returns the former one; empty `level`: only returns it. From any thread. Empty function: there is no log to set.
     std::function<result<std::string>(const std::string& level)> log_level;
   };
@@ -71,6 +75,15 @@ class node_tree {
   /// at a time.
   status add_agent(const local_agent& agent, const std::string& instance);
 
+  /// What a node file says of agents that it did not say before. One caller at a time.
+  struct agent_changes {
+    std::vector<local_agent> added;
+    std::vector<local_agent> changed;  // go on under the same incarnation; attempts in progress end by their former definition
+    std::vector<std::string> removed;  // end with their last attempt
+  };
+  /// The error names the first agent that could not be started; all the others are as they should be.
+  status change_agents(agent_changes what);
+
   /// Takes no new tasks and begins no new attempts. Waits at most `limit` until agents hold no attempts and the shards' decisions are
   /// durable. False: the limit ran out. The actors end with the tree.
   bool stop(duration limit);
@@ -78,9 +91,25 @@ class node_tree {
  private:
   node_tree(world in, node_tree_options options);
 
+  /// The definition by which an agent's actor is started, also after a crash. Thread-safe.
+  class definition {
+   public:
+    explicit definition(local_agent first) : now_(std::move(first)) {}
+    /// The backend is given out once: another actor needs another one.
+    local_agent take();
+    void set(local_agent next);
+    void leave();
+    bool leaves() const;
+
+   private:
+    mutable std::mutex guard_;
+    local_agent now_;
+    bool leaves_ = false;
+  };
   struct agent_place {
     std::string name;
     std::shared_ptr<stable_address> address;
+    std::shared_ptr<definition> as;
   };
   guardian_spec agents_branch();
   child_spec agent_child(const local_agent& agent, const std::string& instance);
@@ -89,6 +118,9 @@ class node_tree {
   child_spec gateway_child(std::vector<shard_desk> desks);
   v1::NodeOperateReply operate(const v1::NodeOperateRequest& what);
   std::vector<agent_place> places() const;
+  std::optional<agent_place> place_of(const std::string& name) const;
+  /// False: the agent has left.
+  bool tell(const agent_place& where, std::shared_ptr<local_agent> now);
   /// `on`: all agents finish their attempts and take no more; else they take work again. Returns the number of attempts that they hold.
   std::uint32_t drain_agents(bool on);
   bool drain_shards(std::chrono::steady_clock::time_point until);
@@ -106,6 +138,7 @@ class node_tree {
   std::vector<std::unique_ptr<shard>> shards_;
   mutable std::mutex places_guard_;
   std::vector<agent_place> places_;  // of the agents, in the order of their start
+  std::set<std::string> left_;       // names of agents that have been here: their next process has another incarnation
   std::atomic<bool> draining_{false};
   std::int64_t started_at_unix_ms_ = 0;
   guardian_actor root_;

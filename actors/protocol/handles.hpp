@@ -40,6 +40,8 @@ using agent_actor = caf::typed_actor<
     caf::reacts_to<shard_route>, caf::reacts_to<shard_total>,
     // True: take no more work and finish the attempts held. False: take work again. Answered with the number of attempts held.
     caf::replies_to<drain_atom, bool>::with<std::uint32_t>,
+    // Another definition for the attempts that begin from now on, or the end with the last attempt. Answered with true.
+    caf::replies_to<agent_redefined>::with<bool>,
     // The backend has finished a try of an attempt.
     caf::reacts_to<attempt_finished>,
     // The backend has news of an attempt in progress.

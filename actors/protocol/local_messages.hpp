@@ -35,6 +35,13 @@ struct attempt_progressed {
   agents::attempt_key key;
 };
 
+struct local_agent;
+
+/// To an agent: its node file was read again. Null: the file does not name the agent any more, so it ends with its last attempt.
+struct agent_redefined {
+  std::shared_ptr<local_agent> now;
+};
+
 /// Scheduler to cron: a job is due at this moment.
 struct job_due_at {
   moment due;

@@ -95,6 +95,7 @@ registry::arrival registry::add(const v1::RegisterAgent& what) {
   entry.incarnation = what.incarnation();
   entry.capacity = what.capacity();
   entry.drains_itself = what.draining();
+  entry.leaves = what.leaving();
   entry.heard = now;
   entry.drained = false;
   auto& drained = *to.record.mutable_drained();
@@ -119,8 +120,21 @@ bool registry::set_away(std::string_view name, std::uint64_t incarnation) {
   const auto found = instances_.find(name);
   if (found == instances_.end() || found->second.away || found->second.incarnation != incarnation) return false;
   found->second.away = true;
-  rebuild(*found->second.of, time_.now());
+  if (found->second.leaves && found->second.held == 0)
+    forget(found->second);
+  else
+    rebuild(*found->second.of, time_.now());
   return true;
+}
+
+void registry::forget(instance& which) {
+  auto& of = *which.of;
+  for (auto& [holder, what] : holders_)
+    if (what.at == &which) what.at = nullptr;
+  std::erase(of.instances, &which);
+  // Its pointers in the demands go with the rebuild.
+  rebuild(of, time_.now());
+  instances_.erase(std::string{which.name});
 }
 
 std::optional<registry::presence> registry::find(std::string_view name) const {

@@ -61,8 +61,8 @@ class registry final : public core::agent_directory, private wait_queues::admiss
   /// Whether the last registration changed its service's limits: attempts in progress must be held anew to count against them.
   bool limits_changed() const noexcept { return limits_changed_; }
 
-  /// The instance cannot be reached: it gets nothing until it registers again, and keeps its attempts. False: it was away already, or
-  /// another process has its name.
+  /// The instance cannot be reached: it gets nothing until it registers again, and keeps its attempts. One that leaves is forgotten once it
+  /// has none. False: it was away already, or another process has its name.
   bool set_away(std::string_view instance, std::uint64_t incarnation);
 
   struct presence {
@@ -174,6 +174,7 @@ class registry final : public core::agent_directory, private wait_queues::admiss
   void find_instances(demand& of);
   void rebuild(service& of, moment now);
   bool set_limits(service& of, const v1::RegisterAgent& what, moment now);
+  void forget(instance& which);
   void lose_canary(const instance& at, moment now);
   void advance(service& of, moment now);
   void breaker_changed(service& of, moment now);
@@ -190,7 +191,7 @@ class registry final : public core::agent_directory, private wait_queues::admiss
   const clock& time_;
   const registry_policy policy_;
   const core::planted_faults* planted_ = nullptr;
-  // Both maps have stable nodes, so pointers into them stay valid; nothing is ever erased.
+  // Both maps have stable nodes, so pointers into them stay valid; only `forget` erases an instance.
   registered::by_name<instance> instances_;
   registered::by_name<service> services_;
   std::unordered_map<core::slot_holder, holding, registered::holder_hash> holders_;

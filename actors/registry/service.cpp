@@ -166,8 +166,8 @@ service_change registry::change_of(service& of, moment now) {
       }
     draft.set_sentence("steps wait for agent " + of.agent + " since " + format_utc(record.absent_since_unix_ms()) + ": " + why);
     draft.set_remedy(
-        "start a node with this agent, or resume a drained instance: `fairlead agent resume INSTANCE`; `fairlead status` shows instances "
-        "and waiting steps");
+        "add the agent to a node file and run `fairlead node reload NODE`, start a node that has it, or resume a drained instance: "
+        "`fairlead agent resume INSTANCE`; `fairlead status` shows instances and waiting steps");
   } else if (record.absent_since_unix_ms() == 0 && record.absent_alert() != 0) {
     out.resolved.push_back(record.absent_alert());
     record.set_absent_alert(0);

@@ -167,9 +167,10 @@ void registry::let_go(holding& what, const core::slot_outcome& outcome, moment n
     at.heard = now;
   at.health.note(outcome, now - what.since);
   judge(at);
-  if (at.of->queues_occupied == 0) return;
-  for (auto* needs : at.demands)
-    if (needs->blocked_by == blocker::capacity) queues_.unblock(*needs);
+  if (at.of->queues_occupied > 0)
+    for (auto* needs : at.demands)
+      if (needs->blocked_by == blocker::capacity) queues_.unblock(*needs);
+  if (at.leaves && at.away && at.held == 0) forget(at);
 }
 
 // ---- health ----

@@ -156,7 +156,9 @@ void scheduler::count_limits_anew(const std::string& agent) {
 void scheduler::agent_away(const std::string& instance, std::uint64_t incarnation, const std::string& why) {
   if (!slots_.set_away(instance, incarnation)) return;
   world_.log->on_note(note_level::warning, "scheduler",
-                      "agent instance " + instance + " is away (" + why + "): it gets no steps until it registers again");
+                      slots_.find(instance)
+                          ? "agent instance " + instance + " is away (" + why + "): it gets no steps until it registers again"
+                          : "agent instance " + instance + " has left: its node file does not name it any more");
   if (!faults_.down_is_death) return;
   std::vector<std::uint64_t> holders;
   for (const auto& [number, task] : live_) holders.push_back(number);

@@ -40,6 +40,8 @@ struct child_spec {
   std::string id;  // unique among its siblings; letters, digits, `_`, `-` and `.`
   child_factory start;
   core::restart_kind restart = core::restart_kind::permanent;
+  /// An end by itself, without a reason, is for good: the guardian forgets the child, and not even a restart of the whole branch starts it.
+  bool may_leave = false;
   duration shutdown = std::chrono::seconds{5};  // between the exit message and the kill
   /// Leads to the current child, however often it is restarted. May be null.
   std::shared_ptr<stable_address> address;

@@ -47,6 +47,11 @@ void guardian_branch::add(child_spec child) {
   spec_.children.push_back(std::move(child));
 }
 
+void guardian_branch::remove(const std::string& id) {
+  const std::lock_guard lock{guard_};
+  std::erase_if(spec_.children, [&id](const child_spec& one) { return one.id == id; });
+}
+
 duration guardian_branch::stop_limit() const {
   duration out = own_time;
   for (const auto& one : children()) out += one.below ? limit_of(one) + own_time : 2 * limit_of(one);
@@ -215,6 +220,7 @@ void guardian::on_down(const caf::down_msg& what) {
 
 void guardian::ended_by_itself(std::size_t which, const caf::error& reason, const std::string& text) {
   auto& one = children_[which];
+  if (one.spec.may_leave && !reason) return leave(one);
   const auto plan = book_.ended(which, is_failure(reason), running(), now());
   if (!plan.give_up && plan.start.empty()) {
     if (is_failure(reason)) note(note_level::warning, one.path + " has ended and is not started again: " + text);
@@ -275,6 +281,13 @@ void guardian::over(child& which, const std::string& state, const std::string& r
   if (which.spec.address) which.spec.address->close();
   if (which.spec.below) which.spec.below->close_addresses();
   if (!ending_ && only_here) world_.tree->removed(which.path);
+}
+
+void guardian::leave(child& which) {
+  branch_->remove(which.spec.id);
+  which.over = true;
+  if (which.spec.address) which.spec.address->close();
+  world_.tree->removed(which.path);
 }
 
 void guardian::begin_end(caf::error reason, bool gives_up) {

@@ -26,6 +26,7 @@ class guardian_branch {
   const core::restart_policy& policy() const noexcept { return spec_.policy; }
   std::vector<child_spec> children() const;
   void add(child_spec child);
+  void remove(const std::string& id);
   /// The longest time to stop everything below, if every child must be killed.
   duration stop_limit() const;
   /// Closes the addresses of everything below, for ever.
@@ -82,6 +83,7 @@ class guardian final : public supervised<guardian_actor::base> {
   /// Goes on with the plan, up to the next stop that must be awaited.
   void advance();
   void over(child& which, const std::string& state, const std::string& reason);
+  void leave(child& which);
   void begin_end(caf::error reason, bool gives_up);
   void finish();
   void crashed(const std::string& what);

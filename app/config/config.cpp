@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "app/config/changes.hpp"
 #include "app/config/parts.hpp"
 
 namespace fairlead::app {
@@ -147,7 +148,10 @@ config_file parse_node_config(const std::string& path, const std::string& text) 
   config_file out;
   out.config.file = path;
   auto document = parse_yaml(path, text);
-  if (document.root) read_config(document, out.config);
+  if (document.root) {
+    read_config(document, out.config);
+    out.config.written = written_keys(*document.root);
+  }
   out.problems = std::move(document.problems);
   std::stable_sort(out.problems.begin(), out.problems.end(),
                    [](const problem& a, const problem& b) { return std::tie(a.line, a.column) < std::tie(b.line, b.column); });

@@ -2,6 +2,7 @@
 // The node file: YAML to plain structs. docs/configuration.md lists every key once.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -68,7 +69,8 @@ struct exec_need {
 };
 
 struct node_config {
-  std::string file;  // as given
+  std::string file;                            // as given
+  std::map<std::string, std::string> written;  // its keys and values; see changes.hpp
 
   std::string name;
   listen_address listen{"127.0.0.1", 7100};

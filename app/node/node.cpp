@@ -33,12 +33,13 @@ void end_within(duration limit, exit_code code) {
   }}.detach();
 }
 
-/// Blocks SIGTERM and SIGINT for all threads started later, so that only `wait_for_end` receives them.
-sigset_t block_end_signals() {
+/// Blocks SIGTERM, SIGINT and SIGHUP for all threads started later, so that only the main thread takes them.
+sigset_t block_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   // A client that hangs up during a write must not end the node.
   std::signal(SIGPIPE, SIG_IGN);
@@ -53,7 +54,7 @@ int run_node(const node_options& options) {
     for (const auto& problem : file.problems) std::fprintf(stderr, "%s\n", to_text(problem).c_str());
     return exit_usage;
   }
-  const auto end_signals = block_end_signals();
+  const auto signals = block_signals();
   const auto limit = duration{file.config.shutdown_timeout_ms};
 
   auto manager = service_manager::from_environment();
@@ -73,10 +74,17 @@ int run_node(const node_options& options) {
     return failure.code;
   }
 
-  manager.ready(file.config.name + " listens on " + file.config.listen.host + ":" + std::to_string(node->port()));
+  const auto line = file.config.name + " listens on " + file.config.listen.host + ":" + std::to_string(node->port());
+  manager.ready(line);
   manager.watch([&node] { return node->healthy(); });
   int signal = 0;
-  sigwait(&end_signals, &signal);
+  for (;;) {
+    sigwait(&signals, &signal);
+    if (signal != SIGHUP) break;
+    manager.reloading();
+    const auto read = node->reload();
+    manager.ready(read ? line : line + "; the changed node file is refused: " + read.failure().sentence);
+  }
   manager.stopping();
   if (!given_up) node->log().on_note(note_level::info, "node", std::string{"ending on "} + (signal == SIGTERM ? "SIGTERM" : "SIGINT"));
   node->stop();

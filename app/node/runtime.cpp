@@ -1,6 +1,7 @@
 #include "app/node/runtime.hpp"
 
 #include <cstdlib>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "app/metrics/http_port.hpp"
 #include "app/metrics/metrics_source.hpp"
 #include "app/node/identity.hpp"
+#include "app/node/reload.hpp"
 #include "app/node/setup.hpp"
 #include "app/process/listen_probe.hpp"
 #include "app/process/logging.hpp"
@@ -67,6 +69,8 @@ class both final : public observer {
 struct node_runtime::state {
   node_config config;
   node_parts parts;
+  std::shared_ptr<const agents::secrets> secrets;  // of the agents; null: none
+  std::mutex reloads;                              // guards `config` and `secrets` once the tree runs, and the start of the tree
   std::unique_ptr<transition_log> log;
   std::optional<both> told;  // the log and the listener, if there is one
   std::unique_ptr<node_identity> identity;
@@ -142,23 +146,23 @@ struct node_runtime::state {
     if (!opened_log) return opened_log.failure();
     log = std::move(*opened_log);
 
-    const auto secrets =
-        make_secrets(config, [this](const std::string& sentence) { log->on_note(note_level::warning, "secrets", sentence); });
-    if (!secrets) return secrets.failure();
+    auto made_secrets = make_secrets(config, [this](const std::string& sentence) { warn_of_secrets(sentence); });
+    if (!made_secrets) return made_secrets.failure();
+    secrets = std::move(*made_secrets);
     if (const auto listens = probe_listen(config.listen); !listens.ok()) {
       code = exit_in_use;
       return listens.failure();
     }
     auto who = hello_of(config);
-    if (const auto opened = open_identity(); !opened.ok()) return opened;
-    if (const auto opened = open_stores(who); !opened.ok()) return opened;
+    if (auto opened = open_identity(); !opened.ok()) return opened;
+    if (auto opened = open_stores(who); !opened.ok()) return opened;
     const auto incarnation = identity->next_incarnation();
     if (!incarnation) return incarnation.failure();
     who.set_node_id(identity->node_id());
     who.set_incarnation(*incarnation);
     who.set_run_id(make_uuid_v7(to_unix_ms(clock.now())));
 
-    auto agents = all_agents(config, parts.agents, *secrets, parts.program);
+    auto agents = all_agents(config, parts.agents, secrets, parts.program);
     if (!agents) return agents.failure();
 
     expressions.emplace(pool_options_of(config, parts.program));
@@ -183,9 +187,13 @@ struct node_runtime::state {
     options.who = who;
     options.peers = config.peers;
     options.agents = std::move(*agents);
-    auto started = node_tree::start(std::move(world), std::move(options), shard_parts(who));
-    if (!started) return started.failure();
-    tree = std::move(*started);
+    if (!config.file.empty()) world.reload = [this] { return reload(); };
+    {
+      const std::lock_guard lock{reloads};
+      auto started = node_tree::start(std::move(world), std::move(options), shard_parts(who));
+      if (!started) return started.failure();
+      tree = std::move(*started);
+    }
 
     const auto published = system->middleman().publish(tree->gateway(), config.listen.port, config.listen.host.c_str(), true);
     if (!published) {
@@ -195,13 +203,34 @@ struct node_runtime::state {
                    "start the node again"};
     }
     port = *published;
-    if (const auto served = serve_figures(); !served.ok()) {
+    if (auto served = serve_figures(); !served.ok()) {
       code = exit_in_use;
       return served;
     }
     if (const auto warning = trust_warning(config); !warning.empty()) log->on_note(note_level::warning, "node", warning);
     log->on_note(note_level::info, "node", config.name + " is ready on " + config.listen.host + ":" + std::to_string(port));
     return nothing{};
+  }
+
+  void warn_of_secrets(const std::string& sentence) const { log->on_note(note_level::warning, "secrets", sentence); }
+
+  result<v1::NodeReload> reload() {
+    const std::lock_guard lock{reloads};
+    if (config.file.empty()) return error{v1::ERROR_CODE_WRONG_STATE, "this node was started without a node file", ""};
+    if (const auto opened = log->reopen(); !opened.ok()) log->on_note(note_level::error, "node", in_one_line(opened.failure()));
+    auto plan = plan_reload(config, parts, secrets, [this](const std::string& sentence) { warn_of_secrets(sentence); });
+    if (!plan) {
+      log->on_note(note_level::error, "node", "the node file was read again and is refused: " + in_one_line(plan.failure()));
+      return plan.failure();
+    }
+    auto out = to_proto(config.file, plan->changes);
+    config = std::move(plan->config);
+    secrets = std::move(plan->secrets);
+    if (plan->changes.log_level) log->set_level(config.log.level);
+    const auto changed = tree->change_agents(std::move(plan->agents));
+    log->on_note(note_level::info, "node", to_text(out));
+    if (!changed.ok()) return changed.failure();
+    return out;
   }
 
   status serve_figures() {
@@ -259,6 +288,7 @@ status node_runtime::add_agent(const given_agent& agent, const std::string& inst
   return state_->tree->add_agent(*added, instance);
 }
 
+result<v1::NodeReload> node_runtime::reload() { return state_->reload(); }
 observer& node_runtime::log() { return *state_->log; }
 std::uint16_t node_runtime::http_port() const { return state_->http ? state_->http->port() : 0; }
 bool node_runtime::healthy() { return state_->figures && state_->figures->healthy(); }

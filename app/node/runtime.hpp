@@ -15,6 +15,7 @@
 #include "app/config/config.hpp"
 #include "app/process/exit_codes.hpp"
 #include "messages/error.hpp"
+#include "messages/node.pb.h"
 
 namespace fairlead::app {
 
@@ -72,6 +73,9 @@ class node_runtime {
   /// Adds an agent while the node runs. `instance` distinguishes it from others of the same name; the node's name goes in front. One caller
   /// at a time.
   status add_agent(const given_agent& agent, const std::string& instance);
+
+  /// Reads the node file again: takes all of it that a running node can, or nothing. From any thread. The log has what was done.
+  result<v1::NodeReload> reload();
 
   /// Takes no new tasks and begins no new attempts. Waits for attempts in progress, at most three quarters of the file's shutdown_timeout,
   /// then ends all threads. False: some work was not finished by then; it will be in doubt, and nothing acknowledged is lost. A second call

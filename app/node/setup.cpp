@@ -18,6 +18,14 @@ bool same_name(const std::vector<local_agent>& agents, const std::string& name) 
   return std::any_of(agents.begin(), agents.end(), [&](const local_agent& one) { return one.name == name; });
 }
 
+/// Whether a section of the node file names it as its handler.
+bool is_handler(const node_config& config, const std::string& name) {
+  return std::any_of(config.agents.begin(), config.agents.end(), [&](const agent_section& one) {
+    const auto* section = std::get_if<native_agent_section>(&one);
+    return section != nullptr && section->handler == name;
+  });
+}
+
 }  // namespace
 
 caf_config::caf_config() {
@@ -51,8 +59,9 @@ result<local_agent> made(const given_agent& given, const std::string& name, std:
   return out;
 }
 
-result<std::vector<local_agent>> all_agents(const node_config& config, const std::vector<given_agent>& given,
-                                            const std::shared_ptr<const agents::secrets>& secrets, const std::string& program) {
+result<std::vector<local_agent>> agents_of(const node_config& config, const std::vector<agent_section>& sections,
+                                           const std::vector<given_agent>& given, const std::shared_ptr<const agents::secrets>& secrets,
+                                           const std::string& program) {
   // Agents are made anew when they are restarted, after this function has returned.
   const auto handlers = std::make_shared<const std::vector<given_agent>>(given);
   const auto native = [handlers](const native_agent_section& section) {
@@ -60,25 +69,27 @@ result<std::vector<local_agent>> all_agents(const node_config& config, const std
       if (one.name == section.handler) return one.make(section.concurrency);
     return make_native_handler(section.handler, section.concurrency);
   };
-  static const std::vector<agent_section> none;
-  auto out = make_agents(config.agent_role ? config.agents : none, {config.file, secrets, program, native});
+  auto out = make_agents(sections, {config.file, secrets, program, native});
   if (!out) return out.failure();
-  const auto named = [&config](const std::string& handler) {
-    return std::any_of(config.agents.begin(), config.agents.end(), [&](const agent_section& one) {
-      const auto* section = std::get_if<native_agent_section>(&one);
-      return section != nullptr && section->handler == handler;
-    });
-  };
-  for (const auto& one : given) {
-    if (named(one.name)) continue;
-    if (same_name(*out, one.name))
+  for (const auto& one : given)
+    if (!is_handler(config, one.name) && same_name(*out, one.name))
       return error{v1::ERROR_CODE_INVALID_ARGUMENT, "there are two agents named " + one.name,
                    "rename one of them, or use the handler in the node file: kind: native, handler: " + one.name};
+  return out;
+}
+
+result<std::vector<local_agent>> all_agents(const node_config& config, const std::vector<given_agent>& given,
+                                            const std::shared_ptr<const agents::secrets>& secrets, const std::string& program) {
+  static const std::vector<agent_section> none;
+  auto out = agents_of(config, config.agent_role ? config.agents : none, given, secrets, program);
+  if (!out) return out.failure();
+  for (const auto& one : given) {
+    if (is_handler(config, one.name)) continue;
     auto agent = made(one, one.name, one.capacity, one.settings);
     if (!agent) return agent.failure();
+    agent->secrets = secrets;
     out->push_back(std::move(*agent));
   }
-  for (auto& agent : *out) agent.secrets = secrets;
   if (const auto sound = check_limits(*out); !sound.ok()) return sound.failure();
   return out;
 }

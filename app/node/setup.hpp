@@ -28,6 +28,11 @@ class caf_config final : public caf::actor_system_config {
 /// The agent with its first backend.
 result<local_agent> made(const given_agent& given, const std::string& name, std::uint32_t capacity, const agents::agent_settings& settings);
 
+/// The agents of `sections`, which are all or some of those of `config`.
+result<std::vector<local_agent>> agents_of(const node_config& config, const std::vector<agent_section>& sections,
+                                           const std::vector<given_agent>& given, const std::shared_ptr<const agents::secrets>& secrets,
+                                           const std::string& program);
+
 /// The file's agents and the given ones.
 result<std::vector<local_agent>> all_agents(const node_config& config, const std::vector<given_agent>& given,
                                             const std::shared_ptr<const agents::secrets>& secrets, const std::string& program);

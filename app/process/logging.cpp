@@ -5,6 +5,7 @@
 #include <spdlog/logger.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/dist_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/sinks/stdout_sinks.h>
 
@@ -74,10 +75,31 @@ class level_word final : public spdlog::custom_flag_formatter {
 }  // namespace
 
 struct transition_log::sink {
-  bool json = false;
-  spdlog::logger logger;
+  log_config config;
+  std::shared_ptr<spdlog::sinks::dist_sink_mt> to = std::make_shared<spdlog::sinks::dist_sink_mt>();  // leads to the file, which may change
+  spdlog::logger logger{"fairlead", to};
 
-  sink(bool as_json, spdlog::sink_ptr to) : json(as_json), logger("fairlead", std::move(to)) {}
+  /// Opens stderr, or the file, whatever has become of the former one.
+  status open() {
+    spdlog::sink_ptr next;
+    try {
+      if (!config.file.empty()) {
+        next = std::make_shared<spdlog::sinks::basic_file_sink_mt>(config.file, false);
+      } else if (config.json) {
+        next = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+      } else {
+        next = std::make_shared<spdlog::sinks::stderr_color_sink_mt>();
+      }
+    } catch (const spdlog::spdlog_ex& failure) {
+      return error{v1::ERROR_CODE_DISK, std::string{"the log file cannot be opened: "} + failure.what(), "check log.file in the node file"};
+    }
+    auto formatter = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
+    formatter->add_flag<level_word>('*', !config.json);
+    formatter->set_pattern(config.json ? R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%*",%v})" : "%Y-%m-%dT%H:%M:%S.%eZ %^%*%$ %v");
+    next->set_formatter(std::move(formatter));
+    to->set_sinks({std::move(next)});
+    return nothing{};
+  }
 };
 
 transition_log::transition_log(std::unique_ptr<sink> to) : sink_(std::move(to)) {}
@@ -85,27 +107,15 @@ transition_log::transition_log(std::unique_ptr<sink> to) : sink_(std::move(to)) 
 transition_log::~transition_log() = default;
 
 result<std::unique_ptr<transition_log>> transition_log::open(const log_config& config) {
-  spdlog::sink_ptr to;
-  try {
-    if (!config.file.empty()) {
-      to = std::make_shared<spdlog::sinks::basic_file_sink_mt>(config.file, false);
-    } else if (config.json) {
-      to = std::make_shared<spdlog::sinks::stderr_sink_mt>();
-    } else {
-      to = std::make_shared<spdlog::sinks::stderr_color_sink_mt>();
-    }
-  } catch (const spdlog::spdlog_ex& failure) {
-    return error{v1::ERROR_CODE_DISK, std::string{"the log file cannot be opened: "} + failure.what(), "check log.file in the node file"};
-  }
-  auto formatter = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
-  formatter->add_flag<level_word>('*', !config.json);
-  formatter->set_pattern(config.json ? R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%*",%v})" : "%Y-%m-%dT%H:%M:%S.%eZ %^%*%$ %v");
-  auto out = std::make_unique<sink>(config.json, std::move(to));
-  out->logger.set_formatter(std::move(formatter));
+  auto out = std::make_unique<sink>();
+  out->config = config;
+  if (const auto opened = out->open(); !opened.ok()) return opened.failure();
   out->logger.set_level(level_of(config.level));
   out->logger.flush_on(spdlog::level::trace);
   return std::unique_ptr<transition_log>{new transition_log{std::move(out)}};
 }
+
+status transition_log::reopen() { return sink_->config.file.empty() ? nothing{} : sink_->open(); }
 
 result<std::string> transition_log::set_level(const std::string& name) {
   constexpr std::array<std::pair<const char*, note_level>, 4> names{
@@ -122,13 +132,15 @@ result<std::string> transition_log::set_level(const std::string& name) {
   return error{v1::ERROR_CODE_INVALID_ARGUMENT, "there is no log level " + core::clean_text(name, 40), "use debug, info, warning or error"};
 }
 
+void transition_log::set_level(note_level level) { sink_->logger.set_level(level_of(level)); }
+
 bool transition_log::wants_transitions() const { return sink_->logger.should_log(spdlog::level::info); }
 
 void transition_log::on_transition(const transition& what) {
   if (!wants_transitions()) return;
   std::string line;
   line.reserve(160);
-  if (sink_->json) {
+  if (sink_->config.json) {
     append_field(line, "component", "task");
     append_field(line, "task", what.task_id);
     if (!what.step.empty()) append_field(line, "step", what.step);
@@ -161,7 +173,7 @@ void transition_log::on_transition(const transition& what) {
 void transition_log::on_note(note_level level, std::string_view component, std::string_view sentence) {
   if (!sink_->logger.should_log(level_of(level))) return;
   std::string line;
-  if (sink_->json) {
+  if (sink_->config.json) {
     append_field(line, "component", component);
     append_field(line, "message", sentence);
   } else {

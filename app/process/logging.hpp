@@ -28,8 +28,12 @@ class transition_log final : public observer {
   bool wants_transitions() const override;
   void on_note(note_level level, std::string_view component, std::string_view sentence) override;
 
+  /// Opens the file anew under its name, after it was renamed to rotate it. An error leaves the former one in use. Without a file: nothing.
+  status reopen();
+
   /// Sets the level (`debug`, `info`, `warning`, `error`; empty: unchanged) and returns the former one. Error: an unknown level.
   result<std::string> set_level(const std::string& name);
+  void set_level(note_level level);
 
  private:
   struct sink;

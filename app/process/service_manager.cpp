@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -136,6 +137,13 @@ bool service_manager::there() const noexcept { return state_->socket >= 0; }
 duration service_manager::watchdog_period() const noexcept { return state_->period; }
 
 void service_manager::ready(const std::string& line) { state_->tell("READY=1\nSTATUS=" + in_one_line(line)); }
+void service_manager::reloading() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  const auto micros = static_cast<std::int64_t>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1'000;
+  state_->tell("RELOADING=1\nMONOTONIC_USEC=" + std::to_string(micros));
+}
+
 void service_manager::say(const std::string& line) { state_->tell("STATUS=" + in_one_line(line)); }
 
 void service_manager::stopping() {

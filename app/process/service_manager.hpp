@@ -28,6 +28,8 @@ class service_manager {
   duration watchdog_period() const noexcept;
 
   void ready(const std::string& line);
+  /// Until the next `ready`.
+  void reloading();
   void say(const std::string& line);
   /// Also ends the watch: the unit's own limit applies to an orderly end.
   void stopping();

@@ -41,6 +41,11 @@ void shares::leave(std::uint32_t shard, std::uint32_t held) {
   found->second.held = held;
 }
 
+void shares::resize(std::uint32_t capacity) {
+  changed_ = changed_ || capacity_ != capacity;
+  capacity_ = capacity;
+}
+
 void shares::wants(std::uint32_t shard, std::uint64_t wanted) {
   const auto found = members_.find(shard);
   if (found != members_.end() && found->second.here) found->second.wanted = wanted;

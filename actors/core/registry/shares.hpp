@@ -23,6 +23,9 @@ class shares {
   /// The shard cannot be reached: it hands over nothing more, whatever part it was told. Its `held` attempts go on. Call again as they end.
   void leave(std::uint32_t shard, std::uint32_t held);
 
+  /// The instance has another capacity. Until the shards have acknowledged lower parts, more than a lower one may be in progress.
+  void resize(std::uint32_t capacity);
+
   /// How much capacity the shard could use: its attempts in progress and its waiting steps.
   void wants(std::uint32_t shard, std::uint64_t wanted);
 

@@ -71,6 +71,55 @@ void add_node_verb(CLI::App& group, cli_context& context, const char* name, cons
   });
 }
 
+std::string reload_json(const v1::NodeOperateReply& reply, const node_words& words) {
+  const auto& read = reply.reload();
+  json_writer out;
+  const auto list = [&out](const char* key, const auto& names) {
+    out.key(key).begin_array();
+    for (const auto& name : names) out.string(name);
+    out.end_array();
+  };
+  out.begin_object().key("node").string(name_of(reply, words)).key("file").string(read.file());
+  out.key("agents").begin_object();
+  list("added", read.added());
+  list("changed", read.changed());
+  list("removed", read.removed());
+  out.end_object();
+  list("applied", read.applied());
+  list("needs_restart", read.kept());
+  return out.end_object().text();
+}
+
+std::string reload_text(const v1::NodeOperateReply& reply, const node_words& words) {
+  const auto& read = reply.reload();
+  text_table table{{{""}, {""}}};
+  const auto row = [&table](const char* what, const auto& names, const char* then = "") {
+    std::string all;
+    for (const auto& name : names) all += (all.empty() ? "" : ", ") + printable(name);
+    if (!all.empty()) table.add({what, all + then});
+  };
+  row("agents added", read.added());
+  row("agents changed", read.changed());
+  row("agents removed", read.removed(), " (each leaves when its attempts have ended)");
+  row("keys applied", read.applied());
+  row("needs a restart", read.kept(), " (the former values count until then)");
+  return "Node " + printable(name_of(reply, words)) + " has read " + printable(read.file()) +
+         (table.empty() ? " again. Nothing has changed.\n" : " again.\n" + table.text(false));
+}
+
+void add_reload(CLI::App& group, cli_context& context) {
+  auto* command = group.add_subcommand("reload", "Read the node file of a running node again, as SIGHUP does");
+  auto words = std::make_shared<node_words>();
+  command->add_option("NODE", words->node, "Name of a node (default: the connected node)");
+  add_words(*command, context, *words);
+  command->callback([&context, words] {
+    run_request(
+        context, [&](client& to) { return operate(to, v1::NODE_VERB_RELOAD, *words); },
+        [&](const v1::NodeOperateReply& reply) { return reload_json(reply, *words); },
+        [&](const v1::NodeOperateReply& reply) { return reload_text(reply, *words); });
+  });
+}
+
 void add_level(CLI::App& group, cli_context& context, const char* name) {
   auto* command = group.add_subcommand(name, "Set the log level of a node, until the node ends");
   auto words = std::make_shared<node_words>();
@@ -131,11 +180,12 @@ void add_node_verbs(CLI::App& group, cli_context& context) {
                 v1::NODE_VERB_DRAIN);
   add_node_verb(group, context, "resume", "Give steps to the agents of a drained node again", v1::NODE_VERB_RESUME);
   add_forget(group, context);
+  add_reload(group, context);
   add_level(group, context, "log-level");
 }
 
 void add_console_actions(CLI::App& app, cli_context& context) {
-  auto* node = app.add_subcommand("node", "Drain a node, give steps to its agents again, or forget a node");
+  auto* node = app.add_subcommand("node", "Drain, resume, reload or forget a node");
   node->require_subcommand(1);
   add_node_verbs(*node, context);
   auto* log = app.add_subcommand("log", "The log of a node");

@@ -264,6 +264,47 @@ TEST_F(agent_links_test, has_a_shard_that_never_answers_keep_nothing_from_the_ot
   EXPECT_TRUE(served);
 }
 
+TEST_F(agent_links_test, tells_every_shard_that_it_leaves_and_waits_to_be_heard) {
+  join({0, 1});
+  EXPECT_FALSE(links->waits_to_be_heard());
+  links->leave(true);
+  EXPECT_TRUE(links->waits_to_be_heard());
+  const auto first = asked();
+  ASSERT_EQ(first.size(), 2u);
+  EXPECT_TRUE(first[0].leaving && first[0].draining);
+  welcome(first[0]);
+  EXPECT_TRUE(links->waits_to_be_heard());
+  welcome(first[1]);
+  EXPECT_FALSE(links->waits_to_be_heard());
+  links->leave(true);
+  EXPECT_FALSE(links->waits_to_be_heard()) << "they know";
+  links->leave(false);
+  now_ms += 100;
+  const auto second = asked();
+  ASSERT_EQ(second.size(), 2u);
+  EXPECT_FALSE(second[0].leaving || second[0].draining) << "it stays after all";
+}
+
+TEST_F(agent_links_test, does_not_wait_for_a_shard_that_is_silent) {
+  join({0});
+  links->leave(true);
+  for (int i = 0; i < 11; ++i, now_ms += 1'000)
+    for (const auto& one : asked()) links->unanswered(0, one.revision, now());
+  EXPECT_FALSE(links->waits_to_be_heard());
+}
+
+TEST_F(agent_links_test, divides_another_capacity_when_it_is_another_instance_by_its_node_file) {
+  join({0});
+  links->redefined(4);
+  auto what = asked();
+  ASSERT_EQ(what.size(), 1u);
+  EXPECT_EQ(what[0].capacity, 4u);
+  welcome(what[0]);
+  links->redefined(4);
+  now_ms += 100;
+  EXPECT_EQ(asked().size(), 1u) << "calls and labels may be others";
+}
+
 TEST_F(agent_links_test, says_when_it_has_something_to_do_next) {
   links->routed(0, now());
   EXPECT_LE(*links->next(), now());

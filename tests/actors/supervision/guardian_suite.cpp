@@ -395,6 +395,28 @@ CAF_TEST(one_that_was_added_for_once_leaves_the_tree_and_its_name_when_it_ends) 
   CAF_CHECK_EQUAL(state_of("node/once"), "running");
 }
 
+CAF_TEST(a_child_that_may_leave_is_forgotten_when_it_ends_by_itself_and_started_again_when_it_crashes) {
+  auto leaver = w.child("b");
+  leaver.may_leave = true;
+  guardian_actor inner_now;
+  auto inner = guardian_child(w.world, "node", spec("core", restart_strategy::one_for_one, {w.child("a"), leaver}));
+  inner.start = [&inner_now, start = inner.start] {
+    auto made = start();
+    inner_now = caf::actor_cast<guardian_actor>(*made);
+    return made;
+  };
+  start(spec("node", restart_strategy::one_for_one, {std::move(inner)}));
+  w.lines.take();
+  order("b", "throw by accident");
+  CAF_CHECK_EQUAL(w.lines.take(), (lines{"-b", "+b"}));
+  order("b", "quit");
+  CAF_CHECK_EQUAL(path_of("node/core/b"), "");
+  w.lines.take();
+  plant("node/core");
+  CAF_CHECK_EQUAL(w.lines.take(), (lines{"-a", "+a"}));
+  CAF_CHECK_EQUAL(add(inner_now, w.child("b")), "");
+}
+
 CAF_TEST(a_child_that_is_added_in_the_middle_of_a_restart_waits_for_its_end) {
   start(spec("node", restart_strategy::one_for_all, {w.child("a", restart_kind::permanent, true), w.child("b")}));
   w.lines.take();

@@ -45,6 +45,22 @@ class logging : public testing::Test {
   log_config config_;
 };
 
+TEST_F(logging, goes_on_in_a_new_file_when_the_former_one_was_renamed) {
+  const auto log = open();
+  log->on_note(note_level::info, "node", "before");
+  std::filesystem::rename(config_.file, config_.file + ".1");
+  log->on_note(note_level::info, "node", "renamed");
+  EXPECT_TRUE(log->reopen().ok());
+  log->on_note(note_level::info, "node", "after");
+  const auto lines = read();
+  ASSERT_EQ(lines.size(), 1U);
+  expect_text(lines[0], "info    node: after");
+  std::filesystem::remove_all(folder_);
+  std::ofstream{folder_} << "a file in place of the folder";
+  EXPECT_FALSE(log->reopen().ok());
+  log->on_note(note_level::info, "node", "into the file that was open");
+}
+
 TEST_F(logging, writes_a_line_for_each_transition_before_the_call_returns) {
   const auto log = open();
   log->on_transition({"order-1", "ship", "pending", "running", 2, ""});
