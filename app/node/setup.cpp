@@ -18,6 +18,11 @@ bool same_name(const std::vector<local_agent>& agents, const std::string& name) 
   return std::any_of(agents.begin(), agents.end(), [&](const local_agent& one) { return one.name == name; });
 }
 
+error named_twice(const std::string& name) {
+  return {v1::ERROR_CODE_INVALID_ARGUMENT, "there are two agents named " + name,
+          "rename one of them, or use the handler in the node file: kind: native, handler: " + name};
+}
+
 /// Whether a section of the node file names it as its handler.
 bool is_handler(const node_config& config, const std::string& name) {
   return std::any_of(config.agents.begin(), config.agents.end(), [&](const agent_section& one) {
@@ -72,9 +77,7 @@ result<std::vector<local_agent>> agents_of(const node_config& config, const std:
   auto out = make_agents(sections, {config.file, secrets, program, native});
   if (!out) return out.failure();
   for (const auto& one : given)
-    if (!is_handler(config, one.name) && same_name(*out, one.name))
-      return error{v1::ERROR_CODE_INVALID_ARGUMENT, "there are two agents named " + one.name,
-                   "rename one of them, or use the handler in the node file: kind: native, handler: " + one.name};
+    if (!is_handler(config, one.name) && same_name(*out, one.name)) return named_twice(one.name);
   return out;
 }
 
@@ -85,6 +88,7 @@ result<std::vector<local_agent>> all_agents(const node_config& config, const std
   if (!out) return out.failure();
   for (const auto& one : given) {
     if (is_handler(config, one.name)) continue;
+    if (same_name(*out, one.name)) return named_twice(one.name);
     auto agent = made(one, one.name, one.capacity, one.settings);
     if (!agent) return agent.failure();
     agent->secrets = secrets;

@@ -44,7 +44,7 @@ TEST(console_completion, offers_commands_and_short_names_first) {
 
 TEST(console_completion, offers_the_commands_of_a_group) {
   EXPECT_EQ(found("agent breaker "), (list{"close", "open"}));
-  EXPECT_EQ(found("node "), (list{"drain", "forget", "log-level", "resume"}));
+  EXPECT_EQ(found("node "), (list{"drain", "forget", "log-level", "reload", "resume"}));
 }
 
 TEST(console_completion, offers_task_ids_also_right_after_task) {
