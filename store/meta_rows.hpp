@@ -14,6 +14,7 @@
 //   namespace:N        the name of namespace N (decimal)
 //   alert_cursor/NAME  u64, the number of the last alert that has reached target NAME
 //   alert_start/NAME   u64 | unix ms u64, the newest alert at the first look at target NAME, and the time of that look
+//   alert_told/NAME/NUMBER  empty; target NAME was told of the alert by itself and not of its end; the number has 20 digits
 
 #include <cstdint>
 #include <optional>

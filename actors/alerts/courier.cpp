@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <limits>
 #include <stdexcept>
 
 #include "actors/core/retry.hpp"
@@ -24,6 +26,12 @@ constexpr auto longest_wait = std::chrono::minutes{5};
 
 std::string cursor_row(const std::string& name) { return keys::meta("alert_cursor/" + name); }
 std::string start_row(const std::string& name) { return keys::meta("alert_start/" + name); }
+
+/// Numbers in the order of the rows: all have 20 digits.
+std::string told_row(const std::string& name, std::uint64_t number) {
+  const auto digits = std::to_string(number);
+  return keys::meta("alert_told/" + name + "/" + std::string(20 - digits.size(), '0') + digits);
+}
 
 /// A row of exactly `Count` numbers; nullopt: there is none.
 template <std::size_t Count>
@@ -49,7 +57,9 @@ duration wait_after(const std::string& name, std::uint32_t failures, std::uint64
   return core::backoff_after(failures, first_wait, longest_wait, {number, seed_of(name), failures});
 }
 
-std::string subject_of(const alert_message& what) { return (what.kind == "digest" ? "a digest up to alert " : "alert ") + what.number; }
+std::string subject_of(const alert_message& what) {
+  return (what.kind == "digest" ? "a digest up to alert " : what.end ? "the end of alert " : "alert ") + what.number;
+}
 
 }  // namespace
 
@@ -86,7 +96,14 @@ void alert_courier::take_in(std::size_t which, const status& how) {
       world_.log->on_note(note_level::info, "alerts", target.is.name + " accepts alerts again, from number " + what.number + " on");
     target.failures = 0;
     target.delivered.push_back(now);
-    move_cursor(target, what.last);
+    if (what.end) {
+      forget_told(target, what.last);
+    } else {
+      const auto told = target.is.resolved && what.kind != "digest";
+      if (told) target.told.insert(what.last);
+      target.ends_looked_at = 0;
+      move_cursor(target, what.last);
+    }
     world_.log->on_note(note_level::debug, "alerts", target.is.name + " has accepted " + subject_of(what));
     return;
   }
@@ -94,8 +111,8 @@ void alert_courier::take_in(std::size_t which, const status& how) {
   const auto wait = wait_after(target.is.name, target.failures, what.last);
   target.not_before = now + wait;
   world_.log->on_note(note_level::warning, "alerts",
-                      target.is.name + " has not accepted " + (what.kind == "digest" ? "a digest up to alert " : "alert ") + what.number +
-                          ": " + how.failure().sentence + "; next try in " + format_duration(wait.count()));
+                      target.is.name + " has not accepted " + subject_of(what) + ": " + how.failure().sentence + "; next try in " +
+                          format_duration(wait.count()));
 }
 
 status alert_courier::open(target_state& target, const store::snapshot& from) {
@@ -106,7 +123,7 @@ status alert_courier::open(target_state& target, const store::snapshot& from) {
   if (*start) target.seen = {(**start)[0], static_cast<std::int64_t>((**start)[1])};
   if (*cursor) {
     target.cursor = (**cursor)[0];
-    return nothing{};
+    return load_told(target, from);
   }
   // A new target begins with the alerts that are unresolved now; alerts resolved before are not delivered to it.
   const auto newest = from.get_progress().shard.next_alert();
@@ -122,12 +139,29 @@ status alert_courier::open(target_state& target, const store::snapshot& from) {
   return nothing{};
 }
 
+status alert_courier::load_told(target_state& target, const store::snapshot& from) const {
+  if (!target.is.resolved) return nothing{};
+  status out = nothing{};
+  const auto begin = told_row(target.is.name, 0);
+  const auto scanned = from.scan(store::table::meta, begin, told_row(target.is.name, std::numeric_limits<std::uint64_t>::max()),
+                                 [&](std::string_view key, std::string_view) {
+                                   std::uint64_t number = 0;
+                                   const auto digits = key.substr(begin.size() - 20);
+                                   if (std::from_chars(digits.data(), digits.data() + digits.size(), number).ec != std::errc{})
+                                     out = store::damaged_value(store::table::meta, key);
+                                   target.told.insert(number);
+                                   return out.ok();
+                                 });
+  return scanned.ok() ? out : scanned;
+}
+
 void alert_courier::record(const target_state& target) {
   courier_rows out;
   if (target.seen.at_unix_ms != 0)
     out.rows.put(store::table::meta, start_row(target.is.name),
                  store::meta::encode_u64(target.seen.newest) + store::meta::encode_u64(static_cast<std::uint64_t>(target.seen.at_unix_ms)));
   out.rows.put(store::table::meta, cursor_row(target.is.name), store::meta::encode_u64(*target.cursor));
+  for (const auto number : target.told) out.rows.put(store::table::meta, told_row(target.is.name, number), {});
   world_.record(std::move(out));
 }
 
@@ -143,12 +177,33 @@ status alert_courier::serve(std::size_t which, const store::snapshot& from, std:
   if (target.under_way) return nothing{};
   if (!target.cursor)
     if (auto opened = open(target, from); !opened.ok()) return opened;
-  if (*target.cursor >= newest) return nothing{};
   if (has_to_wait(target)) return nothing{};
-  auto message = next_message(target, from, target.is.at_most - target.delivered.size());
-  if (!message) return message.failure();
-  if (*message) deliver(which, std::move(**message));
+  for (const bool end : {false, true}) {
+    if (!end && *target.cursor >= newest) continue;
+    auto message = end ? next_end(target, from) : next_message(target, from, target.is.at_most - target.delivered.size());
+    if (!message) return message.failure();
+    if (!*message) continue;
+    deliver(which, std::move(**message));
+    break;
+  }
   return nothing{};
+}
+
+result<std::optional<alert_message>> alert_courier::next_end(target_state& target, const store::snapshot& from) {
+  // The alerts that were ever resolved. Not by the shard's counter, which a start may count anew.
+  const auto ends = from.get_progress().shard.next_alert() - from.count(store::table::unresolved_alert) + 1;
+  if (target.told.empty() || ends == target.ends_looked_at) return std::optional<alert_message>{};
+  for (auto next = target.told.begin(); next != target.told.end();) {
+    const auto number = *next++;
+    const auto alert = store::load_alert(from, number);
+    if (!alert) return alert.failure();
+    if (!*alert)
+      forget_told(target, number);  // resolved long ago, and erased since
+    else if (!store::is_unresolved(**alert) || world_.faults.tell_end_early)
+      return std::optional{end_message_of(from_, **alert)};
+  }
+  target.ends_looked_at = ends;
+  return std::optional<alert_message>{};
 }
 
 result<std::optional<alert_message>> alert_courier::next_message(target_state& target, const store::snapshot& from, std::uint64_t room) {
@@ -197,15 +252,26 @@ void alert_courier::deliver(std::size_t which, alert_message what) {
   command_run run;
   run.run = target.is.run;
   run.input = what.body + "\n";
-  run.environment = {{"FAIRLEAD_ALERT_NUMBER", what.number}, {"FAIRLEAD_ALERT_KIND", what.kind}, {"FAIRLEAD_ALERT_TASK", what.task}};
+  run.environment = {{"FAIRLEAD_ALERT_NUMBER", what.number},
+                     {"FAIRLEAD_ALERT_KIND", what.kind},
+                     {"FAIRLEAD_ALERT_TASK", what.task},
+                     {"FAIRLEAD_ALERT_EVENT", what.end ? "resolved" : "raised"}};
   run.time_limit = target.is.timeout;
   target.under_way = std::move(what);
   world_.commands->run(std::move(run), std::move(done));
 }
 
+void alert_courier::forget_told(target_state& target, std::uint64_t number) {
+  target.told.erase(number);
+  courier_rows out;
+  out.rows.erase(store::table::meta, told_row(target.is.name, number));
+  world_.record(std::move(out));
+}
+
 void alert_courier::move_cursor(target_state& target, std::uint64_t to) {
   target.cursor = to;
   courier_rows out;
+  if (target.told.count(to) != 0 && !world_.faults.lose_told) out.rows.put(store::table::meta, told_row(target.is.name, to), {});
   out.rows.put(store::table::meta, cursor_row(target.is.name), store::meta::encode_u64(to));
   world_.record(std::move(out));
 }

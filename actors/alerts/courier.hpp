@@ -4,12 +4,16 @@
 //
 // Every target has a durable cursor: the number of the last alert delivered there. The cursor moves after a delivery, never before. So an
 // alert is delivered again if a crash comes between its delivery and the cursor's move. Targets are independent of each other.
+//
+// A target that wants to hear of resolved alerts has a durable row for each alert that it was told of by itself and not in a digest. The
+// row goes once the target has been told of the alert's end.
 
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +62,8 @@ class alert_courier {
     alert_target is;
     std::optional<std::uint64_t> cursor;  // not known before the first look
     first_sight seen;
+    std::set<std::uint64_t> told;    // alerts of which it was told, and not of their end
+    std::uint64_t ends_looked_at{};  // resolved alerts of the shard, ever, at the last look that found no end to tell
     std::optional<alert_message> under_way;
     std::uint32_t failures = 0;  // since the last success
     moment not_before;
@@ -68,9 +74,13 @@ class alert_courier {
   status open(target_state& target, const store::snapshot& from);
   status serve(std::size_t which, const store::snapshot& from, std::uint64_t newest);
   result<std::optional<alert_message>> next_message(target_state& target, const store::snapshot& from, std::uint64_t room);
+  /// The end of an alert that the target was told of.
+  result<std::optional<alert_message>> next_end(target_state& target, const store::snapshot& from);
   void deliver(std::size_t which, alert_message what);
+  void forget_told(target_state& target, std::uint64_t number);
   void move_cursor(target_state& target, std::uint64_t to);
   void record(const target_state& target);
+  status load_told(target_state& target, const store::snapshot& from) const;
   void say_again_if_lost(std::uint64_t epoch);
   bool has_to_wait(target_state& target) const;
 

@@ -45,7 +45,9 @@ void alert_digest::add(const v1::AlertRecord& alert) {
   ++kinds[core::alert_kind_word(alert.kind())];
 }
 
-alert_message message_of(const alert_origin& from, const v1::AlertRecord& alert) {
+namespace {
+
+alert_message about_one(const alert_origin& from, const v1::AlertRecord& alert, bool end) {
   members about;
   about.number("number", from.shown(alert.number())).text("kind", core::alert_kind_word(alert.kind()));
   about.text("state", core::alert_state_word(alert.state())).text_or_null("task", alert.task_id());
@@ -54,16 +56,24 @@ alert_message message_of(const alert_origin& from, const v1::AlertRecord& alert)
   if (alert.tasks() != 0) about.number("tasks", alert.tasks());
   about.text("sentence", alert.sentence()).text("remedy", alert.remedy());
   about.text("raised_at", format_utc(alert.raised_at_unix_ms()));
+  if (end) about.text("resolved_at", format_utc(alert.resolved_at_unix_ms()));
 
   alert_message out;
   out.last = alert.number();
-  out.body = members{}.text("node", from.node).raw("alert", about.end()).end();
+  out.end = end;
+  out.body = members{}.text("node", from.node).text("event", end ? "resolved" : "raised").raw("alert", about.end()).end();
   out.number = std::to_string(from.shown(alert.number()));
-  out.key = key_of(from.node, out.number);
+  out.key = key_of(from.node, out.number + (end ? "/resolved" : ""));
   out.kind = core::alert_kind_word(alert.kind());
   out.task = alert.task_id();
   return out;
 }
+
+}  // namespace
+
+alert_message message_of(const alert_origin& from, const v1::AlertRecord& alert) { return about_one(from, alert, false); }
+
+alert_message end_message_of(const alert_origin& from, const v1::AlertRecord& alert) { return about_one(from, alert, true); }
 
 alert_message message_of(const alert_origin& from, const alert_digest& digest) {
   members kinds;

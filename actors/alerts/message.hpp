@@ -22,6 +22,7 @@ struct alert_origin {
 /// A message to a target, and the new cursor of the target after its delivery.
 struct alert_message {
   std::uint64_t last = 0;  // the shard's own number of the newest alert in the message
+  bool end = false;        // the alert is resolved, and the target has been told that it was raised
   std::string body;        // JSON text
   std::string key;         // the same for every try of the same message
   std::string number;      // for a command's environment
@@ -41,8 +42,12 @@ struct alert_digest {
   void add(const v1::AlertRecord& alert);
 };
 
-/// `{"node":…,"alert":{number, kind, state, task, workflow, step, job, sentence, remedy, raised_at}}`; fields that do not apply are null.
+/// `{"node":…,"event":"raised","alert":{number, kind, state, task, workflow, step, job, sentence, remedy, raised_at}}`; fields that do not
+/// apply are null.
 alert_message message_of(const alert_origin& from, const v1::AlertRecord& alert);
+
+/// The same with `"event":"resolved"` and `resolved_at`.
+alert_message end_message_of(const alert_origin& from, const v1::AlertRecord& alert);
 
 /// `{"node":…,"digest":{count, first, last, first_raised_at, last_raised_at, kinds, sentence, remedy}}`.
 alert_message message_of(const alert_origin& from, const alert_digest& digest);

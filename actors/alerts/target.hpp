@@ -15,6 +15,7 @@ struct alert_target {
   std::string url;               // of a webhook; empty: a command
   std::vector<std::string> run;  // of a command: its program and arguments, handed over without a shell
   duration timeout = std::chrono::seconds{10};  // of a command
+  bool resolved = true;                         // is told, too, when an alert is resolved of which it was told by itself
   std::uint32_t at_most = 20;                   // messages in `window`; further alerts go out as one digest
   duration window = std::chrono::minutes{1};
 };

@@ -70,6 +70,8 @@ struct planted_faults {
   bool archive_reopened = false;   // a task leaves the store although it was reopened after the archiver copied it
   bool archive_early = false;      // an ended task leaves the store at once
   bool move_cursor_first = false;  // an alert counts as delivered before it has arrived
+  bool lose_told = false;          // of which alerts a target was told is not written
+  bool tell_end_early = false;     // a target is told that an alert is resolved that is not
   bool ignore_full = false;        // tasks are taken although the store is nearly full
   bool take_unseen = false;        // a client's acknowledgement erases events that the client has not seen
   bool forget_poll = false;        // a poll for the next event of a task is not answered at its end

@@ -24,7 +24,8 @@ bool name_is_sound(const std::string& name, const yaml_node& node, const node_co
   return true;
 }
 
-void read_brake(yaml_section& section, alert_target& out) {
+void read_common(yaml_section& section, alert_target& out) {
+  section.boolean("resolved", out.resolved);
   section.integer("at_most", out.at_most, 1, most_messages);
   std::int64_t window_ms = out.window.count();
   if (section.duration_ms("window", window_ms, second, 24 * hour)) out.window = duration{window_ms};
@@ -40,7 +41,7 @@ void read_webhook(const std::string& name, const yaml_node& node, node_config& o
       if (const auto checked = check_webhook_url(*text); !checked.ok()) url->complain(checked.failure().sentence, checked.failure().remedy);
     }
   }
-  read_brake(section, target);
+  read_common(section, target);
   section.finish();
   if (name_is_sound(name, node, out)) out.alert_targets.push_back(std::move(target));
 }
@@ -67,7 +68,7 @@ void read_command(const std::string& name, const yaml_node& node, node_config& o
   if (const auto run = section.require("run", "a list: the program's path, then its arguments")) read_words(*run, target.run);
   std::int64_t timeout_ms = target.timeout.count();
   if (section.duration_ms("timeout", timeout_ms, 100, hour / 6)) target.timeout = duration{timeout_ms};
-  read_brake(section, target);
+  read_common(section, target);
   section.finish();
   if (name_is_sound(name, node, out)) out.alert_targets.push_back(std::move(target));
 }

@@ -182,12 +182,15 @@ def flood(box, node, hook):
     print(f"ok  {len(sent)} messages told of 200 alerts", flush=True)
 
 
-def resolved(node):
+def resolved(node, hook):
     done = fairlead("task", "cancel", "t1", "--by", "ana", "--reason", "not wanted any more", node=node.address)
     expect(done.returncode == 0, f"task cancel: {done.stderr}")
     wait_until(lambda: fairlead_json("alert", "show", "1", node=node.address)["state"] == "resolved", 20, "the alert is resolved")
     expect(all(one["number"] != 1 for one in alerts(node)) and any(one["number"] == 1 for one in alerts(node, "--all", "--limit", "1000")),
            "a resolved alert stands in the wrong lists")
+    key, message = wait_until(lambda: next((one for one in hook.posts if one[1].get("event") == "resolved"), None), 20, "the webhook hears of the end")
+    told = message["alert"]
+    expect((key, told["number"], told["state"]) == ("fairlead-alert/n1/1/resolved", 1, "resolved") and told["resolved_at"], f"it heard {key} {message}")
     done = fairlead("brake", "release", "--by", "ana", node=node.address)
     expect(done.returncode == 1 and "brake" in done.stderr, f"release of a brake that is not on: {done.returncode} {done.stdout}{done.stderr}")
     print("ok  an alert is resolved with what it is about", flush=True)
@@ -206,7 +209,7 @@ def run():
         killed_between_post_and_record(node, hook)
         receiver_away(box, node, hook)
         flood(box, node, hook)
-        resolved(node)
+        resolved(node, hook)
         node.end()
         checked = fairlead("store", "check", box.folder / "store")
         expect(checked.returncode == 0, f"store check: {checked.stdout}{checked.stderr}")

@@ -79,6 +79,8 @@ constexpr std::pair<const char*, fault> all_faults[] = {
     {"archive_reopened", &core::planted_faults::archive_reopened},
     {"archive_early", &core::planted_faults::archive_early},
     {"move_cursor_first", &core::planted_faults::move_cursor_first},
+    {"lose_told", &core::planted_faults::lose_told},
+    {"tell_end_early", &core::planted_faults::tell_end_early},
     {"ignore_full", &core::planted_faults::ignore_full},
     {"take_unseen", &core::planted_faults::take_unseen},
     {"forget_poll", &core::planted_faults::forget_poll},

@@ -9,7 +9,7 @@ namespace {
 TEST(config_alerts, reads_webhooks_and_commands) {
   const auto file = parsed(R"(alerts:
   webhooks:
-    ops: { url: "https://hooks.example/ops?team=a", at_most: 5, window: 30s }
+    ops: { url: "https://hooks.example/ops?team=a", at_most: 5, window: 30s, resolved: false }
     chat-2: { url: http://127.0.0.1:9000/ }
   commands:
     pager: { run: [/usr/local/bin/page, --urgent, 5, ""], timeout: 2s, at_most: 1, window: 1h }
@@ -21,7 +21,9 @@ TEST(config_alerts, reads_webhooks_and_commands) {
   EXPECT_EQ(targets[0].url, "https://hooks.example/ops?team=a");
   EXPECT_EQ(targets[0].at_most, 5U);
   EXPECT_EQ(targets[0].window, std::chrono::seconds{30});
+  EXPECT_FALSE(targets[0].resolved);
   EXPECT_EQ(targets[1].name, "chat-2");
+  EXPECT_TRUE(targets[1].resolved);
   EXPECT_EQ(targets[1].at_most, 20U);
   EXPECT_EQ(targets[1].window, std::chrono::minutes{1});
   EXPECT_EQ(targets[2].name, "pager");

@@ -93,10 +93,24 @@ void alert_checker::arrived(const std::string& target, const std::string& body) 
       world::broken("alert_undelivered", target + " is told of alert " + std::to_string(shown) + ", which is another shard's");
   if (own(*last) > newest_)
     world::broken("durable_before_effect", target + " is told of alert " + std::to_string(*last) + ", which is not in the store");
+  const auto is = alerts_.find(own(*first));
+  if (body.find("\"event\":\"resolved\"") != std::string::npos) {
+    if (one.alone.count(own(*first)) == 0)
+      world::broken("alert_end", target + " is told of the end of an alert that it does not have: " + body);
+    if (is != alerts_.end() && store::is_unresolved(is->second))
+      world::broken("alert_end", target + " is told that an alert is resolved that is not: " + body);
+    one.ends.insert(own(*first));
+    world_.count("ends of alerts delivered");
+    return;
+  }
   for (auto number = own(*first); number <= own(*last); ++number) one.has.insert(number);
   world_.count(digest ? "digests of alerts" : "alerts delivered");
-  if (digest) return;
-  const auto is = alerts_.find(own(*first));
+  if (digest) {
+    // After a crash before its cursor moved: now it has them as a part of many.
+    one.alone.erase(one.alone.lower_bound(own(*first)), one.alone.upper_bound(own(*last)));
+    return;
+  }
+  one.alone.insert(own(*first));
   if (is != alerts_.end() &&
       body.find(is->second.task_id().empty() ? "\"task\":null" : "\"task\":\"" + is->second.task_id()) == std::string::npos)
     world::broken("alert_undelivered", target + " is told of alert " + std::to_string(*first) + " with what it is not about: " + body);
@@ -107,6 +121,11 @@ bool alert_checker::all_told(const store::snapshot& durable) const {
   return std::all_of(targets_.begin(), targets_.end(), [&](const std::string& name) {
     const auto known = by_name_.find(name);
     if (known == by_name_.end() || !known->second.known) return false;
+    for (const auto number : known->second.alone) {
+      const auto alert = alerts_.find(number);
+      const auto owed = number <= known->second.cursor && alert != alerts_.end() && !store::is_unresolved(alert->second);
+      if (owed && known->second.ends.count(number) == 0) return false;
+    }
     // Behind it there may be only what it does not get, or what is no longer there.
     return std::none_of(alerts_.upper_bound(known->second.cursor), alerts_.upper_bound(newest),
                         [&](const auto& one) { return store::is_unresolved(one.second) || one.first > known->second.seen_first; });

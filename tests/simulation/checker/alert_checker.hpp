@@ -1,7 +1,7 @@
 #pragma once
 // The judge of alerts on their way to people: each one reaches each target, and a cursor says nothing that has not happened.
 //
-// Rules: alert_undelivered, alert_cursor, alert_erased; durable_before_effect.
+// Rules: alert_undelivered, alert_cursor, alert_erased, alert_end; durable_before_effect.
 
 #include <cstdint>
 #include <map>
@@ -37,6 +37,8 @@ class alert_checker {
     std::uint64_t cursor = 0;      // as durable
     std::uint64_t seen_first = 0;  // what there was when it was first looked at
     std::set<std::uint64_t> has;
+    std::set<std::uint64_t> alone;  // has them by themselves
+    std::set<std::uint64_t> ends;   // and knows that they are resolved
   };
   void judge_cursor(const std::string& name, std::uint64_t to);
 
