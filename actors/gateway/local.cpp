@@ -1,6 +1,7 @@
 #include "actors/gateway/local.hpp"
 
 #include "actors/queries/alert_queries.hpp"
+#include "actors/queries/ended_tasks.hpp"
 #include "actors/queries/job_queries.hpp"
 #include "actors/queries/task_queries.hpp"
 #include "actors/replies/outbox.hpp"
@@ -11,7 +12,8 @@ namespace fairlead {
 
 v1::StatesReply read_here(const shard_desk& desk, const v1::StatesRequest& what, moment) { return states_of(what, *desk.reads->read()); }
 v1::TaskListReply read_here(const shard_desk& desk, const v1::TaskListRequest& what, moment now) {
-  return list_tasks(what, *desk.reads->read(), now);
+  const auto view = desk.reads->read();
+  return lists_ended(what) ? list_ended_tasks(what, *view, *desk.archives, now) : list_tasks(what, *view, now);
 }
 v1::TaskShowReply read_here(const shard_desk& desk, const v1::TaskShowRequest& what, moment) {
   return show_task(what, *desk.reads->read(), *desk.archives);

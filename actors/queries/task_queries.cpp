@@ -8,6 +8,8 @@
 #include "actors/core/request_limits.hpp"
 #include "actors/core/task/reason.hpp"
 #include "actors/core/text/text.hpp"
+#include "actors/queries/ended_tasks.hpp"
+#include "actors/queries/task_rows.hpp"
 #include "store/content_hash.hpp"
 #include "store/keys.hpp"
 #include "store/rows/task_rows.hpp"
@@ -18,8 +20,6 @@ namespace {
 
 namespace keys = store::keys;
 using store::default_namespace;
-
-constexpr std::size_t task_rows_a_page = 20'000;
 
 error not_found(const std::string& id) {
   return {v1::ERROR_CODE_NOT_FOUND, "there is no task " + core::clean_text(id, 256), "fairlead task list shows all tasks"};
@@ -62,58 +62,6 @@ plan plan_for(const v1::TaskListRequest& what) {
   return out;
 }
 
-bool matches(const v1::TaskListRequest& what, const v1::TaskRecord& task, moment now) {
-  if (what.states_size() > 0 && std::find(what.states().begin(), what.states().end(), task.state()) == what.states().end()) return false;
-  if (what.parked_only() && !task.parked()) return false;
-  if (!what.workflow().empty() && task.workflow() != what.workflow()) return false;
-  for (const auto& wanted : what.labels()) {
-    const auto has = std::any_of(task.labels().begin(), task.labels().end(),
-                                 [&](const v1::Label& label) { return label.key() == wanted.key() && label.value() == wanted.value(); });
-    if (!has) return false;
-  }
-  const auto age_ms = to_unix_ms(now) - task.created_at_unix_ms();
-  if (what.older_than_ms() > 0 && age_ms < what.older_than_ms()) return false;
-  return what.younger_than_ms() <= 0 || age_ms < what.younger_than_ms();
-}
-
-v1::TaskSummary summary_of(const v1::TaskRecord& task) {
-  v1::TaskSummary out;
-  out.set_id(task.id());
-  out.set_workflow(task.workflow());
-  out.set_state(task.state());
-  out.set_parked(task.parked());
-  out.set_paused(task.paused());
-  out.set_reason(core::why_of(task));
-  const auto done = std::count_if(task.steps().begin(), task.steps().end(), [](const v1::StepRecord& step) {
-    return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_SKIPPED;
-  });
-  out.set_steps_done(static_cast<std::uint32_t>(done));
-  out.set_steps_total(static_cast<std::uint32_t>(task.steps_size()));
-  out.set_created_at_unix_ms(task.created_at_unix_ms());
-  out.set_finished_at_unix_ms(task.finished_at_unix_ms());
-  *out.mutable_labels() = task.labels();
-  out.set_priority(task.priority());
-  return out;
-}
-
-std::optional<std::string> from_hex(const std::string& text) {
-  if (text.size() % 2 != 0 || text.size() > 2048) return std::nullopt;
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); i += 2) {
-    unsigned value = 0;
-    for (const auto c : {text[i], text[i + 1]}) {
-      if (c >= '0' && c <= '9')
-        value = value * 16 + static_cast<unsigned>(c - '0');
-      else if (c >= 'a' && c <= 'f')
-        value = value * 16 + static_cast<unsigned>(c - 'a') + 10;
-      else
-        return std::nullopt;
-    }
-    out += static_cast<char>(value);
-  }
-  return out;
-}
-
 result<std::optional<v1::DeployedWorkflow>> load_definition(const store::snapshot& from, const std::string& name, const std::string& hash) {
   const auto row = from.get(store::table::workflow_version, keys::workflow_version(default_namespace, name, hash));
   if (!row) return row.failure();
@@ -127,6 +75,7 @@ result<std::optional<v1::DeployedWorkflow>> load_definition(const store::snapsho
 }  // namespace
 
 bool lists_by_end(const v1::TaskListRequest& what) {
+  if (lists_ended(what)) return true;
   return what.labels().empty() && !what.parked_only() && what.workflow().empty() && what.states_size() == 1 && has_ended(what.states(0));
 }
 
@@ -143,9 +92,7 @@ v1::TaskListReply list_tasks(const v1::TaskListRequest& what, const store::snaps
     const auto own = key && !key->empty() && (*key)[0] == static_cast<char>(scan.where);
     if (own) key->erase(0, 1);
     if (!own || *key < scan.from || (!scan.to.empty() && *key > scan.to)) {
-      *out.mutable_error() = error{v1::ERROR_CODE_INVALID_ARGUMENT, "the cursor does not belong to this list",
-                                   "use the cursor of the previous page, with the same filters"}
-                                 .to_proto();
+      *out.mutable_error() = foreign_cursor().to_proto();
       return out;
     }
     scan.to = *key;
@@ -160,7 +107,7 @@ v1::TaskListReply list_tasks(const v1::TaskListRequest& what, const store::snaps
       return false;
     }
     const auto here = [&] { return store::to_hex(static_cast<char>(scan.where) + std::string{key}); };
-    if (*task && matches(what, **task, now)) {
+    if (*task && task_matches(what, **task, now)) {
       auto* item = out.add_items();
       *item = summary_of(**task);
       if (what.has_shard()) item->set_cursor(here());
@@ -171,6 +118,7 @@ v1::TaskListReply list_tasks(const v1::TaskListRequest& what, const store::snaps
   });
   if (!scanned.ok()) failed = scanned.failure();
   if (failed) *out.mutable_error() = failed->to_proto();
+  out.set_archived(from.get_progress().shard.archived());
   return out;
 }
 

@@ -136,7 +136,8 @@ void write_reply_address(json_writer& out, const v1::TaskRecord& task) {
 std::string task_summary_json(const v1::TaskSummary& task) {
   json_writer out;
   write_head(out, task, task.reason());
-  out.key("steps_done").number(task.steps_done()).key("steps_total").number(task.steps_total()).end_object();
+  out.key("steps_done").number(task.steps_done()).key("steps_total").number(task.steps_total());
+  out.key("archived").boolean(task.archived()).end_object();
   return out.text();
 }
 

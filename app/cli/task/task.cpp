@@ -21,6 +21,8 @@ struct list_options {
   std::string cursor;
   bool all = false;
   std::shared_ptr<bool> quiet;
+  bool archived = false;
+  std::optional<std::string> ended_since;
 };
 
 void add_row(text_table& table, const v1::TaskSummary& task) {
@@ -38,6 +40,15 @@ void list_tasks(cli_context& context, const list_options& options) {
   }
   request->set_cursor(options.cursor);
   request->set_partial(true);
+  request->set_archived(options.archived);
+  if (options.ended_since) {
+    const auto since = read_since("--ended-since", *options.ended_since, to_unix_ms(system_clock{}.now()));
+    if (!since) {
+      context.code = fail(since.failure());
+      return;
+    }
+    request->set_ended_since_unix_ms(*since);
+  }
   auto connected = connect(context);
   if (!connected) {
     context.code = fail(connected.failure());
@@ -46,6 +57,7 @@ void list_tasks(cli_context& context, const list_options& options) {
   text_table table{{{"TASK"}, {"WORKFLOW"}, {"STATE"}, {"STEPS", align::right}, {"CREATED"}, {"FINISHED"}, {"LABELS"}, {"WHY"}}};
   std::uint64_t shown = 0;
   google::protobuf::RepeatedPtrField<v1::Error> missing;
+  std::uint64_t archived = 0;
   if (context.json) print(context, R"({"tasks":[)");
   for (;;) {
     request->set_page_size(options.all ? max_page_size
@@ -56,6 +68,7 @@ void list_tasks(cli_context& context, const list_options& options) {
       return;
     }
     if (!reply->missing().empty()) missing = reply->missing();
+    archived = reply->archived();
     std::string page;
     for (const auto& task : reply->items()) {
       if (context.json)
@@ -72,12 +85,20 @@ void list_tasks(cli_context& context, const list_options& options) {
     request->set_cursor(reply->cursor());
     if (context.code != exit_ok || reply->cursor().empty() || (!options.all && shown >= options.limit)) break;
   }
+  const auto lists_archives = options.archived || options.ended_since;
+  const auto ended = [](int state) { return has_ended(static_cast<v1::TaskState>(state)); };
+  const auto may_have_ended =
+      !request->parked_only() && (request->states().empty() || std::any_of(request->states().begin(), request->states().end(), ended));
   if (context.json)
     print(context, "],\"cursor\":" + json_writer{}.string(request->cursor()).text() + ",\"missing\":" + missing_json(missing) + "}\n");
   else if (shown == 0 && !*options.quiet)
-    print(context, options.filter.given() || !options.cursor.empty() ? "No task matches.\n" : "There are no tasks.\n");
+    print(context, options.filter.given() || lists_archives || !options.cursor.empty() ? "No task matches.\n" : "There are no tasks.\n");
   else if (!request->cursor().empty() && !*options.quiet)
     print(context, "\nThere are more: continue with --cursor " + request->cursor() + ", or give --all.\n");
+  else if (archived > 0 && !*options.quiet && !lists_archives && may_have_ended)
+    print(context,
+          (archived == 1 ? "\n1 task has ended and is archived" : "\n" + std::to_string(archived) + " tasks have ended and are archived") +
+              ": --archived or --ended-since lists them.\n");
   if (context.code == exit_ok) context.code = fail_if_missing(missing);
 }
 
@@ -85,6 +106,12 @@ void add_list(CLI::App& group, cli_context& context) {
   auto* command = group.add_subcommand("list", "List tasks, with filters and paging");
   auto options = std::make_shared<list_options>();
   add_filter_options(*command, options->filter);
+  command->add_flag("--archived", options->archived, "Only ended tasks that are in the archives, latest first");
+  command
+      ->add_option(
+          "--ended-since", options->ended_since,
+          "Only tasks that ended then or later, archived ones included, latest first: 3d (ago), or in UTC 2026-11-19 or 2026-11-19T08:00")
+      ->type_name("TIME");
   command->add_option("--limit", options->limit, "How many to list at most")
       ->type_name("N")
       ->check(CLI::Range(1U, 1'000'000'000U))

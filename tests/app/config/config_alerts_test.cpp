@@ -75,7 +75,7 @@ TEST(config_alerts, refuses_wrong_limits_and_unknown_keys) {
   EXPECT_EQ(problems_of("alerts: { webhooks: { ops: { url: \"http://x/\", at_most: 0, window: 1ms, timeout: 1s } } }"),
             (lines{"3:57: alerts.webhooks.ops.at_most: expected a whole number from 1 to 1000, found the number 0",
                    "3:68: alerts.webhooks.ops.window: expected a duration from 1s to 1d, found \"1ms\"",
-                   "3:73: alerts.webhooks.ops.timeout: this key is not known here; known keys: url, at_most or window"}));
+                   "3:73: alerts.webhooks.ops.timeout: this key is not known here; known keys: url, resolved, at_most or window"}));
   EXPECT_EQ(problems_of("alerts: { commands: { page: { run: [/bin/x], timeout: 1h } } }"),
             lines{"3:55: alerts.commands.page.timeout: expected a duration from 100ms to 10m, found \"1h\""});
   EXPECT_EQ(

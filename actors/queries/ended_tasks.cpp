@@ -1,0 +1,228 @@
+#include "actors/queries/ended_tasks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/core/request_limits.hpp"
+#include "actors/queries/task_rows.hpp"
+#include "store/content_hash.hpp"
+#include "store/keys.hpp"
+#include "store/meta_rows.hpp"
+#include "store/rows/task_rows.hpp"
+
+namespace fairlead {
+
+namespace {
+
+namespace keys = store::keys;
+using store::default_namespace;
+
+/// No table has this number, so no other list has such a cursor.
+constexpr char cursor_sign = '\x7f';
+constexpr std::uint64_t newest = std::numeric_limits<std::uint64_t>::max();
+
+/// Where a list goes on. In the store: before the end at `when` of task `number`. In the archives: below task `number` of an archive.
+struct place {
+  bool in_archives = false;
+  std::uint64_t when = newest;  // unix ms of the end; in the archives the day
+  std::uint64_t keep_days = 0;
+  std::uint64_t number = newest;
+  bool found = false;  // the day's archives have given a task so far
+};
+
+std::string text_of(const place& at) {
+  std::string out{cursor_sign};
+  out += static_cast<char>((at.in_archives ? 2 : 1) + (at.found ? 4 : 0));
+  for (const auto value : {at.when, at.keep_days, at.number}) out += store::meta::encode_u64(value);
+  return store::to_hex(out);
+}
+
+std::optional<place> place_of(const std::string& cursor) {
+  const auto bytes = from_hex(cursor);
+  if (!bytes || bytes->size() != 26 || (*bytes)[0] != cursor_sign) return std::nullopt;
+  const auto number = [&](std::size_t at) { return store::meta::decode_u64(std::string_view{*bytes}.substr(at, 8)).value_or(0); };
+  const auto kind = static_cast<unsigned char>((*bytes)[1]);
+  if ((kind & 3U) != 1 && (kind & 3U) != 2) return std::nullopt;
+  return place{(kind & 3U) == 2, number(2), number(10), number(18), (kind & 4U) != 0};
+}
+
+class ended_list {
+ public:
+  ended_list(const v1::TaskListRequest& what, const store::snapshot& from, store::archive& archives, moment now)
+      : what_(what), from_(from), archives_(archives), now_(now), page_(static_cast<int>(page_size_of(what.page_size()))) {}
+
+  result<v1::TaskListReply> list(place at) {
+    if (!at.in_archives) {
+      if (const auto read = of_store(at); !read.ok()) return read.failure();
+      if (!out_.cursor().empty()) return std::move(out_);
+      at = {true};
+    }
+    if (const auto read = of_archives(at); !read.ok()) return read.failure();
+    return std::move(out_);
+  }
+
+ private:
+  using end_key = std::pair<std::uint64_t, std::uint64_t>;  // unix ms, number
+
+  void add(const v1::TaskRecord& task, const place& behind) {
+    auto* item = out_.add_items();
+    *item = summary_of(task);
+    item->set_archived(behind.in_archives);
+    if (what_.has_shard()) item->set_cursor(text_of(behind));
+  }
+
+  /// Up to a page of each state, merged by end. What lies behind the earliest place that was reached is not known yet.
+  status of_store(const place& at) {
+    std::vector<std::pair<end_key, v1::TaskRecord>> found;
+    end_key horizon{};
+    for (const auto state : {v1::TASK_STATE_COMPLETED, v1::TASK_STATE_UNDONE, v1::TASK_STATE_FAILED}) {
+      if (what_.states_size() > 0 && std::find(what_.states().begin(), what_.states().end(), state) == what_.states().end()) continue;
+      const auto as_byte = static_cast<std::uint8_t>(state);
+      const auto since = static_cast<std::int64_t>(what_.ended_since_unix_ms());
+      const std::string begin{std::string_view{keys::finished(default_namespace, as_byte, since, 0)}};
+      const auto end =
+          at.when == newest
+              ? keys::after(std::string_view{keys::finished_prefix(default_namespace, as_byte)})
+              : std::string{std::string_view{keys::finished(default_namespace, as_byte, static_cast<std::int64_t>(at.when), at.number)}};
+      std::size_t rows = 0;
+      int taken = 0;
+      status failed = nothing{};
+      const auto scanned = from_.scan_reverse(store::table::finished, begin, end, [&](std::string_view key, std::string_view) {
+        const auto entry = keys::decode_finished(key).value_or(store::finished_key{});
+        const auto task = store::load_task(from_, entry.number);
+        if (!task) {
+          failed = task.failure();
+          return false;
+        }
+        const end_key where{static_cast<std::uint64_t>(entry.finished_at_unix_ms), entry.number};
+        if (*task && task_matches(what_, **task, now_)) {
+          found.emplace_back(where, **task);
+          ++taken;
+        }
+        if (taken < page_ && ++rows < task_rows_a_page) return true;
+        horizon = std::max(horizon, where);
+        return false;
+      });
+      if (!failed.ok()) return failed;
+      if (!scanned.ok()) return scanned;
+    }
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::optional<end_key> last;
+    for (const auto& [where, task] : found) {
+      if (where < horizon) break;
+      if (out_.items_size() == page_) {
+        horizon = *last;
+        break;
+      }
+      last = where;
+      add(task, {false, where.first, 0, where.second});
+    }
+    if (horizon == end_key{}) return nothing{};
+    out_.set_cursor(text_of({false, horizon.first, 0, horizon.second}));
+    return nothing{};
+  }
+
+  /// All archives, latest day first.
+  result<std::vector<store::archive_day>> all_archives() const {
+    auto classes = archives_.classes();
+    if (!classes) return classes.failure();
+    classes->push_back(0);
+    std::vector<store::archive_day> out;
+    for (const auto keep_days : *classes) {
+      const auto days = archives_.days(keep_days);
+      if (!days) return days.failure();
+      for (const auto day : *days) out.push_back({day, keep_days});
+    }
+    std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a > b; });
+    return out;
+  }
+
+  /// A task is in the archive of the day on which it became old enough by retention time, which may lag behind the clock. So days before
+  /// the asked time are read, too, up to the first that has nothing.
+  status of_archives(place at) {
+    const auto all = all_archives();
+    if (!all) return all.failure();
+    const auto first_day = store::day_of(what_.ended_since_unix_ms());
+    auto day = static_cast<std::uint64_t>(all->empty() ? 0 : all->front().day);
+    if (at.when != newest) day = at.when;
+    auto found = at.found;
+    std::size_t rows = 0;
+    for (const auto& one : *all) {
+      const auto this_day = static_cast<std::uint64_t>(one.day);
+      const std::pair here{this_day, std::uint64_t{one.keep_days}};
+      if (at.when != newest && here > std::pair{at.when, at.keep_days}) continue;
+      if (this_day != day) {
+        if (what_.ended_since_unix_ms() > 0 && static_cast<std::int64_t>(day) <= first_day && !found) return nothing{};
+        found = false;
+        day = this_day;
+      }
+      const auto below = at.when != newest && here == std::pair{at.when, at.keep_days} ? at.number : newest;
+      status failed = nothing{};
+      const auto visited = archives_.visit(one, [&](const store::snapshot& view) { failed = of_day(view, one, below, rows, found); });
+      if (!visited.ok()) return visited;
+      if (!failed.ok() || !out_.cursor().empty()) return failed;
+    }
+    return nothing{};
+  }
+
+  status of_day(const store::snapshot& view, const store::archive_day& which, std::uint64_t below, std::size_t& rows, bool& found) {
+    status failed = nothing{};
+    const std::string begin{std::string_view{keys::of_namespace(default_namespace)}};
+    const auto end = below == newest ? keys::after(begin) : std::string{std::string_view{keys::task(default_namespace, below)}};
+    const auto scanned = view.scan_reverse(store::table::task, begin, end, [&](std::string_view key, std::string_view) {
+      const auto number = keys::decode_task(key).value_or(store::number_key{}).number;
+      const auto task = store::load_task(view, number);
+      if (!task) {
+        failed = task.failure();
+        return false;
+      }
+      const auto fits = *task && task_matches(what_, **task, now_);
+      found = found || fits;
+      const place behind{true, static_cast<std::uint64_t>(which.day), which.keep_days, number, found};
+      if (fits) add(**task, behind);
+      if (out_.items_size() < page_ && ++rows < task_rows_a_page) return true;
+      out_.set_cursor(text_of(behind));
+      return false;
+    });
+    return failed.ok() ? scanned : failed;
+  }
+
+  const v1::TaskListRequest& what_;
+  const store::snapshot& from_;
+  store::archive& archives_;
+  const moment now_;
+  const int page_;
+  v1::TaskListReply out_;
+};
+
+}  // namespace
+
+bool lists_ended(const v1::TaskListRequest& what) { return what.archived() || what.ended_since_unix_ms() > 0; }
+
+v1::TaskListReply list_ended_tasks(const v1::TaskListRequest& what, const store::snapshot& from, store::archive& archives, moment now) {
+  v1::TaskListReply out;
+  place at{what.archived()};
+  if (!what.cursor().empty()) {
+    const auto asked = place_of(what.cursor());
+    if (!asked || (what.archived() && !asked->in_archives)) {
+      *out.mutable_error() = foreign_cursor().to_proto();
+      return out;
+    }
+    at = *asked;
+  }
+  auto listed = ended_list{what, from, archives, now}.list(at);
+  if (!listed) {
+    *out.mutable_error() = listed.failure().to_proto();
+    return out;
+  }
+  out = std::move(*listed);
+  out.set_archived(from.get_progress().shard.archived());
+  return out;
+}
+
+}  // namespace fairlead

@@ -1,0 +1,67 @@
+#include "actors/queries/task_rows.hpp"
+
+#include <algorithm>
+
+#include "actors/core/task/reason.hpp"
+
+namespace fairlead {
+
+bool task_matches(const v1::TaskListRequest& what, const v1::TaskRecord& task, moment now) {
+  if (what.states_size() > 0 && std::find(what.states().begin(), what.states().end(), task.state()) == what.states().end()) return false;
+  if (what.parked_only() && !task.parked()) return false;
+  if (!what.workflow().empty() && task.workflow() != what.workflow()) return false;
+  for (const auto& wanted : what.labels()) {
+    const auto has = std::any_of(task.labels().begin(), task.labels().end(),
+                                 [&](const v1::Label& label) { return label.key() == wanted.key() && label.value() == wanted.value(); });
+    if (!has) return false;
+  }
+  if (task.finished_at_unix_ms() < what.ended_since_unix_ms()) return false;
+  const auto age_ms = to_unix_ms(now) - task.created_at_unix_ms();
+  if (what.older_than_ms() > 0 && age_ms < what.older_than_ms()) return false;
+  return what.younger_than_ms() <= 0 || age_ms < what.younger_than_ms();
+}
+
+v1::TaskSummary summary_of(const v1::TaskRecord& task) {
+  v1::TaskSummary out;
+  out.set_id(task.id());
+  out.set_workflow(task.workflow());
+  out.set_state(task.state());
+  out.set_parked(task.parked());
+  out.set_paused(task.paused());
+  out.set_reason(core::why_of(task));
+  const auto done = std::count_if(task.steps().begin(), task.steps().end(), [](const v1::StepRecord& step) {
+    return step.state() == v1::STEP_STATE_COMPLETED || step.state() == v1::STEP_STATE_SKIPPED;
+  });
+  out.set_steps_done(static_cast<std::uint32_t>(done));
+  out.set_steps_total(static_cast<std::uint32_t>(task.steps_size()));
+  out.set_created_at_unix_ms(task.created_at_unix_ms());
+  out.set_finished_at_unix_ms(task.finished_at_unix_ms());
+  *out.mutable_labels() = task.labels();
+  out.set_priority(task.priority());
+  return out;
+}
+
+std::optional<std::string> from_hex(const std::string& text) {
+  if (text.size() % 2 != 0 || text.size() > 2048) return std::nullopt;
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); i += 2) {
+    unsigned value = 0;
+    for (const auto c : {text[i], text[i + 1]}) {
+      if (c >= '0' && c <= '9')
+        value = value * 16 + static_cast<unsigned>(c - '0');
+      else if (c >= 'a' && c <= 'f')
+        value = value * 16 + static_cast<unsigned>(c - 'a') + 10;
+      else
+        return std::nullopt;
+    }
+    out += static_cast<char>(value);
+  }
+  return out;
+}
+
+error foreign_cursor() {
+  return {v1::ERROR_CODE_INVALID_ARGUMENT, "the cursor does not belong to this list",
+          "use the cursor of the previous page, with the same filters"};
+}
+
+}  // namespace fairlead

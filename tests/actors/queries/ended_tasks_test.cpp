@@ -1,0 +1,144 @@
+#include "actors/queries/ended_tasks.hpp"
+
+#include <gtest/gtest.h>
+
+#include "store/memory/memory_archive.hpp"
+#include "store/memory/memory_store.hpp"
+#include "tests/store/fixture.hpp"
+
+namespace fairlead::testing {
+namespace {
+
+namespace fixture = store::testing;
+using texts = std::vector<std::string>;
+
+constexpr std::int64_t day_ms = 86'400'000;
+
+class ended_tasks_test : public ::testing::Test {
+ protected:
+  ended_tasks_test() { shard.deploy_order(); }
+
+  void ended(std::uint64_t number, std::int64_t at_unix_ms, v1::TaskState state = v1::TASK_STATE_COMPLETED) {
+    shard.create(fixture::running_order(number, "t" + std::to_string(number)));
+    shard.change(number, [&](v1::TaskRecord& task) {
+      fixture::complete(task, at_unix_ms);
+      task.set_state(state);
+    });
+  }
+  void archive(std::uint64_t number, std::int64_t day, std::uint32_t keep_days = 0) {
+    auto batch = shard.next();
+    ASSERT_TRUE(archives.move({task_number{number}}, *store.read(), day, batch, keep_days).ok());
+    shard.expect_committed(std::move(batch));
+  }
+  v1::TaskListReply list(const v1::TaskListRequest& what) {
+    return list_ended_tasks(what, *store.read(), archives, from_unix_ms(10 * day_ms));
+  }
+  /// All pages.
+  texts all(v1::TaskListRequest what, std::uint32_t page = 2) {
+    texts out;
+    what.set_page_size(page);
+    for (int pages = 0; pages < 50; ++pages) {
+      const auto reply = list(what);
+      EXPECT_EQ(reply.error().code(), v1::ERROR_CODE_OK) << reply.error().sentence();
+      for (const auto& one : reply.items()) out.push_back(one.id() + (one.archived() ? " archived" : ""));
+      if (reply.cursor().empty()) return out;
+      what.set_cursor(reply.cursor());
+    }
+    ADD_FAILURE() << "it does not end";
+    return out;
+  }
+  static v1::TaskListRequest since(std::int64_t unix_ms) {
+    v1::TaskListRequest out;
+    out.set_ended_since_unix_ms(unix_ms);
+    return out;
+  }
+  static v1::TaskListRequest archived() {
+    v1::TaskListRequest out;
+    out.set_archived(true);
+    return out;
+  }
+
+  store::memory_store store;
+  store::memory_archive archives;
+  fixture::test_shard shard{store};
+};
+
+TEST_F(ended_tasks_test, merges_the_ends_of_all_states_by_time) {
+  ended(1, 5'000);
+  ended(2, 8'000, v1::TASK_STATE_UNDONE);
+  ended(3, 7'000, v1::TASK_STATE_FAILED);
+  ended(4, 6'000);
+  ended(5, 1'000);
+  shard.create(fixture::running_order(6, "t6"));
+  for (const std::uint32_t page : {1, 2, 3, 100}) EXPECT_EQ(all(since(5'000), page), (texts{"t2", "t3", "t4", "t1"})) << page;
+  auto undone = since(1);
+  undone.add_states(v1::TASK_STATE_UNDONE);
+  EXPECT_EQ(all(undone), texts{"t2"});
+}
+
+TEST_F(ended_tasks_test, goes_on_with_the_archives_latest_day_first) {
+  for (std::uint64_t i = 1; i <= 6; ++i) ended(i, static_cast<std::int64_t>(i) * day_ms);
+  archive(1, 1);
+  archive(2, 2, 90);
+  archive(3, 2);
+  archive(4, 4);
+  for (const std::uint32_t page : {1, 2, 3, 100}) {
+    EXPECT_EQ(all(since(1), page), (texts{"t6", "t5", "t4 archived", "t2 archived", "t3 archived", "t1 archived"})) << page;
+    EXPECT_EQ(all(archived(), page), (texts{"t4 archived", "t2 archived", "t3 archived", "t1 archived"})) << page;
+    EXPECT_EQ(all(since(3 * day_ms), page), (texts{"t6", "t5", "t4 archived", "t3 archived"})) << page;
+  }
+}
+
+TEST_F(ended_tasks_test, finds_tasks_whose_archive_has_an_earlier_day_than_their_end) {
+  ended(1, 6 * day_ms);
+  ended(2, 6 * day_ms + 1);
+  ended(3, 2 * day_ms);
+  archive(1, 3);
+  archive(2, 4);
+  archive(3, 2);
+  for (const std::uint32_t page : {1, 2}) EXPECT_EQ(all(since(6 * day_ms), page), (texts{"t2 archived", "t1 archived"}));
+}
+
+TEST_F(ended_tasks_test, filters_as_every_list_does) {
+  ended(1, 1'000);
+  ended(2, 2'000, v1::TASK_STATE_UNDONE);
+  archive(1, 1);
+  archive(2, 1);
+  auto what = archived();
+  what.add_states(v1::TASK_STATE_UNDONE);
+  EXPECT_EQ(all(what), texts{"t2 archived"});
+  what.set_workflow("another");
+  EXPECT_EQ(all(what), texts{});
+}
+
+TEST_F(ended_tasks_test, gives_each_item_its_place_where_lists_of_shards_are_merged) {
+  for (std::uint64_t i = 1; i <= 3; ++i) ended(i, static_cast<std::int64_t>(i) * day_ms);
+  archive(1, 1);
+  auto what = since(1);
+  what.set_shard(0);
+  for (const auto* expected : {"t3", "t2", "t1"}) {
+    const auto reply = list(what);
+    ASSERT_GT(reply.items_size(), 0) << expected;
+    EXPECT_EQ(reply.items(0).id(), expected);
+    what.set_cursor(reply.items(0).cursor());
+  }
+  EXPECT_EQ(list(what).items_size(), 0);
+}
+
+TEST_F(ended_tasks_test, refuses_cursors_of_other_lists) {
+  ended(1, 1'000);
+  auto what = archived();
+  for (const auto* cursor : {"xyz", "ff", "7f", "7f010000"}) {
+    what.set_cursor(cursor);
+    EXPECT_EQ(list(what).error().code(), v1::ERROR_CODE_INVALID_ARGUMENT) << cursor;
+  }
+  auto first = since(1);
+  ended(2, 2'000);
+  first.set_page_size(1);
+  what.set_cursor(list(first).cursor());
+  ASSERT_FALSE(what.cursor().empty());
+  EXPECT_EQ(list(what).error().code(), v1::ERROR_CODE_INVALID_ARGUMENT) << "a place in the store is none in the archives";
+}
+
+}  // namespace
+}  // namespace fairlead::testing
