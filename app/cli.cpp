@@ -7,6 +7,8 @@
 #include "app/cli/commands.hpp"
 #include "app/cli/json.hpp"
 #include "app/cli/parse.hpp"
+#include "app/cli/screen/screen.hpp"
+#include "app/examples.hpp"
 #include "app/expressions/worker.hpp"
 #include "app/node/node.hpp"
 
@@ -54,6 +56,16 @@ class usage_formatter : public CLI::Formatter {
     if (option->get_expected_max() > 1) out += option->get_expected_max() < 10 ? " " + option->get_type_name() : "...";
     return option->get_required() ? out : "[" + out + "]";
   }
+  /// The type and the default. CLI11 adds limits, variables of the environment and options that exclude one another, which say nothing here
+  /// that the description or a refusal does not say better.
+  std::string make_option_opts(const CLI::Option* option) const override {
+    auto type = option->get_type_name();
+    type = type.substr(0, std::min(type.find(':'), type.size()));
+    std::string out = type.empty() ? "" : " " + type;
+    if (!option->get_default_str().empty()) out += "=" + option->get_default_str();
+    if (option->get_expected_max() >= 10) out += " ...";
+    return out;
+  }
 };
 
 void add_help(CLI::App& app, cli_context& context) {
@@ -73,9 +85,7 @@ int run_command_line(int argc, const char* const* argv) {
   app.require_subcommand(1);
   // Commands that are added later inherit it.
   app.formatter(std::make_shared<usage_formatter>());
-  app.footer(
-      "'fairlead COMMAND --help' shows a command's options. Exit codes: 0 done, 1 refused or not completed, 2 bad usage or input,\n"
-      "3 not found, 4 conflict, 5 unavailable or timed out, 70 bug, 74 disk or damaged store, 75 store or port in use.");
+  const show_on terminal{screen::of_stdout()};
   cli_context context;
   add_node_command(app, context);
   add_dev_command(app, context);
@@ -95,6 +105,11 @@ int run_command_line(int argc, const char* const* argv) {
   add_help(app, context);
   add_version(app, context);
   add_expression_worker(app, context);
+  // Not before the commands are there, because they would inherit it.
+  app.footer(
+      "'fairlead COMMAND --help' shows a command's options and examples. Exit codes: 0 done, 1 refused or not completed, 2 bad usage or "
+      "input, 3 not found, 4 conflict, 5 unavailable or timed out, 70 bug, 74 disk or damaged store, 75 store or port in use.");
+  add_examples(app);
 
   // What is sent must be UTF-8: a node cannot even read a request that is not.
   for (int i = 1; i < argc; ++i) {

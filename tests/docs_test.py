@@ -123,7 +123,6 @@ def check_named_tests():
     if seen < 10:
         blame(page, f"only {seen} tests were recognised: the page or this check is wrong")
 
-
 # ---- the command line ----
 
 class command:
@@ -133,7 +132,8 @@ class command:
         self.words = words
         self.help = run(*words, "--help").stdout
         self.options = set(re.findall(r"^  (?:-\w,)?(--[a-z-]+)", self.help, flags=re.M)) - {"--help"}
-        listed = re.search(r"^Subcommands:\n(.*?)\n\n", self.help, flags=re.S | re.M)
+        listed = re.search(r"^Subcommands:\n(.*?)(?:\n\n|\Z)", self.help, flags=re.S | re.M)
+        self.examples = re.findall(r"^  (fairlead .*)", self.help.partition("\nExamples:\n")[2], flags=re.M)
         names = re.findall(r"^  (\S+)", listed[1], flags=re.M) if listed else []
         self.below = [command(*words, name) for name in names]
 
@@ -187,9 +187,10 @@ def check_command_line():
             blame(page, f"{name}: {option} is missing")
         for option in sorted(stands - one.options - (common if "--node" in one.options else set())):
             blame(page, f"{name}: the program has no {option}")
+        for example in one.examples or (["an example in --help"] if words != ("help",) else []):
+            check_command_in_block(page, example)
     for option in sorted(common - set().union(*(one.options for one in known.values()))):
         blame(page, f"no command has the common option {option}")
-
 
 # ---- commands in blocks ----
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/cli/json.hpp"
+#include "app/cli/screen/screen.hpp"
 #include "app/cli/words.hpp"
 
 namespace fairlead::app {
@@ -25,7 +26,33 @@ speak_to::~speak_to() { spoken_to = before_; }
 bool stopped(const cli_context& context) { return context.stop && context.stop(); }
 
 void add_json_option(CLI::App& command, cli_context& context) {
-  command.add_flag("--json", context.json, "Print one JSON object, for programs");
+  auto* json = command.add_flag("--json", context.json, "Print one JSON object, for programs");
+  command
+      .add_option_function<std::string>(
+          "-o,--output",
+          [&context](const std::string& format) {
+            context.yaml = format == "yaml";
+            context.json = context.yaml || format == "json";
+            if (format == "wide") shown_on().width = 0;
+          },
+          "How to print: text, wide (as --wide), json (as --json) or yaml")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"text", "wide", "json", "yaml"}))
+      ->excludes(json);
+}
+
+void add_table_options(CLI::App& command) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--columns", [](const std::vector<std::string>& titles) { shown_on().columns = titles; },
+          "Only these columns of the table, in this order: task,state,why")
+      ->type_name("NAMES")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command
+      .add_option_function<std::string>(
+          "--sort", [](const std::string& title) { shown_on().sort = title; }, "Sort the table by this column; -NAME: the last first")
+      ->type_name("NAME");
 }
 
 void add_client_options(CLI::App& command, cli_context& context, const std::string& timeout_help) {
@@ -39,11 +66,24 @@ void add_client_options(CLI::App& command, cli_context& context, const std::stri
   if (!context.keeper) node->envname("FAIRLEAD_NODE");
   command.add_option("--timeout", context.timeout, timeout_help)->type_name("DURATION");
   add_json_option(command, context);
+  add_screen_options(command);
+}
+
+void add_screen_options(CLI::App& command) {
+  command.add_flag_callback(
+      "-w,--wide", [] { shown_on().width = 0; }, "Use lines of any length, also on a terminal");
+  auto* utc = command.add_flag_callback(
+      "--utc", [] { shown_on().moments = screen::times::utc; }, "Show times in UTC instead of ages");
+  command
+      .add_flag_callback(
+          "--local", [] { shown_on().moments = screen::times::local; }, "Show times by the clock of this machine")
+      ->excludes(utc);
 }
 
 std::shared_ptr<bool> add_quiet_option(CLI::App& command, const std::string& what) {
   auto out = std::make_shared<bool>(false);
   command.add_flag("-q,--quiet", *out, "Print only the " + what + ", one a line")->excludes(command.get_option("--json"));
+  add_table_options(command);
   return out;
 }
 
@@ -133,8 +173,8 @@ errors_in_json::errors_in_json(bool wanted) : before_(std::exchange(json_is_want
 errors_in_json::~errors_in_json() { json_is_wanted = before_; }
 
 int fail(const error& why) {
-  auto text = "fairlead: " + begun_large(as_sentence(why.sentence)) + "\n";
-  if (!why.remedy.empty()) text += begun_large(as_sentence(why.remedy)) + "\n";
+  auto text = fitted("fairlead: " + begun_large(as_sentence(why.sentence)) + "\n");
+  if (!why.remedy.empty()) text += fitted(begun_large(as_sentence(why.remedy)) + "\n");
   if (json_is_wanted) text = error_json(why);
   if (spoken_to != nullptr) {
     spoken_to->complain(text);
@@ -153,7 +193,24 @@ int fail_if_missing(const google::protobuf::RepeatedPtrField<v1::Error>& missing
   return fail(why);
 }
 
-void print(cli_context& context, const std::string& text) {
+namespace {
+
+/// Some commands print a line of JSON in pieces.
+std::string ended_lines_as_yaml(cli_context& context, const std::string& what) {
+  auto& kept = context.unprinted;
+  kept += what;
+  std::string out;
+  for (auto end = kept.find('\n'); end != std::string::npos; end = kept.find('\n')) {
+    out += yaml_of_json(kept.substr(0, end));
+    kept.erase(0, end + 1);
+  }
+  return out;
+}
+
+}  // namespace
+
+void print(cli_context& context, const std::string& what) {
+  const auto text = context.yaml ? ended_lines_as_yaml(context, what) : context.json ? what : fitted(what);
   if (spoken_to != nullptr) {
     if (!spoken_to->say(text)) context.code = exit_failed;
     return;

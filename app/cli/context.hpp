@@ -47,23 +47,29 @@ struct cli_context {
   std::string nodes = "127.0.0.1:7100";
   std::string timeout;  // as typed; empty: the command's default
   bool json = false;
+  bool yaml = false;      // the JSON is printed as YAML
+  std::string unprinted;  // JSON of a line that has not ended, while it is printed as YAML
   int code = exit_ok;
   std::shared_ptr<client_keeper> keeper;  // null: each command makes its own connection
   std::function<bool()> stop;             // null, or: true once nobody waits for the command any longer
 };
 
 void add_json_option(CLI::App& command, cli_context& context);
-/// `-q`, of a list: only names (`what`: ids, names, numbers), one a line, and nothing at all if there are none. Call after the option
+/// `-q`, of a list, and the options of its table. With it only names (`what`: ids, names, numbers), one a line, and nothing at all if there are none. Call after the option
 /// --json was added.
 std::shared_ptr<bool> add_quiet_option(CLI::App& command, const std::string& what);
-/// What a list prints then: `word(item)` of each, one a line.
+/// `--columns` and `--sort`, of a command that prints one table.
+void add_table_options(CLI::App& command);
+/// What `-q` of a list prints: `word(item)` of each, one a line.
 template <class Items, class Word>
 std::string only(const Items& items, Word word) {
   std::string out;
   for (const auto& item : items) (out += word(item)) += '\n';
   return out;
 }
-/// Adds `--node`, `--timeout` and `--json`. `timeout_help` is the help text of `--timeout`.
+/// `-w`, `--utc` and `--local`: how text is shown.
+void add_screen_options(CLI::App& command);
+/// Adds `--node`, `--timeout`, `--json` and the screen options. `timeout_help` is the help text of `--timeout`.
 void add_client_options(CLI::App& command, cli_context& context,
                         const std::string& timeout_help = "How long to wait for the answer (default 15s)");
 
@@ -124,7 +130,7 @@ int fail(const error& why);
 /// The same, if a list lacks shards: that the list is not complete, and why. 0 if it lacks none.
 int fail_if_missing(const google::protobuf::RepeatedPtrField<v1::Error>& missing);
 
-/// Writes to stdout. A closed pipe or a full disk is an error, not a success. Sets context.code.
+/// Writes to stdout, text in lines that fit the screen. A closed pipe or a full disk is an error, not a success. Sets context.code.
 void print(cli_context& context, const std::string& text);
 
 /// Runs `ask` with a connected client and prints the reply, by `show_json` or by `show_text`.

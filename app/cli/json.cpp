@@ -1,6 +1,8 @@
 #include "app/cli/json.hpp"
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
+#include <regex>
 
 #include "messages/time.hpp"
 
@@ -93,6 +95,53 @@ std::string missing_json(const google::protobuf::RepeatedPtrField<v1::Error>& mi
   out.begin_array();
   for (const auto& one : missing) out.string(one.sentence());
   return out.end_array().text();
+}
+
+namespace {
+
+/// A word that no reader of YAML takes for something else; all other strings are quoted as in JSON.
+bool is_plain(const std::string& text) {
+  static const std::regex word{"[A-Za-z_/][A-Za-z0-9_./@+-]*"};
+  static const std::regex other{"y|n|yes|no|on|off|true|false|null", std::regex::icase};
+  return std::regex_match(text, word) && !std::regex_match(text, other);
+}
+
+std::string scalar_of(const nlohmann::ordered_json& value) {
+  return value.is_string() && is_plain(value.get_ref<const std::string&>()) ? value.get<std::string>() : value.dump();
+}
+
+void add_yaml(std::string& out, const nlohmann::ordered_json& value, const std::string& indent) {
+  const auto add_value = [&](const nlohmann::ordered_json& one) {
+    const bool in_place = !one.is_structured() || one.empty();
+    out += in_place ? " " + scalar_of(one) + "\n" : "\n";
+    if (!in_place) add_yaml(out, one, indent + "  ");
+  };
+  if (value.is_object()) {
+    for (const auto& [key, one] : value.items()) {
+      out += indent + (is_plain(key) ? key : nlohmann::ordered_json(key).dump()) + ":";
+      add_value(one);
+    }
+  } else {
+    for (const auto& one : value) {
+      const auto begin = out.size();
+      if (one.is_structured() && !one.empty())
+        add_yaml(out, one, indent + "  ");
+      else
+        out += indent + "  " + scalar_of(one) + "\n";
+      out[begin + indent.size()] = '-';  // in place of the first blank of the item's own indentation
+    }
+  }
+}
+
+}  // namespace
+
+std::string yaml_of_json(const std::string& json) {
+  const auto value = nlohmann::ordered_json::parse(json, nullptr, false);
+  if (value.is_discarded()) return json + "\n";
+  std::string out = "---\n";
+  if (!value.is_structured() || value.empty()) return out + scalar_of(value) + "\n";
+  add_yaml(out, value, "");
+  return out;
 }
 
 }  // namespace fairlead::app

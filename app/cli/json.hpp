@@ -43,4 +43,7 @@ class json_writer {
 /// The sentences of the shards that a list lacks, as an array.
 std::string missing_json(const google::protobuf::RepeatedPtrField<v1::Error>& missing);
 
+/// One JSON value as one YAML document (YAML 1.2, which has JSON's strings): `---`, then a line for each key or item.
+std::string yaml_of_json(const std::string& json);
+
 }  // namespace fairlead::app

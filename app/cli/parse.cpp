@@ -4,8 +4,10 @@
 #include <cctype>
 #include <exception>
 #include <iterator>
+#include <regex>
 
 #include "actors/core/text/nearest.hpp"
+#include "app/cli/screen/screen.hpp"
 
 namespace fairlead::app {
 
@@ -82,6 +84,17 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
   return close.empty() ? "" : "; did you mean " + close + "?";
 }
 
+/// `--json`, `-o json`, `-ojson`, `--output=yaml` and the like.
+bool asks_for_json(const std::vector<std::string>& words) {
+  static const std::regex joined{"(-o|--output=)(json|yaml)"};
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool apart =
+        (words[i] == "-o" || words[i] == "--output") && i + 1 < words.size() && (words[i + 1] == "json" || words[i + 1] == "yaml");
+    if (words[i] == "--json" || apart || std::regex_match(words[i], joined)) return true;
+  }
+  return false;
+}
+
 /// Whether the command is a group, so that the next word should be one of its commands.
 bool misses_command(const CLI::App& app) { return innermost(app).get_require_subcommand_min() > 0; }
 
@@ -91,7 +104,8 @@ int run_words(CLI::App& app, cli_context& context, std::vector<std::string> word
   const auto given = words;
   // Also what is wrong with the words themselves is told in JSON.
   const auto options_end = std::find(given.begin(), given.end(), "--");
-  const errors_in_json as_json{std::find(given.begin(), options_end, "--json") != options_end};
+  const errors_in_json as_json{asks_for_json({given.begin(), options_end})};
+  const show_on same_screen{shown_on()};  // what options change of it ends with the command
   try {
     std::reverse(words.begin(), words.end());  // CLI11 expects reverse order
     app.parse(std::move(words));

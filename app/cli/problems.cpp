@@ -4,7 +4,7 @@
 #include <set>
 
 #include "app/cli/context.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 
 namespace fairlead::app {
 

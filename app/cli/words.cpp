@@ -1,7 +1,12 @@
 #include "app/cli/words.hpp"
 
+#include <array>
+#include <ctime>
+#include <utility>
+
 #include "actors/core/task/task.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/screen.hpp"
+#include "app/cli/screen/table.hpp"
 #include "messages/time.hpp"
 
 namespace fairlead::app {
@@ -113,11 +118,53 @@ std::string as_sentence(const std::string& text) {
   return out;
 }
 
+namespace {
+
+/// By the clock of this machine: `2026-03-29T03:00:00`, and `+0200`.
+std::pair<std::string, std::string> local_parts(std::int64_t unix_ms) {
+  const auto seconds = static_cast<std::time_t>(unix_ms >= 0 ? unix_ms / 1'000 : (unix_ms - 999) / 1'000);
+  std::tm parts{};
+  ::localtime_r(&seconds, &parts);
+  std::array<char, 32> text{};
+  std::array<char, 8> offset{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts);
+  std::strftime(offset.data(), offset.size(), "%z", &parts);
+  return {text.data(), offset.data()};
+}
+
+/// Of two units the larger: an age needs no seconds once it has hours.
+std::string short_age(std::int64_t ms) {
+  constexpr std::int64_t minute = 60'000;
+  constexpr std::int64_t hour = 60 * minute;
+  constexpr std::int64_t day = 24 * hour;
+  if (ms >= 2 * day) return std::to_string(ms / day) + "d";
+  if (ms >= 2 * hour) return std::to_string(ms / hour) + "h";
+  if (ms >= 2 * minute) return std::to_string(ms / minute) + "m";
+  return std::to_string(ms / 1'000) + "s";
+}
+
+}  // namespace
+
 std::string time_text(std::int64_t unix_ms) {
   if (unix_ms == 0) return "-";
-  auto text = format_utc(unix_ms);  // 2026-03-29T01:00:00.250Z
+  const auto local = shown_on().moments == screen::times::local;
+  auto [text, zone] = local ? local_parts(unix_ms) : std::pair{format_utc(unix_ms), std::string{"Z"}};  // 2026-03-29T01:00:00.250Z
   text[10] = ' ';
-  return text.substr(0, 19) + "Z";
+  return text.substr(0, 19) + zone;
+}
+
+std::string exact_time_text(std::int64_t unix_ms) {
+  const auto utc = format_utc(unix_ms);
+  if (shown_on().moments != screen::times::local) return utc;
+  const auto [text, zone] = local_parts(unix_ms);
+  return text + utc.substr(19, 4) + zone;
+}
+
+cell time_cell(std::int64_t unix_ms) {
+  const auto& on = shown_on();
+  if (unix_ms == 0 || on.moments != screen::times::age || !on.now_unix_ms) return {time_text(unix_ms), unix_ms};
+  const auto ago_ms = on.now_unix_ms() - unix_ms;
+  return {ago_ms >= 0 ? short_age(ago_ms) + " ago" : "in " + short_age(-ago_ms), unix_ms};
 }
 
 std::string progress_text(const v1::Progress& told) {

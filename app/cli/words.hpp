@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "actors/core/text/text.hpp"
+#include "app/cli/screen/table.hpp"
 #include "messages/api.pb.h"
 #include "messages/task_states.hpp"
 
@@ -37,8 +38,12 @@ std::string as_sentence(const std::string& text);
 
 using core::bytes_text;
 
-/// `2026-03-29 01:00:00Z`, or `-` for 0. Tables need no milliseconds.
+/// `2026-03-29 01:00:00Z`, or `-` for 0; with --local by the clock of this machine, `2026-03-29 03:00:00+0200`.
 std::string time_text(std::int64_t unix_ms);
+/// With milliseconds: `2026-03-29T01:00:00.250Z`, or with --local `2026-03-29T03:00:00.250+0200`.
+std::string exact_time_text(std::int64_t unix_ms);
+/// For a cell of a table: on a terminal `31m ago` or `in 5s` unless --utc or --local is given, else as time_text.
+cell time_cell(std::int64_t unix_ms);
 
 /// `40 %  loading pallets`; empty without a report.
 std::string progress_text(const v1::Progress& told);

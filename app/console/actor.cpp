@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "actors/client/system.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
 #include "app/console/screen.hpp"
 

@@ -7,7 +7,7 @@
 #include "actors/core/text/nearest.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/parse.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 #include "app/cli/task_verbs.hpp"
 
 namespace fairlead::app {

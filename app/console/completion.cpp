@@ -4,7 +4,7 @@
 #include <set>
 
 #include "actors/core/task/task.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 #include "app/cli/task_verbs.hpp"
 #include "messages/task_states.hpp"
 

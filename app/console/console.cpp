@@ -12,7 +12,7 @@
 
 #include "app/cli/commands.hpp"
 #include "app/cli/lines.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 #include "app/console/actor.hpp"
 #include "app/console/history.hpp"
 #include "app/console/reader.hpp"

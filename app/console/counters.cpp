@@ -6,7 +6,7 @@
 
 #include "actors/core/distribution.hpp"
 #include "app/cli/json.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 
 namespace fairlead::app {
 

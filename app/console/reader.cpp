@@ -16,7 +16,7 @@
 #include <cstring>
 #include <cwchar>
 
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 #include "app/console/line.hpp"
 #include "app/console/screen.hpp"
 

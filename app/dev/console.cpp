@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <ctime>
 
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 
 namespace fairlead::app {
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
 #include "app/dev/agent.hpp"
 #include "app/expressions/workflow_expressions.hpp"

@@ -6,7 +6,7 @@
 
 #include "actors/core/text/json.hpp"
 #include "app/cli/json.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
 
 namespace fairlead::app {

@@ -7,7 +7,7 @@
 #include "app/cli/job/job.hpp"
 #include "app/cli/json.hpp"
 #include "app/cli/operator_name.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
 
 namespace fairlead::app {

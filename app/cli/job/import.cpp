@@ -12,7 +12,7 @@
 #include "app/cli/node/workflow_show.hpp"
 #include "app/cli/operator_name.hpp"
 #include "app/cli/problems.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 #include "app/crontab/import.hpp"
 #include "app/files/job_file.hpp"
 

@@ -155,6 +155,7 @@ void add_job_history(CLI::App& group, cli_context& context) {
       ->check(CLI::Range(1U, longest_list))
       ->capture_default_str();
   add_client_options(*command, context);
+  add_table_options(*command);
   on_call(*command, context, options, job_history_json, job_history_text);
 }
 

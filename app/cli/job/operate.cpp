@@ -13,7 +13,7 @@
 #include "app/cli/json.hpp"
 #include "app/cli/json_argument.hpp"
 #include "app/cli/operator_name.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
 #include "app/files/job_words.hpp"
 

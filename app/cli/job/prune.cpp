@@ -7,7 +7,7 @@
 
 #include "actors/core/request_limits.hpp"
 #include "actors/core/text/text.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 
 namespace fairlead::app {
 

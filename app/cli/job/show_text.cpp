@@ -96,7 +96,7 @@ std::string coming_of(const v1::JobShowReply& reply) {
 
 std::string open_of(const v1::JobRecord& job, const parked_launches& parked) {
   if (job.open().empty()) return {};
-  text_table table{{{"TIME"}, {"STATE"}, {"TASK"}, {"WAITS FOR"}}};
+  text_table table{{{"TIME"}, {"STATE"}, {"TASK"}, {"WAITS FOR", align::left, narrow::below}}};
   for (int i = 0; i < std::min(job.open_size(), most_open_shown); ++i) {
     const auto& open = job.open(i);
     const bool waits = open.state() == v1::LAUNCH_STATE_WAITING;
@@ -222,7 +222,7 @@ std::string job_show_text(const v1::JobShowReply& reply, std::int64_t now_unix_m
   auto text = out.text() + open_of(job, parked) + coming_of(reply) + latest_of(reply, parked);
   const auto helps = job_remedies(reply, now_unix_ms, parked, can_cancel);
   if (helps.empty()) return text;
-  text_table table{{{"COMMAND"}, {"WHAT IT DOES"}}};
+  text_table table{{{"COMMAND"}, {"WHAT IT DOES", align::left, narrow::below}}};
   for (const auto& one : helps) table.add({one.command, one.effect});
   return text + "\nWhat helps\n" + table.text(false);
 }

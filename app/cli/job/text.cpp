@@ -19,11 +19,11 @@ std::string state_text(const v1::JobSummary& job) {
   add("failing", job.bad_in_a_row());
   add("parked", job.parked());
   add("missed", job.missed());
-  return out.empty() ? "-" : out;
+  return out.empty() ? "active" : out;
 }
 
 std::string last_text(const v1::LaunchRecord& last) {
-  return last.state() == v1::LAUNCH_STATE_UNSPECIFIED ? "-" : time_text(last.nominal_unix_ms()) + " " + launch_text(last);
+  return last.state() == v1::LAUNCH_STATE_UNSPECIFIED ? "-" : time_cell(last.nominal_unix_ms()).text + " " + launch_text(last);
 }
 
 std::string why_text(const v1::LaunchEntry& entry) {
@@ -85,7 +85,14 @@ v1::LaunchEntry entry_of(const v1::LaunchRecord& launch) {
 }
 
 text_table launch_table() {
-  return text_table{{{"TIME"}, {"LOCAL"}, {"STATE"}, {"COUNT", align::right}, {"STARTED"}, {"ENDED"}, {"TASK"}, {"WHY"}}};
+  return text_table{{{"TIME"},
+                     {"LOCAL", align::left, narrow::drop},
+                     {"STATE"},
+                     {"COUNT", align::right, narrow::drop},
+                     {"STARTED", align::left, narrow::drop},
+                     {"ENDED", align::left, narrow::drop},
+                     {"TASK"},
+                     {"WHY", align::left, narrow::below}}};
 }
 
 void add_launch_row(text_table& table, const v1::LaunchEntry& entry) {
@@ -96,25 +103,25 @@ void add_launch_row(text_table& table, const v1::LaunchEntry& entry) {
   auto why = why_text(entry);
   if (run) why = "all until " + time_text(launch.last_nominal_unix_ms()) + (why.empty() ? "" : ": ") + why;
   table.add({time_text(launch.nominal_unix_ms()), nominal_local(launch), state, std::to_string(run ? launch.count() : 1),
-             time_text(launch.started_at_unix_ms()), time_text(launch.ended_at_unix_ms()),
-             launch.started_at_unix_ms() == 0 ? "-" : entry.id(), shortened(why, 120)});
+             time_cell(launch.started_at_unix_ms()), time_cell(launch.ended_at_unix_ms()),
+             launch.started_at_unix_ms() == 0 ? "-" : entry.id(), shortened(why, 160)});
 }
 
 std::string job_list_text(const v1::JobListReply& reply, bool filtered) {
   text_table table{{{"JOB"},
                     {"SCHEDULE"},
-                    {"ZONE"},
-                    {"WORKFLOW"},
+                    {"ZONE", align::left, narrow::drop},
+                    {"WORKFLOW", align::left, narrow::drop},
                     {"STATE"},
                     {"NEXT"},
                     {"LATEST"},
-                    {"RUNNING", align::right},
-                    {"WAITING", align::right},
-                    {"LAUNCHED", align::right},
-                    {"SKIPPED", align::right}}};
+                    {"RUNNING", align::right, narrow::drop},
+                    {"WAITING", align::right, narrow::drop},
+                    {"LAUNCHED", align::right, narrow::drop},
+                    {"SKIPPED", align::right, narrow::drop}}};
   for (const auto& job : reply.items())
     table.add({job.name(), job.schedule(), job.zone().empty() ? "UTC" : job.zone(), job.workflow(), state_text(job),
-               time_text(next_of(job)), last_text(job.last()), std::to_string(job.started()), std::to_string(job.waiting()),
+               time_cell(next_of(job)), last_text(job.last()), std::to_string(job.started()), std::to_string(job.waiting()),
                std::to_string(job.launched()), std::to_string(job.skipped())});
   std::string out = !table.empty() ? table.text() : filtered ? "No job matches.\n" : "There are no jobs.\n";
   if (!reply.after().empty()) out += "\nThere are more: continue with --after " + printable(reply.after()) + ", or raise --limit.\n";

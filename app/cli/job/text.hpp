@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/cli/json.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 #include "app/cli/task/remedies.hpp"
 #include "messages/job.pb.h"
 

@@ -31,9 +31,17 @@ void add_list(CLI::App& group, cli_context& context) {
   auto* command =
       group.add_subcommand("list", "List the instances of all agents, and the services that have an open breaker or waiting steps");
   add_client_options(*command, context);
-  command->callback([&context] {
+  const auto quiet = add_quiet_option(*command, "instances");
+  command->callback([&context, quiet] {
     run_request(
-        context, [](client& to) { return to.status_of_node({}); }, agent_list_json, agent_list_text);
+        context, [](client& to) { return to.status_of_node({}); }, agent_list_json,
+        [&](const v1::StatusReply& reply) {
+          if (!*quiet) return agent_list_text(reply);
+          std::string out;
+          for (const auto& agent : reply.agents())
+            if (!agent.instance().empty()) out += agent.instance() + "\n";
+          return out;
+        });
   });
 }
 

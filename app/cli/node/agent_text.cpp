@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "actors/core/text/nearest.hpp"
+#include "app/cli/screen/screen.hpp"
 #include "app/cli/words.hpp"
 #include "messages/time.hpp"
 
@@ -62,14 +63,14 @@ std::string latency_text(const v1::AgentStatus& agent) { return std::to_string(a
 text_table instance_table() {
   return text_table{{{"AGENT"},
                      {"INSTANCE"},
-                     {"KIND"},
-                     {"HEALTH"},
+                     {"KIND", align::left, narrow::drop},
+                     {"HEALTH", align::left, narrow::below},
                      {"HELD", align::right},
                      {"CAPACITY", align::right},
                      {"WAITING", align::right},
-                     {"LATENCY", align::right},
-                     {"LABELS"},
-                     {"CALLS"}}};
+                     {"LATENCY", align::right, narrow::drop},
+                     {"LABELS", align::left, narrow::drop},
+                     {"CALLS", align::left, narrow::drop}}};
 }
 
 void add_instance(text_table& table, const v1::AgentStatus& agent) {
@@ -190,13 +191,18 @@ std::string instances_text(const v1::StatusReply& reply) {
 }
 
 std::string troubled_services_text(const v1::StatusReply& reply) {
-  text_table table{{{"SERVICE"}, {"BREAKER"}, {"SINCE"}, {"WAITING", align::right}, {"OLDEST"}, {"WHY"}}};
+  text_table table{{{"SERVICE"},
+                    {"BREAKER"},
+                    {"SINCE", align::left, narrow::drop},
+                    {"WAITING", align::right},
+                    {"OLDEST", align::left, narrow::drop},
+                    {"WHY", align::left, narrow::below}}};
   for (const auto& service : reply.services()) {
     const auto& record = service.record();
     if (closed(record) && service.waiting() == 0) continue;
     const auto why = service.reasons().empty() ? record.breaker_reason() : joined(service.reasons(), "; ");
-    table.add({record.agent(), breaker_word(record.breaker()), closed(record) ? "-" : time_text(record.breaker_since_unix_ms()),
-               std::to_string(service.waiting()), time_text(service.oldest_wait_unix_ms()), shortened(why, 120)});
+    table.add({record.agent(), breaker_word(record.breaker()), time_cell(closed(record) ? 0 : record.breaker_since_unix_ms()),
+               std::to_string(service.waiting()), time_cell(service.oldest_wait_unix_ms()), shortened(why, 160)});
   }
   return table.empty() ? "" : table.text();
 }
@@ -212,7 +218,9 @@ std::string agent_list_json(const v1::StatusReply& reply) {
 
 std::string agent_list_text(const v1::StatusReply& reply) {
   const auto instances = instances_text(reply);
-  const auto services = troubled_services_text(reply);
+  // Columns and an order are those of the instances.
+  const auto one_table = !shown_on().columns.empty() || !shown_on().sort.empty();
+  const auto services = one_table ? std::string{} : troubled_services_text(reply);
   std::string out = instances.empty() ? "No agent is registered: steps wait until one registers.\n" : instances;
   if (!services.empty()) out += "\nServices with waiting steps or a breaker that is not closed\n" + services;
   return out;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "app/cli/json.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 #include "messages/api.pb.h"
 #include "messages/error.hpp"
 

@@ -31,11 +31,13 @@ void write_alert(json_writer& out, const v1::AlertRecord& alert) {
 
 }  // namespace
 
-text_table alert_table() { return text_table{{{"NUMBER", align::right}, {"STATE"}, {"KIND"}, {"RAISED"}, {"TASK"}, {"WHAT"}}}; }
+text_table alert_table() {
+  return text_table{{{"NUMBER", align::right}, {"STATE"}, {"KIND"}, {"RAISED"}, {"TASK"}, {"WHAT", align::left, narrow::below}}};
+}
 
 void add_alert_row(text_table& table, const v1::AlertRecord& alert) {
   table.add({std::to_string(alert.number()), core::alert_state_word(alert.state()), core::alert_kind_word(alert.kind()),
-             time_text(alert.raised_at_unix_ms()), alert.task_id().empty() ? "-" : alert.task_id(), shortened(alert.sentence(), 100)});
+             time_cell(alert.raised_at_unix_ms()), alert.task_id().empty() ? "-" : alert.task_id(), shortened(alert.sentence(), 160)});
 }
 
 std::string alert_json(const v1::AlertRecord& alert) {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 #include "messages/api.pb.h"
 
 namespace fairlead::app {

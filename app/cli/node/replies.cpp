@@ -9,7 +9,7 @@
 #include "actors/replies/message.hpp"
 #include "actors/replies/outbox.hpp"
 #include "app/cli/commands.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 
 namespace fairlead::app {
 

@@ -5,7 +5,7 @@
 #include "app/cli/commands.hpp"
 #include "app/cli/json.hpp"
 #include "app/cli/node/agent_text.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
 #include "app/metrics/node_figures.hpp"
 #include "messages/time.hpp"
@@ -94,8 +94,8 @@ std::string shards_text(const v1::StatusReply& reply) {
                     {"EPOCH", align::right},
                     {"RUNNING", align::right},
                     {"PARKED", align::right},
-                    {"USED", align::right},
-                    {"WHY NOT"}}};
+                    {"USED", align::right, narrow::drop},
+                    {"WHY NOT", align::left, narrow::below}}};
   for (const auto& one : reply.shards())
     table.add({std::to_string(one.shard()), printable(one.node()), one.up() ? std::to_string(one.epoch()) : "",
                std::to_string(one.counts().running()), std::to_string(one.counts().parked()), bytes_text(one.store().used_bytes()),
@@ -105,13 +105,14 @@ std::string shards_text(const v1::StatusReply& reply) {
 
 std::string peers_text(const v1::StatusReply& reply) {
   if (reply.peers().empty()) return {};
-  text_table table{{{"NODE"}, {"ADDRESS"}, {"CONNECTED"}, {"SINCE"}, {"VERSION"}, {"WHY NOT"}}};
+  text_table table{
+      {{"NODE"}, {"ADDRESS", align::left, narrow::drop}, {"CONNECTED"}, {"SINCE"}, {"VERSION"}, {"WHY NOT", align::left, narrow::below}}};
   for (const auto& one : reply.peers())
     table.add({printable(one.node()), printable(one.address()),
                one.connected() ? "yes"
                : one.refused() ? "refused"
                                : "no",
-               time_text(one.since_unix_ms()), printable(one.version()), one.connected() ? "" : printable(shortened(one.reason(), 120))});
+               time_cell(one.since_unix_ms()), printable(one.version()), one.connected() ? "" : printable(shortened(one.reason(), 120))});
   return "\nOther nodes\n" + table.text();
 }
 

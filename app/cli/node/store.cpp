@@ -2,7 +2,7 @@
 
 #include "app/cli/commands.hpp"
 #include "app/cli/json.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 #include "store/check/check.hpp"
 #include "store/lmdb/store.hpp"
 

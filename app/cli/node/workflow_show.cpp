@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "actors/core/task/record.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
 #include "messages/time.hpp"
 
@@ -156,9 +156,10 @@ std::string workflow_list_json(const v1::WorkflowListReply& reply) {
 
 std::string workflow_list_text(const v1::WorkflowListReply& reply) {
   if (reply.items().empty()) return "No workflow is deployed; 'fairlead workflow deploy FILE' deploys one.\n";
-  text_table table{{{"WORKFLOW"}, {"STEPS", align::right}, {"VERSIONS", align::right}, {"DEPLOYED"}, {"CONTENT"}}};
+  text_table table{
+      {{"WORKFLOW"}, {"STEPS", align::right}, {"VERSIONS", align::right}, {"DEPLOYED"}, {"CONTENT", align::left, narrow::drop}}};
   for (const auto& one : reply.items())
-    table.add({one.name(), std::to_string(one.steps()), std::to_string(one.versions()), time_text(one.deployed_at_unix_ms()),
+    table.add({one.name(), std::to_string(one.steps()), std::to_string(one.versions()), time_cell(one.deployed_at_unix_ms()),
                hex(one.content_hash())});
   return table.text();
 }
@@ -195,14 +196,14 @@ std::string workflow_show_text(const v1::WorkflowShowReply& reply) {
                     {"AGENT"},
                     {"CALL"},
                     {"TIMEOUT", align::right},
-                    {"HEARTBEAT", align::right},
-                    {"LABELS"},
+                    {"HEARTBEAT", align::right, narrow::drop},
+                    {"LABELS", align::left, narrow::drop},
                     {"RETRIED", align::right},
-                    {"BACKOFF"},
-                    {"ON FAILURE"},
-                    {"IN DOUBT"},
+                    {"BACKOFF", align::left, narrow::drop},
+                    {"ON FAILURE", align::left, narrow::drop},
+                    {"IN DOUBT", align::left, narrow::drop},
                     {"UNDO"},
-                    {"UNDO RETRIED", align::right},
+                    {"UNDO RETRIED", align::right, narrow::drop},
                     {"PIVOT"}}};
   for (const auto& step : definition.steps()) {
     const bool undoes = step.has_undo() && !step.undo().none();

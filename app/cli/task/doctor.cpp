@@ -4,7 +4,7 @@
 
 #include "app/cli/json.hpp"
 #include "app/cli/operator_name.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 #include "app/cli/task/operate.hpp"
 #include "app/cli/words.hpp"
 #include "messages/lineage.hpp"
@@ -61,7 +61,8 @@ std::string forgotten_json(const v1::DoctorReply& reply, bool done) {
 }
 
 std::string effects_text(const v1::DoctorReply& reply) {
-  text_table table{{{"TASK"}, {"STEP"}, {"DONE"}, {"INSTANCE"}, {"ATTEMPT"}, {"HEARD AT"}, {"IDEMPOTENCY KEY"}}};
+  text_table table{
+      {{"TASK"}, {"STEP"}, {"DONE"}, {"INSTANCE"}, {"ATTEMPT"}, {"HEARD AT"}, {"IDEMPOTENCY KEY", align::left, narrow::below}}};
   for (const auto& one : reply.effects())
     table.add({one.task_id(), one.step(), direction_word(one.direction()), one.instance(), std::to_string(one.attempt()),
                format_utc(one.heard_at_unix_ms()), one.idempotency_key()});
@@ -110,7 +111,7 @@ std::string report_text(const v1::DoctorReply& reply, std::int64_t now_ms) {
         "again, or undo the effects by hand; then run fairlead task doctor --forget-effects\n" +
         effects_text(reply);
   if (reply.findings().empty()) return out;
-  text_table table{{{"TASK"}, {"REPAIRED"}, {"FINDING"}}};
+  text_table table{{{"TASK"}, {"REPAIRED"}, {"FINDING", align::left, narrow::below}}};
   for (const auto& finding : reply.findings()) table.add({finding.task_id(), finding.repaired() ? "yes" : "no", finding.sentence()});
   out += "\n" + table.text();
   if (const auto shown = static_cast<std::uint64_t>(reply.findings_size()); reply.found() > shown)

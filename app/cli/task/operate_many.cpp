@@ -8,7 +8,7 @@
 #include <iostream>
 
 #include "actors/core/request_limits.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 #include "app/cli/task/operate.hpp"
 #include "app/cli/words.hpp"
 
@@ -75,10 +75,10 @@ result<found_tasks> find_tasks(client& to, const operation& what) {
 }
 
 std::string found_text(const found_tasks& found) {
-  text_table table{{{"TASK"}, {"WORKFLOW"}, {"STATE"}, {"CREATED"}, {"WHY"}}};
+  text_table table{{{"TASK"}, {"WORKFLOW"}, {"STATE"}, {"CREATED"}, {"WHY", align::left, narrow::below}}};
   for (const auto& task : found.first)
     table.add({task.id(), task.workflow(), task_state_text(task.state(), task.parked(), task.paused()),
-               time_text(task.created_at_unix_ms()), shortened(task.reason(), 60)});
+               time_cell(task.created_at_unix_ms()), shortened(task.reason(), 160)});
   auto out = (found.ids.size() == 1 ? "One task matches:\n" : std::to_string(found.ids.size()) + " tasks match:\n") + table.text();
   if (found.ids.size() > found.first.size()) out += "and " + std::to_string(found.ids.size() - found.first.size()) + " more\n";
   return out;

@@ -1,6 +1,6 @@
 #include "actors/core/task/task.hpp"
 #include "app/cli/json.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 #include "app/cli/task/operate.hpp"
 #include "app/cli/words.hpp"
 
@@ -48,7 +48,7 @@ std::string operate_tally::text() const {
   if (answered() < tasks_) out += ", outcome unknown for " + std::to_string(tasks_ - answered());
   out += ".\n";
   if (groups_.empty()) return out;
-  text_table table{{{"TASKS", align::right}, {"FOR EXAMPLE"}, {"REFUSED BECAUSE"}}};
+  text_table table{{{"TASKS", align::right}, {"FOR EXAMPLE"}, {"REFUSED BECAUSE", align::left, narrow::below}}};
   for (const auto& [reason, group] : groups_) table.add({std::to_string(group.tasks), group.example, group.sentence});
   return out + "\n" + table.text();
 }

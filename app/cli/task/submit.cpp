@@ -6,7 +6,7 @@
 #include "app/cli/json_argument.hpp"
 #include "app/cli/labels.hpp"
 #include "app/cli/lines.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 #include "app/cli/task/batch.hpp"
 #include "app/cli/task/reply_options.hpp"
 #include "app/cli/task/watch.hpp"
@@ -111,14 +111,14 @@ std::string outcome_text(const batch_outcome& outcome, bool waited) {
               ended(outcome.completed), ended(outcome.undone), ended(outcome.failed), ended(outcome.parked), seconds});
   auto out = counts.text();
   if (!outcome.first_parked.empty()) {
-    text_table parked{{{"PARKED TASK"}, {"WHY"}}};
+    text_table parked{{{"PARKED TASK"}, {"WHY", align::left, narrow::below}}};
     for (const auto& end : outcome.first_parked) parked.add({end.id(), end.reason()});
     out += "\n" + parked.text();
     if (outcome.parked > outcome.first_parked.size())
       out += "and " + std::to_string(outcome.parked - outcome.first_parked.size()) + " more; 'fairlead task list --parked' lists them\n";
   }
   if (outcome.refusals.empty()) return out;
-  text_table refused{{{"LINE", align::right}, {"ID"}, {"REFUSED BECAUSE"}}};
+  text_table refused{{{"LINE", align::right}, {"ID"}, {"REFUSED BECAUSE", align::left, narrow::below}}};
   for (std::size_t i = 0; i < outcome.refusals.size() && i < refusals_shown; ++i) {
     const auto& refusal = outcome.refusals[i];
     refused.add({std::to_string(refusal.line), refusal.id.empty() ? "-" : refusal.id, refusal.why.sentence});

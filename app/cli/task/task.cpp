@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "actors/core/request_limits.hpp"
 #include "app/cli/attempts/logs.hpp"
 #include "app/cli/commands.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/screen.hpp"
+#include "app/cli/screen/table.hpp"
 #include "app/cli/task/filter.hpp"
 #include "app/cli/task/json.hpp"
 #include "app/cli/task/operate.hpp"
@@ -27,8 +29,8 @@ struct list_options {
 
 void add_row(text_table& table, const v1::TaskSummary& task) {
   table.add({task.id(), task.workflow(), task_state_text(task.state(), task.parked(), task.paused()),
-             std::to_string(task.steps_done()) + "/" + std::to_string(task.steps_total()), time_text(task.created_at_unix_ms()),
-             time_text(task.finished_at_unix_ms()), shortened(labels_text(task.labels()), 40), shortened(task.reason(), 80)});
+             std::to_string(task.steps_done()) + "/" + std::to_string(task.steps_total()), time_cell(task.created_at_unix_ms()),
+             time_cell(task.finished_at_unix_ms()), shortened(labels_text(task.labels()), 40), shortened(task.reason(), 160)});
 }
 
 /// Prints page by page, so that memory use does not grow with the list.
@@ -54,10 +56,18 @@ void list_tasks(cli_context& context, const list_options& options) {
     context.code = fail(connected.failure());
     return;
   }
-  text_table table{{{"TASK"}, {"WORKFLOW"}, {"STATE"}, {"STEPS", align::right}, {"CREATED"}, {"FINISHED"}, {"LABELS"}, {"WHY"}}};
+  text_table table{{{"TASK"},
+                    {"WORKFLOW"},
+                    {"STATE"},
+                    {"STEPS", align::right, narrow::drop},
+                    {"CREATED", align::left, narrow::drop},
+                    {"FINISHED", align::left, narrow::drop},
+                    {"LABELS", align::left, narrow::drop},
+                    {"WHY", align::left, narrow::below}}};
   std::uint64_t shown = 0;
   google::protobuf::RepeatedPtrField<v1::Error> missing;
   std::uint64_t archived = 0;
+  bool titled = false;
   if (context.json) print(context, R"({"tasks":[)");
   for (;;) {
     request->set_page_size(options.all ? max_page_size
@@ -79,11 +89,15 @@ void list_tasks(cli_context& context, const list_options& options) {
         add_row(table, task);
       ++shown;
     }
-    if (!context.json && !table.empty()) page = table.text(shown == static_cast<std::uint64_t>(reply->items_size()));
-    table.clear_rows();
+    const auto last = reply->cursor().empty() || (!options.all && shown >= options.limit);
+    // A sorted list is one table.
+    if (!context.json && !table.empty() && (last || shown_on().sort.empty())) {
+      page = table.text(!std::exchange(titled, true));
+      table.clear_rows();
+    }
     print(context, page);
     request->set_cursor(reply->cursor());
-    if (context.code != exit_ok || reply->cursor().empty() || (!options.all && shown >= options.limit)) break;
+    if (context.code != exit_ok || last) break;
   }
   const auto lists_archives = options.archived || options.ended_since;
   const auto ended = [](int state) { return has_ended(static_cast<v1::TaskState>(state)); };

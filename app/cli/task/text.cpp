@@ -3,7 +3,7 @@
 #include "actors/core/task/standing.hpp"
 #include "actors/core/task/task.hpp"
 #include "app/cli/attempts/times.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 #include "app/cli/task/json.hpp"
 #include "app/cli/task/remedies.hpp"
 #include "app/cli/words.hpp"
@@ -43,25 +43,26 @@ std::string steps_text(const v1::TaskShowReply& reply, const known_agents& agent
   const bool undone = any([](const v1::StepRecord& step) { return step.undo().made() != 0; });
   const bool looked_up = any([](const v1::StepRecord& step) { return step.lookup().made() != 0; });
   std::vector<text_table::column> columns{
-      {"STEP"}, {"STATE"}, {"ATTEMPTS", align::right}, {"FAILED", align::right}, {"TRIES", align::right}};
+      {"STEP"}, {"STATE"}, {"ATTEMPTS", align::right}, {"FAILED", align::right, narrow::drop}, {"TRIES", align::right, narrow::drop}};
   if (looked_up) columns.push_back({"LOOKUPS"});
   if (undone) columns.push_back({"UNDO ATTEMPTS"});
-  for (const auto* title : {"AGENT", "NEXT", "LAST FAULT"}) columns.push_back({title});
+  columns.push_back({"AGENT", align::left, narrow::drop});
+  for (const auto* title : {"NEXT", "LAST FAULT"}) columns.push_back({title, align::left, narrow::below});
   text_table table{std::move(columns)};
   for (int i = 0; i < steps.size(); ++i) {
     const auto& step = steps[i];
-    std::vector<std::string> row{step.path(), step_state_text(reply.task(), step), number(step.attempt()), number(step.failure_count()),
-                                 number(step.tries())};
+    std::vector<cell> row{step.path(), step_state_text(reply.task(), step), number(step.attempt()), number(step.failure_count()),
+                          number(step.tries())};
     if (looked_up) row.push_back(attempts_text(step.lookup()));
     if (undone) row.push_back(attempts_text(step.undo()));
-    row.insert(row.end(), {step.instance(), waits_for(reply, i, agents), shortened(fault_text(step), 80)});
+    row.insert(row.end(), {step.instance(), waits_for(reply, i, agents), shortened(fault_text(step), 160)});
     table.add(std::move(row));
   }
   return table.text();
 }
 
 std::string payloads_text(const v1::TaskRecord& task) {
-  text_table table{{{"STEP"}, {"PAYLOAD"}, {"JSON"}}};
+  text_table table{{{"STEP"}, {"PAYLOAD"}, {"JSON", align::left, narrow::below}}};
   for (const auto& step : task.steps()) {
     if (!step.input().json().empty()) table.add({step.path(), "input", shortened(step.input().json(), payload_width)});
     if (!step.output().json().empty()) table.add({step.path(), "output", shortened(step.output().json(), payload_width)});
@@ -74,11 +75,11 @@ std::string payloads_text(const v1::TaskRecord& task) {
 
 /// The progress reports of long steps.
 std::string heard_text(const v1::TaskRecord& task) {
-  text_table table{{{"STEP"}, {"ATTEMPT", align::right}, {"LAST TOLD"}, {"TO BE HEARD BY"}, {"PROGRESS"}}};
+  text_table table{{{"STEP"}, {"ATTEMPT", align::right}, {"LAST TOLD"}, {"TO BE HEARD BY"}, {"PROGRESS", align::left, narrow::below}}};
   for (const auto& step : task.steps()) {
     if (!step.has_progress() && step.heartbeat_by_unix_ms() == 0) continue;
     const auto& told = step.progress();
-    table.add({step.path(), number(told.attempt()), time_text(told.at_unix_ms()), time_text(step.heartbeat_by_unix_ms()),
+    table.add({step.path(), number(told.attempt()), time_cell(told.at_unix_ms()), time_cell(step.heartbeat_by_unix_ms()),
                shortened(progress_text(told), 80)});
   }
   return table.empty() ? "" : "\nProgress\n" + table.text();
@@ -89,12 +90,18 @@ std::string attempt_text(const v1::HistoryEvent& event) {
 }
 
 std::string history_text(const v1::TaskRecord& task) {
-  text_table table{{{"#", align::right}, {"AT"}, {"EVENT"}, {"STEP"}, {"ATTEMPT"}, {"WHO"}, {"DETAIL"}}};
+  text_table table{{{"#", align::right},
+                    {"AT"},
+                    {"EVENT"},
+                    {"STEP"},
+                    {"ATTEMPT"},
+                    {"WHO", align::left, narrow::drop},
+                    {"DETAIL", align::left, narrow::below}}};
   for (const auto& event : task.recent()) {
     const auto index = static_cast<int>(event.step());
-    table.add({std::to_string(event.sequence()), format_utc(event.at_unix_ms()), event_word(event.kind()),
+    table.add({std::to_string(event.sequence()), exact_time_text(event.at_unix_ms()), event_word(event.kind()),
                index > 0 && index <= task.steps_size() ? task.steps(index - 1).path() : "", attempt_text(event), event.who(),
-               shortened(event.detail(), 100)});
+               shortened(event.detail(), 160)});
   }
   return table.empty() ? "" : "\nHistory\n" + table.text();
 }

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 #include "app/cli/task/json.hpp"
 #include "app/cli/words.hpp"
 #include "app/console/screen.hpp"
@@ -169,7 +169,7 @@ std::string watch_view::table(std::size_t rows, std::size_t columns) const {
     auto found = steps_.find(i);
     const auto step = found == steps_.end() ? step_view{} : found->second;
     const auto told = progress_.find(paths_[i]);
-    out.add({paths_[i], step.state, step.attempt == 0 ? "-" : std::to_string(step.attempt), time_text(step.at_unix_ms),
+    out.add({paths_[i], step.state, step.attempt == 0 ? "-" : std::to_string(step.attempt), time_cell(step.at_unix_ms),
              shortened(told != progress_.end() ? progress_text(told->second) : step.detail, 50)});
   }
   return cut(out.text() + left_out(shown), columns);
@@ -178,7 +178,7 @@ std::string watch_view::table(std::size_t rows, std::size_t columns) const {
 std::string watch_view::lines(const v1::WatchReply& reply) const {
   std::string out;
   for (const auto& event : reply.events()) {
-    out += format_utc(event.at_unix_ms()) + "  " + event_word(event.kind());
+    out += exact_time_text(event.at_unix_ms()) + "  " + event_word(event.kind());
     if (auto path = path_of(reply, event); !path.empty()) out += " " + printable(path);
     if (event.direction() != v1::DIRECTION_PERFORM) out += std::string{" "} + direction_word(event.direction());
     if (event.attempt() != 0) out += " attempt " + std::to_string(event.attempt());
@@ -187,8 +187,8 @@ std::string watch_view::lines(const v1::WatchReply& reply) const {
     out += "\n";
   }
   for (const auto& one : news_)
-    out +=
-        format_utc(one.progress().at_unix_ms()) + "  step_progress " + printable(one.step()) + "  " + progress_text(one.progress()) + "\n";
+    out += exact_time_text(one.progress().at_unix_ms()) + "  step_progress " + printable(one.step()) + "  " +
+           progress_text(one.progress()) + "\n";
   return out;
 }
 

@@ -5,7 +5,7 @@
 #include "app/cli/commands.hpp"
 #include "app/cli/json.hpp"
 #include "app/cli/operator_name.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 #include "app/console/commands.hpp"
 #include "app/console/views/views.hpp"
 

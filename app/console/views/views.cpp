@@ -11,7 +11,7 @@
 #include "actors/core/text/nearest.hpp"
 #include "app/cli/json.hpp"
 #include "app/cli/node/agent_text.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
 #include "messages/time.hpp"
 

@@ -7,7 +7,7 @@
 #include "app/cli/json.hpp"
 #include "app/cli/labels.hpp"
 #include "app/cli/progress.hpp"
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 #include "app/cli/task/json.hpp"
 #include "app/cli/task/watch.hpp"
 #include "app/cli/words.hpp"

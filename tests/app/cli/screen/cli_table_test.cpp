@@ -1,4 +1,4 @@
-#include "app/cli/table.hpp"
+#include "app/cli/screen/table.hpp"
 
 #include <gtest/gtest.h>
 

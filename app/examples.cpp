@@ -1,0 +1,102 @@
+#include "app/examples.hpp"
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace fairlead::app {
+
+namespace {
+
+struct command_examples {
+  const char* command;
+  const char* lines;  // each without `fairlead` and the command
+};
+
+constexpr command_examples all[] = {
+    {"node", "--config /etc/fairlead/node.yaml"},
+    {"node drain", "n1 --reason 'kernel update'"},
+    {"node resume", "n1"},
+    {"node forget", "n1 --reason 'its disk is lost'"},
+    {"node reload", "\nn1"},
+    {"node log-level", "debug\nwarning n2"},
+    {"dev", "config/workflows/order.yaml"},
+    {"submit", "order --id order-17 --input '{\"amount_cents\": 1299}'\norder --input @order.json --wait\norder --batch orders.jsonl"},
+    {"replies", "shop --follow"},
+    {"task list",
+     "--parked\n--workflow order --state running --older-than 2h\n--ended-since 3d --state failed\n--columns task,state,why --sort "
+     "-created"},
+    {"task show", "order-17\norder-17 -o yaml"},
+    {"task watch", "order-17"},
+    {"task logs", "order-17\norder-17 ship"},
+    {"task retry", "order-17\norder-17 charge --input '{\"amount_cents\": 1299}'\n--parked --workflow order"},
+    {"task skip", "order-17 notify --reason 'the customer was called'"},
+    {"task settle", "order-17 charge --completed '{\"receipt\": 8}' --reason 'seen at the bank'\norder-17 charge --never-happened"},
+    {"task undo", "order-17 --reason 'sent back'"},
+    {"task cancel", "order-17 --reason 'not wanted any more'"},
+    {"task terminate", "order-17 --reason 'done by hand'\norder-17 --now --reason 'the service is gone for good'"},
+    {"task pause", "order-17"},
+    {"task resume", "order-17"},
+    {"task doctor", "\n--forget-effects"},
+    {"workflow check", "order.yaml\norder.yaml --agents /etc/fairlead/node.yaml"},
+    {"workflow deploy", "order.yaml"},
+    {"workflow list", ""},
+    {"workflow show", "order\norder --source"},
+    {"job deploy", "jobs.yaml\njobs.yaml --check"},
+    {"job add", "nightly-report --schedule '30 2 * * *' --tz Europe/Berlin --workflow report"},
+    {"job import", "/etc/crontab --user-column --print"},
+    {"job list", "--failing\n--sort next"},
+    {"job show", "nightly-report"},
+    {"job pause", "nightly-report --reason audit"},
+    {"job resume", "nightly-report"},
+    {"job skip", "nightly-report"},
+    {"job run", "nightly-report"},
+    {"job backfill", "nightly-report --last 3d\nnightly-report --from 2026-11-19 --to 2026-11-20"},
+    {"job delete", "nightly-report"},
+    {"job rewind", "nightly-report"},
+    {"job history", "nightly-report --last 7d"},
+    {"job logs", "nightly-report"},
+    {"job next", "'30 2 * * *' --tz Europe/Berlin"},
+    {"agent list", "\n--sort waiting"},
+    {"agent show", "payment\nn1/payment"},
+    {"agent drain", "n1/payment --reason 'new certificate'"},
+    {"agent resume", "n1/payment"},
+    {"agent breaker open", "payment --reason 'maintenance at the bank'"},
+    {"agent breaker close", "payment"},
+    {"alert list", "\n--all --limit 500"},
+    {"alert show", "17"},
+    {"alert ack", "17 --note 'the bank is down'"},
+    {"brake release", "--reason 'the bad release is taken back'"},
+    {"status", "\n--json"},
+    {"console", "\n-c 'nodes; shards'"},
+    {"config check", "/etc/fairlead/node.yaml"},
+    {"store check", "/var/lib/fairlead"},
+    {"restore", "/var/lib/fairlead --from /backup/fairlead"},
+    {"version", ""},
+};
+
+CLI::App* find(CLI::App& app, const std::string& path) {
+  auto* at = &app;
+  std::istringstream words{path};
+  for (std::string word; words >> word;) {
+    const auto named = at->get_subcommands([&word](const CLI::App* one) { return one->get_name() == word; });
+    if (named.empty()) return nullptr;
+    at = named.front();
+  }
+  return at;
+}
+
+}  // namespace
+
+void add_examples(CLI::App& app) {
+  for (const auto& [command, lines] : all) {
+    auto* at = find(app, command);
+    if (at == nullptr) throw std::logic_error(std::string{"there are examples of a command that is not there: "} + command);
+    std::string footer = "Examples:";
+    std::istringstream in{std::string{lines} + "\n"};
+    for (std::string line; std::getline(in, line);) footer += std::string{"\n  fairlead "} + command + (line.empty() ? "" : " ") + line;
+    at->footer(footer);
+  }
+}
+
+}  // namespace fairlead::app
