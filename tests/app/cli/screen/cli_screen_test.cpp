@@ -174,7 +174,7 @@ TEST_F(cli_screen_test, json_is_printed_as_yaml) {
       "---\n"
       "id: t1\n"
       "\"no\": \"no\"\n"
-      "n: 1.5\n"
+      "\"n\": 1.5\n"
       "when: null\n"
       "labels: {}\n"
       "steps:\n"
