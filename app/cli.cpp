@@ -8,6 +8,7 @@
 #include "app/cli/json.hpp"
 #include "app/cli/parse.hpp"
 #include "app/cli/screen/screen.hpp"
+#include "app/console/commands.hpp"
 #include "app/examples.hpp"
 #include "app/expressions/worker.hpp"
 #include "app/node/node.hpp"
@@ -49,24 +50,14 @@ void add_version(CLI::App& app, cli_context& context) {
   });
 }
 
-/// CLI11 shows a positional that takes up to two words as `[ID(0x)]`.
-class usage_formatter : public CLI::Formatter {
-  std::string make_option_usage(const CLI::Option* option) const override {
-    auto out = option->get_name(true);
-    if (option->get_expected_max() > 1) out += option->get_expected_max() < 10 ? " " + option->get_type_name() : "...";
-    return option->get_required() ? out : "[" + out + "]";
-  }
-  /// The type and the default. CLI11 adds limits, variables of the environment and options that exclude one another, which say nothing here
-  /// that the description or a refusal does not say better.
-  std::string make_option_opts(const CLI::Option* option) const override {
-    auto type = option->get_type_name();
-    type = type.substr(0, std::min(type.find(':'), type.size()));
-    std::string out = type.empty() ? "" : " " + type;
-    if (!option->get_default_str().empty()) out += "=" + option->get_default_str();
-    if (option->get_expected_max() >= 10) out += " ...";
-    return out;
-  }
-};
+void add_inspect(CLI::App& app, cli_context& context) {
+  auto* group = app.add_subcommand(
+      "inspect", "Look into a cluster: nodes, supervision trees, actors, shards, agents and counters; steps and history of a task");
+  group->require_subcommand(1);
+  const auto memory = std::make_shared<console_memory>();
+  add_console_views(*group, context, *memory);
+  group->callback([memory] {});  // the commands refer to it
+}
 
 void add_help(CLI::App& app, cli_context& context) {
   auto* command = app.add_subcommand("help", "Show the help of a command");
@@ -84,7 +75,7 @@ int run_command_line(int argc, const char* const* argv) {
   app.set_help_flag("-h,--help", "Show this help and exit");
   app.require_subcommand(1);
   // Commands that are added later inherit it.
-  app.formatter(std::make_shared<usage_formatter>());
+  app.formatter(help_formatter());
   const show_on terminal{screen::of_stdout()};
   cli_context context;
   add_node_command(app, context);
@@ -99,6 +90,7 @@ int run_command_line(int argc, const char* const* argv) {
   add_brake_commands(app, context);
   add_status_command(app, context);
   add_console_command(app, context);
+  add_inspect(app, context);
   add_config_commands(app, context);
   add_store_commands(app, context);
   add_restore_command(app, context);

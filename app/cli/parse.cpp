@@ -95,10 +95,31 @@ bool asks_for_json(const std::vector<std::string>& words) {
   return false;
 }
 
+/// CLI11 shows a positional that takes up to two words as `[ID(0x)]`.
+class usage_formatter : public CLI::Formatter {
+  std::string make_option_usage(const CLI::Option* option) const override {
+    auto out = option->get_name(true);
+    if (option->get_expected_max() > 1) out += option->get_expected_max() < 10 ? " " + option->get_type_name() : "...";
+    return option->get_required() ? out : "[" + out + "]";
+  }
+  /// The type and the default. CLI11 adds limits, variables of the environment and options that exclude one another, which say nothing here
+  /// that the description or a refusal does not say better.
+  std::string make_option_opts(const CLI::Option* option) const override {
+    auto type = option->get_type_name();
+    type = type.substr(0, std::min(type.find(':'), type.size()));
+    std::string out = type.empty() ? "" : " " + type;
+    if (!option->get_default_str().empty()) out += "=" + option->get_default_str();
+    if (option->get_expected_max() >= 10) out += " ...";
+    return out;
+  }
+};
+
 /// Whether the command is a group, so that the next word should be one of its commands.
 bool misses_command(const CLI::App& app) { return innermost(app).get_require_subcommand_min() > 0; }
 
 }  // namespace
+
+std::shared_ptr<CLI::FormatterBase> help_formatter() { return std::make_shared<usage_formatter>(); }
 
 int run_words(CLI::App& app, cli_context& context, std::vector<std::string> words, const std::string& help, const std::string& after) {
   const auto given = words;

@@ -96,6 +96,7 @@ console_parser::console_parser(cli_context& context, console_memory& memory)
     : context_(context), memory_(memory), app_("The console of a Fairlead cluster.", "") {
   app_.set_help_flag("-h,--help", "Show this help");
   app_.require_subcommand(1);
+  app_.formatter(help_formatter());
   add_console_views(app_, context, memory);
   add_status_command(app_, context);
   add_task_commands(app_, context);

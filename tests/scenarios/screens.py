@@ -107,6 +107,9 @@ COMMANDS = {
     "node-drain": "node drain n1",
     "node-resume": "node resume n1",
     "node-log-level": "node log-level info",
+    "inspect-nodes": "inspect nodes",
+    "inspect-steps": "inspect steps waits-1",
+    "inspect-unknown-node": "inspect tree n9",
     "config-check": "config check NODE",
     "version": "version",
     "unknown-command": "tsk list",
@@ -155,7 +158,7 @@ def steady(text, here):
     text = re.sub(r"\b\d+(\.\d)? (B|KiB|MiB)\b", "SIZE", text)
     text = re.sub(r"\b\d+ commits?\b", "COMMITS", text)
     text = re.sub(r"by \S+@\S+", "by OPERATOR", text)
-    text = re.sub(r"incarnation \d+", "incarnation NUMBER", text)
+    text = re.sub(r"\b\d{10}\b", "INCARNATION", text)
     text = re.sub(r"  (\d+ ms|-)$", "  LATENCY", text, flags=re.M)
     return "\n".join(re.sub(r" {2,}", "  ", line).rstrip() for line in text.splitlines()) + "\n"
 

@@ -134,20 +134,20 @@ std::string limits_text(const v1::ServiceStatus& service) {
 
 std::string nodes_text(const v1::StatusReply& reply) {
   text_table table{{{"NODE"},
-                    {"ADDRESS"},
+                    {"ADDRESS", align::left, narrow::drop},
                     {"STATE"},
                     {"SINCE"},
-                    {"VERSION"},
-                    {"INCARNATION", align::right},
-                    {"ROLES"},
-                    {"SHARDS"},
-                    {"CONNECTS", align::right},
-                    {"WHY"}}};
-  table.add({reply.node(), "-", reply.draining() ? "here, draining" : "here", time_text(reply.started_at_unix_ms()),
+                    {"VERSION", align::left, narrow::drop},
+                    {"INCARNATION", align::right, narrow::drop},
+                    {"ROLES", align::left, narrow::drop},
+                    {"SHARDS", align::left, narrow::drop},
+                    {"CONNECTS", align::right, narrow::drop},
+                    {"WHY", align::left, narrow::below}}};
+  table.add({reply.node(), "-", reply.draining() ? "here, draining" : "here", time_cell(reply.started_at_unix_ms()),
              or_dash(reply.version()), incarnation_text(reply.incarnation()), listed(reply.roles()), listed(shards_here(reply)), "-", ""});
   for (const auto& peer : reply.peers())
     table.add({or_dash(peer.node()), or_dash(peer.address().empty() ? peer.listens_on() : peer.address()), peer_state(peer),
-               time_text(peer.since_unix_ms()), or_dash(peer.version()), incarnation_text(peer.incarnation()), listed(peer.roles()),
+               time_cell(peer.since_unix_ms()), or_dash(peer.version()), incarnation_text(peer.incarnation()), listed(peer.roles()),
                listed(peer.shards()), std::to_string(peer.connects()), shortened(peer.reason(), 120)});
   return (reply.cluster().empty() ? "" : "cluster " + printable(reply.cluster()) + "\n") + table.text();
 }
@@ -199,10 +199,10 @@ status check_node(const v1::StatusReply& reply, const std::string& name) {
 }
 
 std::string tree_text(const v1::InspectReply& reply) {
-  text_table table{{{"ACTOR"}, {"STATE"}, {"RESTART"}, {"RESTARTS", align::right}, {"SINCE"}, {"LAST REASON"}}};
+  text_table table{{{"ACTOR"}, {"STATE"}, {"RESTART"}, {"RESTARTS", align::right}, {"SINCE"}, {"LAST REASON", align::left, narrow::below}}};
   for (const auto& actor : reply.actors())
     table.add({indented(actor.path()), actor.state(), actor.guardian() ? actor.strategy() : or_dash(actor.restart()),
-               std::to_string(actor.restarts()), time_text(actor.started_at_unix_ms()), shortened(actor.last_reason(), 120)});
+               std::to_string(actor.restarts()), time_cell(actor.started_at_unix_ms()), shortened(actor.last_reason(), 120)});
   return "node " + printable(reply.node()) + ", log level " + printable(or_dash(reply.log_level())) + "\n" + table.text() +
          outside_text(reply);
 }
@@ -219,7 +219,7 @@ std::string actors_text(const v1::InspectReply& reply, const actors_order& order
   text_table table{{{"ACTOR"}, {"STATE"}, {"MAILBOX", align::right}, {"HANDLED", align::right}, {"RESTARTS", align::right}, {"SINCE"}}};
   for (std::size_t i = 0; i < std::min<std::size_t>(all.size(), order.top); ++i)
     table.add({all[i]->path(), all[i]->state(), std::to_string(all[i]->mailbox()), std::to_string(all[i]->handled()),
-               std::to_string(all[i]->restarts()), time_text(all[i]->started_at_unix_ms())});
+               std::to_string(all[i]->restarts()), time_cell(all[i]->started_at_unix_ms())});
   auto out = table.text();
   if (all.size() > order.top) out += "and " + std::to_string(all.size() - order.top) + " more: --top shows them\n";
   return out + outside_text(reply);
@@ -238,19 +238,19 @@ std::string shards_text(const v1::StatusReply& reply) {
   text_table table{{{"SHARD", align::right},
                     {"NODE"},
                     {"STATE"},
-                    {"EPOCH", align::right},
+                    {"EPOCH", align::right, narrow::drop},
                     {"PENDING", align::right},
                     {"RUNNING", align::right},
-                    {"UNDOING", align::right},
+                    {"UNDOING", align::right, narrow::drop},
                     {"PARKED", align::right},
-                    {"COMPLETED", align::right},
-                    {"UNDONE", align::right},
+                    {"COMPLETED", align::right, narrow::drop},
+                    {"UNDONE", align::right, narrow::drop},
                     {"STORE", align::right},
-                    {"SEQUENCE", align::right},
-                    {"COMMITS", align::right},
-                    {"A COMMIT", align::right},
-                    {"NEXT WAKE-UP"},
-                    {"WHY"}}};
+                    {"SEQUENCE", align::right, narrow::drop},
+                    {"COMMITS", align::right, narrow::drop},
+                    {"A COMMIT", align::right, narrow::drop},
+                    {"NEXT WAKE-UP", align::left, narrow::drop},
+                    {"WHY", align::left, narrow::below}}};
   for (const auto& shard : reply.shards()) {
     const auto& counts = shard.counts();
     const auto& commits = shard.commits();
@@ -259,7 +259,7 @@ std::string shards_text(const v1::StatusReply& reply) {
                number(counts.running()), number(counts.undoing()), number(counts.parked()), number(counts.completed()),
                number(counts.undone()), shard.up() ? share_text(shard.store()) : "-", number(shard.store().sequence()),
                number(shard.store().commits()), mean_text(commits.micros().sum(), commits.commits(), " us"),
-               time_text(shard.oldest_due_unix_ms()), shortened(shard.reason(), 120)});
+               time_cell(shard.oldest_due_unix_ms()), shortened(shard.reason(), 120)});
   }
   return table.text();
 }
@@ -315,11 +315,17 @@ v1::StatusReply filtered(const v1::StatusReply& reply, const registry_filter& fi
 std::string registry_text(const v1::StatusReply& reply) {
   if (reply.agents().empty() && reply.services().empty()) return "No agent matches.\n";
   auto out = instances_text(reply);
-  text_table table{{{"SERVICE"}, {"BREAKER"}, {"SINCE"}, {"WINDOW"}, {"LIMITS"}, {"WAITING", align::right}, {"WHY"}}};
+  text_table table{{{"SERVICE"},
+                    {"BREAKER"},
+                    {"SINCE"},
+                    {"WINDOW", align::left, narrow::drop},
+                    {"LIMITS", align::left, narrow::drop},
+                    {"WAITING", align::right},
+                    {"WHY", align::left, narrow::below}}};
   for (const auto& service : reply.services()) {
     const auto& record = service.record();
     const auto why = service.reasons().empty() ? record.breaker_reason() : service.reasons(0);
-    table.add({record.agent(), breaker_word(record.breaker()), time_text(record.breaker_since_unix_ms()),
+    table.add({record.agent(), breaker_word(record.breaker()), time_cell(record.breaker_since_unix_ms()),
                std::to_string(service.window_failed()) + "/" + std::to_string(service.window_tries()) + " failed", limits_text(service),
                std::to_string(service.waiting()), shortened(why, 100)});
   }
