@@ -84,6 +84,15 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
   return close.empty() ? "" : "; did you mean " + close + "?";
 }
 
+/// CLI11's words for too many or too few values.
+std::string in_plain_words(const std::string& said) {
+  static const std::regex count{"(\\S+): (At Most|At Least)? ?([0-9]+) required but received ([0-9]+)"};
+  std::smatch found;
+  if (!std::regex_search(said, found, count)) return said;
+  const auto limit = found[2] == "At Most" ? " at most" : found[2] == "At Least" ? " at least" : "";
+  return found.str(1) + " takes" + limit + " " + found.str(3) + (found[3] == "1" ? " value" : " values") + ", and was given " + found.str(4);
+}
+
 /// `--json`, `-o json`, `-ojson`, `--output=yaml` and the like.
 bool asks_for_json(const std::vector<std::string>& words) {
   static const std::regex joined{"(-o|--output=)(json|yaml)"};
@@ -150,7 +159,7 @@ int run_words(CLI::App& app, cli_context& context, std::vector<std::string> word
       return fail({v1::ERROR_CODE_INVALID_ARGUMENT,
                    who_was_given(app) + " has no option " + unknown + did_you_mean(unknown, option_names(innermost(app))),
                    help_hint(app, help, after)});
-    return fail({v1::ERROR_CODE_INVALID_ARGUMENT, refused.what(), help_hint(app, help, after)});
+    return fail({v1::ERROR_CODE_INVALID_ARGUMENT, in_plain_words(refused.what()), help_hint(app, help, after)});
   } catch (const std::exception& bug) {
     return fail({v1::ERROR_CODE_INTERNAL, std::string{"A bug in fairlead: "} + bug.what(), "Please report it with what you did"});
   }

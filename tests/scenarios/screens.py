@@ -113,6 +113,7 @@ COMMANDS = {
     "config-check": "config check NODE",
     "version": "version",
     "unknown-command": "tsk list",
+    "too-many-words": "job show nightly-report and more",
     "unknown-option": "task list --colums task",
     "help": "help",
 }
