@@ -90,7 +90,8 @@ std::string in_plain_words(const std::string& said) {
   std::smatch found;
   if (!std::regex_search(said, found, count)) return said;
   const auto limit = found[2] == "At Most" ? " at most" : found[2] == "At Least" ? " at least" : "";
-  return found.str(1) + " takes" + limit + " " + found.str(3) + (found[3] == "1" ? " value" : " values") + ", and was given " + found.str(4);
+  return found.str(1) + " takes" + limit + " " + found.str(3) + (found[3] == "1" ? " value" : " values") + ", and was given " +
+         found.str(4);
 }
 
 /// `--json`, `-o json`, `-ojson`, `--output=yaml` and the like.
@@ -158,6 +159,11 @@ int run_words(CLI::App& app, cli_context& context, std::vector<std::string> word
     if (const auto unknown = unknown_option(app, given); !unknown.empty())
       return fail({v1::ERROR_CODE_INVALID_ARGUMENT,
                    who_was_given(app) + " has no option " + unknown + did_you_mean(unknown, option_names(innermost(app))),
+                   help_hint(app, help, after)});
+    const auto extra =
+        std::find_if(given.begin(), given.end(), [&](const auto& word) { return std::find(left.begin(), left.end(), word) != left.end(); });
+    if (dynamic_cast<const CLI::ExtrasError*>(&refused) != nullptr && extra != given.end())
+      return fail({v1::ERROR_CODE_INVALID_ARGUMENT, who_was_given(app) + " takes no further word, and was given '" + *extra + "'",
                    help_hint(app, help, after)});
     return fail({v1::ERROR_CODE_INVALID_ARGUMENT, in_plain_words(refused.what()), help_hint(app, help, after)});
   } catch (const std::exception& bug) {
