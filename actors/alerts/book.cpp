@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "actors/core/alert_words.hpp"
 #include "store/rows/alert_rows.hpp"
 
 namespace fairlead {
@@ -57,10 +58,7 @@ result<v1::AlertRecord> alert_book::acknowledge(std::uint64_t number, const std:
                      "; only open alerts can be acknowledged.",
                  "The alert needs no action any more; `fairlead alert list` shows the unresolved alerts."};
   }
-  // An alert that only reports something over is resolved by its acknowledgement: nothing else could resolve it.
-  const auto over = found->kind() == v1::ALERT_KIND_WAKE_UP_LOST || found->kind() == v1::ALERT_KIND_STALLED ||
-                    found->kind() == v1::ALERT_KIND_RECEIVER_GIVEN_UP || found->kind() == v1::ALERT_KIND_JOB_MISSED ||
-                    found->kind() == v1::ALERT_KIND_RESTORED;
+  const auto over = core::only_reports(found->kind());
   found->set_state(over ? v1::ALERT_STATE_RESOLVED : v1::ALERT_STATE_ACKNOWLEDGED);
   if (over) {
     found->set_resolved_at_unix_ms(to_unix_ms(to.now));

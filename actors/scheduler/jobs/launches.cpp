@@ -197,35 +197,27 @@ void launches::acknowledged(const v1::AlertRecord& alert) {
   if (alert.kind() == v1::ALERT_KIND_JOB_MISSED && !alert.job().empty()) decide(alert.job(), core::missed_seen{alert.number()});
 }
 
-/// One alert a job, and one for all jobs beyond the first twenty of a minute: after an outage a thousand jobs may have missed their times.
-void launches::write_missed_alert(v1::JobRecord& record, const v1::MissedTimes& now) {
-  const auto page = world_.batches->page();
+/// False: the alert is unknown or resolved.
+bool launches::change_missed_alert(std::uint64_t number, const std::function<void(v1::AlertRecord&)>& how) {
   bool open = false;
-  bool over = false;
-  const auto change = [&](std::uint64_t number, const std::function<void(v1::AlertRecord&)>& how) {
-    const auto done = world_.alerts->change(number, page, committed(), [&](v1::AlertRecord& alert) {
-      open = store::is_unresolved(alert);
-      if (open) how(alert);
-    });
-    if (!done.ok()) world_.tasks->fail(done.failure());
-  };
-  const auto is_shared = [](const v1::AlertRecord& alert) { return alert.job().empty(); };
-  if (!record.has_missed()) {
-    change(record.missed_alert(), [&](v1::AlertRecord& alert) {
-      if (is_shared(alert)) alert.set_tasks(alert.tasks() - std::min<std::uint64_t>(alert.tasks(), 1));
-      over = !is_shared(alert) || alert.tasks() == 0;
-    });
-    if (over) {
-      const auto resolved = world_.alerts->resolve(record.missed_alert(), page, committed());
-      if (!resolved.ok()) world_.tasks->fail(resolved.failure());
-    }
-    record.clear_missed_alert();
-    return;
-  }
+  const auto done = world_.alerts->change(number, world_.batches->page(), committed(), [&](v1::AlertRecord& alert) {
+    open = store::is_unresolved(alert);
+    if (open) how(alert);
+  });
+  if (!done.ok()) world_.tasks->fail(done.failure());
+  return open;
+}
+
+/// One alert a job, and one for all jobs beyond the first twenty of a minute: after an outage a thousand jobs may have missed their times.
+/// The shared one names no job.
+void launches::write_missed_alert(v1::JobRecord& record, const v1::MissedTimes& now) {
+  if (!record.has_missed()) return leave_missed_alert(record);
   if (record.missed_alert() != 0) {
-    change(record.missed_alert(), [&](v1::AlertRecord& alert) {
-      if (!is_shared(alert)) alert.set_sentence(core::missed_alert(record).sentence());
-      if (!is_shared(alert)) alert.set_remedy(core::missed_alert(record).remedy());
+    const auto open = change_missed_alert(record.missed_alert(), [&](v1::AlertRecord& alert) {
+      if (alert.job().empty()) return;
+      const auto draft = core::missed_alert(record);
+      alert.set_sentence(draft.sentence());
+      alert.set_remedy(draft.remedy());
     });
     if (open) return;
     // An operator has acknowledged the earlier ones.
@@ -235,19 +227,37 @@ void launches::write_missed_alert(v1::JobRecord& record, const v1::MissedTimes& 
   while (!missed_raised_.empty() && at - missed_raised_.front() > missed_window) missed_raised_.pop_front();
   if (missed_raised_.size() < most_missed_alerts) {
     missed_raised_.push_back(at);
-    record.set_missed_alert(world_.alerts->raise(core::missed_alert(record), page));
-    return;
+    record.set_missed_alert(world_.alerts->raise(core::missed_alert(record), world_.batches->page()));
+  } else {
+    record.set_missed_alert(share_missed_alert(record.spec().name()));
   }
-  if (missed_shared_ != 0) change(missed_shared_, [&](v1::AlertRecord& alert) { alert.set_tasks(alert.tasks() + 1); });
-  if (missed_shared_ == 0 || !open) {
-    v1::AlertRecord draft;
-    draft.set_kind(v1::ALERT_KIND_JOB_MISSED);
-    draft.set_tasks(1);
-    draft.set_sentence("more jobs than have alerts of their own missed times, job " + record.spec().name() + " first");
-    draft.set_remedy("fairlead job list --failing lists them; fairlead job show NAME has the command that launches what was missed");
-    missed_shared_ = world_.alerts->raise(std::move(draft), page);
+}
+
+void launches::leave_missed_alert(v1::JobRecord& record) {
+  bool over = false;
+  change_missed_alert(record.missed_alert(), [&](v1::AlertRecord& alert) {
+    const auto is_shared = alert.job().empty();
+    if (is_shared) alert.set_tasks(alert.tasks() - std::min<std::uint64_t>(alert.tasks(), 1));
+    over = !is_shared || alert.tasks() == 0;
+  });
+  if (over) {
+    const auto resolved = world_.alerts->resolve(record.missed_alert(), world_.batches->page(), committed());
+    if (!resolved.ok()) world_.tasks->fail(resolved.failure());
   }
-  record.set_missed_alert(missed_shared_);
+  record.clear_missed_alert();
+}
+
+std::uint64_t launches::share_missed_alert(const std::string& first) {
+  const auto open =
+      missed_shared_ != 0 && change_missed_alert(missed_shared_, [](v1::AlertRecord& alert) { alert.set_tasks(alert.tasks() + 1); });
+  if (open) return missed_shared_;
+  v1::AlertRecord draft;
+  draft.set_kind(v1::ALERT_KIND_JOB_MISSED);
+  draft.set_tasks(1);
+  draft.set_sentence("more jobs than have alerts of their own missed times, job " + first + " first");
+  draft.set_remedy("fairlead job list --failing lists them; fairlead job show NAME has the command that launches what was missed");
+  missed_shared_ = world_.alerts->raise(std::move(draft), world_.batches->page());
+  return missed_shared_;
 }
 
 void launches::give_up(const std::string& name, job_book::entry& job) {

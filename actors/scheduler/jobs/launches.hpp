@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -103,6 +104,10 @@ class launches {
   void carry_out(const std::string& name, job_book::entry& job, const store::job_index_state& before, core::job_decision& made);
   void write_alert(v1::JobRecord& record, core::job_decision& made);
   void write_missed_alert(v1::JobRecord& record, const v1::MissedTimes& now);
+  void leave_missed_alert(v1::JobRecord& record);
+  /// The number of the alert that jobs share; it counts one more.
+  std::uint64_t share_missed_alert(const std::string& first);
+  bool change_missed_alert(std::uint64_t number, const std::function<void(v1::AlertRecord&)>& how);
   void give_up(const std::string& name, job_book::entry& job);
   void forget_if_durable(const std::string& name) { jobs_.forget_if_durable(name, world_.batches->committed_sequence()); }
 
