@@ -133,14 +133,14 @@ bool node_tree::tell(const agent_place& where, std::shared_ptr<local_agent> now)
   return there;
 }
 
-status node_tree::change_agents(agent_changes what) {
+std::vector<std::pair<std::string, error>> node_tree::change_agents(agent_changes what) {
   for (const auto& name : what.removed) {
     const auto place = place_of(name);
     if (!place) continue;
     place->as->leave();
     tell(*place, nullptr);
   }
-  status out = nothing{};
+  std::vector<std::pair<std::string, error>> out;
   auto all = std::move(what.changed);
   std::move(what.added.begin(), what.added.end(), std::back_inserter(all));
   for (auto& agent : all) {
@@ -152,7 +152,12 @@ status node_tree::change_agents(agent_changes what) {
       const std::lock_guard lock{places_guard_};
       left_.insert(agent.name);
     }
-    if (const auto added = add_agent(agent, agent.name); !added.ok() && out.ok()) out = added.failure();
+    const auto added = add_agent(agent, agent.name);
+    if (added.ok()) continue;
+    out.emplace_back(agent.name, added.failure());
+    const std::lock_guard lock{places_guard_};
+    std::erase_if(places_, [&](const agent_place& one) { return one.name == agent.name; });
+    left_.insert(agent.name);
   }
   return out;
 }

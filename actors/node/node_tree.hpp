@@ -17,6 +17,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actors/agent_host/local_agent.hpp"
@@ -81,8 +82,8 @@ class node_tree {
     std::vector<local_agent> changed;  // go on under the same incarnation; attempts in progress end by their former definition
     std::vector<std::string> removed;  // end with their last attempt
   };
-  /// The error names the first agent that could not be started; all the others are as they should be.
-  status change_agents(agent_changes what);
+  /// Returns the agents that could not be started, and why; all the others are as they should be.
+  std::vector<std::pair<std::string, error>> change_agents(agent_changes what);
 
   /// Takes no new tasks and begins no new attempts. Waits at most `limit` until agents hold no attempts and the shards' decisions are
   /// durable. False: the limit ran out. The actors end with the tree.

@@ -59,6 +59,7 @@ class ended_list {
   result<v1::TaskListReply> list(place at) {
     if (!at.in_archives) {
       if (const auto read = of_store(at); !read.ok()) return read.failure();
+      if (out_.cursor().empty() && out_.items_size() >= page_) out_.set_cursor(text_of({true}));
       if (!out_.cursor().empty()) return std::move(out_);
       at = {true};
     }
@@ -164,10 +165,20 @@ class ended_list {
       const auto below = at.when != newest && here == std::pair{at.when, at.keep_days} ? at.number : newest;
       status failed = nothing{};
       const auto visited = archives_.visit(one, [&](const store::snapshot& view) { failed = of_day(view, one, below, rows, found); });
+      // Its writer ended before the first commit, or it was dropped since the days were listed.
+      if (!visited.ok() && visited.failure().code == v1::ERROR_CODE_NOT_FOUND) continue;
       if (!visited.ok()) return visited;
       if (!failed.ok() || !out_.cursor().empty()) return failed;
     }
     return nothing{};
+  }
+
+  /// A copy may be left of a move that was never committed: its task is in the store, or in the archive of another day.
+  result<bool> is_archived_here(const std::string& id, std::uint64_t number, const store::archive_day& which) const {
+    const auto known = store::find_task(from_, id);
+    if (!known) return known.failure();
+    return *known && (*known)->number() == number && (*known)->archived_day() == which.day &&
+           (*known)->archive_keep_days() == which.keep_days;
   }
 
   status of_day(const store::snapshot& view, const store::archive_day& which, std::uint64_t below, std::size_t& rows, bool& found) {
@@ -181,7 +192,12 @@ class ended_list {
         failed = task.failure();
         return false;
       }
-      const auto fits = *task && task_matches(what_, **task, now_);
+      const auto here = *task ? is_archived_here((*task)->id(), number, which) : result<bool>{false};
+      if (!here) {
+        failed = here.failure();
+        return false;
+      }
+      const auto fits = *here && task_matches(what_, **task, now_);
       found = found || fits;
       const place behind{true, static_cast<std::uint64_t>(which.day), which.keep_days, number, found};
       if (fits) add(**task, behind);

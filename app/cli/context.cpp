@@ -1,5 +1,7 @@
 #include "app/cli/context.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -173,8 +175,9 @@ errors_in_json::errors_in_json(bool wanted) : before_(std::exchange(json_is_want
 errors_in_json::~errors_in_json() { json_is_wanted = before_; }
 
 int fail(const error& why) {
-  auto text = fitted("fairlead: " + begun_large(as_sentence(why.sentence)) + "\n");
-  if (!why.remedy.empty()) text += fitted(begun_large(as_sentence(why.remedy)) + "\n");
+  auto text = "fairlead: " + begun_large(as_sentence(why.sentence)) + "\n";
+  if (!why.remedy.empty()) text += begun_large(as_sentence(why.remedy)) + "\n";
+  if (::isatty(STDERR_FILENO) == 1) text = fitted(text);
   if (json_is_wanted) text = error_json(why);
   if (spoken_to != nullptr) {
     spoken_to->complain(text);

@@ -1,8 +1,12 @@
 #include "app/cli/json.hpp"
 
+#include <strings.h>
+
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <regex>
+#include <string_view>
 
 #include "messages/time.hpp"
 
@@ -101,9 +105,12 @@ namespace {
 
 /// A word that no reader of YAML takes for something else; all other strings are quoted as in JSON.
 bool is_plain(const std::string& text) {
-  static const std::regex word{"[A-Za-z_/][A-Za-z0-9_./@+-]*"};
-  static const std::regex other{"y|n|yes|no|on|off|true|false|null", std::regex::icase};
-  return std::regex_match(text, word) && !std::regex_match(text, other);
+  static constexpr std::string_view letters{"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_/"};
+  static constexpr std::string_view more{"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_/0123456789.@+-"};
+  static constexpr std::array others{"y", "n", "yes", "no", "on", "off", "true", "false", "null"};
+  if (text.empty() || letters.find(text.front()) == std::string_view::npos || text.find_first_not_of(more) != std::string::npos)
+    return false;
+  return std::none_of(others.begin(), others.end(), [&text](const char* other) { return ::strcasecmp(text.c_str(), other) == 0; });
 }
 
 std::string scalar_of(const nlohmann::ordered_json& value) {

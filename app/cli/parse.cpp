@@ -88,6 +88,7 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
 std::string in_plain_words(const std::string& said) {
   static const std::regex count{"(\\S+): (At Most|At Least)? ?([0-9]+) required but received ([0-9]+)"};
   std::smatch found;
+  if (said.size() > 500) return said;  // it quotes a value, and std::regex recurses for each character
   if (!std::regex_search(said, found, count)) return said;
   const auto limit = found[2] == "At Most" ? " at most" : found[2] == "At Least" ? " at least" : "";
   return found.str(1) + " takes" + limit + " " + found.str(3) + (found[3] == "1" ? " value" : " values") + ", and was given " +

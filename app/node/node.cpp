@@ -83,7 +83,7 @@ int run_node(const node_options& options) {
     if (signal != SIGHUP) break;
     manager.reloading();
     const auto read = node->reload();
-    manager.ready(read ? line : line + "; the changed node file is refused: " + read.failure().sentence);
+    manager.ready(read ? line : line + "; the node file was read again: " + read.failure().sentence);
   }
   manager.stopping();
   if (!given_up) node->log().on_note(note_level::info, "node", std::string{"ending on "} + (signal == SIGTERM ? "SIGTERM" : "SIGINT"));

@@ -70,7 +70,8 @@ struct node_runtime::state {
   node_config config;
   node_parts parts;
   std::shared_ptr<const agents::secrets> secrets;  // of the agents; null: none
-  std::mutex reloads;                              // guards `config` and `secrets` once the tree runs, and the start of the tree
+  std::mutex reloads;                              // guards `config` and `secrets` once the tree runs, the start of the tree, and:
+  bool ending = false;
   std::unique_ptr<transition_log> log;
   std::optional<both> told;  // the log and the listener, if there is one
   std::unique_ptr<node_identity> identity;
@@ -142,6 +143,8 @@ struct node_runtime::state {
 
   /// Starts the node. The error names what is missing; `code` is set if the error's own exit code does not apply.
   status begin(exit_code& code) {
+    // Whoever asks for a reading of the node file waits until the node has started.
+    const std::lock_guard starting{reloads};
     auto opened_log = transition_log::open(config.log);
     if (!opened_log) return opened_log.failure();
     log = std::move(*opened_log);
@@ -188,12 +191,9 @@ struct node_runtime::state {
     options.peers = config.peers;
     options.agents = std::move(*agents);
     if (!config.file.empty()) world.reload = [this] { return reload(); };
-    {
-      const std::lock_guard lock{reloads};
-      auto started = node_tree::start(std::move(world), std::move(options), shard_parts(who));
-      if (!started) return started.failure();
-      tree = std::move(*started);
-    }
+    auto started = node_tree::start(std::move(world), std::move(options), shard_parts(who));
+    if (!started) return started.failure();
+    tree = std::move(*started);
 
     const auto published = system->middleman().publish(tree->gateway(), config.listen.port, config.listen.host.c_str(), true);
     if (!published) {
@@ -216,6 +216,7 @@ struct node_runtime::state {
 
   result<v1::NodeReload> reload() {
     const std::lock_guard lock{reloads};
+    if (ending || !tree) return error{v1::ERROR_CODE_UNAVAILABLE, "this node is starting or ending", "ask again when it is ready"};
     if (config.file.empty()) return error{v1::ERROR_CODE_WRONG_STATE, "this node was started without a node file", ""};
     if (const auto opened = log->reopen(); !opened.ok()) log->on_note(note_level::error, "node", in_one_line(opened.failure()));
     auto plan = plan_reload(config, parts, secrets, [this](const std::string& sentence) { warn_of_secrets(sentence); });
@@ -227,10 +228,18 @@ struct node_runtime::state {
     config = std::move(plan->config);
     secrets = std::move(plan->secrets);
     if (plan->changes.log_level) log->set_level(config.log.level);
-    const auto changed = tree->change_agents(std::move(plan->agents));
+    const auto failed = tree->change_agents(std::move(plan->agents));
     log->on_note(note_level::info, "node", to_text(out));
-    if (!changed.ok()) return changed.failure();
-    return out;
+    if (failed.empty()) return out;
+    // The next reading finds them new.
+    for (const auto& [name, why] : failed) config.written.erase("agents." + name);
+    auto why = failed.front().second;
+    why.sentence =
+        "all of the node file counts, but agent " + failed.front().first +
+        (failed.size() > 1 ? " and " + std::to_string(failed.size() - 1) + " more could not be started: " : " could not be started: ") +
+        why.sentence;
+    log->on_note(note_level::error, "node", in_one_line(why));
+    return why;
   }
 
   status serve_figures() {
@@ -245,6 +254,11 @@ struct node_runtime::state {
   bool end(exit_code code) {
     bool settled = true;
     if (system && parts.on_ending) std::exchange(parts.on_ending, nullptr)(code);
+    {
+      // A reading in progress ends first; none begins any more.
+      const std::lock_guard lock{reloads};
+      ending = true;
+    }
     if (figures) figures->stop();
     if (tree) {
       if (port != 0) system->middleman().unpublish(tree->gateway(), port);

@@ -137,7 +137,7 @@ def told(manager):
     expect(at is not None, f"the service manager was not told of the reload: {manager.heard}")
     expect(any(line.startswith("MONOTONIC_USEC=") for line in manager.heard[at].splitlines()), "it was not told when")
     later = [said for said in manager.heard[at + 1:] if "READY=1" in said.splitlines()]
-    expect(any("is refused" in said for said in later), f"the status does not say that the file was refused: {later}")
+    expect(any("concurency" in said for said in later), f"the status does not say why the file was refused: {later}")
     print("ok  the service manager is told", flush=True)
 
 

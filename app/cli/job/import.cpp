@@ -12,6 +12,7 @@
 #include "app/cli/node/workflow_show.hpp"
 #include "app/cli/operator_name.hpp"
 #include "app/cli/problems.hpp"
+#include "app/cli/screen/screen.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/crontab/import.hpp"
 #include "app/files/job_file.hpp"
@@ -149,7 +150,7 @@ bool deploy_workflows(cli_context& context, const imported& what, json_writer& o
   out.end_array().key("missing_agents_yaml").string(missing.empty() ? "" : crontab_agents_yaml(missing));
   write_notes(out, what);
   if (!missing.empty())
-    text += "No agent runs these commands yet. Add the following to a node file, then restart the node:\n\n" +
+    text += "No agent runs these commands yet. Add the following to a node file, then run 'fairlead node reload NODE':\n\n" +
             crontab_agents_yaml(missing) + "\n";
   if (!context.json) print(context, text);
   if (failed) context.code = fail(*failed);
@@ -189,7 +190,9 @@ void deploy(cli_context& context, const imported& what, const import_options& op
   if (deployed) {
     if (context.json) {
       const speak_to here{kept};
+      const auto yaml = std::exchange(context.yaml, false);  // the whole is converted at the end
       apply_jobs(context, what.made.jobs, options.by);
+      context.yaml = yaml;
     } else {
       apply_jobs(context, what.made.jobs, options.by);
     }
@@ -210,6 +213,7 @@ void deploy(cli_context& context, const imported& what, const import_options& op
 
 /// Deploys nothing if a line has a problem, unless --skip-refused is given.
 void import_crontab(cli_context& context, const import_options& options) {
+  shown_on().width = 0;  // it prints parts of files
   if (!options.zone.empty() && time_zones::of_system().find(options.zone) == nullptr) {
     context.code = fail({v1::ERROR_CODE_INVALID_ARGUMENT, "'" + options.zone + "' is not a known time zone", zone_remedy(options.zone)});
     return;

@@ -6,6 +6,7 @@
 #include "app/cli/commands.hpp"
 #include "app/cli/node/workflow_show.hpp"
 #include "app/cli/problems.hpp"
+#include "app/cli/screen/screen.hpp"
 #include "app/config/config.hpp"
 #include "app/expressions/workflow_expressions.hpp"
 #include "app/files/workflow_file.hpp"
@@ -154,6 +155,7 @@ void add_workflow_show(CLI::App& group, cli_context& context) {
   command->add_flag("--source", *source, "Print only the YAML of the workflow, as it was deployed");
   add_client_options(*command, context);
   command->callback([&context, name, source] {
+    if (*source) shown_on().width = 0;  // as it was written
     v1::WorkflowShowRequest request;
     request.set_name(*name);
     run_request(

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "app/cli/screen/screen.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/cli/task/json.hpp"
 #include "app/cli/words.hpp"
@@ -227,6 +228,8 @@ void watch_task(cli_context& context, const std::string& id) {
       // One row below the table is for the cursor: rows that have scrolled away cannot be
       // overwritten.
       const auto screen = size_of_terminal();
+      // Lines are cut, not broken, and colours would be cut with them.
+      const show_on plain{{}};
       auto table = view.table(screen.rows - 1, screen.columns);
       print(context, (drawn_lines > 0 ? "\x1b[" + std::to_string(drawn_lines) + "A\x1b[J" : "") + table);
       drawn_lines = std::count(table.begin(), table.end(), '\n');

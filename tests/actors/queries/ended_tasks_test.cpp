@@ -99,6 +99,48 @@ TEST_F(ended_tasks_test, finds_tasks_whose_archive_has_an_earlier_day_than_their
   for (const std::uint32_t page : {1, 2}) EXPECT_EQ(all(since(6 * day_ms), page), (texts{"t2 archived", "t1 archived"}));
 }
 
+TEST_F(ended_tasks_test, leaves_out_copies_of_moves_that_were_never_committed) {
+  ended(1, 1'000);
+  store::batch lost;
+  ASSERT_TRUE(archives.move({task_number{1}}, *store.read(), 1, lost).ok());
+  EXPECT_EQ(all(archived()), texts{});
+  EXPECT_EQ(all(since(1)), texts{"t1"});
+  archive(1, 3);
+  EXPECT_EQ(all(archived()), texts{"t1 archived"}) << "and not that of the first day";
+}
+
+TEST_F(ended_tasks_test, passes_over_an_archive_that_is_not_there_any_more) {
+  for (std::uint64_t i = 1; i <= 2; ++i) ended(i, static_cast<std::int64_t>(i) * day_ms);
+  archive(1, 1);
+  archive(2, 2);
+  class dropping final : public store::archive {
+   public:
+    explicit dropping(store::memory_archive& of) : archive("memory"), of_(of) {}
+    result<std::vector<std::int64_t>> days(std::uint32_t keep_days) const override { return of_.days(keep_days); }
+    result<std::vector<std::uint32_t>> classes() const override { return of_.classes(); }
+    status visit(const store::archive_day& which, const std::function<void(const store::snapshot&)>& look) override {
+      if (which.day == 2) return error{v1::ERROR_CODE_NOT_FOUND, "there is no store", ""};
+      return of_.visit(which, look);
+    }
+
+   private:
+    store::memory_archive& of_;
+  } gone{archives};
+  const auto reply = list_ended_tasks(archived(), *store.read(), gone, from_unix_ms(10 * day_ms));
+  EXPECT_EQ(reply.error().code(), v1::ERROR_CODE_OK) << reply.error().sentence();
+  ASSERT_EQ(reply.items_size(), 1);
+  EXPECT_EQ(reply.items(0).id(), "t1");
+}
+
+TEST_F(ended_tasks_test, never_gives_more_than_a_page) {
+  for (std::uint64_t i = 1; i <= 4; ++i) ended(i, static_cast<std::int64_t>(i) * day_ms);
+  archive(1, 1);
+  archive(2, 2);
+  auto what = since(1);
+  what.set_page_size(2);
+  EXPECT_EQ(list(what).items_size(), 2);
+}
+
 TEST_F(ended_tasks_test, filters_as_every_list_does) {
   ended(1, 1'000);
   ended(2, 2'000, v1::TASK_STATE_UNDONE);

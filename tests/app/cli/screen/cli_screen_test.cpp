@@ -186,6 +186,8 @@ TEST_F(cli_screen_test, json_is_printed_as_yaml) {
       "  - []\n"
       "\"odd key\": true\n");
   EXPECT_EQ(yaml_of_json("[]"), "---\n[]\n");
+  const std::string long_word(1'000'000, 'x');
+  EXPECT_EQ(yaml_of_json("\"" + long_word + "\""), "---\n" + long_word + "\n") << "a payload may be one word";
 }
 
 }  // namespace
