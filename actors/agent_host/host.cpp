@@ -55,9 +55,10 @@ void agent_host::redefine(definition as, std::shared_ptr<agents::backend> backen
 }
 
 void agent_host::retire() {
-  std::erase_if(former_, [](const auto& one) {
+  std::erase_if(ending_, [](const auto& one) { return one.wait_for(std::chrono::seconds{0}) == std::future_status::ready; });
+  std::erase_if(former_, [this](const auto& one) {
     if (one.use_count() > 1) return false;
-    one->backend->shut_down();
+    ending_.push_back(std::async(std::launch::async, [backend = one->backend] { backend->shut_down(); }));
     return true;
   });
 }
@@ -65,6 +66,7 @@ void agent_host::retire() {
 void agent_host::shut_down() {
   for (const auto& one : former_) one->backend->shut_down();
   now_by_->backend->shut_down();
+  ending_.clear();  // waits for each
 }
 
 v1::RegisterAgent agent_host::registration(std::uint32_t shard) const {

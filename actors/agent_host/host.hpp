@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -186,7 +187,8 @@ class agent_host {
   std::int64_t to_wall_ms(moment at, moment now) const;
 
   void use(definition as, std::shared_ptr<agents::backend> backend);
-  /// Shuts down the backends of former definitions that no attempt needs any more.
+  /// Shuts down the backends of former definitions that no attempt needs any more, each on a thread of its own: an attempt that does not
+  /// stop must not keep others from their heartbeats.
   void retire();
   const agents::retry_policy& policy_of(const std::string& call) const;
   void start(v1::Perform& what, duration offset);
@@ -231,6 +233,8 @@ class agent_host {
   // The end of a try that a backend ends inside `start`, taken without a detour through the mailbox.
   agents::attempt_key starting_;
   std::optional<agents::attempt_result> at_once_;
+
+  std::vector<std::future<void>> ending_;  // of former backends; destroyed first, because these call into the inbox
 };
 
 }  // namespace fairlead

@@ -1,5 +1,10 @@
 // A definition that changes while the host works: what has begun ends by the former one.
 
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
 #include "actors/agents/secrets/vault.hpp"
 #include "tests/actors/agent_host/agent_host_world.hpp"
 
@@ -16,7 +21,12 @@ class agent_redefined_test : public agent_host_test {
     void shut_down() override { ++shut; }
     std::vector<v1::Perform> started;
     std::vector<agents::attempt_key> stopped;
-    int shut = 0;
+    /// Waits for it: a backend is shut down on a thread of its own.
+    bool shuts() const {
+      for (int i = 0; i < 2'000 && shut == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds{5});
+      return shut == 1;
+    }
+    std::atomic<int> shut{0};
   };
   std::shared_ptr<ending_backend> redefine(agents::agent_settings settings = {}, std::shared_ptr<const agents::secrets> secrets = nullptr) {
     auto next = std::make_shared<ending_backend>();
@@ -80,10 +90,37 @@ TEST_F(agent_redefined_test, ends_a_former_backend_after_its_last_attempt_and_no
   EXPECT_EQ(second->shut, 0);
   pass(5'000);
   EXPECT_EQ(second->stopped.size(), 1U);
-  EXPECT_EQ(second->shut, 1) << "the second was stopped at the end of its lease";
+  EXPECT_TRUE(second->shuts()) << "the second was stopped at the end of its lease";
   EXPECT_EQ(third->shut, 0);
   redefine();
-  EXPECT_EQ(third->shut, 1) << "it had nothing to do";
+  EXPECT_TRUE(third->shuts()) << "it had nothing to do";
+}
+
+TEST_F(agent_redefined_test, goes_on_while_a_former_backend_takes_its_time_to_end) {
+  struct slow_backend final : ending_backend {
+    void shut_down() override {
+      std::unique_lock lock{guard};
+      may_end.wait(lock, [this] { return released; });
+      ++shut;
+    }
+    void release() {
+      const std::lock_guard lock{guard};
+      released = true;
+      may_end.notify_all();
+    }
+    std::mutex guard;
+    std::condition_variable may_end;
+    bool released = false;
+  };
+  const auto slow = std::make_shared<slow_backend>();
+  host().redefine({"exec", {}, nullptr}, slow);
+  const auto next = redefine();
+  hand_over({attempt(1)});
+  EXPECT_EQ(next->started.size(), 1U) << "the host does not wait";
+  EXPECT_EQ(slow->shut, 0);
+  slow->release();
+  host().shut_down();
+  EXPECT_EQ(slow->shut, 1) << "but it does at its own end";
 }
 
 TEST_F(agent_redefined_test, hides_the_secrets_that_the_attempt_knew) {
