@@ -229,7 +229,10 @@ void watch_task(cli_context& context, const std::string& id) {
       // overwritten.
       const auto screen = size_of_terminal();
       // Lines are cut, not broken, and colours would be cut with them.
-      const show_on plain{{}};
+      auto plain = shown_on();
+      plain.width = 0;
+      plain.colours = false;
+      const show_on drawn{plain};
       auto table = view.table(screen.rows - 1, screen.columns);
       print(context, (drawn_lines > 0 ? "\x1b[" + std::to_string(drawn_lines) + "A\x1b[J" : "") + table);
       drawn_lines = std::count(table.begin(), table.end(), '\n');
