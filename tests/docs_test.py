@@ -444,7 +444,7 @@ def check_words():
             for rule in set(spans_of(group)) - words_of_rules():
                 blame(page, f"the simulator has no rule {rule}")
 
-    kinds = set(re.findall(r'ALERT_KIND_\w+, "(\w+)"', text_of(ROOT / "actors" / "core" / "alert_words.cpp")))
+    kinds = set(re.findall(r'"(\w+)", v1::ALERT_KIND_', text_of(ROOT / "actors" / "core" / "alert_words.cpp")))
     states = set(re.findall(r'ALERT_STATE_\w+: return "(\w+)"', text_of(ROOT / "actors" / "core" / "alert_words.cpp")))
     page = docs / "operations.md"
     section = re.search(r"^## Alerts and parked tasks$(.*?)^### ", text_of(page), flags=re.S | re.M)[1]

@@ -8,26 +8,26 @@ namespace fairlead::core {
 namespace {
 
 struct kind_row {
-  v1::AlertKind kind;
   const char* word;
+  v1::AlertKind kind;
   bool only_reports = false;
 };
 constexpr kind_row kinds[] = {
-    {v1::ALERT_KIND_TASK_PARKED, "task_parked"},
-    {v1::ALERT_KIND_TASK_TIMED_OUT, "task_timed_out"},
-    {v1::ALERT_KIND_STEP_COOLING_OFF, "step_cooling_off"},
-    {v1::ALERT_KIND_UNDO_BRAKE, "undo_brake"},
-    {v1::ALERT_KIND_RECEIVER_GIVEN_UP, "receiver_given_up", true},
-    {v1::ALERT_KIND_WAKE_UP_LOST, "wake_up_lost", true},
-    {v1::ALERT_KIND_BREAKER_OPEN, "breaker_open"},
-    {v1::ALERT_KIND_AGENT_ABSENT, "agent_absent"},
-    {v1::ALERT_KIND_JOB_FAILING, "job_failing"},
-    {v1::ALERT_KIND_CLOCK_BEHIND, "clock_behind"},
-    {v1::ALERT_KIND_RESTORED, "restored", true},
-    {v1::ALERT_KIND_STALLED, "stalled", true},
-    {v1::ALERT_KIND_STORE_FULL, "store_full"},
-    {v1::ALERT_KIND_JOB_MISSED, "job_missed", true},
-    {v1::ALERT_KIND_STEP_FAILING, "step_failing"},
+    {"task_parked", v1::ALERT_KIND_TASK_PARKED},
+    {"task_timed_out", v1::ALERT_KIND_TASK_TIMED_OUT},
+    {"step_cooling_off", v1::ALERT_KIND_STEP_COOLING_OFF},
+    {"undo_brake", v1::ALERT_KIND_UNDO_BRAKE},
+    {"receiver_given_up", v1::ALERT_KIND_RECEIVER_GIVEN_UP, true},
+    {"wake_up_lost", v1::ALERT_KIND_WAKE_UP_LOST, true},
+    {"breaker_open", v1::ALERT_KIND_BREAKER_OPEN},
+    {"agent_absent", v1::ALERT_KIND_AGENT_ABSENT},
+    {"job_failing", v1::ALERT_KIND_JOB_FAILING},
+    {"clock_behind", v1::ALERT_KIND_CLOCK_BEHIND},
+    {"restored", v1::ALERT_KIND_RESTORED, true},
+    {"stalled", v1::ALERT_KIND_STALLED, true},
+    {"store_full", v1::ALERT_KIND_STORE_FULL},
+    {"job_missed", v1::ALERT_KIND_JOB_MISSED, true},
+    {"step_failing", v1::ALERT_KIND_STEP_FAILING},
 };
 
 const kind_row* row_of(v1::AlertKind kind) {

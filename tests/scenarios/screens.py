@@ -102,7 +102,7 @@ COMMANDS = {
     "job-resume": "job resume nightly-report --by ana",
     "workflow-list": "workflow list",
     "workflow-show": "workflow show travel",
-    "workflow-check": "workflow check TRAVEL",
+    "workflow-check": "workflow check travel.yaml",
     "node-reload": "node reload",
     "node-drain": "node drain n1",
     "node-resume": "node resume n1",
@@ -110,7 +110,7 @@ COMMANDS = {
     "inspect-nodes": "inspect nodes",
     "inspect-steps": "inspect steps waits-1",
     "inspect-unknown-node": "inspect tree n9",
-    "config-check": "config check NODE",
+    "config-check": "config check node.yaml",
     "version": "version",
     "unknown-command": "tsk list",
     "too-many-words": "job show nightly-report and more",
@@ -119,13 +119,13 @@ COMMANDS = {
 }
 
 
-def at_terminal(node, words):
-    """The output of the command at a terminal, which has stdout and stderr, and its exit code."""
+def at_terminal(here, words):
+    """The output of the command at a terminal, which has stdout and stderr, and its exit code. It runs in the folder of the files."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, COLUMNS, 0, 0))
     environment = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "FAIRLEAD_OPERATOR")}
-    environment.update(FAIRLEAD_NODE=node.address, NO_COLOR="1", TERM="xterm")
-    process = subprocess.Popen([harness.BINARY, *words], stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, env=environment)
+    environment.update(FAIRLEAD_NODE=here.node.address, NO_COLOR="1", TERM="xterm")
+    process = subprocess.Popen([harness.BINARY.resolve(), *words], stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, env=environment, cwd=here.folder)
     os.close(theirs)
     output = b""
     while True:
@@ -153,6 +153,7 @@ def steady(text, here):
     text = "\n".join(lines)
     for what, by in ((str(here.folder), "FOLDER"), (str(here.port), "PORT"), (str(here.closed), "CLOSED")):
         text = text.replace(what, by)
+    text = re.sub(r"has\s+read\s+FOLDER/node.yaml\s+again", "has read FOLDER/node.yaml again", text)
     text = re.sub(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)", "TIME", text)
     text = re.sub(r"\b(in )?\d+(ms|s|m|h|d)( ago)?\b", lambda found: "AGE" if found[1] or found[3] else "DURATION", text)
     text = re.sub(r"\b[0-9a-f]{32}\b", "HASH", text)
@@ -166,8 +167,7 @@ def steady(text, here):
 
 def check(here, name, command, failures):
     words = [word.strip('"') for word in re.findall(r'"[^"]*"|\S+', command)]
-    words = [{"TRAVEL": str(here.folder / "travel.yaml"), "NODE": str(here.config)}.get(word, word) for word in words]
-    text, _ = at_terminal(here.node, words)
+    text, _ = at_terminal(here, words)
     for line in text.splitlines():
         # A word that is longer than the screen has a line of its own.
         if len(line) > COLUMNS and " " in line.strip():
