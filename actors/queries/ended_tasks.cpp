@@ -93,7 +93,7 @@ class ended_list {
       std::size_t rows = 0;
       int taken = 0;
       status failed = nothing{};
-      const auto scanned = from_.scan_reverse(store::table::finished, begin, end, [&](std::string_view key, std::string_view) {
+      auto scanned = from_.scan_reverse(store::table::finished, begin, end, [&](std::string_view key, std::string_view) {
         const auto entry = keys::decode_finished(key).value_or(store::finished_key{});
         const auto task = store::load_task(from_, entry.number);
         if (!task) {
@@ -164,7 +164,7 @@ class ended_list {
       }
       const auto below = at.when != newest && here == std::pair{at.when, at.keep_days} ? at.number : newest;
       status failed = nothing{};
-      const auto visited = archives_.visit(one, [&](const store::snapshot& view) { failed = of_day(view, one, below, rows, found); });
+      auto visited = archives_.visit(one, [&](const store::snapshot& view) { failed = of_day(view, one, below, rows, found); });
       // Its writer ended before the first commit, or it was dropped since the days were listed.
       if (!visited.ok() && visited.failure().code == v1::ERROR_CODE_NOT_FOUND) continue;
       if (!visited.ok()) return visited;
