@@ -154,7 +154,7 @@ std::string time_text(std::int64_t unix_ms) {
 }
 
 std::string exact_time_text(std::int64_t unix_ms) {
-  const auto utc = format_utc(unix_ms);
+  auto utc = format_utc(unix_ms);
   if (shown_on().moments != screen::times::local) return utc;
   const auto [text, zone] = local_parts(unix_ms);
   return text + utc.substr(19, 4) + zone;

@@ -195,20 +195,19 @@ class place:
         done = fairlead(*words, node=self.node.address)
         expect(done.returncode == 0, f"{' '.join(map(str, words))}: {done.stderr}")
 
+    def state(self, task):
+        shown = fairlead_json("task", "show", task, node=self.node.address)
+        return "parked" if shown["parked"] else shown["state"]
+
     def prepare(self):
         for name, text in (("travel", TRAVEL), ("report", REPORT), ("waits", WAITS), ("jobs", JOBS)):
             (self.folder / f"{name}.yaml").write_text(text, encoding="utf-8")
         for name in ("travel", "report", "waits"):
             self.run("workflow", "deploy", self.folder / f"{name}.yaml")
         self.run("job", "deploy", self.folder / "jobs.yaml", "--by", "ana")
-
-        def state(task):
-            shown = fairlead_json("task", "show", task, node=self.node.address)
-            return "parked" if shown["parked"] else shown["state"]
-
         for task in ("trip-1", "trip-2"):
             self.run("submit", "travel", "--id", task, "--label", "version=2.1", "--label", "shop=berlin")
-            wait_until(lambda: state(task) == "parked", 20, f"{task} is parked")
+            wait_until(lambda: self.state(task) == "parked", 20, f"{task} is parked")
         self.run("submit", "report", "--id", "report-1", "--wait")
         self.run("submit", "waits", "--id", "waits-1")
         self.run("job", "run", "nightly-report", "--by", "ana")
@@ -247,6 +246,8 @@ def run():
         failures = []
         for name, command in COMMANDS.items():
             check(here, name, command, failures)
+            if name == "task-retry-done":
+                wait_until(lambda: here.state("trip-2") == "parked", 20, "the retried step has failed again")
         unknown = {one.stem for one in SCREENS.glob("*.txt")} - set(COMMANDS)
         if unknown:
             failures.append(f"no command has the screens {', '.join(sorted(unknown))}")
