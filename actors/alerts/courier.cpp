@@ -100,7 +100,10 @@ void alert_courier::take_in(std::size_t which, const status& how) {
       forget_told(target, what.last);
     } else {
       const auto told = target.is.resolved && what.kind != "digest";
-      if (told) target.told.insert(what.last);
+      if (told) {
+        target.told.insert(what.last);
+        target.unsure.insert(what.last);
+      }
       target.ends_looked_at = 0;
       move_cursor(target, what.last);
     }
@@ -174,6 +177,10 @@ void alert_courier::say_again_if_lost(std::uint64_t epoch) {
 
 status alert_courier::serve(std::size_t which, const store::snapshot& from, std::uint64_t newest) {
   auto& target = targets_[which];
+  std::erase_if(target.unsure, [&](std::uint64_t number) {
+    const auto row = from.get(store::table::meta, told_row(target.is.name, number));
+    return row.ok() && *row;
+  });
   if (target.under_way) return nothing{};
   if (!target.cursor)
     if (auto opened = open(target, from); !opened.ok()) return opened;
@@ -263,6 +270,7 @@ void alert_courier::deliver(std::size_t which, alert_message what) {
 
 void alert_courier::forget_told(target_state& target, std::uint64_t number) {
   target.told.erase(number);
+  target.unsure.erase(number);
   courier_rows out;
   out.rows.erase(store::table::meta, told_row(target.is.name, number));
   world_.record(std::move(out));
@@ -271,7 +279,9 @@ void alert_courier::forget_told(target_state& target, std::uint64_t number) {
 void alert_courier::move_cursor(target_state& target, std::uint64_t to) {
   target.cursor = to;
   courier_rows out;
-  if (target.told.count(to) != 0 && !world_.faults.lose_told) out.rows.put(store::table::meta, told_row(target.is.name, to), {});
+  // A report that was lost must not leave a cursor behind an alert whose row is missing.
+  if (!world_.faults.lose_told)
+    for (const auto number : target.unsure) out.rows.put(store::table::meta, told_row(target.is.name, number), {});
   out.rows.put(store::table::meta, cursor_row(target.is.name), store::meta::encode_u64(to));
   world_.record(std::move(out));
 }

@@ -51,6 +51,22 @@ TEST_F(alert_ends_test, knows_after_a_restart_what_a_target_was_told) {
   EXPECT_EQ(deliver_all(), texts{end_of(1)});
 }
 
+TEST_F(alert_ends_test, writes_what_a_lost_report_has_not_made_durable_with_the_next) {
+  start();
+  raise();
+  raise();
+  look();
+  port.end(ops_url);
+  look();
+  recorded.clear();  // the Scheduler has crashed before it wrote them
+  port.end(ops_url);
+  look();
+  commit();
+  resolve(1);
+  start();
+  EXPECT_EQ(deliver_all(), texts{end_of(1)}) << "its cursor is past alert 1";
+}
+
 TEST_F(alert_ends_test, tells_the_end_after_what_is_new) {
   start();
   raise();
