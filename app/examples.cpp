@@ -21,7 +21,9 @@ constexpr command_examples all[] = {
     {"node reload", "\nn1"},
     {"node log-level", "debug\nwarning n2"},
     {"dev", "config/workflows/order.yaml"},
-    {"submit", "order --id order-17 --input '{\"amount_cents\": 1299}'\norder --input @order.json --wait\norder --batch orders.jsonl"},
+    {"submit",
+     "order --id order-17 --input '{\"amount_cents\": 1299}'\norder --input @order.json --wait\norder --batch orders.jsonl\norder --delay "
+     "2h\norder --at 2026-11-24T08:00:00Z"},
     {"replies", "shop --follow"},
     {"task list",
      "--parked\n--workflow order --state running --older-than 2h\n--ended-since 3d --state failed\n--columns task,state,why --sort "
@@ -35,6 +37,7 @@ constexpr command_examples all[] = {
     {"task undo", "order-17 --reason 'sent back'"},
     {"task cancel", "order-17 --reason 'not wanted any more'"},
     {"task terminate", "order-17 --reason 'done by hand'\norder-17 --now --reason 'the service is gone for good'"},
+    {"task delete", "order-17 --yes --reason 'the customer asked for it'\n--label customer=4711 --yes"},
     {"task pause", "order-17"},
     {"task resume", "order-17"},
     {"task doctor", "\n--forget-effects"},
@@ -42,6 +45,7 @@ constexpr command_examples all[] = {
     {"workflow deploy", "order.yaml"},
     {"workflow list", ""},
     {"workflow show", "order\norder --source"},
+    {"workflow delete", "order"},
     {"job deploy", "jobs.yaml\njobs.yaml --check"},
     {"job add", "nightly-report --schedule '30 2 * * *' --tz Europe/Berlin --workflow report"},
     {"job import", "/etc/crontab --user-column --print"},

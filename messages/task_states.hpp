@@ -39,4 +39,9 @@ inline bool has_ended(v1::TaskState state) {
   return row != nullptr && row->ended;
 }
 
+/// Since when the task is to be carried out: since its submission, or since the later start that was given with it.
+inline std::int64_t wanted_since_unix_ms(const v1::TaskRecord& task) {
+  return std::max<std::int64_t>(task.created_at_unix_ms(), task.start_at_unix_ms());
+}
+
 }  // namespace fairlead

@@ -42,7 +42,7 @@ std::string content_hash(std::string_view bytes) {
 
 std::string submission_hash(std::string_view workflow, std::string_view minified_input,
                             const google::protobuf::RepeatedPtrField<v1::Label>& labels, std::int32_t priority,
-                            const v1::ReplyAddress* reply) {
+                            const v1::ReplyAddress* reply, std::int64_t start_at_unix_ms, std::int64_t delay_ms) {
   std::string text;
   text.reserve(workflow.size() + minified_input.size() + 64);
   append_sized(text, workflow);
@@ -57,6 +57,10 @@ std::string submission_hash(std::string_view workflow, std::string_view minified
     text += kind_of(*reply);
     append_sized(text, name_of(*reply));
     text += reply->steps() ? '\1' : '\0';
+  }
+  if (start_at_unix_ms != 0 || delay_ms != 0) {
+    text += delay_ms != 0 ? 'd' : 'a';
+    append_big_endian(text, static_cast<std::uint64_t>(delay_ms != 0 ? delay_ms : start_at_unix_ms));
   }
   return content_hash(text);
 }

@@ -20,10 +20,11 @@ std::string content_hash(std::string_view bytes);
 /// Hash of a submission: if it is equal, the same id means the same task. Hashed are, each with its length as u32 LE before it: the
 /// workflow's name and the minified input; then the number of labels as u32 LE and each label's key and value in the order given, again
 /// with their lengths; then the priority as u32 LE. If the reply address names a receiver there follow: its kind ('c' client, 'w' webhook),
-/// the name or URL with its length, and one byte that is 1 if events of steps are wanted, too. Otherwise nothing follows.
+/// the name or URL with its length, and one byte that is 1 if events of steps are wanted, too. If a start was given there follow 'a' (a
+/// moment) or 'd' (a delay) and its milliseconds as u64 BE. Otherwise nothing follows.
 std::string submission_hash(std::string_view workflow, std::string_view minified_input,
                             const google::protobuf::RepeatedPtrField<v1::Label>& labels, std::int32_t priority,
-                            const v1::ReplyAddress* reply = nullptr);
+                            const v1::ReplyAddress* reply = nullptr, std::int64_t start_at_unix_ms = 0, std::int64_t delay_ms = 0);
 
 /// True when the address names a client or a webhook.
 bool is_set(const v1::ReplyAddress& address);

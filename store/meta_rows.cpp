@@ -1,5 +1,7 @@
 #include "store/meta_rows.hpp"
 
+#include <charconv>
+
 #include "store/integers.hpp"
 #include "store/keys.hpp"
 #include "store/load.hpp"
@@ -9,6 +11,19 @@ namespace fairlead::store {
 namespace meta {
 
 std::string namespace_row(std::uint32_t ns) { return "namespace:" + std::to_string(ns); }
+
+std::string numbered_row(std::string_view prefix, std::uint64_t number) {
+  const auto digits = std::to_string(number);
+  return std::string{prefix} + std::string(20 - digits.size(), '0') + digits;
+}
+
+std::optional<std::uint64_t> number_of_row(std::string_view key) {
+  if (key.size() < 20) return std::nullopt;
+  std::uint64_t out = 0;
+  const auto digits = key.substr(key.size() - 20);
+  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), out);
+  return read.ec == std::errc{} && read.ptr == digits.data() + digits.size() ? std::optional{out} : std::nullopt;
+}
 
 std::string encode_u32(std::uint32_t value) {
   std::string out;

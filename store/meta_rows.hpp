@@ -11,6 +11,7 @@
 //                      get one when a node opens them
 //   restoring          u64, unix ms: a restore to another lineage of this store has begun and not ended; 0: it has ended
 //   effect/NUMBER      EffectRecord, see effect_rows.hpp; the number has 20 digits
+//   deleted/NUMBER     empty; archives may hold copies of this deleted task, see deletion_rows.hpp; the number has 20 digits
 //   namespace:N        the name of namespace N (decimal)
 //   alert_cursor/NAME  u64, the number of the last alert that has reached target NAME
 //   alert_start/NAME   u64 | unix ms u64, the newest alert at the first look at target NAME, and the time of that look
@@ -37,7 +38,12 @@ inline constexpr std::string_view shard_row = "shard";
 inline constexpr std::string_view lineage_row = "lineage";
 inline constexpr std::string_view restoring_row = "restoring";
 inline constexpr std::string_view effect_rows = "effect/";
+inline constexpr std::string_view deletion_rows = "deleted/";
 std::string namespace_row(std::uint32_t ns);
+/// The name of a row for a number, such that names sort like numbers: `prefix` and 20 digits.
+std::string numbered_row(std::string_view prefix, std::uint64_t number);
+/// The number at the end of such a row's name or key; nullopt: there is none.
+std::optional<std::uint64_t> number_of_row(std::string_view key);
 
 std::string encode_u32(std::uint32_t value);
 std::string encode_u64(std::uint64_t value);

@@ -48,6 +48,18 @@ status alert_book::change(std::uint64_t number, const page& to, const store::sna
   return nothing{};
 }
 
+result<bool> alert_book::restate(std::uint64_t number, const v1::AlertRecord& draft, const page& to, const store::snapshot& committed) {
+  if (number == 0) return false;
+  auto found = find(number, committed);
+  if (!found) return found.failure().code == v1::ERROR_CODE_NOT_FOUND ? result<bool>{false} : found.failure();
+  if (!store::is_unresolved(*found) || found->kind() != draft.kind() || found->step() != draft.step()) return false;
+  if (found->sentence() == draft.sentence() && found->remedy() == draft.remedy()) return true;
+  found->set_sentence(draft.sentence());
+  found->set_remedy(draft.remedy());
+  write(*found, to);
+  return true;
+}
+
 result<v1::AlertRecord> alert_book::acknowledge(std::uint64_t number, const std::string& who, const std::string& note, const page& to,
                                                 const store::snapshot& committed) {
   auto found = find(number, committed);

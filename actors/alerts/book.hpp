@@ -34,6 +34,9 @@ class alert_book {
   /// No effect if the alert is resolved already or unknown.
   status resolve(std::uint64_t number, const page& to, const store::snapshot& committed);
 
+  /// The alert says from now on what `draft` says, if it is unresolved and of the same kind and step. False: it is not, and stays as it is.
+  result<bool> restate(std::uint64_t number, const v1::AlertRecord& draft, const page& to, const store::snapshot& committed);
+
   /// Changes an alert by `how`, which leaves number and state as they are. No effect if the alert is unknown.
   status change(std::uint64_t number, const page& to, const store::snapshot& committed, const std::function<void(v1::AlertRecord&)>& how);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <stdexcept>
 
@@ -27,10 +26,8 @@ constexpr auto longest_wait = std::chrono::minutes{5};
 std::string cursor_row(const std::string& name) { return keys::meta("alert_cursor/" + name); }
 std::string start_row(const std::string& name) { return keys::meta("alert_start/" + name); }
 
-/// Numbers in the order of the rows: all have 20 digits.
 std::string told_row(const std::string& name, std::uint64_t number) {
-  const auto digits = std::to_string(number);
-  return keys::meta("alert_told/" + name + "/" + std::string(20 - digits.size(), '0') + digits);
+  return keys::meta(store::meta::numbered_row("alert_told/" + name + "/", number));
 }
 
 /// A row of exactly `Count` numbers; nullopt: there is none.
@@ -99,11 +96,7 @@ void alert_courier::take_in(std::size_t which, const status& how) {
     if (what.end) {
       forget_told(target, what.last);
     } else {
-      const auto told = target.is.resolved && what.kind != "digest";
-      if (told) {
-        target.told.insert(what.last);
-        target.unsure.insert(what.last);
-      }
+      if (target.is.resolved && what.kind != "digest") target.told[what.last] = false;
       target.ends_looked_at = 0;
       move_cursor(target, what.last);
     }
@@ -148,11 +141,11 @@ status alert_courier::load_told(target_state& target, const store::snapshot& fro
   const auto begin = told_row(target.is.name, 0);
   const auto scanned = from.scan(store::table::meta, begin, told_row(target.is.name, std::numeric_limits<std::uint64_t>::max()),
                                  [&](std::string_view key, std::string_view) {
-                                   std::uint64_t number = 0;
-                                   const auto digits = key.substr(begin.size() - 20);
-                                   if (std::from_chars(digits.data(), digits.data() + digits.size(), number).ec != std::errc{})
+                                   const auto number = store::meta::number_of_row(key);
+                                   if (number)
+                                     target.told[*number] = true;
+                                   else
                                      out = store::damaged_value(store::table::meta, key);
-                                   target.told.insert(number);
                                    return out.ok();
                                  });
   return scanned.ok() ? out : scanned;
@@ -164,7 +157,7 @@ void alert_courier::record(const target_state& target) {
     out.rows.put(store::table::meta, start_row(target.is.name),
                  store::meta::encode_u64(target.seen.newest) + store::meta::encode_u64(static_cast<std::uint64_t>(target.seen.at_unix_ms)));
   out.rows.put(store::table::meta, cursor_row(target.is.name), store::meta::encode_u64(*target.cursor));
-  for (const auto number : target.told) out.rows.put(store::table::meta, told_row(target.is.name, number), {});
+  for (const auto& [number, durable] : target.told) out.rows.put(store::table::meta, told_row(target.is.name, number), {});
   world_.record(std::move(out));
 }
 
@@ -177,22 +170,20 @@ void alert_courier::say_again_if_lost(std::uint64_t epoch) {
 
 status alert_courier::serve(std::size_t which, const store::snapshot& from, std::uint64_t newest) {
   auto& target = targets_[which];
-  std::erase_if(target.unsure, [&](std::uint64_t number) {
+  for (auto& [number, durable] : target.told) {
+    if (durable) continue;
     const auto row = from.get(store::table::meta, told_row(target.is.name, number));
-    return row.ok() && *row;
-  });
+    durable = row.ok() && *row;
+  }
   if (target.under_way) return nothing{};
   if (!target.cursor)
     if (auto opened = open(target, from); !opened.ok()) return opened;
   if (has_to_wait(target)) return nothing{};
-  for (const bool end : {false, true}) {
-    if (!end && *target.cursor >= newest) continue;
-    auto message = end ? next_end(target, from) : next_message(target, from, target.is.at_most - target.delivered.size());
-    if (!message) return message.failure();
-    if (!*message) continue;
-    deliver(which, std::move(**message));
-    break;
-  }
+  result<std::optional<alert_message>> message = std::optional<alert_message>{};
+  if (*target.cursor < newest) message = next_message(target, from, target.is.at_most - target.delivered.size());
+  if (message.ok() && !*message) message = next_end(target, from);
+  if (!message) return message.failure();
+  if (*message) deliver(which, std::move(**message));
   return nothing{};
 }
 
@@ -201,7 +192,7 @@ result<std::optional<alert_message>> alert_courier::next_end(target_state& targe
   const auto ends = from.get_progress().shard.next_alert() - from.count(store::table::unresolved_alert) + 1;
   if (target.told.empty() || ends == target.ends_looked_at) return std::optional<alert_message>{};
   for (auto next = target.told.begin(); next != target.told.end();) {
-    const auto number = *next++;
+    const auto number = (next++)->first;
     const auto alert = store::load_alert(from, number);
     if (!alert) return alert.failure();
     if (!*alert)
@@ -270,7 +261,6 @@ void alert_courier::deliver(std::size_t which, alert_message what) {
 
 void alert_courier::forget_told(target_state& target, std::uint64_t number) {
   target.told.erase(number);
-  target.unsure.erase(number);
   courier_rows out;
   out.rows.erase(store::table::meta, told_row(target.is.name, number));
   world_.record(std::move(out));
@@ -281,7 +271,8 @@ void alert_courier::move_cursor(target_state& target, std::uint64_t to) {
   courier_rows out;
   // A report that was lost must not leave a cursor behind an alert whose row is missing.
   if (!world_.faults.lose_told)
-    for (const auto number : target.unsure) out.rows.put(store::table::meta, told_row(target.is.name, number), {});
+    for (const auto& [number, durable] : target.told)
+      if (!durable) out.rows.put(store::table::meta, told_row(target.is.name, number), {});
   out.rows.put(store::table::meta, cursor_row(target.is.name), store::meta::encode_u64(to));
   world_.record(std::move(out));
 }

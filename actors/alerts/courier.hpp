@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,9 +62,8 @@ class alert_courier {
     alert_target is;
     std::optional<std::uint64_t> cursor;  // not known before the first look
     first_sight seen;
-    std::set<std::uint64_t> told;  // alerts of which it was told, and not of their end
-    std::set<std::uint64_t>
-        unsure;  // those of `told` whose rows are not known to be durable: each move of the cursor writes them once more
+    // Alerts of which it was told, and not of their end. False: the row is not known to be durable, so each move of the cursor writes it.
+    std::map<std::uint64_t, bool> told;
     std::uint64_t ends_looked_at{};  // resolved alerts of the shard, ever, at the last look that found no end to tell
     std::optional<alert_message> under_way;
     std::uint32_t failures = 0;  // since the last success

@@ -259,6 +259,7 @@ result<v1::StatesReply> client::states(const v1::StatesRequest& what) { return s
 result<v1::TaskListReply> client::list(const v1::TaskListRequest& what) { return state_->ask(what); }
 result<v1::TaskShowReply> client::show(const v1::TaskShowRequest& what) { return state_->ask(what); }
 result<v1::DeployReply> client::deploy(const v1::DeployRequest& what) { return state_->ask(what); }
+result<v1::WorkflowDeleteReply> client::delete_workflow(const v1::WorkflowDeleteRequest& what) { return state_->ask(what); }
 result<v1::WorkflowListReply> client::workflows(const v1::WorkflowListRequest& what) { return state_->ask(what); }
 result<v1::WorkflowShowReply> client::workflow(const v1::WorkflowShowRequest& what) { return state_->ask(what); }
 result<v1::StatusReply> client::status_of_node(const v1::StatusRequest& what) { return state_->ask(what); }

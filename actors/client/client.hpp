@@ -62,6 +62,7 @@ class client {
   result<v1::TaskListReply> list(const v1::TaskListRequest& what);
   result<v1::TaskShowReply> show(const v1::TaskShowRequest& what);
   result<v1::DeployReply> deploy(const v1::DeployRequest& what);
+  result<v1::WorkflowDeleteReply> delete_workflow(const v1::WorkflowDeleteRequest& what);
   result<v1::WorkflowListReply> workflows(const v1::WorkflowListRequest& what);
   result<v1::WorkflowShowReply> workflow(const v1::WorkflowShowRequest& what);
   result<v1::StatusReply> status_of_node(const v1::StatusRequest& what);

@@ -67,14 +67,19 @@ struct planted_faults {
   bool keep_far_moment = false;  // a step waits for a moment that is far away because the clock was set back since
   bool lose_recovery = false;    // a failed step waits for a moment that is not written down
 
-  bool archive_reopened = false;   // a task leaves the store although it was reopened after the archiver copied it
-  bool archive_early = false;      // an ended task leaves the store at once
-  bool move_cursor_first = false;  // an alert counts as delivered before it has arrived
-  bool lose_told = false;          // of which alerts a target was told is not written
-  bool tell_end_early = false;     // a target is told that an alert is resolved that is not
-  bool ignore_full = false;        // tasks are taken although the store is nearly full
-  bool take_unseen = false;        // a client's acknowledgement erases events that the client has not seen
-  bool forget_poll = false;        // a poll for the next event of a task is not answered at its end
+  bool archive_reopened = false;     // a task leaves the store although it was reopened after the archiver copied it
+  bool archive_early = false;        // an ended task leaves the store at once
+  bool keep_deleted_copies = false;  // what the archives hold of a deleted task stays
+  bool delete_alive = false;         // a task is deleted although it has not ended
+  bool move_cursor_first = false;    // an alert counts as delivered before it has arrived
+  bool lose_told = false;            // of which alerts a target was told is not written
+  bool tell_end_early = false;       // a target is told that an alert is resolved that is not
+  bool ignore_full = false;          // tasks are taken although the store is nearly full
+  bool take_unseen = false;          // a client's acknowledgement erases events that the client has not seen
+  bool forget_poll = false;          // a poll for the next event of a task is not answered at its end
+
+  bool start_early = false;  // a task starts before the moment that its submission gave
+  bool lose_start = false;   // a task that waits for its start has no wake-up
 
   bool forget_poison = false;  // a task whose decision has crashed is not parked
   bool follow_latest = false;  // a task goes on with the newest version of its workflow
@@ -105,10 +110,12 @@ struct planted_faults {
 
   bool fail_in_doubt = false;        // a task fails although a step is in doubt and nobody said that it may
   bool start_while_failing = false;  // steps start although the task is to fail
-  bool keep_task_alert = false;      // the alert of a task that goes on stays open
-  bool keep_breaker_alert = false;   // the alert of a closed breaker stays open
-  bool refuse_awaited = false;       // an outcome that a step waits for is refused
-  bool accept_unknown = false;       // an outcome that no step waits for is acknowledged as accepted
+  bool forget_abandoned = false;     // the lease of an attempt that `terminate --now` abandons is forgotten: its step is undone meanwhile
+  bool terminate_without_doubt = false;  // what `terminate --now` abandons counts as failed, and not as in doubt
+  bool keep_task_alert = false;          // the alert of a task that goes on stays open
+  bool keep_breaker_alert = false;       // the alert of a closed breaker stays open
+  bool refuse_awaited = false;           // an outcome that a step waits for is refused
+  bool accept_unknown = false;           // an outcome that no step waits for is acknowledged as accepted
 
   bool lose_notice = false;         // no notice is sent when a task has ended
   bool keep_snapshot = false;       // reads may be older than answers already given

@@ -8,9 +8,10 @@ namespace fairlead::core {
 
 std::uint64_t store_room::percent() const { return (used_bytes + reserved_bytes) / std::max<std::uint64_t>(1, max_bytes / 100); }
 
-std::string store_room::sentence() const {
-  auto out =
-      "the store is " + std::to_string(percent()) + " % full: " + bytes_text(used_bytes) + " of " + bytes_text(max_bytes) + " are used";
+std::string store_room::sentence() const { return "the store is " + std::to_string(percent()) + " % full: " + figures(); }
+
+std::string store_room::figures() const {
+  auto out = bytes_text(used_bytes) + " of " + bytes_text(max_bytes) + " are used";
   if (reserved_bytes != 0)
     out += " and " + bytes_text(reserved_bytes) + " are reserved for " + std::to_string(running_tasks) +
            (running_tasks == 1 ? " running task" : " running tasks");

@@ -16,6 +16,7 @@ struct store_room {
   std::uint64_t percent() const;
   /// `the store is 95 % full: 6.1 MiB of 16.0 MiB are used and 9.2 MiB are reserved for 724 running tasks`
   std::string sentence() const;
+  std::string figures() const;
 };
 
 }  // namespace fairlead::core

@@ -142,6 +142,32 @@ caf::result<v1::DeployReply> gateway_shell::answer(v1::DeployRequest& what) {
   return promise;
 }
 
+caf::result<v1::WorkflowDeleteReply> gateway_shell::answer(v1::WorkflowDeleteRequest& what) {
+  if (const auto why = refuse(what)) return refusal<v1::WorkflowDeleteReply>(*why);
+  if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
+  auto promise = self_->make_response_promise<v1::WorkflowDeleteReply>();
+  // Each shard knows its own jobs: all are asked before any forgets the workflow.
+  auto ask = what;
+  ask.set_check_only(true);
+  asks_.ask_all<v1::WorkflowDeleteRequest>(ask, answer_limit, [this, what, promise](std::vector<v1::WorkflowDeleteReply> answers) mutable {
+    auto merged = merge_workflow_deletions(answers);
+    if (what.check_only() || merged.error().code() != v1::ERROR_CODE_OK) {
+      promise.deliver(std::move(merged));
+      return;
+    }
+    asks_.ask_all<v1::WorkflowDeleteRequest>(what, answer_limit, [promise](std::vector<v1::WorkflowDeleteReply> answers) mutable {
+      auto done = merge_workflow_deletions(answers);
+      // A job may have come, or a shard left, since all were asked.
+      if (done.error().code() != v1::ERROR_CODE_OK) {
+        done.mutable_error()->set_sentence("not every shard has deleted the workflow: " + done.error().sentence());
+        done.mutable_error()->set_remedy("repeat the command once that is mended, or deploy the workflow again");
+      }
+      promise.deliver(std::move(done));
+    });
+  });
+  return promise;
+}
+
 // ---- operators ----
 
 caf::result<v1::DoctorReply> gateway_shell::answer(v1::DoctorRequest& what) {

@@ -68,6 +68,7 @@ class gateway_shell {
   caf::result<v1::TaskListReply> answer(v1::TaskListRequest& what);
   caf::result<v1::TaskShowReply> answer(v1::TaskShowRequest& what);
   caf::result<v1::DeployReply> answer(v1::DeployRequest& what);
+  caf::result<v1::WorkflowDeleteReply> answer(v1::WorkflowDeleteRequest& what);
   caf::result<v1::JobShowReply> answer(v1::JobShowRequest& what);
   caf::result<v1::JobOperateReply> answer(v1::JobOperateRequest& what);
   caf::result<v1::AlertListReply> answer(v1::AlertListRequest& what);

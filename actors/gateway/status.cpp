@@ -23,6 +23,7 @@ void add(v1::ShardState& to, const v1::ShardState& more, std::uint32_t shard, st
   for (const auto& one : task_states) one.count(to, one.count(to) + one.count(more));
   for (const auto& one : holds) one.count(to, one.count(to) + one.count(more));
   to.set_archived(to.archived() + more.archived());
+  to.set_scheduled(to.scheduled() + more.scheduled());
   to.set_due_entries(to.due_entries() + more.due_entries());
   to.set_unresolved_alerts(to.unresolved_alerts() + more.unresolved_alerts());
   to.set_outbox_events(to.outbox_events() + more.outbox_events());

@@ -55,13 +55,17 @@ std::optional<node_tree::agent_place> node_tree::place_of(const std::string& nam
   return found == places_.end() ? std::nullopt : std::optional{*found};
 }
 
+void node_tree::erase_place(const std::string& name) {
+  std::erase_if(places_, [&](const agent_place& one) { return one.name == name; });
+}
+
 child_spec node_tree::agent_child(const local_agent& agent, const std::string& instance) {
   const auto address = std::make_shared<stable_address>(*world_.system);
   const auto as = std::make_shared<definition>(agent);
   bool was_here = false;
   {
     const std::lock_guard lock{places_guard_};
-    std::erase_if(places_, [&](const agent_place& one) { return one.name == instance; });
+    erase_place(instance);
     places_.push_back({instance, address, as});
     was_here = left_.contains(instance);
   }
@@ -156,7 +160,7 @@ std::vector<std::pair<std::string, error>> node_tree::change_agents(agent_change
     if (added.ok()) continue;
     out.emplace_back(agent.name, added.failure());
     const std::lock_guard lock{places_guard_};
-    std::erase_if(places_, [&](const agent_place& one) { return one.name == agent.name; });
+    erase_place(agent.name);
     left_.insert(agent.name);
   }
   return out;

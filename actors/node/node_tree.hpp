@@ -120,6 +120,8 @@ class node_tree {
   v1::NodeOperateReply operate(const v1::NodeOperateRequest& what);
   std::vector<agent_place> places() const;
   std::optional<agent_place> place_of(const std::string& name) const;
+  /// Under places_guard_.
+  void erase_place(const std::string& name);
   /// False: the agent has left.
   bool tell(const agent_place& where, std::shared_ptr<local_agent> now);
   /// `on`: all agents finish their attempts and take no more; else they take work again. Returns the number of attempts that they hold.

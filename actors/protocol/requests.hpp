@@ -53,6 +53,8 @@ using client_requests = request_table<
 
     // Makes a workflow definition the current one of its name.
     request_row<v1::DeployRequest, v1::DeployReply, about::special, answered_by::scheduler, repeated::yes>,
+    // Takes a workflow's name away.
+    request_row<v1::WorkflowDeleteRequest, v1::WorkflowDeleteReply, about::special, answered_by::scheduler, repeated::no>,
     // The deployed workflows.
     request_row<v1::WorkflowListRequest, v1::WorkflowListReply, about::any_shard, answered_by::store, repeated::yes>,
     // One workflow with its definition.

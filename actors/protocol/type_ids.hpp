@@ -81,6 +81,8 @@ CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::JobHistoryRequest))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::JobHistoryReply))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::JobOperateRequest))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::JobOperateReply))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::WorkflowDeleteRequest))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::WorkflowDeleteReply))
 
 // Inside one process only.
 CAF_ADD_TYPE_ID(fairlead, (fairlead::commit_request))

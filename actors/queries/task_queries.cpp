@@ -7,6 +7,7 @@
 
 #include "actors/core/request_limits.hpp"
 #include "actors/core/task/reason.hpp"
+#include "actors/core/task/task.hpp"
 #include "actors/core/text/text.hpp"
 #include "actors/queries/ended_tasks.hpp"
 #include "actors/queries/task_rows.hpp"
@@ -23,6 +24,13 @@ using store::default_namespace;
 
 error not_found(const std::string& id) {
   return {v1::ERROR_CODE_NOT_FOUND, "there is no task " + core::clean_text(id, 256), "fairlead task list shows all tasks"};
+}
+
+error deleted(const std::string& id, const v1::TaskTombstone& tombstone) {
+  return {v1::ERROR_CODE_NOT_FOUND,
+          "task " + core::clean_text(id, 256) + " was " + core::state_word(tombstone.final_state()) + ", and " + tombstone.deleted_by() +
+              " deleted its record at " + format_utc(tombstone.deleted_at_unix_ms()),
+          "only its id is kept: another task cannot have it"};
 }
 
 /// The smallest table that holds all requested tasks, the range of it to scan, and the task number in its keys.
@@ -138,6 +146,8 @@ v1::TaskShowReply show_task(const v1::TaskShowRequest& what, const store::snapsh
   if (*task) {
     *out.mutable_task() = std::move(**task);
     if (const auto done = store::load_whole(from, *out.mutable_task()); !done.ok()) return refuse(done.failure());
+  } else if ((*tombstone)->deleted_at_unix_ms() != 0) {
+    return refuse(deleted(what.id(), **tombstone));
   } else {
     auto archived = archives.load((*tombstone)->archived_day(), task_number{number}, (*tombstone)->archive_keep_days());
     if (!archived) return refuse(archived.failure());

@@ -38,6 +38,7 @@ v1::TaskSummary summary_of(const v1::TaskRecord& task) {
   out.set_finished_at_unix_ms(task.finished_at_unix_ms());
   *out.mutable_labels() = task.labels();
   out.set_priority(task.priority());
+  out.set_start_at_unix_ms(task.start_at_unix_ms());
   return out;
 }
 

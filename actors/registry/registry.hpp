@@ -40,7 +40,8 @@ struct service_change {
   v1::ServiceRecord record;
   std::optional<v1::AlertRecord> breaker_alert;  // to be raised: kind, subject, sentence and remedy
   std::optional<v1::AlertRecord> absent_alert;
-  std::vector<std::uint64_t> resolved;  // numbers of alerts to resolve
+  std::vector<std::uint64_t> resolved;                              // numbers of alerts to resolve
+  std::vector<std::pair<std::uint64_t, v1::AlertRecord>> restated;  // what open alerts say now, by number
 };
 
 class registry final : public core::agent_directory, private wait_queues::admission {

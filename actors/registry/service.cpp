@@ -142,21 +142,24 @@ service_change registry::change_of(service& of, moment now) {
   auto& record = of.record;
   const auto& breaker = of.breaker;
   breaker.store(record);
+  const auto draft_for = [&out](std::uint64_t raised, std::optional<v1::AlertRecord>& fresh) -> v1::AlertRecord& {
+    return raised == 0 ? fresh.emplace() : out.restated.emplace_back(raised, v1::AlertRecord{}).second;
+  };
   // Half open too: the clock may have passed the end of the pause before the opening was written.
-  if (breaker.state() != v1::BREAKER_STATE_CLOSED && record.breaker_alert() == 0) {
-    auto& draft = out.breaker_alert.emplace();
+  if (breaker.state() != v1::BREAKER_STATE_CLOSED) {
+    auto& draft = draft_for(record.breaker_alert(), out.breaker_alert);
     draft.set_kind(v1::ALERT_KIND_BREAKER_OPEN);
     // Names no end time: by the time somebody reads the alert, the breaker may have opened again or let attempts through.
     draft.set_sentence("the breaker of " + of.agent + " is open: " + breaker.reason() + "; its steps wait");
     draft.set_remedy("check the service behind agent " + of.agent +
                      "; the breaker closes when probe attempts succeed, unless an operator opened it; `fairlead agent breaker close " +
                      of.agent + "` closes it now; `fairlead status` shows the waiting steps");
-  } else if (breaker.state() == v1::BREAKER_STATE_CLOSED && record.breaker_alert() != 0) {
+  } else if (record.breaker_alert() != 0) {
     out.resolved.push_back(record.breaker_alert());
     record.set_breaker_alert(0);
   }
-  if (absence_is_due(of, now)) {
-    auto& draft = out.absent_alert.emplace();
+  if (absence_is_due(of, now) || (of.queues_absent > 0 && record.absent_alert() != 0)) {
+    auto& draft = draft_for(record.absent_alert(), out.absent_alert);
     draft.set_kind(v1::ALERT_KIND_AGENT_ABSENT);
     std::string why;
     for (const auto& [key, needs] : of.demands)

@@ -313,6 +313,8 @@ void scheduler::write_services() {
       world_.log->on_note(note_level::warning, "scheduler", change.absent_alert->sentence());
       record.set_absent_alert(alerts_.raise(std::move(*change.absent_alert), batches_.page()));
     }
+    for (const auto& [number, draft] : change.restated)
+      if (const auto done = alerts_.restate(number, draft, batches_.page(), committed()); !done) fail(done.failure());
     slots_.alerts_raised(record.agent(), record.breaker_alert(), record.absent_alert());
     store::put_service(batches_.rows(), record);
   }

@@ -8,22 +8,15 @@
 #include "actors/core/task/reason.hpp"
 #include "actors/core/task/task.hpp"
 #include "actors/core/text/json.hpp"
-#include "actors/core/text/labels.hpp"
 #include "actors/core/text/text.hpp"
 #include "actors/core/workflow/advice.hpp"
-#include "actors/replies/outbox.hpp"
+#include "actors/scheduler/books/deletions.hpp"
 #include "actors/scheduler/books/payload_reader.hpp"
+#include "actors/scheduler/books/submission_check.hpp"
 #include "actors/scheduler/scheduler.hpp"
-#include "messages/ids.hpp"
 #include "store/content_hash.hpp"
 
 namespace fairlead {
-
-namespace {
-
-constexpr std::int32_t max_priority = 1000;
-
-}  // namespace
 
 void scheduler::answer(v1::SubmitRequest what, std::uint64_t ticket, std::uint64_t subscriber) {
   v1::SubmitReply reply;
@@ -51,9 +44,10 @@ v1::SubmitResult scheduler::take(v1::Submission& item, std::uint64_t subscriber)
     *out.mutable_error() = why.to_proto();
     return out;
   };
-  if (const auto why = refuse(item)) return refused(*why);
+  if (const auto why = check_submission(item, limits_.input_bytes)) return refused(*why);
   auto input = item.input().empty() ? std::string{"null"} : core::minify_json(item.input());
-  auto hash = store::submission_hash(item.workflow(), input, item.labels(), item.priority(), item.has_reply() ? &item.reply() : nullptr);
+  auto hash = store::submission_hash(item.workflow(), input, item.labels(), item.priority(), item.has_reply() ? &item.reply() : nullptr,
+                                     item.start_at_unix_ms(), item.delay_ms());
 
   const auto known = lookup(item.id());
   if (!known) {
@@ -63,7 +57,7 @@ v1::SubmitResult scheduler::take(v1::Submission& item, std::uint64_t subscriber)
   if (*known) {
     if ((*known)->content_hash != hash)
       return refused({v1::ERROR_CODE_CONFLICT,
-                      "task " + item.id() + " exists with another workflow, input, label, priority or reply address",
+                      "task " + item.id() + " exists with another workflow, input, label, priority, reply address or start",
                       "use another id, or submit exactly the same again"});
     if (subscriber != 0) follow(item.id(), (*known)->number, subscriber);
     return out;
@@ -75,40 +69,11 @@ v1::SubmitResult scheduler::take(v1::Submission& item, std::uint64_t subscriber)
   }
   auto definition = catalog_.current(item.workflow(), committed());
   if (!definition) return refused(definition.failure());
-  create(item, std::move(input), std::move(hash), std::move(*definition), subscriber);
+  const auto number = create(item, std::move(input), std::move(hash), std::move(*definition), subscriber);
   out.set_created(true);
+  if (const auto* task = find(number); task != nullptr && task->record.scheduled())
+    out.set_start_at_unix_ms(task->record.start_at_unix_ms());
   return out;
-}
-
-std::optional<error> scheduler::refuse(const v1::Submission& item) const {
-  if (!valid_task_id(item.id()))
-    return invalid("the task id '" + core::clean_text(item.id(), 80) + "' is not valid",
-                   "use 1 to 256 of the characters A-Z a-z 0-9 . _ : @ / -");
-  if (item.workflow().empty() || item.workflow().size() > store::max_workflow_name_bytes)
-    return invalid("the workflow's name is missing or too long");
-  if (item.input().size() > limits_.input_bytes)
-    return invalid("the input of task " + item.id() + " has " + std::to_string(item.input().size()) + " bytes, the limit is " +
-                       std::to_string(limits_.input_bytes),
-                   "put large data elsewhere and pass a reference to it");
-  if (!item.input().empty()) {
-    const auto checked = core::check_json(item.input());
-    if (!checked.ok()) return invalid("the input of task " + item.id() + " is not JSON: " + checked.failure().sentence);
-  }
-  if (item.labels_size() > core::max_labels)
-    return invalid("task " + item.id() + " has more than " + std::to_string(core::max_labels) + " labels");
-  for (const auto& label : item.labels())
-    if (!core::valid_label(label))
-      return invalid("label '" + core::clean_text(label.key(), 80) + "' of task " + item.id() + " is not valid",
-                     "a key has 1 to 128 bytes without '=', a value at most 256, neither has control characters");
-  if (item.priority() > max_priority || item.priority() < -max_priority)
-    return invalid("the priority of task " + item.id() + " is " + std::to_string(item.priority()) + ", it must be between -1000 and 1000");
-  if (item.has_reply()) {
-    if (auto why = check_reply_address(item.reply())) {
-      why->sentence = "task " + item.id() + ": " + why->sentence;
-      return why;
-    }
-  }
-  return std::nullopt;
 }
 
 std::optional<error> scheduler::refuse_new() const {
@@ -116,10 +81,9 @@ std::optional<error> scheduler::refuse_new() const {
   if (batches_.uncommitted_bytes() > limits_.uncommitted_bytes)
     return error{v1::ERROR_CODE_OVERLOADED, "too much data is waiting to be written to disk (limits.uncommitted_bytes)",
                  "submit again in a moment"};
-  if (batches_.counts().pending() >= limits_.pending_tasks)
+  if (queued_tasks() >= limits_.pending_tasks)
     return error{v1::ERROR_CODE_OVERLOADED,
-                 std::to_string(batches_.counts().pending()) + " tasks are pending, which is the maximum (limits.pending_tasks)",
-                 "submit again later"};
+                 std::to_string(queued_tasks()) + " tasks are pending, which is the maximum (limits.pending_tasks)", "submit again later"};
   return std::nullopt;
 }
 
@@ -148,6 +112,8 @@ std::uint64_t scheduler::create(v1::Submission& item, std::string minified, std:
   source.input = std::move(minified);
   source.labels.assign(std::make_move_iterator(item.mutable_labels()->begin()), std::make_move_iterator(item.mutable_labels()->end()));
   source.priority = item.priority();
+  source.start_at_unix_ms = item.start_at_unix_ms();
+  source.delay_ms = item.delay_ms();
   if (item.has_reply()) source.reply = std::move(*item.mutable_reply());
   if (launch != nullptr) {
     source.launch = launch->launch;
@@ -159,7 +125,7 @@ std::uint64_t scheduler::create(v1::Submission& item, std::string minified, std:
   const auto ctx = context_for(task, payloads);
   core::decision made;
   task.record = core::create_task(std::move(source), ctx, made);
-  if (batches_.counts().pending() == 0 && active_tasks() < limits_.running_tasks) {
+  if (queued_tasks() == 0 && active_tasks() < limits_.running_tasks && !task.record.scheduled()) {
     // Submission and start share one write; payloads stored by the creation must be readable for the start.
     store_payloads(task, made);
     core::decision started;
@@ -189,43 +155,6 @@ std::uint64_t scheduler::create(v1::Submission& item, std::string minified, std:
   gather(task, made);
   live_.emplace(number, std::move(owned));
   return number;
-}
-
-std::uint64_t scheduler::create_launch(v1::Submission& item, std::string input, workflow_catalog::handle definition, v1::LaunchOf launch,
-                                       std::int64_t deadline_unix_ms) {
-  auto hash = store::submission_hash(item.workflow(), input, item.labels(), item.priority(), nullptr);
-  const launch_part part{std::move(launch), deadline_unix_ms};
-  return create(item, std::move(input), std::move(hash), std::move(definition), 0, &part);
-}
-
-void scheduler::cancel_launch(std::uint64_t number, const std::string& reason) {
-  auto* task = load(number);
-  if (task == nullptr) return;
-  // It is on its way out already.
-  if (task->record.state() == v1::TASK_STATE_UNDOING || task->record.failing()) return forget_if_idle(number);
-  v1::OperatorAction action;
-  action.set_verb(v1::OPERATOR_VERB_CANCEL);
-  action.set_who("cron");
-  action.set_reason(reason);
-  if (apply(*task, core::operated{action}).refused) {
-    action.set_verb(v1::OPERATOR_VERB_TERMINATE);
-    apply(*task, core::operated{action});
-  }
-  forget_if_idle(number);
-}
-
-result<bool> scheduler::has_task(const std::string& id) {
-  const auto known = lookup(id);
-  if (!known) return known.failure();
-  return known->has_value();
-}
-
-v1::TaskState scheduler::final_state_of(std::uint64_t number, const std::string& id) {
-  if (const auto* live = find(number); live != nullptr) return live->poison.empty() ? live->record.state() : v1::TASK_STATE_UNSPECIFIED;
-  const auto stored = store::load_task(committed(), number);
-  if (stored.ok() && *stored) return (*stored)->state();
-  const auto gone = store::find_task(committed(), id);
-  return gone.ok() && *gone ? (*gone)->final_state() : v1::TASK_STATE_UNSPECIFIED;
 }
 
 void scheduler::follow(const std::string& id, std::uint64_t number, std::uint64_t subscriber) {
@@ -293,6 +222,26 @@ void scheduler::answer(const v1::DeployRequest& what, std::uint64_t ticket) {
   batches_.after().replies.emplace_back(ticket, std::move(reply));
 }
 
+void scheduler::answer(const v1::WorkflowDeleteRequest& what, std::uint64_t ticket) {
+  v1::WorkflowDeleteReply reply;
+  const auto refuse = [&](const error& why) { *reply.mutable_error() = why.to_proto(); };
+  const auto name = core::clean_text(what.name(), 128);
+  const auto job = launches_.job_of(what.name());
+  if (!job) return;
+  if (draining_) {
+    refuse(node_is_stopping());
+  } else if (!job->empty()) {
+    refuse({v1::ERROR_CODE_WRONG_STATE, "job " + *job + " launches workflow " + name,
+            "delete the job first, or give it another workflow: fairlead job delete " + *job});
+  } else if (!catalog_.knows(what.name())) {
+    refuse({v1::ERROR_CODE_NOT_FOUND, "there is no workflow " + name, "fairlead workflow list shows all workflows"});
+  } else if (!what.check_only()) {
+    catalog_.erase(what.name(), batches_.rows());
+    world_.log->on_note(note_level::info, "scheduler", "workflow " + name + " was deleted by " + core::clean_text(what.who(), who_limit));
+  }
+  batches_.after().replies.emplace_back(ticket, std::move(reply));
+}
+
 void scheduler::answer(const v1::WatchRequest& what, std::uint64_t ticket) {
   const auto known = lookup(what.id());
   if (!known || !*known) {
@@ -306,9 +255,9 @@ void scheduler::answer(const v1::WatchRequest& what, std::uint64_t ticket) {
   const bool on_its_way = recent_ids_.count(what.id()) != 0;
   auto reply = watches::describe(number, what.after_sequence(), committed());
   if (reply.error().code() == v1::ERROR_CODE_NOT_FOUND) {
-    // Archived: the tombstone still holds the final state.
+    // Archived or deleted: the tombstone still holds the final state.
     const auto tombstone = store::find_task(committed(), what.id());
-    if (tombstone.ok() && *tombstone && (*tombstone)->archived_day() != 0) {
+    if (tombstone.ok() && *tombstone && has_ended((*tombstone)->final_state())) {
       reply.Clear();
       reply.set_state((*tombstone)->final_state());
     }
@@ -370,6 +319,53 @@ void scheduler::answer(const v1::OperateRequest& what, std::uint64_t ticket) {
   serve_waiting();
 }
 
+std::optional<error> scheduler::delete_task(const std::string& id, std::uint64_t number, const v1::OperatorAction& action,
+                                            v1::OperateResult& out) {
+  const error leaving{v1::ERROR_CODE_UNAVAILABLE, "task " + id + " is being written, archived or deleted at this moment",
+                      "try again in a moment"};
+  if (archive_.leaving(number)) return leaving;
+  const deletion by{action.who(), world_.time->now()};
+  if (auto* task = load(number); task != nullptr) {
+    const auto& record = task->record;
+    if (!has_ended(record.state()) && !faults_.delete_alive)
+      return error{v1::ERROR_CODE_WRONG_STATE,
+                   "task " + id + " is " + core::state_word(record.state()) + ", and only an ended task can be deleted",
+                   "end it first: fairlead task cancel " + id + ", or fairlead task terminate " + id};
+    // Rows that the snapshot does not hold yet would stay.
+    if (!batches_.durable(task->last_sequence)) return leaving;
+    out.set_state(record.state());
+    if (const auto erased = by.of_stored(record, committed(), batches_.counts(), batches_.rows()); !erased.ok()) fail(erased.failure());
+    live_.erase(number);
+  } else {
+    if (fatal_) return fatal_;
+    auto tombstone = store::find_task(committed(), id);
+    if (!tombstone) fail(tombstone.failure());
+    if (fatal_) return fatal_;
+    // Nothing more is decided about a task while a crashed decision about it is dealt with.
+    if (!*tombstone || !has_ended((*tombstone)->final_state())) return leaving;
+    if ((*tombstone)->deleted_at_unix_ms() != 0)
+      return error{v1::ERROR_CODE_WRONG_STATE, "the record of task " + id + " has been deleted before", ""};
+    out.set_state((*tombstone)->final_state());
+    by.of_archived(id, std::move(**tombstone), batches_.counts(), batches_.rows());
+  }
+  archive_.deleted(number, batches_.sequence());
+  world_.log->on_note(
+      note_level::info, "scheduler",
+      "the record of task " + id + " was deleted by " + action.who() + (action.reason().empty() ? "" : ": " + action.reason()));
+  return std::nullopt;
+}
+
+/// A task that is in the store no more cannot be changed.
+error scheduler::gone(const std::string& id) {
+  const auto tombstone = store::find_task(committed(), id);
+  const auto deleted = tombstone.ok() && *tombstone && (*tombstone)->deleted_at_unix_ms() != 0;
+  return {
+      v1::ERROR_CODE_WRONG_STATE,
+      "task " + id +
+          (deleted ? " has ended and was deleted, so it cannot be changed" : " has ended and is in the archive, so it cannot be changed"),
+      ""};
+}
+
 v1::OperateResult scheduler::operate_on(const std::string& id, const v1::OperatorAction& action) {
   v1::OperateResult out;
   out.set_id(id);
@@ -385,12 +381,17 @@ v1::OperateResult scheduler::operate_on(const std::string& id, const v1::Operato
   if (!*known)
     return refused({v1::ERROR_CODE_NOT_FOUND, "there is no task " + core::clean_text(id, 256), "fairlead task list shows all tasks"});
   const auto number = (*known)->number;
+  if (action.verb() == v1::OPERATOR_VERB_DELETE) {
+    const auto why = delete_task(id, number, action, out);
+    forget_if_idle(number);
+    return why ? refused(*why) : out;
+  }
   auto* task = archive_.leaving(number) ? nullptr : load(number);
   if (task == nullptr) {
     if (fatal_) return refused(*fatal_);
     if (find(number) != nullptr)
       return refused({v1::ERROR_CODE_UNAVAILABLE, "task " + id + " is being parked because of an internal error", "try again in a moment"});
-    return refused({v1::ERROR_CODE_WRONG_STATE, "task " + id + " has ended and is in the archive, so it cannot be changed", ""});
+    return refused(gone(id));
   }
   const auto was_over = has_ended(task->record.state());
   const auto was_parked = task->record.parked();

@@ -11,6 +11,7 @@
 #include "actors/scheduler/books/payload_reader.hpp"
 #include "actors/system/time_zones.hpp"
 #include "messages/holds.hpp"
+#include "store/content_hash.hpp"
 #include "store/keys.hpp"
 #include "store/rows/counters.hpp"
 #include "store/rows/history_rows.hpp"
@@ -315,6 +316,45 @@ void scheduler::count(const store::task_index_state& before, const v1::TaskRecor
   if (!is_active(after.state()) && was_active) store_watch_.runs_no_more(input_bytes(after));
 }
 
+// ---- the tasks of launches ----
+
+std::uint64_t scheduler::create_launch(v1::Submission& item, std::string input, workflow_catalog::handle definition, v1::LaunchOf launch,
+                                       std::int64_t deadline_unix_ms) {
+  auto hash = store::submission_hash(item.workflow(), input, item.labels(), item.priority(), nullptr);
+  const launch_part part{std::move(launch), deadline_unix_ms};
+  return create(item, std::move(input), std::move(hash), std::move(definition), 0, &part);
+}
+
+void scheduler::cancel_launch(std::uint64_t number, const std::string& reason) {
+  auto* task = load(number);
+  if (task == nullptr) return;
+  // It is on its way out already.
+  if (task->record.state() == v1::TASK_STATE_UNDOING || task->record.failing()) return forget_if_idle(number);
+  v1::OperatorAction action;
+  action.set_verb(v1::OPERATOR_VERB_CANCEL);
+  action.set_who("cron");
+  action.set_reason(reason);
+  if (apply(*task, core::operated{action}).refused) {
+    action.set_verb(v1::OPERATOR_VERB_TERMINATE);
+    apply(*task, core::operated{action});
+  }
+  forget_if_idle(number);
+}
+
+result<bool> scheduler::has_task(const std::string& id) {
+  const auto known = lookup(id);
+  if (!known) return known.failure();
+  return known->has_value();
+}
+
+v1::TaskState scheduler::final_state_of(std::uint64_t number, const std::string& id) {
+  if (const auto* live = find(number); live != nullptr) return live->poison.empty() ? live->record.state() : v1::TASK_STATE_UNSPECIFIED;
+  const auto stored = store::load_task(committed(), number);
+  if (stored.ok() && *stored) return (*stored)->state();
+  const auto gone = store::find_task(committed(), id);
+  return gone.ok() && *gone ? (*gone)->final_state() : v1::TASK_STATE_UNSPECIFIED;
+}
+
 // ---- alerts ----
 
 /// When the task goes on or ends, its alert is resolved. A new alert replaces the earlier one.
@@ -331,6 +371,8 @@ void scheduler::write_alerts(v1::TaskRecord& record, core::decision& made) {
     resolve();
     record.set_alert(alerts_.raise(std::move(draft), batches_.page()));
   }
+  for (const auto& draft : made.restated)
+    if (const auto done = alerts_.restate(record.alert(), draft, batches_.page(), committed()); !done) fail(done.failure());
   // Alerts raised on the way to the end are resolved with the end.
   if (made.ended) resolve();
 }
@@ -343,7 +385,7 @@ void scheduler::watch_brake(const v1::TaskRecord& record, const core::decision& 
   v1::AlertRecord draft;
   draft.set_kind(v1::ALERT_KIND_UNDO_BRAKE);
   draft.set_workflow(record.workflow());
-  draft.set_sentence(brake_.sentence() + ", so failed tasks are not undone for now; the last failed task is " + record.id() +
+  draft.set_sentence(brake_.sentence() + ", so failed tasks are not undone for now; the latest of them was " + record.id() +
                      " of workflow " + record.workflow());
   draft.set_remedy(
       "find the cause, and retry tasks that can still succeed (fairlead task retry); then fairlead brake release undoes the rest");
@@ -367,7 +409,7 @@ void scheduler::gather(live_task& task, core::decision& made) {
     if (!faults_.lose_evaluation) evaluations_.outstanding(ticket, world_.out->evaluate(std::move(request)));
   }
   const auto undoing = task.record.state() == v1::TASK_STATE_UNDOING;
-  const auto order = store::pending_order(task.record.created_at_unix_ms(), task.record.priority());
+  const auto order = store::pending_order(wanted_since_unix_ms(task.record), task.record.priority());
   if (!faults_.lose_slot_wait)
     for (const auto& wait : made.waiting) slots_.wait(wait.queue, task.record.number(), order, undoing);
   if (world_.log->wants_transitions()) {

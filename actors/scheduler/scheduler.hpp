@@ -86,6 +86,7 @@ class scheduler final : private launch_tasks {
   /// The subscriber is gone: its notices are dropped.
   void unsubscribe(std::uint64_t subscriber);
   void answer(const v1::DeployRequest& what, std::uint64_t ticket);
+  void answer(const v1::WorkflowDeleteRequest& what, std::uint64_t ticket);
   void answer(const v1::WatchRequest& what, std::uint64_t ticket);
   /// An instance registers. An error in the answer: the registration is refused. The caller fills in the clock fields of the answer.
   /// `reconnected`: messages to the instance may have been lost although it was never reported away.
@@ -183,6 +184,7 @@ class scheduler final : private launch_tasks {
   void flush_if_large() override;
   void watch_room();
   std::uint64_t active_tasks() const;
+  std::uint64_t queued_tasks() const { return batches_.counts().pending() - batches_.counts().scheduled(); }
   std::optional<v1::Fault> fault_of_output(const std::string& output) const;
   void take_input(const evaluations::input& whose, v1::EvaluateReply& what);
   void serve_waiting();
@@ -203,6 +205,9 @@ class scheduler final : private launch_tasks {
   void refused(const v1::OutcomeBatch& what);
   void left_over(const v1::OutcomeBatch& what);
   v1::OperateResult operate_on(const std::string& id, const v1::OperatorAction& action);
+  error gone(const std::string& id);
+  /// nullopt: done, or the store could not be read.
+  std::optional<error> delete_task(const std::string& id, std::uint64_t number, const v1::OperatorAction& action, v1::OperateResult& out);
 
   // The port through which launches use tasks (launch_tasks).
   std::uint64_t create_launch(v1::Submission& item, std::string input, workflow_catalog::handle definition, v1::LaunchOf launch,
@@ -215,7 +220,6 @@ class scheduler final : private launch_tasks {
   bool fail(const error& why) override;
 
   v1::SubmitResult take(v1::Submission& item, std::uint64_t subscriber);
-  std::optional<error> refuse(const v1::Submission& item) const;
   std::optional<error> refuse_new() const override;
   /// The number of a taken or stored task, by its id.
   result<std::optional<recent_id>> lookup(const std::string& id);

@@ -136,7 +136,7 @@ void scheduler::serve_waiting() {
 }
 
 void scheduler::admit_pending() {
-  while (!draining_ && !fatal_ && batches_.counts().pending() > 0 && active_tasks() < limits_.running_tasks) {
+  while (!draining_ && !fatal_ && queued_tasks() > 0 && active_tasks() < limits_.running_tasks) {
     if (pending_ahead_.empty()) {
       const auto scanned = committed().scan(store::table::pending, {}, {}, [this](std::string_view key, std::string_view) {
         const auto entry = store::keys::decode_pending(key);

@@ -8,6 +8,7 @@
 #include "store/keys.hpp"
 #include "store/load.hpp"
 #include "store/rows/alert_rows.hpp"
+#include "store/rows/deletion_rows.hpp"
 #include "store/rows/task_rows.hpp"
 
 namespace fairlead {
@@ -117,6 +118,38 @@ result<std::uint32_t> archiver::keep_days_of(const store::snapshot& view, const 
   if (keep_days_.size() >= cached_definitions) keep_days_.clear();
   keep_days_.emplace(std::move(name), keep_days);
   return keep_days;
+}
+
+// A copy that is written later cannot be of a deleted task: the deletion has taken it out of the index of finished tasks.
+result<archiver::erase_result> archiver::erase_deleted() {
+  const auto view = reads_.read();
+  const auto progress = view->get_progress();
+  if (std::exchange(erased_epoch_, progress.epoch) != progress.epoch) erased_.clear();
+  std::vector<std::uint64_t> numbers;
+  std::set<std::uint64_t> told;
+  const auto scanned = store::for_each_deletion(*view, [&](std::uint64_t number) {
+    if (erased_.count(number) != 0)
+      told.insert(number);
+    else
+      numbers.push_back(number);
+    return numbers.size() < tasks_a_pass;
+  });
+  if (!scanned.ok()) return scanned.failure();
+  // Rows that were not read this time may still be there.
+  if (numbers.size() < tasks_a_pass) erased_ = std::move(told);
+  erase_result out;
+  if (numbers.empty()) return out;
+  if (!faults_.keep_deleted_copies)
+    if (const auto erased = archives_->erase(numbers); !erased.ok()) {
+      out.problem = erased.failure();
+      return out;
+    }
+  auto& done = out.done.emplace();
+  done.read_at_sequence = progress.sequence;
+  done.erasures.epoch = progress.epoch;
+  for (const auto number : numbers) store::erase_deletion(done.erasures, number);
+  erased_.insert(numbers.begin(), numbers.end());
+  return out;
 }
 
 bool archiver::sweep_is_due() {

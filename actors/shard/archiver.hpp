@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,6 +38,13 @@ class archiver {
   /// Copies the next finished tasks that are old enough to their archives: a thousand, or as many as have some MiB together. Returns the
   /// message that removes them from the store.
   result<pass_result> pass();
+
+  struct erase_result {
+    std::optional<archived_tasks> done;  // for the Scheduler to commit: erases the rows of the deletions
+    std::optional<error> problem;        // an archive cannot be read or written: the rows stay, and the next call tries again
+  };
+  /// Erases what archives hold of deleted tasks.
+  result<erase_result> erase_deleted();
 
   /// True once a period, however much there is to move: then call `drop_old` and `old_alerts`.
   bool sweep_is_due();
@@ -73,6 +81,8 @@ class archiver {
   core::planted_faults faults_;
   std::vector<std::string> moved_keys_;                                     // of the previous pass, in the index of finished tasks
   std::uint64_t told_epoch_ = 0;                                            // epoch under which its message left
+  std::set<std::uint64_t> erased_;                                          // deleted tasks: their rows are to be erased,
+  std::uint64_t erased_epoch_ = 0;                                          // by a message that left under this epoch
   std::size_t turn_ = 0;                                                    // the final state that comes first in a pass
   std::optional<moment> swept_at_;                                          // by the steady clock, as are the next two
   std::optional<moment> asked_at_;                                          // last request for retention time

@@ -23,8 +23,22 @@ archiver_actor::behavior_type run_archiver(supervised_pointer<archiver_actor> se
           setup.on_fatal(moved.failure());
           return;
         }
-        const auto busy = moved->moved || moved->waiting;
         if (moved->moved) self->send(setup.scheduler, std::move(*moved->moved));
+        auto erased = shell->erase_deleted();
+        if (!erased) {
+          setup.on_fatal(erased.failure());
+          return;
+        }
+        const auto busy = moved->moved || moved->waiting || erased->done;
+        if (erased->problem)
+          setup.log->on_note(note_level::warning, "archiver", "deleted tasks stay in the archives for now: " + erased->problem->sentence);
+        if (erased->done) {
+          const auto tasks = erased->done->erasures.size();
+          setup.log->on_note(
+              note_level::info, "archiver",
+              "the archives hold nothing any more of " + std::to_string(tasks) + (tasks == 1 ? " deleted task" : " deleted tasks"));
+          self->send(setup.scheduler, std::move(*erased->done));
+        }
         if (shell->sweep_is_due()) {
           const auto dropped = shell->drop_old();
           if (!dropped.ok()) setup.log->on_note(note_level::warning, "archiver", dropped.failure().sentence);

@@ -51,7 +51,7 @@ bool is_live(const v1::TaskRecord& record) {
 }
 
 bool needs_wake_up(const v1::TaskRecord& record) {
-  return is_live(record) || std::any_of(record.steps().begin(), record.steps().end(), core::attempt_out);
+  return is_live(record) || record.scheduled() || std::any_of(record.steps().begin(), record.steps().end(), core::attempt_out);
 }
 
 std::int64_t last_progress_unix_ms(const v1::TaskRecord& record) {
@@ -131,8 +131,8 @@ stall_check::disagreement stall_check::compare(const store::snapshot& view) {
   const auto number = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
   disagreement out;
   out.entries = number(view.count(store::table::due)) - number(counters.due_entries());
-  // A held task may have a wake-up or not; every other task in progress must have one.
-  auto live = number(counters.running()) + number(counters.undoing());
+  // A held task may have a wake-up or not; every other task in progress must have one, and every task that waits for its start.
+  auto live = number(counters.running()) + number(counters.undoing()) + number(counters.scheduled());
   for (const auto& one : holds)
     if (one.sleeps) live -= number(one.count(counters));
   out.sleepless = std::max<std::int64_t>(0, live - number(counters.due_entries()));

@@ -1,4 +1,5 @@
 #include "app/cli/context.hpp"
+#include "app/cli/times.hpp"
 
 #include <unistd.h>
 
@@ -35,7 +36,7 @@ void add_json_option(CLI::App& command, cli_context& context) {
           [&context](const std::string& format) {
             context.yaml = format == "yaml";
             context.json = context.yaml || format == "json";
-            if (format == "wide") shown_on().width = 0;
+            if (format == "wide") show_as_written();
           },
           "How to print: text, wide (as --wide), json (as --json) or yaml")
       ->type_name("FORMAT")
@@ -72,8 +73,7 @@ void add_client_options(CLI::App& command, cli_context& context, const std::stri
 }
 
 void add_screen_options(CLI::App& command) {
-  command.add_flag_callback(
-      "-w,--wide", [] { shown_on().width = 0; }, "Use lines of any length, also on a terminal");
+  command.add_flag_callback("-w,--wide", show_as_written, "Use lines of any length, also on a terminal");
   auto* utc = command.add_flag_callback(
       "--utc", [] { shown_on().moments = screen::times::utc; }, "Show times in UTC instead of ages");
   command
@@ -91,11 +91,9 @@ std::shared_ptr<bool> add_quiet_option(CLI::App& command, const std::string& wha
 
 result<std::optional<duration>> timeout_of(const cli_context& context) {
   if (context.timeout.empty()) return std::optional<duration>{};
-  std::int64_t ms = 0;
-  if (!parse_duration(context.timeout, ms) || ms <= 0)
-    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "'" + context.timeout + "' is not a duration for --timeout",
-                 "Write it like 500ms, 5s, 1m30s or 2h"};
-  return std::optional<duration>{duration{ms}};
+  const auto ms = read_duration("--timeout", context.timeout, 1);
+  if (!ms) return ms.failure();
+  return std::optional<duration>{duration{*ms}};
 }
 
 std::vector<std::string> split_nodes(const std::string& text) {

@@ -60,11 +60,12 @@ void add_json_option(CLI::App& command, cli_context& context);
 std::shared_ptr<bool> add_quiet_option(CLI::App& command, const std::string& what);
 /// `--columns` and `--sort`, of a command that prints one table.
 void add_table_options(CLI::App& command);
-/// What `-q` of a list prints: `word(item)` of each, one a line.
+/// What `-q` of a list prints: `word(item)` of each that has one, one a line.
 template <class Items, class Word>
 std::string only(const Items& items, Word word) {
   std::string out;
-  for (const auto& item : items) (out += word(item)) += '\n';
+  for (const auto& item : items)
+    if (const auto& one = word(item); !one.empty()) (out += one) += '\n';
   return out;
 }
 /// `-w`, `--utc` and `--local`: how text is shown.

@@ -39,6 +39,9 @@ inline constexpr task_verb task_verbs[] = {
     {"pause", v1::OPERATOR_VERB_PAUSE, task_verb::step::none, false, false, "Pause a task: no new step starts until the task is resumed",
      "Pause a task: no new step starts"},
     {"resume", v1::OPERATOR_VERB_RESUME, task_verb::step::none, false, false, "Resume a paused task", "Resume a paused task"},
+    {"delete", v1::OPERATOR_VERB_DELETE, task_verb::step::none, false, false,
+     "Delete the record of an ended task, archived or not: steps, payloads and history. Its id stays taken. This cannot be undone",
+     "Delete the record of an ended task"},
 };
 
 /// Null: the verb is unknown.

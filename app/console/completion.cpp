@@ -160,7 +160,7 @@ class search {
     if (begins_with(path, "job") && (name == "NAME" || name == "PART")) return add_names(name_kind::job);
     if (name == "INSTANCE") return add_names(name_kind::instance);
     if (name == "NODE") return add_names(name_kind::node);
-    if (name == "WORKFLOW" || (name == "NAME" && path == "workflow show")) return add_names(name_kind::workflow);
+    if (name == "WORKFLOW" || (name == "NAME" && begins_with(path, "workflow "))) return add_names(name_kind::workflow);
     if (name == "NUMBER") return add_names(name_kind::alert);
     if (name == "LEVEL")
       for (const auto* level : {"debug", "info", "warning", "error"}) add(level);

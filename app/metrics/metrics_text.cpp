@@ -90,6 +90,8 @@ void add_counts(metric_page& page, const labels& shard, const v1::ShardState& co
   page.gauge("fairlead_tasks_parked", "Parked tasks (they wait for an operator); also counted under their state", shard,
              number(counts.parked()));
   page.gauge("fairlead_tasks_paused", "Tasks that an operator has paused; also counted under their state", shard, number(counts.paused()));
+  page.gauge("fairlead_tasks_scheduled", "Pending tasks that wait for the start that their submission gave", shard,
+             number(counts.scheduled()));
   page.gauge("fairlead_tasks_archived", "Tasks in the archives", shard, number(counts.archived()));
   page.gauge("fairlead_alerts_unresolved", "Alerts that are open or acknowledged", shard, number(counts.unresolved_alerts()));
   page.gauge("fairlead_undo_brake_on", "1 while the brake on mass undo is on", shard, counts.undo_brake_since_unix_ms() != 0 ? 1 : 0);

@@ -1,6 +1,7 @@
 #include "store/check/archive.hpp"
 
 #include "store/check/task.hpp"
+#include "store/meta_rows.hpp"
 #include "store/rows/task_rows.hpp"
 
 namespace fairlead::store {
@@ -45,6 +46,12 @@ void archive_check::check_one(const archive_day& which, const snapshot& in) {
     if (!tombstone) return;  // the scan of table task_id reports it
     if (!tombstone->has_value() || (*tombstone)->number() != record->number()) {
       return here.add(table::task, key, "the store does not know it as task `" + record->id() + "`");
+    }
+    if ((*tombstone)->deleted_at_unix_ms() != 0) {
+      const auto row = keys::meta(meta::numbered_row(meta::deletion_rows, record->number()));
+      if (const auto ordered = all_.of().get(table::meta, row); ordered && !ordered->has_value())
+        here.add(table::task, key, "the task is deleted, and nothing will erase this copy");
+      return;
     }
     if (!names(**tombstone, which)) return;
     ++named;

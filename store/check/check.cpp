@@ -89,8 +89,14 @@ class checker {
         if (!has_ended(tombstone.final_state())) add(where_id, key, "an archived task has no final state");
         return;
       }
+      if (tombstone.deleted_at_unix_ms() != 0 && !has_ended(tombstone.final_state()))
+        add(where_id, key, "a deleted task has no final state");
       auto record = load_task(of_, tombstone.number());
       if (!record) return;
+      if (tombstone.deleted_at_unix_ms() != 0) {
+        if (record->has_value()) add(where_id, key, "task " + std::to_string(tombstone.number()) + " is deleted, and its row is there");
+        return;
+      }
       if (!record->has_value()) return add(where_id, key, "there is no task " + std::to_string(tombstone.number()));
       if ((*record)->id() != keys::decode_task_id(key)->name)
         add(where_id, key, "task " + std::to_string(tombstone.number()) + " has another id");
@@ -120,6 +126,7 @@ class checker {
     scan(table::meta, [&](std::string_view key, std::string_view payload) {
       if (is_effect(key) && !v1::EffectRecord{}.ParseFromArray(payload.data(), static_cast<int>(payload.size())))
         add(table::meta, key, "the value does not parse");
+      if (key.starts_with(keys::meta(meta::deletion_rows)) && !meta::number_of_row(key)) add(table::meta, key, "the row names no task");
     });
     require(meta::schema_row, [](std::string_view payload) { return meta::decode_u32(payload) == schema_version; });
     require(meta::boot_row, [](std::string_view payload) { return meta::decode_u64(payload).has_value(); });
@@ -157,6 +164,7 @@ class checker {
           std::string("the counter ") + name + " is " + std::to_string(in_row) + ", counted were " + std::to_string(in_tables));
     };
     compare("pending", stored.pending(), counted.pending());
+    compare("scheduled", stored.scheduled(), counted.scheduled());
     compare("running", stored.running(), counted.running());
     compare("completed", stored.completed(), counted.completed());
     compare("undoing", stored.undoing(), counted.undoing());

@@ -16,6 +16,7 @@ namespace {
 bool known_state(v1::TaskState state) { return state >= v1::TASK_STATE_PENDING && state <= v1::TASK_STATE_FAILED; }
 
 bool wants_due(const v1::TaskRecord& record) {
+  if (record.scheduled()) return true;
   return !has_ended(record.state()) && record.state() != v1::TASK_STATE_PENDING && !sleeps(record);
 }
 
@@ -36,9 +37,8 @@ void for_each_index_entry(const v1::TaskRecord& record, const std::function<void
   for (const auto& label : record.labels()) labels.insert(keys::by_label(default_namespace, label.key(), label.value(), number));
   for (const auto& key : labels) visit(table::by_label, key);
   if (record.due_indexed_unix_ms() != 0) visit(table::due, keys::due(default_namespace, record.due_indexed_unix_ms(), number));
-  if (record.state() == v1::TASK_STATE_PENDING) {
-    visit(table::pending, keys::pending(default_namespace, pending_order(record.created_at_unix_ms(), record.priority()), number));
-  }
+  if (const auto state = index_state_of(record); waits_its_turn(state))
+    visit(table::pending, keys::pending(default_namespace, state.pending_order, number));
   for (const auto& one : holds)
     if (one.index != 0 && one.on(record)) visit(table::held, keys::held(default_namespace, held_why{one.index}, number));
   if (has_ended(record.state())) {
@@ -58,6 +58,7 @@ std::optional<v1::TaskRecord> task_check::parse(number_key key, std::string_view
     return std::nullopt;
   }
   if (!known_state(record->state())) finding(*record, "has no known state");
+  if (record->scheduled() && record->state() != v1::TASK_STATE_PENDING) finding(*record, "waits for its start and is not pending");
   return record;
 }
 

@@ -49,40 +49,17 @@ status for_each_name(const std::string& directory, Visitor&& visit) {
   return nothing{};
 }
 
-/// Copies the rows of one table that belong to a task, and adds their erasures.
-status take_rows(table where, std::uint64_t number, const snapshot& from, batch& copies, batch& out) {
-  const auto first = keys::task(default_namespace, number);
-  return from.scan(where, first, keys::after(first), [&](std::string_view key, std::string_view payload) {
-    copies.put(where, key, payload);
-    out.erase(where, key);
-    return true;
-  });
-}
-
 status take_task(const v1::TaskRecord& record, const snapshot& from, const archive_day& to, batch& copies, batch& out) {
-  const auto number = record.number();
   if (!has_ended(record.state())) {
-    return error{v1::ERROR_CODE_INTERNAL, "Task " + std::to_string(number) + " cannot be archived because it has not ended.",
+    return error{v1::ERROR_CODE_INTERNAL, "Task " + std::to_string(record.number()) + " cannot be archived because it has not ended.",
                  "This is a bug; report it."};
   }
-  for (auto where : {table::task, table::history, table::payload}) {
-    if (auto taken = take_rows(where, number, from, copies, out); !taken) return taken;
-  }
-  out.erase(table::by_workflow, keys::by_workflow(default_namespace, record.workflow(), number));
-  for (const auto& label : record.labels())
-    out.erase(table::by_label, keys::by_label(default_namespace, label.key(), label.value(), number));
-  out.erase(table::finished,
-            keys::finished(default_namespace, static_cast<std::uint8_t>(record.state()), record.finished_at_unix_ms(), number));
-  for (const auto& one : holds)
-    if (one.index != 0 && one.on(record)) out.erase(table::held, keys::held(default_namespace, held_why{one.index}, number));
-  if (record.due_indexed_unix_ms() != 0) out.erase(table::due, keys::due(default_namespace, record.due_indexed_unix_ms(), number));
-  v1::TaskTombstone tombstone;
-  tombstone.set_number(number);
-  tombstone.set_content_hash(record.content_hash());
+  const auto copy = [&](table where, std::string_view key, std::string_view payload) { copies.put(where, key, payload); };
+  if (auto erased = erase_task(out, record, from, copy); !erased.ok()) return erased;
+  auto tombstone = tombstone_of(record);
   tombstone.set_archived_day(to.day);
   tombstone.set_archive_keep_days(to.keep_days);
-  tombstone.set_final_state(record.state());
-  out.put(table::task_id, keys::task_id(default_namespace, record.id()), tombstone.SerializeAsString());
+  put_tombstone(out, record.id(), tombstone);
   return nothing{};
 }
 
@@ -162,6 +139,45 @@ result<std::size_t> archive::move(const std::vector<task_number>& numbers, const
   }
   out.append(removal);
   return dealt_with;
+}
+
+result<bool> archive::erase(const archive_day& which, const std::vector<std::uint64_t>& numbers) {
+  batch erasures;
+  status failed = nothing{};
+  const auto looked = visit(which, [&](const snapshot& in) {
+    for (const auto number : numbers) {
+      const auto first = keys::task(default_namespace, number);
+      for (const auto where : {table::task, table::history, table::payload}) {
+        const auto scanned = in.scan(where, first, keys::after(first), [&](std::string_view key, std::string_view) {
+          erasures.erase(where, key);
+          return true;
+        });
+        if (!scanned.ok()) failed = scanned;
+      }
+    }
+  });
+  // The day was dropped since it was listed, or its writer ended before the first commit.
+  if (!looked.ok() && looked.failure().code == v1::ERROR_CODE_NOT_FOUND) return false;
+  if (!looked.ok()) return looked.failure();
+  if (!failed.ok()) return failed.failure();
+  if (erasures.empty()) return false;
+  std::lock_guard lock(guard_);
+  if (auto written = write(which, std::move(erasures)); !written) return written.failure();
+  return true;
+}
+
+status archive::erase(const std::vector<std::uint64_t>& numbers) {
+  status first = nothing{};
+  auto all = classes();
+  if (!all) return all.failure();
+  all->push_back(0);
+  for (const auto keep_days : *all) {
+    const auto kept = days(keep_days);
+    if (!kept) return kept.failure();
+    for (const auto day : *kept)
+      if (auto erased = erase({day, keep_days}, numbers); !erased && first.ok()) first = erased.failure();
+  }
+  return first;
 }
 
 result<std::optional<v1::TaskRecord>> archive::load(std::int64_t day, task_number number, std::uint32_t keep_days) {

@@ -53,6 +53,10 @@ class archive {
   result<std::size_t> move(const std::vector<task_number>& numbers, const snapshot& from, std::int64_t day, batch& out,
                            std::uint32_t keep_days = 0);
 
+  /// Erases all copies of these tasks durably, those of moves that were never committed included. LMDB keeps the bytes in free pages until
+  /// they are written over or the day is dropped. An archive that cannot be read or written is passed over; the first such error is returned.
+  status erase(const std::vector<std::uint64_t>& numbers);
+
   /// The record with its whole history in `recent` and its payloads in place; nullopt: that day is not (or no longer) kept, or lacks the
   /// task.
   virtual result<std::optional<v1::TaskRecord>> load(std::int64_t day, task_number number, std::uint32_t keep_days = 0);
@@ -70,6 +74,8 @@ class archive {
   virtual status visit(const archive_day& which, const std::function<void(const snapshot&)>& look);
 
  private:
+  /// False: the archive has none of them.
+  result<bool> erase(const archive_day& which, const std::vector<std::uint64_t>& numbers);
   /// Durable on return, or an error.
   virtual status write(const archive_day& which, batch copies);
   std::string class_directory(std::uint32_t keep_days) const;

@@ -21,6 +21,7 @@ void count(v1::ShardState& shard, const task_index_state& task, std::uint64_t by
   if (!task.exists) return;
   count_state(shard, task.state, by);
   for_each_counted(task.held, [&](const hold& one) { one.count(shard, one.count(shard) + by); });
+  if (task.scheduled) shard.set_scheduled(shard.scheduled() + by);
   if (task.due_indexed_unix_ms != 0) shard.set_due_entries(shard.due_entries() + by);
   if (task.launch && (task.held & parked_hold) == 0 && !has_ended(task.state))
     shard.set_launches_in_flight(shard.launches_in_flight() + by);
@@ -29,6 +30,7 @@ void count(v1::ShardState& shard, const task_index_state& task, std::uint64_t by
 void clear_counters(v1::ShardState& shard) {
   for (const auto& one : task_states) one.count(shard, 0);
   for (const auto& one : holds) one.count(shard, 0);
+  shard.clear_scheduled();
   shard.clear_due_entries();
   shard.clear_launches_in_flight();
   shard.clear_jobs();

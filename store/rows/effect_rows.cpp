@@ -1,6 +1,5 @@
 #include "store/rows/effect_rows.hpp"
 
-#include <cstdio>
 #include <string>
 
 #include "store/keys.hpp"
@@ -10,11 +9,7 @@ namespace fairlead::store {
 
 namespace {
 
-std::string key_of(std::uint64_t number) {
-  char digits[21] = {};
-  std::snprintf(digits, sizeof digits, "%020llu", static_cast<unsigned long long>(number));
-  return keys::meta(std::string{meta::effect_rows} + digits);
-}
+std::string key_of(std::uint64_t number) { return keys::meta(meta::numbered_row(meta::effect_rows, number)); }
 
 }  // namespace
 

@@ -13,7 +13,7 @@ void put_creation(batch& out, const v1::TaskRecord& record) {
   v1::TaskTombstone tombstone;
   tombstone.set_number(record.number());
   tombstone.set_content_hash(record.content_hash());
-  out.put(table::task_id, keys::task_id(default_namespace, record.id()), tombstone.SerializeAsString());
+  put_tombstone(out, record.id(), tombstone);
   out.put(table::by_workflow, keys::by_workflow(default_namespace, record.workflow(), record.number()), {});
   for (const auto& label : record.labels())
     out.put(table::by_label, keys::by_label(default_namespace, label.key(), label.value(), record.number()), {});
@@ -33,8 +33,8 @@ void move_due(batch& out, const task_index_state& before, v1::TaskRecord& after,
 }
 
 void move_pending(batch& out, const task_index_state& before, const task_index_state& now, std::uint64_t number) {
-  const bool was = before.exists && before.state == v1::TASK_STATE_PENDING;
-  const bool is = now.state == v1::TASK_STATE_PENDING;
+  const bool was = before.exists && waits_its_turn(before);
+  const bool is = waits_its_turn(now);
   if (was && is && before.pending_order == now.pending_order) return;
   if (was) out.erase(table::pending, keys::pending(default_namespace, before.pending_order, number));
   if (is) out.put(table::pending, keys::pending(default_namespace, now.pending_order, number), {});
@@ -68,8 +68,9 @@ task_index_state index_state_of(const v1::TaskRecord& record) {
   out.state = record.state();
   out.held = holds_of(record);
   out.launch = record.has_launch();
+  out.scheduled = record.scheduled();
   out.due_indexed_unix_ms = record.due_indexed_unix_ms();
-  out.pending_order = pending_order(record.created_at_unix_ms(), record.priority());
+  out.pending_order = pending_order(wanted_since_unix_ms(record), record.priority());
   out.finished_at_unix_ms = record.finished_at_unix_ms();
   return out;
 }
@@ -87,6 +88,40 @@ void put_task(batch& out, const task_index_state& before, v1::TaskRecord& after,
   for (std::size_t i = 0; i < std::size(holds); ++i)
     if (holds[i].index != 0) move_held(out, (before.held >> i & 1U) != 0, (now.held >> i & 1U) != 0, held_why{holds[i].index}, after);
   move_finished(out, before, now, after.number());
+}
+
+status erase_task(batch& out, const v1::TaskRecord& record, const snapshot& from, const row_visitor& each_row) {
+  const auto number = record.number();
+  const auto first = keys::task(default_namespace, number);
+  for (const auto where : {table::task, table::history, table::payload}) {
+    const auto scanned = from.scan(where, first, keys::after(first), [&](std::string_view key, std::string_view payload) {
+      if (each_row) each_row(where, key, payload);
+      out.erase(where, key);
+      return true;
+    });
+    if (!scanned.ok()) return scanned;
+  }
+  out.erase(table::by_workflow, keys::by_workflow(default_namespace, record.workflow(), number));
+  for (const auto& label : record.labels())
+    out.erase(table::by_label, keys::by_label(default_namespace, label.key(), label.value(), number));
+  out.erase(table::finished,
+            keys::finished(default_namespace, static_cast<std::uint8_t>(record.state()), record.finished_at_unix_ms(), number));
+  for (const auto& one : holds)
+    if (one.index != 0 && one.on(record)) out.erase(table::held, keys::held(default_namespace, held_why{one.index}, number));
+  if (record.due_indexed_unix_ms() != 0) out.erase(table::due, keys::due(default_namespace, record.due_indexed_unix_ms(), number));
+  return nothing{};
+}
+
+v1::TaskTombstone tombstone_of(const v1::TaskRecord& record) {
+  v1::TaskTombstone out;
+  out.set_number(record.number());
+  out.set_content_hash(record.content_hash());
+  out.set_final_state(record.state());
+  return out;
+}
+
+void put_tombstone(batch& out, std::string_view id, const v1::TaskTombstone& tombstone) {
+  out.put(table::task_id, keys::task_id(default_namespace, id), tombstone.SerializeAsString());
 }
 
 void put_payload(batch& out, std::uint64_t number, std::uint32_t slot, std::string_view json) {

@@ -8,6 +8,7 @@
 // brings, writes no entry; a scan that meets an early entry reads the row and has the entry corrected (refresh_due).
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,7 +29,8 @@ struct task_index_state {
   bool exists = false;
   v1::TaskState state = v1::TASK_STATE_UNSPECIFIED;
   hold_set held = 0;
-  bool launch = false;  // of a job
+  bool launch = false;     // of a job
+  bool scheduled = false;  // pending, and not in the index of pending tasks before its start
   std::int64_t due_indexed_unix_ms = 0;
   std::uint64_t pending_order = 0;
   std::int64_t finished_at_unix_ms = 0;
@@ -36,9 +38,21 @@ struct task_index_state {
 
 task_index_state index_state_of(const v1::TaskRecord& record);
 
+/// Whether the task has an entry in the index of pending tasks.
+inline bool waits_its_turn(const task_index_state& task) { return task.state == v1::TASK_STATE_PENDING && !task.scheduled; }
+
 /// Adds the row and the changes of the indexes. Sets due_indexed_unix_ms in `after` and moves old events out of `after.recent`, so that
 /// `after` is the stored version. Id, workflow and labels of a task never change. With `refresh_due` the due entry is made exact.
 void put_task(batch& out, const task_index_state& before, v1::TaskRecord& after, bool refresh_due = false);
+
+/// Erases an ended task: row, history, payloads and index entries; not the id. `each_row` gets the first three of these, before the erasure.
+/// `from` must hold the record's version.
+using row_visitor = std::function<void(table where, std::string_view key, std::string_view payload)>;
+status erase_task(batch& out, const v1::TaskRecord& record, const snapshot& from, const row_visitor& each_row);
+
+/// The id's entry of an ended task that is in no table any more. The caller says where it is, or that it was deleted.
+v1::TaskTombstone tombstone_of(const v1::TaskRecord& record);
+void put_tombstone(batch& out, std::string_view id, const v1::TaskTombstone& tombstone);
 
 /// Stores JSON text too big for the row. A slot number of a task is never reused for another text.
 void put_payload(batch& out, std::uint64_t number, std::uint32_t slot, std::string_view json);

@@ -4,6 +4,7 @@
 #include <exception>
 #include <memory>
 
+#include "store/rows/deletion_rows.hpp"
 #include "store/rows/service_rows.hpp"
 #include "store/rows/task_rows.hpp"
 #include "tests/simulation/node/restores.hpp"
@@ -235,7 +236,12 @@ class scene {
 
   bool quiet(const realm& of, const store::snapshot& view) const {
     return of.submitters.satisfied() && of.many.satisfied() && of.home.settled() && view.count(store::table::outbox) == 0 &&
-           agents_.all_told();
+           agents_.all_told() && nothing_to_erase(view);
+  }
+
+  static bool nothing_to_erase(const store::snapshot& view) {
+    bool none = true;
+    return store::for_each_deletion(view, [&none](std::uint64_t) { return none = false; }).ok() && none;
   }
 
   /// What a start finds of that is not taken back at once.

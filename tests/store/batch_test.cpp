@@ -156,6 +156,18 @@ TEST(content_hash, of_a_submission_tells_every_part_from_every_other) {
   EXPECT_EQ(hash, submission_hash("order", "1", none, 0));
 }
 
+TEST(content_hash, of_a_submission_tells_a_moment_from_a_delay_and_both_from_none) {
+  google::protobuf::RepeatedPtrField<v1::Label> none;
+  const auto with = [&](std::int64_t start_at, std::int64_t delay) {
+    return submission_hash("order", "1", none, 0, nullptr, start_at, delay);
+  };
+  EXPECT_EQ(with(0, 0), submission_hash("order", "1", none, 0));
+  EXPECT_NE(with(5, 0), with(0, 0));
+  EXPECT_NE(with(5, 0), with(6, 0));
+  EXPECT_NE(with(5, 0), with(0, 5));
+  EXPECT_EQ(to_hex(with(0, 60'000)), "99b5738e0987f96e84704076a78c2c6a") << "for ever";
+}
+
 TEST(content_hash, of_a_submission_tells_every_part_of_its_reply_address_apart_and_ignores_one_that_names_nobody) {
   google::protobuf::RepeatedPtrField<v1::Label> none;
   const auto with = [&](const char* client, const char* webhook, bool steps) {

@@ -145,14 +145,15 @@ struct job_decision {
   std::vector<std::int64_t> erased_rows;  // nominal times; erase them before `rows` are written
   std::vector<launch_start> starts;
   std::vector<launch_cancel> cancels;
-  std::uint64_t skipped = 0;             // nominal times
-  std::optional<v1::AlertRecord> alert;  // to be raised: kind, subject, sentence and remedy
-  bool resolve_alert = false;            // the job's alert is over
-  bool missed_changed = false;           // JobRecord.missed: its alert is to be raised, changed or resolved
-  v1::MissedTimes missed_now;            // of this decision
-  std::optional<error> refused;          // why the request is refused; nothing has changed
-  v1::JobOperateResult answer;           // of job_operated, without name and error
-  std::optional<error> fatal;            // a read of the store failed: the node must stop
+  std::uint64_t skipped = 0;                // nominal times
+  std::optional<v1::AlertRecord> alert;     // to be raised: kind, subject, sentence and remedy
+  std::optional<v1::AlertRecord> restated;  // what the job's alert says now
+  bool resolve_alert = false;               // the job's alert is over
+  bool missed_changed = false;              // JobRecord.missed: its alert is to be raised, changed or resolved
+  v1::MissedTimes missed_now;               // of this decision
+  std::optional<error> refused;             // why the request is refused; nothing has changed
+  v1::JobOperateResult answer;              // of job_operated, without name and error
+  std::optional<error> fatal;               // a read of the store failed: the node must stop
 };
 
 /// A new job. Its mark is now, so it launches from the next nominal time on. The caller has checked `spec`.

@@ -318,12 +318,13 @@ void job_machine::count_bad(const std::string& sentence) {
   record_.set_bad_in_a_row(record_.bad_in_a_row() + 1);
   const auto& spec = record_.spec();
   const auto after = spec.has_alert_after() ? spec.alert_after() : 1;
-  // An alert that this very decision resolves is about earlier launches.
-  const auto raised = record_.alert() != 0 && !out_.resolve_alert;
-  if (after == 0 || record_.bad_in_a_row() < after || raised || out_.alert) return;
+  if (after == 0 || record_.bad_in_a_row() < after || out_.alert) return;
   const auto in_a_row =
       record_.bad_in_a_row() > 1 ? " (" + std::to_string(record_.bad_in_a_row()) + " launches in a row failed or could not start)" : "";
-  out_.alert =
+  // An alert that this very decision resolves is about earlier launches; one about the job's pause stays.
+  const auto raised = record_.alert() != 0 && !out_.resolve_alert;
+  if (raised && record_.paused()) return;
+  (raised ? out_.restated : out_.alert) =
       failing_alert(spec, "job " + spec.name() + ": " + sentence + in_a_row,
                     "fairlead job show " + spec.name() + " shows its launches; the next launch that completes resolves this alert");
 }

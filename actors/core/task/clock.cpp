@@ -12,9 +12,10 @@ namespace fairlead::core {
 bool noted_ahead(const v1::TaskRecord& record, std::int64_t now_ms) {
   const auto ahead = [&](std::int64_t at_ms) { return set_back_since(at_ms, now_ms, small_setting_ms); };
   // While the task only waits, each check moves its wake-up and notes nothing else.
-  if (!sleeps(record) && std::none_of(record.steps().begin(), record.steps().end(), under_way) &&
+  if (!record.scheduled() && !sleeps(record) && std::none_of(record.steps().begin(), record.steps().end(), under_way) &&
       ahead(record.due_unix_ms() - waiting_recheck_ms))
     return true;
+  if (record.scheduled() && record.delay_ms() > 0 && set_back_since(record.start_at_unix_ms(), now_ms, record.delay_ms())) return true;
   return std::any_of(record.recent().begin(), record.recent().end(), [&](const auto& one) { return ahead(one.at_unix_ms()); }) ||
          std::any_of(record.steps().begin(), record.steps().end(),
                      [&](const auto& one) { return ahead(one.started_at_unix_ms()) || ahead(one.ended_at_unix_ms()); });
@@ -39,6 +40,10 @@ void task_machine::on(const clock_set_back&) {
   if (!usable() || planted(&planted_faults::keep_far_moment)) return;
   // The request was made before the task ended; an ended task may be on its way to the archive.
   if (has_ended(record_)) return;
+  if (record_.scheduled() && record_.delay_ms() > 0 && set_back_since(record_.start_at_unix_ms(), now_ms(), record_.delay_ms())) {
+    record_.set_start_at_unix_ms(now_ms() + record_.delay_ms());
+    out_.changed = true;
+  }
   for (std::uint32_t i = 0; i < steps(); ++i) {
     auto& step = at(i);
     if (attempt_out(step)) {
@@ -52,6 +57,8 @@ void task_machine::on(const clock_set_back&) {
       out_.changed = true;
     }
   }
+  // The timeout of a task that waits for its start begins then.
+  if (record_.scheduled()) return;
   const auto& workflow = ctx_.definition->definition();
   if (workflow.timeout_ms() == 0 || !set_back_since(times_out_at(record_, workflow), now_ms(), workflow.timeout_ms())) return;
   record_.set_deadline_unix_ms(now_ms() + workflow.timeout_ms());

@@ -282,6 +282,7 @@ struct decision {
   std::vector<noted_transition> transitions;
   std::vector<failing_change> failing;
   std::vector<v1::AlertRecord> alerts;    // to be raised: kind, subject, sentence and remedy
+  std::vector<v1::AlertRecord> restated;  // what the task's alert says now, if it is of this kind and step
   std::vector<v1::StatusEvent> statuses;  // for the reply address; the shell sets `position`
   std::optional<error> fatal;             // a read of the store failed: the node must stop
 

@@ -100,12 +100,15 @@ void task_machine::operator_terminate(const v1::OperatorAction& action) {
 void task_machine::abandon(std::uint32_t index) {
   // The hand-over counts against the limits: the agent goes on with it, or its service has it already.
   ctx_.agents->release(holder_of(index), {slot_end::lost, 0, 0});
-  at(index).set_held_until_unix_ms(lease_end(at(index)));
+  if (!planted(&planted_faults::forget_abandoned)) at(index).set_held_until_unix_ms(lease_end(at(index)));
   v1::Fault fault;
   fault.set_kind(v1::FAULT_KIND_IN_DOUBT);
   fault.set_code(std::string{terminated_code});
   fault.set_message("the task was terminated while agent instance " + at(index).instance() + " held the step");
   end_badly(index, fault, v1::EVENT_KIND_STEP_IN_DOUBT);
+  if (!planted(&planted_faults::terminate_without_doubt)) return;
+  at(index).clear_doubtful();
+  at(index).set_state(v1::STEP_STATE_FAILED);
 }
 
 }  // namespace fairlead::core

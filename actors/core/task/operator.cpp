@@ -16,6 +16,10 @@ void task_machine::on(const operated& e) {
   if (record_.failing() && record_.terminated())
     return refuse("task " + record_.id() + " is being terminated",
                   "fairlead task terminate " + record_.id() + " --now does not wait for the attempts in progress");
+  const auto ends = e.action.verb() == v1::OPERATOR_VERB_UNDO || e.action.verb() == v1::OPERATOR_VERB_CANCEL;
+  if (record_.scheduled() && !ends)
+    return refuse("task " + record_.id() + " has not started: it starts at " + format_utc(record_.start_at_unix_ms()),
+                  "fairlead task cancel " + record_.id() + " ends it before that");
   if (!usable())
     return refuse("task " + record_.id() + " cannot go on: " + ctx_.definition->refusal().sentence, ctx_.definition->refusal().remedy);
   switch (e.action.verb()) {
@@ -63,7 +67,7 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
                   v1::ERROR_CODE_INVALID_ARGUMENT);
   } else {
     for (index = 0; index < steps(); ++index)
-      if (at(index).given_up() || at(index).not_before_unix_ms() != 0) chosen.push_back(index);
+      if ((at(index).given_up() || at(index).not_before_unix_ms() != 0) && !is_abandoned(at(index))) chosen.push_back(index);
     if (chosen.empty() && !is_held(record_))
       return refuse("no step of task " + record_.id() + " has failed or is waiting for another attempt");
   }
@@ -77,7 +81,7 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
 
 bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& action) {
   auto& step = at(index);
-  if (attempt_out(step)) {
+  if (attempt_out(step) || is_abandoned(step)) {
     refuse("an attempt of step " + step.path() + " is in progress", "wait for its end: fairlead task watch " + record_.id());
     return false;
   }
@@ -290,7 +294,10 @@ void task_machine::go_on() {
     return record_.state() == v1::TASK_STATE_RUNNING && !record_.failing() && step.given_up() && answer_of(step) == answer::park;
   });
   if (still != record_.steps().end()) {
-    if (record_.parked()) record_.set_parked_reason(why_given_up(*still));
+    if (record_.parked()) {
+      record_.set_parked_reason(why_given_up(*still));
+      add_parked_alert(record_, out_.restated);
+    }
   } else {
     unpark(record_, ctx_.now, out_);
   }

@@ -23,10 +23,11 @@ inline const std::string& reason_of(const v1::TaskRecord& task) {
   return fails ? task.failed_reason() : back ? task.undo_reason() : task.parked_reason();
 }
 
-/// As reason_of; for a task that goes on, what one of its steps has been failing with.
+/// As reason_of; for a task that has not started, when it does; for one that goes on, what one of its steps has been failing with.
 inline std::string why_of(const v1::TaskRecord& task) {
   const auto& reason = reason_of(task);
   if (!reason.empty() || fairlead::has_ended(task.state())) return reason;
+  if (task.scheduled()) return "starts at " + format_utc(task.start_at_unix_ms());
   const auto* step = failing_step_of(task);
   if (step == nullptr || !step->has_fault()) return {};
   const auto& fault = step->fault();

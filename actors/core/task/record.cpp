@@ -72,7 +72,7 @@ bool is_own_code(std::string_view code) {
 }
 
 std::int64_t times_out_at(const v1::TaskRecord& record, const v1::WorkflowDefinition& definition) {
-  const auto limit = definition.timeout_ms() > 0 ? record.created_at_unix_ms() + definition.timeout_ms() : 0;
+  const auto limit = definition.timeout_ms() > 0 ? wanted_since_unix_ms(record) + definition.timeout_ms() : 0;
   const auto deadline = record.deadline_unix_ms();
   return limit == 0 || (deadline > 0 && deadline < limit) ? deadline : limit;
 }
@@ -213,6 +213,7 @@ void move_task(v1::TaskRecord& record, const task_transition& by, moment now, de
   if (!by.may_leave(record.state())) throw impossible("the task", record.state(), by.name);
   const auto* from = state_word(record.state());
   record.set_state(by.to);
+  record.clear_scheduled();
   out.changed = true;
   if (const auto kind = status_of(by.to); kind != v1::STATUS_KIND_UNSPECIFIED) add_status(record, kind, now, out, detail);
   out.transitions.push_back({0, from, state_word(by.to), 0, std::move(detail)});
@@ -225,8 +226,8 @@ void add_status(v1::TaskRecord& record, v1::StatusKind kind, moment now, decisio
 }
 
 void add_alert(const v1::TaskRecord& record, v1::AlertKind kind, const std::string& step, std::string sentence, std::string remedy,
-               decision& out) {
-  auto& alert = out.alerts.emplace_back();
+               std::vector<v1::AlertRecord>& to) {
+  auto& alert = to.emplace_back();
   alert.set_kind(kind);
   alert.set_task_id(record.id());
   alert.set_workflow(record.workflow());
@@ -235,15 +236,19 @@ void add_alert(const v1::TaskRecord& record, v1::AlertKind kind, const std::stri
   alert.set_remedy(std::move(remedy));
 }
 
+void add_parked_alert(const v1::TaskRecord& record, std::vector<v1::AlertRecord>& to) {
+  add_alert(record, v1::ALERT_KIND_TASK_PARKED, {}, "task " + record.id() + " is parked: " + record.parked_reason(),
+            "fairlead task show " + record.id(), to);
+}
+
 void park(v1::TaskRecord& record, std::string reason, moment now, decision& out) {
   if (record.parked()) return;
   out.transitions.push_back({0, state_word(record.state()), "parked", 0, reason});
   record.set_parked(true);
   add_event(record, v1::EVENT_KIND_TASK_PARKED, 0, 0, now, reason);
   add_status(record, v1::STATUS_KIND_PARKED, now, out, reason);
-  add_alert(record, v1::ALERT_KIND_TASK_PARKED, {}, "task " + record.id() + " is parked: " + reason, "fairlead task show " + record.id(),
-            out);
   record.set_parked_reason(std::move(reason));
+  add_parked_alert(record, out.alerts);
   out.changed = true;
   out.parked = true;
 }
@@ -260,6 +265,7 @@ void unpark(v1::TaskRecord& record, moment now, decision& out) {
 }
 
 std::int64_t next_due(const v1::TaskRecord& record, const context& ctx, bool waiting) {
+  if (record.scheduled()) return ctx.planted != nullptr && ctx.planted->lose_start ? 0 : record.start_at_unix_ms();
   if (record.state() != v1::TASK_STATE_RUNNING && record.state() != v1::TASK_STATE_UNDOING) return 0;
   const bool stopped = sleeps(record);
   std::int64_t due = 0;

@@ -58,7 +58,7 @@ bool is_own_code(std::string_view code);
 /// step, or a wake-up that only ends a wait.
 bool noted_ahead(const v1::TaskRecord& record, std::int64_t now_ms);
 
-/// When the task's timeout passes: its workflow's timeout, counted from submission, or its own deadline, whichever is earlier; 0: never.
+/// When the task's timeout passes: its workflow's timeout, counted from submission or a later start, or its own deadline, whichever is earlier; 0: never.
 std::int64_t times_out_at(const v1::TaskRecord& record, const v1::WorkflowDefinition& definition);
 
 /// Whether a step in doubt may be handed over again under its key.
@@ -103,7 +103,9 @@ void add_status(v1::TaskRecord& record, v1::StatusKind kind, moment now, decisio
 
 /// Adds an alert about the task to the decision.
 void add_alert(const v1::TaskRecord& record, v1::AlertKind kind, const std::string& step, std::string sentence, std::string remedy,
-               decision& out);
+               std::vector<v1::AlertRecord>& to);
+/// About the task, which is parked.
+void add_parked_alert(const v1::TaskRecord& record, std::vector<v1::AlertRecord>& to);
 
 /// Parks the task, with an alert: nothing starts until an operator acts. `reason` is one sentence; a parked task keeps its first reason.
 void park(v1::TaskRecord& record, std::string reason, moment now, decision& out);

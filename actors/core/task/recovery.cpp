@@ -268,9 +268,10 @@ void task_machine::cool_off(std::uint32_t index) {
   note(v1::EVENT_KIND_STEP_COOLING_OFF, index, "another attempt in " + format_duration(wait_ms));
   hint(index);
   // Raised once: a step that cools off for days must not raise an alert with every attempt.
-  if (record_.alert() == 0 || out_.unparked)
-    add_alert(record_, v1::ALERT_KIND_STEP_COOLING_OFF, step.path(), "task " + record_.id() + " waits: " + why,
-              "the step is retried automatically; fairlead task retry " + record_.id() + " retries it at once", out_);
+  const auto raised = record_.alert() != 0 && !out_.unparked;
+  add_alert(record_, v1::ALERT_KIND_STEP_COOLING_OFF, step.path(), "task " + record_.id() + " waits: " + why,
+            "the step is retried automatically; fairlead task retry " + record_.id() + " retries it at once",
+            raised ? out_.restated : out_.alerts);
 }
 
 /// A task that is parked or cools off has an alert of its own.
@@ -300,7 +301,7 @@ void task_machine::time_out() {
   if (const auto* pivot = pivot_begun()) {
     add_alert(record_, v1::ALERT_KIND_TASK_TIMED_OUT, pivot->path(),
               "task " + record_.id() + " goes forward after its pivot " + pivot->path() + " though " + reason,
-              "fairlead task show " + record_.id(), out_);
+              "fairlead task show " + record_.id(), out_.alerts);
   } else if (workflow.on_failure() == v1::ON_FAILURE_UNDO) {
     undo_or_hold(reason);
   } else if (workflow.on_failure() == v1::ON_FAILURE_FAIL) {

@@ -76,6 +76,9 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
   const auto undoing = record.state() == v1::TASK_STATE_UNDOING;
   if (!undoing && record.state() != v1::TASK_STATE_RUNNING && record.state() != v1::TASK_STATE_PENDING) return false;
   const restored_rise rise{backup_unix_ms, now};
+  // In the lost time, too, the task has waited for its start, unless the clock was ahead then by more than this.
+  constexpr std::int64_t clock_margin_ms = 60'000;
+  const auto still_to_start = record.scheduled() && record.start_at_unix_ms() > to_unix_ms(now) + clock_margin_ms;
   add_event(record, v1::EVENT_KIND_TASK_RESTORED, 0, 0, now, "from a backup of " + format_utc(backup_unix_ms));
   for (int i = 0; i < record.steps_size(); ++i) {
     auto& step = *record.mutable_steps(i);
@@ -99,7 +102,7 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
       case v1::STEP_STATE_FAILED:
         if (planted.restore_without_doubt) break;
         // A task that is being undone or is to fail performs nothing any more.
-        if (!undoing && !record.failing()) may_be_performed(step, backup_unix_ms);
+        if (!undoing && !record.failing() && !still_to_start) may_be_performed(step, backup_unix_ms);
         break;
       default:
         if (planted.restore_without_doubt) {
@@ -111,7 +114,7 @@ bool restore_task(v1::TaskRecord& record, std::int64_t backup_unix_ms, moment no
     }
   }
   const auto waits = record.state() == v1::TASK_STATE_PENDING || sleeps(record);
-  record.set_due_unix_ms(waits ? 0 : to_unix_ms(now));
+  record.set_due_unix_ms(record.scheduled() ? record.start_at_unix_ms() : waits ? 0 : to_unix_ms(now));
   // A receiver drops sequences that it has seen, and may have seen later ones than the backup holds.
   if (record.has_reply()) record.set_status_sequence(record.status_sequence() + rise.status_sequence);
   record.set_version(record.version() + 1);

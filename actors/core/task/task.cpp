@@ -20,7 +20,7 @@ slot_end end_of(const std::optional<v1::Fault>& fault) {
 // ---- events ----
 
 void task_machine::on(const task_admitted&) {
-  if (record_.state() != v1::TASK_STATE_PENDING) return;
+  if (record_.state() != v1::TASK_STATE_PENDING || record_.scheduled()) return;
   begin();
   // The task may have waited beyond its timeout: then nothing of it is handed over.
   if (timed_out() && !stopped()) time_out();
@@ -88,6 +88,11 @@ void task_machine::on(const recovery_requested& e) {
 }
 
 void task_machine::on(const task_due&) {
+  if (record_.scheduled() && now_ms() >= record_.start_at_unix_ms()) {
+    // From now on it waits for its turn as if it had been submitted now.
+    record_.clear_scheduled();
+    out_.changed = true;
+  }
   if (timed_out() && !stopped() && record_.state() == v1::TASK_STATE_RUNNING) time_out();
   for (std::uint32_t i = 0; i < steps(); ++i) {
     recover_if_due(i);
@@ -248,9 +253,13 @@ v1::TaskRecord create_task(new_task source, const context& ctx, decision& out) {
   record.set_created_at_unix_ms(to_unix_ms(ctx.now));
   if (source.launch) *record.mutable_launch() = std::move(*source.launch);
   record.set_deadline_unix_ms(source.deadline_unix_ms);
+  record.set_delay_ms(source.delay_ms);
+  record.set_start_at_unix_ms(source.delay_ms > 0 ? to_unix_ms(ctx.now) + source.delay_ms : source.start_at_unix_ms);
+  record.set_scheduled(record.start_at_unix_ms() > to_unix_ms(ctx.now) && !planted.start_early);
   set_payload(record, *record.mutable_input(), std::move(source.input), out);
   ctx.engine->begin(*ctx.definition, record);
-  add_event(record, v1::EVENT_KIND_TASK_SUBMITTED, 0, 0, ctx.now);
+  add_event(record, v1::EVENT_KIND_TASK_SUBMITTED, 0, 0, ctx.now,
+            record.scheduled() ? "starts at " + format_utc(record.start_at_unix_ms()) : std::string{});
   add_status(record, v1::STATUS_KIND_RECEIVED, ctx.now, out);
   out.transitions.push_back({0, "", "pending", 0, ""});
   out.changed = true;
@@ -335,6 +344,7 @@ void decision::append(decision&& later) {
   move_all(transitions, later.transitions);
   move_all(failing, later.failing);
   move_all(alerts, later.alerts);
+  move_all(restated, later.restated);
   move_all(statuses, later.statuses);
 }
 

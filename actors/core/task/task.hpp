@@ -30,6 +30,8 @@ struct new_task {
   std::optional<v1::ReplyAddress> reply;
   std::optional<v1::LaunchOf> launch;  // the job and time, if the task is a launch
   std::int64_t deadline_unix_ms = 0;   // of the launch; the task's timeout passes then, or earlier by its workflow; 0: none
+  std::int64_t start_at_unix_ms = 0;   // not before this moment; 0: none given
+  std::int64_t delay_ms = 0;           // the same, counted from now
 };
 
 /// The record of a new task: pending, with its initial steps.

@@ -71,6 +71,13 @@ std::optional<error> check_request(const v1::DeployRequest& what) {
   return std::nullopt;
 }
 
+std::optional<error> check_request(const v1::WorkflowDeleteRequest& what) {
+  if (what.name().empty() || what.name().size() > store::max_workflow_name_bytes)
+    return invalid("the workflow's name is missing or too long", "fairlead workflow list shows all workflows");
+  if (what.who().empty()) return nobody_asks();
+  return check_operator(what.who(), {});
+}
+
 std::optional<error> check_request(const v1::WorkflowListRequest&) { return std::nullopt; }
 std::optional<error> check_request(const v1::WorkflowShowRequest&) { return std::nullopt; }
 std::optional<error> check_request(const v1::StatusRequest&) { return std::nullopt; }

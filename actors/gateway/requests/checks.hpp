@@ -16,6 +16,7 @@ std::optional<error> check_request(const v1::TaskListRequest& what);
 std::optional<error> check_request(const v1::TaskShowRequest& what);
 std::optional<error> check_request(const v1::WatchRequest& what);
 std::optional<error> check_request(const v1::DeployRequest& what);
+std::optional<error> check_request(const v1::WorkflowDeleteRequest& what);
 std::optional<error> check_request(const v1::WorkflowListRequest& what);
 std::optional<error> check_request(const v1::WorkflowShowRequest& what);
 std::optional<error> check_request(const v1::StatusRequest& what);

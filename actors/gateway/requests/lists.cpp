@@ -236,6 +236,13 @@ v1::BrakeReleaseReply merge(const v1::BrakeReleaseRequest&, std::vector<v1::Brak
   return out;
 }
 
+/// A shard that was away at the deployment does not know the workflow.
+v1::WorkflowDeleteReply merge_workflow_deletions(const std::vector<v1::WorkflowDeleteReply>& answers) {
+  v1::WorkflowDeleteReply out;
+  if (auto why = error_of(answers, v1::ERROR_CODE_NOT_FOUND); why.code() != v1::ERROR_CODE_OK) *out.mutable_error() = std::move(why);
+  return out;
+}
+
 v1::DeployReply merge_deployments(std::vector<v1::DeployReply> answers) {
   v1::DeployReply out;
   std::set<std::string> warned;

@@ -81,5 +81,6 @@ v1::DoctorReply merge_doctors(std::vector<v1::DoctorReply> answers);
 v1::AgentOperateReply merge(const v1::AgentOperateRequest& what, std::vector<v1::AgentOperateReply> answers);
 v1::BrakeReleaseReply merge(const v1::BrakeReleaseRequest& what, std::vector<v1::BrakeReleaseReply> answers);
 v1::DeployReply merge_deployments(std::vector<v1::DeployReply> answers);
+v1::WorkflowDeleteReply merge_workflow_deletions(const std::vector<v1::WorkflowDeleteReply>& answers);
 
 }  // namespace fairlead

@@ -1,6 +1,6 @@
 #pragma once
-// Tasks on their way to the archive. The archiver reads finished tasks, copies them and asks the Scheduler to erase them. Meanwhile an
-// operator may have one of them undone, and a restarted archiver may ask twice. One thread.
+// Tasks on their way out of the store. The archiver reads finished tasks, copies them and asks the Scheduler to erase them. Meanwhile an
+// operator may have one of them undone or deleted, and a restarted archiver may ask twice. One thread.
 
 #include <cstdint>
 #include <functional>
@@ -15,6 +15,9 @@ class archive_ledger {
   bool leaving(std::uint64_t number) const { return leaving_.count(number) != 0; }
   /// An operator has a finished task undone, in the batch `sequence`.
   void reopened(std::uint64_t number, std::uint64_t sequence) { reopened_[number] = sequence; }
+
+  /// The task is deleted by the batch `sequence`, whether the archiver has copied it or not.
+  void deleted(std::uint64_t number, std::uint64_t sequence) { reopened_[number] = leaving_[number] = sequence; }
 
   /// Tasks that the archiver has copied.
   struct copied {

@@ -65,6 +65,11 @@ result<workflow_catalog::handle> workflow_catalog::pinned(const std::string& nam
   return keep(unusable(name, std::move(*deployed.mutable_definition()), content_hash, compiled.failure().sentence));
 }
 
+void workflow_catalog::erase(const std::string& name, store::batch& out) {
+  current_.erase(name);
+  out.erase(store::table::workflow, store::keys::workflow(store::default_namespace, name));
+}
+
 result<workflow_catalog::deployed> workflow_catalog::deploy(const v1::WorkflowDefinition& definition, const std::string& source,
                                                             std::int64_t now_unix_ms, store::batch& out) {
   if (source.size() > core::max_definition_bytes)

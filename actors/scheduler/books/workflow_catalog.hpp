@@ -32,6 +32,10 @@ class workflow_catalog {
   /// could not be read.
   result<handle> pinned(const std::string& name, const std::string& content_hash, const store::snapshot& from);
 
+  bool knows(const std::string& name) const { return current_.count(name) != 0; }
+  /// The workflow has no current version any more. Its versions stay for the tasks that are pinned to them.
+  void erase(const std::string& name, store::batch& out);
+
   /// Checks and compiles a definition and adds its rows to `out`. `created` is false if exactly this version is current already.
   struct deployed {
     std::string content_hash;

@@ -45,8 +45,10 @@ void store_watch::tell() {
   const auto why = refusal();
   v1::AlertRecord draft;
   draft.set_kind(v1::ALERT_KIND_STORE_FULL);
-  draft.set_sentence(why.sentence);
-  draft.set_remedy(why.remedy);
+  // The alert stays until the store is well below that, while tasks come and go.
+  draft.set_sentence("the store became " + std::to_string(room().percent()) + " % full (" + room().figures() +
+                     "); new tasks are refused while it is " + std::to_string(full_percent_) + " % full or more");
+  draft.set_remedy(why.remedy + "; fairlead status shows the store");
   counts.set_full_alert(alerts_.raise(std::move(draft), batches_.page()));
   log_.on_note(note_level::warning, "scheduler", why.sentence);
 }

@@ -124,7 +124,7 @@ void launches::watch_clock() {
   if (world_.tasks->failed() || !behind()) return;
   v1::AlertRecord draft;
   draft.set_kind(v1::ALERT_KIND_CLOCK_BEHIND);
-  draft.set_sentence("the clock of the node shows " + format_utc(now_ms) + ", but jobs have been launched for times up to " +
+  draft.set_sentence("the clock of the node showed " + format_utc(now_ms) + " when jobs had been launched for times up to " +
                      format_utc(world_.batches->counts().latest_mark_unix_ms()) +
                      ": these jobs are not launched until the clock has passed that time");
   draft.set_remedy("correct the clock if it is wrong; if it is right now, run fairlead job rewind to launch jobs from now on");
@@ -138,21 +138,31 @@ void launches::watch_clock() {
   }
 }
 
-void launches::find_latest_mark() {
-  std::int64_t latest_ms = 0;
+bool launches::for_each_job(const std::function<void(const v1::JobRecord&)>& visit) {
   const auto scanned = store::for_each_job(committed(), {}, [&](const v1::JobRecord& record) {
     // The record in memory is not used if a decision about it threw: it may be half changed.
     const auto newer = jobs_.entries().find(record.spec().name());
-    if (newer == jobs_.entries().end() || newer->second->crashed) latest_ms = std::max(latest_ms, record.mark_unix_ms());
+    if (newer == jobs_.entries().end() || newer->second->crashed) visit(record);
     return true;
   });
-  if (!scanned.ok()) {
-    world_.tasks->fail(scanned.failure());
-    return;
-  }
+  if (!scanned.ok()) return world_.tasks->fail(scanned.failure());
   for (const auto& [name, job] : jobs_.entries())
-    if (job->there && !job->crashed) latest_ms = std::max(latest_ms, job->record.mark_unix_ms());
-  world_.batches->counts().set_latest_mark_unix_ms(latest_ms);
+    if (job->there && !job->crashed) visit(job->record);
+  return true;
+}
+
+void launches::find_latest_mark() {
+  std::int64_t latest_ms = 0;
+  if (for_each_job([&latest_ms](const v1::JobRecord& record) { latest_ms = std::max(latest_ms, record.mark_unix_ms()); }))
+    world_.batches->counts().set_latest_mark_unix_ms(latest_ms);
+}
+
+std::optional<std::string> launches::job_of(const std::string& workflow) {
+  std::string out;
+  const auto read = for_each_job([&](const v1::JobRecord& record) {
+    if (record.spec().workflow() == workflow) out = record.spec().name();
+  });
+  return read ? std::optional{out} : std::nullopt;
 }
 
 }  // namespace fairlead

@@ -188,6 +188,9 @@ void launches::write_alert(v1::JobRecord& record, core::job_decision& made) {
     if (!resolved.ok()) world_.tasks->fail(resolved.failure());
     record.clear_alert();
   }
+  if (made.restated && !made.alert)
+    if (const auto done = world_.alerts->restate(record.alert(), *made.restated, world_.batches->page(), committed()); !done)
+      world_.tasks->fail(done.failure());
   if (made.missed_changed) write_missed_alert(record, made.missed_now);
   if (made.alert) record.set_alert(world_.alerts->raise(std::move(*made.alert), world_.batches->page()));
 }

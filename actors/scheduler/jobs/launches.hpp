@@ -90,6 +90,8 @@ class launches {
   void acknowledged(const v1::AlertRecord& alert);
   void committed_up_to(std::uint64_t sequence) { jobs_.committed_up_to(sequence); }
 
+  /// The name of a job that launches the workflow; empty: none; nullopt: the store could not be read.
+  std::optional<std::string> job_of(const std::string& workflow);
   v1::JobApplyReply apply(const v1::JobApplyRequest& what);
   v1::JobOperateReply operate(const v1::JobOperateRequest& what);
 
@@ -115,6 +117,8 @@ class launches {
   bool flight_has_room(std::uint64_t more = 0) const;
   void look_for_agents();
   void watch_clock();
+  /// The newest version of each job, committed or not. False: the store could not be read.
+  bool for_each_job(const std::function<void(const v1::JobRecord&)>& visit);
   void find_latest_mark();
 
   v1::JobApplyResult apply_one(const v1::JobSpec& spec, const std::string& who, bool check_only);

@@ -126,7 +126,7 @@ void add_task_logs(CLI::App& group, cli_context& context) {
   command->add_option("STEP", options->step, "Only the log of this step");
   add_client_options(*command, context);
   command->callback([&context, options] {
-    shown_on().width = 0;  // as it was printed
+    show_as_written();
     run_request(
         context, [&](client& to) { return logs_of_task(to, *options); },
         [&](const v1::TaskShowReply& reply) { return logs_json(reply.task(), options->step); },
@@ -141,7 +141,7 @@ void add_job_logs(CLI::App& group, cli_context& context) {
   command->add_option("LAUNCH", options->launch, "Another launch, by its id as in 'job history'");
   add_client_options(*command, context);
   command->callback([&context, options] {
-    shown_on().width = 0;  // as it was printed
+    show_as_written();
     run_request(
         context, [&](client& to) { return logs_of_job(to, *options); },
         [](const v1::TaskShowReply& reply) { return logs_json(reply.task()); },

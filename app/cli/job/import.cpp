@@ -213,7 +213,7 @@ void deploy(cli_context& context, const imported& what, const import_options& op
 
 /// Deploys nothing if a line has a problem, unless --skip-refused is given.
 void import_crontab(cli_context& context, const import_options& options) {
-  shown_on().width = 0;  // it prints parts of files
+  show_as_written();  // parts of files
   if (!options.zone.empty() && time_zones::of_system().find(options.zone) == nullptr) {
     context.code = fail({v1::ERROR_CODE_INVALID_ARGUMENT, "'" + options.zone + "' is not a known time zone", zone_remedy(options.zone)});
     return;

@@ -28,11 +28,6 @@ void apply_jobs(cli_context& context, const std::vector<v1::JobSpec>& jobs, cons
 std::string applied_text(const std::vector<v1::JobApplyResult>& done, bool check_only);
 std::string applied_json(const std::vector<v1::JobApplyResult>& done);
 
-/// Reads a time given with an option. Errors: invalid_argument.
-result<std::int64_t> read_utc(const std::string& option, const std::string& text);
-/// Reads a duration of at least `least_ms` given with an option. Errors: invalid_argument.
-result<std::int64_t> read_duration(const std::string& option, const std::string& text, std::int64_t least_ms);
-
 /// Makes a sentence of the part behind the semicolon of a file's problem.
 std::string as_remedy(std::string text);
 

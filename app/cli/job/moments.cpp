@@ -1,4 +1,5 @@
 #include "app/cli/job/moments.hpp"
+#include "app/cli/times.hpp"
 
 #include <algorithm>
 

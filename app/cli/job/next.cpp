@@ -11,6 +11,7 @@
 #include "actors/system/time_zones.hpp"
 #include "app/cli/job/job.hpp"
 #include "app/cli/json.hpp"
+#include "app/cli/times.hpp"
 #include "app/cli/words.hpp"
 #include "app/files/job_file.hpp"
 #include "app/files/job_words.hpp"

@@ -1,10 +1,6 @@
 #include "app/cli/job/operate.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdio>
-#include <iostream>
 #include <memory>
 #include <utility>
 
@@ -13,6 +9,7 @@
 #include "app/cli/json.hpp"
 #include "app/cli/json_argument.hpp"
 #include "app/cli/operator_name.hpp"
+#include "app/cli/screen/confirm.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
 #include "app/files/job_words.hpp"
@@ -49,19 +46,6 @@ operated send_all(client& to, const v1::JobAction& action, const std::vector<std
   return out;
 }
 
-/// The question goes to stderr, so that stdout has only the answer of the command.
-status confirm_deletion(const std::vector<std::string>& names) {
-  const auto what = names.size() == 1 ? "job " + printable(names.front()) : std::to_string(names.size()) + " jobs";
-  if (::isatty(STDIN_FILENO) != 1)
-    return invalid("Nothing was done: a confirmation is needed to delete " + what + ", and standard input is not a terminal",
-                   "Give --yes to go on without a confirmation");
-  std::fputs(("To delete " + what + " with the history of all launches, type yes: ").c_str(), stderr);
-  std::fflush(stderr);
-  std::string answer;
-  if (std::getline(std::cin, answer) && answer == "yes") return nothing{};
-  return error{v1::ERROR_CODE_WRONG_STATE, "Nothing was done: the answer was not yes", ""};
-}
-
 void operate(cli_context& context, const job_operate_options& options) {
   auto action = job_action(options);
   if (!action) {
@@ -69,7 +53,10 @@ void operate(cli_context& context, const job_operate_options& options) {
     return;
   }
   if (options.verb == v1::JOB_VERB_DELETE && !options.yes)
-    if (const auto confirmed = confirm_deletion(options.names); !confirmed) {
+    if (const auto confirmed = confirm("delete " + (options.names.size() == 1 ? "job " + printable(options.names.front())
+                                                                              : std::to_string(options.names.size()) + " jobs"),
+                                       " with the history of all launches");
+        !confirmed) {
       context.code = fail(confirmed.failure());
       return;
     }

@@ -36,11 +36,8 @@ void add_list(CLI::App& group, cli_context& context) {
     run_request(
         context, [](client& to) { return to.status_of_node({}); }, agent_list_json,
         [&](const v1::StatusReply& reply) {
-          if (!*quiet) return agent_list_text(reply);
-          std::string out;
-          for (const auto& agent : reply.agents())
-            if (!agent.instance().empty()) out += agent.instance() + "\n";
-          return out;
+          if (*quiet) return only(reply.agents(), [](const auto& agent) { return agent.instance(); });
+          return agent_list_text(reply);
         });
   });
 }

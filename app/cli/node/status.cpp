@@ -162,6 +162,9 @@ std::string status_text(const v1::StatusReply& reply) {
              std::to_string(counts.undoing()), std::to_string(counts.undone()), std::to_string(counts.failed()),
              std::to_string(counts.parked()), std::to_string(counts.paused()), std::to_string(counts.archived())});
   out += "\nTasks\n" + tasks.text();
+  if (counts.scheduled() > 0)
+    out += counts.scheduled() == 1 ? std::string{"One pending task waits for its start.\n"}
+                                   : std::to_string(counts.scheduled()) + " pending tasks wait for their start.\n";
 
   const auto services = troubled_services_text(reply);
   if (!services.empty()) out += "\nServices with waiting steps or a breaker that is not closed\n" + services;

@@ -155,7 +155,7 @@ void add_workflow_show(CLI::App& group, cli_context& context) {
   command->add_flag("--source", *source, "Print only the YAML of the workflow, as it was deployed");
   add_client_options(*command, context);
   command->callback([&context, name, source] {
-    if (*source) shown_on().width = 0;  // as it was written
+    if (*source) show_as_written();
     v1::WorkflowShowRequest request;
     request.set_name(*name);
     run_request(
@@ -164,15 +164,42 @@ void add_workflow_show(CLI::App& group, cli_context& context) {
   });
 }
 
+void delete_workflow(cli_context& context, const std::string& name, const std::string& by) {
+  v1::WorkflowDeleteRequest request;
+  request.set_name(name);
+  request.set_who(operator_name(by));
+  run_request(
+      context, [&](client& to) { return to.delete_workflow(request); },
+      [&](const v1::WorkflowDeleteReply&) {
+        json_writer out;
+        return out.begin_object().key("deleted").string(name).end_object().text();
+      },
+      [&](const v1::WorkflowDeleteReply&) {
+        return "Workflow " + printable(name) + " is deleted. Its tasks go on by the versions that they began with.\n";
+      });
+}
+
+void add_workflow_delete(CLI::App& group, cli_context& context) {
+  auto* command = group.add_subcommand(
+      "delete", "Delete a workflow: nothing can be submitted to it any more. Its tasks go on. Refused while a job launches it");
+  auto name = std::make_shared<std::string>();
+  auto by = std::make_shared<std::string>();
+  command->add_option("NAME", *name, "Name of the workflow")->required();
+  add_operator_option(*command, *by);
+  add_client_options(*command, context);
+  command->callback([&context, name, by] { delete_workflow(context, *name, *by); });
+}
+
 }  // namespace
 
 void add_workflow_commands(CLI::App& app, cli_context& context) {
-  auto* group = app.add_subcommand("workflow", "Check, deploy and show workflows");
+  auto* group = app.add_subcommand("workflow", "Check, deploy, show and delete workflows");
   group->require_subcommand(1);
   add_check(*group, context);
   add_deploy(*group, context);
   add_workflow_list(*group, context);
   add_workflow_show(*group, context);
+  add_workflow_delete(*group, context);
 }
 
 }  // namespace fairlead::app

@@ -111,6 +111,8 @@ screen screen::of_stdout() {
 
 screen& shown_on() { return of_this_thread(); }
 
+void show_as_written() { shown_on().width = 0; }
+
 show_on::show_on(screen what) : before_(std::exchange(of_this_thread(), std::move(what))) {}
 show_on::~show_on() { of_this_thread() = std::move(before_); }
 

@@ -24,6 +24,8 @@ struct screen {
 
 /// The screen of this thread's commands. A thread that was given none has a pipe.
 screen& shown_on();
+/// Until the end of the command lines may have any length: text is shown as it was written.
+void show_as_written();
 
 /// During its lifetime the commands of this thread are shown on `what`.
 class show_on {

@@ -126,6 +126,10 @@ void batch_run::enqueue(std::uint64_t line, v1::Submission what) {
     if (std::none_of(what.labels().begin(), what.labels().end(), same)) *what.add_labels() = label;
   }
   if (options_.priority && what.priority() == 0) what.set_priority(*options_.priority);
+  if (what.start_at_unix_ms() == 0 && what.delay_ms() == 0) {
+    what.set_start_at_unix_ms(options_.start.start_at_unix_ms());
+    what.set_delay_ms(options_.start.delay_ms());
+  }
   if (options_.reply && !what.has_reply()) *what.mutable_reply() = *options_.reply;
 
   std::unique_lock lock{mutex_};

@@ -29,6 +29,7 @@ struct batch_options {
   std::uint64_t lines = 0;                // in the stream; 0: unknown
   std::vector<v1::Label> labels;          // for every task, in addition to the line's own
   std::optional<std::int32_t> priority;   // for lines without one
+  v1::Submission start;                   // start_at or delay, for lines without either
   std::optional<v1::ReplyAddress> reply;  // for lines without one
 };
 

@@ -1,4 +1,5 @@
 #include "app/cli/task/batch_line.hpp"
+#include "app/cli/times.hpp"
 
 #include <charconv>
 #include <functional>
@@ -13,8 +14,9 @@ namespace fairlead::app {
 
 namespace {
 
-error bad(const std::string& sentence,
-          const std::string& remedy = "Each line is one JSON object with id, input, labels, priority and reply, all optional") {
+error bad(
+    const std::string& sentence,
+    const std::string& remedy = "Each line is one JSON object with id, input, labels, priority, reply, start_at and delay, all optional") {
   return {v1::ERROR_CODE_INVALID_ARGUMENT, sentence, remedy};
 }
 
@@ -106,6 +108,16 @@ status read_reply(std::string_view value, v1::Submission& out) {
   return nothing{};
 }
 
+status read_start_field(const std::string& name, std::string_view value, v1::Submission& out) {
+  if (value.front() != '"') return bad("Field '" + name + "' must be a string, " + kind_of(value));
+  const auto text = core::decode_json_string(value);
+  if (out.start_at_unix_ms() != 0 || out.delay_ms() != 0) return bad("Fields 'start_at' and 'delay' are both given", "Give one of the two");
+  const auto read = name == "delay" ? read_duration("field 'delay'", text, 1) : read_start("field 'start_at'", text);
+  if (!read) return read.failure();
+  name == "delay" ? out.set_delay_ms(*read) : out.set_start_at_unix_ms(*read);
+  return nothing{};
+}
+
 status read_field(const std::string& name, std::string_view value, v1::Submission& out) {
   if (name == "input") {
     out.set_input(std::string{value});
@@ -114,6 +126,7 @@ status read_field(const std::string& name, std::string_view value, v1::Submissio
   if (name == "labels") return read_labels(value, out);
   if (name == "priority") return read_priority(value, out);
   if (name == "reply") return read_reply(value, out);
+  if (name == "start_at" || name == "delay") return read_start_field(name, value, out);
   if (name == "id") {
     if (value.front() != '"') return bad("Field 'id' must be a string, " + kind_of(value));
     out.set_id(core::decode_json_string(value));

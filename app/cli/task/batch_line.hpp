@@ -1,6 +1,6 @@
 #pragma once
-// One line of a batch file: {"id": "...", "input": ANY, "labels": {"k": "v"}, "priority": N}, every
-// field optional.
+// One line of a batch file: {"id": "...", "input": ANY, "labels": {"k": "v"}, "priority": N, "delay": "30m"}, every
+// field optional. docs/cli.md lists the fields.
 
 #include <string>
 #include <string_view>

@@ -1,4 +1,5 @@
 #include "app/cli/task/filter.hpp"
+#include "app/cli/times.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -13,10 +14,7 @@ namespace fairlead::app {
 namespace {
 
 result<std::int64_t> read_age(const std::optional<std::string>& text, const std::string& option) {
-  std::int64_t out_ms = 0;
-  if (text && (!parse_duration(*text, out_ms) || out_ms <= 0))
-    return invalid("'" + *text + "' is not a duration for " + option, "Write it like 30s, 15m, 2h or 7d");
-  return out_ms;
+  return text ? read_duration(option, *text, 1) : result<std::int64_t>{0};
 }
 
 bool parked_is_asked(const task_filter& filter) {

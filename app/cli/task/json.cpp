@@ -27,7 +27,8 @@ void write_head(json_writer& out, const Task& task, const std::string& reason) {
   out.key("reason").string(reason);
   write_labels(out, task.labels());
   out.key("priority").number(std::int32_t{task.priority()});
-  out.key("created_at").moment(task.created_at_unix_ms()).key("finished_at").moment(task.finished_at_unix_ms());
+  out.key("created_at").moment(task.created_at_unix_ms()).key("start_at").moment(task.start_at_unix_ms());
+  out.key("finished_at").moment(task.finished_at_unix_ms());
 }
 
 void write_attempts(json_writer& out, const char* name, const v1::Attempts& attempts) {

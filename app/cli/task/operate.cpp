@@ -7,6 +7,7 @@
 #include "app/cli/json.hpp"
 #include "app/cli/json_argument.hpp"
 #include "app/cli/operator_name.hpp"
+#include "app/cli/screen/confirm.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/cli/task_verbs.hpp"
 #include "app/cli/words.hpp"
@@ -41,7 +42,8 @@ status read_words(const operate_options& options, bool needs_step, operation& ou
                      "Give a task ID, or a filter: --state, --parked, --workflow, --label, --older-than, --younger-than");
     if (!valid_task_id(words.front()))
       return invalid("'" + words.front() + "' is not a task id", "An id has 1 to 256 characters of A-Z a-z 0-9 . _ : @ / -");
-    if (options.yes) return invalid("--yes can only be used with a filter, not with a task ID", "Leave --yes out");
+    if (options.yes && out.action.verb() != v1::OPERATOR_VERB_DELETE)
+      return invalid("--yes can only be used with a filter, not with a task ID", "Leave --yes out");
     out.id = words.front();
     words.erase(words.begin());
   }
@@ -101,13 +103,16 @@ std::string done_json(const v1::OperateResult& result) {
   return out.end_object().text() + "\n";
 }
 
-std::string done_text(const v1::OperateResult& result) {
+std::string done_text(const v1::OperateResult& result, v1::OperatorVerb verb) {
+  if (verb == v1::OPERATOR_VERB_DELETE) return "Done: the record of task " + printable(result.id()) + " is deleted.\n";
   auto out = "Done: task " + printable(result.id()) + " is " + task_state_text(result.state(), result.parked(), result.paused());
   if (result.parked() && !result.reason().empty()) out += ": " + result.reason();
   return as_sentence(out) + "\n" + (result.notice().empty() ? "" : "Note: " + as_sentence(result.notice()) + "\n");
 }
 
-int operate_on_one(cli_context& context, const operation& what) {
+int operate_on_one(cli_context& context, const operate_options& options, const operation& what) {
+  if (what.action.verb() == v1::OPERATOR_VERB_DELETE && !options.yes)
+    if (const auto confirmed = confirm("delete the record of task " + printable(what.id)); !confirmed) return fail(confirmed.failure());
   auto connected = connect(context);
   if (!connected) return fail(connected.failure());
   v1::OperateRequest request;
@@ -117,14 +122,14 @@ int operate_on_one(cli_context& context, const operation& what) {
   if (!reply) return fail(reply.failure());
   const auto& result = reply->results(0);
   if (result.error().code() != v1::ERROR_CODE_OK) return fail(error::from_proto(result.error()));
-  print(context, context.json ? done_json(result) : done_text(result));
+  print(context, context.json ? done_json(result) : done_text(result, what.action.verb()));
   return context.code;
 }
 
 int operate(cli_context& context, const operate_options& options) {
   const auto what = read_operation(options);
   if (!what) return fail(what.failure());
-  return what->which ? operate_on_many(context, options, *what) : operate_on_one(context, *what);
+  return what->which ? operate_on_many(context, options, *what) : operate_on_one(context, options, *what);
 }
 
 void add_verb(CLI::App& group, cli_context& context, const task_verb& verb) {
@@ -149,10 +154,14 @@ void add_verb(CLI::App& group, cli_context& context, const task_verb& verb) {
     command->add_flag("--now", options->now,
                       "Do not wait for attempts in progress: the task ends at once, and their steps are in doubt. The agents' outcomes are "
                       "refused later");
-  command->add_option("--reason", options->reason, "Reason, stored in the task's history")->type_name("TEXT");
+  command
+      ->add_option("--reason", options->reason,
+                   verb.verb == v1::OPERATOR_VERB_DELETE ? "Reason, written to the node's log" : "Reason, stored in the task's history")
+      ->type_name("TEXT");
   add_operator_option(*command, options->by);
   add_filter_options(*command, options->filter);
-  command->add_flag("--yes", options->yes, "With a filter: do not ask for confirmation");
+  command->add_flag("--yes", options->yes,
+                    verb.verb == v1::OPERATOR_VERB_DELETE ? "Do not ask for confirmation" : "With a filter: do not ask for confirmation");
   add_client_options(*command, context);
   command->callback([&context, options] { context.code = operate(context, *options); });
 }

@@ -1,6 +1,5 @@
 #pragma once
-// What an operator does to tasks: retry, skip, settle, undo, cancel, terminate, pause and resume, for one task
-// or for all tasks of a filter.
+// What an operator does to tasks (the verbs of task_verbs.hpp), to one task or to all tasks of a filter.
 
 #include <cstdint>
 #include <map>

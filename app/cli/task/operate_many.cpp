@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <iostream>
+#include <set>
 
 #include "actors/core/request_limits.hpp"
+#include "app/cli/screen/confirm.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/cli/task/operate.hpp"
 #include "app/cli/words.hpp"
@@ -49,26 +50,42 @@ struct found_tasks {
   std::vector<v1::TaskSummary> first;
 };
 
+/// A list request cannot ask for paused tasks, or for ended ones beside others.
+bool is_concerned(v1::OperatorVerb verb, const v1::TaskSummary& task) {
+  if (verb == v1::OPERATOR_VERB_RESUME) return task.paused();
+  if (verb == v1::OPERATOR_VERB_DELETE) return has_ended(task.state());
+  return true;
+}
+
+/// The same request about archived tasks, which have ended; false: none can match.
+bool ask_for_archived(v1::TaskListRequest& request) {
+  auto& states = *request.mutable_states();
+  const auto any = states.empty();
+  states.erase(std::remove_if(states.begin(), states.end(), [](int state) { return !has_ended(static_cast<v1::TaskState>(state)); }),
+               states.end());
+  request.set_archived(true);
+  return !request.parked_only() && (any || !states.empty());
+}
+
 /// Keeps the ids, so that the action concerns exactly the tasks that were counted and confirmed.
 result<found_tasks> find_tasks(client& to, const operation& what) {
   found_tasks out;
   auto request = *what.which;
   request.set_page_size(max_page_size);
   progress_line progress;
-  // A list request has no filter for paused tasks, so this loop filters them. A resume concerns
-  // only paused tasks.
-  const bool paused_only = what.action.verb() == v1::OPERATOR_VERB_RESUME;
+  std::set<std::string> known;
   for (;;) {
     auto page = to.list(request);
     if (!page) return page.failure();
     for (auto& task : *page->mutable_items()) {
-      if (paused_only && !task.paused()) continue;
+      if (!is_concerned(what.action.verb(), task) || !known.insert(task.id()).second) continue;
       out.ids.push_back(task.id());
       if (out.first.size() < tasks_shown) out.first.push_back(std::move(task));
     }
     progress.show("counted " + std::to_string(out.ids.size()) + (out.ids.size() == 1 ? " task" : " tasks"));
-    if (page->cursor().empty()) break;
     request.set_cursor(page->cursor());
+    if (!page->cursor().empty()) continue;
+    if (what.action.verb() != v1::OPERATOR_VERB_DELETE || request.archived() || !ask_for_archived(request)) break;
   }
   progress.clear();
   return out;
@@ -82,22 +99,6 @@ std::string found_text(const found_tasks& found) {
   auto out = (found.ids.size() == 1 ? "One task matches:\n" : std::to_string(found.ids.size()) + " tasks match:\n") + table.text();
   if (found.ids.size() > found.first.size()) out += "and " + std::to_string(found.ids.size() - found.first.size()) + " more\n";
   return out;
-}
-
-/// The question goes to stderr, so that stdout has only the answer of the command.
-status confirm(const std::string& verb, const found_tasks& found) {
-  if (::isatty(STDIN_FILENO) != 1)
-    return error{v1::ERROR_CODE_INVALID_ARGUMENT,
-                 "Nothing was done: a confirmation is needed to " + verb + " " + std::to_string(found.ids.size()) +
-                     (found.ids.size() == 1 ? " task" : " tasks") + ", and standard input is not a terminal",
-                 "Give --yes to go on without a confirmation"};
-  std::fputs(
-      ("To " + verb + (found.ids.size() == 1 ? " it" : " all " + std::to_string(found.ids.size()) + " of them") + ", type yes: ").c_str(),
-      stderr);
-  std::fflush(stderr);
-  std::string answer;
-  if (std::getline(std::cin, answer) && answer == "yes") return nothing{};
-  return error{v1::ERROR_CODE_WRONG_STATE, "Nothing was done: the answer was not yes", ""};
 }
 
 operate_tally send_all(client& to, const operation& what, const std::vector<std::string>& ids) {
@@ -133,7 +134,10 @@ int operate_on_many(cli_context& context, const operate_options& options, const 
   // A program does not need the table.
   if (!context.json || !options.yes) std::fputs(found_text(*found).c_str(), stderr);
   if (!options.yes)
-    if (const auto confirmed = confirm(options.verb, *found); !confirmed) return fail(confirmed.failure());
+    if (const auto confirmed =
+            confirm(options.verb + " " + std::to_string(found->ids.size()) + (found->ids.size() == 1 ? " task" : " tasks"));
+        !confirmed)
+      return fail(confirmed.failure());
   const auto tally = send_all(*connected, what, found->ids);
   print(context, context.json ? tally.json(options.verb) + "\n" : tally.text());
   if (tally.stopped()) return fail(*tally.stopped());

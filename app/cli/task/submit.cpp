@@ -10,6 +10,7 @@
 #include "app/cli/task/batch.hpp"
 #include "app/cli/task/reply_options.hpp"
 #include "app/cli/task/watch.hpp"
+#include "app/cli/times.hpp"
 #include "app/cli/words.hpp"
 
 namespace fairlead::app {
@@ -28,6 +29,8 @@ struct submit_options {
   std::optional<std::int32_t> priority;
   std::string batch;
   reply_options reply;
+  std::optional<std::string> at;
+  std::optional<std::string> delay;
   bool wait = false;
   bool quiet = false;
 };
@@ -35,9 +38,32 @@ struct submit_options {
 std::string result_json(const v1::SubmitResult& taken, const v1::TaskEnd* end) {
   json_writer out;
   out.begin_object().key("id").string(taken.id()).key("created").boolean(taken.created());
+  out.key("start_at").moment(taken.start_at_unix_ms());
   if (end != nullptr)
     out.key("state").string(core::state_word(end->state())).key("parked").boolean(end->parked()).key("reason").string(end->reason());
   return out.end_object().text() + "\n";
+}
+
+/// `--at` or `--delay` as the fields of a submission; neither: none.
+result<v1::Submission> start_of(const submit_options& options) {
+  v1::Submission out;
+  if (options.at) {
+    const auto at = read_start("--at", *options.at);
+    if (!at) return at.failure();
+    out.set_start_at_unix_ms(*at);
+  }
+  if (options.delay) {
+    const auto delay = read_duration("--delay", *options.delay, 1);
+    if (!delay) return delay.failure();
+    out.set_delay_ms(*delay);
+  }
+  return out;
+}
+
+std::string submitted_text(const v1::SubmitResult& taken) {
+  if (!taken.created()) return "Task " + taken.id() + " was submitted before.\n";
+  if (taken.start_at_unix_ms() == 0) return "Task " + taken.id() + " is submitted.\n";
+  return "Task " + taken.id() + " is submitted and starts at " + time_text(taken.start_at_unix_ms()) + ".\n";
 }
 
 int submit_one(cli_context& context, const submit_options& options) {
@@ -47,6 +73,8 @@ int submit_one(cli_context& context, const submit_options& options) {
   if (!address) return fail(address.failure());
   auto input = options.input ? read_json_argument(*options.input, "The input") : result<std::string>{std::string{}};
   if (!input) return fail(input.failure());
+  const auto start = start_of(options);
+  if (!start) return fail(start.failure());
   auto timeout = timeout_of(context);
   if (!timeout) return fail(timeout.failure());
   auto connected = options.wait ? connect_with(context, submit_wait, duration{0}) : connect(context);
@@ -54,6 +82,7 @@ int submit_one(cli_context& context, const submit_options& options) {
 
   v1::SubmitRequest request;
   auto* item = request.add_items();
+  *item = *start;
   item->set_id(options.id);
   item->set_workflow(options.workflow);
   item->set_input(std::move(*input));
@@ -65,12 +94,11 @@ int submit_one(cli_context& context, const submit_options& options) {
   const auto& taken = reply->results(0);
   if (taken.error().code() != v1::ERROR_CODE_OK) return fail(error::from_proto(taken.error()));
 
-  const auto text = "Task " + taken.id() + (taken.created() ? " is submitted.\n" : " was submitted before.\n");
   if (!options.wait) {
-    print(context, context.json ? result_json(taken, nullptr) : text);
+    print(context, context.json ? result_json(taken, nullptr) : submitted_text(taken));
     return context.code;
   }
-  if (!context.json) print(context, text);
+  if (!context.json) print(context, submitted_text(taken));
   auto end = connected->wait(taken.id(), timeout->value_or(duration{0}));
   if (!end) {
     if (context.json) print(context, result_json(taken, nullptr));
@@ -136,6 +164,8 @@ int submit_batch(cli_context& context, const submit_options& options) {
   if (!address) return fail(address.failure());
   auto timeout = timeout_of(context);
   if (!timeout) return fail(timeout.failure());
+  auto start = start_of(options);
+  if (!start) return fail(start.failure());
   auto lines = line_reader::open(options.batch);
   if (!lines) return fail(lines.failure());
 
@@ -147,6 +177,7 @@ int submit_batch(cli_context& context, const submit_options& options) {
   how.labels = std::move(*labels);
   how.priority = options.priority;
   how.reply = std::move(*address);
+  how.start = std::move(*start);
   auto connected = connect_alone(context, how.patience, timeout->value_or(duration{0}));
   if (!connected) return fail(connected.failure());
 
@@ -172,12 +203,21 @@ void add_submit_command(CLI::App& app, cli_context& context) {
   command->add_option("--priority", options->priority, "Priority; steps of tasks with a higher priority go first (default 0)")
       ->type_name("N");
   command
-      ->add_option("--batch", options->batch,
-                   "Submit one task for each line of FILE (- for standard input). A line is a JSON object with id, input, labels, priority "
-                   "and reply, all optional. The options --label, --priority and --reply-... apply to lines that do not set them")
+      ->add_option(
+          "--batch", options->batch,
+          "Submit one task for each line of FILE (- for standard input). A line is a JSON object with id, input, labels, "
+          "priority, reply, start_at and delay, all optional. The options --label, --priority, --reply-..., --at and --delay apply "
+          "to lines that do not set them")
       ->type_name("FILE")
       ->excludes(id)
       ->excludes(input);
+  auto* at = command
+                 ->add_option("--at", options->at,
+                              "Start no earlier than at this moment, such as 2026-11-24T08:00:00Z or 2026-11-24T09:00:00+01:00")
+                 ->type_name("TIME");
+  command->add_option("--delay", options->delay, "Start no earlier than this long after the submission, such as 30m or 2h")
+      ->type_name("DURATION")
+      ->excludes(at);
   add_reply_options(*command, options->reply);
   command->add_flag("--wait", options->wait,
                     "Wait until every task has ended or is parked; exit code 0 if all tasks completed, 1 otherwise");

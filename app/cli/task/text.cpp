@@ -143,6 +143,7 @@ std::string task_show_text(const v1::TaskShowReply& reply, const known_agents& a
   if (!task.labels().empty()) out += "labels    " + printable(labels_text(task.labels())) + "\n";
   if (task.priority() != 0) out += "priority  " + std::to_string(task.priority()) + "\n";
   out += "created   " + time_text(task.created_at_unix_ms()) + "\n";
+  if (task.start_at_unix_ms() != 0) out += (task.scheduled() ? "starts    " : "start     ") + time_text(task.start_at_unix_ms()) + "\n";
   if (task.finished_at_unix_ms() != 0) out += "finished  " + time_text(task.finished_at_unix_ms()) + "\n";
   out += "input     " + (task.input().json().empty() ? "null" : printable(shortened(task.input().json(), payload_width))) + "\n";
   return out + remedies_text(reply) + "\nSteps\n" + steps_text(reply, agents) + attempts_table(task) + heard_text(task) +

@@ -97,6 +97,32 @@ TEST_F(alert_book_test, takes_nothing_else_of_a_draft) {
   EXPECT_EQ(stored(1).SerializeAsString(), expected.SerializeAsString());
 }
 
+TEST_F(alert_book_test, restates_an_unresolved_alert_of_the_same_kind_and_step) {
+  const auto number = raise("it waits for a");
+  const auto restate = [&](v1::AlertKind kind, const std::string& step, const std::string& sentence) {
+    v1::AlertRecord draft;
+    draft.set_kind(kind);
+    draft.set_step(step);
+    draft.set_sentence(sentence);
+    draft.set_remedy("look");
+    return *book.restate(number, draft, page(), *store.read());
+  };
+  EXPECT_TRUE(restate(v1::ALERT_KIND_TASK_PARKED, "ship", "it waits for b"));
+  EXPECT_FALSE(restate(v1::ALERT_KIND_TASK_PARKED, "charge", "another step"));
+  EXPECT_FALSE(restate(v1::ALERT_KIND_TASK_TIMED_OUT, "ship", "another kind"));
+  commit();
+  EXPECT_EQ(stored(number).sentence(), "it waits for b");
+  EXPECT_EQ(stored(number).remedy(), "look");
+  EXPECT_EQ(stored(number).raised_at_unix_ms(), 1'000);
+  EXPECT_TRUE(restate(v1::ALERT_KIND_TASK_PARKED, "ship", "it waits for b"));
+  EXPECT_TRUE(open.empty()) << "nothing has changed, so nothing is written";
+  ASSERT_TRUE(resolve(number).ok());
+  EXPECT_FALSE(restate(v1::ALERT_KIND_TASK_PARKED, "ship", "too late"));
+  v1::AlertRecord unknown;
+  EXPECT_FALSE(*book.restate(99, unknown, page(), *store.read()));
+  EXPECT_FALSE(*book.restate(0, unknown, page(), *store.read()));
+}
+
 TEST_F(alert_book_test, goes_on_counting_after_a_restart) {
   raise();
   commit();

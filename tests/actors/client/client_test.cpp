@@ -86,6 +86,7 @@ gateway_actor::behavior_type small_gateway(gateway_actor::pointer self, std::str
         return reply;
       },
       [](const v1::DeployRequest&) { return v1::DeployReply{}; },
+      [](const v1::WorkflowDeleteRequest&) { return v1::WorkflowDeleteReply{}; },
       [](const v1::WorkflowListRequest&) { return v1::WorkflowListReply{}; },
       [](const v1::WorkflowShowRequest&) { return v1::WorkflowShowReply{}; },
       [name, memory](const v1::StatusRequest&) -> caf::result<v1::StatusReply> {

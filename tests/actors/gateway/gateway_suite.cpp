@@ -126,6 +126,23 @@ CAF_TEST(a_definition_goes_to_all_shards_or_to_none) {
   for (const auto& one : seen) CAF_CHECK_EQUAL(one->deployments, 1);
 }
 
+CAF_TEST(a_workflow_is_deleted_by_all_shards_or_by_none) {
+  connect();
+  v1::WorkflowDeleteRequest what;
+  what.set_name("order");
+  CAF_CHECK_EQUAL(ask<v1::WorkflowDeleteReply>(n2, what).error().code(), v1::ERROR_CODE_INVALID_ARGUMENT);  // nobody says who asks
+  what.set_who("ann");
+  seen[1]->job = "nightly";
+  CAF_CHECK_EQUAL(ask<v1::WorkflowDeleteReply>(n2, what).error().code(), v1::ERROR_CODE_WRONG_STATE);
+  for (const auto& one : seen) CAF_CHECK_EQUAL(one->workflow_deletions, 0);
+  seen[1]->job.clear();
+  CAF_CHECK_EQUAL(ask<v1::WorkflowDeleteReply>(n2, what).error().code(), v1::ERROR_CODE_OK);
+  for (const auto& one : seen) CAF_CHECK_EQUAL(one->workflow_deletions, 1);
+  route(n2, 2, gateway_actor{}, "n1", "the connection was lost");
+  CAF_CHECK_EQUAL(ask<v1::WorkflowDeleteReply>(n2, what).error().code(), v1::ERROR_CODE_UNAVAILABLE);
+  for (const auto& one : seen) CAF_CHECK_EQUAL(one->workflow_deletions, 1);
+}
+
 CAF_TEST(a_node_that_holds_many_shards_takes_a_definition_for_each_at_once) {
   // Checks that are never over, so that all are under way together.
   const auto never = sys.spawn([](deployer_actor::pointer self) -> deployer_actor::behavior_type {

@@ -20,6 +20,8 @@ struct made_up {
   std::set<std::string> tasks;
   int submissions = 0;
   int deployments = 0;
+  int workflow_deletions = 0;
+  std::string job;  // launches every workflow; empty: no job does
   int statuses = 0;
   int job_operations = 0;
   std::vector<due_jobs> due;
@@ -53,6 +55,12 @@ inline scheduler_actor::behavior_type made_up_scheduler(scheduler_actor::pointer
         v1::DeployReply reply;
         reply.set_created(true);
         reply.add_warnings("nobody is there");
+        return reply;
+      },
+      [=](const v1::WorkflowDeleteRequest& what) {
+        v1::WorkflowDeleteReply reply;
+        if (!seen->job.empty()) reply.mutable_error()->set_code(v1::ERROR_CODE_WRONG_STATE);
+        if (seen->job.empty() && !what.check_only()) ++seen->workflow_deletions;
         return reply;
       },
       [=](const v1::WatchRequest& what) {

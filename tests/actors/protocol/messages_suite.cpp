@@ -23,7 +23,8 @@ using every_message =
                v1::HeartbeatBatch, v1::HeartbeatAckBatch, v1::AgentOperateRequest, v1::AgentOperateReply, v1::Hello, v1::HelloReply,
                v1::AgentWelcome, v1::Beacon, v1::BeaconAck, v1::InspectRequest, v1::InspectReply, v1::NodeOperateRequest,
                v1::NodeOperateReply, v1::JobApplyRequest, v1::JobApplyReply, v1::JobListRequest, v1::JobListReply, v1::JobShowRequest,
-               v1::JobShowReply, v1::JobHistoryRequest, v1::JobHistoryReply, v1::JobOperateRequest, v1::JobOperateReply>;
+               v1::JobShowReply, v1::JobHistoryRequest, v1::JobHistoryReply, v1::JobOperateRequest, v1::JobOperateReply,
+               v1::WorkflowDeleteRequest, v1::WorkflowDeleteReply>;
 
 /// Puts a value into every field, two into repeated ones.
 void fill(google::protobuf::Message& out, int depth = 0) {
@@ -105,6 +106,12 @@ struct fixture : test_coordinator_fixture<testing::suite_config> {
 }  // namespace
 
 CAF_TEST_FIXTURE_SCOPE(messages_tests, fixture)
+
+CAF_TEST(the_numbers_of_messages_are_those_of_earlier_releases) {
+  CAF_CHECK_EQUAL(caf::type_id<v1::PerformBatch>::value, caf::first_custom_type_id + 19);
+  CAF_CHECK_EQUAL(caf::type_id<v1::Hello>::value, caf::first_custom_type_id + 44);
+  CAF_CHECK_EQUAL(caf::type_id<v1::JobOperateReply>::value, caf::first_custom_type_id + 62);
+}
 
 CAF_TEST(every_message_crosses_nodes_unchanged) { check_all(static_cast<every_message*>(nullptr)); }
 

@@ -353,6 +353,22 @@ TEST_F(registry_service_test, shows_what_failed_before_the_breaker_opens_and_aft
   EXPECT_EQ(changes[0].record.breaker_reason(), "21 of 21 tries failed within 30s: http_503 (21)");
 }
 
+TEST_F(registry_service_test, says_why_the_breaker_is_open_now) {
+  it->add(agent("n1/svc", 100));
+  break_it();
+  make_durable();
+  v1::AgentOperateRequest by;
+  by.set_verb(v1::AGENT_VERB_BREAKER_OPEN);
+  by.set_agent("svc");
+  by.set_who("ann");
+  by.set_reason("it is being moved");
+  it->operate(by);
+  const auto changes = make_durable();
+  EXPECT_FALSE(changes.at(0).breaker_alert.has_value());
+  const auto& [number, now] = changes.at(0).restated.at(0);
+  EXPECT_EQ(now.sentence(), "the breaker of svc is open: opened by ann: it is being moved; its steps wait") << number;
+}
+
 // ---- absence ----
 
 TEST_F(registry_service_test, raises_an_alert_when_nobody_has_come_for_a_minute_and_resolves_it_when_one_does) {

@@ -86,6 +86,21 @@ TEST_F(operator_test, a_parked_task_has_an_open_alert_that_is_resolved_when_it_g
   EXPECT_EQ(stored("t1")->state(), v1::TASK_STATE_COMPLETED);
 }
 
+TEST_F(operator_test, the_alert_of_a_task_that_stays_parked_says_what_it_waits_for_now) {
+  deploy(workflow_of({::fairlead::testing::step("one"), ::fairlead::testing::step("other")}, "two"));
+  submit(submission("t1", "1", "two"));
+  const auto first = out.performs.at(out.performs.size() - 2).what, second = out.performs.back().what;
+  answer(failure(first, v1::FAULT_KIND_PERMANENT));
+  answer(failure(second, v1::FAULT_KIND_PERMANENT));
+  const auto raised = *alert_of("t1");
+  EXPECT_NE(raised.sentence().find("step one"), std::string::npos) << raised.sentence();
+  EXPECT_TRUE(operate(v1::OPERATOR_VERB_SKIP, {"t1"}, "one").results(0).parked());
+  const auto now = *alert_of("t1");
+  EXPECT_EQ(now.number(), raised.number()) << "nobody is told a second time";
+  EXPECT_EQ(now.sentence(), "task t1 is parked: " + stored("t1")->parked_reason());
+  EXPECT_NE(now.sentence().find("step other"), std::string::npos) << now.sentence();
+}
+
 TEST_F(operator_test, who_did_what_and_why_stands_in_the_history) {
   park("t1");
   operate(v1::OPERATOR_VERB_RETRY, {"t1"});

@@ -62,6 +62,7 @@ class recorder final : public scheduler_outbox, public supervisor_outbox {
   std::vector<v1::RecoveryHint> hints;
   std::map<std::uint64_t, v1::SubmitReply> submits;
   std::map<std::uint64_t, v1::DeployReply> deploys;
+  std::map<std::uint64_t, v1::WorkflowDeleteReply> workflow_deletions;
   std::map<std::uint64_t, v1::WatchReply> watches;
   std::map<std::uint64_t, v1::OperateReply> operations;
   std::map<std::uint64_t, v1::AlertAckReply> acknowledgements;
@@ -102,6 +103,7 @@ class recorder final : public scheduler_outbox, public supervisor_outbox {
   }
   auto& of_kind(const v1::SubmitReply&) { return submits; }
   auto& of_kind(const v1::DeployReply&) { return deploys; }
+  auto& of_kind(const v1::WorkflowDeleteReply&) { return workflow_deletions; }
   auto& of_kind(const v1::WatchReply&) { return watches; }
   auto& of_kind(const v1::OperateReply&) { return operations; }
   auto& of_kind(const v1::AlertAckReply&) { return acknowledgements; }

@@ -7,6 +7,7 @@
 #include "store/memory/memory_store.hpp"
 #include "store/rows/alert_rows.hpp"
 #include "store/rows/counters.hpp"
+#include "store/rows/deletion_rows.hpp"
 #include "tests/actors/scheduler/scheduler_world.hpp"
 #include "tests/store/fixture.hpp"
 
@@ -378,6 +379,35 @@ TEST_F(archiver_test, lets_go_of_alerts_that_were_resolved_long_ago) {
   EXPECT_EQ(store.read()->count(store::table::alert), 2u) << "the open one stays, and the one that was resolved yesterday";
   const auto again = mover->old_alerts();
   EXPECT_TRUE(again.ok() && !*again);
+}
+
+TEST_F(archiver_test, erases_what_archives_hold_of_deleted_tasks_and_says_so_once) {
+  finished(1, time.now_ms - 2 * hour_ms);
+  finished(2, time.now_ms - 2 * hour_ms);
+  EXPECT_EQ(pass(), 2u);
+  EXPECT_FALSE(mover->erase_deleted()->done) << "nothing was deleted";
+  auto deleted = shard.next();
+  store::put_deletion(deleted, 1);
+  shard.expect_committed(std::move(deleted));
+  const auto done = mover->erase_deleted();
+  ASSERT_TRUE(done.ok() && done->done);
+  EXPECT_FALSE(archives->load(100, task_number{1})->has_value());
+  EXPECT_TRUE(archives->load(100, task_number{2})->has_value());
+  EXPECT_TRUE(done->done->numbers.empty());
+  EXPECT_FALSE(mover->erase_deleted()->done) << "the row is on its way out";
+  auto rows = shard.next();
+  rows.append(done->done->erasures);
+  shard.expect_committed(std::move(rows));
+  EXPECT_FALSE(mover->erase_deleted()->done);
+}
+
+TEST_F(archiver_test, says_again_what_a_lost_scheduler_has_not_heard) {
+  auto deleted = shard.next();
+  store::put_deletion(deleted, 7);
+  shard.expect_committed(std::move(deleted));
+  EXPECT_TRUE(mover->erase_deleted()->done);
+  mover.emplace(time, store, archives, policy);
+  EXPECT_TRUE(mover->erase_deleted()->done) << "a new archiver does not know what the earlier one said";
 }
 
 }  // namespace

@@ -26,13 +26,16 @@ void archive_checker::committed(const std::vector<store::batch>& group, const st
   for (const auto& one : group) {
     std::map<std::uint64_t, std::string> erased;
     std::map<std::uint64_t, v1::TaskTombstone> tombstones;
+    std::map<std::uint64_t, std::string> deleted;  // ids
     one.for_each([&](const store::operation& op) {
       const auto is_put = op.what == store::operation::kind::put;
       if (op.where == store::table::task_id && is_put) {
         v1::TaskTombstone tombstone;
         const auto payload = store::verified_payload(op.where, op.key, op.value);
-        if (payload && tombstone.ParseFromArray(payload->data(), static_cast<int>(payload->size())) && tombstone.archived_day() != 0)
+        if (payload && tombstone.ParseFromArray(payload->data(), static_cast<int>(payload->size())) && has_ended(tombstone.final_state())) {
           tombstones[tombstone.number()] = tombstone;
+          if (tombstone.deleted_at_unix_ms() != 0) deleted.emplace(tombstone.number(), store::keys::decode_task_id(op.key)->name);
+        }
       }
       if (op.where != store::table::task) return;
       const auto key = store::keys::decode_task(op.key);
@@ -54,8 +57,12 @@ void archive_checker::committed(const std::vector<store::batch>& group, const st
       const auto tombstone = tombstones.find(number);
       if (tombstone == tombstones.end())
         world::broken("archive_lost", record.id() + " leaves the store, and its id does not say where it is");
-      take(record, tombstone->second);
+      if (deleted.count(number) != 0)
+        gone_.emplace(record.id(), gone_task{record, {}});
+      else
+        take(record, tombstone->second);
     }
+    for (const auto& [number, id] : deleted) removed(id);
   }
 }
 
@@ -84,6 +91,24 @@ void archive_checker::take(const v1::TaskRecord& record, const v1::TaskTombstone
   world_.count("tasks in archives");
 }
 
+void archive_checker::removed(const std::string& id) {
+  world_.judges("deleted_unasked");
+  if (deletion_asked_.count(id) == 0) world::broken("deleted_unasked", id + " was deleted, and nobody asked for it");
+  const auto known = gone_.find(id);
+  if (known == gone_.end()) world::broken("archive_alive", id + " is said to be deleted, and its record stays");
+  known->second.deleted = true;
+}
+
+/// Whether any archive holds the task.
+bool archive_checker::anywhere(std::uint64_t number) const {
+  auto classes = *archives_->classes();
+  classes.push_back(0);
+  for (const auto keep_days : classes)
+    for (const auto days = *archives_->days(keep_days); const auto day : days)
+      if (const auto copy = archives_->load(day, task_number{number}, keep_days); copy.ok() && *copy) return true;
+  return false;
+}
+
 std::vector<std::string> archive_checker::ids() const {
   std::vector<std::string> out;
   for (const auto& [id, one] : gone_) out.push_back(id);
@@ -97,7 +122,7 @@ void archive_checker::dropped(const store::archive_day& which) {
   const auto keep_ms = which.keep_days == 0 ? plan_.policy.keep.count() : std::int64_t{which.keep_days} * day_ms;
   for (const auto& [id, one] : gone_) {
     const auto age_ms = clock_.now_ms() - one.record.finished_at_unix_ms();
-    if (one.day == which && age_ms + whole_ms < keep_ms)
+    if (!one.deleted && one.day == which && age_ms + whole_ms < keep_ms)
       world::broken("kept_too_short", "the record of " + id + " is gone " + std::to_string(age_ms) + " ms after its end");
   }
 }
@@ -105,7 +130,14 @@ void archive_checker::dropped(const store::archive_day& which) {
 void archive_checker::judge(const std::string& id, const store::snapshot& durable) const {
   const auto& one = gone_.at(id);
   const auto tombstone = store::find_task(durable, id);
-  if (!tombstone.ok() || !*tombstone || (*tombstone)->number() != one.record.number() || (*tombstone)->archived_day() != one.day.day)
+  const auto known = tombstone.ok() && *tombstone && (*tombstone)->number() == one.record.number();
+  if (one.deleted) {
+    const auto there = store::load_task(durable, one.record.number());
+    if (!known || (*tombstone)->deleted_at_unix_ms() == 0 || !there.ok() || *there)
+      world::broken("archive_lost", id + " was deleted, and its id is forgotten or stands for a task");
+    return;
+  }
+  if (!known || (*tombstone)->archived_day() != one.day.day)
     world::broken("archive_lost", id + " was archived, and its id is forgotten or stands for something else");
   const auto there = store::load_task(durable, one.record.number());
   if (!there.ok() || *there) world::broken("archive_alive", id + " was archived, and is in the store again");
@@ -115,7 +147,12 @@ void archive_checker::judge(const std::string& id, const store::snapshot& durabl
 }
 
 void archive_checker::at_end(const store::snapshot& durable) const {
-  for (const auto& [id, one] : gone_) judge(id, durable);
+  for (const auto& [id, one] : gone_) {
+    judge(id, durable);
+    if (!one.deleted) continue;
+    world_.judges("deleted_copy");
+    if (anywhere(one.record.number())) world::broken("deleted_copy", id + " was deleted, and an archive still has it");
+  }
 }
 
 }  // namespace fairlead::simulation

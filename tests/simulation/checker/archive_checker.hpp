@@ -1,7 +1,8 @@
 #pragma once
-// The judge of what becomes of tasks that have ended: each is in the store or whole in an archive, and neither leaves before its time.
+// The judge of what becomes of tasks that have ended: each is in the store or whole in an archive, and neither leaves before its time. Of a task
+// that was deleted nothing is left but its id.
 //
-// Rules: archive_alive, archive_copy, archive_early, archive_lost, archive_undone, kept_too_short.
+// Rules: archive_alive, archive_copy, archive_early, archive_lost, archive_undone, deleted_copy, deleted_unasked, kept_too_short.
 
 #include <cstdint>
 #include <map>
@@ -28,6 +29,7 @@ class archive_checker {
   /// Whether this task has left the store for an archive.
   bool has(const std::string& id) const { return gone_.count(id) != 0; }
   std::vector<std::string> ids() const;
+  void asks_deletion(const std::string& id) { deletion_asked_.insert(id); }
   /// What has left is where its tombstone says, unless its time was over.
   void judge(const std::string& id, const store::snapshot& durable) const;
   void at_end(const store::snapshot& durable) const;
@@ -36,7 +38,10 @@ class archive_checker {
   struct gone_task {
     v1::TaskRecord record;  // as it was when it left
     store::archive_day day;
+    bool deleted = false;
   };
+  void removed(const std::string& id);
+  bool anywhere(std::uint64_t number) const;
   void take(const v1::TaskRecord& record, const v1::TaskTombstone& tombstone);
   void dropped(const store::archive_day& which);
 
@@ -46,6 +51,7 @@ class archive_checker {
   retention_plan plan_;
   std::map<std::string, gone_task> gone_;
   std::set<store::archive_day> dropped_;
+  std::set<std::string> deletion_asked_;
 };
 
 }  // namespace fairlead::simulation

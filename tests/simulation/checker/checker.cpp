@@ -103,6 +103,7 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
     const auto over = !past.all.empty() && past.all.back().direction == next.direction && past.all.back().attempt == next.attempt &&
                       past.all.back().arrived;
     if (!over) judge_perform(of, *plan, record);
+    judge_start(what.task_id());
     past.perform_keys.insert(next.key);
   } else if (what.direction() == v1::DIRECTION_UNDO) {
     judge_undo(of, *plan, record, past);
@@ -183,6 +184,24 @@ void checker::judge_key(const step_name& of, const history& past, const v1::Perf
   if (last.empty() || last == what.idempotency_key()) return;
   if (past.perform_keys.count(what.idempotency_key()) != 0) world::broken("key", text + " goes back to an older key");
   if (ledger_.standing(of) != 0) world::broken("key", text + " has a new key while the effect under the old one stands");
+}
+
+void checker::judge_start(const std::string& id) const {
+  const auto* wanted = contents_.submission_of(id);
+  if (wanted == nullptr || clock_.settings() != 0) return;
+  if (wanted->start_at_unix_ms() != 0) {
+    world_.judges("started_early");
+    if (clock_.now_ms() + whole_ms < wanted->start_at_unix_ms())
+      world::broken("started_early", id + " is performed " + std::to_string(wanted->start_at_unix_ms() - clock_.now_ms()) +
+                                         " ms before the moment of its submission");
+  }
+  if (wanted->delay_ms() != 0) {
+    world_.judges("started_early");
+    const auto waited_ms = (world_.now_us() - first_sent_us_.at(id)) / millisecond;
+    if (waited_ms + whole_ms < wanted->delay_ms())
+      world::broken("started_early", id + " is performed after " + std::to_string(waited_ms) + " ms, and asked for a delay of " +
+                                         std::to_string(wanted->delay_ms()));
+  }
 }
 
 void checker::judge_perform(const step_name& of, const shape& plan, const v1::TaskRecord& record) const {

@@ -129,6 +129,8 @@ class checker {
   void order_heard(std::uint64_t ticket, const v1::OperateRequest& what);
   void order_answered(std::uint64_t ticket, const v1::OperateReply& what);
   void submits(const v1::Submission& what) { contents_.submits(what); }
+  /// A submission leaves, perhaps not for the first time.
+  void sends(const std::string& id) { first_sent_us_.emplace(id, world_.now_us()); }
 
   /// The newest key under which the step was handed over to be performed; empty: never.
   std::string perform_key(const step_name& of) const;
@@ -223,6 +225,8 @@ class checker {
   void judge_order(const step_name& of, const history& past, const hand_over& next) const;
   void judge_key(const step_name& of, const history& past, const v1::Perform& what);
   void judge_perform(const step_name& of, const shape& plan, const v1::TaskRecord& record) const;
+  void judge_start(const std::string& id) const;
+  bool waits_for_start(const v1::TaskRecord& record) const;
   void judge_undo(const step_name& of, const shape& plan, const v1::TaskRecord& record, const history& past) const;
   void judge_checkpoint(const step_name& of, history& past, const v1::Perform& what);
   void judge_expiry(const step_name& of, const history& past, const hand_over& next, const agent_site& site, bool in_doubt) const;
@@ -308,6 +312,7 @@ class checker {
   std::map<std::string, known_process> processes_;                                          // by instance
   std::vector<beginning> begun_;                                                            // by the commit that is looked at
   std::map<step_name, wait> waits_;                                                         // steps that have been ready since then
+  std::map<std::string, std::int64_t> first_sent_us_;                                       // submissions, by id
   std::map<std::pair<std::string, std::uint64_t>, std::vector<std::int64_t>> handed_over_;  // rates: by limit and epoch, when
   std::uint64_t epoch_ = 0;
   std::int64_t epoch_since_us_ = 0;

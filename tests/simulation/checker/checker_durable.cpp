@@ -166,7 +166,7 @@ void checker::judge_wake_up(const v1::TaskRecord& record, const store::snapshot&
   bool out = false;
   for (const auto& step : record.steps()) out = out || step.complete_by_unix_ms() != 0;
   if (!live(record) && !out) return;
-  if (record.state() == v1::TASK_STATE_PENDING) return;
+  if (record.state() == v1::TASK_STATE_PENDING && !record.scheduled()) return;
   const auto text = record.id() + " (" + core::state_word(record.state()) + ")";
   world_.judges("no_wake_up");
   if (record.due_unix_ms() == 0) world::broken("no_wake_up", text + " has no wake-up");

@@ -44,6 +44,10 @@ std::int64_t checker::longest_turn_us() const {
   return steps * rest_ms * millisecond * (restores_.on() ? 3 : 1);
 }
 
+bool checker::waits_for_start(const v1::TaskRecord& record) const {
+  return record.state() == v1::TASK_STATE_PENDING && record.start_at_unix_ms() > clock_.now_ms();
+}
+
 void checker::progress(const store::snapshot& durable) {
   // What waits for a moment of the wall clock waits longer when that goes back.
   const auto within_us = progress_within_us + longest_turn_us() + clock_.fallen_us();
@@ -55,7 +59,8 @@ void checker::progress(const store::snapshot& durable) {
     if (!record.ok() || !*record) continue;
     // Where few may run at a time, launches queue behind a task that goes its slow way; whether that gets on is judged by itself.
     const auto queues = jobs_.any() && busy && (*record)->state() == v1::TASK_STATE_PENDING;
-    const auto waits = queues || has_ended((*record)->state()) || (*record)->parked() || (*record)->paused() || (*record)->undo_held();
+    const auto waits = queues || waits_for_start(**record) || has_ended((*record)->state()) || (*record)->parked() || (*record)->paused() ||
+                       (*record)->undo_held();
     auto& last = progressed_[number];
     if (!waits && last.first != (*record)->history_size()) any_progress_us_ = world_.now_us();
     if (waits || last.first != (*record)->history_size() || last.second == 0) last = {(*record)->history_size(), world_.now_us()};
@@ -105,6 +110,7 @@ void checker::at_end(const store::snapshot& durable) {
     const auto over = has_ended(one.state());
     if (!over && !one.parked() && !one.paused()) {
       const auto record = seen_.find(numbers_[id]);
+      if (record != seen_.end() && waits_for_start(record->second)) continue;
       if (record == seen_.end() || !record->second.undo_held())
         world::broken("stalled", id + " is " + core::state_word(one.state()) + " at the end, neither parked nor paused");
     }

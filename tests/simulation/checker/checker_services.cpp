@@ -180,7 +180,7 @@ void checker::judge_order_of_waiting(const step_name& of, const hand_over& next,
   const auto* site = agents_->site_of(next.instance);
   for (const auto& limit : site->profile->limits)
     if (!limit.key().empty()) return;  // they wait in lanes of their own
-  const auto order = store::pending_order(record.created_at_unix_ms(), record.priority());
+  const auto order = store::pending_order(wanted_since_unix_ms(record), record.priority());
   for (const auto& [name, other] : waits_) {
     if (name.task != of.task && other.order > order) world_.judges("order");
     if (name.task == of.task || other.order >= order || decided_us - other.since_us < known_to_wait_us) continue;
@@ -244,7 +244,7 @@ void checker::note_waits(const v1::TaskRecord& record) {
     // It may have been begun and have ended within one group of commits.
     if (const auto known = waits_.find(of); known != waits_.end() && known->second.attempt != step.attempt()) waits_.erase(known);
     if (ready)
-      waits_.try_emplace(of, wait{world_.now_us(), store::pending_order(record.created_at_unix_ms(), record.priority()), step.attempt()});
+      waits_.try_emplace(of, wait{world_.now_us(), store::pending_order(wanted_since_unix_ms(record), record.priority()), step.attempt()});
     else
       waits_.erase(of);
   }

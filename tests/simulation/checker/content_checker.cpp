@@ -181,6 +181,8 @@ void content_checker::judge_submission(const v1::TaskRecord& record, const store
     world::broken("submission", "task " + record.id() + " is stored with other labels than it was submitted with");
   if (record.reply().SerializeAsString() != wanted.reply().SerializeAsString())
     world::broken("submission", "task " + record.id() + " is stored with another reply address than it was submitted with");
+  if (record.delay_ms() != wanted.delay_ms() || (wanted.delay_ms() == 0 && record.start_at_unix_ms() != wanted.start_at_unix_ms()))
+    world::broken("submission", "task " + record.id() + " is stored with another start than it was submitted with");
   if (record.deadline_unix_ms() != 0) world::broken("submission", "task " + record.id() + " has a deadline that nobody gave it");
 }
 

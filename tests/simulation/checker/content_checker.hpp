@@ -40,6 +40,11 @@ class content_checker {
 
   // What is asked for.
   void submits(const v1::Submission& what) { submitted_.try_emplace(what.id(), what); }
+  /// Null: nobody has submitted it, so it is a launch.
+  const v1::Submission* submission_of(const std::string& id) const {
+    const auto known = submitted_.find(id);
+    return known == submitted_.end() ? nullptr : &known->second;
+  }
   /// The Scheduler hears an operator's order.
   void hears(std::uint64_t ticket, const v1::OperateRequest& what);
   /// Its answer leaves.

@@ -13,7 +13,16 @@ void node::clerk::begin() {
 }
 
 void node::clerk::pass() {
+  // Also when the core crashes in the middle: the archiver lives on, or is started again with it.
+  struct next_pass {
+    clerk& of;
+    std::int64_t pause_ms = 400;
+    ~next_pass() {
+      of.node_.world_.after(pause_ms * millisecond, of.node_.of_this_process([&of = of] { of.pass(); }));
+    }
+  };
   node_.in_process([&] {
+    next_pass next{*this};
     auto moved = shell_->pass();
     if (!moved) throw rule_broken{"fatal", "the archiver stops: " + moved.failure().sentence, false};
     const auto waiting = moved->waiting;
@@ -29,6 +38,13 @@ void node::clerk::pass() {
       node_.tell_shard("archived", [what = std::move(*moved->moved)](scheduler& to) { to.archive(what); });
       if (node_.world_.strikes(failpoint_id::archiver_lost)) again();
     }
+    auto erased = shell_->erase_deleted();
+    if (!erased || erased->problem) throw rule_broken{"fatal", "deleted tasks stay in archives", false};
+    if (erased->done) {
+      node_.world_.count("passes that erase deleted tasks");
+      node_.pass(failpoint_id::archive_copied);
+      node_.tell_shard("erased", [what = std::move(*erased->done)](scheduler& to) { to.archive(what); });
+    }
     if (!any && !waiting) {
       const auto dropped = shell_->drop_old();
       if (!dropped.ok()) throw rule_broken{"fatal", "archives are not dropped: " + dropped.failure().sentence, false};
@@ -39,8 +55,7 @@ void node::clerk::pass() {
         node_.tell_shard("old alerts", [rows = std::move(**alerts)](scheduler& to) { to.delivered(rows); });
       }
     }
-    const auto pause = any || waiting ? 20 : node_.world_.archives.between(100, 1'500);
-    node_.world_.after(pause * millisecond, node_.of_this_process([this] { pass(); }));
+    next.pause_ms = any || waiting ? 20 : node_.world_.archives.between(100, 1'500);
   });
 }
 

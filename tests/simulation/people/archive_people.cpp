@@ -32,10 +32,23 @@ void archive_people::come_back() {
     if (how == 1) clients_.submit_again(id, false);
     if (how == 2) clients_.submit_again(id, true);
   }
+  if (world_.deletions.chance(200)) remove();
   std::vector<std::string> completed;
   for (const auto& [number, record] : checker_.seen())
     if (record.state() == v1::TASK_STATE_COMPLETED && !archived.has(record.id())) completed.push_back(record.id());
   if (!completed.empty() && luck.chance(500)) undo(luck.pick(completed));
+}
+
+/// Any task, also one that has not ended.
+void archive_people::remove() {
+  const auto& seen = checker_.seen();
+  if (seen.empty() || !world_.troubled(concern::operators)) return;
+  const auto& id = std::next(seen.begin(), static_cast<std::ptrdiff_t>(world_.deletions.below(seen.size())))->second.id();
+  world_.count("deletions asked");
+  checker_.of_archives().asks_deletion(id);
+  operators_.remove(id, [this](bool taken) {
+    if (taken) world_.count("deletions done");
+  });
 }
 
 void archive_people::undo(const std::string& id) {

@@ -1,6 +1,6 @@
 #pragma once
-// Those who come back to tasks that have ended: operators who have them undone while they are on their way to the archive, and clients who submit
-// them once more when they are there.
+// Those who come back to tasks that have ended: operators who have them undone or deleted while they are on their way to the archive or there, and
+// clients who submit them once more.
 
 #include <cstdint>
 
@@ -23,6 +23,7 @@ class archive_people {
  private:
   void come_back();
   void undo(const std::string& id);
+  void remove();
 
   world& world_;
   node& node_;

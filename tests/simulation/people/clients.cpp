@@ -78,6 +78,12 @@ void clients::begin(std::int64_t until_us) {
       label.set_value(world_.polls.chance(500) ? "north" : "south");
     }
     label(one.what, i);
+    if (world_.starts.chance(150)) {
+      if (world_.starts.chance(500))
+        one.what.set_delay_ms(world_.starts.between(1, until_us / millisecond));
+      else
+        one.what.set_start_at_unix_ms(world_.start_ms() + world_.starts.between(-1'000, until_us / millisecond));
+    }
     checker_.submits(one.what);
     const auto when = luck.between(0, until_us * 6 / 10);
     const auto extra = luck.between(0, until_us);
@@ -147,6 +153,7 @@ void clients::submit(std::size_t which) {
   *request.add_items() = one.what;
   request.set_notify(one.notify);
   world_.tell("client", "scheduler", which, [&] { return "submits " + one.what.id() + " of " + one.what.workflow(); });
+  checker_.sends(one.what.id());
   const auto subscriber = one.notify ? which + 1 : 0;
   const auto was_full = std::make_shared<bool>(true);  // whenever this request came in
   node_.request<v1::SubmitReply>(

@@ -34,6 +34,10 @@ void operators::undo(const std::string& id, std::function<void(bool taken)> answ
   if (orders_ < world_.settings.most_orders) order(id, action(v1::OPERATOR_VERB_UNDO), false, std::move(answered));
 }
 
+void operators::remove(const std::string& id, std::function<void(bool taken)> answered) {
+  if (orders_ < world_.settings.most_orders) order(id, action(v1::OPERATOR_VERB_DELETE), false, std::move(answered));
+}
+
 void operators::order(const std::string& id, v1::OperatorAction what, bool at_once, std::function<void(bool taken)> told) {
   ++orders_;
   v1::OperateRequest request;
@@ -144,6 +148,9 @@ void operators::terminate(const std::string& id) {
   auto what = action(v1::OPERATOR_VERB_TERMINATE);
   what.set_at_once(world_.operators.chance(400));
   order(id, what);
+  // While the attempts that it abandons may still be in progress.
+  if (!what.at_once() || !world_.operators.chance(500)) return;
+  world_.after(world_.operators.between(5, 1'500) * millisecond, [this, id] { undo(id, {}); });
 }
 
 void operators::let_go() {

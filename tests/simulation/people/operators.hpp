@@ -26,6 +26,7 @@ class operators {
   std::uint64_t orders() const { return orders_; }
   /// Has a task undone; `answered` is told whether that was taken.
   void undo(const std::string& id, std::function<void(bool taken)> answered);
+  void remove(const std::string& id, std::function<void(bool taken)> answered);
 
  private:
   void order_something();

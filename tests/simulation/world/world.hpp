@@ -71,7 +71,9 @@ class world {
         stores(what.seed, 35),
         crowds(what.seed, 36),
         wrong_clocks(what.seed, 37),
-        restores(what.seed, 38) {}
+        restores(what.seed, 38),
+        starts(what.seed, 39),
+        deletions(what.seed, 40) {}
 
   // ---- time ----
 
@@ -162,6 +164,8 @@ class world {
   random_stream crowds;        // runs with hundreds of tasks
   random_stream wrong_clocks;  // of shards without jobs
   random_stream restores;      // when a backup is made, and when it is put back
+  random_stream starts;        // submissions that give a start
+  random_stream deletions;     // of tasks
 
  private:
   struct entry {

@@ -142,6 +142,26 @@ TEST_F(archives, take_no_more_at_once_than_fits_into_some_memory) {
   EXPECT_FALSE(old.load(day, task_number(2))->has_value());
 }
 
+TEST_F(archives, erase_every_copy_of_a_deleted_task_and_no_other) {
+  finished_order(1);
+  finished_order(2);
+  batch never_committed;
+  ASSERT_TRUE(old.move({task_number(1)}, *it.read(), day, never_committed).ok());
+  auto one = shard.next();
+  ASSERT_TRUE(old.move({task_number(1), task_number(2)}, *it.read(), day + 1, one, 90).ok());
+  commit_removal(std::move(one), 2);
+  ASSERT_TRUE(old.erase({1, 7}).ok());
+  EXPECT_FALSE(old.load(day, task_number(1))->has_value());
+  EXPECT_FALSE(old.load(day + 1, task_number(1), 90)->has_value());
+  EXPECT_TRUE(old.load(day + 1, task_number(2), 90)->has_value());
+  ASSERT_TRUE(old.visit({day + 1, 90},
+                        [](const snapshot& in) {
+                          for (const auto where : {table::task, table::payload}) EXPECT_EQ(in.count(where), 1u) << table_name(where);
+                        })
+                  .ok());
+  EXPECT_TRUE(old.erase({1}).ok()) << "a second time there is nothing to do";
+}
+
 TEST_F(archives, refuse_a_task_that_lives) {
   shard.create(running_order(1, "o-1"));
   batch one;

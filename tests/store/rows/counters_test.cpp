@@ -79,6 +79,20 @@ TEST_F(counters, follow_a_task_through_its_states) {
   EXPECT_EQ(shard_state.SerializeAsString(), "");
 }
 
+TEST_F(counters, hold_the_tasks_that_wait_for_their_start) {
+  v1::ShardState shard_state;
+  auto task = pending_order_task(1, "o-1");
+  task.set_scheduled(true);
+  const auto before = index_state_of(task);
+  move_counters(shard_state, {}, before);
+  EXPECT_EQ(shard_state.pending(), 1u);
+  EXPECT_EQ(shard_state.scheduled(), 1u);
+  task.set_scheduled(false);
+  move_counters(shard_state, before, index_state_of(task));
+  EXPECT_EQ(shard_state.pending(), 1u);
+  EXPECT_EQ(shard_state.scheduled(), 0u);
+}
+
 TEST_F(counters, hold_the_tasks_of_launches_until_they_end_or_are_parked) {
   v1::ShardState shard_state;
   auto task = launched_order(1, "nightly", 60'000);

@@ -101,6 +101,22 @@ TEST(task_rows, refresh_due_makes_a_lazy_entry_exact_and_leaves_an_exact_one) {
   EXPECT_EQ(written(&later, again, true), "put task 5");
 }
 
+TEST(task_rows, a_task_that_waits_for_its_start_is_in_the_due_index_and_not_yet_in_the_order_of_pending_tasks) {
+  auto task = pending_order_task(5, "o-5");
+  task.set_scheduled(true);
+  task.set_start_at_unix_ms(90'000);
+  task.set_due_unix_ms(90'000);
+  const auto created = written(nullptr, task);
+  EXPECT_NE(created.find("put due 90000 of task 5"), std::string::npos) << created;
+  EXPECT_EQ(created.find("put pending"), std::string::npos) << created;
+  auto released = task;
+  released.clear_scheduled();
+  released.set_due_unix_ms(0);
+  const auto order = std::to_string(pending_order(90'000, 0));
+  EXPECT_EQ(written(&task, released), "erase due 90000 of task 5, put task 5, put pending " + order + " of task 5")
+      << "it waits since its start, not since its submission";
+}
+
 TEST(task_rows, starting_a_pending_task_moves_it_from_pending_to_due) {
   auto task = pending_order_task(5, "o-5");
   written(nullptr, task);

@@ -233,7 +233,10 @@ TEST(JobLaunches, ASkipByTheGateIsRecordedWithItsReasonAndAlarms) {
   EXPECT_EQ(job.due("10:05"),
             "10:05 skipped no_workflow\nalert: job job: its launch job@2026-03-02T10:05:00Z was skipped: its workflow report is "
             "not deployed\n");
-  EXPECT_EQ(job.due("10:10"), "10:10 skipped no_workflow\n") << "one alert is enough";
+  EXPECT_EQ(job.due("10:10"),
+            "10:10 skipped no_workflow\nalert says: job job: its launch job@2026-03-02T10:10:00Z was skipped: its workflow report is "
+            "not deployed (2 launches in a row failed or could not start)\n")
+      << "one alert is enough";
 }
 
 TEST(JobLaunches, AnAlertCanWaitForSeveralBadLaunchesOrForNone) {
@@ -249,9 +252,11 @@ TEST(JobLaunches, AnAlertCanWaitForSeveralBadLaunchesOrForNone) {
     const auto first = all.find("alert:");
     EXPECT_EQ(first == std::string::npos, after == 0);
     if (after == 3) {
-      EXPECT_EQ(
-          all.substr(first),
-          "alert: job job: its launch job@2026-03-02T10:15:00Z was undone (3 launches in a row failed or could not start)\n10:20 undone\n");
+      EXPECT_EQ(all.substr(first),
+                "alert: job job: its launch job@2026-03-02T10:15:00Z was undone (3 launches in a row failed or could not start)\n"
+                "10:20 undone\n"
+                "alert says: job job: its launch job@2026-03-02T10:20:00Z was undone (4 launches in a row failed or could not start)\n")
+          << "it is raised once, and goes on counting";
     }
   }
 }

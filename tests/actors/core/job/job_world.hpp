@@ -154,6 +154,7 @@ class job_world {
       out += "alert resolved\n";
       record.set_alert(0);
     }
+    if (made.restated) out += "alert says: " + made.restated->sentence() + "\n";
     if (made.alert) {
       out += "alert: " + made.alert->sentence() + "\n";
       record.set_alert(7);

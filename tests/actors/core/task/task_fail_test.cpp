@@ -256,5 +256,24 @@ TEST(task_fail, a_step_that_says_in_doubt_fail_is_undone_as_in_doubt) {
   EXPECT_TRUE(made.performs[0].message.in_doubt());
 }
 
+TEST(task_fail, a_retry_does_not_cut_short_the_wait_for_an_abandoned_attempt) {
+  auto undoable = [](v1::StepDefinition of) {
+    of.mutable_undo()->set_call("take-back");
+    return of;
+  };
+  world w{graph({undoable(step("a")), undoable(step("b"))})};
+  w.started();
+  w.outcome(0, 1);
+  w.terminate_now();
+  ASSERT_EQ(w.record.state(), v1::TASK_STATE_FAILED);
+  ASSERT_FALSE(w.operate(v1::OPERATOR_VERB_UNDO).refused);
+  const auto until = w.at(1).not_before_unix_ms();
+  EXPECT_GT(until, w.now_ms) << "the agent may still be at it";
+  EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_RETRY).refused);
+  EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_RETRY, "b").refused);
+  EXPECT_EQ(w.at(1).not_before_unix_ms(), until);
+  EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_COMPLETED) << "nothing is undone meanwhile";
+}
+
 }  // namespace
 }  // namespace fairlead::core::testing

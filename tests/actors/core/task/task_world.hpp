@@ -341,6 +341,8 @@ class world {
     source.reply = reply;
     source.launch = launch;
     source.deadline_unix_ms = deadline_unix_ms;
+    source.start_at_unix_ms = start_at_unix_ms;
+    source.delay_ms = delay_ms;
     decision made;
     record = create_task(std::move(source), context_for(agents), made);
     keep(made, false);
@@ -457,7 +459,6 @@ class world {
   void advance_ms(std::int64_t by) { now_ms += by; }
   const v1::StepRecord& at(std::uint32_t step) const { return record.steps(static_cast<int>(step)); }
   const workflow& definition() const { return *definition_; }
-
   context context_for(fake_agents& with) const {
     context ctx;
     ctx.now = from_unix_ms(now_ms);
@@ -477,7 +478,7 @@ class world {
   bool hold_undo = false;
   std::optional<v1::ReplyAddress> reply;
   std::optional<v1::LaunchOf> launch;
-  std::int64_t deadline_unix_ms = 0;
+  std::int64_t deadline_unix_ms = 0, start_at_unix_ms = 0, delay_ms = 0;
   const workflow_engine* engine = nullptr;       // the declarative one unless a test sets another
   std::unordered_set<std::uint32_t> evaluating;  // evaluation_key of inputs that the shell still awaits
   std::int64_t now_ms = start_ms;
@@ -488,8 +489,7 @@ class world {
     for (const auto& payload : made.payloads) payloads.slots[payload.slot] = payload.json;
     for (const auto slot : made.dropped_slots) EXPECT_EQ(payloads.slots.erase(slot), 1u) << "slot " << slot << " was not there";
     if (!made.changed) return;
-    const auto old = record.due_indexed_unix_ms();
-    const auto due = record.due_unix_ms();
+    const auto old = record.due_indexed_unix_ms(), due = record.due_unix_ms();
     if (due == 0 || old == 0 || exact || old > due) record.set_due_indexed_unix_ms(due);
   }
 

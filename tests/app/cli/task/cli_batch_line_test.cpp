@@ -55,6 +55,13 @@ TEST(batch_line, names_what_is_wrong) {
   EXPECT_NE(refusal(R"({"labels": ["a"]})").find("'labels' must be an object"), std::string::npos);
   EXPECT_NE(refusal(R"({"labels": {"a": 1}})").find("Label 'a' must be a string"), std::string::npos);
   EXPECT_EQ(refusal(R"({"labels": {"a": "1", "a": "2"}})"), "Label 'a' is given twice");
+  EXPECT_EQ(parse_batch_line(R"({"delay": "1h30m"})")->delay_ms(), 5'400'000);
+  EXPECT_EQ(parse_batch_line(R"({"start_at": "2026-11-24T09:00:00+01:00"})")->start_at_unix_ms(), 1'795'507'200'000);
+  for (const char* delay : {"5", "\"soon\"", "\"0s\"", "\"-1h\""})
+    EXPECT_NE(refusal(std::string{"{\"delay\": "} + delay + "}").find("'delay'"), std::string::npos) << delay;
+  for (const char* at : {"5", "\"tomorrow\"", "\"2026-11-24T09:00\"", "\"2026-02-30T09:00:00Z\""})
+    EXPECT_NE(refusal(std::string{"{\"start_at\": "} + at + "}").find("'start_at'"), std::string::npos) << at;
+  EXPECT_NE(refusal(R"({"delay": "1h", "start_at": "2026-11-24T09:00:00Z"})").find("both given"), std::string::npos);
   for (const char* priority : {"1.5", "\"1\"", "3000000000", "null", "1e2"})
     EXPECT_NE(refusal(std::string{"{\"priority\": "} + priority + "}").find("'priority'"), std::string::npos) << priority;
 }

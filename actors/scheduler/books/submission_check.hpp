@@ -1,0 +1,15 @@
+#pragma once
+// What a submission must be like, whatever the store holds. Pure.
+
+#include <cstdint>
+#include <optional>
+
+#include "messages/api.pb.h"
+#include "messages/error.hpp"
+
+namespace fairlead {
+
+/// Why the submission is refused; nullopt: it is sound. `max_bytes`: of its input.
+std::optional<error> check_submission(const v1::Submission& item, std::uint64_t max_bytes);
+
+}  // namespace fairlead

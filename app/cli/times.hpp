@@ -1,0 +1,18 @@
+#pragma once
+// Moments and durations as operators type them.
+
+#include <cstdint>
+#include <string>
+
+#include "messages/error.hpp"
+
+namespace fairlead::app {
+
+/// Reads a time given with an option (or in a field): in UTC or with an offset. Errors: invalid_argument.
+result<std::int64_t> read_utc(const std::string& option, const std::string& text);
+/// The same, for a moment after 1970-01-01T00:00:00Z, so that 0 can stand for none.
+result<std::int64_t> read_start(const std::string& option, const std::string& text);
+/// Reads a duration of at least `least_ms` given with an option (or in a field). Errors: invalid_argument.
+result<std::int64_t> read_duration(const std::string& option, const std::string& text, std::int64_t least_ms);
+
+}  // namespace fairlead::app
