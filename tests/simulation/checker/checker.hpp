@@ -130,7 +130,7 @@ class checker {
   void order_answered(std::uint64_t ticket, const v1::OperateReply& what);
   void submits(const v1::Submission& what) { contents_.submits(what); }
   /// A submission leaves, perhaps not for the first time.
-  void sends(const std::string& id) { first_sent_us_.emplace(id, world_.now_us()); }
+  void sends(const std::string& id) { first_sent_ms_.emplace(id, clock_.now_ms()); }
 
   /// The newest key under which the step was handed over to be performed; empty: never.
   std::string perform_key(const step_name& of) const;
@@ -312,7 +312,7 @@ class checker {
   std::map<std::string, known_process> processes_;                                          // by instance
   std::vector<beginning> begun_;                                                            // by the commit that is looked at
   std::map<step_name, wait> waits_;                                                         // steps that have been ready since then
-  std::map<std::string, std::int64_t> first_sent_us_;                                       // submissions, by id
+  std::map<std::string, std::int64_t> first_sent_ms_;                                       // submissions by id, by the clock of the shard
   std::map<std::pair<std::string, std::uint64_t>, std::vector<std::int64_t>> handed_over_;  // rates: by limit and epoch, when
   std::uint64_t epoch_ = 0;
   std::int64_t epoch_since_us_ = 0;
