@@ -188,7 +188,8 @@ void checker::judge_key(const step_name& of, const history& past, const v1::Perf
 
 void checker::judge_start(const std::string& id) const {
   const auto* wanted = contents_.submission_of(id);
-  if (wanted == nullptr || clock_.settings() != 0) return;
+  // A crashed decision parks the task, and whoever retries it starts it.
+  if (wanted == nullptr || clock_.settings() != 0 || bugs_.about(id)) return;
   if (wanted->start_at_unix_ms() != 0) {
     world_.judges("started_early");
     if (clock_.now_ms() + whole_ms < wanted->start_at_unix_ms())
