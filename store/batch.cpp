@@ -71,11 +71,11 @@ void batch::put(table where, std::string_view key, std::string_view payload) {
   if (payload.size() > std::numeric_limits<std::uint32_t>::max() - checksum_bytes) throw std::logic_error("batch: a value beyond 4 GiB");
   bytes_ += static_cast<char>(operation::kind::put);
   bytes_ += static_cast<char>(where);
-  append_u32(bytes_, static_cast<std::uint32_t>(key.size()));
+  append_little_endian(bytes_, static_cast<std::uint32_t>(key.size()));
   bytes_ += key;
-  append_u32(bytes_, static_cast<std::uint32_t>(payload.size() + checksum_bytes));
+  append_little_endian(bytes_, static_cast<std::uint32_t>(payload.size() + checksum_bytes));
   bytes_ += payload;
-  append_u32(bytes_, checksum(where, key, payload));
+  append_little_endian(bytes_, checksum(where, key, payload));
   ++operations_;
 }
 
@@ -83,7 +83,7 @@ void batch::erase(table where, std::string_view key) {
   require_key(where, key);
   bytes_ += static_cast<char>(operation::kind::erase);
   bytes_ += static_cast<char>(where);
-  append_u32(bytes_, static_cast<std::uint32_t>(key.size()));
+  append_little_endian(bytes_, static_cast<std::uint32_t>(key.size()));
   bytes_ += key;
   ++operations_;
 }

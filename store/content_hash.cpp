@@ -15,7 +15,7 @@ namespace fairlead::store {
 namespace {
 
 void append_sized(std::string& out, std::string_view bytes) {
-  append_u32(out, static_cast<std::uint32_t>(bytes.size()));
+  append_little_endian(out, static_cast<std::uint32_t>(bytes.size()));
   out += bytes;
 }
 
@@ -47,12 +47,12 @@ std::string submission_hash(std::string_view workflow, std::string_view minified
   text.reserve(workflow.size() + minified_input.size() + 64);
   append_sized(text, workflow);
   append_sized(text, minified_input);
-  append_u32(text, static_cast<std::uint32_t>(labels.size()));
+  append_little_endian(text, static_cast<std::uint32_t>(labels.size()));
   for (const auto& label : labels) {
     append_sized(text, label.key());
     append_sized(text, label.value());
   }
-  append_u32(text, static_cast<std::uint32_t>(priority));
+  append_little_endian(text, static_cast<std::uint32_t>(priority));
   if (reply != nullptr && is_set(*reply)) {
     text += kind_of(*reply);
     append_sized(text, name_of(*reply));

@@ -8,10 +8,25 @@
 
 namespace fairlead::store {
 
-inline void append_u32(std::string& out, std::uint32_t value) {
-  const char bytes[4] = {static_cast<char>(value), static_cast<char>(value >> 8), static_cast<char>(value >> 16),
-                         static_cast<char>(value >> 24)};
+/// `out` must have room for a T.
+template <class T>
+void write_little_endian(char* out, T value) {
+  for (std::size_t i = 0; i < sizeof(T); ++i) out[i] = static_cast<char>(value >> (8 * i));
+}
+
+template <class T>
+void append_little_endian(std::string& out, T value) {
+  char bytes[sizeof(T)];
+  write_little_endian(bytes, value);
   out.append(bytes, sizeof bytes);
+}
+
+/// `in` must have at least the size of a T.
+template <class T>
+T read_little_endian(const char* in) {
+  T value = 0;
+  for (std::size_t i = sizeof(T); i-- > 0;) value = static_cast<T>(value << 8 | static_cast<unsigned char>(in[i]));
+  return value;
 }
 
 template <class T>

@@ -47,6 +47,20 @@ std::optional<std::uint64_t> decode_u64(std::string_view payload) {
   return read_big_endian<std::uint64_t>(payload);
 }
 
+std::string encode_journal(const journal_id& what) { return encode_u64(what.low) + encode_u64(what.high); }
+
+std::optional<journal_id> decode_journal(std::string_view payload) {
+  if (payload.size() != 16) return std::nullopt;
+  return journal_id{read_big_endian<std::uint64_t>(payload), read_big_endian<std::uint64_t>(payload.substr(8))};
+}
+
+std::string encode_applied(const entry_position& what) { return encode_u64(what.index) + encode_u64(what.group); }
+
+std::optional<entry_position> decode_applied(std::string_view payload) {
+  if (payload.size() != 16) return std::nullopt;
+  return entry_position{read_big_endian<std::uint64_t>(payload), read_big_endian<std::uint64_t>(payload.substr(8))};
+}
+
 std::string encode_shard(const shard_identity& what) {
   std::string out;
   append_big_endian(out, what.shard);

@@ -10,6 +10,8 @@
 //   lineage            made unix ms u64 | random bits u64: this history of the shard. Stores of releases without lineages lack this row and
 //                      get one when a node opens them
 //   restoring          u64, unix ms: a restore to another lineage of this store has begun and not ended; 0: it has ended
+//   journal            u64 | u64, the id of the node's journal, which has what this store lacks. Stores without a journal lack this row
+//   applied            index u64 | group u64: the journal's entries of this shard up to here are in these tables
 //   effect/NUMBER      EffectRecord, see effect_rows.hpp; the number has 20 digits
 //   deleted/NUMBER     empty; archives may hold copies of this deleted task, see deletion_rows.hpp; the number has 20 digits
 //   namespace:N        the name of namespace N (decimal)
@@ -26,8 +28,23 @@
 
 namespace fairlead::store {
 
+/// Made once for a journal, at random.
+struct journal_id {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  friend bool operator==(const journal_id&, const journal_id&) = default;
+};
+
+/// A position in a shard's part of a journal.
+struct entry_position {
+  std::uint64_t index = 0;  // of the entry
+  std::uint64_t group = 0;  // of the group that has it
+};
+
 /// The layout that this release reads and writes. Rises with every change that an older release cannot read.
 inline constexpr std::uint32_t schema_version = 1;
+/// That of a store behind a journal. A release that does not know journals would lack the last work that was acknowledged.
+inline constexpr std::uint32_t journaled_schema_version = 2;
 
 namespace meta {
 
@@ -37,6 +54,8 @@ inline constexpr std::string_view boot_row = "boot";
 inline constexpr std::string_view shard_row = "shard";
 inline constexpr std::string_view lineage_row = "lineage";
 inline constexpr std::string_view restoring_row = "restoring";
+inline constexpr std::string_view journal_row = "journal";
+inline constexpr std::string_view applied_row = "applied";
 inline constexpr std::string_view effect_rows = "effect/";
 inline constexpr std::string_view deletion_rows = "deleted/";
 std::string namespace_row(std::uint32_t ns);
@@ -58,6 +77,12 @@ struct shard_identity {
 };
 std::string encode_shard(const shard_identity& what);
 std::optional<shard_identity> decode_shard(std::string_view payload);
+
+std::string encode_journal(const journal_id& what);
+std::optional<journal_id> decode_journal(std::string_view payload);
+
+std::string encode_applied(const entry_position& what);
+std::optional<entry_position> decode_applied(std::string_view payload);
 
 std::string encode_lineage(const v1::Lineage& what);
 std::optional<v1::Lineage> decode_lineage(std::string_view payload);

@@ -13,7 +13,7 @@
 
 #include "app/process/write_all.hpp"
 #include "messages/ids.hpp"
-#include "store/lmdb/directory.hpp"
+#include "store/directory.hpp"
 
 namespace fairlead::app {
 

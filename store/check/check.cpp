@@ -128,7 +128,10 @@ class checker {
         add(table::meta, key, "the value does not parse");
       if (key.starts_with(keys::meta(meta::deletion_rows)) && !meta::number_of_row(key)) add(table::meta, key, "the row names no task");
     });
-    require(meta::schema_row, [](std::string_view payload) { return meta::decode_u32(payload) == schema_version; });
+    require(meta::schema_row, [](std::string_view payload) {
+      const auto version = meta::decode_u32(payload);
+      return version == schema_version || version == journaled_schema_version;
+    });
     require(meta::boot_row, [](std::string_view payload) { return meta::decode_u64(payload).has_value(); });
     if (const auto key = keys::meta(meta::shard_row); true) {
       const auto found = of_.get(table::meta, key);

@@ -9,8 +9,8 @@
 #include <system_error>
 
 #include "messages/holds.hpp"
+#include "store/directory.hpp"
 #include "store/keys.hpp"
-#include "store/lmdb/directory.hpp"
 #include "store/lmdb/snapshot.hpp"
 #include "store/meta_rows.hpp"
 #include "store/rows/task_rows.hpp"

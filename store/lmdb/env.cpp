@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "store/lmdb/directory.hpp"
+#include "store/directory.hpp"
 
 namespace fairlead::store {
 
@@ -334,20 +334,36 @@ write_txn::~write_txn() {
 
 status write_txn::apply(const group_operations& group) {
   for (int i = 0; i < table_count; ++i) {
-    if (group.of(i).empty()) continue;
-    cursor at;
-    int rc = mdb_cursor_open(txn_, owner_->tables_[i], &at.it);
-    for (const auto& op : group.of(i)) {
-      auto key = to_val(op.key);
-      if (rc == 0 && op.what == operation::kind::put) {
-        auto value = to_val(op.value);
-        rc = mdb_cursor_put(at.it, &key, &value, 0);
-      } else if (rc == 0) {
-        rc = mdb_cursor_get(at.it, &key, nullptr, MDB_SET);
-        rc = rc == MDB_NOTFOUND ? 0 : rc == 0 ? mdb_cursor_del(at.it, 0) : rc;
-      }
-      if (rc != 0) return owner_->failure(rc, "be written");
+    const auto& all = group.of(i);
+    if (auto done = apply_to_one_table(all.data(), all.data() + all.size()); !done) return done;
+  }
+  return nothing{};
+}
+
+status write_txn::apply(const std::vector<operation>& sorted) {
+  const auto* const end = sorted.data() + sorted.size();
+  for (const auto* begin = sorted.data(); begin != end;) {
+    const auto* next = std::find_if(begin, end, [begin](const operation& one) { return one.where != begin->where; });
+    if (auto done = apply_to_one_table(begin, next); !done) return done;
+    begin = next;
+  }
+  return nothing{};
+}
+
+status write_txn::apply_to_one_table(const operation* begin, const operation* end) {
+  if (begin == end) return nothing{};
+  cursor at;
+  int rc = mdb_cursor_open(txn_, owner_->tables_[static_cast<int>(begin->where)], &at.it);
+  for (const auto* op = begin; op != end; ++op) {
+    auto key = to_val(op->key);
+    if (rc == 0 && op->what == operation::kind::put) {
+      auto value = to_val(op->value);
+      rc = mdb_cursor_put(at.it, &key, &value, 0);
+    } else if (rc == 0) {
+      rc = mdb_cursor_get(at.it, &key, nullptr, MDB_SET);
+      rc = rc == MDB_NOTFOUND ? 0 : rc == 0 ? mdb_cursor_del(at.it, 0) : rc;
     }
+    if (rc != 0) return owner_->failure(rc, "be written");
   }
   return nothing{};
 }

@@ -17,6 +17,7 @@
 
 #include "messages/error.hpp"
 #include "store/batch.hpp"
+#include "store/directory.hpp"
 #include "store/lmdb/group_operations.hpp"
 #include "store/store.hpp"
 
@@ -29,20 +30,6 @@ struct env_options {
   std::string directory;
   std::uint64_t max_size_bytes = std::uint64_t{64} << 30;  // address space and upper limit; the file grows as needed
   bool read_only = false;                                  // the store must exist; takes the exclusive lock, too
-};
-
-/// The exclusive lock of a store directory; the destructor releases it.
-class directory_lock {
- public:
-  /// Error store_in_use names the process that holds the lock. Read-only directories can be locked for reading only.
-  static result<directory_lock> take(const std::string& directory, bool read_only);
-  directory_lock(directory_lock&& other) noexcept;
-  directory_lock& operator=(directory_lock&&) = delete;
-  ~directory_lock();
-
- private:
-  explicit directory_lock(int fd) : fd_(fd) {}
-  int fd_ = -1;  // -1: a read-only directory without a lock file
 };
 
 class read_txn;
@@ -121,6 +108,8 @@ class write_txn {
 
   /// Writes the gathered operations.
   status apply(const group_operations& group);
+  /// Writes operations that are in the order of tables and keys.
+  status apply(const std::vector<operation>& sorted);
   /// Writes a stored value.
   status put(table where, std::string_view key, std::string_view stored);
   result<std::optional<std::string_view>> get(table where, std::string_view key) const;
@@ -130,6 +119,7 @@ class write_txn {
  private:
   friend class env;
   write_txn(env* owner, MDB_txn* txn) : owner_(owner), txn_(txn) {}
+  status apply_to_one_table(const operation* begin, const operation* end);
   env* owner_;
   MDB_txn* txn_;
 };

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "store/checksum.hpp"
+#include "store/failpoint.hpp"
 #include "store/keys.hpp"
-#include "store/lmdb/failpoint.hpp"
 #include "store/lmdb/snapshot.hpp"
 #include "store/meta_rows.hpp"
 
@@ -24,21 +24,17 @@ std::string stored_form(table where, std::string_view key, std::string_view payl
   return out;
 }
 
-error failpoint_error(const char* name) {
-  return {v1::ERROR_CODE_DISK, std::string("The failpoint ") + name + " made the commit fail.", "Unset FAIRLEAD_FAILPOINTS."};
-}
-
 }  // namespace
 
-result<std::unique_ptr<lmdb_store>> lmdb_store::open(const env_options& options) {
+result<std::unique_ptr<lmdb_store>> lmdb_store::open(const env_options& options, bool journaled) {
   auto opened = env::open(options);
   if (!opened) return opened.failure();
   std::unique_ptr<lmdb_store> out(new lmdb_store(std::move(*opened)));
-  if (auto ready = out->begin_or_check(options.read_only); !ready) return ready.failure();
+  if (auto ready = out->begin_or_check(options.read_only, journaled); !ready) return ready.failure();
   return out;
 }
 
-status lmdb_store::begin_or_check(bool read_only) {
+status lmdb_store::begin_or_check(bool read_only, bool journaled) {
   const error no_rows{v1::ERROR_CODE_CORRUPT, "The store " + directory() + " is damaged: its meta table lacks a row it must have.",
                       "Restore the store from a backup."};
   const auto now = read();
@@ -51,10 +47,10 @@ status lmdb_store::begin_or_check(bool read_only) {
   if (!schema) return schema.failure();
   const auto version = schema->has_value() ? meta::decode_u32(**schema) : std::nullopt;
   if (!version || *version == 0) return no_rows;
-  if (*version > schema_version) {
+  if (*version > (journaled ? journaled_schema_version : schema_version)) {
     return error{v1::ERROR_CODE_STORE_NEWER,
                  "The store " + directory() + " has schema version " + std::to_string(*version) + "; this release knows versions up to " +
-                     std::to_string(schema_version) + ".",
+                     std::to_string(journaled ? journaled_schema_version : schema_version) + ".",
                  "Run the release that wrote it, or a later release."};
   }
   auto row = now->get(table::meta, keys::meta(meta::progress_row));
@@ -116,6 +112,18 @@ status lmdb_store::write_group(const std::vector<batch>& group) {
   if (auto put = txn->put(table::meta, key, row); !put) return put;
   if (failpoint("store.before_commit")) return failpoint_error("store.before_commit");
   return txn->commit();
+}
+
+status lmdb_store::apply(const std::vector<operation>& sorted) {
+  const std::lock_guard lock(commit_guard_);
+  if (failed_) return *failed_;
+  auto txn = env_->write();
+  if (!txn) return remember(txn.failure());
+  if (auto written = txn->apply(sorted); !written) return remember(written);
+  if (failpoint("apply.mid_txn")) return remember(failpoint_error("apply.mid_txn"));
+  auto done = remember(txn->commit());
+  if (done) commits_.fetch_add(1, std::memory_order_relaxed);
+  return done;
 }
 
 // A full store has written nothing and goes on; after any other failure the state on the disk is unknown.

@@ -11,19 +11,26 @@
 
 #include "store/lmdb/env.hpp"
 #include "store/restorable.hpp"
+#include "store/tables.hpp"
 
 namespace fairlead::store {
 
-class lmdb_store final : public restorable {
+class lmdb_store final : public restorable, public tables {
  public:
   /// Opens the store in `options.directory`, or creates one there (unless read_only). Refuses, each with a remedy: a directory that cannot
-  /// be made or written, a directory in use (store_in_use), a newer schema (store_newer), a damaged file (corrupt).
-  static result<std::unique_ptr<lmdb_store>> open(const env_options& options);
+  /// be made or written, a directory in use (store_in_use), a newer schema (store_newer), a damaged file (corrupt). Only `journaled` takes a store
+  /// that is behind a journal: without it the last work that was acknowledged would be missing.
+  static result<std::unique_ptr<lmdb_store>> open(const env_options& options, bool journaled = false);
 
   status commit(const std::vector<batch>& group) override;
   result<std::uint64_t> raise_epoch() override;
   std::unique_ptr<snapshot> read() const override;
   usage get_usage() const override;
+
+  /// For a store behind a journal, which writes by nothing else.
+  status apply(const std::vector<operation>& sorted) override;
+  std::unique_ptr<snapshot> read_tables() const override { return read(); }
+  usage tables_usage() const override { return get_usage(); }
 
   /// Counts the processes that have run a node on this store: raises the durable counter and returns it. The result is the incarnation of
   /// the agents inside the process.
@@ -40,7 +47,7 @@ class lmdb_store final : public restorable {
 
  private:
   explicit lmdb_store(std::shared_ptr<env> opened) : env_(std::move(opened)) {}
-  status begin_or_check(bool read_only);
+  status begin_or_check(bool read_only, bool journaled);
   status begin_new();
   status write_group(const std::vector<batch>& group);
   status write_meta(std::string_view row, std::string_view payload);

@@ -187,6 +187,13 @@ status memory_store::write_meta_rows(const meta_rows& rows, std::uint64_t least_
   return nothing{};
 }
 
+status memory_store::apply(const std::vector<operation>& sorted) {
+  const std::lock_guard lock(now_->guard);
+  for (const auto& one : sorted) write(one.where, one.key, one.what == operation::kind::put ? &one.value : nullptr);
+  unsynced_.clear();
+  return nothing{};
+}
+
 void memory_store::sync() {
   std::lock_guard lock(now_->guard);
   unsynced_.clear();

@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "store/restorable.hpp"
+#include "store/tables.hpp"
 
 namespace fairlead::store {
 
-class memory_store final : public restorable {
+class memory_store final : public restorable, public tables {
  public:
   /// `at_once`: durable when commit returns, as with LMDB. `when_told`: readers see a commit at once, but a crash forgets it unless sync()
   /// came before; the simulation acknowledges only after that sync.
@@ -26,6 +27,11 @@ class memory_store final : public restorable {
   result<std::uint64_t> raise_epoch() override;
   std::unique_ptr<snapshot> read() const override;
   usage get_usage() const override;
+
+  /// For a store behind a journal: durable at once in both modes.
+  status apply(const std::vector<operation>& sorted) override;
+  std::unique_ptr<snapshot> read_tables() const override { return read(); }
+  usage tables_usage() const override { return get_usage(); }
 
   /// Makes all commits so far durable.
   void sync();

@@ -15,6 +15,7 @@
 #include "tests/bench/bench_node.hpp"
 #include "tests/bench/bench_replay.hpp"
 #include "tests/bench/bench_report.hpp"
+#include "tests/bench/bench_store.hpp"
 
 namespace {
 
@@ -34,6 +35,7 @@ struct choices {
   bool network = false;
   bool console = false;
   bool cron = false;
+  bool store = false;
   std::string only;
 };
 
@@ -118,6 +120,32 @@ int run_due(const choices& chosen) {
   const auto burst = run_burst(directory, scaled(100'000));
   std::filesystem::remove_all(directory);
   std::puts((chosen.json ? due_to_json(quiet, burst) : due_to_table(quiet, burst)).c_str());
+  return 0;
+}
+
+/// The batches of the order workload, committed to LMDB at once and through the journal, in turns.
+int run_store_alone(const choices& chosen) {
+  constexpr int rounds = 3;
+  for (const auto in_flight : chosen.in_flight) {
+    load_options options;
+    options.directory = chosen.directory + "/store";
+    options.in_flight = in_flight;
+    options.tasks = tasks_for(in_flight, chosen.scale) / 3;
+    options.warm_up = std::max<std::uint64_t>(options.tasks / 10, 100);
+    options.record = true;
+    const auto recorded = run_load(options);
+    const auto tasks = options.tasks + options.warm_up;
+    for (int round = 0; round < rounds; ++round) {
+      for (const bool journal : {false, true}) {
+        const auto cost = (journal ? commit_to_journal : commit_to_lmdb)(recorded.groups, tasks, options.directory);
+        std::printf("%u in flight, %s: %.0f tasks/s, a commit p50 %.0f us, p99 %.0f us, %.1f us of CPU and %.0f bytes a task\n", in_flight,
+                    journal ? "journal" : "LMDB   ", cost.tasks_per_s, cost.commit_p50_us, cost.commit_p99_us, cost.cpu_us_per_task,
+                    cost.bytes_per_task);
+        std::fflush(stdout);
+      }
+    }
+  }
+  std::filesystem::remove_all(chosen.directory + "/store");
   return 0;
 }
 
@@ -226,12 +254,14 @@ int main(int argc, char** argv) {
   app.add_flag("--slow-http", chosen.slow_http, "instead: what 10,000 steps cost an http agent whose service answers after 20 s");
   app.add_flag("--network", chosen.network, "instead: the order workload with its agent on another node beside one in this process");
   app.add_flag("--console", chosen.console, "instead: the order workload with and without a console that watches it");
+  app.add_flag("--store", chosen.store, "instead: the store alone, with the batches of the order workload: LMDB and the journal, in turns");
   app.add_flag("--cron", chosen.cron,
                "instead: next instants, 10,000 jobs that are due in the same second, and a node with 100,000 that are not");
   app.add_option("--only", chosen.only, "of --cron: this part")->check(CLI::IsMember({"next", "herd", "idle"}));
   CLI11_PARSE(app, argc, argv);
   try {
     if (chosen.cron) return run_cron(chosen);
+    if (chosen.store) return run_store_alone(chosen);
     if (chosen.console) return run_under_console(chosen);
     if (chosen.network) return run_over_network(chosen);
     if (chosen.http) return run_http_agent(chosen);

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "store/check/check.hpp"
-#include "store/lmdb/failpoint.hpp"
+#include "store/failpoint.hpp"
 #include "store/lmdb/store.hpp"
 #include "tests/store/fixture.hpp"
 

@@ -37,18 +37,19 @@ TYPED_TEST(lineage_row, is_replaced_whole_and_meanwhile_no_node_takes_the_store)
   ASSERT_TRUE(it.begin_restore(5'500).ok());
   ASSERT_TRUE(it.end_restore(lineage(6'000), 100, 50).ok());
   EXPECT_EQ(it.claim_lineage(lineage(9'000))->made_unix_ms(), 6'000);
-  EXPECT_EQ(*it.raise_epoch(), 101u);
+  EXPECT_GT(*it.raise_epoch(), 100u);
 }
 
 TYPED_TEST(lineage_row, and_the_epoch_never_falls_with_it) {
   auto& it = *this->it;
   EXPECT_EQ(*it.raise_epoch(), 1u);
   ASSERT_TRUE(it.end_restore(lineage(7'000), 0, 0).ok());
-  EXPECT_EQ(*it.raise_epoch(), 2u);
+  const auto raised = *it.raise_epoch();
+  EXPECT_GT(raised, 1u);
   // What is written next is of the epoch that is in force.
   batch next;
   next.sequence = 1;
-  next.epoch = 2;
+  next.epoch = raised;
   EXPECT_TRUE(it.commit({next}).ok());
 }
 

@@ -108,10 +108,12 @@ TYPED_TEST(any_store, keeps_progress_and_counters_when_the_epoch_rises) {
   auto one = make(1, *this->it->raise_epoch());
   one.shard_state = counters.SerializeAsString();
   ASSERT_TRUE(this->it->commit({one}).ok());
-  ASSERT_TRUE(this->it->raise_epoch().ok());
+  const auto raised = this->it->raise_epoch();
+  ASSERT_TRUE(raised.ok());
+  EXPECT_GT(*raised, one.epoch);
   const auto progress = this->it->read()->get_progress();
   EXPECT_EQ(progress.sequence, 1u);
-  EXPECT_EQ(progress.epoch, 2u);
+  EXPECT_EQ(progress.epoch, *raised);
   EXPECT_EQ(progress.shard.pending(), 5u);
 }
 
@@ -171,10 +173,10 @@ TYPED_TEST(any_store, an_empty_group_is_nothing) {
 TYPED_TEST(any_store, reports_how_much_it_holds) {
   const auto before = this->it->get_usage();
   auto one = make(1, *this->it->raise_epoch());
-  one.put(table::payload, "a", std::string(1 << 20, 'x'));
+  one.put(table::payload, "a", std::string(1 << 17, 'x'));
   ASSERT_TRUE(this->it->commit({one}).ok());
   const auto after = this->it->get_usage();
-  EXPECT_GE(after.used_bytes, before.used_bytes + (1 << 20));
+  EXPECT_GE(after.used_bytes, before.used_bytes + (1 << 17));
   EXPECT_GT(after.max_bytes, after.used_bytes);
 }
 

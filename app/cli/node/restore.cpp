@@ -15,7 +15,7 @@
 #include "app/cli/json.hpp"
 #include "messages/lineage.hpp"
 #include "messages/time.hpp"
-#include "store/lmdb/directory.hpp"
+#include "store/directory.hpp"
 #include "store/lmdb/store.hpp"
 
 namespace fairlead::app {

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <thread>
 
-#include "store/lmdb/failpoint.hpp"
+#include "store/failpoint.hpp"
 #include "store/meta_rows.hpp"
 #include "tests/store/job_fixture.hpp"
 

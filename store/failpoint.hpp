@@ -6,6 +6,7 @@
 //   FAIRLEAD_FAILPOINTS="store.before_commit=crash@3,store.after_commit=delay:20"
 //   name=action[:param][@n]     separated by commas; with @n only at the n-th hit, else at every hit
 //   actions: off (counts hits only) | crash (_exit(99)) | crash:kill (SIGKILL) | error | delay:MILLISECONDS
+// A failpoint named `plant.NAME` is a fault that a test puts into the program, to show that the checks notice it.
 // Any other text ends the process at its start with a sentence (exit code 64).
 
 #include <atomic>
@@ -29,6 +30,9 @@ inline bool failpoint(const char* name) {
     return false;
   return detail::failpoint_hit(name);
 }
+
+/// The error of an operation that the failpoint made fail.
+error failpoint_error(const char* name);
 
 /// Replaces all settings; an empty text switches everything off. Hit counts restart.
 status set_failpoints(std::string_view text);

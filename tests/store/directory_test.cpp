@@ -1,6 +1,6 @@
 // What is synced when a store is opened. Every fsync of this program is counted here.
 
-#include "store/lmdb/directory.hpp"
+#include "store/directory.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>

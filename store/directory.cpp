@@ -1,4 +1,4 @@
-#include "store/lmdb/directory.hpp"
+#include "store/directory.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -9,8 +9,6 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-
-#include "store/lmdb/env.hpp"
 
 namespace fairlead::store {
 

@@ -1,4 +1,4 @@
-#include "store/lmdb/failpoint.hpp"
+#include "store/failpoint.hpp"
 
 #include <unistd.h>
 
@@ -113,6 +113,10 @@ bool detail::failpoint_hit(const char* name) {
     case action::delay: std::this_thread::sleep_for(std::chrono::milliseconds(found.delay_ms)); return false;
   }
   return false;
+}
+
+error failpoint_error(const char* name) {
+  return {v1::ERROR_CODE_DISK, std::string("The failpoint ") + name + " made the write fail.", "Unset FAIRLEAD_FAILPOINTS."};
 }
 
 status set_failpoints(std::string_view text) {

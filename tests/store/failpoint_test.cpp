@@ -1,4 +1,4 @@
-#include "store/lmdb/failpoint.hpp"
+#include "store/failpoint.hpp"
 
 #include <gtest/gtest.h>
 

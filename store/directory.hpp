@@ -1,0 +1,33 @@
+#pragma once
+// The directory of a store or of a journal: it exists, its names are durable, and one process holds it.
+
+#include <string>
+
+#include "messages/error.hpp"
+
+namespace fairlead::store {
+
+/// Creates the directory if its parent exists and is writable; otherwise the error says what is missing and what to do.
+status prepare_directory(const std::string& directory, bool read_only);
+
+/// Makes the names in a directory durable.
+status sync_directory(const std::string& directory);
+
+/// The error for a directory without a store.
+error no_store(const std::string& directory);
+
+/// The exclusive lock of a store directory; the destructor releases it.
+class directory_lock {
+ public:
+  /// Error store_in_use names the process that holds the lock. Read-only directories can be locked for reading only.
+  static result<directory_lock> take(const std::string& directory, bool read_only);
+  directory_lock(directory_lock&& other) noexcept;
+  directory_lock& operator=(directory_lock&&) = delete;
+  ~directory_lock();
+
+ private:
+  explicit directory_lock(int fd) : fd_(fd) {}
+  int fd_ = -1;  // -1: a read-only directory without a lock file
+};
+
+}  // namespace fairlead::store

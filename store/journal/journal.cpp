@@ -1,0 +1,274 @@
+#include "store/journal/journal.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "store/failpoint.hpp"
+
+namespace fairlead::store {
+
+namespace {
+
+// A group and the checkpoint of a new segment together take at most a quarter of a segment.
+std::size_t most_of_a_group(std::uint64_t segment_bytes) {
+  return static_cast<std::size_t>(std::min<std::uint64_t>(segment_bytes / 4, max_group_bytes)) - journal_block_bytes;
+}
+
+}  // namespace
+
+journal::journal(journal_files& files, journal_options options)
+    : files_(files),
+      options_(std::move(options)),
+      max_append_bytes_(most_of_a_group(options_.segment_bytes)),
+      pool_(files, options_.segment_bytes) {}
+
+result<std::unique_ptr<journal>> journal::open(journal_files& files, std::optional<recovered_journal> found,
+                                               const std::vector<shard_position>& shards, journal_options options) {
+  std::unique_ptr<journal> out(new journal(files, std::move(options)));
+  out->opening_ = out->options_.random();
+  for (const auto& one : shards) out->positions_[one.shard] = one;
+  if (found) {
+    out->id_ = found->id;
+    out->next_group_ = found->end.next_group;
+    out->durable_ = found->end.next_group - 1;
+    out->chain_ = found->end.chain;
+    out->offset_ = found->end.offset;
+    out->header_.segment = found->last_segment;
+    if (found->end.torn) out->torn_segment_ = found->last_segment;
+    out->used_.assign(std::make_move_iterator(found->used.begin()), std::make_move_iterator(found->used.end()));
+    for (const auto& [shard, log] : found->shards) {
+      auto& position = out->positions_[shard];
+      position.shard = shard;
+      position.last_index = std::max(position.last_index, log.last_index);
+    }
+    if (auto adopted = out->pool_.adopt(found->staged, found->retired); !adopted) return adopted.failure();
+  } else {
+    out->id_ = {out->options_.random(), out->options_.random()};
+  }
+  // Nothing is written behind a recovered end: the next segment states where that end was, so what lies behind it can never come back.
+  if (auto begun = out->append({}); !begun) return begun.failure();
+  return out;
+}
+
+result<std::uint64_t> journal::append(const std::vector<journal_record>& records) {
+  ticket mine;
+  mine.records = &records;
+  for (const auto& one : records) mine.bytes += record_bytes(one.payload.size());
+  if (mine.bytes > max_append_bytes_) {
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT,
+                 "One commit of " + std::to_string(mine.bytes) + " bytes does not fit the journal, which takes " +
+                     std::to_string(max_append_bytes_) + " at once.",
+                 "Raise journal.segment_size and start the node again."};
+  }
+  std::unique_lock lock(guard_);
+  queue_.push_back(&mine);
+  while (!mine.done && !failed_) {
+    if (writing_) {
+      turn_.wait(lock);
+    } else {
+      lead(lock);
+    }
+  }
+  if (!mine.done) {
+    queue_.erase(std::remove(queue_.begin(), queue_.end(), &mine), queue_.end());
+    return *failed_;
+  }
+  return mine.group;
+}
+
+/// Writes one group of what waits. Holds the lock at its begin and end, not during the write.
+void journal::lead(std::unique_lock<std::mutex>& lock) {
+  writing_ = true;
+  std::vector<ticket*> taken;
+  std::size_t bytes = 0;
+  while (!queue_.empty() && (taken.empty() || bytes + queue_.front()->bytes <= max_append_bytes_)) {
+    taken.push_back(queue_.front());
+    bytes += queue_.front()->bytes;
+    queue_.pop_front();
+  }
+  lock.unlock();
+  std::uint64_t group = 0;
+  auto written = write(taken, group);
+  lock.lock();
+  writing_ = false;
+  if (written.ok()) {
+    wrote(taken);
+    for (auto* one : taken) {
+      one->group = group;
+      one->done = true;
+    }
+  } else {
+    failed_ = written.failure();
+  }
+  turn_.notify_all();
+}
+
+/// Notes the entries of a group that is durable now. The caller holds the lock.
+void journal::wrote(const std::vector<ticket*>& what) {
+  for (const auto* one : what) {
+    for (const auto& record : *one->records) {
+      if (!is_entry(record.type)) continue;
+      auto& position = positions_[record.shard];
+      position.shard = record.shard;
+      position.last_index = record.index;
+      used_.back().last_index[record.shard] = record.index;
+    }
+  }
+}
+
+/// Writes the records as one group, in a new segment if the current one has no room. Only the leader calls it, without the lock.
+status journal::write(const std::vector<ticket*>& what, std::uint64_t& group) {
+  std::size_t payload = 0;
+  std::uint32_t records = 0;
+  for (const auto* one : what) {
+    payload += one->bytes;
+    records += static_cast<std::uint32_t>(one->records->size());
+  }
+  const auto fits = [&](std::size_t bytes) {
+    return offset_ + std::uint64_t{blocks_of_group(bytes)} * journal_block_bytes <= current_->size();
+  };
+  std::string head;
+  const bool fresh = current_ == nullptr || !fits(payload);
+  if (fresh) {
+    std::unique_lock lock(guard_);
+    auto begun = begin_segment(lock);
+    if (!begun) return begun.failure();
+    head = std::move(*begun);
+    payload += record_bytes(head.size());
+    ++records;
+  }
+  group = next_group_;
+  const std::size_t begin = fresh ? journal_block_bytes : 0;
+  const auto blocks = blocks_of_group(payload);
+  const auto bytes = begin + std::size_t{blocks} * journal_block_bytes;
+  buffer_.reserve(std::max<std::size_t>(bytes, std::size_t{1} << 18));
+  auto* const group_at = buffer_.data() + begin;
+  auto* at = group_at + group_header_bytes;
+  const auto put = [&at](const journal_record& one) {
+    encode_record(one, at);
+    at += record_bytes(one.payload.size());
+  };
+  if (fresh) {
+    encode_segment_header(header_, buffer_.data());
+    journal_record first;
+    first.type = record_type::checkpoint;
+    first.stamp_ms = header_.begun_unix_ms;
+    first.payload = head;
+    put(first);
+  }
+  for (const auto* one : what) {
+    for (const auto& record : *one->records) put(record);
+  }
+  std::memset(at, 0, static_cast<std::size_t>(buffer_.data() + bytes - at));
+  group_header header;
+  header.blocks = blocks;
+  header.segment = header_.segment;
+  header.group = group;
+  header.durable = failpoint("plant.durable_stands_still") ? 0 : durable_;
+  header.opening = opening_;
+  header.payload_bytes = static_cast<std::uint32_t>(payload);
+  header.records = records;
+  header.chain = group_chain({group_at + group_header_bytes, payload}, id_, header_.segment, group, chain_);
+  encode_group_header(header, id_, group_at);
+  if (failpoint("journal.before_write")) return failpoint_error("journal.before_write");
+  if (!failpoint("plant.ack_before_write")) {
+    auto written = current_->write(offset_ - begin, buffer_.data(), bytes);
+    if (!written && failpoint("plant.write_again")) written = current_->write(offset_ - begin, buffer_.data(), bytes);
+    if (!written) return written;
+  }
+  if (failpoint("journal.after_write")) return failpoint_error("journal.after_write");
+  offset_ += bytes - begin;
+  chain_ = header.chain;
+  durable_ = next_group_++;
+  last_was_empty_ = what.empty();
+  const std::lock_guard lock(guard_);
+  ++usage_.groups;
+  usage_.written_bytes += bytes;
+  if (fresh) {
+    // The checkpoint that does not need them is durable now.
+    const auto needed = decode_checkpoint(head)->first_needed_segment;
+    for (; used_.front().number < needed; used_.pop_front()) pool_.retire(used_.front().number, used_.front().number != torn_segment_);
+  }
+  return nothing{};
+}
+
+/// Takes the file of the next segment. The value is the payload of its checkpoint. Waits while all files are in use and none may be
+/// added; not at the opening, when nothing can be applied yet.
+result<std::string> journal::begin_segment(std::unique_lock<std::mutex>& lock) {
+  // With the last staged file a checkpoint has to come that frees one, else there would never be another.
+  const auto most = std::max<std::uint64_t>(6, options_.max_bytes / options_.segment_bytes);
+  room_.wait(lock, [&] { return current_ == nullptr || used_.size() + 1 < most || first_needed() > used_.front().number; });
+  checkpoint head;
+  header_.previous_segment = header_.segment;
+  header_.previous_end = header_.segment == 0 ? 0 : offset_;
+  header_.previous_chain = chain_;
+  ++header_.segment;
+  head.first_needed_segment = first_needed();
+  for (const auto& [shard, position] : positions_) head.shards.push_back(position);
+  lock.unlock();
+  auto file = pool_.take(header_.segment);
+  if (!file) return file.failure();
+  current_ = std::move(*file);
+  offset_ = journal_block_bytes;
+  header_.journal = id_;
+  header_.opening = opening_;
+  header_.file_bytes = current_->size();
+  header_.first_group = next_group_;
+  header_.begun_unix_ms = options_.now_unix_ms();
+  header_.release = options_.release;
+  lock.lock();
+  used_segment used;
+  used.number = header_.segment;
+  used.bytes = current_->size();
+  used_.push_back(std::move(used));
+  lock.unlock();
+  return encode_checkpoint(head);
+}
+
+/// The oldest segment with an entry that some shard has not applied; none: the one that comes next. The caller holds the lock.
+std::uint64_t journal::first_needed() const {
+  if (failpoint("plant.recycle_unapplied") && !used_.empty()) return used_.back().number;
+  for (const auto& one : used_) {
+    for (const auto& [shard, last_index] : one.last_index) {
+      const auto at = positions_.find(shard);
+      if (at == positions_.end() || at->second.applied_index < last_index) return one.number;
+    }
+  }
+  return used_.empty() ? 1 : used_.back().number + 1;
+}
+
+void journal::applied(std::uint16_t shard, std::uint64_t index) {
+  const std::lock_guard lock(guard_);
+  auto& position = positions_[shard];
+  position.shard = shard;
+  position.applied_index = std::max(position.applied_index, index);
+  room_.notify_all();
+}
+
+status journal::seal() {
+  {
+    const std::lock_guard lock(guard_);
+    if (writing_ || last_was_empty_) return nothing{};
+  }
+  auto done = append({});
+  return done ? status(nothing{}) : done.failure();
+}
+
+status journal::close() {
+  journal_record last;
+  last.type = record_type::close;
+  last.stamp_ms = options_.now_unix_ms();
+  auto done = append({last});
+  return done ? status(nothing{}) : done.failure();
+}
+
+journal_usage journal::get_usage() const {
+  const std::lock_guard lock(guard_);
+  auto out = usage_;
+  out.segments = used_.size();
+  out.staged = pool_.staged();
+  return out;
+}
+
+}  // namespace fairlead::store

@@ -1,0 +1,115 @@
+#pragma once
+// The journal of a node, open for writing. All shards of the node append to it; what gathers while a write is in progress is the next
+// group, one write with one sync. Whoever finds the writer idle writes for all that wait (the leader and its followers, as in the write
+// thread of RocksDB), so a node with one shard has no hop between threads.
+//
+// After any error of the disk nothing is written any more: what is on the disk is not known, and a second sync would lie (Rebello et al.,
+// "Can Applications Recover from fsync Failures?", USENIX ATC 2020). The process has to end; the next start recovers.
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "store/journal/files.hpp"
+#include "store/journal/payloads.hpp"
+#include "store/journal/recovery.hpp"
+#include "store/journal/segment_pool.hpp"
+
+namespace fairlead::store {
+
+struct journal_options {
+  std::uint64_t segment_bytes = std::uint64_t{64} << 20;
+  std::uint64_t max_bytes = std::uint64_t{1} << 30;  // of all files; at least six segments
+  std::string release;
+  std::function<std::int64_t()> now_unix_ms;
+  std::function<std::uint64_t()> random;
+};
+
+struct journal_usage {
+  std::uint64_t segments = 0;  // in use
+  std::uint64_t staged = 0;
+  std::uint64_t groups = 0;  // written since the opening
+  std::uint64_t written_bytes = 0;
+};
+
+class journal {
+ public:
+  /// Begins a journal in `files`, or goes on behind what was recovered there. `shards`: what their tables have of the journal, and the
+  /// last index of those that are new to it. A segment is begun at once, so the journal can be written and its id is durable on return.
+  /// `files` outlives the journal.
+  static result<std::unique_ptr<journal>> open(journal_files& files, std::optional<recovered_journal> found,
+                                               const std::vector<shard_position>& shards, journal_options options);
+
+  /// Appends the records in order, in one group. On return they are durable; the value is the number of their group. Blocks until then, and
+  /// while the journal has no room. From any thread; the entries of one shard from one thread at a time, in order of their indexes.
+  result<std::uint64_t> append(const std::vector<journal_record>& records);
+
+  /// The shard's own tables durably have all entries up to `index`.
+  void applied(std::uint16_t shard, std::uint64_t index);
+
+  /// An empty group: it proves that the last one was durable. Does nothing if the last group was one.
+  status seal();
+  /// The record of a clean end. Nothing is appended afterwards.
+  status close();
+
+  /// Housekeeping: has so many segments ready, so that no commit waits for one. For a thread of its own, again and again.
+  status stage(std::size_t segments = 1) { return pool_.stage(segments); }
+
+  const journal_id& id() const noexcept { return id_; }
+  std::uint64_t segment_bytes() const noexcept { return options_.segment_bytes; }
+  /// The greatest sum of `record_bytes` that one append takes.
+  std::size_t max_append_bytes() const noexcept { return max_append_bytes_; }
+  journal_usage get_usage() const;
+
+ private:
+  struct ticket {
+    const std::vector<journal_record>* records = nullptr;
+    std::size_t bytes = 0;
+    bool done = false;
+    std::uint64_t group = 0;
+  };
+
+  journal(journal_files& files, journal_options options);
+  void lead(std::unique_lock<std::mutex>& lock);
+  status write(const std::vector<ticket*>& what, std::uint64_t& group);
+  result<std::string> begin_segment(std::unique_lock<std::mutex>& lock);
+  std::uint64_t first_needed() const;
+  void wrote(const std::vector<ticket*>& what);
+
+  journal_files& files_;
+  const journal_options options_;
+  const std::size_t max_append_bytes_;
+  segment_pool pool_;
+  journal_id id_;
+  std::uint64_t opening_ = 0;
+
+  mutable std::mutex guard_;
+  std::condition_variable turn_;  // a group was written
+  std::condition_variable room_;  // a segment is not needed any more
+  std::deque<ticket*> queue_;
+  bool writing_ = false;  // some thread is the leader: the fields below `leader` are its own
+  std::optional<error> failed_;
+  std::map<std::uint16_t, shard_position> positions_;
+  std::deque<used_segment> used_;
+  std::uint64_t torn_segment_ = 0;  // the last one that recovery read, if its end was torn
+  journal_usage usage_;
+
+  // leader
+  std::unique_ptr<block_file> current_;
+  segment_header header_;
+  std::uint64_t offset_ = 0;
+  std::uint64_t next_group_ = 1;
+  std::uint64_t durable_ = 0;
+  std::uint64_t chain_ = 0;
+  bool last_was_empty_ = false;
+  block_buffer buffer_;
+};
+
+}  // namespace fairlead::store

@@ -1,0 +1,266 @@
+#include "store/journal/recovery.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+
+#include "store/journal/payloads.hpp"
+
+namespace fairlead::store {
+
+namespace {
+
+constexpr std::string_view segment_suffix = ".seg";
+constexpr std::size_t number_digits = 16;
+constexpr const char* restore_remedy = "Restore the node from a backup; `fairlead journal dump` shows what the journal still holds.";
+
+struct segment_file {
+  std::uint64_t number = 0;
+  std::unique_ptr<block_file> file;
+  segment_header header;
+};
+
+error inconsistent(const std::string& path, const std::string& what) {
+  return {v1::ERROR_CODE_CORRUPT, "The journal " + path + " is damaged: " + what, restore_remedy};
+}
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+class recovery {
+ public:
+  recovery(journal_files& files, const std::optional<journal_id>& expected, const record_visitor& visit)
+      : files_(files), expected_(expected), visit_(visit) {}
+
+  result<std::optional<recovered_journal>> run() {
+    if (auto listed = list(); !listed) return listed.failure();
+    if (segments_.empty()) return std::optional<recovered_journal>{};
+    out_.id = segments_.back().header.journal;
+    if (auto consistent = check_order(); !consistent) return consistent.failure();
+    if (auto needed = leave_out_retired(); !needed) return needed.failure();
+    for (std::size_t i = 0; i < segments_.size(); ++i) {
+      if (auto done = read(i); !done) return done.failure();
+    }
+    out_.last_segment = segments_.back().number;
+    return std::optional(std::move(out_));
+  }
+
+ private:
+  status list() {
+    auto names = files_.list();
+    if (!names) return names.failure();
+    std::sort(names->begin(), names->end());  // the numbers have as many digits each
+    for (const auto& name : *names) {
+      if (ends_with(name, ".tmp")) out_.retired.push_back(name);
+      const auto number = segment_number(name);
+      if (!number) continue;
+      if (auto taken = take(name, *number); !taken) return taken;
+    }
+    return nothing{};
+  }
+
+  status take(const std::string& name, std::uint64_t number) {
+    auto file = files_.open(name);
+    if (!file) return file.failure();
+    block_buffer head(journal_block_bytes);
+    std::optional<segment_header> header;
+    bool newer = false;
+    if ((*file)->size() >= journal_block_bytes) {
+      if (auto got = (*file)->read(0, head.data(), head.size()); !got) return got;
+      header = decode_segment_header(head.data(), &newer);
+    }
+    if (newer) {
+      return error{v1::ERROR_CODE_STORE_NEWER, "The journal " + files_.path() + " was written by a later release (file " + name + ").",
+                   "Run the release that wrote it, or a later release."};
+    }
+    if (header && header->segment == number) {
+      if (expected_ && !(header->journal == *expected_)) {
+        return error{v1::ERROR_CODE_WRONG_STATE, "The journal " + files_.path() + " belongs to another store (file " + name + ").",
+                     "Give the node the journal that it wrote, or restore it from a backup."};
+      }
+      if ((*file)->size() != header->file_bytes) {
+        return inconsistent(files_.path(), name + " has " + std::to_string((*file)->size()) + " of the " +
+                                               std::to_string(header->file_bytes) + " bytes that it should have.");
+      }
+      if (!out_.staged.empty())
+        return inconsistent(files_.path(), "the header of " + out_.staged.back() + ", which precedes " + name + ", is damaged.");
+      segments_.push_back({number, std::move(*file), std::move(*header)});
+      return nothing{};
+    }
+    // Only the first of the staged files can have been begun; whatever follows one that was has a sound header.
+    const auto known = segments_.empty() ? expected_ : std::optional(segments_.back().header.journal);
+    if (known && out_.staged.empty()) {
+      const auto used = was_in_use(**file, *known, number);
+      if (!used) return used.failure();
+      if (*used) return inconsistent(files_.path(), "the header of " + name + " does not check, and groups follow it.");
+    }
+    out_.staged.push_back(name);
+    return nothing{};
+  }
+
+  status check_order() const {
+    for (std::size_t i = 0; i < segments_.size(); ++i) {
+      const auto& here = segments_[i].header;
+      if (!(here.journal == out_.id))
+        return inconsistent(files_.path(), segment_name(here.segment) + " belongs to another journal than its neighbour.");
+    }
+    return nothing{};
+  }
+
+  /// Finds the newest checkpoint and retires the segments that it does not need.
+  status leave_out_retired() {
+    std::uint64_t needed = 0;
+    for (auto it = segments_.rbegin(); it != segments_.rend() && needed == 0; ++it) {
+      std::vector<journal_damage> ignored;
+      const auto* next = it == segments_.rbegin() ? nullptr : &(it - 1)->header;
+      auto end = read_segment(*it->file, it->header, next, ignored, [&](const whole_group& first) {
+        auto rest = first.records;
+        const auto record = next_record(rest);
+        const auto found = record && record->type == record_type::checkpoint ? decode_checkpoint(record->payload) : std::nullopt;
+        if (found) needed = found->first_needed_segment;
+        return false;
+      });
+      if (!end) return end.failure();
+    }
+    auto first = segments_.begin();
+    while (first != segments_.end() - 1 && first->number < needed) out_.retired.push_back(segment_name((first++)->number));
+    segments_.erase(segments_.begin(), first);
+    if (needed != 0 && segments_.front().number > needed)
+      return inconsistent(files_.path(), "the segment " + segment_name(needed) + " is missing.");
+    for (std::size_t i = 1; i < segments_.size(); ++i) {
+      const auto expected = segments_[i].header.previous_segment;
+      if (expected != segments_[i - 1].number) return inconsistent(files_.path(), "the segment " + segment_name(expected) + " is missing.");
+    }
+    return nothing{};
+  }
+
+  status read(std::size_t at) {
+    const auto& from = segments_[at];
+    const auto* next = at + 1 < segments_.size() ? &segments_[at + 1].header : nullptr;
+    used_segment used;
+    used.number = from.number;
+    used.bytes = from.file->size();
+    status stopped = nothing{};
+    bool first = at == 0;
+    auto end = read_segment(*from.file, from.header, next, out_.damages, [&](const whole_group& group) {
+      auto rest = group.records;
+      while (stopped.ok()) {
+        const auto record = next_record(rest);
+        if (!record) break;
+        stopped = take(*record, group.header.group, first, used);
+        first = false;
+      }
+      return stopped.ok();
+    });
+    if (!end) return end.failure();
+    if (!stopped) return stopped;
+    out_.used.push_back(std::move(used));
+    out_.end = *end;
+    if (next == nullptr) return from.file->settle(out_.end.offset);
+    return nothing{};
+  }
+
+  status take(const journal_record& record, std::uint64_t group, bool first, used_segment& used) {
+    if (!record.known) {
+      return error{v1::ERROR_CODE_STORE_NEWER,
+                   "The journal " + files_.path() + " has a record of type " + std::to_string(static_cast<unsigned>(record.type)) + " in " +
+                       segment_name(used.number) + ", which this release does not know.",
+                   "Run the release that wrote it, or a later release."};
+    }
+    out_.closed = record.type == record_type::close;
+    if (record.type == record_type::checkpoint && first) {
+      const auto head = decode_checkpoint(record.payload);
+      if (!head) return inconsistent(files_.path(), "the checkpoint of " + segment_name(used.number) + " is unreadable.");
+      for (const auto& one : head->shards) {
+        auto& log = out_.shards[one.shard];
+        log.first_index = one.last_index + 1;
+        log.last_index = one.last_index;
+      }
+    }
+    if (record.type == record_type::base) {
+      auto& log = out_.shards[record.shard];
+      if (log.first_index == 0) log.first_index = record.index + 1;
+      log.last_index = record.index;
+    }
+    if (is_entry(record.type)) {
+      auto& log = out_.shards[record.shard];
+      if (log.first_index == 0) log.first_index = record.index;
+      if (log.last_index != 0 && record.index != log.last_index + 1) log.gaps.push_back({log.last_index + 1, record.index - 1, group});
+      log.last_index = record.index;
+      log.last_group = group;
+      log.last_stamp_ms = record.stamp_ms;
+      used.last_index[record.shard] = record.index;
+    }
+    return visit_(record, group);
+  }
+
+  journal_files& files_;
+  const std::optional<journal_id>& expected_;
+  const record_visitor& visit_;
+  std::vector<segment_file> segments_;
+  recovered_journal out_;
+};
+
+}  // namespace
+
+std::string segment_name(std::uint64_t number) {
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string out(number_digits, '0');
+  for (std::size_t i = number_digits; number != 0; number >>= 4) out[--i] = digits[number & 15];
+  return out.append(segment_suffix);
+}
+
+std::optional<std::uint64_t> segment_number(std::string_view name) {
+  if (name.size() != number_digits + segment_suffix.size() || !ends_with(name, segment_suffix)) return std::nullopt;
+  std::uint64_t out = 0;
+  const auto* end = name.data() + number_digits;
+  const auto read = std::from_chars(name.data(), end, out, 16);
+  if (read.ec != std::errc{} || read.ptr != end || out == 0) return std::nullopt;
+  return out;
+}
+
+result<std::optional<recovered_journal>> recover_journal(journal_files& files, const std::optional<journal_id>& expected,
+                                                         const record_visitor& visit) {
+  return recovery(files, expected, visit).run();
+}
+
+status check_shard_log(const recovered_journal& journal, const std::string& path, std::uint16_t shard, const entry_position& applied) {
+  const auto found = journal.shards.find(shard);
+  const auto log = found == journal.shards.end() ? shard_log{} : found->second;
+  const auto of_shard = " of shard " + std::to_string(shard);
+  const auto last_group = journal.end.next_group - 1;
+  if (applied.group > last_group || applied.index > log.last_index) {
+    return error{v1::ERROR_CODE_CORRUPT,
+                 "The journal " + path + " ends before what the store" + of_shard + " has already applied (entry " +
+                     std::to_string(applied.index) + ", group " + std::to_string(applied.group) + "): its last file is missing or older.",
+                 restore_remedy};
+  }
+  const bool head_lost = !journal.damages.empty() && journal.damages.front().records_lost;
+  if (log.first_index != 0 && applied.index + 1 < log.first_index && head_lost) {
+    return inconsistent(path, "the entries " + std::to_string(applied.index + 1) + " to " + std::to_string(log.first_index - 1) + of_shard +
+                                  " are missing before group " + std::to_string(log.last_group) + ".");
+  }
+  if (log.first_index != 0 && applied.index + 1 < log.first_index) {
+    return error{v1::ERROR_CODE_WRONG_STATE,
+                 "The store" + of_shard + " is older than the journal " + path + ": it has entries up to " + std::to_string(applied.index) +
+                     ", and the journal begins at " + std::to_string(log.first_index) + ".",
+                 "Give the node the data file that belongs to this journal, or restore it from a backup."};
+  }
+  for (const auto& gap : log.gaps) {
+    if (gap.to <= applied.index) continue;
+    return inconsistent(path, "the entries " + std::to_string(gap.from) + " to " + std::to_string(gap.to) + of_shard +
+                                  " are missing before group " + std::to_string(gap.group) + ".");
+  }
+  for (const auto& damage : journal.damages) {
+    const bool before_known = damage.last_group >= damage.group && damage.last_group <= std::max(log.last_group, applied.group);
+    if (!damage.records_lost || before_known) continue;
+    return inconsistent(path, "group " + std::to_string(damage.group) + " in " + segment_name(damage.segment) + " at offset " +
+                                  std::to_string(damage.offset) + " is unreadable, and entries" + of_shard + " behind " +
+                                  std::to_string(std::max(log.last_index, applied.index)) +
+                                  " may have been in it (last good record: " + std::to_string(damage.last_good_stamp_ms) + " ms).");
+  }
+  return nothing{};
+}
+
+}  // namespace fairlead::store

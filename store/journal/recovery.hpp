@@ -1,0 +1,71 @@
+#pragma once
+// Reads a journal when a node starts: which files it has, which entries they hold, where writing goes on, and what is damaged. Changes
+// nothing.
+//
+// Files of a journal, by name: `NUMBER.seg`, with 16 hexadecimal digits, and `*.tmp`, which nobody needs. A file whose header does not
+// check, or whose header has another number than its name, is staged: its first write has not been acknowledged. Staged files follow all
+// others.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "store/journal/files.hpp"
+#include "store/journal/format.hpp"
+#include "store/journal/segment_reader.hpp"
+
+namespace fairlead::store {
+
+std::string segment_name(std::uint64_t number);
+/// nullopt: the name is not that of a segment.
+std::optional<std::uint64_t> segment_number(std::string_view name);
+
+/// What a journal holds of one shard.
+struct shard_log {
+  /// Entries from here on are in the journal, or were when its oldest segment began; 0: none was seen.
+  std::uint64_t first_index = 0;
+  std::uint64_t last_index = 0;
+  std::uint64_t last_group = 0;  // that of the last entry; 0: none was seen
+  std::int64_t last_stamp_ms = 0;
+  struct gap {
+    std::uint64_t from = 0;   // the first index that is missing
+    std::uint64_t to = 0;     // and the last one
+    std::uint64_t group = 0;  // before which it was noticed
+  };
+  std::vector<gap> gaps;
+};
+
+struct used_segment {
+  std::uint64_t number = 0;
+  std::uint64_t bytes = 0;                            // of the file
+  std::map<std::uint16_t, std::uint64_t> last_index;  // of each shard that has entries in it
+};
+
+struct recovered_journal {
+  journal_id id;
+  std::vector<used_segment> used;    // in order; the last one is never written again
+  std::vector<std::string> staged;   // names, in order of their numbers
+  std::vector<std::string> retired;  // names of segments that nobody needs any more, and of files that were never complete
+  std::vector<journal_damage> damages;
+  std::map<std::uint16_t, shard_log> shards;
+  /// Where writing goes on: the header of the next segment says this.
+  std::uint64_t last_segment = 0;
+  segment_end end;
+  bool closed = false;  // the last record is a clean end
+};
+
+/// Called for each record in order, with the number of its group. An error ends the recovery with it.
+using record_visitor = std::function<status(const journal_record&, std::uint64_t group)>;
+
+/// nullopt: the directory has no journal. `expected`: the id that the stores of the node name; another one is refused (wrong_state).
+/// Further errors: corrupt (files that contradict each other), store_newer (a later release wrote it), disk.
+result<std::optional<recovered_journal>> recover_journal(journal_files& files, const std::optional<journal_id>& expected,
+                                                         const record_visitor& visit);
+
+/// Whether a shard can go on: nothing that it was promised above `applied` is missing. The error (corrupt or wrong_state) names the place.
+status check_shard_log(const recovered_journal& journal, const std::string& path, std::uint16_t shard, const entry_position& applied);
+
+}  // namespace fairlead::store

@@ -1,0 +1,131 @@
+#include "store/journal/segment_pool.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "store/failpoint.hpp"
+#include "store/journal/recovery.hpp"
+
+namespace fairlead::store {
+
+namespace {
+
+constexpr const char* fresh_name = "fresh.tmp";
+constexpr std::size_t most_staged = 4;
+
+}  // namespace
+
+status segment_pool::adopt(const std::vector<std::string>& staged, const std::vector<std::string>& retired) {
+  const auto fits = [this](const std::string& name) -> result<bool> {
+    if (!segment_number(name)) return false;
+    auto file = files_.open(name);
+    if (!file) return file.failure();
+    return (*file)->size() == segment_bytes_;
+  };
+  const std::lock_guard lock(guard_);
+  for (const auto& name : staged) {
+    const auto good = fits(name);
+    if (!good) return good.failure();
+    if (*good) {
+      staged_.push_back(name);
+    } else {
+      retired_.push_back({name, false});
+    }
+  }
+  for (const auto& name : retired) {
+    const auto good = fits(name);
+    if (!good) return good.failure();
+    retired_.push_back({name, *good});
+  }
+  return nothing{};
+}
+
+result<std::unique_ptr<block_file>> segment_pool::take(std::uint64_t number) {
+  const auto name = segment_name(number);
+  std::string staged;
+  {
+    const std::lock_guard lock(guard_);
+    next_number_ = std::max(next_number_, number + 1);
+    if (!staged_.empty()) {
+      staged = staged_.front();
+      staged_.erase(staged_.begin());
+    }
+  }
+  if (staged.empty()) {
+    hurry_ = true;
+    const std::lock_guard making(maker_);
+    hurry_ = false;
+    std::unique_lock lock(guard_);
+    while (staged_.empty()) {
+      lock.unlock();
+      if (auto made = stage_one(); !made) return made.failure();
+      lock.lock();
+    }
+    staged = staged_.front();
+    staged_.erase(staged_.begin());
+  }
+  // Files are staged under coming numbers, so this is only for those that another number was staged for, such as after a restart.
+  if (staged != name) {
+    if (auto renamed = files_.rename(staged, name); !renamed) return renamed.failure();
+    if (auto synced = files_.sync(); !synced) return synced.failure();
+  }
+  return files_.open(name);
+}
+
+void segment_pool::retire(std::uint64_t number, bool recyclable) {
+  const std::lock_guard lock(guard_);
+  retired_.push_back({segment_name(number), recyclable});
+}
+
+status segment_pool::stage(std::size_t wanted) {
+  const std::lock_guard making(maker_);
+  for (;;) {
+    {
+      const std::lock_guard lock(guard_);
+      if (retired_.empty() && staged_.size() >= wanted) return nothing{};
+    }
+    if (auto done = stage_one(); !done) return done;
+  }
+}
+
+/// Deals with one retired file, or makes a new one. The caller holds `maker_`.
+status segment_pool::stage_one() {
+  retired_file from;
+  std::string to;
+  {
+    const std::lock_guard lock(guard_);
+    if (!retired_.empty()) {
+      from = retired_.back();
+      retired_.pop_back();
+    }
+    if (from.name.empty() || (from.recyclable && staged_.size() < most_staged)) {
+      const auto last = staged_.empty() ? std::uint64_t{0} : segment_number(staged_.back()).value_or(0);
+      next_number_ = std::max(next_number_, last + 1);
+      to = segment_name(next_number_++);
+    }
+  }
+  if (to.empty()) {
+    if (auto gone = files_.remove(from.name); !gone) return gone;
+    return files_.sync();
+  }
+  if (from.name.empty()) {
+    from.name = fresh_name;
+    if (auto made = files_.create(from.name, segment_bytes_, [this] { return hurry_.load(std::memory_order_relaxed); }); !made) return made;
+  }
+  if (failpoint("journal.stage_before_rename")) return failpoint_error("journal.stage_before_rename");
+  if (auto renamed = files_.rename(from.name, to); !renamed) return renamed;
+  if (failpoint("journal.stage_after_rename")) return failpoint_error("journal.stage_after_rename");
+  if (!failpoint("plant.name_not_synced")) {
+    if (auto synced = files_.sync(); !synced) return synced;
+  }
+  const std::lock_guard lock(guard_);
+  staged_.push_back(to);
+  return nothing{};
+}
+
+std::size_t segment_pool::staged() const {
+  const std::lock_guard lock(guard_);
+  return staged_.size();
+}
+
+}  // namespace fairlead::store

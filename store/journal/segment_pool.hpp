@@ -1,0 +1,54 @@
+#pragma once
+// The files of a journal that are not in use: staged ones, which have the name of a coming segment and wait for their first write, and
+// retired ones, which become staged again or go.
+//
+// A staged file is full of zeros or of groups of an earlier number, has its full size, and its name is durable. So a commit never waits
+// for the file system's metadata. Thread-safe.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "store/journal/files.hpp"
+
+namespace fairlead::store {
+
+class segment_pool {
+ public:
+  segment_pool(journal_files& files, std::uint64_t segment_bytes) : files_(files), segment_bytes_(segment_bytes) {}
+
+  /// What is there when the journal is opened: names of staged and of retired files. Files of another size go.
+  status adopt(const std::vector<std::string>& staged, const std::vector<std::string>& retired);
+
+  /// The file of segment `number`, which follows all numbers taken before. Makes one if none is staged.
+  result<std::unique_ptr<block_file>> take(std::uint64_t number);
+
+  /// The segment is not needed any more, and a durable checkpoint says so. `recyclable`: false for one whose end was torn.
+  void retire(std::uint64_t number, bool recyclable);
+
+  /// Housekeeping: removes what nobody needs, and stages a file if fewer than `wanted` are. Names are durable on return.
+  status stage(std::size_t wanted);
+
+  std::size_t staged() const;
+
+ private:
+  struct retired_file {
+    std::string name;
+    bool recyclable = true;
+  };
+  status stage_one();
+
+  journal_files& files_;
+  const std::uint64_t segment_bytes_;
+  std::atomic<bool> hurry_{false};  // a commit waits for a file
+  std::mutex maker_;                // held while a file is made, which takes long; before guard_
+  mutable std::mutex guard_;
+  std::uint64_t next_number_ = 1;    // of the next file to stage
+  std::vector<std::string> staged_;  // in order of their numbers
+  std::vector<retired_file> retired_;
+};
+
+}  // namespace fairlead::store

@@ -1,0 +1,54 @@
+#pragma once
+// The overlay: what a shard's journal has and its tables do not have yet.
+//
+// Commits gather in a generation. The applier seals the generation, brings it to the tables in one transaction, and drops it. A
+// generation is applied whole, and runs of different generations are never merged: so a reader that takes the overlay first and the
+// tables afterwards can drop each generation that the tables have, and sees one committed state.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "store/journaled/run.hpp"
+#include "store/meta_rows.hpp"
+
+namespace fairlead::store {
+
+/// Immutable.
+struct generation {
+  std::vector<std::shared_ptr<const run>> runs;  // oldest first
+  entry_position last;
+  std::size_t bytes = 0;
+  std::size_t operations = 0;
+};
+
+/// What a reader holds: generations, oldest first.
+using overlay_view = std::vector<std::shared_ptr<const generation>>;
+
+/// Thread-safe; a reader takes a pointer and is never waited for.
+class overlay {
+ public:
+  /// Adds a run that ends at `last` to the newest generation.
+  void add(std::shared_ptr<const run> what, const entry_position& last);
+  /// Seals what has gathered and gives it, or what was sealed before and is not dropped yet; null: there is nothing.
+  std::shared_ptr<const generation> seal();
+  /// The sealed generation is in the tables.
+  void drop_sealed();
+
+  std::shared_ptr<const overlay_view> view() const;
+  /// Of all generations: bytes in memory.
+  std::size_t bytes() const;
+  std::size_t operations() const;
+
+ private:
+  void show(std::shared_ptr<const overlay_view> next);
+
+  std::mutex changing_;       // of those who add, seal and drop; before guard_
+  bool sealed_ = false;       // the first generation of the view is sealed
+  mutable std::mutex guard_;  // covers the pointer alone
+  std::shared_ptr<const overlay_view> view_ = std::make_shared<overlay_view>();
+};
+
+}  // namespace fairlead::store

@@ -1,0 +1,235 @@
+#include "store/journaled/store.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "store/checksum.hpp"
+#include "store/failpoint.hpp"
+#include "store/journaled/snapshot.hpp"
+#include "store/keys.hpp"
+#include "store/load.hpp"
+#include "store/meta_rows.hpp"
+
+namespace fairlead::store {
+
+namespace {
+
+constexpr std::uint64_t single_term = 1;  // of shards that are not replicated
+
+std::vector<operation> operations_of(std::string_view bytes) {
+  std::vector<operation> out;
+  operation one;
+  while (batch::next(bytes, one)) out.push_back(one);
+  return out;
+}
+
+error unreadable_entry(const std::string& place, std::uint64_t index) {
+  return {v1::ERROR_CODE_CORRUPT, "Entry " + std::to_string(index) + " of the journal of " + place + " is unreadable.",
+          "Restore the node from a backup."};
+}
+
+void put_progress(batch& to, std::uint64_t sequence, std::uint64_t epoch, std::string_view shard_state) {
+  to.put(table::meta, keys::meta(meta::progress_row), meta::encode_progress(sequence, epoch, shard_state));
+}
+
+std::shared_ptr<const run> run_of(const batch& what) {
+  auto bytes = std::make_shared<const std::string>(what.bytes());
+  auto operations = operations_of(*bytes);
+  return run::make(std::move(bytes), std::move(operations));
+}
+
+}  // namespace
+
+result<std::unique_ptr<journaled_store>> journaled_store::open(tables& below, journaled_options options) {
+  std::unique_ptr<journaled_store> out(new journaled_store(below, std::move(options)));
+  const auto now = below.read_tables();
+  const auto row = now->get(table::meta, keys::meta(meta::journal_row));
+  if (!row) return row.failure();
+  const auto applied = now->get(table::meta, keys::meta(meta::applied_row));
+  if (!applied) return applied.failure();
+  const auto progress = now->get_progress();
+  out->sequence_ = progress.sequence;
+  out->epoch_ = progress.epoch;
+  out->shard_state_ = progress.shard.SerializeAsString();
+  if (!row->has_value()) {
+    // Epochs become indexes, so indexes begin above both.
+    out->last_.index = out->applied_.index = std::max(progress.sequence, progress.epoch);
+    return out;
+  }
+  out->named_ = meta::decode_journal(**row);
+  const auto at = applied->has_value() ? meta::decode_applied(**applied) : std::nullopt;
+  if (!out->named_ || !at) return damaged_value(table::meta, keys::meta(out->named_ ? meta::applied_row : meta::journal_row));
+  out->last_ = out->applied_ = *at;
+  return out;
+}
+
+status journaled_store::replay(const journal_record& record, std::uint64_t group) {
+  if (record.type == record_type::base) last_.index = std::max(last_.index, record.index);
+  if (!is_entry(record.type) || record.index <= last_.index) return nothing{};
+  auto bytes = std::make_shared<std::string>(record.payload);
+  std::vector<operation> operations;
+  if (record.type == record_type::batch) {
+    const auto batches = decode_batches(*bytes);
+    if (!batches) return unreadable_entry(place(), record.index);
+    for (const auto& one : *batches) {
+      const auto more = operations_of(one.operations);
+      operations.insert(operations.end(), more.begin(), more.end());
+    }
+    sequence_ = batches->back().sequence;
+    shard_state_ = batches->back().shard_state;
+  } else if (record.type == record_type::epoch) {
+    epoch_ = record.index;
+  } else {
+    operations = operations_of(*bytes);
+    for (const auto& one : operations) {
+      if (one.where != table::meta || one.key != keys::meta(meta::progress_row)) continue;
+      const auto payload = verified_payload(one.where, one.key, one.value);
+      const auto progress = payload ? meta::decode_progress(*payload) : std::nullopt;
+      if (!progress) return unreadable_entry(place(), record.index);
+      sequence_ = progress->sequence;
+      epoch_ = progress->epoch;
+      shard_state_ = progress->shard.SerializeAsString();
+    }
+  }
+  add(std::move(bytes), std::move(operations), {record.index, group});
+  return nothing{};
+}
+
+status journaled_store::check_whole(const recovered_journal& found, const std::string& path) const {
+  return named_ ? check_shard_log(found, path, options_.shard, applied_) : status(nothing{});
+}
+
+status journaled_store::attach(journal& to) {
+  if (!named_) {
+    batch rows;
+    rows.put(table::meta, keys::meta(meta::applied_row), meta::encode_applied(last_));
+    rows.put(table::meta, keys::meta(meta::journal_row), meta::encode_journal(to.id()));
+    rows.put(table::meta, keys::meta(meta::schema_row), meta::encode_u32(journaled_schema_version));
+    if (auto written = below_.apply(run_of(rows)->operations()); !written) return written;
+    named_ = to.id();
+  }
+  journal_ = &to;
+  return nothing{};
+}
+
+/// Shows an entry to readers.
+void journaled_store::add(std::shared_ptr<std::string> bytes, std::vector<operation> operations, const entry_position& at) {
+  batch progress;
+  put_progress(progress, sequence_, epoch_, shard_state_);
+  last_ = at;
+  // The row goes with the entry's own operations, so that every state that a reader sees has its progress.
+  auto own = run::make(std::move(bytes), std::move(operations));
+  over_.add(run::merge(*own, *run_of(progress)), at);
+}
+
+status journaled_store::commit(const std::vector<batch>& group) {
+  const std::lock_guard lock(commit_guard_);
+  if (failed_) return *failed_;
+  if (group.empty()) return nothing{};
+  auto sequence = sequence_;
+  for (const auto& one : group) {
+    if (auto in_order = check_order(one, sequence, epoch_); !in_order) return in_order;
+    ++sequence;
+  }
+  auto payload = std::make_shared<std::string>(encode_batches(group));
+  std::vector<operation> operations;
+  const auto batches = decode_batches(*payload);
+  for (const auto& one : *batches) {
+    const auto more = operations_of(one.operations);
+    operations.insert(operations.end(), more.begin(), more.end());
+  }
+  return append(record_type::batch, std::move(payload), std::move(operations), sequence, epoch_, group.back().shard_state);
+}
+
+/// Journals one entry and shows it. The caller holds the guard.
+status journaled_store::append(record_type type, std::shared_ptr<std::string> payload, std::vector<operation> operations,
+                               std::uint64_t sequence, std::uint64_t epoch, std::string shard_state) {
+  if (failed_) return *failed_;
+  if (over_.bytes() > options_.most_unapplied_bytes) {
+    if (auto applied = apply(); !applied) return fail(applied.failure());
+  }
+  std::vector<journal_record> records(1);
+  records[0].type = type;
+  records[0].shard = options_.shard;
+  records[0].index = last_.index + 1;
+  records[0].term = single_term;
+  records[0].stamp_ms = options_.now_unix_ms();
+  records[0].payload = *payload;
+  // An epoch is the index of its entry. For a least epoch beyond the indexes so far, they go on behind it.
+  if (epoch > records[0].index) {
+    records[0].index = epoch + 1;
+    auto base = records[0];
+    base.type = record_type::base;
+    base.index = epoch;
+    base.payload = {};
+    records.insert(records.begin(), base);
+  }
+  const auto index = records.back().index;
+  const auto group = journal_->append(records);
+  if (!group) return group.failure().code == v1::ERROR_CODE_INVALID_ARGUMENT ? status(group.failure()) : fail(group.failure());
+  sequence_ = sequence;
+  epoch_ = epoch;
+  shard_state_ = std::move(shard_state);
+  add(std::move(payload), std::move(operations), {index, *group});
+  if (told_) told_();
+  return nothing{};
+}
+
+result<std::uint64_t> journaled_store::raise_epoch() {
+  const std::lock_guard lock(commit_guard_);
+  const auto next = last_.index + 1;
+  auto done = append(record_type::epoch, std::make_shared<std::string>(), {}, sequence_, next, shard_state_);
+  if (!done) return done.failure();
+  return next;
+}
+
+status journaled_store::write_meta_rows(const meta_rows& rows, std::uint64_t least_epoch) {
+  const std::lock_guard lock(commit_guard_);
+  const auto epoch = std::max(epoch_, least_epoch);
+  batch all;
+  for (const auto& [row, payload] : rows) all.put(table::meta, keys::meta(row), payload);
+  put_progress(all, sequence_, epoch, shard_state_);
+  auto bytes = std::make_shared<std::string>(all.bytes());
+  auto operations = operations_of(*bytes);
+  return append(record_type::rows, std::move(bytes), std::move(operations), sequence_, epoch, shard_state_);
+}
+
+status journaled_store::fail(const error& why) {
+  failed_ = why;
+  return why;
+}
+
+std::unique_ptr<snapshot> journaled_store::read() const { return journaled_snapshot::take(over_, below_); }
+
+usage journaled_store::get_usage() const {
+  auto out = below_.tables_usage();
+  out.used_bytes += 2 * over_.bytes();  // what is not applied will take room, and pages take more than their rows
+  return out;
+}
+
+status journaled_store::apply() {
+  const std::lock_guard lock(applying_);
+  const auto sealed = over_.seal();
+  if (!sealed) return nothing{};
+  auto all = sealed->runs.back();
+  for (auto at = sealed->runs.rbegin() + 1; at != sealed->runs.rend(); ++at) all = run::merge(**at, *all);
+  batch applied;
+  applied.put(
+      table::meta, keys::meta(meta::applied_row),
+      meta::encode_applied(failpoint("plant.applied_ahead") ? entry_position{sealed->last.index + 1, sealed->last.group} : sealed->last));
+  // The applied position is written with what it speaks of, in one transaction: etcd once wrote it apart, and its copies diverged
+  // (etcd Documentation/postmortems/v3.5-data-inconsistency.md).
+  const auto whole = run::merge(*all, *run_of(applied));
+  if (failpoint("apply.before_txn")) return failpoint_error("apply.before_txn");
+  if (failpoint("plant.drop_before_apply")) over_.drop_sealed();
+  if (failpoint("plant.applied_written_apart")) {
+    if (auto early = below_.apply(run_of(applied)->operations()); !early) return early;
+  }
+  if (auto written = below_.apply(whole->operations()); !written && !failpoint("plant.apply_error_swallowed")) return written;
+  if (failpoint("apply.after_commit")) return failpoint_error("apply.after_commit");
+  over_.drop_sealed();
+  journal_->applied(options_.shard, sealed->last.index);
+  return nothing{};
+}
+
+}  // namespace fairlead::store

@@ -1,0 +1,93 @@
+#pragma once
+// The store of one shard behind the node's journal. A commit is durable in the journal when it returns; the applier brings what has
+// gathered to the shard's tables behind it. Readers see both as one.
+//
+// An entry of the journal is one gather of batches, a new epoch, or rows of the store itself. Entries of a shard are counted by `index`,
+// batches by `sequence`; the index of an epoch's entry is the epoch.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "store/journal/journal.hpp"
+#include "store/journaled/overlay.hpp"
+#include "store/restorable.hpp"
+#include "store/tables.hpp"
+
+namespace fairlead::store {
+
+struct journaled_options {
+  std::uint16_t shard = 0;
+  std::string place;                          // the store's location, for sentences
+  std::function<std::int64_t()> now_unix_ms;  // the stamp of the next entry
+  /// With so many bytes not applied a commit applies them itself before it goes on.
+  std::size_t most_unapplied_bytes = std::size_t{256} << 20;
+};
+
+class journaled_store final : public restorable {
+ public:
+  /// Reads where the tables stand. `below` outlives the store. Errors: corrupt.
+  static result<std::unique_ptr<journaled_store>> open(tables& below, journaled_options options);
+
+  /// The journal that the tables name; nullopt: they were not behind a journal yet.
+  const std::optional<journal_id>& journal_of_tables() const noexcept { return named_; }
+  /// What the tables have of the journal.
+  shard_position position() const { return {options_.shard, last_.index, applied_.index}; }
+
+  /// A record of this shard that recovery has read. What the tables have already is left out.
+  status replay(const journal_record& record, std::uint64_t group);
+  /// Whether what recovery has found is all that was acknowledged. `path`: the journal, for sentences.
+  status check_whole(const recovered_journal& found, const std::string& path) const;
+  /// Recovery is over, and commits go to `to`, which outlives the store's use. The tables take note of the journal, durably, if they have
+  /// not before.
+  status attach(journal& to);
+
+  status commit(const std::vector<batch>& group) override;
+  result<std::uint64_t> raise_epoch() override;
+  std::unique_ptr<snapshot> read() const override;
+  usage get_usage() const override;
+
+  /// The tables alone: a committed state, some 100 ms old at most. For counts, and for what reads much.
+  std::unique_ptr<snapshot> read_settled() const { return below_.read_tables(); }
+
+  /// Brings what has been committed so far to the tables, in one transaction. From any thread.
+  status apply();
+  /// `told` is called, on the thread that commits, after each entry. Set it before the first commit, or while nothing is committed.
+  void on_pending(std::function<void()> told) { told_ = std::move(told); }
+  /// What is not applied yet.
+  std::size_t unapplied_bytes() const { return over_.bytes(); }
+  std::size_t unapplied_operations() const { return over_.operations(); }
+
+ private:
+  journaled_store(tables& below, journaled_options options) : below_(below), options_(std::move(options)) {}
+  status append(record_type type, std::shared_ptr<std::string> payload, std::vector<operation> operations, std::uint64_t sequence,
+                std::uint64_t epoch, std::string shard_state);
+  void add(std::shared_ptr<std::string> bytes, std::vector<operation> operations, const entry_position& at);
+  status write_meta_rows(const meta_rows& rows, std::uint64_t least_epoch) override;
+  std::string place() const override { return options_.place; }
+  status fail(const error& why);
+
+  tables& below_;
+  const journaled_options options_;
+  std::optional<journal_id> named_;
+  journal* journal_ = nullptr;
+  overlay over_;
+
+  std::mutex commit_guard_;
+  std::optional<error> failed_;  // after an error of the disk nothing more is written
+  entry_position last_;          // of the last entry in the journal
+  entry_position applied_;       // of the last one that the tables had when the store was opened
+  std::uint64_t sequence_ = 0;
+  std::uint64_t epoch_ = 0;
+  std::string shard_state_;
+
+  std::mutex applying_;
+  std::function<void()> told_;
+};
+
+}  // namespace fairlead::store

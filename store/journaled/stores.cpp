@@ -1,0 +1,102 @@
+#include "store/journaled/stores.hpp"
+
+#include <utility>
+
+#include "store/journal/recovery.hpp"
+
+namespace fairlead::store {
+
+namespace {
+
+error missing_journal(const std::string& path, const std::string& place) {
+  return {v1::ERROR_CODE_WRONG_STATE,
+          "The journal of the store " + place + " is missing in " + path + "; it holds the last work that was acknowledged.",
+          "Put the journal back, or restore the node from a backup."};
+}
+
+error foreign_entries(const std::string& path, const journaled_stores::member& here) {
+  return {v1::ERROR_CODE_WRONG_STATE,
+          "The journal " + path + " has work of shard " + std::to_string(here.shard) + ", but the store " + here.place +
+              " never belonged to it: its data file is another one, or was made new.",
+          "Put the data file back that belongs to this journal, or restore the node from a backup."};
+}
+
+error of_another_journal(const std::string& place, const std::string& other) {
+  return {v1::ERROR_CODE_WRONG_STATE, "The stores " + place + " and " + other + " belong to different journals.",
+          "Give the node the stores and the journal that it wrote."};
+}
+
+}  // namespace
+
+result<std::unique_ptr<journaled_stores>> journaled_stores::open(std::unique_ptr<journal_files> files, const std::vector<member>& members,
+                                                                 journal_options options) {
+  std::unique_ptr<journaled_stores> out(new journaled_stores);
+  out->files_ = std::move(files);
+  std::optional<journal_id> expected;
+  const member* first = nullptr;
+  for (const auto& one : members) {
+    auto opened = journaled_store::open(*one.below, {one.shard, one.place, options.now_unix_ms});
+    if (!opened) return opened.failure();
+    if (const auto& named = (*opened)->journal_of_tables()) {
+      if (expected && !(*expected == *named)) return of_another_journal(first->place, one.place);
+      if (!expected) first = &one;
+      expected = named;
+    }
+    out->stores_.push_back(std::move(*opened));
+  }
+  const auto replay = [&](const journal_record& record, std::uint64_t group) -> status {
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      if (members[i].shard == record.shard) return out->stores_[i]->replay(record, group);
+    }
+    return nothing{};
+  };
+  auto recovered = recover_journal(*out->files_, expected, replay);
+  if (!recovered) return recovered.failure();
+  auto found = std::move(*recovered);
+  if (expected && !found) return missing_journal(out->files_->path(), first->place);
+  std::vector<shard_position> positions;
+  // Each store is looked at before anything is written.
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const auto& store = *out->stores_[i];
+    const bool has_entries = found && found->shards.count(members[i].shard) != 0 && found->shards.at(members[i].shard).last_group != 0;
+    if (!store.journal_of_tables() && has_entries) return foreign_entries(out->files_->path(), members[i]);
+    positions.push_back(store.position());
+    if (!found) continue;
+    if (auto whole = store.check_whole(*found, out->files_->path()); !whole) return whole.failure();
+  }
+  if (expected) {
+    out->healed_ = found->damages;
+  } else {
+    // A journal that no store names, and without an entry, is that of a first start that ended before the stores took note of it.
+    found.reset();
+    if (auto gone = remove_all(*out->files_); !gone) return gone.failure();
+  }
+  auto begun = journal::open(*out->files_, std::move(found), positions, std::move(options));
+  if (!begun) return begun.failure();
+  out->journal_ = std::move(*begun);
+  for (auto& one : out->stores_) {
+    if (auto attached = one->attach(*out->journal_); !attached) return attached.failure();
+  }
+  return out;
+}
+
+status journaled_stores::remove_all(journal_files& files) {
+  const auto names = files.list();
+  if (!names) return names.failure();
+  bool removed = false;
+  for (const auto& name : *names) {
+    if (!segment_number(name)) continue;
+    if (auto gone = files.remove(name); !gone) return gone;
+    removed = true;
+  }
+  return removed ? files.sync() : status(nothing{});
+}
+
+status journaled_stores::close() {
+  for (auto& one : stores_) {
+    if (auto applied = one->apply(); !applied) return applied;
+  }
+  return journal_->close();
+}
+
+}  // namespace fairlead::store

@@ -1,0 +1,24 @@
+#pragma once
+// What the store costs alone: the very batches of a run, committed to LMDB at once and through the journal.
+
+#include <string>
+#include <vector>
+
+#include "store/batch.hpp"
+
+namespace fairlead::bench {
+
+struct store_cost {
+  double tasks_per_s = 0;
+  double commit_p50_us = 0;
+  double commit_p99_us = 0;
+  double cpu_us_per_task = 0;
+  double bytes_per_task = 0;  // written to the disk, without the zeros of new segments
+};
+
+/// Commits the recorded groups to a new store in `directory`, one after the other.
+store_cost commit_to_lmdb(std::vector<std::vector<store::batch>> groups, std::uint64_t tasks, const std::string& directory);
+/// The same through a journal with its applier. What is not applied at the end is applied before the time is taken.
+store_cost commit_to_journal(std::vector<std::vector<store::batch>> groups, std::uint64_t tasks, const std::string& directory);
+
+}  // namespace fairlead::bench

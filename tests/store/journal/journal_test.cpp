@@ -1,0 +1,132 @@
+// A journal on a disk in memory: what was acknowledged is found again after a crash at any operation, and nothing else is.
+
+#include "store/journal/journal.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "tests/store/journal/checks.hpp"
+
+namespace fairlead::store {
+namespace {
+
+using namespace testing;
+
+TEST(journal, gives_back_what_was_appended_in_order) {
+  journal_world world;
+  ASSERT_TRUE(world.open().ok());
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(world.append(static_cast<std::uint16_t>(i % 3), world.payload(10 + 100 * i)).ok());
+  ASSERT_TRUE(world.append(1, {}).ok());
+  world.disk.reboot();
+  ASSERT_TRUE(world.open().ok());
+  EXPECT_EQ(world.found, world.acknowledged);
+  EXPECT_TRUE(world.recovered.damages.empty());
+  EXPECT_FALSE(world.recovered.closed);
+}
+
+TEST(journal, says_after_a_clean_end_that_it_was_closed) {
+  journal_world world;
+  ASSERT_TRUE(world.open().ok());
+  ASSERT_TRUE(world.append(0, "one").ok());
+  ASSERT_TRUE(world.it->close().ok());
+  ASSERT_TRUE(world.open().ok());
+  EXPECT_TRUE(world.recovered.closed);
+  EXPECT_EQ(world.found, world.acknowledged);
+}
+
+TEST(journal, goes_on_over_many_segments_and_uses_their_files_again) {
+  journal_world world;
+  ASSERT_TRUE(world.open().ok());
+  for (int i = 0; i < 2'000; ++i) {
+    ASSERT_TRUE(world.append(static_cast<std::uint16_t>(i % 2), world.payload(1'000)).ok());
+    ASSERT_TRUE(world.it->stage().ok());
+    if (i % 50 != 49) continue;
+    for (const auto shard : {0, 1}) world.apply(static_cast<std::uint16_t>(shard), world.last_index[static_cast<std::uint16_t>(shard)] - 5);
+    if (i % 500 == 499) {
+      world.disk.reboot();
+      ASSERT_TRUE(world.open().ok());
+      EXPECT_EQ(world.found_above(), world.owed());
+    }
+  }
+  const auto files = world.disk.list();
+  EXPECT_LE(files->size(), 8u) << "2 MB in segments of 64 KiB are more than 30";
+  EXPECT_GE(world.recovered.last_segment, 30u);
+}
+
+TEST(journal, waits_for_room_while_entries_are_not_applied) {
+  journal_world world;
+  ASSERT_TRUE(world.open().ok());
+  std::atomic<int> appended{0};
+  std::thread writer([&] {
+    for (int i = 0; i < 400; ++i) {
+      if (!world.append(0, std::string(3'000, 'x')).ok()) return;
+      ++appended;
+    }
+  });
+  // Eight segments of 64 KiB hold fewer than 170 entries of a block each, so the writer stops until some are applied.
+  int last = -1;
+  for (int quiet = 0; quiet < 20;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{5});
+    quiet = appended == last ? quiet + 1 : 0;
+    last = appended;
+  }
+  EXPECT_LT(last, 170);
+  EXPECT_GE(last, 60);
+  while (appended < 400) {
+    world.it->applied(0, static_cast<std::uint64_t>(appended));
+    std::this_thread::yield();
+  }
+  writer.join();
+  EXPECT_LE(world.disk.list()->size(), 9u);
+}
+
+TEST(journal, refuses_a_commit_that_cannot_fit) {
+  journal_world world;
+  ASSERT_TRUE(world.open().ok());
+  const auto refused = world.append(0, std::string(small_segment / 4, 'x'));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.failure().code, v1::ERROR_CODE_INVALID_ARGUMENT);
+  EXPECT_NE(refused.failure().remedy.find("journal.segment_size"), std::string::npos);
+  EXPECT_TRUE(world.append(0, std::string(world.it->max_append_bytes() - record_header_bytes, 'x')).ok());
+  EXPECT_TRUE(world.append(0, "and it goes on").ok());
+  ASSERT_TRUE(world.open().ok());
+  EXPECT_EQ(world.found, world.acknowledged);
+}
+
+TEST(journal, writes_for_all_that_wait_at_once) {
+  journal_world world;
+  ASSERT_TRUE(world.open().ok());
+  std::vector<std::thread> shards;
+  for (std::uint16_t shard = 0; shard < 4; ++shard) {
+    shards.emplace_back([&, shard] {
+      for (std::uint64_t index = 1; index <= 20; ++index) {
+        journal_record one;
+        one.shard = shard;
+        one.index = index;
+        one.payload = "some bytes";
+        ASSERT_TRUE(world.it->append({one}).ok());
+        world.it->applied(shard, index - 1);
+      }
+    });
+  }
+  for (auto& one : shards) one.join();
+  std::map<std::uint16_t, std::uint64_t> last;
+  ASSERT_TRUE(recover_journal(world.disk, world.expected, [&](const journal_record& one, std::uint64_t) -> status {
+                if (is_entry(one.type)) last[one.shard] = one.index;
+                return nothing{};
+              }).ok());
+  for (std::uint16_t shard = 0; shard < 4; ++shard) EXPECT_EQ(last[shard], 20u);
+}
+
+TEST(journal, writes_nothing_more_after_a_failed_write) { fail_a_write(); }
+
+TEST(journal, keeps_what_was_acknowledged_through_a_crash_at_any_operation) {
+  for (std::uint64_t at = 1; at <= 90; ++at) {
+    for (std::uint64_t seed = 1; seed <= 12 && !HasFailure(); ++seed) crash_and_look(1'000 * at + seed, at);
+  }
+}
+
+}  // namespace
+}  // namespace fairlead::store
