@@ -41,6 +41,7 @@ result<std::unique_ptr<journal>> journal::open(journal_files& files, std::option
       auto& position = out->positions_[shard];
       position.shard = shard;
       position.last_index = std::max(position.last_index, log.last_index);
+      position.applied_index = std::max(position.applied_index, log.applied_index);
     }
     if (auto adopted = out->pool_.adopt(found->staged, found->retired); !adopted) return adopted.failure();
   } else {

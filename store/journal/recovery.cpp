@@ -169,11 +169,13 @@ class recovery {
                    "Run the release that wrote it, or a later release."};
     }
     out_.closed = record.type == record_type::close;
-    if (record.type == record_type::checkpoint && first) {
+    if (record.type == record_type::checkpoint) {
       const auto head = decode_checkpoint(record.payload);
       if (!head) return inconsistent(files_.path(), "the checkpoint of " + segment_name(used.number) + " is unreadable.");
       for (const auto& one : head->shards) {
         auto& log = out_.shards[one.shard];
+        log.applied_index = one.applied_index;
+        if (!first) continue;
         log.first_index = one.last_index + 1;
         log.last_index = one.last_index;
       }

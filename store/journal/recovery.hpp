@@ -28,7 +28,8 @@ struct shard_log {
   /// Entries from here on are in the journal, or were when its oldest segment began; 0: none was seen.
   std::uint64_t first_index = 0;
   std::uint64_t last_index = 0;
-  std::uint64_t last_group = 0;  // that of the last entry; 0: none was seen
+  std::uint64_t last_group = 0;     // that of the last entry; 0: none was seen
+  std::uint64_t applied_index = 0;  // durable in the shard's tables at least up to here, as the newest checkpoint says
   std::int64_t last_stamp_ms = 0;
   struct gap {
     std::uint64_t from = 0;   // the first index that is missing

@@ -1,5 +1,6 @@
 #include "store/journaled/stores.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "store/journal/recovery.hpp"
@@ -19,6 +20,13 @@ error foreign_entries(const std::string& path, const journaled_stores::member& h
           "The journal " + path + " has work of shard " + std::to_string(here.shard) + ", but the store " + here.place +
               " never belonged to it: its data file is another one, or was made new.",
           "Put the data file back that belongs to this journal, or restore the node from a backup."};
+}
+
+error store_left_out(const std::string& path, std::uint16_t shard) {
+  return {v1::ERROR_CODE_WRONG_STATE,
+          "The journal " + path + " has work of shard " + std::to_string(shard) +
+              " that is not in its store yet, and this node no longer has it.",
+          "Give the node that shard back, and start it once; afterwards the shard can leave."};
 }
 
 error of_another_journal(const std::string& place, const std::string& other) {
@@ -63,6 +71,11 @@ result<std::unique_ptr<journaled_stores>> journaled_stores::open(std::unique_ptr
     positions.push_back(store.position());
     if (!found) continue;
     if (auto whole = store.check_whole(*found, out->files_->path()); !whole) return whole.failure();
+  }
+  for (const auto& [shard, log] : found ? found->shards : std::map<std::uint16_t, shard_log>{}) {
+    const auto is_here = [shard = shard](const member& one) { return one.shard == shard; };
+    if (log.last_index > log.applied_index && std::none_of(members.begin(), members.end(), is_here))
+      return store_left_out(out->files_->path(), shard);
   }
   if (expected) {
     out->healed_ = found->damages;

@@ -98,5 +98,30 @@ TEST(journaled_store, refuses_a_data_file_that_is_older_or_newer_than_its_journa
   ASSERT_TRUE(here.open().ok());
 }
 
+TEST(journaled_store, refuses_to_leave_out_a_shard_that_has_work_in_the_journal) {
+  const temporary_directory place;
+  memory_store first, second;
+  const auto open = [&](const std::vector<journaled_stores::member>& members) {
+    return journaled_stores::open(disk_files::in(place / "journal").value(), members, small_journal());
+  };
+  const journaled_stores::member zero{0, "zero", &first}, one{1, "one", &second};
+  {
+    auto both = open({zero, one});
+    ASSERT_TRUE(both.ok()) << both.failure().sentence;
+    for (const std::size_t at : {0, 1}) ASSERT_TRUE((*both)->at(at).raise_epoch().ok());
+  }
+  const auto refused = open({zero});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.failure().sentence.find("work of shard 1"), std::string::npos) << refused.failure().sentence;
+  {
+    auto both = open({zero, one});
+    ASSERT_TRUE(both.ok()) << both.failure().sentence;
+    ASSERT_TRUE((*both)->close().ok());
+  }
+  ASSERT_TRUE(open({zero, one}).ok());  // the checkpoint of this opening says that everything is applied
+  auto alone = open({zero});
+  ASSERT_TRUE(alone.ok()) << alone.failure().sentence;
+}
+
 }  // namespace
 }  // namespace fairlead::store
