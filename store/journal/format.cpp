@@ -41,7 +41,7 @@ std::uint64_t record_sum(const char* header, std::string_view payload) {
 
 void encode_segment_header(const segment_header& in, char* block) {
   std::memset(block, 0, journal_block_bytes);
-  std::memcpy(block, segment_magic, magic_bytes);
+  std::copy_n(segment_magic, magic_bytes, block);
   write_little_endian<std::uint32_t>(block + 8, journal_format_version);
   write_little_endian<std::uint32_t>(block + 12, journal_block_bytes);
   write_little_endian(block + 16, in.journal.low);
@@ -54,7 +54,7 @@ void encode_segment_header(const segment_header& in, char* block) {
   write_little_endian(block + 72, in.previous_end);
   write_little_endian(block + 80, in.previous_chain);
   write_little_endian(block + 88, static_cast<std::uint64_t>(in.begun_unix_ms));
-  std::memcpy(block + 96, in.release.data(), std::min(in.release.size(), release_bytes));
+  std::copy_n(in.release.data(), std::min(in.release.size(), release_bytes), block + 96);
   write_little_endian(block + header_sum_at, XXH3_64bits(block, header_sum_at));
 }
 
@@ -81,7 +81,7 @@ std::optional<segment_header> decode_segment_header(const char* block, bool* new
 }
 
 void encode_group_header(const group_header& in, const journal_id& journal, char* out) {
-  std::memcpy(out, group_magic, 4);
+  std::copy_n(group_magic, 4, out);
   write_little_endian(out + 4, in.blocks);
   write_little_endian(out + 8, in.segment);
   write_little_endian(out + 16, in.group);
