@@ -35,13 +35,14 @@ result<std::unique_ptr<journal>> journal::open(journal_files& files, std::option
     out->chain_ = found->end.chain;
     out->offset_ = found->end.offset;
     out->header_.segment = found->last_segment;
-    if (found->end.torn) out->torn_segment_ = found->last_segment;
     out->used_.assign(std::make_move_iterator(found->used.begin()), std::make_move_iterator(found->used.end()));
     for (const auto& [shard, log] : found->shards) {
+      // What the tables of a shard say goes before what the journal has heard of them: they may be older.
+      const bool has_tables = out->positions_.count(shard) != 0;
       auto& position = out->positions_[shard];
       position.shard = shard;
       position.last_index = std::max(position.last_index, log.last_index);
-      position.applied_index = std::max(position.applied_index, log.applied_index);
+      if (!has_tables) position.applied_index = log.applied_index;
     }
     if (auto adopted = out->pool_.adopt(found->staged, found->retired); !adopted) return adopted.failure();
   } else {
@@ -130,6 +131,7 @@ status journal::write(const std::vector<ticket*>& what, std::uint64_t& group) {
     return offset_ + std::uint64_t{blocks_of_group(bytes)} * journal_block_bytes <= current_->size();
   };
   std::string head;
+  const bool nothing_new = records == 0;
   const bool fresh = current_ == nullptr || !fits(payload);
   if (fresh) {
     std::unique_lock lock(guard_);
@@ -143,6 +145,11 @@ status journal::write(const std::vector<ticket*>& what, std::uint64_t& group) {
   const std::size_t begin = fresh ? journal_block_bytes : 0;
   const auto blocks = blocks_of_group(payload);
   const auto bytes = begin + std::size_t{blocks} * journal_block_bytes;
+  if (payload > max_group_bytes || offset_ - begin + bytes > current_->size()) {
+    return error{v1::ERROR_CODE_INTERNAL,
+                 "A group of " + std::to_string(bytes) + " bytes does not fit its segment in " + files_.path() + ".",
+                 "This is a bug; report it."};
+  }
   buffer_.reserve(std::max<std::size_t>(bytes, std::size_t{1} << 18));
   auto* const group_at = buffer_.data() + begin;
   auto* at = group_at + group_header_bytes;
@@ -182,14 +189,15 @@ status journal::write(const std::vector<ticket*>& what, std::uint64_t& group) {
   offset_ += bytes - begin;
   chain_ = header.chain;
   durable_ = next_group_++;
-  last_was_empty_ = what.empty();
+  last_was_empty_ = nothing_new;
   const std::lock_guard lock(guard_);
   ++usage_.groups;
   usage_.written_bytes += bytes;
   if (fresh) {
     // The checkpoint that does not need them is durable now.
     const auto needed = decode_checkpoint(head)->first_needed_segment;
-    for (; used_.front().number < needed; used_.pop_front()) pool_.retire(used_.front().number, used_.front().number != torn_segment_);
+    for (; used_.front().number < needed; used_.pop_front())
+      pool_.retire(used_.front().number, used_.front().bytes == options_.segment_bytes);
   }
   return nothing{};
 }

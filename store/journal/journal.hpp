@@ -98,7 +98,6 @@ class journal {
   std::optional<error> failed_;
   std::map<std::uint16_t, shard_position> positions_;
   std::deque<used_segment> used_;
-  std::uint64_t torn_segment_ = 0;  // the last one that recovery read, if its end was torn
   journal_usage usage_;
 
   // leader

@@ -175,7 +175,7 @@ class recovery {
       for (const auto& one : head->shards) {
         auto& log = out_.shards[one.shard];
         log.applied_index = one.applied_index;
-        if (!first) continue;
+        if (!first && log.first_index != 0) continue;  // a shard that has joined since begins here
         log.first_index = one.last_index + 1;
         log.last_index = one.last_index;
       }

@@ -23,21 +23,32 @@ status segment_pool::adopt(const std::vector<std::string>& staged, const std::ve
     return (*file)->size() == segment_bytes_;
   };
   const std::lock_guard lock(guard_);
+  bool removed = false;
+  // Another size is that of another journal.segment_size. Its name may be that of a coming segment, so it goes before there is one.
+  const auto remove = [&](const std::string& name) {
+    removed = true;
+    return files_.remove(name);
+  };
   for (const auto& name : staged) {
     const auto good = fits(name);
     if (!good) return good.failure();
     if (*good) {
       staged_.push_back(name);
-    } else {
-      retired_.push_back({name, false});
+      next_number_ = *segment_number(name) + 1;
+    } else if (auto gone = remove(name); !gone) {
+      return gone;
     }
   }
   for (const auto& name : retired) {
     const auto good = fits(name);
     if (!good) return good.failure();
-    retired_.push_back({name, *good});
+    if (*good) {
+      retired_.push_back({name, true});
+    } else if (auto gone = remove(name); !gone) {
+      return gone;
+    }
   }
-  return nothing{};
+  return removed ? files_.sync() : status(nothing{});
 }
 
 result<std::unique_ptr<block_file>> segment_pool::take(std::uint64_t number) {
@@ -45,7 +56,6 @@ result<std::unique_ptr<block_file>> segment_pool::take(std::uint64_t number) {
   std::string staged;
   {
     const std::lock_guard lock(guard_);
-    next_number_ = std::max(next_number_, number + 1);
     if (!staged_.empty()) {
       staged = staged_.front();
       staged_.erase(staged_.begin());
@@ -54,13 +64,14 @@ result<std::unique_ptr<block_file>> segment_pool::take(std::uint64_t number) {
   if (staged.empty()) {
     hurry_ = true;
     const std::lock_guard making(maker_);
-    hurry_ = false;
     std::unique_lock lock(guard_);
     while (staged_.empty()) {
+      next_number_ = number;
       lock.unlock();
       if (auto made = stage_one(); !made) return made.failure();
       lock.lock();
     }
+    hurry_ = false;
     staged = staged_.front();
     staged_.erase(staged_.begin());
   }
@@ -69,6 +80,8 @@ result<std::unique_ptr<block_file>> segment_pool::take(std::uint64_t number) {
     if (auto renamed = files_.rename(staged, name); !renamed) return renamed.failure();
     if (auto synced = files_.sync(); !synced) return synced.failure();
   }
+  const std::lock_guard lock(guard_);
+  next_number_ = std::max(next_number_, number + 1);
   return files_.open(name);
 }
 

@@ -26,7 +26,7 @@ class segment_pool {
   /// The file of segment `number`, which follows all numbers taken before. Makes one if none is staged.
   result<std::unique_ptr<block_file>> take(std::uint64_t number);
 
-  /// The segment is not needed any more, and a durable checkpoint says so. `recyclable`: false for one whose end was torn.
+  /// The segment is not needed any more, and a durable checkpoint says so. `recyclable`: it has the size of coming ones.
   void retire(std::uint64_t number, bool recyclable);
 
   /// Housekeeping: removes what nobody needs, and stages a file if fewer than `wanted` are. Names are durable on return.

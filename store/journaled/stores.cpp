@@ -66,7 +66,8 @@ result<std::unique_ptr<journaled_stores>> journaled_stores::open(std::unique_ptr
   // Each store is looked at before anything is written.
   for (std::size_t i = 0; i < members.size(); ++i) {
     const auto& store = *out->stores_[i];
-    const bool has_entries = found && found->shards.count(members[i].shard) != 0 && found->shards.at(members[i].shard).last_group != 0;
+    const auto known = found ? found->shards.find(members[i].shard) : decltype(found->shards.find(0)){};
+    const bool has_entries = found && known != found->shards.end() && known->second.last_index > store.position().applied_index;
     if (!store.journal_of_tables() && has_entries) return foreign_entries(out->files_->path(), members[i]);
     positions.push_back(store.position());
     if (!found) continue;

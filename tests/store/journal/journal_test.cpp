@@ -36,6 +36,30 @@ TEST(journal, says_after_a_clean_end_that_it_was_closed) {
   EXPECT_EQ(world.found, world.acknowledged);
 }
 
+TEST(journal, seals_its_end_once) {
+  journal_world world;
+  ASSERT_TRUE(world.open().ok());
+  ASSERT_TRUE(world.append(0, "one").ok());
+  const auto before = world.it->get_usage().groups;
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(world.it->seal().ok());
+  EXPECT_EQ(world.it->get_usage().groups, before + 1);
+}
+
+TEST(journal, takes_segments_of_another_size_and_uses_only_its_own_again) {
+  journal_world world;
+  for (int round = 0; round < 6; ++round) {
+    world.segment_bytes = round % 2 == 0 ? small_segment : 4 * small_segment;
+    ASSERT_TRUE(world.open().ok());
+    ASSERT_EQ(world.found_above(), world.owed());
+    for (int i = 0; i < 60; ++i) {
+      ASSERT_TRUE(world.append(0, world.payload(world.pick(world.it->max_append_bytes() - record_header_bytes))).ok());
+      ASSERT_TRUE(world.it->stage(2).ok());
+      if (i % 4 == 0) world.apply(0, world.last_index[0] - 1);
+    }
+    world.disk.reboot();
+  }
+}
+
 TEST(journal, goes_on_over_many_segments_and_uses_their_files_again) {
   journal_world world;
   ASSERT_TRUE(world.open().ok());

@@ -30,8 +30,8 @@ class journal_world {
 
   journal_options options() {
     journal_options out;
-    out.segment_bytes = small_segment;
-    out.max_bytes = 8 * small_segment;
+    out.segment_bytes = segment_bytes;
+    out.max_bytes = 8 * segment_bytes;
     out.release = "0.0.1-test";
     out.now_unix_ms = [this] { return ++now_ms; };
     out.random = [this] { return random_(); };
@@ -96,6 +96,7 @@ class journal_world {
   }
   std::uint64_t pick(std::uint64_t below) { return random_() % below; }
 
+  std::uint64_t segment_bytes = small_segment;
   memory_disk disk;
   std::unique_ptr<journal> it;
   std::optional<journal_id> expected;

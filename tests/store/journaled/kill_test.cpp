@@ -82,7 +82,9 @@ void expect_all_there(const std::string& directory, std::uint64_t acknowledged) 
   EXPECT_GE(shown->get_progress().sequence, acknowledged);
   const auto report = check(*shown);
   EXPECT_TRUE(report.clean()) << report.findings.front();
-  EXPECT_GT(report.tasks, 0u);
+  if (acknowledged != 0) {
+    EXPECT_GT(report.tasks, 0u);
+  }
   ASSERT_TRUE(here.stores->at(0).apply().ok());
   const auto settled = check(*here.stores->at(0).read_settled());
   EXPECT_TRUE(settled.clean()) << settled.findings.front();
