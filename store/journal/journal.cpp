@@ -130,6 +130,7 @@ status journal::write(const std::vector<ticket*>& what, std::uint64_t& group) {
   const auto fits = [&](std::size_t bytes) {
     return offset_ + std::uint64_t{blocks_of_group(bytes)} * journal_block_bytes <= current_->size();
   };
+  std::uint64_t needed = 0;
   std::string head;
   const bool nothing_new = records == 0;
   const bool fresh = current_ == nullptr || !fits(payload);
@@ -137,7 +138,8 @@ status journal::write(const std::vector<ticket*>& what, std::uint64_t& group) {
     std::unique_lock lock(guard_);
     auto begun = begin_segment(lock);
     if (!begun) return begun.failure();
-    head = std::move(*begun);
+    needed = begun->first_needed_segment;
+    head = encode_checkpoint(*begun);
     payload += record_bytes(head.size());
     ++records;
   }
@@ -195,16 +197,15 @@ status journal::write(const std::vector<ticket*>& what, std::uint64_t& group) {
   usage_.written_bytes += bytes;
   if (fresh) {
     // The checkpoint that does not need them is durable now.
-    const auto needed = decode_checkpoint(head)->first_needed_segment;
     for (; used_.front().number < needed; used_.pop_front())
       pool_.retire(used_.front().number, used_.front().bytes == options_.segment_bytes);
   }
   return nothing{};
 }
 
-/// Takes the file of the next segment. The value is the payload of its checkpoint. Waits while all files are in use and none may be
+/// Takes the file of the next segment. The value is its checkpoint. Waits while all files are in use and none may be
 /// added; not at the opening, when nothing can be applied yet.
-result<std::string> journal::begin_segment(std::unique_lock<std::mutex>& lock) {
+result<checkpoint> journal::begin_segment(std::unique_lock<std::mutex>& lock) {
   // With the last staged file a checkpoint has to come that frees one, else there would never be another.
   const auto most = std::max<std::uint64_t>(6, options_.max_bytes / options_.segment_bytes);
   room_.wait(lock, [&] { return current_ == nullptr || used_.size() + 1 < most || first_needed() > used_.front().number; });
@@ -232,7 +233,7 @@ result<std::string> journal::begin_segment(std::unique_lock<std::mutex>& lock) {
   used.bytes = current_->size();
   used_.push_back(std::move(used));
   lock.unlock();
-  return encode_checkpoint(head);
+  return head;
 }
 
 /// The oldest segment with an entry that some shard has not applied; none: the one that comes next. The caller holds the lock.

@@ -79,7 +79,7 @@ class journal {
   journal(journal_files& files, journal_options options);
   void lead(std::unique_lock<std::mutex>& lock);
   status write(const std::vector<ticket*>& what, std::uint64_t& group);
-  result<std::string> begin_segment(std::unique_lock<std::mutex>& lock);
+  result<checkpoint> begin_segment(std::unique_lock<std::mutex>& lock);
   std::uint64_t first_needed() const;
   void wrote(const std::vector<ticket*>& what);
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view segment_suffix = ".seg";
 constexpr std::size_t number_digits = 16;
-constexpr const char* restore_remedy = "Restore the node from a backup; `fairlead journal dump` shows what the journal still holds.";
+constexpr const char* restore_remedy = "Restore the node from a backup.";
 
 struct segment_file {
   std::uint64_t number = 0;
@@ -22,10 +22,6 @@ struct segment_file {
 
 error inconsistent(const std::string& path, const std::string& what) {
   return {v1::ERROR_CODE_CORRUPT, "The journal " + path + " is damaged: " + what, restore_remedy};
-}
-
-bool ends_with(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
 class recovery {
@@ -52,7 +48,7 @@ class recovery {
     if (!names) return names.failure();
     std::sort(names->begin(), names->end());  // the numbers have as many digits each
     for (const auto& name : *names) {
-      if (ends_with(name, ".tmp")) out_.retired.push_back(name);
+      if (name.ends_with(".tmp")) out_.retired.push_back(name);
       const auto number = segment_number(name);
       if (!number) continue;
       if (auto taken = take(name, *number); !taken) return taken;
@@ -100,10 +96,9 @@ class recovery {
   }
 
   status check_order() const {
-    for (std::size_t i = 0; i < segments_.size(); ++i) {
-      const auto& here = segments_[i].header;
-      if (!(here.journal == out_.id))
-        return inconsistent(files_.path(), segment_name(here.segment) + " belongs to another journal than its neighbour.");
+    for (const auto& one : segments_) {
+      if (!(one.header.journal == out_.id))
+        return inconsistent(files_.path(), segment_name(one.number) + " belongs to another journal than its neighbour.");
     }
     return nothing{};
   }
@@ -214,7 +209,7 @@ std::string segment_name(std::uint64_t number) {
 }
 
 std::optional<std::uint64_t> segment_number(std::string_view name) {
-  if (name.size() != number_digits + segment_suffix.size() || !ends_with(name, segment_suffix)) return std::nullopt;
+  if (name.size() != number_digits + segment_suffix.size() || !name.ends_with(segment_suffix)) return std::nullopt;
   std::uint64_t out = 0;
   const auto* end = name.data() + number_digits;
   const auto read = std::from_chars(name.data(), end, out, 16);

@@ -23,6 +23,14 @@ std::vector<operation> operations_of(std::string_view bytes) {
   return out;
 }
 
+std::vector<operation> operations_of(const std::vector<batch_view>& batches) {
+  std::vector<operation> out;
+  for (auto one : batches) {
+    for (operation next; batch::next(one.operations, next);) out.push_back(next);
+  }
+  return out;
+}
+
 error unreadable_entry(const std::string& place, std::uint64_t index) {
   return {v1::ERROR_CODE_CORRUPT, "Entry " + std::to_string(index) + " of the journal of " + place + " is unreadable.",
           "Restore the node from a backup."};
@@ -71,10 +79,7 @@ status journaled_store::replay(const journal_record& record, std::uint64_t group
   if (record.type == record_type::batch) {
     const auto batches = decode_batches(*bytes);
     if (!batches) return unreadable_entry(place(), record.index);
-    for (const auto& one : *batches) {
-      const auto more = operations_of(one.operations);
-      operations.insert(operations.end(), more.begin(), more.end());
-    }
+    operations = operations_of(*batches);
     sequence_ = batches->back().sequence;
     shard_state_ = batches->back().shard_state;
   } else if (record.type == record_type::epoch) {
@@ -132,12 +137,7 @@ status journaled_store::commit(const std::vector<batch>& group) {
     ++sequence;
   }
   auto payload = std::make_shared<std::string>(encode_batches(group));
-  std::vector<operation> operations;
-  const auto batches = decode_batches(*payload);
-  for (const auto& one : *batches) {
-    const auto more = operations_of(one.operations);
-    operations.insert(operations.end(), more.begin(), more.end());
-  }
+  auto operations = operations_of(*decode_batches(*payload));
   return append(record_type::batch, std::move(payload), std::move(operations), sequence, epoch_, group.back().shard_state);
 }
 
