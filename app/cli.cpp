@@ -93,6 +93,7 @@ int run_command_line(int argc, const char* const* argv) {
   add_inspect(app, context);
   add_config_commands(app, context);
   add_store_commands(app, context);
+  add_journal_commands(app, context);
   add_restore_command(app, context);
   add_help(app, context);
   add_version(app, context);

@@ -83,6 +83,9 @@ constexpr command_examples all[] = {
     {"inspect history", "order-17 --local"},
     {"config check", "/etc/fairlead/node.yaml"},
     {"store check", "/var/lib/fairlead"},
+    {"store settle", "/var/lib/fairlead"},
+    {"journal dump", "/var/lib/fairlead --shard 0"},
+    {"journal verify", "/var/lib/fairlead"},
     {"restore", "/var/lib/fairlead --from /backup/fairlead"},
     {"version", ""},
 };

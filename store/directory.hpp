@@ -13,6 +13,9 @@ status prepare_directory(const std::string& directory, bool read_only);
 /// Makes the names in a directory durable.
 status sync_directory(const std::string& directory);
 
+/// The directory of a node's journal, if nothing else is said: in that of its stores.
+inline std::string journal_in(const std::string& store_path) { return store_path + "/journal"; }
+
 /// The error for a directory without a store.
 error no_store(const std::string& directory);
 

@@ -47,11 +47,14 @@ std::optional<std::uint64_t> decode_u64(std::string_view payload) {
   return read_big_endian<std::uint64_t>(payload);
 }
 
-std::string encode_journal(const journal_id& what) { return encode_u64(what.low) + encode_u64(what.high); }
+std::string encode_journal(const journal_membership& what) {
+  return encode_u64(what.journal.low) + encode_u64(what.journal.high) + encode_u32(what.shard);
+}
 
-std::optional<journal_id> decode_journal(std::string_view payload) {
-  if (payload.size() != 16) return std::nullopt;
-  return journal_id{read_big_endian<std::uint64_t>(payload), read_big_endian<std::uint64_t>(payload.substr(8))};
+std::optional<journal_membership> decode_journal(std::string_view payload) {
+  if (payload.size() != 20) return std::nullopt;
+  return journal_membership{{read_big_endian<std::uint64_t>(payload), read_big_endian<std::uint64_t>(payload.substr(8))},
+                            read_big_endian<std::uint32_t>(payload.substr(16))};
 }
 
 std::string encode_applied(const entry_position& what) { return encode_u64(what.index) + encode_u64(what.group); }

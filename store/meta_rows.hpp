@@ -4,14 +4,17 @@
 //   name               payload
 //   schema_version     u32
 //   progress           sequence u64 | epoch u64 | serialized ShardState
-//   boot               u64, number of processes that have opened this store to run a node
+//   boot               u64, how many processes had run a node on this store before nodes counted them; a restore raises it
 //   shard              shard u32 | shards of the cluster u32 | the store's id (text): the shard of this store, for ever. Stores of releases
 //                      without shards lack this row and hold shard 0 of 1
 //   lineage            made unix ms u64 | random bits u64: this history of the shard. Stores of releases without lineages lack this row and
 //                      get one when a node opens them
 //   restoring          u64, unix ms: a restore to another lineage of this store has begun and not ended; 0: it has ended
-//   journal            u64 | u64, the id of the node's journal, which has what this store lacks. Stores without a journal lack this row
+//   journal            u64 | u64, the id of the node's journal, which has what this store lacks | shard u32, which of its shards this store is.
+//                      Stores without a journal lack this row
 //   applied            index u64 | group u64: the journal's entries of this shard up to here are in these tables
+//   settled            u64: entries of the journal up to this index are in these tables, or count no more. While the row is there nothing was
+//                      journalled above it, so the tables are whole without the journal. After a restore it is the greatest number
 //   effect/NUMBER      EffectRecord, see effect_rows.hpp; the number has 20 digits
 //   deleted/NUMBER     empty; archives may hold copies of this deleted task, see deletion_rows.hpp; the number has 20 digits
 //   namespace:N        the name of namespace N (decimal)
@@ -56,6 +59,7 @@ inline constexpr std::string_view lineage_row = "lineage";
 inline constexpr std::string_view restoring_row = "restoring";
 inline constexpr std::string_view journal_row = "journal";
 inline constexpr std::string_view applied_row = "applied";
+inline constexpr std::string_view settled_row = "settled";
 inline constexpr std::string_view effect_rows = "effect/";
 inline constexpr std::string_view deletion_rows = "deleted/";
 std::string namespace_row(std::uint32_t ns);
@@ -78,8 +82,13 @@ struct shard_identity {
 std::string encode_shard(const shard_identity& what);
 std::optional<shard_identity> decode_shard(std::string_view payload);
 
-std::string encode_journal(const journal_id& what);
-std::optional<journal_id> decode_journal(std::string_view payload);
+/// The place of a store in a journal.
+struct journal_membership {
+  journal_id journal;
+  std::uint32_t shard = 0;
+};
+std::string encode_journal(const journal_membership& what);
+std::optional<journal_membership> decode_journal(std::string_view payload);
 
 std::string encode_applied(const entry_position& what);
 std::optional<entry_position> decode_applied(std::string_view payload);

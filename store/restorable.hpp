@@ -14,6 +14,15 @@ namespace fairlead::store {
 
 class restorable : public store {
  public:
+  /// The id of the store; empty: it is of no shard yet. Error invalid_argument: it is another shard than this one of so many.
+  result<std::string> known_shard(std::uint32_t shard, std::uint32_t count) const;
+  /// Sets, before any other use, which shard of how many this store is. The first call fixes this for ever, under the id `fresh_id`. Error
+  /// invalid_argument: the store is another shard. Returns the store's id.
+  result<std::string> claim_shard(std::uint32_t shard, std::uint32_t count, const std::string& fresh_id);
+
+  /// How many processes have run a node on this store, as releases before the journal counted them, and what a restore says.
+  result<std::uint64_t> boot() const;
+
   /// The lineage of this store; `fresh`, if the store has none yet. Error wrong_state: a restore of the store has begun and not ended.
   result<v1::Lineage> claim_lineage(const v1::Lineage& fresh);
 

@@ -60,16 +60,19 @@ class store {
  public:
   virtual ~store() = default;
 
-  /// Writes all batches of the group, in order, in one transaction with one sync: on return all are durable, or none. Batches must be in
-  /// sequence. One thread at a time, not always the same. Errors: stale_epoch (another leader or start took the shard; nothing is written),
-  /// store_full, disk, corrupt. After the last two the process must stop and never retry.
+  /// Writes all batches of the group, in order: on success all are durable. Batches must be in sequence. One thread at a time, not always
+  /// the same. Errors: stale_epoch (another leader or start took the shard; nothing is written), store_full, disk, corrupt. After the last
+  /// two the process must stop and never retry; the first batches of the group may be durable.
   virtual status commit(const std::vector<batch>& group) = 0;
 
   /// Raises the epoch durably and returns the new one. Every start of a shard calls it before anything else.
   virtual result<std::uint64_t> raise_epoch() = 0;
 
-  /// From any thread, also during commits.
+  /// All that was committed before the call. From any thread, also during commits.
   virtual std::unique_ptr<snapshot> read() const = 0;
+
+  /// A committed state that may be some 100 ms old. For what reads much or counts: it is cheaper where commits are applied later.
+  virtual std::unique_ptr<snapshot> read_settled() const { return read(); }
 
   virtual usage get_usage() const = 0;
 };

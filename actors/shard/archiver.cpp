@@ -26,7 +26,7 @@ constexpr duration time_period{60'000};  // how far stored retention time may be
 }  // namespace
 
 result<archiver::pass_result> archiver::pass() {
-  const auto view = reads_.read();
+  const auto view = reads_.read_settled();
   const auto last = look_at_last_pass(*view);
   if (!last) return last.failure();
   if (*last == last_pass::under_way) return pass_result{std::nullopt, true};
@@ -122,7 +122,7 @@ result<std::uint32_t> archiver::keep_days_of(const store::snapshot& view, const 
 
 // A copy that is written later cannot be of a deleted task: the deletion has taken it out of the index of finished tasks.
 result<archiver::erase_result> archiver::erase_deleted() {
-  const auto view = reads_.read();
+  const auto view = reads_.read_settled();
   const auto progress = view->get_progress();
   if (std::exchange(erased_epoch_, progress.epoch) != progress.epoch) erased_.clear();
   std::vector<std::uint64_t> numbers;

@@ -31,7 +31,7 @@ class examination {
     const auto each_task = [this](const v1::TaskRecord& record) { look(record); };
     while (true) {
       std::vector<wake_up_finding> found;
-      const auto more = sweep.step(*from.read(), rows_a_snapshot, found, each_task);
+      const auto more = sweep.step(*from.read_settled(), rows_a_snapshot, found, each_task);
       if (!more) {
         *out_.reply.mutable_error() = more.failure().to_proto();
         return std::move(out_);

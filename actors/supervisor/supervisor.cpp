@@ -95,7 +95,7 @@ result<bool> supervisor::scan() {
   // Repairs share the room with all other requests.
   if (!requests_.has_room(*view, now_ms)) return true;
   std::vector<wake_up_finding> found;
-  const auto stalls = stalls_.look(*view, now, found);
+  const auto stalls = stalls_.look(*world_.reads->read_settled(), now, found);
   if (!stalls) return stalls.failure();
   if (stalls->unexplained) world_.log->on_note(note_level::warning, "supervisor", *stalls->unexplained);
   ask_for_repair(found, now_ms);

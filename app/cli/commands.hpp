@@ -19,6 +19,7 @@ void add_console_command(CLI::App& app, cli_context& context);    // console.cpp
 void add_config_commands(CLI::App& app, cli_context& context);    // app/cli/node/config.cpp
 void add_store_commands(CLI::App& app, cli_context& context);     // app/cli/node/store.cpp
 void add_node_verbs(CLI::App& group, cli_context& context);       // app/console/views/actions.cpp
+void add_journal_commands(CLI::App& app, cli_context& context);   // app/cli/node/journal.cpp
 void add_restore_command(CLI::App& app, cli_context& context);    // app/cli/node/restore.cpp
 
 }  // namespace fairlead::app

@@ -5,6 +5,7 @@
 
 #include "app/config/changes.hpp"
 #include "app/config/parts.hpp"
+#include "store/directory.hpp"
 
 namespace fairlead::app {
 
@@ -74,6 +75,27 @@ void read_store(yaml_section& root, node_config& out) {
   section.finish();
 }
 
+void read_journal(yaml_section& root, node_config& out) {
+  // A small store gets a small journal.
+  out.journal_segment_bytes = std::clamp(out.store_max_bytes / 256, mib, 64 * mib) / mib * mib;
+  out.journal_path = out.store_path.empty() ? "" : store::journal_in(out.store_path);
+  constexpr auto block = 4 * kib;  // the journal is written in these
+  const auto use_default_size = [&out] { out.journal_max_bytes = std::max(64 * mib, 16 * out.journal_segment_bytes); };
+  use_default_size();
+  if (const auto node = root.find("journal")) {
+    yaml_section section{*node};
+    if (const auto path = section.find("path")) {
+      if (const auto text = path->text()) out.journal_path = beside(out.file, *text);
+    }
+    if (section.size_bytes("segment_size", out.journal_segment_bytes, mib, gib))
+      out.journal_segment_bytes = (out.journal_segment_bytes + block - 1) / block * block;
+    use_default_size();
+    if (section.size_bytes("max_size", out.journal_max_bytes, 64 * mib, 1024 * gib) && out.journal_max_bytes < 6 * out.journal_segment_bytes)
+      section.find("max_size")->complain("the journal needs room for six files of journal.segment_size", "raise max_size, or lower segment_size");
+    section.finish();
+  }
+}
+
 void read_limits(yaml_section& root, node_config& out) {
   if (const auto node = root.find("limits")) {
     yaml_section section{*node};
@@ -124,6 +146,7 @@ void read_config(yaml_document& document, node_config& out) {
   read_node(root, out);
   read_roles(root, out);
   read_store(root, out);
+  read_journal(root, out);
   read_shards(root, out);
   read_http_port(root, out);
   settle_data_path(root, out);

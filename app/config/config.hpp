@@ -89,6 +89,10 @@ struct node_config {
   std::string store_path;  // already joined to the node file's folder; for one shard of several see shard_store_path
   std::uint64_t store_max_bytes = std::uint64_t{16} << 30;  // of each shard
 
+  std::string journal_path;  // already joined to the node file's folder; `journal` in the store's, if the file says nothing
+  std::uint64_t journal_segment_bytes = std::uint64_t{64} << 20;  // of a file of the journal
+  std::uint64_t journal_max_bytes = std::uint64_t{1} << 30;
+
   std::uint64_t running_tasks = 10'000;
   std::uint64_t pending_tasks = 1'000'000;
   std::uint64_t input_bytes = max_input_bytes;

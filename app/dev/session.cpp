@@ -20,6 +20,7 @@
 #include "app/config/parts.hpp"
 #include "app/dev/console.hpp"
 #include "app/dev/workflows.hpp"
+#include "store/directory.hpp"
 
 namespace fairlead::app {
 
@@ -97,6 +98,9 @@ result<node_config> config_of(const dev_options& options, const std::string& fol
   out.shard_role = true;
   out.agent_role = true;
   out.store_path = folder + "/store";
+  out.journal_path = store::journal_in(out.store_path);
+  out.journal_segment_bytes = std::uint64_t{1} << 20;  // quickly made
+  out.journal_max_bytes = std::uint64_t{64} << 20;
   out.log = {};
   out.log.file = folder + "/node.log";
   out.shutdown_timeout_ms = shutdown_ms;

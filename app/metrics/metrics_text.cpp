@@ -143,6 +143,8 @@ void add_store(metric_page& page, const labels& shard, const v1::ShardStatus& st
                number(status.store().reserved_bytes()));
     page.gauge("fairlead_store_max_bytes", "Largest size of the store in bytes; new tasks are refused once 90 % are used or reserved",
                shard, number(status.store().max_bytes()));
+    page.gauge("fairlead_store_unapplied_bytes", "Bytes that are durable in the journal and not in the store yet", shard,
+               number(status.store().unapplied_bytes()));
   }
   if (!status.has_commits()) return;
   const auto& commits = status.commits();
@@ -150,6 +152,12 @@ void add_store(metric_page& page, const labels& shard, const v1::ShardStatus& st
   page.histogram("fairlead_commit_batches", "Batches in one commit", shard, commits.batches(), 1);
   page.histogram("fairlead_commit_bytes", "Bytes written by one commit", shard, commits.bytes(), 1);
   page.histogram("fairlead_commit_duration_seconds", "Time of a commit, including the sync", shard, commits.micros(), micros);
+}
+
+void add_journal(metric_page& page, const v1::JournalStatus& journal) {
+  page.gauge("fairlead_journal_segments", "Files of the journal that are in use", {}, number(journal.segments()));
+  page.counter("fairlead_journal_groups_total", "Writes to the journal, each with one sync", {}, number(journal.groups()));
+  page.counter("fairlead_journal_written_bytes_total", "Bytes written to the journal", {}, number(journal.written_bytes()));
 }
 
 void add_agents(metric_page& page, const labels& shard, const v1::StatusReply& reply) {
@@ -241,6 +249,13 @@ std::string metrics_text(const node_figures& all) {
   metric_page page;
   add_node(page, all);
   for (const auto& [shard, part] : all.told.shards) add_shard(page, all, shard);
+  // The journal is the node's: each of its shards tells the same.
+  for (const auto& [shard, part] : all.told.shards) {
+    const auto status = part.reply ? shard_status_of(*part.reply, shard) : v1::ShardStatus{};
+    if (!status.store().has_journal()) continue;
+    add_journal(page, status.store().journal());
+    break;
+  }
   if (all.told.tree.reply) add_tree(page, *all.told.tree.reply);
   add_process(page, all.process);
   return page.text();

@@ -22,7 +22,8 @@
 #include "app/process/logging.hpp"
 #include "messages/ids.hpp"
 #include "messages/lineage.hpp"
-#include "store/lmdb/store.hpp"
+#include "store/disk/disk_stores.hpp"
+#include "store/journal/recovery.hpp"
 
 namespace fairlead::app {
 
@@ -33,15 +34,6 @@ std::string in_one_line(const error& why) {
   auto out = why.sentence;
   while (!out.empty() && out.back() == '.') out.pop_back();
   return why.remedy.empty() ? out : out + ". " + why.remedy;
-}
-
-void describe(const store::lmdb_store& of, v1::StoreStatus& out) {
-  const auto usage = of.get_usage();
-  out.set_path(of.directory());
-  out.set_used_bytes(usage.used_bytes);
-  out.set_max_bytes(usage.max_bytes);
-  out.set_sequence(of.sequence());
-  out.set_commits(of.commits());
 }
 
 /// Reports to the log and to the listener.
@@ -75,7 +67,7 @@ struct node_runtime::state {
   std::unique_ptr<transition_log> log;
   std::optional<both> told;  // the log and the listener, if there is one
   std::unique_ptr<node_identity> identity;
-  std::vector<std::unique_ptr<store::lmdb_store>> stores;  // of the shards here
+  std::unique_ptr<store::disk_stores> stores;  // of the shards here; null: none
   std::optional<expression_pool> expressions;
   // Separate from other posts, so that hanging receivers of these delay no alert. Before the actor system, because its actors post.
   std::optional<webhooks> alert_webhooks;
@@ -110,32 +102,42 @@ struct node_runtime::state {
 
   /// Opens the stores of the shards here, and checks that each belongs to its shard.
   status open_stores(v1::Hello& who) {
-    for (const auto number : config.shards_here) {
-      auto opened = store::lmdb_store::open({shard_store_path(config, number), config.store_max_bytes, false});
-      if (!opened) return opened.failure();
-      stores.push_back(std::move(*opened));
-      const auto store_id = stores.back()->claim_shard(number, config.shard_count, make_uuid_v7(to_unix_ms(clock.now())));
+    if (config.shards_here.empty()) return nothing{};
+    auto opened = store::disk_stores::open(stores_of(config));
+    if (!opened) return opened.failure();
+    stores = std::move(*opened);
+    for (std::size_t i = 0; i < stores->size(); ++i) {
+      auto& store = stores->at(i);
+      const auto number = config.shards_here[i];
+      const auto store_id = store.claim_shard(number, config.shard_count, make_uuid_v7(to_unix_ms(clock.now())));
       if (!store_id) return store_id.failure();
-      const auto lineage = stores.back()->claim_lineage(next_lineage({}, to_unix_ms(clock.now()), lineage_bits()));
+      const auto lineage = store.claim_lineage(next_lineage({}, to_unix_ms(clock.now()), lineage_bits()));
       if (!lineage) return lineage.failure();
-      const auto boot = stores.back()->raise_boot();
+      // Earlier releases counted the node's processes in the store, and a restore raises that count.
+      const auto boot = store.boot();
       if (!boot) return boot.failure();
-      // Earlier releases counted the node's processes only in the store.
-      if (const auto kept = identity->at_least(*boot - 1); !kept.ok()) return kept.failure();
+      if (const auto kept = identity->at_least(*boot); !kept.ok()) return kept.failure();
       auto* claim = who.add_shards();
       claim->set_shard(number);
       claim->set_store_id(*store_id);
       *claim->mutable_lineage() = *lineage;
     }
+    for (const auto& damage : stores->healed()) 
+      log->on_note(note_level::warning, "journal", store::place_of(damage) + " is damaged; everything in it was in the store already");
+    if (!stores->direct())
+      log->on_note(note_level::info, "journal", "the file system has no direct writes: the journal is written through the page cache");
+    const auto note = [this](bool warning, const std::string& sentence) {
+      log->on_note(warning ? note_level::warning : note_level::info, "journal", sentence);
+    };
+    stores->begin_applying([this](const error& why) { die(why); }, note);
     return nothing{};
   }
 
   std::vector<node_tree::shard_part> shard_parts(const v1::Hello& who) {
     std::vector<node_tree::shard_part> out;
-    for (std::size_t i = 0; i < stores.size(); ++i) {
-      const auto* of = stores[i].get();
+    for (std::size_t i = 0; stores && i < stores->size(); ++i) {
       const auto& claim = who.shards(static_cast<int>(i));
-      out.push_back({stores[i].get(), claim.store_id(), claim.lineage(), [of](v1::StoreStatus& status) { describe(*of, status); },
+      out.push_back({&stores->at(i), claim.store_id(), claim.lineage(), [this, i](v1::StoreStatus& status) { stores->describe(i, status); },
                      options_of(config, claim.shard())});
     }
     return out;
@@ -251,6 +253,14 @@ struct node_runtime::state {
     return nothing{};
   }
 
+  /// What is committed is durable in any case; the next start is faster, and a copy of the closed store is whole.
+  void close_stores() {
+    if (!stores) return;
+    if (const auto closed = stores->close(); !closed.ok())
+      log->on_note(note_level::warning, "journal", "the journal was not closed: " + in_one_line(closed.failure()));
+    stores.reset();
+  }
+
   bool end(exit_code code) {
     bool settled = true;
     if (system && parts.on_ending) std::exchange(parts.on_ending, nullptr)(code);
@@ -271,6 +281,7 @@ struct node_runtime::state {
     if (expressions) expressions->shut_down();
     if (alert_webhooks) alert_webhooks->shut_down();
     if (system) system->await_all_actors_done();
+    close_stores();
     if (port != 0) log->on_note(note_level::info, "node", "ended");
     port = 0;
     return settled;

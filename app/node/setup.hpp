@@ -13,6 +13,7 @@
 #include "actors/shard/shard.hpp"
 #include "app/config/config.hpp"
 #include "app/node/runtime.hpp"
+#include "store/disk/disk_stores.hpp"
 
 namespace fairlead::app {
 
@@ -39,6 +40,9 @@ result<std::vector<local_agent>> all_agents(const node_config& config, const std
 
 /// The identity of the node, as far as the file has it.
 v1::Hello hello_of(const node_config& config);
+
+/// Where the node has its stores and its journal, and how large they may be.
+store::disk_stores_options stores_of(const node_config& config);
 
 shard_options options_of(const node_config& config, std::uint32_t number);
 

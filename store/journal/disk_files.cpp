@@ -24,7 +24,7 @@ error file_error(const std::string& path, const char* doing, int code) {
   const auto sentence = "The journal's file " + path + " could not be " + doing + ": " + std::strerror(code) + ".";
   if (code == EACCES || code == EPERM || code == EROFS)
     return {v1::ERROR_CODE_DISK, sentence, "Give this user write permission there, or use another directory."};
-  if (code == ENOSPC || code == EDQUOT) return {v1::ERROR_CODE_DISK, sentence, "Make room on the disk and start the node again."};
+  if (code == ENOSPC || code == EDQUOT) return {v1::ERROR_CODE_STORE_FULL, sentence, "Make room on the disk and start the node again."};
   return {v1::ERROR_CODE_DISK, sentence, "Check the disk and the system's log; start the node again."};
 }
 
@@ -44,6 +44,7 @@ int write_all(int fd, std::uint64_t offset, const char* data, std::size_t bytes)
 
 class disk_file final : public block_file {
  public:
+  /// Of a file that is only read `direct` is true: there is nothing to make durable.
   disk_file(std::string path, int fd, std::uint64_t bytes, bool direct) : path_(std::move(path)), fd_(fd), bytes_(bytes), direct_(direct) {}
   ~disk_file() override { ::close(fd_); }
   disk_file(const disk_file&) = delete;
@@ -90,7 +91,8 @@ class disk_file final : public block_file {
 
 }  // namespace
 
-result<std::unique_ptr<disk_files>> disk_files::in(const std::string& directory, bool read_only) {
+result<std::unique_ptr<disk_files>> disk_files::in(const std::string& directory, access how) {
+  const bool read_only = how != access::write;
   struct stat found {};
   if (::stat(directory.c_str(), &found) != 0) {
     if (errno != ENOENT) return file_error(directory, "reached", errno);
@@ -101,9 +103,13 @@ result<std::unique_ptr<disk_files>> disk_files::in(const std::string& directory,
     const auto slash = directory.rfind('/');
     if (auto named = sync_directory(slash == std::string::npos ? "." : directory.substr(0, slash + 1)); !named) return named.failure();
   }
-  auto lock = directory_lock::take(directory, read_only);
-  if (!lock) return lock.failure();
-  std::unique_ptr<disk_files> out(new disk_files(directory, std::move(*lock), read_only));
+  std::optional<directory_lock> lock;
+  if (how != access::read_while_written) {
+    auto taken = directory_lock::take(directory, read_only);
+    if (!taken) return taken.failure();
+    lock.emplace(std::move(*taken));
+  }
+  std::unique_ptr<disk_files> out(new disk_files(directory, std::move(lock), read_only));
   if (!read_only) {
     if (auto probed = out->probe(); !probed) return probed.failure();
   }
@@ -153,7 +159,7 @@ result<std::unique_ptr<block_file>> disk_files::open(const std::string& name) {
     ::close(fd);
     return file_error(at(name), "read", failed);
   }
-  return std::unique_ptr<block_file>(std::make_unique<disk_file>(at(name), fd, static_cast<std::uint64_t>(found.st_size), direct_));
+  return std::unique_ptr<block_file>(std::make_unique<disk_file>(at(name), fd, static_cast<std::uint64_t>(found.st_size), direct_ || read_only_));
 }
 
 status disk_files::create(const std::string& name, std::uint64_t bytes, const std::function<bool()>& at_once) {
@@ -170,8 +176,9 @@ status disk_files::create(const std::string& name, std::uint64_t bytes, const st
   }
   if (failed == 0 && ::fsync(fd) != 0) failed = errno;
   ::close(fd);
-  if (failed != 0) return file_error(at(name), "created", failed);
-  return nothing{};
+  if (failed == 0) return nothing{};
+  (void)::unlink(at(name).c_str());  // what was written of it takes room
+  return file_error(at(name), "created", failed);
 }
 
 status disk_files::rename(const std::string& from, const std::string& to) {

@@ -3,6 +3,7 @@
 // with fdatasync.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,10 @@ namespace fairlead::store {
 
 class disk_files final : public journal_files {
  public:
-  /// Holds the directory until destruction. It is made if it is not there, unless `read_only`. Errors: store_in_use, not_found, disk.
-  static result<std::unique_ptr<disk_files>> in(const std::string& directory, bool read_only = false);
+  enum class access { write, read, read_while_written };
+  /// Holds the directory until destruction, but for `read_while_written`, which sees what a running node has just written, or half of it.
+  /// Only `write` makes a directory that is not there. Errors: store_in_use, not_found, disk.
+  static result<std::unique_ptr<disk_files>> in(const std::string& directory, access how = access::write);
 
   result<std::vector<std::string>> list() const override;
   result<std::unique_ptr<block_file>> open(const std::string& name) override;
@@ -26,13 +29,13 @@ class disk_files final : public journal_files {
   bool direct() const override { return direct_; }
 
  private:
-  disk_files(std::string path, directory_lock lock, bool read_only)
+  disk_files(std::string path, std::optional<directory_lock> lock, bool read_only)
       : path_(std::move(path)), lock_(std::move(lock)), read_only_(read_only) {}
   status probe();
   std::string at(const std::string& name) const { return path_ + "/" + name; }
 
   std::string path_;
-  directory_lock lock_;
+  std::optional<directory_lock> lock_;
   bool read_only_;
   bool direct_ = false;
 };

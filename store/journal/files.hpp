@@ -59,7 +59,7 @@ class journal_files {
   virtual result<std::vector<std::string>> list() const = 0;
   virtual result<std::unique_ptr<block_file>> open(const std::string& name) = 0;
   /// A new file of `bytes` zeros, really written and durable; its name is not yet. While `at_once` gives false the work is spread out, so
-  /// that commits do not feel it.
+  /// that commits do not feel it. Error store_full: the disk has no room for it; nothing of it is left.
   virtual status create(const std::string& name, std::uint64_t bytes, const std::function<bool()>& at_once) = 0;
   virtual status rename(const std::string& from, const std::string& to) = 0;
   virtual status remove(const std::string& name) = 0;

@@ -13,6 +13,8 @@ namespace fairlead::store {
 
 namespace {
 
+constexpr int flag_more_follows = 2;
+constexpr int flag_continues = 4;
 constexpr char segment_magic[] = "FLJRNL01";
 constexpr char group_magic[] = "FJGR";
 constexpr std::size_t magic_bytes = 8;
@@ -117,6 +119,7 @@ std::uint64_t group_chain(std::string_view records, const journal_id& journal, s
 void encode_record(const journal_record& in, char* out) {
   std::memset(out, 0, record_header_bytes);
   out[0] = static_cast<char>(in.type);
+  out[1] = static_cast<char>((in.more_follows ? flag_more_follows : 0) | (in.continues ? flag_continues : 0));
   write_little_endian(out + 2, in.shard);
   write_little_endian(out + 4, static_cast<std::uint32_t>(in.payload.size()));
   write_little_endian(out + 8, in.index);
@@ -139,7 +142,9 @@ std::optional<journal_record> next_record(std::string_view& rest) {
   const bool unchecked = failpoint("plant.records_unchecked");
   if (!unchecked && read_little_endian<std::uint64_t>(header + record_sum_at) != record_sum(header, out.payload)) return std::nullopt;
   out.type = static_cast<record_type>(header[0]);
-  out.known = known_type(static_cast<std::uint8_t>(header[0])) && header[1] == 0;
+  out.known = known_type(static_cast<std::uint8_t>(header[0])) && (header[1] & ~(flag_more_follows | flag_continues)) == 0;
+  out.more_follows = (header[1] & flag_more_follows) != 0;
+  out.continues = (header[1] & flag_continues) != 0;
   out.shard = read_little_endian<std::uint16_t>(header + 2);
   out.index = read_little_endian<std::uint64_t>(header + 8);
   out.term = read_little_endian<std::uint64_t>(header + 16);

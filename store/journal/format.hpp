@@ -25,9 +25,12 @@
 //
 // Record: a header of 40 bytes, the payload, zeros up to a multiple of 8:
 //    0  1  type                              8  8  index
-//    1  1  flags (0)                        16  8  term
+//    1  1  flags: 2, 4, see below           16  8  term
 //    2  2  shard                            24  8  stamp, ms
 //    4  4  bytes of the payload             32  8  XXH3_64 of the payload; the seed is XXH3_64 of bytes 0 to 31
+//
+// An entry that is larger than a group is cut into records of the same index, one after another in groups of their own. All but the last
+// have the flag 2 (more follows), all but the first the flag 4 (continues), and the payload of each begins with its number as u32, from 0.
 //
 // Header and records of a group are checked apart, so a reader can tell "a group was here" from "the group is whole". Position, opening and
 // chain are part of the checksums, so a stale block of a recycled file, or a block that was written to a wrong place, never passes.
@@ -113,8 +116,13 @@ struct journal_record {
   std::uint64_t term = 0;
   std::int64_t stamp_ms = 0;
   std::string_view payload;
+  bool more_follows = false;  // parts of one entry
+  bool continues = false;
   bool known = true;  // false: a later release wrote it, and this one cannot say what it means
 };
+
+/// Bytes before the payload of a part, see above.
+inline constexpr std::size_t part_number_bytes = 4;
 
 constexpr std::size_t record_bytes(std::size_t payload_bytes) { return record_header_bytes + (payload_bytes + 7) / 8 * 8; }
 

@@ -58,10 +58,10 @@ result<std::uint64_t> journal::append(const std::vector<journal_record>& records
   mine.records = &records;
   for (const auto& one : records) mine.bytes += record_bytes(one.payload.size());
   if (mine.bytes > max_append_bytes_) {
-    return error{v1::ERROR_CODE_INVALID_ARGUMENT,
-                 "One commit of " + std::to_string(mine.bytes) + " bytes does not fit the journal, which takes " +
+    return error{v1::ERROR_CODE_INTERNAL,
+                 "One append of " + std::to_string(mine.bytes) + " bytes does not fit the journal, which takes " +
                      std::to_string(max_append_bytes_) + " at once.",
-                 "Raise journal.segment_size and start the node again."};
+                 "This is a bug; report it."};
   }
   std::unique_lock lock(guard_);
   queue_.push_back(&mine);
@@ -101,7 +101,7 @@ void journal::lead(std::unique_lock<std::mutex>& lock) {
       one->done = true;
     }
   } else {
-    failed_ = written.failure();
+    if (!failed_) failed_ = written.failure();
   }
   turn_.notify_all();
 }
@@ -111,10 +111,11 @@ void journal::wrote(const std::vector<ticket*>& what) {
   for (const auto* one : what) {
     for (const auto& record : *one->records) {
       if (!is_entry(record.type)) continue;
+      used_.back().last_index[record.shard] = record.index;
+      if (record.more_follows) continue;
       auto& position = positions_[record.shard];
       position.shard = record.shard;
       position.last_index = record.index;
-      used_.back().last_index[record.shard] = record.index;
     }
   }
 }
@@ -181,6 +182,10 @@ status journal::write(const std::vector<ticket*>& what, std::uint64_t& group) {
   header.records = records;
   header.chain = group_chain({group_at + group_header_bytes, payload}, id_, header_.segment, group, chain_);
   encode_group_header(header, id_, group_at);
+  {
+    const std::lock_guard lock(guard_);
+    ++usage_.begun;
+  }
   if (failpoint("journal.before_write")) return failpoint_error("journal.before_write");
   if (!failpoint("plant.ack_before_write")) {
     auto written = current_->write(offset_ - begin, buffer_.data(), bytes);
@@ -203,23 +208,43 @@ status journal::write(const std::vector<ticket*>& what, std::uint64_t& group) {
   return nothing{};
 }
 
-/// Takes the file of the next segment. The value is its checkpoint. Waits while all files are in use and none may be
-/// added; not at the opening, when nothing can be applied yet.
-result<checkpoint> journal::begin_segment(std::unique_lock<std::mutex>& lock) {
+/// Whether the next segment can be begun now. At the opening it is begun in any case: nothing can be applied yet. The caller holds the lock.
+bool journal::may_begin_segment() const {
+  if (current_ == nullptr) return true;
   // With the last staged file a checkpoint has to come that frees one, else there would never be another.
   const auto most = std::max<std::uint64_t>(6, options_.max_bytes / options_.segment_bytes);
-  room_.wait(lock, [&] { return current_ == nullptr || used_.size() + 1 < most || first_needed() > used_.front().number; });
+  const auto staged = pool_.staged();
+  const bool frees_one = first_needed() > used_.front().number;
+  if (crowded_ && staged == 0) return false;
+  return frees_one || (used_.size() + 1 < most && (!crowded_ || staged > 1));
+}
+
+/// Takes the file of the next segment. The value is its checkpoint. Waits while all files are in use and none may be added.
+result<checkpoint> journal::begin_segment(std::unique_lock<std::mutex>& lock) {
+  const auto number = header_.segment + 1;
   checkpoint head;
+  for (;;) {
+    waits_ = true;
+    room_.wait(lock, [&] { return failed_ || may_begin_segment(); });
+    waits_ = false;
+    if (failed_) return *failed_;
+    head.first_needed_segment = first_needed();
+    head.shards.clear();
+    for (const auto& [shard, position] : positions_) head.shards.push_back(position);
+    lock.unlock();
+    auto file = pool_.take(number);
+    lock.lock();
+    if (file) {
+      current_ = std::move(*file);
+      break;
+    }
+    if (current_ == nullptr || file.failure().code != v1::ERROR_CODE_STORE_FULL) return file.failure();
+    crowded_ = true;
+  }
   header_.previous_segment = header_.segment;
   header_.previous_end = header_.segment == 0 ? 0 : offset_;
   header_.previous_chain = chain_;
-  ++header_.segment;
-  head.first_needed_segment = first_needed();
-  for (const auto& [shard, position] : positions_) head.shards.push_back(position);
-  lock.unlock();
-  auto file = pool_.take(header_.segment);
-  if (!file) return file.failure();
-  current_ = std::move(*file);
+  header_.segment = number;
   offset_ = journal_block_bytes;
   header_.journal = id_;
   header_.opening = opening_;
@@ -227,7 +252,6 @@ result<checkpoint> journal::begin_segment(std::unique_lock<std::mutex>& lock) {
   header_.first_group = next_group_;
   header_.begun_unix_ms = options_.now_unix_ms();
   header_.release = options_.release;
-  lock.lock();
   used_segment used;
   used.number = header_.segment;
   used.bytes = current_->size();
@@ -256,6 +280,24 @@ void journal::applied(std::uint16_t shard, std::uint64_t index) {
   room_.notify_all();
 }
 
+void journal::fail(const error& why) {
+  const std::lock_guard lock(guard_);
+  if (!failed_) failed_ = why;
+  room_.notify_all();
+  turn_.notify_all();
+}
+
+status journal::stage(std::size_t segments) {
+  const auto done = pool_.stage(segments);
+  const bool crowded = !done && done.failure().code == v1::ERROR_CODE_STORE_FULL;
+  {
+    const std::lock_guard lock(guard_);
+    crowded_ = crowded;
+  }
+  room_.notify_all();
+  return crowded ? status(nothing{}) : done;
+}
+
 status journal::seal() {
   {
     const std::lock_guard lock(guard_);
@@ -278,6 +320,8 @@ journal_usage journal::get_usage() const {
   auto out = usage_;
   out.segments = used_.size();
   out.staged = pool_.staged();
+  out.crowded = crowded_;
+  out.waits = waits_;
   return out;
 }
 

@@ -35,7 +35,10 @@ struct journal_options {
 struct journal_usage {
   std::uint64_t segments = 0;  // in use
   std::uint64_t staged = 0;
+  bool crowded = false;      // the disk had no room for another file
   std::uint64_t groups = 0;  // written since the opening
+  std::uint64_t begun = 0;   // groups whose write has begun; more than `groups`: the disk is at it
+  bool waits = false;        // a commit waits for a file
   std::uint64_t written_bytes = 0;
 };
 
@@ -51,6 +54,9 @@ class journal {
   /// while the journal has no room. From any thread; the entries of one shard from one thread at a time, in order of their indexes.
   result<std::uint64_t> append(const std::vector<journal_record>& records);
 
+  /// Something that has to follow the journal cannot go on: nothing is appended any more, and who waits for room or a turn gets the error.
+  void fail(const error& why);
+
   /// The shard's own tables durably have all entries up to `index`.
   void applied(std::uint16_t shard, std::uint64_t index);
 
@@ -59,13 +65,16 @@ class journal {
   /// The record of a clean end. Nothing is appended afterwards.
   status close();
 
-  /// Housekeeping: has so many segments ready, so that no commit waits for one. For a thread of its own, again and again.
-  status stage(std::size_t segments = 1) { return pool_.stage(segments); }
+  /// Housekeeping: has a segment ready, so that no commit waits for one. For a thread of its own, again and again. A disk without room for
+  /// another file is no error: the journal goes on with those that it has, and usage says so.
+  status stage(std::size_t segments = 1);
 
   const journal_id& id() const noexcept { return id_; }
   std::uint64_t segment_bytes() const noexcept { return options_.segment_bytes; }
   /// The greatest sum of `record_bytes` that one append takes.
   std::size_t max_append_bytes() const noexcept { return max_append_bytes_; }
+  /// The greatest entry that several appends may hold: the journal has room for all of it, and it cannot be applied before its end.
+  std::size_t max_entry_bytes() const noexcept { return static_cast<std::size_t>(options_.max_bytes / 2); }
   journal_usage get_usage() const;
 
  private:
@@ -80,6 +89,7 @@ class journal {
   void lead(std::unique_lock<std::mutex>& lock);
   status write(const std::vector<ticket*>& what, std::uint64_t& group);
   result<checkpoint> begin_segment(std::unique_lock<std::mutex>& lock);
+  bool may_begin_segment() const;
   std::uint64_t first_needed() const;
   void wrote(const std::vector<ticket*>& what);
 
@@ -99,6 +109,8 @@ class journal {
   std::map<std::uint16_t, shard_position> positions_;
   std::deque<used_segment> used_;
   journal_usage usage_;
+  bool crowded_ = false;
+  bool waits_ = false;
 
   // leader
   std::unique_ptr<block_file> current_;

@@ -9,9 +9,11 @@ constexpr std::size_t batch_head_bytes = 8 + 8 + 4 + 4;
 constexpr std::size_t position_bytes = 2 + 8 + 8;
 }  // namespace
 
-std::string encode_batches(const std::vector<batch>& group) {
+std::size_t encoded_bytes(const batch& one) { return batch_head_bytes + one.shard_state.size() + one.bytes().size(); }
+
+std::string encode_batches(std::span<const batch> group) {
   std::size_t bytes = 0;
-  for (const auto& one : group) bytes += batch_head_bytes + one.shard_state.size() + one.bytes().size();
+  for (const auto& one : group) bytes += encoded_bytes(one);
   std::string out;
   out.reserve(bytes);
   for (const auto& one : group) {

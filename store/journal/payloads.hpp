@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +14,9 @@ namespace fairlead::store {
 
 /// The payload of a record of type `batch`: for each batch of the group, in order,
 ///   u64 sequence | u64 epoch | u32 bytes of the state | u32 bytes of the operations | ShardState | batch::bytes()
-std::string encode_batches(const std::vector<batch>& group);
+std::string encode_batches(std::span<const batch> group);
+/// Bytes that one batch takes in such a payload.
+std::size_t encoded_bytes(const batch& one);
 
 /// A batch inside such a payload. The views point into the payload.
 struct batch_view {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <utility>
 
+#include "store/integers.hpp"
 #include "store/journal/payloads.hpp"
 
 namespace fairlead::store {
@@ -39,6 +41,9 @@ class recovery {
       if (auto done = read(i); !done) return done.failure();
     }
     out_.last_segment = segments_.back().number;
+    // A journal ends cleanly once everything is applied.
+    for (auto& [shard, log] : out_.shards)
+      if (out_.closed) log.applied_index = log.last_index;
     return std::optional(std::move(out_));
   }
 
@@ -138,6 +143,8 @@ class recovery {
     used.bytes = from.file->size();
     status stopped = nothing{};
     bool first = at == 0;
+    // What one opening has begun no other goes on with.
+    if (at > 0 && from.header.opening != segments_[at - 1].header.opening) parts_.clear();
     auto end = read_segment(*from.file, from.header, next, out_.damages, [&](const whole_group& group) {
       auto rest = group.records;
       while (stopped.ok()) {
@@ -182,20 +189,53 @@ class recovery {
     }
     if (is_entry(record.type)) {
       auto& log = out_.shards[record.shard];
+      used.last_index[record.shard] = record.index;
+      if (record.more_follows || record.continues) return take_part(record, group, log);
       if (log.first_index == 0) log.first_index = record.index;
       if (log.last_index != 0 && record.index != log.last_index + 1) log.gaps.push_back({log.last_index + 1, record.index - 1, group});
       log.last_index = record.index;
       log.last_group = group;
       log.last_stamp_ms = record.stamp_ms;
-      used.last_index[record.shard] = record.index;
     }
     return visit_(record, group);
   }
+
+  /// Puts the parts of a large entry together. An entry that lacks one is missing.
+  status take_part(const journal_record& record, std::uint64_t group, shard_log& log) {
+    auto& parts = parts_[record.shard];
+    if (!record.continues) parts = {record.index, 0, {}};
+    const bool has_number = record.payload.size() >= part_number_bytes;
+    const bool in_order = has_number && parts.index == record.index && read_little_endian<std::uint32_t>(record.payload.data()) == parts.count;
+    if (in_order) {
+      ++parts.count;
+      parts.payload += record.payload.substr(part_number_bytes);
+      if (record.more_follows) return nothing{};
+      auto whole = record;
+      whole.more_follows = whole.continues = false;
+      const auto payload = std::exchange(parts, {}).payload;
+      whole.payload = payload;
+      used_segment ignored;
+      return take(whole, group, false, ignored);
+    }
+    parts = {};
+    if (record.more_follows) return nothing{};
+    log.gaps.push_back({record.index, record.index, group});
+    log.last_index = std::max(log.last_index, record.index);
+    log.last_group = group;
+    return nothing{};
+  }
+
+  struct entry_parts {
+    std::uint64_t index = 0;
+    std::uint32_t count = 0;
+    std::string payload;
+  };
 
   journal_files& files_;
   const std::optional<journal_id>& expected_;
   const record_visitor& visit_;
   std::vector<segment_file> segments_;
+  std::map<std::uint16_t, entry_parts> parts_;
   recovered_journal out_;
 };
 
@@ -217,9 +257,30 @@ std::optional<std::uint64_t> segment_number(std::string_view name) {
   return out;
 }
 
+result<std::optional<journal_id>> find_journal_id(journal_files& files) {
+  const auto names = files.list();
+  if (!names) return names.failure();
+  block_buffer head(journal_block_bytes);
+  for (const auto& name : *names) {
+    const auto number = segment_number(name);
+    if (!number) continue;
+    auto file = files.open(name);
+    if (!file) return file.failure();
+    if ((*file)->size() < head.size()) continue;
+    if (auto got = (*file)->read(0, head.data(), head.size()); !got) return got.failure();
+    const auto header = decode_segment_header(head.data());
+    if (header && header->segment == *number) return std::optional<journal_id>{header->journal};
+  }
+  return std::optional<journal_id>{};
+}
+
 result<std::optional<recovered_journal>> recover_journal(journal_files& files, const std::optional<journal_id>& expected,
                                                          const record_visitor& visit) {
   return recovery(files, expected, visit).run();
+}
+
+std::string place_of(const journal_damage& what) {
+  return "group " + std::to_string(what.group) + " in " + segment_name(what.segment) + " at offset " + std::to_string(what.offset);
 }
 
 status check_shard_log(const recovered_journal& journal, const std::string& path, std::uint16_t shard, const entry_position& applied) {
@@ -252,8 +313,7 @@ status check_shard_log(const recovered_journal& journal, const std::string& path
   for (const auto& damage : journal.damages) {
     const bool before_known = damage.last_group >= damage.group && damage.last_group <= std::max(log.last_group, applied.group);
     if (!damage.records_lost || before_known) continue;
-    return inconsistent(path, "group " + std::to_string(damage.group) + " in " + segment_name(damage.segment) + " at offset " +
-                                  std::to_string(damage.offset) + " is unreadable, and entries" + of_shard + " behind " +
+    return inconsistent(path, place_of(damage) + " is unreadable, and entries" + of_shard + " behind " +
                                   std::to_string(std::max(log.last_index, applied.index)) +
                                   " may have been in it (last good record: " + std::to_string(damage.last_good_stamp_ms) + " ms).");
   }

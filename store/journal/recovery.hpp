@@ -58,6 +58,9 @@ struct recovered_journal {
   bool closed = false;  // the last record is a clean end
 };
 
+/// The id that the first sound file names; nullopt: there is no journal. Error: disk.
+result<std::optional<journal_id>> find_journal_id(journal_files& files);
+
 /// Called for each record in order, with the number of its group. An error ends the recovery with it.
 using record_visitor = std::function<status(const journal_record&, std::uint64_t group)>;
 
@@ -65,6 +68,9 @@ using record_visitor = std::function<status(const journal_record&, std::uint64_t
 /// Further errors: corrupt (files that contradict each other), store_newer (a later release wrote it), disk.
 result<std::optional<recovered_journal>> recover_journal(journal_files& files, const std::optional<journal_id>& expected,
                                                          const record_visitor& visit);
+
+/// The place of a damage, for sentences: "group 7 in 0000000000000002.seg at offset 8192".
+std::string place_of(const journal_damage& what);
 
 /// Whether a shard can go on: nothing that it was promised above `applied` is missing. The error (corrupt or wrong_state) names the place.
 status check_shard_log(const recovered_journal& journal, const std::string& path, std::uint16_t shard, const entry_position& applied);

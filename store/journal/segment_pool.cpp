@@ -16,37 +16,30 @@ constexpr std::size_t most_staged = 4;
 }  // namespace
 
 status segment_pool::adopt(const std::vector<std::string>& staged, const std::vector<std::string>& retired) {
-  const auto fits = [this](const std::string& name) -> result<bool> {
-    if (!segment_number(name)) return false;
-    auto file = files_.open(name);
-    if (!file) return file.failure();
-    return (*file)->size() == segment_bytes_;
-  };
   const std::lock_guard lock(guard_);
   bool removed = false;
   // Another size is that of another journal.segment_size. Its name may be that of a coming segment, so it goes before there is one.
-  const auto remove = [&](const std::string& name) {
+  const auto keep_or_remove = [&](const std::string& name) -> result<bool> {
+    if (segment_number(name)) {
+      auto file = files_.open(name);
+      if (!file) return file.failure();
+      if ((*file)->size() == segment_bytes_) return true;
+    }
     removed = true;
-    return files_.remove(name);
+    if (auto gone = files_.remove(name); !gone) return gone.failure();
+    return false;
   };
   for (const auto& name : staged) {
-    const auto good = fits(name);
-    if (!good) return good.failure();
-    if (*good) {
-      staged_.push_back(name);
-      next_number_ = *segment_number(name) + 1;
-    } else if (auto gone = remove(name); !gone) {
-      return gone;
-    }
+    const auto kept = keep_or_remove(name);
+    if (!kept) return kept.failure();
+    if (!*kept) continue;
+    staged_.push_back(name);
+    next_number_ = *segment_number(name) + 1;
   }
   for (const auto& name : retired) {
-    const auto good = fits(name);
-    if (!good) return good.failure();
-    if (*good) {
-      retired_.push_back({name, true});
-    } else if (auto gone = remove(name); !gone) {
-      return gone;
-    }
+    const auto kept = keep_or_remove(name);
+    if (!kept) return kept.failure();
+    if (*kept) retired_.push_back({name, true});
   }
   return removed ? files_.sync() : status(nothing{});
 }
@@ -68,7 +61,10 @@ result<std::unique_ptr<block_file>> segment_pool::take(std::uint64_t number) {
     while (staged_.empty()) {
       next_number_ = number;
       lock.unlock();
-      if (auto made = stage_one(); !made) return made.failure();
+      if (auto made = stage_one(); !made) {
+        hurry_ = false;
+        return made.failure();
+      }
       lock.lock();
     }
     hurry_ = false;

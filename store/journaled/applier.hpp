@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <thread>
 
 #include "store/journaled/stores.hpp"
@@ -19,22 +20,33 @@ struct applier_options {
   std::size_t operations = 32'768;
   /// After so long without a commit an empty group proves that the last one was durable.
   std::chrono::milliseconds seal_after{1'000};
+  /// A write of the journal that takes so long is told, and one that takes so long ends the process: the disk will not come back, and
+  /// whoever waits for the node would wait for ever.
+  std::chrono::milliseconds stall_told_after{5'000};
+  std::chrono::milliseconds stall_fatal_after{30'000};
+  std::chrono::milliseconds watch_period{1'000};
 };
 
 class applier {
  public:
-  /// Called on one of the threads with the first error; the process has to end then.
+  /// Called on one of the threads with the first error; nothing can be committed any more, and the process has to end.
   using fatal = std::function<void(const error&)>;
 
-  /// `stores` outlive the applier.
-  applier(journaled_stores& stores, applier_options options, fatal on_fatal);
+  /// What people should know: a warning, or that its reason is gone. On one of the threads.
+  using note = std::function<void(bool warning, const std::string& sentence)>;
+
+  /// `stores` outlive the applier. `on_note` may be empty.
+  applier(journaled_stores& stores, applier_options options, fatal on_fatal, note on_note = {});
   /// Ends the threads. What is not applied stays in the journal.
   ~applier();
   applier(const applier&) = delete;
 
  private:
+  void end_with(const error& why);
   void apply_forever();
   void keep_files_ready();
+  void tell(const journal_usage& now);
+  void watch();
   bool pause(std::chrono::milliseconds how_long);
   bool wait_for_work();
   bool much_to_apply() const;
@@ -42,12 +54,16 @@ class applier {
   journaled_stores& stores_;
   const applier_options options_;
   const fatal on_fatal_;
+  const note on_note_;
   std::mutex guard_;
   std::condition_variable wake_;
   bool ending_ = false;
+  std::atomic<bool> told_{false};  // on_fatal was called
   std::atomic<bool> work_{false};  // a store has something to apply
+  bool crowded_ = false;           // of the thread of the files
   std::thread applying_;
   std::thread files_;
+  std::thread watching_;  // touches no disk, so it goes on when the disk does not
 };
 
 }  // namespace fairlead::store

@@ -9,6 +9,20 @@ namespace {
 
 bool same_key(const operation& a, const operation& b) { return a.where == b.where && a.key == b.key; }
 
+std::vector<operation> merged_two(const std::vector<operation>& older, const std::vector<operation>& newer) {
+  std::vector<operation> out;
+  out.reserve(older.size() + newer.size());
+  const operation_order less;
+  auto a = older.begin();
+  for (const auto& b : newer) {
+    for (; a != older.end() && less(*a, b); ++a) out.push_back(*a);
+    if (a != older.end() && same_key(*a, b)) ++a;
+    out.push_back(b);
+  }
+  out.insert(out.end(), a, older.end());
+  return out;
+}
+
 }  // namespace
 
 std::shared_ptr<const run> run::make(std::shared_ptr<const std::string> bytes, std::vector<operation> operations) {
@@ -29,20 +43,30 @@ std::shared_ptr<const run> run::make(std::shared_ptr<const std::string> bytes, s
 
 std::shared_ptr<const run> run::merge(const run& older, const run& newer) {
   std::shared_ptr<run> out(new run);
-  const operation_order less;
-  out->operations_.reserve(older.operations_.size() + newer.operations_.size());
-  auto a = older.operations_.begin();
-  for (const auto& b : newer.operations_) {
-    for (; a != older.operations_.end() && less(*a, b); ++a) out->operations_.push_back(*a);
-    if (a != older.operations_.end() && same_key(*a, b)) ++a;
-    out->operations_.push_back(b);
-  }
-  out->operations_.insert(out->operations_.end(), a, older.operations_.end());
+  out->operations_ = merged_two(older.operations_, newer.operations_);
   out->sources_ = older.sources_;
   out->sources_.insert(out->sources_.end(), newer.sources_.begin(), newer.sources_.end());
   out->bytes_ = older.bytes_ + newer.bytes_;
   out->rank_ = std::max(older.rank_, newer.rank_) + 1;
   return out;
+}
+
+std::vector<operation> run::merged(const std::vector<std::shared_ptr<const run>>& oldest_first) {
+  if (oldest_first.empty()) return {};
+  // Neighbours in rounds: each operation is moved as often as there are rounds, and not as there are runs.
+  std::vector<std::vector<operation>> round;
+  for (std::size_t i = 0; i < oldest_first.size(); i += 2) {
+    const auto& one = oldest_first[i]->operations_;
+    round.push_back(i + 1 < oldest_first.size() ? merged_two(one, oldest_first[i + 1]->operations_) : one);
+  }
+  while (round.size() > 1) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < round.size(); i += 2, ++kept) {
+      round[kept] = i + 1 < round.size() ? merged_two(round[i], round[i + 1]) : std::move(round[i]);
+    }
+    round.resize(kept);
+  }
+  return std::move(round.front());
 }
 
 std::vector<operation>::const_iterator run::from(table where, std::string_view key) const {

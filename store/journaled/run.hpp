@@ -24,6 +24,9 @@ class run {
   /// Both as one; of the same key the newer operation counts.
   static std::shared_ptr<const run> merge(const run& older, const run& newer);
 
+  /// The operations of all runs, oldest first, as those of one run. Their views are valid while the runs live.
+  static std::vector<operation> merged(const std::vector<std::shared_ptr<const run>>& oldest_first);
+
   const std::vector<operation>& operations() const noexcept { return operations_; }
   /// Bytes that the operations keep in memory.
   std::size_t bytes() const noexcept { return bytes_; }

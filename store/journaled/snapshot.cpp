@@ -115,14 +115,18 @@ std::unique_ptr<snapshot> journaled_snapshot::take(const overlay& over, const ta
   auto read = below.read_tables();
   if (failpoint("plant.tables_before_overlay")) view = over.view();
   auto generations = *view;
+  std::optional<error> failed;
   if (!generations.empty() && !failpoint("plant.applied_not_left_out")) {
     const auto row = read->get(table::meta, keys::meta(meta::applied_row));
     const auto applied = row.ok() && row->has_value() ? meta::decode_applied(**row) : std::nullopt;
+    if (!applied) failed = row.ok() ? damaged_value(table::meta, keys::meta(meta::applied_row)) : row.failure();
     const auto up_to = applied.value_or(entry_position{}).index;
     const auto has = [up_to](const auto& one) { return one->last.index <= up_to; };
     generations.erase(std::remove_if(generations.begin(), generations.end(), has), generations.end());
   }
-  return std::unique_ptr<snapshot>(new journaled_snapshot(std::move(read), std::move(generations)));
+  std::unique_ptr<journaled_snapshot> out(new journaled_snapshot(std::move(read), std::move(generations)));
+  out->failed_ = std::move(failed);
+  return out;
 }
 
 const operation* journaled_snapshot::find(table where, std::string_view key) const {
@@ -135,6 +139,7 @@ const operation* journaled_snapshot::find(table where, std::string_view key) con
 }
 
 result<std::optional<std::string_view>> journaled_snapshot::get(table where, std::string_view key) const {
+  if (failed_) return *failed_;
   const auto* found = find(where, key);
   if (found == nullptr) return below_->get(where, key);
   if (found->what == operation::kind::erase) return std::optional<std::string_view>{};
@@ -144,6 +149,7 @@ result<std::optional<std::string_view>> journaled_snapshot::get(table where, std
 }
 
 status journaled_snapshot::scan(table where, std::string_view from, std::string_view to, const visitor& visit) const {
+  if (failed_) return *failed_;
   std::optional<error> damage;
   auto done = merge(overlay_cursor(over_, where, from, to, false), verifying{where, visit, damage},
                     [&](const visitor& inner) { return below_->scan(where, from, to, inner); });
@@ -151,6 +157,7 @@ status journaled_snapshot::scan(table where, std::string_view from, std::string_
 }
 
 status journaled_snapshot::scan_reverse(table where, std::string_view from, std::string_view to, const visitor& visit) const {
+  if (failed_) return *failed_;
   std::optional<error> damage;
   auto done = merge(overlay_cursor(over_, where, from, to, true), verifying{where, visit, damage},
                     [&](const visitor& inner) { return below_->scan_reverse(where, from, to, inner); });
@@ -158,6 +165,7 @@ status journaled_snapshot::scan_reverse(table where, std::string_view from, std:
 }
 
 status journaled_snapshot::scan_all(table where, const inspector& visit) const {
+  if (failed_) return *failed_;
   struct either {
     table where;
     const inspector& visit;
@@ -170,6 +178,7 @@ status journaled_snapshot::scan_all(table where, const inspector& visit) const {
 
 std::uint64_t journaled_snapshot::count(table where) const {
   auto out = below_->count(where);
+  if (failed_) return out;
   for (overlay_cursor over(over_, where, {}, {}, false); over.now() != nullptr; over.next()) {
     const auto below = below_->get(where, over.now()->key);
     const bool there = !below.ok() || below->has_value();  // a damaged value counts, too

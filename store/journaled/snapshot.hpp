@@ -30,6 +30,7 @@ class journaled_snapshot final : public snapshot {
 
   std::unique_ptr<snapshot> below_;
   std::vector<std::shared_ptr<const generation>> over_;
+  std::optional<error> failed_;  // what the tables have is not known, so every read gives this
 };
 
 }  // namespace fairlead::store

@@ -5,6 +5,7 @@
 
 #include "store/checksum.hpp"
 #include "store/failpoint.hpp"
+#include "store/integers.hpp"
 #include "store/journaled/snapshot.hpp"
 #include "store/keys.hpp"
 #include "store/load.hpp"
@@ -50,13 +51,21 @@ std::shared_ptr<const run> run_of(const batch& what) {
 
 result<std::unique_ptr<journaled_store>> journaled_store::open(tables& below, journaled_options options) {
   std::unique_ptr<journaled_store> out(new journaled_store(below, std::move(options)));
+  out->shard_ = out->options_.shard.value_or(0);
   const auto now = below.read_tables();
   const auto row = now->get(table::meta, keys::meta(meta::journal_row));
   if (!row) return row.failure();
   const auto applied = now->get(table::meta, keys::meta(meta::applied_row));
   if (!applied) return applied.failure();
+  const auto settled = now->get(table::meta, keys::meta(meta::settled_row));
+  if (!settled) return settled.failure();
+  if (settled->has_value()) {
+    out->settled_ = meta::decode_u64(**settled);
+    if (!out->settled_) return damaged_value(table::meta, keys::meta(meta::settled_row));
+  }
   const auto progress = now->get_progress();
   out->sequence_ = progress.sequence;
+  out->shown_sequence_ = progress.sequence;
   out->epoch_ = progress.epoch;
   out->shard_state_ = progress.shard.SerializeAsString();
   if (!row->has_value()) {
@@ -64,10 +73,18 @@ result<std::unique_ptr<journaled_store>> journaled_store::open(tables& below, jo
     out->last_.index = out->applied_.index = std::max(progress.sequence, progress.epoch);
     return out;
   }
-  out->named_ = meta::decode_journal(**row);
+  const auto member = meta::decode_journal(**row);
+  if (member) out->named_ = member->journal;
   const auto at = applied->has_value() ? meta::decode_applied(**applied) : std::nullopt;
   if (!out->named_ || !at) return damaged_value(table::meta, keys::meta(out->named_ ? meta::applied_row : meta::journal_row));
   out->last_ = out->applied_ = *at;
+  if (out->options_.shard && *out->options_.shard != member->shard) {
+    return error{v1::ERROR_CODE_WRONG_STATE,
+                 "The store " + out->place() + " is shard " + std::to_string(member->shard) + " of its journal, and not shard " +
+                     std::to_string(*out->options_.shard) + ".",
+                 "Give each shard the folder that it had."};
+  }
+  out->shard_ = static_cast<std::uint16_t>(member->shard);
   return out;
 }
 
@@ -101,17 +118,42 @@ status journaled_store::replay(const journal_record& record, std::uint64_t group
 }
 
 status journaled_store::check_whole(const recovered_journal& found, const std::string& path) const {
-  return named_ ? check_shard_log(found, path, options_.shard, applied_) : status(nothing{});
+  return named_ ? check_shard_log(found, path, shard_, applied_) : status(nothing{});
+}
+
+void journaled_store::leave() {
+  named_.reset();
+  last_.group = applied_.group = 0;  // groups of another journal
+}
+
+void journaled_store::adopt(std::uint64_t last_index) { last_.index = applied_.index = std::max(last_.index, last_index); }
+
+status journaled_store::settle() {
+  if (auto applied = apply_all(); !applied) return applied;
+  batch rows;
+  rows.put(table::meta, keys::meta(meta::settled_row), meta::encode_u64(last_.index));
+  rows.put(table::meta, keys::meta(meta::schema_row), meta::encode_u32(schema_version));
+  rows.erase(table::meta, keys::meta(meta::applied_row));
+  rows.erase(table::meta, keys::meta(meta::journal_row));
+  return below_.apply(run_of(rows)->operations());
+}
+
+status journaled_store::note_end() {
+  batch row;
+  row.put(table::meta, keys::meta(meta::settled_row), meta::encode_u64(last_.index));
+  return below_.apply(run_of(row)->operations());
 }
 
 status journaled_store::attach(journal& to) {
-  if (!named_) {
+  if (!named_ || settled_) {
     batch rows;
-    rows.put(table::meta, keys::meta(meta::applied_row), meta::encode_applied(last_));
-    rows.put(table::meta, keys::meta(meta::journal_row), meta::encode_journal(to.id()));
+    rows.put(table::meta, keys::meta(meta::applied_row), meta::encode_applied(applied_));
+    rows.put(table::meta, keys::meta(meta::journal_row), meta::encode_journal({to.id(), shard_}));
     rows.put(table::meta, keys::meta(meta::schema_row), meta::encode_u32(journaled_schema_version));
+    rows.erase(table::meta, keys::meta(meta::settled_row));
     if (auto written = below_.apply(run_of(rows)->operations()); !written) return written;
     named_ = to.id();
+    settled_.reset();
   }
   journal_ = &to;
   return nothing{};
@@ -121,6 +163,7 @@ status journaled_store::attach(journal& to) {
 void journaled_store::add(std::shared_ptr<std::string> bytes, std::vector<operation> operations, const entry_position& at) {
   batch progress;
   put_progress(progress, sequence_, epoch_, shard_state_);
+  shown_sequence_.store(sequence_, std::memory_order_relaxed);
   last_ = at;
   // The row goes with the entry's own operations, so that every state that a reader sees has its progress.
   auto own = run::make(std::move(bytes), std::move(operations));
@@ -136,9 +179,21 @@ status journaled_store::commit(const std::vector<batch>& group) {
     if (auto in_order = check_order(one, sequence, epoch_); !in_order) return in_order;
     ++sequence;
   }
-  auto payload = std::make_shared<std::string>(encode_batches(group));
-  auto operations = operations_of(*decode_batches(*payload));
-  return append(record_type::batch, std::move(payload), std::move(operations), sequence, epoch_, group.back().shard_state);
+  const auto most = journal_->max_append_bytes() - record_bytes(0);
+  for (std::size_t begin = 0; begin < group.size();) {
+    auto end = begin;
+    for (std::size_t bytes = 0; end < group.size(); ++end) {
+      bytes += encoded_bytes(group[end]);
+      if (end > begin && bytes > most) break;
+    }
+    auto payload = std::make_shared<std::string>(encode_batches({group.data() + begin, end - begin}));
+    auto operations = operations_of(*decode_batches(*payload));
+    const auto& last = group[end - 1];
+    if (auto done = append(record_type::batch, std::move(payload), std::move(operations), last.sequence, epoch_, last.shard_state); !done)
+      return done;
+    begin = end;
+  }
+  return nothing{};
 }
 
 /// Journals one entry and shows it. The caller holds the guard.
@@ -148,31 +203,63 @@ status journaled_store::append(record_type type, std::shared_ptr<std::string> pa
   if (over_.bytes() > options_.most_unapplied_bytes) {
     if (auto applied = apply(); !applied) return fail(applied.failure());
   }
-  std::vector<journal_record> records(1);
-  records[0].type = type;
-  records[0].shard = options_.shard;
-  records[0].index = last_.index + 1;
-  records[0].term = single_term;
-  records[0].stamp_ms = options_.now_unix_ms();
-  records[0].payload = *payload;
-  // An epoch is the index of its entry. For a least epoch beyond the indexes so far, they go on behind it.
-  if (epoch > records[0].index) {
-    records[0].index = epoch + 1;
-    auto base = records[0];
-    base.type = record_type::base;
-    base.index = epoch;
-    base.payload = {};
-    records.insert(records.begin(), base);
-  }
-  const auto index = records.back().index;
-  const auto group = journal_->append(records);
-  if (!group) return group.failure().code == v1::ERROR_CODE_INVALID_ARGUMENT ? status(group.failure()) : fail(group.failure());
+  journal_record entry;
+  entry.type = type;
+  entry.payload = *payload;
+  entry_position at;
+  if (auto written = journal_entry(entry, epoch, at); !written) return fail(written.failure());
   sequence_ = sequence;
   epoch_ = epoch;
   shard_state_ = std::move(shard_state);
-  add(std::move(payload), std::move(operations), {index, *group});
+  add(std::move(payload), std::move(operations), at);
+  commits_.fetch_add(1, std::memory_order_relaxed);
   if (told_) told_();
   return nothing{};
+}
+
+/// Makes one entry durable: in one record, or in several if it is too large.
+status journaled_store::journal_entry(journal_record entry, std::uint64_t epoch, entry_position& at) {
+  entry.shard = shard_;
+  entry.index = last_.index + 1;
+  entry.term = single_term;
+  entry.stamp_ms = options_.now_unix_ms();
+  std::vector<journal_record> records;
+  // An epoch is the index of its entry. For a least epoch beyond the indexes so far, they go on behind it.
+  if (epoch > entry.index) {
+    auto base = entry;
+    base.type = record_type::base;
+    base.index = epoch;
+    base.payload = {};
+    records.push_back(base);
+    entry.index = epoch + 1;
+  }
+  at.index = entry.index;
+  const auto whole = entry.payload;
+  const auto most = journal_->max_append_bytes() - 2 * record_bytes(part_number_bytes);
+  if (whole.size() > most && whole.size() > journal_->max_entry_bytes()) {
+    return error{v1::ERROR_CODE_STORE_FULL,
+                 "One commit of " + std::to_string(whole.size()) + " bytes does not fit the journal of " + place() + ".",
+                 "Raise journal.max_size and start the node again."};
+  }
+  std::string part;
+  for (std::size_t done = 0, number = 0;; ++number) {
+    const auto next = std::min(most, whole.size() - done);
+    if (next < whole.size()) {
+      part.clear();
+      append_little_endian(part, static_cast<std::uint32_t>(number));
+      part += whole.substr(done, next);
+      entry.payload = part;
+      entry.continues = number > 0;
+      entry.more_follows = done + next < whole.size();
+    }
+    records.push_back(entry);
+    const auto group = journal_->append(records);
+    if (!group) return group.failure();
+    at.group = *group;
+    records.clear();
+    done += next;
+    if (done == whole.size()) return nothing{};
+  }
 }
 
 result<std::uint64_t> journaled_store::raise_epoch() {
@@ -211,24 +298,35 @@ status journaled_store::apply() {
   const std::lock_guard lock(applying_);
   const auto sealed = over_.seal();
   if (!sealed) return nothing{};
-  auto all = sealed->runs.back();
-  for (auto at = sealed->runs.rbegin() + 1; at != sealed->runs.rend(); ++at) all = run::merge(**at, *all);
   batch applied;
   applied.put(
       table::meta, keys::meta(meta::applied_row),
       meta::encode_applied(failpoint("plant.applied_ahead") ? entry_position{sealed->last.index + 1, sealed->last.group} : sealed->last));
   // The applied position is written with what it speaks of, in one transaction: etcd once wrote it apart, and its copies diverged
   // (etcd Documentation/postmortems/v3.5-data-inconsistency.md).
-  const auto whole = run::merge(*all, *run_of(applied));
+  auto runs = sealed->runs;
+  runs.push_back(run_of(applied));
+  const auto whole = run::merged(runs);
   if (failpoint("apply.before_txn")) return failpoint_error("apply.before_txn");
   if (failpoint("plant.drop_before_apply")) over_.drop_sealed();
   if (failpoint("plant.applied_written_apart")) {
     if (auto early = below_.apply(run_of(applied)->operations()); !early) return early;
   }
-  if (auto written = below_.apply(whole->operations()); !written && !failpoint("plant.apply_error_swallowed")) return written;
+  if (auto written = below_.apply(whole); !written && !failpoint("plant.apply_error_swallowed")) {
+    if (journal_ != nullptr) journal_->fail(written.failure());
+    return written;
+  }
   if (failpoint("apply.after_commit")) return failpoint_error("apply.after_commit");
   over_.drop_sealed();
-  journal_->applied(options_.shard, sealed->last.index);
+  if (journal_ != nullptr) journal_->applied(shard_, sealed->last.index);
+  applied_ = sealed->last;
+  return nothing{};
+}
+
+status journaled_store::apply_all() {
+  while (over_.operations() > 0) {
+    if (auto applied = apply(); !applied) return applied;
+  }
   return nothing{};
 }
 

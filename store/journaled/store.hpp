@@ -22,7 +22,7 @@
 namespace fairlead::store {
 
 struct journaled_options {
-  std::uint16_t shard = 0;
+  std::optional<std::uint16_t> shard;         // nullopt: which the tables say; 0, if they say nothing
   std::string place;                          // the store's location, for sentences
   std::function<std::int64_t()> now_unix_ms;  // the stamp of the next entry
   /// With so many bytes not applied a commit applies them itself before it goes on.
@@ -31,18 +31,31 @@ struct journaled_options {
 
 class journaled_store final : public restorable {
  public:
-  /// Reads where the tables stand. `below` outlives the store. Errors: corrupt.
+  /// Reads where the tables stand. `below` outlives the store. Errors: corrupt, wrong_state (the tables are another shard's).
   static result<std::unique_ptr<journaled_store>> open(tables& below, journaled_options options);
 
   /// The journal that the tables name; nullopt: they were not behind a journal yet.
   const std::optional<journal_id>& journal_of_tables() const noexcept { return named_; }
+  std::uint16_t shard() const noexcept { return shard_; }
   /// What the tables have of the journal.
-  shard_position position() const { return {options_.shard, last_.index, applied_.index}; }
+  shard_position position() const { return {shard_, last_.index, applied_.index}; }
 
   /// A record of this shard that recovery has read. What the tables have already is left out.
   status replay(const journal_record& record, std::uint64_t group);
   /// Whether what recovery has found is all that was acknowledged. `path`: the journal, for sentences.
   status check_whole(const recovered_journal& found, const std::string& path) const;
+  /// Whether the tables are whole without a journal that has entries of this shard up to `last_index`: the node ended cleanly, or the store
+  /// was settled or restored.
+  bool is_settled(std::uint64_t last_index) const noexcept { return settled_ && *settled_ >= last_index; }
+  /// Forgets the journal that the tables name. Only if they are settled.
+  void leave();
+  /// The tables were taken out of a journal, and come back to it: their entries go on behind its last one. Only if they are settled.
+  void adopt(std::uint64_t last_index);
+  /// Brings everything to the tables and takes them out of the journal, so that they are whole by themselves, also for releases that know
+  /// no journal.
+  status settle();
+  /// Nothing is committed any more, and everything is applied: the tables say that they are whole.
+  status note_end();
   /// Recovery is over, and commits go to `to`, which outlives the store's use. The tables take note of the journal, durably, if they have
   /// not before.
   status attach(journal& to);
@@ -53,18 +66,27 @@ class journaled_store final : public restorable {
   usage get_usage() const override;
 
   /// The tables alone: a committed state, some 100 ms old at most. For counts, and for what reads much.
-  std::unique_ptr<snapshot> read_settled() const { return below_.read_tables(); }
+  std::unique_ptr<snapshot> read_settled() const override { return below_.read_tables(); }
 
   /// Brings what has been committed so far to the tables, in one transaction. From any thread.
   status apply();
-  /// `told` is called, on the thread that commits, after each entry. Set it before the first commit, or while nothing is committed.
-  void on_pending(std::function<void()> told) { told_ = std::move(told); }
+  /// Everything, in as many transactions as it takes.
+  status apply_all();
+  /// `told` is called, on the thread that commits, after each entry.
+  void on_pending(std::function<void()> told) {
+    const std::lock_guard lock(commit_guard_);
+    told_ = std::move(told);
+  }
+  /// Sequence of the last committed batch, and entries journalled since the opening. From any thread.
+  std::uint64_t sequence() const noexcept { return shown_sequence_.load(std::memory_order_relaxed); }
+  std::uint64_t commits() const noexcept { return commits_.load(std::memory_order_relaxed); }
   /// What is not applied yet.
   std::size_t unapplied_bytes() const { return over_.bytes(); }
   std::size_t unapplied_operations() const { return over_.operations(); }
 
  private:
   journaled_store(tables& below, journaled_options options) : below_(below), options_(std::move(options)) {}
+  status journal_entry(journal_record entry, std::uint64_t epoch, entry_position& at);
   status append(record_type type, std::shared_ptr<std::string> payload, std::vector<operation> operations, std::uint64_t sequence,
                 std::uint64_t epoch, std::string shard_state);
   void add(std::shared_ptr<std::string> bytes, std::vector<operation> operations, const entry_position& at);
@@ -74,15 +96,19 @@ class journaled_store final : public restorable {
 
   tables& below_;
   const journaled_options options_;
+  std::uint16_t shard_ = 0;
   std::optional<journal_id> named_;
+  std::optional<std::uint64_t> settled_;
   journal* journal_ = nullptr;
   overlay over_;
 
   std::mutex commit_guard_;
   std::optional<error> failed_;  // after an error of the disk nothing more is written
   entry_position last_;          // of the last entry in the journal
-  entry_position applied_;       // of the last one that the tables had when the store was opened
+  entry_position applied_;       // of the last one that the tables had at the opening, or by an apply before attach()
   std::uint64_t sequence_ = 0;
+  std::atomic<std::uint64_t> shown_sequence_{0};
+  std::atomic<std::uint64_t> commits_{0};
   std::uint64_t epoch_ = 0;
   std::string shard_state_;
 

@@ -9,12 +9,6 @@ namespace fairlead::store {
 
 namespace {
 
-error missing_journal(const std::string& path, const std::string& place) {
-  return {v1::ERROR_CODE_WRONG_STATE,
-          "The journal of the store " + place + " is missing in " + path + "; it holds the last work that was acknowledged.",
-          "Put the journal back, or restore the node from a backup."};
-}
-
 error foreign_entries(const std::string& path, const journaled_stores::member& here) {
   return {v1::ERROR_CODE_WRONG_STATE,
           "The journal " + path + " has work of shard " + std::to_string(here.shard) + ", but the store " + here.place +
@@ -36,6 +30,12 @@ error of_another_journal(const std::string& place, const std::string& other) {
 
 }  // namespace
 
+error missing_journal(const std::string& path, const std::string& place) {
+  return {v1::ERROR_CODE_WRONG_STATE,
+          "The journal of the store " + place + " is missing in " + path + "; it holds the last work that was acknowledged.",
+          "Put the journal back, or restore the node from a backup."};
+}
+
 result<std::unique_ptr<journaled_stores>> journaled_stores::open(std::unique_ptr<journal_files> files, const std::vector<member>& members,
                                                                  journal_options options) {
   std::unique_ptr<journaled_stores> out(new journaled_stores);
@@ -45,16 +45,28 @@ result<std::unique_ptr<journaled_stores>> journaled_stores::open(std::unique_ptr
   for (const auto& one : members) {
     auto opened = journaled_store::open(*one.below, {one.shard, one.place, options.now_unix_ms});
     if (!opened) return opened.failure();
-    if (const auto& named = (*opened)->journal_of_tables()) {
+    const auto& named = (*opened)->journal_of_tables();
+    if (named && !(*opened)->is_settled((*opened)->position().applied_index)) {
       if (expected && !(*expected == *named)) return of_another_journal(first->place, one.place);
       if (!expected) first = &one;
       expected = named;
     }
     out->stores_.push_back(std::move(*opened));
   }
+  if (!expected) {
+    const auto here = find_journal_id(*out->files_);
+    if (!here) return here.failure();
+    const auto names_it = [&](const auto& one) { return *here && one->journal_of_tables() == *here; };
+    if (std::any_of(out->stores_.begin(), out->stores_.end(), names_it)) expected = *here;
+  }
+  // A shard that ended cleanly is whole, so it may come from another node.
+  for (auto& one : out->stores_) {
+    if (one->journal_of_tables() && one->journal_of_tables() != expected) one->leave();
+  }
   const auto replay = [&](const journal_record& record, std::uint64_t group) -> status {
     for (std::size_t i = 0; i < members.size(); ++i) {
-      if (members[i].shard == record.shard) return out->stores_[i]->replay(record, group);
+      // What the journal has of a store that is not in it is refused below, or counts no more.
+      if (members[i].shard == record.shard && out->stores_[i]->journal_of_tables()) return out->stores_[i]->replay(record, group);
     }
     return nothing{};
   };
@@ -65,10 +77,13 @@ result<std::unique_ptr<journaled_stores>> journaled_stores::open(std::unique_ptr
   std::vector<shard_position> positions;
   // Each store is looked at before anything is written.
   for (std::size_t i = 0; i < members.size(); ++i) {
-    const auto& store = *out->stores_[i];
+    auto& store = *out->stores_[i];
     const auto known = found ? found->shards.find(members[i].shard) : decltype(found->shards.find(0)){};
     const bool has_entries = found && known != found->shards.end() && known->second.last_index > store.position().applied_index;
-    if (!store.journal_of_tables() && has_entries) return foreign_entries(out->files_->path(), members[i]);
+    if (!store.journal_of_tables() && has_entries) {
+      if (!store.is_settled(known->second.last_index)) return foreign_entries(out->files_->path(), members[i]);
+      store.adopt(known->second.last_index);
+    }
     positions.push_back(store.position());
     if (!found) continue;
     if (auto whole = store.check_whole(*found, out->files_->path()); !whole) return whole.failure();
@@ -77,6 +92,13 @@ result<std::unique_ptr<journaled_stores>> journaled_stores::open(std::unique_ptr
     const auto is_here = [shard = shard](const member& one) { return one.shard == shard; };
     if (log.last_index > log.applied_index && std::none_of(members.begin(), members.end(), is_here))
       return store_left_out(out->files_->path(), shard);
+  }
+  // Each opening takes another segment. If starts fail again and again, the segments that are in use must not fill the disk.
+  if (found && found->used.size() >= std::max<std::uint64_t>(6, options.max_bytes / options.segment_bytes) / 2) {
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      if (auto applied = out->stores_[i]->apply_all(); !applied) return applied.failure();
+      positions[i] = out->stores_[i]->position();
+    }
   }
   if (expected) {
     out->healed_ = found->damages;
@@ -108,9 +130,13 @@ status journaled_stores::remove_all(journal_files& files) {
 
 status journaled_stores::close() {
   for (auto& one : stores_) {
-    if (auto applied = one->apply(); !applied) return applied;
+    if (auto applied = one->apply_all(); !applied) return applied;
   }
-  return journal_->close();
+  if (auto ended = journal_->close(); !ended) return ended;
+  for (auto& one : stores_) {
+    if (auto noted = one->note_end(); !noted) return noted;
+  }
+  return nothing{};
 }
 
 }  // namespace fairlead::store

@@ -13,6 +13,9 @@
 
 namespace fairlead::store {
 
+/// The error of a store whose journal is not where it should be.
+error missing_journal(const std::string& path, const std::string& place);
+
 class journaled_stores {
  public:
   struct member {
@@ -29,7 +32,7 @@ class journaled_stores {
   /// In the order of the members.
   journaled_store& at(std::size_t place) const { return *stores_[place]; }
   std::size_t size() const noexcept { return stores_.size(); }
-  journal& log() noexcept { return *journal_; }
+  journal& log() const noexcept { return *journal_; }
   /// What recovery found that nobody needs to be told about more than once: damage below what is applied.
   const std::vector<journal_damage>& healed() const noexcept { return healed_; }
 

@@ -148,48 +148,6 @@ result<std::uint64_t> lmdb_store::raise_epoch() {
   return ++epoch_;
 }
 
-result<std::uint64_t> lmdb_store::raise_boot() {
-  std::lock_guard lock(commit_guard_);
-  if (failed_) return *failed_;
-  const auto row = read_meta(meta::boot_row);
-  if (!row) return row.failure();
-  const auto stored = row->has_value() ? meta::decode_u64(**row) : std::nullopt;
-  if (!stored) return damaged_value(table::meta, keys::meta(meta::boot_row));
-  const auto boot = *stored + 1;
-  if (auto written = remember(write_meta(meta::boot_row, meta::encode_u64(boot))); !written) return written.failure();
-  return boot;
-}
-
-result<std::string> lmdb_store::claim_shard(std::uint32_t shard, std::uint32_t count, const std::string& fresh_id) {
-  std::lock_guard lock(commit_guard_);
-  if (failed_) return *failed_;
-  const auto key = keys::meta(meta::shard_row);
-  std::optional<meta::shard_identity> known;
-  {
-    const auto now = read();
-    auto row = now->get(table::meta, key);
-    if (!row) return row.failure();
-    if (row->has_value()) {
-      known = meta::decode_shard(**row);
-      if (!known) return damaged_value(table::meta, key);
-    } else if (now->count(table::task_id) != 0) {
-      // Written before there were shards.
-      known = meta::shard_identity{0, 1, ""};
-    }
-  }
-  if (known && (known->shard != shard || known->count != count)) {
-    return error{v1::ERROR_CODE_INVALID_ARGUMENT,
-                 "The store " + directory() + " is shard " + std::to_string(known->shard) + " of " + std::to_string(known->count) +
-                     "; the node file makes it shard " + std::to_string(shard) + " of " + std::to_string(count) + ".",
-                 "The number of shards of a cluster cannot change. Set `shards` in the node file as it was, or start a new cluster with an "
-                 "empty store."};
-  }
-  if (known && !known->store_id.empty()) return known->store_id;
-  if (auto written = remember(write_meta(meta::shard_row, meta::encode_shard({shard, count, fresh_id}))); !written)
-    return written.failure();
-  return fresh_id;
-}
-
 status lmdb_store::write_meta_rows(const meta_rows& rows, std::uint64_t least_epoch) {
   std::lock_guard lock(commit_guard_);
   if (failed_) return *failed_;

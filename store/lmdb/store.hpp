@@ -32,14 +32,6 @@ class lmdb_store final : public restorable, public tables {
   std::unique_ptr<snapshot> read_tables() const override { return read(); }
   usage tables_usage() const override { return get_usage(); }
 
-  /// Counts the processes that have run a node on this store: raises the durable counter and returns it. The result is the incarnation of
-  /// the agents inside the process.
-  result<std::uint64_t> raise_boot();
-
-  /// Sets, before any other use, which shard of how many this store is. The first call fixes this for ever, under the id `fresh_id`. Error
-  /// invalid_argument: the store is another shard. Returns the store's id.
-  result<std::string> claim_shard(std::uint32_t shard, std::uint32_t count, const std::string& fresh_id);
-
   const std::string& directory() const noexcept { return env_->directory(); }
   /// Sequence of the last committed batch, and transactions committed since the opening. From any thread.
   std::uint64_t sequence() const noexcept { return sequence_.load(std::memory_order_relaxed); }

@@ -110,6 +110,7 @@ status memory_disk::note(change what) {
 
 status memory_disk::create(const std::string& name, std::uint64_t bytes, const std::function<bool()>&) {
   const std::lock_guard lock(guard_);
+  if (full_) return error{v1::ERROR_CODE_STORE_FULL, "The disk in memory has no room for " + name + ".", {}};
   auto made = std::make_shared<inode>();
   const bool whole = operations_ + 1 != crash_at_ && operations_ + 1 != fail_at_;
   made->bytes.resize(whole ? bytes : journal_block_bytes * pick(bytes / journal_block_bytes));

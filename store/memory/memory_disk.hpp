@@ -6,6 +6,7 @@
 // sector is independently old, new or garbage. Names are durable only after sync(); at a crash each later operation on them has happened
 // or not.
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -35,8 +36,8 @@ class memory_disk final : public journal_files {
   const std::string& path() const override { return path_; }
   bool direct() const override { return true; }
 
-  /// The n-th operation from now that changes something (1: the next) is interrupted by a crash.
-  void crash_after(std::uint64_t operations) { crash_at_ = operations_ + operations; }
+  /// The n-th operation from now that changes something (1: the next) is interrupted by a crash; 0: none is.
+  void crash_after(std::uint64_t operations) { crash_at_ = operations == 0 ? 0 : operations_ + operations; }
   /// The n-th such operation from now fails with an error; how much of a write has reached the disk is random.
   void fail_after(std::uint64_t operations) { fail_at_ = operations_ + operations; }
   /// A crash at once, between two operations.
@@ -49,6 +50,8 @@ class memory_disk final : public journal_files {
   /// The n-th write from now goes to another block of the same file, or nowhere.
   void misdirect_write(std::uint64_t writes) { misdirect_at_ = writes_ + writes; }
   void lose_write(std::uint64_t writes) { lose_at_ = writes_ + writes; }
+  /// From now on there is room for no further file, or there is again.
+  void fill(bool full = true) { full_ = full; }
   /// Flips one bit.
   void rot(const std::string& name, std::uint64_t offset, unsigned bit = 0);
   /// The durable bytes of a file, to look at and to change.
@@ -82,6 +85,7 @@ class memory_disk final : public journal_files {
   names durable_;
   names now_;
   std::vector<change> unsynced_;
+  std::atomic<bool> full_{false};
   bool off_ = false;
   std::uint64_t power_ = 0;  // counts reboots
   std::uint64_t operations_ = 0;

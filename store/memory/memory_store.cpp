@@ -139,6 +139,11 @@ void memory_store::write_progress(std::uint64_t sequence, std::uint64_t epoch, s
   row.for_each([&](const operation& op) { write(op.where, op.key, &op.value); });
 }
 
+error memory_store::full() const {
+  return {v1::ERROR_CODE_STORE_FULL, "The store in memory is full: it has reached " + std::to_string(max_bytes_) + " bytes.",
+          "Raise its size."};
+}
+
 status memory_store::commit(const std::vector<batch>& group) {
   std::lock_guard lock(now_->guard);
   if (group.empty()) return nothing{};
@@ -148,8 +153,7 @@ status memory_store::commit(const std::vector<batch>& group) {
     ++sequence;
   }
   if (now_->bytes + group_bytes(group) > max_bytes_) {
-    return error{v1::ERROR_CODE_STORE_FULL, "The store in memory is full: it has reached " + std::to_string(max_bytes_) + " bytes.",
-                 "Raise its size."};
+    return full();
   }
   for (const auto& one : group) {
     one.for_each([&](const operation& op) { write(op.where, op.key, op.what == operation::kind::put ? &op.value : nullptr); });
@@ -189,8 +193,21 @@ status memory_store::write_meta_rows(const meta_rows& rows, std::uint64_t least_
 
 status memory_store::apply(const std::vector<operation>& sorted) {
   const std::lock_guard lock(now_->guard);
+  std::uint64_t bytes = 0;
+  for (const auto& one : sorted) bytes += one.what == operation::kind::put ? one.key.size() + one.value.size() : 0;
+  if (now_->bytes + bytes > max_bytes_) return full();
   for (const auto& one : sorted) write(one.where, one.key, one.what == operation::kind::put ? &one.value : nullptr);
   unsynced_.clear();
+  // As at an opening: the rows are what counts.
+  const auto& meta_rows = *now_->tables[static_cast<std::size_t>(table::meta)];
+  const auto key = keys::meta(meta::progress_row);
+  const auto row = meta_rows.find(key);
+  const auto payload = row == meta_rows.end() ? std::nullopt : verified_payload(table::meta, key, row->second);
+  if (const auto now = payload ? meta::decode_progress(*payload) : std::nullopt) {
+    sequence_ = synced_sequence_ = now->sequence;
+    epoch_ = now->epoch;
+    shard_state_ = synced_shard_state_ = now->shard.SerializeAsString();
+  }
   return nothing{};
 }
 

@@ -65,6 +65,7 @@ class memory_store final : public restorable, public tables {
   /// Durable at once in both modes, like a raised epoch.
   status write_meta_rows(const meta_rows& rows, std::uint64_t least_epoch) override;
   std::string place() const override { return "in memory"; }
+  error full() const;
   void write(table where, std::string_view key, const std::string_view* stored);
   void write_progress(std::uint64_t sequence, std::uint64_t epoch, std::string_view shard_state);
 

@@ -75,6 +75,7 @@ load_result run_load(const load_options& options) {
   node_options.http_port = options.http_port;
   node_options.agent_elsewhere = options.agent_elsewhere;
   node_options.watched = options.watched;
+  node_options.lmdb_only = options.lmdb_only;
   // Seeded tasks that wait count as running; room for the load is needed beside them.
   node_options.running_tasks += options.seed_live;
   bench_node node{node_options};

@@ -17,6 +17,7 @@ struct load_options {
   std::uint64_t tasks = 1000;       // to run
   std::uint64_t warm_up = 100;      // of them, not counted
   bool record = false;              // keep every batch, for the replay
+  bool lmdb_only = false;           // without a journal
   bool watched = false;             // by a console that lists tasks every second
   bool agent_elsewhere = false;     // in another process, through CAF's network
   int http_port = 0;                // of bench_http_server: the agents are of kind http; 0: native

@@ -36,6 +36,7 @@ struct choices {
   bool console = false;
   bool cron = false;
   bool store = false;
+  bool journal = false;
   std::string only;
 };
 
@@ -189,6 +190,39 @@ int run_over_network(const choices& chosen) {
   return 0;
 }
 
+/// The order workload on a node whose commits are transactions of LMDB, and on one behind a journal, in turns.
+int run_both_stores(const choices& chosen) {
+  constexpr int rounds = 5;
+  for (const auto in_flight : chosen.in_flight) {
+    std::vector<double> of_tasks, of_p50, of_cpu;
+    for (int round = 0; round < rounds; ++round) {
+      load_result measured[2];
+      for (const bool journal : {false, true}) {
+        load_options options;
+        options.directory = chosen.directory + "/store";
+        options.in_flight = in_flight;
+        options.lmdb_only = !journal;
+        options.tasks = std::max<std::uint64_t>(tasks_for(in_flight, chosen.scale) / 2, in_flight);
+        options.warm_up = std::max<std::uint64_t>(options.tasks / 10, 100);
+        options.seed_finished = chosen.finished;
+        options.seed_live = chosen.live;
+        auto& one = measured[journal ? 1 : 0] = run_load(options);
+        std::printf("%u in flight, %s: %.0f tasks/s, a task p50 %.0f us, p99 %.0f us, %.1f us of CPU, %.0f bytes written; %.0f MB\n",
+                    in_flight, journal ? "journal" : "LMDB   ", one.tasks_per_s, one.p50_us, one.p99_us,
+                    one.cpu_s * 1e6 / static_cast<double>(options.tasks), one.bytes_per_task, one.rss_anon_mb);
+        std::fflush(stdout);
+      }
+      of_tasks.push_back(measured[1].tasks_per_s / measured[0].tasks_per_s);
+      of_p50.push_back(measured[1].p50_us / measured[0].p50_us);
+      of_cpu.push_back(measured[1].cpu_s / measured[0].cpu_s);
+    }
+    std::printf("%u in flight, journal to LMDB, medians of %d pairs: tasks/s %.2f, p50 %.2f, CPU %.2f\n", in_flight, rounds,
+                percentile(of_tasks, 0.5), percentile(of_p50, 0.5), percentile(of_cpu, 0.5));
+  }
+  std::filesystem::remove_all(chosen.directory + "/store");
+  return 0;
+}
+
 /// The order workload with nobody looking and with a console that does, in turns.
 int run_under_console(const choices& chosen) {
   constexpr int pairs = 10;
@@ -255,6 +289,7 @@ int main(int argc, char** argv) {
   app.add_flag("--network", chosen.network, "instead: the order workload with its agent on another node beside one in this process");
   app.add_flag("--console", chosen.console, "instead: the order workload with and without a console that watches it");
   app.add_flag("--store", chosen.store, "instead: the store alone, with the batches of the order workload: LMDB and the journal, in turns");
+  app.add_flag("--journal", chosen.journal, "instead: the order workload on LMDB alone and behind the journal, in turns");
   app.add_flag("--cron", chosen.cron,
                "instead: next instants, 10,000 jobs that are due in the same second, and a node with 100,000 that are not");
   app.add_option("--only", chosen.only, "of --cron: this part")->check(CLI::IsMember({"next", "herd", "idle"}));
@@ -262,6 +297,7 @@ int main(int argc, char** argv) {
   try {
     if (chosen.cron) return run_cron(chosen);
     if (chosen.store) return run_store_alone(chosen);
+    if (chosen.journal) return run_both_stores(chosen);
     if (chosen.console) return run_under_console(chosen);
     if (chosen.network) return run_over_network(chosen);
     if (chosen.http) return run_http_agent(chosen);

@@ -72,8 +72,14 @@ local_agent http_services(int port) {
   return {"services", "http", must(agents::make_http_backend(std::move(agent))), {}, {}, {}};
 }
 
-result<std::unique_ptr<stores::lmdb_store>> open_store(const std::string& directory) {
-  return stores::lmdb_store::open({directory, std::uint64_t{64} << 30, false});
+constexpr std::uint64_t store_bytes = std::uint64_t{64} << 30;
+
+result<std::unique_ptr<stores::disk_stores>> open_behind_journal(const std::string& directory) {
+  stores::disk_stores_options options;
+  options.shards.push_back({0, directory});
+  options.journal = stores::journal_in(directory);
+  options.max_bytes = store_bytes;
+  return stores::disk_stores::open(std::move(options));
 }
 
 }  // namespace
@@ -154,11 +160,13 @@ node_tree::world world_of(caf::actor_system& system, const clock& time, observer
 }  // namespace
 
 bench_node::bench_node(const options& with)
-    : store_(must(open_store(with.directory))),
-      recorder_(*store_),
+    : alone_(with.lmdb_only ? must(stores::lmdb_store::open({with.directory, store_bytes, false})) : nullptr),
+      journaled_(with.lmdb_only ? nullptr : must(open_behind_journal(with.directory))),
+      recorder_(with.lmdb_only ? static_cast<stores::store&>(*alone_) : journaled_->at(0)),
       log_(std::make_unique<quiet_observer>()),
       config_(std::make_unique<config>(with.agent_elsewhere || with.watched)) {
   if (with.record) recorder_.record();
+  if (journaled_) journaled_->begin_applying([](const error& why) { die(why); }, {});
   system_ = std::make_unique<caf::actor_system>(*config_);
 
   node_tree_options chosen;

@@ -12,7 +12,7 @@
 #include "actors/agents/native.hpp"
 #include "actors/node/node_tree.hpp"
 #include "actors/protocol/meta_objects.hpp"
-#include "store/lmdb/store.hpp"
+#include "store/disk/disk_stores.hpp"
 
 namespace fairlead::bench {
 
@@ -21,10 +21,11 @@ namespace stores = fairlead::store;  // inside a class derived from store::store
 /// The store, counting operations and, when told to, remembering the groups as they were committed.
 class recording_store final : public stores::store {
  public:
-  explicit recording_store(stores::lmdb_store& inner) : inner_(inner) {}
+  explicit recording_store(stores::store& inner) : inner_(inner) {}
   status commit(const std::vector<stores::batch>& group) override;
   result<std::uint64_t> raise_epoch() override { return inner_.raise_epoch(); }
   std::unique_ptr<stores::snapshot> read() const override { return inner_.read(); }
+  std::unique_ptr<stores::snapshot> read_settled() const override { return inner_.read_settled(); }
   stores::usage get_usage() const override { return inner_.get_usage(); }
 
   void record() { recording_ = true; }
@@ -34,7 +35,7 @@ class recording_store final : public stores::store {
   std::vector<std::vector<stores::batch>> take() { return std::move(groups_); }
 
  private:
-  stores::lmdb_store& inner_;
+  stores::store& inner_;
   bool recording_ = false;
   std::uint64_t operations_ = 0;
   std::atomic<std::uint64_t> commits_{0};
@@ -47,7 +48,8 @@ v1::DeployRequest order_workflow();
 class bench_node {
  public:
   struct options {
-    std::string directory;  // of the store
+    std::string directory;   // of the store
+    bool lmdb_only = false;  // each commit is a transaction of LMDB; else the store is behind a journal, as in a real node
     bool record = false;
     std::uint64_t running_tasks = 10'000;
     cron_limits cron;
@@ -73,7 +75,8 @@ class bench_node {
   int start_beside(const std::vector<std::string>& command);
   void begin_agents_elsewhere();
 
-  std::unique_ptr<stores::lmdb_store> store_;
+  std::unique_ptr<stores::lmdb_store> alone_;
+  std::unique_ptr<stores::disk_stores> journaled_;
   recording_store recorder_;
   const system_clock clock_;
   std::unique_ptr<observer> log_;

@@ -19,7 +19,7 @@ fairlead::status make_newer(const std::string& directory) {
   auto txn = (*opened)->write();
   if (!txn) return txn.failure();
   const auto key = keys::meta(meta::schema_row);
-  auto stored = meta::encode_u32(schema_version + 1);
+  auto stored = meta::encode_u32(journaled_schema_version + 1);
   const auto sum = checksum(table::meta, key, stored);
   for (unsigned shift = 0; shift < 32; shift += 8) stored.push_back(static_cast<char>(sum >> shift & 0xff));
   if (auto put = txn->put(table::meta, key, stored); !put) return put;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "messages/workflow.pb.h"
+#include "store/disk/one_store.hpp"
 #include "store/keys.hpp"
 #include "store/lmdb/store.hpp"
 #include "store/load.hpp"
@@ -17,6 +18,7 @@ constexpr const char* nothing_that_compiles = R"({"v":"${ .input | @a_format_of_
 
 fairlead::status change(const std::string& directory, const std::string& workflow, bool poison) {
   using namespace fairlead::store;
+  if (auto settled = settle_store(directory); !settled) return settled;
   env_options options;
   options.directory = directory;
   auto opened = lmdb_store::open(options);

@@ -6,12 +6,13 @@ import re
 
 def derive(source, target, ports=None, settings=None):
     """Writes `source` to `target` with `ports` ({old: new}) replaced wherever `:OLD` stands, and `settings` ({"store.path": text}) set,
-    those that the file does not have yet included."""
+    those that the file does not have yet included. The journal's files are small unless `settings` say otherwise."""
     text = source.read_text(encoding="utf-8")
     replaced = {str(old): str(new) for old, new in (ports or {}).items()}
     if replaced:
         text = re.sub(rf":({'|'.join(replaced)})\b", lambda match: ":" + replaced[match.group(1)], text)
-    for place, value in (settings or {}).items():
+    # Quickly made, so that hundreds of nodes do not write gigabytes of zeros.
+    for place, value in {"journal.segment_size": "1MiB", **(settings or {})}.items():
         text = _set(text, place.split("."), str(value))
     target.write_text(text, encoding="utf-8")
     return target

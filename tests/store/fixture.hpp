@@ -16,6 +16,7 @@
 #include "store/rows/counters.hpp"
 #include "store/rows/task_rows.hpp"
 #include "store/store.hpp"
+#include "tests/eventually.hpp"
 
 namespace fairlead::store::testing {
 

@@ -16,6 +16,7 @@
 #include "messages/lineage.hpp"
 #include "messages/time.hpp"
 #include "store/directory.hpp"
+#include "store/disk/one_store.hpp"
 #include "store/lmdb/store.hpp"
 
 namespace fairlead::app {
@@ -99,6 +100,7 @@ int restore(cli_context& context, restore_command what) {
     if (const auto copied = copy_backup(what.backup, what.store); !copied.ok()) return fail(copied.failure());
   std::error_code failed;
   if (!fs::exists(what.store + "/data.mdb", failed)) return fail(store::no_store(what.store));
+  if (const auto settled = store::settle_store(what.store); !settled.ok()) return fail(settled.failure());
   store::env_options options;
   options.directory = what.store;
   auto opened = store::lmdb_store::open(options);

@@ -44,7 +44,13 @@ std::string status_json(const v1::StatusReply& reply) {
   out.key("store").begin_object().key("path").string(store.path()).key("used_bytes").number(std::uint64_t{store.used_bytes()});
   out.key("reserved_bytes").number(std::uint64_t{store.reserved_bytes()});
   out.key("max_bytes").number(std::uint64_t{store.max_bytes()}).key("sequence").number(std::uint64_t{store.sequence()});
-  out.key("commits").number(std::uint64_t{store.commits()}).end_object();
+  out.key("commits").number(std::uint64_t{store.commits()});
+  out.key("unapplied_bytes").number(std::uint64_t{store.unapplied_bytes()}).end_object();
+  const auto& journal = store.journal();
+  out.key("journal").begin_object().key("path").string(journal.path()).key("direct").boolean(journal.direct());
+  out.key("segment_bytes").number(std::uint64_t{journal.segment_bytes()}).key("segments").number(std::uint64_t{journal.segments()});
+  out.key("spare_segments").number(std::uint64_t{journal.spare_segments()}).key("groups").number(std::uint64_t{journal.groups()});
+  out.key("written_bytes").number(std::uint64_t{journal.written_bytes()}).end_object();
   out.key("oldest_due").moment(reply.oldest_due_unix_ms()).key("resumed_tasks").number(std::uint64_t{reply.resumed_tasks()});
   out.key("resuming").boolean(reply.resuming());
   out.key("stalest_task").string(reply.stalest_task()).key("stalest_since").moment(reply.stalest_since_unix_ms());
@@ -125,11 +131,21 @@ std::string store_text(const v1::StoreStatus& store) {
   return out + (room.max_bytes != 0 && room.percent() >= full_at_percent ? ": new tasks are refused" : "");
 }
 
+/// `data/journal, 2 files of 64.0 MiB in use, 1.2 MiB not applied yet, written through the page cache`
+std::string journal_text(const v1::StoreStatus& store) {
+  const auto& journal = store.journal();
+  auto out = printable(journal.path()) + ", " + std::to_string(journal.segments()) +
+             (journal.segments() == 1 ? " file of " : " files of ") + bytes_text(journal.segment_bytes()) + " in use";
+  if (store.unapplied_bytes() != 0) out += ", " + bytes_text(store.unapplied_bytes()) + " not applied yet";
+  return out + (journal.direct() ? "" : ", written through the page cache");
+}
+
 std::string status_text(const v1::StatusReply& reply) {
   const auto& store = reply.store();
   std::string out = "node     " + printable(reply.node()) + ", fairlead " + printable(reply.version()) + ", up since " +
                     time_text(reply.started_at_unix_ms()) + ", epoch " + std::to_string(reply.epoch()) + "\n";
   out += "store    " + printable(store.path()) + ", " + store_text(store) + ", " + std::to_string(store.commits()) + " commits\n";
+  if (store.has_journal()) out += "journal  " + journal_text(store) + "\n";
   out += "resumed  " + std::to_string(reply.resumed_tasks()) + " open tasks loaded at the start" +
          (reply.resuming() ? ", still loading" : "") + "\n";
   if (reply.oldest_due_unix_ms() != 0) out += "due      next wake-up at " + time_text(reply.oldest_due_unix_ms()) + "\n";

@@ -1,14 +1,25 @@
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "app/cli/commands.hpp"
 #include "app/cli/json.hpp"
 #include "app/cli/screen/table.hpp"
 #include "store/check/check.hpp"
-#include "store/lmdb/store.hpp"
+#include "store/directory.hpp"
+#include "store/disk/one_store.hpp"
 
 namespace fairlead::app {
 
 namespace {
+
+namespace fs = std::filesystem;
+
+struct store_command {
+  std::string path;
+  std::string journal;
+  bool accept_loss = false;
+};
 
 std::string report_json(const std::string& path, const store::check_report& report) {
   json_writer out;
@@ -23,11 +34,9 @@ std::string report_json(const std::string& path, const store::check_report& repo
   return out.end_array().key("findings_left_out").number(std::uint64_t{report.findings_left_out}).end_object().text() + "\n";
 }
 
-int check_store(cli_context& context, const std::string& path) {
-  store::env_options options;
-  options.directory = path;
-  options.read_only = true;
-  auto opened = store::lmdb_store::open(options);
+int check_store(cli_context& context, const store_command& what) {
+  const auto& path = what.path;
+  const auto opened = store::one_store::open(path, what.journal, store::one_store::access::read);
   if (!opened) return fail(opened.failure());
   store::archive archives(path + "/archive");
   const auto report = store::check(*(*opened)->read(), {}, 100, &archives);
@@ -48,17 +57,95 @@ int check_store(cli_context& context, const std::string& path) {
   return context.code;
 }
 
+/// The directories of the stores in a node's `store.path`.
+std::vector<std::string> stores_in(const std::string& path) {
+  std::error_code failed;
+  if (fs::exists(path + "/data.mdb", failed)) return {path};
+  std::vector<std::string> out;
+  for (fs::directory_iterator it{path, failed}, end; !failed && it != end; it.increment(failed)) {
+    if (it->path().filename().string().starts_with("shard-") && fs::exists(it->path() / "data.mdb")) out.push_back(it->path().string());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+/// The journal is of no use any more. Its files stay if something that was acknowledged may be in them.
+status put_away(const std::string& journal, bool keep) {
+  std::error_code failed;
+  if (!fs::exists(journal, failed)) return nothing{};
+  if (keep) {
+    auto to = journal + ".lost";
+    for (int n = 2; fs::exists(to, failed); ++n) to = journal + ".lost" + std::to_string(n);
+    fs::rename(journal, to, failed);
+  } else {
+    fs::remove_all(journal, failed);
+  }
+  if (failed)
+    return error{v1::ERROR_CODE_DISK, "The journal " + journal + " cannot be removed: " + failed.message(), "Check the permissions"};
+  return store::sync_directory(fs::path{journal}.parent_path().string());
+}
+
+int settle_stores(cli_context& context, store_command what) {
+  while (what.path.size() > 1 && what.path.back() == '/') what.path.pop_back();
+  if (what.journal.empty()) what.journal = store::journal_in(what.path);
+  const auto directories = stores_in(what.path);
+  if (directories.empty()) return fail(store::no_store(what.path));
+  json_writer out;
+  out.begin_object().key("stores").begin_array();
+  bool lost = false;
+  for (const auto& one : directories) {
+    auto done = store::settle_store(one, what.journal);
+    const bool can_be_left = !done && (done.failure().code == v1::ERROR_CODE_CORRUPT || done.failure().code == v1::ERROR_CODE_WRONG_STATE);
+    bool left = false;
+    if (can_be_left && what.accept_loss) {
+      done = store::leave_journal(one);
+      left = done.ok();
+      lost = lost || left;
+    } else if (can_be_left) {
+      auto why = done.failure();
+      why.remedy =
+          "Put the journal back or restore a backup. With --accept-loss the store goes on without what only the journal has, as "
+          "a restored one does";
+      return fail(why);
+    }
+    if (!done) return fail(done.failure());
+    out.begin_object().key("path").string(one).key("lost_its_journal").boolean(left).end_object();
+    if (!context.json)
+      print(context, one + (left ? ": taken out of its journal; what only the journal had is lost. Run: fairlead restore " + one + "\n"
+                                 : std::string{": settled\n"}));
+  }
+  if (auto gone = put_away(what.journal, lost); !gone) return fail(gone.failure());
+  if (context.json) print(context, out.end_array().end_object().text() + "\n");
+  return context.code;
+}
+
 }  // namespace
 
 void add_store_commands(CLI::App& app, cli_context& context) {
-  auto* group = app.add_subcommand("store", "Check a state store");
+  auto* group = app.add_subcommand("store", "Check a state store, or take it out of its journal");
   group->require_subcommand(1);
-  auto* check =
-      group->add_subcommand("check", "Verify a store and its archives: checksums, rows and indexes; no node may be running on it");
-  auto path = std::make_shared<std::string>();
-  check->add_option("PATH", *path, "Directory of the store (store.path in the node file)")->required();
+  auto what = std::make_shared<store_command>();
+  const auto add_journal = [&](CLI::App& to) {
+    to.add_option("--journal", what->journal,
+                  "Directory of the journal (journal.path in the node file), if it is not in PATH or beside it");
+  };
+  auto* check = group->add_subcommand(
+      "check", "Verify a store with its journal and its archives: checksums, rows and indexes; no node may be running on it");
+  check->add_option("PATH", what->path, "Directory of the store (store.path in the node file; in a cluster its folder shard-N)")
+      ->required();
+  add_journal(*check);
   add_json_option(*check, context);
-  check->callback([&context, path] { context.code = check_store(context, *path); });
+  check->callback([&context, what] { context.code = check_store(context, *what); });
+  auto* settle = group->add_subcommand(
+      "settle",
+      "Bring all that the journal has to the stores and remove it, so that an earlier release can open them; no node may be running");
+  settle->add_option("PATH", what->path, "Directory of the node's stores (store.path in the node file)")->required();
+  add_journal(*settle);
+  settle->add_flag("--accept-loss", what->accept_loss,
+                   "Go on without a journal that is missing or damaged. What only the journal has is lost; each such store needs `fairlead "
+                   "restore` afterwards");
+  add_json_option(*settle, context);
+  settle->callback([&context, what] { context.code = settle_stores(context, *what); });
 }
 
 }  // namespace fairlead::app

@@ -52,6 +52,7 @@ void node::start() {
   alive_ = true;
   if (std::exchange(to_be_restored_, false)) restore();
   start_errands();
+  arm_applier();  // what was recovered
   world_.after(10, of_this_process([this] { agents_.node_started(shard_); }));
   leave_old_state();
   // It may have to be copied or checked before it opens.
@@ -167,7 +168,6 @@ void node::drop_core() {
   offers_ = {};
   on_their_way_ = 0;
   asked_ = {};
-  store_.crash();
 }
 
 void node::die() {
@@ -178,6 +178,8 @@ void node::die() {
   agents_.node_died(shard_);
   drop_errands();
   drop_core();
+  applying_ = false;
+  store_.end_process();
   world_.after(world_.crashes.between(10, 3'000) * millisecond, [this] {
     if (!up()) start();
   });
@@ -395,12 +397,21 @@ void node::commit_some() {
     waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(size));
     // A failed write is never acknowledged and never tried again: the process stops.
     pass(failpoint_id::disk_error);
-    const auto done = store_.commit(group);
-    if (ran_full(done)) return;
-    deaths_of_full_ = 0;
+    if (world_.strikes(failpoint_id::commit_unsynced)) store_.cut_power_after(1 + world_.power.below(2));
+    status done = nothing{};
+    try {
+      done = store_.commit(group);
+    } catch (const store::disk_crash&) {
+      die();
+      // Nobody was told, but what reached the disk whole counts.
+      const auto reached = store_.read()->get_progress().sequence;
+      while (!group.empty() && group.back().sequence > reached) group.pop_back();
+      if (!group.empty()) checker_.committed(group, *store_.read());
+      return;
+    }
+    store_.cut_power_after(0);
+    arm_applier();
     if (!done.ok()) throw rule_broken{"fatal", "the store refuses a batch: " + done.failure().sentence, false};
-    pass(failpoint_id::commit_unsynced);
-    store_.sync();
     const auto sequence = group.back().sequence;
     world_.tell("disk", me_, sequence, [&] { return "durable up to " + std::to_string(sequence); });
     checker_.committed(group, *store_.read());

@@ -20,9 +20,9 @@
 #include "actors/scheduler/scheduler.hpp"
 #include "actors/supervisor/supervisor.hpp"
 #include "store/memory/memory_archive.hpp"
-#include "store/memory/memory_store.hpp"
 #include "tests/simulation/agents/agents.hpp"
 #include "tests/simulation/checker/checker.hpp"
+#include "tests/simulation/node/simulated_store.hpp"
 #include "tests/simulation/plans/process_plans.hpp"
 #include "tests/simulation/world/bugs.hpp"
 #include "tests/simulation/world/clocks.hpp"
@@ -77,9 +77,9 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   void enlarge();
 
   /// The store as it is now.
-  std::shared_ptr<const store::memory_store::moment> back_up();
+  std::shared_ptr<const simulated_store::moment> back_up();
   /// Its disk is lost with the process, and this is put in its place; the next start is behind a restore.
-  void lose_store(const store::memory_store::moment& backup);
+  void lose_store(const simulated_store::moment& backup);
   /// It goes on from an earlier moment, or will.
   bool put_back() const { return put_back_; }
 
@@ -140,7 +140,8 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   void judge_counts();
   void note_due();
   void judge_sweep();
-  bool ran_full(const status& commit);
+  void apply();
+  void arm_applier();
   void drop_errands();
   void crash_core();
   stamp stamp_for(const std::string& instance);
@@ -181,7 +182,8 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   const std::string me_;  // in transcripts
   buggy_engine engine_;
   buggy_zones zones_;
-  store::memory_store store_{store::memory_store::durability::when_told};
+  simulated_store store_;
+  bool applying_ = false;  // the applier's next turn is on its way
   std::uint64_t life_ = 0;
   bool alive_ = false;
   std::uint64_t core_ = 0;

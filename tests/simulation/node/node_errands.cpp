@@ -22,7 +22,8 @@ node::node(world& in, network& net, agents& staff, checker& judge, host_clock& t
       shard_(shard),
       me_(shard == 0 ? "scheduler" : "scheduler" + std::to_string(shard)),
       engine_(judge.of_bugs()),
-      zones_(judge.of_bugs()) {}
+      zones_(judge.of_bugs()),
+      store_(in.settings.seed * 31 + shard, [this] { return clock_.now_ms(); }) {}
 
 node::~node() = default;
 

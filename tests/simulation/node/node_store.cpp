@@ -31,7 +31,7 @@ v1::ShardState counters_of(const v1::ShardState& from) {
 }  // namespace
 
 bool node::full() const {
-  const auto now = store_.get_usage();
+  const auto now = store_.tables_usage();
   return now.used_bytes >= now.max_bytes / 100 * full_percent;
 }
 
@@ -41,16 +41,25 @@ void node::enlarge() {
   if (up()) die();
 }
 
-/// The process ends when the store has no room, and begins again.
-bool node::ran_full(const status& commit) {
-  if (commit.ok() || commit.failure().code != v1::ERROR_CODE_STORE_FULL || !small_store_) return false;
-  world_.count("deaths of a full store");
-  if (++deaths_of_full_ >= most_deaths_of_full) {
-    enlarge();
-    return true;
+/// The applier's turn. The process ends when the tables have no room, and begins again.
+void node::apply() {
+  applying_ = false;
+  const auto applied = store_.apply();
+  if (applied.ok()) {
+    deaths_of_full_ = 0;
+    return;
   }
-  die();
-  return true;
+  if (applied.failure().code != v1::ERROR_CODE_STORE_FULL || !small_store_)
+    throw rule_broken{"fatal", "the tables cannot be written: " + applied.failure().sentence, false};
+  world_.count("deaths of a full store");
+  if (++deaths_of_full_ >= most_deaths_of_full)
+    enlarge();
+  else
+    die();
+}
+
+void node::arm_applier() {
+  if (!std::exchange(applying_, true)) world_.after(world_.disk.between(60, 140) * millisecond, of_this_process([this] { apply(); }));
 }
 
 /// An earlier release has had the store in between: it has kept some counters, not all, and sealed none.
@@ -73,17 +82,20 @@ void node::leave_old_state() {
   if (luck.chance(500) && clock_.settings() == 0) left.clear_retention_unix_ms();
   // Where no clock has been set since: what was written by one that was ahead nobody would know of.
   if (luck.chance(500) && clock_.settings() == 0) left.clear_latest_write_unix_ms();
-  store_.leave_state(left);
+  if (!store_.leave_state(left)) {
+    expected_counts_.reset();
+    return;
+  }
   world_.count("starts from a store of an earlier release");
 }
 
-std::shared_ptr<const store::memory_store::moment> node::back_up() {
+std::shared_ptr<const simulated_store::moment> node::back_up() {
   world_.remark(me_, "is backed up");
   checker_.of_restores().kept(store_.read());
   return store_.keep();
 }
 
-void node::lose_store(const store::memory_store::moment& backup) {
+void node::lose_store(const simulated_store::moment& backup) {
   world_.tell("fate", me_, 0, [] { return std::string{"loses its store, and the backup is put back"}; });
   world_.count("stores put back");
   if (up()) die();
@@ -99,7 +111,9 @@ void node::restore() {
   how.now_unix_ms = std::max(clock_.now_ms(), lineage_.made_unix_ms() + 1);
   how.bits = world_.restores.next();
   how.planted = world_.settings.planted;
-  const auto done = restore_shard(store_, how);
+  result<restore_report> done{restore_report{}};
+  // A journal that other shards of the node share is still there.
+  store_.restore(world_.power.chance(500), [&](store::restorable& alone) { done = restore_shard(alone, how); });
   if (!done.ok()) throw rule_broken{"fatal", "the backup cannot be restored: " + done.failure().sentence, false};
   world_.tell(me_, "", done->steps, [&] {
     return "is restored from " + format_utc(done->backup_unix_ms) + " as lineage " + to_text(done->lineage) + ": " +

@@ -27,7 +27,7 @@ void restores::begin(std::int64_t until_us) {
   const auto last_us = until_us - 100 * millisecond;
   world_.after(made_us, [this] { backup_ = node_.back_up(); });
   const auto lose = [this] {
-    if (world_.strikes(concern::restores, world_.restores, 1'000)) node_.lose_store(*backup_);
+    if (backup_ && world_.strikes(concern::restores, world_.restores, 1'000)) node_.lose_store(*backup_);
   };
   const auto first_us = std::min(made_us + lost_for_us, last_us);
   world_.after(first_us, lose);

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 
-#include "store/memory/memory_store.hpp"
 #include "tests/simulation/node/node.hpp"
 
 namespace fairlead::simulation {
@@ -24,7 +23,7 @@ class restores {
  private:
   world& world_;
   node& node_;
-  std::shared_ptr<const store::memory_store::moment> backup_;
+  std::shared_ptr<const simulated_store::moment> backup_;
 };
 
 }  // namespace fairlead::simulation

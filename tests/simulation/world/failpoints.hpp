@@ -13,7 +13,7 @@ enum class failpoint_id : std::uint8_t {
   // The node dies.
   commit_asked,      // the batch is handed to the disk
   commit_unwritten,  // before it is written
-  commit_unsynced,   // written, lost with the process
+  commit_unsynced,   // in the middle of the write, and whatever is on the disk
   commit_untold,     // durable, the Scheduler does not know
   commit_told,       // the Scheduler knows, and what follows from it is not written yet
   disk_error,        // the write fails: the process stops and nothing of the group is there

@@ -73,7 +73,8 @@ class world {
         wrong_clocks(what.seed, 37),
         restores(what.seed, 38),
         starts(what.seed, 39),
-        deletions(what.seed, 40) {}
+        deletions(what.seed, 40),
+        power(what.seed, 41) {}
 
   // ---- time ----
 
@@ -166,6 +167,7 @@ class world {
   random_stream restores;      // when a backup is made, and when it is put back
   random_stream starts;        // submissions that give a start
   random_stream deletions;     // of tasks
+  random_stream power;         // of disks, in the middle of a write
 
  private:
   struct entry {

@@ -10,6 +10,7 @@
 
 #include "store/journal/journal.hpp"
 #include "store/memory/memory_disk.hpp"
+#include "tests/eventually.hpp"
 
 namespace fairlead::store::testing {
 

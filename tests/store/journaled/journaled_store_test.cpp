@@ -33,6 +33,105 @@ TEST(journaled_store, counts_what_is_not_applied_as_used) {
   EXPECT_GE(here.it().get_usage().used_bytes, here.below.tables_usage().used_bytes + 2 * here.it().unapplied_bytes());
 }
 
+TEST(journaled_store, cuts_what_is_larger_than_a_group_and_puts_it_together) {
+  journaled_world here(11);
+  here.commit();
+  for (const std::size_t bytes : {200'000, 300'000, 1'500'000, 4'000'000}) {
+    std::vector<batch> group(2);
+    for (auto& one : group) {
+      one.sequence = ++here.sequence;
+      one.epoch = here.epoch;
+      v1::ShardState state;
+      state.set_next_task_number(here.sequence);
+      one.shard_state = state.SerializeAsString();
+      const auto key = "key " + std::to_string(here.sequence), value = std::string(bytes, static_cast<char>('a' + here.sequence % 26));
+      one.put(table::task, key, value);
+      here.model[{table::task, key}] = value;
+    }
+    const auto done = here.it().commit(group);
+    ASSERT_TRUE(done.ok()) << done.failure().sentence;
+    here.history[here.sequence] = here.model;
+    here.commit();
+  }
+  here.crash();
+  ASSERT_TRUE(here.stores);
+  expect_shows(*here.it().read(), here.model, here.sequence, here.random);
+}
+
+TEST(journaled_store, has_all_of_a_large_commit_after_a_crash_or_nothing) {
+  for (std::uint64_t operations = 1; operations <= 24; ++operations) {
+    SCOPED_TRACE("crash at operation " + std::to_string(operations));
+    memory_store below;
+    memory_disk disk(operations);
+    const auto open = [&] {
+      return journaled_stores::open(std::make_unique<borrowed_disk>(disk), {{0, "in memory", &below}}, small_journal());
+    };
+    bool acknowledged = false;
+    {
+      auto stores = open();
+      ASSERT_TRUE(stores.ok());
+      test_shard shard((*stores)->at(0));
+      auto small = shard.next(), large = shard.next();
+      small.put(table::task, "small", "value");
+      large.put(table::task, "large", std::string(3'000'000, 'x'));
+      disk.crash_after(operations);
+      try {
+        acknowledged = (*stores)->at(0).commit({small, large}).ok();
+      } catch (const disk_crash&) {
+      }
+    }
+    disk.reboot();
+    for (int start = 0; start < 2; ++start) {
+      auto stores = open();
+      ASSERT_TRUE(stores.ok()) << stores.failure().sentence;
+      const auto sequence = (*stores)->at(0).read()->get_progress().sequence;
+      EXPECT_GE(sequence, acknowledged ? 2u : 0u);
+      EXPECT_EQ(value_of((*stores)->at(0), table::task, "small").has_value(), sequence >= 1);
+      const auto large = value_of((*stores)->at(0), table::task, "large");
+      EXPECT_EQ(large.has_value(), sequence == 2);
+      if (large) {
+        EXPECT_EQ(*large, std::string(3'000'000, 'x'));
+      }
+      ASSERT_TRUE((*stores)->at(0).raise_epoch().ok()) << "another opening goes on over what the last one has begun";
+    }
+  }
+}
+
+TEST(journaled_store, notices_a_part_of_a_large_entry_that_is_damaged) {
+  memory_store below;
+  memory_disk disk(5);
+  const auto open = [&] {
+    return journaled_stores::open(std::make_unique<borrowed_disk>(disk), {{0, "in memory", &below}}, small_journal());
+  };
+  {
+    auto stores = open();
+    ASSERT_TRUE(stores.ok());
+    test_shard shard((*stores)->at(0));
+    auto large = shard.next(), small = shard.next();
+    large.put(table::task, "large", std::string(900'000, 'x'));
+    small.put(table::task, "small", "value");
+    ASSERT_TRUE((*stores)->at(0).commit({large}).ok());
+    ASSERT_TRUE((*stores)->at(0).commit({small}).ok());
+  }
+  disk.reboot();
+  disk.rot(segment_name(1), 400'000);
+  const auto refused = open();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.failure().code, v1::ERROR_CODE_CORRUPT);
+}
+
+TEST(journaled_store, stops_all_commits_once_its_tables_cannot_be_written) {
+  journaled_world here(12);
+  here.commit();
+  here.below.fail = true;
+  ASSERT_FALSE(here.it().apply().ok());
+  here.below.fail = false;
+  batch one;
+  one.sequence = here.sequence + 1;
+  one.epoch = here.epoch;
+  EXPECT_FALSE(here.it().commit({one}).ok());
+}
+
 TEST(journaled_store, keeps_its_commits_on_a_disk_over_a_restart) {
   const temporary_directory place;
   on_disk here{place.path(), {}, {}};

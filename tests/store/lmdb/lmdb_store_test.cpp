@@ -132,14 +132,6 @@ TEST_F(lmdb, with_a_damaged_identity_is_refused) {
   EXPECT_EQ(claimed.failure().code, v1::ERROR_CODE_CORRUPT);
 }
 
-TEST_F(lmdb, counts_boots_durably) {
-  EXPECT_EQ(*open()->raise_boot(), 1u);
-  EXPECT_EQ(*open()->raise_boot(), 2u);
-  auto it = open();
-  EXPECT_EQ(*it->raise_boot(), 3u);
-  EXPECT_EQ(*it->raise_boot(), 4u);
-}
-
 TEST_F(lmdb, a_store_of_the_first_release_opens_and_gets_the_tables_that_came_later) {
   const auto alert = keys::alert(1, 1), later = keys::alert(1, 2);
   {
@@ -420,7 +412,7 @@ TEST_F(lmdb, after_a_disk_error_nothing_is_written_any_more) {
     ASSERT_TRUE(set_failpoints("").ok());
     for (std::uint64_t next : {sequence + 1, sequence + 2}) EXPECT_FALSE(it->commit({with_row(next, own, name, "x")}).ok()) << name;
     EXPECT_FALSE(it->raise_epoch().ok());
-    EXPECT_FALSE(it->raise_boot().ok());
+    EXPECT_FALSE(it->begin_restore(1).ok());
     // Only a commit that had happened is there; it was not acknowledged, which a client must reckon with.
     EXPECT_EQ(value_of(*it, table::task, name).has_value(), name == std::string("store.after_commit"));
   }

@@ -7,13 +7,13 @@
 #include <map>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "actors/agents/attempt_results.hpp"
 #include "actors/agents/backend.hpp"
 #include "actors/agents/http/config.hpp"
 #include "messages/time.hpp"
+#include "tests/eventually.hpp"
 
 namespace fairlead::test {
 
@@ -36,17 +36,6 @@ inline v1::Perform a_perform(std::uint64_t task, const std::string& call, const 
   out.set_budget_ms(budget_ms);
   out.set_idempotency_key("order-" + std::to_string(task) + "/charge/perform/1");
   return out;
-}
-
-/// True as soon as `condition` is; false after `limit`.
-template <class Condition>
-bool eventually(Condition condition, std::chrono::milliseconds limit = std::chrono::seconds{20}) {
-  const auto end = std::chrono::steady_clock::now() + limit;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds{2});
-  }
-  return true;
 }
 
 /// Collects completions by task number; a second one for the same task is counted.

@@ -1,0 +1,160 @@
+// `fairlead journal`: what is in a journal, and whether it is whole.
+
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "app/cli/commands.hpp"
+#include "app/cli/json.hpp"
+#include "app/cli/screen/table.hpp"
+#include "messages/time.hpp"
+#include "store/directory.hpp"
+#include "store/journal/disk_files.hpp"
+#include "store/journal/payloads.hpp"
+#include "store/journal/recovery.hpp"
+#include "store/keys.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+struct journal_command {
+  std::string path;
+  int shard = -1;  // below 0: all
+  std::uint64_t from = 0;
+};
+
+const char* name_of(store::record_type type) {
+  switch (type) {
+    case store::record_type::batch: return "batch";
+    case store::record_type::epoch: return "epoch";
+    case store::record_type::base: return "base";
+    case store::record_type::checkpoint: return "checkpoint";
+    case store::record_type::close: return "close";
+    case store::record_type::rows: return "rows";
+  }
+  return "unknown";
+}
+
+/// The records of a journal that a node may be writing to at the same time.
+result<store::recovered_journal> read_journal(const std::string& path, const store::record_visitor& visit) {
+  std::error_code failed;
+  const auto inside = store::journal_in(path);
+  auto files =
+      store::disk_files::in(std::filesystem::is_directory(inside, failed) ? inside : path, store::disk_files::access::read_while_written);
+  if (!files) return files.failure();
+  auto found = store::recover_journal(**files, {}, visit);
+  if (!found) return found.failure();
+  if (!found->has_value())
+    return error{v1::ERROR_CODE_NOT_FOUND, "There is no journal in " + path + ".",
+                 "Give the directory journal.path or store.path of the node."};
+  return std::move(**found);
+}
+
+/// Keys only: values are what users have given.
+std::vector<std::string> keys_of(const store::journal_record& record) {
+  std::vector<std::string> out;
+  const auto add = [&out](std::string_view operations) {
+    for (store::operation one; store::batch::next(operations, one);)
+      out.push_back((one.what == store::operation::kind::put ? "put " : "erase ") + store::keys::describe(one.where, one.key));
+  };
+  if (record.type == store::record_type::rows) add(record.payload);
+  if (record.type != store::record_type::batch) return out;
+  if (const auto batches = store::decode_batches(record.payload)) {
+    for (const auto& one : *batches) add(one.operations);
+  }
+  return out;
+}
+
+int dump(cli_context& context, const journal_command& what) {
+  std::string records;  // of JSON, one a line
+  const auto show = [&](const store::journal_record& record, std::uint64_t group) -> status {
+    if (what.shard >= 0 && (record.shard != what.shard || !store::is_entry(record.type))) return nothing{};
+    if (store::is_entry(record.type) && record.index < what.from) return nothing{};
+    const auto keys = keys_of(record);
+    if (context.json) {
+      json_writer out;
+      out.begin_object()
+          .key("group")
+          .number(group)
+          .key("type")
+          .string(name_of(record.type))
+          .key("shard")
+          .number(std::uint64_t{record.shard});
+      out.key("index").number(record.index).key("time").string(format_utc(record.stamp_ms));
+      out.key("bytes").number(std::uint64_t{record.payload.size()}).key("keys").begin_array();
+      for (const auto& key : keys) out.string(key);
+      print(context, out.end_array().end_object().text() + "\n");
+      return nothing{};
+    }
+    auto line = std::to_string(group) + "  " + format_utc(record.stamp_ms) + "  " + name_of(record.type);
+    if (store::is_entry(record.type)) line += "  shard " + std::to_string(record.shard) + "  index " + std::to_string(record.index);
+    print(context, line + "  " + std::to_string(record.payload.size()) + " bytes\n");
+    for (const auto& key : keys) print(context, "    " + printable(key) + "\n");
+    return nothing{};
+  };
+  const auto found = read_journal(what.path, show);
+  if (!found) return fail(found.failure());
+  for (const auto& damage : found->damages) (void)fail({v1::ERROR_CODE_CORRUPT, store::place_of(damage) + " is damaged", ""});
+  return found->damages.empty() ? context.code : static_cast<int>(exit_code_of(v1::ERROR_CODE_CORRUPT));
+}
+
+int verify(cli_context& context, const journal_command& what) {
+  std::uint64_t records = 0;
+  const auto count = [&records](const store::journal_record&, std::uint64_t) -> status {
+    ++records;
+    return nothing{};
+  };
+  const auto found = read_journal(what.path, count);
+  if (!found) return fail(found.failure());
+  std::vector<std::string> findings;
+  for (const auto& damage : found->damages)
+    findings.push_back(store::place_of(damage) + " is damaged" + (damage.records_lost ? "" : "; its records are whole"));
+  for (const auto& [shard, log] : found->shards)
+    for (const auto& gap : log.gaps)
+      findings.push_back("entries " + std::to_string(gap.from) + " to " + std::to_string(gap.to) + " of shard " + std::to_string(shard) +
+                         " are missing before group " + std::to_string(gap.group));
+  if (context.json) {
+    json_writer out;
+    out.begin_object()
+        .key("path")
+        .string(what.path)
+        .key("ok")
+        .boolean(findings.empty())
+        .key("segments")
+        .number(std::uint64_t{found->used.size()});
+    out.key("records").number(records).key("closed").boolean(found->closed).key("findings").begin_array();
+    for (const auto& one : findings) out.string(one);
+    print(context, out.end_array().end_object().text() + "\n");
+  } else {
+    for (const auto& one : findings) print(context, one + "\n");
+    if (findings.empty())
+      print(context, what.path + ": ok, " + std::to_string(found->used.size()) + " segments, " + std::to_string(records) + " records\n");
+  }
+  if (findings.empty()) return context.code;
+  return fail({v1::ERROR_CODE_CORRUPT, "The journal " + what.path + " is damaged: " + std::to_string(findings.size()) + " findings",
+               "Keep a copy of the journal and the store. `fairlead store check` says whether the store needs what is damaged"});
+}
+
+}  // namespace
+
+void add_journal_commands(CLI::App& app, cli_context& context) {
+  auto* group = app.add_subcommand("journal", "Read a node's journal; the node may be running");
+  group->require_subcommand(1);
+  auto what = std::make_shared<journal_command>();
+  const auto add = [&](const char* name, const char* purpose, int (*run)(cli_context&, const journal_command&)) {
+    auto* command = group->add_subcommand(name, purpose);
+    command
+        ->add_option("PATH", what->path, "Directory of the journal, or of the node's stores (journal.path or store.path in the node file)")
+        ->required();
+    add_json_option(*command, context);
+    command->callback([&context, what, run] { context.code = run(context, *what); });
+    return command;
+  };
+  auto* dumping = add("dump", "List the records that are not recycled yet, with the keys that they write; values are never shown", dump);
+  dumping->add_option("--shard", what->shard, "Only entries of this shard")->check(CLI::Range(0, 65'535));
+  dumping->add_option("--from", what->from, "Only entries from this index on");
+  add("verify", "Verify all checksums, and that no entry is missing between others", verify);
+}
+
+}  // namespace fairlead::app

@@ -1,0 +1,82 @@
+#include "store/disk/disk_stores.hpp"
+
+#include <chrono>
+#include <random>
+#include <utility>
+
+#include "store/journal/disk_files.hpp"
+
+namespace fairlead::store {
+
+namespace {
+
+std::int64_t wall_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::uint64_t random_bits() {
+  std::random_device of_system;
+  return (std::uint64_t{of_system()} << 32) | of_system();
+}
+
+}  // namespace
+
+result<std::unique_ptr<disk_stores>> disk_stores::open(disk_stores_options options) {
+  std::unique_ptr<disk_stores> out(new disk_stores);
+  std::vector<journaled_stores::member> members;
+  for (const auto& one : options.shards) {
+    auto opened = lmdb_store::open({one.directory, options.max_bytes, false}, true);
+    if (!opened) return opened.failure();
+    // A store under the wrong number would look damaged beside the journal.
+    if (const auto known = (*opened)->known_shard(one.number, options.shard_count); !known) return known.failure();
+    members.push_back({one.number, one.directory, opened->get()});
+    out->tables_.push_back(std::move(*opened));
+  }
+  auto files = disk_files::in(options.journal);
+  if (!files) return files.failure();
+  out->direct_ = (*files)->direct();
+  journal_options of_journal;
+  of_journal.segment_bytes = options.segment_bytes;
+  of_journal.max_bytes = options.journal_max_bytes;
+  of_journal.release = options.release;
+  of_journal.now_unix_ms = wall_ms;
+  of_journal.random = random_bits;
+  auto joined = journaled_stores::open(std::move(*files), members, std::move(of_journal));
+  if (!joined) return joined.failure();
+  out->joined_ = std::move(*joined);
+  out->options_ = std::move(options);
+  return out;
+}
+
+disk_stores::~disk_stores() = default;
+
+void disk_stores::begin_applying(applier::fatal on_fatal, applier::note on_note) {
+  applier_.emplace(*joined_, applier_options{}, std::move(on_fatal), std::move(on_note));
+}
+
+status disk_stores::close() {
+  applier_.reset();
+  return joined_->close();
+}
+
+void disk_stores::describe(std::size_t place, v1::StoreStatus& out) const {
+  const auto& store = joined_->at(place);
+  const auto usage = store.get_usage();
+  out.set_path(directory(place));
+  out.set_used_bytes(usage.used_bytes);
+  out.set_max_bytes(usage.max_bytes);
+  out.set_sequence(store.sequence());
+  out.set_commits(store.commits());
+  out.set_unapplied_bytes(store.unapplied_bytes());
+  auto& journal = *out.mutable_journal();
+  const auto written = joined_->log().get_usage();
+  journal.set_path(options_.journal);
+  journal.set_direct(direct_);
+  journal.set_segment_bytes(options_.segment_bytes);
+  journal.set_segments(written.segments);
+  journal.set_spare_segments(written.staged);
+  journal.set_groups(written.groups);
+  journal.set_written_bytes(written.written_bytes);
+}
+
+}  // namespace fairlead::store

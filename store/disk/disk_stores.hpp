@@ -1,0 +1,67 @@
+#pragma once
+// The stores of a node on its disks: one LMDB environment for each shard, and the journal in front of them.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "messages/status.pb.h"
+#include "store/journaled/applier.hpp"
+#include "store/journaled/stores.hpp"
+#include "store/lmdb/store.hpp"
+
+namespace fairlead::store {
+
+struct disk_stores_options {
+  struct shard {
+    std::uint16_t number = 0;
+    std::string directory;
+  };
+  std::vector<shard> shards;
+  std::uint32_t shard_count = 1;                          // of the cluster
+  std::string journal;                                    // its directory
+  std::uint64_t max_bytes = std::uint64_t{16} << 30;      // of each shard's store
+  std::uint64_t segment_bytes = std::uint64_t{64} << 20;  // of the journal
+  std::uint64_t journal_max_bytes = std::uint64_t{1} << 30;
+  std::string release;
+};
+
+class disk_stores {
+ public:
+  /// Opens what is there and makes what is missing; a store of an earlier release gets its journal. Nothing is applied yet. Errors: those of
+  /// lmdb_store::open and journaled_stores::open, and invalid_argument: a store is another shard.
+  static result<std::unique_ptr<disk_stores>> open(disk_stores_options options);
+  ~disk_stores();
+
+  std::size_t size() const noexcept { return tables_.size(); }
+  /// In the order of the options.
+  journaled_store& at(std::size_t place) const { return joined_->at(place); }
+  const std::string& directory(std::size_t place) const { return tables_[place]->directory(); }
+  /// What recovery found damaged, and nobody needs any more.
+  const std::vector<journal_damage>& healed() const noexcept { return joined_->healed(); }
+  /// False: the journal's writes go through the page cache.
+  bool direct() const noexcept { return direct_; }
+
+  /// From now on what is committed is applied in the background.
+  void begin_applying(applier::fatal on_fatal, applier::note on_note);
+  /// Applies everything and ends the journal cleanly. Nothing may be committed meanwhile or afterwards. Without it everything stays durable,
+  /// and the next opening goes on.
+  status close();
+
+  /// From any thread.
+  void describe(std::size_t place, v1::StoreStatus& out) const;
+
+ private:
+  disk_stores() = default;
+
+  disk_stores_options options_;
+  std::vector<std::unique_ptr<lmdb_store>> tables_;
+  std::unique_ptr<journaled_stores> joined_;
+  std::optional<applier> applier_;
+  bool direct_ = true;
+};
+
+}  // namespace fairlead::store

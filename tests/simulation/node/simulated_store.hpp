@@ -1,0 +1,68 @@
+#pragma once
+// A shard's store as production has it, with its journal, recovery and applier's work, on a disk and tables in memory. The disk tears the
+// write that a power cut interrupts.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <random>
+
+#include "store/journaled/stores.hpp"
+#include "store/memory/memory_disk.hpp"
+#include "store/memory/memory_store.hpp"
+
+namespace fairlead::simulation {
+
+class simulated_store final : public store::store {
+ public:
+  using moment = fairlead::store::memory_store::moment;
+
+  explicit simulated_store(std::uint64_t seed, std::function<std::int64_t()> now_unix_ms);
+
+  status commit(const std::vector<fairlead::store::batch>& group) override;
+  result<std::uint64_t> raise_epoch() override { return own().raise_epoch(); }
+  std::unique_ptr<fairlead::store::snapshot> read() const override { return joined_ ? own().read() : tables_.read(); }
+  std::unique_ptr<fairlead::store::snapshot> read_settled() const override { return joined_ ? own().read_settled() : tables_.read(); }
+  fairlead::store::usage get_usage() const override { return joined_ ? own().get_usage() : tables_.get_usage(); }
+
+  /// Of the tables alone.
+  fairlead::store::usage tables_usage() const { return tables_.get_usage(); }
+
+  result<v1::Lineage> claim_lineage(const v1::Lineage& fresh) { return own().claim_lineage(fresh); }
+
+  /// What the applier's threads do. Error store_full: the tables have no room.
+  status apply();
+  /// The process ends, and what the next one finds is recovered.
+  void end_process();
+  /// The n-th operation of the disk from now is torn, and throws disk_crash; 0: none is.
+  void cut_power_after(std::uint64_t operations) { disk_->crash_after(operations); }
+
+  void resize(std::uint64_t max_size_bytes) { tables_.resize(max_size_bytes); }
+  /// What an earlier release leaves that had the store in between; an operator has settled it for that.
+  /// False: the tables have no room for what is in the journal, so nothing was done.
+  bool leave_state(const v1::ShardState& shard);
+  /// A backup, which is a settled store; null: as above.
+  std::shared_ptr<const moment> keep();
+  /// Puts a backup back. Nothing but restore() may come next.
+  void put_back(const moment& earlier);
+  /// `change` gets the store as `fairlead restore` has it, outside its journal. `with_journal`: the journal that it comes back to has entries
+  /// of the shard's former lineage; else that is lost, too.
+  void restore(bool with_journal, const std::function<void(fairlead::store::restorable&)>& change);
+
+  /// Takes writes of an earlier epoch, so that it can be shown that somebody notices.
+  void plant_any_epoch() { any_epoch_ = true; }
+
+ private:
+  fairlead::store::journaled_store& own() const { return joined_->at(0); }
+  void open();
+  bool settled(const std::function<void()>& look);
+
+  std::mt19937_64 random_;
+  std::function<std::int64_t()> now_unix_ms_;
+  fairlead::store::memory_store tables_;
+  std::unique_ptr<fairlead::store::memory_disk> disk_;
+  std::unique_ptr<fairlead::store::journaled_stores> joined_;  // null: between put_back and restore
+  bool any_epoch_ = false;
+};
+
+}  // namespace fairlead::simulation
