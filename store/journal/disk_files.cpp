@@ -159,7 +159,8 @@ result<std::unique_ptr<block_file>> disk_files::open(const std::string& name) {
     ::close(fd);
     return file_error(at(name), "read", failed);
   }
-  return std::unique_ptr<block_file>(std::make_unique<disk_file>(at(name), fd, static_cast<std::uint64_t>(found.st_size), direct_ || read_only_));
+  return std::unique_ptr<block_file>(
+      std::make_unique<disk_file>(at(name), fd, static_cast<std::uint64_t>(found.st_size), direct_ || read_only_));
 }
 
 status disk_files::create(const std::string& name, std::uint64_t bytes, const std::function<bool()>& at_once) {

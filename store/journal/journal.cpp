@@ -208,15 +208,16 @@ status journal::write(const std::vector<ticket*>& what, std::uint64_t& group) {
   return nothing{};
 }
 
+/// The checkpoint of the next segment lets the oldest file go. The caller holds the lock.
+bool journal::next_frees_one() const { return first_needed() > used_.front().number; }
+
 /// Whether the next segment can be begun now. At the opening it is begun in any case: nothing can be applied yet. The caller holds the lock.
 bool journal::may_begin_segment() const {
   if (current_ == nullptr) return true;
-  // With the last staged file a checkpoint has to come that frees one, else there would never be another.
+  // With the last file a checkpoint has to come that frees one, else there would never be another.
+  const std::size_t needed = next_frees_one() ? 1 : 2;
   const auto most = std::max<std::uint64_t>(6, options_.max_bytes / options_.segment_bytes);
-  const auto staged = pool_.staged();
-  const bool frees_one = first_needed() > used_.front().number;
-  if (crowded_ && staged == 0) return false;
-  return frees_one || (used_.size() + 1 < most && (!crowded_ || staged > 1));
+  return (needed == 1 || used_.size() + 1 < most) && (!crowded_ || pool_.staged() >= needed);
 }
 
 /// Takes the file of the next segment. The value is its checkpoint. Waits while all files are in use and none may be added.
@@ -231,8 +232,10 @@ result<checkpoint> journal::begin_segment(std::unique_lock<std::mutex>& lock) {
     head.first_needed_segment = first_needed();
     head.shards.clear();
     for (const auto& [shard, position] : positions_) head.shards.push_back(position);
+    const bool takes_the_last = current_ != nullptr && !next_frees_one() && pool_.staged() < 2;
     lock.unlock();
-    auto file = pool_.take(number);
+    auto ready = takes_the_last ? pool_.stage(2) : status(nothing{});
+    auto file = ready ? pool_.take(number) : result<std::unique_ptr<block_file>>(ready.failure());
     lock.lock();
     if (file) {
       current_ = std::move(*file);
@@ -288,6 +291,10 @@ void journal::fail(const error& why) {
 }
 
 status journal::stage(std::size_t segments) {
+  {
+    const std::lock_guard lock(guard_);
+    segments = std::max<std::size_t>(segments, used_.size() > 1 ? 1 : 2);
+  }
   const auto done = pool_.stage(segments);
   const bool crowded = !done && done.failure().code == v1::ERROR_CODE_STORE_FULL;
   {

@@ -65,8 +65,8 @@ class journal {
   /// The record of a clean end. Nothing is appended afterwards.
   status close();
 
-  /// Housekeeping: has a segment ready, so that no commit waits for one. For a thread of its own, again and again. A disk without room for
-  /// another file is no error: the journal goes on with those that it has, and usage says so.
+  /// Housekeeping: has so many segments ready, or more if the journal needs them, so that no commit waits for one. For a thread of its own,
+  /// again and again. A disk without room for another file is no error: the journal goes on with those that it has, and usage says so.
   status stage(std::size_t segments = 1);
 
   const journal_id& id() const noexcept { return id_; }
@@ -89,6 +89,7 @@ class journal {
   void lead(std::unique_lock<std::mutex>& lock);
   status write(const std::vector<ticket*>& what, std::uint64_t& group);
   result<checkpoint> begin_segment(std::unique_lock<std::mutex>& lock);
+  bool next_frees_one() const;
   bool may_begin_segment() const;
   std::uint64_t first_needed() const;
   void wrote(const std::vector<ticket*>& what);

@@ -205,7 +205,8 @@ class recovery {
     auto& parts = parts_[record.shard];
     if (!record.continues) parts = {record.index, 0, {}};
     const bool has_number = record.payload.size() >= part_number_bytes;
-    const bool in_order = has_number && parts.index == record.index && read_little_endian<std::uint32_t>(record.payload.data()) == parts.count;
+    const bool in_order =
+        has_number && parts.index == record.index && read_little_endian<std::uint32_t>(record.payload.data()) == parts.count;
     if (in_order) {
       ++parts.count;
       parts.payload += record.payload.substr(part_number_bytes);

@@ -93,8 +93,10 @@ result<std::unique_ptr<journaled_stores>> journaled_stores::open(std::unique_ptr
     if (log.last_index > log.applied_index && std::none_of(members.begin(), members.end(), is_here))
       return store_left_out(out->files_->path(), shard);
   }
-  // Each opening takes another segment. If starts fail again and again, the segments that are in use must not fill the disk.
-  if (found && found->used.size() >= std::max<std::uint64_t>(6, options.max_bytes / options.segment_bytes) / 2) {
+  // Each opening takes another file. If starts fail again and again, the files in use must not fill the disk; and if there are few others, the
+  // first checkpoint has to free those in use, because the disk may have no room for more.
+  const bool many_used = found && found->used.size() >= std::max<std::uint64_t>(6, options.max_bytes / options.segment_bytes) / 2;
+  if (found && (many_used || found->staged.size() + found->retired.size() < 2)) {
     for (std::size_t i = 0; i < members.size(); ++i) {
       if (auto applied = out->stores_[i]->apply_all(); !applied) return applied.failure();
       positions[i] = out->stores_[i]->position();
@@ -116,16 +118,17 @@ result<std::unique_ptr<journaled_stores>> journaled_stores::open(std::unique_ptr
   return out;
 }
 
+/// Newest first, each durably: a crash in between leaves a journal that only ends earlier.
 status journaled_stores::remove_all(journal_files& files) {
-  const auto names = files.list();
+  auto names = files.list();
   if (!names) return names.failure();
-  bool removed = false;
+  std::sort(names->rbegin(), names->rend());
   for (const auto& name : *names) {
     if (!segment_number(name)) continue;
     if (auto gone = files.remove(name); !gone) return gone;
-    removed = true;
+    if (auto synced = files.sync(); !synced) return synced;
   }
-  return removed ? files.sync() : status(nothing{});
+  return nothing{};
 }
 
 status journaled_stores::close() {

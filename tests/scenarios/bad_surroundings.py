@@ -19,25 +19,15 @@ sys.path.insert(0, str(harness.SERVICES))
 import audit  # noqa: E402
 
 
-def refuses(what, config, codes, words, prefix=()):
-    """The node does not start, says why, and leaves no doubt about what to look at."""
-    done = subprocess.run([*prefix, str(harness.BINARY), "node", "--config", str(config)], capture_output=True, text=True, timeout=30,
-                          cwd=harness.ROOT)
-    expect(done.returncode in codes, f"{what}: exit code {done.returncode} instead of {codes}: {done.stderr[-500:]}")
-    for word in map(str, words):
-        expect(word in done.stderr, f"{what}: the message does not name {word!r}: {done.stderr[-500:]}")
-    print(f"ok  {what}: {' '.join(done.stderr.strip().splitlines()[-2:])[:250]}", flush=True)
-
-
 def store_directories(box):
     one = place.place(box, "missing_parent", store__path="not/there/store")
-    refuses("a store whose parent is missing", one.config, (3, 74), ["not/there"])
+    place.refuses("a store whose parent is missing", one.config, (3, 74), ["not/there"])
     one = place.place(box, "under_a_file", store__path="file/store")
     (one.folder / "file").write_text("")
-    refuses("a store under a file", one.config, (2, 3, 74), ["file/store"])
+    place.refuses("a store under a file", one.config, (2, 3, 74), ["file/store"])
     one = place.place(box, "a_file")
     one.store.write_text("")
-    refuses("a store that is a file", one.config, (2, 74), [one.store])
+    place.refuses("a store that is a file", one.config, (2, 74), [one.store])
     one = place.place(box, "read_only").begin()
     without_rights = root_without_its_rights()
     if without_rights is None:
@@ -46,7 +36,7 @@ def store_directories(box):
         for file in one.store.iterdir():
             file.chmod(0o444)
         one.store.chmod(0o555)
-        refuses("a read-only store", one.config, (74,), [one.store], without_rights)
+        place.refuses("a read-only store", one.config, (74,), [one.store], without_rights)
         one.store.chmod(0o755)
 
 
@@ -64,11 +54,11 @@ def in_use(box):
     one, other = place.place(box, "first"), place.place(box, "second")
     one.node.start()
     taken = node_file.derive(other.config, other.folder / "same_store.yaml", settings={"store.path": one.store})
-    refuses("a store in use", taken, (75,), [one.store, one.node.process.pid])
+    place.refuses("a store in use", taken, (75,), [one.store, one.node.process.pid])
     checked = fairlead("store", "check", one.store)
     expect(checked.returncode == 75, f"store check of a store in use ended with {checked.returncode}: {checked.stdout}{checked.stderr}")
     taken = node_file.derive(other.config, other.folder / "same_port.yaml", ports={other.port: one.port})
-    refuses("a port in use", taken, (75,), [one.port])
+    place.refuses("a port in use", taken, (75,), [one.port])
     expect(one.node.status() is not None, "the first node does not answer any more")
     one.node.end()
 
@@ -81,7 +71,7 @@ def newer(box):
     one = place.place(box, "newer").begin()
     done = subprocess.run([helper, str(one.store)], capture_output=True, text=True)
     expect(done.returncode == 0, f"make_newer_store: {done.stderr}")
-    refuses("a newer store", one.config, (74,), [one.store, "version"])
+    place.refuses("a newer store", one.config, (74,), [one.store, "version"])
 
 
 def damaged(box):
@@ -101,7 +91,7 @@ def damaged(box):
         expect(checked.returncode == 74, f"store check, {what}: exit code {checked.returncode}: {checked.stdout}{checked.stderr}")
         print(f"ok  store check, {what}: {(checked.stderr or checked.stdout).strip().splitlines()[0][:170]}", flush=True)
         if spoil is not flip_in_value:  # a node need not read every value to start
-            refuses(f"a damaged store, {what}", one.config, (74,), [one.store])
+            place.refuses(f"a damaged store, {what}", one.config, (74,), [one.store])
 
 
 def flip_in_value(data):

@@ -1,5 +1,7 @@
 """A node with a folder of its own."""
 
+import subprocess
+
 import harness
 import node_file
 from harness import expect, fairlead
@@ -40,3 +42,13 @@ def expect_unharmed(node):
     expect(done.returncode == 0, f"the node takes no tasks any more: {done.stderr}")
     code, _ = node.end()
     expect(code == 0, f"the node ended with {code}: {node.last_words()}")
+
+
+def refuses(what, config, codes, words, prefix=()):
+    """The node does not start, says why, and leaves no doubt about what to look at."""
+    done = subprocess.run([*prefix, str(harness.BINARY), "node", "--config", str(config)], capture_output=True, text=True, timeout=30,
+                          cwd=harness.ROOT)
+    expect(done.returncode in codes, f"{what}: exit code {done.returncode} instead of {codes}: {done.stderr[-500:]}")
+    for word in map(str, words):
+        expect(word in done.stderr, f"{what}: the message does not name {word!r}: {done.stderr[-500:]}")
+    print(f"ok  {what}: {' '.join(done.stderr.strip().splitlines()[-2:])[:250]}", flush=True)

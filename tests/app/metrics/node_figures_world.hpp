@@ -31,6 +31,7 @@ inline v1::StatusReply shard_reply(std::uint32_t shard) {
   counts.set_parked(6);
   status.mutable_store()->set_used_bytes(1'000);
   status.mutable_store()->set_max_bytes(10'000);
+  status.mutable_store()->mutable_journal()->set_groups(3);
   auto& agent = *out.add_agents();
   agent.set_agent("payment");
   agent.set_instance("n1/payment");

@@ -113,12 +113,12 @@ TEST(journal, goes_on_with_its_own_files_on_a_full_disk) {
   world.disk.fill();
   for (int i = 0; i < 1'000; ++i) {
     ASSERT_TRUE(world.append(0, world.payload(1'000)).ok());
-    world.apply(0, world.last_index[0]);
+    if (i >= 5) world.apply(0, world.last_index[0] - 5);  // a file that is full still has what is not applied
     ASSERT_TRUE(world.it->stage().ok());
   }
   ASSERT_TRUE(world.it->stage(9).ok());
   EXPECT_TRUE(world.it->get_usage().crowded);
-  EXPECT_LE(world.disk.list()->size(), 3u) << "nothing is left of files that could not be made";
+  EXPECT_LE(world.disk.list()->size(), 4u) << "nothing is left of files that could not be made";
   world.disk.reboot();
   ASSERT_TRUE(world.open().ok());
   EXPECT_EQ(world.found_above(), world.owed());
@@ -136,7 +136,7 @@ TEST(journal, waits_on_a_full_disk_until_there_is_room_or_something_is_applied) 
       while (appended < 40 && world.append(0, std::string(3'000, 'x')).ok()) ++appended;
     });
     ASSERT_TRUE(eventually([&] { return world.it->get_usage().waits; }));
-    EXPECT_LT(appended, 16) << "one file of 64 KiB is full, and the staged one would be the last";
+    EXPECT_LT(appended, 31) << "two files of 64 KiB are full, and the staged one would be the last";
     const auto help = [&] {
       if (by_room) {
         world.disk.fill(false);

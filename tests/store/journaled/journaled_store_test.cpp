@@ -97,6 +97,41 @@ TEST(journaled_store, has_all_of_a_large_commit_after_a_crash_or_nothing) {
   }
 }
 
+TEST(journaled_store, that_was_restored_leaves_its_old_journal_at_whatever_moment_the_start_ends) {
+  for (std::uint64_t operations = 1; operations <= 20; ++operations) {
+    SCOPED_TRACE("crash at operation " + std::to_string(operations));
+    memory_store below;
+    memory_disk disk(operations);
+    auto options = small_journal();
+    options.segment_bytes = 64 << 10;
+    const auto open = [&] { return journaled_stores::open(std::make_unique<borrowed_disk>(disk), {{0, "in memory", &below}}, options); };
+    {
+      auto stores = open();
+      ASSERT_TRUE(stores.ok());
+      test_shard shard((*stores)->at(0));
+      for (int i = 0; i < 6; ++i) {
+        auto one = shard.next();
+        one.put(table::task, "key", std::string(40'000, 'x'));
+        ASSERT_TRUE((*stores)->at(0).commit({one}).ok());
+      }
+      ASSERT_TRUE((*stores)->at(0).settle().ok());
+    }
+    ASSERT_TRUE(below.end_restore({}, 1'000, 1).ok());
+    disk.crash_after(operations);
+    try {
+      (void)open();
+    } catch (const disk_crash&) {
+    }
+    disk.reboot();
+    auto stores = open();
+    ASSERT_TRUE(stores.ok()) << stores.failure().sentence;
+    const auto epoch = (*stores)->at(0).raise_epoch();
+    ASSERT_TRUE(epoch.ok());
+    EXPECT_GT(*epoch, 1'000u);
+    EXPECT_EQ(value_of((*stores)->at(0), table::task, "key"), std::string(40'000, 'x'));
+  }
+}
+
 TEST(journaled_store, notices_a_part_of_a_large_entry_that_is_damaged) {
   memory_store below;
   memory_disk disk(5);
