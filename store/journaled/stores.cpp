@@ -98,7 +98,9 @@ result<std::unique_ptr<journaled_stores>> journaled_stores::open(std::unique_ptr
   const bool many_used = found && found->used.size() >= std::max<std::uint64_t>(6, options.max_bytes / options.segment_bytes) / 2;
   if (found && (many_used || found->staged.size() + found->retired.size() < 2)) {
     for (std::size_t i = 0; i < members.size(); ++i) {
-      if (auto applied = out->stores_[i]->apply_all(); !applied) return applied.failure();
+      // Tables without room are the applier's affair, once more: the store is open until then.
+      if (auto applied = out->stores_[i]->apply_all(); !applied && (many_used || applied.failure().code != v1::ERROR_CODE_STORE_FULL))
+        return applied.failure();
       positions[i] = out->stores_[i]->position();
     }
   }

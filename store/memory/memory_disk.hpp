@@ -96,4 +96,23 @@ class memory_disk final : public journal_files {
   std::uint64_t lose_at_ = 0;
 };
 
+/// Lends a disk to a journal, so that the disk outlives it.
+class lent_disk final : public journal_files {
+ public:
+  explicit lent_disk(memory_disk& of) : of_(of) {}
+  result<std::vector<std::string>> list() const override { return of_.list(); }
+  result<std::unique_ptr<block_file>> open(const std::string& name) override { return of_.open(name); }
+  status create(const std::string& name, std::uint64_t bytes, const std::function<bool()>& at_once) override {
+    return of_.create(name, bytes, at_once);
+  }
+  status rename(const std::string& from, const std::string& to) override { return of_.rename(from, to); }
+  status remove(const std::string& name) override { return of_.remove(name); }
+  status sync() override { return of_.sync(); }
+  const std::string& path() const override { return of_.path(); }
+  bool direct() const override { return of_.direct(); }
+
+ private:
+  memory_disk& of_;
+};
+
 }  // namespace fairlead::store

@@ -6,30 +6,7 @@
 
 namespace fairlead::simulation {
 
-namespace {
-
 namespace stores = fairlead::store;
-
-/// A disk that outlives its journal.
-class lent_disk final : public stores::journal_files {
- public:
-  explicit lent_disk(stores::memory_disk& of) : of_(of) {}
-  result<std::vector<std::string>> list() const override { return of_.list(); }
-  result<std::unique_ptr<stores::block_file>> open(const std::string& name) override { return of_.open(name); }
-  status create(const std::string& name, std::uint64_t bytes, const std::function<bool()>& at_once) override {
-    return of_.create(name, bytes, at_once);
-  }
-  status rename(const std::string& from, const std::string& to) override { return of_.rename(from, to); }
-  status remove(const std::string& name) override { return of_.remove(name); }
-  status sync() override { return of_.sync(); }
-  const std::string& path() const override { return of_.path(); }
-  bool direct() const override { return of_.direct(); }
-
- private:
-  stores::memory_disk& of_;
-};
-
-}  // namespace
 
 simulated_store::simulated_store(std::uint64_t seed, std::function<std::int64_t()> now_unix_ms)
     : random_(seed), now_unix_ms_(std::move(now_unix_ms)), disk_(std::make_unique<stores::memory_disk>(seed)) {
@@ -43,7 +20,8 @@ void simulated_store::open() {
   options.release = "simulated";
   options.now_unix_ms = now_unix_ms_;
   options.random = [this] { return random_(); };
-  auto opened = stores::journaled_stores::open(std::make_unique<lent_disk>(*disk_), {{0, "in memory", &tables_}}, std::move(options));
+  auto opened =
+      stores::journaled_stores::open(std::make_unique<stores::lent_disk>(*disk_), {{0, "in memory", &tables_}}, std::move(options));
   if (!opened) throw rule_broken{"fatal", "the store cannot be opened: " + opened.failure().sentence, false};
   joined_ = std::move(*opened);
 }

@@ -40,22 +40,6 @@ struct interrupted_tables final : tables {
   usage tables_usage() const override { return own.get_usage(); }
 };
 
-/// The disk outlives the process.
-struct borrowed_disk final : journal_files {
-  explicit borrowed_disk(memory_disk& from) : to(from) {}
-  result<std::vector<std::string>> list() const override { return to.list(); }
-  result<std::unique_ptr<block_file>> open(const std::string& name) override { return to.open(name); }
-  status create(const std::string& name, std::uint64_t bytes, const std::function<bool()>& at_once) override {
-    return to.create(name, bytes, at_once);
-  }
-  status rename(const std::string& from, const std::string& name) override { return to.rename(from, name); }
-  status remove(const std::string& name) override { return to.remove(name); }
-  status sync() override { return to.sync(); }
-  const std::string& path() const override { return to.path(); }
-  bool direct() const override { return to.direct(); }
-  memory_disk& to;
-};
-
 /// One shard behind a journal, a model of it, and random work on both.
 class journaled_world {
  public:
@@ -63,7 +47,7 @@ class journaled_world {
 
   void open() {
     stores.reset();
-    auto opened = journaled_stores::open(std::make_unique<borrowed_disk>(*disk_), {{0, "in memory", &below}}, small_journal());
+    auto opened = journaled_stores::open(std::make_unique<lent_disk>(*disk_), {{0, "in memory", &below}}, small_journal());
     ASSERT_TRUE(opened.ok()) << opened.failure().sentence;
     stores = std::move(*opened);
     auto raised = it().raise_epoch();

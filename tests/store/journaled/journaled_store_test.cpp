@@ -64,7 +64,7 @@ TEST(journaled_store, has_all_of_a_large_commit_after_a_crash_or_nothing) {
     memory_store below;
     memory_disk disk(operations);
     const auto open = [&] {
-      return journaled_stores::open(std::make_unique<borrowed_disk>(disk), {{0, "in memory", &below}}, small_journal());
+      return journaled_stores::open(std::make_unique<lent_disk>(disk), {{0, "in memory", &below}}, small_journal());
     };
     bool acknowledged = false;
     {
@@ -104,7 +104,7 @@ TEST(journaled_store, that_was_restored_leaves_its_old_journal_at_whatever_momen
     memory_disk disk(operations);
     auto options = small_journal();
     options.segment_bytes = 64 << 10;
-    const auto open = [&] { return journaled_stores::open(std::make_unique<borrowed_disk>(disk), {{0, "in memory", &below}}, options); };
+    const auto open = [&] { return journaled_stores::open(std::make_unique<lent_disk>(disk), {{0, "in memory", &below}}, options); };
     {
       auto stores = open();
       ASSERT_TRUE(stores.ok());
@@ -135,9 +135,7 @@ TEST(journaled_store, that_was_restored_leaves_its_old_journal_at_whatever_momen
 TEST(journaled_store, notices_a_part_of_a_large_entry_that_is_damaged) {
   memory_store below;
   memory_disk disk(5);
-  const auto open = [&] {
-    return journaled_stores::open(std::make_unique<borrowed_disk>(disk), {{0, "in memory", &below}}, small_journal());
-  };
+  const auto open = [&] { return journaled_stores::open(std::make_unique<lent_disk>(disk), {{0, "in memory", &below}}, small_journal()); };
   {
     auto stores = open();
     ASSERT_TRUE(stores.ok());
