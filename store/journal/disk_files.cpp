@@ -126,8 +126,12 @@ status disk_files::probe() {
     std::memset(zeros.data(), 0, zeros.size());
     const int failed = write_all(fd, 0, zeros.data(), zeros.size());
     ::close(fd);
-    if (failed != 0 && failed != EINVAL) return file_error(path, "written", failed);
-    direct_ = failed == 0;
+    // A full disk is no reason to refuse a journal that has its files.
+    if (failed != 0 && failed != EINVAL && failed != ENOSPC) {
+      (void)::unlink(path.c_str());
+      return file_error(path, "written", failed);
+    }
+    direct_ = failed != EINVAL;
   }
   (void)::unlink(path.c_str());
   return nothing{};
