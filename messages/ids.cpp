@@ -16,6 +16,11 @@ bool valid_task_id(const std::string& id) {
   });
 }
 
+std::uint64_t random_bits() {
+  std::random_device source;
+  return std::uint64_t{source()} << 32 | source();
+}
+
 std::string make_uuid_v7(std::int64_t unix_ms) {
   static std::mutex guard;
   static std::mt19937_64 random{[] {

@@ -43,6 +43,9 @@ bool valid_task_id(const std::string& id);
 /// Thread-safe. `unix_ms` is the current time.
 std::string make_uuid_v7(std::int64_t unix_ms);
 
+/// From the system's source of randomness. Thread-safe.
+std::uint64_t random_bits();
+
 }  // namespace fairlead
 
 template <class Tag, class T>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <random>
 
 #include "messages/time.hpp"
 
@@ -28,11 +27,6 @@ std::string to_text(const v1::Lineage& which) {
   char bits[17] = {};
   std::snprintf(bits, sizeof bits, "%016llx", static_cast<unsigned long long>(which.bits()));
   return "of " + format_utc(which.made_unix_ms()) + " (" + bits + ")";
-}
-
-std::uint64_t lineage_bits() {
-  std::random_device source;
-  return static_cast<std::uint64_t>(source()) << 32 | source();
 }
 
 }  // namespace fairlead

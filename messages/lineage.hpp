@@ -26,7 +26,4 @@ bool is_set(const v1::Lineage& which);
 /// `of 2026-11-22T10:00:00Z (5f0c…)`, for sentences.
 std::string to_text(const v1::Lineage& which);
 
-/// Random bits of the system for a new lineage.
-std::uint64_t lineage_bits();
-
 }  // namespace fairlead

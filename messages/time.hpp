@@ -30,6 +30,9 @@ class system_clock final : public clock {
   moment steady() const override;
 };
 
+/// The machine's time, for a program's outermost layer.
+inline std::int64_t now_unix_ms() { return to_unix_ms(system_clock{}.now()); }
+
 /// `2026-03-29T01:00:00.250Z`.
 std::string format_utc(std::int64_t unix_ms);
 

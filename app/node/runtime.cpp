@@ -111,7 +111,7 @@ struct node_runtime::state {
       const auto number = config.shards_here[i];
       const auto store_id = store.claim_shard(number, config.shard_count, make_uuid_v7(to_unix_ms(clock.now())));
       if (!store_id) return store_id.failure();
-      const auto lineage = store.claim_lineage(next_lineage({}, to_unix_ms(clock.now()), lineage_bits()));
+      const auto lineage = store.claim_lineage(next_lineage({}, to_unix_ms(clock.now()), random_bits()));
       if (!lineage) return lineage.failure();
       // Earlier releases counted the node's processes in the store, and a restore raises that count.
       const auto boot = store.boot();

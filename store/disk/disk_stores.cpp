@@ -1,25 +1,12 @@
 #include "store/disk/disk_stores.hpp"
 
-#include <chrono>
-#include <random>
 #include <utility>
 
+#include "messages/ids.hpp"
+#include "messages/time.hpp"
 #include "store/journal/disk_files.hpp"
 
 namespace fairlead::store {
-
-namespace {
-
-std::int64_t wall_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-std::uint64_t random_bits() {
-  std::random_device of_system;
-  return (std::uint64_t{of_system()} << 32) | of_system();
-}
-
-}  // namespace
 
 result<std::unique_ptr<disk_stores>> disk_stores::open(disk_stores_options options) {
   std::unique_ptr<disk_stores> out(new disk_stores);
@@ -39,7 +26,7 @@ result<std::unique_ptr<disk_stores>> disk_stores::open(disk_stores_options optio
   of_journal.segment_bytes = options.segment_bytes;
   of_journal.max_bytes = options.journal_max_bytes;
   of_journal.release = options.release;
-  of_journal.now_unix_ms = wall_ms;
+  of_journal.now_unix_ms = now_unix_ms;
   of_journal.random = random_bits;
   auto joined = journaled_stores::open(std::move(*files), members, std::move(of_journal));
   if (!joined) return joined.failure();

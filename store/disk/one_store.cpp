@@ -1,9 +1,9 @@
 #include "store/disk/one_store.hpp"
 
-#include <chrono>
 #include <filesystem>
 #include <utility>
 
+#include "messages/time.hpp"
 #include "store/directory.hpp"
 #include "store/journal/disk_files.hpp"
 #include "store/journaled/stores.hpp"
@@ -71,9 +71,9 @@ status leave_journal(const std::string& directory) {
   if (!tables) return tables.failure();
   auto alone = journaled_store::open(**tables, {{}, directory, {}});
   if (!alone) return alone.failure();
-  if (auto settled = (*alone)->settle(); !settled) return settled;
-  const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch());
-  return (*tables)->begin_restore(now.count());
+  // First: a store that is out of its journal and does not ask for a restore would start as if nothing were lost.
+  if (auto begun = (*tables)->begin_restore(now_unix_ms()); !begun) return begun;
+  return (*alone)->settle();
 }
 
 }  // namespace fairlead::store

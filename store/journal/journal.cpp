@@ -216,8 +216,7 @@ bool journal::may_begin_segment() const {
   if (current_ == nullptr) return true;
   // With the last file a checkpoint has to come that frees one, else there would never be another.
   const std::size_t needed = next_frees_one() ? 1 : 2;
-  const auto most = std::max<std::uint64_t>(6, options_.max_bytes / options_.segment_bytes);
-  return (needed == 1 || used_.size() + 1 < most) && (!crowded_ || pool_.staged() >= needed);
+  return (needed == 1 || used_.size() + 1 < options_.most_segments()) && (!crowded_ || pool_.staged() >= needed);
 }
 
 /// Takes the file of the next segment. The value is its checkpoint. Waits while all files are in use and none may be added.

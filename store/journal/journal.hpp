@@ -6,6 +6,7 @@
 // After any error of the disk nothing is written any more: what is on the disk is not known, and a second sync would lie (Rebello et al.,
 // "Can Applications Recover from fsync Failures?", USENIX ATC 2020). The process has to end; the next start recovers.
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -30,6 +31,8 @@ struct journal_options {
   std::string release;
   std::function<std::int64_t()> now_unix_ms;
   std::function<std::uint64_t()> random;
+
+  std::uint64_t most_segments() const { return std::max<std::uint64_t>(6, max_bytes / segment_bytes); }
 };
 
 struct journal_usage {
@@ -74,7 +77,7 @@ class journal {
   /// The greatest sum of `record_bytes` that one append takes.
   std::size_t max_append_bytes() const noexcept { return max_append_bytes_; }
   /// The greatest entry that several appends may hold: the journal has room for all of it, and it cannot be applied before its end.
-  std::size_t max_entry_bytes() const noexcept { return static_cast<std::size_t>(options_.max_bytes / 2); }
+  std::size_t max_entry_bytes() const noexcept { return static_cast<std::size_t>(options_.most_segments() * options_.segment_bytes / 2); }
   journal_usage get_usage() const;
 
  private:

@@ -65,7 +65,6 @@ result<std::unique_ptr<journaled_store>> journaled_store::open(tables& below, jo
   }
   const auto progress = now->get_progress();
   out->sequence_ = progress.sequence;
-  out->shown_sequence_ = progress.sequence;
   out->epoch_ = progress.epoch;
   out->shard_state_ = progress.shard.SerializeAsString();
   if (!row->has_value()) {
@@ -163,7 +162,6 @@ status journaled_store::attach(journal& to) {
 void journaled_store::add(std::shared_ptr<std::string> bytes, std::vector<operation> operations, const entry_position& at) {
   batch progress;
   put_progress(progress, sequence_, epoch_, shard_state_);
-  shown_sequence_.store(sequence_, std::memory_order_relaxed);
   last_ = at;
   // The row goes with the entry's own operations, so that every state that a reader sees has its progress.
   auto own = run::make(std::move(bytes), std::move(operations));
@@ -174,7 +172,7 @@ status journaled_store::commit(const std::vector<batch>& group) {
   const std::lock_guard lock(commit_guard_);
   if (failed_) return *failed_;
   if (group.empty()) return nothing{};
-  auto sequence = sequence_;
+  auto sequence = this->sequence();
   for (const auto& one : group) {
     if (auto in_order = check_order(one, sequence, epoch_); !in_order) return in_order;
     ++sequence;

@@ -78,7 +78,7 @@ class journaled_store final : public restorable {
     told_ = std::move(told);
   }
   /// Sequence of the last committed batch, and entries journalled since the opening. From any thread.
-  std::uint64_t sequence() const noexcept { return shown_sequence_.load(std::memory_order_relaxed); }
+  std::uint64_t sequence() const noexcept { return sequence_.load(std::memory_order_relaxed); }
   std::uint64_t commits() const noexcept { return commits_.load(std::memory_order_relaxed); }
   /// What is not applied yet.
   std::size_t unapplied_bytes() const { return over_.bytes(); }
@@ -106,8 +106,7 @@ class journaled_store final : public restorable {
   std::optional<error> failed_;  // after an error of the disk nothing more is written
   entry_position last_;          // of the last entry in the journal
   entry_position applied_;       // of the last one that the tables had at the opening, or by an apply before attach()
-  std::uint64_t sequence_ = 0;
-  std::atomic<std::uint64_t> shown_sequence_{0};
+  std::atomic<std::uint64_t> sequence_{0};  // written under the guard
   std::atomic<std::uint64_t> commits_{0};
   std::uint64_t epoch_ = 0;
   std::string shard_state_;

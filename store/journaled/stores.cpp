@@ -95,7 +95,7 @@ result<std::unique_ptr<journaled_stores>> journaled_stores::open(std::unique_ptr
   }
   // Each opening takes another file. If starts fail again and again, the files in use must not fill the disk; and if there are few others, the
   // first checkpoint has to free those in use, because the disk may have no room for more.
-  const bool many_used = found && found->used.size() >= std::max<std::uint64_t>(6, options.max_bytes / options.segment_bytes) / 2;
+  const bool many_used = found && found->used.size() >= options.most_segments() / 2;
   if (found && (many_used || found->staged.size() + found->retired.size() < 2)) {
     for (std::size_t i = 0; i < members.size(); ++i) {
       // Tables without room are the applier's affair, once more: the store is open until then.

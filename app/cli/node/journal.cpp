@@ -67,21 +67,19 @@ std::vector<std::string> keys_of(const store::journal_record& record) {
 }
 
 int dump(cli_context& context, const journal_command& what) {
-  std::string records;  // of JSON, one a line
   const auto show = [&](const store::journal_record& record, std::uint64_t group) -> status {
     if (what.shard >= 0 && (record.shard != what.shard || !store::is_entry(record.type))) return nothing{};
     if (store::is_entry(record.type) && record.index < what.from) return nothing{};
     const auto keys = keys_of(record);
     if (context.json) {
       json_writer out;
-      out.begin_object()
-          .key("group")
-          .number(group)
-          .key("type")
-          .string(name_of(record.type))
-          .key("shard")
-          .number(std::uint64_t{record.shard});
-      out.key("index").number(record.index).key("time").string(format_utc(record.stamp_ms));
+      out.begin_object().key("group").number(group).key("type").string(name_of(record.type));
+      out.key("shard")
+          .number(std::uint64_t{record.shard})
+          .key("index")
+          .number(record.index)
+          .key("time")
+          .string(format_utc(record.stamp_ms));
       out.key("bytes").number(std::uint64_t{record.payload.size()}).key("keys").begin_array();
       for (const auto& key : keys) out.string(key);
       print(context, out.end_array().end_object().text() + "\n");
@@ -95,8 +93,9 @@ int dump(cli_context& context, const journal_command& what) {
   };
   const auto found = read_journal(what.path, show);
   if (!found) return fail(found.failure());
-  for (const auto& damage : found->damages) (void)fail({v1::ERROR_CODE_CORRUPT, store::place_of(damage) + " is damaged", ""});
-  return found->damages.empty() ? context.code : static_cast<int>(exit_code_of(v1::ERROR_CODE_CORRUPT));
+  auto code = context.code;
+  for (const auto& damage : found->damages) code = fail({v1::ERROR_CODE_CORRUPT, store::place_of(damage) + " is damaged", ""});
+  return code;
 }
 
 int verify(cli_context& context, const journal_command& what) {
@@ -116,14 +115,15 @@ int verify(cli_context& context, const journal_command& what) {
                          " are missing before group " + std::to_string(gap.group));
   if (context.json) {
     json_writer out;
-    out.begin_object()
-        .key("path")
-        .string(what.path)
-        .key("ok")
-        .boolean(findings.empty())
-        .key("segments")
-        .number(std::uint64_t{found->used.size()});
-    out.key("records").number(records).key("closed").boolean(found->closed).key("findings").begin_array();
+    out.begin_object().key("path").string(what.path).key("ok").boolean(findings.empty());
+    out.key("segments")
+        .number(std::uint64_t{found->used.size()})
+        .key("records")
+        .number(records)
+        .key("closed")
+        .boolean(found->closed)
+        .key("findings")
+        .begin_array();
     for (const auto& one : findings) out.string(one);
     print(context, out.end_array().end_object().text() + "\n");
   } else {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -13,6 +12,7 @@
 #include "actors/shard/restore.hpp"
 #include "app/cli/commands.hpp"
 #include "app/cli/json.hpp"
+#include "messages/ids.hpp"
 #include "messages/lineage.hpp"
 #include "messages/time.hpp"
 #include "store/directory.hpp"
@@ -105,8 +105,7 @@ int restore(cli_context& context, restore_command what) {
   options.directory = what.store;
   auto opened = store::lmdb_store::open(options);
   if (!opened) return fail(opened.failure());
-  const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch());
-  const auto done = restore_shard(**opened, {now.count(), lineage_bits(), what.relaunch});
+  const auto done = restore_shard(**opened, {now_unix_ms(), random_bits(), what.relaunch});
   if (!done) return fail(done.failure());
   print(context, context.json ? report_json(what, *done) : report_text(what, *done));
   return context.code;

@@ -69,6 +69,16 @@ class host_clock final : public clock {
     return out - settings_.back().ahead_us;
   }
 
+  /// Whether it showed `wall_ms` within `for_ms` after it was set back by more than that.
+  bool set_back_before(std::int64_t wall_ms, std::int64_t for_ms) const {
+    for (std::size_t i = 1; i < settings_.size(); ++i) {
+      const auto since_ms = wall_ms - to_unix_ms(shows(settings_[i].at_us, settings_[i].ahead_us));
+      const bool far_back = settings_[i - 1].ahead_us - settings_[i].ahead_us > for_ms * millisecond;
+      if (far_back && since_ms >= 0 && since_ms <= for_ms) return true;
+    }
+    return false;
+  }
+
   /// Whether it has shown `wall_ms` or later at any moment since `since_us`.
   bool has_shown(std::int64_t wall_ms, std::int64_t since_us) const {
     auto until_us = world_.now_us();

@@ -7,6 +7,7 @@
 #include "messages/lineage.hpp"
 #include "store/disk/disk_stores.hpp"
 #include "store/disk/one_store.hpp"
+#include "store/failpoint.hpp"
 #include "tests/store/fixture.hpp"
 
 namespace fairlead::store {
@@ -191,6 +192,19 @@ TEST_F(disk_stores_test, whose_journal_is_lost_go_on_only_by_a_restore) {
   for (const auto number : {0, 1}) ASSERT_TRUE(leave_journal(shard(number)).ok());
   open();
   EXPECT_FALSE(node->at(0).claim_lineage({}).ok()) << "a restore has begun";
+}
+
+TEST_F(disk_stores_test, ask_for_a_restore_before_they_are_out_of_a_lost_journal) {
+  open();
+  put(0, "a");
+  node.reset();
+  fs::remove_all(place / "journal");
+  ASSERT_TRUE(set_failpoints("apply.mid_txn=error").ok());
+  EXPECT_FALSE(leave_journal(shard(0)).ok());
+  ASSERT_TRUE(set_failpoints("").ok());
+  auto left = lmdb_store::open({shard(0)}, true);
+  ASSERT_TRUE(left.ok()) << left.failure().sentence;
+  EXPECT_FALSE((*left)->claim_lineage({}).ok()) << "a node would start as if nothing were lost";
 }
 
 TEST_F(disk_stores_test, under_the_number_of_another_shard_are_refused_by_it) {
