@@ -86,7 +86,8 @@ constexpr command_examples all[] = {
     {"store settle", "/var/lib/fairlead"},
     {"journal dump", "/var/lib/fairlead --shard 0"},
     {"journal verify", "/var/lib/fairlead"},
-    {"restore", "/var/lib/fairlead --from /backup/fairlead"},
+    {"backup", "/var/lib/fairlead /backup --keep 7"},
+    {"restore", "/var/lib/fairlead --from /backup/fairlead-2026-11-24T03-15-00Z"},
     {"version", ""},
 };
 

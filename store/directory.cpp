@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -35,6 +36,18 @@ std::string holder_of(int fd) {
 }
 
 }  // namespace
+
+std::vector<std::string> stores_in(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  if (fs::exists(path + "/data.mdb", failed)) return {path};
+  std::vector<std::string> out;
+  for (fs::directory_iterator it{path, failed}, end; !failed && it != end; it.increment(failed)) {
+    if (it->path().filename().string().starts_with("shard-") && fs::exists(it->path() / "data.mdb")) out.push_back(it->path().string());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
 
 error no_store(const std::string& directory) {
   return {v1::ERROR_CODE_NOT_FOUND, "There is no store in " + directory + ".", "Give the directory that store.path in the node file has."};

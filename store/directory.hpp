@@ -2,6 +2,7 @@
 // The directory of a store or of a journal: it exists, its names are durable, and one process holds it.
 
 #include <string>
+#include <vector>
 
 #include "messages/error.hpp"
 
@@ -15,6 +16,9 @@ status sync_directory(const std::string& directory);
 
 /// The directory of a node's journal, if nothing else is said: in that of its stores.
 inline std::string journal_in(const std::string& store_path) { return store_path + "/journal"; }
+
+/// The directories of the stores in a node's `store.path`.
+std::vector<std::string> stores_in(const std::string& path);
 
 /// The error for a directory without a store.
 error no_store(const std::string& directory);

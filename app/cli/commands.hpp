@@ -20,6 +20,7 @@ void add_config_commands(CLI::App& app, cli_context& context);    // app/cli/nod
 void add_store_commands(CLI::App& app, cli_context& context);     // app/cli/node/store.cpp
 void add_node_verbs(CLI::App& group, cli_context& context);       // app/console/views/actions.cpp
 void add_journal_commands(CLI::App& app, cli_context& context);   // app/cli/node/journal.cpp
+void add_backup_command(CLI::App& app, cli_context& context);     // app/cli/node/backup.cpp
 void add_restore_command(CLI::App& app, cli_context& context);    // app/cli/node/restore.cpp
 
 }  // namespace fairlead::app

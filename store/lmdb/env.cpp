@@ -19,6 +19,7 @@ namespace fairlead::store {
 namespace {
 
 constexpr unsigned max_readers = 1024;
+constexpr std::uint64_t reader_check_every = 600;    // write transactions; a busy node makes ten a second
 constexpr std::uint64_t full_disk_bytes = 64 << 10;  // with less free space the disk counts as full
 // LMDB gives each reader one cache line in lock.mdb, after two or three lines of its own.
 constexpr off_t lock_file_bytes = (max_readers + 3) * 64;
@@ -323,6 +324,9 @@ result<write_txn> env::write() {
   MDB_txn* txn = nullptr;
   int rc = mdb_txn_begin(env_, nullptr, 0, &txn);
   if (rc != 0) return failure(rc, "be written");
+  // A backup that was killed would keep its pages, and the file would grow until the next opening.
+  int stale = 0;
+  if (++writes_ % reader_check_every == 0) mdb_reader_check(env_, &stale);
   return write_txn{this, txn};
 }
 

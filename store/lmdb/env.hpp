@@ -1,5 +1,5 @@
 #pragma once
-// RAII over LMDB; only env.cpp includes lmdb.h. Rules of LMDB that are kept here:
+// RAII over LMDB; only env.cpp and copy.cpp include lmdb.h. Rules of LMDB that are kept here:
 //   - Only the durable default flags (and MDB_NOTLS, so that a read transaction may move between threads, one at a time).
 //   - An environment is open once in a process: the exclusive lock on the file `lock` refuses a second opening, in this process or
 //     in another. The lock belongs to the open file and ends with it, however the process ends.
@@ -74,6 +74,7 @@ class env : public std::enable_shared_from_this<env> {
   MDB_env* env_ = nullptr;
   unsigned tables_[table_count] = {};
   std::uint64_t max_bytes_ = 0;
+  std::uint64_t writes_ = 0;  // changed in write transactions
   std::mutex pool_guard_;
   std::vector<MDB_txn*> idle_readers_;
 };

@@ -57,18 +57,6 @@ int check_store(cli_context& context, const store_command& what) {
   return context.code;
 }
 
-/// The directories of the stores in a node's `store.path`.
-std::vector<std::string> stores_in(const std::string& path) {
-  std::error_code failed;
-  if (fs::exists(path + "/data.mdb", failed)) return {path};
-  std::vector<std::string> out;
-  for (fs::directory_iterator it{path, failed}, end; !failed && it != end; it.increment(failed)) {
-    if (it->path().filename().string().starts_with("shard-") && fs::exists(it->path() / "data.mdb")) out.push_back(it->path().string());
-  }
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
 /// The journal is of no use any more. Its files stay if something that was acknowledged may be in them.
 status put_away(const std::string& journal, bool keep) {
   std::error_code failed;
@@ -88,7 +76,7 @@ status put_away(const std::string& journal, bool keep) {
 int settle_stores(cli_context& context, store_command what) {
   while (what.path.size() > 1 && what.path.back() == '/') what.path.pop_back();
   if (what.journal.empty()) what.journal = store::journal_in(what.path);
-  const auto directories = stores_in(what.path);
+  const auto directories = store::stores_in(what.path);
   if (directories.empty()) return fail(store::no_store(what.path));
   json_writer out;
   out.begin_object().key("stores").begin_array();
