@@ -158,6 +158,8 @@ def steady(text, here):
     text = re.sub(r"\b(in )?\d+(ms|s|m|h|d)( ago)?\b", lambda found: "AGE" if found[1] or found[3] else "DURATION", text)
     text = re.sub(r"\b[0-9a-f]{32}\b", "HASH", text)
     text = re.sub(r"\b\d+(\.\d)? (B|KiB|MiB)\b", "SIZE", text)
+    # A commit of the last 100 ms is in the journal only, and not every file system writes past the page cache.
+    text = re.sub(r",\s+SIZE\s+not\s+applied\s+yet|,\s+written\s+through\s+the\s+page\s+cache", "", text)
     text = re.sub(r"\b\d+ commits?\b", "COMMITS", text)
     text = re.sub(r"by \S+@\S+", "by OPERATOR", text)
     text = re.sub(r"\b\d{10}\b", "INCARNATION", text)
