@@ -89,6 +89,16 @@ status sync_directory(const std::string& directory) {
   return nothing{};
 }
 
+status publish_directory(const std::string& part, const std::string& to) {
+  const int fd = ::open(part.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int failed = fd < 0 || ::syncfs(fd) != 0 ? errno : 0;
+  if (fd >= 0) ::close(fd);
+  if (failed != 0) return refused_by_system("The directory " + part + " cannot be written to disk", failed);
+  // rename(2) takes the place of an empty directory only.
+  if (::rename(part.c_str(), to.c_str()) != 0) return refused_by_system("The directory " + part + " cannot become " + to, errno);
+  return sync_directory(parent_of(to));
+}
+
 result<directory_lock> directory_lock::take(const std::string& directory, bool read_only) {
   const auto path = directory + "/lock";
   int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);

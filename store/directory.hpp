@@ -14,6 +14,10 @@ status prepare_directory(const std::string& directory, bool read_only);
 /// Makes the names in a directory durable.
 status sync_directory(const std::string& directory);
 
+/// Gives the finished directory `part` its name `to` in the same parent; an empty directory of that name makes way. On success contents and
+/// name are durable.
+status publish_directory(const std::string& part, const std::string& to);
+
 /// The directory of a node's journal, if nothing else is said: in that of its stores.
 inline std::string journal_in(const std::string& store_path) { return store_path + "/journal"; }
 

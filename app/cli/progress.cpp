@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 namespace fairlead::app {
 
@@ -32,33 +33,36 @@ std::string progress_bar(const batch_progress& progress, int width) {
   return "[" + std::string(filled, '#') + std::string(static_cast<std::size_t>(width) - filled, '.') + "] " + progress_text(progress);
 }
 
-progress_display::progress_display(bool quiet) : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) == 1) {
+progress_line::progress_line(bool quiet) : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) == 1) {
   if (!terminal_) next_ = std::chrono::steady_clock::now() + plain_every;
 }
 
-progress_display::~progress_display() {
-  if (drawn_) std::fputc('\n', stderr);
+bool progress_line::is_due() const { return !quiet_ && std::chrono::steady_clock::now() >= next_; }
+
+void progress_line::show(const std::string& text) {
+  if (quiet_) return;
+  using duration = std::chrono::steady_clock::duration;
+  next_ = std::chrono::steady_clock::now() + (terminal_ ? duration{terminal_every} : duration{plain_every});
+  std::fputs((terminal_ ? "\r\x1b[K" + text : text + "\n").c_str(), stderr);
+  std::fflush(stderr);
+  drawn_ = terminal_;
+}
+
+void progress_line::end() {
+  if (std::exchange(drawn_, false)) std::fputc('\n', stderr);
 }
 
 void progress_display::show(const batch_progress& progress) {
-  auto now = std::chrono::steady_clock::now();
-  if (quiet_ || now < next_) return;
-  next_ = now + (terminal_ ? std::chrono::steady_clock::duration{terminal_every} : std::chrono::steady_clock::duration{plain_every});
-  draw(progress);
+  if (line_.is_due()) draw(progress);
 }
 
 void progress_display::finish(const batch_progress& progress) {
-  if (quiet_) return;
   draw(progress);
-  if (drawn_) std::fputc('\n', stderr);
-  drawn_ = false;
+  line_.end();
 }
 
 void progress_display::draw(const batch_progress& progress) {
-  auto line = terminal_ ? "\r\x1b[K" + progress_bar(progress, bar_width) : progress_text(progress) + "\n";
-  std::fputs(line.c_str(), stderr);
-  std::fflush(stderr);
-  drawn_ = terminal_;
+  line_.show(line_.on_terminal() ? progress_bar(progress, bar_width) : progress_text(progress));
 }
 
 }  // namespace fairlead::app

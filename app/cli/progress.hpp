@@ -1,6 +1,5 @@
 #pragma once
-// Progress of a batch: a bar on a terminal, elsewhere a plain line from time to time. The progress
-// goes to stderr, because stdout belongs to programs.
+// Progress of what takes long, and of a batch as a bar. It goes to stderr, because stdout belongs to programs.
 
 #include <chrono>
 #include <cstdint>
@@ -23,14 +22,34 @@ std::string progress_text(const batch_progress& progress);
 /// The text behind a bar of `width` characters. No bar if the number of lines is unknown.
 std::string progress_bar(const batch_progress& progress, int width);
 
-/// Shows progress at a limited rate.
+/// A line that changes on a terminal, and elsewhere a line of its own from time to time.
+class progress_line {
+ public:
+  /// With `quiet` nothing is shown.
+  explicit progress_line(bool quiet);
+  ~progress_line() { end(); }
+  progress_line(const progress_line&) = delete;
+  progress_line& operator=(const progress_line&) = delete;
+
+  bool on_terminal() const { return terminal_; }
+  /// True if the last line is old enough for another.
+  bool is_due() const;
+  void show(const std::string& text);
+  /// What follows begins on a line of its own.
+  void end();
+
+ private:
+  bool quiet_;
+  bool terminal_;
+  bool drawn_ = false;
+  std::chrono::steady_clock::time_point next_{};
+};
+
+/// Shows the progress of a batch at a limited rate.
 class progress_display {
  public:
   /// With `quiet` nothing is shown.
-  explicit progress_display(bool quiet);
-  ~progress_display();
-  progress_display(const progress_display&) = delete;
-  progress_display& operator=(const progress_display&) = delete;
+  explicit progress_display(bool quiet) : line_(quiet) {}
 
   void show(const batch_progress& progress);
   /// Shows the last state regardless of the rate, and ends the bar's line.
@@ -39,10 +58,7 @@ class progress_display {
  private:
   void draw(const batch_progress& progress);
 
-  bool quiet_;
-  bool terminal_;
-  bool drawn_ = false;
-  std::chrono::steady_clock::time_point next_{};
+  progress_line line_;
 };
 
 }  // namespace fairlead::app

@@ -1,15 +1,13 @@
 // `agent`: lists agents and their health, and carries out an operator's actions on them.
 
-#include <unistd.h>
-
 #include <chrono>
-#include <cstdio>
 #include <memory>
 #include <thread>
 
 #include "app/cli/commands.hpp"
 #include "app/cli/node/agent_text.hpp"
 #include "app/cli/operator_name.hpp"
+#include "app/cli/progress.hpp"
 #include "app/cli/words.hpp"
 
 namespace fairlead::app {
@@ -18,7 +16,6 @@ namespace {
 
 constexpr std::chrono::seconds agent_patience{15};
 constexpr std::chrono::milliseconds look_every{250};
-constexpr std::chrono::seconds plain_every{2};
 
 struct operate_words {
   std::string name;
@@ -64,32 +61,6 @@ void add_show(CLI::App& group, cli_context& context) {
   });
 }
 
-/// Progress on stderr: rewritten on a terminal; elsewhere one line from time to time.
-class drain_progress {
- public:
-  explicit drain_progress(bool quiet) : quiet_(quiet), terminal_(::isatty(STDERR_FILENO) == 1) {}
-  ~drain_progress() {
-    if (drawn_) std::fputc('\n', stderr);
-  }
-  drain_progress(const drain_progress&) = delete;
-  drain_progress& operator=(const drain_progress&) = delete;
-
-  void show(const std::string& instance, std::uint32_t held) {
-    const auto now = std::chrono::steady_clock::now();
-    if (quiet_ || now < next_) return;
-    if (!terminal_) next_ = now + plain_every;
-    std::fprintf(stderr, "%s%s still holds %u%s", terminal_ ? "\r\x1b[K" : "", printable(instance).c_str(), held, terminal_ ? "" : "\n");
-    std::fflush(stderr);
-    drawn_ = terminal_;
-  }
-
- private:
-  bool quiet_;
-  bool terminal_;
-  bool drawn_ = false;
-  std::chrono::steady_clock::time_point next_{};
-};
-
 v1::AgentOperateRequest request_of(v1::AgentVerb verb, const operate_words& words) {
   v1::AgentOperateRequest out;
   out.set_verb(verb);
@@ -110,7 +81,7 @@ std::string drain_json(const std::string& instance, std::uint32_t held, const ch
 result<drain_view> wait_for_drain(client& to, const cli_context& context, const std::string& instance, std::uint64_t incarnation,
                                   duration limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
-  drain_progress progress{context.json};
+  progress_line progress{context.json};
   for (;;) {
     const auto status = to.status_of_node({});
     if (!status) return status.failure();
@@ -125,7 +96,7 @@ result<drain_view> wait_for_drain(client& to, const cli_context& context, const 
     if (stopped(context))
       return error{v1::ERROR_CODE_TIMED_OUT, "Instance " + instance + " still holds " + std::to_string(view.held) + "; it goes on draining",
                    ""};
-    progress.show(instance, view.held);
+    if (progress.is_due()) progress.show(printable(instance) + " still holds " + std::to_string(view.held));
     std::this_thread::sleep_for(look_every);
   }
 }

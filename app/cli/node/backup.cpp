@@ -1,19 +1,16 @@
 // `fairlead backup`: copies of a node's stores while it runs.
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <future>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <string_view>
 
 #include "app/cli/commands.hpp"
 #include "app/cli/json.hpp"
+#include "app/cli/progress.hpp"
 #include "app/cli/screen/table.hpp"
 #include "app/cli/words.hpp"
 #include "messages/time.hpp"
@@ -79,18 +76,15 @@ error backup_disk_error(const std::string& what, const std::error_code& why) {
   return {v1::ERROR_CODE_DISK, what + ": " + why.message(), "Check the disk and the permissions, or use another directory"};
 }
 
-/// On a terminal it shows how far the copy is.
-status copy_shown(const std::string& from, const std::string& to) {
+status copy_shown(const std::string& from, const std::string& to, progress_line& progress) {
   auto copying = std::async(std::launch::async, [&] { return store::back_up_store(from, to); });
-  const bool shows = ::isatty(STDERR_FILENO) == 1;
   while (copying.wait_for(std::chrono::milliseconds{500}) != std::future_status::ready)
-    if (shows) std::cerr << "\r\x1b[K" << printable(from) << ": " << bytes_text(bytes_in(to)) << " copied" << std::flush;
-  if (shows) std::cerr << "\r\x1b[K" << std::flush;
+    if (progress.is_due()) progress.show(printable(from) + ": " + bytes_text(bytes_in(to)) + " copied");
   return copying.get();
 }
 
-result<store_backup> back_up_and_check(const std::string& from, const std::string& to) {
-  if (auto copied = copy_shown(from, to); !copied) return copied.failure();
+result<store_backup> back_up_and_check(const std::string& from, const std::string& to, progress_line& progress) {
+  if (auto copied = copy_shown(from, to, progress); !copied) return copied.failure();
   const auto opened = store::one_store::open(to, {}, store::one_store::access::read);
   if (!opened) return opened.failure();
   store::archive archives(to + "/archive");
@@ -99,19 +93,6 @@ result<store_backup> back_up_and_check(const std::string& from, const std::strin
     return error{v1::ERROR_CODE_CORRUPT, "The store " + from + " is damaged: " + report.findings.front(),
                  "Stop the node, keep a copy of the store, and restore an earlier backup"};
   return store_backup{from, report.tasks, report.archived_tasks, bytes_in(to)};
-}
-
-/// On return the backup has its name, durably.
-status finish_backup(const std::string& part, const std::string& whole, const std::string& into) {
-  const int fd = ::open(part.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const bool synced = fd >= 0 && ::syncfs(fd) == 0;
-  const std::error_code why{errno, std::generic_category()};
-  if (fd >= 0) ::close(fd);
-  if (!synced) return backup_disk_error("The backup " + part + " cannot be written to disk", why);
-  std::error_code failed;
-  fs::rename(part, whole, failed);
-  if (failed) return backup_disk_error("The backup " + part + " cannot become " + whole, failed);
-  return store::sync_directory(into);
 }
 
 status remove_backup(const std::string& path) {
@@ -177,15 +158,17 @@ int back_up(cli_context& context, const backup_command& what) {
   if (one_of_several && !fs::create_directory(part, failed))
     return fail(backup_disk_error("The directory " + part + " cannot be created", failed));
   std::vector<store_backup> stores;
+  progress_line progress{context.json};
   for (const auto& one : directories) {
-    auto done = back_up_and_check(one, one_of_several ? part + "/" + fs::path{one}.filename().string() : part);
+    auto done = back_up_and_check(one, one_of_several ? part + "/" + fs::path{one}.filename().string() : part, progress);
     if (!done) {
       (void)remove_backup(part);
       return fail(done.failure());
     }
     stores.push_back(std::move(*done));
   }
-  if (auto finished = finish_backup(part, whole, what.into); !finished) return fail(finished.failure());
+  if (auto finished = store::publish_directory(part, whole); !finished) return fail(finished.failure());
+  progress.end();
   const auto removed = rotate(what);
   if (!removed) return fail(removed.failure());
   print_backup(context, whole, stores, *removed);

@@ -74,12 +74,8 @@ int dump(cli_context& context, const journal_command& what) {
     if (context.json) {
       json_writer out;
       out.begin_object().key("group").number(group).key("type").string(name_of(record.type));
-      out.key("shard")
-          .number(std::uint64_t{record.shard})
-          .key("index")
-          .number(record.index)
-          .key("time")
-          .string(format_utc(record.stamp_ms));
+      out.key("shard").number(std::uint64_t{record.shard}).key("index").number(record.index);
+      out.key("time").string(format_utc(record.stamp_ms));
       out.key("bytes").number(std::uint64_t{record.payload.size()}).key("keys").begin_array();
       for (const auto& key : keys) out.string(key);
       print(context, out.end_array().end_object().text() + "\n");
@@ -116,14 +112,8 @@ int verify(cli_context& context, const journal_command& what) {
   if (context.json) {
     json_writer out;
     out.begin_object().key("path").string(what.path).key("ok").boolean(findings.empty());
-    out.key("segments")
-        .number(std::uint64_t{found->used.size()})
-        .key("records")
-        .number(records)
-        .key("closed")
-        .boolean(found->closed)
-        .key("findings")
-        .begin_array();
+    out.key("segments").number(std::uint64_t{found->used.size()}).key("records").number(records);
+    out.key("closed").boolean(found->closed).key("findings").begin_array();
     for (const auto& one : findings) out.string(one);
     print(context, out.end_array().end_object().text() + "\n");
   } else {

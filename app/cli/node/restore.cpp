@@ -1,11 +1,6 @@
 // `fairlead restore`: a shard continues from a backup, as another lineage.
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 
@@ -62,16 +57,7 @@ status copy_backup(const std::string& backup, const std::string& to) {
     if (failed) break;
   }
   if (failed) return disk_error("The backup " + backup + " cannot be copied to " + part, failed.message());
-  const int fd = ::open(part.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const bool synced = fd >= 0 && ::syncfs(fd) == 0;
-  const int why = errno;
-  if (fd >= 0) ::close(fd);
-  if (!synced) return disk_error("The copy " + part + " cannot be written to disk", std::strerror(why));
-  fs::remove(to, failed);  // `to` is absent or an empty directory
-  fs::rename(part, to, failed);
-  if (failed) return disk_error("The copy " + part + " cannot become " + to, failed.message());
-  const auto parent = fs::path{to}.parent_path().string();
-  return store::sync_directory(parent.empty() ? "." : parent);
+  return store::publish_directory(part, to);
 }
 
 std::string report_json(const restore_command& what, const restore_report& done) {
