@@ -233,7 +233,7 @@ result<checkpoint> journal::begin_segment(std::unique_lock<std::mutex>& lock) {
     for (const auto& [shard, position] : positions_) head.shards.push_back(position);
     const bool takes_the_last = current_ != nullptr && !next_frees_one() && pool_.staged() < 2;
     lock.unlock();
-    auto ready = takes_the_last ? pool_.stage(2) : status(nothing{});
+    auto ready = takes_the_last ? pool_.stage_at_once(2) : status(nothing{});
     auto file = ready ? pool_.take(number) : result<std::unique_ptr<block_file>>(ready.failure());
     lock.lock();
     if (file) {

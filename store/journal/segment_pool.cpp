@@ -13,6 +13,17 @@ namespace {
 constexpr const char* fresh_name = "fresh.tmp";
 constexpr std::size_t most_staged = 4;
 
+/// Only one thread is in haste: the one that writes to the journal.
+class haste {
+ public:
+  explicit haste(std::atomic<bool>& flag) : flag_(flag) { flag_ = true; }
+  ~haste() { flag_ = false; }
+  haste(const haste&) = delete;
+
+ private:
+  std::atomic<bool>& flag_;
+};
+
 }  // namespace
 
 status segment_pool::adopt(const std::vector<std::string>& staged, const std::vector<std::string>& retired) {
@@ -55,19 +66,15 @@ result<std::unique_ptr<block_file>> segment_pool::take(std::uint64_t number) {
     }
   }
   if (staged.empty()) {
-    hurry_ = true;
+    const haste now(hurry_);
     const std::lock_guard making(maker_);
     std::unique_lock lock(guard_);
     while (staged_.empty()) {
       next_number_ = number;
       lock.unlock();
-      if (auto made = stage_one(); !made) {
-        hurry_ = false;
-        return made.failure();
-      }
+      if (auto made = stage_one(); !made) return made.failure();
       lock.lock();
     }
-    hurry_ = false;
     staged = staged_.front();
     staged_.erase(staged_.begin());
   }
@@ -95,6 +102,11 @@ status segment_pool::stage(std::size_t wanted) {
     }
     if (auto done = stage_one(); !done) return done;
   }
+}
+
+status segment_pool::stage_at_once(std::size_t wanted) {
+  const haste now(hurry_);
+  return stage(wanted);
 }
 
 /// Deals with one retired file, or makes a new one. The caller holds `maker_`.

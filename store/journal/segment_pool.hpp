@@ -29,8 +29,11 @@ class segment_pool {
   /// The segment is not needed any more, and a durable checkpoint says so. `recyclable`: it has the size of coming ones.
   void retire(std::uint64_t number, bool recyclable);
 
-  /// Housekeeping: removes what nobody needs, and stages a file if fewer than `wanted` are. Names are durable on return.
+  /// Housekeeping: removes what nobody needs, and stages files until there are `wanted`. Names are durable on return.
   status stage(std::size_t wanted);
+
+  /// The same for a commit that waits for it: what is made, here or by another thread, is made at once.
+  status stage_at_once(std::size_t wanted);
 
   std::size_t staged() const;
 

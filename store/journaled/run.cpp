@@ -25,7 +25,7 @@ std::vector<operation> merged_two(const std::vector<operation>& older, const std
 
 }  // namespace
 
-std::shared_ptr<const run> run::make(std::shared_ptr<const std::string> bytes, std::vector<operation> operations) {
+std::shared_ptr<const run> run::make(std::vector<std::shared_ptr<const std::string>> sources, std::vector<operation> operations) {
   std::shared_ptr<run> out(new run);
   // Stable: operations on one key stay in their order, and the last one counts.
   std::stable_sort(operations.begin(), operations.end(), operation_order{});
@@ -36,8 +36,9 @@ std::shared_ptr<const run> run::make(std::shared_ptr<const std::string> bytes, s
   }
   operations.resize(kept);
   out->operations_ = std::move(operations);
-  out->bytes_ = bytes->size() + kept * sizeof(operation);
-  out->sources_.push_back(std::move(bytes));
+  out->bytes_ = kept * sizeof(operation);
+  for (const auto& one : sources) out->bytes_ += one->size();
+  out->sources_ = std::move(sources);
   return out;
 }
 

@@ -19,8 +19,8 @@ struct operation_order {
 
 class run {
  public:
-  /// The operations in the order in which they were made; their views point into `bytes`.
-  static std::shared_ptr<const run> make(std::shared_ptr<const std::string> bytes, std::vector<operation> operations);
+  /// The operations in the order in which they were made; their views point into `sources`.
+  static std::shared_ptr<const run> make(std::vector<std::shared_ptr<const std::string>> sources, std::vector<operation> operations);
   /// Both as one; of the same key the newer operation counts.
   static std::shared_ptr<const run> merge(const run& older, const run& newer);
 

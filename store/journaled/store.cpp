@@ -44,7 +44,7 @@ void put_progress(batch& to, std::uint64_t sequence, std::uint64_t epoch, std::s
 std::shared_ptr<const run> run_of(const batch& what) {
   auto bytes = std::make_shared<const std::string>(what.bytes());
   auto operations = operations_of(*bytes);
-  return run::make(std::move(bytes), std::move(operations));
+  return run::make({std::move(bytes)}, std::move(operations));
 }
 
 }  // namespace
@@ -164,8 +164,9 @@ void journaled_store::add(std::shared_ptr<std::string> bytes, std::vector<operat
   put_progress(progress, sequence_, epoch_, shard_state_);
   last_ = at;
   // The row goes with the entry's own operations, so that every state that a reader sees has its progress.
-  auto own = run::make(std::move(bytes), std::move(operations));
-  over_.add(run::merge(*own, *run_of(progress)), at);
+  auto row = std::make_shared<const std::string>(progress.bytes());
+  operations.push_back(operations_of(*row).front());
+  over_.add(run::make({std::move(bytes), std::move(row)}, std::move(operations)), at);
 }
 
 status journaled_store::commit(const std::vector<batch>& group) {

@@ -103,9 +103,9 @@ class journaled_store final : public restorable {
   overlay over_;
 
   std::mutex commit_guard_;
-  std::optional<error> failed_;  // after an error of the disk nothing more is written
-  entry_position last_;          // of the last entry in the journal
-  entry_position applied_;       // of the last one that the tables had at the opening, or by an apply before attach()
+  std::optional<error> failed_;             // after an error of the disk nothing more is written
+  entry_position last_;                     // of the last entry in the journal
+  entry_position applied_;                  // of the last one that the tables had at the opening, or by an apply before attach()
   std::atomic<std::uint64_t> sequence_{0};  // written under the guard
   std::atomic<std::uint64_t> commits_{0};
   std::uint64_t epoch_ = 0;

@@ -97,7 +97,7 @@ class memory_disk final : public journal_files {
 };
 
 /// Lends a disk to a journal, so that the disk outlives it.
-class lent_disk final : public journal_files {
+class lent_disk : public journal_files {
  public:
   explicit lent_disk(memory_disk& of) : of_(of) {}
   result<std::vector<std::string>> list() const override { return of_.list(); }

@@ -124,6 +124,31 @@ TEST(journal, goes_on_with_its_own_files_on_a_full_disk) {
   EXPECT_EQ(world.found_above(), world.owed());
 }
 
+/// A disk on which a file is made as slowly as it is allowed to be: until somebody is in haste.
+class slow_disk final : public lent_disk {
+ public:
+  using lent_disk::lent_disk;
+  status create(const std::string& name, std::uint64_t bytes, const std::function<bool()>& at_once) override {
+    ++begun;
+    if (!eventually(at_once)) return error{v1::ERROR_CODE_INTERNAL, "Nobody was in haste.", {}};
+    return lent_disk::create(name, bytes, at_once);
+  }
+  std::atomic<int> begun{0};
+};
+
+TEST(journal, hurries_a_file_that_is_being_made_when_a_commit_needs_it) {
+  journal_world world;
+  slow_disk disk(world.disk);
+  auto opened = journal::open(disk, std::nullopt, {}, world.options());
+  ASSERT_TRUE(opened.ok());
+  world.it = std::move(*opened);
+  std::thread housekeeping([&] { EXPECT_TRUE(world.it->stage(2).ok()); });
+  ASSERT_TRUE(eventually([&] { return disk.begun == 2; })) << "the first file was that of the opening";
+  // Nothing is applied, so the second segment needs two files.
+  for (int i = 0; i < 30; ++i) ASSERT_TRUE(world.append(0, std::string(3'000, 'x')).ok());
+  housekeeping.join();
+}
+
 TEST(journal, waits_on_a_full_disk_until_there_is_room_or_something_is_applied) {
   for (const bool by_room : {true, false}) {
     journal_world world;
