@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs for as long as it is given what tries to break Fairlead, and adds what came of it, by commit, to docs/reliability.md.
 
-In turns: seeds that the simulator has never run, kills of a node, faults of a cluster, cut connections between its nodes. What is in progress
-when the time is over still ends. Counts of a tree with changes that are not committed are printed and not recorded.
+In turns: seeds that the simulator has never run, kills of a node, faults of a cluster, cut connections between its nodes, power cuts. What is
+in progress when the time is over still ends. Counts of a tree with changes that are not committed are printed and not recorded.
 
     tests/scenarios/soak.py [--minutes N]
 """
@@ -24,7 +24,7 @@ PAGE = harness.ROOT / "docs" / "reliability.md"
 LOGS = harness.ROOT / "build" / "soak"
 SKIPPED = 75
 SEEDS = 20_000  # a turn
-COUNTS = ("seeds", "failed seeds", "kills", "cluster kills", "cluster stops", "cluster cuts", "orders", "failed runs")
+COUNTS = ("seeds", "failed seeds", "kills", "cluster kills", "cluster stops", "cluster cuts", "power cuts", "orders", "failed runs")
 NEXT_SEED = re.compile(r"(The next fresh seed is )([\d,]+)(\.)")
 ROW = re.compile(r"^\| `([0-9a-f]+)` \| ([\d-]+) \|((?: [\d,]+ \|){%d})$" % len(COUNTS), flags=re.M)
 EMPTY_TABLE = re.compile(r"^\| Commit \|.*\n\|[-| ]+\|\n", flags=re.M)
@@ -56,7 +56,7 @@ def sums_of(said):
     """What the last lines of a simulator run or a scenario say was done."""
     patterns = {"seeds": r"^(\d+) seeds, \d+ failed", "failed seeds": r"^\d+ seeds, (\d+) failed", "kills": r"^kills (\d+) counted",
                 "cluster kills": r"^(\d+) kills and \d+ stops", "cluster stops": r"^\d+ kills and (\d+) stops",
-                "cluster cuts": r"^([\d.]+ s cut), whole again", "orders": r"(?:orders acknowledged (\d+), requests|^(\d+) orders acknowledged, \d+ requests)"}
+                "power cuts": r"^(\d+) disks, \d+ of them", "cluster cuts": r"^([\d.]+ s cut), whole again", "orders": r"(?:orders acknowledged (\d+), requests|^(\d+) orders acknowledged, \d+ requests)"}
     sums = {}
     for name, pattern in patterns.items():
         found = re.findall(pattern, said, flags=re.M)
@@ -69,13 +69,15 @@ def sums_of(said):
 
 def turns(seed):
     """(name, command, the next fresh seed when it is through), for ever."""
-    scenarios = [("kill_loop", "--kills", "50"), ("cluster_faults", "--faults", "40"), ("cluster_netns", "--cuts", "20")]
+    scenarios = [("kill_loop", "--kills", "50"), ("cluster_faults", "--faults", "40"), ("cluster_netns", "--cuts", "20"),
+                 ("power_cut", "--cuts", "1670", "--seconds", "60")]
     for name, *options in itertools.cycle([("simulate",), *scenarios]):
         if name == "simulate":
             yield name, [str(SIMULATE), "--seeds", str(SEEDS), "--from", str(seed)], seed + SEEDS
             seed += SEEDS
         else:
-            yield name, [sys.executable, "-B", str(pathlib.Path(__file__).with_name(name + ".py")), *options], seed
+            folder = "power_cut" if name == "power_cut" else "scenarios"
+            yield name, [sys.executable, "-B", str(harness.ROOT / "tests" / folder / (name + ".py")), *options], seed
 
 
 def git(*arguments):
