@@ -39,6 +39,20 @@ int allocate_lock_file(const std::string& path) {
   return rc;
 }
 
+/// LMDB writes the first pages of a new file without a sync. Half of them after a power cut would be a file that LMDB refuses for ever, so
+/// they are durable before the file has its name. Returns an error of LMDB or an errno.
+int make_file(const std::string& path) {
+  const auto part = path + ".part";
+  if (::unlink(part.c_str()) != 0 && errno != ENOENT) return errno;
+  MDB_env* it = nullptr;
+  int rc = mdb_env_create(&it);
+  if (rc == 0) rc = mdb_env_open(it, part.c_str(), MDB_NOSUBDIR | MDB_NOLOCK, 0640);
+  if (rc == 0) rc = mdb_env_sync(it, 1);
+  if (it != nullptr) mdb_env_close(it);
+  if (rc == 0 && ::rename(part.c_str(), path.c_str()) != 0) rc = errno;
+  return rc;
+}
+
 /// LMDB reports EIO for a partial write, which is how a disk that has just become full behaves.
 bool disk_is_full(const std::string& directory) {
   struct statvfs found {};
@@ -68,6 +82,9 @@ status env::start(const env_options& options) {
   struct stat before {};
   const bool fresh = ::stat(data.c_str(), &before) != 0 || before.st_size == 0;
   if (fresh && options.read_only) return no_store(directory_);
+  if (fresh) {
+    if (const int rc = make_file(data); rc != 0) return failure(rc, "be written");
+  }
   if (int rc = mdb_env_create(&env_); rc != 0) return failure(rc, "be opened");
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   max_bytes_ = (options.max_size_bytes + page - 1) / page * page;

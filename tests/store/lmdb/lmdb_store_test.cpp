@@ -200,6 +200,14 @@ TEST_F(lmdb, a_store_of_the_last_release_before_jobs_keeps_its_services_and_gets
   EXPECT_EQ(it->read()->count(table::job_due), 1u);
 }
 
+TEST_F(lmdb, a_file_that_was_half_made_is_made_anew) {
+  std::filesystem::create_directories(path);
+  // A power cut has lost the first page, which LMDB wrote without a sync.
+  std::ofstream(path + "/data.mdb.part", std::ios::binary) << std::string(4'096, '\0') << std::string(4'096, 'x');
+  EXPECT_EQ(refusal().code, v1::ERROR_CODE_OK);
+  EXPECT_FALSE(std::filesystem::exists(path + "/data.mdb.part"));
+}
+
 TEST_F(lmdb, a_store_that_lacks_a_table_of_the_first_release_is_damaged) {
   open();
   drop_tables(static_cast<int>(table::due), first_release_table_count);
