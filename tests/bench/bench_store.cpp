@@ -1,8 +1,12 @@
 #include "tests/bench/bench_store.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
+#include <memory>
+#include <mutex>
 #include <random>
 #include <stdexcept>
 
@@ -25,9 +29,10 @@ T must(result<T> outcome) {
   return std::move(*outcome);
 }
 
-/// Commits all groups under the epoch of `to`; `settle` ends what goes on behind.
-template <class Settle>
-store_cost measure(store::store& to, std::vector<std::vector<store::batch>>& groups, std::uint64_t tasks, const Settle& settle) {
+/// Commits all groups under the epoch of `to`. `look` is called after each commit; `settle` ends what goes on behind.
+template <class Look, class Settle>
+store_cost measure(store::store& to, std::vector<std::vector<store::batch>>& groups, std::uint64_t tasks, const Look& look,
+                   const Settle& settle) {
   const auto epoch = must(to.raise_epoch());
   std::uint64_t sequence = 0;
   for (auto& group : groups) {
@@ -45,6 +50,7 @@ store_cost measure(store::store& to, std::vector<std::vector<store::batch>>& gro
     const auto began = steady::now();
     must(to.commit(group));
     commits.push_back(1e6 * seconds_since(began));
+    look();
   }
   settle();
   const auto all = static_cast<double>(tasks);
@@ -57,16 +63,59 @@ store_cost measure(store::store& to, std::vector<std::vector<store::batch>>& gro
   return out;
 }
 
+/// Tables that note how long each transaction takes.
+class timed_tables final : public store::tables {
+ public:
+  explicit timed_tables(store::tables& below) : below_(below) {}
+  status apply(const std::vector<store::operation>& sorted) override {
+    const auto began = steady::now();
+    auto done = below_.apply(sorted);
+    const std::lock_guard lock(guard_);
+    took_us_.push_back(1e6 * seconds_since(began));
+    return done;
+  }
+  std::unique_ptr<store::snapshot> read_tables() const override { return below_.read_tables(); }
+  store::usage tables_usage() const override { return below_.tables_usage(); }
+  std::vector<double> took_us() const {
+    const std::lock_guard lock(guard_);
+    return took_us_;
+  }
+
+ private:
+  store::tables& below_;
+  mutable std::mutex guard_;
+  std::vector<double> took_us_;
+};
+
+/// The floor of a commit: writes of so many bytes, one after the other, to a file as the journal's are.
+double write_alone_us(store::disk_files& files, double group_bytes) {
+  constexpr std::uint64_t writes = 1'000;
+  const auto bytes = (static_cast<std::size_t>(group_bytes) / store::journal_block_bytes + 1) * store::journal_block_bytes;
+  must(files.create("floor", writes * bytes, [] { return true; }));
+  const auto file = must(files.open("floor"));
+  store::block_buffer data(bytes);
+  std::memset(data.data(), 'x', bytes);
+  std::vector<double> took;
+  for (std::uint64_t i = 0; i < writes; ++i) {
+    const auto began = steady::now();
+    must(file->write(i * bytes, data.data(), bytes));
+    took.push_back(1e6 * seconds_since(began));
+  }
+  must(files.remove("floor"));
+  return percentile(std::move(took), 0.5);
+}
+
 }  // namespace
 
 store_cost commit_to_lmdb(std::vector<std::vector<store::batch>> groups, std::uint64_t tasks, const std::string& directory) {
   std::filesystem::remove_all(directory);
   std::filesystem::create_directories(directory);
   const auto to = must(store::lmdb_store::open({directory, std::uint64_t{16} << 30, false}));
-  return measure(*to, groups, tasks, [] {});
+  return measure(
+      *to, groups, tasks, [] {}, [] {});
 }
 
-store_cost commit_to_journal(std::vector<std::vector<store::batch>> groups, std::uint64_t tasks, const std::string& directory) {
+journal_cost commit_to_journal(std::vector<std::vector<store::batch>> groups, std::uint64_t tasks, const std::string& directory) {
   std::filesystem::remove_all(directory);
   std::filesystem::create_directories(directory);
   const auto tables = must(store::lmdb_store::open({directory, std::uint64_t{16} << 30, false}, true));
@@ -76,15 +125,28 @@ store_cost commit_to_journal(std::vector<std::vector<store::batch>> groups, std:
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
   };
   options.random = [random = std::mt19937_64{std::random_device{}()}]() mutable { return random(); };
+  timed_tables timed(*tables);
   auto files = must(store::disk_files::in(directory + "/journal"));
-  const auto stores = must(store::journaled_stores::open(std::move(files), {{0, directory, tables.get()}}, std::move(options)));
+  const auto stores = must(store::journaled_stores::open(std::move(files), {{0, directory, &timed}}, std::move(options)));
   must(stores->log().stage(4));
   auto& to = stores->at(0);
-  store::applier behind{*stores, {}, [](const error& why) {
-                          std::fprintf(stderr, "%s\n", why.sentence.c_str());
-                          std::abort();
-                        }};
-  return measure(to, groups, tasks, [&] { must(to.apply()); });
+  journal_cost out;
+  std::size_t most_unapplied = 0;
+  {
+    store::applier behind{*stores, {}, [](const error& why) {
+                            std::fprintf(stderr, "%s\n", why.sentence.c_str());
+                            std::abort();
+                          }};
+    static_cast<store_cost&>(out) = measure(
+        to, groups, tasks, [&] { most_unapplied = std::max(most_unapplied, to.unapplied_bytes()); }, [&] { must(to.apply()); });
+  }
+  out.most_unapplied_bytes = static_cast<double>(most_unapplied);
+  const auto written = stores->log().get_usage();
+  out.group_bytes = static_cast<double>(written.written_bytes) / static_cast<double>(std::max<std::uint64_t>(written.groups, 1));
+  out.apply_p50_us = percentile(timed.took_us(), 0.5);
+  out.apply_p99_us = percentile(timed.took_us(), 0.99);
+  out.write_p50_us = write_alone_us(*must(store::disk_files::in(directory + "/floor")), out.group_bytes);
+  return out;
 }
 
 }  // namespace fairlead::bench

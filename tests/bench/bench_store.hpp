@@ -16,9 +16,17 @@ struct store_cost {
   double bytes_per_task = 0;  // written to the disk, without the zeros of new segments
 };
 
+struct journal_cost : store_cost {
+  double group_bytes = 0;   // of the mean write to the journal
+  double write_p50_us = 0;  // the floor: such a write alone, to a file of the journal
+  double apply_p50_us = 0;  // a transaction of the applier
+  double apply_p99_us = 0;
+  double most_unapplied_bytes = 0;  // durable in the journal and not yet in the tables; kept in memory
+};
+
 /// Commits the recorded groups to a new store in `directory`, one after the other.
 store_cost commit_to_lmdb(std::vector<std::vector<store::batch>> groups, std::uint64_t tasks, const std::string& directory);
 /// The same through a journal with its applier. What is not applied at the end is applied before the time is taken.
-store_cost commit_to_journal(std::vector<std::vector<store::batch>> groups, std::uint64_t tasks, const std::string& directory);
+journal_cost commit_to_journal(std::vector<std::vector<store::batch>> groups, std::uint64_t tasks, const std::string& directory);
 
 }  // namespace fairlead::bench
