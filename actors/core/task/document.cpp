@@ -48,20 +48,28 @@ const v1::StepRecord* task_document::find(std::string_view path) const {
   return nullptr;
 }
 
+/// Most inputs read the task's id, so this is made for most attempts, without a string for each part.
+void task_document::write_task() const {
+  task_ = "{\"id\":";
+  append_json_string(task_, record_.id());
+  task_ += ",\"workflow\":";
+  append_json_string(task_, record_.workflow());
+  task_ += ",\"priority\":";
+  task_ += std::to_string(record_.priority());
+  task_ += ",\"labels\":{";
+  for (const auto& label : record_.labels()) {
+    if (task_.back() != '{') task_ += ',';
+    append_json_string(task_, label.key());
+    task_ += ':';
+    append_json_string(task_, label.value());
+  }
+  task_ += "}}";
+}
+
 std::optional<std::string_view> task_document::root(std::string_view name, std::string_view member) const {
   if (name == "input") return text_of(record_.input());
   if (name == "task") {
-    if (task_.empty()) {
-      task_ = "{\"id\":" + quote_json(record_.id()) + ",\"workflow\":" + quote_json(record_.workflow()) +
-              ",\"priority\":" + std::to_string(record_.priority()) + ",\"labels\":{";
-      bool first = true;
-      for (const auto& label : record_.labels()) {
-        if (!first) task_ += ',';
-        first = false;
-        task_ += quote_json(label.key()) + ':' + quote_json(label.value());
-      }
-      task_ += "}}";
-    }
+    if (task_.empty()) write_task();
     return std::string_view{task_};
   }
   if (name == "launch") {

@@ -1,7 +1,7 @@
 #pragma once
 // The document that a task's expressions read: `.input`, `.steps.NAME`, `.status.NAME`, `.errors.NAME`, `.task`, `.launch`.
 
-#include <deque>
+#include <list>
 #include <string>
 #include <vector>
 
@@ -24,13 +24,14 @@ class task_document final : public document {
  private:
   std::optional<std::string_view> text_of(const v1::Payload& payload) const;
   const v1::StepRecord* find(std::string_view path) const;
+  void write_task() const;
 
   const v1::TaskRecord& record_;
   const payload_source& payloads_;
   const std::vector<stored_payload>& fresh_;  // payloads of this decision, not in the store yet
   mutable std::string task_;                  // `.task`, made at its first use
   mutable std::string launch_;                // `.launch`, likewise
-  mutable std::deque<std::string> made_;      // other texts made for callers; a deque keeps views valid
+  mutable std::list<std::string> made_;       // other texts made for callers; a list keeps views valid
   mutable std::optional<error> failure_;
 };
 
