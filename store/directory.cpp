@@ -26,6 +26,16 @@ std::string parent_of(const std::string& directory) {
   return parent.empty() ? "." : parent;
 }
 
+/// `sync` is fsync for the names alone, or syncfs for all below them, too.
+status make_durable(const std::string& directory, int (*sync)(int)) {
+  const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return refused_by_system("The directory " + directory + " cannot be opened", errno);
+  const int failed = sync(fd) != 0 ? errno : 0;
+  ::close(fd);
+  if (failed != 0) return refused_by_system("The directory " + directory + " cannot be written to disk", failed);
+  return nothing{};
+}
+
 std::string holder_of(int fd) {
   char text[32] = {};
   const auto size = ::pread(fd, text, sizeof text - 1, 0);
@@ -80,20 +90,10 @@ status prepare_directory(const std::string& directory, bool read_only) {
   return sync_directory(parent_of(directory));
 }
 
-status sync_directory(const std::string& directory) {
-  const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return refused_by_system("The directory " + directory + " cannot be opened", errno);
-  const int failed = ::fsync(fd) != 0 ? errno : 0;
-  ::close(fd);
-  if (failed != 0) return refused_by_system("The directory " + directory + " cannot be written to disk", failed);
-  return nothing{};
-}
+status sync_directory(const std::string& directory) { return make_durable(directory, ::fsync); }
 
 status publish_directory(const std::string& part, const std::string& to) {
-  const int fd = ::open(part.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const int failed = fd < 0 || ::syncfs(fd) != 0 ? errno : 0;
-  if (fd >= 0) ::close(fd);
-  if (failed != 0) return refused_by_system("The directory " + part + " cannot be written to disk", failed);
+  if (auto synced = make_durable(part, ::syncfs); !synced) return synced;
   // rename(2) takes the place of an empty directory only.
   if (::rename(part.c_str(), to.c_str()) != 0) return refused_by_system("The directory " + part + " cannot become " + to, errno);
   return sync_directory(parent_of(to));

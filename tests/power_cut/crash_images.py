@@ -108,7 +108,6 @@ class disk:
         self.folders = {}         # inode of a directory -> its path
         self.running = {}         # operation -> (event, what it will settle)
         self.files = []
-        self.last_sync_ns = 0
         if folder is not None:
             root = pathlib.Path(folder)
             self.folders[root.stat().st_ino] = ""

@@ -255,25 +255,22 @@ auto refuse_below(const char* what, int at, const char* path, Refused&& now) {
 // NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier)
 extern "C" {
 
-#define FAIRLEAD_OPEN(NAME)                                                            \
-  int NAME(const char* path, int flags, ...) {                                         \
-    va_list rest;                                                                      \
-    va_start(rest, flags);                                                             \
-    const auto mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(rest, mode_t) : 0; \
-    va_end(rest);                                                                      \
-    static const auto now = next<int (*)(const char*, int, ...)>(#NAME);               \
-    return opened(AT_FDCWD, path, flags, [&] { return now(path, flags, mode); });      \
-  }                                                                                    \
-  int NAME##at(int at, const char* path, int flags, ...) {                             \
-    va_list rest;                                                                      \
-    va_start(rest, flags);                                                             \
-    const auto mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(rest, mode_t) : 0; \
-    va_end(rest);                                                                      \
-    static const auto now = next<int (*)(int, const char*, int, ...)>(#NAME "at");     \
-    return opened(at, path, flags, [&] { return now(at, path, flags, mode); });        \
-  }
-FAIRLEAD_OPEN(open)
-#undef FAIRLEAD_OPEN
+int openat(int at, const char* path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const auto mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  static const auto now = next<int (*)(int, const char*, int, ...)>("openat");
+  return opened(at, path, flags, [&] { return now(at, path, flags, mode); });
+}
+
+int open(const char* path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const auto mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  return openat(AT_FDCWD, path, flags, mode);
+}
 
 int open64(const char* path, int flags, ...) {
   va_list rest;

@@ -121,9 +121,9 @@ class power_cut:
         """Yields what each disk has to hold, for a judge."""
         changes = [number for number, one in enumerate(events) if one.kind >= crash_images.CREATE]
         near_names = {min(len(events) - 1, max(0, number + self.dice_.randint(-3, 3))) for number in changes}
-        count = self.options_.cuts
-        at = sorted([*self.dice_.sample(sorted(near_names), min(len(near_names), count // 3)),
-                     *(self.dice_.randrange(len(events)) for _ in range(count - min(len(near_names), count // 3)))])
+        near = min(len(near_names), self.options_.cuts // 3)
+        at = sorted([*self.dice_.sample(sorted(near_names), near),
+                     *(self.dice_.randrange(len(events)) for _ in range(self.options_.cuts - near))])
         done = 0
         for number, until in enumerate(at):
             for one in events[done:until + 1]:

@@ -56,7 +56,8 @@ def sums_of(said):
     """What the last lines of a simulator run or a scenario say was done."""
     patterns = {"seeds": r"^(\d+) seeds, \d+ failed", "failed seeds": r"^\d+ seeds, (\d+) failed", "kills": r"^kills (\d+) counted",
                 "cluster kills": r"^(\d+) kills and \d+ stops", "cluster stops": r"^\d+ kills and (\d+) stops",
-                "power cuts": r"^(\d+) disks, \d+ of them", "cluster cuts": r"^([\d.]+ s cut), whole again", "orders": r"(?:orders acknowledged (\d+), requests|^(\d+) orders acknowledged, \d+ requests)"}
+                "cluster cuts": r"^([\d.]+ s cut), whole again", "power cuts": r"^(\d+) disks, \d+ of them",
+                "orders": r"(?:orders acknowledged (\d+), requests|^(\d+) orders acknowledged, \d+ requests)"}
     sums = {}
     for name, pattern in patterns.items():
         found = re.findall(pattern, said, flags=re.M)

@@ -76,15 +76,16 @@ error backup_disk_error(const std::string& what, const std::error_code& why) {
   return {v1::ERROR_CODE_DISK, what + ": " + why.message(), "Check the disk and the permissions, or use another directory"};
 }
 
-status copy_shown(const std::string& from, const std::string& to, progress_line& progress) {
+status copy_shown(const std::string& from, const std::string& to, bool quiet) {
+  progress_line progress{quiet};
   auto copying = std::async(std::launch::async, [&] { return store::back_up_store(from, to); });
   while (copying.wait_for(std::chrono::milliseconds{500}) != std::future_status::ready)
     if (progress.is_due()) progress.show(printable(from) + ": " + bytes_text(bytes_in(to)) + " copied");
   return copying.get();
 }
 
-result<store_backup> back_up_and_check(const std::string& from, const std::string& to, progress_line& progress) {
-  if (auto copied = copy_shown(from, to, progress); !copied) return copied.failure();
+result<store_backup> back_up_and_check(const std::string& from, const std::string& to, bool quiet) {
+  if (auto copied = copy_shown(from, to, quiet); !copied) return copied.failure();
   const auto opened = store::one_store::open(to, {}, store::one_store::access::read);
   if (!opened) return opened.failure();
   store::archive archives(to + "/archive");
@@ -158,9 +159,8 @@ int back_up(cli_context& context, const backup_command& what) {
   if (one_of_several && !fs::create_directory(part, failed))
     return fail(backup_disk_error("The directory " + part + " cannot be created", failed));
   std::vector<store_backup> stores;
-  progress_line progress{context.json};
   for (const auto& one : directories) {
-    auto done = back_up_and_check(one, one_of_several ? part + "/" + fs::path{one}.filename().string() : part, progress);
+    auto done = back_up_and_check(one, one_of_several ? part + "/" + fs::path{one}.filename().string() : part, context.json);
     if (!done) {
       (void)remove_backup(part);
       return fail(done.failure());
@@ -168,7 +168,6 @@ int back_up(cli_context& context, const backup_command& what) {
     stores.push_back(std::move(*done));
   }
   if (auto finished = store::publish_directory(part, whole); !finished) return fail(finished.failure());
-  progress.end();
   const auto removed = rotate(what);
   if (!removed) return fail(removed.failure());
   print_backup(context, whole, stores, *removed);
