@@ -129,7 +129,7 @@ struct node_runtime::state {
     const auto note = [this](bool warning, const std::string& sentence) {
       log->on_note(warning ? note_level::warning : note_level::info, "journal", sentence);
     };
-    stores->begin_applying([this](const error& why) { die(why); }, note);
+    stores->begin_applying([this](const error& why) { die(why); }, note, [](const error& why) { std::_Exit(exit_code_of(why.code)); });
     return nothing{};
   }
 

@@ -37,8 +37,8 @@ result<std::unique_ptr<disk_stores>> disk_stores::open(disk_stores_options optio
 
 disk_stores::~disk_stores() = default;
 
-void disk_stores::begin_applying(applier::fatal on_fatal, applier::note on_note) {
-  applier_.emplace(*joined_, applier_options{}, std::move(on_fatal), std::move(on_note));
+void disk_stores::begin_applying(applier::fatal on_fatal, applier::note on_note, applier::fatal on_hung) {
+  applier_.emplace(*joined_, applier_options{}, std::move(on_fatal), std::move(on_note), std::move(on_hung));
 }
 
 status disk_stores::close() {

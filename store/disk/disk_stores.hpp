@@ -45,8 +45,8 @@ class disk_stores {
   /// False: the journal's writes go through the page cache.
   bool direct() const noexcept { return direct_; }
 
-  /// From now on what is committed is applied in the background.
-  void begin_applying(applier::fatal on_fatal, applier::note on_note);
+  /// From now on what is committed is applied in the background. What is called is said at the applier.
+  void begin_applying(applier::fatal on_fatal, applier::note on_note, applier::fatal on_hung);
   /// Applies everything and ends the journal cleanly. Nothing may be committed meanwhile or afterwards. Without it everything stays durable,
   /// and the next opening goes on.
   status close();

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::size_t zeros_at_a_time = std::size_t{1} << 20;
 constexpr auto pause_between_zeros = std::chrono::milliseconds{20};  // 50 MiB/s
+constexpr std::uint64_t left_to_tables = std::uint64_t{16} << 20;    // of the disk, behind a new file
 
 error file_error(const std::string& path, const char* doing, int code) {
   const auto sentence = "The journal's file " + path + " could not be " + doing + ": " + std::strerror(code) + ".";
@@ -167,22 +169,29 @@ result<std::unique_ptr<block_file>> disk_files::open(const std::string& name) {
       std::make_unique<disk_file>(at(name), fd, static_cast<std::uint64_t>(found.st_size), direct_ || read_only_));
 }
 
-status disk_files::create(const std::string& name, std::uint64_t bytes, const std::function<bool()>& at_once) {
+status disk_files::create(const std::string& name, std::uint64_t bytes, const std::function<making_pace()>& pace) {
+  // A file that fills the disk and is removed again would take the last room from the tables for a while.
+  struct statvfs room {};
+  if (::statvfs(path_.c_str(), &room) == 0 && room.f_bavail * room.f_frsize < bytes + left_to_tables)
+    return file_error(at(name), "created", ENOSPC);
   const int fd = ::open(at(name).c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | (direct_ ? O_DIRECT : 0), 0640);
   if (fd < 0) return file_error(at(name), "created", errno);
   block_buffer zeros(zeros_at_a_time);
   std::memset(zeros.data(), 0, zeros.size());
   int failed = 0;
-  for (std::uint64_t done = 0; failed == 0 && done < bytes;) {
+  auto how = making_pace::spread;
+  for (std::uint64_t done = 0; failed == 0 && done < bytes && (how = pace()) != making_pace::stop;) {
     const auto now = static_cast<std::size_t>(std::min<std::uint64_t>(zeros.size(), bytes - done));
     failed = write_all(fd, done, zeros.data(), now);
     done += now;
-    if (done < bytes && !at_once()) std::this_thread::sleep_for(pause_between_zeros);
+    if (done < bytes && how == making_pace::spread) std::this_thread::sleep_for(pause_between_zeros);
   }
-  if (failed == 0 && ::fsync(fd) != 0) failed = errno;
+  const bool stopped = how == making_pace::stop;
+  if (failed == 0 && !stopped && ::fsync(fd) != 0) failed = errno;
   ::close(fd);
-  if (failed == 0) return nothing{};
+  if (failed == 0 && !stopped) return nothing{};
   (void)::unlink(at(name).c_str());  // what was written of it takes room
+  if (stopped) return not_completed(at(name));
   return file_error(at(name), "created", failed);
 }
 

@@ -21,7 +21,7 @@ class disk_files final : public journal_files {
 
   result<std::vector<std::string>> list() const override;
   result<std::unique_ptr<block_file>> open(const std::string& name) override;
-  status create(const std::string& name, std::uint64_t bytes, const std::function<bool()>& at_once) override;
+  status create(const std::string& name, std::uint64_t bytes, const std::function<making_pace()>& pace) override;
   status rename(const std::string& from, const std::string& to) override;
   status remove(const std::string& name) override;
   status sync() override;

@@ -39,6 +39,11 @@ class block_buffer {
   std::size_t size_ = 0;
 };
 
+/// The error of a file whose maker was told to stop.
+inline error not_completed(const std::string& path) {
+  return {v1::ERROR_CODE_UNAVAILABLE, "The journal's file " + path + " was not completed, because the node ends.", {}};
+}
+
 /// An open segment file. Offsets and sizes are multiples of the block size; memory comes from block_buffer. One thread at a time.
 class block_file {
  public:
@@ -52,15 +57,18 @@ class block_file {
   virtual status settle(std::uint64_t end) = 0;
 };
 
+/// How the zeros of a new file are written: spread out, so that commits do not feel it; without a pause; or no further.
+enum class making_pace { spread, at_once, stop };
+
 /// The directory of a journal. Names are durable only after sync(). Names are file names without a path. Thread-safe.
 class journal_files {
  public:
   virtual ~journal_files() = default;
   virtual result<std::vector<std::string>> list() const = 0;
   virtual result<std::unique_ptr<block_file>> open(const std::string& name) = 0;
-  /// A new file of `bytes` zeros, really written and durable; its name is not yet. While `at_once` gives false the work is spread out, so
-  /// that commits do not feel it. Error store_full: the disk has no room for it; nothing of it is left.
-  virtual status create(const std::string& name, std::uint64_t bytes, const std::function<bool()>& at_once) = 0;
+  /// A new file of `bytes` zeros, really written and durable; its name is not yet. `pace` is asked again and again. Nothing is left of a
+  /// file that was not completed. Errors: store_full (the disk has no room for it), unavailable (`pace` said stop).
+  virtual status create(const std::string& name, std::uint64_t bytes, const std::function<making_pace()>& pace) = 0;
   virtual status rename(const std::string& from, const std::string& to) = 0;
   virtual status remove(const std::string& name) = 0;
   virtual status sync() = 0;

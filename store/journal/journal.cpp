@@ -12,7 +12,13 @@ namespace {
 
 // A group and the checkpoint of a new segment together take at most a quarter of a segment.
 std::size_t most_of_a_group(std::uint64_t segment_bytes) {
-  return static_cast<std::size_t>(std::min<std::uint64_t>(segment_bytes / 4, max_group_bytes)) - journal_block_bytes;
+  constexpr auto head = blocks_of_group(record_bytes(max_checkpoint_bytes)) * journal_block_bytes;
+  return static_cast<std::size_t>(std::min<std::uint64_t>(segment_bytes / 4, max_group_bytes)) - head;
+}
+
+error no_room_to_end(const std::string& path) {
+  return {v1::ERROR_CODE_STORE_FULL, "The journal " + path + " has no room to note its end.",
+          "Nothing is lost. Make room on the disk and start the node again."};
 }
 
 }  // namespace
@@ -65,7 +71,8 @@ result<std::uint64_t> journal::append(const std::vector<journal_record>& records
   }
   std::unique_lock lock(guard_);
   queue_.push_back(&mine);
-  while (!mine.done && !failed_) {
+  // After a failure the leader may still read the records that it has taken.
+  while (!mine.done && (mine.taken || !failed_)) {
     if (writing_) {
       turn_.wait(lock);
     } else {
@@ -86,6 +93,7 @@ void journal::lead(std::unique_lock<std::mutex>& lock) {
   std::size_t bytes = 0;
   while (!queue_.empty() && (taken.empty() || bytes + queue_.front()->bytes <= max_append_bytes_)) {
     taken.push_back(queue_.front());
+    taken.back()->taken = true;
     bytes += queue_.front()->bytes;
     queue_.pop_front();
   }
@@ -100,9 +108,10 @@ void journal::lead(std::unique_lock<std::mutex>& lock) {
       one->group = group;
       one->done = true;
     }
-  } else {
-    if (!failed_) failed_ = written.failure();
+  } else if (!failed_) {
+    failed_ = written.failure();
   }
+  for (auto* one : taken) one->taken = false;
   turn_.notify_all();
 }
 
@@ -120,6 +129,11 @@ void journal::wrote(const std::vector<ticket*>& what) {
   }
 }
 
+/// Whether the current segment has room for a group of these records.
+bool journal::fits(std::size_t payload_bytes) const {
+  return current_ != nullptr && offset_ + std::uint64_t{blocks_of_group(payload_bytes)} * journal_block_bytes <= current_->size();
+}
+
 /// Writes the records as one group, in a new segment if the current one has no room. Only the leader calls it, without the lock.
 status journal::write(const std::vector<ticket*>& what, std::uint64_t& group) {
   std::size_t payload = 0;
@@ -128,13 +142,10 @@ status journal::write(const std::vector<ticket*>& what, std::uint64_t& group) {
     payload += one->bytes;
     records += static_cast<std::uint32_t>(one->records->size());
   }
-  const auto fits = [&](std::size_t bytes) {
-    return offset_ + std::uint64_t{blocks_of_group(bytes)} * journal_block_bytes <= current_->size();
-  };
   std::uint64_t needed = 0;
   std::string head;
   const bool nothing_new = records == 0;
-  const bool fresh = current_ == nullptr || !fits(payload);
+  const bool fresh = !fits(payload);
   if (fresh) {
     std::unique_lock lock(guard_);
     auto begun = begin_segment(lock);
@@ -225,9 +236,10 @@ result<checkpoint> journal::begin_segment(std::unique_lock<std::mutex>& lock) {
   checkpoint head;
   for (;;) {
     waits_ = true;
-    room_.wait(lock, [&] { return failed_ || may_begin_segment(); });
+    room_.wait(lock, [&] { return failed_ || closing_ || may_begin_segment(); });
     waits_ = false;
     if (failed_) return *failed_;
+    if (closing_ && !may_begin_segment()) return no_room_to_end(files_.path());
     head.first_needed_segment = first_needed();
     head.shards.clear();
     for (const auto& [shard, position] : positions_) head.shards.push_back(position);
@@ -305,15 +317,23 @@ status journal::stage(std::size_t segments) {
 }
 
 status journal::seal() {
-  {
-    const std::lock_guard lock(guard_);
-    if (writing_ || last_was_empty_) return nothing{};
-  }
-  auto done = append({});
-  return done ? status(nothing{}) : done.failure();
+  static const std::vector<journal_record> none;
+  ticket mine;
+  mine.records = &none;
+  std::unique_lock lock(guard_);
+  // In a segment of its own the group would wait for room, and everybody else behind it.
+  if (failed_ || writing_ || !queue_.empty() || last_was_empty_ || !fits(0)) return nothing{};
+  queue_.push_back(&mine);
+  lead(lock);
+  return mine.done ? status(nothing{}) : *failed_;
 }
 
 status journal::close() {
+  {
+    const std::lock_guard lock(guard_);
+    closing_ = true;
+    room_.notify_all();
+  }
   journal_record last;
   last.type = record_type::close;
   last.stamp_ms = options_.now_unix_ms();
@@ -328,7 +348,14 @@ journal_usage journal::get_usage() const {
   out.staged = pool_.staged();
   out.crowded = crowded_;
   out.waits = waits_;
+  out.file_steps_begun = pool_.steps_begun();
+  out.file_steps_ended = pool_.steps_ended();
   return out;
+}
+
+std::size_t journal::waiting() const {
+  const std::lock_guard lock(guard_);
+  return queue_.size();
 }
 
 }  // namespace fairlead::store

@@ -42,6 +42,8 @@ struct journal_usage {
   std::uint64_t groups = 0;  // written since the opening
   std::uint64_t begun = 0;   // groups whose write has begun; more than `groups`: the disk is at it
   bool waits = false;        // a commit waits for a file
+  std::uint64_t file_steps_begun = 0;  // of the work on files that are not in use, as with groups
+  std::uint64_t file_steps_ended = 0;
   std::uint64_t written_bytes = 0;
 };
 
@@ -63,14 +65,17 @@ class journal {
   /// The shard's own tables durably have all entries up to `index`.
   void applied(std::uint16_t shard, std::uint64_t index);
 
-  /// An empty group: it proves that the last one was durable. Does nothing if the last group was one.
+  /// An empty group: it proves that the last one was durable. Does nothing if the last group was one, if a group is being written, or if
+  /// the segment is full: it waits for nobody.
   status seal();
-  /// The record of a clean end. Nothing is appended afterwards.
+  /// The record of a clean end. Nothing is appended afterwards. Waits for no room: the error is store_full if there is none.
   status close();
 
   /// Housekeeping: has so many segments ready, or more if the journal needs them, so that no commit waits for one. For a thread of its own,
   /// again and again. A disk without room for another file is no error: the journal goes on with those that it has, and usage says so.
   status stage(std::size_t segments = 1);
+  /// Housekeeping ends, at once even if a file is being made. Commits and the end of the journal may still take files.
+  void end_staging() { pool_.end_staging(); }
 
   const journal_id& id() const noexcept { return id_; }
   std::uint64_t segment_bytes() const noexcept { return options_.segment_bytes; }
@@ -79,11 +84,14 @@ class journal {
   /// The greatest entry that several appends may hold: the journal has room for all of it, and it cannot be applied before its end.
   std::size_t max_entry_bytes() const noexcept { return static_cast<std::size_t>(options_.most_segments() * options_.segment_bytes / 2); }
   journal_usage get_usage() const;
+  /// Appends that wait for their turn.
+  std::size_t waiting() const;
 
  private:
   struct ticket {
     const std::vector<journal_record>* records = nullptr;
     std::size_t bytes = 0;
+    bool taken = false;  // the leader reads the records
     bool done = false;
     std::uint64_t group = 0;
   };
@@ -96,6 +104,7 @@ class journal {
   bool may_begin_segment() const;
   std::uint64_t first_needed() const;
   void wrote(const std::vector<ticket*>& what);
+  bool fits(std::size_t payload_bytes) const;
 
   journal_files& files_;
   const journal_options options_;
@@ -115,6 +124,7 @@ class journal {
   journal_usage usage_;
   bool crowded_ = false;
   bool waits_ = false;
+  bool closing_ = false;
 
   // leader
   std::unique_ptr<block_file> current_;

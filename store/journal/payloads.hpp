@@ -42,6 +42,8 @@ struct checkpoint {
   std::uint64_t first_needed_segment = 0;
   std::vector<shard_position> shards;
 };
+/// That of a node with all shards of the largest cluster.
+inline constexpr std::size_t max_checkpoint_bytes = 8 + 256 * (2 + 8 + 8);
 std::string encode_checkpoint(const checkpoint& in);
 std::optional<checkpoint> decode_checkpoint(std::string_view payload);
 

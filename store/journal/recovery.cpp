@@ -177,7 +177,10 @@ class recovery {
       for (const auto& one : head->shards) {
         auto& log = out_.shards[one.shard];
         log.applied_index = one.applied_index;
-        if (!first && log.first_index != 0) continue;  // a shard that has joined since begins here
+        // A shard that has joined since begins here, and so does one that has come back with tables that have more than the journal.
+        const bool came_back = one.last_index > log.last_index && one.applied_index == one.last_index;
+        if (!first && log.first_index != 0 && !came_back) continue;
+        log.gaps.clear();
         log.first_index = one.last_index + 1;
         log.last_index = one.last_index;
       }

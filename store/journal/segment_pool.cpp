@@ -26,16 +26,35 @@ class haste {
 
 }  // namespace
 
+class segment_pool::step {
+ public:
+  explicit step(segment_pool& of) : of_(of) { ++of_.steps_begun_; }
+  ~step() { ++of_.steps_ended_; }
+  step(const step&) = delete;
+
+ private:
+  segment_pool& of_;
+};
+
+result<std::size_t> segment_pool::count_usable(journal_files& files, const std::vector<std::string>& names, std::uint64_t segment_bytes) {
+  std::size_t out = 0;
+  for (const auto& name : names) {
+    if (!segment_number(name)) continue;
+    auto file = files.open(name);
+    if (!file) return file.failure();
+    if ((*file)->size() == segment_bytes) ++out;
+  }
+  return out;
+}
+
 status segment_pool::adopt(const std::vector<std::string>& staged, const std::vector<std::string>& retired) {
   const std::lock_guard lock(guard_);
   bool removed = false;
   // Another size is that of another journal.segment_size. Its name may be that of a coming segment, so it goes before there is one.
   const auto keep_or_remove = [&](const std::string& name) -> result<bool> {
-    if (segment_number(name)) {
-      auto file = files_.open(name);
-      if (!file) return file.failure();
-      if ((*file)->size() == segment_bytes_) return true;
-    }
+    const auto usable = count_usable(files_, {name}, segment_bytes_);
+    if (!usable) return usable.failure();
+    if (*usable == 1) return true;
     removed = true;
     if (auto gone = files_.remove(name); !gone) return gone.failure();
     return false;
@@ -78,6 +97,7 @@ result<std::unique_ptr<block_file>> segment_pool::take(std::uint64_t number) {
     staged = staged_.front();
     staged_.erase(staged_.begin());
   }
+  const step now(*this);
   // Files are staged under coming numbers, so this is only for those that another number was staged for, such as after a restart.
   if (staged != name) {
     if (auto renamed = files_.rename(staged, name); !renamed) return renamed.failure();
@@ -98,10 +118,20 @@ status segment_pool::stage(std::size_t wanted) {
   for (;;) {
     {
       const std::lock_guard lock(guard_);
-      if (retired_.empty() && staged_.size() >= wanted) return nothing{};
+      if (ended_ || (retired_.empty() && staged_.size() >= wanted)) return nothing{};
     }
-    if (auto done = stage_one(); !done) return done;
+    if (auto done = stage_one(); !done) {
+      const bool given_up = ended_ && done.failure().code == v1::ERROR_CODE_UNAVAILABLE;
+      return given_up ? status(nothing{}) : done;
+    }
   }
+}
+
+making_pace segment_pool::pace() {
+  ++steps_begun_;
+  ++steps_ended_;
+  if (hurry_) return making_pace::at_once;
+  return ended_ ? making_pace::stop : making_pace::spread;
 }
 
 status segment_pool::stage_at_once(std::size_t wanted) {
@@ -111,6 +141,7 @@ status segment_pool::stage_at_once(std::size_t wanted) {
 
 /// Deals with one retired file, or makes a new one. The caller holds `maker_`.
 status segment_pool::stage_one() {
+  const step now(*this);
   retired_file from;
   std::string to;
   {
@@ -131,7 +162,7 @@ status segment_pool::stage_one() {
   }
   if (from.name.empty()) {
     from.name = fresh_name;
-    if (auto made = files_.create(from.name, segment_bytes_, [this] { return hurry_.load(std::memory_order_relaxed); }); !made) return made;
+    if (auto made = files_.create(from.name, segment_bytes_, [this] { return pace(); }); !made) return made;
   }
   if (failpoint("journal.stage_before_rename")) return failpoint_error("journal.stage_before_rename");
   if (auto renamed = files_.rename(from.name, to); !renamed) return renamed;

@@ -20,6 +20,9 @@ class segment_pool {
  public:
   segment_pool(journal_files& files, std::uint64_t segment_bytes) : files_(files), segment_bytes_(segment_bytes) {}
 
+  /// How many of these files can be used as segments of `segment_bytes`.
+  static result<std::size_t> count_usable(journal_files& files, const std::vector<std::string>& names, std::uint64_t segment_bytes);
+
   /// What is there when the journal is opened: names of staged and of retired files. Files of another size go.
   status adopt(const std::vector<std::string>& staged, const std::vector<std::string>& retired);
 
@@ -35,6 +38,13 @@ class segment_pool {
   /// The same for a commit that waits for it: what is made, here or by another thread, is made at once.
   status stage_at_once(std::size_t wanted);
 
+  /// Nothing is staged any more, and a file that is being made is given up. A segment can still be taken.
+  void end_staging() { ended_ = true; }
+
+  /// Steps of work on files since the opening. While more have begun than ended and neither changes, the disk is at it.
+  std::uint64_t steps_begun() const noexcept { return steps_begun_; }
+  std::uint64_t steps_ended() const noexcept { return steps_ended_; }
+
   std::size_t staged() const;
 
  private:
@@ -42,11 +52,17 @@ class segment_pool {
     std::string name;
     bool recyclable = true;
   };
+  /// For as long as it lives, a step is in progress.
+  class step;
   status stage_one();
+  making_pace pace();
 
   journal_files& files_;
   const std::uint64_t segment_bytes_;
   std::atomic<bool> hurry_{false};  // a commit waits for a file
+  std::atomic<bool> ended_{false};
+  std::atomic<std::uint64_t> steps_begun_{0};
+  std::atomic<std::uint64_t> steps_ended_{0};
   std::mutex maker_;                // held while a file is made, which takes long; before guard_
   mutable std::mutex guard_;
   std::uint64_t next_number_ = 1;    // of the next file to stage

@@ -8,10 +8,31 @@ namespace fairlead::store {
 namespace {
 // How often a thread with something to apply looks whether it is much.
 constexpr auto look_every = std::chrono::milliseconds{10};
+
+/// How long something has stood still, counted by looks.
+class stand_still {
+ public:
+  explicit stand_still(std::chrono::milliseconds period) : period_(period) {}
+  /// At each look: whether it stands as it did at the look before.
+  std::chrono::milliseconds look(bool stands) { return since_ = stands ? since_ + period_ : std::chrono::milliseconds{0}; }
+  /// This look is the first one after so long.
+  bool reached(std::chrono::milliseconds limit) const { return since_ >= limit && since_ - period_ < limit; }
+
+ private:
+  const std::chrono::milliseconds period_;
+  std::chrono::milliseconds since_{0};
+};
+
+std::string in_seconds(std::chrono::milliseconds of) { return std::to_string(of.count() / 1'000) + " s"; }
+
 }  // namespace
 
-applier::applier(journaled_stores& stores, applier_options options, fatal on_fatal, note on_note)
-    : stores_(stores), options_(options), on_fatal_(std::move(on_fatal)), on_note_(std::move(on_note)) {
+applier::applier(journaled_stores& stores, applier_options options, fatal on_fatal, note on_note, fatal on_hung)
+    : stores_(stores),
+      options_(options),
+      on_fatal_(std::move(on_fatal)),
+      on_note_(std::move(on_note)),
+      on_hung_(std::move(on_hung)) {
   for (std::size_t i = 0; i < stores_.size(); ++i) {
     stores_.at(i).on_pending([this] {
       if (work_.exchange(true)) return;
@@ -30,10 +51,12 @@ applier::~applier() {
     const std::lock_guard lock(guard_);
     ending_ = true;
   }
+  stores_.log().end_staging();
   wake_.notify_all();
   applying_.join();
   files_.join();
   watching_.join();
+  if (speaker_.joinable()) speaker_.join();
   for (std::size_t i = 0; i < stores_.size(); ++i) stores_.at(i).on_pending({});
 }
 
@@ -69,8 +92,15 @@ void applier::apply_forever() {
     for (auto waited = look_every; waited < options_.period && !much_to_apply(); waited += look_every) {
       if (!pause(look_every)) return;
     }
-    for (std::size_t i = 0; i < stores_.size(); ++i) {
-      if (auto applied = stores_.at(i).apply(); !applied) return end_with(applied.failure());
+    // Generations that have their greatest size do not wait for another period. The shards take turns.
+    for (bool more = true; more && pause(std::chrono::milliseconds{0});) {
+      more = false;
+      for (std::size_t i = 0; i < stores_.size(); ++i) {
+        auto& store = stores_.at(i);
+        if (auto applied = store.apply(); !applied) return end_with(applied.failure());
+        more = more || store.unapplied_generations() > 1;
+        if (store.unapplied_generations() > 0) work_ = true;
+      }
     }
   }
 }
@@ -83,28 +113,50 @@ void applier::tell(const journal_usage& now) {
   }
 }
 
-/// Tells of a write that does not end, and of a commit that waits for a file.
+/// Says something without waiting for it: the log may be on the disk that hangs. What cannot be said because something else is still being
+/// said is left out. Only the thread that watches calls it.
+void applier::say(std::function<void()> what) {
+  if (speaking_.exchange(true)) return;
+  if (speaker_.joinable()) speaker_.join();
+  speaker_ = std::thread([this, what = std::move(what)] {
+    what();
+    speaking_ = false;
+  });
+}
+
+void applier::end_hung(const error& why) {
+  stores_.log().fail(why);
+  if (told_.exchange(true)) return;
+  say([this, why] { on_fatal_(why); });
+  if (pause(options_.last_word_within) && on_hung_) on_hung_(why);
+}
+
+/// Tells of work on the disk that does not end, and of a commit that waits for a file.
 void applier::watch() {
   auto& log = stores_.log();
   journal_usage before;
-  auto at_it = std::chrono::milliseconds{0}, waiting = at_it;
-  const auto reached = [this](std::chrono::milliseconds since, std::chrono::milliseconds limit) {
-    return since >= limit && since - options_.watch_period < limit;
+  stand_still write(options_.watch_period), files(options_.watch_period), waits(options_.watch_period);
+  const auto warn = [this](std::string sentence) {
+    if (on_note_) say([this, sentence = std::move(sentence)] { on_note_(true, sentence); });
+  };
+  const auto stalled = [&](const stand_still& it, const char* what) {
+    if (it.reached(options_.stall_told_after))
+      warn(std::string(what) + " has taken " + in_seconds(options_.stall_told_after) + ". Check the disk.");
+    if (!it.reached(options_.stall_fatal_after)) return false;
+    end_hung({v1::ERROR_CODE_DISK, std::string(what) + " has not ended after " + in_seconds(options_.stall_fatal_after) + ".",
+              "Check the disk; start the node again."});
+    return true;
   };
   while (pause(options_.watch_period)) {
     const auto now = log.get_usage();
-    const bool same = now.begun > now.groups && now.begun == before.begun;
-    at_it = same ? at_it + options_.watch_period : std::chrono::milliseconds{0};
-    waiting = now.waits && now.groups == before.groups ? waiting + options_.watch_period : std::chrono::milliseconds{0};
+    write.look(now.begun > now.groups && now.begun == before.begun);
+    files.look(now.file_steps_begun > now.file_steps_ended && now.file_steps_begun == before.file_steps_begun &&
+               now.file_steps_ended == before.file_steps_ended);
+    waits.look(now.waits && now.groups == before.groups);
     before = now;
-    const auto seconds = [](std::chrono::milliseconds of) { return std::to_string(of.count() / 1'000) + " s"; };
-    if (on_note_ && reached(at_it, options_.stall_told_after))
-      on_note_(true, "A write to the journal has taken " + seconds(at_it) + ". Check the disk.");
-    if (on_note_ && reached(waiting, options_.stall_told_after))
-      on_note_(true, "Commits wait because the journal has no free file: make room on its disk, or raise journal.max_size.");
-    if (at_it < options_.stall_fatal_after) continue;
-    return end_with({v1::ERROR_CODE_DISK, "A write to the journal has not ended after " + seconds(at_it) + ".",
-                     "Check the disk; start the node again."});
+    if (waits.reached(options_.stall_told_after))
+      warn("Commits wait because the journal has no free file: make room on its disk, or raise journal.max_size.");
+    if (stalled(write, "A write to the journal") || stalled(files, "Work on a file of the journal")) return;
   }
 }
 

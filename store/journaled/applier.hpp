@@ -20,10 +20,12 @@ struct applier_options {
   std::size_t operations = 32'768;
   /// After so long without a commit an empty group proves that the last one was durable.
   std::chrono::milliseconds seal_after{1'000};
-  /// A write of the journal that takes so long is told, and one that takes so long ends the process: the disk will not come back, and
-  /// whoever waits for the node would wait for ever.
+  /// A write of the journal, or a step of the work on its files, that takes so long is told, and one that takes so long ends the process:
+  /// the disk will not come back, and whoever waits for the node would wait for ever.
   std::chrono::milliseconds stall_told_after{5'000};
   std::chrono::milliseconds stall_fatal_after{30'000};
+  /// `on_fatal` of a stall may itself wait for the disk, as a log does. The process has so long to end by it.
+  std::chrono::milliseconds last_word_within{2'000};
   std::chrono::milliseconds watch_period{1'000};
 };
 
@@ -35,8 +37,9 @@ class applier {
   /// What people should know: a warning, or that its reason is gone. On one of the threads.
   using note = std::function<void(bool warning, const std::string& sentence)>;
 
-  /// `stores` outlive the applier. `on_note` may be empty.
-  applier(journaled_stores& stores, applier_options options, fatal on_fatal, note on_note = {});
+  /// `stores` outlive the applier. `on_hung`: `on_fatal` was called for a stall and the process has not ended by it; it has to end without
+  /// writing anything. `on_note` and `on_hung` may be empty.
+  applier(journaled_stores& stores, applier_options options, fatal on_fatal, note on_note = {}, fatal on_hung = {});
   /// Ends the threads. What is not applied stays in the journal.
   ~applier();
   applier(const applier&) = delete;
@@ -47,6 +50,8 @@ class applier {
   void keep_files_ready();
   void tell(const journal_usage& now);
   void watch();
+  void say(std::function<void()> what);
+  void end_hung(const error& why);
   bool pause(std::chrono::milliseconds how_long);
   bool wait_for_work();
   bool much_to_apply() const;
@@ -55,6 +60,7 @@ class applier {
   const applier_options options_;
   const fatal on_fatal_;
   const note on_note_;
+  const fatal on_hung_;
   std::mutex guard_;
   std::condition_variable wake_;
   bool ending_ = false;
@@ -64,6 +70,8 @@ class applier {
   std::thread applying_;
   std::thread files_;
   std::thread watching_;  // touches no disk, so it goes on when the disk does not
+  std::atomic<bool> speaking_{false};
+  std::thread speaker_;  // of the thread that watches
 };
 
 }  // namespace fairlead::store

@@ -14,7 +14,8 @@ constexpr std::size_t most_merged_operations = 4'096;
 void overlay::add(std::shared_ptr<const run> what, const entry_position& last) {
   const std::lock_guard changing(changing_);
   auto next = std::make_shared<overlay_view>(*view());
-  const bool begin = next->size() == (sealed_ && !failpoint("plant.sealed_grows") ? 1u : 0u);
+  const bool only_sealed = next->size() == (sealed_ && !failpoint("plant.sealed_grows") ? 1u : 0u);
+  const bool begin = only_sealed || next->back()->operations >= most_operations_;
   auto grown = begin ? std::make_shared<generation>() : std::make_shared<generation>(*next->back());
   grown->last = last;
   grown->bytes += what->bytes();

@@ -1,7 +1,8 @@
 #pragma once
 // The overlay: what a shard's journal has and its tables do not have yet.
 //
-// Commits gather in a generation. The applier seals the generation, brings it to the tables in one transaction, and drops it. A
+// Commits gather in a generation. The applier seals the generation, brings it to the tables in one transaction, and drops it. A generation
+// has a greatest size, because a transaction needs room for each page that it changes before any page becomes free. A
 // generation is applied whole, and runs of different generations are never merged: so a reader that takes the overlay first and the
 // tables afterwards can drop each generation that the tables have, and sees one committed state.
 
@@ -30,6 +31,9 @@ using overlay_view = std::vector<std::shared_ptr<const generation>>;
 /// Thread-safe; a reader takes a pointer and is never waited for.
 class overlay {
  public:
+  /// A generation with so many operations grows no more.
+  explicit overlay(std::size_t most_operations) : most_operations_(most_operations) {}
+
   /// Adds a run that ends at `last` to the newest generation.
   void add(std::shared_ptr<const run> what, const entry_position& last);
   /// Seals what has gathered and gives it, or what was sealed before and is not dropped yet; null: there is nothing.
@@ -45,6 +49,7 @@ class overlay {
  private:
   void show(std::shared_ptr<const overlay_view> next);
 
+  const std::size_t most_operations_;
   std::mutex changing_;       // of those who add, seal and drop; before guard_
   bool sealed_ = false;       // the first generation of the view is sealed
   mutable std::mutex guard_;  // covers the pointer alone

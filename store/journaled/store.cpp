@@ -32,6 +32,16 @@ std::vector<operation> operations_of(const std::vector<batch_view>& batches) {
   return out;
 }
 
+// A transaction changes a page or two for each operation, and needs new pages for all of them. In a small store these must fit what
+// admission leaves free.
+constexpr std::uint64_t room_of_an_operation = 64 * 8'192;
+constexpr std::uint64_t most_operations = 32'768;
+constexpr std::uint64_t least_operations = 16;
+
+std::size_t most_operations_at_once(std::uint64_t max_bytes) {
+  return static_cast<std::size_t>(std::clamp(max_bytes / room_of_an_operation, least_operations, most_operations));
+}
+
 error unreadable_entry(const std::string& place, std::uint64_t index) {
   return {v1::ERROR_CODE_CORRUPT, "Entry " + std::to_string(index) + " of the journal of " + place + " is unreadable.",
           "Restore the node from a backup."};
@@ -48,6 +58,9 @@ std::shared_ptr<const run> run_of(const batch& what) {
 }
 
 }  // namespace
+
+journaled_store::journaled_store(tables& below, journaled_options options)
+    : below_(below), options_(std::move(options)), over_(most_operations_at_once(below.tables_usage().max_bytes)) {}
 
 result<std::unique_ptr<journaled_store>> journaled_store::open(tables& below, journaled_options options) {
   std::unique_ptr<journaled_store> out(new journaled_store(below, std::move(options)));

@@ -83,9 +83,10 @@ class journaled_store final : public restorable {
   /// What is not applied yet.
   std::size_t unapplied_bytes() const { return over_.bytes(); }
   std::size_t unapplied_operations() const { return over_.operations(); }
+  std::size_t unapplied_generations() const { return over_.view()->size(); }
 
  private:
-  journaled_store(tables& below, journaled_options options) : below_(below), options_(std::move(options)) {}
+  journaled_store(tables& below, journaled_options options);
   status journal_entry(journal_record entry, std::uint64_t epoch, entry_position& at);
   status append(record_type type, std::shared_ptr<std::string> payload, std::vector<operation> operations, std::uint64_t sequence,
                 std::uint64_t epoch, std::string shard_state);

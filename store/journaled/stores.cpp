@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "store/journal/recovery.hpp"
+#include "store/journal/segment_pool.hpp"
 
 namespace fairlead::store {
 
@@ -26,6 +27,21 @@ error store_left_out(const std::string& path, std::uint16_t shard) {
 error of_another_journal(const std::string& place, const std::string& other) {
   return {v1::ERROR_CODE_WRONG_STATE, "The stores " + place + " and " + other + " belong to different journals.",
           "Give the node the stores and the journal that it wrote."};
+}
+
+const shard_log* log_of(const recovered_journal& found, std::uint16_t shard) {
+  const auto known = found.shards.find(shard);
+  return known != found.shards.end() ? &known->second : nullptr;
+}
+
+/// Whether the journal itself holds entries, and not only the news of earlier ones.
+bool has_entries(const shard_log& log) { return log.first_index != 0 && log.last_index >= log.first_index; }
+
+/// Files that the journal can go on with.
+result<std::size_t> count_spares(journal_files& files, const recovered_journal& found, std::uint64_t segment_bytes) {
+  auto names = found.staged;
+  names.insert(names.end(), found.retired.begin(), found.retired.end());
+  return segment_pool::count_usable(files, names, segment_bytes);
 }
 
 }  // namespace
@@ -78,11 +94,11 @@ result<std::unique_ptr<journaled_stores>> journaled_stores::open(std::unique_ptr
   // Each store is looked at before anything is written.
   for (std::size_t i = 0; i < members.size(); ++i) {
     auto& store = *out->stores_[i];
-    const auto known = found ? found->shards.find(members[i].shard) : decltype(found->shards.find(0)){};
-    const bool has_entries = found && known != found->shards.end() && known->second.last_index > store.position().applied_index;
-    if (!store.journal_of_tables() && has_entries) {
-      if (!store.is_settled(known->second.last_index)) return foreign_entries(out->files_->path(), members[i]);
-      store.adopt(known->second.last_index);
+    if (const auto* log = found ? log_of(*found, members[i].shard) : nullptr; log != nullptr && !store.journal_of_tables()) {
+      // The index alone proves nothing: a store that was never behind this journal may have counted further.
+      const bool foreign = has_entries(*log) || log->last_index > store.position().applied_index;
+      if (foreign && !store.is_settled(log->last_index)) return foreign_entries(out->files_->path(), members[i]);
+      store.adopt(log->last_index);
     }
     positions.push_back(store.position());
     if (!found) continue;
@@ -96,7 +112,9 @@ result<std::unique_ptr<journaled_stores>> journaled_stores::open(std::unique_ptr
   // Each opening takes another file. If starts fail again and again, the files in use must not fill the disk; and if there are few others, the
   // first checkpoint has to free those in use, because the disk may have no room for more.
   const bool many_used = found && found->used.size() >= options.most_segments() / 2;
-  if (found && (many_used || found->staged.size() + found->retired.size() < 2)) {
+  const auto spares = found ? count_spares(*out->files_, *found, options.segment_bytes) : result<std::size_t>{std::size_t{0}};
+  if (!spares) return spares.failure();
+  if (found && (many_used || *spares < 2)) {
     for (std::size_t i = 0; i < members.size(); ++i) {
       // Tables without room are the applier's affair, once more: the store is open until then.
       if (auto applied = out->stores_[i]->apply_all(); !applied && (many_used || applied.failure().code != v1::ERROR_CODE_STORE_FULL))

@@ -14,7 +14,9 @@ namespace {
 
 // The free list is counted only if the result could matter, and even then not for every question.
 constexpr std::uint64_t free_count_from_percent = 80;
-constexpr std::uint64_t free_count_every_commits = 500;  // if the store is so large that counting takes time
+// If the store is so large that counting takes time. Behind a journal a transaction holds the commits of a tenth of a second.
+constexpr std::uint64_t free_count_every_commits = 500;
+constexpr std::uint64_t free_count_every_applies = 10;
 constexpr std::uint64_t small_store_bytes = std::uint64_t{1} << 30;
 
 std::string stored_form(table where, std::string_view key, std::string_view payload) {
@@ -122,7 +124,10 @@ status lmdb_store::apply(const std::vector<operation>& sorted) {
   if (auto written = txn->apply(sorted); !written) return remember(written);
   if (failpoint("apply.mid_txn")) return remember(failpoint_error("apply.mid_txn"));
   auto done = remember(txn->commit());
-  if (done) commits_.fetch_add(1, std::memory_order_relaxed);
+  if (done) {
+    commits_.fetch_add(1, std::memory_order_relaxed);
+    applies_.fetch_add(1, std::memory_order_relaxed);
+  }
   return done;
 }
 
@@ -177,7 +182,8 @@ usage lmdb_store::get_usage() const {
   if (out.used_bytes < out.max_bytes / 100 * free_count_from_percent) return out;
   std::lock_guard lock(usage_guard_);
   const auto now = commits();
-  const auto every = out.max_bytes <= small_store_bytes ? 1 : free_count_every_commits;
+  const bool behind_journal = applies_.load(std::memory_order_relaxed) > 0;
+  const auto every = out.max_bytes <= small_store_bytes ? 1 : behind_journal ? free_count_every_applies : free_count_every_commits;
   if (!free_counted_ || now - free_counted_at_commit_ >= every) {
     if (auto counted = env_->free_bytes(); counted) {
       free_bytes_ = *counted;

@@ -55,6 +55,7 @@ class lmdb_store final : public restorable, public tables {
   std::string shard_state_;
   std::atomic<std::uint64_t> sequence_{0};
   std::atomic<std::uint64_t> commits_{0};
+  std::atomic<std::uint64_t> applies_{0};  // of these, for a journal
 
   mutable std::mutex usage_guard_;
   mutable std::uint64_t free_bytes_ = 0;

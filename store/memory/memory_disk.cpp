@@ -108,7 +108,8 @@ status memory_disk::note(change what) {
   return nothing{};
 }
 
-status memory_disk::create(const std::string& name, std::uint64_t bytes, const std::function<bool()>&) {
+status memory_disk::create(const std::string& name, std::uint64_t bytes, const std::function<making_pace()>& pace) {
+  if (pace() == making_pace::stop) return not_completed(name);
   const std::lock_guard lock(guard_);
   if (full_) return error{v1::ERROR_CODE_STORE_FULL, "The disk in memory has no room for " + name + ".", {}};
   auto made = std::make_shared<inode>();

@@ -29,7 +29,7 @@ class memory_disk final : public journal_files {
 
   result<std::vector<std::string>> list() const override;
   result<std::unique_ptr<block_file>> open(const std::string& name) override;
-  status create(const std::string& name, std::uint64_t bytes, const std::function<bool()>& at_once) override;
+  status create(const std::string& name, std::uint64_t bytes, const std::function<making_pace()>& pace) override;
   status rename(const std::string& from, const std::string& to) override;
   status remove(const std::string& name) override;
   status sync() override;
@@ -102,8 +102,8 @@ class lent_disk : public journal_files {
   explicit lent_disk(memory_disk& of) : of_(of) {}
   result<std::vector<std::string>> list() const override { return of_.list(); }
   result<std::unique_ptr<block_file>> open(const std::string& name) override { return of_.open(name); }
-  status create(const std::string& name, std::uint64_t bytes, const std::function<bool()>& at_once) override {
-    return of_.create(name, bytes, at_once);
+  status create(const std::string& name, std::uint64_t bytes, const std::function<making_pace()>& pace) override {
+    return of_.create(name, bytes, pace);
   }
   status rename(const std::string& from, const std::string& to) override { return of_.rename(from, to); }
   status remove(const std::string& name) override { return of_.remove(name); }

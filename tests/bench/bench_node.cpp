@@ -166,7 +166,7 @@ bench_node::bench_node(const options& with)
       log_(std::make_unique<quiet_observer>()),
       config_(std::make_unique<config>(with.agent_elsewhere || with.watched)) {
   if (with.record) recorder_.record();
-  if (journaled_) journaled_->begin_applying([](const error& why) { die(why); }, {});
+  if (journaled_) journaled_->begin_applying([](const error& why) { die(why); }, {}, {});
   system_ = std::make_unique<caf::actor_system>(*config_);
 
   node_tree_options chosen;

@@ -91,7 +91,7 @@ class timed_tables final : public store::tables {
 double write_alone_us(store::disk_files& files, double group_bytes) {
   constexpr std::uint64_t writes = 1'000;
   const auto bytes = (static_cast<std::size_t>(group_bytes) / store::journal_block_bytes + 1) * store::journal_block_bytes;
-  must(files.create("floor", writes * bytes, [] { return true; }));
+  must(files.create("floor", writes * bytes, [] { return making_pace::at_once; }));
   const auto file = must(files.open("floor"));
   store::block_buffer data(bytes);
   std::memset(data.data(), 'x', bytes);

@@ -219,7 +219,7 @@ TEST_F(disk_stores_test, under_the_number_of_another_shard_are_refused_by_it) {
 
 TEST_F(disk_stores_test, apply_in_the_background_what_was_committed) {
   open();
-  node->begin_applying([](const error& why) { ADD_FAILURE() << why.sentence; }, {});
+  node->begin_applying([](const error& why) { ADD_FAILURE() << why.sentence; }, {}, {});
   for (int i = 0; i < 20; ++i) put(0, "k" + std::to_string(i), std::string(100'000, 'x'));
   ASSERT_TRUE(eventually([&] { return node->at(0).unapplied_operations() == 0; }));
   v1::StoreStatus status;

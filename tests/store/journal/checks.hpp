@@ -40,7 +40,7 @@ inline void crash_and_look(std::uint64_t seed, std::uint64_t at) {
       world.tried.reset();
       ASSERT_EQ(found, owed);
       for (int i = 0; i < 60; ++i) {
-        ASSERT_TRUE(world.append(static_cast<std::uint16_t>(world.pick(3)), world.payload(world.pick(9'000))).ok());
+        ASSERT_TRUE(world.append(static_cast<std::uint16_t>(world.pick(3)), world.payload(world.pick(8'000))).ok());
         if (world.pick(4) == 0) {
           const auto shard = static_cast<std::uint16_t>(world.pick(3));
           world.apply(shard, world.last_index[shard]);

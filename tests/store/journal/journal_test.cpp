@@ -5,8 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <condition_variable>
+#include <future>
+#include <mutex>
 #include <thread>
 
+#include "actors/core/cluster/routing.hpp"
 #include "tests/store/journal/checks.hpp"
 
 namespace fairlead::store {
@@ -128,10 +132,10 @@ TEST(journal, goes_on_with_its_own_files_on_a_full_disk) {
 class slow_disk final : public lent_disk {
  public:
   using lent_disk::lent_disk;
-  status create(const std::string& name, std::uint64_t bytes, const std::function<bool()>& at_once) override {
+  status create(const std::string& name, std::uint64_t bytes, const std::function<making_pace()>& pace) override {
     ++begun;
-    if (!eventually(at_once)) return error{v1::ERROR_CODE_INTERNAL, "Nobody was in haste.", {}};
-    return lent_disk::create(name, bytes, at_once);
+    if (!eventually([&] { return pace() == making_pace::at_once; })) return error{v1::ERROR_CODE_INTERNAL, "Nobody was in haste.", {}};
+    return lent_disk::create(name, bytes, pace);
   }
   std::atomic<int> begun{0};
 };
@@ -147,6 +151,136 @@ TEST(journal, hurries_a_file_that_is_being_made_when_a_commit_needs_it) {
   // Nothing is applied, so the second segment needs two files.
   for (int i = 0; i < 30; ++i) EXPECT_TRUE(world.append(0, std::string(3'000, 'x')).ok());
   housekeeping.join();
+}
+
+TEST(journal, gives_up_a_file_that_is_being_made_when_the_node_ends) {
+  struct unhurried final : lent_disk {
+    using lent_disk::lent_disk;
+    status create(const std::string& name, std::uint64_t bytes, const std::function<making_pace()>& pace) override {
+      if (++begun > 1 && eventually([&] { return pace() == making_pace::stop; })) return not_completed(name);
+      return lent_disk::create(name, bytes, pace);
+    }
+    std::atomic<int> begun{0};
+  };
+  journal_world world;
+  unhurried disk(world.disk);
+  world.it = std::move(journal::open(disk, std::nullopt, {}, world.options()).value());
+  std::thread housekeeping([&] { EXPECT_TRUE(world.it->stage(2).ok()); });
+  ASSERT_TRUE(eventually([&] { return disk.begun == 2; })) << "the first file was that of the opening";
+  world.it->end_staging();
+  housekeeping.join();
+  EXPECT_EQ(world.it->get_usage().staged, 0u);
+  EXPECT_TRUE(world.append(0, "a commit goes on").ok());
+  EXPECT_TRUE(world.it->close().ok());
+}
+
+/// A disk whose writes wait until they are let through.
+class gated_disk final : public lent_disk {
+ public:
+  using lent_disk::lent_disk;
+  result<std::unique_ptr<block_file>> open(const std::string& name) override {
+    auto file = lent_disk::open(name);
+    if (!file) return file;
+    return std::unique_ptr<block_file>(std::make_unique<gated_file>(*this, std::move(*file)));
+  }
+  void let_through(int writes) {
+    const std::lock_guard lock(guard_);
+    allowed_ = writes;
+    moved_.notify_all();
+  }
+  std::atomic<int> at_the_gate{0};
+
+ private:
+  struct gated_file final : block_file {
+    gated_file(gated_disk& disk, std::unique_ptr<block_file> own) : of(disk), file(std::move(own)) {}
+    std::uint64_t size() const override { return file->size(); }
+    status write(std::uint64_t offset, const char* data, std::size_t bytes) override {
+      std::unique_lock lock(of.guard_);
+      ++of.at_the_gate;
+      of.moved_.wait(lock, [this] { return of.allowed_ > 0; });
+      --of.allowed_;
+      --of.at_the_gate;
+      return file->write(offset, data, bytes);
+    }
+    status read(std::uint64_t offset, char* data, std::size_t bytes) const override { return file->read(offset, data, bytes); }
+    status settle(std::uint64_t end) override { return file->settle(end); }
+    gated_disk& of;
+    std::unique_ptr<block_file> file;
+  };
+  std::mutex guard_;
+  std::condition_variable moved_;
+  int allowed_ = 1'000;
+};
+
+TEST(journal, that_must_not_go_on_lets_nobody_go_whose_records_are_being_written) {
+  journal_world world;
+  gated_disk disk(world.disk);
+  auto opened = journal::open(disk, std::nullopt, {}, world.options());
+  ASSERT_TRUE(opened.ok());
+  auto& it = **opened;
+  const auto append = [&it](std::uint16_t shard) {
+    return std::async(std::launch::async, [&it, shard] {
+      journal_record one;
+      one.shard = shard;
+      one.index = 1;
+      one.payload = "some bytes";
+      return it.append({one}).ok();
+    });
+  };
+  disk.let_through(0);
+  auto first = append(0);
+  ASSERT_TRUE(eventually([&] { return disk.at_the_gate == 1; }));
+  // These two wait, and one of them then writes for both.
+  auto second = append(1), third = append(2);
+  ASSERT_TRUE(eventually([&] { return it.waiting() == 2; }));
+  disk.let_through(1);
+  ASSERT_TRUE(first.get());
+  ASSERT_TRUE(eventually([&] { return disk.at_the_gate == 1; }));
+  it.fail({v1::ERROR_CODE_STORE_FULL, "The tables are full.", {}});
+  const auto soon = std::chrono::milliseconds{100};
+  EXPECT_EQ(second.wait_for(soon), std::future_status::timeout);
+  EXPECT_EQ(third.wait_for(soon), std::future_status::timeout);
+  disk.let_through(1);
+  second.get();
+  third.get();
+}
+
+TEST(journal, proves_the_last_group_only_where_it_waits_for_nobody) {
+  journal_world world;
+  ASSERT_TRUE(world.open().ok());
+  ASSERT_TRUE(world.it->stage().ok());
+  world.disk.fill();
+  ASSERT_TRUE(world.it->stage(9).ok());
+  // 14 blocks behind the header and the first group: the segment is full, and the only file left would be the last.
+  for (int i = 0; i < 14; ++i) ASSERT_TRUE(world.append(0, std::string(3'000, 'x')).ok());
+  const auto groups = world.it->get_usage().groups;
+  EXPECT_TRUE(world.it->seal().ok());
+  EXPECT_EQ(world.it->get_usage().groups, groups);
+}
+
+TEST(journal, without_room_to_note_its_end_says_so_and_waits_for_nobody) {
+  journal_world world;
+  ASSERT_TRUE(world.open().ok());
+  world.disk.fill();
+  ASSERT_TRUE(world.it->stage(9).ok());
+  for (int i = 0; i < 14; ++i) ASSERT_TRUE(world.append(0, std::string(3'000, 'x')).ok());
+  const auto closed = world.it->close();
+  ASSERT_FALSE(closed.ok());
+  EXPECT_EQ(closed.failure().code, v1::ERROR_CODE_STORE_FULL);
+  world.disk.reboot();
+  world.disk.fill(false);
+  ASSERT_TRUE(world.open().ok());
+  EXPECT_EQ(world.found_above(), world.owed());
+}
+
+TEST(journal, has_room_for_a_checkpoint_of_the_largest_cluster_beside_the_largest_group) {
+  journal_world world;
+  world.segment_bytes = std::uint64_t{64} << 20;
+  std::vector<shard_position> all;
+  for (std::uint32_t shard = 0; shard < core::max_shards; ++shard) all.push_back({static_cast<std::uint16_t>(shard), 0, 0});
+  world.it = std::move(journal::open(world.disk, std::nullopt, all, world.options()).value());
+  const std::string largest(world.it->max_append_bytes() - record_header_bytes, 'x');
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(world.append(0, largest).ok());
 }
 
 TEST(journal, waits_on_a_full_disk_until_there_is_room_or_something_is_applied) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "store/journaled/applier.hpp"
+#include "tests/eventually.hpp"
 #include "tests/store/journaled/checks.hpp"
 
 namespace fairlead::store {
@@ -15,6 +16,168 @@ TEST(journaled_store, shows_one_committed_state_whatever_is_applied_and_when) {
 }
 
 TEST(journaled_store, hands_on_the_error_of_a_table_that_cannot_be_written) { fail_an_apply(); }
+
+TEST(journaled_store, applies_to_small_tables_in_small_transactions) {
+  struct counted_tables final : tables {
+    memory_store own{memory_store::durability::at_once, std::uint64_t{1} << 20};
+    std::vector<std::size_t> operations;
+    status apply(const std::vector<operation>& sorted) override {
+      operations.push_back(sorted.size());
+      return own.apply(sorted);
+    }
+    std::unique_ptr<snapshot> read_tables() const override { return own.read(); }
+    usage tables_usage() const override { return own.get_usage(); }
+  } below;
+  memory_disk disk;
+  auto stores = std::move(journaled_stores::open(std::make_unique<lent_disk>(disk), {{0, "in memory", &below}}, small_journal()).value());
+  auto& it = stores->at(0);
+  test_shard shard(it);
+  for (int i = 0; i < 100; ++i) {
+    auto one = shard.next();
+    one.put(table::task, "key " + std::to_string(i), "value");
+    shard.expect_committed(std::move(one));
+  }
+  ASSERT_TRUE(it.apply_all().ok());
+  EXPECT_GE(below.operations.size(), 6u);
+  for (const auto one : below.operations) EXPECT_LE(one, 20u);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(value_of(below.own, table::task, "key " + std::to_string(i)), "value");
+}
+
+TEST(journaled_store, applies_all_that_has_gathered_although_nothing_more_is_committed) {
+  memory_store below{memory_store::durability::at_once, std::uint64_t{1} << 20};
+  memory_disk disk;
+  auto stores = std::move(journaled_stores::open(std::make_unique<lent_disk>(disk), {{0, "in memory", &below}}, small_journal()).value());
+  auto& it = stores->at(0);
+  test_shard shard(it);
+  for (int i = 0; i < 100; ++i) {
+    auto one = shard.next();
+    one.put(table::task, "key " + std::to_string(i), "value");
+    shard.expect_committed(std::move(one));
+  }
+  const applier behind(*stores, {}, [](const error& why) { ADD_FAILURE() << why.sentence; });
+  EXPECT_TRUE(eventually([&] { return it.unapplied_operations() == 0; }));
+}
+
+TEST(journaled_store, ends_the_process_although_its_last_word_hangs_on_the_same_disk) {
+  struct hung_disk final : lent_disk {
+    using lent_disk::lent_disk;
+    status sync() override {
+      while (hangs) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+      return lent_disk::sync();
+    }
+    std::atomic<bool> hangs{false};
+  };
+  memory_store below;
+  memory_disk disk;
+  auto files = std::make_unique<hung_disk>(disk);
+  auto& hung = *files;
+  auto stores = std::move(journaled_stores::open(std::move(files), {{0, "in memory", &below}}, small_journal()).value());
+  applier_options options;
+  options.watch_period = options.stall_told_after = std::chrono::milliseconds{10};
+  options.stall_fatal_after = std::chrono::milliseconds{50};
+  options.last_word_within = std::chrono::milliseconds{50};
+  std::atomic<bool> ended{false};
+  const auto end = [&](const error& why) {
+    EXPECT_EQ(why.code, v1::ERROR_CODE_DISK);
+    ended = true;
+  };
+  // A file is made, and the directory does not become durable.
+  hung.hangs = true;
+  const auto wait = [&] {
+    while (hung.hangs) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  };
+  {
+    const applier behind(*stores, options, [&](const error&) { wait(); }, [&](bool, const std::string&) { wait(); }, end);
+    EXPECT_TRUE(eventually([&] { return ended.load(); }));
+    hung.hangs = false;
+  }
+}
+
+TEST(journaled_store, applies_first_at_a_start_that_finds_only_half_a_file) {
+  memory_store below;
+  memory_disk disk;
+  const auto open = [&] {
+    return std::move(journaled_stores::open(std::make_unique<lent_disk>(disk), {{0, "in memory", &below}}, small_journal()).value());
+  };
+  auto stores = open();
+  ASSERT_TRUE(stores->log().stage(1).ok());
+  test_shard shard(stores->at(0));
+  auto one = shard.next();
+  one.put(table::task, "key", "value");
+  shard.expect_committed(std::move(one));
+  stores.reset();
+  // One file is left, and what a crash leaves of another that was being made.
+  ASSERT_TRUE(disk.remove(segment_name(3)).ok());
+  ASSERT_TRUE(disk.create("fresh.tmp", std::uint64_t{1} << 20, [] { return making_pace::at_once; }).ok());
+  ASSERT_TRUE(disk.sync().ok());
+  disk.reboot();
+  stores = open();
+  EXPECT_EQ(value_of(below, table::task, "key"), "value");
+}
+
+TEST(journaled_store, takes_no_store_of_another_history_for_its_own_however_far_that_has_counted) {
+  memory_store below;
+  memory_disk disk;
+  const auto open = [&](tables& of) {
+    return journaled_stores::open(std::make_unique<lent_disk>(disk), {{0, "in memory", &of}}, small_journal());
+  };
+  auto stores = std::move(open(below).value());
+  test_shard shard(stores->at(0));
+  auto one = shard.next();
+  one.put(table::task, "key", "value");
+  shard.expect_committed(std::move(one));
+  stores.reset();
+  disk.reboot();
+  // A store of a release without a journal.
+  memory_store other;
+  test_shard older(other);
+  for (int i = 0; i < 100; ++i) older.expect_committed(older.next());
+  const auto files = disk.list();
+  const auto refused = open(other);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.failure().code, v1::ERROR_CODE_WRONG_STATE);
+  EXPECT_EQ(*disk.list(), *files);
+  stores = std::move(open(below).value());
+  EXPECT_EQ(value_of(stores->at(0), table::task, "key"), "value");
+}
+
+TEST(journaled_store, comes_back_with_more_than_the_journal_has_of_it_although_the_node_ends_at_once) {
+  memory_disk disk;
+  memory_store stays, leaves, elsewhere;
+  const auto open = [&](tables& second) {
+    return journaled_stores::open(std::make_unique<lent_disk>(disk), {{0, "one", &stays}, {1, "two", &second}}, small_journal());
+  };
+  const auto put = [](store& to, const std::string& key) {
+    test_shard shard(to);
+    auto one = shard.next();
+    one.put(table::task, key, "value");
+    shard.expect_committed(std::move(one));
+  };
+  auto stores = std::move(open(leaves).value());
+  put(stores->at(0), "stays in the journal");
+  put(stores->at(1), "of the former store");
+  ASSERT_TRUE(stores->at(1).apply_all().ok());
+  stores.reset();
+  disk.reboot();
+  // The store that takes its place was settled, and is further than the one before.
+  {
+    memory_disk other;
+    auto alone = std::move(journaled_stores::open(std::make_unique<lent_disk>(other), {{1, "two", &elsewhere}}, small_journal()).value());
+    for (int i = 0; i < 50; ++i) put(alone->at(0), "key " + std::to_string(i));
+    ASSERT_TRUE(alone->at(0).settle().ok());
+  }
+  for (int start = 0; start < 3; ++start) {
+    auto opened = open(elsewhere);
+    ASSERT_TRUE(opened.ok()) << "start " << start << ": " << opened.failure().sentence;
+    stores = std::move(*opened);
+    EXPECT_EQ(value_of(stores->at(1), table::task, "key 49"), "value");
+    stores.reset();
+    disk.reboot();
+  }
+  stores = std::move(open(elsewhere).value());
+  put(stores->at(1), "goes on");
+  EXPECT_EQ(value_of(stores->at(0), table::task, "stays in the journal"), "value");
+}
 
 TEST(journaled_store, has_a_settled_state_that_follows) {
   journaled_world here(7);
