@@ -32,6 +32,8 @@ class system_clock final : public clock {
 
 /// The machine's time, for a program's outermost layer.
 inline std::int64_t now_unix_ms() { return to_unix_ms(system_clock{}.now()); }
+/// The machine's clock that nobody sets.
+inline std::int64_t now_boot_ms() { return to_unix_ms(system_clock{}.steady()); }
 
 /// `2026-03-29T01:00:00.250Z`.
 std::string format_utc(std::int64_t unix_ms);

@@ -21,6 +21,12 @@ error refused_by_system(const std::string& what, int code) {
           rights ? "Give this user write permission there, or use another directory." : "Check the disk, or use another directory."};
 }
 
+/// `shard-7`.
+bool is_shard(const std::string& name) {
+  constexpr std::string_view prefix = "shard-";
+  return name.starts_with(prefix) && name.size() > prefix.size() && name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
+}
+
 std::string parent_of(const std::string& directory) {
   const auto parent = std::filesystem::path(directory).parent_path().string();
   return parent.empty() ? "." : parent;
@@ -53,7 +59,8 @@ std::vector<std::string> stores_in(const std::string& path) {
   if (fs::exists(path + "/data.mdb", failed)) return {path};
   std::vector<std::string> out;
   for (fs::directory_iterator it{path, failed}, end; !failed && it != end; it.increment(failed)) {
-    if (it->path().filename().string().starts_with("shard-") && fs::exists(it->path() / "data.mdb")) out.push_back(it->path().string());
+    // What a restore that was cut short left, or what an operator has put aside, is no store of the node.
+    if (is_shard(it->path().filename().string()) && fs::exists(it->path() / "data.mdb")) out.push_back(it->path().string());
   }
   std::sort(out.begin(), out.end());
   return out;

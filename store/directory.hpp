@@ -21,6 +21,9 @@ status publish_directory(const std::string& part, const std::string& to);
 /// The directory of a node's journal, if nothing else is said: in that of its stores.
 inline std::string journal_in(const std::string& store_path) { return store_path + "/journal"; }
 
+/// The directory of a store's archives.
+inline std::string archives_in(const std::string& directory) { return directory + "/archive"; }
+
 /// The directories of the stores in a node's `store.path`.
 std::vector<std::string> stores_in(const std::string& path);
 

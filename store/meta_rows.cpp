@@ -61,7 +61,7 @@ std::string encode_applied(const entry_position& what) { return encode_u64(what.
 
 std::optional<entry_position> decode_applied(std::string_view payload) {
   if (payload.size() != 16) return std::nullopt;
-  return entry_position{read_big_endian<std::uint64_t>(payload), read_big_endian<std::uint64_t>(payload.substr(8))};
+  return entry_position{read_big_endian<std::uint64_t>(payload), read_big_endian<std::uint64_t>(payload.substr(8)), 0};
 }
 
 std::string encode_shard(const shard_identity& what) {

@@ -15,8 +15,12 @@
 //   applied            index u64 | group u64: the journal's entries of this shard up to here are in these tables
 //   settled            u64: entries of the journal up to this index are in these tables, or count no more. While the row is there nothing was
 //                      journalled above it, so the tables are whole without the journal. After a restore it is the greatest number
+//   shard_time         unix ms u64: the stamp of the last entry in these tables (journaled/shard_time.hpp). It stays when the store leaves a journal
 //   effect/NUMBER      EffectRecord, see effect_rows.hpp; the number has 20 digits
 //   deleted/NUMBER     empty; archives may hold copies of this deleted task, see deletion_rows.hpp; the number has 20 digits
+//   moving/NUMBER      day u64 | retention in days u32, see archive_rows.hpp: the ended task is to move to this archive. Whoever applies the
+//                      row to the tables does that, so it is never in them; the number has 20 digits
+//   dropped/DAYS       day u64: archives of this retention in days (20 digits; 0: the node file's) before this day are not kept any more
 //   namespace:N        the name of namespace N (decimal)
 //   alert_cursor/NAME  u64, the number of the last alert that has reached target NAME
 //   alert_start/NAME   u64 | unix ms u64, the newest alert at the first look at target NAME, and the time of that look
@@ -40,9 +44,13 @@ struct journal_id {
 
 /// A position in a shard's part of a journal.
 struct entry_position {
-  std::uint64_t index = 0;  // of the entry
-  std::uint64_t group = 0;  // of the group that has it
+  std::uint64_t index = 0;    // of the entry
+  std::uint64_t group = 0;    // of the group that has it
+  std::int64_t stamp_ms = 0;  // of the entry; 0: not known
 };
+
+/// In the row `settled` after a restore: nothing of a journal counts any more.
+inline constexpr std::uint64_t settled_by_restore = ~std::uint64_t{0};
 
 /// The layout that this release reads and writes. Rises with every change that an older release cannot read.
 inline constexpr std::uint32_t schema_version = 1;
@@ -60,8 +68,11 @@ inline constexpr std::string_view restoring_row = "restoring";
 inline constexpr std::string_view journal_row = "journal";
 inline constexpr std::string_view applied_row = "applied";
 inline constexpr std::string_view settled_row = "settled";
+inline constexpr std::string_view shard_time_row = "shard_time";
 inline constexpr std::string_view effect_rows = "effect/";
 inline constexpr std::string_view deletion_rows = "deleted/";
+inline constexpr std::string_view move_rows = "moving/";
+inline constexpr std::string_view drop_rows = "dropped/";
 std::string namespace_row(std::uint32_t ns);
 /// The name of a row for a number, such that names sort like numbers: `prefix` and 20 digits.
 std::string numbered_row(std::string_view prefix, std::uint64_t number);

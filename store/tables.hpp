@@ -23,4 +23,18 @@ class tables {
   virtual usage tables_usage() const = 0;
 };
 
+/// The archives of a shard follow its journal as the tables do: what a batch says about them is done by whoever applies it, before the
+/// tables are written. After a crash in between the same is done again.
+class archives_below {
+ public:
+  virtual ~archives_below() = default;
+
+  /// Copies each task that `state` says is to move (rows/archive_rows.hpp) to its archive, durably. Then adds to `out` what erases the tasks
+  /// and these rows.
+  virtual status carry_out(const snapshot& state, batch& out) = 0;
+
+  /// Unlinks the archives of the retention `keep_days` before `day`. What could not be unlinked stays, and the archiver has it dropped again.
+  virtual status drop_before(std::int64_t day, std::uint32_t keep_days) = 0;
+};
+
 }  // namespace fairlead::store

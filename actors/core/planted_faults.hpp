@@ -67,7 +67,7 @@ struct planted_faults {
   bool keep_far_moment = false;  // a step waits for a moment that is far away because the clock was set back since
   bool lose_recovery = false;    // a failed step waits for a moment that is not written down
 
-  bool archive_reopened = false;     // a task leaves the store although it was reopened after the archiver copied it
+  bool archive_reopened = false;     // a task leaves the store although it was reopened after the archiver chose it
   bool archive_early = false;        // an ended task leaves the store at once
   bool keep_deleted_copies = false;  // what the archives hold of a deleted task stays
   bool delete_alive = false;         // a task is deleted although it has not ended

@@ -38,6 +38,7 @@ class node_tree {
  public:
   struct shard_part {
     store::store* store = nullptr;
+    std::shared_ptr<store::archive> archives;  // of the store
     std::string store_id;
     v1::Lineage lineage;  // of the store
     std::function<void(v1::StoreStatus&)> describe_store;

@@ -96,8 +96,8 @@ using scheduler_actor = actor_of<
     caf::reacts_to<expire_atom>,
     // Own reminder: waiting steps may start because time has passed (a breaker's probe, a rate), or an alert about absent agents is due.
     caf::reacts_to<offer_atom>,
-    // The archiver has copied tasks durably to an archive: erase them here.
-    caf::reacts_to<archived_tasks>,
+    // The archiver has chosen tasks that move to an archive, or archives that are dropped, or something was done about them: commit it.
+    caf::reacts_to<archive_rows>,
     // A courier has delivered events or given them up: record it.
     caf::reacts_to<courier_rows>,
     // The Supervisor reports the task that has gone longest without progress.

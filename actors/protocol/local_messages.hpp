@@ -47,13 +47,13 @@ struct job_due_at {
   moment due;
 };
 
-/// Archiver to Scheduler: these tasks are durable in an archive; `erasures` removes them from the store. The message carries the epoch in
-/// which the tasks were read; only the Scheduler of that epoch may take it, since another one does not know which tasks were undone
-/// meanwhile. Without erasures: retention time should be made durable although nothing else is written, because something ages.
-struct archived_tasks {
-  store::batch erasures;
-  /// All tasks of the message, and the sequence of the state that was copied. If one of them was reopened since then (an operator may undo
-  /// a completed task) the Scheduler drops the whole message; the archiver notices and starts again.
+/// Archiver to Scheduler: `rows` say what is to be done about archives (store/rows/archive_rows.hpp), or that something was done. They carry
+/// the epoch in which the tasks were read; only the Scheduler of that epoch may take them, since another one does not know which tasks were
+/// undone meanwhile. Without rows: retention time should be made durable although nothing else is written, because something ages.
+struct archive_rows {
+  store::batch rows;
+  /// The tasks that are to move, and the sequence of the state in which they were read. If one of them was reopened since then (an operator
+  /// may undo a completed task) the Scheduler drops the whole message; the archiver notices and starts again.
   std::vector<std::uint64_t> numbers;
   std::uint64_t read_at_sequence = 0;
   std::map<v1::TaskState, std::uint64_t> ended{};  // how many of `numbers` have ended in each state

@@ -13,6 +13,7 @@
 #include "store/content_hash.hpp"
 #include "store/keys.hpp"
 #include "store/meta_rows.hpp"
+#include "store/rows/archive_rows.hpp"
 #include "store/rows/task_rows.hpp"
 
 namespace fairlead {
@@ -173,12 +174,17 @@ class ended_list {
     return nothing{};
   }
 
-  /// A copy may be left of a move that was never committed: its task is in the store, or in the archive of another day.
+  /// A copy may be there of a move that is not done yet: the task is listed from the store. Earlier releases may have left a copy of a task
+  /// that is in the archive of another day.
   result<bool> is_archived_here(const std::string& id, std::uint64_t number, const store::archive_day& which) const {
     const auto known = store::find_task(from_, id);
     if (!known) return known.failure();
-    return *known && (*known)->number() == number && (*known)->archived_day() == which.day &&
-           (*known)->archive_keep_days() == which.keep_days;
+    const auto named = *known && (*known)->number() == number && (*known)->archived_day() == which.day &&
+                       (*known)->archive_keep_days() == which.keep_days;
+    if (!named) return false;
+    const auto moving = store::is_moving(from_, number);
+    if (!moving) return moving.failure();
+    return !*moving;
   }
 
   status of_day(const store::snapshot& view, const store::archive_day& which, std::uint64_t below, std::size_t& rows, bool& found) {

@@ -322,7 +322,7 @@ scheduler_actor::behavior_type run_scheduler(supervised_stateful_pointer<schedul
       [=](const v1::RecoverBatch& what) { shell->take([&](scheduler& s) { s.recover(what); }); },
       [=](v1::EvaluateReply& what) { shell->take([&](scheduler& s) { s.evaluated(std::move(what)); }); },
       [=](const committed& what) { shell->committed_up_to(what.sequence); },
-      [=](archived_tasks& what) { shell->take([&](scheduler& s) { s.archive(what); }); },
+      [=](archive_rows& what) { shell->take([&](scheduler& s) { s.archive(what); }); },
       [=](courier_rows& what) { shell->take([&](scheduler& s) { s.delivered(std::move(what)); }); },
       [=](const stalest_task& what) { shell->take([&](scheduler& s) { s.stalest(what); }); },
       [=](const waiting_tasks& what) { shell->take([&](scheduler& s) { s.look_at_waits(what); }); }, [=](flush_atom) { shell->flush(); },

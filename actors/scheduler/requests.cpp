@@ -15,6 +15,7 @@
 #include "actors/scheduler/books/submission_check.hpp"
 #include "actors/scheduler/scheduler.hpp"
 #include "store/content_hash.hpp"
+#include "store/rows/archive_rows.hpp"
 
 namespace fairlead {
 
@@ -323,7 +324,7 @@ std::optional<error> scheduler::delete_task(const std::string& id, std::uint64_t
                                             v1::OperateResult& out) {
   const error leaving{v1::ERROR_CODE_UNAVAILABLE, "task " + id + " is being written, archived or deleted at this moment",
                       "try again in a moment"};
-  if (archive_.leaving(number)) return leaving;
+  if (is_leaving(number)) return leaving;
   const deletion by{action.who(), world_.time->now()};
   if (auto* task = load(number); task != nullptr) {
     const auto& record = task->record;
@@ -353,6 +354,19 @@ std::optional<error> scheduler::delete_task(const std::string& id, std::uint64_t
       note_level::info, "scheduler",
       "the record of task " + id + " was deleted by " + action.who() + (action.reason().empty() ? "" : ": " + action.reason()));
   return std::nullopt;
+}
+
+/// On its way to an archive. That it moves is known here until it is durable, and stands in the store until it is done.
+bool scheduler::is_leaving(std::uint64_t number) {
+  if (archive_.leaving(number)) return true;
+  for (const bool again : {false, true}) {
+    // A move is done without a commit, so what was read before may still show it.
+    if (again) batches_.look_again();
+    const auto moving = store::is_moving(committed(), number);
+    if (!moving) fail(moving.failure());
+    if (!moving || !*moving) return false;
+  }
+  return true;
 }
 
 /// A task that is in the store no more cannot be changed.
@@ -386,7 +400,7 @@ v1::OperateResult scheduler::operate_on(const std::string& id, const v1::Operato
     forget_if_idle(number);
     return why ? refused(*why) : out;
   }
-  auto* task = archive_.leaving(number) ? nullptr : load(number);
+  auto* task = is_leaving(number) ? nullptr : load(number);
   if (task == nullptr) {
     if (fatal_) return refused(*fatal_);
     if (find(number) != nullptr)

@@ -101,7 +101,7 @@ class scheduler final : private launch_tasks {
   void heartbeats(v1::HeartbeatBatch what);
   void recover(const v1::RecoverBatch& what);
   void evaluated(v1::EvaluateReply what);
-  void archive(const archived_tasks& what);
+  void archive(const archive_rows& what);
   void delivered(courier_rows what);
   void stalest(const stalest_task& what) { stalest_ = what; }
   /// For each of these tasks: was anyone inside the process asked for the input or slot that the task waits for? A wait found to be in vain
@@ -205,6 +205,7 @@ class scheduler final : private launch_tasks {
   void refused(const v1::OutcomeBatch& what);
   void left_over(const v1::OutcomeBatch& what);
   v1::OperateResult operate_on(const std::string& id, const v1::OperatorAction& action);
+  bool is_leaving(std::uint64_t number);
   error gone(const std::string& id);
   /// nullopt: done, or the store could not be read.
   std::optional<error> delete_task(const std::string& id, std::uint64_t number, const v1::OperatorAction& action, v1::OperateResult& out);

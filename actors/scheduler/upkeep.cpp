@@ -14,6 +14,7 @@
 #include "actors/scheduler/scheduler.hpp"
 #include "store/checksum.hpp"
 #include "store/keys.hpp"
+#include "store/rows/archive_rows.hpp"
 
 namespace fairlead {
 
@@ -84,19 +85,27 @@ void scheduler::take_input(const evaluations::input& whose, v1::EvaluateReply& w
   forget_if_idle(whose.task);
 }
 
-void scheduler::archive(const archived_tasks& what) {
-  if (what.erasures.epoch != epoch()) return;
-  if (what.erasures.empty()) return batches_.put_retention_forward();
-  const archive_ledger::copied copied{what.numbers, what.read_at_sequence};
-  if (archive_.out_of_date(copied) && !faults_.archive_reopened) return;
+void scheduler::archive(const archive_rows& what) {
+  if (what.rows.epoch != epoch()) return;
+  if (what.rows.empty()) return batches_.put_retention_forward();
+  const archive_ledger::chosen chosen{what.numbers, what.read_at_sequence};
+  const auto lives = [this](std::uint64_t number) {
+    const auto* task = find(number);
+    return task != nullptr && !has_ended(task->record.state());
+  };
+  if (!faults_.archive_reopened &&
+      (archive_.out_of_date(chosen) || std::any_of(what.numbers.begin(), what.numbers.end(), lives)))
+    return;
   const auto is_gone = [this](std::uint64_t number) {
+    const auto moving = store::is_moving(committed(), number);
+    if (!moving || *moving) return true;
     const auto record = store::load_task(committed(), number);
     return !record || !*record;
   };
-  if (archive_.asked_twice(copied, is_gone)) return;
-  archive_.erase(copied, batches_.sequence());
+  if (archive_.asked_twice(chosen, is_gone)) return;
+  if (!what.numbers.empty()) archive_.move(chosen, batches_.sequence());
   for (const auto number : what.numbers) live_.erase(number);
-  batches_.rows().append(what.erasures);
+  batches_.rows().append(what.rows);
   auto& counts = batches_.counts();
   for (const auto& [state, tasks] : what.ended) store::move_to_archive(counts, state, tasks);
 }

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "actors/core/retention_time.hpp"
 #include "actors/core/waits.hpp"
 #include "store/keys.hpp"
 #include "store/load.hpp"
 #include "store/rows/alert_rows.hpp"
+#include "store/rows/archive_rows.hpp"
 #include "store/rows/deletion_rows.hpp"
 #include "store/rows/task_rows.hpp"
 
@@ -18,6 +20,9 @@ namespace {
 namespace keys = store::keys;
 
 constexpr std::size_t tasks_a_pass = 1'000;
+constexpr std::size_t least_tasks_a_pass = 4;
+constexpr std::uint64_t room_of_a_task = std::uint64_t{5} << 20;  // of the store's size
+constexpr std::size_t bytes_a_pass = std::size_t{8} << 20;  // once the tasks have so many, no other is added
 constexpr std::size_t alerts_a_pass = 1'000;
 constexpr std::size_t cached_definitions = 1'000;
 constexpr duration sweep_period{5'000};
@@ -34,32 +39,29 @@ result<archiver::pass_result> archiver::pass() {
   auto tasks = next_tasks(*view);
   if (!tasks) return tasks.failure();
   if (tasks->empty()) return pass_result{};
-  archived_tasks out;
+  archive_rows out;
   out.read_at_sequence = view->get_progress().sequence;
-  out.erasures.epoch = told_epoch_ = view->get_progress().epoch;
-  std::map<std::uint32_t, std::vector<finished_task*>> by_retention;
+  out.rows.epoch = told_epoch_ = view->get_progress().epoch;
+  // The day on which the tasks became old enough. The day of their end may be wrong, by a clock that was years behind. Day 0 is none.
+  const auto day = std::max<std::int64_t>(1, store::day_of(view->get_progress().shard.retention_unix_ms() - policy_.archive_after.count()));
+  std::size_t bytes = 0;
   for (auto& task : *tasks) {
+    if (bytes >= bytes_a_pass) break;
     const auto record = store::load_task(*view, task.number);
     if (!record) return record.failure();
-    if (!*record) continue;  // the store check reports an entry without a task
+    // The store check reports an entry without an ended task.
+    if (!*record || !has_ended((*record)->state())) continue;
     const auto keep_days = keep_days_of(*view, **record);
     if (!keep_days) return keep_days.failure();
-    by_retention[*keep_days].push_back(&task);
-  }
-  // The day on which the tasks became old enough. The day of their end may be wrong, by a clock that was years behind.
-  const auto day = store::day_of(view->get_progress().shard.retention_unix_ms() - policy_.archive_after.count());
-  for (const auto& [keep_days, group] : by_retention) {
-    std::vector<task_number> numbers;
-    for (const auto* task : group) numbers.emplace_back(task->number);
-    const auto moved = archives_->move(numbers, *view, day, out.erasures, keep_days);
-    if (!moved.ok()) return moved.failure();
-    for (std::size_t i = 0; i < *moved; ++i) {
-      auto& task = *group[i];
-      out.numbers.push_back(task.number);
-      ++out.ended[task.state];
-      moved_keys_.push_back(std::move(task.key));
-    }
-    if (*moved < group.size()) break;
+    // Never into a day that was dropped already: the retention may be shorter than `archive_after`.
+    const auto kept_from = store::dropped_before(*view, *keep_days);
+    if (!kept_from) return kept_from.failure();
+    store::put_move(out.rows, **record, {std::max(day, *kept_from), *keep_days});
+    bytes += (*record)->ByteSizeLong();
+    store::for_each_payload(std::as_const(**record), [&](const v1::Payload& payload) { bytes += payload.size(); });
+    out.numbers.push_back(task.number);
+    ++out.ended[task.state];
+    moved_keys_.push_back(std::move(task.key));
   }
   if (out.numbers.empty()) return pass_result{};
   return pass_result{std::move(out), false};
@@ -82,6 +84,8 @@ result<archiver::last_pass> archiver::look_at_last_pass(const store::snapshot& v
 
 result<std::vector<archiver::finished_task>> archiver::next_tasks(const store::snapshot& view) {
   const auto before_ms = aged_until(view) - (faults_.archive_early ? 0 : policy_.archive_after.count());
+  // Some ten erasures a task are one transaction with the rest of their batch: in a small store it has to find room.
+  const auto most = std::clamp<std::uint64_t>(reads_.get_usage().max_bytes / room_of_a_task, least_tasks_a_pass, tasks_a_pass);
   std::vector<finished_task> out;
   if (before_ms < 0) return out;
   // In turns, so that no state waits for ever while many tasks end in another.
@@ -95,7 +99,7 @@ result<std::vector<archiver::finished_task>> archiver::next_tasks(const store::s
     const auto scanned = view.scan(store::table::finished, from, to, [&](std::string_view key, std::string_view) {
       const auto entry = keys::decode_finished(key);
       if (!entry) return true;
-      if (out.size() >= tasks_a_pass) return false;
+      if (out.size() >= most) return false;
       out.push_back({std::string{key}, entry->number, state});
       return true;
     });
@@ -146,8 +150,8 @@ result<archiver::erase_result> archiver::erase_deleted() {
     }
   auto& done = out.done.emplace();
   done.read_at_sequence = progress.sequence;
-  done.erasures.epoch = progress.epoch;
-  for (const auto number : numbers) store::erase_deletion(done.erasures, number);
+  done.rows.epoch = progress.epoch;
+  for (const auto number : numbers) store::erase_deletion(done.rows, number);
   erased_.insert(numbers.begin(), numbers.end());
   return out;
 }
@@ -159,25 +163,43 @@ bool archiver::sweep_is_due() {
   return true;
 }
 
-status archiver::drop_old() {
-  const auto now_ms = aged_until(*reads_.read());
-  if (auto dropped = archives_->drop_before(store::day_of(now_ms - policy_.keep.count())); !dropped) return dropped;
-  const auto classes = archives_->classes();
+result<archiver::drop_result> archiver::drop_old() {
+  // Of settled state: a day that is there although the tables have the row could not be dropped, and is named once more.
+  const auto view = reads_.read_settled();
+  const auto progress = view->get_progress();
+  const auto now_ms = aged_until(*view);
+  auto classes = archives_->classes();
   if (!classes) return classes.failure();
+  classes->push_back(0);
+  drop_result out;
+  archive_rows rows;
+  rows.rows.epoch = progress.epoch;
+  rows.read_at_sequence = progress.sequence;
   for (const auto keep_days : *classes) {
-    if (auto dropped = archives_->drop_before(store::day_of(now_ms) - std::int64_t{keep_days}, keep_days); !dropped) return dropped;
+    const auto limit = keep_days == 0 ? store::day_of(now_ms - policy_.keep.count()) : store::day_of(now_ms) - std::int64_t{keep_days};
+    const auto days = archives_->days(keep_days);
+    if (!days) return days.failure();
+    if (days->empty() || days->front() >= limit) continue;
+    const auto told = store::dropped_before(*view, keep_days);
+    if (!told) return told.failure();
+    const store::archive_day first{days->front(), keep_days};
+    if (*told > first.day)
+      out.problem = error{v1::ERROR_CODE_DISK, "The archive " + first.name() + " is kept no more, and its directory could not be removed.",
+                          "Check the permissions of the directory, and the disk."};
+    store::put_drop(rows.rows, keep_days, limit);
   }
-  return nothing{};
+  if (!rows.rows.empty()) out.told = std::move(rows);
+  return out;
 }
 
-result<std::optional<archived_tasks>> archiver::ask_for_time() {
+result<std::optional<archive_rows>> archiver::ask_for_time() {
   const auto view = reads_.read();
   const auto progress = view->get_progress();
   const auto retention_ms = progress.shard.retention_unix_ms();
   const auto now = time_.steady();
   const auto period = std::min(time_period, policy_.archive_after);
   if (std::exchange(retention_seen_ms_, retention_ms) != retention_ms) retention_seen_at_ = now;
-  std::optional<archived_tasks> out;
+  std::optional<archive_rows> out;
   if (asked_at_ && core::still_waits(*asked_at_, period, now)) return out;
   const auto behind = to_unix_ms(time_.now()) - retention_ms >= period.count();
   if (!behind && core::still_waits(retention_seen_at_, period, now)) return out;
@@ -186,7 +208,7 @@ result<std::optional<archived_tasks>> archiver::ask_for_time() {
   if (!*ages) return out;
   asked_at_ = now;
   out.emplace();
-  out->erasures.epoch = progress.epoch;
+  out->rows.epoch = progress.epoch;
   out->read_at_sequence = progress.sequence;
   return out;
 }

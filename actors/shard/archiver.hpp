@@ -1,6 +1,7 @@
 #pragma once
-// Moves finished tasks to dated archives in small batches, and drops archives older than the retention. A shell over ports. Ages are
-// measured by the store's retention time (core/retention_time.hpp).
+// Has finished tasks moved to dated archives in small batches, and archives older than the retention dropped: it chooses, the Scheduler
+// commits, and whoever applies the batch to the tables does it. A shell over ports. Ages are measured by the store's retention time
+// (core/retention_time.hpp).
 
 #include <cstdint>
 #include <map>
@@ -31,16 +32,15 @@ class archiver {
       : time_(time), reads_(reads), archives_(std::move(archives)), policy_(policy), faults_(faults) {}
 
   struct pass_result {
-    std::optional<archived_tasks> moved;  // for the Scheduler to commit
+    std::optional<archive_rows> moved;  // for the Scheduler to commit
     bool waiting = false;                 // the tasks of the previous pass are still in the store
   };
 
-  /// Copies the next finished tasks that are old enough to their archives: a thousand, or as many as have some MiB together. Returns the
-  /// message that removes them from the store.
+  /// The message that moves the next finished tasks which are old enough: a thousand, or as many as have some MiB together.
   result<pass_result> pass();
 
   struct erase_result {
-    std::optional<archived_tasks> done;  // for the Scheduler to commit: erases the rows of the deletions
+    std::optional<archive_rows> done;  // for the Scheduler to commit: erases the rows of the deletions
     std::optional<error> problem;        // an archive cannot be read or written: the rows stay, and the next call tries again
   };
   /// Erases what archives hold of deleted tasks.
@@ -49,15 +49,19 @@ class archiver {
   /// True once a period, however much there is to move: then call `drop_old` and `old_alerts`.
   bool sweep_is_due();
 
-  /// Unlinks archives older than their retention.
-  status drop_old();
+  struct drop_result {
+    std::optional<archive_rows> told;  // for the Scheduler to commit; nullopt: there are no archives older than their retention
+    std::optional<error> problem;      // an archive was to be dropped before, and is still there
+  };
+  /// Has archives older than their retention dropped.
+  result<drop_result> drop_old();
 
   /// The rows that erase the next alerts resolved longer ago than the retention; nullopt: none among those read.
   result<std::optional<courier_rows>> old_alerts();
 
   /// A message without tasks that makes the Scheduler write retention time although nothing else is written. Only while something ages and
   /// the stored retention time is behind.
-  result<std::optional<archived_tasks>> ask_for_time();
+  result<std::optional<archive_rows>> ask_for_time();
 
  private:
   struct finished_task {

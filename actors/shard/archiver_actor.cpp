@@ -33,15 +33,17 @@ archiver_actor::behavior_type run_archiver(supervised_pointer<archiver_actor> se
         if (erased->problem)
           setup.log->on_note(note_level::warning, "archiver", "deleted tasks stay in the archives for now: " + erased->problem->sentence);
         if (erased->done) {
-          const auto tasks = erased->done->erasures.size();
+          const auto tasks = erased->done->rows.size();
           setup.log->on_note(
               note_level::info, "archiver",
               "the archives hold nothing any more of " + std::to_string(tasks) + (tasks == 1 ? " deleted task" : " deleted tasks"));
           self->send(setup.scheduler, std::move(*erased->done));
         }
         if (shell->sweep_is_due()) {
-          const auto dropped = shell->drop_old();
-          if (!dropped.ok()) setup.log->on_note(note_level::warning, "archiver", dropped.failure().sentence);
+          auto dropped = shell->drop_old();
+          if (!dropped) setup.log->on_note(note_level::warning, "archiver", dropped.failure().sentence);
+          if (dropped && dropped->problem) setup.log->on_note(note_level::warning, "archiver", dropped->problem->sentence);
+          if (dropped && dropped->told) self->send(setup.scheduler, std::move(*dropped->told));
           auto alerts = shell->old_alerts();
           if (!alerts) {
             setup.on_fatal(alerts.failure());

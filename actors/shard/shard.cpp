@@ -41,7 +41,6 @@ shard::shard(world in, shard_options options)
       options_(std::move(options)),
       scheduler_(*world_.guards.system),
       replies_(*world_.guards.system),
-      archives_(std::make_shared<store::archive>(options_.archive_directory)),
       outbox_(std::make_shared<reply_outbox>(*world_.store)),
       reply_webhooks_(std::make_shared<webhooks>()) {
   if (!options_.alert_targets.empty()) alert_commands_ = std::make_shared<command_runner>();
@@ -59,7 +58,7 @@ shard_desk shard::desk() const {
   out.shard = options_.shard;
   out.store_id = world_.store_id;
   out.reads = world_.store;
-  out.archives = archives_;
+  out.archives = world_.archives;
   out.scheduler = scheduler_.as<scheduler_actor>();
   out.replies = replies_.as<replies_actor>();
   out.describe = [this](v1::ShardStatus& status) {
@@ -162,7 +161,7 @@ child_spec shard::branch(const std::string& parent_path) {
   out.children.push_back(guardian_child(world_.guards, path, core()));
   out.children.push_back(child("archiver", [this, &system]() -> result<caf::strong_actor_ptr> {
     return pointer(
-        system.spawn<caf::detached>(run_archiver, archiver_setup{world_.guards.time, world_.store, archives_, options_.retention,
+        system.spawn<caf::detached>(run_archiver, archiver_setup{world_.guards.time, world_.store, world_.archives, options_.retention,
                                                                  scheduler_.as<scheduler_actor>(), world_.guards.log, world_.on_fatal}));
   }));
   if (!options_.alert_targets.empty()) out.children.push_back(alert_child());

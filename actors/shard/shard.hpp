@@ -31,7 +31,6 @@ struct shard_options {
   planted_faults faults;
   duration scan_period = std::chrono::seconds{1};
   retention_policy retention;
-  std::string archive_directory;
   std::vector<alert_target> alert_targets;
   duration reply_give_up_after = std::chrono::hours{24};
 };
@@ -41,6 +40,7 @@ class shard {
   struct world {
     guardian_world guards;
     store::store* store = nullptr;
+    std::shared_ptr<store::archive> archives;  // of the store
     std::string store_id;
     v1::Lineage lineage;  // of the store
     expression_pool* expressions = nullptr;
@@ -79,7 +79,6 @@ class shard {
   commit_gauge commits_;
   stable_address scheduler_;
   stable_address replies_;
-  std::shared_ptr<store::archive> archives_;
   std::shared_ptr<reply_outbox> outbox_;
   std::shared_ptr<command_runner> alert_commands_;  // null: no alert target is a command
   std::shared_ptr<webhooks> reply_webhooks_;        // separate from those of alerts: neither delays the other

@@ -145,6 +145,8 @@ void add_store(metric_page& page, const labels& shard, const v1::ShardStatus& st
                shard, number(status.store().max_bytes()));
     page.gauge("fairlead_store_unapplied_bytes", "Bytes that are durable in the journal and not in the store yet", shard,
                number(status.store().unapplied_bytes()));
+    page.gauge("fairlead_shard_time_ahead_seconds", "How far the time of the shard is ahead of the wall clock", shard,
+               static_cast<double>(status.store().shard_time_ahead_ms()) / ms);
   }
   if (!status.has_commits()) return;
   const auto& commits = status.commits();

@@ -137,7 +137,7 @@ struct node_runtime::state {
     std::vector<node_tree::shard_part> out;
     for (std::size_t i = 0; stores && i < stores->size(); ++i) {
       const auto& claim = who.shards(static_cast<int>(i));
-      out.push_back({&stores->at(i), claim.store_id(), claim.lineage(), [this, i](v1::StoreStatus& status) { stores->describe(i, status); },
+      out.push_back({&stores->at(i), stores->archives(i), claim.store_id(), claim.lineage(), [this, i](v1::StoreStatus& status) { stores->describe(i, status); },
                      options_of(config, claim.shard())});
     }
     return out;

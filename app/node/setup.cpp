@@ -140,7 +140,6 @@ shard_options options_of(const node_config& config, std::uint32_t number) {
   out.limits.failing_alert_after = duration{config.step_failing_after_ms};
   out.scan_period = duration{config.scan_period_ms};
   out.retention = {duration{config.archive_after_ms}, duration{config.keep_ms}};
-  out.archive_directory = shard_store_path(config, number) + "/archive";
   out.alert_targets = config.alert_targets;
   out.reply_give_up_after = duration{config.reply_give_up_after_ms};
   return out;

@@ -38,7 +38,7 @@ using check_progress = std::function<void(table where, std::uint64_t done, std::
 /// - with `archives`: rows, history and payloads there, as above; every task whose tombstone names an existing archive is in it
 ///
 /// Not a finding: a missing archive (the retention has dropped it), and a copy of a task that is still in the store or in another archive
-/// (left by a crash).
+/// (left by a crash, or of a move that is not done yet).
 check_report check(const snapshot& of, const check_progress& progress = {}, std::size_t max_findings = 100, archive* archives = nullptr);
 
 }  // namespace fairlead::store

@@ -38,6 +38,7 @@ class task_check {
  private:
   std::optional<v1::TaskRecord> parse(number_key key, std::string_view payload);
   void finding(const v1::TaskRecord& record, std::string_view what);
+  bool moves(const v1::TaskRecord& record);
   void check_id(const v1::TaskRecord& record);
   void check_entries(const v1::TaskRecord& record);
   void check_due(const v1::TaskRecord& record);

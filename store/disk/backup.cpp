@@ -3,8 +3,12 @@
 #include <filesystem>
 
 #include "store/directory.hpp"
-#include "store/disk/one_store.hpp"
+#include "store/disk/settle.hpp"
+#include "store/journaled/store.hpp"
+#include "store/keys.hpp"
+#include "store/lmdb/archive.hpp"
 #include "store/lmdb/copy.hpp"
+#include "store/lmdb/store.hpp"
 
 namespace fairlead::store {
 
@@ -14,17 +18,14 @@ namespace fs = std::filesystem;
 
 /// The tables of a running node follow its journal. Those of a node that ended by a crash would stay behind it.
 status check_followed(const std::string& from) {
-  env_options options;
-  options.directory = from;
-  options.read_only = true;
-  auto tables = lmdb_store::open(options, true);
+  auto tables = lmdb_store::open(options_of_tool(from, true), true);
   if (!tables) return tables.failure().code == v1::ERROR_CODE_STORE_IN_USE ? status(nothing{}) : tables.failure();
-  auto alone = journaled_store::open(**tables, {{}, from, {}});
+  auto alone = journaled_store::open(**tables, {{}, from, nullptr, {}, {}});
   if (!alone) return alone.failure();
   if (!(*alone)->journal_of_tables() || (*alone)->is_settled((*alone)->position().applied_index)) return nothing{};
   return error{v1::ERROR_CODE_WRONG_STATE,
                "The node of the store " + from + " did not end in order: its journal may have work that the store does not have yet.",
-               "Start the node, then back up; or run `fairlead store settle` first."};
+               "Start the node, then back up; or run `fairlead store settle` on the node's store.path first."};
 }
 
 error not_made(const std::string& directory, const std::error_code& why) {
@@ -34,24 +35,56 @@ error not_made(const std::string& directory, const std::error_code& why) {
 
 /// A day whose time is over may be removed meanwhile.
 status copy_archives(const std::string& from, const std::string& to) {
-  std::error_code failed;
-  fs::recursive_directory_iterator it{from + "/archive", failed};
-  if (failed == std::errc::no_such_file_or_directory) return nothing{};
-  for (const fs::recursive_directory_iterator end; !failed && it != end; it.increment(failed)) {
-    if (it->path().filename() != "data.mdb") continue;
-    const auto day = it->path().parent_path();
-    const auto copy = fs::path{to} / fs::relative(day, from);
-    std::error_code unmade;
-    fs::create_directories(copy, unmade);
-    if (unmade) return not_made(copy.string(), unmade);
-    if (auto copied = copy_environment(day.string(), copy.string()); !copied) {
-      if (copied.failure().code != v1::ERROR_CODE_NOT_FOUND) return copied;
-      fs::remove(copy, unmade);
+  const archive all(archives_in(from));
+  auto classes = all.classes();
+  if (!classes) return classes.failure();
+  classes->push_back(0);
+  for (const auto keep_days : *classes) {
+    const auto days = all.days(keep_days);
+    if (!days) return days.failure();
+    for (const auto day : *days) {
+      const auto name = "/" + archive_day{day, keep_days}.name();
+      const auto copy = archives_in(to) + name;
+      std::error_code failed;
+      fs::create_directories(copy, failed);
+      if (failed) return not_made(copy, failed);
+      if (auto copied = copy_environment(archives_in(from) + name, copy); !copied) {
+        if (copied.failure().code != v1::ERROR_CODE_NOT_FOUND) return copied;
+        fs::remove(copy, failed);
+      }
     }
   }
-  if (!failed || failed == std::errc::no_such_file_or_directory) return nothing{};
-  return error{v1::ERROR_CODE_DISK, "The archives in " + from + " cannot be read: " + failed.message() + ".",
-               "Check the disk and the permissions."};
+  return nothing{};
+}
+
+/// The archives were copied after the tables. What they have of tasks that the tables do not know yet goes: after a restore nobody would
+/// know these records, and their numbers are given out again.
+status forget_later_tasks(const std::string& to) {
+  auto tables = lmdb_store::open(options_of_tool(to, true), true);
+  if (!tables) return tables.failure();
+  const auto known = (*tables)->read();
+  const auto next = known->get_progress().shard.next_task_number();
+  archive copies(archives_in(to));
+  std::vector<std::uint64_t> later;
+  auto classes = copies.classes();
+  if (!classes) return classes.failure();
+  classes->push_back(0);
+  for (const auto keep_days : *classes) {
+    const auto days = copies.days(keep_days);
+    if (!days) return days.failure();
+    for (const auto day : *days) {
+      status scanned = nothing{};
+      const auto looked = copies.visit({day, keep_days}, [&](const snapshot& in) {
+        scanned = in.scan(table::task, keys::task(default_namespace, next), {}, [&](std::string_view key, std::string_view) {
+          if (const auto at = keys::decode_task(key)) later.push_back(at->number);
+          return true;
+        });
+      });
+      if (!looked) return looked;
+      if (!scanned) return scanned;
+    }
+  }
+  return later.empty() ? status(nothing{}) : copies.erase(later);
 }
 
 }  // namespace
@@ -62,6 +95,7 @@ status back_up_store(const std::string& from, const std::string& to) {
   if (!fs::create_directory(to, failed)) return not_made(to, failed ? failed : std::make_error_code(std::errc::file_exists));
   if (auto copied = copy_environment(from, to); !copied) return copied;
   if (auto copied = copy_archives(from, to); !copied) return copied;
+  if (auto gone = forget_later_tasks(to); !gone) return gone;
   return leave_journal(to);
 }
 

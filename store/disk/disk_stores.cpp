@@ -16,7 +16,8 @@ result<std::unique_ptr<disk_stores>> disk_stores::open(disk_stores_options optio
     if (!opened) return opened.failure();
     // A store under the wrong number would look damaged beside the journal.
     if (const auto known = (*opened)->known_shard(one.number, options.shard_count); !known) return known.failure();
-    members.push_back({one.number, one.directory, opened->get()});
+    out->archives_.push_back(std::make_shared<archive>(archives_in(one.directory)));
+    members.push_back({one.number, one.directory, opened->get(), out->archives_.back().get()});
     out->tables_.push_back(std::move(*opened));
   }
   auto files = disk_files::in(options.journal);
@@ -27,6 +28,7 @@ result<std::unique_ptr<disk_stores>> disk_stores::open(disk_stores_options optio
   of_journal.max_bytes = options.journal_max_bytes;
   of_journal.release = options.release;
   of_journal.now_unix_ms = now_unix_ms;
+  of_journal.boot_ms = now_boot_ms;
   of_journal.random = random_bits;
   auto joined = journaled_stores::open(std::move(*files), members, std::move(of_journal));
   if (!joined) return joined.failure();
@@ -55,6 +57,7 @@ void disk_stores::describe(std::size_t place, v1::StoreStatus& out) const {
   out.set_sequence(store.sequence());
   out.set_commits(store.commits());
   out.set_unapplied_bytes(store.unapplied_bytes());
+  out.set_shard_time_ahead_ms(store.ahead_ms());
   auto& journal = *out.mutable_journal();
   const auto written = joined_->log().get_usage();
   journal.set_path(options_.journal);

@@ -11,6 +11,7 @@
 #include "messages/status.pb.h"
 #include "store/journaled/applier.hpp"
 #include "store/journaled/stores.hpp"
+#include "store/lmdb/archive.hpp"
 #include "store/lmdb/store.hpp"
 
 namespace fairlead::store {
@@ -40,6 +41,7 @@ class disk_stores {
   /// In the order of the options.
   journaled_store& at(std::size_t place) const { return joined_->at(place); }
   const std::string& directory(std::size_t place) const { return tables_[place]->directory(); }
+  const std::shared_ptr<archive>& archives(std::size_t place) const { return archives_[place]; }
   /// What recovery found damaged, and nobody needs any more.
   const std::vector<journal_damage>& healed() const noexcept { return joined_->healed(); }
   /// False: the journal's writes go through the page cache.
@@ -59,6 +61,7 @@ class disk_stores {
 
   disk_stores_options options_;
   std::vector<std::unique_ptr<lmdb_store>> tables_;
+  std::vector<std::shared_ptr<archive>> archives_;
   std::unique_ptr<journaled_stores> joined_;
   std::optional<applier> applier_;
   bool direct_ = true;

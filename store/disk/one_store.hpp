@@ -6,39 +6,51 @@
 
 #include "store/journal/recovery.hpp"
 #include "store/journaled/store.hpp"
+#include "store/lmdb/archive.hpp"
 #include "store/lmdb/store.hpp"
 
 namespace fairlead::store {
 
+/// The directory of the journal of a node with this store: in the store's directory, or beside it, whichever is there.
+std::string find_journal(const std::string& directory);
+
 class one_store {
  public:
   enum class access { read, settle };
-  /// Reads both; nothing is written. `journal`: its directory; empty: that in the store's directory, or beside it, whichever is there. A
-  /// store that is whole without its journal needs none. Errors: those of lmdb_store::open, wrong_state (the journal is missing, or another
-  /// one), corrupt.
+  /// Reads both; nothing is written. `journal`: its directory; empty: the one that is found. A store that is whole without its journal needs
+  /// none, whatever journal is there. Errors: those of lmdb_store::open, wrong_state (the journal is missing, or another one), corrupt.
   static result<std::unique_ptr<one_store>> open(const std::string& directory, std::string journal, access how);
+  /// The same with the files of a journal in `path`; null: there are none.
+  static result<std::unique_ptr<one_store>> open_with(const std::string& directory, journal_files* files, const std::string& path,
+                                                      access how);
+
+  /// Those of the store, while it is open.
+  archive& archives() const noexcept { return *archives_; }
 
   /// The store with what the journal has.
   std::unique_ptr<snapshot> read() const { return joined_->read(); }
   /// Brings all to the tables and takes them out of the journal. Only after access::settle.
   status settle() { return joined_->journal_of_tables() ? joined_->settle() : status(nothing{}); }
-  /// Whether the store was behind a journal.
-  bool has_journal() const noexcept { return joined_->journal_of_tables().has_value(); }
+  std::uint16_t shard() const noexcept { return joined_->shard(); }
+  /// The journal that the store was behind, before it is settled.
+  const std::optional<journal_id>& journal() const noexcept { return joined_->journal_of_tables(); }
+  /// Entries up to this index are in the tables, as a clean end or an earlier settling has said; nullopt: neither was, or the store was
+  /// restored.
+  std::optional<std::uint64_t> settled_up_to() const noexcept { return joined_->settled_up_to(); }
   /// Damage in the journal that concerns nothing of this shard.
   const std::vector<journal_damage>& damages() const noexcept { return damages_; }
 
  private:
   one_store() = default;
+  static result<std::unique_ptr<one_store>> open_tables(const std::string& directory, access how);
+  bool needs_journal() const;
+  status join(journal_files* files, const std::string& path);
+
   std::unique_ptr<lmdb_store> tables_;
+  std::unique_ptr<archive> archives_;
   std::unique_ptr<journaled_store> joined_;
+  std::string directory_;
   std::vector<journal_damage> damages_;
 };
-
-/// Settles the store in `directory`; on return it is whole without a journal, and any release can open it.
-status settle_store(const std::string& directory, const std::string& journal = {});
-
-/// Takes the store out of a journal that is missing or damaged, with what the tables have. The store then needs a restore before any node
-/// takes it, because work that was acknowledged may be lost.
-status leave_journal(const std::string& directory);
 
 }  // namespace fairlead::store

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t zeros_at_a_time = std::size_t{1} << 20;
 constexpr auto pause_between_zeros = std::chrono::milliseconds{20};  // 50 MiB/s
+constexpr std::uint64_t synced_at_a_time = std::uint64_t{16} << 20;
 constexpr std::uint64_t left_to_tables = std::uint64_t{16} << 20;    // of the disk, behind a new file
 
 error file_error(const std::string& path, const char* doing, int code) {
@@ -170,20 +171,23 @@ result<std::unique_ptr<block_file>> disk_files::open(const std::string& name) {
 }
 
 status disk_files::create(const std::string& name, std::uint64_t bytes, const std::function<making_pace()>& pace) {
-  // A file that fills the disk and is removed again would take the last room from the tables for a while.
+  // A file that fills the disk and is removed again would take the last room from the tables for a while. If somebody waits for the file, it
+  // goes before them.
+  auto how = pace();
   struct statvfs room {};
-  if (::statvfs(path_.c_str(), &room) == 0 && room.f_bavail * room.f_frsize < bytes + left_to_tables)
-    return file_error(at(name), "created", ENOSPC);
+  const auto needed = bytes + (how == making_pace::at_once ? 0 : left_to_tables);
+  if (::statvfs(path_.c_str(), &room) == 0 && room.f_bavail * room.f_frsize < needed) return file_error(at(name), "created", ENOSPC);
   const int fd = ::open(at(name).c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | (direct_ ? O_DIRECT : 0), 0640);
   if (fd < 0) return file_error(at(name), "created", errno);
   block_buffer zeros(zeros_at_a_time);
   std::memset(zeros.data(), 0, zeros.size());
   int failed = 0;
-  auto how = making_pace::spread;
   for (std::uint64_t done = 0; failed == 0 && done < bytes && (how = pace()) != making_pace::stop;) {
     const auto now = static_cast<std::size_t>(std::min<std::uint64_t>(zeros.size(), bytes - done));
     failed = write_all(fd, done, zeros.data(), now);
     done += now;
+    // By and by, so that the last sync is no long one: that would look like a disk that hangs.
+    if (failed == 0 && done % synced_at_a_time == 0 && ::fdatasync(fd) != 0) failed = errno;
     if (done < bytes && how == making_pace::spread) std::this_thread::sleep_for(pause_between_zeros);
   }
   const bool stopped = how == making_pace::stop;

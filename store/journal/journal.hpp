@@ -30,6 +30,7 @@ struct journal_options {
   std::uint64_t max_bytes = std::uint64_t{1} << 30;  // of all files; at least six segments
   std::string release;
   std::function<std::int64_t()> now_unix_ms;
+  std::function<std::int64_t()> boot_ms;  // a clock that nobody sets; for the stores behind the journal
   std::function<std::uint64_t()> random;
 
   std::uint64_t most_segments() const { return std::max<std::uint64_t>(6, max_bytes / segment_bytes); }

@@ -47,6 +47,18 @@ result<std::size_t> segment_pool::count_usable(journal_files& files, const std::
   return out;
 }
 
+status segment_pool::remove_all(journal_files& files) {
+  auto names = files.list();
+  if (!names) return names.failure();
+  std::sort(names->rbegin(), names->rend());
+  for (const auto& name : *names) {
+    if (!segment_number(name)) continue;
+    if (auto gone = files.remove(name); !gone) return gone;
+    if (auto synced = files.sync(); !synced) return synced;
+  }
+  return nothing{};
+}
+
 status segment_pool::adopt(const std::vector<std::string>& staged, const std::vector<std::string>& retired) {
   const std::lock_guard lock(guard_);
   bool removed = false;
@@ -103,8 +115,10 @@ result<std::unique_ptr<block_file>> segment_pool::take(std::uint64_t number) {
     if (auto renamed = files_.rename(staged, name); !renamed) return renamed.failure();
     if (auto synced = files_.sync(); !synced) return synced.failure();
   }
-  const std::lock_guard lock(guard_);
-  next_number_ = std::max(next_number_, number + 1);
+  {
+    const std::lock_guard lock(guard_);
+    next_number_ = std::max(next_number_, number + 1);
+  }
   return files_.open(name);
 }
 

@@ -23,6 +23,9 @@ class segment_pool {
   /// How many of these files can be used as segments of `segment_bytes`.
   static result<std::size_t> count_usable(journal_files& files, const std::vector<std::string>& names, std::uint64_t segment_bytes);
 
+  /// Removes all segments, newest first, each durably: a crash in between leaves a journal that only ends earlier.
+  static status remove_all(journal_files& files);
+
   /// What is there when the journal is opened: names of staged and of retired files. Files of another size go.
   status adopt(const std::vector<std::string>& staged, const std::vector<std::string>& retired);
 

@@ -127,6 +127,8 @@ void applier::say(std::function<void()> what) {
 void applier::end_hung(const error& why) {
   stores_.log().fail(why);
   if (told_.exchange(true)) return;
+  // A warning may be on its way.
+  for (auto waited = look_every; speaking_ && waited < options_.last_word_within && pause(look_every);) waited += look_every;
   say([this, why] { on_fatal_(why); });
   if (pause(options_.last_word_within) && on_hung_) on_hung_(why);
 }

@@ -129,6 +129,10 @@ std::unique_ptr<snapshot> journaled_snapshot::take(const overlay& over, const ta
   return out;
 }
 
+std::unique_ptr<snapshot> journaled_snapshot::of(std::unique_ptr<snapshot> below, std::vector<std::shared_ptr<const generation>> over) {
+  return std::unique_ptr<snapshot>(new journaled_snapshot(std::move(below), std::move(over)));
+}
+
 const operation* journaled_snapshot::find(table where, std::string_view key) const {
   for (auto generation = over_.rbegin(); generation != over_.rend(); ++generation) {
     for (auto run = (*generation)->runs.rbegin(); run != (*generation)->runs.rend(); ++run) {

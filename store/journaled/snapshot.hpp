@@ -14,6 +14,8 @@ class journaled_snapshot final : public snapshot {
   /// Takes the overlay first and the tables second, and drops the generations that the tables have. The other way round would miss a
   /// generation that is applied in between; without the drop an older value in the overlay would hide a newer one in the tables.
   static std::unique_ptr<snapshot> take(const overlay& over, const tables& below);
+  /// The tables, and these generations, none of which they have.
+  static std::unique_ptr<snapshot> of(std::unique_ptr<snapshot> below, std::vector<std::shared_ptr<const generation>> over);
 
   result<std::optional<std::string_view>> get(table where, std::string_view key) const override;
   status scan(table where, std::string_view from, std::string_view to, const visitor& visit) const override;

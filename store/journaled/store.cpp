@@ -1,6 +1,7 @@
 #include "store/journaled/store.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "store/checksum.hpp"
@@ -51,6 +52,20 @@ void put_progress(batch& to, std::uint64_t sequence, std::uint64_t epoch, std::s
   to.put(table::meta, keys::meta(meta::progress_row), meta::encode_progress(sequence, epoch, shard_state));
 }
 
+/// Of operations in order, those that put a row of the meta table whose name begins so.
+std::vector<const operation*> puts_of(const std::vector<operation>& sorted, std::string_view rows) {
+  const auto key = keys::meta(rows);
+  operation wanted;
+  wanted.where = table::meta;
+  wanted.key = key;
+  std::vector<const operation*> out;
+  for (auto at = std::lower_bound(sorted.begin(), sorted.end(), wanted, operation_order{});
+       at != sorted.end() && at->where == table::meta && at->key.starts_with(key); ++at) {
+    if (at->what == operation::kind::put) out.push_back(&*at);
+  }
+  return out;
+}
+
 std::shared_ptr<const run> run_of(const batch& what) {
   auto bytes = std::make_shared<const std::string>(what.bytes());
   auto operations = operations_of(*bytes);
@@ -75,6 +90,13 @@ result<std::unique_ptr<journaled_store>> journaled_store::open(tables& below, jo
   if (settled->has_value()) {
     out->settled_ = meta::decode_u64(**settled);
     if (!out->settled_) return damaged_value(table::meta, keys::meta(meta::settled_row));
+  }
+  const auto stamp = now->get(table::meta, keys::meta(meta::shard_time_row));
+  if (!stamp) return stamp.failure();
+  if (stamp->has_value()) {
+    const auto last = meta::decode_u64(**stamp);
+    if (!last) return damaged_value(table::meta, keys::meta(meta::shard_time_row));
+    out->time_.seen(static_cast<std::int64_t>(*last));
   }
   const auto progress = now->get_progress();
   out->sequence_ = progress.sequence;
@@ -103,18 +125,27 @@ result<std::unique_ptr<journaled_store>> journaled_store::open(tables& below, jo
 status journaled_store::replay(const journal_record& record, std::uint64_t group) {
   if (record.type == record_type::base) last_.index = std::max(last_.index, record.index);
   if (!is_entry(record.type) || record.index <= last_.index) return nothing{};
+  time_.seen(record.stamp_ms);
   auto bytes = std::make_shared<std::string>(record.payload);
   std::vector<operation> operations;
+  // The checksum was right, so only a bug wrote bytes that are no operations. They must not end the process without a word.
+  const auto read = [&operations](const auto& from) {
+    try {
+      operations = from();
+    } catch (const std::logic_error&) {
+      return false;
+    }
+    return true;
+  };
   if (record.type == record_type::batch) {
     const auto batches = decode_batches(*bytes);
-    if (!batches) return unreadable_entry(place(), record.index);
-    operations = operations_of(*batches);
+    if (!batches || !read([&] { return operations_of(*batches); })) return unreadable_entry(place(), record.index);
     sequence_ = batches->back().sequence;
     shard_state_ = batches->back().shard_state;
   } else if (record.type == record_type::epoch) {
     epoch_ = record.index;
   } else {
-    operations = operations_of(*bytes);
+    if (!read([&] { return operations_of(*bytes); })) return unreadable_entry(place(), record.index);
     for (const auto& one : operations) {
       if (one.where != table::meta || one.key != keys::meta(meta::progress_row)) continue;
       const auto payload = verified_payload(one.where, one.key, one.value);
@@ -125,7 +156,7 @@ status journaled_store::replay(const journal_record& record, std::uint64_t group
       shard_state_ = progress->shard.SerializeAsString();
     }
   }
-  add(std::move(bytes), std::move(operations), {record.index, group});
+  add(std::move(bytes), std::move(operations), {record.index, group, record.stamp_ms});
   return nothing{};
 }
 
@@ -234,7 +265,9 @@ status journaled_store::journal_entry(journal_record entry, std::uint64_t epoch,
   entry.shard = shard_;
   entry.index = last_.index + 1;
   entry.term = single_term;
-  entry.stamp_ms = options_.now_unix_ms();
+  const auto wall_ms = options_.now_unix_ms();
+  entry.stamp_ms = at.stamp_ms = time_.read(wall_ms, options_.boot_ms());
+  ahead_ms_.store(entry.stamp_ms - wall_ms, std::memory_order_relaxed);
   std::vector<journal_record> records;
   // An epoch is the index of its entry. For a least epoch beyond the indexes so far, they go on behind it.
   if (epoch > entry.index) {
@@ -306,6 +339,31 @@ usage journaled_store::get_usage() const {
   return out;
 }
 
+/// What the generation says about archives. `out` gets what its transaction has to erase besides.
+status journaled_store::do_archive_work(const std::shared_ptr<const generation>& sealed, const std::vector<operation>& whole, batch& out) {
+  const auto moves = puts_of(whole, meta::move_rows), drops = puts_of(whole, meta::drop_rows);
+  if (moves.empty() && drops.empty()) return nothing{};
+  if (options_.archives == nullptr) {
+    return error{v1::ERROR_CODE_INTERNAL, "The store " + place() + " has tasks to archive, and no archives were given to it.",
+                 "This is a bug; report it."};
+  }
+  if (!moves.empty()) {
+    const auto state = journaled_snapshot::of(below_.read_tables(), {sealed});
+    if (auto done = options_.archives->carry_out(*state, out); !done) return done;
+    if (failpoint("apply.archived")) return failpoint_error("apply.archived");
+  }
+  for (const auto* one : drops) {
+    const auto payload = verified_payload(one->where, one->key, one->value);
+    const auto keep_days = meta::number_of_row(one->key);
+    const auto before_day = payload ? meta::decode_u64(*payload) : std::nullopt;
+    if (!keep_days || !before_day) return damaged_value(one->where, one->key);
+    // An archive that stays longer harms nobody; the archiver says so and has it dropped again.
+    (void)options_.archives->drop_before(static_cast<std::int64_t>(*before_day), static_cast<std::uint32_t>(*keep_days));
+    if (failpoint("apply.dropped")) return failpoint_error("apply.dropped");
+  }
+  return nothing{};
+}
+
 status journaled_store::apply() {
   const std::lock_guard lock(applying_);
   const auto sealed = over_.seal();
@@ -314,11 +372,21 @@ status journaled_store::apply() {
   applied.put(
       table::meta, keys::meta(meta::applied_row),
       meta::encode_applied(failpoint("plant.applied_ahead") ? entry_position{sealed->last.index + 1, sealed->last.group} : sealed->last));
+  applied.put(table::meta, keys::meta(meta::shard_time_row), meta::encode_u64(static_cast<std::uint64_t>(sealed->last.stamp_ms)));
   // The applied position is written with what it speaks of, in one transaction: etcd once wrote it apart, and its copies diverged
   // (etcd Documentation/postmortems/v3.5-data-inconsistency.md).
   auto runs = sealed->runs;
   runs.push_back(run_of(applied));
-  const auto whole = run::merged(runs);
+  auto whole = run::merged(runs);
+  batch erasures;
+  if (auto done = do_archive_work(sealed, whole, erasures); !done) {
+    if (journal_ != nullptr) journal_->fail(done.failure());
+    return done;
+  }
+  if (!erasures.empty()) {
+    runs.push_back(run_of(erasures));
+    whole = run::merged(runs);
+  }
   if (failpoint("apply.before_txn")) return failpoint_error("apply.before_txn");
   if (failpoint("plant.drop_before_apply")) over_.drop_sealed();
   if (failpoint("plant.applied_written_apart")) {

@@ -16,6 +16,7 @@
 
 #include "store/journal/journal.hpp"
 #include "store/journaled/overlay.hpp"
+#include "store/journaled/shard_time.hpp"
 #include "store/restorable.hpp"
 #include "store/tables.hpp"
 
@@ -24,7 +25,9 @@ namespace fairlead::store {
 struct journaled_options {
   std::optional<std::uint16_t> shard;         // nullopt: which the tables say; 0, if they say nothing
   std::string place;                          // the store's location, for sentences
-  std::function<std::int64_t()> now_unix_ms;  // the stamp of the next entry
+  archives_below* archives = nullptr;         // outlives the store; needed to apply what concerns them
+  std::function<std::int64_t()> now_unix_ms;  // the wall clock
+  std::function<std::int64_t()> boot_ms;      // CLOCK_BOOTTIME, or another clock that nobody sets
   /// With so many bytes not applied a commit applies them itself before it goes on.
   std::size_t most_unapplied_bytes = std::size_t{256} << 20;
 };
@@ -47,6 +50,8 @@ class journaled_store final : public restorable {
   /// Whether the tables are whole without a journal that has entries of this shard up to `last_index`: the node ended cleanly, or the store
   /// was settled or restored.
   bool is_settled(std::uint64_t last_index) const noexcept { return settled_ && *settled_ >= last_index; }
+  /// Up to which index the tables have said so; nullopt: they have not, or a restore has.
+  std::optional<std::uint64_t> settled_up_to() const noexcept { return settled_ == settled_by_restore ? std::nullopt : settled_; }
   /// Forgets the journal that the tables name. Only if they are settled.
   void leave();
   /// The tables were taken out of a journal, and come back to it: their entries go on behind its last one. Only if they are settled.
@@ -80,6 +85,10 @@ class journaled_store final : public restorable {
   /// Sequence of the last committed batch, and entries journalled since the opening. From any thread.
   std::uint64_t sequence() const noexcept { return sequence_.load(std::memory_order_relaxed); }
   std::uint64_t commits() const noexcept { return commits_.load(std::memory_order_relaxed); }
+  /// The stamp of the last entry. For the thread that commits.
+  std::int64_t shard_time_ms() const noexcept { return time_.last_ms(); }
+  /// How far the shard's time is ahead of the wall clock; negative: behind it. Of the last entry; 0 before the first one. From any thread.
+  std::int64_t ahead_ms() const noexcept { return ahead_ms_.load(std::memory_order_relaxed); }
   /// What is not applied yet.
   std::size_t unapplied_bytes() const { return over_.bytes(); }
   std::size_t unapplied_operations() const { return over_.operations(); }
@@ -94,6 +103,7 @@ class journaled_store final : public restorable {
   status write_meta_rows(const meta_rows& rows, std::uint64_t least_epoch) override;
   std::string place() const override { return options_.place; }
   status fail(const error& why);
+  status do_archive_work(const std::shared_ptr<const generation>& sealed, const std::vector<operation>& whole, batch& out);
 
   tables& below_;
   const journaled_options options_;
@@ -109,6 +119,8 @@ class journaled_store final : public restorable {
   entry_position applied_;                  // of the last one that the tables had at the opening, or by an apply before attach()
   std::atomic<std::uint64_t> sequence_{0};  // written under the guard
   std::atomic<std::uint64_t> commits_{0};
+  std::atomic<std::int64_t> ahead_ms_{0};
+  shard_time time_;
   std::uint64_t epoch_ = 0;
   std::string shard_state_;
 

@@ -59,7 +59,7 @@ result<std::unique_ptr<journaled_stores>> journaled_stores::open(std::unique_ptr
   std::optional<journal_id> expected;
   const member* first = nullptr;
   for (const auto& one : members) {
-    auto opened = journaled_store::open(*one.below, {one.shard, one.place, options.now_unix_ms});
+    auto opened = journaled_store::open(*one.below, {one.shard, one.place, one.archives, options.now_unix_ms, options.boot_ms});
     if (!opened) return opened.failure();
     const auto& named = (*opened)->journal_of_tables();
     if (named && !(*opened)->is_settled((*opened)->position().applied_index)) {
@@ -127,7 +127,7 @@ result<std::unique_ptr<journaled_stores>> journaled_stores::open(std::unique_ptr
   } else {
     // A journal that no store names, and without an entry, is that of a first start that ended before the stores took note of it.
     found.reset();
-    if (auto gone = remove_all(*out->files_); !gone) return gone.failure();
+    if (auto gone = segment_pool::remove_all(*out->files_); !gone) return gone.failure();
   }
   auto begun = journal::open(*out->files_, std::move(found), positions, std::move(options));
   if (!begun) return begun.failure();
@@ -136,19 +136,6 @@ result<std::unique_ptr<journaled_stores>> journaled_stores::open(std::unique_ptr
     if (auto attached = one->attach(*out->journal_); !attached) return attached.failure();
   }
   return out;
-}
-
-/// Newest first, each durably: a crash in between leaves a journal that only ends earlier.
-status journaled_stores::remove_all(journal_files& files) {
-  auto names = files.list();
-  if (!names) return names.failure();
-  std::sort(names->rbegin(), names->rend());
-  for (const auto& name : *names) {
-    if (!segment_number(name)) continue;
-    if (auto gone = files.remove(name); !gone) return gone;
-    if (auto synced = files.sync(); !synced) return synced;
-  }
-  return nothing{};
 }
 
 status journaled_stores::close() {

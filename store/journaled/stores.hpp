@@ -21,7 +21,8 @@ class journaled_stores {
   struct member {
     std::uint16_t shard = 0;
     std::string place;
-    tables* below = nullptr;  // outlives the stores
+    tables* below = nullptr;             // outlives the stores
+    archives_below* archives = nullptr;  // the same; null: nothing is ever archived
   };
 
   /// Recovers the journal in `files`, makes one if no store has one yet, and gives each store what its tables lack. Errors: wrong_state
@@ -41,7 +42,6 @@ class journaled_stores {
 
  private:
   journaled_stores() = default;
-  static status remove_all(journal_files& files);
 
   std::unique_ptr<journal_files> files_;
   std::vector<std::unique_ptr<journaled_store>> stores_;

@@ -1,11 +1,8 @@
 #include "store/lmdb/archive.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <chrono>
-#include <cstdio>
 #include <filesystem>
-#include <set>
+#include <map>
 #include <system_error>
 
 #include "messages/holds.hpp"
@@ -13,6 +10,7 @@
 #include "store/keys.hpp"
 #include "store/lmdb/snapshot.hpp"
 #include "store/meta_rows.hpp"
+#include "store/rows/archive_rows.hpp"
 #include "store/rows/task_rows.hpp"
 
 namespace fairlead::store {
@@ -26,20 +24,6 @@ error archive_error(const std::string& directory, const std::error_code& why) {
           "Check the permissions of the directory, and the disk."};
 }
 
-constexpr char class_prefix[] = "keep-";
-
-/// The part of a path before the day: nothing, or `keep-90d/`.
-std::string class_name(std::uint32_t keep_days) { return keep_days == 0 ? "" : class_prefix + std::to_string(keep_days) + "d/"; }
-
-std::optional<std::uint32_t> parse_class(const std::string& name) {
-  constexpr auto prefix = sizeof class_prefix - 1;
-  std::uint32_t out = 0;
-  if (name.size() <= prefix) return std::nullopt;
-  std::from_chars(name.data() + prefix, name.data() + name.size(), out);
-  // Another spelling of the same number would be another directory.
-  return out != 0 && class_name(out) == name + "/" ? std::optional(out) : std::nullopt;
-}
-
 /// Calls `visit(name)` for each name in a directory; a missing directory is empty.
 template <class Visitor>
 status for_each_name(const std::string& directory, Visitor&& visit) {
@@ -49,47 +33,19 @@ status for_each_name(const std::string& directory, Visitor&& visit) {
   return nothing{};
 }
 
-status take_task(const v1::TaskRecord& record, const snapshot& from, const archive_day& to, batch& copies, batch& out) {
+/// Adds the rows of an ended task to `copies`, and their erasures to `out`.
+status take_task(const v1::TaskRecord& record, const snapshot& from, batch& copies, batch& out) {
   if (!has_ended(record.state())) {
     return error{v1::ERROR_CODE_INTERNAL, "Task " + std::to_string(record.number()) + " cannot be archived because it has not ended.",
                  "This is a bug; report it."};
   }
   const auto copy = [&](table where, std::string_view key, std::string_view payload) { copies.put(where, key, payload); };
-  if (auto erased = erase_task(out, record, from, copy); !erased.ok()) return erased;
-  auto tombstone = tombstone_of(record);
-  tombstone.set_archived_day(to.day);
-  tombstone.set_archive_keep_days(to.keep_days);
-  put_tombstone(out, record.id(), tombstone);
-  return nothing{};
+  return erase_task(out, record, from, copy);
 }
 
 }  // namespace
 
-std::string format_day(std::int64_t day) {
-  const std::chrono::year_month_day date{std::chrono::sys_days{std::chrono::days{day}}};
-  char text[32];
-  std::snprintf(text, sizeof text, "%04d-%02u-%02u", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                static_cast<unsigned>(date.day()));
-  return text;
-}
-
-std::optional<std::int64_t> parse_day(const std::string& text) {
-  int year = 0;
-  unsigned month = 0, day = 0;
-  int length = 0;
-  if (text.size() != 10 || text.find_first_not_of("0123456789-") != std::string::npos || text[0] == '-') return std::nullopt;
-  if (std::sscanf(text.c_str(), "%4d-%2u-%2u%n", &year, &month, &day, &length) != 3 || length != 10) return std::nullopt;
-  const std::chrono::year_month_day date{std::chrono::year{year}, std::chrono::month{month}, std::chrono::day{day}};
-  if (!date.ok()) return std::nullopt;
-  const std::int64_t out = std::chrono::sys_days{date}.time_since_epoch().count();
-  return format_day(out) == text ? std::optional(out) : std::nullopt;
-}
-
-std::int64_t day_of(std::int64_t unix_ms) { return std::chrono::floor<std::chrono::days>(std::chrono::milliseconds{unix_ms}).count(); }
-
 archive::archive(std::string directory, std::uint64_t max_day_bytes) : directory_(std::move(directory)), max_day_bytes_(max_day_bytes) {}
-
-std::string archive_day::name() const { return class_name(keep_days) + format_day(day); }
 
 std::string archive::class_directory(std::uint32_t keep_days) const {
   auto out = directory_ + "/" + class_name(keep_days);
@@ -114,31 +70,30 @@ status archive::write(const archive_day& which, batch copies) {
   return txn->commit();
 }
 
-result<std::size_t> archive::move(const std::vector<task_number>& numbers, const snapshot& from, std::int64_t day, batch& out,
-                                  std::uint32_t keep_days) {
-  // Before a machine's clock is set it may read 1970.
-  const archive_day to{std::max<std::int64_t>(day, 1), keep_days};
-  // The same number twice would erase twice, which a check of the batch could not distinguish from a fault.
-  std::set<task_number> seen;
-  std::size_t dealt_with = 0;
-  batch copies, removal;
-  copies.put(table::meta, keys::meta(meta::schema_row), meta::encode_u32(schema_version));
-  for (const auto& number : numbers) {
-    if (copies.bytes().size() >= bytes_a_move) break;
-    ++dealt_with;
-    if (!seen.insert(number).second) continue;
-    auto record = load_task(from, number.get());
+status archive::carry_out(const snapshot& state, batch& out) {
+  std::map<archive_day, batch> copies;
+  const auto write_copies = [&](const archive_day& to, batch& what) -> status {
+    what.put(table::meta, keys::meta(meta::schema_row), meta::encode_u32(schema_version));
+    const std::lock_guard lock(guard_);
+    return write(to, std::exchange(what, {}));
+  };
+  std::vector<task_move> moves;
+  if (auto found = for_each_move(state, [&](const task_move& one) { moves.push_back(one); }); !found) return found;
+  for (const auto& one : moves) {
+    const auto record = load_task(state, one.number);
     if (!record) return record.failure();
-    if (!record->has_value()) continue;
-    if (auto taken = take_task(**record, from, to, copies, removal); !taken) return taken.failure();
+    erase_move(out, one.number);
+    if (!*record) continue;  // the store check reports an entry without a task
+    auto& to = copies[one.to];
+    if (auto taken = take_task(**record, state, to, out); !taken) return taken;
+    if (to.bytes().size() < bytes_at_once) continue;
+    if (auto written = write_copies(one.to, to); !written) return written;
   }
-  if (removal.empty()) return dealt_with;
-  {
-    std::lock_guard lock(guard_);
-    if (auto written = write(to, std::move(copies)); !written) return written.failure();
+  for (auto& [to, what] : copies) {
+    if (what.empty()) continue;
+    if (auto written = write_copies(to, what); !written) return written;
   }
-  out.append(removal);
-  return dealt_with;
+  return nothing{};
 }
 
 result<bool> archive::erase(const archive_day& which, const std::vector<std::uint64_t>& numbers) {
@@ -162,8 +117,15 @@ result<bool> archive::erase(const archive_day& which, const std::vector<std::uin
   if (!failed.ok()) return failed.failure();
   if (erasures.empty()) return false;
   std::lock_guard lock(guard_);
+  // Dropped since: writing would make the day anew.
+  if (!is_kept(which)) return false;
   if (auto written = write(which, std::move(erasures)); !written) return written.failure();
   return true;
+}
+
+bool archive::is_kept(const archive_day& which) const {
+  std::error_code failed;
+  return fs::exists(path_of(which) + "/data.mdb", failed);
 }
 
 status archive::erase(const std::vector<std::uint64_t>& numbers) {

@@ -20,6 +20,7 @@ namespace {
 
 constexpr unsigned max_readers = 1024;
 constexpr std::uint64_t reader_check_every = 600;    // write transactions; a busy node makes ten a second
+constexpr std::uint64_t room_for_tools = std::uint64_t{1} << 30;
 constexpr std::uint64_t full_disk_bytes = 64 << 10;  // with less free space the disk counts as full
 // LMDB gives each reader one cache line in lock.mdb, after two or three lines of its own.
 constexpr off_t lock_file_bytes = (max_readers + 3) * 64;
@@ -67,6 +68,16 @@ struct cursor {
 };
 
 }  // namespace
+
+env_options options_of_tool(const std::string& directory, bool read_only) {
+  env_options out;
+  out.directory = directory;
+  out.read_only = read_only;
+  struct stat found {};
+  if (::stat((directory + "/data.mdb").c_str(), &found) == 0)
+    out.max_size_bytes = std::max(out.max_size_bytes, 2 * static_cast<std::uint64_t>(found.st_size) + room_for_tools);
+  return out;
+}
 
 result<std::shared_ptr<env>> env::open(const env_options& options) {
   if (auto ready = prepare_directory(options.directory, options.read_only); !ready) return ready.failure();

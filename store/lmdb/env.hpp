@@ -32,6 +32,9 @@ struct env_options {
   bool read_only = false;                                  // the store must exist; takes the exclusive lock, too
 };
 
+/// Options for a program that is no node: whatever size the store has, it can be written.
+env_options options_of_tool(const std::string& directory, bool read_only = false);
+
 class read_txn;
 class write_txn;
 

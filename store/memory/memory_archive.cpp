@@ -13,6 +13,12 @@ status memory_archive::write(const archive_day& which, batch copies) {
   return to->commit(group);
 }
 
+status memory_archive::carry_out(const snapshot& state, batch& out) {
+  auto done = archive::carry_out(state, out);
+  if (done && on_copied) on_copied();
+  return done;
+}
+
 status memory_archive::visit(const archive_day& which, const std::function<void(const snapshot&)>& look) {
   const auto found = days_.find({which.keep_days, which.day});
   if (found == days_.end()) return error{v1::ERROR_CODE_NOT_FOUND, "There is no archive " + which.name() + ".", ""};

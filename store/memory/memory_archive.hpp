@@ -20,6 +20,7 @@ class memory_archive final : public archive {
   memory_archive() : archive("memory") {}
 
   result<std::optional<v1::TaskRecord>> load(std::int64_t day, task_number number, std::uint32_t keep_days = 0) override;
+  status carry_out(const snapshot& state, batch& out) override;
   status drop_before(std::int64_t day, std::uint32_t keep_days = 0) override;
   result<std::vector<std::int64_t>> days(std::uint32_t keep_days = 0) const override;
   result<std::vector<std::uint32_t>> classes() const override;
@@ -27,9 +28,12 @@ class memory_archive final : public archive {
 
   /// Called with each archive before it is dropped.
   std::function<void(const archive_day&)> on_drop;
+  /// Called when a move has copied tasks, before they leave the store. May throw, as a process ends.
+  std::function<void()> on_copied;
 
  private:
   status write(const archive_day& which, batch copies) override;
+  bool is_kept(const archive_day& which) const override { return days_.count({which.keep_days, which.day}) != 0; }
 
   // By retention and then by day, like the directories.
   std::map<std::pair<std::uint32_t, std::int64_t>, std::unique_ptr<memory_store>> days_;

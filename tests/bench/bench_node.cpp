@@ -177,12 +177,12 @@ bench_node::bench_node(const options& with)
     chosen.agents.push_back(with.http_port != 0 ? http_services(with.http_port) : native_services(with.on_work));
   node_tree::shard_part part;
   part.store = &recorder_;
+  part.archives = journaled_ ? journaled_->archives(0) : std::make_shared<stores::archive>(stores::archives_in(with.directory));
   part.store_id = "bench";
   part.lineage.set_made_unix_ms(1);
   part.options.node = "bench";
   part.options.limits.running_tasks = with.running_tasks;
   part.options.limits.cron = with.cron;
-  part.options.archive_directory = with.directory + "/archive";
   tree_ = must(node_tree::start(world_of(*system_, clock_, *log_, expressions_), std::move(chosen), {std::move(part)}));
   deploy();
   if (with.agent_elsewhere) begin_agents_elsewhere();

@@ -10,6 +10,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "messages/time.hpp"
 #include "store/journal/disk_files.hpp"
 #include "store/journaled/applier.hpp"
 #include "store/lmdb/store.hpp"
@@ -91,7 +92,7 @@ class timed_tables final : public store::tables {
 double write_alone_us(store::disk_files& files, double group_bytes) {
   constexpr std::uint64_t writes = 1'000;
   const auto bytes = (static_cast<std::size_t>(group_bytes) / store::journal_block_bytes + 1) * store::journal_block_bytes;
-  must(files.create("floor", writes * bytes, [] { return making_pace::at_once; }));
+  must(files.create("floor", writes * bytes, [] { return store::making_pace::at_once; }));
   const auto file = must(files.open("floor"));
   store::block_buffer data(bytes);
   std::memset(data.data(), 'x', bytes);
@@ -121,9 +122,8 @@ journal_cost commit_to_journal(std::vector<std::vector<store::batch>> groups, st
   const auto tables = must(store::lmdb_store::open({directory, std::uint64_t{16} << 30, false}, true));
   store::journal_options options;
   options.release = "bench";
-  options.now_unix_ms = [] {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-  };
+  options.now_unix_ms = now_unix_ms;
+  options.boot_ms = now_boot_ms;
   options.random = [random = std::mt19937_64{std::random_device{}()}]() mutable { return random(); };
   timed_tables timed(*tables);
   auto files = must(store::disk_files::in(directory + "/journal"));

@@ -7,6 +7,7 @@
 
 #include "messages/workflow.pb.h"
 #include "store/disk/one_store.hpp"
+#include "store/disk/settle.hpp"
 #include "store/keys.hpp"
 #include "store/lmdb/store.hpp"
 #include "store/load.hpp"

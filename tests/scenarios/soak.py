@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs for as long as it is given what tries to break Fairlead, and adds what came of it, by commit, to docs/reliability.md.
 
-In turns: seeds that the simulator has never run, kills of a node, faults of a cluster, cut connections between its nodes, power cuts. What is
-in progress when the time is over still ends. Counts of a tree with changes that are not committed are printed and not recorded.
+In turns: seeds that the simulator has never run, kills of a node, faults of a cluster, cut connections between its nodes, power cuts, and
+changed bytes of a journal. What is in progress when the time is over still ends. Counts of a tree with changes that are not committed are printed and not recorded.
 
     tests/scenarios/soak.py [--minutes N]
 """
@@ -20,11 +20,13 @@ import time
 import harness
 
 SIMULATE = harness.ROOT / "build" / "release" / "bin" / "simulate"
+FUZZ = harness.ROOT / "build" / "fuzz"
 PAGE = harness.ROOT / "docs" / "reliability.md"
 LOGS = harness.ROOT / "build" / "soak"
 SKIPPED = 75
 SEEDS = 20_000  # a turn
-COUNTS = ("seeds", "failed seeds", "kills", "cluster kills", "cluster stops", "cluster cuts", "power cuts", "orders", "failed runs")
+FUZZ_SECONDS = 300
+COUNTS = ("seeds", "failed seeds", "kills", "cluster kills", "cluster stops", "cluster cuts", "power cuts", "fuzz inputs", "orders", "failed runs")
 NEXT_SEED = re.compile(r"(The next fresh seed is )([\d,]+)(\.)")
 ROW = re.compile(r"^\| `([0-9a-f]+)` \| ([\d-]+) \|((?: [\d,]+ \|){%d})$" % len(COUNTS), flags=re.M)
 EMPTY_TABLE = re.compile(r"^\| Commit \|.*\n\|[-| ]+\|\n", flags=re.M)
@@ -57,6 +59,7 @@ def sums_of(said):
     patterns = {"seeds": r"^(\d+) seeds, \d+ failed", "failed seeds": r"^\d+ seeds, (\d+) failed", "kills": r"^kills (\d+) counted",
                 "cluster kills": r"^(\d+) kills and \d+ stops", "cluster stops": r"^\d+ kills and (\d+) stops",
                 "cluster cuts": r"^([\d.]+ s cut), whole again", "power cuts": r"^(\d+) disks, \d+ of them",
+                "fuzz inputs": r"^Done (\d+) runs in",
                 "orders": r"(?:orders acknowledged (\d+), requests|^(\d+) orders acknowledged, \d+ requests)"}
     sums = {}
     for name, pattern in patterns.items():
@@ -72,10 +75,14 @@ def turns(seed):
     """(name, command, the next fresh seed when it is through), for ever."""
     scenarios = [("kill_loop", "--kills", "50"), ("cluster_faults", "--faults", "40"), ("cluster_netns", "--cuts", "20"),
                  ("power_cut", "--cuts", "1670", "--seconds", "60")]
-    for name, *options in itertools.cycle([("simulate",), *scenarios]):
+    for name, *options in itertools.cycle([("simulate",), *scenarios, ("journal_fuzz",)]):
         if name == "simulate":
             yield name, [str(SIMULATE), "--seeds", str(SEEDS), "--from", str(seed)], seed + SEEDS
             seed += SEEDS
+        elif name == "journal_fuzz":
+            corpus = FUZZ / "corpus"
+            corpus.mkdir(parents=True, exist_ok=True)
+            yield name, [str(FUZZ / "bin" / name), f"-max_total_time={FUZZ_SECONDS}", f"-artifact_prefix={LOGS}/", str(corpus)], seed
         else:
             folder = "power_cut" if name == "power_cut" else "scenarios"
             yield name, [sys.executable, "-B", str(harness.ROOT / "tests" / folder / (name + ".py")), *options], seed
@@ -98,7 +105,7 @@ def one_turn(name, command, log):
         code = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, cwd=harness.ROOT).returncode
     said = log.read_text(encoding="utf-8", errors="replace")
     how = "skipped" if code == SKIPPED else "ok" if code == 0 else f"FAILED ({code}), see {log.relative_to(harness.ROOT)}"
-    print(f"{' '.join([name, *command[1 if name == 'simulate' else 3:]])}: {how}, {time.monotonic() - began:.0f} s", flush=True)
+    print(f"{' '.join([name, *command[3 if command[0] == sys.executable else 1:]])}: {how}, {time.monotonic() - began:.0f} s", flush=True)
     if code in (0, SKIPPED):
         log.unlink()
     return code, said

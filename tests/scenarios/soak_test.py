@@ -23,15 +23,15 @@ class writing_the_page(unittest.TestCase):
     def test_a_commit_that_is_new_stands_first(self):
         page = soak.recorded(PAGE, "aaaaaaaaa", "2026-11-22", {"seeds": 20000}, 20020000)
         page = soak.recorded(page, "bbbbbbbbb", "2026-11-23", {"kills": 50, "orders": 1234}, 20020000)
-        self.assertEqual(rows_of(page), ["| `bbbbbbbbb` | 2026-11-23 | 0 | 0 | 50 | 0 | 0 | 0 | 0 | 1,234 | 0 |",
-                                         "| `aaaaaaaaa` | 2026-11-22 | 20,000 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |"])
+        self.assertEqual(rows_of(page), ["| `bbbbbbbbb` | 2026-11-23 | 0 | 0 | 50 | 0 | 0 | 0 | 0 | 0 | 1,234 | 0 |",
+                                         "| `aaaaaaaaa` | 2026-11-22 | 20,000 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |"])
         self.assertTrue(page.endswith("The end.\n"))
 
     def test_counts_of_a_known_commit_are_added(self):
         page = PAGE
         for _ in range(3):
             page = soak.recorded(page, "aaaaaaaaa", "2026-11-22", {"seeds": 20000, "failed seeds": 1, "failed runs": 1}, 20020000)
-        self.assertEqual(rows_of(page), ["| `aaaaaaaaa` | 2026-11-22 | 60,000 | 3 | 0 | 0 | 0 | 0 | 0 | 0 | 3 |"])
+        self.assertEqual(rows_of(page), ["| `aaaaaaaaa` | 2026-11-22 | 60,000 | 3 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 3 |"])
 
     def test_the_next_run_begins_behind_the_seeds_of_the_last(self):
         page = soak.recorded(PAGE, "aaaaaaaaa", "2026-11-22", {}, 20020000)
@@ -71,13 +71,17 @@ class counting(unittest.TestCase):
     def test_what_the_power_cuts_say(self):
         self.assertEqual(self.counted("195 disks, 35 of them from cuts of a start, 171 with acknowledged orders; 45 s in all\n"), {"power cuts": 195})
 
+    def test_what_the_fuzz_target_says(self):
+        self.assertEqual(self.counted("#4096 pulse cov: 3\nDone 51234 runs in 301 second(s)\n"), {"fuzz inputs": 51234})
+
 
 class taking_turns(unittest.TestCase):
     def test_each_test_has_its_turn_and_seeds_go_on(self):
-        first = list(itertools.islice(soak.turns(100), 6))
-        self.assertEqual([name for name, _, _ in first], ["simulate", "kill_loop", "cluster_faults", "cluster_netns", "power_cut", "simulate"])
-        self.assertEqual([after for _, _, after in first], [100 + soak.SEEDS] * 5 + [100 + 2 * soak.SEEDS])
-        self.assertEqual(first[5][1][-1], str(100 + soak.SEEDS))
+        first = list(itertools.islice(soak.turns(100), 7))
+        self.assertEqual([name for name, _, _ in first], ["simulate", "kill_loop", "cluster_faults", "cluster_netns", "power_cut",
+                                                             "journal_fuzz", "simulate"])
+        self.assertEqual([after for _, _, after in first], [100 + soak.SEEDS] * 6 + [100 + 2 * soak.SEEDS])
+        self.assertEqual(first[6][1][-1], str(100 + soak.SEEDS))
 
 
 if __name__ == "__main__":

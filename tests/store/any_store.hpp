@@ -18,7 +18,7 @@ inline journal_options small_journal() {
   out.segment_bytes = std::uint64_t{1} << 20;
   out.max_bytes = out.segment_bytes * 64;
   out.release = "test";
-  out.now_unix_ms = [now = std::int64_t{0}]() mutable { return ++now; };
+  out.now_unix_ms = out.boot_ms = [now = std::int64_t{0}]() mutable { return ++now; };
   out.random = [random = std::mt19937_64{2'026}]() mutable { return random(); };
   return out;
 }

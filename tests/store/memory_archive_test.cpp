@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "store/memory/memory_store.hpp"
-#include "tests/store/fixture.hpp"
+#include "tests/store/archive_fixture.hpp"
 
 namespace fairlead::store {
 namespace {
@@ -31,8 +31,8 @@ struct both_archives : ::testing::Test {
   /// What both take out of the store.
   batch move(std::uint64_t number, std::int64_t to, std::uint32_t keep_days = 0) {
     batch first, second;
-    EXPECT_TRUE(on_disk.move({task_number(number)}, *it.read(), to, first, keep_days).ok());
-    EXPECT_TRUE(in_memory.move({task_number(number)}, *it.read(), to, second, keep_days).ok());
+    EXPECT_TRUE(move_to(on_disk, {number}, *it.read(), to, first, keep_days).ok());
+    EXPECT_TRUE(move_to(in_memory, {number}, *it.read(), to, second, keep_days).ok());
     EXPECT_EQ(first.bytes(), second.bytes());
     return first;
   }

@@ -49,6 +49,8 @@ class commit_pipeline {
 
   // Durable state.
   const store::snapshot& committed();
+  /// The next look at durable state is a new one.
+  void look_again() { snapshot_.reset(); }
   std::uint64_t committed_sequence() const noexcept { return committed_sequence_; }
   const v1::ShardState& committed_counts() const noexcept { return committed_counts_; }
   bool durable(std::uint64_t sequence) const noexcept { return sequence <= committed_sequence_; }

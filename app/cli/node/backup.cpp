@@ -84,12 +84,20 @@ status copy_shown(const std::string& from, const std::string& to, bool quiet) {
   return copying.get();
 }
 
-result<store_backup> back_up_and_check(const std::string& from, const std::string& to, bool quiet) {
+constexpr int most_copies = 3;
+
+/// A task that an operator deletes while the archives are copied makes a copy that contradicts itself, so a damaged copy is made once more.
+result<store_backup> back_up_and_check(const std::string& from, const std::string& to, bool quiet, int copies = 1) {
   if (auto copied = copy_shown(from, to, quiet); !copied) return copied.failure();
   const auto opened = store::one_store::open(to, {}, store::one_store::access::read);
   if (!opened) return opened.failure();
-  store::archive archives(to + "/archive");
-  const auto report = store::check(*(*opened)->read(), {}, 1, &archives);
+  const auto report = store::check(*(*opened)->read(), {}, 1, &(*opened)->archives());
+  if (!report.clean() && copies < most_copies) {
+    std::error_code failed;
+    fs::remove_all(to, failed);
+    if (failed) return backup_disk_error("The copy " + to + " cannot be removed", failed);
+    return back_up_and_check(from, to, quiet, copies + 1);
+  }
   if (!report.clean())
     return error{v1::ERROR_CODE_CORRUPT, "The store " + from + " is damaged: " + report.findings.front(),
                  "Stop the node, keep a copy of the store, and restore an earlier backup"};
@@ -99,16 +107,21 @@ result<store_backup> back_up_and_check(const std::string& from, const std::strin
 status remove_backup(const std::string& path) {
   const auto part = path.ends_with(incomplete_suffix) ? path : path + incomplete_suffix;
   std::error_code failed;
-  // Half of a backup must not look like one.
+  // Half of a backup must not look like one, also after a power cut.
   if (part != path) fs::rename(path, part, failed);
+  if (!failed && part != path) {
+    if (auto named = store::sync_directory(fs::path{path}.parent_path().string()); !named) return named;
+  }
   if (!failed) fs::remove_all(part, failed);
   return failed ? status(backup_disk_error("The backup " + path + " cannot be removed", failed)) : nothing{};
 }
 
-result<std::vector<std::string>> rotate(const backup_command& what) {
+/// The new backup stays, also if a clock that was ahead has given others later names.
+result<std::vector<std::string>> rotate(const backup_command& what, const std::string& newest) {
   std::vector<std::string> out;
   auto all = backups_in(what.into, true);
-  const std::size_t keep = what.keep ? *what.keep : all.size();
+  std::erase(all, newest);
+  const std::size_t keep = what.keep ? *what.keep - 1 : all.size();
   for (std::size_t i = 0; i + keep < all.size(); ++i) {
     if (auto gone = remove_backup(what.into + "/" + all[i]); !gone) return gone.failure();
     out.push_back(std::move(all[i]));
@@ -168,7 +181,7 @@ int back_up(cli_context& context, const backup_command& what) {
     stores.push_back(std::move(*done));
   }
   if (auto finished = store::publish_directory(part, whole); !finished) return fail(finished.failure());
-  const auto removed = rotate(what);
+  const auto removed = rotate(what, fs::path{whole}.filename().string());
   if (!removed) return fail(removed.failure());
   print_backup(context, whole, stores, *removed);
   return context.code;

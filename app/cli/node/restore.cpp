@@ -12,6 +12,7 @@
 #include "messages/time.hpp"
 #include "store/directory.hpp"
 #include "store/disk/one_store.hpp"
+#include "store/disk/settle.hpp"
 #include "store/lmdb/store.hpp"
 
 namespace fairlead::app {
@@ -43,6 +44,9 @@ bool is_free(const std::string& directory) {
 status copy_backup(const std::string& backup, const std::string& to) {
   std::error_code failed;
   if (!fs::exists(backup + "/data.mdb", failed)) return store::no_store(backup);
+  // Half of a page that a node is writing would be copied.
+  const auto lock = store::directory_lock::take(backup, true);
+  if (!lock) return lock.failure();
   if (!is_free(to))
     return error{v1::ERROR_CODE_CONFLICT, "The directory " + to + " is not empty",
                  "Move the directory away and keep it: it may have data that the backup does not have. If the directory is itself the "
@@ -57,6 +61,8 @@ status copy_backup(const std::string& backup, const std::string& to) {
     if (failed) break;
   }
   if (failed) return disk_error("The backup " + backup + " cannot be copied to " + part, failed.message());
+  // Under its final name a node would take it for the store that it was.
+  if (auto marked = store::mark_for_restore(part); !marked) return marked;
   return store::publish_directory(part, to);
 }
 
@@ -86,10 +92,13 @@ int restore(cli_context& context, restore_command what) {
     if (const auto copied = copy_backup(what.backup, what.store); !copied.ok()) return fail(copied.failure());
   std::error_code failed;
   if (!fs::exists(what.store + "/data.mdb", failed)) return fail(store::no_store(what.store));
+  // Nothing is changed in a store that cannot be restored as it is.
+  if (const auto readable = store::one_store::open(what.store, {}, store::one_store::access::read); !readable)
+    return fail(readable.failure());
+  // Before all else, so that no node takes it if this command ends in between.
+  if (const auto marked = store::mark_for_restore(what.store); !marked.ok()) return fail(marked.failure());
   if (const auto settled = store::settle_store(what.store); !settled.ok()) return fail(settled.failure());
-  store::env_options options;
-  options.directory = what.store;
-  auto opened = store::lmdb_store::open(options);
+  auto opened = store::lmdb_store::open(store::options_of_tool(what.store));
   if (!opened) return fail(opened.failure());
   const auto done = restore_shard(**opened, {now_unix_ms(), random_bits(), what.relaunch});
   if (!done) return fail(done.failure());

@@ -45,7 +45,8 @@ std::string status_json(const v1::StatusReply& reply) {
   out.key("reserved_bytes").number(std::uint64_t{store.reserved_bytes()});
   out.key("max_bytes").number(std::uint64_t{store.max_bytes()}).key("sequence").number(std::uint64_t{store.sequence()});
   out.key("commits").number(std::uint64_t{store.commits()});
-  out.key("unapplied_bytes").number(std::uint64_t{store.unapplied_bytes()}).end_object();
+  out.key("unapplied_bytes").number(std::uint64_t{store.unapplied_bytes()});
+  out.key("shard_time_ahead_ms").number(std::int64_t{store.shard_time_ahead_ms()}).end_object();
   const auto& journal = store.journal();
   out.key("journal").begin_object().key("path").string(journal.path()).key("direct").boolean(journal.direct());
   out.key("segment_bytes").number(std::uint64_t{journal.segment_bytes()}).key("segments").number(std::uint64_t{journal.segments()});
@@ -131,12 +132,18 @@ std::string store_text(const v1::StoreStatus& store) {
   return out + (room.max_bytes != 0 && room.percent() >= full_at_percent ? ": new tasks are refused" : "");
 }
 
+// The time of a shard follows the wall clock slowly. A smaller difference needs nobody's eye.
+constexpr std::int64_t told_shard_time_ms = 500;
+
 /// `data/journal, 2 files of 64.0 MiB in use, 1.2 MiB not applied yet, written through the page cache`
 std::string journal_text(const v1::StoreStatus& store) {
   const auto& journal = store.journal();
   auto out = printable(journal.path()) + ", " + std::to_string(journal.segments()) +
              (journal.segments() == 1 ? " file of " : " files of ") + bytes_text(journal.segment_bytes()) + " in use";
   if (store.unapplied_bytes() != 0) out += ", " + bytes_text(store.unapplied_bytes()) + " not applied yet";
+  const auto ahead_ms = store.shard_time_ahead_ms();
+  if (ahead_ms > told_shard_time_ms || ahead_ms < -told_shard_time_ms)
+    out += ", shard time " + format_duration(std::abs(ahead_ms)) + (ahead_ms > 0 ? " ahead of" : " behind") + " the wall clock";
   return out + (journal.direct() ? "" : ", written through the page cache");
 }
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 
 #include "app/cli/commands.hpp"
@@ -8,12 +7,11 @@
 #include "store/check/check.hpp"
 #include "store/directory.hpp"
 #include "store/disk/one_store.hpp"
+#include "store/disk/settle.hpp"
 
 namespace fairlead::app {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 struct store_command {
   std::string path;
@@ -38,8 +36,7 @@ int check_store(cli_context& context, const store_command& what) {
   const auto& path = what.path;
   const auto opened = store::one_store::open(path, what.journal, store::one_store::access::read);
   if (!opened) return fail(opened.failure());
-  store::archive archives(path + "/archive");
-  const auto report = store::check(*(*opened)->read(), {}, 100, &archives);
+  const auto report = store::check(*(*opened)->read(), {}, 100, &(*opened)->archives());
   if (context.json) {
     print(context, report_json(path, report));
   } else {
@@ -57,53 +54,29 @@ int check_store(cli_context& context, const store_command& what) {
   return context.code;
 }
 
-/// The journal is of no use any more. Its files stay if something that was acknowledged may be in them.
-status put_away(const std::string& journal, bool keep) {
-  std::error_code failed;
-  if (!fs::exists(journal, failed)) return nothing{};
-  if (keep) {
-    auto to = journal + ".lost";
-    for (int n = 2; fs::exists(to, failed); ++n) to = journal + ".lost" + std::to_string(n);
-    fs::rename(journal, to, failed);
-  } else {
-    fs::remove_all(journal, failed);
-  }
-  if (failed)
-    return error{v1::ERROR_CODE_DISK, "The journal " + journal + " cannot be removed: " + failed.message(), "Check the permissions"};
-  return store::sync_directory(fs::path{journal}.parent_path().string());
-}
-
 int settle_stores(cli_context& context, store_command what) {
   while (what.path.size() > 1 && what.path.back() == '/') what.path.pop_back();
-  if (what.journal.empty()) what.journal = store::journal_in(what.path);
   const auto directories = store::stores_in(what.path);
   if (directories.empty()) return fail(store::no_store(what.path));
+  const auto done = store::settle_node(directories, what.journal, what.accept_loss);
+  if (!done) return fail(done.failure());
   json_writer out;
   out.begin_object().key("stores").begin_array();
-  bool lost = false;
-  for (const auto& one : directories) {
-    auto done = store::settle_store(one, what.journal);
-    const bool can_be_left = !done && (done.failure().code == v1::ERROR_CODE_CORRUPT || done.failure().code == v1::ERROR_CODE_WRONG_STATE);
-    bool left = false;
-    if (can_be_left && what.accept_loss) {
-      done = store::leave_journal(one);
-      left = done.ok();
-      lost = lost || left;
-    } else if (can_be_left) {
-      auto why = done.failure();
-      why.remedy =
-          "Put the journal back or restore a backup. With --accept-loss the store goes on without what only the journal has, as "
-          "a restored one does";
-      return fail(why);
-    }
-    if (!done) return fail(done.failure());
-    out.begin_object().key("path").string(one).key("lost_its_journal").boolean(left).end_object();
+  for (const auto& one : done->stores) {
+    out.begin_object().key("path").string(one.directory).key("lost_its_journal").boolean(one.lost_its_journal).end_object();
     if (!context.json)
-      print(context, one + (left ? ": taken out of its journal; what only the journal had is lost. Run: fairlead restore " + one + "\n"
-                                 : std::string{": settled\n"}));
+      print(context, one.directory + (one.lost_its_journal ? ": taken out of its journal; what only the journal had is lost. Run: fairlead restore " +
+                                                                 one.directory + "\n"
+                                                           : std::string{": settled\n"}));
   }
-  if (auto gone = put_away(what.journal, lost); !gone) return fail(gone.failure());
-  if (context.json) print(context, out.end_array().end_object().text() + "\n");
+  out.end_array().key("journal_kept_as").string(done->put_aside).end_object();
+  if (context.json) {
+    print(context, out.text() + "\n");
+  } else if (!done->put_aside.empty()) {
+    print(context, done->journal + ": put aside as " + done->put_aside + "\n");
+  } else if (done->journal_stays) {
+    print(context, done->journal + ": is the journal of other stores, and stays\n");
+  }
   return context.code;
 }
 

@@ -91,7 +91,7 @@ inline scheduler_actor::behavior_type made_up_scheduler(scheduler_actor::pointer
       [](resume_atom) {},
       [](expire_atom) {},
       [](offer_atom) {},
-      [](const archived_tasks&) {},
+      [](const archive_rows&) {},
       [](const courier_rows&) {},
       [](const stalest_task&) {},
       [](const waiting_tasks&) {},

@@ -4,7 +4,7 @@
 
 #include "store/memory/memory_archive.hpp"
 #include "store/memory/memory_store.hpp"
-#include "tests/store/fixture.hpp"
+#include "tests/store/archive_fixture.hpp"
 
 namespace fairlead::testing {
 namespace {
@@ -27,7 +27,7 @@ class ended_tasks_test : public ::testing::Test {
   }
   void archive(std::uint64_t number, std::int64_t day, std::uint32_t keep_days = 0) {
     auto batch = shard.next();
-    ASSERT_TRUE(archives.move({task_number{number}}, *store.read(), day, batch, keep_days).ok());
+    ASSERT_TRUE(store::testing::move_to(archives, {number}, *store.read(), day, batch, keep_days).ok());
     shard.expect_committed(std::move(batch));
   }
   v1::TaskListReply list(const v1::TaskListRequest& what) {
@@ -102,7 +102,7 @@ TEST_F(ended_tasks_test, finds_tasks_whose_archive_has_an_earlier_day_than_their
 TEST_F(ended_tasks_test, leaves_out_copies_of_moves_that_were_never_committed) {
   ended(1, 1'000);
   store::batch lost;
-  ASSERT_TRUE(archives.move({task_number{1}}, *store.read(), 1, lost).ok());
+  ASSERT_TRUE(store::testing::move_to(archives, {1}, *store.read(), 1, lost).ok());
   EXPECT_EQ(all(archived()), texts{});
   EXPECT_EQ(all(since(1)), texts{"t1"});
   archive(1, 3);

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "store/memory/memory_store.hpp"
-#include "tests/store/fixture.hpp"
+#include "tests/store/archive_fixture.hpp"
 
 namespace fairlead::testing {
 namespace {
@@ -179,7 +179,7 @@ TEST_F(task_queries_test, finds_an_archived_task_and_says_when_its_record_is_gon
   shard.create(order(1));
   shard.change(1, [](v1::TaskRecord& task) { fixture::complete(task, 5'000); });
   auto one = shard.next();
-  ASSERT_TRUE(archives.move({task_number{1}}, *store.read(), 19'000, one).ok());
+  ASSERT_TRUE(store::testing::move_to(archives, {1}, *store.read(), 19'000, one).ok());
   shard.expect_committed(std::move(one));
   v1::TaskShowRequest what;
   what.set_id("t1");

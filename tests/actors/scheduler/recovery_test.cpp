@@ -77,9 +77,9 @@ class recovery_test : public scheduler_fixture {
   /// Rows go from under the running Scheduler; nothing that it does by itself takes out these alone.
   void lose_entry(const std::string& of) {
     const auto task = *stored(of);
-    archived_tasks loss;
-    loss.erasures.epoch = node->shell.epoch();
-    loss.erasures.erase(store::table::due, store::keys::due(store::default_namespace, task.due_indexed_unix_ms(), task.number()));
+    archive_rows loss;
+    loss.rows.epoch = node->shell.epoch();
+    loss.rows.erase(store::table::due, store::keys::due(store::default_namespace, task.due_indexed_unix_ms(), task.number()));
     node->shell.archive(loss);
     node->settle();
     ASSERT_FALSE(has_entry(of));
@@ -257,10 +257,10 @@ TEST_F(recovery_test, a_repair_that_nobody_needs_changes_nothing) {
 
 TEST_F(recovery_test, an_entry_without_a_task_is_taken_out) {
   begin();
-  archived_tasks damage;
-  damage.erasures.epoch = node->shell.epoch();
+  archive_rows damage;
+  damage.rows.epoch = node->shell.epoch();
   const auto stray = store::keys::due(store::default_namespace, time.now_ms + 90'000, 987'654);
-  damage.erasures.put(store::table::due, stray, {});
+  damage.rows.put(store::table::due, stray, {});
   node->shell.archive(damage);
   node->settle();
   time.now_ms += 1'000;

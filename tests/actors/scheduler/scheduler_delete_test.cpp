@@ -3,6 +3,7 @@
 #include "actors/queries/task_queries.hpp"
 #include "store/check/check.hpp"
 #include "store/memory/memory_archive.hpp"
+#include "store/rows/archive_rows.hpp"
 #include "store/rows/deletion_rows.hpp"
 #include "tests/actors/scheduler/scheduler_world.hpp"
 
@@ -55,11 +56,11 @@ class delete_test : public scheduler_fixture {
 
   /// The archiver moves the task.
   void archive(const std::string& id) {
-    archived_tasks moved;
+    archive_rows moved;
     moved.numbers = {stored(id)->number()};
     moved.read_at_sequence = store.read()->get_progress().sequence;
-    ASSERT_TRUE(archives.move({task_number{moved.numbers[0]}}, *store.read(), 100, moved.erasures).ok());
-    moved.erasures.epoch = node->shell.epoch();
+    store::put_move(moved.rows, *stored(id), {100, 0});
+    moved.rows.epoch = node->shell.epoch();
     moved.ended[v1::TASK_STATE_COMPLETED] = 1;
     in_flight = moved;
   }
@@ -67,9 +68,17 @@ class delete_test : public scheduler_fixture {
     node->shell.archive(in_flight);
     node->settle();
   }
+  /// What was said to move is done, as by whoever applies it.
+  void apply() {
+    store::batch done;
+    ASSERT_TRUE(archives.carry_out(*store.read(), done).ok());
+    std::vector<store::operation> sorted;
+    done.for_each([&](const store::operation& op) { sorted.push_back(op); });
+    ASSERT_TRUE(store.apply(sorted).ok());
+  }
 
   store::memory_archive archives;
-  archived_tasks in_flight;
+  archive_rows in_flight;
 };
 
 TEST_F(delete_test, nothing_but_the_id_is_left_of_an_ended_task) {
@@ -148,6 +157,13 @@ TEST_F(delete_test, an_archived_task_is_known_by_its_id_alone) {
   archive("t1");
   arrive();
   EXPECT_EQ(status().counts().archived(), 1u);
+  EXPECT_EQ(status().counts().completed(), 0u);
+  EXPECT_FALSE(show("t1").archived()) << "it is found where it was until the move is done";
+  EXPECT_EQ(show("t1").task().id(), "t1");
+  EXPECT_TRUE(store::check(*store.read(), {}, 100, &archives).clean());
+  EXPECT_EQ(remove("t1").error().code(), v1::ERROR_CODE_UNAVAILABLE);
+  apply();
+  EXPECT_TRUE(store::check(*store.read(), {}, 100, &archives).clean());
   EXPECT_TRUE(show("t1").archived());
   EXPECT_EQ(remove("t1").state(), v1::TASK_STATE_COMPLETED);
   EXPECT_EQ(status().counts().archived(), 0u);

@@ -1,6 +1,7 @@
 // What operators ask of the Scheduler, what it tells them, and the brake on mass undo.
 
 #include "store/rows/alert_rows.hpp"
+#include "store/rows/archive_rows.hpp"
 #include "tests/actors/scheduler/scheduler_world.hpp"
 
 namespace fairlead::testing {
@@ -57,13 +58,13 @@ class operator_test : public scheduler_fixture {
     return found.ok() ? *found : std::nullopt;
   }
 
-  /// What an archiver says that has copied a completed task as it stands now.
-  archived_tasks archiving(const std::string& id) {
-    archived_tasks out;
+  /// What an archiver says that has chosen a completed task as it stands now.
+  archive_rows archiving(const std::string& id) {
+    archive_rows out;
     out.numbers = {stored(id)->number()};
     out.read_at_sequence = store.read()->get_progress().sequence;
-    out.erasures.epoch = node->shell.epoch();
-    out.erasures.erase(store::table::task, store::keys::task(store::default_namespace, out.numbers[0]));
+    out.rows.epoch = node->shell.epoch();
+    store::put_move(out.rows, *stored(id), {100, 0});
     out.ended[v1::TASK_STATE_COMPLETED] = 1;
     return out;
   }
@@ -187,6 +188,12 @@ TEST_F(operator_test, a_task_on_its_way_to_the_archive_is_not_brought_back) {
   auto moved = archiving("t1");
   node->shell.archive(moved);
   EXPECT_EQ(operate(v1::OPERATOR_VERB_UNDO, {"t1"}).results(0).error().code(), v1::ERROR_CODE_WRONG_STATE);
+  ASSERT_TRUE(stored("t1").has_value()) << "it is moved by whoever applies the batch";
+  EXPECT_EQ(operate(v1::OPERATOR_VERB_UNDO, {"t1"}).results(0).error().code(), v1::ERROR_CODE_WRONG_STATE) << "also once it is durable";
+  restart();
+  sweep();
+  EXPECT_EQ(operate(v1::OPERATOR_VERB_UNDO, {"t1"}).results(0).error().code(), v1::ERROR_CODE_WRONG_STATE) << "and after a restart";
+  EXPECT_EQ(stored("t1")->state(), v1::TASK_STATE_COMPLETED);
 }
 
 TEST_F(operator_test, what_was_archived_for_a_scheduler_before_this_one_takes_no_task_that_lives_again) {

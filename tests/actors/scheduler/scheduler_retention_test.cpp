@@ -18,8 +18,8 @@ class retention_test : public scheduler_fixture {
   void write() { submit(submission("t" + std::to_string(next_ticket))); }
   /// What the archiver sends when something ages.
   void ask() {
-    archived_tasks what;
-    what.erasures.epoch = node->shell.epoch();
+    archive_rows what;
+    what.rows.epoch = node->shell.epoch();
     node->shell.archive(what);
     node->settle();
   }

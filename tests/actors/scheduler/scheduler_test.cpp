@@ -1,5 +1,6 @@
 // The Scheduler over ports: what it acknowledges, what it refuses, and when anything leaves.
 
+#include "store/rows/archive_rows.hpp"
 #include "tests/actors/scheduler/scheduler_world.hpp"
 
 namespace fairlead::testing {
@@ -232,17 +233,10 @@ TEST_F(scheduler_shell_test, counts_archived_tasks_out_and_answers_for_them) {
   submit(submission("t1"));
   finish_everything();
   const auto number = stored("t1")->number();
-  store::batch erasures;
-  erasures.erase(store::table::task, store::keys::task(store::default_namespace, number));
-  v1::TaskTombstone tombstone;
-  tombstone.set_number(number);
-  tombstone.set_content_hash(stored("t1")->content_hash());
-  tombstone.set_archived_day(19'000);
-  tombstone.set_final_state(v1::TASK_STATE_COMPLETED);
-  erasures.put(store::table::task_id, store::keys::task_id(store::default_namespace, "t1"), tombstone.SerializeAsString());
-  archived_tasks moved;
-  erasures.epoch = node->shell.epoch();
-  moved.erasures = erasures;
+  archive_rows moved;
+  store::put_move(moved.rows, *stored("t1"), {19'000, 0});
+  moved.rows.erase(store::table::task, store::keys::task(store::default_namespace, number));  // as if it were done
+  moved.rows.epoch = node->shell.epoch();
   moved.ended[v1::TASK_STATE_COMPLETED] = 1;
   node->shell.archive(moved);
   node->settle();

@@ -6,6 +6,7 @@
 #include "store/check/check.hpp"
 #include "store/memory/memory_store.hpp"
 #include "store/rows/alert_rows.hpp"
+#include "store/rows/archive_rows.hpp"
 #include "store/rows/counters.hpp"
 #include "store/rows/deletion_rows.hpp"
 #include "tests/actors/scheduler/scheduler_world.hpp"
@@ -70,20 +71,42 @@ class archiver_test : public ::testing::Test {
     shard.change(number, [&](v1::TaskRecord& task) { fixture::complete(task, at_ms); });
   }
 
-  /// One pass, committed as the Scheduler would; how many tasks it moved.
+  /// Committed as the Scheduler would, and done as by whoever applies it.
+  void commit(const archive_rows& what) {
+    auto one = shard.next();
+    one.append(what.rows);
+    shard.expect_committed(std::move(one));
+    auto done = shard.next();
+    ASSERT_TRUE(archives->carry_out(*store.read(), done).ok());
+    drop_old_row();
+    shard.expect_committed(std::move(done));
+  }
+
+  void drop_old_row() {
+    ASSERT_TRUE(store::for_each_drop(*store.read(), [&](std::uint32_t keep_days, std::int64_t before_day) {
+                  EXPECT_TRUE(archives->drop_before(before_day, keep_days).ok());
+                }).ok());
+  }
+
+  void drop_old() {
+    const auto told = mover->drop_old();
+    ASSERT_TRUE(told.ok());
+    EXPECT_FALSE(told->problem);
+    if (told->told) commit(*told->told);
+  }
+
+  /// One pass, committed and done; how many tasks it moved.
   std::uint64_t pass() {
     auto moved = mover->pass();
     EXPECT_TRUE(moved.ok());
     if (!moved->moved) return 0;
-    auto one = shard.next();
-    one.append(moved->moved->erasures);
     std::uint64_t count = 0;
     for (const auto& [state, tasks] : moved->moved->ended) {
       store::move_to_archive(shard.state(), state, tasks);
       count += tasks;
     }
     EXPECT_EQ(moved->moved->numbers.size(), count);
-    shard.expect_committed(std::move(one));
+    commit(*moved->moved);
     EXPECT_TRUE(store::check(*store.read(), {}, 100, archives.get()).clean());
     return count;
   }
@@ -137,7 +160,7 @@ TEST_F(archiver_test, a_clock_that_is_a_month_ahead_for_one_look_moves_and_delet
   shard.expect_committed(std::move(rows));
   time.now_ms += 31 * day_ms;
   EXPECT_EQ(pass(), 0u) << "it ended a minute ago, and may still be undone";
-  ASSERT_TRUE(mover->drop_old().ok());
+  drop_old();
   EXPECT_EQ(*archives->days(), (std::vector<std::int64_t>{100}));
   const auto old = mover->old_alerts();
   EXPECT_TRUE(old.ok() && !*old);
@@ -155,7 +178,7 @@ TEST_F(archiver_test, keeps_what_ended_under_a_clock_of_1970_as_long_as_all_else
   finished(1, 600'000);
   EXPECT_EQ(pass(), 1u);
   EXPECT_EQ(*archives->days(), (std::vector<std::int64_t>{100}));
-  ASSERT_TRUE(mover->drop_old().ok());
+  drop_old();
   EXPECT_TRUE(archives->load(100, task_number{1})->has_value());
 }
 
@@ -165,24 +188,28 @@ TEST_F(archiver_test, moves_nothing_under_a_clock_of_1970_where_all_that_ever_en
   EXPECT_EQ(pass(), 0u);
   retention_reads(600'000);
   EXPECT_EQ(pass(), 0u);
-  ASSERT_TRUE(mover->drop_old().ok());
+  drop_old();
 }
 
 TEST_F(archiver_test, ends_a_pass_when_the_tasks_of_it_are_large) {
-  const std::string output = '"' + std::string(1 << 20, 'x') + '"';
   for (std::uint64_t number = 1; number <= 5; ++number) {
-    finished(number, 99 * day_ms + static_cast<std::int64_t>(number));
+    auto task = fixture::running_order(number, "t" + std::to_string(number));
+    for (auto& step : *task.mutable_steps()) {
+      step.mutable_output()->set_slot(task.next_slot());
+      step.mutable_output()->set_size(1 << 20);
+      task.set_next_slot(task.next_slot() + 1);
+    }
+    shard.create(task);
     auto one = shard.next();
-    for (std::uint32_t slot = 1; slot <= 3; ++slot) store::put_payload(one, number, slot, output);
+    for (std::uint32_t slot = 1; slot <= 3; ++slot) store::put_payload(one, number, slot, '"' + std::string((1 << 20) - 2, 'x') + '"');
     shard.expect_committed(std::move(one));
+    shard.change(number, [&](v1::TaskRecord& record) { fixture::complete(record, 99 * day_ms + static_cast<std::int64_t>(number)); });
   }
   auto moved = mover->pass();
   ASSERT_TRUE(moved.ok() && moved->moved);
   EXPECT_EQ(moved->moved->numbers, (std::vector<std::uint64_t>{1, 2, 3})) << "nine MiB";
   EXPECT_EQ(moved->moved->ended.at(v1::TASK_STATE_COMPLETED), 3u);
-  auto one = shard.next();
-  one.append(moved->moved->erasures);
-  shard.expect_committed(std::move(one));
+  commit(*moved->moved);
   moved = mover->pass();
   ASSERT_TRUE(moved.ok() && moved->moved);
   EXPECT_EQ(moved->moved->numbers, (std::vector<std::uint64_t>{4, 5}));
@@ -202,8 +229,8 @@ TEST_F(archiver_test, asks_for_retention_time_while_something_ages_and_nothing_e
     const auto asked = mover->ask_for_time();
     EXPECT_TRUE(asked.ok());
     if (!asked.ok() || !*asked) return false;
-    EXPECT_TRUE((*asked)->numbers.empty() && (*asked)->erasures.empty());
-    EXPECT_EQ((*asked)->erasures.epoch, shard.epoch());
+    EXPECT_TRUE((*asked)->numbers.empty() && (*asked)->rows.empty());
+    EXPECT_EQ((*asked)->rows.epoch, shard.epoch());
     return true;
   };
   EXPECT_FALSE(asks());
@@ -224,7 +251,7 @@ TEST_F(archiver_test, asks_for_retention_time_while_something_ages_and_nothing_e
   time.now_ms += 60'000;
   EXPECT_TRUE(asks()) << "an archive ages too";
   both_read(time.now_ms + 5 * day_ms);
-  ASSERT_TRUE(mover->drop_old().ok());
+  drop_old();
   time.now_ms += hour_ms;
   EXPECT_FALSE(asks()) << "it is gone, and nothing is left";
 }
@@ -244,13 +271,11 @@ TEST_F(archiver_test, waits_until_the_tasks_of_the_pass_before_are_out) {
   ASSERT_TRUE(second.ok());
   EXPECT_FALSE(second->moved) << "they would be counted twice";
   EXPECT_TRUE(second->waiting);
-  auto one = shard.next();
-  one.append(first->moved->erasures);
-  shard.expect_committed(std::move(one));
+  commit(*first->moved);
   EXPECT_FALSE(in_store(1));
 }
 
-TEST_F(archiver_test, moves_again_what_a_crash_left_in_both_places) {
+TEST_F(archiver_test, chooses_again_what_nobody_has_committed) {
   finished(1, 99 * day_ms);
   ASSERT_TRUE(mover->pass().ok());
   archiver after_restart{time, store, archives, policy};
@@ -304,24 +329,24 @@ TEST_F(archiver_test, lets_go_of_each_archive_when_its_own_retention_is_over) {
   both_read(97 * day_ms + 2 * hour_ms);
   pass();
   both_read(100 * day_ms + 12 * hour_ms);
-  ASSERT_TRUE(mover->drop_old().ok());
+  drop_old();
   EXPECT_TRUE(archives->days()->empty());
   EXPECT_EQ(*archives->days(7), (std::vector<std::int64_t>{97}));
   both_read(104 * day_ms);
-  ASSERT_TRUE(mover->drop_old().ok());
+  drop_old();
   EXPECT_EQ(*archives->days(7), (std::vector<std::int64_t>{97})) << "exactly a week";
   both_read(105 * day_ms);
-  ASSERT_TRUE(mover->drop_old().ok());
+  drop_old();
   EXPECT_TRUE(archives->days(7)->empty());
 }
 
-TEST_F(archiver_test, starts_anew_when_a_task_it_had_copied_was_brought_back_to_life) {
+TEST_F(archiver_test, starts_anew_when_a_task_it_had_chosen_was_brought_back_to_life) {
   finished(1, 99 * day_ms);
   finished(2, 99 * day_ms);
-  const auto copied = mover->pass();
-  ASSERT_TRUE(copied.ok() && copied->moved);
-  EXPECT_EQ(copied->moved->numbers, (std::vector<std::uint64_t>{1, 2}));
-  EXPECT_EQ(copied->moved->read_at_sequence, shard.sequence());
+  const auto chosen = mover->pass();
+  ASSERT_TRUE(chosen.ok() && chosen->moved);
+  EXPECT_EQ(chosen->moved->numbers, (std::vector<std::uint64_t>{1, 2}));
+  EXPECT_EQ(chosen->moved->read_at_sequence, shard.sequence());
   shard.change(2, [](v1::TaskRecord& task) {
     task.set_state(v1::TASK_STATE_UNDOING);
     task.set_finished_at_unix_ms(0);
@@ -336,13 +361,13 @@ TEST_F(archiver_test, starts_anew_when_the_scheduler_that_it_told_has_been_repla
   finished(1, 99 * day_ms);
   const auto lost = mover->pass();
   ASSERT_TRUE(lost.ok() && lost->moved);
-  EXPECT_EQ(lost->moved->erasures.epoch, shard.epoch());
+  EXPECT_EQ(lost->moved->rows.epoch, shard.epoch());
   const auto raised = store.raise_epoch();
   ASSERT_TRUE(raised.ok());
   const auto again = mover->pass();
   ASSERT_TRUE(again.ok() && again->moved) << "nobody will ever commit what was told before";
   EXPECT_EQ(again->moved->numbers, (std::vector<std::uint64_t>{1}));
-  EXPECT_EQ(again->moved->erasures.epoch, *raised);
+  EXPECT_EQ(again->moved->rows.epoch, *raised);
   const auto third = mover->pass();
   EXPECT_TRUE(third.ok() && third->waiting);
 }
@@ -354,11 +379,47 @@ TEST_F(archiver_test, lets_go_of_archives_beyond_the_retention) {
     ASSERT_EQ(pass(), 1u);
   }
   both_read(100 * day_ms + 12 * hour_ms);
-  ASSERT_TRUE(mover->drop_old().ok());
+  drop_old();
   EXPECT_EQ(*archives->days(), (std::vector<std::int64_t>{98}));
   both_read(102 * day_ms + 12 * hour_ms);
-  ASSERT_TRUE(mover->drop_old().ok());
+  drop_old();
   EXPECT_TRUE(archives->days()->empty());
+}
+
+TEST_F(archiver_test, says_which_archives_are_dropped_and_drops_none_itself) {
+  finished(1, 97 * day_ms);
+  both_read(97 * day_ms + 2 * hour_ms);
+  ASSERT_EQ(pass(), 1u);
+  both_read(100 * day_ms);
+  const auto told = mover->drop_old();
+  ASSERT_TRUE(told.ok() && told->told);
+  EXPECT_FALSE(told->problem);
+  EXPECT_EQ(archives->days()->size(), 1u);
+  auto one = shard.next();
+  one.append(told->told->rows);
+  shard.expect_committed(std::move(one));
+  const auto again = mover->drop_old();
+  ASSERT_TRUE(again.ok() && again->told) << "the row is applied, and the directory is still there";
+  EXPECT_EQ(again->problem->sentence, "The archive " + store::format_day(97) + " is kept no more, and its directory could not be removed.");
+  drop_old_row();
+  EXPECT_TRUE(archives->days()->empty());
+  EXPECT_FALSE(mover->drop_old()->told);
+}
+
+TEST_F(archiver_test, moves_nothing_to_a_day_that_was_dropped_before) {
+  const auto day_kept = deploy_kept_for(1);
+  auto one = shard.next();
+  store::put_drop(one, 1, 101);
+  shard.expect_committed(std::move(one));
+  finished_of(day_kept, 1, 99 * day_ms);
+  EXPECT_EQ(pass(), 1u);
+  EXPECT_EQ(*archives->days(1), (std::vector<std::int64_t>{101}));
+}
+
+TEST_F(archiver_test, takes_less_at_once_from_a_small_store) {
+  store.resize(40 << 20);
+  for (std::uint64_t i = 1; i <= 20; ++i) finished(i, 99 * day_ms);
+  EXPECT_EQ(pass(), 8u);
 }
 
 TEST_F(archiver_test, lets_go_of_alerts_that_were_resolved_long_ago) {
@@ -396,7 +457,7 @@ TEST_F(archiver_test, erases_what_archives_hold_of_deleted_tasks_and_says_so_onc
   EXPECT_TRUE(done->done->numbers.empty());
   EXPECT_FALSE(mover->erase_deleted()->done) << "the row is on its way out";
   auto rows = shard.next();
-  rows.append(done->done->erasures);
+  rows.append(done->done->rows);
   shard.expect_committed(std::move(rows));
   EXPECT_FALSE(mover->erase_deleted()->done);
 }

@@ -4,6 +4,8 @@
 
 #include "store/checksum.hpp"
 #include "store/keys.hpp"
+#include "store/meta_rows.hpp"
+#include "store/rows/archive_rows.hpp"
 #include "store/rows/task_rows.hpp"
 
 namespace fairlead::simulation {
@@ -24,7 +26,7 @@ void archive_checker::watch(store::memory_archive& archives, const retention_pla
 void archive_checker::committed(const std::vector<store::batch>& group, const std::map<std::uint64_t, v1::TaskRecord>& before) {
   std::map<std::uint64_t, v1::TaskRecord> now;
   for (const auto& one : group) {
-    std::map<std::uint64_t, std::string> erased;
+    std::set<std::uint64_t> erased, moving;
     std::map<std::uint64_t, v1::TaskTombstone> tombstones;
     std::map<std::uint64_t, std::string> deleted;  // ids
     one.for_each([&](const store::operation& op) {
@@ -37,17 +39,21 @@ void archive_checker::committed(const std::vector<store::batch>& group, const st
           if (tombstone.deleted_at_unix_ms() != 0) deleted.emplace(tombstone.number(), store::keys::decode_task_id(op.key)->name);
         }
       }
+      if (op.where == store::table::meta && is_put && op.key.starts_with(store::keys::meta(store::meta::move_rows)))
+        moving.insert(store::meta::number_of_row(op.key).value_or(0));
       if (op.where != store::table::task) return;
       const auto key = store::keys::decode_task(op.key);
       if (!key) return;
       if (!is_put) {
-        erased.emplace(key->number, std::string{});
+        erased.insert(key->number);
         return;
       }
+      if (moved_.count(key->number) != 0)
+        world::broken("archive_alive", "task " + std::to_string(key->number) + " is written after it was said to move");
       const auto payload = store::verified_payload(op.where, op.key, op.value);
       if (payload) now[key->number].ParseFromArray(payload->data(), static_cast<int>(payload->size()));
     });
-    for (const auto& [number, nothing_more] : erased) {
+    const auto leaves = [&](std::uint64_t number) {
       const auto in_group = now.find(number);
       const auto in_store = before.find(number);
       if (in_group == now.end() && in_store == before.end())
@@ -57,10 +63,17 @@ void archive_checker::committed(const std::vector<store::batch>& group, const st
       const auto tombstone = tombstones.find(number);
       if (tombstone == tombstones.end())
         world::broken("archive_lost", record.id() + " leaves the store, and its id does not say where it is");
-      if (deleted.count(number) != 0)
-        gone_.emplace(record.id(), gone_task{record, {}});
-      else
-        take(record, tombstone->second);
+      return std::pair{record, tombstone->second};
+    };
+    for (const auto number : erased) {
+      const auto [record, tombstone] = leaves(number);
+      if (tombstone.deleted_at_unix_ms() == 0) world::broken("archive_lost", record.id() + " is erased, and nobody has deleted it");
+      gone_.emplace(record.id(), gone_task{record, {}});
+    }
+    for (const auto number : moving) {
+      const auto [record, tombstone] = leaves(number);
+      moved_.insert(number);
+      take(record, tombstone);
     }
     for (const auto& [number, id] : deleted) removed(id);
   }
@@ -70,25 +83,26 @@ void archive_checker::take(const v1::TaskRecord& record, const v1::TaskTombstone
   const store::archive_day day{tombstone.archived_day(), tombstone.archive_keep_days()};
   if (tombstone.final_state() != record.state())
     world::broken("archive_copy", "the tombstone of " + record.id() + " says that it ended otherwise than it did");
-  const auto copy = archives_->load(day.day, task_number{record.number()}, day.keep_days);
-  if (!copy.ok()) world::broken("archive_lost", record.id() + " leaves the store, and its archive cannot be read");
-  if (!*copy) {
-    if (dropped_.count(day) == 0) world::broken("archive_lost", record.id() + " leaves the store, and no archive has it");
-  } else {
-    const auto& is = **copy;
-    if (is.id() != record.id() || is.version() != record.version() || is.state() != record.state())
-      world::broken("archive_copy", record.id() + " leaves the store at version " + std::to_string(record.version()) +
-                                        ", and its archive has version " + std::to_string(is.version()));
-    if (static_cast<std::uint64_t>(is.recent_size()) != record.history_size())
-      world::broken("archive_copy", "of the history of " + record.id() + " its archive has " + std::to_string(is.recent_size()) + " of " +
-                                        std::to_string(record.history_size()) + " events");
-  }
   const auto age_ms = clock_.now_ms() - record.finished_at_unix_ms();
   if (clock_.settings() == 0 && age_ms + whole_ms < plan_.policy.archive_after.count())
     world::broken("archive_early", record.id() + " leaves the store " + std::to_string(age_ms) + " ms after its end");
   if (!gone_.emplace(record.id(), gone_task{record, day}).second)
     world::broken("archive_alive", record.id() + " leaves the store a second time");
   world_.count("tasks in archives");
+}
+
+/// The archive has the task as it was when it left.
+void archive_checker::judge_copy(const gone_task& one) const {
+  const auto& record = one.record;
+  const auto copy = archives_->load(one.day.day, task_number{record.number()}, one.day.keep_days);
+  if (!copy.ok() || !*copy) world::broken("archive_lost", record.id() + " has left the store, and no archive has it");
+  const auto& is = **copy;
+  if (is.id() != record.id() || is.version() != record.version() || is.state() != record.state())
+    world::broken("archive_copy", record.id() + " has left the store at version " + std::to_string(record.version()) +
+                                      ", and its archive has version " + std::to_string(is.version()));
+  if (static_cast<std::uint64_t>(is.recent_size()) != record.history_size())
+    world::broken("archive_copy", "of the history of " + record.id() + " its archive has " + std::to_string(is.recent_size()) + " of " +
+                                      std::to_string(record.history_size()) + " events");
 }
 
 void archive_checker::removed(const std::string& id) {
@@ -116,6 +130,8 @@ std::vector<std::string> archive_checker::ids() const {
 }
 
 void archive_checker::dropped(const store::archive_day& which) {
+  for (const auto& [id, one] : gone_)
+    if (!one.deleted && one.day == which && dropped_.count(which) == 0) judge_copy(one);
   dropped_.insert(which);
   world_.count("archives dropped");
   if (clock_.settings() != 0) return;
@@ -140,10 +156,10 @@ void archive_checker::judge(const std::string& id, const store::snapshot& durabl
   if (!known || (*tombstone)->archived_day() != one.day.day)
     world::broken("archive_lost", id + " was archived, and its id is forgotten or stands for something else");
   const auto there = store::load_task(durable, one.record.number());
-  if (!there.ok() || *there) world::broken("archive_alive", id + " was archived, and is in the store again");
-  if (dropped_.count(one.day) != 0) return;
-  const auto copy = archives_->load(one.day.day, task_number{one.record.number()}, one.day.keep_days);
-  if (!copy.ok() || !*copy) world::broken("archive_lost", id + " was archived, and no archive has it");
+  const auto moving = store::is_moving(durable, one.record.number());
+  if (!there.ok() || !moving.ok() || there->has_value() != *moving)
+    world::broken("archive_alive", id + " was archived, and it is in the store though not moving, or moving and not there");
+  if (!*moving && dropped_.count(one.day) == 0) judge_copy(one);
 }
 
 void archive_checker::at_end(const store::snapshot& durable) const {

@@ -26,7 +26,7 @@ class archive_checker {
 
   /// `before`: each task as it was before these batches.
   void committed(const std::vector<store::batch>& group, const std::map<std::uint64_t, v1::TaskRecord>& before);
-  /// Whether this task has left the store for an archive.
+  /// Whether this task has left the store for an archive, or is on its way.
   bool has(const std::string& id) const { return gone_.count(id) != 0; }
   std::vector<std::string> ids() const;
   void asks_deletion(const std::string& id) { deletion_asked_.insert(id); }
@@ -43,6 +43,7 @@ class archive_checker {
   void removed(const std::string& id);
   bool anywhere(std::uint64_t number) const;
   void take(const v1::TaskRecord& record, const v1::TaskTombstone& tombstone);
+  void judge_copy(const gone_task& one) const;
   void dropped(const store::archive_day& which);
 
   world& world_;
@@ -50,6 +51,7 @@ class archive_checker {
   store::memory_archive* archives_ = nullptr;
   retention_plan plan_;
   std::map<std::string, gone_task> gone_;
+  std::set<std::uint64_t> moved_;
   std::set<store::archive_day> dropped_;
   std::set<std::string> deletion_asked_;
 };

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "actors/queries/task_queries.hpp"
+#include "store/rows/archive_rows.hpp"
 #include "store/rows/task_rows.hpp"
 #include "tests/simulation/checker/checker.hpp"
 
@@ -29,7 +30,9 @@ void checker::judge_lists(const store::snapshot& durable) const {
   std::map<std::pair<std::string, std::string>, std::set<std::string>> by_label;
   std::map<v1::TaskState, std::set<std::string>> by_state;
   for (const auto& [number, record] : seen_) {
-    if (archives_.has(record.id())) continue;
+    // A task that is on its way to an archive is listed until it is there.
+    const auto moving = store::is_moving(durable, number);
+    if (archives_.has(record.id()) && moving.ok() && !*moving) continue;
     for (const auto& label : record.labels()) by_label[{label.key(), label.value()}].insert(record.id());
     by_state[record.state()].insert(record.id());
   }

@@ -29,12 +29,12 @@ void node::clerk::pass() {
     const auto any = moved->moved.has_value();
     if (any) {
       node_.world_.tell("archiver", node_.me_, moved->moved->numbers.size(), [&] {
-        std::string text = "has copied tasks";
+        std::string text = "has chosen tasks";
         for (const auto number : moved->moved->numbers) text += " " + std::to_string(number);
         return text + ", read at " + std::to_string(moved->moved->read_at_sequence);
       });
-      node_.world_.count("tasks copied to archives", moved->moved->numbers.size());
-      node_.pass(failpoint_id::archive_copied);
+      node_.world_.count("tasks chosen for archives", moved->moved->numbers.size());
+      node_.pass(failpoint_id::archive_chosen);
       node_.tell_shard("archived", [what = std::move(*moved->moved)](scheduler& to) { to.archive(what); });
       if (node_.world_.strikes(failpoint_id::archiver_lost)) again();
     }
@@ -42,12 +42,13 @@ void node::clerk::pass() {
     if (!erased || erased->problem) throw rule_broken{"fatal", "deleted tasks stay in archives", false};
     if (erased->done) {
       node_.world_.count("passes that erase deleted tasks");
-      node_.pass(failpoint_id::archive_copied);
+      node_.pass(failpoint_id::archive_chosen);
       node_.tell_shard("erased", [what = std::move(*erased->done)](scheduler& to) { to.archive(what); });
     }
-    if (!any && !waiting) {
-      const auto dropped = shell_->drop_old();
-      if (!dropped.ok()) throw rule_broken{"fatal", "archives are not dropped: " + dropped.failure().sentence, false};
+    if (shell_->sweep_is_due() || (!any && !waiting)) {
+      auto dropped = shell_->drop_old();
+      if (!dropped) throw rule_broken{"fatal", "archives are not dropped: " + dropped.failure().sentence, false};
+      if (dropped->told) node_.tell_shard("dropped", [what = std::move(*dropped->told)](scheduler& to) { to.archive(what); });
       auto alerts = shell_->old_alerts();
       if (!alerts) throw rule_broken{"fatal", "alerts cannot be read: " + alerts.failure().sentence, false};
       if (*alerts) {

@@ -182,6 +182,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   const std::string me_;  // in transcripts
   buggy_engine engine_;
   buggy_zones zones_;
+  std::shared_ptr<store::memory_archive> archives_ = std::make_shared<store::memory_archive>();
   simulated_store store_;
   bool applying_ = false;  // the applier's next turn is on its way
   std::uint64_t life_ = 0;
@@ -196,7 +197,6 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   std::unique_ptr<crier> crier_;
   std::unique_ptr<reply_outbox> outbox_;
   std::unique_ptr<reply_courier> courier_;
-  std::shared_ptr<store::memory_archive> archives_ = std::make_shared<store::memory_archive>();
   std::vector<target_plan> targets_;
   retention_plan retention_;
   std::unique_ptr<clerk> clerk_;

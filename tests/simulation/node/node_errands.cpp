@@ -23,7 +23,7 @@ node::node(world& in, network& net, agents& staff, checker& judge, host_clock& t
       me_(shard == 0 ? "scheduler" : "scheduler" + std::to_string(shard)),
       engine_(judge.of_bugs()),
       zones_(judge.of_bugs()),
-      store_(in.settings.seed * 31 + shard, [this] { return clock_.now_ms(); }) {}
+      store_(in.settings.seed * 31 + shard, *archives_, time) {}
 
 node::~node() = default;
 

@@ -44,9 +44,15 @@ void node::enlarge() {
 /// The applier's turn. The process ends when the tables have no room, and begins again.
 void node::apply() {
   applying_ = false;
-  const auto applied = store_.apply();
+  status applied = nothing{};
+  const auto life = life_;
+  archives_->on_copied = [this] { pass(failpoint_id::archive_copied); };
+  in_process([&] { applied = store_.apply(); });
+  archives_->on_copied = {};
+  if (life != life_ || !alive_) return;
   if (applied.ok()) {
     deaths_of_full_ = 0;
+    if (store_.has_more_to_apply()) arm_applier();
     return;
   }
   if (applied.failure().code != v1::ERROR_CODE_STORE_FULL || !small_store_)

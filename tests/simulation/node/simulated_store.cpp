@@ -1,5 +1,6 @@
 #include "tests/simulation/node/simulated_store.hpp"
 
+#include <cstdlib>
 #include <utility>
 
 #include "tests/simulation/world/world.hpp"
@@ -8,8 +9,8 @@ namespace fairlead::simulation {
 
 namespace stores = fairlead::store;
 
-simulated_store::simulated_store(std::uint64_t seed, std::function<std::int64_t()> now_unix_ms)
-    : random_(seed), now_unix_ms_(std::move(now_unix_ms)), disk_(std::make_unique<stores::memory_disk>(seed)) {
+simulated_store::simulated_store(std::uint64_t seed, stores::archives_below& archives, const clock& time)
+    : random_(seed), archives_(archives), time_(time), disk_(std::make_unique<stores::memory_disk>(seed)) {
   open();
 }
 
@@ -18,16 +19,21 @@ void simulated_store::open() {
   options.segment_bytes = std::uint64_t{256} << 10;
   options.max_bytes = std::uint64_t{32} << 20;
   options.release = "simulated";
-  options.now_unix_ms = now_unix_ms_;
+  options.now_unix_ms = [this] { return to_unix_ms(time_.now()); };
+  options.boot_ms = [this] { return to_unix_ms(time_.steady()); };
   options.random = [this] { return random_(); };
   auto opened =
-      stores::journaled_stores::open(std::make_unique<stores::lent_disk>(*disk_), {{0, "in memory", &tables_}}, std::move(options));
+      stores::journaled_stores::open(std::make_unique<stores::lent_disk>(*disk_), {{0, "in memory", &tables_, &archives_}}, std::move(options));
   if (!opened) throw rule_broken{"fatal", "the store cannot be opened: " + opened.failure().sentence, false};
   joined_ = std::move(*opened);
 }
 
 status simulated_store::commit(const std::vector<stores::batch>& group) {
-  if (!any_epoch_) return own().commit(group);
+  if (!any_epoch_) {
+    auto done = own().commit(group);
+    if (done.ok()) judge_time();
+    return done;
+  }
   auto taken = group;
   const auto now = read()->get_progress();
   for (auto& one : taken) {
@@ -37,13 +43,28 @@ status simulated_store::commit(const std::vector<stores::batch>& group) {
   return own().commit(taken);
 }
 
+/// Shard time never falls, and within a process it goes with the boot clock, whatever somebody sets the wall clock to.
+void simulated_store::judge_time() {
+  const auto now_ms = own().shard_time_ms(), at_ms = to_unix_ms(time_.steady());
+  if (now_ms < stamp_ms_) world::broken("shard_time", "shard time has fallen by " + std::to_string(stamp_ms_ - now_ms) + " ms");
+  const auto passed_ms = at_ms - stamp_at_ms_;
+  // A thousandth, and what is cut off below a millisecond.
+  if (stamp_at_ms_ != 0 && std::abs(now_ms - stamp_ms_ - passed_ms) > passed_ms / 1'000 + 2)
+    world::broken("shard_time", "shard time went on by " + std::to_string(now_ms - stamp_ms_) + " ms in " + std::to_string(passed_ms) + " ms");
+  stamp_ms_ = now_ms;
+  stamp_at_ms_ = at_ms;
+}
+
 status simulated_store::apply() {
-  if (auto applied = own().apply(); !applied) return applied;
+  do {
+    if (auto applied = own().apply(); !applied) return applied;
+  } while (own().unapplied_generations() > 1);
   return joined_->log().stage();
 }
 
 void simulated_store::end_process() {
   const bool was_open = std::exchange(joined_, nullptr) != nullptr;
+  stamp_at_ms_ = 0;
   disk_->crash();
   disk_->reboot();
   if (was_open) open();
@@ -55,6 +76,7 @@ bool simulated_store::settled(const std::function<void()>& look) {
   if (!done.ok() && done.failure().code != v1::ERROR_CODE_STORE_FULL)
     throw rule_broken{"fatal", "the store cannot be settled: " + done.failure().sentence, false};
   joined_.reset();
+  stamp_at_ms_ = 0;
   if (done.ok()) look();
   open();
   return done.ok();
@@ -72,6 +94,7 @@ std::shared_ptr<const simulated_store::moment> simulated_store::keep() {
 
 void simulated_store::put_back(const moment& earlier) {
   joined_.reset();
+  stamp_ms_ = stamp_at_ms_ = 0;
   tables_.put_back(earlier);
 }
 

@@ -17,7 +17,8 @@ class simulated_store final : public store::store {
  public:
   using moment = fairlead::store::memory_store::moment;
 
-  explicit simulated_store(std::uint64_t seed, std::function<std::int64_t()> now_unix_ms);
+  /// `archives` outlives the store.
+  simulated_store(std::uint64_t seed, fairlead::store::archives_below& archives, const clock& time);
 
   status commit(const std::vector<fairlead::store::batch>& group) override;
   result<std::uint64_t> raise_epoch() override { return own().raise_epoch(); }
@@ -32,6 +33,7 @@ class simulated_store final : public store::store {
 
   /// What the applier's threads do. Error store_full: the tables have no room.
   status apply();
+  bool has_more_to_apply() const { return own().unapplied_generations() > 0; }
   /// The process ends, and what the next one finds is recovered.
   void end_process();
   /// The n-th operation of the disk from now is torn, and throws disk_crash; 0: none is.
@@ -56,9 +58,13 @@ class simulated_store final : public store::store {
   fairlead::store::journaled_store& own() const { return joined_->at(0); }
   void open();
   bool settled(const std::function<void()>& look);
+  void judge_time();
 
   std::mt19937_64 random_;
-  std::function<std::int64_t()> now_unix_ms_;
+  fairlead::store::archives_below& archives_;
+  const clock& time_;
+  std::int64_t stamp_ms_ = 0;    // of the last entry, and
+  std::int64_t stamp_at_ms_ = 0;  // the boot clock then; 0: the process has written none
   fairlead::store::memory_store tables_;
   std::unique_ptr<fairlead::store::memory_disk> disk_;
   std::unique_ptr<fairlead::store::journaled_stores> joined_;  // null: between put_back and restore

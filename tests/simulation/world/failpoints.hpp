@@ -42,9 +42,11 @@ enum class failpoint_id : std::uint8_t {
   courier_unrecorded,
   // The same of alerts.
   alert_unrecorded,
-  // The archiver has copied tasks, and dies with the node before anybody knows.
+  // The archiver has chosen tasks, and dies with the node before anybody knows.
+  archive_chosen,
+  // Whoever applies a move has copied its tasks, and dies before they leave the store.
   archive_copied,
-  // The archiver alone dies and is started again, having told of what it copied.
+  // The archiver alone dies and is started again, having told of what it chose.
   archiver_lost,
   // An agent's process dies.
   agent_received,   // before it starts what it was handed
@@ -65,7 +67,7 @@ inline constexpr std::array<std::string_view, failpoint_count> failpoint_names{
     "effect.perform",  "effect.acknowledge",    "effect.hint",          "effect.reply",       "effect.notify",      "effect.renew_untold",
     "effect.renew",    "commit.service_untold", "effect.offered",       "evaluate.asked",     "start.epoch_raised", "start.opened",
     "start.sweeping",  "recover.asked",         "commit.launch_untold", "effect.wake_cron",   "cron.asked",         "cron.lost",
-    "supervisor.lost", "courier.unrecorded",    "alert.unrecorded",     "archive.copied",     "archiver.lost",      "agent.received",
+    "supervisor.lost", "courier.unrecorded",    "alert.unrecorded",     "archive.chosen",     "archive.copied",     "archiver.lost",      "agent.received",
     "agent.requested", "agent.answered",        "agent.reported",       "agent.acknowledged", "agent.registering",  "agent.beating",
     "agent.retrying"};
 

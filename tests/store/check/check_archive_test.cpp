@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "store/lmdb/archive.hpp"
+#include "tests/store/archive_fixture.hpp"
 #include "tests/store/check/check_fixture.hpp"
 
 namespace fairlead::store {
@@ -41,7 +42,7 @@ struct checked_archives : checked_store {
 
   void move(std::uint64_t number, std::uint32_t keep_days) {
     plant([&](batch& one) {
-      ASSERT_TRUE(old.move({task_number(number)}, *it.read(), day, one, keep_days).ok());
+      ASSERT_TRUE(move_to(old, {number}, *it.read(), day, one, keep_days).ok());
       shard.state().set_completed(shard.state().completed() - 1);
       shard.state().set_archived(shard.state().archived() + 1);
     });
@@ -165,7 +166,7 @@ TEST_F(checked_archives, a_file_that_is_no_archive) {
 TEST_F(checked_archives, copies_that_a_crash_left_and_days_that_were_let_go_of_are_no_findings) {
   finished(13);
   batch never_committed;
-  ASSERT_TRUE(old.move({task_number(13)}, *it.read(), day, never_committed).ok());
+  ASSERT_TRUE(move_to(old, {13}, *it.read(), day, never_committed).ok());
   EXPECT_TRUE(whole().clean());
   move(13, 90);  // copied once more, to another place
   EXPECT_TRUE(whole().clean());

@@ -7,7 +7,8 @@
 #include "store/disk/backup.hpp"
 #include "store/disk/disk_stores.hpp"
 #include "store/disk/one_store.hpp"
-#include "tests/store/fixture.hpp"
+#include "store/disk/settle.hpp"
+#include "tests/store/archive_fixture.hpp"
 
 namespace fairlead::store {
 namespace {
@@ -69,15 +70,41 @@ TEST_F(backup_test, holds_the_archives) {
     auto opened = env::open({day, std::uint64_t{1} << 28, false});
     ASSERT_TRUE(opened.ok()) << opened.failure().sentence;
     auto txn = (*opened)->write();
-    ASSERT_TRUE(txn.ok() && txn->put(table::task, "old", "archived").ok() && txn->commit().ok());
+    ASSERT_TRUE(txn.ok() && txn->put(table::payload, "old", "archived").ok() && txn->commit().ok());
   }
   ASSERT_TRUE(back_up_store(from, to).ok());
   auto opened = env::open({to + "/archive/keep-90d/2024-10-04", std::uint64_t{1} << 28, true});
   ASSERT_TRUE(opened.ok()) << opened.failure().sentence;
   const auto now = (*opened)->read();
-  const auto found = now.get(table::task, "old");
+  const auto found = now.get(table::payload, "old");
   ASSERT_TRUE(found.ok() && found->has_value());
   EXPECT_EQ(**found, "archived");
+}
+
+TEST_F(backup_test, holds_no_task_that_is_younger_than_its_tables) {
+  worked(true);
+  {
+    // The copy of the tables is of a moment, the archives go on: tasks 7 and 8 were submitted, ended and archived meanwhile.
+    auto opened = lmdb_store::open(options_of_tool(from), true);
+    ASSERT_TRUE(opened.ok());
+    archive archives(archives_in(from));
+    memory_store later;
+    test_shard of(later);
+    batch told;
+    for (const std::uint64_t number : {7, 8}) {
+      of.create(running_order(number, "o-" + std::to_string(number)));
+      of.change(number, [](v1::TaskRecord& task) { complete(task, 3'000); });
+      put_move(told, **load_task(*later.read(), number), {20'000, number == 8 ? 90u : 0u});
+    }
+    batch erasures;
+    ASSERT_TRUE(archives.carry_out(*with(*later.read(), told), erasures).ok());
+  }
+  ASSERT_TRUE(back_up_store(from, to).ok());
+  archive copies(archives_in(to));
+  EXPECT_EQ(copies.days()->size(), 1u);
+  EXPECT_FALSE(copies.load(20'000, task_number{7})->has_value());
+  EXPECT_FALSE(copies.load(20'000, task_number{8}, 90)->has_value());
+  EXPECT_TRUE(archive(archives_in(from)).load(20'000, task_number{7})->has_value()) << "the node's own archives stay as they are";
 }
 
 TEST_F(backup_test, of_a_node_that_crashed_is_refused_because_only_its_journal_has_all) {

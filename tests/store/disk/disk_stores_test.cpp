@@ -7,6 +7,7 @@
 #include "messages/lineage.hpp"
 #include "store/disk/disk_stores.hpp"
 #include "store/disk/one_store.hpp"
+#include "store/disk/settle.hpp"
 #include "store/failpoint.hpp"
 #include "tests/store/fixture.hpp"
 
@@ -192,6 +193,89 @@ TEST_F(disk_stores_test, whose_journal_is_lost_go_on_only_by_a_restore) {
   for (const auto number : {0, 1}) ASSERT_TRUE(leave_journal(shard(number)).ok());
   open();
   EXPECT_FALSE(node->at(0).claim_lineage({}).ok()) << "a restore has begun";
+}
+
+TEST_F(disk_stores_test, are_settled_together_and_the_journal_goes) {
+  open();
+  put(0, "a");
+  put(1, "b");
+  node.reset();
+  const auto done = settle_node(stores_in(place.path()), {}, false);
+  ASSERT_TRUE(done.ok()) << done.failure().sentence;
+  EXPECT_EQ(done->stores.size(), 2u);
+  EXPECT_FALSE(fs::exists(place / "journal"));
+  for (const auto number : {0, 1}) {
+    const auto alone = lmdb_store::open({shard(number), std::uint64_t{1} << 28, false});
+    ASSERT_TRUE(alone.ok()) << alone.failure().sentence;
+    EXPECT_TRUE(has(*(*alone)->read(), number == 0 ? "a" : "b"));
+  }
+  open();
+  EXPECT_TRUE(has(*node->at(1).read(), "b"));
+}
+
+TEST_F(disk_stores_test, of_which_one_is_left_out_are_not_settled_because_the_journal_has_its_work) {
+  open();
+  put(0, "a");
+  put(1, "b");
+  node.reset();
+  const auto refused = settle_node({shard(0)}, {}, false);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.failure().code, v1::ERROR_CODE_WRONG_STATE);
+  EXPECT_NE(refused.failure().sentence.find("also has work of shard 1"), std::string::npos) << refused.failure().sentence;
+  open();
+  EXPECT_TRUE(has(*node->at(0).read(), "a"));
+  EXPECT_TRUE(has(*node->at(1).read(), "b"));
+}
+
+TEST_F(disk_stores_test, that_are_whole_leave_a_directory_alone_that_is_no_journal_of_theirs) {
+  open();
+  put(0, "a");
+  ASSERT_TRUE(node->close().ok());
+  node.reset();
+  const auto done = settle_node(stores_in(place.path()), place.path(), false);
+  ASSERT_TRUE(done.ok()) << done.failure().sentence;
+  EXPECT_TRUE(done->journal_stays);
+  for (const auto number : {0, 1}) EXPECT_TRUE(fs::exists(shard(number) + "/data.mdb"));
+  EXPECT_TRUE(fs::exists(place / "journal"));
+}
+
+TEST_F(disk_stores_test, whose_journal_is_damaged_put_it_aside_when_that_is_accepted) {
+  open();
+  put(0, "a");
+  node.reset();
+  for (const auto& one : fs::directory_iterator(place / "journal")) {
+    if (one.path().extension() == ".seg") fs::resize_file(one.path(), 8'192);
+  }
+  EXPECT_FALSE(settle_node(stores_in(place.path()), {}, false).ok());
+  const auto done = settle_node(stores_in(place.path()), {}, true);
+  ASSERT_TRUE(done.ok()) << done.failure().sentence;
+  EXPECT_TRUE(done->stores.front().lost_its_journal);
+  EXPECT_TRUE(fs::exists(done->put_aside)) << done->put_aside;
+  EXPECT_FALSE(fs::exists(place / "journal"));
+}
+
+TEST_F(disk_stores_test, of_which_one_was_put_aside_are_only_those_with_a_number) {
+  open();
+  node.reset();
+  for (const auto* name : {"shard-0.part", "shard-1.old", "shard-"}) {
+    fs::create_directory(place / name);
+    fs::copy_file(shard(0) + "/data.mdb", (place / name) + "/data.mdb");
+  }
+  EXPECT_EQ(stores_in(place.path()), (std::vector<std::string>{shard(0), shard(1)}));
+}
+
+TEST_F(disk_stores_test, that_are_whole_are_read_beside_a_journal_that_has_gone_on) {
+  open();
+  put(0, "a");
+  ASSERT_TRUE(node->close().ok());
+  node.reset();
+  fs::copy(shard(0), place / "copy", fs::copy_options::recursive);
+  open();
+  for (int i = 0; i < 20; ++i) put(0, "later " + std::to_string(i));
+  node.reset();
+  const auto read = one_store::open(place / "copy", journal_in(place.path()), one_store::access::read);
+  ASSERT_TRUE(read.ok()) << read.failure().sentence;
+  EXPECT_TRUE(has(*(*read)->read(), "a"));
 }
 
 TEST_F(disk_stores_test, ask_for_a_restore_before_they_are_out_of_a_lost_journal) {

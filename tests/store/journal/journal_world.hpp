@@ -34,7 +34,7 @@ class journal_world {
     out.segment_bytes = segment_bytes;
     out.max_bytes = 8 * segment_bytes;
     out.release = "0.0.1-test";
-    out.now_unix_ms = [this] { return ++now_ms; };
+    out.now_unix_ms = out.boot_ms = [this] { return ++now_ms; };
     out.random = [this] { return random_(); };
     return out;
   }

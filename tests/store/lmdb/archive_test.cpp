@@ -3,7 +3,7 @@
 #include "store/check/check.hpp"
 #include "store/lmdb/store.hpp"
 #include "store/memory/memory_store.hpp"
-#include "tests/store/fixture.hpp"
+#include "tests/store/archive_fixture.hpp"
 
 namespace fairlead::store {
 namespace {
@@ -21,7 +21,7 @@ struct archives : ::testing::Test {
 
   void move_one(std::uint64_t number, std::int64_t to, std::uint32_t keep_days = 0) {
     auto one = shard.next();
-    ASSERT_TRUE(old.move({task_number(number)}, *it.read(), to, one, keep_days).ok());
+    ASSERT_TRUE(move_to(old, {number}, *it.read(), to, one, keep_days).ok());
     commit_removal(std::move(one), 1);
   }
 
@@ -66,7 +66,7 @@ TEST_F(archives, take_a_finished_task_out_of_the_store_whole) {
   finished_order(1);
   finished_order(2);
   auto one = shard.next();
-  ASSERT_TRUE(old.move({task_number(1)}, *it.read(), day, one).ok());
+  ASSERT_TRUE(move_to(old, {1}, *it.read(), day, one).ok());
   commit_removal(std::move(one), 1);
 
   const auto now = it.read();
@@ -90,12 +90,12 @@ TEST_F(archives, take_a_finished_task_out_of_the_store_whole) {
 TEST_F(archives, a_crash_between_copy_and_removal_loses_nothing_and_the_next_move_ends_it) {
   finished_order(1);
   auto never_committed = shard.next();
-  ASSERT_TRUE(old.move({task_number(1)}, *it.read(), day, never_committed).ok());
+  ASSERT_TRUE(move_to(old, {1}, *it.read(), day, never_committed).ok());
   EXPECT_TRUE(load_task(*it.read(), 1)->has_value());
 
   test_shard after_restart(it);
   auto one = after_restart.next();
-  ASSERT_TRUE(old.move({task_number(1)}, *it.read(), day, one).ok());
+  ASSERT_TRUE(move_to(old, {1}, *it.read(), day, one).ok());
   after_restart.state().set_completed(0);
   after_restart.state().set_archived(1);
   after_restart.expect_committed(std::move(one));
@@ -106,27 +106,24 @@ TEST_F(archives, a_crash_between_copy_and_removal_loses_nothing_and_the_next_mov
 
 TEST_F(archives, pass_over_a_task_that_has_gone_already) {
   finished_order(1);
-  batch one;
-  ASSERT_TRUE(old.move({task_number(1), task_number(1), task_number(9)}, *it.read(), day, one).ok());
-  batch once;
-  ASSERT_TRUE(old.move({task_number(1)}, *it.read(), day, once).ok());
-  EXPECT_EQ(one.bytes(), once.bytes());
-  batch nothing_left;
-  ASSERT_TRUE(old.move({task_number(9)}, *it.read(), day, nothing_left).ok());
-  EXPECT_TRUE(nothing_left.empty());
+  batch told;
+  put_move(told, **load_task(*it.read(), 1), {day, 0});
+  const auto state = with(*it.read(), told);
+  batch gone;
+  ASSERT_TRUE(old.carry_out(*state, gone).ok());
+  batch again;
+  ASSERT_TRUE(old.carry_out(*with(*state, gone), again).ok());
+  EXPECT_TRUE(again.empty()) << "the row went with the task";
+  batch of_nobody;
+  erase_move(of_nobody, 1);
+  batch erasures;
+  auto rest = gone;
+  rest.append(told);
+  ASSERT_TRUE(old.carry_out(*with(*it.read(), rest), erasures).ok());
+  EXPECT_EQ(erasures.bytes(), of_nobody.bytes()) << "a row without its task goes, and copies nothing";
 }
 
-TEST_F(archives, take_what_ended_before_a_clock_was_set) {
-  finished_order(1);
-  auto one = shard.next();
-  ASSERT_TRUE(old.move({task_number(1)}, *it.read(), 0, one).ok());
-  EXPECT_EQ(*old.days(), (std::vector<std::int64_t>{1})) << "day 0 stands for none";
-  EXPECT_TRUE(old.load(1, task_number(1))->has_value());
-  commit_removal(std::move(one), 1);
-  expect_sound();
-}
-
-TEST_F(archives, take_no_more_at_once_than_fits_into_some_memory) {
+TEST_F(archives, copy_large_tasks_by_and_by_so_that_little_is_in_memory) {
   for (std::uint64_t number = 1; number <= 3; ++number) {
     finished_order(number);
     auto rows = shard.next();
@@ -134,21 +131,17 @@ TEST_F(archives, take_no_more_at_once_than_fits_into_some_memory) {
     shard.expect_committed(std::move(rows));
   }
   batch one;
-  const auto moved = old.move({task_number(3), task_number(1), task_number(2)}, *it.read(), day, one);
-  ASSERT_TRUE(moved.ok());
-  EXPECT_EQ(*moved, 2u);
-  EXPECT_TRUE(old.load(day, task_number(3))->has_value());
-  EXPECT_TRUE(old.load(day, task_number(1))->has_value());
-  EXPECT_FALSE(old.load(day, task_number(2))->has_value());
+  ASSERT_TRUE(move_to(old, {1, 2, 3}, *it.read(), day, one).ok());
+  for (std::uint64_t number = 1; number <= 3; ++number) EXPECT_TRUE(old.load(day, task_number(number))->has_value());
 }
 
 TEST_F(archives, erase_every_copy_of_a_deleted_task_and_no_other) {
   finished_order(1);
   finished_order(2);
   batch never_committed;
-  ASSERT_TRUE(old.move({task_number(1)}, *it.read(), day, never_committed).ok());
+  ASSERT_TRUE(move_to(old, {1}, *it.read(), day, never_committed).ok());
   auto one = shard.next();
-  ASSERT_TRUE(old.move({task_number(1), task_number(2)}, *it.read(), day + 1, one, 90).ok());
+  ASSERT_TRUE(move_to(old, {1, 2}, *it.read(), day + 1, one, 90).ok());
   commit_removal(std::move(one), 2);
   ASSERT_TRUE(old.erase({1, 7}).ok());
   EXPECT_FALSE(old.load(day, task_number(1))->has_value());
@@ -165,16 +158,16 @@ TEST_F(archives, erase_every_copy_of_a_deleted_task_and_no_other) {
 TEST_F(archives, refuse_a_task_that_lives) {
   shard.create(running_order(1, "o-1"));
   batch one;
-  const auto refused = old.move({task_number(1)}, *it.read(), day, one);
+  const auto refused = move_to(old, {1}, *it.read(), day, one);
   ASSERT_FALSE(refused.ok());
-  EXPECT_TRUE(one.empty());
+  EXPECT_TRUE(old.days()->empty());
 }
 
 TEST_F(archives, drop_whole_days) {
   for (std::uint64_t number : {1, 2, 3}) {
     finished_order(number);
     auto one = shard.next();
-    ASSERT_TRUE(old.move({task_number(number)}, *it.read(), day + static_cast<std::int64_t>(number), one).ok());
+    ASSERT_TRUE(move_to(old, {number}, *it.read(), day + static_cast<std::int64_t>(number), one).ok());
     commit_removal(std::move(one), 1);
   }
   EXPECT_EQ(*old.days(), (std::vector<std::int64_t>{day + 1, day + 2, day + 3}));

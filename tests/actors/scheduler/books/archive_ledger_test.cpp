@@ -8,9 +8,9 @@ namespace {
 const std::vector<std::uint64_t> two{4, 5};
 const auto still_there = [](std::uint64_t) { return false; };
 
-TEST(archive_ledger, a_task_is_leaving_until_its_erasure_is_durable) {
+TEST(archive_ledger, a_task_is_leaving_until_that_is_durable) {
   archive_ledger ledger;
-  ledger.erase({two, 10}, 12);
+  ledger.move({two, 10}, 12);
   EXPECT_TRUE(ledger.leaving(4));
   ledger.committed_up_to(11);
   EXPECT_TRUE(ledger.leaving(5));
@@ -18,17 +18,17 @@ TEST(archive_ledger, a_task_is_leaving_until_its_erasure_is_durable) {
   EXPECT_FALSE(ledger.leaving(4));
 }
 
-TEST(archive_ledger, a_copy_is_out_of_date_when_its_task_was_undone_after_it_was_read) {
+TEST(archive_ledger, a_choice_is_out_of_date_when_its_task_was_undone_after_it_was_read) {
   archive_ledger ledger;
   ledger.reopened(5, 11);
   EXPECT_TRUE(ledger.out_of_date({two, 10}));
   EXPECT_FALSE(ledger.out_of_date({two, 11}));
 }
 
-TEST(archive_ledger, what_was_read_before_the_last_erasure_and_is_gone_has_been_asked_for_twice) {
+TEST(archive_ledger, what_was_read_before_the_last_move_and_is_gone_has_been_asked_for_twice) {
   archive_ledger ledger;
-  EXPECT_FALSE(ledger.asked_twice({two, 10}, [](std::uint64_t) { return true; })) << "nothing was erased so far";
-  ledger.erase({two, 10}, 12);
+  EXPECT_FALSE(ledger.asked_twice({two, 10}, [](std::uint64_t) { return true; })) << "nothing has moved so far";
+  ledger.move({two, 10}, 12);
   EXPECT_TRUE(ledger.asked_twice({two, 10}, still_there)) << "it is leaving";
   ledger.committed_up_to(12);
   EXPECT_FALSE(ledger.asked_twice({two, 10}, still_there));
