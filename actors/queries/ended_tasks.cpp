@@ -129,26 +129,13 @@ class ended_list {
     return nothing{};
   }
 
-  /// All archives, latest day first.
-  result<std::vector<store::archive_day>> all_archives() const {
-    auto classes = archives_.classes();
-    if (!classes) return classes.failure();
-    classes->push_back(0);
-    std::vector<store::archive_day> out;
-    for (const auto keep_days : *classes) {
-      const auto days = archives_.days(keep_days);
-      if (!days) return days.failure();
-      for (const auto day : *days) out.push_back({day, keep_days});
-    }
-    std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a > b; });
-    return out;
-  }
-
   /// A task is in the archive of the day on which it became old enough by retention time, which may lag behind the clock. So days before
   /// the asked time are read, too, up to the first that has nothing.
   status of_archives(place at) {
-    const auto all = all_archives();
+    // Latest day first.
+    auto all = archives_.all();
     if (!all) return all.failure();
+    std::sort(all->begin(), all->end(), [](const auto& a, const auto& b) { return a > b; });
     const auto first_day = store::day_of(what_.ended_since_unix_ms());
     auto day = static_cast<std::uint64_t>(all->empty() ? 0 : all->front().day);
     if (at.when != newest) day = at.when;

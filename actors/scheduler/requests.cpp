@@ -15,7 +15,6 @@
 #include "actors/scheduler/books/submission_check.hpp"
 #include "actors/scheduler/scheduler.hpp"
 #include "store/content_hash.hpp"
-#include "store/rows/archive_rows.hpp"
 
 namespace fairlead {
 
@@ -354,30 +353,6 @@ std::optional<error> scheduler::delete_task(const std::string& id, std::uint64_t
       note_level::info, "scheduler",
       "the record of task " + id + " was deleted by " + action.who() + (action.reason().empty() ? "" : ": " + action.reason()));
   return std::nullopt;
-}
-
-/// On its way to an archive. That it moves is known here until it is durable, and stands in the store until it is done.
-bool scheduler::is_leaving(std::uint64_t number) {
-  if (archive_.leaving(number)) return true;
-  for (const bool again : {false, true}) {
-    // A move is done without a commit, so what was read before may still show it.
-    if (again) batches_.look_again();
-    const auto moving = store::is_moving(committed(), number);
-    if (!moving) fail(moving.failure());
-    if (!moving || !*moving) return false;
-  }
-  return true;
-}
-
-/// A task that is in the store no more cannot be changed.
-error scheduler::gone(const std::string& id) {
-  const auto tombstone = store::find_task(committed(), id);
-  const auto deleted = tombstone.ok() && *tombstone && (*tombstone)->deleted_at_unix_ms() != 0;
-  return {
-      v1::ERROR_CODE_WRONG_STATE,
-      "task " + id +
-          (deleted ? " has ended and was deleted, so it cannot be changed" : " has ended and is in the archive, so it cannot be changed"),
-      ""};
 }
 
 v1::OperateResult scheduler::operate_on(const std::string& id, const v1::OperatorAction& action) {

@@ -110,6 +110,30 @@ void scheduler::archive(const archive_rows& what) {
   for (const auto& [state, tasks] : what.ended) store::move_to_archive(counts, state, tasks);
 }
 
+/// On its way to an archive. That it moves is known here until it is durable, and stands in the store until it is done.
+bool scheduler::is_leaving(std::uint64_t number) {
+  if (archive_.leaving(number)) return true;
+  for (const bool again : {false, true}) {
+    // A move is done without a commit, so what was read before may still show it.
+    if (again) batches_.look_again();
+    const auto moving = store::is_moving(committed(), number);
+    if (!moving) fail(moving.failure());
+    if (!moving || !*moving) return false;
+  }
+  return true;
+}
+
+/// A task that is in the store no more cannot be changed.
+error scheduler::gone(const std::string& id) {
+  const auto tombstone = store::find_task(committed(), id);
+  const auto deleted = tombstone.ok() && *tombstone && (*tombstone)->deleted_at_unix_ms() != 0;
+  return {
+      v1::ERROR_CODE_WRONG_STATE,
+      "task " + id +
+          (deleted ? " has ended and was deleted, so it cannot be changed" : " has ended and is in the archive, so it cannot be changed"),
+      ""};
+}
+
 void scheduler::delivered(courier_rows what) {
   // Rows of an earlier epoch: their erasures from the outbox are ignored, and the courier makes them again.
   if (what.delivered_events > 0 && what.rows.epoch != epoch() && !faults_.take_old_rows) {

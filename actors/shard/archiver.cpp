@@ -168,23 +168,22 @@ result<archiver::drop_result> archiver::drop_old() {
   const auto view = reads_.read_settled();
   const auto progress = view->get_progress();
   const auto now_ms = aged_until(*view);
-  auto classes = archives_->classes();
-  if (!classes) return classes.failure();
-  classes->push_back(0);
+  const auto archives = archives_->all();
+  if (!archives) return archives.failure();
   drop_result out;
   archive_rows rows;
   rows.rows.epoch = progress.epoch;
   rows.read_at_sequence = progress.sequence;
-  for (const auto keep_days : *classes) {
+  std::optional<std::uint32_t> seen;
+  for (const auto& oldest : *archives) {
+    const auto keep_days = oldest.keep_days;
+    if (std::exchange(seen, keep_days) == keep_days) continue;
     const auto limit = keep_days == 0 ? store::day_of(now_ms - policy_.keep.count()) : store::day_of(now_ms) - std::int64_t{keep_days};
-    const auto days = archives_->days(keep_days);
-    if (!days) return days.failure();
-    if (days->empty() || days->front() >= limit) continue;
+    if (oldest.day >= limit) continue;
     const auto told = store::dropped_before(*view, keep_days);
     if (!told) return told.failure();
-    const store::archive_day first{days->front(), keep_days};
-    if (*told > first.day)
-      out.problem = error{v1::ERROR_CODE_DISK, "The archive " + first.name() + " is kept no more, and its directory could not be removed.",
+    if (*told > oldest.day)
+      out.problem = error{v1::ERROR_CODE_DISK, "The archive " + oldest.name() + " is kept no more, and its directory could not be removed.",
                           "Check the permissions of the directory, and the disk."};
     store::put_drop(rows.rows, keep_days, limit);
   }
@@ -218,15 +217,9 @@ result<bool> archiver::anything_ages(const store::snapshot& view) const {
   const auto shard = view.get_progress().shard;
   if (shard.completed() + shard.undone() + shard.failed() + shard.outbox_events() > 0) return true;
   if (view.count(store::table::alert) > view.count(store::table::unresolved_alert)) return true;
-  auto classes = archives_->classes();
-  if (!classes) return classes.failure();
-  classes->push_back(0);
-  for (const auto keep_days : *classes) {
-    const auto days = archives_->days(keep_days);
-    if (!days) return days.failure();
-    if (!days->empty()) return true;
-  }
-  return false;
+  const auto archives = archives_->all();
+  if (!archives) return archives.failure();
+  return !archives->empty();
 }
 
 result<std::optional<courier_rows>> archiver::old_alerts() {

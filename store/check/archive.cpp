@@ -16,17 +16,9 @@ bool names(const v1::TaskTombstone& tombstone, const archive_day& which) {
 }  // namespace
 
 void archive_check::run() {
-  check_class(0);
-  auto classes = archives_.classes();
-  if (!classes) return all_.add(classes.failure().sentence);
-  for (const auto keep_days : *classes) check_class(keep_days);
-}
-
-void archive_check::check_class(std::uint32_t keep_days) {
-  auto days = archives_.days(keep_days);
-  if (!days) return all_.add(days.failure().sentence);
-  for (const auto day : *days) {
-    const archive_day which{day, keep_days};
+  const auto all = archives_.all();
+  if (!all) return all_.add(all.failure().sentence);
+  for (const auto& which : *all) {
     const auto looked = archives_.visit(which, [&](const snapshot& in) { check_one(which, in); });
     // The process that made the day's directory ended before writing to it. That is sound if no tombstone names the day.
     const auto never_written = !looked && looked.failure().code == v1::ERROR_CODE_NOT_FOUND && tombstones_.count(which) == 0;

@@ -18,7 +18,6 @@ class archive_check {
   void run();
 
  private:
-  void check_class(std::uint32_t keep_days);
   void check_one(const archive_day& which, const snapshot& in);
   void name_missing(const archive_day& which, const snapshot& in);
 

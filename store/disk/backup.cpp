@@ -35,54 +35,40 @@ error not_made(const std::string& directory, const std::error_code& why) {
 
 /// A day whose time is over may be removed meanwhile.
 status copy_archives(const std::string& from, const std::string& to) {
-  const archive all(archives_in(from));
-  auto classes = all.classes();
-  if (!classes) return classes.failure();
-  classes->push_back(0);
-  for (const auto keep_days : *classes) {
-    const auto days = all.days(keep_days);
-    if (!days) return days.failure();
-    for (const auto day : *days) {
-      const auto name = "/" + archive_day{day, keep_days}.name();
-      const auto copy = archives_in(to) + name;
-      std::error_code failed;
-      fs::create_directories(copy, failed);
-      if (failed) return not_made(copy, failed);
-      if (auto copied = copy_environment(archives_in(from) + name, copy); !copied) {
-        if (copied.failure().code != v1::ERROR_CODE_NOT_FOUND) return copied;
-        fs::remove(copy, failed);
-      }
+  const auto all = archive(archives_in(from)).all();
+  if (!all) return all.failure();
+  for (const auto& which : *all) {
+    const auto copy = archives_in(to) + "/" + which.name();
+    std::error_code failed;
+    fs::create_directories(copy, failed);
+    if (failed) return not_made(copy, failed);
+    if (auto copied = copy_environment(archives_in(from) + "/" + which.name(), copy); !copied) {
+      if (copied.failure().code != v1::ERROR_CODE_NOT_FOUND) return copied;
+      fs::remove(copy, failed);
     }
   }
   return nothing{};
 }
 
 /// The archives were copied after the tables. What they have of tasks that the tables do not know yet goes: after a restore nobody would
-/// know these records, and their numbers are given out again.
+/// know these records.
 status forget_later_tasks(const std::string& to) {
   auto tables = lmdb_store::open(options_of_tool(to, true), true);
   if (!tables) return tables.failure();
-  const auto known = (*tables)->read();
-  const auto next = known->get_progress().shard.next_task_number();
+  const auto first_unknown = keys::task(default_namespace, (*tables)->read()->get_progress().shard.next_task_number());
   archive copies(archives_in(to));
+  const auto all = copies.all();
+  if (!all) return all.failure();
   std::vector<std::uint64_t> later;
-  auto classes = copies.classes();
-  if (!classes) return classes.failure();
-  classes->push_back(0);
-  for (const auto keep_days : *classes) {
-    const auto days = copies.days(keep_days);
-    if (!days) return days.failure();
-    for (const auto day : *days) {
-      status scanned = nothing{};
-      const auto looked = copies.visit({day, keep_days}, [&](const snapshot& in) {
-        scanned = in.scan(table::task, keys::task(default_namespace, next), {}, [&](std::string_view key, std::string_view) {
-          if (const auto at = keys::decode_task(key)) later.push_back(at->number);
-          return true;
-        });
+  for (const auto& which : *all) {
+    status scanned = nothing{};
+    const auto looked = copies.visit(which, [&](const snapshot& in) {
+      scanned = in.scan(table::task, first_unknown, {}, [&](std::string_view key, std::string_view) {
+        if (const auto at = keys::decode_task(key)) later.push_back(at->number);
+        return true;
       });
-      if (!looked) return looked;
-      if (!scanned) return scanned;
-    }
+    });
+    if (!looked || !scanned) return looked ? scanned : looked;
   }
   return later.empty() ? status(nothing{}) : copies.erase(later);
 }

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t zeros_at_a_time = std::size_t{1} << 20;
 constexpr auto pause_between_zeros = std::chrono::milliseconds{20};  // 50 MiB/s
 constexpr std::uint64_t synced_at_a_time = std::uint64_t{16} << 20;
-constexpr std::uint64_t left_to_tables = std::uint64_t{16} << 20;    // of the disk, behind a new file
+constexpr std::uint64_t most_left_to_tables = std::uint64_t{16} << 20;  // of the disk, behind a new file
 
 error file_error(const std::string& path, const char* doing, int code) {
   const auto sentence = "The journal's file " + path + " could not be " + doing + ": " + std::strerror(code) + ".";
@@ -175,7 +175,7 @@ status disk_files::create(const std::string& name, std::uint64_t bytes, const st
   // goes before them.
   auto how = pace();
   struct statvfs room {};
-  const auto needed = bytes + (how == making_pace::at_once ? 0 : left_to_tables);
+  const auto needed = bytes + (how == making_pace::at_once ? 0 : std::min(bytes / 4, most_left_to_tables));
   if (::statvfs(path_.c_str(), &room) == 0 && room.f_bavail * room.f_frsize < needed) return file_error(at(name), "created", ENOSPC);
   const int fd = ::open(at(name).c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | (direct_ ? O_DIRECT : 0), 0640);
   if (fd < 0) return file_error(at(name), "created", errno);

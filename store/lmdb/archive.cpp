@@ -130,16 +130,24 @@ bool archive::is_kept(const archive_day& which) const {
 
 status archive::erase(const std::vector<std::uint64_t>& numbers) {
   status first = nothing{};
-  auto all = classes();
-  if (!all) return all.failure();
-  all->push_back(0);
-  for (const auto keep_days : *all) {
+  const auto kept = all();
+  if (!kept) return kept.failure();
+  for (const auto& which : *kept)
+    if (auto erased = erase(which, numbers); !erased && first.ok()) first = erased.failure();
+  return first;
+}
+
+result<std::vector<archive_day>> archive::all() const {
+  auto retentions = classes();
+  if (!retentions) return retentions.failure();
+  retentions->insert(retentions->begin(), 0);
+  std::vector<archive_day> out;
+  for (const auto keep_days : *retentions) {
     const auto kept = days(keep_days);
     if (!kept) return kept.failure();
-    for (const auto day : *kept)
-      if (auto erased = erase({day, keep_days}, numbers); !erased && first.ok()) first = erased.failure();
+    for (const auto day : *kept) out.push_back({day, keep_days});
   }
-  return first;
+  return out;
 }
 
 result<std::optional<v1::TaskRecord>> archive::load(std::int64_t day, task_number number, std::uint32_t keep_days) {

@@ -52,6 +52,9 @@ class archive : public archives_below {
   /// The retentions that have a directory of their own, in ascending order; never 0.
   virtual result<std::vector<std::uint32_t>> classes() const;
 
+  /// All existing archives: those without a retention of their own first, then by retention; oldest days first.
+  result<std::vector<archive_day>> all() const;
+
   /// Opens one archive for reading and calls `look` with its snapshot.
   virtual status visit(const archive_day& which, const std::function<void(const snapshot&)>& look);
 

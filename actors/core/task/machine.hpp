@@ -177,6 +177,7 @@ class task_machine {
   void note_operator(v1::EventKind kind, const v1::OperatorAction& action, std::uint32_t step_plus_one);
   void operator_retry(const v1::OperatorAction& action);
   bool retry_step(std::uint32_t index, const v1::OperatorAction& action);
+  bool refuse_in_progress(const v1::StepRecord& step);
   bool edit_input(std::uint32_t index, const v1::OperatorAction& action);
   void operator_skip(const v1::OperatorAction& action);
   void operator_settle(const v1::OperatorAction& action);

@@ -79,12 +79,16 @@ void task_machine::operator_retry(const v1::OperatorAction& action) {
   go_on();
 }
 
+/// Refuses what cannot be done while an agent holds the step, also if nobody waits for that any more.
+bool task_machine::refuse_in_progress(const v1::StepRecord& step) {
+  if (!attempt_out(step) && !is_abandoned(step)) return false;
+  refuse("an attempt of step " + step.path() + " is in progress", "wait for its end: fairlead task watch " + record_.id());
+  return true;
+}
+
 bool task_machine::retry_step(std::uint32_t index, const v1::OperatorAction& action) {
   auto& step = at(index);
-  if (attempt_out(step) || is_abandoned(step)) {
-    refuse("an attempt of step " + step.path() + " is in progress", "wait for its end: fairlead task watch " + record_.id());
-    return false;
-  }
+  if (refuse_in_progress(step)) return false;
   if (action.has_json() && !edit_input(index, action)) return false;
   const auto waits = step.given_up() || step.not_before_unix_ms() != 0;
   if (!waits &&
@@ -154,8 +158,7 @@ void task_machine::operator_skip(const v1::OperatorAction& action) {
   std::uint32_t index = 0;
   auto* step = named_step(action, index);
   if (step == nullptr) return;
-  if (attempt_out(*step))
-    return refuse("an attempt of step " + step->path() + " is in progress", "wait for its end: fairlead task watch " + record_.id());
+  if (refuse_in_progress(*step)) return;
   if (record_.state() == v1::TASK_STATE_UNDOING) {
     if (step->state() == v1::STEP_STATE_UNDOING ||
         (step->state() == v1::STEP_STATE_COMPLETED && ctx_.definition->compiled(step->definition()).undo_with)) {
@@ -193,8 +196,7 @@ void task_machine::operator_settle(const v1::OperatorAction& action) {
   auto* step = named_step(action, index);
   if (step == nullptr) return;
   const auto completed = action.verb() == v1::OPERATOR_VERB_SETTLE_COMPLETED;
-  if (attempt_out(*step))
-    return refuse("an attempt of step " + step->path() + " is in progress", "wait for its end: fairlead task watch " + record_.id());
+  if (refuse_in_progress(*step)) return;
   const auto open = step->state() == v1::STEP_STATE_IN_DOUBT || step->state() == v1::STEP_STATE_FAILED ||
                     (step->state() == v1::STEP_STATE_PENDING && step->doubtful());
   if (completed ? !open : !step->doubtful())

@@ -17,6 +17,15 @@ TEST(journaled_store, shows_one_committed_state_whatever_is_applied_and_when) {
 
 TEST(journaled_store, hands_on_the_error_of_a_table_that_cannot_be_written) { fail_an_apply(); }
 
+void put_a_hundred(store& to) {
+  test_shard shard(to);
+  for (int i = 0; i < 100; ++i) {
+    auto one = shard.next();
+    one.put(table::task, "key " + std::to_string(i), "value");
+    shard.expect_committed(std::move(one));
+  }
+}
+
 TEST(journaled_store, applies_to_small_tables_in_small_transactions) {
   struct counted_tables final : tables {
     memory_store own{memory_store::durability::at_once, std::uint64_t{1} << 20};
@@ -31,12 +40,7 @@ TEST(journaled_store, applies_to_small_tables_in_small_transactions) {
   memory_disk disk;
   auto stores = std::move(journaled_stores::open(std::make_unique<lent_disk>(disk), {{0, "in memory", &below}}, small_journal()).value());
   auto& it = stores->at(0);
-  test_shard shard(it);
-  for (int i = 0; i < 100; ++i) {
-    auto one = shard.next();
-    one.put(table::task, "key " + std::to_string(i), "value");
-    shard.expect_committed(std::move(one));
-  }
+  put_a_hundred(it);
   ASSERT_TRUE(it.apply_all().ok());
   EXPECT_GE(below.operations.size(), 6u);
   for (const auto one : below.operations) EXPECT_LE(one, 20u);
@@ -48,12 +52,7 @@ TEST(journaled_store, applies_all_that_has_gathered_although_nothing_more_is_com
   memory_disk disk;
   auto stores = std::move(journaled_stores::open(std::make_unique<lent_disk>(disk), {{0, "in memory", &below}}, small_journal()).value());
   auto& it = stores->at(0);
-  test_shard shard(it);
-  for (int i = 0; i < 100; ++i) {
-    auto one = shard.next();
-    one.put(table::task, "key " + std::to_string(i), "value");
-    shard.expect_committed(std::move(one));
-  }
+  put_a_hundred(it);
   const applier behind(*stores, {}, [](const error& why) { ADD_FAILURE() << why.sentence; });
   EXPECT_TRUE(eventually([&] { return it.unapplied_operations() == 0; }));
 }

@@ -275,5 +275,23 @@ TEST(task_fail, a_retry_does_not_cut_short_the_wait_for_an_abandoned_attempt) {
   EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_COMPLETED) << "nothing is undone meanwhile";
 }
 
+TEST(task_fail, what_an_abandoned_attempt_has_done_is_settled_after_its_end) {
+  auto undoable = [](v1::StepDefinition of) {
+    of.mutable_undo()->set_call("take-back");
+    return of;
+  };
+  world w{graph({undoable(step("a")), undoable(step("b"))})};
+  w.started();
+  w.outcome(0, 1);
+  w.terminate_now();
+  ASSERT_FALSE(w.operate(v1::OPERATOR_VERB_UNDO).refused);
+  for (const auto verb : {v1::OPERATOR_VERB_SETTLE_NEVER_HAPPENED, v1::OPERATOR_VERB_SETTLE_COMPLETED, v1::OPERATOR_VERB_SKIP}) {
+    const auto refused = w.operate(verb, "b", "1").refused;
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->sentence, "an attempt of step b is in progress");
+  }
+  EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_COMPLETED) << "nothing is undone while the agent may still be at it";
+}
+
 }  // namespace
 }  // namespace fairlead::core::testing
