@@ -24,7 +24,8 @@ error refused_by_system(const std::string& what, int code) {
 /// `shard-7`.
 bool is_shard(const std::string& name) {
   constexpr std::string_view prefix = "shard-";
-  return name.starts_with(prefix) && name.size() > prefix.size() && name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
+  return name.starts_with(prefix) && name.size() > prefix.size() &&
+         name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
 }
 
 std::string parent_of(const std::string& directory) {

@@ -166,8 +166,8 @@ class ended_list {
   result<bool> is_archived_here(const std::string& id, std::uint64_t number, const store::archive_day& which) const {
     const auto known = store::find_task(from_, id);
     if (!known) return known.failure();
-    const auto named = *known && (*known)->number() == number && (*known)->archived_day() == which.day &&
-                       (*known)->archive_keep_days() == which.keep_days;
+    const auto named =
+        *known && (*known)->number() == number && (*known)->archived_day() == which.day && (*known)->archive_keep_days() == which.keep_days;
     if (!named) return false;
     const auto moving = store::is_moving(from_, number);
     if (!moving) return moving.failure();

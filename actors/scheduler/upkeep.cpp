@@ -93,9 +93,7 @@ void scheduler::archive(const archive_rows& what) {
     const auto* task = find(number);
     return task != nullptr && !has_ended(task->record.state());
   };
-  if (!faults_.archive_reopened &&
-      (archive_.out_of_date(chosen) || std::any_of(what.numbers.begin(), what.numbers.end(), lives)))
-    return;
+  if (!faults_.archive_reopened && (archive_.out_of_date(chosen) || std::any_of(what.numbers.begin(), what.numbers.end(), lives))) return;
   const auto is_gone = [this](std::uint64_t number) {
     const auto moving = store::is_moving(committed(), number);
     if (!moving || *moving) return true;

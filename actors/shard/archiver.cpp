@@ -22,7 +22,7 @@ namespace keys = store::keys;
 constexpr std::size_t tasks_a_pass = 1'000;
 constexpr std::size_t least_tasks_a_pass = 4;
 constexpr std::uint64_t room_of_a_task = std::uint64_t{5} << 20;  // of the store's size
-constexpr std::size_t bytes_a_pass = std::size_t{8} << 20;  // once the tasks have so many, no other is added
+constexpr std::size_t bytes_a_pass = std::size_t{8} << 20;        // once the tasks have so many, no other is added
 constexpr std::size_t alerts_a_pass = 1'000;
 constexpr std::size_t cached_definitions = 1'000;
 constexpr duration sweep_period{5'000};

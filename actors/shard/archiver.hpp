@@ -33,7 +33,7 @@ class archiver {
 
   struct pass_result {
     std::optional<archive_rows> moved;  // for the Scheduler to commit
-    bool waiting = false;                 // the tasks of the previous pass are still in the store
+    bool waiting = false;               // the tasks of the previous pass are still in the store
   };
 
   /// The message that moves the next finished tasks which are old enough: a thousand, or as many as have some MiB together.
@@ -41,7 +41,7 @@ class archiver {
 
   struct erase_result {
     std::optional<archive_rows> done;  // for the Scheduler to commit: erases the rows of the deletions
-    std::optional<error> problem;        // an archive cannot be read or written: the rows stay, and the next call tries again
+    std::optional<error> problem;      // an archive cannot be read or written: the rows stay, and the next call tries again
   };
   /// Erases what archives hold of deleted tasks.
   result<erase_result> erase_deleted();

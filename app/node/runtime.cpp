@@ -122,7 +122,7 @@ struct node_runtime::state {
       claim->set_store_id(*store_id);
       *claim->mutable_lineage() = *lineage;
     }
-    for (const auto& damage : stores->healed()) 
+    for (const auto& damage : stores->healed())
       log->on_note(note_level::warning, "journal", store::place_of(damage) + " is damaged; everything in it was in the store already");
     if (!stores->direct())
       log->on_note(note_level::info, "journal", "the file system has no direct writes: the journal is written through the page cache");
@@ -137,8 +137,8 @@ struct node_runtime::state {
     std::vector<node_tree::shard_part> out;
     for (std::size_t i = 0; stores && i < stores->size(); ++i) {
       const auto& claim = who.shards(static_cast<int>(i));
-      out.push_back({&stores->at(i), stores->archives(i), claim.store_id(), claim.lineage(), [this, i](v1::StoreStatus& status) { stores->describe(i, status); },
-                     options_of(config, claim.shard())});
+      out.push_back({&stores->at(i), stores->archives(i), claim.store_id(), claim.lineage(),
+                     [this, i](v1::StoreStatus& status) { stores->describe(i, status); }, options_of(config, claim.shard())});
     }
     return out;
   }

@@ -34,9 +34,7 @@ result<std::unique_ptr<one_store>> one_store::open_tables(const std::string& dir
 }
 
 /// A store that ended cleanly, was settled or restored has everything. The journal may have gone on without it.
-bool one_store::needs_journal() const {
-  return joined_->journal_of_tables() && !joined_->is_settled(joined_->position().applied_index);
-}
+bool one_store::needs_journal() const { return joined_->journal_of_tables() && !joined_->is_settled(joined_->position().applied_index); }
 
 status one_store::join(journal_files* files, const std::string& path) {
   if (!needs_journal()) return nothing{};

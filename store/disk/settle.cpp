@@ -23,7 +23,8 @@ bool can_be_left(const error& why) { return why.code == v1::ERROR_CODE_CORRUPT |
 
 error asks_for_the_journal(error why) {
   why.remedy =
-      "Put the journal back, name its directory with --journal, or restore a backup. With --accept-loss the store goes on without what only "
+      "Put the journal back, name its directory with --journal, or restore a backup. With --accept-loss the store goes on without what "
+      "only "
       "the journal has, as a restored one does.";
   return why;
 }
@@ -88,7 +89,8 @@ class journal_end {
     for (int n = 2; fs::exists(to, failed); ++n) to = path_ + ".lost" + std::to_string(n);
     fs::rename(path_, to, failed);
     if (failed)
-      return error{v1::ERROR_CODE_DISK, "The journal " + path_ + " cannot be put aside: " + failed.message() + ".", "Move it away by hand."};
+      return error{v1::ERROR_CODE_DISK, "The journal " + path_ + " cannot be put aside: " + failed.message() + ".",
+                   "Move it away by hand."};
     if (auto synced = sync_directory(fs::path{path_}.parent_path().string()); !synced) return synced.failure();
     return to;
   }

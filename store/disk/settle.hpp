@@ -15,8 +15,8 @@ struct settled_store {
 
 struct settled_node {
   std::vector<settled_store> stores;
-  std::string journal;     // its directory
-  std::string put_aside;   // where the journal is now, if work may be in it; empty: it is removed, or there was none
+  std::string journal;         // its directory
+  std::string put_aside;       // where the journal is now, if work may be in it; empty: it is removed, or there was none
   bool journal_stays = false;  // it is none of these stores
 };
 

@@ -39,10 +39,10 @@ struct journal_options {
 struct journal_usage {
   std::uint64_t segments = 0;  // in use
   std::uint64_t staged = 0;
-  bool crowded = false;      // the disk had no room for another file
-  std::uint64_t groups = 0;  // written since the opening
-  std::uint64_t begun = 0;   // groups whose write has begun; more than `groups`: the disk is at it
-  bool waits = false;        // a commit waits for a file
+  bool crowded = false;                // the disk had no room for another file
+  std::uint64_t groups = 0;            // written since the opening
+  std::uint64_t begun = 0;             // groups whose write has begun; more than `groups`: the disk is at it
+  bool waits = false;                  // a commit waits for a file
   std::uint64_t file_steps_begun = 0;  // of the work on files that are not in use, as with groups
   std::uint64_t file_steps_ended = 0;
   std::uint64_t written_bytes = 0;

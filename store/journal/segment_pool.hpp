@@ -66,7 +66,7 @@ class segment_pool {
   std::atomic<bool> ended_{false};
   std::atomic<std::uint64_t> steps_begun_{0};
   std::atomic<std::uint64_t> steps_ended_{0};
-  std::mutex maker_;                // held while a file is made, which takes long; before guard_
+  std::mutex maker_;  // held while a file is made, which takes long; before guard_
   mutable std::mutex guard_;
   std::uint64_t next_number_ = 1;    // of the next file to stage
   std::vector<std::string> staged_;  // in order of their numbers

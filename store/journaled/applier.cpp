@@ -28,11 +28,7 @@ std::string in_seconds(std::chrono::milliseconds of) { return std::to_string(of.
 }  // namespace
 
 applier::applier(journaled_stores& stores, applier_options options, fatal on_fatal, note on_note, fatal on_hung)
-    : stores_(stores),
-      options_(options),
-      on_fatal_(std::move(on_fatal)),
-      on_note_(std::move(on_note)),
-      on_hung_(std::move(on_hung)) {
+    : stores_(stores), options_(options), on_fatal_(std::move(on_fatal)), on_note_(std::move(on_note)), on_hung_(std::move(on_hung)) {
   for (std::size_t i = 0; i < stores_.size(); ++i) {
     stores_.at(i).on_pending([this] {
       if (work_.exchange(true)) return;

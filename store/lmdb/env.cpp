@@ -19,7 +19,7 @@ namespace fairlead::store {
 namespace {
 
 constexpr unsigned max_readers = 1024;
-constexpr std::uint64_t reader_check_every = 600;    // write transactions; a busy node makes ten a second
+constexpr std::uint64_t reader_check_every = 600;  // write transactions; a busy node makes ten a second
 constexpr std::uint64_t room_for_tools = std::uint64_t{1} << 30;
 constexpr std::uint64_t full_disk_bytes = 64 << 10;  // with less free space the disk counts as full
 // LMDB gives each reader one cache line in lock.mdb, after two or three lines of its own.

@@ -65,9 +65,10 @@ int settle_stores(cli_context& context, store_command what) {
   for (const auto& one : done->stores) {
     out.begin_object().key("path").string(one.directory).key("lost_its_journal").boolean(one.lost_its_journal).end_object();
     if (!context.json)
-      print(context, one.directory + (one.lost_its_journal ? ": taken out of its journal; what only the journal had is lost. Run: fairlead restore " +
-                                                                 one.directory + "\n"
-                                                           : std::string{": settled\n"}));
+      print(context, one.directory + (one.lost_its_journal
+                                          ? ": taken out of its journal; what only the journal had is lost. Run: fairlead restore " +
+                                                one.directory + "\n"
+                                          : std::string{": settled\n"}));
   }
   out.end_array().key("journal_kept_as").string(done->put_aside).end_object();
   if (context.json) {

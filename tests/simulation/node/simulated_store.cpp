@@ -22,8 +22,8 @@ void simulated_store::open() {
   options.now_unix_ms = [this] { return to_unix_ms(time_.now()); };
   options.boot_ms = [this] { return to_unix_ms(time_.steady()); };
   options.random = [this] { return random_(); };
-  auto opened =
-      stores::journaled_stores::open(std::make_unique<stores::lent_disk>(*disk_), {{0, "in memory", &tables_, &archives_}}, std::move(options));
+  auto opened = stores::journaled_stores::open(std::make_unique<stores::lent_disk>(*disk_), {{0, "in memory", &tables_, &archives_}},
+                                               std::move(options));
   if (!opened) throw rule_broken{"fatal", "the store cannot be opened: " + opened.failure().sentence, false};
   joined_ = std::move(*opened);
 }
@@ -50,7 +50,8 @@ void simulated_store::judge_time() {
   const auto passed_ms = at_ms - stamp_at_ms_;
   // A thousandth, and what is cut off below a millisecond.
   if (stamp_at_ms_ != 0 && std::abs(now_ms - stamp_ms_ - passed_ms) > passed_ms / 1'000 + 2)
-    world::broken("shard_time", "shard time went on by " + std::to_string(now_ms - stamp_ms_) + " ms in " + std::to_string(passed_ms) + " ms");
+    world::broken("shard_time",
+                  "shard time went on by " + std::to_string(now_ms - stamp_ms_) + " ms in " + std::to_string(passed_ms) + " ms");
   stamp_ms_ = now_ms;
   stamp_at_ms_ = at_ms;
 }

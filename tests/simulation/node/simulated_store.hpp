@@ -63,7 +63,7 @@ class simulated_store final : public store::store {
   std::mt19937_64 random_;
   fairlead::store::archives_below& archives_;
   const clock& time_;
-  std::int64_t stamp_ms_ = 0;    // of the last entry, and
+  std::int64_t stamp_ms_ = 0;     // of the last entry, and
   std::int64_t stamp_at_ms_ = 0;  // the boot clock then; 0: the process has written none
   fairlead::store::memory_store tables_;
   std::unique_ptr<fairlead::store::memory_disk> disk_;

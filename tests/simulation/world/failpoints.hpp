@@ -63,12 +63,12 @@ enum class failpoint_id : std::uint8_t {
 inline constexpr std::size_t failpoint_count = static_cast<std::size_t>(failpoint_id::count);
 
 inline constexpr std::array<std::string_view, failpoint_count> failpoint_names{
-    "commit.asked",    "commit.unwritten",      "commit.unsynced",      "commit.untold",      "commit.told",        "commit.disk_error",
-    "effect.perform",  "effect.acknowledge",    "effect.hint",          "effect.reply",       "effect.notify",      "effect.renew_untold",
-    "effect.renew",    "commit.service_untold", "effect.offered",       "evaluate.asked",     "start.epoch_raised", "start.opened",
-    "start.sweeping",  "recover.asked",         "commit.launch_untold", "effect.wake_cron",   "cron.asked",         "cron.lost",
-    "supervisor.lost", "courier.unrecorded",    "alert.unrecorded",     "archive.chosen",     "archive.copied",     "archiver.lost",      "agent.received",
-    "agent.requested", "agent.answered",        "agent.reported",       "agent.acknowledged", "agent.registering",  "agent.beating",
-    "agent.retrying"};
+    "commit.asked",    "commit.unwritten",      "commit.unsynced",      "commit.untold",    "commit.told",        "commit.disk_error",
+    "effect.perform",  "effect.acknowledge",    "effect.hint",          "effect.reply",     "effect.notify",      "effect.renew_untold",
+    "effect.renew",    "commit.service_untold", "effect.offered",       "evaluate.asked",   "start.epoch_raised", "start.opened",
+    "start.sweeping",  "recover.asked",         "commit.launch_untold", "effect.wake_cron", "cron.asked",         "cron.lost",
+    "supervisor.lost", "courier.unrecorded",    "alert.unrecorded",     "archive.chosen",   "archive.copied",     "archiver.lost",
+    "agent.received",  "agent.requested",       "agent.answered",       "agent.reported",   "agent.acknowledged", "agent.registering",
+    "agent.beating",   "agent.retrying"};
 
 }  // namespace fairlead::simulation

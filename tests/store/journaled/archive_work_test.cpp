@@ -30,7 +30,8 @@ struct archive_work : ::testing::Test {
   void open() {
     stores.reset();
     disk.reboot();
-    stores = std::move(journaled_stores::open(std::make_unique<lent_disk>(disk), {{0, "in memory", &below, &archives}}, small_journal()).value());
+    stores = std::move(
+        journaled_stores::open(std::make_unique<lent_disk>(disk), {{0, "in memory", &below, &archives}}, small_journal()).value());
     ASSERT_TRUE(stores->log().stage(4).ok()) << "with few files a start applies everything first";
     shard.emplace(it());
   }
@@ -47,7 +48,9 @@ struct archive_work : ::testing::Test {
     shard->expect_committed(std::move(one));
   }
   bool in_store(std::uint64_t number) { return load_task(*it().read(), number)->has_value(); }
-  bool archived(std::uint64_t number, std::uint32_t keep_days = 0) { return archives.load(day, task_number(number), keep_days)->has_value(); }
+  bool archived(std::uint64_t number, std::uint32_t keep_days = 0) {
+    return archives.load(day, task_number(number), keep_days)->has_value();
+  }
   void expect_sound() {
     for (const auto& view : {it().read(), it().read_settled()}) {
       if (view->get_progress().sequence == 0) continue;

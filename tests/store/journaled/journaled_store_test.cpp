@@ -86,7 +86,8 @@ TEST(journaled_store, ends_the_process_although_its_last_word_hangs_on_the_same_
     while (hung.hangs) std::this_thread::sleep_for(std::chrono::milliseconds{1});
   };
   {
-    const applier behind(*stores, options, [&](const error&) { wait(); }, [&](bool, const std::string&) { wait(); }, end);
+    const applier behind(
+        *stores, options, [&](const error&) { wait(); }, [&](bool, const std::string&) { wait(); }, end);
     EXPECT_TRUE(eventually([&] { return ended.load(); }));
     hung.hangs = false;
   }
