@@ -49,9 +49,6 @@ struct entry_position {
   std::int64_t stamp_ms = 0;  // of the entry; 0: not known
 };
 
-/// In the row `settled` after a restore: nothing of a journal counts any more.
-inline constexpr std::uint64_t settled_by_restore = ~std::uint64_t{0};
-
 /// The layout that this release reads and writes. Rises with every change that an older release cannot read.
 inline constexpr std::uint32_t schema_version = 1;
 /// That of a store behind a journal. A release that does not know journals would lack the last work that was acknowledged.

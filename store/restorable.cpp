@@ -1,5 +1,7 @@
 #include "store/restorable.hpp"
 
+#include <limits>
+
 #include <algorithm>
 
 #include "store/keys.hpp"
@@ -77,7 +79,7 @@ status restorable::end_restore(const v1::Lineage& lineage, std::uint64_t epoch, 
   return write_meta_rows({{meta::lineage_row, meta::encode_lineage(lineage)},
                           {meta::boot_row, meta::encode_u64(std::max(boot, *counted))},
                           // Whatever a journal has of this shard belongs to an earlier lineage.
-                          {meta::settled_row, meta::encode_u64(settled_by_restore)},
+                          {meta::settled_row, meta::encode_u64(std::numeric_limits<std::uint64_t>::max())},
                           {meta::restoring_row, meta::encode_u64(0)}},
                          epoch);
 }

@@ -6,6 +6,8 @@
 #include "store/directory.hpp"
 #include "store/journal/disk_files.hpp"
 #include "store/journaled/stores.hpp"
+#include "store/keys.hpp"
+#include "store/meta_rows.hpp"
 
 namespace fairlead::store {
 
@@ -33,13 +35,23 @@ result<std::unique_ptr<one_store>> one_store::open_tables(const std::string& dir
   return out;
 }
 
-/// A store that ended cleanly, was settled or restored has everything. The journal may have gone on without it.
-bool one_store::needs_journal() const { return joined_->journal_of_tables() && !joined_->is_settled(joined_->position().applied_index); }
+/// A store that ended cleanly, was settled or restored has everything.
+bool one_store::is_whole() const { return !joined_->journal_of_tables() || joined_->is_settled(joined_->position().applied_index); }
 
-status one_store::join(journal_files* files, const std::string& path) {
-  if (!needs_journal()) return nothing{};
+std::uint16_t one_store::shard() const {
+  if (joined_->journal_of_tables()) return joined_->shard();
+  const auto now = tables_->read();
+  const auto row = now->get(table::meta, keys::meta(meta::shard_row));
+  const auto known = row.ok() && *row ? meta::decode_shard(**row) : std::nullopt;
+  return static_cast<std::uint16_t>(known ? known->shard : 0);
+}
+
+status one_store::join(journal_files* files, const std::string& path, const std::optional<journal_id>& id) {
+  const auto& named = joined_->journal_of_tables();
+  // Another journal beside a whole store concerns it as little as none.
+  if (is_whole() && (!named || named != id)) return nothing{};
   if (files == nullptr) return missing_journal(path, directory_);
-  auto found = recover_journal(*files, joined_->journal_of_tables(), [&](const journal_record& record, std::uint64_t group) -> status {
+  auto found = recover_journal(*files, named, [&](const journal_record& record, std::uint64_t group) -> status {
     return record.shard == joined_->shard() ? joined_->replay(record, group) : status(nothing{});
   });
   if (!found) return found.failure();
@@ -51,19 +63,16 @@ status one_store::join(journal_files* files, const std::string& path) {
 
 result<std::unique_ptr<one_store>> one_store::open(const std::string& directory, std::string journal, access how) {
   auto out = open_tables(directory, how);
-  if (!out || !(*out)->needs_journal()) return out;
+  if (!out || !(*out)->journal()) return out;
   if (journal.empty()) journal = find_journal(directory);
   auto files = disk_files::in(journal, disk_files::access::read);
-  if (!files && files.failure().code != v1::ERROR_CODE_NOT_FOUND) return files.failure();
-  if (auto joined = (*out)->join(files ? files->get() : nullptr, journal); !joined) return joined.failure();
-  return out;
-}
-
-result<std::unique_ptr<one_store>> one_store::open_with(const std::string& directory, journal_files* files, const std::string& path,
-                                                        access how) {
-  auto out = open_tables(directory, how);
-  if (!out) return out;
-  if (auto joined = (*out)->join(files, path); !joined) return joined.failure();
+  const bool missing = !files && files.failure().code == v1::ERROR_CODE_NOT_FOUND;
+  // Somebody else's journal may be in use.
+  if (!files && !missing && !(*out)->is_whole()) return files.failure();
+  auto* const there = files ? files->get() : nullptr;
+  const auto id = there != nullptr ? find_journal_id(*there) : result<std::optional<journal_id>>{std::optional<journal_id>{}};
+  if (!id) return id.failure();
+  if (auto joined = (*out)->join(there, journal, *id); !joined) return joined.failure();
   return out;
 }
 

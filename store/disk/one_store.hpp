@@ -18,11 +18,12 @@ class one_store {
  public:
   enum class access { read, settle };
   /// Reads both; nothing is written. `journal`: its directory; empty: the one that is found. A store that is whole without its journal needs
-  /// none, whatever journal is there. Errors: those of lmdb_store::open, wrong_state (the journal is missing, or another one), corrupt.
+  /// none; if it is there, it counts. Errors: those of lmdb_store::open, wrong_state (the journal is missing, or another one), corrupt.
   static result<std::unique_ptr<one_store>> open(const std::string& directory, std::string journal, access how);
-  /// The same with the files of a journal in `path`; null: there are none.
-  static result<std::unique_ptr<one_store>> open_with(const std::string& directory, journal_files* files, const std::string& path,
-                                                      access how);
+
+  /// The two halves of that: the tables alone, and what the journal `id` in `path` has besides. `files`: null, if there is no journal.
+  static result<std::unique_ptr<one_store>> open_tables(const std::string& directory, access how);
+  status join(journal_files* files, const std::string& path, const std::optional<journal_id>& id);
 
   /// Those of the store, while it is open.
   archive& archives() const noexcept { return *archives_; }
@@ -31,20 +32,16 @@ class one_store {
   std::unique_ptr<snapshot> read() const { return joined_->read(); }
   /// Brings all to the tables and takes them out of the journal. Only after access::settle.
   status settle() { return joined_->journal_of_tables() ? joined_->settle() : status(nothing{}); }
-  std::uint16_t shard() const noexcept { return joined_->shard(); }
+  /// Its number; 0 for a store of a release without shards.
+  std::uint16_t shard() const;
   /// The journal that the store was behind, before it is settled.
   const std::optional<journal_id>& journal() const noexcept { return joined_->journal_of_tables(); }
-  /// Entries up to this index are in the tables, as a clean end or an earlier settling has said; nullopt: neither was, or the store was
-  /// restored.
-  std::optional<std::uint64_t> settled_up_to() const noexcept { return joined_->settled_up_to(); }
   /// Damage in the journal that concerns nothing of this shard.
   const std::vector<journal_damage>& damages() const noexcept { return damages_; }
 
  private:
   one_store() = default;
-  static result<std::unique_ptr<one_store>> open_tables(const std::string& directory, access how);
-  bool needs_journal() const;
-  status join(journal_files* files, const std::string& path);
+  bool is_whole() const;
 
   std::unique_ptr<lmdb_store> tables_;
   std::unique_ptr<archive> archives_;

@@ -19,6 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using opened_stores = std::vector<std::unique_ptr<one_store>>;
+
 bool can_be_left(const error& why) { return why.code == v1::ERROR_CODE_CORRUPT || why.code == v1::ERROR_CODE_WRONG_STATE; }
 
 error asks_for_the_journal(error why) {
@@ -29,112 +31,92 @@ error asks_for_the_journal(error why) {
   return why;
 }
 
-error work_of_another_shard(const std::string& journal, std::uint16_t shard) {
-  return {v1::ERROR_CODE_WRONG_STATE, "The journal " + journal + " also has work of shard " + std::to_string(shard) + ".",
+error more_stores(const std::string& journal, const std::string& other) {
+  return {v1::ERROR_CODE_WRONG_STATE, "The journal " + journal + " may have work of " + other + ", too.",
           "Settle all stores of the node together: give the directory that store.path in the node file has."};
 }
 
-/// The journal, once everything in it is in the stores.
-class journal_end {
- public:
-  explicit journal_end(std::string path) : path_(std::move(path)) {}
-
-  /// Locks it. There may be none.
-  status open() {
-    auto opened = disk_files::in(path_, disk_files::access::read);
-    if (!opened && opened.failure().code != v1::ERROR_CODE_NOT_FOUND) return opened.failure();
-    if (opened) files_ = std::move(*opened);
-    return nothing{};
-  }
-  disk_files* files() const { return files_.get(); }
-  const std::string& path() const { return path_; }
-
-  /// Whether it has work of nobody but these stores.
-  result<bool> is_of(const std::vector<std::unique_ptr<one_store>>& stores) const {
-    const auto id = find_journal_id(*files_);
-    if (!id) return id.failure();
-    if (!*id) return false;
-    const auto names_it = [&](const auto& store) { return store && store->journal() == *id; };
-    const bool named = std::any_of(stores.begin(), stores.end(), names_it);
-    const auto found = recover_journal(*files_, std::nullopt, [](const journal_record&, std::uint64_t) -> status { return nothing{}; });
-    if (!found) return found.failure();
-    for (const auto& [shard, log] : (*found)->shards) {
-      const auto has_it = [&, shard = shard, last = log.last_index](const auto& store) {
-        return store && store->shard() == shard && (store->journal() == *id || store->settled_up_to().value_or(0) >= last);
-      };
-      if (log.last_index <= log.applied_index || std::any_of(stores.begin(), stores.end(), has_it)) continue;
-      if (named) return work_of_another_shard(path_, shard);
-      return false;
-    }
-    return true;
-  }
-
-  /// Newest first, each durably: a crash in between leaves a journal that only ends earlier. Only files of a journal go.
-  status remove() {
-    if (auto gone = segment_pool::remove_all(*files_); !gone) return gone;
-    const auto names = files_->list();
-    if (!names) return names.failure();
-    for (const auto& name : *names) {
-      if (!name.ends_with(".tmp") && name != "lock") continue;
-      if (auto gone = files_->remove(name); !gone) return gone;
-    }
-    std::error_code failed;
-    fs::remove(path_, failed);  // a directory with other files in it, or a mount point, stays
-    return nothing{};
-  }
-
-  result<std::string> put_aside() const {
-    std::error_code failed;
-    auto to = path_ + ".lost";
-    for (int n = 2; fs::exists(to, failed); ++n) to = path_ + ".lost" + std::to_string(n);
-    fs::rename(path_, to, failed);
-    if (failed)
-      return error{v1::ERROR_CODE_DISK, "The journal " + path_ + " cannot be put aside: " + failed.message() + ".",
-                   "Move it away by hand."};
-    if (auto synced = sync_directory(fs::path{path_}.parent_path().string()); !synced) return synced.failure();
-    return to;
-  }
-
- private:
-  std::string path_;
-  std::unique_ptr<disk_files> files_;
-};
-
 std::string plain(const std::string& path) {
-  auto out = fs::absolute(path).lexically_normal();
+  const auto out = fs::absolute(path).lexically_normal();
   return (out.has_filename() ? out : out.parent_path()).string();
+}
+
+/// All stores of a node share its journal.
+status check_complete(const std::vector<std::string>& directories, const std::string& journal) {
+  std::vector<std::string> given;
+  for (const auto& one : directories) given.push_back(plain(one));
+  for (const auto& one : given) {
+    if (!fs::path(one).filename().string().starts_with("shard-")) continue;
+    for (const auto& other : stores_in(fs::path(one).parent_path().string()))
+      if (std::find(given.begin(), given.end(), other) == given.end()) return more_stores(journal, "the store " + other);
+  }
+  return nothing{};
+}
+
+/// Whether the journal can go once these stores are settled: it is theirs, and each shard that it knows is among them.
+result<bool> is_done_with(journal_files& files, const std::string& path, const journal_id& id, const opened_stores& stores) {
+  const bool named = std::any_of(stores.begin(), stores.end(), [&](const auto& store) { return store->journal() == id; });
+  if (!named) return false;
+  const auto found = recover_journal(files, id, [](const journal_record&, std::uint64_t) -> status { return nothing{}; });
+  if (!found) return found.failure();
+  for (const auto& [shard, log] : (*found)->shards) {
+    // A shard that has left the node left with everything applied.
+    const auto is_it = [shard = shard](const auto& store) { return store->shard() == shard; };
+    if (log.last_index > log.applied_index && std::none_of(stores.begin(), stores.end(), is_it))
+      return more_stores(path, "shard " + std::to_string(shard));
+  }
+  return true;
 }
 
 }  // namespace
 
-result<settled_node> settle_node(const std::vector<std::string>& directories, std::string journal, bool accept_loss) {
+result<settled_node> settle_node(const std::vector<std::string>& directories, const std::string& journal, bool accept_loss) {
   settled_node out;
   out.journal = plain(journal.empty() ? find_journal(directories.front()) : journal);
-  journal_end end(out.journal);
-  if (auto opened = end.open(); !opened) return opened.failure();
-  std::vector<std::unique_ptr<one_store>> stores;
+  if (auto complete = check_complete(directories, out.journal); !complete) return complete.failure();
+  auto files = disk_files::in(out.journal, disk_files::access::read);
+  if (!files && files.failure().code != v1::ERROR_CODE_NOT_FOUND) return files.failure();
+  auto* const there = files ? files->get() : nullptr;
+  const auto id = there != nullptr ? find_journal_id(*there) : result<std::optional<journal_id>>{std::optional<journal_id>{}};
+  if (!id) return id.failure();
+
+  opened_stores stores;
+  bool lost = false, lost_this_one = false;
   for (const auto& directory : directories) {
-    auto opened = one_store::open_with(directory, end.files(), end.path(), one_store::access::settle);
-    if (!opened && !can_be_left(opened.failure())) return opened.failure();
-    if (!opened && !accept_loss) return asks_for_the_journal(opened.failure());
-    out.stores.push_back({directory, !opened.ok()});
-    stores.push_back(opened ? std::move(*opened) : nullptr);
+    auto opened = one_store::open_tables(directory, one_store::access::settle);
+    if (!opened) return opened.failure();
+    const auto joined = (*opened)->join(there, out.journal, *id);
+    if (!joined && !can_be_left(joined.failure())) return joined.failure();
+    if (!joined && !accept_loss) return asks_for_the_journal(joined.failure());
+    out.stores.push_back({directory, !joined.ok()});
+    lost = lost || !joined.ok();
+    // A header that cannot be read any more is that of the journal that is missing.
+    lost_this_one = lost_this_one || (!joined && there != nullptr && (!*id || (*opened)->journal() == *id));
+    stores.push_back(std::move(*opened));
   }
-  const bool lost = std::any_of(out.stores.begin(), out.stores.end(), [](const auto& one) { return one.lost_its_journal; });
-  const auto ours = end.files() != nullptr && !lost ? end.is_of(stores) : result<bool>{false};
-  if (!ours) return ours.failure();
+  const auto done = there != nullptr && *id && !lost ? is_done_with(*there, out.journal, **id, stores) : result<bool>{false};
+  if (!done) return done.failure();
+
   for (std::size_t i = 0; i < stores.size(); ++i) {
-    auto done = stores[i] ? stores[i]->settle() : leave_journal(directories[i]);
-    if (!done) return done.failure();
+    if (!out.stores[i].lost_its_journal) {
+      if (auto settled = stores[i]->settle(); !settled) return settled.failure();
+      continue;
+    }
+    stores[i].reset();  // its lock
+    if (auto left = leave_journal(directories[i]); !left) return left.failure();
   }
-  if (end.files() == nullptr) return out;
-  out.journal_stays = !lost && !*ours;
-  if (*ours) {
-    if (auto gone = end.remove(); !gone) return gone.failure();
-  } else if (lost) {
-    auto aside = end.put_aside();
-    if (!aside) return aside.failure();
-    out.put_aside = std::move(*aside);
+  if (there == nullptr) return out;
+  if (lost_this_one) {
+    if (auto kept = segment_pool::put_aside(*there); !kept) return kept.failure();
+    out.outcome = settled_journal::kept;
+  } else if (*done) {
+    if (auto gone = segment_pool::remove_all(*there); !gone) return gone.failure();
+    std::error_code failed;
+    fs::remove(out.journal + "/lock", failed);
+    fs::remove(out.journal, failed);  // a directory with other files in it, or a mount point, stays
+    out.outcome = settled_journal::removed;
+  } else if (*id) {
+    out.outcome = settled_journal::foreign;
   }
   return out;
 }

@@ -13,20 +13,27 @@ struct settled_store {
   bool lost_its_journal = false;  // it needs a restore, because only the journal had some of the work
 };
 
+/// What became of the journal.
+enum class settled_journal {
+  none,     // there was none
+  removed,  // everything in it is in the stores
+  kept,     // its files are kept under names that end in `.lost`, because work may be in them
+  foreign,  // none of these stores names it, so it stays as it is
+};
+
 struct settled_node {
   std::vector<settled_store> stores;
-  std::string journal;         // its directory
-  std::string put_aside;       // where the journal is now, if work may be in it; empty: it is removed, or there was none
-  bool journal_stays = false;  // it is none of these stores
+  std::string journal;  // its directory
+  settled_journal outcome = settled_journal::none;
 };
 
 /// Brings all that the journal has to the stores in `directories` and removes the journal. `journal`: its directory; empty: that in the first
-/// store's directory, or beside it, whichever is there. Each store and the journal are locked until the end. With `accept_loss` a store
-/// whose journal is missing or damaged goes on with what its tables have, and the journal is put aside.
+/// store's directory, or beside it, whichever is there. The stores and the journal are locked until the end, but for a store that is taken
+/// out of a lost journal. With `accept_loss` a store whose journal is missing or damaged goes on with what its tables have.
 ///
-/// Nothing is written unless all of it can be done. Errors: those of one_store::open, and wrong_state: the journal has work of a shard that is
-/// not among these stores.
-result<settled_node> settle_node(const std::vector<std::string>& directories, std::string journal, bool accept_loss);
+/// Nothing is written before all stores and the journal were looked at; cut short, it is run again. Errors: those of one_store::open, and
+/// wrong_state: the node has more stores that may be in this journal.
+result<settled_node> settle_node(const std::vector<std::string>& directories, const std::string& journal, bool accept_loss);
 
 /// The same for one store, whose journal stays.
 status settle_store(const std::string& directory, const std::string& journal = {});

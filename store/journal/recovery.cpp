@@ -26,6 +26,8 @@ error inconsistent(const std::string& path, const std::string& what) {
   return {v1::ERROR_CODE_CORRUPT, "The journal " + path + " is damaged: " + what, restore_remedy};
 }
 
+bool is_being_removed(const std::vector<std::string>& names) { return std::find(names.begin(), names.end(), removing_name) != names.end(); }
+
 class recovery {
  public:
   recovery(journal_files& files, const std::optional<journal_id>& expected, const record_visitor& visit)
@@ -51,6 +53,7 @@ class recovery {
   status list() {
     auto names = files_.list();
     if (!names) return names.failure();
+    if (is_being_removed(*names)) return nothing{};
     std::sort(names->begin(), names->end());  // the numbers have as many digits each
     for (const auto& name : *names) {
       if (name.ends_with(".tmp")) out_.retired.push_back(name);
@@ -264,6 +267,7 @@ std::optional<std::uint64_t> segment_number(std::string_view name) {
 result<std::optional<journal_id>> find_journal_id(journal_files& files) {
   const auto names = files.list();
   if (!names) return names.failure();
+  if (is_being_removed(*names)) return std::optional<journal_id>{};
   block_buffer head(journal_block_bytes);
   for (const auto& name : *names) {
     const auto number = segment_number(name);

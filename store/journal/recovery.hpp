@@ -19,6 +19,9 @@
 
 namespace fairlead::store {
 
+/// While this file is there, all segments are being removed, and none of them counts.
+inline constexpr std::string_view removing_name = "removing.tmp";
+
 std::string segment_name(std::uint64_t number);
 /// nullopt: the name is not that of a segment.
 std::optional<std::uint64_t> segment_number(std::string_view name);

@@ -48,15 +48,35 @@ result<std::size_t> segment_pool::count_usable(journal_files& files, const std::
 }
 
 status segment_pool::remove_all(journal_files& files) {
-  auto names = files.list();
+  const auto names = files.list();
   if (!names) return names.failure();
-  std::sort(names->rbegin(), names->rend());
-  for (const auto& name : *names) {
-    if (!segment_number(name)) continue;
-    if (auto gone = files.remove(name); !gone) return gone;
+  const std::string mark{removing_name};
+  const bool begun = std::find(names->begin(), names->end(), mark) != names->end();
+  if (!begun && std::none_of(names->begin(), names->end(), [](const auto& name) { return segment_number(name).has_value(); }))
+    return nothing{};
+  if (!begun) {
+    if (auto made = files.create(mark, journal_block_bytes, [] { return making_pace::at_once; }); !made) return made;
     if (auto synced = files.sync(); !synced) return synced;
   }
-  return nothing{};
+  for (const auto& name : *names) {
+    if (name == mark || !(segment_number(name) || name.ends_with(".tmp"))) continue;
+    if (auto gone = files.remove(name); !gone) return gone;
+  }
+  if (auto synced = files.sync(); !synced) return synced;
+  if (auto gone = files.remove(mark); !gone) return gone;
+  return files.sync();
+}
+
+status segment_pool::put_aside(journal_files& files) {
+  const auto names = files.list();
+  if (!names) return names.failure();
+  for (const auto& name : *names) {
+    if (!segment_number(name)) continue;
+    auto to = name + ".lost";
+    for (int n = 2; std::find(names->begin(), names->end(), to) != names->end(); ++n) to = name + ".lost" + std::to_string(n);
+    if (auto moved = files.rename(name, to); !moved) return moved;
+  }
+  return files.sync();
 }
 
 status segment_pool::adopt(const std::vector<std::string>& staged, const std::vector<std::string>& retired) {

@@ -23,8 +23,10 @@ class segment_pool {
   /// How many of these files can be used as segments of `segment_bytes`.
   static result<std::size_t> count_usable(journal_files& files, const std::vector<std::string>& names, std::uint64_t segment_bytes);
 
-  /// Removes all segments, newest first, each durably: a crash in between leaves a journal that only ends earlier.
+  /// Removes all segments. After a crash in between none of them counts any more, and a second call goes on.
   static status remove_all(journal_files& files);
+  /// Gives all segments names that end in `.lost`, so that they are kept and nobody reads them.
+  static status put_aside(journal_files& files);
 
   /// What is there when the journal is opened: names of staged and of retired files. Files of another size go.
   status adopt(const std::vector<std::string>& staged, const std::vector<std::string>& retired);

@@ -50,8 +50,6 @@ class journaled_store final : public restorable {
   /// Whether the tables are whole without a journal that has entries of this shard up to `last_index`: the node ended cleanly, or the store
   /// was settled or restored.
   bool is_settled(std::uint64_t last_index) const noexcept { return settled_ && *settled_ >= last_index; }
-  /// Up to which index the tables have said so; nullopt: they have not, or a restore has.
-  std::optional<std::uint64_t> settled_up_to() const noexcept { return settled_ == settled_by_restore ? std::nullopt : settled_; }
   /// Forgets the journal that the tables name. Only if they are settled.
   void leave();
   /// The tables were taken out of a journal, and come back to it: their entries go on behind its last one. Only if they are settled.

@@ -87,6 +87,13 @@ result<std::unique_ptr<journaled_stores>> journaled_stores::open(std::unique_ptr
     return nothing{};
   };
   auto recovered = recover_journal(*out->files_, expected, replay);
+  // A journal that no store names concerns none that is whole. What can be read of it is looked at below, what is damaged is kept.
+  const auto is_whole = [](const auto& one) { return one->is_settled(one->position().applied_index); };
+  if (!recovered && !expected && recovered.failure().code == v1::ERROR_CODE_CORRUPT &&
+      std::all_of(out->stores_.begin(), out->stores_.end(), is_whole)) {
+    if (auto kept = segment_pool::put_aside(*out->files_); !kept) return kept.failure();
+    recovered = std::optional<recovered_journal>{};
+  }
   if (!recovered) return recovered.failure();
   auto found = std::move(*recovered);
   if (expected && !found) return missing_journal(out->files_->path(), first->place);

@@ -86,22 +86,26 @@ status copy_shown(const std::string& from, const std::string& to, bool quiet) {
 
 constexpr int most_copies = 3;
 
-/// A task that an operator deletes while the archives are copied makes a copy that contradicts itself, so a damaged copy is made once more.
-result<store_backup> back_up_and_check(const std::string& from, const std::string& to, bool quiet, int copies = 1) {
-  if (auto copied = copy_shown(from, to, quiet); !copied) return copied.failure();
-  const auto opened = store::one_store::open(to, {}, store::one_store::access::read);
+result<store::check_report> check_copy(const std::string& copy) {
+  const auto opened = store::one_store::open(copy, {}, store::one_store::access::read);
   if (!opened) return opened.failure();
-  const auto report = store::check(*(*opened)->read(), {}, 1, &(*opened)->archives());
-  if (!report.clean() && copies < most_copies) {
+  return store::check(*(*opened)->read(), {}, 1, &(*opened)->archives());
+}
+
+/// A task that an operator deletes while the archives are copied makes a copy that contradicts itself, so a damaged copy is made once more.
+result<store_backup> back_up_and_check(const std::string& from, const std::string& to, bool quiet) {
+  for (int copies = 1;; ++copies) {
+    if (auto copied = copy_shown(from, to, quiet); !copied) return copied.failure();
+    const auto report = check_copy(to);
+    if (!report) return report.failure();
+    if (report->clean()) return store_backup{from, report->tasks, report->archived_tasks, bytes_in(to)};
+    if (copies == most_copies)
+      return error{v1::ERROR_CODE_CORRUPT, "The store " + from + " is damaged: " + report->findings.front(),
+                   "Stop the node, keep a copy of the store, and restore an earlier backup"};
     std::error_code failed;
     fs::remove_all(to, failed);
     if (failed) return backup_disk_error("The copy " + to + " cannot be removed", failed);
-    return back_up_and_check(from, to, quiet, copies + 1);
   }
-  if (!report.clean())
-    return error{v1::ERROR_CODE_CORRUPT, "The store " + from + " is damaged: " + report.findings.front(),
-                 "Stop the node, keep a copy of the store, and restore an earlier backup"};
-  return store_backup{from, report.tasks, report.archived_tasks, bytes_in(to)};
 }
 
 status remove_backup(const std::string& path) {

@@ -70,12 +70,13 @@ int settle_stores(cli_context& context, store_command what) {
                                                 one.directory + "\n"
                                           : std::string{": settled\n"}));
   }
-  out.end_array().key("journal_kept_as").string(done->put_aside).end_object();
+  static constexpr const char* outcomes[] = {"none", "removed", "kept", "foreign"};
+  out.end_array().key("journal").string(outcomes[static_cast<int>(done->outcome)]).end_object();
   if (context.json) {
     print(context, out.text() + "\n");
-  } else if (!done->put_aside.empty()) {
-    print(context, done->journal + ": put aside as " + done->put_aside + "\n");
-  } else if (done->journal_stays) {
+  } else if (done->outcome == store::settled_journal::kept) {
+    print(context, done->journal + ": the files are kept, with the suffix .lost\n");
+  } else if (done->outcome == store::settled_journal::foreign) {
     print(context, done->journal + ": is the journal of other stores, and stays\n");
   }
   return context.code;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "messages/lineage.hpp"
 #include "store/disk/disk_stores.hpp"
@@ -221,7 +222,7 @@ TEST_F(disk_stores_test, of_which_one_is_left_out_are_not_settled_because_the_jo
   const auto refused = settle_node({shard(0)}, {}, false);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.failure().code, v1::ERROR_CODE_WRONG_STATE);
-  EXPECT_NE(refused.failure().sentence.find("also has work of shard 1"), std::string::npos) << refused.failure().sentence;
+  EXPECT_NE(refused.failure().sentence.find("may have work of the store "), std::string::npos) << refused.failure().sentence;
   open();
   EXPECT_TRUE(has(*node->at(0).read(), "a"));
   EXPECT_TRUE(has(*node->at(1).read(), "b"));
@@ -234,7 +235,7 @@ TEST_F(disk_stores_test, that_are_whole_leave_a_directory_alone_that_is_no_journ
   node.reset();
   const auto done = settle_node(stores_in(place.path()), place.path(), false);
   ASSERT_TRUE(done.ok()) << done.failure().sentence;
-  EXPECT_TRUE(done->journal_stays);
+  EXPECT_EQ(done->outcome, settled_journal::none);
   for (const auto number : {0, 1}) EXPECT_TRUE(fs::exists(shard(number) + "/data.mdb"));
   EXPECT_TRUE(fs::exists(place / "journal"));
 }
@@ -250,8 +251,96 @@ TEST_F(disk_stores_test, whose_journal_is_damaged_put_it_aside_when_that_is_acce
   const auto done = settle_node(stores_in(place.path()), {}, true);
   ASSERT_TRUE(done.ok()) << done.failure().sentence;
   EXPECT_TRUE(done->stores.front().lost_its_journal);
-  EXPECT_TRUE(fs::exists(done->put_aside)) << done->put_aside;
+  EXPECT_EQ(done->outcome, settled_journal::kept);
+  std::size_t kept = 0;
+  for (const auto& one : fs::directory_iterator(place / "journal")) {
+    EXPECT_NE(one.path().extension(), ".seg");
+    kept += one.path().extension() == ".lost";
+  }
+  EXPECT_GE(kept, 1u);
+  for (const auto& one : done->stores) EXPECT_TRUE(one.lost_its_journal);
+}
+
+TEST_F(disk_stores_test, that_are_whole_do_not_take_the_journal_of_another_node) {
+  open();
+  put(0, "a");
+  ASSERT_TRUE(node->close().ok());
+  node.reset();
+  // Another node, which was killed with work in its journal.
+  temporary_directory elsewhere;
+  disk_stores_options options;
+  options.shards.push_back({0, elsewhere / "store"});
+  options.journal = journal_in(elsewhere.path());
+  options.max_bytes = std::uint64_t{1} << 28;
+  options.segment_bytes = std::uint64_t{1} << 20;
+  {
+    auto other = std::move(disk_stores::open(options).value());
+    test_shard of(other->at(0));
+    auto one = of.next();
+    one.put(table::task, "of another node", "value");
+    of.expect_committed(std::move(one));
+  }
+  const auto done = settle_node(stores_in(place.path()), journal_in(elsewhere.path()), true);
+  ASSERT_TRUE(done.ok()) << done.failure().sentence;
+  EXPECT_EQ(done->outcome, settled_journal::foreign);
+  const auto other = std::move(disk_stores::open(options).value());
+  EXPECT_TRUE(has(*other->at(0).read(), "of another node"));
+}
+
+TEST_F(disk_stores_test, that_are_older_than_their_journal_are_settled_with_all_that_it_has) {
+  open();
+  put(0, "a");
+  ASSERT_TRUE(node->close().ok());
+  node.reset();
+  fs::copy_file(shard(0) + "/data.mdb", place / "older.mdb");
+  open();
+  put(0, "later");
+  node.reset();
+  fs::copy_file(place / "older.mdb", shard(0) + "/data.mdb", fs::copy_options::overwrite_existing);
+  const auto done = settle_node(stores_in(place.path()), {}, false);
+  ASSERT_TRUE(done.ok()) << done.failure().sentence;
+  const auto alone = std::move(lmdb_store::open({shard(0), std::uint64_t{1} << 28, false}).value());
+  EXPECT_TRUE(has(*alone->read(), "later"));
+}
+
+TEST_F(disk_stores_test, whose_settling_was_cut_short_are_settled_again) {
+  open();
+  put(0, "a");
+  put(1, "b");
+  node.reset();
+  ASSERT_TRUE(settle_store(shard(1)).ok());  // the first of both, and then the process ended
+  const auto done = settle_node(stores_in(place.path()), {}, false);
+  ASSERT_TRUE(done.ok()) << done.failure().sentence;
+  EXPECT_EQ(done->outcome, settled_journal::removed);
   EXPECT_FALSE(fs::exists(place / "journal"));
+}
+
+TEST_F(disk_stores_test, whose_journal_was_half_removed_begin_a_new_one) {
+  open();
+  put(0, "a");
+  node.reset();
+  for (const auto number : {0, 1}) ASSERT_TRUE(settle_store(shard(number)).ok());
+  // Removing has begun, and the segments that are left are no journal any more.
+  std::ofstream{place / "journal/removing.tmp"};
+  fs::remove(place / "journal/0000000000000001.seg");
+  open();
+  EXPECT_TRUE(has(*node->at(0).read(), "a"));
+  EXPECT_FALSE(fs::exists(place / "journal/removing.tmp"));
+  put(0, "b");
+  open();
+  EXPECT_TRUE(has(*node->at(0).read(), "b"));
+}
+
+TEST_F(disk_stores_test, that_are_whole_begin_beside_a_damaged_journal_that_nobody_names) {
+  open();
+  put(0, "a");
+  node.reset();
+  for (const auto number : {0, 1}) ASSERT_TRUE(settle_store(shard(number)).ok());
+  for (const auto& one : fs::directory_iterator(place / "journal")) {
+    if (one.path().extension() == ".seg") fs::resize_file(one.path(), 8'192);
+  }
+  open();
+  EXPECT_TRUE(has(*node->at(0).read(), "a"));
 }
 
 TEST_F(disk_stores_test, of_which_one_was_put_aside_are_only_those_with_a_number) {
