@@ -187,7 +187,7 @@ TEST_F(exec_processes, two_hundred_run_at_a_time_and_leave_no_descriptor) {
         "cat > /dev/null; echo $$ >> \"$0\"pid; while [ ! -e \"$0\"go ]; do sleep 0.5; done; echo $FAIRLEAD_TASK | tr -dc 0-9", 200));
     EXPECT_EQ(agent->capacity(), 200U);
     for (std::uint64_t task = 1; task <= 200; ++task) agent->start(a_perform(task, "do", folder.input(), 120'000), box.taker());
-    EXPECT_EQ(folder.processes("pid", 200).size(), 200U) << "all at the same time";
+    EXPECT_EQ(folder.processes("pid", 200, 90s).size(), 200U) << "all at the same time";
     std::ofstream{folder.path("go")};
     ASSERT_TRUE(box.wait_for(200, 60s));
     for (std::uint64_t task = 1; task <= 200; ++task) EXPECT_EQ(brief(box.of(task)), "ok " + std::to_string(task));

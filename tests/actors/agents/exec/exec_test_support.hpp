@@ -68,14 +68,17 @@ class exec_folder {
   }
 
   /// The numbers in a file, once there are so many.
-  std::vector<pid_t> processes(const std::string& name, std::size_t count = 1) const {
+  std::vector<pid_t> processes(const std::string& name, std::size_t count = 1,
+                               std::chrono::milliseconds limit = std::chrono::seconds{20}) const {
     std::vector<pid_t> out;
-    eventually([&] {
-      out.clear();
-      std::istringstream text{content(name)};
-      for (pid_t one = 0; text >> one;) out.push_back(one);
-      return out.size() >= count;
-    });
+    eventually(
+        [&] {
+          out.clear();
+          std::istringstream text{content(name)};
+          for (pid_t one = 0; text >> one;) out.push_back(one);
+          return out.size() >= count;
+        },
+        limit);
     return out;
   }
 
