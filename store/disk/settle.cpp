@@ -26,8 +26,7 @@ bool can_be_left(const error& why) { return why.code == v1::ERROR_CODE_CORRUPT |
 error asks_for_the_journal(error why) {
   why.remedy =
       "Put the journal back, name its directory with --journal, or restore a backup. With --accept-loss the store goes on without what "
-      "only "
-      "the journal has, as a restored one does.";
+      "only the journal has, as a restored one does.";
   return why;
 }
 

@@ -256,12 +256,16 @@ TEST(task_fail, a_step_that_says_in_doubt_fail_is_undone_as_in_doubt) {
   EXPECT_TRUE(made.performs[0].message.in_doubt());
 }
 
-TEST(task_fail, a_retry_does_not_cut_short_the_wait_for_an_abandoned_attempt) {
+v1::WorkflowDefinition two_undoable() {
   auto undoable = [](v1::StepDefinition of) {
     of.mutable_undo()->set_call("take-back");
     return of;
   };
-  world w{graph({undoable(step("a")), undoable(step("b"))})};
+  return graph({undoable(step("a")), undoable(step("b"))});
+}
+
+TEST(task_fail, a_retry_does_not_cut_short_the_wait_for_an_abandoned_attempt) {
+  world w{two_undoable()};
   w.started();
   w.outcome(0, 1);
   w.terminate_now();
@@ -276,11 +280,7 @@ TEST(task_fail, a_retry_does_not_cut_short_the_wait_for_an_abandoned_attempt) {
 }
 
 TEST(task_fail, what_an_abandoned_attempt_has_done_is_settled_after_its_end) {
-  auto undoable = [](v1::StepDefinition of) {
-    of.mutable_undo()->set_call("take-back");
-    return of;
-  };
-  world w{graph({undoable(step("a")), undoable(step("b"))})};
+  world w{two_undoable()};
   w.started();
   w.outcome(0, 1);
   w.terminate_now();
