@@ -28,7 +28,9 @@ bool is_shard(const std::string& name) {
          name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
 }
 
-std::string parent_of(const std::string& directory) {
+/// Also of a name that ends in a slash.
+std::string parent_of(std::string directory) {
+  while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
   const auto parent = std::filesystem::path(directory).parent_path().string();
   return parent.empty() ? "." : parent;
 }
@@ -43,13 +45,23 @@ status make_durable(const std::string& directory, int (*sync)(int)) {
   return nothing{};
 }
 
-std::string holder_of(int fd) {
+// Behind the pid of a holder that only reads.
+constexpr char reads[] = " reads";
+
+struct holder {
+  std::string name = "another process";
+  bool only_reads = false;
+};
+
+holder holder_of(int fd) {
   char text[32] = {};
   const auto size = ::pread(fd, text, sizeof text - 1, 0);
   long pid = 0;
-  if (size <= 0 || std::from_chars(text, text + size, pid).ec != std::errc{}) return "another process";
-  if (pid == ::getpid()) return "this process (pid " + std::to_string(pid) + ")";
-  return "process " + std::to_string(pid);
+  if (size <= 0) return {};
+  const auto [rest, failed] = std::from_chars(text, text + size, pid);
+  if (failed != std::errc{}) return {};
+  const auto number = std::to_string(pid);
+  return {pid == ::getpid() ? "this process (pid " + number + ")" : "process " + number, std::string_view{rest}.starts_with(reads)};
 }
 
 }  // namespace
@@ -89,7 +101,7 @@ status prepare_directory(const std::string& directory, bool read_only) {
   if (read_only) return no_store(directory);
   if (::mkdir(directory.c_str(), 0750) != 0) {
     if (errno == ENOENT) {
-      auto parent = std::filesystem::path(directory).parent_path().string();
+      const auto parent = parent_of(directory);
       return error{v1::ERROR_CODE_NOT_FOUND, "The store directory " + directory + " cannot be created: " + parent + " does not exist.",
                    "Create it (mkdir -p " + parent + ") or correct the path."};
     }
@@ -119,15 +131,25 @@ result<directory_lock> directory_lock::take(const std::string& directory, bool r
   directory_lock held{fd};
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return refused_by_system("The store " + directory + " cannot be locked", errno);
-    return error{v1::ERROR_CODE_STORE_IN_USE, "The store " + directory + " is in use by " + holder_of(fd) + ".",
-                 "Stop that process first, or use another directory."};
+    const auto who = holder_of(fd);
+    return error{v1::ERROR_CODE_STORE_IN_USE,
+                 "The store " + directory + " is in use by " + who.name + (who.only_reads ? ", which only reads it." : "."),
+                 who.only_reads ? "Wait until that process has ended." : "Stop that process first, or use another directory."};
   }
   // Only for the sentence above: the system knows whether the lock is held, so a file left by a dead process does no harm.
-  const auto pid = std::to_string(::getpid()) + "\n";
+  const auto pid = std::to_string(::getpid()) + (read_only ? reads : "") + "\n";
   if (::ftruncate(fd, 0) == 0 && ::pwrite(fd, pid.data(), pid.size(), 0) < 0 && !read_only) {
     return refused_by_system("The store " + directory + " cannot be written", errno);
   }
   return held;
+}
+
+bool directory_lock::is_taken_to_read(const std::string& directory) {
+  const int fd = ::open((directory + "/lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const auto who = holder_of(fd);
+  ::close(fd);
+  return who.only_reads;
 }
 
 directory_lock::directory_lock(directory_lock&& other) noexcept : fd_(other.fd_) { other.fd_ = -1; }

@@ -35,6 +35,8 @@ class directory_lock {
  public:
   /// Error store_in_use names the process that holds the lock. Read-only directories can be locked for reading only.
   static result<directory_lock> take(const std::string& directory, bool read_only);
+  /// Whether the last holder of the lock only reads. Says nothing about whether it still holds it.
+  static bool is_taken_to_read(const std::string& directory);
   directory_lock(directory_lock&& other) noexcept;
   directory_lock& operator=(directory_lock&&) = delete;
   ~directory_lock();

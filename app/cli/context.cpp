@@ -28,6 +28,10 @@ speak_to::~speak_to() { spoken_to = before_; }
 
 bool stopped(const cli_context& context) { return context.stop && context.stop(); }
 
+void add_journal_option(CLI::App& command, std::string& to, const std::string& of) {
+  command.add_option("--journal", to, "Directory of the journal (journal.path in the node file), if it is not in " + of + " or beside it");
+}
+
 void add_json_option(CLI::App& command, cli_context& context) {
   auto* json = command.add_flag("--json", context.json, "Print one JSON object, for programs");
   command

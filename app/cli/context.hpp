@@ -55,6 +55,8 @@ struct cli_context {
 };
 
 void add_json_option(CLI::App& command, cli_context& context);
+/// `--journal`, of a command that opens the store in `of` without a node.
+void add_journal_option(CLI::App& command, std::string& to, const std::string& of);
 /// `-q`, of a list, and the options of its table. With it only names (`what`: ids, names, numbers), one a line, and nothing at all if there are none. Call after the option
 /// --json was added.
 std::shared_ptr<bool> add_quiet_option(CLI::App& command, const std::string& what);

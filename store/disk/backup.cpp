@@ -19,7 +19,10 @@ namespace fs = std::filesystem;
 /// The tables of a running node follow its journal. Those of a node that ended by a crash would stay behind it.
 status check_followed(const std::string& from) {
   auto tables = lmdb_store::open(options_of_tool(from, true), true);
-  if (!tables) return tables.failure().code == v1::ERROR_CODE_STORE_IN_USE ? status(nothing{}) : tables.failure();
+  if (!tables) {
+    const bool node_runs = tables.failure().code == v1::ERROR_CODE_STORE_IN_USE && !directory_lock::is_taken_to_read(from);
+    return node_runs ? status(nothing{}) : tables.failure();
+  }
   auto alone = journaled_store::open(**tables, {{}, from, nullptr, {}, {}});
   if (!alone) return alone.failure();
   if (!(*alone)->journal_of_tables() || (*alone)->is_settled((*alone)->position().applied_index)) return nothing{};

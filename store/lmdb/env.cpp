@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -241,18 +242,46 @@ std::uint64_t env::file_bytes() const {
   return (info.me_last_pgno + 1) * static_cast<std::uint64_t>(main.ms_psize);
 }
 
+/// The transaction that the oldest reader sees, of whatever process; without readers greater than any.
+std::size_t env::oldest_reader() const {
+  std::size_t oldest = ~std::size_t{0};
+  // LMDB gives its readers only as text: a heading, then lines of pid, thread and transaction ("-": the reader rests).
+  const auto look = [](const char* lines, void* out) {
+    for (std::string_view rest = lines; !rest.empty();) {
+      const auto line = rest.substr(0, rest.find('\n'));
+      rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+      const auto last = line.substr(line.find_last_of(' ') + 1);
+      std::size_t seen = 0;
+      if (std::from_chars(last.data(), last.data() + last.size(), seen).ec == std::errc{})
+        *static_cast<std::size_t*>(out) = std::min(*static_cast<std::size_t*>(out), seen);
+    }
+    return 0;
+  };
+  mdb_reader_list(env_, look, &oldest);
+  return oldest;
+}
+
 result<std::uint64_t> env::free_bytes() {
   int rc = 0;
   auto* txn = take_reader(rc);
   if (txn == nullptr) return failure(rc, "be read");
   MDB_stat free_list{};
   std::uint64_t pages = 0;
+  const auto oldest = oldest_reader();
   {
     cursor all;
     MDB_val key, value;
     rc = mdb_stat(txn, 0, &free_list);
     if (rc == 0) rc = mdb_cursor_open(txn, 0, &all.it);
-    while (rc == 0 && (rc = mdb_cursor_get(all.it, &key, &value, MDB_NEXT)) == 0) pages += *static_cast<const std::size_t*>(value.mv_data);
+    while (rc == 0 && (rc = mdb_cursor_get(all.it, &key, &value, MDB_NEXT)) == 0) {
+      std::size_t freed_by = 0;
+      std::memcpy(&freed_by, key.mv_data, std::min(sizeof freed_by, key.mv_size));
+      if (freed_by > oldest) {
+        rc = MDB_NOTFOUND;  // and so are all that follow
+        break;
+      }
+      pages += *static_cast<const std::size_t*>(value.mv_data);
+    }
   }
   give_back(txn);
   if (rc != MDB_NOTFOUND) return failure(rc, "be read");

@@ -53,7 +53,7 @@ class env : public std::enable_shared_from_this<env> {
   /// Bytes of all pages up to the last page in use, free ones included.
   std::uint64_t file_bytes() const;
   std::uint64_t max_bytes() const noexcept { return max_bytes_; }
-  /// Bytes of the pages on the free list; walks the list.
+  /// Bytes of the free pages that can be written to: a reader, also a backup, keeps those that it sees. Walks the free list.
   result<std::uint64_t> free_bytes();
 
   const std::string& directory() const noexcept { return directory_; }
@@ -69,6 +69,7 @@ class env : public std::enable_shared_from_this<env> {
   status start(const env_options& options);
   status open_tables(bool read_only);
   status check_length(bool read_only);
+  std::size_t oldest_reader() const;
   MDB_txn* take_reader(int& rc);
   void give_back(MDB_txn* txn);
 

@@ -91,8 +91,10 @@ load_result run_load(const load_options& options) {
   };
   const auto first = ended(options.warm_up);
   const auto cpu = cpu_seconds();
-  const auto written = written_bytes();
+  const auto written_by_node = [&] { return static_cast<double>(written_bytes()) - static_cast<double>(node.zeroed_bytes()); };
+  const auto written = written_by_node();
   const auto operations = node.recorder().operations();
+  const auto commits = node.recorder().commits();
   const auto start = steady::now();
   ended(first + (total - first) / 2);
   out.rss_anon_mb = rss_anon_mb();
@@ -101,7 +103,8 @@ load_result run_load(const load_options& options) {
   const auto counted = static_cast<double>(total - first);
   out.tasks_per_s = counted / seconds;
   out.cpu_s = cpu_seconds() - cpu;
-  out.bytes_per_task = static_cast<double>(written_bytes() - written) / counted;
+  out.bytes_per_task = (written_by_node() - written) / counted;
+  out.commits_per_task = static_cast<double>(node.recorder().commits() - commits) / counted;
   out.key_operations_per_task = static_cast<double>(node.recorder().operations() - operations) / counted;
   progress.latencies_us.erase(progress.latencies_us.begin(), progress.latencies_us.begin() + static_cast<std::ptrdiff_t>(first));
   out.p50_us = percentile(progress.latencies_us, 0.50);
@@ -109,6 +112,9 @@ load_result run_load(const load_options& options) {
   node.stop();
   caf::anon_send_exit(client, caf::exit_reason::user_shutdown);
   out.groups = node.recorder().take();
+  out.commit_p50_us = percentile(node.recorder().commits_us(), 0.50);
+  out.commit_p99_us = percentile(node.recorder().commits_us(), 0.99);
+  out.most_unapplied_mb = static_cast<double>(node.recorder().most_unapplied_bytes()) / 1e6;
   return out;
 }
 

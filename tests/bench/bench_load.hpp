@@ -32,7 +32,11 @@ struct load_result {
   double p99_us = 0;
   double cpu_s = 0;           // of this process during the counted part
   double rss_anon_mb = 0;     // highest seen during the run
-  double bytes_per_task = 0;  // handed to the disk by this process (/proc/self/io write_bytes)
+  double bytes_per_task = 0;  // handed to the disk by this process (/proc/self/io write_bytes), but for the zeros of new segments
+  double commits_per_task = 0;
+  double commit_p50_us = 0;
+  double commit_p99_us = 0;
+  double most_unapplied_mb = 0;  // durable in the journal and not yet in the tables; kept in memory
   double key_operations_per_task = 0;
   double open_s = 0;                              // from opening the store to the shard's first answer
   std::vector<std::vector<store::batch>> groups;  // as committed, when recorded

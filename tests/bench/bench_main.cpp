@@ -145,6 +145,7 @@ int run_store_alone(const choices& chosen) {
       print_cost(in_flight, "LMDB   ", commit_to_lmdb(recorded.groups, tasks, options.directory));
       const auto behind = commit_to_journal(recorded.groups, tasks, options.directory);
       print_cost(in_flight, "journal", behind);
+      print_cost(in_flight, "journal, not applied", commit_to_journal(recorded.groups, tasks, options.directory, false));
       std::printf(
           "%u in flight, journal: a write of %.0f bytes, alone p50 %.0f us; an apply p50 %.1f ms, p99 %.1f ms; at most %.1f MB not "
           "applied\n",
@@ -197,6 +198,25 @@ int run_over_network(const choices& chosen) {
   return 0;
 }
 
+/// One task after the other, beside the bare writes that its commits make to the journal.
+void compare_with_own_writes(const std::string& directory, std::uint64_t tasks) {
+  constexpr int rounds = 5;
+  std::vector<double> above;
+  for (int round = 0; round < rounds; ++round) {
+    load_options options;
+    options.directory = directory;
+    options.tasks = tasks;
+    options.record = true;
+    const auto node = run_load(options);
+    const auto alone = commit_to_journal(node.groups, tasks + options.warm_up, directory);
+    above.push_back(node.p50_us - node.commits_per_task * alone.write_p50_us);
+    std::printf("1 in flight: a task p50 %.0f us; its %.1f writes of %.0f bytes alone %.0f us each: %.0f us above them\n", node.p50_us,
+                node.commits_per_task, alone.group_bytes, alone.write_p50_us, above.back());
+    std::fflush(stdout);
+  }
+  std::printf("1 in flight, median of %d: %.0f us above its own writes\n", rounds, percentile(above, 0.5));
+}
+
 /// The order workload on a node whose commits are transactions of LMDB, and on one behind a journal, in turns.
 int run_both_stores(const choices& chosen) {
   constexpr int rounds = 5;
@@ -217,6 +237,8 @@ int run_both_stores(const choices& chosen) {
         std::printf("%u in flight, %s: %.0f tasks/s, a task p50 %.0f us, p99 %.0f us, %.1f us of CPU, %.0f bytes written; %.0f MB\n",
                     in_flight, journal ? "journal" : "LMDB   ", one.tasks_per_s, one.p50_us, one.p99_us,
                     one.cpu_s * 1e6 / static_cast<double>(options.tasks), one.bytes_per_task, one.rss_anon_mb);
+        std::printf("%u in flight, %s: %.1f commits a task, p50 %.0f us, p99 %.0f us; at most %.1f MB not applied\n", in_flight,
+                    journal ? "journal" : "LMDB   ", one.commits_per_task, one.commit_p50_us, one.commit_p99_us, one.most_unapplied_mb);
         std::fflush(stdout);
       }
       of_tasks.push_back(measured[1].tasks_per_s / measured[0].tasks_per_s);
@@ -225,6 +247,7 @@ int run_both_stores(const choices& chosen) {
     }
     std::printf("%u in flight, journal to LMDB, medians of %d pairs: tasks/s %.2f, p50 %.2f, CPU %.2f\n", in_flight, rounds,
                 percentile(of_tasks, 0.5), percentile(of_p50, 0.5), percentile(of_cpu, 0.5));
+    if (in_flight == 1) compare_with_own_writes(chosen.directory + "/store", tasks_for(1, chosen.scale) / 2);
   }
   std::filesystem::remove_all(chosen.directory + "/store");
   return 0;

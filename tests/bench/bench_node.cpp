@@ -89,9 +89,19 @@ status recording_store::commit(const std::vector<stores::batch>& group) {
   if (recording_) groups_.push_back(group);
   const auto start = std::chrono::steady_clock::now();
   auto done = inner_.commit(group);
-  commit_ns_ += std::chrono::nanoseconds{std::chrono::steady_clock::now() - start}.count();
+  const auto took = std::chrono::nanoseconds{std::chrono::steady_clock::now() - start};
+  commit_ns_ += took.count();
+  commits_us_.push_back(static_cast<double>(took.count()) / 1e3);
+  if (unapplied_bytes) most_unapplied_bytes_ = std::max(most_unapplied_bytes_, unapplied_bytes());
   ++commits_;
   return done;
+}
+
+std::uint64_t bench_node::zeroed_bytes() const {
+  if (!journaled_) return 0;
+  v1::StoreStatus now;
+  journaled_->describe(0, now);
+  return (now.journal().segments() + now.journal().spare_segments()) * now.journal().segment_bytes();
 }
 
 v1::DeployRequest order_workflow() {
@@ -166,7 +176,10 @@ bench_node::bench_node(const options& with)
       log_(std::make_unique<quiet_observer>()),
       config_(std::make_unique<config>(with.agent_elsewhere || with.watched)) {
   if (with.record) recorder_.record();
-  if (journaled_) journaled_->begin_applying([](const error& why) { die(why); }, {}, {});
+  if (journaled_) {
+    journaled_->begin_applying([](const error& why) { die(why); }, {}, {});
+    recorder_.unapplied_bytes = [this] { return journaled_->at(0).unapplied_bytes(); };
+  }
   system_ = std::make_unique<caf::actor_system>(*config_);
 
   node_tree_options chosen;

@@ -32,6 +32,10 @@ class recording_store final : public stores::store {
   std::uint64_t operations() const { return operations_; }
   std::uint64_t commits() const { return commits_; }
   double commit_seconds() const { return static_cast<double>(commit_ns_) / 1e9; }
+  /// Of a node that has stopped.
+  const std::vector<double>& commits_us() const { return commits_us_; }
+  std::size_t most_unapplied_bytes() const { return most_unapplied_bytes_; }
+  std::function<std::size_t()> unapplied_bytes;  // empty: everything is applied at once
   std::vector<std::vector<stores::batch>> take() { return std::move(groups_); }
 
  private:
@@ -40,6 +44,8 @@ class recording_store final : public stores::store {
   std::uint64_t operations_ = 0;
   std::atomic<std::uint64_t> commits_{0};
   std::atomic<std::int64_t> commit_ns_{0};
+  std::vector<double> commits_us_;
+  std::size_t most_unapplied_bytes_ = 0;
   std::vector<std::vector<stores::batch>> groups_;
 };
 
@@ -67,6 +73,8 @@ class bench_node {
   caf::actor_system& system() { return *system_; }
   gateway_actor gateway() const { return tree_->gateway(); }
   recording_store& recorder() { return recorder_; }
+  /// Of new segments of the journal: once for each file, whatever is written later.
+  std::uint64_t zeroed_bytes() const;
   void stop() { tree_->stop(std::chrono::seconds{10}); }
 
  private:

@@ -116,7 +116,8 @@ store_cost commit_to_lmdb(std::vector<std::vector<store::batch>> groups, std::ui
       *to, groups, tasks, [] {}, [] {});
 }
 
-journal_cost commit_to_journal(std::vector<std::vector<store::batch>> groups, std::uint64_t tasks, const std::string& directory) {
+journal_cost commit_to_journal(std::vector<std::vector<store::batch>> groups, std::uint64_t tasks, const std::string& directory,
+                               bool applied) {
   std::filesystem::remove_all(directory);
   std::filesystem::create_directories(directory);
   const auto tables = must(store::lmdb_store::open({directory, std::uint64_t{16} << 30, false}, true));
@@ -132,13 +133,21 @@ journal_cost commit_to_journal(std::vector<std::vector<store::batch>> groups, st
   auto& to = stores->at(0);
   journal_cost out;
   std::size_t most_unapplied = 0;
+  store::applier_options of_applier;
+  if (!applied) {
+    of_applier.period = std::chrono::hours{1};
+    of_applier.bytes = of_applier.operations = ~std::size_t{0};
+  }
   {
-    store::applier behind{*stores, {}, [](const error& why) {
+    store::applier behind{*stores, of_applier, [](const error& why) {
                             std::fprintf(stderr, "%s\n", why.sentence.c_str());
                             std::abort();
                           }};
     static_cast<store_cost&>(out) = measure(
-        to, groups, tasks, [&] { most_unapplied = std::max(most_unapplied, to.unapplied_bytes()); }, [&] { must(to.apply()); });
+        to, groups, tasks, [&] { most_unapplied = std::max(most_unapplied, to.unapplied_bytes()); },
+        [&] {
+          if (applied) must(to.apply_all());
+        });
   }
   out.most_unapplied_bytes = static_cast<double>(most_unapplied);
   const auto written = stores->log().get_usage();

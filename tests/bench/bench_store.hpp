@@ -26,7 +26,9 @@ struct journal_cost : store_cost {
 
 /// Commits the recorded groups to a new store in `directory`, one after the other.
 store_cost commit_to_lmdb(std::vector<std::vector<store::batch>> groups, std::uint64_t tasks, const std::string& directory);
-/// The same through a journal with its applier. What is not applied at the end is applied before the time is taken.
-journal_cost commit_to_journal(std::vector<std::vector<store::batch>> groups, std::uint64_t tasks, const std::string& directory);
+/// The same through a journal. With its applier, what is not applied at the end is applied before the time is taken; without it nothing is
+/// applied, which shows what the applier costs the commits.
+journal_cost commit_to_journal(std::vector<std::vector<store::batch>> groups, std::uint64_t tasks, const std::string& directory,
+                               bool applied = true);
 
 }  // namespace fairlead::bench

@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 struct restore_command {
   std::string store;
   std::string backup;
+  std::string journal;
   bool relaunch = false;
 };
 
@@ -93,11 +94,11 @@ int restore(cli_context& context, restore_command what) {
   std::error_code failed;
   if (!fs::exists(what.store + "/data.mdb", failed)) return fail(store::no_store(what.store));
   // Nothing is changed in a store that cannot be restored as it is.
-  if (const auto readable = store::one_store::open(what.store, {}, store::one_store::access::read); !readable)
+  if (const auto readable = store::one_store::open(what.store, what.journal, store::one_store::access::read); !readable)
     return fail(readable.failure());
   // Before all else, so that no node takes it if this command ends in between.
   if (const auto marked = store::mark_for_restore(what.store); !marked.ok()) return fail(marked.failure());
-  if (const auto settled = store::settle_store(what.store); !settled.ok()) return fail(settled.failure());
+  if (const auto settled = store::settle_store(what.store, what.journal); !settled.ok()) return fail(settled.failure());
   auto opened = store::lmdb_store::open(store::options_of_tool(what.store));
   if (!opened) return fail(opened.failure());
   const auto done = restore_shard(**opened, {now_unix_ms(), random_bits(), what.relaunch});
@@ -115,6 +116,7 @@ void add_restore_command(CLI::App& app, cli_context& context) {
   command->add_option("STORE", what->store, "Directory of the store (store.path in the node file; in a cluster its folder shard-N)")
       ->required();
   command->add_option("--from", what->backup, "Backup to copy to STORE first. Without it, STORE itself must be the backup");
+  add_journal_option(*command, what->journal, "STORE");
   command->add_flag("--relaunch", what->relaunch, "Jobs catch up on scheduled times since the backup; without it these times are skipped");
   add_json_option(*command, context);
   command->callback([&context, what] { context.code = restore(context, *what); });

@@ -88,22 +88,18 @@ void add_store_commands(CLI::App& app, cli_context& context) {
   auto* group = app.add_subcommand("store", "Check a state store, or take it out of its journal");
   group->require_subcommand(1);
   auto what = std::make_shared<store_command>();
-  const auto add_journal = [&](CLI::App& to) {
-    to.add_option("--journal", what->journal,
-                  "Directory of the journal (journal.path in the node file), if it is not in PATH or beside it");
-  };
   auto* check = group->add_subcommand(
       "check", "Verify a store with its journal and its archives: checksums, rows and indexes; no node may be running on it");
   check->add_option("PATH", what->path, "Directory of the store (store.path in the node file; in a cluster its folder shard-N)")
       ->required();
-  add_journal(*check);
+  add_journal_option(*check, what->journal, "PATH");
   add_json_option(*check, context);
   check->callback([&context, what] { context.code = check_store(context, *what); });
   auto* settle = group->add_subcommand(
       "settle",
       "Bring all that the journal has to the stores and remove it, so that an earlier release can open them; no node may be running");
   settle->add_option("PATH", what->path, "Directory of the node's stores (store.path in the node file)")->required();
-  add_journal(*settle);
+  add_journal_option(*settle, what->journal, "PATH");
   settle->add_flag("--accept-loss", what->accept_loss,
                    "Go on without a journal that is missing or damaged. What only the journal has is lost; each such store needs `fairlead "
                    "restore` afterwards");

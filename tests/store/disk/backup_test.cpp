@@ -117,6 +117,20 @@ TEST_F(backup_test, of_a_node_that_crashed_is_refused_because_only_its_journal_h
   EXPECT_TRUE(back_up_store(from, to).ok());
 }
 
+TEST_F(backup_test, waits_for_a_check_that_would_hide_that_the_node_crashed) {
+  worked(false);
+  {
+    const auto reader = one_store::open(from, {}, one_store::access::read);
+    ASSERT_TRUE(reader.ok()) << reader.failure().sentence;
+    const auto refused = back_up_store(from, to);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.failure().code, v1::ERROR_CODE_STORE_IN_USE);
+    EXPECT_NE(refused.failure().sentence.find("which only reads it"), std::string::npos) << refused.failure().sentence;
+    EXPECT_FALSE(fs::exists(to));
+  }
+  EXPECT_EQ(back_up_store(from, to).failure().code, v1::ERROR_CODE_WRONG_STATE);
+}
+
 TEST_F(backup_test, goes_over_nothing_that_is_there) {
   worked(true);
   fs::create_directory(to);

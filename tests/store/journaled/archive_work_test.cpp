@@ -3,61 +3,18 @@
 
 #include <gtest/gtest.h>
 
-#include "store/check/check.hpp"
 #include "store/failpoint.hpp"
-#include "store/memory/memory_archive.hpp"
-#include "store/rows/archive_rows.hpp"
-#include "tests/store/journaled/checks.hpp"
+#include "tests/store/journaled/archive_world.hpp"
 
 namespace fairlead::store {
 namespace {
 
 using namespace testing;
 
-constexpr std::int64_t day = 20'000;
+constexpr std::int64_t day = archive_day_number;
 
-struct archive_work : ::testing::Test {
-  memory_store below;
-  memory_archive archives;
-  memory_disk disk;
-  std::unique_ptr<journaled_stores> stores;
-  std::optional<test_shard> shard;
-
-  void SetUp() override {
-    open();
-    shard->deploy_order();
-  }
-  void open() {
-    stores.reset();
-    disk.reboot();
-    stores = std::move(
-        journaled_stores::open(std::make_unique<lent_disk>(disk), {{0, "in memory", &below, &archives}}, small_journal()).value());
-    ASSERT_TRUE(stores->log().stage(4).ok()) << "with few files a start applies everything first";
-    shard.emplace(it());
-  }
-  journaled_store& it() { return stores->at(0); }
-
-  void finished(std::uint64_t number) {
-    shard->create(running_order(number, "o-" + std::to_string(number)));
-    shard->change(number, [](v1::TaskRecord& task) { complete(task, 3'000); });
-  }
-  void move(std::uint64_t number, std::uint32_t keep_days = 0) {
-    auto one = shard->next();
-    put_move(one, **load_task(*it().read(), number), {day, keep_days});
-    move_to_archive(shard->state(), v1::TASK_STATE_COMPLETED, 1);
-    shard->expect_committed(std::move(one));
-  }
-  bool in_store(std::uint64_t number) { return load_task(*it().read(), number)->has_value(); }
-  bool archived(std::uint64_t number, std::uint32_t keep_days = 0) {
-    return archives.load(day, task_number(number), keep_days)->has_value();
-  }
-  void expect_sound() {
-    for (const auto& view : {it().read(), it().read_settled()}) {
-      if (view->get_progress().sequence == 0) continue;
-      const auto report = check(*view, {}, 100, &archives);
-      EXPECT_TRUE(report.clean()) << report.findings.front();
-    }
-  }
+struct archive_work : ::testing::Test, archive_world {
+  void SetUp() override { begin(); }
 };
 
 TEST_F(archive_work, is_done_with_the_batch_and_not_before) {

@@ -4,6 +4,7 @@
 
 #include "store/failpoint.hpp"
 #include "tests/store/journal/checks.hpp"
+#include "tests/store/journaled/archive_world.hpp"
 #include "tests/store/journaled/checks.hpp"
 
 namespace fairlead::store {
@@ -19,6 +20,16 @@ void crash_often() {
 
 void live_often() {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) live_and_look(seed);
+}
+
+void archive_and_look() {
+  archive_world world;
+  world.begin();
+  world.finished(1);
+  world.move(1);
+  ASSERT_TRUE(world.it().apply_all().ok());
+  EXPECT_NE(world.in_store(1), world.archived(1));
+  world.expect_sound();
 }
 
 struct planted_fault {
@@ -53,7 +64,8 @@ INSTANTIATE_TEST_SUITE_P(faults, planted,
                                            planted_fault{"drop_before_apply", live_often}, planted_fault{"sealed_grows", live_often},
                                            planted_fault{"tables_before_overlay", live_often},
                                            planted_fault{"applied_not_left_out", live_often}, planted_fault{"erased_shown", live_often},
-                                           planted_fault{"apply_error_swallowed", fail_an_apply}),
+                                           planted_fault{"apply_error_swallowed", fail_an_apply},
+                                           planted_fault{"move_loses_copy", archive_and_look}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

@@ -271,7 +271,8 @@ TEST_F(lmdb, a_directory_is_made_only_where_its_parent_exists) {
   EXPECT_NE(open(), nullptr);
   const auto refused = refusal({here / "no/such", 1 << 30, false});
   EXPECT_EQ(refused.code, v1::ERROR_CODE_NOT_FOUND);
-  EXPECT_NE(refused.remedy.find("mkdir -p " + here / "no"), std::string::npos) << refused.remedy;
+  EXPECT_EQ(refused.remedy, "Create it (mkdir -p " + here / "no" + ") or correct the path.");
+  EXPECT_EQ(refusal({here / "no/such/", 1 << 30, false}).remedy, refused.remedy);
 }
 
 TEST_F(lmdb, a_file_in_the_place_of_the_directory_is_refused) {
@@ -402,6 +403,18 @@ TEST_F(lmdb, pages_that_became_free_are_not_counted_as_used) {
   it.reset();
   it = open(4 << 20);  // the count of free pages is cached for some commits
   EXPECT_LT(it->get_usage().used_bytes, 500'000u);
+}
+
+TEST_F(lmdb, free_pages_that_a_reader_keeps_count_as_used) {
+  auto it = open(8 << 20);
+  const auto epoch = *it->raise_epoch();
+  ASSERT_TRUE(it->commit({with_row(1, epoch, "big", std::string(3'500'000, 'x'))}).ok());
+  auto reader = it->read();
+  ASSERT_TRUE(it->commit({with_row(2, epoch, "big", std::string(3'500'000, 'y'))}).ok());
+  EXPECT_GT(it->get_usage().used_bytes, 7'000'000u) << "the reader still sees the former value";
+  reader.reset();
+  ASSERT_TRUE(it->commit({with_row(3, epoch, "small", "x")}).ok());
+  EXPECT_LT(it->get_usage().used_bytes, 4'000'000u);
 }
 
 TEST_F(lmdb, after_a_disk_error_nothing_is_written_any_more) {
