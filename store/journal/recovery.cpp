@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "messages/time.hpp"
 #include "store/integers.hpp"
 #include "store/journal/payloads.hpp"
 
@@ -287,9 +288,27 @@ result<std::optional<recovered_journal>> recover_journal(journal_files& files, c
   return recovery(files, expected, visit).run();
 }
 
+std::string time_before(const journal_damage& what) {
+  return what.last_good_stamp_ms == 0 ? "" : " (the last good record before it is of " + format_utc(what.last_good_stamp_ms) + ")";
+}
+
 std::string place_of(const journal_damage& what) {
   return "group " + std::to_string(what.group) + " in " + segment_name(what.segment) + " at offset " + std::to_string(what.offset);
 }
+
+namespace {
+
+/// What says that these entries are gone, where they were, and how old the last good record before them is.
+std::string missing_entries(const recovered_journal& journal, std::uint16_t shard, const shard_log::gap& gap) {
+  auto out = "the entries " + std::to_string(gap.from) + " to " + std::to_string(gap.to) + " of shard " + std::to_string(shard) +
+             " are missing before group " + std::to_string(gap.group);
+  const journal_damage* cause = nullptr;
+  for (const auto& one : journal.damages)
+    if (one.records_lost && one.group <= gap.group) cause = &one;
+  return cause != nullptr ? out + ": " + place_of(*cause) + " is unreadable" + time_before(*cause) + "." : out + ".";
+}
+
+}  // namespace
 
 status check_shard_log(const recovered_journal& journal, const std::string& path, std::uint16_t shard, const entry_position& applied) {
   const auto found = journal.shards.find(shard);
@@ -304,8 +323,7 @@ status check_shard_log(const recovered_journal& journal, const std::string& path
   }
   const bool head_lost = !journal.damages.empty() && journal.damages.front().records_lost;
   if (log.first_index != 0 && applied.index + 1 < log.first_index && head_lost) {
-    return inconsistent(path, "the entries " + std::to_string(applied.index + 1) + " to " + std::to_string(log.first_index - 1) + of_shard +
-                                  " are missing before group " + std::to_string(log.last_group) + ".");
+    return inconsistent(path, missing_entries(journal, shard, {applied.index + 1, log.first_index - 1, log.last_group}));
   }
   if (log.first_index != 0 && applied.index + 1 < log.first_index) {
     return error{v1::ERROR_CODE_WRONG_STATE,
@@ -315,15 +333,14 @@ status check_shard_log(const recovered_journal& journal, const std::string& path
   }
   for (const auto& gap : log.gaps) {
     if (gap.to <= applied.index) continue;
-    return inconsistent(path, "the entries " + std::to_string(gap.from) + " to " + std::to_string(gap.to) + of_shard +
-                                  " are missing before group " + std::to_string(gap.group) + ".");
+    return inconsistent(path, missing_entries(journal, shard, gap));
   }
   for (const auto& damage : journal.damages) {
     const bool before_known = damage.last_group >= damage.group && damage.last_group <= std::max(log.last_group, applied.group);
     if (!damage.records_lost || before_known) continue;
     return inconsistent(path, place_of(damage) + " is unreadable, and entries" + of_shard + " behind " +
-                                  std::to_string(std::max(log.last_index, applied.index)) +
-                                  " may have been in it (last good record: " + std::to_string(damage.last_good_stamp_ms) + " ms).");
+                                  std::to_string(std::max(log.last_index, applied.index)) + " may have been in it" + time_before(damage) +
+                                  ".");
   }
   return nothing{};
 }

@@ -74,6 +74,8 @@ result<std::optional<recovered_journal>> recover_journal(journal_files& files, c
 
 /// The place of a damage, for sentences: "group 7 in 0000000000000002.seg at offset 8192".
 std::string place_of(const journal_damage& what);
+/// " (the last good record before it is of 2026-11-25T03:00:00.000Z)"; empty: there is none in its segment.
+std::string time_before(const journal_damage& what);
 
 /// Whether a shard can go on: nothing that it was promised above `applied` is missing. The error (corrupt or wrong_state) names the place.
 status check_shard_log(const recovered_journal& journal, const std::string& path, std::uint16_t shard, const entry_position& applied);

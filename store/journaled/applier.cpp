@@ -93,7 +93,9 @@ void applier::apply_forever() {
       more = false;
       for (std::size_t i = 0; i < stores_.size(); ++i) {
         auto& store = stores_.at(i);
+        ++applies_begun_;
         if (auto applied = store.apply(); !applied) return end_with(applied.failure());
+        ++applies_ended_;
         more = more || store.unapplied_generations() > 1;
         if (store.unapplied_generations() > 0) work_ = true;
       }
@@ -133,15 +135,16 @@ void applier::end_hung(const error& why) {
 void applier::watch() {
   auto& log = stores_.log();
   journal_usage before;
-  stand_still write(options_.watch_period), files(options_.watch_period), waits(options_.watch_period);
+  std::uint64_t applies_before = 0;
+  stand_still write(options_.watch_period), files(options_.watch_period), applies(options_.watch_period), waits(options_.watch_period);
   const auto warn = [this](std::string sentence) {
     if (on_note_) say([this, sentence = std::move(sentence)] { on_note_(true, sentence); });
   };
-  const auto stalled = [&](const stand_still& it, const char* what) {
-    if (it.reached(options_.stall_told_after))
-      warn(std::string(what) + " has taken " + in_seconds(options_.stall_told_after) + ". Check the disk.");
-    if (!it.reached(options_.stall_fatal_after)) return false;
-    end_hung({v1::ERROR_CODE_DISK, std::string(what) + " has not ended after " + in_seconds(options_.stall_fatal_after) + ".",
+  using limit = std::chrono::milliseconds;
+  const auto stalled = [&](const stand_still& it, const char* what, limit told_after, limit fatal_after) {
+    if (it.reached(told_after)) warn(std::string(what) + " has taken " + in_seconds(told_after) + ". Check the disk.");
+    if (!it.reached(fatal_after)) return false;
+    end_hung({v1::ERROR_CODE_DISK, std::string(what) + " has not ended after " + in_seconds(fatal_after) + ".",
               "Check the disk; start the node again."});
     return true;
   };
@@ -151,10 +154,16 @@ void applier::watch() {
     files.look(now.file_steps_begun > now.file_steps_ended && now.file_steps_begun == before.file_steps_begun &&
                now.file_steps_ended == before.file_steps_ended);
     waits.look(now.waits && now.groups == before.groups);
+    const auto applies_now = applies_begun_.load();
+    applies.look(applies_now > applies_ended_ && applies_now == applies_before);
+    applies_before = applies_now;
     before = now;
     if (waits.reached(options_.stall_told_after))
       warn("Commits wait because the journal has no free file: make room on its disk, or raise journal.max_size.");
-    if (stalled(write, "A write to the journal") || stalled(files, "Work on a file of the journal")) return;
+    if (stalled(write, "A write to the journal", options_.stall_told_after, options_.stall_fatal_after) ||
+        stalled(files, "Work on a file of the journal", options_.stall_told_after, options_.stall_fatal_after) ||
+        stalled(applies, "A write to a store", options_.apply_told_after, options_.apply_fatal_after))
+      return;
   }
 }
 

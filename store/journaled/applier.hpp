@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -24,6 +25,9 @@ struct applier_options {
   /// the disk will not come back, and whoever waits for the node would wait for ever.
   std::chrono::milliseconds stall_told_after{5'000};
   std::chrono::milliseconds stall_fatal_after{30'000};
+  /// The same of a transaction of a store's tables, which may write much at once. Commits go on meanwhile.
+  std::chrono::milliseconds apply_told_after{30'000};
+  std::chrono::milliseconds apply_fatal_after{300'000};
   /// `on_fatal` of a stall may itself wait for the disk, as a log does. The process has so long to end by it.
   std::chrono::milliseconds last_word_within{2'000};
   std::chrono::milliseconds watch_period{1'000};
@@ -66,7 +70,9 @@ class applier {
   bool ending_ = false;
   std::atomic<bool> told_{false};  // on_fatal was called
   std::atomic<bool> work_{false};  // a store has something to apply
-  bool crowded_ = false;           // of the thread of the files
+  std::atomic<std::uint64_t> applies_begun_{0};
+  std::atomic<std::uint64_t> applies_ended_{0};
+  bool crowded_ = false;  // of the thread of the files
   std::thread applying_;
   std::thread files_;
   std::thread watching_;  // touches no disk, so it goes on when the disk does not

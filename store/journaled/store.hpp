@@ -68,7 +68,7 @@ class journaled_store final : public restorable {
   std::unique_ptr<snapshot> read() const override;
   usage get_usage() const override;
 
-  /// The tables alone: a committed state, some 100 ms old at most. For counts, and for what reads much.
+  /// The tables alone: a committed state, usually some 100 ms old. For counts, and for what reads much.
   std::unique_ptr<snapshot> read_settled() const override { return below_.read_tables(); }
 
   /// Brings what has been committed so far to the tables, in one transaction. From any thread.

@@ -267,7 +267,12 @@ result<std::uint64_t> env::free_bytes() {
   if (txn == nullptr) return failure(rc, "be read");
   MDB_stat free_list{};
   std::uint64_t pages = 0;
+  MDB_envinfo info{};
+  mdb_env_info(env_, &info);
+  // LMDB takes only pages that were freed before the state which the oldest reader sees. What the last transaction freed, the one after the
+  // next takes, if nobody reads an older state.
   const auto oldest = oldest_reader();
+  const auto kept_from = oldest < info.me_last_txnid ? oldest : ~std::size_t{0};
   {
     cursor all;
     MDB_val key, value;
@@ -276,7 +281,7 @@ result<std::uint64_t> env::free_bytes() {
     while (rc == 0 && (rc = mdb_cursor_get(all.it, &key, &value, MDB_NEXT)) == 0) {
       std::size_t freed_by = 0;
       std::memcpy(&freed_by, key.mv_data, std::min(sizeof freed_by, key.mv_size));
-      if (freed_by > oldest) {
+      if (freed_by >= kept_from) {
         rc = MDB_NOTFOUND;  // and so are all that follow
         break;
       }

@@ -38,7 +38,7 @@ class memory_disk final : public journal_files {
 
   /// The n-th operation from now that changes something (1: the next) is interrupted by a crash; 0: none is.
   void crash_after(std::uint64_t operations) { crash_at_ = operations == 0 ? 0 : operations_ + operations; }
-  /// The n-th such operation from now fails with an error; how much of a write has reached the disk is random.
+  /// The n-th such operation from now fails with an error; how much of a write has reached the disk is random. 0: none does.
   void fail_after(std::uint64_t operations) { fail_at_ = operations_ + operations; }
   /// A crash at once, between two operations.
   void crash();

@@ -127,8 +127,10 @@ journal_cost commit_to_journal(std::vector<std::vector<store::batch>> groups, st
   options.boot_ms = now_boot_ms;
   options.random = [random = std::mt19937_64{std::random_device{}()}]() mutable { return random(); };
   timed_tables timed(*tables);
-  auto files = must(store::disk_files::in(directory + "/journal"));
-  const auto stores = must(store::journaled_stores::open(std::move(files), {{0, directory, &timed}}, std::move(options)));
+  const auto open = [&] {
+    return must(store::journaled_stores::open(must(store::disk_files::in(directory + "/journal")), {{0, directory, &timed}}, options));
+  };
+  auto stores = open();
   must(stores->log().stage(4));
   auto& to = stores->at(0);
   journal_cost out;
@@ -154,6 +156,13 @@ journal_cost commit_to_journal(std::vector<std::vector<store::batch>> groups, st
   out.group_bytes = static_cast<double>(written.written_bytes) / static_cast<double>(std::max<std::uint64_t>(written.groups, 1));
   out.apply_p50_us = percentile(timed.took_us(), 0.5);
   out.apply_p99_us = percentile(timed.took_us(), 0.99);
+  if (!applied) {
+    out.recovered_bytes = static_cast<double>(to.unapplied_bytes());
+    stores.reset();
+    const auto began = steady::now();
+    stores = open();
+    out.recovery_s = seconds_since(began);
+  }
   out.write_p50_us = write_alone_us(*must(store::disk_files::in(directory + "/floor")), out.group_bytes);
   return out;
 }

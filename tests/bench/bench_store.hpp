@@ -22,6 +22,8 @@ struct journal_cost : store_cost {
   double apply_p50_us = 0;  // a transaction of the applier
   double apply_p99_us = 0;
   double most_unapplied_bytes = 0;  // durable in the journal and not yet in the tables; kept in memory
+  double recovery_s = 0;            // without the applier: of a start that finds all that is not applied
+  double recovered_bytes = 0;
 };
 
 /// Commits the recorded groups to a new store in `directory`, one after the other.

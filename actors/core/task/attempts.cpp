@@ -133,6 +133,7 @@ void task_machine::begin_attempt(std::uint32_t index, v1::Direction direction, c
   set_attempt(step, direction, attempt_of(step, direction) + (repeated ? 0 : 1));
   begin_lease(step, direction);
   step.clear_not_before_unix_ms();
+  step.clear_held_until_unix_ms();
   step.set_instance(std::string{instance.name});
   step.set_incarnation(instance.incarnation);
   step.clear_given_up();

@@ -173,6 +173,7 @@ void task_machine::take_up(std::uint32_t index) {
 void task_machine::retry(std::uint32_t index) {
   auto& step = at(index);
   step.clear_not_before_unix_ms();
+  step.clear_held_until_unix_ms();
   step.clear_given_up();
   step.set_blocked_seen_ms(ctx_.agents->blocked_ms(definition_of(step).agent()));
   out_.changed = true;

@@ -20,9 +20,12 @@ void task_machine::begin_undo(std::string reason) {
     if (attempt_out(step)) continue;
     step.clear_not_before_unix_ms();
     // Its agent counts the lease by a steady clock: it is no longer than one that would begin now.
-    if (step.held_until_unix_ms() > now_ms())
-      step.set_not_before_unix_ms(std::min(step.held_until_unix_ms(), now_ms() + timeout_of(step, step.direction())));
-    step.clear_held_until_unix_ms();
+    if (step.held_until_unix_ms() > now_ms()) {
+      step.set_held_until_unix_ms(std::min(step.held_until_unix_ms(), now_ms() + timeout_of(step, step.direction())));
+      step.set_not_before_unix_ms(step.held_until_unix_ms());
+    } else {
+      step.clear_held_until_unix_ms();
+    }
     step.clear_failing_since_unix_ms();
     // A step that was looked up in vain stays so: its undo must not ask again.
     if (step.direction() != v1::DIRECTION_LOOKUP) step.clear_given_up();
@@ -42,7 +45,7 @@ void task_machine::advance_undo() {
     for (const auto step : next.ready) start_perform(step);
   }
   for (const auto& step : record_.steps()) {
-    if (step.state() == v1::STEP_STATE_RUNNING || is_abandoned(step)) return;  // an attempt is in progress
+    if (step.state() == v1::STEP_STATE_RUNNING || abandons_perform(step)) return;  // an attempt is in progress
   }
   // A step undone or passed over without a call may be the last that others waited for.
   for (bool moved = true; moved;) {

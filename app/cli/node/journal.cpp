@@ -1,8 +1,10 @@
 // `fairlead journal`: what is in a journal, and whether it is whole.
 
+#include <chrono>
 #include <filesystem>
-#include <map>
+#include <functional>
 #include <memory>
+#include <thread>
 
 #include "app/cli/commands.hpp"
 #include "app/cli/json.hpp"
@@ -51,6 +53,38 @@ result<store::recovered_journal> read_journal(const std::string& path, const sto
   return std::move(**found);
 }
 
+std::vector<std::string> findings_of(const store::recovered_journal& found) {
+  std::vector<std::string> out;
+  for (const auto& damage : found.damages)
+    out.push_back(store::place_of(damage) + " is damaged" + (damage.records_lost ? store::time_before(damage) : "; its records are whole"));
+  for (const auto& [shard, log] : found.shards)
+    for (const auto& gap : log.gaps)
+      out.push_back("entries " + std::to_string(gap.from) + " to " + std::to_string(gap.to) + " of shard " + std::to_string(shard) +
+                    " are missing before group " + std::to_string(gap.group));
+  return out;
+}
+
+error changed_meanwhile() {
+  return {v1::ERROR_CODE_CONFLICT, "The node began or recycled files of the journal while they were read", "Run the command again"};
+}
+
+/// What a reading finds while the node begins or recycles a segment may be false. Damage stays: only what two readings in a row find alike
+/// counts. `before_each` forgets what the visits of the reading before have counted.
+result<store::recovered_journal> read_twice_if_damaged(const std::string& path, const store::record_visitor& visit,
+                                                       const std::function<void()>& before_each) {
+  constexpr int most_readings = 10;
+  std::vector<std::string> before;
+  for (int readings = 1;; ++readings) {
+    before_each();
+    auto found = read_journal(path, visit);
+    auto now = found ? findings_of(*found) : std::vector<std::string>{found.failure().sentence};
+    if (now.empty() || now == before) return found;
+    if (readings == most_readings) return changed_meanwhile();
+    before = std::move(now);
+    std::this_thread::sleep_for(std::chrono::milliseconds{100});
+  }
+}
+
 /// Keys only: values are what users have given.
 std::vector<std::string> keys_of(const store::journal_record& record) {
   std::vector<std::string> out;
@@ -87,10 +121,14 @@ int dump(cli_context& context, const journal_command& what) {
     for (const auto& key : keys) print(context, "    " + printable(key) + "\n");
     return nothing{};
   };
-  const auto found = read_journal(what.path, show);
+  const auto shown = read_journal(what.path, show);
+  if (shown && shown->damages.empty()) return context.code;
+  const auto found = read_twice_if_damaged(
+      what.path, [](const store::journal_record&, std::uint64_t) -> status { return nothing{}; }, [] {});
   if (!found) return fail(found.failure());
   auto code = context.code;
   for (const auto& damage : found->damages) code = fail({v1::ERROR_CODE_CORRUPT, store::place_of(damage) + " is damaged", ""});
+  if (!shown && found->damages.empty()) return fail(changed_meanwhile());
   return code;
 }
 
@@ -100,15 +138,9 @@ int verify(cli_context& context, const journal_command& what) {
     ++records;
     return nothing{};
   };
-  const auto found = read_journal(what.path, count);
+  const auto found = read_twice_if_damaged(what.path, count, [&records] { records = 0; });
   if (!found) return fail(found.failure());
-  std::vector<std::string> findings;
-  for (const auto& damage : found->damages)
-    findings.push_back(store::place_of(damage) + " is damaged" + (damage.records_lost ? "" : "; its records are whole"));
-  for (const auto& [shard, log] : found->shards)
-    for (const auto& gap : log.gaps)
-      findings.push_back("entries " + std::to_string(gap.from) + " to " + std::to_string(gap.to) + " of shard " + std::to_string(shard) +
-                         " are missing before group " + std::to_string(gap.group));
+  const auto findings = findings_of(*found);
   if (context.json) {
     json_writer out;
     out.begin_object().key("path").string(what.path).key("ok").boolean(findings.empty());

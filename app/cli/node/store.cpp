@@ -19,7 +19,15 @@ struct store_command {
   bool accept_loss = false;
 };
 
-std::string report_json(const std::string& path, const store::check_report& report) {
+/// Damage to what the store has already: no finding, but a sign that the disk loses what was written.
+std::vector<std::string> notes_of(const std::vector<store::journal_damage>& damages) {
+  std::vector<std::string> out;
+  for (const auto& one : damages)
+    out.push_back("The journal is damaged at " + store::place_of(one) + "; the store has all that was there.");
+  return out;
+}
+
+std::string report_json(const std::string& path, const store::check_report& report, const std::vector<std::string>& notes) {
   json_writer out;
   out.begin_object().key("path").string(path).key("ok").boolean(report.clean()).key("values").number(std::uint64_t{report.values});
   out.key("tasks")
@@ -29,7 +37,9 @@ std::string report_json(const std::string& path, const store::check_report& repo
       .key("findings")
       .begin_array();
   for (const auto& finding : report.findings) out.string(finding);
-  return out.end_array().key("findings_left_out").number(std::uint64_t{report.findings_left_out}).end_object().text() + "\n";
+  out.end_array().key("findings_left_out").number(std::uint64_t{report.findings_left_out}).key("notes").begin_array();
+  for (const auto& note : notes) out.string(note);
+  return out.end_array().end_object().text() + "\n";
 }
 
 int check_store(cli_context& context, const store_command& what) {
@@ -37,9 +47,11 @@ int check_store(cli_context& context, const store_command& what) {
   const auto opened = store::one_store::open(path, what.journal, store::one_store::access::read);
   if (!opened) return fail(opened.failure());
   const auto report = store::check(*(*opened)->read(), {}, 100, &(*opened)->archives());
+  const auto notes = notes_of((*opened)->damages());
   if (context.json) {
-    print(context, report_json(path, report));
+    print(context, report_json(path, report, notes));
   } else {
+    for (const auto& note : notes) print(context, printable(note) + "\n");
     for (const auto& finding : report.findings) print(context, printable(finding) + "\n");
     if (report.findings_left_out > 0) print(context, "and " + std::to_string(report.findings_left_out) + " more\n");
     if (report.clean())
@@ -97,7 +109,7 @@ void add_store_commands(CLI::App& app, cli_context& context) {
   check->callback([&context, what] { context.code = check_store(context, *what); });
   auto* settle = group->add_subcommand(
       "settle",
-      "Bring all that the journal has to the stores and remove it, so that an earlier release can open them; no node may be running");
+      "Bring all that the journal has to the stores and remove it, so that they are whole by themselves; no node may be running");
   settle->add_option("PATH", what->path, "Directory of the node's stores (store.path in the node file)")->required();
   add_journal_option(*settle, what->journal, "PATH");
   settle->add_flag("--accept-loss", what->accept_loss,

@@ -396,12 +396,19 @@ void node::commit_some() {
                                     std::make_move_iterator(waiting_.begin() + static_cast<std::ptrdiff_t>(size)));
     waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(size));
     // A failed write is never acknowledged and never tried again: the process stops.
-    pass(failpoint_id::disk_error);
+    const bool disk_fails = world_.strikes(failpoint_id::disk_error);
+    if (disk_fails) store_.fail_after(1);
     if (world_.strikes(failpoint_id::commit_unsynced)) store_.cut_power_after(1 + world_.power.below(2));
     status done = nothing{};
+    bool power_lost = false;
     try {
       done = store_.commit(group);
     } catch (const store::disk_crash&) {
+      power_lost = true;
+    }
+    store_.fail_after(0);
+    store_.cut_power_after(0);
+    if (power_lost || (disk_fails && !done.ok())) {
       die();
       // Nobody was told, but what reached the disk whole counts.
       const auto reached = store_.read()->get_progress().sequence;
@@ -409,7 +416,6 @@ void node::commit_some() {
       if (!group.empty()) checker_.committed(group, *store_.read());
       return;
     }
-    store_.cut_power_after(0);
     arm_applier();
     if (!done.ok()) throw rule_broken{"fatal", "the store refuses a batch: " + done.failure().sentence, false};
     const auto sequence = group.back().sequence;

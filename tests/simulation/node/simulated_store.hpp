@@ -39,6 +39,9 @@ class simulated_store final : public store::store {
   /// The n-th operation of the disk from now is torn, and throws disk_crash; 0: none is.
   void cut_power_after(std::uint64_t operations) { disk_->crash_after(operations); }
 
+  /// The n-th operation of the disk from now fails, and nobody knows how much of it was done; 0: none does.
+  void fail_after(std::uint64_t operations) { disk_->fail_after(operations); }
+
   void resize(std::uint64_t max_size_bytes) { tables_.resize(max_size_bytes); }
   /// What an earlier release leaves that had the store in between; an operator has settled it for that.
   /// False: the tables have no room for what is in the journal, so nothing was done.

@@ -16,7 +16,7 @@ enum class failpoint_id : std::uint8_t {
   commit_unsynced,   // in the middle of the write, and whatever is on the disk
   commit_untold,     // durable, the Scheduler does not know
   commit_told,       // the Scheduler knows, and what follows from it is not written yet
-  disk_error,        // the write fails: the process stops and nothing of the group is there
+  disk_error,        // the write fails: the process stops, and whatever is on the disk
   effect_perform,    // between the effects of one batch, after one of this kind has left
   effect_acknowledge,
   effect_hint,

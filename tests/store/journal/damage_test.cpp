@@ -32,7 +32,9 @@ TEST_F(damaged, a_changed_bit_in_any_byte_of_an_acknowledged_group_is_refused_by
     const auto refused = world.open();
     ASSERT_FALSE(refused.ok()) << "byte " << at;
     EXPECT_EQ(refused.failure().code, v1::ERROR_CODE_CORRUPT) << refused.failure().sentence;
-    EXPECT_TRUE(refused.failure().sentence.find("entries 5 to 5") != std::string::npos) << refused.failure().sentence;
+    const auto expected = "the entries 5 to 5 of shard 0 are missing before group 7: group 6 in " + std::string(first_segment) +
+                          " at offset " + std::to_string(offset_of(5)) + " is unreadable (the last good record before it is of 1970";
+    EXPECT_TRUE(refused.failure().sentence.find(expected) != std::string::npos) << refused.failure().sentence;
     world.disk.rot(first_segment, offset_of(5) + at, at % 8);
   }
   EXPECT_TRUE(world.open().ok());

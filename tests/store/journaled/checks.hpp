@@ -247,6 +247,7 @@ struct on_disk {
   std::string directory;
   std::unique_ptr<lmdb_store> tables;
   std::unique_ptr<journaled_stores> stores;
+  std::unique_ptr<archive> archives{};
 
   status open(const std::string& store = "store", const std::string& journal = "journal") {
     stores.reset();
@@ -256,7 +257,8 @@ struct on_disk {
     tables = std::move(*opened);
     auto files = disk_files::in(directory + "/" + journal);
     if (!files) return files.failure();
-    auto joined = journaled_stores::open(std::move(*files), {{0, directory + "/" + store, tables.get()}}, small_journal());
+    archives = std::make_unique<archive>(archives_in(directory + "/" + store));
+    auto joined = journaled_stores::open(std::move(*files), {{0, directory + "/" + store, tables.get(), archives.get()}}, small_journal());
     if (!joined) return joined.failure();
     stores = std::move(*joined);
     return nothing{};

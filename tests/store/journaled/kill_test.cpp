@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <random>
@@ -11,6 +12,7 @@
 #include "store/check/check.hpp"
 #include "store/failpoint.hpp"
 #include "store/journaled/applier.hpp"
+#include "store/rows/archive_rows.hpp"
 #include "tests/store/journaled/checks.hpp"
 
 namespace fairlead::store {
@@ -25,7 +27,18 @@ constexpr applier_options busy{std::chrono::milliseconds{10}, std::size_t{64} <<
   ::_exit(3);
 }
 
-/// Creates and completes orders until it ends, and writes each sequence to `ack` once it is durable.
+constexpr std::int64_t archived_day = 20'000;
+
+/// A completed order goes to its archive, and now and then another archive is dropped.
+void archive_order(on_disk& here, test_shard& shard, std::uint64_t number) {
+  auto one = shard.next();
+  put_move(one, **load_task(*here.stores->at(0).read(), number), {archived_day, 0});
+  move_to_archive(shard.state(), v1::TASK_STATE_COMPLETED, 1);
+  if (number % 20 == 1) put_drop(one, 90, archived_day + static_cast<std::int64_t>(number));
+  shard.expect_committed(std::move(one));
+}
+
+/// Creates, completes and archives orders until it ends, and writes each sequence to `ack` once it is durable.
 [[noreturn]] void commit_until_killed(const std::string& directory, int ack, const char* failpoints) {
   on_disk here{directory, {}, {}};
   const auto opened = here.open();
@@ -37,6 +50,7 @@ constexpr applier_options busy{std::chrono::milliseconds{10}, std::size_t{64} <<
   for (std::uint64_t number = shard.state().next_task_number();; ++number) {
     shard.create(running_order(number, "o-" + std::to_string(number)));
     if (number % 3 != 0) shard.change(number, [](v1::TaskRecord& task) { complete(task, 3'000); });
+    if (number % 3 == 1) archive_order(here, shard, number);
     const auto sequence = shard.sequence();
     if (::write(ack, &sequence, sizeof sequence) != sizeof sequence) ::_exit(1);
   }
@@ -80,15 +94,15 @@ void expect_all_there(const std::string& directory, std::uint64_t acknowledged) 
   ASSERT_TRUE(opened.ok()) << opened.failure().sentence;
   const auto shown = here.stores->at(0).read();
   EXPECT_GE(shown->get_progress().sequence, acknowledged);
-  const auto report = check(*shown);
+  const auto report = check(*shown, {}, 100, here.archives.get());
   EXPECT_TRUE(report.clean()) << report.findings.front();
   if (acknowledged != 0) {
     EXPECT_GT(report.tasks, 0u);
   }
-  ASSERT_TRUE(here.stores->at(0).apply().ok());
-  const auto settled = check(*here.stores->at(0).read_settled());
+  ASSERT_TRUE(here.stores->at(0).apply_all().ok());
+  const auto settled = check(*here.stores->at(0).read_settled(), {}, 100, here.archives.get());
   EXPECT_TRUE(settled.clean()) << settled.findings.front();
-  EXPECT_EQ(settled.tasks, report.tasks);
+  EXPECT_EQ(settled.tasks + settled.archived_tasks + 1, std::max<std::uint64_t>(shown->get_progress().shard.next_task_number(), 1));
 }
 
 TEST(journaled_kill, everything_acknowledged_outlives_kill_9) {
@@ -110,11 +124,11 @@ TEST(journaled_kill, everything_acknowledged_outlives_kill_9) {
 
 TEST(journaled_kill, and_a_crash_at_each_failpoint) {
   for (const char* name : {"journal.before_write", "journal.after_write", "journal.stage_before_rename", "journal.stage_after_rename",
-                           "apply.before_txn", "apply.mid_txn", "apply.after_commit"}) {
+                           "apply.before_txn", "apply.mid_txn", "apply.after_commit", "apply.archived", "apply.dropped"}) {
     SCOPED_TRACE(name);
     const temporary_directory place;
     // Staging is rare: it happens once a start until a segment is full.
-    const bool rare = std::string_view{name}.substr(0, 13) == "journal.stage";
+    const bool rare = std::string_view{name}.substr(0, 13) == "journal.stage" || std::string_view{name} == "apply.dropped";
     child one(place.path(), (std::string(name) + (rare ? "=crash" : "=crash@9")).c_str());
     const auto how = one.wait();
     ASSERT_TRUE(WIFEXITED(how));

@@ -293,5 +293,37 @@ TEST(task_fail, what_an_abandoned_attempt_has_done_is_settled_after_its_end) {
   EXPECT_EQ(w.at(0).state(), v1::STEP_STATE_COMPLETED) << "nothing is undone while the agent may still be at it";
 }
 
+TEST(task_fail, a_second_terminate_does_not_cut_short_the_wait_for_an_abandoned_attempt) {
+  world w{two_undoable()};
+  w.started();
+  w.outcome(0, 1);
+  w.terminate_now();
+  ASSERT_FALSE(w.operate(v1::OPERATOR_VERB_UNDO).refused);
+  const auto until = w.at(1).not_before_unix_ms();
+  w.operate(v1::OPERATOR_VERB_TERMINATE);
+  ASSERT_EQ(w.record.state(), v1::TASK_STATE_FAILED);
+  EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_UNDO).performs.empty());
+  EXPECT_EQ(w.at(1).not_before_unix_ms(), until);
+}
+
+TEST(task_fail, an_abandoned_undo_or_look_up_is_not_repeated_before_its_end_although_the_clock_is_set_back) {
+  auto definition = two_undoable();
+  definition.mutable_steps(0)->mutable_undo()->set_timeout_ms(5'000);
+  world w{definition};
+  w.agents.lookups.insert("do_b");
+  w.started();
+  w.outcome(0, 1);
+  w.operate(v1::OPERATOR_VERB_CANCEL);
+  w.fault(1, 1, v1::FAULT_KIND_IN_DOUBT);
+  ASSERT_EQ(w.at(0).direction(), v1::DIRECTION_UNDO);
+  ASSERT_EQ(w.at(1).direction(), v1::DIRECTION_LOOKUP);
+  w.terminate_now();
+  ASSERT_TRUE(w.operate(v1::OPERATOR_VERB_UNDO).performs.empty());
+  w.now_ms -= 3'600'000;
+  EXPECT_TRUE(w.apply(clock_set_back{}).performs.empty());
+  for (const auto* name : {"a", "b"}) EXPECT_TRUE(w.operate(v1::OPERATOR_VERB_RETRY, name).refused) << name;
+  for (int i = 0; i < 2; ++i) EXPECT_GT(w.at(i).not_before_unix_ms(), w.now_ms + 1'000);
+}
+
 }  // namespace
 }  // namespace fairlead::core::testing
