@@ -84,7 +84,8 @@ error no_store(const std::string& directory) {
 }
 
 status prepare_directory(const std::string& directory, bool read_only) {
-  if (directory.empty()) return error{v1::ERROR_CODE_INVALID_ARGUMENT, "The store has no directory.", "Set store.path in the node file."};
+  if (directory.empty())
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, "No directory is given for the store.", "Set store.path in the node file."};
   struct stat found {};
   if (::stat(directory.c_str(), &found) == 0) {
     if (S_ISDIR(found.st_mode)) {
@@ -95,17 +96,17 @@ status prepare_directory(const std::string& directory, bool read_only) {
       const auto parent = parent_of(directory);
       return ::access(parent.c_str(), R_OK) == 0 ? sync_directory(parent) : status(nothing{});
     }
-    return error{v1::ERROR_CODE_INVALID_ARGUMENT, directory + " is not a directory.", "Give a directory for the store."};
+    return error{v1::ERROR_CODE_INVALID_ARGUMENT, directory + " is not a directory.", "Use another path."};
   }
-  if (errno != ENOENT) return refused_by_system("The store directory " + directory + " cannot be reached", errno);
+  if (errno != ENOENT) return refused_by_system("The directory " + directory + " cannot be reached", errno);
   if (read_only) return no_store(directory);
   if (::mkdir(directory.c_str(), 0750) != 0) {
     if (errno == ENOENT) {
       const auto parent = parent_of(directory);
-      return error{v1::ERROR_CODE_NOT_FOUND, "The store directory " + directory + " cannot be created: " + parent + " does not exist.",
+      return error{v1::ERROR_CODE_NOT_FOUND, "The directory " + directory + " cannot be created: " + parent + " does not exist.",
                    "Create it (mkdir -p " + parent + ") or correct the path."};
     }
-    return refused_by_system("The store directory " + directory + " cannot be created", errno);
+    return refused_by_system("The directory " + directory + " cannot be created", errno);
   }
   return sync_directory(parent_of(directory));
 }
@@ -127,19 +128,19 @@ result<directory_lock> directory_lock::take(const std::string& directory, bool r
     fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return directory_lock{-1};
   }
-  if (fd < 0) return refused_by_system("The store " + directory + " cannot be written", errno);
+  if (fd < 0) return refused_by_system("The directory " + directory + " cannot be written", errno);
   directory_lock held{fd};
   if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return refused_by_system("The store " + directory + " cannot be locked", errno);
+    if (errno != EWOULDBLOCK) return refused_by_system("The directory " + directory + " cannot be locked", errno);
     const auto who = holder_of(fd);
     return error{v1::ERROR_CODE_STORE_IN_USE,
-                 "The store " + directory + " is in use by " + who.name + (who.only_reads ? ", which only reads it." : "."),
+                 "The directory " + directory + " is in use by " + who.name + (who.only_reads ? ", which only reads it." : "."),
                  who.only_reads ? "Wait until that process has ended." : "Stop that process first, or use another directory."};
   }
   // Only for the sentence above: the system knows whether the lock is held, so a file left by a dead process does no harm.
   const auto pid = std::to_string(::getpid()) + (read_only ? reads : "") + "\n";
   if (::ftruncate(fd, 0) == 0 && ::pwrite(fd, pid.data(), pid.size(), 0) < 0 && !read_only) {
-    return refused_by_system("The store " + directory + " cannot be written", errno);
+    return refused_by_system("The directory " + directory + " cannot be written", errno);
   }
   return held;
 }

@@ -4,6 +4,7 @@
 
 #include "messages/ids.hpp"
 #include "messages/time.hpp"
+#include "store/disk/working_mark.hpp"
 #include "store/journal/disk_files.hpp"
 
 namespace fairlead::store {
@@ -12,6 +13,7 @@ result<std::unique_ptr<disk_stores>> disk_stores::open(disk_stores_options optio
   std::unique_ptr<disk_stores> out(new disk_stores);
   std::vector<journaled_stores::member> members;
   for (const auto& one : options.shards) {
+    if (auto own = check_not_copied(one.directory); !own) return own.failure();
     auto opened = lmdb_store::open({one.directory, options.max_bytes, false}, true);
     if (!opened) return opened.failure();
     // A store under the wrong number would look damaged beside the journal.
@@ -33,6 +35,7 @@ result<std::unique_ptr<disk_stores>> disk_stores::open(disk_stores_options optio
   auto joined = journaled_stores::open(std::move(*files), members, std::move(of_journal));
   if (!joined) return joined.failure();
   out->joined_ = std::move(*joined);
+  for (const auto& one : options.shards) mark_working(one.directory);
   out->options_ = std::move(options);
   return out;
 }
@@ -45,7 +48,9 @@ void disk_stores::begin_applying(applier::fatal on_fatal, applier::note on_note,
 
 status disk_stores::close() {
   applier_.reset();
-  return joined_->close();
+  if (auto closed = joined_->close(); !closed) return closed;
+  for (const auto& one : tables_) remove_working_mark(one->directory());
+  return nothing{};
 }
 
 void disk_stores::describe(std::size_t place, v1::StoreStatus& out) const {

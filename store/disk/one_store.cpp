@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "store/directory.hpp"
+#include "store/disk/working_mark.hpp"
 #include "store/journal/disk_files.hpp"
 #include "store/journaled/stores.hpp"
 #include "store/keys.hpp"
@@ -37,6 +38,12 @@ result<std::unique_ptr<one_store>> one_store::open_tables(const std::string& dir
 
 /// A store that ended cleanly, was settled or restored has everything.
 bool one_store::is_whole() const { return !joined_->journal_of_tables() || joined_->is_settled(joined_->position().applied_index); }
+
+status one_store::settle() {
+  auto done = joined_->journal_of_tables() ? joined_->settle() : status(nothing{});
+  if (done) remove_working_mark(directory_);
+  return done;
+}
 
 std::uint16_t one_store::shard() const {
   if (joined_->journal_of_tables()) return joined_->shard();

@@ -31,7 +31,7 @@ class one_store {
   /// The store with what the journal has.
   std::unique_ptr<snapshot> read() const { return joined_->read(); }
   /// Brings all to the tables and takes them out of the journal. Only after access::settle.
-  status settle() { return joined_->journal_of_tables() ? joined_->settle() : status(nothing{}); }
+  status settle();
   /// Its number; 0 for a store of a release without shards.
   std::uint16_t shard() const;
   /// The journal that the store was behind, before it is settled.

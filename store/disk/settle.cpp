@@ -9,6 +9,7 @@
 #include "messages/time.hpp"
 #include "store/directory.hpp"
 #include "store/disk/one_store.hpp"
+#include "store/disk/working_mark.hpp"
 #include "store/journal/disk_files.hpp"
 #include "store/journal/recovery.hpp"
 #include "store/journal/segment_pool.hpp"
@@ -137,7 +138,9 @@ status leave_journal(const std::string& directory) {
   if (!alone) return alone.failure();
   // First: a store that is out of its journal and does not ask for a restore would start as if nothing were lost.
   if (auto begun = (*tables)->begin_restore(now_unix_ms()); !begun) return begun;
-  return (*alone)->settle();
+  auto left = (*alone)->settle();
+  if (left) remove_working_mark(directory);
+  return left;
 }
 
 }  // namespace fairlead::store

@@ -97,14 +97,12 @@ class disk_file final : public block_file {
 result<std::unique_ptr<disk_files>> disk_files::in(const std::string& directory, access how) {
   const bool read_only = how != access::write;
   struct stat found {};
-  if (::stat(directory.c_str(), &found) != 0) {
+  if (read_only && ::stat(directory.c_str(), &found) != 0) {
     if (errno != ENOENT) return file_error(directory, "reached", errno);
-    if (read_only) return error{v1::ERROR_CODE_NOT_FOUND, "There is no journal in " + directory + ".", {}};
-    if (::mkdir(directory.c_str(), 0750) != 0) return file_error(directory, "created", errno);
+    return error{v1::ERROR_CODE_NOT_FOUND, "There is no journal in " + directory + ".", {}};
   }
   if (!read_only) {
-    const auto slash = directory.rfind('/');
-    if (auto named = sync_directory(slash == std::string::npos ? "." : directory.substr(0, slash + 1)); !named) return named.failure();
+    if (auto ready = prepare_directory(directory, false); !ready) return ready.failure();
   }
   std::optional<directory_lock> lock;
   if (how != access::read_while_written) {

@@ -304,7 +304,8 @@ void journal::fail(const error& why) {
 status journal::stage(std::size_t segments) {
   {
     const std::lock_guard lock(guard_);
-    segments = std::max<std::size_t>(segments, used_.size() > 1 ? 1 : 2);
+    // On a disk without room a file more has to be tried, or nobody would know that there is room again.
+    segments = std::max<std::size_t>(segments, used_.size() > 1 && !crowded_ ? 1 : 2);
   }
   const auto done = pool_.stage(segments);
   const bool crowded = !done && done.failure().code == v1::ERROR_CODE_STORE_FULL;

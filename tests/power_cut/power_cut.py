@@ -6,6 +6,7 @@ import argparse
 import bisect
 import concurrent.futures
 import json
+import os
 import pathlib
 import random
 import shutil
@@ -23,6 +24,8 @@ from harness import expect, fairlead, wait_until  # noqa: E402
 RECORDER = harness.BINARY.parent.parent / "lib" / "disk_recorder.so"
 BATCH = 8
 CUTS_OF_A_START = 5  # while a node goes on from a disk that a cut has left
+# The disks are copies, and stand for what a machine finds on its own.
+DISKS_COUNT = "store.any_file=error"
 ONE_START_IN = 25    # so many disks have such cuts
 NOT_FOUND = 3        # exit code: the cut was before there was a store
 ENDS = ("completed", "undone", "failed")
@@ -94,7 +97,7 @@ class power_cut:
         recording = self.box_.folder / f"{name}.recording"
         prefix = ["env", f"LD_PRELOAD={RECORDER}", f"FAIRLEAD_RECORDED_FOLDER={disk}", f"FAIRLEAD_RECORDING={recording}"]
         if plant:
-            prefix.append(f"FAIRLEAD_FAILPOINTS=plant.{plant}=error")
+            prefix.append(f"FAIRLEAD_FAILPOINTS=plant.{plant}=error,{DISKS_COUNT}")
         one = place.place(self.box_, name, services, prefix, store__path=str(disk / "store"), retention="{ archive_after: 1s, keep: 30d }")
         return one, recording
 
@@ -223,12 +226,13 @@ def missing(node, taken, shown):
 
 def run():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--cuts", type=int, default=160, help="disks to go on from, besides those of cut starts")
+    parser.add_argument("--cuts", type=int, default=165, help="disks to go on from, besides those of cut starts")
     parser.add_argument("--seconds", type=float, default=6, help="length of the recording")
     parser.add_argument("--plant", default="", help="record a program with this fault (a failpoint plant.NAME), which must be noticed")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--keep", help="leave everything in this folder")
     options = parser.parse_args()
+    os.environ["FAIRLEAD_FAILPOINTS"] = DISKS_COUNT
     print(f"seed {options.seed}", flush=True)
     began = time.monotonic()
     expect(RECORDER.exists(), f"{RECORDER} is not built")

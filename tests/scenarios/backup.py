@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Backups of a node that works: sound, complete to within a second, rotated, restored; what cannot be backed up is refused and leaves
-nothing behind."""
+nothing behind. A copy that was made by hand is refused until somebody has looked at it."""
 
 import json
 import shutil
+import subprocess
 import threading
 
 import harness
@@ -93,8 +94,47 @@ def refused(one, to, box):
     print("ok  after a crash; leftovers of a backup that was cut short", flush=True)
 
 
+def copy_of(path, to):
+    """As `cp -r` makes it while files come and go."""
+    to.parent.mkdir(exist_ok=True)
+    subprocess.run(["cp", "-r", path, to], capture_output=True, check=False)
+
+
+def refuses_copy(what, copy):
+    place.refuses(what, copy.config, (1,), [f"{copy.store} is a copy that was made while its node ran", "fairlead store check"])
+
+
+def copied_by_hand(box):
+    """Nobody can tell whether the pages of a copy are of one moment, so no node takes it: not from under a working node, and from a node that
+    crashed only once an operator has looked at it."""
+    one = place.place(box, "copied")
+    one.node.start()
+    place.deploy(one.node)
+    giving = threading.Thread(target=lambda: [give(one, ORDERS, ORDERS * n) for n in range(3)])
+    giving.start()
+    whole, alone = place.place(box, "whole_copy"), place.place(box, "copy_without_its_journal")
+    copy_of(one.store, whole.store)
+    copy_of(one.store / "data.mdb", alone.store / "data.mdb")
+    giving.join()
+    refuses_copy("a copy of a working node's store", whole)
+    place.refuses("a copy of a working node's data file alone", alone.config, (1, 74), [alone.store])
+    one.node.kill()
+    later = place.place(box, "copy_of_a_crashed_node")
+    copy_of(one.store, later.store)
+    refuses_copy("a copy of the store of a node that crashed", later)
+    for command in ("check", "settle"):
+        done = fairlead("store", command, later.store)
+        expect(done.returncode == 0, f"store {command}: {done.stdout}{done.stderr}")
+    later.node.start()
+    expect(len(later.node.tasks()) == 3 * ORDERS, f"{len(later.node.tasks())} of {3 * ORDERS} orders are there")
+    code, _ = later.node.end(seconds=15)
+    expect(code == 0, f"the node on the copy ended with {code}: {later.node.last_words()}")
+    print("ok  copies by hand", flush=True)
+
+
 def run():
     with harness.sandbox("backup") as box:
+        copied_by_hand(box)
         one = place.place(box, "shop")
         one.node.start()
         place.deploy(one.node)

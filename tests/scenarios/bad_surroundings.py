@@ -13,7 +13,9 @@ import harness
 import node_file
 import orders
 import place
+from desk_service import desk_service
 from harness import expect, fairlead, wait_until
+from small_disk import small_disk
 
 sys.path.insert(0, str(harness.SERVICES))
 import audit  # noqa: E402
@@ -29,7 +31,7 @@ def store_directories(box):
     one.store.write_text("")
     place.refuses("a store that is a file", one.config, (2, 74), [one.store])
     one = place.place(box, "read_only").begin()
-    without_rights = root_without_its_rights()
+    without_rights = place.root_without_its_rights()
     if without_rights is None:
         print("skipped  a read-only store: this user may write everywhere", flush=True)
     else:
@@ -38,16 +40,6 @@ def store_directories(box):
         one.store.chmod(0o555)
         place.refuses("a read-only store", one.config, (74,), [one.store], without_rights)
         one.store.chmod(0o755)
-
-
-def root_without_its_rights():
-    """What to put before a command so that file modes bind it; None when that cannot be had."""
-    if os.geteuid() != 0:
-        return ()
-    if shutil.which("setpriv") is None:
-        return None
-    prefix = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search", "--inh-caps", "-dac_override,-dac_read_search")
-    return prefix if subprocess.run([*prefix, "true"], capture_output=True).returncode == 0 else None
 
 
 def in_use(box):
@@ -136,39 +128,80 @@ def say_how_full(one, refusal):
     expect(store["reserved_bytes"] >= 0 and store["used_bytes"] > 0, f"the status does not say how full the store is: {store}")
 
 
-def overfull(box, services):
-    """Great inputs at once: what runs may need more than what is left. Then the node ends with its reason, and with a greater store all of it
-    goes on."""
-    one = place.place(box, "overfull", services, store__max_size="16MiB")
+def work_until_it_ends(one, history, prefix):
+    """Orders whose outputs need more room than there is; what it says in the end."""
+    for turn in range(3):
+        if one.node.process.poll() is None:
+            give(one, history, list(orders.made_up(20, 1, 1 + 20 * turn, prefix)), patience="1s")
+    wait_until(lambda: one.node.process.poll() is not None, 60, f"{one.folder.name}: the node ends because there is no room")
+    expect(taken(history) >= 20, f"only {taken(history)} orders were taken before there was no room")
+    return one.node.last_words(1)
+
+
+def goes_on(one, history, service, *check_options):
+    """Once there is room: nothing that was acknowledged is lost, and all of it ends."""
     one.node.start()
-    place.deploy(one.node)
-    history = harness.history(one.folder / "history.jsonl")
-    for turn in range(10):
-        if one.node.process.poll() is not None or give(one, history, [heavy(f"over-{turn * 10 + i:05}", 200_000) for i in range(10)]):
-            break
-    wait_until(lambda: one.node.process.poll() is not None or done(one, history), 60, "all completes, or the node ends", every=0.1)
-    if one.node.process.poll() is None:
-        print(f"ok  great inputs in a small store: {taken(history)} orders completed", flush=True)
-    else:
-        expect(one.node.process.returncode in (5, 74) and "full" in one.node.last_words(),
-               f"the node ended with {one.node.process.returncode}: {one.node.last_words()}")
-        print(f"ok  great inputs in a small store: ended with {one.node.process.returncode}: {one.node.last_words(1)[:170]}", flush=True)
-        node_file.derive(one.config, one.config, settings={"store.max_size": "256MiB"})
+    wait_until(lambda: done(one, history), 90, "what was taken completes once there is room", every=0.1)
+    acknowledged = {event["id"] for event in history.events if event["event"] == "acknowledged"}
+    states = {task["id"]: task["state"] for task in one.node.tasks()}
+    unfinished = sorted(order for order in acknowledged if states.get(order) != "completed")
+    expect(not unfinished, f"{len(unfinished)} of {len(acknowledged)} acknowledged orders are lost or not completed: {unfinished[:5]}")
+    undone = sorted(order for order in acknowledged if set(service.calls(order)) != {"reservations", "charges", "shipments"})
+    expect(not undone, f"completed without a step: {[(order, service.calls(order)) for order in undone[:5]]}")
+    code, _ = one.node.end()
+    expect(code == 0, f"the node ended with {code}: {one.node.last_words()}")
+    checked = fairlead("store", "check", one.store, *check_options)
+    expect(checked.returncode == 0, f"store check: {checked.stdout}{checked.stderr}")
+    return len(acknowledged)
+
+
+def overfull(box):
+    """Nobody knows outputs before they come, so work that was let in can meet max_size. Then the node ends with its reason, at each start
+    again, and with a greater max_size all of it goes on."""
+    with desk_service(answer_bytes=700_000) as service:
+        one = place.place(box, "overfull", service, store__max_size="16MiB")
         one.node.start()
-        wait_until(lambda: done(one, history), 60, "what was taken completes once there is room", every=0.1)
-    finish(one, services, history, "over-")
+        place.deploy(one.node)
+        history = harness.history(one.folder / "history.jsonl")
+        reason = work_until_it_ends(one, history, "over-")
+        expect(one.node.process.returncode == 5 and f"{one.store} is full: it has reached 16777216 bytes" in reason and "max_size" in reason,
+               f"the node ended with {one.node.process.returncode}: {reason}")
+        place.refuses("a store that has reached its max_size", one.config, (5,), [f"{one.store} is full", "max_size"])
+        node_file.derive(one.config, one.config, settings={"store.max_size": "512MiB"})
+        print(f"ok  with a greater max_size {goes_on(one, history, service)} orders completed", flush=True)
+
+
+def full_disk(box):
+    """The disk of data.mdb is full while the journal has room: the node ends with its reason, and with room all of it goes on."""
+    with small_disk(box.folder / "disk", "96m") as disk, desk_service(answer_bytes=300_000) as service:
+        if not disk.mounted:
+            print("skipped  a full disk of the store: this user may not mount one", flush=True)
+            return
+        disk.fill(80 << 20)
+        one = place.place(box, "full_disk", service, store__path=disk.folder / "store", journal__path="journal")
+        one.node.start()
+        place.deploy(one.node)
+        history = harness.history(one.folder / "history.jsonl")
+        reason = work_until_it_ends(one, history, "disk-")
+        expect(one.node.process.returncode == 74 and str(one.store) in reason and "No space left on device" in reason,
+               f"the node ended with {one.node.process.returncode}: {reason}")
+        print(f"ok  a full disk of the store: {reason[:250]}", flush=True)
+        place.refuses("a store whose disk is full", one.config, (74,), [one.store, "No space left on device"])
+        disk.make_room()
+        orders_done = goes_on(one, history, service, "--journal", one.folder / "journal")
+        print(f"ok  with room on the disk of the store {orders_done} orders completed", flush=True)
 
 
 def heavy(number, size):
     return {"id": number, "input": {"items": [{"sku": "x" * size}], "amount_cents": len(number), "address": {}}}
 
 
-def give(one, history, batch):
-    """Submits a batch; its refusals. What came of it is in the history."""
+def give(one, history, batch, patience="10s"):
+    """Submits a batch; its refusals. What came of it is in the history. `patience`: how long a node that does not answer is waited for."""
     history.add_orders(batch)
     path = one.folder / "batch.jsonl"
     harness.write_batch(path, batch)
-    answered = fairlead("submit", "order", "--batch", path, "--json", "--quiet", "--timeout", "10s", node=one.node.address, seconds=60)
+    answered = fairlead("submit", "order", "--batch", path, "--json", "--quiet", "--timeout", patience, node=one.node.address, seconds=60)
     answer = json.loads(answered.stdout) if answered.stdout.strip() else {"submitted": 0, "already": 0, "refused": 0}
     if answer["submitted"] + answer["already"] + answer["refused"] < len(batch):  # the node went away: some may have been taken or not
         return [{"id": batch[0]["id"], "error": answered.stderr}]
@@ -242,7 +275,8 @@ def run():
         damaged(box)
         services = harness.services(box, work_seconds=(0.05, 0.2), slow=0.1, slow_seconds=(0.2, 1.5), max_seconds=300)
         full(box, services)
-        overfull(box, services)
+        overfull(box)
+        full_disk(box)
         asked_to_end(box, services)
     return 0
 

@@ -2,14 +2,28 @@
 
 import http.server
 import json
+import sys
 import threading
+
+import harness
+
+
+class quiet_server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        """A client that goes away before it has its answer is nothing to tell of."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class desk_service:
     """POST /CALL with {"order": ID, …} is answered with a receipt, unless `answer` says otherwise for that call and order."""
 
-    def __init__(self):
+    def __init__(self, answer_bytes=0):
+        """`answer_bytes`: how much a receipt has besides what it says."""
         self.arrivals = []  # (call, order, body, idempotency key)
+        self.answer_bytes_ = answer_bytes
         self.lock_ = threading.Lock()
         self.statuses_ = {}
         self.gates_ = {}
@@ -31,9 +45,9 @@ class desk_service:
             def log_message(self, *_):
                 pass
 
-        self.server_ = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self.server_.daemon_threads = True
+        self.server_ = quiet_server(("127.0.0.1", 0), handler)
         self.port = self.server_.server_address[1]
+        self.ports = dict.fromkeys(harness.operations.SERVICES, self.port)  # it stands for all of them
         threading.Thread(target=self.server_.serve_forever, daemon=True).start()
 
     def __enter__(self):
@@ -78,4 +92,4 @@ class desk_service:
             status = 422
         if status is not None:
             return status, {"error": f"{call} of {order} is refused"}
-        return 200, {"receipt": f"{call}-{order}"}
+        return 200, {"receipt": f"{call}-{order}", **({"paper": "x" * self.answer_bytes_} if self.answer_bytes_ else {})}

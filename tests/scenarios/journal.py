@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """The journal of a node: what only it has survives kill -9, and a journal that is missing, of another store, cut short or damaged is a
-clear refusal or a clean recovery, never a silent loss."""
+clear refusal or a clean recovery, never a silent loss. So is one that cannot be written, or whose disk is full."""
 
 import json
+import os
 import shutil
-import subprocess
+import threading
 import time
 
 import harness
@@ -12,11 +13,14 @@ import node_file
 import orders
 import place
 from harness import expect, fairlead, fairlead_json, wait_until
+from small_disk import small_disk
 
 ORDERS = 40
 SECRET = "a-planted-secret-in-an-input"
 # The applier never comes to its first transaction, so everything is in the journal and nowhere else.
 NOTHING_APPLIED = ("env", "FAIRLEAD_FAILPOINTS=apply.before_txn=delay:600000")
+# A node refuses a copy of a store that did not end in order (backup.py). Here copies stand for the store itself.
+COPIES_COUNT = "store.any_file=error"
 
 
 def worked(box, name, prefix=NOTHING_APPLIED):
@@ -157,25 +161,37 @@ def leaves_and_comes_back(box, one):
     print("ok  a store leaves its journal and comes back; without the journal only by a restore", flush=True)
 
 
-class small_disk:
-    """A disk of its own, where this user may mount one."""
-
-    def __init__(self, folder, size):
-        self.folder = folder
-        folder.mkdir()
-        self.mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(folder)], capture_output=True).returncode == 0
-
-    def fill(self):
-        with open(self.folder / "filler", "wb", buffering=0) as out:
-            try:
-                while True:
-                    out.write(bytes(1 << 16))
-            except OSError:
-                pass
-
-    def end(self):
-        if self.mounted:
-            subprocess.run(["umount", "-l", str(self.folder)], capture_output=True, check=False)
+def unwritable(box):
+    """A journal.path where nothing can be written: the node ends, and says which folder it is."""
+    for name, path, what in (("under_a_file", "file/journal", "a journal under a file"), ("a_file", "file", "a journal that is a file"),
+                             ("no_parent", "not/there/journal", "a journal whose parent is missing")):
+        one = place.place(box, f"journal_{name}", journal__path=path)
+        (one.folder / "file").write_text("")
+        place.refuses(what, one.config, (2, 3, 74), [one.folder / path])
+    without_rights = place.root_without_its_rights()
+    if without_rights is None:
+        print("skipped  a journal in a folder without the right to write: this user may write everywhere", flush=True)
+    else:
+        one = place.place(box, "journal_without_rights", journal__path="elsewhere/journal")
+        folder = one.folder / "elsewhere"
+        folder.mkdir(mode=0o555)
+        place.refuses("a journal that may not be made", one.config, (74,), [folder / "journal", "Permission denied"], without_rights)
+        folder.chmod(0o755)
+        one.begin()
+        (folder / "journal").chmod(0o555)
+        for file in (folder / "journal").iterdir():
+            file.chmod(0o444)
+        place.refuses("a journal without the right to write", one.config, (74,), [folder / "journal", "Permission denied"], without_rights)
+    with small_disk(box.folder / "read_only", "12m") as disk:
+        if not disk.mounted:
+            print("skipped  a journal on a read-only disk: this user may not mount one", flush=True)
+            return
+        one = place.place(box, "journal_on_a_read_only_disk", journal__path=disk.folder / "journal").begin()
+        expect(disk.only_read(), "the disk cannot be made read-only")
+        place.refuses("a journal on a read-only disk", one.config, (74,), [disk.folder / "journal", "Read-only file system"])
+        expect(disk.write_again(), "the disk cannot be made writable again")
+        one.node.start()
+        place.expect_unharmed(one.node)
 
 
 def submit_some(node, name, count, bytes_each):
@@ -185,11 +201,10 @@ def submit_some(node, name, count, bytes_each):
 
 
 def full_disk(box):
-    disk = small_disk(box.folder / "small", "12m")
-    if not disk.mounted:
-        print("skipped  a full disk: this user may not mount one", flush=True)
-        return
-    try:
+    with small_disk(box.folder / "small", "12m") as disk:
+        if not disk.mounted:
+            print("skipped  a full disk of the journal: this user may not mount one", flush=True)
+            return
         tight = place.place(box, "tight", journal__path=disk.folder / "journal")
         tight.node.start()
         place.deploy(tight.node)
@@ -208,18 +223,60 @@ def full_disk(box):
         expect(code == 0, f"the node ended with {code}: {tight.node.last_words()}")
         tiny = place.place(box, "tiny", journal__path=disk.folder / "second")
         place.refuses("a disk that is too small for a journal", tiny.config, (5, 74), [disk.folder / "second", "No space left"])
-    finally:
-        disk.end()
-    print("ok  a disk that became full, and one that is too small", flush=True)
+        disk.make_room()
+        tiny.node.start()
+        place.deploy(tiny.node)
+        place.expect_unharmed(tiny.node)
+    print("ok  a disk that became full, and one that is too small until there is room", flush=True)
+
+
+def waits_for_room(box):
+    """With nothing applied no file is used again, so on a full disk commits wait. With room the same process goes on, and so does the next."""
+    with small_disk(box.folder / "waiting", "16m") as disk:
+        if not disk.mounted:
+            print("skipped  commits that wait for room on the disk of the journal: this user may not mount one", flush=True)
+            return
+        services = harness.services(box, work_seconds=(0.005, 0.05), max_seconds=300)
+        one = place.place(box, "waits", services, prefix=NOTHING_APPLIED, journal__path=disk.folder / "journal")
+        one.node.start()
+        place.deploy(one.node)
+        wait_until(lambda: one.node.status()["journal"]["spare_segments"] > 0, 10, "a file is staged")
+        disk.fill()
+        answers = []
+        giving = threading.Thread(daemon=True, target=lambda: [answers.append(submit_some(one.node, f"waiting-{n}", 20, 20_000))
+                                                               for n in range(12)])
+        giving.start()
+        wait_until(lambda: "Commits wait because the journal has no free file" in one.node.log.read_text(), 30, "commits wait for room")
+        before = len(answers)
+        expect(before < 12, "the orders were taken on a full disk")
+        disk.make_room()
+        giving.join(30)
+        expect(not giving.is_alive(), f"with room again the orders are not taken: {one.node.last_words()}")
+        expect(len(answers) == 12 and all(done.returncode == 0 for done in answers), f"orders that waited were refused: {answers}")
+        wait_until(lambda: one.node.status()["counts"]["completed"] == 240, 30, "all orders end in the process that had waited", every=0.1)
+        one.node.kill()
+        again = harness.node(box, one.config, one.node.address, one.node.log)
+        again.start()
+        given = {f"waiting-{batch}-{n}" for batch in range(12) for n in range(20)}
+        found = {task["id"]: task["state"] for task in again.tasks()}
+        expect(found == dict.fromkeys(given, "completed"), f"after the restart: {len(found)} tasks of 240, counted {again.status()['counts']}")
+        code, _ = again.end()
+        expect(code == 0, f"the node ended with {code}: {again.last_words()}")
+        done = fairlead("store", "check", one.store, "--journal", disk.folder / "journal")
+        expect(done.returncode == 0, f"store check: {done.stdout}{done.stderr}")
+    print(f"ok  commits waited for room after {before} batches; with room all 12 were taken and ended, also after kill -9", flush=True)
 
 
 def run():
+    os.environ["FAIRLEAD_FAILPOINTS"] = COPIES_COUNT
     with harness.sandbox("journal") as box:
         one = survives(box)
         belongs_together(box, one)
         damaged(box, one)
         leaves_and_comes_back(box, one)
+        unwritable(box)
         full_disk(box)
+        waits_for_room(box)
     return 0
 
 

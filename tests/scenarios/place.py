@@ -1,5 +1,7 @@
 """A node with a folder of its own."""
 
+import os
+import shutil
 import subprocess
 
 import harness
@@ -13,7 +15,7 @@ class place:
     def __init__(self, box, name, services=None, prefix=(), **settings):
         self.folder = box.folder / name
         self.folder.mkdir()
-        self.store = self.folder / "store"
+        self.store = self.folder / settings.get("store__path", "store")
         self.port, = harness.free_ports(1)
         # Without services the agents get ports that nobody listens on: another's services may stand at those of config/.
         agents = services.ports.values() if services else harness.free_ports(3)
@@ -42,6 +44,16 @@ def expect_unharmed(node):
     expect(done.returncode == 0, f"the node takes no tasks any more: {done.stderr}")
     code, _ = node.end()
     expect(code == 0, f"the node ended with {code}: {node.last_words()}")
+
+
+def root_without_its_rights():
+    """What to put before a command so that file modes bind it; None when that cannot be had."""
+    if os.geteuid() != 0:
+        return ()
+    if shutil.which("setpriv") is None:
+        return None
+    prefix = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search", "--inh-caps", "-dac_override,-dac_read_search")
+    return prefix if subprocess.run([*prefix, "true"], capture_output=True).returncode == 0 else None
 
 
 def refuses(what, config, codes, words, prefix=()):

@@ -25,7 +25,7 @@ PAGE = harness.ROOT / "docs" / "reliability.md"
 LOGS = harness.ROOT / "build" / "soak"
 SKIPPED = 75
 SEEDS = 20_000  # a turn
-FUZZ_SECONDS = 300
+FUZZ_SECONDS = 600
 COUNTS = ("seeds", "failed seeds", "kills", "cluster kills", "cluster stops", "cluster cuts", "power cuts", "fuzz inputs", "orders", "failed runs")
 NEXT_SEED = re.compile(r"(The next fresh seed is )([\d,]+)(\.)")
 ROW = re.compile(r"^\| `([0-9a-f]+)` \| ([\d-]+) \|((?: [\d,]+ \|){%d})$" % len(COUNTS), flags=re.M)

@@ -108,8 +108,7 @@ void add_store_commands(CLI::App& app, cli_context& context) {
   add_json_option(*check, context);
   check->callback([&context, what] { context.code = check_store(context, *what); });
   auto* settle = group->add_subcommand(
-      "settle",
-      "Bring all that the journal has to the stores and remove it, so that they are whole by themselves; no node may be running");
+      "settle", "Bring all that the journal has to the stores and remove it, so that they are whole by themselves; no node may be running");
   settle->add_option("PATH", what->path, "Directory of the node's stores (store.path in the node file)")->required();
   add_journal_option(*settle, what->journal, "PATH");
   settle->add_flag("--accept-loss", what->accept_loss,

@@ -185,6 +185,25 @@ TEST_F(disk_stores_test, that_were_copied_before_more_was_committed_are_refused_
   EXPECT_TRUE(has(*node->at(0).read(), "c"));
 }
 
+TEST_F(disk_stores_test, whose_files_were_copied_beside_a_running_node_are_refused_until_they_are_settled) {
+  open();
+  put(1, "a");
+  node.reset();
+  const auto original = shard(1) + "/data.mdb";
+  fs::copy(original, place / "copy");
+  fs::rename(original, place / "original");
+  fs::rename(place / "copy", original);
+  const auto refused = try_open();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.failure().code, v1::ERROR_CODE_WRONG_STATE);
+  EXPECT_EQ(refused.failure().sentence,
+            "The store " + shard(1) + " is a copy that was made while its node ran, or after the node had not ended in order.");
+  const auto settled = settle_node({shard(0), shard(1)}, {}, false);
+  ASSERT_TRUE(settled.ok()) << settled.failure().sentence;
+  open();
+  EXPECT_TRUE(has(*node->at(1).read(), "a"));
+}
+
 TEST_F(disk_stores_test, whose_journal_is_lost_go_on_only_by_a_restore) {
   open();
   put(0, "a");

@@ -240,7 +240,7 @@ TEST_F(lmdb, a_second_process_is_refused_and_told_who_holds_the_store) {
   ASSERT_GT(::read(fds[0], answer, sizeof answer - 1), 0);
   ::close(fds[0]);
   ::waitpid(child, nullptr, 0);
-  EXPECT_EQ(std::string(answer), "store_in_use The store " + path + " is in use by process " + std::to_string(::getpid()) + ".");
+  EXPECT_EQ(std::string(answer), "store_in_use The directory " + path + " is in use by process " + std::to_string(::getpid()) + ".");
 }
 
 TEST_F(lmdb, a_lock_file_left_by_a_dead_process_does_no_harm) {
@@ -327,7 +327,7 @@ TEST_F(lmdb, a_read_only_directory_is_refused_with_a_remedy) {
   ::waitpid(child, nullptr, 0);
   EXPECT_EQ(
       std::string(answer),
-      "disk|The store " + path + " cannot be written: Permission denied.|Give this user write permission there, or use another directory.");
+      "disk|The directory " + path + " cannot be written: Permission denied.|Give this user write permission there, or use another directory.");
 }
 
 TEST_F(lmdb, a_file_that_is_no_lmdb_file_is_refused) {
