@@ -325,9 +325,9 @@ TEST_F(lmdb, a_read_only_directory_is_refused_with_a_remedy) {
   ASSERT_GT(::read(fds[0], answer, sizeof answer - 1), 0);
   ::close(fds[0]);
   ::waitpid(child, nullptr, 0);
-  EXPECT_EQ(
-      std::string(answer),
-      "disk|The directory " + path + " cannot be written: Permission denied.|Give this user write permission there, or use another directory.");
+  EXPECT_EQ(std::string(answer),
+            "disk|The directory " + path +
+                " cannot be written: Permission denied.|Give this user write permission there, or use another directory.");
 }
 
 TEST_F(lmdb, a_file_that_is_no_lmdb_file_is_refused) {
