@@ -67,7 +67,7 @@ int run(const choices& chosen) {
   const bench_http_server server{0};  // a process of its own, so before there are threads
   floor_costs with;
   with.fdatasync_p50_us = fdatasync_p50_us(chosen.directory);
-  std::vector<load_result> runs;
+  order_runs runs;
   for (const auto in_flight : chosen.in_flight) {
     load_options options;
     options.directory = chosen.directory + "/store";
@@ -76,8 +76,14 @@ int run(const choices& chosen) {
     options.warm_up = std::max<std::uint64_t>(options.tasks / 10, 100);
     options.seed_finished = chosen.finished;
     options.seed_live = chosen.live;
-    runs.push_back(run_load(options));
-    std::fprintf(stderr, "%u in flight: %.0f tasks/s (open %.2f s)\n", in_flight, runs.back().tasks_per_s, runs.back().open_s);
+    runs.native.push_back(run_load(options));
+    const auto& behind_journal = runs.native.back();
+    std::fprintf(stderr, "%u in flight: %.0f tasks/s (open %.2f s)\n", in_flight, behind_journal.tasks_per_s, behind_journal.open_s);
+    if (chosen.finished + chosen.live == 0) {
+      options.lmdb_only = true;
+      runs.on_lmdb.push_back(run_load(options));
+      options.lmdb_only = false;
+    }
     if (in_flight != 1 && in_flight != chosen.in_flight.back()) continue;
     // The recording run is one of its own, so that keeping the batches costs the measured one nothing.
     options.record = true;
@@ -87,6 +93,8 @@ int run(const choices& chosen) {
     options.seed_live = 0;
     auto recorded = run_load(options);
     const auto total = options.tasks + options.warm_up;
+    runs.stores.push_back({in_flight, commit_to_lmdb(recorded.groups, total, options.directory),
+                           commit_to_journal(recorded.groups, total, options.directory)});
     std::filesystem::remove_all(options.directory);
     if (in_flight == 1) {
       recorded.groups.erase(recorded.groups.begin());  // the deployment
@@ -97,9 +105,9 @@ int run(const choices& chosen) {
     }
     std::filesystem::remove_all(chosen.directory + "/replay");
   }
-  const auto http = run_through_http(chosen, server);
+  runs.http = run_through_http(chosen, server);
   std::filesystem::remove_all(chosen.directory + "/store");
-  std::puts((chosen.json ? to_json(with, runs, http) : to_table(with, runs, http)).c_str());
+  std::puts((chosen.json ? to_json(with, runs) : to_table(with, runs)).c_str());
   return 0;
 }
 

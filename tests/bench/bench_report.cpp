@@ -28,20 +28,48 @@ std::string rows_as_json(const char* agents, const std::vector<load_result>& run
   for (const auto& run : runs) {
     if (!out.empty()) out += ',';
     out += format(
-        R"({"agents":"%s","in_flight":%u,"tasks_per_s":%.0f,"steps_per_s":%.0f,"p50_us":%.1f,"p99_us":%.1f,"cpu_s":%.2f,"rss_anon_mb":%.1f,"bytes_per_task":%.0f})",
+        R"({"agents":"%s","in_flight":%u,"tasks_per_s":%.0f,"steps_per_s":%.0f,"p50_us":%.1f,"p99_us":%.1f,"cpu_s":%.2f,"rss_anon_mb":%.1f,"bytes_per_task":%.0f,"commit_p50_us":%.0f,"commit_p99_us":%.0f,"most_unapplied_mb":%.1f})",
         agents, run.in_flight, run.tasks_per_s, run.tasks_per_s * steps_a_task, run.p50_us, run.p99_us, run.cpu_s, run.rss_anon_mb,
-        run.bytes_per_task);
+        run.bytes_per_task, run.commit_p50_us, run.commit_p99_us, run.most_unapplied_mb);
   }
+  return out;
+}
+
+std::string stores_as_json(const std::vector<stores_compared>& all) {
+  std::string out;
+  for (const auto& one : all) {
+    if (!out.empty()) out += ',';
+    out += format(
+        R"({"in_flight":%u,"lmdb":{"tasks_per_s":%.0f,"commit_p50_us":%.0f,"commit_p99_us":%.0f},"journal":{"tasks_per_s":%.0f,"commit_p50_us":%.0f,"commit_p99_us":%.0f,"group_bytes":%.0f,"write_p50_us":%.0f,"apply_p50_us":%.0f,"apply_p99_us":%.0f,"most_unapplied_bytes":%.0f}})",
+        one.in_flight, one.lmdb.tasks_per_s, one.lmdb.commit_p50_us, one.lmdb.commit_p99_us, one.journal.tasks_per_s,
+        one.journal.commit_p50_us, one.journal.commit_p99_us, one.journal.group_bytes, one.journal.write_p50_us, one.journal.apply_p50_us,
+        one.journal.apply_p99_us, one.journal.most_unapplied_bytes);
+  }
+  return out;
+}
+
+std::string stores_as_table(const std::vector<stores_compared>& all) {
+  std::string out =
+      "\nthe store alone       LMDB: tasks/s  commit p50 us    p99  journal: tasks/s  commit p50 us    p99  bytes/write  apply p50 ms    "
+      "p99  "
+      "MB not applied\n";
+  for (const auto& one : all)
+    out += format("%10u in flight %14.0f %14.0f %6.0f %17.0f %14.0f %6.0f %12.0f %13.1f %6.1f %15.1f\n", one.in_flight,
+                  one.lmdb.tasks_per_s, one.lmdb.commit_p50_us, one.lmdb.commit_p99_us, one.journal.tasks_per_s, one.journal.commit_p50_us,
+                  one.journal.commit_p99_us, one.journal.group_bytes, one.journal.apply_p50_us / 1e3, one.journal.apply_p99_us / 1e3,
+                  one.journal.most_unapplied_bytes / 1e6);
   return out;
 }
 
 std::string rows_as_table(const char* agents, const std::vector<load_result>& runs) {
   auto out = format("order workload: 3 sequential steps, 200 bytes in, 100 bytes out, %s agents, durable\n\n", agents);
-  out += " in flight   tasks/s   steps/s     p50 us     p99 us    CPU s  RssAnon MB  bytes/task  key ops/task\n";
+  out +=
+      " in flight   tasks/s   steps/s     p50 us     p99 us    CPU s  RssAnon MB  bytes/task  key ops/task  commit p50 us   p99 us  MB not "
+      "applied\n";
   for (const auto& run : runs)
-    out += format("%10u %9.0f %9.0f %10.0f %10.0f %8.2f %11.1f %11.0f %13.1f\n", run.in_flight, run.tasks_per_s,
+    out += format("%10u %9.0f %9.0f %10.0f %10.0f %8.2f %11.1f %11.0f %13.1f %14.0f %8.0f %15.1f\n", run.in_flight, run.tasks_per_s,
                   run.tasks_per_s * steps_a_task, run.p50_us, run.p99_us, run.cpu_s, run.rss_anon_mb, run.bytes_per_task,
-                  run.key_operations_per_task);
+                  run.key_operations_per_task, run.commit_p50_us, run.commit_p99_us, run.most_unapplied_mb);
   return out;
 }
 
@@ -56,17 +84,21 @@ std::string network_to_text(std::uint32_t in_flight, double here_per_s, double t
       (there_p50_us - here_p50_us) / steps_a_task);
 }
 
-std::string to_json(const floor_costs& with, const std::vector<load_result>& native, const http_runs& http) {
+std::string to_json(const floor_costs& with, const order_runs& runs) {
   auto out =
       format(R"({"floor":{"fdatasync_p50_us":%.1f,"replay_tasks_per_s":%.0f,"replay_p50_us":%.1f,"bare_requests_per_s":%.0f},"runs":[)",
-             with.fdatasync_p50_us, with.replay_tasks_per_s, with.replay_p50_us, http.bare_requests_per_s);
-  out += rows_as_json("native", native);
-  if (!http.runs.empty()) out += ',' + rows_as_json("http", http.runs);
-  return out + "]}";
+             with.fdatasync_p50_us, with.replay_tasks_per_s, with.replay_p50_us, runs.http.bare_requests_per_s);
+  out += rows_as_json("native", runs.native);
+  if (!runs.http.runs.empty()) out += ',' + rows_as_json("http", runs.http.runs);
+  return out + "],\"on_lmdb\":[" + rows_as_json("native", runs.on_lmdb) + "],\"stores\":[" + stores_as_json(runs.stores) + "]}";
 }
 
-std::string to_table(const floor_costs& with, const std::vector<load_result>& native, const http_runs& http) {
+std::string to_table(const floor_costs& with, const order_runs& runs) {
+  const auto& native = runs.native;
+  const auto& http = runs.http;
   auto out = rows_as_table("native", native);
+  if (!runs.on_lmdb.empty()) out += "\nthe same without a journal\n" + rows_as_table("native", runs.on_lmdb);
+  out += stores_as_table(runs.stores);
   out += format(
       "\nfloor: fdatasync of 4 KiB p50 %.0f us; the same batches by a bare loop over LMDB: %.0f tasks/s, p50 of one task's commits %.0f "
       "us\n",

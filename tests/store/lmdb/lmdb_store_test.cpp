@@ -12,70 +12,12 @@
 #include "store/failpoint.hpp"
 #include "store/meta_rows.hpp"
 #include "tests/store/job_fixture.hpp"
+#include "tests/store/lmdb/lmdb_fixture.hpp"
 
 namespace fairlead::store {
 namespace {
 
 using namespace testing;
-
-struct lmdb : ::testing::Test {
-  temporary_directory here;
-  std::string path = here / "store";
-
-  std::unique_ptr<lmdb_store> open(std::uint64_t max_size = std::uint64_t{1} << 30) {
-    auto opened = lmdb_store::open({path, max_size, false});
-    EXPECT_TRUE(opened.ok()) << opened.failure().sentence;
-    return opened.ok() ? std::move(*opened) : nullptr;
-  }
-
-  static error refusal(const env_options& options) {
-    auto opened = lmdb_store::open(options);
-    if (opened.ok()) return {v1::ERROR_CODE_OK, "it was opened", ""};
-    EXPECT_FALSE(opened.failure().remedy.empty()) << opened.failure().sentence;
-    return opened.failure();
-  }
-  error refusal() { return refusal({path, std::uint64_t{1} << 30, false}); }
-
-  static bool says(const error& what, const std::string& words) { return what.sentence.find(words) != std::string::npos; }
-
-  /// Writes a stored value as it stands, checksum or not, behind the store's back.
-  void plant(table where, std::string_view key, std::string_view stored) {
-    auto raw = env::open({path, std::uint64_t{1} << 30, false});
-    ASSERT_TRUE(raw.ok());
-    auto txn = (*raw)->write();
-    ASSERT_TRUE(txn->put(where, key, stored).ok());
-    ASSERT_TRUE(txn->commit().ok());
-  }
-
-  void drop_tables(int from, int to) {
-    MDB_env* raw = nullptr;
-    MDB_txn* txn = nullptr;
-    ASSERT_EQ(mdb_env_create(&raw), 0);
-    ASSERT_EQ(mdb_env_set_maxdbs(raw, 32), 0);
-    ASSERT_EQ(mdb_env_open(raw, path.c_str(), 0, 0640), 0);
-    ASSERT_EQ(mdb_txn_begin(raw, nullptr, 0, &txn), 0);
-    for (int i = from; i < to; ++i) {
-      MDB_dbi one = 0;
-      ASSERT_EQ(mdb_dbi_open(txn, table_name(static_cast<table>(i)), 0, &one), 0);
-      ASSERT_EQ(mdb_drop(txn, one, 1), 0);
-    }
-    ASSERT_EQ(mdb_txn_commit(txn), 0);
-    mdb_env_close(raw);
-  }
-
-  /// What is left is as the first release made it.
-  void drop_later_tables() { drop_tables(first_release_table_count, table_count); }
-
-  void TearDown() override { ASSERT_TRUE(set_failpoints("").ok()); }
-};
-
-batch with_row(std::uint64_t sequence, std::uint64_t epoch, std::string_view key, std::string_view value) {
-  batch out;
-  out.sequence = sequence;
-  out.epoch = epoch;
-  out.put(table::task, key, value);
-  return out;
-}
 
 TEST_F(lmdb, keeps_everything_over_a_close_and_an_opening) {
   std::uint64_t epoch = 0;
@@ -363,58 +305,6 @@ TEST_F(lmdb, a_file_cut_short_is_refused_instead_of_crashing_at_the_first_read) 
     EXPECT_EQ(refusal().code, v1::ERROR_CODE_CORRUPT) << "the second opening finds the same";
     EXPECT_EQ(std::filesystem::file_size(path + "/data.mdb"), kept);
   }
-}
-
-TEST_F(lmdb, a_full_store_refuses_what_does_not_fit_writes_nothing_of_it_and_goes_on) {
-  auto it = open(1 << 20);
-  const auto epoch = *it->raise_epoch();
-  std::uint64_t sequence = 0;
-  status done = nothing{};
-  while ((done = it->commit({with_row(sequence + 1, epoch, "key" + std::to_string(sequence), std::string(20'000, 'x'))})).ok()) {
-    ASSERT_LT(++sequence, 100u);
-  }
-  EXPECT_EQ(done.failure().code, v1::ERROR_CODE_STORE_FULL);
-  EXPECT_GT(sequence, 20u);
-  EXPECT_EQ(it->read()->get_progress().sequence, sequence);
-  EXPECT_EQ(it->read()->count(table::task), sequence);
-  EXPECT_TRUE(it->commit({with_row(sequence + 1, epoch, "small", "x")}).ok());
-  batch room;
-  room.epoch = epoch;
-  room.sequence = sequence + 2;
-  for (std::uint64_t i = 0; i < sequence; ++i) room.erase(table::task, "key" + std::to_string(i));
-  ASSERT_TRUE(it->commit({room}).ok());
-  // LMDB uses freed pages again from the second transaction on.
-  ASSERT_TRUE(it->commit({with_row(sequence + 3, epoch, "small", "y")}).ok());
-  for (std::uint64_t i = 4; i < 4 + sequence / 2; ++i) {
-    ASSERT_TRUE(it->commit({with_row(sequence + i, epoch, "again" + std::to_string(i), std::string(20'000, 'x'))}).ok()) << i;
-  }
-}
-
-TEST_F(lmdb, pages_that_became_free_are_not_counted_as_used) {
-  auto it = open(4 << 20);
-  const auto epoch = *it->raise_epoch();
-  ASSERT_TRUE(it->commit({with_row(1, epoch, "big", std::string(3'500'000, 'x'))}).ok());
-  EXPECT_GT(it->get_usage().used_bytes, 3'400'000u);
-  batch room;
-  room.epoch = epoch;
-  room.sequence = 2;
-  room.erase(table::task, "big");
-  ASSERT_TRUE(it->commit({room}).ok());
-  it.reset();
-  it = open(4 << 20);  // the count of free pages is cached for some commits
-  EXPECT_LT(it->get_usage().used_bytes, 500'000u);
-}
-
-TEST_F(lmdb, free_pages_that_a_reader_keeps_count_as_used) {
-  auto it = open(8 << 20);
-  const auto epoch = *it->raise_epoch();
-  ASSERT_TRUE(it->commit({with_row(1, epoch, "big", std::string(3'500'000, 'x'))}).ok());
-  auto reader = it->read();
-  ASSERT_TRUE(it->commit({with_row(2, epoch, "big", std::string(3'500'000, 'y'))}).ok());
-  EXPECT_GT(it->get_usage().used_bytes, 7'000'000u) << "the reader still sees the former value";
-  reader.reset();
-  ASSERT_TRUE(it->commit({with_row(3, epoch, "small", "x")}).ok());
-  EXPECT_LT(it->get_usage().used_bytes, 4'000'000u);
 }
 
 TEST_F(lmdb, after_a_disk_error_nothing_is_written_any_more) {
