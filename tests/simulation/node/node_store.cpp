@@ -46,9 +46,15 @@ void node::apply() {
   applying_ = false;
   status applied = nothing{};
   const auto life = life_;
-  archives_->on_copied = [this] { pass(failpoint_id::archive_copied); };
-  in_process([&] { applied = store_.apply(); });
-  archives_->on_copied = {};
+  in_process([&] {
+    // The applying alone is struck: what the next process recovers while this one dies is nobody's failpoint.
+    const struct hook {
+      std::function<void()>& of;
+      ~hook() { of = {}; }
+    } only_here{archives_->on_copied};
+    archives_->on_copied = [this] { pass(failpoint_id::archive_copied); };
+    applied = store_.apply();
+  });
   if (life != life_ || !alive_) return;
   if (applied.ok()) {
     deaths_of_full_ = 0;
