@@ -288,6 +288,11 @@ result<std::optional<recovered_journal>> recover_journal(journal_files& files, c
   return recovery(files, expected, visit).run();
 }
 
+std::string words_of(std::uint16_t shard, const shard_log::gap& gap) {
+  return "entries " + std::to_string(gap.from) + " to " + std::to_string(gap.to) + " of shard " + std::to_string(shard) +
+         " are missing before group " + std::to_string(gap.group);
+}
+
 std::string time_before(const journal_damage& what) {
   return what.last_good_stamp_ms == 0 ? "" : " (the last good record before it is of " + format_utc(what.last_good_stamp_ms) + ")";
 }
@@ -300,8 +305,7 @@ namespace {
 
 /// What says that these entries are gone, where they were, and how old the last good record before them is.
 std::string missing_entries(const recovered_journal& journal, std::uint16_t shard, const shard_log::gap& gap) {
-  auto out = "the entries " + std::to_string(gap.from) + " to " + std::to_string(gap.to) + " of shard " + std::to_string(shard) +
-             " are missing before group " + std::to_string(gap.group);
+  auto out = "the " + words_of(shard, gap);
   const journal_damage* cause = nullptr;
   for (const auto& one : journal.damages)
     if (one.records_lost && one.group <= gap.group) cause = &one;

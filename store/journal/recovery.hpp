@@ -72,6 +72,8 @@ using record_visitor = std::function<status(const journal_record&, std::uint64_t
 result<std::optional<recovered_journal>> recover_journal(journal_files& files, const std::optional<journal_id>& expected,
                                                          const record_visitor& visit);
 
+/// "entries 5 to 7 of shard 0 are missing before group 9", for sentences.
+std::string words_of(std::uint16_t shard, const shard_log::gap& gap);
 /// The place of a damage, for sentences: "group 7 in 0000000000000002.seg at offset 8192".
 std::string place_of(const journal_damage& what);
 /// " (the last good record before it is of 2026-11-25T03:00:00.000Z)"; empty: there is none in its segment.

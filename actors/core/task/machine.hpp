@@ -162,12 +162,9 @@ class task_machine {
   /// The step waits for the end of a lease that nobody else waits for; its task is being undone.
   bool is_abandoned(const v1::StepRecord& step) const {
     if (record_.state() != v1::TASK_STATE_UNDOING || attempt_out(step) || !under_way(step)) return false;
-    return step.held_until_unix_ms() != 0 || abandons_perform(step);
-  }
-  /// A perform in a task that is being undone waits for nothing else.
-  bool abandons_perform(const v1::StepRecord& step) const {
-    return record_.state() == v1::TASK_STATE_UNDOING && step.state() == v1::STEP_STATE_IN_DOUBT &&
-           step.direction() == v1::DIRECTION_PERFORM && under_way(step);
+    // A perform in doubt waits for nothing else here.
+    const auto in_doubt = step.state() == v1::STEP_STATE_IN_DOUBT && step.direction() == v1::DIRECTION_PERFORM;
+    return in_doubt || step.held_until_unix_ms() != 0;
   }
   void begin_fail(std::string reason);
   void advance_fail();

@@ -45,7 +45,8 @@ void task_machine::advance_undo() {
     for (const auto step : next.ready) start_perform(step);
   }
   for (const auto& step : record_.steps()) {
-    if (step.state() == v1::STEP_STATE_RUNNING || abandons_perform(step)) return;  // an attempt is in progress
+    // An attempt to perform is in progress.
+    if (step.state() == v1::STEP_STATE_RUNNING || (is_abandoned(step) && step.direction() == v1::DIRECTION_PERFORM)) return;
   }
   // A step undone or passed over without a call may be the last that others waited for.
   for (bool moved = true; moved;) {

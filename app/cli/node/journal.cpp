@@ -58,9 +58,7 @@ std::vector<std::string> findings_of(const store::recovered_journal& found) {
   for (const auto& damage : found.damages)
     out.push_back(store::place_of(damage) + " is damaged" + (damage.records_lost ? store::time_before(damage) : "; its records are whole"));
   for (const auto& [shard, log] : found.shards)
-    for (const auto& gap : log.gaps)
-      out.push_back("entries " + std::to_string(gap.from) + " to " + std::to_string(gap.to) + " of shard " + std::to_string(shard) +
-                    " are missing before group " + std::to_string(gap.group));
+    for (const auto& gap : log.gaps) out.push_back(store::words_of(shard, gap));
   return out;
 }
 
