@@ -141,7 +141,7 @@ class checker {
     told(for_each_drop(of_, [](std::uint32_t, std::int64_t) {}));
     require(meta::schema_row, [](std::string_view payload) {
       const auto version = meta::decode_u32(payload);
-      return version == schema_version || version == journaled_schema_version;
+      return version && (*version == schema_version || *version == journaled_schema_version);
     });
     require(meta::boot_row, [](std::string_view payload) { return meta::decode_u64(payload).has_value(); });
     if (const auto key = keys::meta(meta::shard_row); true) {

@@ -94,7 +94,7 @@ status erase_task(batch& out, const v1::TaskRecord& record, const snapshot& from
   const auto number = record.number();
   const auto first = keys::task(default_namespace, number);
   for (const auto where : {table::task, table::history, table::payload}) {
-    const auto scanned = from.scan(where, first, keys::after(first), [&](std::string_view key, std::string_view payload) {
+    auto scanned = from.scan(where, first, keys::after(first), [&](std::string_view key, std::string_view payload) {
       if (each_row) each_row(where, key, payload);
       out.erase(where, key);
       return true;
