@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs for as long as it is given what tries to break Fairlead, and adds what came of it, by commit, to docs/reliability.md.
 
-In turns: seeds that the simulator has never run, kills of a node, faults of a cluster, cut connections between its nodes, power cuts, and
+In turns: seeds that the simulator has never run, of whole shards and of consensus alone, kills of a node, faults of a cluster, cut connections between its nodes, power cuts, and
 changed bytes of a journal. What is in progress when the time is over still ends. Counts of a tree with changes that are not committed are printed and not recorded.
 
     tests/scenarios/soak.py [--minutes N]
@@ -26,7 +26,8 @@ LOGS = harness.ROOT / "build" / "soak"
 SKIPPED = 75
 SEEDS = 20_000  # a turn
 FUZZ_SECONDS = 600
-COUNTS = ("seeds", "failed seeds", "kills", "cluster kills", "cluster stops", "cluster cuts", "power cuts", "fuzz inputs", "orders", "failed runs")
+COUNTS = ("seeds", "failed seeds", "consensus seeds", "kills", "cluster kills", "cluster stops", "cluster cuts", "power cuts", "fuzz inputs", "orders",
+          "failed runs")
 NEXT_SEED = re.compile(r"(The next fresh seed is )([\d,]+)(\.)")
 ROW = re.compile(r"^\| `([0-9a-f]+)` \| ([\d-]+) \|((?: [\d,]+ \|){%d})$" % len(COUNTS), flags=re.M)
 EMPTY_TABLE = re.compile(r"^\| Commit \|.*\n\|[-| ]+\|\n", flags=re.M)
@@ -56,7 +57,8 @@ def recorded(page, commit, day, counts, seed):
 
 def sums_of(said):
     """What the last lines of a simulator run or a scenario say was done."""
-    patterns = {"seeds": r"^(\d+) seeds, \d+ failed", "failed seeds": r"^\d+ seeds, (\d+) failed", "kills": r"^kills (\d+) counted",
+    patterns = {"seeds": r"^(\d+) seeds, \d+ failed", "failed seeds": r"^\d+ seeds, (\d+) failed",
+                "consensus seeds": r"^(\d+) seeds of consensus, \d+ failed", "kills": r"^kills (\d+) counted",
                 "cluster kills": r"^(\d+) kills and \d+ stops", "cluster stops": r"^\d+ kills and (\d+) stops",
                 "cluster cuts": r"^([\d.]+ s cut), whole again", "power cuts": r"^(\d+) disks, \d+ of them",
                 "fuzz inputs": r"^Done (\d+) runs in",
@@ -75,10 +77,12 @@ def turns(seed):
     """(name, command, the next fresh seed when it is through), for ever."""
     scenarios = [("kill_loop", "--kills", "50"), ("cluster_faults", "--faults", "40"), ("cluster_netns", "--cuts", "20"),
                  ("power_cut", "--cuts", "1670", "--seconds", "60")]
-    for name, *options in itertools.cycle([("simulate",), *scenarios, ("journal_fuzz",)]):
+    for name, *options in itertools.cycle([("simulate",), ("consensus",), *scenarios, ("journal_fuzz",)]):
         if name == "simulate":
             yield name, [str(SIMULATE), "--seeds", str(SEEDS), "--from", str(seed)], seed + SEEDS
             seed += SEEDS
+        elif name == "consensus":
+            yield name, [str(SIMULATE), "--consensus", "--seeds", str(SEEDS), "--from", str(seed - SEEDS)], seed
         elif name == "journal_fuzz":
             corpus = FUZZ / "corpus"
             corpus.mkdir(parents=True, exist_ok=True)

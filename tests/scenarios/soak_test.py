@@ -23,15 +23,15 @@ class writing_the_page(unittest.TestCase):
     def test_a_commit_that_is_new_stands_first(self):
         page = soak.recorded(PAGE, "aaaaaaaaa", "2026-11-22", {"seeds": 20000}, 20020000)
         page = soak.recorded(page, "bbbbbbbbb", "2026-11-23", {"kills": 50, "orders": 1234}, 20020000)
-        self.assertEqual(rows_of(page), ["| `bbbbbbbbb` | 2026-11-23 | 0 | 0 | 50 | 0 | 0 | 0 | 0 | 0 | 1,234 | 0 |",
-                                         "| `aaaaaaaaa` | 2026-11-22 | 20,000 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |"])
+        self.assertEqual(rows_of(page), ["| `bbbbbbbbb` | 2026-11-23 | 0 | 0 | 0 | 50 | 0 | 0 | 0 | 0 | 0 | 1,234 | 0 |",
+                                         "| `aaaaaaaaa` | 2026-11-22 | 20,000 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |"])
         self.assertTrue(page.endswith("The end.\n"))
 
     def test_counts_of_a_known_commit_are_added(self):
         page = PAGE
         for _ in range(3):
             page = soak.recorded(page, "aaaaaaaaa", "2026-11-22", {"seeds": 20000, "failed seeds": 1, "failed runs": 1}, 20020000)
-        self.assertEqual(rows_of(page), ["| `aaaaaaaaa` | 2026-11-22 | 60,000 | 3 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 3 |"])
+        self.assertEqual(rows_of(page), ["| `aaaaaaaaa` | 2026-11-22 | 60,000 | 3 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 3 |"])
 
     def test_the_next_run_begins_behind_the_seeds_of_the_last(self):
         page = soak.recorded(PAGE, "aaaaaaaaa", "2026-11-22", {}, 20020000)
@@ -53,6 +53,9 @@ class counting(unittest.TestCase):
 
     def test_what_the_simulator_says(self):
         self.assertEqual(self.counted("seed 7: key: t1 seeds, 3 failed\n20000 seeds, 2 failed\n"), {"seeds": 20000, "failed seeds": 2})
+
+    def test_what_the_simulator_says_of_consensus(self):
+        self.assertEqual(self.counted("kills 10  leaders 7  \n20000 seeds of consensus, 0 failed\n"), {"consensus seeds": 20000})
 
     def test_what_the_kill_loop_says(self):
         said = "10 kills, 450 orders acknowledged, 30 shipped, 2 refused, 9 s\nkills 50 counted, 20 during starts; steps running\n" \
@@ -77,11 +80,11 @@ class counting(unittest.TestCase):
 
 class taking_turns(unittest.TestCase):
     def test_each_test_has_its_turn_and_seeds_go_on(self):
-        first = list(itertools.islice(soak.turns(100), 7))
-        self.assertEqual([name for name, _, _ in first], ["simulate", "kill_loop", "cluster_faults", "cluster_netns", "power_cut",
-                                                             "journal_fuzz", "simulate"])
-        self.assertEqual([after for _, _, after in first], [100 + soak.SEEDS] * 6 + [100 + 2 * soak.SEEDS])
-        self.assertEqual(first[6][1][-1], str(100 + soak.SEEDS))
+        first = list(itertools.islice(soak.turns(100), 9))
+        self.assertEqual([name for name, _, _ in first], ["simulate", "consensus", "kill_loop", "cluster_faults", "cluster_netns", "power_cut",
+                                                             "journal_fuzz", "simulate", "consensus"])
+        self.assertEqual([after for _, _, after in first], [100 + soak.SEEDS] * 7 + [100 + 2 * soak.SEEDS] * 2)
+        self.assertEqual([first[number][1][-1] for number in (0, 1, 7, 8)], ["100", "100", *[str(100 + soak.SEEDS)] * 2])
 
 
 if __name__ == "__main__":

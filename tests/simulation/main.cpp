@@ -1,6 +1,7 @@
 // simulate --seeds N [--from S]   runs seeds S … S+N-1 and ends with `N seeds, F failed`
 // simulate --seed S [--verbose]   one run; with --verbose its transcript
 // simulate --planted              each planted fault until the checker catches it
+// with --consensus                the same of the replicas of one shard alone, without shells
 
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "tests/simulation/consensus/runs.hpp"
 #include "tests/simulation/planted.hpp"
 #include "tests/simulation/shrink.hpp"
 #include "tests/simulation/workers.hpp"
@@ -26,6 +28,8 @@ struct arguments {
   std::uint64_t from = 1;
   bool one = false;
   bool planted = false;
+  bool consensus = false;
+  std::string fault;  // of consensus
   bool verbose = false;
   bool twice = false;
   bool shrink = true;
@@ -37,7 +41,10 @@ int usage() {
                "Usage: simulate --seeds N [--from S] [--jobs J] [--twice] [--no-shrink] [--restores]\n"
                "       simulate --seed S [--verbose] [--without CONCERN]… [--tasks N] [--steps N] [--cron-jobs N] [--faults N] [--orders "
                "N] [--events N] [--plant FAULT] [--restores]\n"
-               "       simulate --planted\n");
+               "       simulate --planted\n"
+               "       simulate --consensus --seeds N [--from S] [--jobs J] [--twice]\n"
+               "       simulate --consensus --seed S [--verbose] [--plant FAULT]\n"
+               "       simulate --consensus --planted\n");
   return 2;
 }
 
@@ -77,6 +84,8 @@ arguments read(int count, char** values) {
       out.verbose = true;
     else if (name == "--planted")
       out.planted = true;
+    else if (name == "--consensus")
+      out.consensus = true;
     else if (name == "--twice")
       out.twice = true;
     else if (name == "--restores")
@@ -98,11 +107,12 @@ arguments read(int count, char** values) {
     else if (name == "--events")
       out.run.most_events = number(value());
     else if (name == "--plant")
-      plant(out.run.planted, value());
+      out.fault = value();
     else
       throw std::invalid_argument{"there is no option " + name};
   }
   if ((out.one ? 1 : 0) + (out.seeds ? 1 : 0) + (out.planted ? 1 : 0) != 1) throw std::invalid_argument{"say --seeds, --seed or --planted"};
+  if (!out.consensus && !out.fault.empty()) plant(out.run.planted, out.fault);
   return out;
 }
 
@@ -132,6 +142,12 @@ void show_failure(const arguments& what, const failed_seed& failed, bool transcr
   const auto found = run(small);
   print_transcript(found);
   std::printf("shrunk: simulate %s --verbose\n%s: %s\n\n", command_line(small).c_str(), found.rule.c_str(), found.sentence.c_str());
+}
+
+int run_of_consensus(const arguments& what) {
+  if (what.one) return print_consensus_seed(what.run.seed, what.verbose, what.fault);
+  if (what.planted) return run_planted_consensus(what.processes);
+  return print_consensus_seeds(what.from, *what.seeds, what.twice, what.processes);
 }
 
 int run_many(const arguments& what) {
@@ -169,6 +185,7 @@ int main(int count, char** values) {
     std::fprintf(stderr, "simulate: %s\n", wrong.what());
     return usage();
   }
+  if (what.consensus) return run_of_consensus(what);
   if (what.one) return run_one(what);
   if (what.planted) return run_planted(what.processes);
   return run_many(what);

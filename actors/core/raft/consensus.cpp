@@ -1,0 +1,152 @@
+#include "actors/core/raft/consensus.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace fairlead::raft {
+
+consensus::consensus(const settings& how, recovered from, moment now)
+    : how_{how},
+      now_{now},
+      term_{from.hard.term},
+      vote_{from.hard.vote},
+      log_{std::move(from.from), std::move(from.entries)},
+      durable_index_{log_.last_index()},
+      commit_{std::max(from.applied, log_.base_index())},
+      given_out_{commit_},
+      random_{how.seed},
+      last_tick_ms_{now.boot_ms} {
+  // A replica that begins with a copy of another's state was in no election yet.
+  if (log_.last_term() > term_) {
+    term_ = log_.last_term();
+    vote_ = 0;
+  }
+  timeout_ms_ = next_timeout();
+}
+
+output consensus::step(const input& in, moment now) {
+  now_ = now;
+  out_ = {};
+  if (quarantined_.empty()) std::visit([&](const auto& what) { on(what); }, in);
+  if (quarantined_.empty()) release();
+  out_.position = position_;
+  return std::exchange(out_, {});
+}
+
+void consensus::on(const tick&) {
+  // A pause of this process is no silence of the leader: what it has sent meanwhile may be on its way.
+  silent_ms_ += std::min(now_.boot_ms - last_tick_ms_, how_.heartbeat_ms);
+  last_tick_ms_ = now_.boot_ms;
+  if (role_ == role::leader) return tick_as_leader();
+  if (!may_campaign()) return;
+  const bool alone = log_.current_members().voters == std::vector{how_.self};
+  if (alone && role_ == role::follower && planted(&planted_faults::lead_same_term) && term_ > 0) {
+    role_ = role::candidate;
+    return lead();
+  }
+  if (alone ? role_ == role::follower : silent_ms_ >= timeout_ms_) campaign(true, false);
+}
+
+void consensus::on(const received& in) {
+  const auto& what = in.what;
+  if (what.to != how_.self) return;
+  const auto* ask = std::get_if<vote_request>(&what.body);
+  const auto* reply = std::get_if<vote_reply>(&what.body);
+  if (what.term > term_) {
+    // A replica that hears from its leader is not disturbed by one that does not.
+    if (ask && !ask->transfer && follows_a_leader()) return;
+    const bool only_asks = (ask && ask->pre) || (reply && reply->pre && reply->granted);
+    if (!only_asks) {
+      const bool leads = std::holds_alternative<append>(what.body) || std::holds_alternative<heartbeat>(what.body);
+      become_follower(what.term, leads ? what.from : 0);
+    }
+  } else if (what.term < term_) {
+    // Whoever leads or asks in an earlier term learns of this one.
+    if (ask)
+      send(what.from, term_, vote_reply{ask->pre, false}, hard_position_);
+    else if (std::holds_alternative<append>(what.body) || std::holds_alternative<heartbeat>(what.body))
+      send(what.from, term_, heartbeat_reply{}, hard_position_);
+    return;
+  }
+  std::visit([&](const auto& body) { answer(what, body); }, what.body);
+}
+
+void consensus::on(const durable& in) {
+  while (!writing_.empty() && writing_.front().position <= in.position) {
+    durable_index_ = writing_.front().last_index;
+    durable_position_ = writing_.front().position;
+    writing_.pop_front();
+  }
+  if (role_ == role::candidate && durable_position_ >= hard_position_ && votes_.count(how_.self) == 0) take_vote(how_.self, true);
+  if (role_ == role::leader) raise_commit();
+}
+
+void consensus::on(const compact& in) {
+  if (in.up_to <= log_.base_index() || in.up_to > given_out_) return;
+  log_.raise_base(in.up_to);
+  out_.records.emplace_back(base{in.up_to, log_.base_term(), log_.members_at(in.up_to)});
+  writing_.push_back({++position_, log_.last_index(), now_.boot_ms});
+}
+
+void consensus::send(replica_id to, log_term term, decltype(message::body) body, std::uint64_t after) {
+  message what{how_.self, to, term, std::move(body)};
+  if (after > durable_position_)
+    held_.emplace(after, std::move(what));
+  else
+    out_.messages.push_back(std::move(what));
+}
+
+void consensus::release() {
+  for (; !held_.empty() && held_.begin()->first <= durable_position_; held_.erase(held_.begin()))
+    out_.messages.push_back(std::move(held_.begin()->second));
+  for (const auto until = std::min(commit_, durable_index_); given_out_ < until;) out_.committed.push_back(log_.at(++given_out_));
+}
+
+void consensus::quarantine(std::string why) {
+  quarantined_ = std::move(why);
+  become_follower(term_, 0);
+  held_.clear();
+}
+
+void consensus::become_follower(log_term term, replica_id leader) {
+  if (term > term_) set_hard(term, 0);
+  role_ = role::follower;
+  leader_ = leader;
+  silent_ms_ = 0;
+  timeout_ms_ = next_timeout();
+  votes_.clear();
+  others_.clear();
+  transfer_to_ = 0;
+  for (auto* tickets : {&round_of_, &next_round_}) {
+    for (const auto ticket : *tickets) out_.confirmed.push_back({ticket, false, 0});
+    tickets->clear();
+  }
+}
+
+void consensus::set_hard(log_term term, replica_id vote) {
+  term_ = term;
+  vote_ = vote;
+  out_.records.emplace_back(hard_state{term, vote});
+  writing_.push_back({++position_, log_.last_index(), now_.boot_ms});
+  hard_position_ = position_;
+}
+
+void consensus::append_entry(entry what) {
+  log_.append(what);
+  out_.records.emplace_back(std::move(what));
+  writing_.push_back({++position_, log_.last_index(), now_.boot_ms});
+}
+
+bool consensus::journal_stands_still() const { return !writing_.empty() && now_.boot_ms - writing_.front().since_ms > how_.election_ms; }
+
+// SplitMix64 of the seed: one to two election timeouts.
+std::int64_t consensus::next_timeout() {
+  random_ += 0x9e3779b97f4a7c15ULL;
+  auto x = random_;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  x ^= x >> 31;
+  return how_.election_ms + static_cast<std::int64_t>(x % static_cast<std::uint64_t>(how_.election_ms));
+}
+
+}  // namespace fairlead::raft

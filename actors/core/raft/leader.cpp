@@ -1,0 +1,238 @@
+// What a leader does: its log to the others, commits, confirmed rounds, members, transfer (Ongaro 2014, 3.5, 4, 6.4).
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/core/raft/consensus.hpp"
+
+namespace fairlead::raft {
+
+// The entry of its own term comes first: only entries of this term are committed by being counted (B1, R1).
+void consensus::lead() {
+  role_ = role::leader;
+  leader_ = how_.self;
+  votes_.clear();
+  round_ = 0;
+  follow_members();
+  propose_entry(entry_kind::epoch, nullptr);
+  epoch_ = log_.last_index();
+  last_beat_ms_ = now_.boot_ms;
+}
+
+// A replica that is new here is as one that was heard of now: it has an election timeout to answer.
+void consensus::follow_members() {
+  const auto ids = log_.current_members().others(how_.self);
+  for (auto each = others_.begin(); each != others_.end();)
+    each = std::find(ids.begin(), ids.end(), each->first) == ids.end() ? others_.erase(each) : std::next(each);
+  for (const auto id : ids) {
+    if (others_.count(id) > 0) continue;
+    auto& one = others_[id];
+    one.next = log_.last_index() + 1;
+    one.last_contact_ms = now_.boot_ms;
+  }
+}
+
+void consensus::tick_as_leader() {
+  // Others may have elected another one long ago (check-quorum; Ongaro 2014, 6.2).
+  if (now_.boot_ms - majority_contact_ms() > how_.election_ms) return become_follower(term_, 0);
+  if (transfer_to_ != 0 && now_.boot_ms - transfer_since_ms_ > how_.election_ms) transfer_to_ = 0;
+  if (now_.boot_ms - last_beat_ms_ < how_.heartbeat_ms) return;
+  // A leader that cannot write is of no use: others are to elect another one (D16).
+  if (journal_stands_still()) return;
+  send_heartbeats();
+}
+
+void consensus::on(const propose& in) {
+  if (role_ != role::leader || transfer_to_ != 0) return;
+  propose_entry(in.kind, in.payload);
+  out_.accepted = log_.last_index();
+}
+
+void consensus::on(const change_members& in) {
+  if (role_ != role::leader || transfer_to_ != 0) return;
+  // One change at a time, and none before an entry of this term is committed (Ongaro, raft-dev, 2015: bug in single-server changes).
+  const bool settled = log_.members_index() <= commit_ && epoch_ <= commit_;
+  if ((!settled || !one_voter_apart(log_.current_members(), in.to)) && !planted(&planted_faults::change_two_voters)) return;
+  auto payload = encode(in.to);
+  if (!decode_members(*payload)) return;
+  propose_entry(entry_kind::members, std::move(payload));
+  out_.accepted = log_.last_index();
+}
+
+void consensus::propose_entry(entry_kind kind, std::shared_ptr<const std::string> payload) {
+  append_entry({log_.last_index() + 1, term_, std::max(now_.shard_ms, log_.last_stamp_ms()), kind, std::move(payload)});
+  if (kind == entry_kind::members) follow_members();
+  send_entries_to_all();
+}
+
+void consensus::on(const transfer& in) {
+  const auto to = others_.find(in.to);
+  if (role_ != role::leader || transfer_to_ != 0 || to == others_.end() || !log_.current_members().votes(in.to)) return;
+  transfer_to_ = in.to;
+  transfer_since_ms_ = now_.boot_ms;
+  if (to->second.match == log_.last_index())
+    send(in.to, term_, timeout_now{}, hard_position_);
+  else
+    send_entries(in.to, to->second);
+}
+
+void consensus::on(const unreachable& in) {
+  const auto who = others_.find(in.who);
+  if (who != others_.end() && who->second.how == progress::way::replicate) who->second.probe_from(who->second.match + 1);
+}
+
+void consensus::send_entries_to_all() {
+  for (auto& [id, of] : others_) send_entries(id, of);
+}
+
+void consensus::send_entries(replica_id to, progress& of) {
+  for (bool probes = false; !probes;) {
+    probes = of.how == progress::way::probe;
+    if (of.went_back || of.lacks_base || (probes ? of.asked : of.flying_bytes >= how_.max_flying_bytes)) return;
+    // What is no longer kept it may have all the same, so it is asked about the base.
+    of.next = std::max(of.next, log_.base_index() + 1);
+    auto entries = log_.slice(of.next, how_.max_message_bytes);
+    if (entries.empty()) return;
+    const auto last = entries.back().index;
+    std::size_t bytes = 0;
+    for (const auto& each : entries) bytes += each.bytes().size() + 1;
+    if (probes && (planted(&planted_faults::confirm_unchecked) || planted(&planted_faults::commit_unchecked))) entries.clear();
+    send_append(to, of, std::move(entries));
+    if (probes) {
+      of.asked = true;
+    } else {
+      of.next = last + 1;
+      of.flew(last, bytes);
+    }
+  }
+}
+
+/// Entries from `next` on. None: only asks whether the logs agree before it.
+void consensus::send_append(replica_id to, progress& of, std::vector<entry> entries) {
+  of.next = std::max(of.next, log_.base_index() + 1);
+  const auto previous = of.next - 1;
+  send(to, term_,
+       append{++of.sent, previous, log_.term_at(previous).value(), commit_, std::max(now_.shard_ms, log_.last_stamp_ms()),
+              std::move(entries)},
+       hard_position_);
+}
+
+void consensus::answer(const message& from, const append_reply& said) {
+  const auto found = others_.find(from.from);
+  if (role_ != role::leader || found == others_.end()) return;
+  auto& of = found->second;
+  of.last_contact_ms = now_.boot_ms;
+  if (said.rejected) {
+    // It was sent when the replica had already confirmed that index, and it lacks it now: a lost disk, or a copy of an older one (R14).
+    if (said.number > of.sent_when_known && said.previous_index <= of.match) of.went_back = true;
+    const bool late = of.how == progress::way::probe ? said.previous_index != of.next - 1 : said.previous_index <= of.match;
+    if (late) return;
+    of.lacks_base = said.hint_index < log_.base_index();
+    of.probe_from(log_.last_of_term(std::min(said.hint_index, log_.last_index()), said.hint_term) + 1);
+    return send_entries(from.from, of);
+  }
+  if (said.matched > log_.last_index() || of.went_back) return;
+  of.matched(said.matched);
+  of.lacks_base = false;
+  if (of.how == progress::way::probe) {
+    of.probe_from(of.match + 1);
+    of.how = progress::way::replicate;
+  }
+  raise_commit();
+  if (role_ != role::leader) return;
+  send_entries(from.from, of);
+  if (transfer_to_ == from.from && of.match == log_.last_index()) send(from.from, term_, timeout_now{}, hard_position_);
+}
+
+void consensus::answer(const message& from, const heartbeat_reply& said) {
+  const auto found = others_.find(from.from);
+  if (role_ != role::leader || found == others_.end()) return;
+  auto& of = found->second;
+  if (of.went_back) return;
+  of.last_contact_ms = now_.boot_ms;
+  of.confirmed_round = std::max(of.confirmed_round, said.round);
+  end_round();
+  send_entries(from.from, of);
+  // If nothing has come since the last heartbeat, something was lost, or its disk is slow. It is asked, and sent nothing twice before it
+  // has answered.
+  if (of.match < log_.last_index() && of.match == of.match_at_last_beat) send_append(from.from, of, {});
+  of.match_at_last_beat = of.match;
+}
+
+template <class F>
+std::int64_t consensus::reached_by_majority(F value_of) const {
+  std::vector<std::int64_t> values;
+  for (const auto id : log_.current_members().voters) values.push_back(static_cast<std::int64_t>(value_of(id)));
+  std::sort(values.begin(), values.end(), std::greater<>{});
+  return values[values.size() / 2];
+}
+
+std::int64_t consensus::majority_contact_ms() const {
+  return reached_by_majority([&](replica_id id) {
+    const auto other = others_.find(id);
+    return other == others_.end() ? now_.boot_ms : other->second.last_contact_ms;
+  });
+}
+
+void consensus::raise_commit() {
+  const auto own = planted(&planted_faults::count_undurable) ? log_.last_index() : durable_index_;
+  const auto reached = static_cast<log_index>(reached_by_majority([&](replica_id id) {
+    const auto other = others_.find(id);
+    return other == others_.end() ? own : other->second.match;
+  }));
+  if (reached <= commit_) return;
+  if (log_.term_at(reached) != term_ && !planted(&planted_faults::commit_former_term)) return;
+  if (reached < log_.last_index() && planted(&planted_faults::commit_newest_only)) return;
+  commit_ = reached;
+  begin_round();
+  // Whoever has removed itself leads until that is committed.
+  const auto removed = !log_.current_members().votes(how_.self) && log_.members_index() <= commit_;
+  if (!removed) return;
+  send_entries_to_all();
+  become_follower(term_, 0);
+}
+
+// Confirmed rounds (Ongaro 2014, 6.4): one in progress, the next one gathers. Replicas answer for the term that they are in, so no clock counts.
+void consensus::on(const confirm& in) {
+  if (role_ != role::leader) {
+    out_.confirmed.push_back({in.ticket, false, 0});
+    return;
+  }
+  if (planted(&planted_faults::confirm_unasked)) {
+    out_.confirmed.push_back({in.ticket, true, commit_});
+    return;
+  }
+  next_round_.push_back(in.ticket);
+  begin_round();
+}
+
+void consensus::begin_round() {
+  // Before the first entry of this term is committed nobody knows what the former leaders have committed.
+  // One that cannot write keeps nobody from being elected.
+  if (!round_of_.empty() || next_round_.empty() || commit_ < epoch_ || journal_stands_still()) return;
+  round_of_ = std::exchange(next_round_, {});
+  ++round_;
+  round_index_ = commit_;
+  send_heartbeats();
+  end_round();
+}
+
+void consensus::end_round() {
+  if (round_of_.empty()) return;
+  const auto reached = static_cast<std::uint64_t>(reached_by_majority([&](replica_id id) {
+    const auto other = others_.find(id);
+    return other == others_.end() ? round_ : other->second.confirmed_round;
+  }));
+  if (reached < round_) return;
+  for (const auto ticket : round_of_) out_.confirmed.push_back({ticket, true, round_index_});
+  round_of_.clear();
+  begin_round();
+}
+
+void consensus::send_heartbeats() {
+  last_beat_ms_ = now_.boot_ms;
+  for (auto& [id, of] : others_)
+    send(id, term_, heartbeat{std::min(of.match, commit_), round_, std::max(now_.shard_ms, log_.last_stamp_ms())}, hard_position_);
+}
+
+}  // namespace fairlead::raft

@@ -1,0 +1,32 @@
+#include "actors/core/raft/progress.hpp"
+
+#include <algorithm>
+
+namespace fairlead::raft {
+
+void progress::probe_from(log_index where) {
+  how = way::probe;
+  next = std::max(where, match + 1);
+  asked = false;
+  flying.clear();
+  flying_bytes = 0;
+}
+
+void progress::flew(log_index last, std::size_t bytes) {
+  flying.push_back({last, bytes});
+  flying_bytes += bytes;
+}
+
+bool progress::matched(log_index up_to) {
+  while (!flying.empty() && flying.front().last <= up_to) {
+    flying_bytes -= flying.front().bytes;
+    flying.pop_front();
+  }
+  if (up_to <= match) return false;
+  match = up_to;
+  next = std::max(next, match + 1);
+  sent_when_known = sent;
+  return true;
+}
+
+}  // namespace fairlead::raft

@@ -1,0 +1,44 @@
+#pragma once
+// What a leader knows of another replica's log, and what it may send it.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+
+#include "actors/core/raft/types.hpp"
+
+namespace fairlead::raft {
+
+struct progress {
+  enum class way {
+    probe,      // where the logs agree is not known: one message at a time
+    replicate,  // known: messages follow each other without waiting
+  };
+
+  way how = way::probe;
+  log_index match = 0;      // both logs are the same up to here, and durable there
+  log_index next = 1;       // the first entry that was not sent
+  bool asked = false;       // probe: a message is on its way
+  bool lacks_base = false;  // it needs entries that are no longer kept
+  bool went_back = false;   // it has lost what it had confirmed: what it says does not count any more
+
+  std::uint64_t sent = 0;             // messages of entries in this term
+  std::uint64_t sent_when_known = 0;  // `sent` at the last rise of `match`
+  std::uint64_t confirmed_round = 0;
+  std::int64_t last_contact_ms = 0;
+  log_index match_at_last_beat = 0;
+
+  struct in_flight {
+    log_index last = 0;
+    std::size_t bytes = 0;
+  };
+  std::deque<in_flight> flying;
+  std::size_t flying_bytes = 0;
+
+  void probe_from(log_index where);
+  void flew(log_index last, std::size_t bytes);
+  /// True: `match` rose.
+  bool matched(log_index up_to);
+};
+
+}  // namespace fairlead::raft

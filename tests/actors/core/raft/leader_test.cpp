@@ -1,0 +1,184 @@
+#include <gtest/gtest.h>
+
+#include "tests/actors/core/raft/group.hpp"
+
+namespace fairlead::raft {
+namespace {
+
+TEST(leader, that_hears_of_no_majority_steps_down) {
+  group three{three_voters};
+  three.elect(1);
+  three.silent[2] = three.silent[3] = true;
+  three.pass(1, group::election_ms + 2 * group::heartbeat_ms);
+  EXPECT_EQ(three.core(1).current_role(), role::follower);
+}
+
+TEST(leader, that_was_stopped_for_longer_than_an_election_steps_down_at_its_first_tick) {
+  group three{three_voters};
+  three.elect(1);
+  three.now.boot_ms += 2 * group::election_ms;
+  three.step(1, tick{});
+  EXPECT_EQ(three.core(1).current_role(), role::follower);
+}
+
+// D16
+TEST(leader, whose_journal_stands_still_sends_no_heartbeats) {
+  group three{three_voters};
+  three.elect(1);
+  three.propose_text(1, "pay");
+  three.pass(1, group::election_ms / 2);
+  EXPECT_FALSE(bodies<heartbeat>({three.wire.begin(), three.wire.end()}).empty());
+  for (const auto other : {2, 3}) three.step(1, received{{static_cast<replica_id>(other), 1, three.core(1).term(), heartbeat_reply{}}});
+  three.now.boot_ms += group::election_ms * 6 / 10;
+  three.wire.clear();
+  three.step(1, tick{});
+  EXPECT_EQ(three.core(1).current_role(), role::leader);
+  EXPECT_TRUE(three.wire.empty());
+}
+
+TEST(confirmed_round, needs_a_majority_and_is_right_about_what_was_committed) {
+  group three{three_voters};
+  three.elect(1);
+  three.propose_text(1, "pay");
+  three.settle();
+  three.step(1, confirm{7});
+  EXPECT_TRUE(three.at(1).confirmed.empty());
+  three.settle();
+  ASSERT_EQ(three.at(1).confirmed.size(), 1U);
+  EXPECT_EQ(three.at(1).confirmed[0].ticket, 7U);
+  EXPECT_TRUE(three.at(1).confirmed[0].led);
+  EXPECT_EQ(three.at(1).confirmed[0].index, 12U);
+}
+
+TEST(confirmed_round, of_a_sole_voter_needs_nobody) {
+  group one{{{1}, {}}};
+  one.step(1, tick{});
+  one.settle();
+  EXPECT_TRUE(one.step(1, confirm{1}).confirmed.at(0).led);
+}
+
+TEST(confirmed_round, fails_when_another_leads) {
+  group three{three_voters};
+  three.elect(1);
+  three.silent[1] = true;
+  three.pass(3, group::election_ms);
+  three.pass(2, 2 * group::election_ms);
+  three.settle();
+  three.silent.clear();
+  three.step(1, confirm{7});
+  EXPECT_TRUE(three.at(1).confirmed.empty());
+  three.settle();
+  ASSERT_EQ(three.at(1).confirmed.size(), 1U);
+  EXPECT_FALSE(three.at(1).confirmed[0].led);
+  EXPECT_FALSE(three.step(1, confirm{8}).confirmed.at(0).led);
+}
+
+TEST(confirmed_round, an_answer_from_before_the_question_does_not_count) {
+  group three{three_voters};
+  three.elect(1);
+  three.pass(1, group::heartbeat_ms);
+  const auto earlier = std::move(three.wire);
+  three.wire.clear();
+  three.step(1, confirm{7});
+  three.wire = earlier;
+  three.settle();
+  EXPECT_TRUE(three.at(1).confirmed.empty());
+  three.pass(1, group::heartbeat_ms);
+  three.settle();
+  EXPECT_EQ(three.at(1).confirmed.size(), 1U);
+}
+
+TEST(confirmed_round, waits_for_the_first_commit_of_the_term) {
+  group three{three_voters};
+  three.silent[2] = three.silent[3] = true;
+  three.pass(1, 2 * group::election_ms);
+  for (const bool pre : {true, false}) {
+    three.step(1, received{{2, 1, 2, vote_reply{pre, true}}});
+    three.sync(1);
+  }
+  ASSERT_EQ(three.core(1).current_role(), role::leader);
+  three.step(1, confirm{1});
+  three.step(1, received{{2, 1, 2, heartbeat_reply{9}}});
+  EXPECT_TRUE(three.at(1).confirmed.empty());
+}
+
+TEST(members, change_one_at_a_time) {
+  group three{three_voters};
+  three.elect(1);
+  EXPECT_EQ(three.step(1, change_members{{{1, 2, 3}, {4}}}).accepted, 12U);
+  EXPECT_EQ(three.step(1, change_members{{{1, 2, 3}, {4, 5}}}).accepted, 0U);
+  three.settle();
+  EXPECT_EQ(three.step(1, change_members{{{1, 2, 4}, {}}}).accepted, 0U);  // two voters at once
+  EXPECT_EQ(three.step(1, change_members{{{}, {1}}}).accepted, 0U);
+  EXPECT_EQ(three.step(1, change_members{{{1, 2, 3, 4}, {}}}).accepted, 13U);
+  EXPECT_EQ(three.core(1).others().count(4), 1U);
+}
+
+// Ongaro, raft-dev, 2015
+TEST(members, do_not_change_before_an_entry_of_the_term_is_committed) {
+  group three{three_voters};
+  three.pass(1, 2 * group::election_ms);
+  for (const bool pre : {true, false}) {
+    three.step(1, received{{2, 1, 2, vote_reply{pre, true}}});
+    three.sync(1);
+  }
+  EXPECT_EQ(three.step(1, change_members{{{1, 2}, {3}}}).accepted, 0U);
+}
+
+TEST(members, a_leader_that_takes_its_own_vote_leads_until_that_is_committed) {
+  group three{three_voters};
+  three.elect(1);
+  three.step(1, change_members{{{2, 3}, {1}}});
+  EXPECT_EQ(three.core(1).current_role(), role::leader);
+  three.settle();
+  EXPECT_EQ(three.core(1).current_role(), role::follower);
+  three.elect(2);
+  EXPECT_EQ(three.core(1).leader(), 2U);
+}
+
+TEST(members, whose_vote_is_taken_campaign_until_that_is_committed) {
+  group three{three_voters};
+  three.elect(1);
+  three.silent[2] = three.silent[3] = true;
+  three.step(1, change_members{{{2, 3}, {1}}});
+  three.sync(1);
+  three.pass(1, 2 * group::election_ms);  // steps down
+  three.pass(1, 2 * group::election_ms);
+  EXPECT_EQ(three.core(1).current_role(), role::pre_candidate);
+}
+
+TEST(transfer, hands_over_at_once_to_a_replica_that_has_all) {
+  group three{three_voters};
+  three.elect(1);
+  three.propose_text(1, "pay");
+  three.step(1, transfer{3});
+  EXPECT_EQ(three.propose_text(1, "too late"), 0U);
+  three.settle();
+  EXPECT_EQ(three.core(3).current_role(), role::leader);
+  EXPECT_EQ(three.core(1).leader(), 3U);
+}
+
+TEST(transfer, is_given_up_after_an_election_timeout) {
+  group three{three_voters};
+  three.elect(1);
+  three.silent[3] = true;
+  three.propose_text(1, "pay");
+  three.step(1, transfer{3});
+  for (int i = 0; i < 12; ++i) {
+    three.pass(1, group::heartbeat_ms);
+    three.settle();
+  }
+  EXPECT_EQ(three.core(1).current_role(), role::leader);
+  EXPECT_GT(three.propose_text(1, "again"), 0U);
+}
+
+TEST(transfer, goes_to_voters_only) {
+  group two{{{1, 3}, {2}}};
+  two.elect(1);
+  two.step(1, transfer{2});
+  two.step(1, transfer{1});
+  EXPECT_GT(two.propose_text(1, "pay"), 0U);
+}
+
+}  // namespace
+}  // namespace fairlead::raft

@@ -1,0 +1,222 @@
+#include <gtest/gtest.h>
+
+#include "tests/actors/core/raft/group.hpp"
+
+namespace fairlead::raft {
+namespace {
+
+TEST(replication, an_entry_is_committed_when_a_majority_has_it_durable) {
+  group three{three_voters};
+  three.elect(1);
+  EXPECT_EQ(three.propose_text(1, "pay"), 12U);
+  three.sync(1);
+  EXPECT_EQ(three.core(1).commit_index(), 11U);
+  three.silent[3] = true;
+  three.settle();
+  EXPECT_EQ(three.core(1).commit_index(), 12U);
+  EXPECT_EQ(three.at(1).committed.back().bytes(), "pay");
+}
+
+TEST(replication, a_follower_confirms_nothing_before_it_is_durable) {
+  group three{three_voters};
+  EXPECT_TRUE(three.step(2, received{{1, 2, 5, append{1, 10, 1, 10, 0, {text(11, 5, "x")}}}}).messages.empty());
+  three.sync(2);
+  ASSERT_EQ(three.wire.size(), 1U);
+  EXPECT_EQ(std::get<append_reply>(three.wire.front().body).matched, 11U);
+}
+
+TEST(replication, a_leader_counts_itself_only_for_what_its_disk_has) {
+  group three{three_voters};
+  three.elect(1);
+  three.propose_text(1, "pay");
+  three.step(1, received{{2, 1, three.core(1).term(), append_reply{2, false, 12, 0, 0, 0}}});
+  EXPECT_EQ(three.core(1).commit_index(), 11U);
+  three.step(1, received{{3, 1, three.core(1).term(), append_reply{2, false, 12, 0, 0, 0}}});
+  EXPECT_EQ(three.core(1).commit_index(), 12U);
+  EXPECT_EQ(three.at(1).committed.back().index, 11U);  // given out when it is durable here as well
+  three.sync(1);
+  EXPECT_EQ(three.at(1).committed.back().index, 12U);
+}
+
+// B1, R1 (Ongaro 2014, figure 3.7)
+TEST(replication, an_entry_of_a_former_term_is_committed_only_by_one_of_this_term) {
+  group three{three_voters};
+  three.start(1, {{2, 1}, {10, 1, three_voters}, {text(11, 2, "old")}, 10});
+  three.pass(1, 2 * group::election_ms);
+  three.step(1, received{{2, 1, 3, vote_reply{true, true}}});
+  three.sync(1);
+  three.step(1, received{{2, 1, 3, vote_reply{false, true}}});
+  ASSERT_EQ(three.core(1).current_role(), role::leader);
+  three.sync(1);
+  three.step(1, received{{2, 1, 3, append_reply{1, false, 11, 0, 0, 0}}});
+  EXPECT_EQ(three.core(1).commit_index(), 10U);
+  three.step(1, received{{2, 1, 3, append_reply{2, false, 12, 0, 0, 0}}});
+  EXPECT_EQ(three.core(1).commit_index(), 12U);
+}
+
+// B2, B3, R2, R3
+TEST(replication, a_follower_with_left_over_entries_confirms_and_commits_only_what_this_leader_has_shown) {
+  group three{three_voters};
+  three.start(2, {{3, 0}, {10, 1, three_voters}, {text(11, 3, "left over"), text(12, 3, "left over")}, 10});
+  const auto out = three.step(2, received{{1, 2, 4, append{1, 10, 1, 12, 0, {}}}});
+  three.sync(2);
+  EXPECT_EQ(std::get<append_reply>(three.wire.front().body).matched, 10U);
+  EXPECT_EQ(three.core(2).commit_index(), 10U);
+
+  three.step(2, received{{1, 2, 4, append{2, 10, 1, 12, 0, {text(11, 4, "new")}}}});
+  three.sync(2);
+  EXPECT_EQ(three.core(2).entries().last_index(), 11U);
+  EXPECT_EQ(three.core(2).commit_index(), 11U);
+  ASSERT_EQ(three.at(2).committed.size(), 1U);
+  EXPECT_EQ(three.at(2).committed.front().bytes(), "new");
+}
+
+TEST(replication, a_write_from_before_a_cut_says_nothing_of_the_entries_behind_it) {
+  group three{three_voters};
+  three.step(2, received{{3, 2, 3, append{1, 10, 1, 10, 0, {text(11, 3, "a"), text(12, 3, "b")}}}});
+  const auto before = three.at(2).position;
+  three.step(2, received{{1, 2, 4, append{1, 10, 1, 12, 0, {text(11, 4, "c"), text(12, 4, "d")}}}});
+  three.step(2, durable{before});
+  EXPECT_TRUE(three.at(2).committed.empty());
+  three.sync(2);
+  EXPECT_EQ(three.at(2).committed.size(), 2U);
+}
+
+// B4, R4
+TEST(replication, commits_go_on_while_newer_entries_keep_coming) {
+  group three{three_voters};
+  three.elect(1);
+  for (int i = 0; i < 5; ++i) {
+    const auto index = three.propose_text(1, "pay");
+    three.propose_text(1, "and another that nobody has yet");
+    three.sync(1);
+    three.step(1, received{{2, 1, three.core(1).term(), append_reply{100, false, index, 0, 0, 0}}});
+    EXPECT_EQ(three.core(1).commit_index(), index);
+  }
+}
+
+TEST(replication, what_is_missing_is_found_in_two_messages_a_term_apart) {
+  group three{three_voters};
+  three.start(1, {{6, 0}, {10, 1, three_voters}, {text(11, 2, "a"), text(12, 2, "b"), text(13, 6, "c")}, 10});
+  three.start(2, {{4, 0}, {10, 1, three_voters}, {text(11, 2, "a"), text(12, 4, "x"), text(13, 4, "y"), text(14, 4, "z")}, 10});
+  three.elect(1);
+  EXPECT_EQ(three.core(2).entries().last_index(), 14U);
+  EXPECT_EQ(three.core(2).entries().at(13).bytes(), "c");
+  EXPECT_EQ(three.core(1).others().at(2).match, 14U);
+}
+
+TEST(replication, so_much_that_is_not_confirmed_is_sent_and_no_more) {
+  group three{three_voters};
+  three.elect(1);
+  three.wire.clear();
+  for (int i = 0; i < 20; ++i) three.propose_text(1, std::string(60, 'x'));
+  std::size_t bytes = 0;
+  for (const auto& each : three.wire)
+    if (each.to == 2)
+      for (const auto& one : std::get<append>(each.body).entries) bytes += one.bytes().size();
+  EXPECT_GE(bytes, 240U);
+  EXPECT_LE(bytes, 360U);
+}
+
+TEST(replication, to_a_replica_that_does_not_answer_one_message_is_sent) {
+  group three{three_voters};
+  three.elect(1);
+  three.step(1, unreachable{2});
+  three.wire.clear();
+  for (int i = 0; i < 20; ++i) three.propose_text(1, "pay");
+  std::size_t to_it = 0;
+  for (const auto& each : three.wire) to_it += each.to == 2 ? 1 : 0;
+  EXPECT_EQ(to_it, 1U);
+}
+
+TEST(replication, what_was_lost_is_sent_again_after_two_heartbeats) {
+  group three{three_voters};
+  three.elect(1);
+  three.propose_text(1, "pay");
+  three.wire.clear();
+  for (int i = 0; i < 3; ++i) {
+    three.pass(1, group::heartbeat_ms);
+    three.settle();
+  }
+  EXPECT_EQ(three.core(2).entries().last_index(), 12U);
+  EXPECT_EQ(three.core(3).entries().last_index(), 12U);
+}
+
+TEST(replication, a_replica_that_needs_what_is_no_longer_kept_is_known) {
+  group three{three_voters};
+  three.silent[3] = true;
+  three.elect(1);
+  three.propose_text(1, "pay");
+  three.settle();
+  three.step(1, compact{12});
+  three.silent.clear();
+  three.pass(1, 4 * group::heartbeat_ms);
+  three.settle();
+  EXPECT_TRUE(three.core(1).others().at(3).lacks_base);
+  EXPECT_FALSE(three.core(1).others().at(2).lacks_base);
+  EXPECT_EQ(std::get<base>(three.at(1).records.back()).index, 12U);
+}
+
+// R14
+TEST(replication, a_replica_that_has_lost_what_it_confirmed_is_not_counted_any_more) {
+  group three{three_voters};
+  three.elect(1);
+  three.propose_text(1, "pay");
+  three.settle();
+  three.start(3, {{three.core(1).term(), 0}, {10, 1, three_voters}, {}, 10});
+  three.silent[2] = true;
+  three.propose_text(1, "more");
+  for (int i = 0; i < 4; ++i) {
+    three.settle();
+    three.pass(1, group::heartbeat_ms);
+  }
+  EXPECT_TRUE(three.core(1).others().at(3).went_back);
+  EXPECT_EQ(three.core(1).commit_index(), 12U);
+}
+
+TEST(replication, a_late_rejection_is_no_loss) {
+  group three{three_voters};
+  three.elect(1);
+  three.propose_text(1, "pay");
+  three.settle();
+  three.step(1, received{{3, 1, three.core(1).term(), append_reply{1, true, 0, 10, 10, 1}}});
+  EXPECT_FALSE(three.core(1).others().at(3).went_back);
+}
+
+// R13
+TEST(replication, a_second_leader_in_the_term_of_the_first_ends_the_replica) {
+  group three{three_voters};
+  three.elect(1);
+  three.step(1, received{{2, 1, three.core(1).term(), heartbeat{}}});
+  EXPECT_EQ(three.core(1).quarantined(), "replica 2 leads in term 2, and so does this one");
+  EXPECT_EQ(three.core(1).current_role(), role::follower);
+  EXPECT_EQ(three.propose_text(1, "pay"), 0U);
+}
+
+TEST(replication, a_leader_that_contradicts_what_is_committed_ends_the_replica) {
+  group three{three_voters};
+  three.elect(1);
+  three.pass(1, group::heartbeat_ms);
+  three.settle();
+  three.step(2, received{{3, 2, 9, append{1, 10, 1, 11, 0, {text(11, 9, "other")}}}});
+  EXPECT_EQ(three.core(2).quarantined(), "the leader has another entry at index 11, which is committed here");
+}
+
+TEST(replication, stamps_never_fall_and_followers_know_the_last) {
+  group three{three_voters};
+  three.elect(1);
+  const auto first = three.core(1).entries().last_stamp_ms();
+  three.now.shard_ms -= 50'000;
+  three.propose_text(1, "pay");
+  three.settle();
+  EXPECT_EQ(three.core(1).entries().last_stamp_ms(), first);
+  EXPECT_EQ(three.core(2).last_stamp().stamp_ms, first);
+  three.now.shard_ms += 90'000;
+  three.pass(1, group::heartbeat_ms);
+  three.settle();
+  EXPECT_EQ(three.core(2).last_stamp().stamp_ms, three.now.shard_ms);
+  EXPECT_EQ(three.core(2).last_stamp().boot_ms, three.now.boot_ms);
+}
+
+}  // namespace
+}  // namespace fairlead::raft
