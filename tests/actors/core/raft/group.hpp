@@ -2,7 +2,9 @@
 // Replicas of one shard without a world: every message and every write is moved by the test.
 
 #include <deque>
+#include <functional>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -46,6 +48,12 @@ class group {
     replicas_.insert_or_assign(id, one_replica{consensus{how, std::move(from), now}, 0, 0, {}, {}, {}});
   }
 
+  const members& first_members() const { return who_; }
+  std::vector<replica_id> ids() const {
+    std::vector<replica_id> out;
+    for (const auto& [id, one] : replicas_) out.push_back(id);
+    return out;
+  }
   one_replica& at(replica_id id) { return replicas_.at(id); }
   consensus& core(replica_id id) { return at(id).core; }
 
@@ -53,6 +61,7 @@ class group {
   output step(replica_id id, const input& in) {
     auto& one = at(id);
     auto out = one.core.step(in, now);
+    if (watch) watch(id, in, out);
     one.position = out.position;
     one.records.insert(one.records.end(), out.records.begin(), out.records.end());
     one.committed.insert(one.committed.end(), out.committed.begin(), out.committed.end());
@@ -105,6 +114,7 @@ class group {
   moment now{5'000'000, 1'000'000};
   std::deque<message> wire;
   std::map<replica_id, bool> silent;
+  std::function<void(replica_id, const input&, const output&)> watch;
 
  private:
   members who_;

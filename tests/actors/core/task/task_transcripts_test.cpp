@@ -1,12 +1,4 @@
-// Golden transcripts: whole tasks as text, so that a change of behaviour is seen in review. A file in transcripts/ is a sequence of
-//
-//   COMMAND
-//   [more lines of the command]
-//   ----
-//   what it gave
-//
-// each ended by an empty line; lines with `#` before a command are kept. With FAIRLEAD_REWRITE=1 in the environment the files are written
-// anew instead of compared.
+// Golden transcripts of whole tasks (tests/golden.hpp says how a file is written). The commands in transcripts/:
 //
 //   workflow [timeout=MS] [on_failure=undo|park|cool_off]     then for each step a line
 //     NAME [needs=A,B] [agent=X] [attempts=N] [timeout=MS] [in_doubt=park] [undo=none|CALL] [pivot] [cool_off=MS] [with=JSON]
@@ -17,17 +9,14 @@
 //   lookups CALL... | brake on|off | reply client|steps (before submit) | deadline MS (after the start; before submit)
 //   operator VERB [STEP] [JSON]      retry skip completed never_happened undo cancel pause resume
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
+#include <memory>
 #include <sstream>
 
 #include "tests/actors/core/task/task_world.hpp"
+#include "tests/golden.hpp"
 
 namespace fairlead::core::testing {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::vector<std::string> words(const std::string& line) {
   std::istringstream in{line};
@@ -182,48 +171,10 @@ class interpreter {
   std::optional<world> world_;
 };
 
-std::string replay(const fs::path& file) {
-  std::ifstream in{file};
-  interpreter run;
-  std::string out, line;
-  std::vector<std::string> command;
-  bool answer = false;
-  while (std::getline(in, line)) {
-    if (answer) {  // what stood there is replaced
-      if (line.empty()) answer = false;
-      continue;
-    }
-    if (line == "----") {
-      out += "----\n" + run.run(command) + "\n";
-      command.clear();
-      answer = true;
-      continue;
-    }
-    out += line + "\n";
-    if (!line.empty() && line[0] != '#') command.push_back(line);
-  }
-  return out;
-}
-
-std::string content_of(const fs::path& file) {
-  std::ifstream in{file};
-  return {std::istreambuf_iterator<char>{in}, {}};
-}
-
 TEST(task, behaves_as_its_transcripts_say) {
-  const auto* source = std::getenv("FAIRLEAD_SOURCE");
-  const auto folder = (source != nullptr ? fs::path{source} / "tests/actors/core/task" : fs::path{__FILE__}.parent_path()) / "transcripts";
-  int seen = 0;
-  for (const auto& entry : fs::directory_iterator{folder}) {
-    if (entry.path().extension() != ".txt") continue;
-    ++seen;
-    const auto now = replay(entry.path());
-    if (std::getenv("FAIRLEAD_REWRITE") != nullptr)
-      std::ofstream{entry.path()} << now;
-    else
-      EXPECT_EQ(now, content_of(entry.path())) << entry.path().filename() << ": run with FAIRLEAD_REWRITE=1 and review the difference";
-  }
-  EXPECT_GE(seen, 5);
+  compare_with_golden("tests/actors/core/task/transcripts", 5, [] {
+    return [run = std::make_shared<interpreter>()](const std::vector<std::string>& lines) { return run->run(lines); };
+  });
 }
 
 }  // namespace
