@@ -67,9 +67,9 @@ void consensus::answer(const message&, const timeout_now&) {
   if (role_ != role::leader && may_campaign()) campaign(false, true);
 }
 
-// Until the change that takes its vote is committed the others may need it: they may lack the change, and it may have the longest log
-// (Ongaro 2014, 4.2.2).
-bool consensus::may_campaign() const { return log_.current_members().votes(how_.self) || log_.members_at(commit_).votes(how_.self); }
+// Until the change that takes its vote is known to be committed the others may need it: they may lack the change, and it may have the
+// longest log (Ongaro 2014, 4.2.2). A start forgets what is committed, so a vote by any members since the applied position counts.
+bool consensus::may_campaign() const { return log_.votes_since(commit_, how_.self); }
 
 bool consensus::follows_a_leader() const {
   if (role_ == role::leader) return now_.boot_ms - majority_contact_ms() < how_.election_ms;

@@ -76,4 +76,12 @@ const members& log::members_at(log_index where) const {
   return after == members_.begin() ? members_.front().who : std::prev(after)->who;
 }
 
+bool log::votes_since(log_index where, replica_id id) const {
+  for (auto each = members_.rbegin(); each != members_.rend(); ++each) {
+    if (each->who.votes(id)) return true;
+    if (each->index <= where) return false;
+  }
+  return false;
+}
+
 }  // namespace fairlead::raft

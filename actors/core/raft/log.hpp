@@ -47,6 +47,8 @@ class log {
   /// Index of the entry that says so; at most the base's when none is kept.
   log_index members_index() const { return members_.back().index; }
   const members& members_at(log_index at) const;
+  /// True: `id` votes by the members in force at `at`, or by later ones.
+  bool votes_since(log_index at, replica_id id) const;
 
  private:
   struct known_members {

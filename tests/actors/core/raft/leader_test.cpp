@@ -147,6 +147,22 @@ TEST(members, whose_vote_is_taken_campaign_until_that_is_committed) {
   EXPECT_EQ(three.core(1).current_role(), role::pre_candidate);
 }
 
+// The other voter has lost the change that takes this one's vote, and this one has forgotten that it ever had a vote for good: the commit
+// of the change that gave it one. Nobody else can lead.
+TEST(members, whose_vote_was_given_and_taken_campaign_after_a_start) {
+  group two{{{1}, {2}}};
+  const auto to = [](log_index index, members who) { return entry{index, 1, 0, entry_kind::members, encode(who)}; };
+  two.start(1, {{1, 0}, {10, 1, {{1}, {2}}}, {to(11, {{1, 2}, {}})}, 11});
+  two.start(2, {{1, 0}, {10, 1, {{1}, {2}}}, {to(11, {{1, 2}, {}}), to(12, {{1}, {2}})}, 10});
+  two.pass(2, 2 * group::election_ms);
+  two.settle();
+  // It has led until the change was committed.
+  EXPECT_EQ(two.core(1).entries().current_members(), (members{{1}, {2}}));
+  two.pass(1, group::heartbeat_ms);
+  two.settle();
+  EXPECT_EQ(two.core(1).current_role(), role::leader);
+}
+
 TEST(transfer, hands_over_at_once_to_a_replica_that_has_all) {
   group three{three_voters};
   three.elect(1);
