@@ -2,7 +2,8 @@
 """Runs for as long as it is given what tries to break Fairlead, and adds what came of it, by commit, to docs/reliability.md.
 
 In turns: seeds that the simulator has never run, of whole shards and of consensus alone, kills of a node, faults of a cluster, cut connections between its nodes, power cuts, and
-changed bytes of a journal. What is in progress when the time is over still ends. Counts of a tree with changes that are not committed are printed and not recorded.
+changed bytes of a journal and of
+what replicas send each other. What is in progress when the time is over still ends. Counts of a tree with changes that are not committed are printed and not recorded.
 
     tests/scenarios/soak.py [--minutes N]
 """
@@ -25,7 +26,7 @@ PAGE = harness.ROOT / "docs" / "reliability.md"
 LOGS = harness.ROOT / "build" / "soak"
 SKIPPED = 75
 SEEDS = 20_000  # a turn
-FUZZ_SECONDS = 600
+FUZZ_SECONDS = {"journal_fuzz": 600, "replica_fuzz": 300}
 COUNTS = ("seeds", "failed seeds", "consensus seeds", "kills", "cluster kills", "cluster stops", "cluster cuts", "power cuts", "fuzz inputs", "orders",
           "failed runs")
 NEXT_SEED = re.compile(r"(The next fresh seed is )([\d,]+)(\.)")
@@ -77,16 +78,16 @@ def turns(seed):
     """(name, command, the next fresh seed when it is through), for ever."""
     scenarios = [("kill_loop", "--kills", "50"), ("cluster_faults", "--faults", "40"), ("cluster_netns", "--cuts", "20"),
                  ("power_cut", "--cuts", "1670", "--seconds", "60")]
-    for name, *options in itertools.cycle([("simulate",), ("consensus",), *scenarios, ("journal_fuzz",)]):
+    for name, *options in itertools.cycle([("simulate",), ("consensus",), *scenarios, *((each,) for each in FUZZ_SECONDS)]):
         if name == "simulate":
             yield name, [str(SIMULATE), "--seeds", str(SEEDS), "--from", str(seed)], seed + SEEDS
             seed += SEEDS
         elif name == "consensus":
             yield name, [str(SIMULATE), "--consensus", "--seeds", str(SEEDS), "--from", str(seed - SEEDS)], seed
-        elif name == "journal_fuzz":
-            corpus = FUZZ / "corpus"
+        elif name in FUZZ_SECONDS:
+            corpus = FUZZ / "corpus" / name.removesuffix("_fuzz")
             corpus.mkdir(parents=True, exist_ok=True)
-            yield name, [str(FUZZ / "bin" / name), f"-max_total_time={FUZZ_SECONDS}", f"-artifact_prefix={LOGS}/", str(corpus)], seed
+            yield name, [str(FUZZ / "bin" / name), f"-max_total_time={FUZZ_SECONDS[name]}", f"-artifact_prefix={LOGS}/", str(corpus)], seed
         else:
             folder = "power_cut" if name == "power_cut" else "scenarios"
             yield name, [sys.executable, "-B", str(harness.ROOT / "tests" / folder / (name + ".py")), *options], seed

@@ -80,11 +80,11 @@ class counting(unittest.TestCase):
 
 class taking_turns(unittest.TestCase):
     def test_each_test_has_its_turn_and_seeds_go_on(self):
-        first = list(itertools.islice(soak.turns(100), 9))
+        first = list(itertools.islice(soak.turns(100), 10))
         self.assertEqual([name for name, _, _ in first], ["simulate", "consensus", "kill_loop", "cluster_faults", "cluster_netns", "power_cut",
-                                                             "journal_fuzz", "simulate", "consensus"])
-        self.assertEqual([after for _, _, after in first], [100 + soak.SEEDS] * 7 + [100 + 2 * soak.SEEDS] * 2)
-        self.assertEqual([first[number][1][-1] for number in (0, 1, 7, 8)], ["100", "100", *[str(100 + soak.SEEDS)] * 2])
+                                                             "journal_fuzz", "replica_fuzz", "simulate", "consensus"])
+        self.assertEqual([after for _, _, after in first], [100 + soak.SEEDS] * 8 + [100 + 2 * soak.SEEDS] * 2)
+        self.assertEqual([first[number][1][-1] for number in (0, 1, 8, 9)], ["100", "100", *[str(100 + soak.SEEDS)] * 2])
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "actors/replication/wire.hpp"
+
 namespace fairlead::simulation {
 
 namespace {
@@ -171,20 +173,24 @@ void consensus_world::write(consensus_host& who) {
 
 void consensus_world::transmit(const raft::message& what) {
   if (cut_.count({what.from, what.to}) > 0 || chance_.chance(loss_per_mille_)) return;
+  const auto bytes = std::make_shared<const std::string>(encode(what, 0).SerializeAsString());
   for (auto copies = chance_.chance(20) ? 2 : 1; copies > 0; --copies) {
     auto late = least_latency_ms_ + chance_.between(0, 5);
     if (chance_.chance(30)) late += chance_.between(0, 150);
     if (chance_.chance(2)) late = chance_.between(0, 2'500);  // many election timeouts
-    after(late, [this, what] { deliver(what); });
+    after(late, [this, bytes] { deliver(bytes); });
   }
 }
 
-void consensus_world::deliver(const raft::message& what) {
-  const auto to = hosts_.find(what.to);
+void consensus_world::deliver(const std::shared_ptr<const std::string>& bytes) {
+  v1::ReplicaMessage came;
+  came.ParseFromString(*bytes);
+  const auto to = hosts_.find(came.to());
   if (to == hosts_.end() || !to->second->is_up()) return;
-  if (const auto wait = to->second->stopped_until_ms - now_ms_; wait > 0) return after(wait, [this, what] { deliver(what); });
-  if (const auto fault = raft::fault_of(what); !fault.empty()) throw broken_rule{"message", fault};
-  feed(*to->second, raft::received{what});
+  if (const auto wait = to->second->stopped_until_ms - now_ms_; wait > 0) return after(wait, [this, bytes] { deliver(bytes); });
+  const auto what = decode(came);
+  if (!what) throw broken_rule{"message", what.failure().sentence};
+  feed(*to->second, raft::received{*what});
 }
 
 std::vector<consensus_host*> consensus_world::leaders() {

@@ -59,7 +59,7 @@ class consensus_world {
   void feed(consensus_host& who, raft::input in);
   void write(consensus_host& who);
   void transmit(const raft::message& what);
-  void deliver(const raft::message& what);
+  void deliver(const std::shared_ptr<const std::string>& bytes);
   raft::moment clock_of(const consensus_host& who) const;
 
   // People: world_people.cpp
