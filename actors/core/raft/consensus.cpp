@@ -1,6 +1,7 @@
 #include "actors/core/raft/consensus.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace fairlead::raft {
@@ -12,10 +13,12 @@ consensus::consensus(const settings& how, recovered from, moment now)
       vote_{from.hard.vote},
       log_{std::move(from.from), std::move(from.entries)},
       durable_index_{log_.last_index()},
-      commit_{std::max(from.applied, log_.base_index())},
+      commit_{from.applied},
       given_out_{commit_},
       random_{how.seed},
       last_tick_ms_{now.boot_ms} {
+  if (from.applied < log_.base_index() || from.applied > log_.last_index())
+    throw std::logic_error{"the state of a shard ends inside what its journal has"};
   // A replica that begins with a copy of another's state was in no election yet.
   if (log_.last_term() > term_) {
     term_ = log_.last_term();
@@ -27,7 +30,10 @@ consensus::consensus(const settings& how, recovered from, moment now)
 output consensus::step(const input& in, moment now) {
   now_ = now;
   out_ = {};
-  if (quarantined_.empty()) std::visit([&](const auto& what) { on(what); }, in);
+  if (quarantined_.empty())
+    std::visit([&](const auto& what) { on(what); }, in);
+  else if (const auto* ask = std::get_if<confirm>(&in))
+    out_.confirmed.push_back({ask->ticket, false, 0});
   if (quarantined_.empty()) release();
   out_.position = position_;
   return std::exchange(out_, {});
@@ -61,9 +67,10 @@ void consensus::on(const received& in) {
       become_follower(what.term, leads ? what.from : 0);
     }
   } else if (what.term < term_) {
-    // Whoever leads or asks in an earlier term learns of this one.
-    if (ask)
-      send(what.from, term_, vote_reply{ask->pre, false}, hard_position_);
+    // Whoever leads in an earlier term, or asks whether it might, learns of this one. A vote that is refused so could be taken for one of this
+    // term, so a candidate learns it otherwise.
+    if (ask && ask->pre)
+      send(what.from, term_, vote_reply{true, false}, hard_position_);
     else if (std::holds_alternative<append>(what.body) || std::holds_alternative<heartbeat>(what.body))
       send(what.from, term_, heartbeat_reply{}, hard_position_);
     return;
@@ -84,7 +91,7 @@ void consensus::on(const durable& in) {
 void consensus::on(const compact& in) {
   if (in.up_to <= log_.base_index() || in.up_to > given_out_) return;
   log_.raise_base(in.up_to);
-  out_.records.emplace_back(base{in.up_to, log_.base_term(), log_.members_at(in.up_to)});
+  out_.records.emplace_back(base{in.up_to, log_.base_term(), log_.members_at(in.up_to), log_.base_stamp_ms()});
   writing_.push_back({++position_, log_.last_index(), now_.boot_ms});
 }
 

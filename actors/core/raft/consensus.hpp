@@ -42,7 +42,7 @@ struct recovered {
   hard_state hard;
   base from;
   std::vector<entry> entries;  // behind the base
-  log_index applied = 0;       // at least the base's index
+  log_index applied = 0;       // durable in the state; from the base's index up to the last entry's
 };
 
 /// The two clocks of a step. `boot_ms` never goes back and does not count a suspended machine. `shard_ms` is this node's view of shard time.
@@ -78,7 +78,7 @@ struct confirm {
 struct unreachable {
   replica_id who = 0;
 };
-/// Entries up to here are no longer kept in memory. Only committed entries that were given out.
+/// Entries up to here are no longer kept in memory. Only what is durable in the state of the shard, and was given out here.
 struct compact {
   log_index up_to = 0;
 };
@@ -105,6 +105,7 @@ enum class role { follower, pre_candidate, candidate, leader };
 
 class consensus {
  public:
+  /// std::logic_error: journal and state do not belong together.
   consensus(const settings& how, recovered from, moment now);
 
   output step(const input& in, moment now);
@@ -123,7 +124,7 @@ class consensus {
   /// Set for ever once something has happened that no sound replica can cause. From then on this one says and does nothing.
   const std::string& quarantined() const { return quarantined_; }
 
-  /// The last stamp that any leader has sent, and when it came here: a successor counts leases from there (rule S14).
+  /// The last stamp that another leader has sent since this start, and when it came: a successor counts leases from there (rule S14).
   struct heard_stamp {
     std::int64_t stamp_ms = 0;
     std::int64_t boot_ms = 0;
@@ -177,7 +178,8 @@ class consensus {
   void send_append(replica_id to, progress& of, std::vector<entry> entries);
   void send_entries_to_all();
   void send_heartbeats();
-  void follow_members();
+  void follow_members(log_index next);  // `next`: what is new to a replica that was not followed yet
+  bool takes_proposals() const;
   void raise_commit();
   void begin_round();
   void end_round();
@@ -229,6 +231,7 @@ class consensus {
   std::int64_t last_beat_ms_ = 0;
   replica_id transfer_to_ = 0;
   std::int64_t transfer_since_ms_ = 0;
+  std::uint64_t sent_ = 0;  // messages of entries in this term
   std::uint64_t round_ = 0;
   log_index round_index_ = 0;              // what was committed when the round began
   std::vector<std::uint64_t> round_of_;    // tickets of the round in progress

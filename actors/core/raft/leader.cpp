@@ -12,23 +12,23 @@ void consensus::lead() {
   role_ = role::leader;
   leader_ = how_.self;
   votes_.clear();
-  round_ = 0;
-  follow_members();
+  round_ = sent_ = 0;
+  follow_members(log_.last_index() + 1);
   propose_entry(entry_kind::epoch, nullptr);
   epoch_ = log_.last_index();
   last_beat_ms_ = now_.boot_ms;
 }
 
 // A replica that is new here is as one that was heard of now: it has an election timeout to answer.
-void consensus::follow_members() {
+void consensus::follow_members(log_index next) {
   const auto ids = log_.current_members().others(how_.self);
   for (auto each = others_.begin(); each != others_.end();)
     each = std::find(ids.begin(), ids.end(), each->first) == ids.end() ? others_.erase(each) : std::next(each);
   for (const auto id : ids) {
     if (others_.count(id) > 0) continue;
     auto& one = others_[id];
-    one.next = log_.last_index() + 1;
-    one.last_contact_ms = now_.boot_ms;
+    one.next = next;
+    one.last_contact_ms = one.looked_at_ms = now_.boot_ms;
   }
 }
 
@@ -36,20 +36,26 @@ void consensus::tick_as_leader() {
   // Others may have elected another one long ago (check-quorum; Ongaro 2014, 6.2).
   if (now_.boot_ms - majority_contact_ms() > how_.election_ms) return become_follower(term_, 0);
   if (transfer_to_ != 0 && now_.boot_ms - transfer_since_ms_ > how_.election_ms) transfer_to_ = 0;
+  end_round();
+  begin_round();  // one that has waited for the journal
   if (now_.boot_ms - last_beat_ms_ < how_.heartbeat_ms) return;
   // A leader that cannot write is of no use: others are to elect another one (D16).
   if (journal_stands_still()) return;
   send_heartbeats();
 }
 
+// One whose journal stands still takes nothing and sends nothing, so that the others elect another one, whatever clients want (D16).
+bool consensus::takes_proposals() const { return role_ == role::leader && transfer_to_ == 0 && !journal_stands_still(); }
+
 void consensus::on(const propose& in) {
-  if (role_ != role::leader || transfer_to_ != 0) return;
+  // Changes of members have rules of their own.
+  if (!takes_proposals() || in.kind == entry_kind::members || in.kind == entry_kind::epoch) return;
   propose_entry(in.kind, in.payload);
   out_.accepted = log_.last_index();
 }
 
 void consensus::on(const change_members& in) {
-  if (role_ != role::leader || transfer_to_ != 0) return;
+  if (!takes_proposals()) return;
   // One change at a time, and none before an entry of this term is committed (Ongaro, raft-dev, 2015: bug in single-server changes).
   const bool settled = log_.members_index() <= commit_ && epoch_ <= commit_;
   if ((!settled || !one_voter_apart(log_.current_members(), in.to)) && !planted(&planted_faults::change_two_voters)) return;
@@ -61,7 +67,10 @@ void consensus::on(const change_members& in) {
 
 void consensus::propose_entry(entry_kind kind, std::shared_ptr<const std::string> payload) {
   append_entry({log_.last_index() + 1, term_, std::max(now_.shard_ms, log_.last_stamp_ms()), kind, std::move(payload)});
-  if (kind == entry_kind::members) follow_members();
+  if (kind == entry_kind::members) {
+    follow_members(log_.last_index());
+    end_round();  // fewer may be asked now
+  }
   send_entries_to_all();
 }
 
@@ -88,7 +97,7 @@ void consensus::send_entries_to_all() {
 void consensus::send_entries(replica_id to, progress& of) {
   for (bool probes = false; !probes;) {
     probes = of.how == progress::way::probe;
-    if (of.went_back || of.lacks_base || (probes ? of.asked : of.flying_bytes >= how_.max_flying_bytes)) return;
+    if (of.went_back || of.lacks_base || journal_stands_still() || (probes ? of.asked : of.flying_bytes >= how_.max_flying_bytes)) return;
     // What is no longer kept it may have all the same, so it is asked about the base.
     of.next = std::max(of.next, log_.base_index() + 1);
     auto entries = log_.slice(of.next, how_.max_message_bytes);
@@ -111,10 +120,10 @@ void consensus::send_entries(replica_id to, progress& of) {
 void consensus::send_append(replica_id to, progress& of, std::vector<entry> entries) {
   of.next = std::max(of.next, log_.base_index() + 1);
   const auto previous = of.next - 1;
-  send(to, term_,
-       append{++of.sent, previous, log_.term_at(previous).value(), commit_, std::max(now_.shard_ms, log_.last_stamp_ms()),
-              std::move(entries)},
-       hard_position_);
+  send(
+      to, term_,
+      append{++sent_, previous, log_.term_at(previous).value(), commit_, std::max(now_.shard_ms, log_.last_stamp_ms()), std::move(entries)},
+      hard_position_);
 }
 
 void consensus::answer(const message& from, const append_reply& said) {
@@ -127,12 +136,12 @@ void consensus::answer(const message& from, const append_reply& said) {
     if (said.number > of.sent_when_known && said.previous_index <= of.match) of.went_back = true;
     const bool late = of.how == progress::way::probe ? said.previous_index != of.next - 1 : said.previous_index <= of.match;
     if (late) return;
-    of.lacks_base = said.hint_index < log_.base_index();
+    of.lacks_base = said.previous_index <= log_.base_index() || said.hint_index < log_.base_index();
     of.probe_from(log_.last_of_term(std::min(said.hint_index, log_.last_index()), said.hint_term) + 1);
     return send_entries(from.from, of);
   }
   if (said.matched > log_.last_index() || of.went_back) return;
-  of.matched(said.matched);
+  of.matched(said.matched, sent_);
   of.lacks_base = false;
   if (of.how == progress::way::probe) {
     of.probe_from(of.match + 1);
@@ -148,15 +157,17 @@ void consensus::answer(const message& from, const heartbeat_reply& said) {
   const auto found = others_.find(from.from);
   if (role_ != role::leader || found == others_.end()) return;
   auto& of = found->second;
-  if (of.went_back) return;
+  if (of.went_back || said.round > round_) return;
   of.last_contact_ms = now_.boot_ms;
   of.confirmed_round = std::max(of.confirmed_round, said.round);
   end_round();
   send_entries(from.from, of);
-  // If nothing has come since the last heartbeat, something was lost, or its disk is slow. It is asked, and sent nothing twice before it
-  // has answered.
-  if (of.match < log_.last_index() && of.match == of.match_at_last_beat) send_append(from.from, of, {});
-  of.match_at_last_beat = of.match;
+  // If nothing has come for a heartbeat's time, something was lost, or its disk is slow. It is asked, and sent nothing twice before it has
+  // answered.
+  if (now_.boot_ms - of.looked_at_ms < how_.heartbeat_ms) return;
+  if (of.match < log_.last_index() && of.match == of.match_then && !journal_stands_still()) send_append(from.from, of, {});
+  of.match_then = of.match;
+  of.looked_at_ms = now_.boot_ms;
 }
 
 template <class F>
@@ -188,7 +199,7 @@ void consensus::raise_commit() {
   // Whoever has removed itself leads until that is committed.
   const auto removed = !log_.current_members().votes(how_.self) && log_.members_index() <= commit_;
   if (!removed) return;
-  send_entries_to_all();
+  send_heartbeats();  // what is committed
   become_follower(term_, 0);
 }
 

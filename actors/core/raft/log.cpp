@@ -6,7 +6,7 @@
 
 namespace fairlead::raft {
 
-log::log(base from, std::vector<entry> entries) : base_index_{from.index}, base_term_{from.term} {
+log::log(base from, std::vector<entry> entries) : base_index_{from.index}, base_term_{from.term}, base_stamp_ms_{from.stamp_ms} {
   members_.push_back({from.index, std::move(from.who)});
   for (auto& each : entries) append(std::move(each));
 }
@@ -64,6 +64,7 @@ void log::raise_base(log_index up_to) {
   if (!term) throw std::logic_error{"the base is an entry of the log"};
   while (members_.size() > 1 && members_[1].index <= up_to) members_.pop_front();
   while (base_index_ < up_to) {
+    base_stamp_ms_ = entries_.front().stamp_ms;
     bytes_ -= entries_.front().bytes().size();
     entries_.pop_front();
     ++base_index_;

@@ -17,9 +17,10 @@ class log {
 
   log_index base_index() const { return base_index_; }
   log_term base_term() const { return base_term_; }
+  std::int64_t base_stamp_ms() const { return base_stamp_ms_; }
   log_index last_index() const { return base_index_ + entries_.size(); }
   log_term last_term() const { return entries_.empty() ? base_term_ : entries_.back().term; }
-  std::int64_t last_stamp_ms() const { return entries_.empty() ? 0 : entries_.back().stamp_ms; }
+  std::int64_t last_stamp_ms() const { return entries_.empty() ? base_stamp_ms_ : entries_.back().stamp_ms; }
   std::size_t bytes() const { return bytes_; }
 
   /// nullopt: below the base or behind the end.
@@ -58,6 +59,7 @@ class log {
 
   log_index base_index_;
   log_term base_term_;
+  std::int64_t base_stamp_ms_;
   std::deque<entry> entries_;
   std::deque<known_members> members_;  // never empty; the first is in force at the base
   std::size_t bytes_ = 0;

@@ -9,10 +9,13 @@ std::string fault_of_entries(const message& in, const append& what) {
   if (what.previous_term > in.term) return "the entry before is of a later term than the message";
   auto index = what.previous_index;
   auto term = what.previous_term;
+  std::int64_t stamp_ms = 0;
   for (const auto& each : what.entries) {
     if (each.index != ++index) return "the entries have a gap";
     if (each.term == 0 || each.term < term || each.term > in.term) return "the terms of the entries do not rise up to the message's";
     term = each.term;
+    if (each.stamp_ms < stamp_ms) return "the stamps of the entries fall";
+    stamp_ms = each.stamp_ms;
     switch (each.kind) {
       case entry_kind::batches:
       case entry_kind::rows: break;

@@ -31,7 +31,8 @@ struct append {
   std::int64_t stamp_ms = 0;  // shard time at the leader
   std::vector<entry> entries;
 };
-/// `matched`: the logs are the same up to there, and that much is durable here. Never more than what this leader's messages have shown.
+/// `matched`: the logs are the same up to there, and that much is durable here. Never more than what this leader's messages have shown, or
+/// what is committed here.
 struct append_reply {
   std::uint64_t number = 0;  // of the message that is answered
   bool rejected = false;

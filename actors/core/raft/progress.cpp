@@ -17,7 +17,7 @@ void progress::flew(log_index last, std::size_t bytes) {
   flying_bytes += bytes;
 }
 
-bool progress::matched(log_index up_to) {
+bool progress::matched(log_index up_to, std::uint64_t sent) {
   while (!flying.empty() && flying.front().last <= up_to) {
     flying_bytes -= flying.front().bytes;
     flying.pop_front();

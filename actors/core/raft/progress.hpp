@@ -22,11 +22,11 @@ struct progress {
   bool lacks_base = false;  // it needs entries that are no longer kept
   bool went_back = false;   // it has lost what it had confirmed: what it says does not count any more
 
-  std::uint64_t sent = 0;             // messages of entries in this term
-  std::uint64_t sent_when_known = 0;  // `sent` at the last rise of `match`
+  std::uint64_t sent_when_known = 0;  // messages of entries that the leader had sent when `match` last rose
   std::uint64_t confirmed_round = 0;
   std::int64_t last_contact_ms = 0;
-  log_index match_at_last_beat = 0;
+  log_index match_then = 0;  // at looked_at_ms
+  std::int64_t looked_at_ms = 0;
 
   struct in_flight {
     log_index last = 0;
@@ -38,7 +38,7 @@ struct progress {
   void probe_from(log_index where);
   void flew(log_index last, std::size_t bytes);
   /// True: `match` rose.
-  bool matched(log_index up_to);
+  bool matched(log_index up_to, std::uint64_t sent);
 };
 
 }  // namespace fairlead::raft

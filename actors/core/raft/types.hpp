@@ -72,7 +72,8 @@ struct cut {
 struct base {
   log_index index = 0;
   log_term term = 0;
-  members who;  // as of that index
+  members who;                // as of that index
+  std::int64_t stamp_ms = 0;  // of that entry
 };
 using record = std::variant<hard_state, cut, base, entry>;
 

@@ -60,6 +60,15 @@ void consensus_host::stop(random_stream& chance) {
   writes_ = false;
 }
 
+void consensus_host::install(const raft::base& copied) {
+  raft::hard_state hard;
+  for (const auto& each : journal_)
+    if (const auto* one = std::get_if<raft::hard_state>(&each)) hard = *one;
+  journal_ = {hard, copied};
+  durable_ = written_ = journal_.size();
+  durable_applied_ = copied.index;
+}
+
 raft::output consensus_host::step(const raft::input& in, raft::moment now, consensus_judge& judge) {
   auto out = replica_->step(in, now);
   voted_ = false;

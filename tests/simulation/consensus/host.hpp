@@ -33,6 +33,8 @@ class consensus_host {
   void start(raft::moment now, random_stream& chance);
   /// Loses what was not durable, but for some of it, and the state that was not.
   void stop(random_stream& chance);
+  /// Its state and log are replaced by a copy of another's, of which this is the end. What it has voted stays.
+  void install(const raft::base& copied);
   bool is_up() const { return replica_.has_value(); }
   raft::consensus& replica() { return *replica_; }
   const raft::consensus& replica() const { return *replica_; }

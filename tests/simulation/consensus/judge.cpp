@@ -33,6 +33,12 @@ void consensus_judge::committed(raft::replica_id who, raft::log_term term, const
   if (!fresh && (known->second.term != what.term || known->second.content != content_of(what)))
     throw broken_rule{"state_equality", named(who) + " gives out another entry " + std::to_string(what.index) + ": of term " +
                                             std::to_string(what.term) + ", not " + std::to_string(known->second.term)};
+  if (fresh) {
+    const auto here = stamps_.emplace(what.index, what.stamp_ms).first;
+    if ((here != stamps_.begin() && std::prev(here)->second > what.stamp_ms) ||
+        (std::next(here) != stamps_.end() && std::next(here)->second < what.stamp_ms))
+      throw broken_rule{"stamps", "the stamp of entry " + std::to_string(what.index) + " is not between those beside it"};
+  }
   if (fresh && what.index > 11 && committed_.count(what.index - 1) == 0)
     throw broken_rule{"gap", named(who) + " gives out " + std::to_string(what.index) + ", and nobody the one before"};
 }

@@ -47,6 +47,7 @@ class consensus_judge {
   std::map<raft::log_index, known_entry> committed_;
   std::map<std::pair<raft::log_index, raft::log_term>, std::uint64_t> made_;  // log matching: one content for index and term
   std::map<raft::log_term, raft::replica_id> leaders_;
+  std::map<raft::log_index, std::int64_t> stamps_;  // of committed entries
   raft::log_index last_acknowledged_ = 0;
 };
 

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::int64_t election_ms = 300;
 constexpr std::int64_t heartbeat_ms = 30;
+constexpr int most_events_in_a_ms = 20'000;
 constexpr raft::log_index first_index = 10;  // a group begins behind what the shard had before
 
 }  // namespace
@@ -22,6 +23,7 @@ consensus_world::consensus_world(const consensus_run& what) : what_{what}, chanc
   members_change_ = chance_.chance(500);
   change_members_within_ms_ = chance_.chance(500) ? 1'500 : 200;
   log_is_compacted_ = chance_.chance(500);
+  log_leaves_some_behind_ = log_is_compacted_ && chance_.chance(500);
   longest_calm_ms_ = chance_.between(200, 2'000);
   if (chance_.chance(500)) new_leaders_fall_per_mille_ = chance_.below(900);
   constexpr std::size_t messages[] = {1, 1, 64, 1'000};
@@ -46,13 +48,22 @@ consensus_verdict consensus_world::run() {
     keep_tidying();
     keep_failing();
     if (members_change_) keep_changing_members();
+    std::int64_t last_ms = 0;
+    int same_ms = 0;
     while (!events_.empty() && events_.top().at_ms <= end_ms_) {
       const auto next = events_.top();
       events_.pop();
       now_ms_ = next.at_ms;
+      if (next.at_ms > last_ms) same_ms = 0, last_ms = next.at_ms;
+      if (++same_ms > most_events_in_a_ms) throw broken_rule{"storm", "replicas answer each other without end"};
       next.what();
     }
     if (end_ms_ - last_commit_ms_ > 4'000) throw broken_rule{"liveness", "nothing was committed in the last four seconds"};
+    for (const auto& [ticket, of] : tickets_) {
+      const auto& host = *hosts_.at(of.who);
+      const auto open = host.is_up() && host.life() == of.life && of.at_ms < end_ms_ - 4'000;
+      if (open) throw broken_rule{"liveness", "replica " + std::to_string(of.who) + " never answers ticket " + std::to_string(ticket)};
+    }
     for (auto* host : members_now()) {
       // What was committed in the last moments has not come to all.
       const auto late = 4'000 / static_cast<std::uint64_t>(propose_every_ms_) + 200;

@@ -68,6 +68,7 @@ class consensus_world {
   void keep_changing_members();
   void change_members_at(consensus_host& leader);
   void keep_tidying();
+  void bring_copies();
 
   // Faults: world_faults.cpp
   void keep_failing();
@@ -104,6 +105,7 @@ class consensus_world {
   bool members_change_ = false;
   std::int64_t change_members_within_ms_ = 0;
   bool log_is_compacted_ = false;
+  bool log_leaves_some_behind_ = false;  // entries that a member lacks are not kept, and it gets a copy of the state
   std::uint64_t new_leaders_fall_per_mille_ = 0;
   std::int64_t longest_calm_ms_ = 0;
   std::int64_t propose_every_ms_ = 10;
@@ -115,6 +117,7 @@ class consensus_world {
     raft::replica_id who = 0;
     std::uint64_t life = 0;
     raft::log_index known = 0;
+    std::int64_t at_ms = 0;
   };
   std::map<std::uint64_t, asked> tickets_;
   std::uint64_t next_ticket_ = 1;

@@ -23,7 +23,7 @@ void consensus_world::keep_proposing() {
 
 void consensus_world::keep_asking() {
   for (auto* who : leaders()) {
-    tickets_[next_ticket_] = {who->id(), who->life(), judge_.last_acknowledged()};
+    tickets_[next_ticket_] = {who->id(), who->life(), judge_.last_acknowledged(), now_ms_};
     feed(*who, raft::confirm{next_ticket_++});
   }
   after(chance_.between(1, 80), [this] { keep_asking(); });
@@ -36,16 +36,38 @@ raft::log_index consensus_world::applied_everywhere() {
   return out;
 }
 
-// What a state writes to its disk some time after it has applied it, and entries that are then no longer kept. Only as far as all have them:
-// a replica that lacks more needs a copy of the state, which this world does not play.
+// What a state writes to its disk some time after it has applied it, and entries that are then no longer kept.
 void consensus_world::keep_tidying() {
   for (auto& [id, host] : hosts_)
     if (host->is_up() && chance_.chance(500)) host->sync_state();
   const auto everywhere = applied_everywhere();
   if (log_is_compacted_)
     for (auto& [id, host] : hosts_)
-      if (host->is_up() && host->stopped_until_ms <= now_ms_ && chance_.chance(300)) feed(*host, raft::compact{everywhere});
+      if (host->is_up() && host->stopped_until_ms <= now_ms_ && chance_.chance(300))
+        feed(*host, raft::compact{log_leaves_some_behind_ ? host->durable_applied() : everywhere});
+  if (log_leaves_some_behind_) bring_copies();
   after(chance_.between(20, 200), [this] { keep_tidying(); });
+}
+
+// The copy goes from the leader's disk to that of a member that needs it, unless it has that much in the meantime.
+void consensus_world::bring_copies() {
+  for (auto* leader : leaders()) {
+    for (const auto& [id, of] : std::map{leader->replica().others()}) {
+      const auto& log = leader->replica().entries();
+      const auto host = hosts_.find(id);
+      const auto index = leader->durable_applied();
+      if (!of.lacks_base || host == hosts_.end() || !host->second->is_up() || index < log.base_index()) continue;
+      auto& to = *host->second;
+      if (to.stopped_until_ms > now_ms_ || cut_.count({leader->id(), id}) > 0 || to.given_out() >= index) continue;
+      if (to.replica().entries().term_at(index) == log.term_at(index)) continue;
+      const auto stamp = index == log.base_index() ? log.base_stamp_ms() : log.at(index).stamp_ms;
+      say("copy up to " + std::to_string(index) + " from " + std::to_string(leader->id()) + " to " + std::to_string(id));
+      count("copies");
+      to.stop(chance_);
+      to.install({index, *log.term_at(index), log.members_at(index), stamp});
+      start(to);
+    }
+  }
 }
 
 void consensus_world::keep_changing_members() {
@@ -68,11 +90,12 @@ void consensus_world::change_members_at(consensus_host& leader) {
   switch (chance_.below(5)) {
     case 0: {  // a new one begins with a copy of this one's state
       if (standbys.size() + voters.size() >= 6) return;
-      const auto index = applied_everywhere();
+      const auto index = log_leaves_some_behind_ ? leader.durable_applied() : applied_everywhere();
       const auto& log = leader.replica().entries();
       const auto term = log.term_at(index);
       if (!term) return;
-      auto& fresh = add_host({index, *term, log.members_at(index)});
+      const auto stamp = index == log.base_index() ? log.base_stamp_ms() : log.at(index).stamp_ms;
+      auto& fresh = add_host({index, *term, log.members_at(index), stamp});
       put(standbys, fresh.id());
       start(fresh);
       break;

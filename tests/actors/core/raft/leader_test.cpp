@@ -36,6 +36,55 @@ TEST(leader, whose_journal_stands_still_sends_no_heartbeats) {
   EXPECT_TRUE(three.wire.empty());
 }
 
+TEST(leader, whose_journal_stands_still_is_replaced_whatever_clients_want) {
+  group three{three_voters};
+  three.elect(1);
+  three.propose_text(1, "pay");
+  for (int i = 0; i < 50; ++i) {
+    three.now.boot_ms += group::heartbeat_ms;
+    three.step(1, tick{});
+    three.propose_text(1, "more");
+    while (!three.wire.empty()) {  // the disks of the others are well
+      const auto next = three.wire.front();
+      three.wire.pop_front();
+      three.step(next.to, received{next});
+      if (next.to != 1) three.sync(next.to);
+    }
+  }
+  EXPECT_NE(three.core(1).current_role(), role::leader);
+}
+
+TEST(confirmed_round, is_answered_when_those_who_were_asked_are_no_longer_members) {
+  group two{{{1, 2}, {}}};
+  two.elect(1);
+  two.silent[2] = true;
+  two.step(1, confirm{1});
+  two.settle();
+  EXPECT_TRUE(two.at(1).confirmed.empty());
+  two.step(1, change_members{{{1}, {}}});
+  two.settle();
+  ASSERT_EQ(two.at(1).confirmed.size(), 1U);
+  EXPECT_TRUE(two.step(1, confirm{2}).confirmed.at(0).led);
+}
+
+TEST(confirmed_round, begins_when_the_journal_goes_on) {
+  group one{{{1}, {}}};
+  one.step(1, tick{});
+  one.settle();
+  one.step(1, compact{11});
+  one.now.boot_ms += group::election_ms + 1;
+  EXPECT_TRUE(one.step(1, confirm{1}).confirmed.empty());
+  one.sync(1);
+  EXPECT_TRUE(one.step(1, tick{}).confirmed.at(0).led);
+}
+
+TEST(confirmed_round, is_refused_in_quarantine) {
+  group three{three_voters};
+  three.elect(1);
+  three.step(1, received{{2, 1, three.core(1).term(), heartbeat{}}});
+  EXPECT_FALSE(three.step(1, confirm{1}).confirmed.at(0).led);
+}
+
 TEST(confirmed_round, needs_a_majority_and_is_right_about_what_was_committed) {
   group three{three_voters};
   three.elect(1);
@@ -112,6 +161,14 @@ TEST(members, change_one_at_a_time) {
   EXPECT_EQ(three.step(1, change_members{{{}, {1}}}).accepted, 0U);
   EXPECT_EQ(three.step(1, change_members{{{1, 2, 3, 4}, {}}}).accepted, 13U);
   EXPECT_EQ(three.core(1).others().count(4), 1U);
+}
+
+TEST(members, are_not_proposed_like_other_entries) {
+  group one{{{1}, {}}};
+  one.step(1, tick{});
+  one.settle();
+  EXPECT_EQ(one.step(1, propose{entry_kind::members, encode({{1, 2, 3}, {}})}).accepted, 0U);
+  EXPECT_EQ(one.step(1, propose{entry_kind::epoch, nullptr}).accepted, 0U);
 }
 
 // Ongaro, raft-dev, 2015

@@ -34,6 +34,7 @@ TEST(message, is_refused_when_no_replica_would_send_it) {
       {{1, 2, 3, append{1, 4, 4, 0, 0, {}}}, "the entry before is of a later term than the message"},
       {{1, 2, 3, append{1, 4, 2, 0, 0, {of_kind(6, 2, batches)}}}, "the entries have a gap"},
       {{1, 2, 3, append{1, 4, 2, 0, 0, {of_kind(5, 1, batches)}}}, "the terms of the entries do not rise up to the message's"},
+      {{1, 2, 3, append{1, 4, 2, 0, 0, {{5, 2, 9, batches, nullptr}, {6, 2, 8, batches, nullptr}}}}, "the stamps of the entries fall"},
       {{1, 2, 3, append{1, 4, 2, 0, 0, {of_kind(5, 4, batches)}}}, "the terms of the entries do not rise up to the message's"},
       {{1, 2, 3, append{1, 4, 2, 0, 0, {of_kind(5, 2, entry_kind::epoch)}}}, "an epoch has no payload"},
       {{1, 2, 3, append{1, 4, 2, 0, 0, {of_kind(5, 2, entry_kind::members, "\xff")}}}, "an entry of members cannot be read"},

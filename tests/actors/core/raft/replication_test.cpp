@@ -157,6 +157,60 @@ TEST(replication, a_replica_that_needs_what_is_no_longer_kept_is_known) {
   EXPECT_EQ(std::get<base>(three.at(1).records.back()).index, 12U);
 }
 
+// It has entries of a former term where the base is. Only a copy of the state helps it, and until that comes it is left in peace.
+TEST(replication, a_replica_that_disagrees_at_the_base_is_not_asked_over_and_over) {
+  group two{{{1, 2}, {}}};
+  two.start(1, {{3, 0}, {15, 3, {{1, 2}, {}}}, {text(16, 3, "x")}, 15});
+  std::vector<entry> left_over;
+  for (log_index index = 11; index <= 20; ++index) left_over.push_back(text(index, 2, "left over"));
+  two.start(2, {{3, 0}, {10, 1, {{1, 2}, {}}}, left_over, 10});
+  std::size_t moved = 0;
+  two.watch = [&](replica_id, const input&, const output& out) { moved += out.messages.size(); };
+  two.elect(1);
+  EXPECT_TRUE(two.core(1).others().at(2).lacks_base);
+  EXPECT_LT(moved, 20U);
+}
+
+TEST(replication, rounds_do_not_hasten_what_is_asked_of_a_slow_replica) {
+  group three{three_voters};
+  three.elect(1);
+  three.propose_text(1, "pay");
+  three.wire.clear();
+  std::size_t appends = 0;
+  three.watch = [&](replica_id id, const input&, const output& out) { appends += id == 1 ? bodies<append>(out.messages).size() : 0; };
+  for (std::uint64_t ticket = 1; ticket <= 50; ++ticket) {
+    three.step(1, confirm{ticket});
+    three.settle();
+  }
+  EXPECT_LE(appends, 2U);
+}
+
+// What it rejected before it was removed says nothing of what it has now.
+TEST(replication, a_replica_that_left_and_came_back_is_counted) {
+  group two{{{1}, {2}}};
+  two.step(1, tick{});
+  two.settle();
+  for (int i = 0; i < 5; ++i) {
+    two.propose_text(1, "pay");
+    two.settle();
+  }
+  for (const auto& who : {members{{1}, {}}, members{{1}, {2}}}) {
+    two.step(1, change_members{who});
+    two.settle();
+  }
+  two.pass(1, 2 * group::heartbeat_ms);
+  two.settle();
+  ASSERT_EQ(two.core(1).others().at(2).match, two.core(1).entries().last_index());
+  two.step(1, received{{2, 1, two.core(1).term(), append_reply{5, true, 0, 13, 10, 1}}});
+  EXPECT_FALSE(two.core(1).others().at(2).went_back);
+}
+
+TEST(replication, a_journal_that_does_not_belong_to_the_state_is_refused) {
+  group three{three_voters};
+  EXPECT_THROW(three.start(1, {{1, 0}, {20, 1, three_voters}, {}, 15}), std::logic_error);
+  EXPECT_THROW(three.start(1, {{1, 0}, {10, 1, three_voters}, {text(11, 1, "x")}, 15}), std::logic_error);
+}
+
 // R14
 TEST(replication, a_replica_that_has_lost_what_it_confirmed_is_not_counted_any_more) {
   group three{three_voters};
@@ -210,6 +264,10 @@ TEST(replication, stamps_never_fall_and_followers_know_the_last) {
   three.propose_text(1, "pay");
   three.settle();
   EXPECT_EQ(three.core(1).entries().last_stamp_ms(), first);
+  three.step(1, compact{12});
+  three.propose_text(1, "pay");
+  EXPECT_EQ(three.core(1).entries().last_stamp_ms(), first);
+  three.settle();
   EXPECT_EQ(three.core(2).last_stamp().stamp_ms, first);
   three.now.shard_ms += 90'000;
   three.pass(1, group::heartbeat_ms);
