@@ -87,7 +87,7 @@ void consensus::on(const transfer& in) {
 
 void consensus::on(const unreachable& in) {
   const auto who = others_.find(in.who);
-  if (who != others_.end() && who->second.how == progress::way::replicate) who->second.probe_from(who->second.match + 1);
+  if (who != others_.end() && who->second.how == progress::way::replicate) who->second.probe_from(who->second.match + 1, sent_);
 }
 
 void consensus::send_entries_to_all() {
@@ -134,17 +134,19 @@ void consensus::answer(const message& from, const append_reply& said) {
   if (said.rejected) {
     // It was sent when the replica had already confirmed that index, and it lacks it now: a lost disk, or a copy of an older one (R14).
     if (said.number > of.sent_when_known && said.previous_index <= of.match) of.went_back = true;
-    const bool late = of.how == progress::way::probe ? said.previous_index != of.next - 1 : said.previous_index <= of.match;
+    // One gap has the messages behind it rejected one by one. Only the first of these rejections says something new.
+    const bool late = said.number <= of.sent_when_probed ||
+                      (of.how == progress::way::probe ? said.previous_index != of.next - 1 : said.previous_index <= of.match);
     if (late) return;
     of.lacks_base = said.previous_index <= log_.base_index() || said.hint_index < log_.base_index();
-    of.probe_from(log_.last_of_term(std::min(said.hint_index, log_.last_index()), said.hint_term) + 1);
+    of.probe_from(log_.last_of_term(std::min(said.hint_index, log_.last_index()), said.hint_term) + 1, sent_);
     return send_entries(from.from, of);
   }
   if (said.matched > log_.last_index() || of.went_back) return;
   of.matched(said.matched, sent_);
   of.lacks_base = false;
   if (of.how == progress::way::probe) {
-    of.probe_from(of.match + 1);
+    of.probe_from(of.match + 1, of.sent_when_probed);
     of.how = progress::way::replicate;
   }
   raise_commit();

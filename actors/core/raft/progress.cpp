@@ -4,7 +4,8 @@
 
 namespace fairlead::raft {
 
-void progress::probe_from(log_index where) {
+void progress::probe_from(log_index where, std::uint64_t sent) {
+  sent_when_probed = sent;
   how = way::probe;
   next = std::max(where, match + 1);
   asked = false;

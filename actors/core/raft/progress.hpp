@@ -24,6 +24,7 @@ struct progress {
 
   std::uint64_t sent_when_known = 0;  // messages of entries that the leader had sent when `match` last rose
   std::uint64_t confirmed_round = 0;
+  std::uint64_t sent_when_probed = 0;  // and when probe_from was last called: rejections of these are known already
   std::int64_t last_contact_ms = 0;
   log_index match_then = 0;  // at looked_at_ms
   std::int64_t looked_at_ms = 0;
@@ -35,7 +36,8 @@ struct progress {
   std::deque<in_flight> flying;
   std::size_t flying_bytes = 0;
 
-  void probe_from(log_index where);
+  /// Asks again where the logs agree; `sent`: messages of entries so far.
+  void probe_from(log_index where, std::uint64_t sent);
   void flew(log_index last, std::size_t bytes);
   /// True: `match` rose.
   bool matched(log_index up_to, std::uint64_t sent);

@@ -30,7 +30,7 @@ constexpr std::pair<const char*, fault> all_faults[] = {
     {"forget_matched_cut", &raft::planted_faults::forget_matched_cut},
 };
 
-constexpr std::uint64_t most_seeds_of_a_fault = 6'000;
+constexpr std::uint64_t most_seeds_of_a_fault = 20'000;
 
 }  // namespace
 

@@ -186,7 +186,10 @@ void consensus_world::transmit(const raft::message& what) {
   if (cut_.count({what.from, what.to}) > 0 || chance_.chance(loss_per_mille_)) return;
   const auto bytes = std::make_shared<const std::string>(encode(what, 0).SerializeAsString());
   for (auto copies = chance_.chance(20) ? 2 : 1; copies > 0; --copies) {
-    auto late = least_latency_ms_ + chance_.between(0, 5);
+    // A link is a connection: most messages come in order, however long they take.
+    auto& before = last_arrival_ms_[{what.from, what.to}];
+    auto late = std::max(before - now_ms_, least_latency_ms_ + chance_.between(0, 5));
+    before = now_ms_ + late;
     if (chance_.chance(30)) late += chance_.between(0, 150);
     if (chance_.chance(2)) late = chance_.between(0, 2'500);  // many election timeouts
     after(late, [this, bytes] { deliver(bytes); });

@@ -97,7 +97,8 @@ class consensus_world {
   std::uint64_t event_number_ = 0;
   std::map<raft::replica_id, std::unique_ptr<consensus_host>> hosts_;
   raft::replica_id next_id_ = 1;
-  std::set<std::pair<raft::replica_id, raft::replica_id>> cut_;                  // from, to
+  std::set<std::pair<raft::replica_id, raft::replica_id>> cut_;  // from, to
+  std::map<std::pair<raft::replica_id, raft::replica_id>, std::int64_t> last_arrival_ms_;
   std::set<raft::replica_id> falls_at_first_commit_;                             // new leaders: no message after their first commit leaves
   std::map<raft::replica_id, std::pair<std::int64_t, std::int64_t>> slow_disk_;  // a write takes from to ms
 

@@ -211,6 +211,29 @@ TEST(replication, a_journal_that_does_not_belong_to_the_state_is_refused) {
   EXPECT_THROW(three.start(1, {{1, 0}, {10, 1, three_voters}, {text(11, 1, "x")}, 15}), std::logic_error);
 }
 
+TEST(replication, many_rejections_of_one_gap_make_one_message) {
+  group two{{{1, 2}, {}}};
+  two.elect(1);
+  two.wire.clear();
+  for (int i = 0; i < 5; ++i) two.propose_text(1, std::string(55, 'x'));
+  const auto sent = two.wire;
+  two.wire.clear();
+  ASSERT_EQ(sent.size(), 5U);
+  for (std::size_t i = 1; i < sent.size(); ++i) two.step(2, received{sent[i]});  // the first is lost
+  std::size_t answered = 0;
+  two.watch = [&](replica_id id, const input&, const output& out) { answered += id == 1 ? out.messages.size() : 0; };
+  const auto rejections = std::move(two.wire);
+  two.wire.clear();
+  for (const auto& each : rejections) two.step(1, received{each});
+  EXPECT_EQ(rejections.size(), 4U);
+  EXPECT_EQ(answered, 1U);
+  // And when it has answered that one, the rejections that are late say nothing either.
+  two.settle();
+  answered = 0;
+  for (const auto& each : rejections) two.step(1, received{each});
+  EXPECT_EQ(answered, 0U);
+}
+
 // R14
 TEST(replication, a_replica_that_has_lost_what_it_confirmed_is_not_counted_any_more) {
   group three{three_voters};
