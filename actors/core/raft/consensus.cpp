@@ -106,6 +106,8 @@ void consensus::send(replica_id to, log_term term, decltype(message::body) body,
 void consensus::release() {
   for (; !held_.empty() && held_.begin()->first <= durable_position_; held_.erase(held_.begin()))
     out_.messages.push_back(std::move(held_.begin()->second));
+  // What a leader has told counts when its term is durable: else, after a crash, a message of an earlier leader could contradict it.
+  if (hard_position_ > durable_position_) return;
   for (const auto until = std::min(commit_, durable_index_); given_out_ < until;) out_.committed.push_back(log_.at(++given_out_));
 }
 

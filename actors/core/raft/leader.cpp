@@ -138,7 +138,8 @@ void consensus::answer(const message& from, const append_reply& said) {
     const bool late = said.number <= of.sent_when_probed ||
                       (of.how == progress::way::probe ? said.previous_index != of.next - 1 : said.previous_index <= of.match);
     if (late) return;
-    of.lacks_base = said.previous_index <= log_.base_index() || said.hint_index < log_.base_index();
+    const auto base = log_.base_index();
+    of.lacks_base = of.match < base && (said.previous_index <= base || said.hint_index < base);
     of.probe_from(log_.last_of_term(std::min(said.hint_index, log_.last_index()), said.hint_term) + 1, sent_);
     return send_entries(from.from, of);
   }
@@ -245,7 +246,8 @@ void consensus::end_round() {
 void consensus::send_heartbeats() {
   last_beat_ms_ = now_.boot_ms;
   for (auto& [id, of] : others_)
-    send(id, term_, heartbeat{std::min(of.match, commit_), round_, std::max(now_.shard_ms, log_.last_stamp_ms())}, hard_position_);
+    send(id, term_, heartbeat{of.went_back ? 0 : std::min(of.match, commit_), round_, std::max(now_.shard_ms, log_.last_stamp_ms())},
+         hard_position_);
 }
 
 }  // namespace fairlead::raft

@@ -24,7 +24,7 @@ struct vote_reply {
 
 /// Entries behind `previous`. Without entries it only asks whether the logs agree there.
 struct append {
-  std::uint64_t number = 0;  // counts what the leader has sent this replica in this term
+  std::uint64_t number = 0;  // counts what the leader has sent in this term
   log_index previous_index = 0;
   log_term previous_term = 0;
   log_index commit = 0;

@@ -16,11 +16,13 @@ struct progress {
   };
 
   way how = way::probe;
-  log_index match = 0;      // both logs are the same up to here, and durable there
-  log_index next = 1;       // the first entry that was not sent
-  bool asked = false;       // probe: a message is on its way
-  bool lacks_base = false;  // it needs entries that are no longer kept
-  bool went_back = false;   // it has lost what it had confirmed: what it says does not count any more
+  log_index match = 0;  // both logs are the same up to here, and durable there
+  log_index next = 1;   // the first entry that was not sent
+  bool asked = false;   // probe: a message is on its way
+  /// It needs entries that are no longer kept. A copy of the state helps it; when that is installed its own log must not have the term of the
+  /// copy's last entry at that index, for then it needs none, and may have confirmed what is behind it.
+  bool lacks_base = false;
+  bool went_back = false;  // it has lost what it had confirmed: what it says does not count any more
 
   std::uint64_t sent_when_known = 0;  // messages of entries that the leader had sent when `match` last rose
   std::uint64_t confirmed_round = 0;

@@ -21,8 +21,8 @@ raft::message some_append() {
                        39,
                        123,
                        {text(41, 8, "pay"),
-                        {42, 9, 2'000, raft::entry_kind::epoch, nullptr},
-                        {43, 9, 2'001, raft::entry_kind::members, raft::encode(three)},
+                        {42, 9, 1'042, raft::entry_kind::epoch, nullptr},
+                        {43, 9, 1'043, raft::entry_kind::members, raft::encode(three)},
                         text(44, 9, std::string(100'000, 'x'))}}};
 }
 

@@ -251,6 +251,42 @@ TEST(replication, a_replica_that_has_lost_what_it_confirmed_is_not_counted_any_m
   EXPECT_EQ(three.core(1).commit_index(), 12U);
 }
 
+TEST(replication, a_replica_that_has_lost_what_it_confirmed_is_told_no_commits) {
+  group three{three_voters};
+  three.elect(1);
+  three.propose_text(1, "pay");
+  three.settle();
+  three.start(3, {{three.core(1).term(), 0}, {10, 1, three_voters}, {text(11, 1, "left over"), text(12, 1, "left over")}, 10});
+  three.propose_text(1, "more");
+  three.settle();
+  ASSERT_TRUE(three.core(1).others().at(3).went_back);
+  three.pass(1, 2 * group::heartbeat_ms);
+  three.settle();
+  EXPECT_EQ(three.core(3).commit_index(), 10U);
+}
+
+TEST(replication, a_late_rejection_makes_no_replica_lack_the_base) {
+  group two{{{1, 2}, {}}};
+  two.elect(1);
+  for (int i = 0; i < 5; ++i) two.propose_text(1, "pay");
+  two.settle();
+  two.step(1, compact{16});
+  two.propose_text(1, "pay");
+  two.step(1, received{{2, 1, two.core(1).term(), append_reply{99, true, 0, 17, 12, two.core(1).term()}}});
+  EXPECT_FALSE(two.core(1).others().at(2).lacks_base);
+}
+
+// 2 has made another entry at 11 in term 3, and its message is late. 1 in term 4 and 3 in term 5 have committed the entry of term 2.
+TEST(replication, what_a_leader_commits_is_given_out_when_its_term_is_durable) {
+  group five{{{1, 2, 3, 4, 5}, {}}};
+  five.start(5, {{2, 1}, {10, 1, {{1, 2, 3, 4, 5}, {}}}, {text(11, 2, "kept")}, 10});
+  five.step(5, received{{1, 5, 4, append{1, 11, 2, 10, 0, {text(12, 4, "kept")}}}});
+  five.step(5, received{{3, 5, 5, append{1, 12, 4, 12, 0, {text(13, 5, "kept")}}}});
+  EXPECT_TRUE(five.at(5).committed.empty());
+  five.sync(5);
+  EXPECT_EQ(five.at(5).committed.size(), 2U);
+}
+
 TEST(replication, a_late_rejection_is_no_loss) {
   group three{three_voters};
   three.elect(1);
