@@ -75,6 +75,9 @@ consensus_verdict consensus_world::run() {
     verdict_.rule = why.rule();
     verdict_.sentence = why.what();
     say("BROKEN " + why.rule() + ": " + why.what());
+  } catch (const std::exception& why) {
+    verdict_.rule = "exception";
+    verdict_.sentence = why.what();
   }
   return std::move(verdict_);
 }

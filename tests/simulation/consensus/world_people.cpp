@@ -44,7 +44,7 @@ void consensus_world::keep_tidying() {
   if (log_is_compacted_)
     for (auto& [id, host] : hosts_)
       if (host->is_up() && host->stopped_until_ms <= now_ms_ && chance_.chance(300))
-        feed(*host, raft::compact{log_leaves_some_behind_ ? host->durable_applied() : everywhere});
+        feed(*host, raft::compact{log_leaves_some_behind_ ? host->durable_applied() : std::min(everywhere, host->durable_applied())});
   if (log_leaves_some_behind_) bring_copies();
   after(chance_.between(20, 200), [this] { keep_tidying(); });
 }
