@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs for as long as it is given what tries to break Fairlead, and adds what came of it, by commit, to docs/reliability.md.
 
-In turns: seeds that the simulator has never run, of whole shards and of consensus alone, kills of a node, faults of a cluster, cut connections between its nodes, power cuts, and
-changed bytes of a journal and of
-what replicas send each other. What is in progress when the time is over still ends. Counts of a tree with changes that are not committed are printed and not recorded.
+In turns: seeds that the simulator has never run, of whole shards and of consensus alone, kills of a node, faults of a cluster, cut connections
+between its nodes, power cuts, and changed bytes of a journal and of what replicas send each other. What is in progress when the time is over
+still ends. Counts of a tree with changes that are not committed are printed and not recorded.
 
     tests/scenarios/soak.py [--minutes N]
 """

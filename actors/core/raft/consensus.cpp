@@ -91,8 +91,7 @@ void consensus::on(const durable& in) {
 void consensus::on(const compact& in) {
   if (in.up_to <= log_.base_index() || in.up_to > given_out_) return;
   log_.raise_base(in.up_to);
-  out_.records.emplace_back(base{in.up_to, log_.base_term(), log_.members_at(in.up_to), log_.base_stamp_ms()});
-  writing_.push_back({++position_, log_.last_index(), now_.boot_ms});
+  write(log_.base_at(in.up_to).value());
 }
 
 void consensus::send(replica_id to, log_term term, decltype(message::body) body, std::uint64_t after) {
@@ -135,16 +134,22 @@ void consensus::become_follower(log_term term, replica_id leader) {
 void consensus::set_hard(log_term term, replica_id vote) {
   term_ = term;
   vote_ = vote;
-  out_.records.emplace_back(hard_state{term, vote});
-  writing_.push_back({++position_, log_.last_index(), now_.boot_ms});
+  write(hard_state{term, vote});
   hard_position_ = position_;
 }
 
 void consensus::append_entry(entry what) {
   log_.append(what);
-  out_.records.emplace_back(std::move(what));
+  write(std::move(what));
+}
+
+// The log is as it is with this record.
+void consensus::write(record what) {
+  out_.records.push_back(std::move(what));
   writing_.push_back({++position_, log_.last_index(), now_.boot_ms});
 }
+
+std::int64_t consensus::stamp_ms() const { return std::max(now_.shard_ms, log_.last_stamp_ms()); }
 
 bool consensus::journal_stands_still() const { return !writing_.empty() && now_.boot_ms - writing_.front().since_ms > how_.election_ms; }
 

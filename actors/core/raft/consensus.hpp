@@ -144,6 +144,8 @@ class consensus {
   void become_follower(log_term term, replica_id leader);
   void set_hard(log_term term, replica_id vote);
   void append_entry(entry what);
+  void write(record what);
+  std::int64_t stamp_ms() const;
   bool journal_stands_still() const;
   std::int64_t next_timeout();
 
@@ -183,8 +185,8 @@ class consensus {
   void raise_commit();
   void begin_round();
   void end_round();
-  template <class F>
-  std::int64_t reached_by_majority(F value_of) const;
+  template <class T>
+  T reached_by_majority(T own, T progress::*of_other) const;
 
   bool planted(bool planted_faults::*fault) const { return how_.planted != nullptr && how_.planted->*fault; }
 

@@ -28,11 +28,10 @@ void consensus::answer(const message& from, const append& what) {
     if (each.index <= commit_)
       return quarantine("the leader has another entry at index " + std::to_string(each.index) + ", which is committed here");
     if (here) {
-      out_.records.emplace_back(cut{each.index});
       log_.cut_from(each.index, planted(&planted_faults::keep_cut_members));
       for (auto& one : writing_) one.last_index = std::min(one.last_index, each.index - 1);
       if (!planted(&planted_faults::forget_matched_cut)) durable_index_ = std::min(durable_index_, each.index - 1);
-      writing_.push_back({++position_, log_.last_index(), now_.boot_ms});
+      write(cut{each.index});
     }
     append_entry(each);
   }

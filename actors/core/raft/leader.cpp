@@ -1,6 +1,7 @@
 // What a leader does: its log to the others, commits, confirmed rounds, members, transfer (Ongaro 2014, 3.5, 4, 6.4).
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "actors/core/raft/consensus.hpp"
@@ -66,7 +67,7 @@ void consensus::on(const change_members& in) {
 }
 
 void consensus::propose_entry(entry_kind kind, std::shared_ptr<const std::string> payload) {
-  append_entry({log_.last_index() + 1, term_, std::max(now_.shard_ms, log_.last_stamp_ms()), kind, std::move(payload)});
+  append_entry({log_.last_index() + 1, term_, stamp_ms(), kind, std::move(payload)});
   if (kind == entry_kind::members) {
     follow_members(log_.last_index());
     end_round();  // fewer may be asked now
@@ -120,10 +121,7 @@ void consensus::send_entries(replica_id to, progress& of) {
 void consensus::send_append(replica_id to, progress& of, std::vector<entry> entries) {
   of.next = std::max(of.next, log_.base_index() + 1);
   const auto previous = of.next - 1;
-  send(
-      to, term_,
-      append{++sent_, previous, log_.term_at(previous).value(), commit_, std::max(now_.shard_ms, log_.last_stamp_ms()), std::move(entries)},
-      hard_position_);
+  send(to, term_, append{++sent_, previous, log_.term_at(previous).value(), commit_, stamp_ms(), std::move(entries)}, hard_position_);
 }
 
 void consensus::answer(const message& from, const append_reply& said) {
@@ -173,27 +171,23 @@ void consensus::answer(const message& from, const heartbeat_reply& said) {
   of.looked_at_ms = now_.boot_ms;
 }
 
-template <class F>
-std::int64_t consensus::reached_by_majority(F value_of) const {
-  std::vector<std::int64_t> values;
-  for (const auto id : log_.current_members().voters) values.push_back(static_cast<std::int64_t>(value_of(id)));
+// The greatest value that a majority of the voters has reached: this one `own`, and others what is known of them.
+template <class T>
+T consensus::reached_by_majority(T own, T progress::*of_other) const {
+  std::vector<T> values;
+  for (const auto id : log_.current_members().voters) {
+    const auto other = others_.find(id);
+    values.push_back(other == others_.end() ? own : other->second.*of_other);
+  }
   std::sort(values.begin(), values.end(), std::greater<>{});
   return values[values.size() / 2];
 }
 
-std::int64_t consensus::majority_contact_ms() const {
-  return reached_by_majority([&](replica_id id) {
-    const auto other = others_.find(id);
-    return other == others_.end() ? now_.boot_ms : other->second.last_contact_ms;
-  });
-}
+std::int64_t consensus::majority_contact_ms() const { return reached_by_majority(now_.boot_ms, &progress::last_contact_ms); }
 
 void consensus::raise_commit() {
   const auto own = planted(&planted_faults::count_undurable) ? log_.last_index() : durable_index_;
-  const auto reached = static_cast<log_index>(reached_by_majority([&](replica_id id) {
-    const auto other = others_.find(id);
-    return other == others_.end() ? own : other->second.match;
-  }));
+  const auto reached = reached_by_majority(own, &progress::match);
   if (reached <= commit_) return;
   if (log_.term_at(reached) != term_ && !planted(&planted_faults::commit_former_term)) return;
   if (reached < log_.last_index() && planted(&planted_faults::commit_newest_only)) return;
@@ -233,11 +227,7 @@ void consensus::begin_round() {
 
 void consensus::end_round() {
   if (round_of_.empty()) return;
-  const auto reached = static_cast<std::uint64_t>(reached_by_majority([&](replica_id id) {
-    const auto other = others_.find(id);
-    return other == others_.end() ? round_ : other->second.confirmed_round;
-  }));
-  if (reached < round_) return;
+  if (reached_by_majority(round_, &progress::confirmed_round) < round_) return;
   for (const auto ticket : round_of_) out_.confirmed.push_back({ticket, true, round_index_});
   round_of_.clear();
   begin_round();
@@ -246,8 +236,7 @@ void consensus::end_round() {
 void consensus::send_heartbeats() {
   last_beat_ms_ = now_.boot_ms;
   for (auto& [id, of] : others_)
-    send(id, term_, heartbeat{of.went_back ? 0 : std::min(of.match, commit_), round_, std::max(now_.shard_ms, log_.last_stamp_ms())},
-         hard_position_);
+    send(id, term_, heartbeat{of.went_back ? 0 : std::min(of.match, commit_), round_, stamp_ms()}, hard_position_);
 }
 
 }  // namespace fairlead::raft

@@ -77,6 +77,12 @@ const members& log::members_at(log_index where) const {
   return after == members_.begin() ? members_.front().who : std::prev(after)->who;
 }
 
+std::optional<base> log::base_at(log_index where) const {
+  const auto term = term_at(where);
+  if (!term) return std::nullopt;
+  return base{where, *term, members_at(where), where == base_index_ ? base_stamp_ms_ : at(where).stamp_ms};
+}
+
 bool log::votes_since(log_index where, replica_id id) const {
   for (auto each = members_.rbegin(); each != members_.rend(); ++each) {
     if (each->who.votes(id)) return true;

@@ -17,7 +17,6 @@ class log {
 
   log_index base_index() const { return base_index_; }
   log_term base_term() const { return base_term_; }
-  std::int64_t base_stamp_ms() const { return base_stamp_ms_; }
   log_index last_index() const { return base_index_ + entries_.size(); }
   log_term last_term() const { return entries_.empty() ? base_term_ : entries_.back().term; }
   std::int64_t last_stamp_ms() const { return entries_.empty() ? base_stamp_ms_ : entries_.back().stamp_ms; }
@@ -48,6 +47,8 @@ class log {
   /// Index of the entry that says so; at most the base's when none is kept.
   log_index members_index() const { return members_.back().index; }
   const members& members_at(log_index at) const;
+  /// A log that begins behind `at`. nullopt: as of term_at.
+  std::optional<base> base_at(log_index at) const;
   /// True: `id` votes by the members in force at `at`, or by later ones.
   bool votes_since(log_index at, replica_id id) const;
 

@@ -18,16 +18,15 @@ void progress::flew(log_index last, std::size_t bytes) {
   flying_bytes += bytes;
 }
 
-bool progress::matched(log_index up_to, std::uint64_t sent) {
+void progress::matched(log_index up_to, std::uint64_t sent) {
   while (!flying.empty() && flying.front().last <= up_to) {
     flying_bytes -= flying.front().bytes;
     flying.pop_front();
   }
-  if (up_to <= match) return false;
+  if (up_to <= match) return;
   match = up_to;
   next = std::max(next, match + 1);
   sent_when_known = sent;
-  return true;
 }
 
 }  // namespace fairlead::raft

@@ -41,8 +41,8 @@ struct progress {
   /// Asks again where the logs agree; `sent`: messages of entries so far.
   void probe_from(log_index where, std::uint64_t sent);
   void flew(log_index last, std::size_t bytes);
-  /// True: `match` rose.
-  bool matched(log_index up_to, std::uint64_t sent);
+  /// It has confirmed so much.
+  void matched(log_index up_to, std::uint64_t sent);
 };
 
 }  // namespace fairlead::raft

@@ -19,7 +19,7 @@ struct consensus_harvest {
 consensus_harvest run_consensus_seeds(const consensus_run& like, std::uint64_t first, std::uint64_t count, bool twice, unsigned threads,
                                       std::size_t most_failures);
 
-/// The same with a summary on the terminal. 0: nothing failed, and everything that can happen has.
+/// The same with a summary on the terminal. 0: nothing failed.
 int print_consensus_seeds(std::uint64_t first, std::uint64_t count, bool twice, unsigned threads);
 int print_consensus_seed(std::uint64_t seed, bool verbose, const std::string& fault);
 

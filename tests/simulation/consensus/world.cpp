@@ -105,7 +105,7 @@ consensus_host& consensus_world::add_host(raft::base first) {
 }
 
 raft::moment consensus_world::clock_of(const consensus_host& who) const {
-  // Boot clocks begin anywhere and drift by up to a thousandth.
+  // Boot clocks begin anywhere and drift by up to two thousandths.
   const auto drift = now_ms_ * static_cast<std::int64_t>(who.id() % 3) / 1'000;
   return {now_ms_ + drift + static_cast<std::int64_t>(who.id()) * 1'000'000, now_ms_ + who.wall_skew_ms + 1'000'000};
 }

@@ -60,11 +60,10 @@ void consensus_world::bring_copies() {
       auto& to = *host->second;
       if (to.stopped_until_ms > now_ms_ || cut_.count({leader->id(), id}) > 0 || to.given_out() >= index) continue;
       if (to.replica().entries().term_at(index) == log.term_at(index)) continue;
-      const auto stamp = index == log.base_index() ? log.base_stamp_ms() : log.at(index).stamp_ms;
       say("copy up to " + std::to_string(index) + " from " + std::to_string(leader->id()) + " to " + std::to_string(id));
       count("copies");
       to.stop(chance_);
-      to.install({index, *log.term_at(index), log.members_at(index), stamp});
+      to.install(log.base_at(index).value());
       start(to);
     }
   }
@@ -91,11 +90,9 @@ void consensus_world::change_members_at(consensus_host& leader) {
     case 0: {  // a new one begins with a copy of this one's state
       if (standbys.size() + voters.size() >= 6) return;
       const auto index = log_leaves_some_behind_ ? leader.durable_applied() : applied_everywhere();
-      const auto& log = leader.replica().entries();
-      const auto term = log.term_at(index);
-      if (!term) return;
-      const auto stamp = index == log.base_index() ? log.base_stamp_ms() : log.at(index).stamp_ms;
-      auto& fresh = add_host({index, *term, log.members_at(index), stamp});
+      const auto begin = leader.replica().entries().base_at(index);
+      if (!begin) return;
+      auto& fresh = add_host(*begin);
       put(standbys, fresh.id());
       start(fresh);
       break;
