@@ -3,18 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "actors/core/mix.hpp"
+
 namespace fairlead::core {
 
 namespace {
-
-// The finalizer of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014): every input bit reaches
-// every output bit.
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15ULL;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
 
 /// Between 0 and 1.
 double share_of(const jitter_seed& seed) {

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "actors/core/mix.hpp"
+
 namespace fairlead::raft {
 
 consensus::consensus(const settings& how, recovered from, moment now)
@@ -153,13 +155,10 @@ std::int64_t consensus::stamp_ms() const { return std::max(now_.shard_ms, log_.l
 
 bool consensus::journal_stands_still() const { return !writing_.empty() && now_.boot_ms - writing_.front().since_ms > how_.election_ms; }
 
-// SplitMix64 of the seed: one to two election timeouts.
+// One to two election timeouts.
 std::int64_t consensus::next_timeout() {
-  random_ += 0x9e3779b97f4a7c15ULL;
-  auto x = random_;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  x ^= x >> 31;
+  const auto x = core::mix(random_);
+  random_ += core::golden_gamma;
   return how_.election_ms + static_cast<std::int64_t>(x % static_cast<std::uint64_t>(how_.election_ms));
 }
 

@@ -75,8 +75,15 @@ int print_consensus_seed(std::uint64_t seed, bool verbose, const std::string& fa
   consensus_run run;
   run.seed = seed;
   run.transcript = verbose;
-  for (const auto& [name, which] : all_faults)
-    if (fault_name == name) run.planted.*which = true;
+  bool known = fault_name.empty();
+  for (const auto& [name, which] : all_faults) {
+    if (fault_name != name) continue;
+    run.planted.*which = known = true;
+  }
+  if (!known) {
+    std::fprintf(stderr, "simulate: there is no fault %s of consensus\n", fault_name.c_str());
+    return 2;
+  }
   const auto found = run_consensus(run);
   for (const auto& line : found.transcript) std::printf("%s\n", line.c_str());
   std::printf("seed %llu: %s%s%s, hash %016llx\n", static_cast<unsigned long long>(seed), found.rule.empty() ? "ok" : found.rule.c_str(),
