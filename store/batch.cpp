@@ -116,4 +116,11 @@ bool batch::next(std::string_view& rest, operation& out) {
   return true;
 }
 
+std::vector<operation> operations_of(std::string_view bytes) {
+  std::vector<operation> out;
+  operation one;
+  while (batch::next(bytes, one)) out.push_back(one);
+  return out;
+}
+
 }  // namespace fairlead::store

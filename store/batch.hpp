@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fairlead::store {
 
@@ -90,5 +91,8 @@ class batch {
   std::string bytes_;
   std::size_t operations_ = 0;
 };
+
+/// Those of `bytes`, in order; their views point there. Throws std::logic_error if the bytes are no batch.
+std::vector<operation> operations_of(std::string_view bytes);
 
 }  // namespace fairlead::store

@@ -124,16 +124,16 @@ error unreadable_value(table where, std::string_view key) {
   return out;
 }
 
-status check_order(const batch& next, std::uint64_t stored_sequence, std::uint64_t stored_epoch) {
-  if (next.epoch != stored_epoch) {
+status check_order(std::uint64_t next_sequence, std::uint64_t next_epoch, std::uint64_t stored_sequence, std::uint64_t stored_epoch) {
+  if (next_epoch != stored_epoch) {
     return error{
         v1::ERROR_CODE_STALE_EPOCH,
-        "A batch of epoch " + std::to_string(next.epoch) + " was refused: the shard is at epoch " + std::to_string(stored_epoch) + ".",
+        "A batch of epoch " + std::to_string(next_epoch) + " was refused: the shard is at epoch " + std::to_string(stored_epoch) + ".",
         "Another process has taken over the shard; this process must stop."};
   }
-  if (next.sequence != stored_sequence + 1) {
+  if (next_sequence != stored_sequence + 1) {
     return error{v1::ERROR_CODE_INTERNAL,
-                 "A batch with sequence " + std::to_string(next.sequence) + " was refused: " + std::to_string(stored_sequence + 1) +
+                 "A batch with sequence " + std::to_string(next_sequence) + " was refused: " + std::to_string(stored_sequence + 1) +
                      " is the next one.",
                  "This is a bug of the writer; report it."};
   }

@@ -113,6 +113,6 @@ std::optional<progress> decode_progress(std::string_view payload);
 error damaged_value(table where, std::string_view key);
 
 /// The errors of both stores for a batch that does not follow the stored state; OK: the batch follows.
-status check_order(const batch& next, std::uint64_t stored_sequence, std::uint64_t stored_epoch);
+status check_order(std::uint64_t next_sequence, std::uint64_t next_epoch, std::uint64_t stored_sequence, std::uint64_t stored_epoch);
 
 }  // namespace fairlead::store

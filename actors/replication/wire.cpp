@@ -12,6 +12,7 @@ namespace {
 // Kinds of entries are types of records.
 static_assert(static_cast<int>(raft::entry_kind::batches) == static_cast<int>(store::record_type::batch));
 static_assert(static_cast<int>(raft::entry_kind::epoch) == static_cast<int>(store::record_type::epoch));
+static_assert(static_cast<int>(raft::entry_kind::members) == static_cast<int>(store::record_type::members));
 static_assert(static_cast<int>(raft::entry_kind::rows) == static_cast<int>(store::record_type::rows));
 
 error senseless(const std::string& why) {

@@ -12,6 +12,7 @@
 #include "actors/expressions/pool.hpp"
 #include "actors/node/ask_gateway.hpp"
 #include "actors/node/node_tree.hpp"
+#include "actors/replication/replica.hpp"
 #include "app/config/secrets.hpp"
 #include "app/metrics/http_port.hpp"
 #include "app/metrics/metrics_source.hpp"
@@ -22,6 +23,7 @@
 #include "app/process/logging.hpp"
 #include "messages/ids.hpp"
 #include "messages/lineage.hpp"
+#include "messages/time.hpp"
 #include "store/disk/disk_stores.hpp"
 #include "store/journal/recovery.hpp"
 
@@ -67,7 +69,8 @@ struct node_runtime::state {
   std::unique_ptr<transition_log> log;
   std::optional<both> told;  // the log and the listener, if there is one
   std::unique_ptr<node_identity> identity;
-  std::unique_ptr<store::disk_stores> stores;  // of the shards here; null: none
+  std::unique_ptr<store::disk_stores> stores;      // of the shards here; null: none
+  std::vector<std::unique_ptr<replica>> replicas;  // of these shards
   std::optional<expression_pool> expressions;
   // Separate from other posts, so that hanging receivers of these delay no alert. Before the actor system, because its actors post.
   std::optional<webhooks> alert_webhooks;
@@ -121,6 +124,7 @@ struct node_runtime::state {
       claim->set_shard(number);
       claim->set_store_id(*store_id);
       *claim->mutable_lineage() = *lineage;
+      replicas.push_back(std::make_unique<replica>(store, replica_settings{}, now_boot_ms));
     }
     for (const auto& damage : stores->healed())
       log->on_note(note_level::warning, "journal", store::place_of(damage) + " is damaged; everything in it was in the store already");
@@ -137,7 +141,7 @@ struct node_runtime::state {
     std::vector<node_tree::shard_part> out;
     for (std::size_t i = 0; stores && i < stores->size(); ++i) {
       const auto& claim = who.shards(static_cast<int>(i));
-      out.push_back({&stores->at(i), stores->archives(i), claim.store_id(), claim.lineage(),
+      out.push_back({replicas[i].get(), stores->archives(i), claim.store_id(), claim.lineage(),
                      [this, i](v1::StoreStatus& status) { stores->describe(i, status); }, options_of(config, claim.shard())});
     }
     return out;
@@ -256,6 +260,7 @@ struct node_runtime::state {
   /// What is committed is durable in any case; the next start is faster, and a copy of the closed store is whole.
   void close_stores() {
     if (!stores) return;
+    replicas.clear();
     if (const auto closed = stores->close(); !closed.ok())
       log->on_note(note_level::warning, "journal", "the journal was not closed: " + in_one_line(closed.failure()));
     stores.reset();

@@ -27,7 +27,11 @@ bool known_type(std::uint8_t type) {
   switch (static_cast<record_type>(type)) {
     case record_type::batch:
     case record_type::epoch:
+    case record_type::members:
+    case record_type::hard:
+    case record_type::cut:
     case record_type::base:
+    case record_type::standing:
     case record_type::checkpoint:
     case record_type::close:
     case record_type::rows: return true;

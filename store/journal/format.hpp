@@ -96,18 +96,24 @@ constexpr std::uint32_t blocks_of_group(std::size_t payload_bytes) {
   return static_cast<std::uint32_t>((group_header_bytes + payload_bytes + journal_block_bytes - 1) / journal_block_bytes);
 }
 
-/// Numbers are for ever. Those that are left out are kept for replicated shards.
+/// Numbers are for ever.
 enum class record_type : std::uint8_t {
   batch = 1,       // entry: batches of one gather, see encode_batches
   epoch = 2,       // entry, empty: a Scheduler begins; the index is its epoch
+  members = 3,     // entry: v1::ShardMembers, the replicas of the shard from here on
+  hard = 5,        // no entry: the replica is in this term; the payload is whom it has given its vote (u64; 0: nobody)
+  cut = 6,         // no entry, empty: entries from this index on are void; the term is that of the entry before it
   base = 7,        // no entry, empty: the entries of the shard go on behind this index, and none before it is missing
+  standing = 8,    // no entry: where the log of a shard stands, behind the checkpoint of a segment, see log_standing
   checkpoint = 9,  // no entry: the positions of all shards, first record of every segment, see checkpoint
   close = 11,      // no entry, empty: a clean end
   rows = 12,  // entry: rows that are no batch of the Scheduler, such as the lineage, and the row of progress; payload as batch::bytes()
 };
 
 /// True: the record counts in the index of its shard.
-constexpr bool is_entry(record_type type) { return type == record_type::batch || type == record_type::epoch || type == record_type::rows; }
+constexpr bool is_entry(record_type type) {
+  return type == record_type::batch || type == record_type::epoch || type == record_type::members || type == record_type::rows;
+}
 
 struct journal_record {
   record_type type = record_type::batch;

@@ -10,9 +10,10 @@ namespace fairlead::store {
 
 namespace {
 
-// A group and the checkpoint of a new segment together take at most a quarter of a segment.
-std::size_t most_of_a_group(std::uint64_t segment_bytes) {
-  constexpr auto head = blocks_of_group(record_bytes(max_checkpoint_bytes)) * journal_block_bytes;
+// A group and the head of a new segment together take at most a quarter of a segment.
+std::size_t most_of_a_group(std::uint64_t segment_bytes, std::size_t shards) {
+  const auto standings = shards * record_bytes(max_standing_bytes);
+  const auto head = blocks_of_group(record_bytes(max_checkpoint_bytes) + standings) * journal_block_bytes;
   return static_cast<std::size_t>(std::min<std::uint64_t>(segment_bytes / 4, max_group_bytes)) - head;
 }
 
@@ -24,10 +25,7 @@ error no_room_to_end(const std::string& path) {
 }  // namespace
 
 journal::journal(journal_files& files, journal_options options)
-    : files_(files),
-      options_(std::move(options)),
-      max_append_bytes_(most_of_a_group(options_.segment_bytes)),
-      pool_(files, options_.segment_bytes) {}
+    : files_(files), options_(std::move(options)), pool_(files, options_.segment_bytes) {}
 
 result<std::unique_ptr<journal>> journal::open(journal_files& files, std::optional<recovered_journal> found,
                                                const std::vector<shard_position>& shards, journal_options options) {
@@ -49,11 +47,13 @@ result<std::unique_ptr<journal>> journal::open(journal_files& files, std::option
       position.shard = shard;
       position.last_index = std::max(position.last_index, log.last_index);
       if (!has_tables) position.applied_index = log.applied_index;
+      if (log.standing.known()) out->standings_[shard] = log.standing;
     }
     if (auto adopted = out->pool_.adopt(found->staged, found->retired); !adopted) return adopted.failure();
   } else {
     out->id_ = {out->options_.random(), out->options_.random()};
   }
+  out->max_append_bytes_ = most_of_a_group(out->options_.segment_bytes, out->positions_.size());
   // Nothing is written behind a recovered end: the next segment states where that end was, so what lies behind it can never come back.
   if (auto begun = out->append({}); !begun) return begun.failure();
   return out;
@@ -119,13 +119,26 @@ void journal::lead(std::unique_lock<std::mutex>& lock) {
 void journal::wrote(const std::vector<ticket*>& what) {
   for (const auto* one : what) {
     for (const auto& record : *one->records) {
+      if (record.type == record_type::hard) standings_[record.shard].take(record);
+      if (record.type == record_type::cut) cut(record);
       if (!is_entry(record.type)) continue;
       used_.back().last_index[record.shard] = record.index;
       if (record.more_follows) continue;
+      if (const auto standing = standings_.find(record.shard); standing != standings_.end()) standing->second.take(record);
       auto& position = positions_[record.shard];
       position.shard = record.shard;
       position.last_index = record.index;
     }
+  }
+}
+
+/// What is void is waited for by nobody. The caller holds the lock.
+void journal::cut(const journal_record& what) {
+  standings_[what.shard].take(what);
+  positions_[what.shard].last_index = what.index - 1;
+  for (auto& one : used_) {
+    const auto last = one.last_index.find(what.shard);
+    if (last != one.last_index.end()) last->second = std::min(last->second, what.index - 1);
   }
 }
 
@@ -142,18 +155,19 @@ status journal::write(const std::vector<ticket*>& what, std::uint64_t& group) {
     payload += one->bytes;
     records += static_cast<std::uint32_t>(one->records->size());
   }
-  std::uint64_t needed = 0;
-  std::string head;
+  segment_head head;
+  std::string positions;
   const bool nothing_new = records == 0;
   const bool fresh = !fits(payload);
   if (fresh) {
     std::unique_lock lock(guard_);
     auto begun = begin_segment(lock);
     if (!begun) return begun.failure();
-    needed = begun->first_needed_segment;
-    head = encode_checkpoint(*begun);
-    payload += record_bytes(head.size());
-    ++records;
+    head = std::move(*begun);
+    positions = encode_checkpoint(head.positions);
+    payload += record_bytes(positions.size());
+    for (const auto& one : head.standings) payload += record_bytes(one.payload.size());
+    records += 1 + static_cast<std::uint32_t>(head.standings.size());
   }
   group = next_group_;
   const std::size_t begin = fresh ? journal_block_bytes : 0;
@@ -176,8 +190,9 @@ status journal::write(const std::vector<ticket*>& what, std::uint64_t& group) {
     journal_record first;
     first.type = record_type::checkpoint;
     first.stamp_ms = header_.begun_unix_ms;
-    first.payload = head;
+    first.payload = positions;
     put(first);
+    for (const auto& one : head.standings) put(one);
   }
   for (const auto* one : what) {
     for (const auto& record : *one->records) put(record);
@@ -213,7 +228,7 @@ status journal::write(const std::vector<ticket*>& what, std::uint64_t& group) {
   usage_.written_bytes += bytes;
   if (fresh) {
     // The checkpoint that does not need them is durable now.
-    for (; used_.front().number < needed; used_.pop_front())
+    for (; used_.front().number < head.positions.first_needed_segment; used_.pop_front())
       pool_.retire(used_.front().number, used_.front().bytes == options_.segment_bytes);
   }
   return nothing{};
@@ -230,19 +245,19 @@ bool journal::may_begin_segment() const {
   return (needed == 1 || used_.size() + 1 < options_.most_segments()) && (!crowded_ || pool_.staged() >= needed);
 }
 
-/// Takes the file of the next segment. The value is its checkpoint. Waits while all files are in use and none may be added.
-result<checkpoint> journal::begin_segment(std::unique_lock<std::mutex>& lock) {
+/// Takes the file of the next segment. Waits while all files are in use and none may be added.
+result<journal::segment_head> journal::begin_segment(std::unique_lock<std::mutex>& lock) {
   const auto number = header_.segment + 1;
-  checkpoint head;
+  segment_head head;
   for (;;) {
     waits_ = true;
     room_.wait(lock, [&] { return failed_ || closing_ || may_begin_segment(); });
     waits_ = false;
     if (failed_) return *failed_;
     if (closing_ && !may_begin_segment()) return no_room_to_end(files_.path());
-    head.first_needed_segment = first_needed();
-    head.shards.clear();
-    for (const auto& [shard, position] : positions_) head.shards.push_back(position);
+    head.positions.first_needed_segment = first_needed();
+    head.positions.shards.clear();
+    for (const auto& [shard, position] : positions_) head.positions.shards.push_back(position);
     const bool takes_the_last = current_ != nullptr && !next_frees_one() && pool_.staged() < 2;
     lock.unlock();
     auto ready = takes_the_last ? pool_.stage_at_once(2) : status(nothing{});
@@ -270,6 +285,10 @@ result<checkpoint> journal::begin_segment(std::unique_lock<std::mutex>& lock) {
   used.number = header_.segment;
   used.bytes = current_->size();
   used_.push_back(std::move(used));
+  // Nobody has written since the file was taken: this thread is the leader.
+  for (const auto& [shard, standing] : standings_) {
+    if (standing.known()) head.standings.push_back(standing.record(shard, head.payloads.emplace_back()));
+  }
   lock.unlock();
   return head;
 }
@@ -291,6 +310,7 @@ void journal::applied(std::uint16_t shard, std::uint64_t index) {
   auto& position = positions_[shard];
   position.shard = shard;
   position.applied_index = std::max(position.applied_index, index);
+  if (const auto standing = standings_.find(shard); standing != standings_.end()) standing->second.settled(index);
   room_.notify_all();
 }
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "store/journal/files.hpp"
+#include "store/journal/log_standing.hpp"
 #include "store/journal/payloads.hpp"
 #include "store/journal/recovery.hpp"
 #include "store/journal/segment_pool.hpp"
@@ -57,7 +58,8 @@ class journal {
                                                const std::vector<shard_position>& shards, journal_options options);
 
   /// Appends the records in order, in one group. On return they are durable; the value is the number of their group. Blocks until then, and
-  /// while the journal has no room. From any thread; the entries of one shard from one thread at a time, in order of their indexes.
+  /// while the journal has no room. From any thread; the entries of one shard from one thread at a time, in order of their indexes. A cut
+  /// comes in one append with the entry that takes the place of what it removes.
   result<std::uint64_t> append(const std::vector<journal_record>& records);
 
   /// Something that has to follow the journal cannot go on: nothing is appended any more, and who waits for room or a turn gets the error.
@@ -100,7 +102,14 @@ class journal {
   journal(journal_files& files, journal_options options);
   void lead(std::unique_lock<std::mutex>& lock);
   status write(const std::vector<ticket*>& what, std::uint64_t& group);
-  result<checkpoint> begin_segment(std::unique_lock<std::mutex>& lock);
+  /// What comes before the first group of a segment.
+  struct segment_head {
+    checkpoint positions;
+    std::vector<journal_record> standings;  // their payloads:
+    std::deque<std::string> payloads;
+  };
+  result<segment_head> begin_segment(std::unique_lock<std::mutex>& lock);
+  void cut(const journal_record& what);
   bool next_frees_one() const;
   bool may_begin_segment() const;
   std::uint64_t first_needed() const;
@@ -109,7 +118,7 @@ class journal {
 
   journal_files& files_;
   const journal_options options_;
-  const std::size_t max_append_bytes_;
+  std::size_t max_append_bytes_ = 0;
   segment_pool pool_;
   journal_id id_;
   std::uint64_t opening_ = 0;
@@ -121,6 +130,7 @@ class journal {
   bool writing_ = false;  // some thread is the leader: the fields below `leader` are its own
   std::optional<error> failed_;
   std::map<std::uint16_t, shard_position> positions_;
+  std::map<std::uint16_t, log_standing> standings_;
   std::deque<used_segment> used_;
   journal_usage usage_;
   bool crowded_ = false;

@@ -69,4 +69,15 @@ std::optional<checkpoint> decode_checkpoint(std::string_view payload) {
   return out;
 }
 
+std::string encode_vote(std::uint64_t vote) {
+  std::string out;
+  append_little_endian(out, vote);
+  return out;
+}
+
+std::optional<std::uint64_t> decode_vote(std::string_view payload) {
+  if (payload.size() != sizeof(std::uint64_t)) return std::nullopt;
+  return read_little_endian<std::uint64_t>(payload.data());
+}
+
 }  // namespace fairlead::store

@@ -47,4 +47,8 @@ inline constexpr std::size_t max_checkpoint_bytes = 8 + 256 * (2 + 8 + 8);
 std::string encode_checkpoint(const checkpoint& in);
 std::optional<checkpoint> decode_checkpoint(std::string_view payload);
 
+/// The payload of a record of type `hard`.
+std::string encode_vote(std::uint64_t vote);
+std::optional<std::uint64_t> decode_vote(std::string_view payload);
+
 }  // namespace fairlead::store

@@ -194,10 +194,16 @@ class recovery {
       if (log.first_index == 0) log.first_index = record.index + 1;
       log.last_index = record.index;
     }
+    if (record.type == record_type::cut) cut(record, used);
+    if (record.type == record_type::cut || record.type == record_type::hard || record.type == record_type::standing) {
+      if (!out_.shards[record.shard].standing.take(record))
+        return inconsistent(files_.path(), "a record about the term of shard " + std::to_string(record.shard) + " is unreadable.");
+    }
     if (is_entry(record.type)) {
       auto& log = out_.shards[record.shard];
       used.last_index[record.shard] = record.index;
       if (record.more_follows || record.continues) return take_part(record, group, log);
+      log.standing.take(record);
       if (log.first_index == 0) log.first_index = record.index;
       if (log.last_index != 0 && record.index != log.last_index + 1) log.gaps.push_back({log.last_index + 1, record.index - 1, group});
       log.last_index = record.index;
@@ -205,6 +211,22 @@ class recovery {
       log.last_stamp_ms = record.stamp_ms;
     }
     return visit_(record, group);
+  }
+
+  void cut(const journal_record& record, used_segment& used) {
+    auto& log = out_.shards[record.shard];
+    const auto last = record.index - 1;
+    log.last_index = std::min(log.last_index, last);
+    // What is void is not missing.
+    std::erase_if(log.gaps, [&](const auto& gap) { return gap.from > last; });
+    for (auto& gap : log.gaps) gap.to = std::min(gap.to, last);
+    parts_.erase(record.shard);
+    const auto lower = [&](used_segment& one) {
+      const auto known = one.last_index.find(record.shard);
+      if (known != one.last_index.end()) known->second = std::min(known->second, last);
+    };
+    for (auto& one : out_.used) lower(one);
+    lower(used);
   }
 
   /// Puts the parts of a large entry together. An entry that lacks one is missing.

@@ -15,6 +15,7 @@
 
 #include "store/journal/files.hpp"
 #include "store/journal/format.hpp"
+#include "store/journal/log_standing.hpp"
 #include "store/journal/segment_reader.hpp"
 
 namespace fairlead::store {
@@ -40,6 +41,7 @@ struct shard_log {
     std::uint64_t group = 0;  // before which it was noticed
   };
   std::vector<gap> gaps;
+  log_standing standing;
 };
 
 struct used_segment {

@@ -1,12 +1,16 @@
 #pragma once
-// The store of one shard behind the node's journal. A commit is durable in the journal when it returns; the applier brings what has
-// gathered to the shard's tables behind it. Readers see both as one.
+// The store of one shard behind the node's journal: entries are written there, and those that count are shown to readers and brought to the
+// shard's tables by the applier. Readers see both as one.
 //
 // An entry of the journal is one gather of batches, a new epoch, or rows of the store itself. Entries of a shard are counted by `index`,
 // batches by `sequence`; the index of an epoch's entry is the epoch.
+//
+// Which entries count is decided by consensus among the replicas of the shard (actors/replication), by write() and show(). As long as nobody has
+// taken the log for that, the store itself writes and shows in one: an opening, tools, and tests do.
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -15,6 +19,7 @@
 #include <vector>
 
 #include "store/journal/journal.hpp"
+#include "store/journaled/log_record.hpp"
 #include "store/journaled/overlay.hpp"
 #include "store/journaled/shard_time.hpp"
 #include "store/restorable.hpp"
@@ -28,6 +33,9 @@ struct journaled_options {
   archives_below* archives = nullptr;         // outlives the store; needed to apply what concerns them
   std::function<std::int64_t()> now_unix_ms;  // the wall clock
   std::function<std::int64_t()> boot_ms;      // CLOCK_BOOTTIME, or another clock that nobody sets
+  /// Other replicas have a vote. So entries above what is applied count only once they are shown again, and all that the journal has are
+  /// kept for replicas that lack them.
+  bool replicated = false;
   /// With so many bytes not applied a commit applies them itself before it goes on.
   std::size_t most_unapplied_bytes = std::size_t{256} << 20;
 };
@@ -41,7 +49,9 @@ class journaled_store final : public restorable {
   const std::optional<journal_id>& journal_of_tables() const noexcept { return named_; }
   std::uint16_t shard() const noexcept { return shard_; }
   /// What the tables have of the journal.
-  shard_position position() const { return {shard_, last_.index, applied_.index}; }
+  shard_position position() const { return {shard_, written_index_, applied_.index}; }
+  /// What it needs of the journal: entries above the applied index of this.
+  shard_position needs() const { return {shard_, written_index_, options_.replicated ? log_.base_index : applied_.index}; }
 
   /// A record of this shard that recovery has read. What the tables have already is left out.
   status replay(const journal_record& record, std::uint64_t group);
@@ -62,6 +72,26 @@ class journaled_store final : public restorable {
   /// Recovery is over, and commits go to `to`, which outlives the store's use. The tables take note of the journal, durably, if they have
   /// not before.
   status attach(journal& to);
+
+  /// Hands the log over: from now on only write() and show() change anything. Once, after attach().
+  recovered_log take_log();
+  /// Appends records in order; on return they are durable. Blocks until then.
+  status write(const std::vector<log_record>& records);
+  /// The entry counts: readers see it. In the order of indexes; each was written, or came with the log.
+  status show(const log_record& entry);
+  /// A reading of the shard's time. For the thread that writes.
+  std::int64_t read_time();
+  /// Payloads of entries for batches that follow `sequence` under `epoch`; each fits one append if no batch is too large for it. Error:
+  /// stale_epoch, wrong_state.
+  result<std::vector<std::shared_ptr<const std::string>>> payloads_of(const std::vector<batch>& group, std::uint64_t sequence,
+                                                                      std::uint64_t epoch) const;
+  /// Of the last entry shown.
+  std::uint64_t epoch() const noexcept { return epoch_.load(std::memory_order_relaxed); }
+  std::uint64_t shown_index() const noexcept { return shown_index_.load(std::memory_order_relaxed); }
+  /// Entries up to here are durable in the tables. From any thread.
+  std::uint64_t applied_index() const noexcept { return applied_index_.load(std::memory_order_relaxed); }
+  /// Entries above this index stay in the journal even if they are applied, for replicas that lack them. It never falls.
+  void keep_above(std::uint64_t index);
 
   status commit(const std::vector<batch>& group) override;
   result<std::uint64_t> raise_epoch() override;
@@ -94,10 +124,15 @@ class journaled_store final : public restorable {
 
  private:
   journaled_store(tables& below, journaled_options options);
-  status journal_entry(journal_record entry, std::uint64_t epoch, entry_position& at);
-  status append(record_type type, std::shared_ptr<std::string> payload, std::vector<operation> operations, std::uint64_t sequence,
-                std::uint64_t epoch, std::string shard_state);
-  void add(std::shared_ptr<std::string> bytes, std::vector<operation> operations, const entry_position& at);
+  void stand_at(const entry_position& where);
+  status replay_term(const journal_record& record);
+  journal_record as_journal_record(const log_record& of) const;
+  status write_alone(record_type type, std::shared_ptr<const std::string> payload, std::uint64_t least_epoch = 0);
+  status write_entry(const log_record& entry, std::vector<journal_record>& before);
+  status show_written(const log_record& entry);
+  status take(const log_record& entry, std::uint64_t group);
+  status take_rows(const std::vector<operation>& rows, std::uint64_t index);
+  void release_applied();
   status write_meta_rows(const meta_rows& rows, std::uint64_t least_epoch) override;
   std::string place() const override { return options_.place; }
   status fail(const error& why);
@@ -112,14 +147,20 @@ class journaled_store final : public restorable {
   overlay over_;
 
   std::mutex commit_guard_;
-  std::optional<error> failed_;             // after an error of the disk nothing more is written
-  entry_position last_;                     // of the last entry in the journal
-  entry_position applied_;                  // of the last one that the tables had at the opening, or by an apply before attach()
-  std::atomic<std::uint64_t> sequence_{0};  // written under the guard
+  std::optional<error> failed_;                                  // after an error of the disk nothing more is written
+  bool taken_ = false;                                           // the log was handed over
+  recovered_log log_;                                            // until then
+  std::uint64_t written_index_ = 0;                              // of the last entry in the journal
+  std::deque<std::pair<std::uint64_t, std::uint64_t>> written_;  // index and group of those that are not shown
+  entry_position applied_;                     // of the last one that the tables had at the opening, or by an apply before attach()
+  std::atomic<std::uint64_t> shown_index_{0};  // these are written under the guard
+  std::atomic<std::uint64_t> sequence_{0};
+  std::atomic<std::uint64_t> epoch_{0};
   std::atomic<std::uint64_t> commits_{0};
   std::atomic<std::int64_t> ahead_ms_{0};
+  std::atomic<std::uint64_t> applied_index_{0};
+  std::atomic<std::uint64_t> keep_above_;
   shard_time time_;
-  std::uint64_t epoch_ = 0;
   std::string shard_state_;
 
   std::mutex applying_;

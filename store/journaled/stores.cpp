@@ -59,7 +59,8 @@ result<std::unique_ptr<journaled_stores>> journaled_stores::open(std::unique_ptr
   std::optional<journal_id> expected;
   const member* first = nullptr;
   for (const auto& one : members) {
-    auto opened = journaled_store::open(*one.below, {one.shard, one.place, one.archives, options.now_unix_ms, options.boot_ms});
+    auto opened =
+        journaled_store::open(*one.below, {one.shard, one.place, one.archives, options.now_unix_ms, options.boot_ms, one.replicated});
     if (!opened) return opened.failure();
     const auto& named = (*opened)->journal_of_tables();
     if (named && !(*opened)->is_settled((*opened)->position().applied_index)) {
@@ -107,7 +108,7 @@ result<std::unique_ptr<journaled_stores>> journaled_stores::open(std::unique_ptr
       if (foreign && !store.is_settled(log->last_index)) return foreign_entries(out->files_->path(), members[i]);
       store.adopt(log->last_index);
     }
-    positions.push_back(store.position());
+    positions.push_back(store.needs());
     if (!found) continue;
     if (auto whole = store.check_whole(*found, out->files_->path()); !whole) return whole.failure();
   }
@@ -126,7 +127,7 @@ result<std::unique_ptr<journaled_stores>> journaled_stores::open(std::unique_ptr
       // Tables without room are the applier's affair, once more: the store is open until then.
       if (auto applied = out->stores_[i]->apply_all(); !applied && (many_used || applied.failure().code != v1::ERROR_CODE_STORE_FULL))
         return applied.failure();
-      positions[i] = out->stores_[i]->position();
+      positions[i] = out->stores_[i]->needs();
     }
   }
   if (expected) {

@@ -87,7 +87,7 @@ status lmdb_store::commit(const std::vector<batch>& group) {
   if (group.empty()) return nothing{};
   auto sequence = sequence_.load(std::memory_order_relaxed);
   for (const auto& one : group) {
-    if (auto in_order = check_order(one, sequence, epoch_); !in_order) return in_order;
+    if (auto in_order = check_order(one.sequence, one.epoch, sequence, epoch_); !in_order) return in_order;
     ++sequence;
   }
   // Copied before any write: after that nothing may throw, or the values kept here would lag behind the disk.

@@ -149,7 +149,7 @@ status memory_store::commit(const std::vector<batch>& group) {
   if (group.empty()) return nothing{};
   auto sequence = sequence_;
   for (const auto& one : group) {
-    if (auto in_order = check_order(one, sequence, any_epoch_ ? one.epoch : epoch_); !in_order) return in_order;
+    if (auto in_order = check_order(one.sequence, one.epoch, sequence, any_epoch_ ? one.epoch : epoch_); !in_order) return in_order;
     ++sequence;
   }
   if (now_->bytes + group_bytes(group) > max_bytes_) {

@@ -15,6 +15,7 @@
 #include "actors/agents/http/http.hpp"
 #include "actors/core/cluster/hello.hpp"
 #include "app/files/workflow_file.hpp"
+#include "messages/time.hpp"
 
 namespace fairlead::bench {
 
@@ -172,7 +173,8 @@ node_tree::world world_of(caf::actor_system& system, const clock& time, observer
 bench_node::bench_node(const options& with)
     : alone_(with.lmdb_only ? must(stores::lmdb_store::open({with.directory, store_bytes, false})) : nullptr),
       journaled_(with.lmdb_only ? nullptr : must(open_behind_journal(with.directory))),
-      recorder_(with.lmdb_only ? static_cast<stores::store&>(*alone_) : journaled_->at(0)),
+      replica_(with.lmdb_only ? nullptr : std::make_unique<replica>(journaled_->at(0), replica_settings{}, now_boot_ms)),
+      recorder_(with.lmdb_only ? static_cast<stores::store&>(*alone_) : *replica_),
       log_(std::make_unique<quiet_observer>()),
       config_(std::make_unique<config>(with.agent_elsewhere || with.watched)) {
   if (with.record) recorder_.record();

@@ -12,6 +12,7 @@
 #include "actors/agents/native.hpp"
 #include "actors/node/node_tree.hpp"
 #include "actors/protocol/meta_objects.hpp"
+#include "actors/replication/replica.hpp"
 #include "store/disk/disk_stores.hpp"
 
 namespace fairlead::bench {
@@ -85,6 +86,7 @@ class bench_node {
 
   std::unique_ptr<stores::lmdb_store> alone_;
   std::unique_ptr<stores::disk_stores> journaled_;
+  std::unique_ptr<replica> replica_;  // null: with lmdb_only
   recording_store recorder_;
   const system_clock clock_;
   std::unique_ptr<observer> log_;

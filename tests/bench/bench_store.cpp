@@ -10,6 +10,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "actors/replication/replica.hpp"
 #include "messages/time.hpp"
 #include "store/journal/disk_files.hpp"
 #include "store/journaled/applier.hpp"
@@ -145,8 +146,9 @@ journal_cost commit_to_journal(std::vector<std::vector<store::batch>> groups, st
                             std::fprintf(stderr, "%s\n", why.sentence.c_str());
                             std::abort();
                           }};
+    replica through{to, {}, now_boot_ms};
     static_cast<store_cost&>(out) = measure(
-        to, groups, tasks, [&] { most_unapplied = std::max(most_unapplied, to.unapplied_bytes()); },
+        through, groups, tasks, [&] { most_unapplied = std::max(most_unapplied, to.unapplied_bytes()); },
         [&] {
           if (applied) must(to.apply_all());
         });

@@ -49,8 +49,8 @@ void consensus::tick_as_leader() {
 bool consensus::takes_proposals() const { return role_ == role::leader && transfer_to_ == 0 && !journal_stands_still(); }
 
 void consensus::on(const propose& in) {
-  // Changes of members have rules of their own.
-  if (!takes_proposals() || in.kind == entry_kind::members || in.kind == entry_kind::epoch) return;
+  // Changes of members have rules of their own. Another epoch is that of a Scheduler that begins anew under the same leader.
+  if (!takes_proposals() || in.kind == entry_kind::members) return;
   propose_entry(in.kind, in.payload);
   out_.accepted = log_.last_index();
 }

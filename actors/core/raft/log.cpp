@@ -11,6 +11,13 @@ log::log(base from, std::vector<entry> entries) : base_index_{from.index}, base_
   for (auto& each : entries) append(std::move(each));
 }
 
+std::size_t log::bytes_behind(log_index after) const {
+  if (after <= base_index_) return bytes_;
+  std::size_t out = 0;
+  for (auto where = last_index(); where > after; --where) out += at(where).bytes().size();
+  return out;
+}
+
 std::optional<log_term> log::term_at(log_index where) const {
   if (where == base_index_) return base_term_;
   if (where < base_index_ || where > last_index()) return std::nullopt;

@@ -21,6 +21,8 @@ class log {
   log_term last_term() const { return entries_.empty() ? base_term_ : entries_.back().term; }
   std::int64_t last_stamp_ms() const { return entries_.empty() ? base_stamp_ms_ : entries_.back().stamp_ms; }
   std::size_t bytes() const { return bytes_; }
+  /// Of the entries behind `after`. What is below the base is not counted.
+  std::size_t bytes_behind(log_index after) const;
 
   /// nullopt: below the base or behind the end.
   std::optional<log_term> term_at(log_index at) const;

@@ -38,6 +38,7 @@ std::optional<members> decode_members(std::string_view bytes) {
   if (!in.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return std::nullopt;
   members out{{in.voters().begin(), in.voters().end()}, {in.standbys().begin(), in.standbys().end()}};
   const auto both = std::any_of(out.standbys.begin(), out.standbys.end(), [&](replica_id id) { return out.votes(id); });
+  if (out.voters.size() + out.standbys.size() > max_replicas) return std::nullopt;
   if (out.voters.empty() || both || !rises(out.voters) || !rises(out.standbys)) return std::nullopt;
   return out;
 }

@@ -51,7 +51,9 @@ struct members {
 };
 
 std::shared_ptr<const std::string> encode(const members& in);
-/// nullopt: not members; the lists do not rise, an id is 0 or in both, or nobody votes.
+/// Of one shard. A list of so many fits the head of a journal's segment (store/journal/log_standing.hpp).
+inline constexpr std::size_t max_replicas = 13;
+/// nullopt: not members; the lists do not rise, an id is 0 or in both, nobody votes, or there are too many.
 std::optional<members> decode_members(std::string_view bytes);
 
 /// True: from `before` to `after` at most one voter comes or goes, so that every majority of one meets every majority of the other.
@@ -67,6 +69,7 @@ struct hard_state {
 /// The entries from this index on are void.
 struct cut {
   log_index first_removed = 0;
+  log_term last_term = 0;  // of the entry before it, which is the last one now
 };
 /// The log begins behind this index: what is below is in the state of the shard.
 struct base {

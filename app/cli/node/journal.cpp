@@ -30,7 +30,11 @@ const char* name_of(store::record_type type) {
   switch (type) {
     case store::record_type::batch: return "batch";
     case store::record_type::epoch: return "epoch";
+    case store::record_type::members: return "members";
+    case store::record_type::hard: return "term";
+    case store::record_type::cut: return "cut";
     case store::record_type::base: return "base";
+    case store::record_type::standing: return "standing";
     case store::record_type::checkpoint: return "checkpoint";
     case store::record_type::close: return "close";
     case store::record_type::rows: return "rows";

@@ -28,9 +28,20 @@ void simulated_store::open() {
   joined_ = std::move(*opened);
 }
 
+/// The first time in a process it takes the log over, as production does once the store's rows are there.
+result<std::uint64_t> simulated_store::raise_epoch() {
+  if (!replica_) replica_ = std::make_unique<replica>(own(), replica_settings{}, [this] { return to_unix_ms(time_.steady()); });
+  return replica_->raise_epoch();
+}
+
+void simulated_store::close() {
+  replica_.reset();
+  joined_.reset();
+}
+
 status simulated_store::commit(const std::vector<stores::batch>& group) {
   if (!any_epoch_) {
-    auto done = own().commit(group);
+    auto done = replica_->commit(group);
     if (done.ok()) judge_time();
     return done;
   }
@@ -40,7 +51,7 @@ status simulated_store::commit(const std::vector<stores::batch>& group) {
     one.epoch = now.epoch;
     one.sequence = now.sequence + static_cast<std::uint64_t>(&one - taken.data()) + 1;
   }
-  return own().commit(taken);
+  return replica_->commit(taken);
 }
 
 /// Shard time never falls, and within a process it goes with the boot clock, whatever somebody sets the wall clock to.
@@ -64,7 +75,8 @@ status simulated_store::apply() {
 }
 
 void simulated_store::end_process() {
-  const bool was_open = std::exchange(joined_, nullptr) != nullptr;
+  const bool was_open = joined_ != nullptr;
+  close();
   stamp_at_ms_ = 0;
   disk_->crash();
   disk_->reboot();
@@ -76,7 +88,7 @@ bool simulated_store::settled(const std::function<void()>& look) {
   const auto done = own().settle();
   if (!done.ok() && done.failure().code != v1::ERROR_CODE_STORE_FULL)
     throw rule_broken{"fatal", "the store cannot be settled: " + done.failure().sentence, false};
-  joined_.reset();
+  close();
   stamp_at_ms_ = 0;
   if (done.ok()) look();
   open();
@@ -88,13 +100,22 @@ bool simulated_store::leave_state(const v1::ShardState& shard) {
 }
 
 std::shared_ptr<const simulated_store::moment> simulated_store::keep() {
-  std::shared_ptr<const moment> out;
-  settled([&] { out = tables_.keep(); });
-  return out;
+  const auto done = own().apply_all();
+  if (!done.ok() && done.failure().code != v1::ERROR_CODE_STORE_FULL)
+    throw rule_broken{"fatal", "the store cannot be backed up: " + done.failure().sentence, false};
+  if (!done.ok()) return nullptr;
+  // The copy is settled, and the store goes on.
+  stores::memory_store copied;
+  copied.put_back(*tables_.keep());
+  const auto alone = stores::journaled_store::open(copied, {{}, "the backup", &archives_, {}, {}});
+  if (!alone.ok()) throw rule_broken{"fatal", "the backup cannot be opened: " + alone.failure().sentence, false};
+  if (const auto settled = (*alone)->settle(); !settled.ok())
+    throw rule_broken{"fatal", "the backup cannot be settled: " + settled.failure().sentence, false};
+  return copied.keep();
 }
 
 void simulated_store::put_back(const moment& earlier) {
-  joined_.reset();
+  close();
   stamp_ms_ = stamp_at_ms_ = 0;
   tables_.put_back(earlier);
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <random>
 
+#include "actors/replication/replica.hpp"
 #include "store/journaled/stores.hpp"
 #include "store/memory/memory_disk.hpp"
 #include "store/memory/memory_store.hpp"
@@ -21,7 +22,7 @@ class simulated_store final : public store::store {
   simulated_store(std::uint64_t seed, fairlead::store::archives_below& archives, const clock& time);
 
   status commit(const std::vector<fairlead::store::batch>& group) override;
-  result<std::uint64_t> raise_epoch() override { return own().raise_epoch(); }
+  result<std::uint64_t> raise_epoch() override;
   std::unique_ptr<fairlead::store::snapshot> read() const override { return joined_ ? own().read() : tables_.read(); }
   std::unique_ptr<fairlead::store::snapshot> read_settled() const override { return joined_ ? own().read_settled() : tables_.read(); }
   fairlead::store::usage get_usage() const override { return joined_ ? own().get_usage() : tables_.get_usage(); }
@@ -60,6 +61,7 @@ class simulated_store final : public store::store {
  private:
   fairlead::store::journaled_store& own() const { return joined_->at(0); }
   void open();
+  void close();
   bool settled(const std::function<void()>& look);
   void judge_time();
 
@@ -71,6 +73,7 @@ class simulated_store final : public store::store {
   fairlead::store::memory_store tables_;
   std::unique_ptr<fairlead::store::memory_disk> disk_;
   std::unique_ptr<fairlead::store::journaled_stores> joined_;  // null: between put_back and restore
+  std::unique_ptr<replica> replica_;                           // of the process, from its first epoch on
   bool any_epoch_ = false;
 };
 

@@ -168,7 +168,17 @@ TEST(members, are_not_proposed_like_other_entries) {
   one.step(1, tick{});
   one.settle();
   EXPECT_EQ(one.step(1, propose{entry_kind::members, encode({{1, 2, 3}, {}})}).accepted, 0U);
-  EXPECT_EQ(one.step(1, propose{entry_kind::epoch, nullptr}).accepted, 0U);
+}
+
+TEST(a_leader, gives_a_scheduler_that_begins_anew_another_epoch_and_keeps_its_own) {
+  group one{{{1}, {}}};
+  one.step(1, tick{});
+  one.settle();
+  const auto own = one.core(1).epoch();
+  EXPECT_EQ(one.step(1, propose{entry_kind::epoch, nullptr}).accepted, own + 1);
+  one.settle();
+  EXPECT_EQ(one.core(1).epoch(), own);
+  EXPECT_EQ(one.core(1).commit_index(), own + 1);
 }
 
 // Ongaro, raft-dev, 2015

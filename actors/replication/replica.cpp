@@ -1,0 +1,274 @@
+#include "actors/replication/replica.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "store/journal/payloads.hpp"
+
+namespace fairlead {
+
+namespace {
+
+using fairlead::store::log_record;
+using fairlead::store::record_type;
+
+// A group of one needs no entries: they are dropped from memory when so many have gathered.
+constexpr std::uint64_t most_kept_alone = 64;
+
+log_record to_log_record(const raft::hard_state& what) {
+  return {record_type::hard, 0, what.term, 0, std::make_shared<const std::string>(fairlead::store::encode_vote(what.vote))};
+}
+
+log_record to_log_record(const raft::cut& what) { return {record_type::cut, what.first_removed, what.last_term, 0, nullptr}; }
+
+log_record to_log_record(const raft::entry& what) {
+  return {static_cast<record_type>(what.kind), what.index, what.term, what.stamp_ms, what.payload};
+}
+
+error not_leader(const fairlead::store::journaled_store& own) {
+  return {v1::ERROR_CODE_UNAVAILABLE, "This replica of shard " + std::to_string(own.shard()) + " does not lead.",
+          "Nothing to do: the replica that leads takes the work."};
+}
+
+}  // namespace
+
+replica::replica(fairlead::store::journaled_store& own, replica_settings how, std::function<std::int64_t()> boot_ms, replica_port* port)
+    : own_(own),
+      how_(std::move(how)),
+      boot_ms_(std::move(boot_ms)),
+      port_(port),
+      consensus_({.self = how_.self, .election_ms = how_.election_ms, .heartbeat_ms = how_.heartbeat_ms, .seed = how_.seed},
+                 recovered_of(own_.take_log(), how_), now()) {
+  own_.keep_above(alone() ? own_.shown_index() : consensus_.entries().base_index());
+}
+
+raft::recovered replica::recovered_of(fairlead::store::recovered_log log, const replica_settings& how) {
+  raft::recovered out;
+  out.hard = {log.term, log.vote};
+  out.from = {log.base_index, log.base_term, raft::decode_members(log.base_members).value_or(how.born_with), log.base_stamp_ms};
+  out.entries.reserve(log.entries.size());
+  for (auto& one : log.entries)
+    out.entries.push_back({one.index, one.term, one.stamp_ms, static_cast<raft::entry_kind>(one.type), std::move(one.payload)});
+  out.applied = std::max(log.base_index, log.applied_index);
+  return out;
+}
+
+bool replica::alone() const { return consensus_.entries().current_members().others(how_.self).empty(); }
+
+raft::moment replica::now() { return {boot_ms_(), own_.read_time()}; }
+
+/// The index that the input was given; 0: none, or it was refused.
+raft::log_index replica::step(const raft::input& in, raft::moment at) {
+  auto out = consensus_.step(in, at);
+  const auto accepted = out.accepted;
+  take(std::move(out));
+  return accepted;
+}
+
+void replica::take(raft::output out) {
+  if (!out.messages.empty() && port_ != nullptr) port_->send(std::move(out.messages));
+  for (const auto& one : out.records) {
+    // Where the log begins is said by the journal's own segments.
+    if (const auto* record = std::get_if<raft::hard_state>(&one)) records_.push_back(to_log_record(*record));
+    if (const auto* record = std::get_if<raft::cut>(&one)) records_.push_back(to_log_record(*record));
+    if (const auto* record = std::get_if<raft::entry>(&one)) records_.push_back(to_log_record(*record));
+  }
+  position_ = out.position;
+  committed_.insert(committed_.end(), std::make_move_iterator(out.committed.begin()), std::make_move_iterator(out.committed.end()));
+  confirmed_.insert(confirmed_.end(), out.confirmed.begin(), out.confirmed.end());
+}
+
+status replica::tick() {
+  const std::lock_guard lock(guard_);
+  step(raft::tick{});
+  return nothing{};
+}
+
+status replica::receive(const raft::message& what) {
+  const std::lock_guard lock(guard_);
+  step(raft::received{what});
+  return nothing{};
+}
+
+status replica::confirm(std::uint64_t ticket) {
+  const std::lock_guard lock(guard_);
+  step(raft::confirm{ticket});
+  return nothing{};
+}
+
+status replica::unreachable(raft::replica_id who) {
+  const std::lock_guard lock(guard_);
+  step(raft::unreachable{who});
+  return nothing{};
+}
+
+status replica::transfer(raft::replica_id to) {
+  const std::lock_guard lock(guard_);
+  step(raft::transfer{to});
+  return nothing{};
+}
+
+result<bool> replica::propose(const std::vector<fairlead::store::batch>& group) {
+  const std::lock_guard lock(guard_);
+  return propose_locked(group);
+}
+
+result<bool> replica::propose_locked(const std::vector<fairlead::store::batch>& group) {
+  if (group.empty()) return true;
+  if (epoch_ == 0 || consensus_.epoch() == 0 || uncommitted_bytes_ > how_.most_uncommitted_bytes) return false;
+  auto payloads = own_.payloads_of(group, proposed_sequence_, proposed_epoch_);
+  if (!payloads) return payloads.failure();
+  // At one moment it takes all of them or none.
+  const auto at = now();
+  for (auto& one : *payloads) {
+    const auto bytes = one->size();
+    if (step(raft::propose{raft::entry_kind::batches, std::move(one)}, at) == 0) return false;
+    uncommitted_bytes_ += bytes;
+  }
+  proposed_sequence_ = group.back().sequence;
+  return true;
+}
+
+bool replica::wants_settle() const {
+  const std::lock_guard lock(guard_);
+  // Somebody has to be told that it leads no longer, or waits for an answer.
+  const auto is_due = [&](const raft::confirmation& one) { return !one.led || one.index <= own_.shown_index(); };
+  return position_ != durable_position_ || !committed_.empty() || std::any_of(confirmed_.begin(), confirmed_.end(), is_due) ||
+         (epoch_ != 0 && consensus_.epoch() == 0);
+}
+
+status replica::settle() {
+  const std::lock_guard lock(guard_);
+  return settle_locked();
+}
+
+status replica::settle_locked() {
+  for (;;) {
+    if (!records_.empty()) {
+      const auto records = std::exchange(records_, {});
+      if (auto written = own_.write(records); !written) return written;
+    }
+    if (position_ != durable_position_) {
+      durable_position_ = position_;
+      step(raft::durable{position_});
+    }
+    const auto sequence = own_.sequence();
+    for (const auto& one : std::exchange(committed_, {})) {
+      if (auto shown = show(one); !shown) return shown;
+    }
+    if (own_.sequence() != sequence && port_ != nullptr) port_->committed(own_.sequence());
+    look_at_leadership();
+    for (const auto& one : std::exchange(confirmed_, {})) {
+      if (one.led && one.index > own_.shown_index())
+        confirmed_.push_back(one);
+      else if (port_ != nullptr)
+        port_->confirmed(one.ticket, one.led);
+    }
+    trim();
+    if (records_.empty() && position_ == durable_position_ && committed_.empty()) return nothing{};
+  }
+}
+
+status replica::show(const raft::entry& what) {
+  auto done = own_.show(to_log_record(what));
+  if (!done) return done;
+  if (what.kind == raft::entry_kind::batches) uncommitted_bytes_ -= std::min(uncommitted_bytes_, what.bytes().size());
+  shown_.notify_all();
+  return done;
+}
+
+/// A Scheduler may begin when the leader's own first entry is shown, and with it all that former leaders have left.
+void replica::look_at_leadership() {
+  const auto own = consensus_.epoch();
+  const auto leads = own != 0 && own_.shown_index() >= own;
+  if (!leads && epoch_ != 0) {
+    epoch_ = 0;
+    uncommitted_bytes_ = 0;
+    shown_.notify_all();
+    if (port_ != nullptr) port_->leads_no_longer();
+  }
+  if (!leads || epoch_ >= own) return;
+  // It may have led before and lost that in between.
+  if (epoch_ != 0 && port_ != nullptr) port_->leads_no_longer();
+  epoch_ = proposed_epoch_ = own_.epoch();
+  proposed_sequence_ = own_.sequence();
+  uncommitted_bytes_ = 0;
+  if (port_ != nullptr) port_->leads(epoch_);
+}
+
+/// Drops entries that nobody needs from memory, and lets the journal drop them.
+void replica::trim() {
+  const auto& log = consensus_.entries();
+  const auto base = log.base_index();
+  if (alone()) {
+    const auto shown = own_.shown_index();
+    if (shown < base + most_kept_alone && log.bytes() < how_.keep_bytes / 32) return;
+    step(raft::compact{shown});
+  } else {
+    const auto applied = own_.applied_index();
+    if (log.bytes() <= how_.keep_bytes || applied <= base) return;
+    auto up_to = base;
+    for (auto over = log.bytes() - how_.keep_bytes; up_to < applied; ++up_to) {
+      const auto bytes = log.at(up_to + 1).bytes().size();
+      if (bytes > over) break;
+      over -= bytes;
+    }
+    if (up_to == base) return;
+    step(raft::compact{up_to});
+  }
+  own_.keep_above(log.base_index());
+}
+
+replica_view replica::view() const {
+  const std::lock_guard lock(guard_);
+  replica_view out;
+  out.role = consensus_.current_role();
+  out.term = consensus_.term();
+  out.leader = consensus_.leader();
+  out.epoch = epoch_;
+  const auto& log = consensus_.entries();
+  out.last_index = log.last_index();
+  out.commit_index = consensus_.commit_index();
+  out.shown_index = own_.shown_index();
+  if (out.role == raft::role::leader) out.majority_contact_ms = consensus_.majority_contact_ms();
+  for (const auto& [id, known] : consensus_.others())
+    out.others.push_back({id, known.match, log.bytes_behind(known.match), known.last_contact_ms, known.lacks_base, known.went_back});
+  out.quarantined = consensus_.quarantined();
+  return out;
+}
+
+raft::consensus::heard_stamp replica::last_stamp() const {
+  const std::lock_guard lock(guard_);
+  return consensus_.last_stamp();
+}
+
+status replica::commit(const std::vector<fairlead::store::batch>& group) {
+  const std::lock_guard lock(guard_);
+  const auto taken = propose_locked(group);
+  if (!taken) return taken.failure();
+  if (!*taken) return not_leader(own_);
+  if (auto settled = settle_locked(); !settled) return settled;
+  if (own_.sequence() == proposed_sequence_) return nothing{};
+  return error{v1::ERROR_CODE_INTERNAL, "A commit of shard " + std::to_string(own_.shard()) + " waits for other replicas.",
+               "This is a bug; report it."};
+}
+
+result<std::uint64_t> replica::raise_epoch() {
+  std::unique_lock lock(guard_);
+  raft::log_index wanted = 0;
+  if (consensus_.epoch() != 0) {
+    wanted = step(raft::propose{raft::entry_kind::epoch, nullptr});
+  } else if (alone()) {
+    step(raft::tick{});
+  }
+  if (auto settled = settle_locked(); !settled) return settled.failure();
+  if (wanted == 0) wanted = consensus_.epoch();
+  if (wanted == 0) return not_leader(own_);
+  const auto known = [&] { return own_.epoch() >= wanted || consensus_.epoch() == 0; };
+  shown_.wait_for(lock, std::chrono::milliseconds{2 * how_.election_ms}, known);
+  if (own_.epoch() < wanted || consensus_.epoch() == 0) return not_leader(own_);
+  return proposed_epoch_ = epoch_ = own_.epoch();
+}
+
+}  // namespace fairlead

@@ -1,0 +1,140 @@
+#pragma once
+// One replica of a shard at work: what consensus decides is written to the shard's journal, sent to the other replicas, and shown in its store.
+// A shard that lives on one node is a group of one, on the same path. Written against ports, without CAF.
+//
+// What comes in is decided at once, and messages leave at once. Records gather until settle(), which writes them in one append and goes on
+// until nothing is left to write: so one sync of the disk serves all that has come in meanwhile.
+//
+// Thread-safe: one caller at a time gets in. The disk is written meanwhile, so a caller may wait for it.
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/core/raft/consensus.hpp"
+#include "store/journaled/store.hpp"
+
+namespace fairlead {
+
+/// What a replica tells its world. Called while the replica is at work, so none of these may call it back.
+class replica_port {
+ public:
+  virtual ~replica_port() = default;
+  /// To other replicas of the shard. What cannot be sent is lost; consensus does without it.
+  virtual void send(std::vector<raft::message> what) = 0;
+  /// All batches up to this one count, and readers see them.
+  virtual void committed(std::uint64_t sequence) = 0;
+  /// This replica leads under this epoch from now on, and has shown all that counts before it.
+  virtual void leads(std::uint64_t epoch) = 0;
+  /// It leads no longer: what it has proposed and not told committed may count or not.
+  virtual void leads_no_longer() = 0;
+  /// The answer to confirm(). `led`: nobody else can have led when it was asked, and readers see all that counted then.
+  virtual void confirmed(std::uint64_t ticket, bool led) = 0;
+};
+
+struct replica_settings {
+  raft::replica_id self = 1;
+  raft::members born_with{{1}, {}};  // the replicas with which the shard began
+  std::int64_t election_ms = 1000;
+  std::int64_t heartbeat_ms = 100;
+  std::uint64_t seed = 0;
+  /// Entries kept in memory and in the journal for replicas that lack them.
+  std::size_t keep_bytes = std::size_t{32} << 20;
+  /// With so much proposed and not committed nothing more is taken.
+  std::size_t most_uncommitted_bytes = std::size_t{64} << 20;
+};
+
+/// What others may know of a replica.
+struct replica_view {
+  raft::role role = raft::role::follower;
+  raft::log_term term = 0;
+  raft::replica_id leader = 0;  // 0: not known
+  std::uint64_t epoch = 0;      // as the leader; 0: it does not lead
+  raft::log_index last_index = 0, commit_index = 0, shown_index = 0;
+  std::int64_t majority_contact_ms = 0;  // boot time, of a leader
+  struct other {
+    raft::replica_id id = 0;
+    raft::log_index match = 0;
+    std::uint64_t behind_bytes = 0;
+    std::int64_t last_contact_ms = 0;  // boot time
+    bool lacks_base = false;           // what it lacks is not kept any more
+    bool went_back = false;
+  };
+  std::vector<other> others;  // of a leader
+  std::string quarantined;    // why it takes part no more; empty: it does
+};
+
+class replica final : public store::store {
+ public:
+  /// Takes over the log of `own`, which outlives the replica and is attached to its journal. `boot_ms`: a clock that nobody sets. `port`: null
+  /// for a group of one whose caller waits for each commit.
+  replica(fairlead::store::journaled_store& own, replica_settings how, std::function<std::int64_t()> boot_ms, replica_port* port = nullptr);
+
+  // What comes in. An error is one of the disk or a bug: the process has to end.
+  status tick();
+  status receive(const raft::message& what);
+  /// Batches that follow what was proposed before. False: this replica does not lead, or too much is on the way; nothing was taken.
+  result<bool> propose(const std::vector<fairlead::store::batch>& group);
+  /// Asks for a confirmed round (raft::confirm).
+  status confirm(std::uint64_t ticket);
+  status unreachable(raft::replica_id who);
+  status transfer(raft::replica_id to);
+  /// Writes what has gathered, and acts on it.
+  status settle();
+  /// False: settle() has nothing to do.
+  bool wants_settle() const;
+
+  replica_view view() const;
+  const replica_settings& settings() const noexcept { return how_; }
+  /// The shard's time and the boot time of the last word of another leader, since this start (rule S14).
+  raft::consensus::heard_stamp last_stamp() const;
+
+  // For one who waits: the Scheduler's store, of a group of one.
+
+  /// On return the batches count. Errors: those of the store, and unavailable: this replica does not lead.
+  status commit(const std::vector<fairlead::store::batch>& group) override;
+  /// A new epoch under this leader. In a group of one it leads at once. Others wait up to two election timeouts for the majority; error
+  /// unavailable: it has not come, or this replica does not lead.
+  result<std::uint64_t> raise_epoch() override;
+  std::unique_ptr<fairlead::store::snapshot> read() const override { return own_.read(); }
+  std::unique_ptr<fairlead::store::snapshot> read_settled() const override { return own_.read_settled(); }
+  fairlead::store::usage get_usage() const override { return own_.get_usage(); }
+
+ private:
+  static raft::recovered recovered_of(fairlead::store::recovered_log log, const replica_settings& how);
+  raft::moment now();
+  raft::log_index step(const raft::input& in) { return step(in, now()); }
+  raft::log_index step(const raft::input& in, raft::moment at);
+  void take(raft::output out);
+  status show(const raft::entry& what);
+  void look_at_leadership();
+  void trim();
+  status settle_locked();
+  result<bool> propose_locked(const std::vector<fairlead::store::batch>& group);
+  bool alone() const;
+
+  fairlead::store::journaled_store& own_;
+  const replica_settings how_;
+  const std::function<std::int64_t()> boot_ms_;
+  replica_port* const port_;
+
+  mutable std::mutex guard_;
+  std::condition_variable shown_;  // more was shown
+  raft::consensus consensus_;
+  std::vector<fairlead::store::log_record> records_;  // not written yet
+  std::uint64_t position_ = 0;                        // of the last of them
+  std::uint64_t durable_position_ = 0;
+  std::vector<raft::entry> committed_;         // not shown yet
+  std::vector<raft::confirmation> confirmed_;  // not answered yet: what they speak of is not shown
+  std::uint64_t epoch_ = 0;                    // told to lead under it
+  std::uint64_t proposed_epoch_ = 0;           // as of the last proposal
+  std::uint64_t proposed_sequence_ = 0;
+  std::size_t uncommitted_bytes_ = 0;
+};
+
+}  // namespace fairlead

@@ -1,0 +1,331 @@
+// The log of a shard: what recovery finds of it, what is written, and what of it is shown.
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "store/checksum.hpp"
+#include "store/integers.hpp"
+#include "store/journaled/store.hpp"
+#include "store/keys.hpp"
+#include "store/meta_rows.hpp"
+
+namespace fairlead::store {
+
+namespace {
+
+constexpr std::uint64_t first_term = 1;  // of entries that were written before consensus had one
+std::vector<operation> operations_of(const std::vector<batch_view>& batches) {
+  std::vector<operation> out;
+  for (auto one : batches) {
+    for (operation next; batch::next(one.operations, next);) out.push_back(next);
+  }
+  return out;
+}
+
+error driven_by_consensus(const std::string& place) {
+  return {v1::ERROR_CODE_INTERNAL, "The log of " + place + " is written by consensus, and by nobody else.", "This is a bug; report it."};
+}
+
+error unreadable_entry(const std::string& place, std::uint64_t index) {
+  return {v1::ERROR_CODE_CORRUPT, "Entry " + std::to_string(index) + " of the journal of " + place + " is unreadable.",
+          "Restore the node from a backup."};
+}
+
+void put_progress(batch& to, std::uint64_t sequence, std::uint64_t epoch, std::string_view shard_state) {
+  to.put(table::meta, keys::meta(meta::progress_row), meta::encode_progress(sequence, epoch, shard_state));
+}
+
+}  // namespace
+
+status journaled_store::replay(const journal_record& record, std::uint64_t group) {
+  switch (record.type) {
+    case record_type::base: written_index_ = std::max(written_index_, record.index); return nothing{};
+    case record_type::hard:
+    case record_type::standing:
+    case record_type::cut: return replay_term(record);
+    default: break;
+  }
+  if (!is_entry(record.type)) return nothing{};
+  time_.seen(record.stamp_ms);
+  log_record entry{record.type, record.index, record.term, record.stamp_ms, std::make_shared<const std::string>(record.payload)};
+  if (options_.replicated) {
+    // All that the journal has is kept, also what is applied: other replicas may lack it.
+    if (log_.entries.empty() && record.index <= log_.base_index) log_.base_index = record.index - 1;
+    if (record.index <= log_.base_index) return nothing{};
+    written_index_ = record.index;
+    if (record.index > applied_.index) written_.emplace_back(record.index, group);
+    log_.entries.push_back(std::move(entry));
+    return nothing{};
+  }
+  if (record.index >= log_.base_index) {
+    log_.base_index = record.index;
+    log_.base_term = record.term;
+    log_.base_stamp_ms = record.stamp_ms;
+  }
+  if (record.index <= written_index_) return nothing{};
+  written_index_ = record.index;
+  if (!take(entry, group)) return unreadable_entry(place(), record.index);
+  return nothing{};
+}
+
+/// Records about the shard's log that are no entries.
+status journaled_store::replay_term(const journal_record& record) {
+  log_standing said;
+  if (!said.take(record)) return unreadable_entry(place(), record.index);
+  if (record.type == record_type::cut) {
+    // It may be older than what has been applied since in place of what it removes.
+    while (!log_.entries.empty() && log_.entries.back().index >= record.index) log_.entries.pop_back();
+    while (!written_.empty() && written_.back().first >= record.index) written_.pop_back();
+    written_index_ = record.index - 1;
+    return nothing{};
+  }
+  log_.term = said.term();
+  log_.vote = said.vote();
+  if (record.type != record_type::standing || !log_.entries.empty()) return nothing{};
+  if (!options_.replicated && record.index != log_.base_index) return nothing{};
+  log_.base_index = record.index;
+  log_.base_term = record.term;
+  log_.base_stamp_ms = record.stamp_ms;
+  log_.base_members = said.members();
+  return nothing{};
+}
+
+recovered_log journaled_store::take_log() {
+  const std::lock_guard lock(commit_guard_);
+  taken_ = true;
+  return std::move(log_);
+}
+
+std::int64_t journaled_store::read_time() {
+  const auto wall_ms = options_.now_unix_ms();
+  const auto out = time_.read(wall_ms, options_.boot_ms());
+  ahead_ms_.store(out - wall_ms, std::memory_order_relaxed);
+  return out;
+}
+
+status journaled_store::write(const std::vector<log_record>& records) {
+  if (failed_) return *failed_;
+  std::vector<journal_record> gathered;
+  std::size_t bytes = 0;
+  std::vector<std::uint64_t> indexes;
+  const auto most = journal_->max_append_bytes();
+  const auto flush = [&]() -> status {
+    if (gathered.empty()) return nothing{};
+    const auto group = journal_->append(gathered);
+    if (!group) return fail(group.failure());
+    for (const auto index : indexes) written_.emplace_back(index, *group);
+    gathered.clear();
+    indexes.clear();
+    bytes = 0;
+    return nothing{};
+  };
+  for (const auto& one : records) {
+    const auto own = record_bytes(one.payload ? one.payload->size() : 0);
+    // A cut begins an append, and the entry behind it is in the same one.
+    const bool follows_cut = !gathered.empty() && gathered.back().type == record_type::cut;
+    if (one.type == record_type::cut || (bytes + own > most && !follows_cut)) {
+      if (auto done = flush(); !done) return done;
+    }
+    if (one.type == record_type::cut) {
+      while (!written_.empty() && written_.back().first >= one.index) written_.pop_back();
+      std::erase_if(indexes, [&](std::uint64_t index) { return index >= one.index; });
+      written_index_ = one.index - 1;
+    }
+    if (is_entry(one.type)) {
+      written_index_ = one.index;
+      if (bytes + own > most) {
+        if (auto done = write_entry(one, gathered); !done) return done;
+        bytes = 0;
+        continue;
+      }
+      indexes.push_back(one.index);
+    }
+    gathered.push_back(as_journal_record(one));
+    bytes += own;
+  }
+  return flush();
+}
+
+journal_record journaled_store::as_journal_record(const log_record& of) const {
+  journal_record out;
+  out.type = of.type;
+  out.shard = shard_;
+  out.index = of.index;
+  out.term = of.term;
+  out.stamp_ms = of.stamp_ms;
+  if (of.payload) out.payload = *of.payload;
+  return out;
+}
+
+/// Makes one entry durable, with what has to come before it: in one record, or in several if it is too large.
+status journaled_store::write_entry(const log_record& entry, std::vector<journal_record>& before) {
+  auto record = as_journal_record(entry);
+  const auto whole = record.payload;
+  const auto most = journal_->max_append_bytes() - 2 * record_bytes(part_number_bytes);
+  if (whole.size() > most && whole.size() > journal_->max_entry_bytes()) {
+    return fail(error{v1::ERROR_CODE_STORE_FULL,
+                      "One commit of " + std::to_string(whole.size()) + " bytes does not fit the journal of " + place() + ".",
+                      "Raise journal.max_size and start the node again."});
+  }
+  std::string part;
+  for (std::size_t done = 0, number = 0;; ++number) {
+    const auto next = std::min(most, whole.size() - done);
+    if (next < whole.size()) {
+      part.clear();
+      append_little_endian(part, static_cast<std::uint32_t>(number));
+      part += whole.substr(done, next);
+      record.payload = part;
+      record.continues = number > 0;
+      record.more_follows = done + next < whole.size();
+    }
+    before.push_back(record);
+    const auto group = journal_->append(before);
+    before.clear();
+    if (!group) return fail(group.failure());
+    done += next;
+    if (done < whole.size()) continue;
+    written_.emplace_back(entry.index, *group);
+    return nothing{};
+  }
+}
+
+status journaled_store::show(const log_record& entry) {
+  const std::lock_guard lock(commit_guard_);
+  return show_written(entry);
+}
+
+/// The caller holds the guard.
+status journaled_store::show_written(const log_record& entry) {
+  if (failed_) return *failed_;
+  if (over_.bytes() > options_.most_unapplied_bytes) {
+    if (auto applied = apply(); !applied) return fail(applied.failure());
+  }
+  if (written_.empty() || written_.front().first != entry.index) {
+    return fail(error{v1::ERROR_CODE_INTERNAL,
+                      "Entry " + std::to_string(entry.index) + " of " + place() + " is to count and was not written.",
+                      "This is a bug; report it."});
+  }
+  const auto group = written_.front().second;
+  written_.pop_front();
+  if (auto taken = take(entry, group); !taken) return fail(taken.failure());
+  commits_.fetch_add(1, std::memory_order_relaxed);
+  if (told_) told_();
+  return nothing{};
+}
+
+/// Shows an entry to readers.
+status journaled_store::take(const log_record& entry, std::uint64_t group) {
+  static const auto nothing_in_it = std::make_shared<const std::string>();
+  const auto& bytes = entry.payload ? entry.payload : nothing_in_it;
+  std::vector<operation> operations;
+  // Only a bug wrote bytes that are no operations. They must not end the process without a word.
+  try {
+    if (entry.type == record_type::batch) {
+      const auto batches = decode_batches(*bytes);
+      if (!batches) return unreadable_entry(place(), entry.index);
+      auto sequence = this->sequence();
+      for (const auto& one : *batches) {
+        if (auto in_order = check_order(one.sequence, one.epoch, sequence, epoch_); !in_order) return in_order;
+        sequence = one.sequence;
+      }
+      operations = operations_of(*batches);
+      sequence_ = sequence;
+      shard_state_ = batches->back().shard_state;
+    } else if (entry.type == record_type::epoch) {
+      epoch_ = entry.index;
+    } else if (entry.type == record_type::rows) {
+      operations = operations_of(*bytes);
+      if (auto rows = take_rows(operations, entry.index); !rows) return rows;
+    }
+  } catch (const std::logic_error&) {
+    return unreadable_entry(place(), entry.index);
+  }
+  batch progress;
+  put_progress(progress, sequence_, epoch_, shard_state_);
+  // The row goes with the entry's own operations, so that every state that a reader sees has its progress.
+  auto row = std::make_shared<const std::string>(progress.bytes());
+  operations.push_back(operations_of(*row).front());
+  over_.add(run::make({bytes, std::move(row)}, std::move(operations)), {entry.index, group, entry.stamp_ms});
+  shown_index_.store(entry.index, std::memory_order_relaxed);
+  return nothing{};
+}
+
+/// What rows of the store itself say of its progress.
+status journaled_store::take_rows(const std::vector<operation>& rows, std::uint64_t index) {
+  for (const auto& one : rows) {
+    if (one.where != table::meta || one.key != keys::meta(meta::progress_row)) continue;
+    const auto payload = verified_payload(one.where, one.key, one.value);
+    const auto progress = payload ? meta::decode_progress(*payload) : std::nullopt;
+    if (!progress) return unreadable_entry(place(), index);
+    sequence_ = progress->sequence;
+    epoch_ = progress->epoch;
+    shard_state_ = progress->shard.SerializeAsString();
+  }
+  return nothing{};
+}
+
+result<std::vector<std::shared_ptr<const std::string>>> journaled_store::payloads_of(const std::vector<batch>& group,
+                                                                                     std::uint64_t sequence, std::uint64_t epoch) const {
+  for (const auto& one : group) {
+    if (auto in_order = check_order(one.sequence, one.epoch, sequence, epoch); !in_order) return in_order.failure();
+    ++sequence;
+  }
+  std::vector<std::shared_ptr<const std::string>> out;
+  const auto most = journal_->max_append_bytes() - record_bytes(0);
+  for (std::size_t begin = 0; begin < group.size();) {
+    auto end = begin;
+    for (std::size_t bytes = 0; end < group.size(); ++end) {
+      bytes += encoded_bytes(group[end]);
+      if (end > begin && bytes > most) break;
+    }
+    out.push_back(std::make_shared<const std::string>(encode_batches({group.data() + begin, end - begin})));
+    begin = end;
+  }
+  return out;
+}
+
+status journaled_store::commit(const std::vector<batch>& group) {
+  const std::lock_guard lock(commit_guard_);
+  const auto payloads = payloads_of(group, sequence_, epoch_);
+  if (!payloads) return payloads.failure();
+  for (const auto& one : *payloads) {
+    if (auto done = write_alone(record_type::batch, one); !done) return done;
+  }
+  return nothing{};
+}
+
+/// Journals one entry and shows it. The caller holds the guard.
+status journaled_store::write_alone(record_type type, std::shared_ptr<const std::string> payload, std::uint64_t least_epoch) {
+  if (failed_) return *failed_;
+  if (taken_ || options_.replicated) return driven_by_consensus(place());
+  log_record entry{type, written_index_ + 1, std::max(first_term, log_.term), read_time(), std::move(payload)};
+  std::vector<journal_record> before;
+  // An epoch is the index of its entry. For a least epoch beyond the indexes so far, they go on behind it.
+  if (least_epoch > entry.index) {
+    before.push_back(as_journal_record({record_type::base, least_epoch, entry.term, entry.stamp_ms, nullptr}));
+    entry.index = least_epoch + 1;
+  }
+  if (auto written = write_entry(entry, before); !written) return written;
+  written_index_ = log_.base_index = entry.index;
+  log_.base_term = entry.term;
+  log_.base_stamp_ms = entry.stamp_ms;
+  return show_written(entry);
+}
+
+result<std::uint64_t> journaled_store::raise_epoch() {
+  const std::lock_guard lock(commit_guard_);
+  if (auto done = write_alone(record_type::epoch, nullptr); !done) return done.failure();
+  return epoch();
+}
+
+status journaled_store::write_meta_rows(const meta_rows& rows, std::uint64_t least_epoch) {
+  const std::lock_guard lock(commit_guard_);
+  const auto epoch = std::max(this->epoch(), least_epoch);
+  batch all;
+  for (const auto& [row, payload] : rows) all.put(table::meta, keys::meta(row), payload);
+  put_progress(all, sequence_, epoch, shard_state_);
+  return write_alone(record_type::rows, std::make_shared<const std::string>(all.bytes()), least_epoch);
+}
+
+}  // namespace fairlead::store

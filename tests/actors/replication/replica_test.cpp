@@ -1,0 +1,254 @@
+#include "actors/replication/replica.hpp"
+
+#include "tests/actors/replication/replica_world.hpp"
+
+namespace fairlead {
+namespace {
+
+using testing::replica_world;
+
+raft::replica_id other_than(raft::replica_id id) { return id == 1 ? 2 : 1; }
+
+TEST(replica, of_a_group_of_one_leads_and_commits_at_once) {
+  replica_world one{1};
+  const auto epoch = one.it(1).raise_epoch();
+  ASSERT_TRUE(epoch.ok()) << epoch.failure().sentence;
+  EXPECT_TRUE(one.propose(1, "a", "1"));
+  one.run();
+  EXPECT_EQ(one.rows(1).at("a"), "1");
+  const auto again = one.it(1).raise_epoch();
+  ASSERT_TRUE(again.ok()) << again.failure().sentence;
+  EXPECT_GT(*again, *epoch);
+}
+
+TEST(replica, of_a_group_of_one_has_all_after_a_kill_and_leads_in_a_later_term) {
+  replica_world one{1};
+  ASSERT_TRUE(one.it(1).raise_epoch().ok());
+  for (int i = 0; i < 300; ++i) {
+    EXPECT_TRUE(one.propose(1, "key " + std::to_string(i), std::string(3'000, 'x')));
+    one.run();
+    if (i % 70 == 0) one.apply(1);
+  }
+  const auto term = one.it(1).view().term;
+  one.kill(1);
+  one.start(1);
+  EXPECT_EQ(one.rows(1).size(), 300U);
+  ASSERT_TRUE(one.it(1).raise_epoch().ok());
+  EXPECT_GT(one.it(1).view().term, term);
+}
+
+TEST(replica, shows_what_a_majority_has_on_every_replica) {
+  replica_world three;
+  const auto leader = three.elect();
+  ASSERT_NE(leader, 0U);
+  EXPECT_TRUE(three.propose(leader, "a", "1"));
+  three.run();
+  EXPECT_EQ(three.at(leader).committed_, 1U);
+  three.pass(replica_world::heartbeat_ms);  // followers learn of a commit by the next word of the leader
+  for (raft::replica_id id = 1; id <= 3; ++id) EXPECT_EQ(three.rows(id).at("a"), "1") << id;
+}
+
+TEST(replica, shows_nobody_what_a_leader_has_proposed_alone_and_drops_it) {
+  replica_world three;
+  const auto former = three.elect();
+  ASSERT_NE(former, 0U);
+  EXPECT_TRUE(three.propose(former, "kept", "1"));
+  three.run();
+  three.cut_off(former);
+  EXPECT_TRUE(three.propose(former, "lost", "1"));
+  EXPECT_TRUE(three.propose(former, "lost, too", std::string(100'000, 'x')));  // more than one record
+  three.run();
+  EXPECT_EQ(three.rows(former).count("lost"), 0U);
+  const auto next = three.elect();
+  ASSERT_NE(next, 0U);
+  ASSERT_NE(next, former);
+  EXPECT_EQ(three.rows(next).at("kept"), "1");
+  EXPECT_TRUE(three.propose(next, "new", "1"));
+  three.run();
+  three.pass(2 * replica_world::election_ms);
+  EXPECT_EQ(three.at(former).epoch, 0U) << "a leader without a majority steps down";
+  three.heal();
+  three.pass(2 * replica_world::election_ms);
+  EXPECT_EQ(three.rows(former), three.rows(next));
+  EXPECT_EQ(three.rows(former).count("lost"), 0U);
+  // The cut is in its journal.
+  three.kill(former);
+  three.start(former);
+  three.pass(2 * replica_world::election_ms);
+  EXPECT_EQ(three.rows(former), three.rows(next));
+}
+
+TEST(replica, that_was_away_gets_what_it_lacks_although_the_others_have_applied_it_and_were_killed) {
+  replica_world three;
+  const auto leader = three.elect();
+  ASSERT_NE(leader, 0U);
+  const auto away = other_than(leader);
+  three.kill(away);
+  for (int i = 0; i < 60; ++i) {
+    EXPECT_TRUE(three.propose(leader, "key " + std::to_string(i), std::string(10'000, 'x')));
+    three.run();
+  }
+  three.pass(200);
+  for (raft::replica_id id = 1; id <= 3; ++id)
+    if (id != away) three.apply(id);
+  for (raft::replica_id id = 1; id <= 3; ++id)
+    if (id != away) three.kill(id);
+  for (raft::replica_id id = 1; id <= 3; ++id) three.start(id);
+  ASSERT_NE(three.elect(), 0U);
+  three.pass(replica_world::election_ms);
+  EXPECT_EQ(three.rows(away).size(), 60U);
+}
+
+TEST(replica, says_of_one_that_was_away_too_long_that_it_needs_a_copy) {
+  replica_world three;
+  const auto leader = three.elect();
+  ASSERT_NE(leader, 0U);
+  const auto away = other_than(leader);
+  three.cut_off(away);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_TRUE(three.propose(leader, "key", std::string(100'000, 'x')));
+    three.run();
+    for (raft::replica_id id = 1; id <= 3; ++id) three.apply(id);
+  }
+  three.pass(200);
+  three.heal();
+  three.pass(2 * replica_world::election_ms);
+  const auto leads = three.elect();
+  ASSERT_NE(leads, 0U);
+  bool said = false;
+  for (const auto& one : three.it(leads).view().others) said = said || (one.id == away && one.lacks_base);
+  EXPECT_TRUE(said);
+}
+
+TEST(replica, keeps_its_term_and_vote_when_the_segment_that_had_them_is_gone) {
+  replica_world three;
+  const auto leader = three.elect();
+  ASSERT_NE(leader, 0U);
+  for (int i = 0; i < 120; ++i) {
+    EXPECT_TRUE(three.propose(leader, "key", std::string(100'000, 'x')));
+    three.run();
+    for (raft::replica_id id = 1; id <= 3; ++id) three.apply(id);
+  }
+  three.pass(200);
+  for (raft::replica_id id = 1; id <= 3; ++id) {
+    const auto before = three.it(id).view();
+    three.kill(id);
+    three.start(id);
+    const auto after = three.it(id).view();
+    EXPECT_EQ(after.term, before.term) << id;
+    EXPECT_EQ(after.last_index, before.last_index) << id;
+    EXPECT_LT(three.at(id).stores->log().get_usage().segments, 40U) << id;
+  }
+  ASSERT_NE(three.elect(), 0U);
+}
+
+TEST(replica, answers_a_confirmed_round_when_it_has_shown_what_counted_then) {
+  replica_world three;
+  const auto leader = three.elect();
+  ASSERT_NE(leader, 0U);
+  EXPECT_TRUE(three.it(leader).confirm(7).ok());
+  three.run();
+  EXPECT_TRUE(three.at(leader).answers.at(7));
+  three.cut_off(leader);
+  EXPECT_TRUE(three.it(leader).confirm(8).ok());
+  three.run();
+  EXPECT_EQ(three.at(leader).answers.count(8), 0U);
+  three.pass(3 * replica_world::election_ms);
+  EXPECT_FALSE(three.at(leader).answers.at(8));
+  EXPECT_TRUE(three.it(other_than(leader)).confirm(9).ok());
+  three.run();
+  EXPECT_TRUE(three.at(other_than(leader)).answers.count(9) > 0);
+}
+
+TEST(replica, takes_no_more_than_a_bound_that_no_majority_has) {
+  replica_world three;
+  const auto leader = three.elect();
+  ASSERT_NE(leader, 0U);
+  three.cut_off(leader);
+  int taken = 0;
+  for (; taken < 2'000 && three.propose(leader, "key", std::string(100'000, 'x')); ++taken) {
+  }
+  EXPECT_GT(taken, 500);
+  EXPECT_LT(taken, 800);
+}
+
+TEST(replica, refuses_batches_of_an_earlier_epoch) {
+  replica_world one{1};
+  const auto epoch = one.it(1).raise_epoch();
+  ASSERT_TRUE(epoch.ok());
+  store::batch old;
+  old.sequence = 1;
+  old.epoch = *epoch - 1;
+  const auto taken = one.it(1).propose({old});
+  ASSERT_FALSE(taken.ok());
+  EXPECT_EQ(taken.failure().code, v1::ERROR_CODE_STALE_EPOCH);
+}
+
+/// Kills, cuts, losses and clients at random. What was told committed is never lost, and all replicas show the same in the end.
+void live(std::uint64_t seed) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  replica_world three{3, seed};
+  three.lost = seed % 3 == 0 ? 50 : 0;
+  three.doubled = seed % 4 == 0 ? 50 : 0;
+  std::map<std::string, std::string> promised;                               // told committed
+  std::map<raft::replica_id, std::map<std::uint64_t, std::string>> waiting;  // by leader: proposals by sequence
+  std::uint64_t next = 0;
+  const auto collect = [&] {
+    for (raft::replica_id id = 1; id <= 3; ++id) {
+      auto& own = waiting[id];
+      if (!three.up(id) || three.at(id).epoch == 0) own.clear();
+      for (auto it = own.begin(); it != own.end() && it->first <= three.at(id).committed_; it = own.erase(it))
+        promised[it->second] = it->second;
+    }
+  };
+  for (int step = 0; step < 150 && !::testing::Test::HasFailure(); ++step) {
+    const raft::replica_id id = 1 + three.random() % 3;
+    switch (three.random() % 12) {
+      case 0:
+        if (three.up(id)) three.kill(id);
+        waiting[id].clear();
+        break;
+      case 1:
+      case 2:
+        if (!three.up(id)) three.start(id);
+        break;
+      case 3: three.cut_off(id); break;
+      case 4: three.heal(); break;
+      case 5:
+        if (three.up(id)) three.apply(id);
+        break;
+      case 6: three.pass(static_cast<std::int64_t>(three.random() % 3'000)); break;
+      default:
+        for (raft::replica_id leader = 1; leader <= 3; ++leader) {
+          if (!three.up(leader) || three.at(leader).epoch == 0) continue;
+          for (auto n = three.random() % 5; n-- > 0;) {
+            const auto key = "key " + std::to_string(++next);
+            if (!three.propose(leader, key, key)) break;
+            waiting[leader][three.at(leader).sequence] = key;
+          }
+          if (three.random() % 2 == 0) three.settle(leader);
+        }
+        if (three.random() % 2 == 0) three.run();
+    }
+    collect();
+  }
+  if (::testing::Test::HasFailure()) return;
+  three.heal();
+  three.lost = three.doubled = 0;
+  for (raft::replica_id id = 1; id <= 3; ++id)
+    if (!three.up(id)) three.start(id);
+  three.pass(5 * replica_world::election_ms);
+  const auto leader = three.elect();
+  ASSERT_NE(leader, 0U);
+  three.pass(replica_world::election_ms);
+  collect();
+  for (const auto& [key, value] : promised) ASSERT_EQ(three.rows(leader).count(key), 1U) << key;
+  for (raft::replica_id id = 1; id <= 3; ++id) ASSERT_EQ(three.rows(id), three.rows(leader)) << id;
+}
+
+TEST(replica, loses_nothing_that_was_told_committed_whatever_is_killed_and_cut) {
+  for (std::uint64_t seed = 1; seed <= 200 && !::testing::Test::HasFailure(); ++seed) live(seed);
+}
+
+}  // namespace
+}  // namespace fairlead
