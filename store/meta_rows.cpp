@@ -57,6 +57,13 @@ std::optional<journal_membership> decode_journal(std::string_view payload) {
                             read_big_endian<std::uint32_t>(payload.substr(16))};
 }
 
+std::string encode_replica(const replica_identity& what) { return encode_u64(what.id) + what.members; }
+
+std::optional<replica_identity> decode_replica(std::string_view payload) {
+  if (payload.size() < 8) return std::nullopt;
+  return replica_identity{read_big_endian<std::uint64_t>(payload), std::string{payload.substr(8)}};
+}
+
 std::string encode_applied(const entry_position& what) { return encode_u64(what.index) + encode_u64(what.group); }
 
 std::optional<entry_position> decode_applied(std::string_view payload) {

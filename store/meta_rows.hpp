@@ -16,6 +16,8 @@
 //   settled            u64: entries of the journal up to this index are in these tables, or count no more. While the row is there nothing was
 //                      journalled above it, so the tables are whole without the journal. After a restore it is the greatest number
 //   shard_time         unix ms u64: the stamp of the last entry in these tables (journaled/shard_time.hpp). It stays when the store leaves a journal
+//   replica            replica id u64 | v1::ShardMembers: which copy of a replicated shard this store is, and the replicas with which the shard
+//                      began; empty: it has not begun. Of this copy alone. Stores of shards that live on one node lack this row
 //   effect/NUMBER      EffectRecord, see effect_rows.hpp; the number has 20 digits
 //   deleted/NUMBER     empty; archives may hold copies of this deleted task, see deletion_rows.hpp; the number has 20 digits
 //   moving/NUMBER      day u64 | retention in days u32, see archive_rows.hpp: the ended task is to move to this archive. Whoever applies the
@@ -66,6 +68,7 @@ inline constexpr std::string_view journal_row = "journal";
 inline constexpr std::string_view applied_row = "applied";
 inline constexpr std::string_view settled_row = "settled";
 inline constexpr std::string_view shard_time_row = "shard_time";
+inline constexpr std::string_view replica_row = "replica";
 inline constexpr std::string_view effect_rows = "effect/";
 inline constexpr std::string_view deletion_rows = "deleted/";
 inline constexpr std::string_view move_rows = "moving/";
@@ -97,6 +100,14 @@ struct journal_membership {
 };
 std::string encode_journal(const journal_membership& what);
 std::optional<journal_membership> decode_journal(std::string_view payload);
+
+/// Which copy of a shard a store is.
+struct replica_identity {
+  std::uint64_t id = 0;
+  std::string members;  // v1::ShardMembers; empty: the shard has not begun
+};
+std::string encode_replica(const replica_identity& what);
+std::optional<replica_identity> decode_replica(std::string_view payload);
 
 std::string encode_applied(const entry_position& what);
 std::optional<entry_position> decode_applied(std::string_view payload);

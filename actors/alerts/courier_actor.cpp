@@ -17,7 +17,7 @@ courier_actor::behavior_type run_alert_courier(supervised_pointer<courier_actor>
   world.wake = waker_of(self);
   const auto shell =
       std::make_shared<alert_courier>(std::move(world), alert_origin{setup.node, setup.shard, setup.shard_count}, setup.targets);
-  return courier_loop(self, shell, setup.on_fatal, setup.commands);
+  return courier_loop(self, shell, setup.replica, setup.on_fatal, setup.commands);
 }
 
 }  // namespace fairlead

@@ -20,6 +20,7 @@ struct alert_courier_setup {
   std::shared_ptr<command_port> commands;  // lives as long as the actor
   observer* log = nullptr;
   scheduler_actor scheduler;
+  replica_actor replica;  // asked who leads; null: the shard lives on this node alone
   std::string node;
   std::uint32_t shard = 0;
   std::uint32_t shard_count = 1;

@@ -361,8 +361,11 @@ void links::on_down(gateway_token gateway, const std::string& reason) {
 
 void links::on_claim(const v1::ShardClaim& claim) {
   if (claim.shard() >= memory_.shard_count) return;
-  memory_.claims[claim.shard()] = claim;
-  learn_lineage(claim);
+  if (claim.epoch() == 0 && memory_.claims.erase(claim.shard()) == 0) return;
+  if (claim.epoch() != 0) {
+    memory_.claims[claim.shard()] = claim;
+    learn_lineage(claim);
+  }
   ++claims_version_;
   greet_all();
   update_routes();
@@ -391,20 +394,24 @@ void links::learn_total(std::uint32_t count) {
 link_route links::route_of(std::uint32_t shard) const {
   link_route out;
   out.shard = shard;
-  if (memory_.claims.count(shard) != 0) {
+  // Of several nodes that take themselves for the leader of a replicated shard the one of the latest epoch is it.
+  std::uint64_t epoch = 0;
+  const auto own = memory_.claims.find(shard);
+  if (own != memory_.claims.end()) {
     out.via = own_gateway;
     out.node = options_.me.node();
-    return out;
+    epoch = own->second.epoch();
   }
   for (const auto& [name, one] : nodes_) {
     if (!one.connected) continue;
     for (const auto& claim : one.hello.shards()) {
-      if (claim.shard() != shard) continue;
+      if (claim.shard() != shard || (out.via != no_gateway && claim.epoch() <= epoch)) continue;
       out.via = one.gateway;
       out.node = name;
-      return out;
+      epoch = claim.epoch();
     }
   }
+  if (out.via != no_gateway) return out;
   const auto& here = options_.shards_here;
   if (const auto holder = last_holder_.find(shard); holder != last_holder_.end()) {
     const auto& one = nodes_.find(holder->second);

@@ -90,6 +90,7 @@ class links {
   void on_reply(std::uint64_t ticket, const v1::HelloReply& reply);
   void on_no_reply(std::uint64_t ticket, const std::string& reason);
   void on_down(gateway_token gateway, const std::string& reason);
+  /// A shard has come up here; with epoch 0: it is led here no longer.
   void on_claim(const v1::ShardClaim& claim);
   /// An operator does not expect a node to come back: another node may take its name. Refused (wrong_state) while the node is connected.
   v1::NodeOperateReply forget(const v1::NodeOperateRequest& what);

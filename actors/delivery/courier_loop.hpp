@@ -23,21 +23,31 @@ inline std::function<void()> waker_of(supervised_pointer<courier_actor> self) {
   };
 }
 
-/// `shell` has `look() -> result<duration>`: the pause until the next look. An error stops the node. `kept` lives as long as the actor.
+/// After a look that another node may have made since, because it leads the shard.
+inline constexpr duration look_of_another{1'000};
+
+/// `shell` has `look() -> result<duration>`: the pause until the next look. An error stops the node. `replica`: asked before each look
+/// whether this node leads the shard; null: no other could. `kept` lives as long as the actor.
 template <class Shell, class... Kept>
-courier_actor::behavior_type courier_loop(supervised_pointer<courier_actor> self, std::shared_ptr<Shell> shell, fatal_handler on_fatal,
-                                          Kept... kept) {
+courier_actor::behavior_type courier_loop(supervised_pointer<courier_actor> self, std::shared_ptr<Shell> shell, replica_actor replica,
+                                          fatal_handler on_fatal, Kept... kept) {
   const auto noted = std::make_shared<reminders>();
   const auto remind = [self, noted](duration pause) {
     if (noted->wants(mailbox_time(*self) + pause)) self->delayed_send(self, pause, deliver_atom_v);
   };
+  const auto look = [shell = std::move(shell), remind, on_fatal = std::move(on_fatal), ... kept = std::move(kept)] {
+    const auto pause = shell->look();
+    if (!pause.ok()) return on_fatal(pause.failure());
+    remind(*pause);
+  };
   self->send(self, deliver_atom_v);
   return {
-      [self, shell = std::move(shell), noted, remind, on_fatal = std::move(on_fatal), ... kept = std::move(kept)](deliver_atom) {
+      [self, noted, remind, look, replica = std::move(replica)](deliver_atom) {
         if (self->current_sender() == caf::actor_cast<caf::strong_actor_ptr>(self)) noted->fired();
-        const auto pause = shell->look();
-        if (!pause.ok()) return on_fatal(pause.failure());
-        remind(*pause);
+        if (!replica) return look();
+        self->request(replica, caf::infinite, confirm_atom_v)
+            .then([look, remind](bool leads) { leads ? look() : remind(look_of_another); },
+                  [remind](const caf::error&) { remind(look_of_another); });
       },
   };
 }

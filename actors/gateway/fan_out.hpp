@@ -46,8 +46,10 @@ class gateway_asks {
   template <class Request>
   void ask_here(const shard_desk& desk, Request what, duration limit, std::function<void(reply_of<Request>)> then) {
     using reply = reply_of<Request>;
-    if constexpr (row_of<Request>::by == answered_by::store) {
-      then(read_here(desk, what, time_.now()));
+    if constexpr (row_of<Request>::by == answered_by::store || row_of<Request>::by == answered_by::replies) {
+      // What another leader has committed is not in this store: nothing is said of it before a majority has said that there is none.
+      if (desk.replica) return ask_confirmed(desk, std::move(what), limit, std::move(then));
+      answer_here(desk, std::move(what), limit, std::move(then));
     } else if constexpr (std::is_same_v<Request, v1::StatusRequest>) {
       auto described = [this, at = &desk, then = std::move(then)](reply answer) {
         describe_here(*at, node_, answer);
@@ -106,6 +108,25 @@ class gateway_asks {
     std::uint32_t shard = 0;
     std::function<void()> give_up;
   };
+
+  template <class Request>
+  void answer_here(const shard_desk& desk, Request what, duration limit, std::function<void(reply_of<Request>)> then) {
+    if constexpr (row_of<Request>::by == answered_by::store)
+      then(read_here(desk, what, time_.now()));
+    else
+      send(handler_here<Request>(desk), desk.shard, std::move(what), limit, std::move(then));
+  }
+
+  template <class Request>
+  void ask_confirmed(const shard_desk& desk, Request what, duration limit, std::function<void(reply_of<Request>)> then) {
+    self_->request(desk.replica, limit, confirm_atom_v)
+        .then(
+            [this, at = &desk, what = std::move(what), limit, then](bool leads) mutable {
+              if (!leads) return then(refusal<reply_of<Request>>(routes_.led_elsewhere(at->shard)));
+              answer_here(*at, std::move(what), limit, std::move(then));
+            },
+            [this, shard = desk.shard, then](const caf::error&) { then(refusal<reply_of<Request>>(routes_.led_elsewhere(shard))); });
+  }
 
   template <class Handle, class Request>
   void send(const Handle& whom, std::uint32_t shard, Request what, duration limit, std::function<void(reply_of<Request>)> then) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "actors/cluster/links.hpp"
+#include "actors/core/text/text.hpp"
 #include "actors/gateway/shell.hpp"
 #include "actors/gateway/status.hpp"
 
@@ -83,6 +84,18 @@ caf::result<v1::HelloReply> gateway_shell::hello(v1::Hello& what, caf::strong_ac
   v1::HelloReply reply;
   *reply.mutable_error() = no_links(setup_.node).to_proto();
   return reply;
+}
+
+caf::result<v1::ReplicaWelcome, caf::strong_actor_ptr> gateway_shell::meet_replica(v1::ReplicaHello& what, caf::strong_actor_ptr who) {
+  if (const auto replica = routes_.replica_here(what.shard())) return self_->delegate(replica, std::move(what), std::move(who));
+  ++refused_;
+  v1::ReplicaWelcome out;
+  *out.mutable_error() = error{v1::ERROR_CODE_UNAVAILABLE,
+                               "node " + setup_.node + " holds no replica of shard " + std::to_string(what.shard()) + ", but node " +
+                                   core::clean_text(what.node(), 64) + " expects one there",
+                               "write the same shards.replicas in the node files of all nodes that hold the shard"}
+                             .to_proto();
+  return {std::move(out), caf::strong_actor_ptr{}};
 }
 
 caf::result<v1::AgentWelcome, caf::strong_actor_ptr> gateway_shell::register_agent(v1::RegisterAgent& what, caf::strong_actor_ptr who) {

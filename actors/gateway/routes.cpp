@@ -25,7 +25,15 @@ bool gateway_routes::learn(shard_route route) {
 
 const shard_desk* gateway_routes::here(std::uint32_t shard) const {
   const auto found = std::find_if(desks_.begin(), desks_.end(), [&](const shard_desk& desk) { return desk.shard == shard; });
-  return found == desks_.end() ? nullptr : &*found;
+  if (found == desks_.end()) return nullptr;
+  if (!found->replica) return &*found;
+  const auto route = routes_.find(shard);
+  return route != routes_.end() && route->second.via && route->second.node == node_ ? &*found : nullptr;
+}
+
+replica_actor gateway_routes::replica_here(std::uint32_t shard) const {
+  const auto found = std::find_if(desks_.begin(), desks_.end(), [&](const shard_desk& desk) { return desk.shard == shard; });
+  return found == desks_.end() ? replica_actor{} : found->replica;
 }
 
 caf::strong_actor_ptr gateway_routes::there(std::uint32_t shard) const {
@@ -56,6 +64,11 @@ error gateway_routes::silent(std::uint32_t shard) const {
   const auto who = here(shard) != nullptr ? "the Scheduler of shard " + std::to_string(shard) + " on node " + node_
                                           : "shard " + std::to_string(shard) + " on node " + holder(shard);
   return {v1::ERROR_CODE_UNAVAILABLE, who + " does not answer", "read the log of that node; the request can be repeated safely"};
+}
+
+error gateway_routes::led_elsewhere(std::uint32_t shard) const {
+  return {v1::ERROR_CODE_UNAVAILABLE, "node " + node_ + " cannot say whether it still leads shard " + std::to_string(shard),
+          "see fairlead status; the request can be repeated safely"};
 }
 
 error gateway_routes::unknown_count() const {

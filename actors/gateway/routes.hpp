@@ -24,8 +24,10 @@ class gateway_routes {
   /// True: the earlier holder does not hold the shard any more, so its open requests will not be answered.
   bool learn(shard_route route);
 
-  /// The desk of a shard of this node; null: the shard is not here.
+  /// The desk of a shard of this node; null: the shard is not here, or another node leads it.
   const shard_desk* here(std::uint32_t shard) const;
+  /// The replica of a shard on this node; null: there is none.
+  replica_actor replica_here(std::uint32_t shard) const;
   const std::vector<shard_desk>& desks() const noexcept { return desks_; }
   /// The gateway of the node that holds the shard; null: no connected node holds it, or this node does.
   caf::strong_actor_ptr there(std::uint32_t shard) const;
@@ -37,6 +39,8 @@ class gateway_routes {
   error unreachable(std::uint32_t shard) const;
   /// The error for a shard whose holder does not answer.
   error silent(std::uint32_t shard) const;
+  /// The error for a replicated shard of which this node does not know that it still leads it.
+  error led_elsewhere(std::uint32_t shard) const;
   /// The error while the number of shards is unknown.
   error unknown_count() const;
 

@@ -57,6 +57,7 @@ class gateway_shell {
   }
 
   caf::result<v1::HelloReply> hello(v1::Hello& what, caf::strong_actor_ptr who);
+  caf::result<v1::ReplicaWelcome, caf::strong_actor_ptr> meet_replica(v1::ReplicaHello& what, caf::strong_actor_ptr who);
   caf::result<v1::AgentWelcome, caf::strong_actor_ptr> register_agent(v1::RegisterAgent& what, caf::strong_actor_ptr who);
   void relay(const v1::FinishedNotice& notice);
   void learn(const shard_route& route);
@@ -113,9 +114,10 @@ class gateway_shell {
   caf::result<reply_of<Request>> at(std::uint32_t shard, Request& what, duration limit) {
     const auto* desk = routes_.here(shard);
     if constexpr (row_of<Request>::by == answered_by::store) {
-      if (desk != nullptr) return read_here(*desk, what, setup_.time->now());
+      if (desk != nullptr && !desk->replica) return read_here(*desk, what, setup_.time->now());
     } else if constexpr (!std::is_same_v<Request, v1::StatusRequest> && !std::is_same_v<Request, v1::DoctorRequest>) {
-      if (desk != nullptr) return self_->delegate(handler_here<Request>(*desk), std::move(what));
+      if (desk != nullptr && (!desk->replica || row_of<Request>::by != answered_by::replies))
+        return self_->delegate(handler_here<Request>(*desk), std::move(what));
     }
     auto promise = self_->make_response_promise<reply_of<Request>>();
     asks_.ask(shard, std::move(what), limit, deliver_to(promise));
@@ -158,7 +160,8 @@ class gateway_shell {
   caf::result<reply_of<Request>> from_any(Request& what) {
     if (const auto why = refuse(what)) return refusal<reply_of<Request>>(*why);
     if (const auto shard = only_shard(what)) return at(*shard, what, answer_limit);
-    if (!routes_.desks().empty()) return at(routes_.desks().front().shard, what, answer_limit);
+    for (const auto& desk : routes_.desks())
+      if (routes_.here(desk.shard) != nullptr) return at(desk.shard, what, answer_limit);
     auto promise = self_->make_response_promise<reply_of<Request>>();
     ask_next(0, std::move(what), promise);
     return promise;

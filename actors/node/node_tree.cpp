@@ -71,6 +71,8 @@ result<std::unique_ptr<node_tree>> node_tree::start(world in, node_tree_options 
     shard::world of;
     of.guards = out->guards_;
     of.store = part.store;
+    of.seat = part.seat;
+    of.links = out->links_.as<links_actor>();
     of.archives = std::move(part.archives);
     of.store_id = part.store_id;
     of.lineage = part.lineage;

@@ -38,6 +38,7 @@ class node_tree {
  public:
   struct shard_part {
     store::store* store = nullptr;
+    replica_seat* seat = nullptr;              // null: the shard lives on this node alone
     std::shared_ptr<store::archive> archives;  // of the store
     std::string store_id;
     v1::Lineage lineage;  // of the store

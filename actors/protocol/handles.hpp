@@ -117,6 +117,8 @@ using gateway_actor = actor_of<
     // An agent instance (the handle: its agent_actor) registers with a shard of this node. Answered with that shard's Scheduler, with which
     // the instance speaks directly from then on; null with an error.
     caf::replies_to<v1::RegisterAgent, caf::strong_actor_ptr>::with<v1::AgentWelcome, caf::strong_actor_ptr>,
+    // A replica of another node introduces itself (the handle: its replica_actor) to the one of the shard that is here, which answers.
+    caf::replies_to<v1::ReplicaHello, caf::strong_actor_ptr>::with<v1::ReplicaWelcome, caf::strong_actor_ptr>,
     // Tasks that this gateway submitted to other nodes for its clients have ended or parked.
     caf::reacts_to<v1::FinishedNotice>,
     // From this node's links: where a shard is.
@@ -137,8 +139,30 @@ using links_actor = caf::typed_actor<
     // Own reminder: connect again, check silent peers.
     caf::reacts_to<link_atom>>;
 
+/// Makes the batches of a Scheduler count, and answers each group by `committed`.
+using commit_actor = caf::typed_actor<caf::reacts_to<commit_request>>;
+
 /// Group commit on its own thread.
 using store_actor = caf::typed_actor<caf::reacts_to<commit_request>, caf::reacts_to<flush_atom>>;
+
+/// One replica of a shard, on its own thread.
+using replica_actor = caf::typed_actor<
+    // From the Scheduler that leads the shard here.
+    caf::reacts_to<commit_request>,
+    // From other replicas of the shard.
+    caf::reacts_to<v1::ReplicaBatch>,
+    // Another replica introduces itself (the handle: its replica_actor); passed on by the gateway. Answered with this one.
+    caf::replies_to<v1::ReplicaHello, caf::strong_actor_ptr>::with<v1::ReplicaWelcome, caf::strong_actor_ptr>,
+    // Whether this replica has led when it was asked. It uses no clock. Answered once readers here see all that counted then.
+    caf::replies_to<confirm_atom>::with<bool>,
+    // Own reminder, queued behind the messages in the mailbox: write what has gathered.
+    caf::reacts_to<flush_atom>,
+    // Own reminders: time passes; look for replicas that are not linked.
+    caf::reacts_to<tick_atom>, caf::reacts_to<link_atom>>;
+
+/// The gateway of another node, for replicas.
+using replica_door =
+    caf::typed_actor<caf::replies_to<v1::ReplicaHello, caf::strong_actor_ptr>::with<v1::ReplicaWelcome, caf::strong_actor_ptr>>;
 
 /// Moves finished tasks to dated archives, off the hot path.
 using archiver_actor = caf::typed_actor<caf::reacts_to<archive_atom>>;

@@ -50,6 +50,8 @@ class commit_port {
  public:
   virtual ~commit_port() = default;
   virtual void commit(store::batch what) = 0;
+  /// Of a shard that several nodes hold: asks whether this one leads it now. The answer comes back under the ticket.
+  virtual void confirm(std::uint64_t) { throw std::logic_error{"a shard that lives on one node has nobody to ask who leads"}; }
 };
 
 /// Takes a Scheduler's effects. All functions except `evaluate` are called only for durable state.

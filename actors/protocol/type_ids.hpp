@@ -10,6 +10,7 @@
 #include "messages/inspect.hpp"
 #include "messages/job.pb.h"
 #include "messages/node.pb.h"
+#include "messages/replica.pb.h"
 
 template <>
 inline caf::error fairlead::v1::unreadable_message<caf::error>() {
@@ -83,6 +84,9 @@ CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::JobOperateRequest))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::JobOperateReply))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::WorkflowDeleteRequest))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::WorkflowDeleteReply))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::ReplicaBatch))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::ReplicaHello))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::ReplicaWelcome))
 
 // Inside one process only.
 CAF_ADD_TYPE_ID(fairlead, (fairlead::commit_request))
@@ -112,6 +116,9 @@ CAF_ADD_ATOM(fairlead, fairlead, beacon_atom, "beacon")
 CAF_ADD_ATOM(fairlead, fairlead, link_atom, "link")
 CAF_ADD_ATOM(fairlead, fairlead, report_atom, "report")
 CAF_ADD_ATOM(fairlead, fairlead, watch_atom, "watch")
+CAF_ADD_ATOM(fairlead, fairlead, confirm_atom, "confirm")
+CAF_ADD_ATOM(fairlead, fairlead, tick_atom, "tick")
+CAF_ADD_ATOM(fairlead, fairlead, lead_atom, "lead")
 
 CAF_END_TYPE_ID_BLOCK(fairlead)
 

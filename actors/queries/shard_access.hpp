@@ -16,6 +16,8 @@ struct shard_desk {
   std::string store_id;
   const store::store* reads = nullptr;
   std::shared_ptr<store::archive> archives;
+  /// Null: the shard lives on this node alone. Else it is here only while this node leads it.
+  replica_actor replica;
   scheduler_actor scheduler;
   replies_actor replies;
   /// Adds facts that only the node knows: the store's path and counters, and the commits. From any thread.

@@ -33,14 +33,22 @@ error not_leader(const fairlead::store::journaled_store& own) {
 
 }  // namespace
 
-replica::replica(fairlead::store::journaled_store& own, replica_settings how, std::function<std::int64_t()> boot_ms, replica_port* port)
+replica::replica(fairlead::store::journaled_store& own, replica_settings how, std::function<std::int64_t()> boot_ms)
     : own_(own),
       how_(std::move(how)),
       boot_ms_(std::move(boot_ms)),
-      port_(port),
       consensus_({.self = how_.self, .election_ms = how_.election_ms, .heartbeat_ms = how_.heartbeat_ms, .seed = how_.seed},
                  recovered_of(own_.take_log(), how_), now()) {
   own_.keep_above(alone() ? own_.shown_index() : consensus_.entries().base_index());
+}
+
+void replica::serve(replica_port* port) {
+  const std::lock_guard lock(guard_);
+  port_ = port;
+  if (port_ == nullptr || epoch_ == 0) return;
+  // Whoever was told before may not have come to act on it.
+  port_->leads_no_longer();
+  port_->leads(epoch_);
 }
 
 raft::recovered replica::recovered_of(fairlead::store::recovered_log log, const replica_settings& how) {
@@ -109,25 +117,25 @@ status replica::transfer(raft::replica_id to) {
   return nothing{};
 }
 
-result<bool> replica::propose(const std::vector<fairlead::store::batch>& group) {
+result<replica::proposal> replica::propose(const std::vector<fairlead::store::batch>& group) {
   const std::lock_guard lock(guard_);
   return propose_locked(group);
 }
 
-result<bool> replica::propose_locked(const std::vector<fairlead::store::batch>& group) {
-  if (group.empty()) return true;
-  if (epoch_ == 0 || consensus_.epoch() == 0 || uncommitted_bytes_ > how_.most_uncommitted_bytes) return false;
+result<replica::proposal> replica::propose_locked(const std::vector<fairlead::store::batch>& group) {
+  if (epoch_ == 0 || consensus_.epoch() == 0) return proposal::not_leader;
+  if (uncommitted_bytes_ > how_.most_uncommitted_bytes) return proposal::later;
   auto payloads = own_.payloads_of(group, proposed_sequence_, proposed_epoch_);
   if (!payloads) return payloads.failure();
   // At one moment it takes all of them or none.
   const auto at = now();
   for (auto& one : *payloads) {
     const auto bytes = one->size();
-    if (step(raft::propose{raft::entry_kind::batches, std::move(one)}, at) == 0) return false;
+    if (step(raft::propose{raft::entry_kind::batches, std::move(one)}, at) == 0) return proposal::not_leader;
     uncommitted_bytes_ += bytes;
   }
-  proposed_sequence_ = group.back().sequence;
-  return true;
+  if (!group.empty()) proposed_sequence_ = group.back().sequence;
+  return proposal::taken;
 }
 
 bool replica::wants_settle() const {
@@ -194,6 +202,7 @@ void replica::look_at_leadership() {
   epoch_ = proposed_epoch_ = own_.epoch();
   proposed_sequence_ = own_.sequence();
   uncommitted_bytes_ = 0;
+  begun_ = false;
   if (port_ != nullptr) port_->leads(epoch_);
 }
 
@@ -247,7 +256,7 @@ status replica::commit(const std::vector<fairlead::store::batch>& group) {
   const std::lock_guard lock(guard_);
   const auto taken = propose_locked(group);
   if (!taken) return taken.failure();
-  if (!*taken) return not_leader(own_);
+  if (*taken != proposal::taken) return not_leader(own_);
   if (auto settled = settle_locked(); !settled) return settled;
   if (own_.sequence() == proposed_sequence_) return nothing{};
   return error{v1::ERROR_CODE_INTERNAL, "A commit of shard " + std::to_string(own_.shard()) + " waits for other replicas.",
@@ -257,6 +266,10 @@ status replica::commit(const std::vector<fairlead::store::batch>& group) {
 result<std::uint64_t> replica::raise_epoch() {
   std::unique_lock lock(guard_);
   raft::log_index wanted = 0;
+  if (epoch_ != 0 && consensus_.epoch() != 0 && !begun_) {
+    begun_ = true;
+    return epoch_;
+  }
   if (consensus_.epoch() != 0) {
     wanted = step(raft::propose{raft::entry_kind::epoch, nullptr});
   } else if (alone()) {
@@ -268,6 +281,7 @@ result<std::uint64_t> replica::raise_epoch() {
   const auto known = [&] { return own_.epoch() >= wanted || consensus_.epoch() == 0; };
   shown_.wait_for(lock, std::chrono::milliseconds{2 * how_.election_ms}, known);
   if (own_.epoch() < wanted || consensus_.epoch() == 0) return not_leader(own_);
+  begun_ = true;
   return proposed_epoch_ = epoch_ = own_.epoch();
 }
 

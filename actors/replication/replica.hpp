@@ -71,15 +71,22 @@ struct replica_view {
 
 class replica final : public store::store {
  public:
-  /// Takes over the log of `own`, which outlives the replica and is attached to its journal. `boot_ms`: a clock that nobody sets. `port`: null
-  /// for a group of one whose caller waits for each commit.
-  replica(fairlead::store::journaled_store& own, replica_settings how, std::function<std::int64_t()> boot_ms, replica_port* port = nullptr);
+  /// Takes over the log of `own`, which outlives the replica and is attached to its journal. `boot_ms`: a clock that nobody sets.
+  replica(fairlead::store::journaled_store& own, replica_settings how, std::function<std::int64_t()> boot_ms);
+
+  /// Whom to tell, from now on; null: nobody, as in a group of one whose caller waits for each commit. If it leads, that is told once more.
+  void serve(replica_port* port);
 
   // What comes in. An error is one of the disk or a bug: the process has to end.
   status tick();
   status receive(const raft::message& what);
-  /// Batches that follow what was proposed before. False: this replica does not lead, or too much is on the way; nothing was taken.
-  result<bool> propose(const std::vector<fairlead::store::batch>& group);
+  enum class proposal {
+    taken,
+    later,       // too much is on the way; nothing was taken
+    not_leader,  // nothing was taken
+  };
+  /// Batches that follow what was proposed before.
+  result<proposal> propose(const std::vector<fairlead::store::batch>& group);
   /// Asks for a confirmed round (raft::confirm).
   status confirm(std::uint64_t ticket);
   status unreachable(raft::replica_id who);
@@ -98,8 +105,8 @@ class replica final : public store::store {
 
   /// On return the batches count. Errors: those of the store, and unavailable: this replica does not lead.
   status commit(const std::vector<fairlead::store::batch>& group) override;
-  /// A new epoch under this leader. In a group of one it leads at once. Others wait up to two election timeouts for the majority; error
-  /// unavailable: it has not come, or this replica does not lead.
+  /// The epoch of a Scheduler that begins: the leader's own for the first one, and another for each that follows. A group of one leads at once.
+  /// Others wait up to two election timeouts for the majority; error unavailable: it has not come, or this replica does not lead.
   result<std::uint64_t> raise_epoch() override;
   std::unique_ptr<fairlead::store::snapshot> read() const override { return own_.read(); }
   std::unique_ptr<fairlead::store::snapshot> read_settled() const override { return own_.read_settled(); }
@@ -115,13 +122,13 @@ class replica final : public store::store {
   void look_at_leadership();
   void trim();
   status settle_locked();
-  result<bool> propose_locked(const std::vector<fairlead::store::batch>& group);
+  result<proposal> propose_locked(const std::vector<fairlead::store::batch>& group);
   bool alone() const;
 
   fairlead::store::journaled_store& own_;
   const replica_settings how_;
   const std::function<std::int64_t()> boot_ms_;
-  replica_port* const port_;
+  replica_port* port_ = nullptr;
 
   mutable std::mutex guard_;
   std::condition_variable shown_;  // more was shown
@@ -132,6 +139,7 @@ class replica final : public store::store {
   std::vector<raft::entry> committed_;         // not shown yet
   std::vector<raft::confirmation> confirmed_;  // not answered yet: what they speak of is not shown
   std::uint64_t epoch_ = 0;                    // told to lead under it
+  bool begun_ = false;                         // a Scheduler has begun under it
   std::uint64_t proposed_epoch_ = 0;           // as of the last proposal
   std::uint64_t proposed_sequence_ = 0;
   std::size_t uncommitted_bytes_ = 0;

@@ -16,7 +16,7 @@ courier_actor::behavior_type run_reply_courier(supervised_pointer<courier_actor>
   world.commit = [self, scheduler = setup.scheduler](courier_rows rows) { self->send(scheduler, std::move(rows)); };
   world.wake = waker_of(self);
   const auto shell = std::make_shared<reply_courier>(std::move(world), setup.settings);
-  return courier_loop(self, shell, setup.on_fatal, setup.outbox, setup.posts);
+  return courier_loop(self, shell, setup.replica, setup.on_fatal, setup.outbox, setup.posts);
 }
 
 }  // namespace fairlead

@@ -18,6 +18,7 @@ struct reply_courier_setup {
   std::shared_ptr<webhook_port> posts;
   std::shared_ptr<reply_outbox> outbox;
   scheduler_actor scheduler;
+  replica_actor replica;  // asked who leads; null: the shard lives on this node alone
   reply_courier::settings settings;
   fatal_handler on_fatal;
 };

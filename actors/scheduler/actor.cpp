@@ -29,7 +29,8 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   scheduler_shell(self_pointer self, scheduler_setup setup)
       : self_(self),
         setup_(std::move(setup)),
-        scheduler_({setup_.time, setup_.reads, this, this, setup_.log, setup_.engine}, limits_of(setup_), setup_.faults),
+        scheduler_({setup_.time, setup_.reads, this, this, setup_.log, setup_.engine, nullptr, bool{setup_.replica}}, limits_of(setup_),
+                   setup_.faults),
         agents_(*setup_.time) {}
 
   void open() {
@@ -135,6 +136,12 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
     answer_drains();
   }
 
+  void confirmed(std::uint64_t ticket, bool led) {
+    scheduler_.on_confirmed(ticket, led);
+    after_message();
+    answer_drains();
+  }
+
   void resume() {
     if (scheduler_.resume_some()) self_->send(self_, resume_atom_v);
     after_message();
@@ -230,6 +237,11 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   // ---- effects ----
 
   void commit(store::batch what) override { self_->send(setup_.commits, commit_request{std::move(what)}); }
+
+  void confirm(std::uint64_t ticket) override {
+    self_->request(setup_.replica, caf::infinite, confirm_atom_v)
+        .then([this, ticket](bool led) { confirmed(ticket, led); }, [this, ticket](const caf::error&) { confirmed(ticket, false); });
+  }
 
   void perform(const std::string& instance, v1::PerformBatch what) override {
     const auto* const seat = agents_.find(instance);

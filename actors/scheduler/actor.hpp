@@ -20,7 +20,8 @@ struct scheduler_setup {
   const core::workflow_engine* engine = nullptr;
   scheduler_limits limits;
   planted_faults faults;
-  store_actor commits;
+  commit_actor commits;
+  replica_actor replica;  // asked who leads; null: the shard lives on this node alone
   /// Asks the expression worker. The EvaluateReply is sent to the Scheduler, from any thread. For the returned pointer see
   /// scheduler_outbox.
   std::function<std::weak_ptr<const void>(const scheduler_actor& asker, v1::EvaluateRequest)> evaluate;

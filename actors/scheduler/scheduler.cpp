@@ -40,7 +40,7 @@ scheduler::scheduler(ports world, scheduler_limits limits, planted_faults faults
     : world_(world),
       limits_(limits),
       faults_(faults),
-      batches_({world.time, world.reads, world.commits, world.out, world.log}, limits_.shard, limits_.lineage, faults_),
+      batches_({world.time, world.reads, world.commits, world.out, world.log, world.confirms}, limits_.shard, limits_.lineage, faults_),
       store_watch_(batches_, alerts_, *world.log, limits_.full_percent),
       slots_(*world.time, policy_of(limits)),
       brake_(limits.brake),
@@ -117,6 +117,10 @@ void scheduler::on_committed(std::uint64_t sequence) {
   launches_.committed_up_to(sequence);
   admit_pending();
   launches_.admit();
+}
+
+void scheduler::on_confirmed(std::uint64_t ticket, bool led) {
+  batches_.confirmed(ticket, led, [this](effects after) { act(std::move(after)); });
 }
 
 void scheduler::watch_room() {

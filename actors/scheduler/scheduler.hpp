@@ -73,6 +73,7 @@ class scheduler final : private launch_tasks {
     observer* log = nullptr;
     const core::workflow_engine* engine = nullptr;
     const core::zone_source* zones = nullptr;  // null: the system's
+    bool confirms = false;                     // other nodes may lead the shard (commit_pipeline::ports)
   };
 
   scheduler(ports world, scheduler_limits limits, planted_faults faults = {});
@@ -124,6 +125,7 @@ class scheduler final : private launch_tasks {
     return next && faults_.offer_for_ever ? world_.time->now() : next;
   }
   void on_committed(std::uint64_t sequence);
+  void on_confirmed(std::uint64_t ticket, bool led);
   void expire_watches();
 
   /// Takes up the next tasks of the sweep after a start; false when the sweep is over.

@@ -15,6 +15,8 @@ namespace fairlead {
 
 namespace {
 
+constexpr std::size_t waiting_at_most = 100'000;
+
 const core::declarative_engine& declarative() {
   static const core::declarative_engine engine;
   return engine;
@@ -39,8 +41,12 @@ child_spec child(std::string id, child_factory start, stable_address* address = 
 shard::shard(world in, shard_options options)
     : world_(std::move(in)),
       options_(std::move(options)),
-      scheduler_(*world_.guards.system),
-      replies_(*world_.guards.system),
+      // Where another replica may lead nobody waits for this one: requests are refused, and asked elsewhere.
+      scheduler_(*world_.guards.system, world_.seat != nullptr ? 0 : waiting_at_most),
+      replies_(*world_.guards.system, world_.seat != nullptr ? 0 : waiting_at_most),
+      guardian_(*world_.guards.system),
+      replica_(*world_.guards.system),
+      leadership_(*world_.guards.system),
       outbox_(std::make_shared<reply_outbox>(*world_.store)),
       reply_webhooks_(std::make_shared<webhooks>()) {
   if (!options_.alert_targets.empty()) alert_commands_ = std::make_shared<command_runner>();
@@ -59,6 +65,7 @@ shard_desk shard::desk() const {
   out.store_id = world_.store_id;
   out.reads = world_.store;
   out.archives = world_.archives;
+  out.replica = replica();
   out.scheduler = scheduler_.as<scheduler_actor>();
   out.replies = replies_.as<replies_actor>();
   out.describe = [this](v1::ShardStatus& status) {
@@ -68,14 +75,40 @@ shard_desk shard::desk() const {
   return out;
 }
 
+result<std::uint64_t> shard::begin_epoch() {
+  if (world_.seat == nullptr) return world_.store->raise_epoch();
+  auto epoch = world_.seat->consensus()->raise_epoch();
+  // What it has written may have to be sent or told.
+  caf::anon_send(replica_.as<replica_actor>(), flush_atom_v);
+  // A replica that has stopped leading meanwhile drops whatever this Scheduler commits, and the branch is about to be stopped.
+  if (!epoch && epoch.failure().code == v1::ERROR_CODE_UNAVAILABLE) return world_.store->read()->get_progress().epoch;
+  return epoch;
+}
+
+v1::ShardClaim shard::claim() const {
+  v1::ShardClaim out;
+  out.set_shard(options_.shard);
+  out.set_store_id(world_.store_id);
+  *out.mutable_lineage() = world_.lineage;
+  if (world_.seat == nullptr) return out;
+  out.set_replicated(true);
+  // A shard that is led has begun, so both are there.
+  auto& own = world_.seat->own();
+  if (const auto id = own.known_shard(options_.shard, options_.shard_count)) out.set_store_id(*id);
+  if (const auto lineage = own.claim_lineage({})) *out.mutable_lineage() = *lineage;
+  return out;
+}
+
 /// Each start is a new leader: the epoch rises before anything is read, so that messages still on their way for its predecessor are
 /// refused.
 result<caf::strong_actor_ptr> shard::start_scheduler() {
-  const auto epoch = world_.store->raise_epoch();
+  const auto epoch = begin_epoch();
   if (!epoch) {
     world_.on_fatal(epoch.failure());
     return epoch.failure();
   }
+  auto claimed = claim();
+  claimed.set_epoch(*epoch);
   scheduler_setup setup;
   setup.shard = options_.shard;
   setup.time = world_.guards.time;
@@ -84,9 +117,13 @@ result<caf::strong_actor_ptr> shard::start_scheduler() {
   setup.engine = &declarative();
   setup.limits = options_.limits;
   setup.limits.shard_count = options_.shard_count;
-  setup.limits.lineage = world_.lineage;
+  setup.limits.lineage = claimed.lineage();
   setup.faults = options_.faults;
-  setup.commits = store_now_;
+  setup.replica = replica();
+  if (world_.seat != nullptr)
+    setup.commits = replica_.as<commit_actor>();
+  else
+    setup.commits = store_now_;
   setup.on_fatal = world_.on_fatal;
   setup.epoch = *epoch;
   setup.evaluate = [pool = world_.expressions](const scheduler_actor& asker, v1::EvaluateRequest what) {
@@ -97,14 +134,8 @@ result<caf::strong_actor_ptr> shard::start_scheduler() {
     return out;
   };
   scheduler_now_ = world_.guards.system->spawn(run_scheduler, std::move(setup));
-  if (world_.on_epoch) {
-    v1::ShardClaim claim;
-    claim.set_shard(options_.shard);
-    claim.set_store_id(world_.store_id);
-    claim.set_epoch(*epoch);
-    *claim.mutable_lineage() = world_.lineage;
-    world_.on_epoch(claim);
-  }
+  leads_ = true;
+  if (world_.on_epoch) world_.on_epoch(claimed);
   return pointer(scheduler_now_);
 }
 
@@ -114,11 +145,13 @@ guardian_spec shard::core() {
   out.id = "core";
   out.policy.strategy = core::restart_strategy::one_for_all;
   auto& system = *world_.guards.system;
-  out.children.push_back(child("store", [this, &system]() -> result<caf::strong_actor_ptr> {
-    store_now_ = system.spawn<caf::detached>(run_store, world_.store, world_.on_fatal, &commits_);
-    return pointer(store_now_);
-  }));
-  out.children.push_back(child(
+  if (world_.seat == nullptr) {
+    out.children.push_back(child("store", [this, &system]() -> result<caf::strong_actor_ptr> {
+      store_now_ = system.spawn<caf::detached>(run_store, world_.store, world_.on_fatal, &commits_);
+      return pointer(store_now_);
+    }));
+  }
+  out.children.push_back(led_child(
       "scheduler", [this] { return start_scheduler(); }, &scheduler_));
   out.children.push_back(child("supervisor", [this, &system]() -> result<caf::strong_actor_ptr> {
     const auto started = system.spawn(run_supervisor, supervisor_setup{world_.guards.time, world_.store, world_.guards.log, scheduler_now_,
@@ -143,6 +176,7 @@ child_spec shard::alert_child() {
     courier.commands = alert_commands_;
     courier.log = world_.guards.log;
     courier.scheduler = scheduler_.as<scheduler_actor>();
+    courier.replica = replica();
     courier.node = options_.node;
     courier.shard = options_.shard;
     courier.shard_count = options_.shard_count;
@@ -152,20 +186,27 @@ child_spec shard::alert_child() {
   });
 }
 
-child_spec shard::branch(const std::string& parent_path) {
+/// A child behind an address. In a branch that comes and goes with leadership the guardian would close the address with the branch.
+child_spec shard::led_child(std::string id, child_factory start, stable_address* address) {
+  if (world_.seat == nullptr) return child(std::move(id), std::move(start), address);
+  return child(std::move(id), [start = std::move(start), address]() -> result<caf::strong_actor_ptr> {
+    auto out = start();
+    if (out) address->lead_to(*out);
+    return out;
+  });
+}
+
+std::vector<child_spec> shard::led_children(const std::string& path) {
   auto& system = *world_.guards.system;
-  guardian_spec out;
-  out.id = std::to_string(options_.shard);
-  out.policy.within = std::chrono::minutes{1};
-  const auto path = parent_path + "/" + out.id;
-  out.children.push_back(guardian_child(world_.guards, path, core()));
-  out.children.push_back(child("archiver", [this, &system]() -> result<caf::strong_actor_ptr> {
+  std::vector<child_spec> out;
+  out.push_back(guardian_child(world_.guards, path, core()));
+  out.push_back(child("archiver", [this, &system]() -> result<caf::strong_actor_ptr> {
     return pointer(
         system.spawn<caf::detached>(run_archiver, archiver_setup{world_.guards.time, world_.store, world_.archives, options_.retention,
                                                                  scheduler_.as<scheduler_actor>(), world_.guards.log, world_.on_fatal}));
   }));
-  if (!options_.alert_targets.empty()) out.children.push_back(alert_child());
-  out.children.push_back(child("reply_courier", [this, &system]() -> result<caf::strong_actor_ptr> {
+  if (!options_.alert_targets.empty()) out.push_back(alert_child());
+  out.push_back(child("reply_courier", [this, &system]() -> result<caf::strong_actor_ptr> {
     reply_courier_setup setup;
     setup.time = world_.guards.time;
     setup.reads = world_.store;
@@ -173,21 +214,91 @@ child_spec shard::branch(const std::string& parent_path) {
     setup.posts = reply_webhooks_;
     setup.outbox = outbox_;
     setup.scheduler = scheduler_.as<scheduler_actor>();
+    setup.replica = replica();
     setup.settings = {options_.node, options_.reply_give_up_after};
     setup.on_fatal = world_.on_fatal;
     return pointer(system.spawn<caf::detached>(run_reply_courier, std::move(setup)));
   }));
-  out.children.push_back(child(
+  out.push_back(led_child(
       "replies",
       [this, &system]() -> result<caf::strong_actor_ptr> {
         return pointer(system.spawn(
             run_replies, replies_setup{world_.guards.time, world_.store, outbox_, scheduler_.as<scheduler_actor>(), world_.on_fatal}));
       },
       &replies_));
-  return guardian_child(world_.guards, parent_path, std::move(out));
+  return out;
+}
+
+child_spec shard::replica_child() {
+  return child(
+      "replica",
+      [this]() -> result<caf::strong_actor_ptr> {
+        replica_setup setup;
+        setup.seat = world_.seat;
+        setup.time = world_.guards.time;
+        setup.log = world_.guards.log;
+        setup.links = world_.links;
+        setup.on_fatal = world_.on_fatal;
+        setup.on_committed = [this](std::size_t batches, std::size_t bytes, std::chrono::microseconds took) {
+          commits_.committed(batches, bytes, took);
+        };
+        setup.on_leads = [this](bool now) { caf::anon_send(leadership_.as<leadership_actor>(), lead_atom_v, now); };
+        return pointer(world_.guards.system->spawn<caf::detached>(run_replica, std::move(setup)));
+      },
+      &replica_);
+}
+
+child_spec shard::leadership_child(const std::string& path) {
+  return child(
+      "leadership",
+      [this, path]() -> result<caf::strong_actor_ptr> {
+        leadership_setup setup;
+        setup.where = [this] { return guardian_.as<guardian_actor>(); };
+        setup.branch = [this, path](std::function<void(caf::strong_actor_ptr)> started) {
+          guardian_spec led;
+          led.id = "led";
+          led.policy.within = std::chrono::minutes{1};
+          led.children = led_children(path + "/led");
+          auto out = guardian_child(world_.guards, path, std::move(led));
+          out.restart = core::restart_kind::temporary;
+          out.start = [start = std::move(out.start), started = std::move(started)]() -> result<caf::strong_actor_ptr> {
+            auto made = start();
+            if (made) started(*made);
+            return made;
+          };
+          return out;
+        };
+        setup.on_stop = [this] {
+          leads_ = false;
+          v1::ShardClaim gone;
+          gone.set_shard(options_.shard);
+          if (world_.on_epoch) world_.on_epoch(gone);
+        };
+        setup.log = world_.guards.log;
+        setup.on_fatal = world_.on_fatal;
+        return pointer(world_.guards.system->spawn(run_leadership, std::move(setup)));
+      },
+      &leadership_);
+}
+
+child_spec shard::branch(const std::string& parent_path) {
+  guardian_spec out;
+  out.id = std::to_string(options_.shard);
+  out.policy.within = std::chrono::minutes{1};
+  const auto path = parent_path + "/" + out.id;
+  if (world_.seat != nullptr) {
+    out.children.push_back(leadership_child(path));
+    out.children.push_back(replica_child());
+  } else {
+    out.children = led_children(path);
+  }
+  auto whole = guardian_child(world_.guards, parent_path, std::move(out));
+  whole.address = std::shared_ptr<stable_address>{&guardian_, [](stable_address*) {}};
+  return whole;
 }
 
 bool shard::drain(duration limit) {
+  if (world_.seat != nullptr && !leads_) return true;
   bool settled = false;
   caf::scoped_actor self{*world_.guards.system};
   self->request(scheduler_.as<scheduler_actor>(), limit, drain_atom_v)

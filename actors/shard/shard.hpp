@@ -2,6 +2,7 @@
 // One shard of a node: its store actor, Scheduler, Supervisor, cron, archiver and couriers, as a branch of the supervision tree. Its
 // outside addresses stay the same when the actors behind them restart.
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -14,10 +15,12 @@
 #include "actors/delivery/webhooks.hpp"
 #include "actors/expressions/pool.hpp"
 #include "actors/queries/shard_access.hpp"
+#include "actors/replication/replica_actor.hpp"
 #include "actors/replies/outbox.hpp"
 #include "actors/scheduler/scheduler.hpp"
 #include "actors/shard/archiver.hpp"
 #include "actors/shard/commit_gauge.hpp"
+#include "actors/shard/leadership.hpp"
 #include "actors/shard/store_actor.hpp"
 #include "actors/supervision/guardian.hpp"
 
@@ -40,6 +43,8 @@ class shard {
   struct world {
     guardian_world guards;
     store::store* store = nullptr;
+    replica_seat* seat = nullptr;              // null: the shard lives on this node alone; `store_id` and `lineage` are not set otherwise
+    links_actor links;                         // only for a seat
     std::shared_ptr<store::archive> archives;  // of the store
     std::string store_id;
     v1::Lineage lineage;  // of the store
@@ -48,7 +53,7 @@ class shard {
     std::function<void(v1::StoreStatus&)> describe_store;
     /// Called at most a few times, from any thread, if the shard cannot go on: the disk, damage, another leader.
     fatal_handler on_fatal;
-    /// Called, from any thread, for each epoch that the shard begins.
+    /// Called, from any thread, for each epoch that the shard begins here; with epoch 0: it is led here no longer.
     std::function<void(const v1::ShardClaim&)> on_epoch;
   };
 
@@ -71,6 +76,14 @@ class shard {
 
  private:
   guardian_spec core();
+  std::vector<child_spec> led_children(const std::string& path);
+  child_spec leadership_child(const std::string& path);
+  child_spec replica_child();
+  /// null: the shard lives on this node alone.
+  replica_actor replica() const { return world_.seat != nullptr ? replica_.as<replica_actor>() : replica_actor{}; }
+  child_spec led_child(std::string id, child_factory start, stable_address* address);
+  result<std::uint64_t> begin_epoch();
+  v1::ShardClaim claim() const;
   child_spec alert_child();
   result<caf::strong_actor_ptr> start_scheduler();
 
@@ -79,6 +92,10 @@ class shard {
   commit_gauge commits_;
   stable_address scheduler_;
   stable_address replies_;
+  stable_address guardian_;  // of the shard's branch
+  stable_address replica_;
+  stable_address leadership_;
+  std::atomic<bool> leads_{false};
   std::shared_ptr<reply_outbox> outbox_;
   std::shared_ptr<command_runner> alert_commands_;  // null: no alert target is a command
   std::shared_ptr<webhooks> reply_webhooks_;        // separate from those of alerts: neither delays the other

@@ -1,6 +1,7 @@
 // The node's place in a cluster: cluster name, peers, own shards, and who may reach the node.
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include "actors/core/cluster/hello.hpp"
@@ -62,6 +63,40 @@ void read_shards_here(const yaml_node& node, node_config& out) {
   std::sort(out.shards_here.begin(), out.shards_here.end());
 }
 
+constexpr std::size_t least_replicas = 3;
+constexpr std::size_t most_replicas = 5;
+
+void read_replicas(yaml_section& section, node_config& out) {
+  const auto node = section.find("replicas");
+  section.duration_ms("election_timeout", out.election_ms, 100, 60'000);
+  section.duration_ms("heartbeat", out.heartbeat_ms, 10, 6'000);
+  if (!node) return;
+  const auto items = node->items();
+  if (!node->is_list()) return;
+  if (items.size() != least_replicas && items.size() != most_replicas)
+    node->complain("a replicated shard lives on 3 or 5 nodes; this list has " + std::to_string(items.size()),
+                   "name 3 or 5 nodes, this one among them");
+  for (const auto& item : items) {
+    const auto text = item.text();
+    if (!text) continue;
+    if (!core::valid_agent_name(*text)) {
+      item.complain("expected the name of a node (node.name)");
+    } else if (std::find(out.shard_nodes.begin(), out.shard_nodes.end(), *text) != out.shard_nodes.end()) {
+      item.complain("this node is listed twice", "remove one of them");
+    } else {
+      out.shard_nodes.push_back(*text);
+    }
+  }
+  std::sort(out.shard_nodes.begin(), out.shard_nodes.end());
+  if (!std::binary_search(out.shard_nodes.begin(), out.shard_nodes.end(), out.name))
+    node->complain("this node, " + out.name + ", is not in the list",
+                   "name all nodes that hold the shards of shards.here, this one among them");
+  if (3 * out.heartbeat_ms > out.election_ms)
+    section.node()
+        .child("election_timeout")
+        .complain("it is shorter than three times shards.heartbeat", "give the heartbeat a tenth of it");
+}
+
 }  // namespace
 
 void read_membership(yaml_section& section, node_config& out) {
@@ -92,6 +127,11 @@ void read_shards(yaml_section& root, node_config& out) {
     // Never a guess: two nodes that both take all shards would be in conflict.
     section.node().child("here").complain("this key is missing; expected the list of this node's shards, such as [0]");
   }
+  // Switches on what is not finished: docs/adr/0033-consensus.md.
+  if (std::getenv("FAIRLEAD_UNFINISHED") != nullptr)
+    read_replicas(section, out);
+  else
+    section.not_yet({"replicas", "election_timeout", "heartbeat"});
   section.finish();
 }
 

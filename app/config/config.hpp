@@ -86,6 +86,11 @@ struct node_config {
   std::uint32_t shard_count = 1;              // of the cluster
   std::vector<std::uint32_t> shards_here{0};  // shards that this node holds; rising; empty without the role
 
+  /// The nodes that hold the shards here, this one among them; rising. Empty: this one alone.
+  std::vector<std::string> shard_nodes;
+  std::int64_t election_ms = 1'000;
+  std::int64_t heartbeat_ms = 100;
+
   std::string store_path;  // already joined to the node file's folder; for one shard of several see shard_store_path
   std::uint64_t store_max_bytes = std::uint64_t{16} << 30;  // of each shard
 

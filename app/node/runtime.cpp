@@ -69,8 +69,9 @@ struct node_runtime::state {
   std::unique_ptr<transition_log> log;
   std::optional<both> told;  // the log and the listener, if there is one
   std::unique_ptr<node_identity> identity;
-  std::unique_ptr<store::disk_stores> stores;      // of the shards here; null: none
-  std::vector<std::unique_ptr<replica>> replicas;  // of these shards
+  std::unique_ptr<store::disk_stores> stores;        // of the shards here; null: none
+  std::vector<std::unique_ptr<replica>> replicas;    // of these shards, if they live on this node alone
+  std::vector<std::unique_ptr<replica_seat>> seats;  // if others hold them, too
   std::optional<expression_pool> expressions;
   // Separate from other posts, so that hanging receivers of these delay no alert. Before the actor system, because its actors post.
   std::optional<webhooks> alert_webhooks;
@@ -112,14 +113,20 @@ struct node_runtime::state {
     for (std::size_t i = 0; i < stores->size(); ++i) {
       auto& store = stores->at(i);
       const auto number = config.shards_here[i];
-      const auto store_id = store.claim_shard(number, config.shard_count, make_uuid_v7(to_unix_ms(clock.now())));
-      if (!store_id) return store_id.failure();
-      const auto lineage = store.claim_lineage(next_lineage({}, to_unix_ms(clock.now()), random_bits()));
-      if (!lineage) return lineage.failure();
       // Earlier releases counted the node's processes in the store, and a restore raises that count.
       const auto boot = store.boot();
       if (!boot) return boot.failure();
       if (const auto kept = identity->at_least(*boot); !kept.ok()) return kept.failure();
+      if (auto fits = check_replica(store, number); !fits.ok()) return fits;
+      if (!config.shard_nodes.empty()) {
+        seats.push_back(std::make_unique<replica_seat>(store, seat_of(config, number), now_boot_ms));
+        who.add_shards()->set_shard(number);
+        continue;
+      }
+      const auto store_id = store.claim_shard(number, config.shard_count, make_uuid_v7(to_unix_ms(clock.now())));
+      if (!store_id) return store_id.failure();
+      const auto lineage = store.claim_lineage(next_lineage({}, to_unix_ms(clock.now()), random_bits()));
+      if (!lineage) return lineage.failure();
       auto* claim = who.add_shards();
       claim->set_shard(number);
       claim->set_store_id(*store_id);
@@ -137,11 +144,32 @@ struct node_runtime::state {
     return nothing{};
   }
 
+  /// Whether the store is what the node file says: of this node alone, or one of several copies. A new one becomes that.
+  status check_replica(store::journaled_store& store, std::uint32_t number) {
+    const auto several = !config.shard_nodes.empty();
+    const auto at = store.read()->get_progress();
+    if (several && !store.replica()) {
+      const auto known = store.known_shard(number, config.shard_count);
+      if (!known) return known.failure();
+      if (!known->empty() || at.epoch != 0 || at.sequence != 0)
+        return error{v1::ERROR_CODE_WRONG_STATE,
+                     "The store of shard " + std::to_string(number) + " belongs to a shard that lives on one node.",
+                     "Remove shards.replicas from the node file, or give the node an empty store."};
+      return store.be_replica(std::max<std::uint64_t>(random_bits(), 1));
+    }
+    if (!several && store.replica())
+      return error{v1::ERROR_CODE_WRONG_STATE, "The store of shard " + std::to_string(number) + " is one of several copies of the shard.",
+                   "Name the nodes that hold the others under shards.replicas in the node file."};
+    return nothing{};
+  }
+
   std::vector<node_tree::shard_part> shard_parts(const v1::Hello& who) {
     std::vector<node_tree::shard_part> out;
     for (std::size_t i = 0; stores && i < stores->size(); ++i) {
       const auto& claim = who.shards(static_cast<int>(i));
-      out.push_back({replicas[i].get(), stores->archives(i), claim.store_id(), claim.lineage(),
+      auto* const seat = seats.empty() ? nullptr : seats[i].get();
+      auto* const served = seat != nullptr ? static_cast<store::store*>(&stores->at(i)) : replicas[i].get();
+      out.push_back({served, seat, stores->archives(i), claim.store_id(), claim.lineage(),
                      [this, i](v1::StoreStatus& status) { stores->describe(i, status); }, options_of(config, claim.shard())});
     }
     return out;
@@ -261,6 +289,7 @@ struct node_runtime::state {
   void close_stores() {
     if (!stores) return;
     replicas.clear();
+    seats.clear();
     if (const auto closed = stores->close(); !closed.ok())
       log->on_note(note_level::warning, "journal", "the journal was not closed: " + in_one_line(closed.failure()));
     stores.reset();

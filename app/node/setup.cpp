@@ -9,6 +9,7 @@
 #include "actors/protocol/meta_objects.hpp"
 #include "app/node/agents.hpp"
 #include "app/node/native_handlers.hpp"
+#include "messages/ids.hpp"
 
 namespace fairlead::app {
 
@@ -114,13 +115,29 @@ v1::Hello hello_of(const node_config& config) {
 
 store::disk_stores_options stores_of(const node_config& config) {
   store::disk_stores_options out;
-  for (const auto number : config.shards_here) out.shards.push_back({static_cast<std::uint16_t>(number), shard_store_path(config, number)});
+  for (const auto number : config.shards_here)
+    out.shards.push_back({static_cast<std::uint16_t>(number), shard_store_path(config, number), !config.shard_nodes.empty()});
   out.shard_count = config.shard_count;
   out.journal = config.journal_path;
   out.max_bytes = config.store_max_bytes;
   out.segment_bytes = config.journal_segment_bytes;
   out.journal_max_bytes = config.journal_max_bytes;
   out.release = FAIRLEAD_VERSION;
+  return out;
+}
+
+replica_seat::options seat_of(const node_config& config, std::uint32_t number) {
+  replica_seat::options out;
+  out.shard = number;
+  out.shard_count = config.shard_count;
+  out.node = config.name;
+  out.nodes = config.shard_nodes;
+  out.how.election_ms = config.election_ms;
+  out.how.heartbeat_ms = config.heartbeat_ms;
+  out.how.seed = random_bits();
+  // All shards of the node share a journal: what they keep for others leaves half of it free.
+  const auto own_part = config.journal_max_bytes / 2 / std::max<std::size_t>(config.shards_here.size(), 1);
+  out.how.keep_bytes = std::min<std::uint64_t>(out.how.keep_bytes, own_part);
   return out;
 }
 

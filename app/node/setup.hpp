@@ -44,6 +44,8 @@ v1::Hello hello_of(const node_config& config);
 /// Where the node has its stores and its journal, and how large they may be.
 store::disk_stores_options stores_of(const node_config& config);
 
+/// The place of this node's replica of a shard that several nodes hold.
+replica_seat::options seat_of(const node_config& config, std::uint32_t number);
 shard_options options_of(const node_config& config, std::uint32_t number);
 
 expression_pool_options pool_options_of(const node_config& config, const std::string& program);

@@ -19,7 +19,7 @@ result<std::unique_ptr<disk_stores>> disk_stores::open(disk_stores_options optio
     // A store under the wrong number would look damaged beside the journal.
     if (const auto known = (*opened)->known_shard(one.number, options.shard_count); !known) return known.failure();
     out->archives_.push_back(std::make_shared<archive>(archives_in(one.directory)));
-    members.push_back({one.number, one.directory, opened->get(), out->archives_.back().get()});
+    members.push_back({one.number, one.directory, opened->get(), out->archives_.back().get(), one.replicated});
     out->tables_.push_back(std::move(*opened));
   }
   auto files = disk_files::in(options.journal);

@@ -20,6 +20,7 @@ struct disk_stores_options {
   struct shard {
     std::uint16_t number = 0;
     std::string directory;
+    bool replicated = false;  // the node file names several nodes for it
   };
   std::vector<shard> shards;
   std::uint32_t shard_count = 1;                          // of the cluster

@@ -54,8 +54,9 @@ std::shared_ptr<const run> run_of(const batch& what) {
 journaled_store::journaled_store(tables& below, journaled_options options)
     : below_(below),
       options_(std::move(options)),
+      replicated_(options_.replicated),
       over_(most_operations_at_once(below.tables_usage().max_bytes)),
-      keep_above_(options_.replicated ? 0 : keep_nothing) {}
+      keep_above_(keep_nothing) {}
 
 result<std::unique_ptr<journaled_store>> journaled_store::open(tables& below, journaled_options options) {
   std::unique_ptr<journaled_store> out(new journaled_store(below, std::move(options)));
@@ -71,6 +72,14 @@ result<std::unique_ptr<journaled_store>> journaled_store::open(tables& below, jo
     out->settled_ = meta::decode_u64(**settled);
     if (!out->settled_) return damaged_value(table::meta, keys::meta(meta::settled_row));
   }
+  const auto copy = now->get(table::meta, keys::meta(meta::replica_row));
+  if (!copy) return copy.failure();
+  if (copy->has_value()) {
+    out->replica_ = meta::decode_replica(**copy);
+    if (!out->replica_) return damaged_value(table::meta, keys::meta(meta::replica_row));
+    out->replicated_ = true;
+  }
+  if (out->replicated_) out->keep_above_ = 0;
   const auto stamp = now->get(table::meta, keys::meta(meta::shard_time_row));
   if (!stamp) return stamp.failure();
   if (stamp->has_value()) {
@@ -128,14 +137,32 @@ status journaled_store::settle() {
   rows.put(table::meta, keys::meta(meta::schema_row), meta::encode_u32(schema_version));
   rows.erase(table::meta, keys::meta(meta::applied_row));
   rows.erase(table::meta, keys::meta(meta::journal_row));
+  // Without its journal it does not know what it has promised to the other replicas, so it is none of them any more.
+  rows.erase(table::meta, keys::meta(meta::replica_row));
   return below_.apply(run_of(rows)->operations());
 }
 
 status journaled_store::note_end() {
-  if (options_.replicated) return nothing{};  // without the journal it would not know its term
+  if (replicated_) return nothing{};  // without the journal it would not know its term
   batch row;
   row.put(table::meta, keys::meta(meta::settled_row), meta::encode_u64(written_index_));
   return below_.apply(run_of(row)->operations());
+}
+
+status journaled_store::be_replica(std::uint64_t id) {
+  replica_ = meta::replica_identity{id, {}};
+  batch rows;
+  rows.put(table::meta, keys::meta(meta::replica_row), meta::encode_replica(*replica_));
+  return below_.apply(run_of(rows)->operations());
+}
+
+status journaled_store::begin_shard(const std::string& members, const meta::shard_identity& shard, const v1::Lineage& lineage) {
+  replica_->members = members;
+  batch rows;
+  rows.put(table::meta, keys::meta(meta::replica_row), meta::encode_replica(*replica_));
+  rows.put(table::meta, keys::meta(meta::shard_row), meta::encode_shard(shard));
+  rows.put(table::meta, keys::meta(meta::lineage_row), meta::encode_lineage(lineage));
+  return below_.apply(run_of(rows)->operations());
 }
 
 status journaled_store::attach(journal& to) {

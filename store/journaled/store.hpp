@@ -48,10 +48,17 @@ class journaled_store final : public restorable {
   /// The journal that the tables name; nullopt: they were not behind a journal yet.
   const std::optional<journal_id>& journal_of_tables() const noexcept { return named_; }
   std::uint16_t shard() const noexcept { return shard_; }
+  /// Which copy of a replicated shard this is; nullopt: the shard lives on one node.
+  const std::optional<meta::replica_identity>& replica() const noexcept { return replica_; }
+  /// A new store is to be a copy of a shard. Before attach(); on return it is durable.
+  status be_replica(std::uint64_t id);
+  /// The shard begins, with these replicas (v1::ShardMembers), as this shard and of this lineage. On return it is durable. Nothing was written
+  /// to the shard yet.
+  status begin_shard(const std::string& members, const meta::shard_identity& shard, const v1::Lineage& lineage);
   /// What the tables have of the journal.
   shard_position position() const { return {shard_, written_index_, applied_.index}; }
   /// What it needs of the journal: entries above the applied index of this.
-  shard_position needs() const { return {shard_, written_index_, options_.replicated ? log_.base_index : applied_.index}; }
+  shard_position needs() const { return {shard_, written_index_, replicated_ ? log_.base_index : applied_.index}; }
 
   /// A record of this shard that recovery has read. What the tables have already is left out.
   status replay(const journal_record& record, std::uint64_t group);
@@ -143,6 +150,8 @@ class journaled_store final : public restorable {
   std::uint16_t shard_ = 0;
   std::optional<journal_id> named_;
   std::optional<std::uint64_t> settled_;
+  std::optional<meta::replica_identity> replica_;
+  bool replicated_ = false;
   journal* journal_ = nullptr;
   overlay over_;
 

@@ -49,7 +49,7 @@ status journaled_store::replay(const journal_record& record, std::uint64_t group
   if (!is_entry(record.type)) return nothing{};
   time_.seen(record.stamp_ms);
   log_record entry{record.type, record.index, record.term, record.stamp_ms, std::make_shared<const std::string>(record.payload)};
-  if (options_.replicated) {
+  if (replicated_) {
     // All that the journal has is kept, also what is applied: other replicas may lack it.
     if (log_.entries.empty() && record.index <= log_.base_index) log_.base_index = record.index - 1;
     if (record.index <= log_.base_index) return nothing{};
@@ -83,7 +83,7 @@ status journaled_store::replay_term(const journal_record& record) {
   log_.term = said.term();
   log_.vote = said.vote();
   if (record.type != record_type::standing || !log_.entries.empty()) return nothing{};
-  if (!options_.replicated && record.index != log_.base_index) return nothing{};
+  if (!replicated_ && record.index != log_.base_index) return nothing{};
   log_.base_index = record.index;
   log_.base_term = record.term;
   log_.base_stamp_ms = record.stamp_ms;
@@ -298,7 +298,7 @@ status journaled_store::commit(const std::vector<batch>& group) {
 /// Journals one entry and shows it. The caller holds the guard.
 status journaled_store::write_alone(record_type type, std::shared_ptr<const std::string> payload, std::uint64_t least_epoch) {
   if (failed_) return *failed_;
-  if (taken_ || options_.replicated) return driven_by_consensus(place());
+  if (taken_ || replicated_) return driven_by_consensus(place());
   log_record entry{type, written_index_ + 1, std::max(first_term, log_.term), read_time(), std::move(payload)};
   std::vector<journal_record> before;
   // An epoch is the index of its entry. For a least epoch beyond the indexes so far, they go on behind it.

@@ -105,6 +105,8 @@ hello_judgement beside(const v1::Hello& you, const v1::Hello& other, const v1::S
       gives_way = &claim;
       continue;
     }
+    // Who leads a replicated shard changes, and a former leader may not know it yet.
+    if (order == lineage_order::same && claim.replicated() && held->replicated() && claim.store_id() == held->store_id()) continue;
     if (order == lineage_order::earlier) return outlived(you.node(), claim, "node " + other.node() + " holds", held->lineage());
     return refused("shard " + std::to_string(claim.shard()) + " is held by node " + other.node() + ", and node " + you.node() +
                        " claims it too" +

@@ -50,6 +50,16 @@ std::optional<effects> commit_pipeline::flush() {
   const auto retention_wanted = std::exchange(retention_wanted_, false);
   if (rows_.empty() && !retention_wanted) {
     if (after_.empty()) return std::nullopt;
+    if (world_.confirms) {
+      // Not with a batch that is under way: that may count although another node leads since (a leader that was stopped for a while).
+      auto& asked = sent_.emplace_back();
+      asked.sequence = next_sequence_ - 1;
+      asked.counts = counts_;
+      asked.after = std::exchange(after_, {});
+      asked.ticket = ++last_ticket_;
+      world_.commits->confirm(asked.ticket);
+      return std::nullopt;
+    }
     if (sent_.empty()) return std::exchange(after_, {});
     // The effects may depend on versions that are not durable yet.
     sent_.back().after.append(std::exchange(after_, {}));
@@ -80,14 +90,27 @@ void commit_pipeline::committed_up_to(std::uint64_t sequence, const std::functio
   assert(sequence >= committed_sequence_ && "commits are told in order");
   if (!planted_.keep_snapshot) snapshot_.reset();
   committed_sequence_ = sequence;
-  while (!sent_.empty() && sent_.front().sequence <= sequence) {
+  act_on_front(act);
+  if (++commits_since_usage_ >= usage_every_commits || bytes_since_usage_ >= usage_.max_bytes / usage_every_share) look_at_usage();
+}
+
+/// In order: effects leave as their decisions were made.
+void commit_pipeline::act_on_front(const std::function<void(effects)>& act) {
+  while (!sent_.empty() && sent_.front().sequence <= committed_sequence_ && sent_.front().ticket == 0) {
     auto done = std::move(sent_.front());
     sent_.pop_front();
     sent_bytes_ -= done.bytes;
     committed_counts_ = done.counts;
     act(std::move(done.after));
   }
-  if (++commits_since_usage_ >= usage_every_commits || bytes_since_usage_ >= usage_.max_bytes / usage_every_share) look_at_usage();
+}
+
+void commit_pipeline::confirmed(std::uint64_t ticket, bool led, const std::function<void(effects)>& act) {
+  const auto asked = std::find_if(sent_.begin(), sent_.end(), [&](const sent_batch& one) { return one.ticket == ticket; });
+  if (asked == sent_.end()) return;
+  asked->ticket = 0;
+  if (!led) asked->after.drop_messages();
+  act_on_front(act);
 }
 
 void commit_pipeline::release(effects& what) {

@@ -28,6 +28,7 @@ class commit_pipeline {
     commit_port* commits = nullptr;
     scheduler_outbox* out = nullptr;
     observer* log = nullptr;
+    bool confirms = false;  // other nodes may lead the shard: what leaves without a commit is asked for first
   };
 
   /// `lineage` and `planted` must outlive the pipeline.
@@ -59,9 +60,11 @@ class commit_pipeline {
   bool wants_flush() const { return !rows_.empty() || !after_.empty() || retention_wanted_; }
   /// The open batch is large enough to be closed although more messages wait: the store then writes it while the next one fills.
   bool is_large() const;
-  /// Closes the open batch and hands it to the commit port. Returns the effects if there is nothing to write and no uncommitted batch that
-  /// they could depend on: they may leave at once.
+  /// Closes the open batch and hands it to the commit port. Returns the effects if there is nothing to write, no uncommitted batch that
+  /// they could depend on, and no other leader: they may leave at once.
   std::optional<effects> flush();
+  /// The answer to a confirm() of the port: calls `act` as committed_up_to does. If another node leads, the messages are dropped.
+  void confirmed(std::uint64_t ticket, bool led, const std::function<void(effects)>& act);
   /// Everything up to `sequence` is durable: calls `act` with the effects of each batch, in order.
   void committed_up_to(std::uint64_t sequence, const std::function<void(effects)>& act);
   /// Sends committed effects. Agents count leases from now.
@@ -88,7 +91,9 @@ class commit_pipeline {
     std::size_t bytes = 0;
     v1::ShardState counts;
     effects after;
+    std::uint64_t ticket = 0;  // without rows, behind the batch of the sequence: the answer that it waits for; 0: none
   };
+  void act_on_front(const std::function<void(effects)>& act);
   void advance_retention();
 
   ports world_;
@@ -105,6 +110,7 @@ class commit_pipeline {
   effects after_;
   std::deque<sent_batch> sent_;
   std::size_t sent_bytes_ = 0;
+  std::uint64_t last_ticket_ = 0;
   std::unique_ptr<store::snapshot> snapshot_;  // dropped when a newer one may be needed
   store::usage usage_;                         // as last read from the store
   std::uint64_t bytes_since_usage_ = 0;        // handed to the store since then

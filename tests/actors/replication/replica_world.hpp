@@ -54,8 +54,8 @@ class replica_world {
                                                 {{0, "replica " + std::to_string(id), &one.tables, nullptr, nodes_.size() > 1}}, options);
     ASSERT_TRUE(opened.ok()) << opened.failure().sentence;
     one.stores = std::move(*opened);
-    one.it = std::make_unique<replica>(
-        one.stores->at(0), one.how, [this] { return now_ms; }, &one);
+    one.it = std::make_unique<replica>(one.stores->at(0), one.how, [this] { return now_ms; });
+    one.it->serve(&one);
   }
 
   /// The process ends without a word. What the tables have stays.
@@ -127,7 +127,7 @@ class replica_world {
     next.put(store::table::task, key, value);
     const auto taken = one.it->propose({next});
     if (!taken.ok()) ADD_FAILURE() << taken.failure().sentence;
-    if (!taken.ok() || !*taken) return false;
+    if (!taken.ok() || *taken != replica::proposal::taken) return false;
     ++one.sequence;
     return true;
   }

@@ -13,6 +13,14 @@ class pipeline_test : public ::testing::Test, public commit_port {
   pipeline_test() { EXPECT_TRUE(batches.open(*store.raise_epoch()).ok()); }
 
   void commit(store::batch what) override { asked.push_back(std::move(what)); }
+  void confirm(std::uint64_t ticket) override { confirms.push_back(ticket); }
+
+  /// The answer to the oldest question who leads.
+  void answer(bool led) {
+    const auto ticket = confirms.front();
+    confirms.erase(confirms.begin());
+    several.confirmed(ticket, led, [this](effects after) { several.release(after); });
+  }
 
   void write(const std::string& key) { batches.rows().put(store::table::task_id, key, "value"); }
   /// An effect that a test knows again.
@@ -39,8 +47,63 @@ class pipeline_test : public ::testing::Test, public commit_port {
   v1::Lineage lineage;
   core::planted_faults faults;
   std::vector<store::batch> asked;
+  std::vector<std::uint64_t> confirms;
   commit_pipeline batches{{&time, &store, this, &out, &log}, 0, lineage, faults};
+  commit_pipeline several{{&time, &store, this, &out, &log, true}, 0, lineage, faults};  // of a shard that other nodes may lead
 };
+
+TEST_F(pipeline_test, without_a_commit_nothing_leaves_before_a_majority_has_said_who_leads) {
+  ASSERT_TRUE(several.open(*store.raise_epoch()).ok());
+  several.after().replies.emplace_back(1, v1::DeployReply{});
+  EXPECT_FALSE(several.flush());
+  EXPECT_EQ(confirms.size(), 1u);
+  EXPECT_TRUE(out.deploys.empty());
+  EXPECT_FALSE(several.empty());
+  answer(true);
+  EXPECT_EQ(out.deploys.count(1), 1u);
+  EXPECT_TRUE(several.empty());
+}
+
+TEST_F(pipeline_test, what_another_leader_may_contradict_is_dropped) {
+  ASSERT_TRUE(several.open(*store.raise_epoch()).ok());
+  several.after().replies.emplace_back(1, v1::DeployReply{});
+  EXPECT_FALSE(several.flush());
+  answer(false);
+  EXPECT_TRUE(out.deploys.empty());
+  EXPECT_TRUE(several.empty());
+}
+
+TEST_F(pipeline_test, a_commit_that_is_under_way_says_nothing_of_who_leads_now) {
+  ASSERT_TRUE(several.open(*store.raise_epoch()).ok());
+  several.rows().put(store::table::task_id, "a", "value");
+  several.after().replies.emplace_back(1, v1::DeployReply{});
+  EXPECT_FALSE(several.flush());
+  several.after().replies.emplace_back(2, v1::DeployReply{});
+  EXPECT_FALSE(several.flush());
+  ASSERT_EQ(asked.size(), 1u);
+  ASSERT_EQ(confirms.size(), 1u);
+  // Both must have come, in whatever order.
+  ASSERT_TRUE(store.commit({asked.front()}).ok());
+  several.committed_up_to(asked.front().sequence, [this](effects after) { several.release(after); });
+  EXPECT_EQ(out.deploys.count(1), 1u);
+  EXPECT_EQ(out.deploys.count(2), 0u);
+  answer(true);
+  EXPECT_EQ(out.deploys.count(2), 1u);
+}
+
+TEST_F(pipeline_test, what_was_decided_later_leaves_later_although_its_commit_comes_first) {
+  ASSERT_TRUE(several.open(*store.raise_epoch()).ok());
+  several.after().replies.emplace_back(1, v1::DeployReply{});
+  EXPECT_FALSE(several.flush());
+  several.rows().put(store::table::task_id, "a", "value");
+  several.after().replies.emplace_back(2, v1::DeployReply{});
+  EXPECT_FALSE(several.flush());
+  ASSERT_TRUE(store.commit({asked.front()}).ok());
+  several.committed_up_to(asked.front().sequence, [this](effects after) { several.release(after); });
+  EXPECT_TRUE(out.deploys.empty());
+  answer(true);
+  EXPECT_EQ(out.deploys.size(), 2u);
+}
 
 TEST_F(pipeline_test, nothing_leaves_before_its_batch_is_durable) {
   write("a");

@@ -1,0 +1,60 @@
+#include "actors/replication/seat.hpp"
+
+#include <utility>
+
+#include "messages/lineage.hpp"
+#include "store/keys.hpp"
+#include "store/meta_rows.hpp"
+
+namespace fairlead {
+
+namespace {
+
+v1::ReplicaHello hello_of(const fairlead::store::journaled_store& own, const replica_seat::options& how) {
+  namespace meta = fairlead::store::meta;
+  v1::ReplicaHello out;
+  out.set_shard(how.shard);
+  out.set_node(how.node);
+  out.set_replica(own.replica()->id);
+  const auto& members = own.replica()->members;
+  if (members.empty() || !out.mutable_members()->ParseFromString(members)) return out;
+  const auto now = own.read();
+  const auto row = [&](std::string_view name) {
+    const auto found = now->get(fairlead::store::table::meta, fairlead::store::keys::meta(name));
+    return found.ok() && *found ? std::string{**found} : std::string{};
+  };
+  if (const auto shard = meta::decode_shard(row(meta::shard_row))) out.set_store_id(shard->store_id);
+  if (const auto lineage = meta::decode_lineage(row(meta::lineage_row))) *out.mutable_lineage() = *lineage;
+  return out;
+}
+
+}  // namespace
+
+replica_seat::replica_seat(fairlead::store::journaled_store& own, options how, std::function<std::int64_t()> boot_ms)
+    : own_(own), options_(std::move(how)), boot_ms_(std::move(boot_ms)), others_(hello_of(own, options_), options_.nodes) {
+  options_.how.self = own.replica()->id;
+  if (others_.members()) open();
+}
+
+void replica_seat::open() {
+  options_.how.born_with = *others_.members();
+  const std::lock_guard lock(guard_);
+  replica_ = std::make_unique<replica>(own_, options_.how, boot_ms_);
+}
+
+status replica_seat::begin() {
+  const auto& me = others_.me();
+  if (auto written =
+          own_.begin_shard(me.members().SerializeAsString(), {options_.shard, options_.shard_count, me.store_id()}, me.lineage());
+      !written)
+    return written;
+  open();
+  return nothing{};
+}
+
+replica* replica_seat::consensus() const {
+  const std::lock_guard lock(guard_);
+  return replica_.get();
+}
+
+}  // namespace fairlead

@@ -1,0 +1,50 @@
+#pragma once
+// The place of a node's replica of one shard, over the whole life of the process: its store, and consensus from the moment when the shard has begun.
+// The actor that serves it may be restarted meanwhile.
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "actors/replication/acquaintance.hpp"
+#include "actors/replication/replica.hpp"
+
+namespace fairlead {
+
+class replica_seat {
+ public:
+  struct options {
+    std::uint32_t shard = 0;
+    std::uint32_t shard_count = 1;
+    std::string node;
+    std::vector<std::string> nodes;  // all that hold the shard
+    replica_settings how;            // self and born_with are filled in
+  };
+
+  /// `own` is a replica's store (journaled_store::replica), attached to its journal; it outlives the seat.
+  replica_seat(fairlead::store::journaled_store& own, options how, std::function<std::int64_t()> boot_ms);
+
+  const options& settings() const noexcept { return options_; }
+  fairlead::store::journaled_store& own() const noexcept { return own_; }
+
+  // For the actor.
+  acquaintance& others() noexcept { return others_; }
+  /// The shard has begun, as `others` say: durable on return.
+  status begin();
+  /// null: the shard has not begun here. From any thread.
+  replica* consensus() const;
+
+ private:
+  void open();
+
+  fairlead::store::journaled_store& own_;
+  options options_;
+  const std::function<std::int64_t()> boot_ms_;
+  acquaintance others_;
+  mutable std::mutex guard_;
+  std::unique_ptr<replica> replica_;
+};
+
+}  // namespace fairlead

@@ -1,0 +1,114 @@
+#include "actors/replication/acquaintance.hpp"
+
+#include <gtest/gtest.h>
+
+namespace fairlead {
+namespace {
+
+const std::vector<std::string> three{"n1", "n2", "n3"};
+
+v1::ReplicaHello hello(const std::string& node, std::uint64_t replica) {
+  v1::ReplicaHello out;
+  out.set_node(node);
+  out.set_replica(replica);
+  return out;
+}
+
+v1::Lineage lineage(std::int64_t made) {
+  v1::Lineage out;
+  out.set_made_unix_ms(made);
+  out.set_bits(7);
+  return out;
+}
+
+/// Three new replicas, with ids that do not sort as their nodes do.
+struct acquaintance_test : ::testing::Test {
+  acquaintance one{hello("n1", 30), three}, two{hello("n2", 10), three}, other{hello("n3", 20), three};
+
+  void begin() {
+    ASSERT_TRUE(one.meet(two.me()).ok());
+    ASSERT_TRUE(one.meet(other.me()).ok());
+    ASSERT_TRUE(one.begin(lineage(5), "store"));
+  }
+};
+
+TEST_F(acquaintance_test, begins_a_shard_once_the_first_node_knows_that_all_stores_are_new) {
+  EXPECT_FALSE(one.begin(lineage(5), "store"));
+  ASSERT_TRUE(one.meet(two.me()).ok());
+  EXPECT_FALSE(one.begin(lineage(5), "store"));
+  ASSERT_TRUE(one.meet(other.me()).ok());
+  EXPECT_TRUE(one.begin(lineage(5), "store"));
+  EXPECT_TRUE(one.began());
+  EXPECT_FALSE(one.began());
+  EXPECT_EQ(one.members()->voters, (std::vector<raft::replica_id>{10, 20, 30}));
+  EXPECT_FALSE(one.begin(lineage(6), "another"));
+}
+
+TEST_F(acquaintance_test, begins_none_on_another_node) {
+  ASSERT_TRUE(two.meet(one.me()).ok());
+  ASSERT_TRUE(two.meet(other.me()).ok());
+  EXPECT_FALSE(two.begin(lineage(5), "store"));
+}
+
+TEST_F(acquaintance_test, takes_the_shard_from_whoever_knows_it) {
+  begin();
+  ASSERT_TRUE(two.meet(one.me()).ok());
+  EXPECT_TRUE(two.began());
+  ASSERT_TRUE(other.meet(two.me()).ok());
+  EXPECT_TRUE(other.began());
+  EXPECT_EQ(other.members(), one.members());
+  EXPECT_EQ(other.me().store_id(), "store");
+  EXPECT_EQ(other.me().lineage().made_unix_ms(), 5);
+  EXPECT_TRUE(one.meet(other.me()).ok());
+  EXPECT_EQ(one.node_of(20), "n3");
+  EXPECT_EQ(one.node_of(99), "");
+}
+
+TEST_F(acquaintance_test, speaks_with_no_store_that_was_made_anew) {
+  begin();
+  const auto anew = one.meet(hello("n2", 11));
+  ASSERT_FALSE(anew.ok());
+  EXPECT_NE(anew.failure().sentence.find("n2 has another store"), std::string::npos) << anew.failure().sentence;
+  EXPECT_EQ(one.node_of(10), "n2");
+  acquaintance fresh{hello("n2", 11), three};
+  const auto without = fresh.meet(one.me());
+  ASSERT_FALSE(without.ok());
+  EXPECT_NE(without.failure().sentence.find("has begun without it"), std::string::npos) << without.failure().sentence;
+  EXPECT_FALSE(fresh.members());
+}
+
+TEST_F(acquaintance_test, speaks_with_no_copy_of_a_store) {
+  ASSERT_TRUE(one.meet(two.me()).ok());
+  const auto copied = one.meet(hello("n3", 10));
+  ASSERT_FALSE(copied.ok());
+  EXPECT_NE(copied.failure().sentence.find("Nodes n2 and n3 have the same replica"), std::string::npos) << copied.failure().sentence;
+  EXPECT_FALSE(one.meet(hello("n3", 30)).ok()) << "its own";
+}
+
+TEST_F(acquaintance_test, speaks_with_no_shard_that_began_apart) {
+  begin();
+  acquaintance apart{hello("n1", 30), three};
+  ASSERT_TRUE(apart.meet(two.me()).ok());
+  ASSERT_TRUE(apart.meet(other.me()).ok());
+  ASSERT_TRUE(apart.begin(lineage(9), "other"));
+  ASSERT_TRUE(two.meet(one.me()).ok());
+  const auto refused = two.meet(apart.me());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.failure().sentence.find("began apart"), std::string::npos) << refused.failure().sentence;
+}
+
+TEST_F(acquaintance_test, speaks_with_no_node_that_the_node_file_does_not_name_and_with_no_other_shard) {
+  EXPECT_FALSE(one.meet(hello("n4", 40)).ok());
+  EXPECT_FALSE(one.meet(hello("n1", 40)).ok());
+  EXPECT_FALSE(one.meet(hello("n2", 0)).ok());
+  auto elsewhere = hello("n2", 10);
+  elsewhere.set_shard(1);
+  EXPECT_FALSE(one.meet(elsewhere).ok());
+  auto impossible = hello("n2", 10);
+  impossible.mutable_members()->add_voters(20);
+  impossible.mutable_members()->add_voters(10);
+  EXPECT_FALSE(one.meet(impossible).ok());
+}
+
+}  // namespace
+}  // namespace fairlead

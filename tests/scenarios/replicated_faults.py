@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""A shard on three nodes under load, while its leader is killed with SIGKILL, nodes are stopped and continued, and all are killed at once. Judged by
+the services' records and the client's history: nothing that was acknowledged is lost, no effect is doubled, no agent speaks after its lease.
+
+    tests/scenarios/replicated_faults.py [--kills N] [--stops N] [--all N] [--seed N]
+"""
+
+import argparse
+import random
+import statistics
+import time
+
+import harness
+import kill_loop
+import replicated_nodes
+from harness import expect, wait_until
+from replicated_nodes import NAMES, pause
+
+LEASE_SECONDS = 3
+
+
+def run():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kills", type=int, default=12, help="of the leader")
+    parser.add_argument("--stops", type=int, default=6, help="for 0.2 to 6 s, of any node, the leader every other time")
+    parser.add_argument("--all", type=int, default=3, help="times all nodes at once")
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--keep", help="leave everything in this folder")
+    options = parser.parse_args()
+    print(f"--seed {options.seed} makes the same dice", flush=True)
+    dice = random.Random(options.seed)
+    began = time.monotonic()
+    with harness.sandbox("replicated_faults", options.keep) as box:
+        services = harness.services(box, seed=options.seed, slow=0.3, slow_seconds=(0.2, 1.0), work_seconds=(0.1, 0.4), unavailable=0.03,
+                                    drop_before=0.02, drop_after=0.02, refuse=kill_loop.REFUSED, max_seconds=3600)
+        whole = replicated_nodes.trio(box, services.ports.values())
+        whole.start()
+        whole.deploy(short_leases(box.folder))
+        client = kill_loop.customer(box, whole.address, options.seed,
+                                    lambda: client.acknowledged - services.effects.get("dispatch", 0) - len(services.refused))
+        client.start()
+
+        def look():
+            services.look()
+            client.check()
+        faults = ["kill"] * options.kills + ["stop"] * options.stops + ["all"] * options.all
+        dice.shuffle(faults)
+        gone, stops = [], 0
+        for number, kind in enumerate(faults, 1):
+            wait_until(lambda: services.look() >= 5, 60, "5 steps run at once, for the next fault", every=0.02)
+            pause(dice.uniform(0, 0.6), look)
+            whole.check()
+            if kind == "kill":
+                gone.append(kill_leader(whole, dice, look))
+            elif kind == "stop":
+                stops += 1
+                node = whole.nodes[whole.wait_for_leader() if stops % 2 else dice.choice(NAMES)]
+                node.freeze()
+                pause(dice.uniform(0.2, 6), look)
+                node.thaw()
+            else:
+                for node in whole.nodes.values():
+                    node.kill()
+                pause(dice.uniform(0, 0.5), look)
+                for node in whole.nodes.values():
+                    node.launch()
+            whole.wait_for_leader()
+            if number % 5 == 0:
+                print(f"{number} faults, {client.acknowledged} orders acknowledged, {services.effects.get('dispatch', 0)} shipped", flush=True)
+        last_fault = time.monotonic()
+        client.finish(120)
+        kill_loop.wait_for_all(whole, services, client)
+        print(f"all ended {time.monotonic() - last_fault:.0f} s after the last fault", flush=True)
+        client.history.add_ends(whole.tasks())
+        if gone:
+            print(f"a node led again after the leader was killed: median {statistics.median(gone):.2f} s, worst {max(gone):.2f} s")
+        print(f"{options.kills} kills of the leader, {options.stops} stops, {options.all} times all at once; {whole.elections()} Schedulers began; "
+              f"{client.acknowledged} orders acknowledged, {services.arrivals} requests; {time.monotonic() - began:.0f} s in all", flush=True)
+        expect(client.acknowledged >= 3 * len(faults), "hardly anything was submitted: the run says nothing")
+        whole.end()
+        return kill_loop.judge(whole.stores(), services, client, [moment for node in whole.nodes.values() for moment in node.woken])
+
+
+def kill_leader(whole, dice, look):
+    """Seconds until another node led."""
+    name = whole.wait_for_leader()
+    node, since = whole.nodes[name], time.monotonic()
+    node.kill()
+    wait_until(lambda: whole.leader() not in (None, name), 20, f"another node leads after {name} was killed", every=0.01)
+    took = time.monotonic() - since
+    pause(dice.uniform(0, 1.5), look)
+    node.launch()
+    return took
+
+
+def short_leases(folder):
+    """The workflow of kill_loop, with leases that end while a node is stopped."""
+    text = kill_loop.WORKFLOW.read_text(encoding="utf-8")
+    path = folder / "kill_order.yaml"
+    path.write_text(text.replace("timeout: 10s", f"timeout: {LEASE_SECONDS}s"), encoding="utf-8")
+    return path
+
+
+if __name__ == "__main__":
+    harness.main(run)
