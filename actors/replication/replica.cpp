@@ -33,10 +33,11 @@ error not_leader(const fairlead::store::journaled_store& own) {
 
 }  // namespace
 
-replica::replica(fairlead::store::journaled_store& own, replica_settings how, std::function<std::int64_t()> boot_ms)
+replica::replica(fairlead::store::journaled_store& own, replica_settings how, std::function<std::int64_t()> boot_ms, lead_clock* time)
     : own_(own),
       how_(std::move(how)),
       boot_ms_(std::move(boot_ms)),
+      time_(time),
       consensus_({.self = how_.self, .election_ms = how_.election_ms, .heartbeat_ms = how_.heartbeat_ms, .seed = how_.seed},
                  recovered_of(own_.take_log(), how_), now()) {
   own_.keep_above(alone() ? own_.shown_index() : consensus_.entries().base_index());
@@ -64,7 +65,7 @@ raft::recovered replica::recovered_of(fairlead::store::recovered_log log, const 
 
 bool replica::alone() const { return consensus_.entries().current_members().others(how_.self).empty(); }
 
-raft::moment replica::now() { return {boot_ms_(), own_.read_time()}; }
+raft::moment replica::now() { return {boot_ms_(), time_ != nullptr ? to_unix_ms(time_->now()) : own_.read_time()}; }
 
 /// The index that the input was given; 0: none, or it was refused.
 raft::log_index replica::step(const raft::input& in, raft::moment at) {
@@ -96,6 +97,9 @@ status replica::tick() {
 status replica::receive(const raft::message& what) {
   const std::lock_guard lock(guard_);
   step(raft::received{what});
+  // This one may lead next.
+  const auto heard = consensus_.last_stamp();
+  if (time_ != nullptr && heard.boot_ms != 0 && consensus_.leader() != how_.self) time_->follow(heard.stamp_ms, heard.boot_ms);
   return nothing{};
 }
 
@@ -245,11 +249,6 @@ replica_view replica::view() const {
     out.others.push_back({id, known.match, log.bytes_behind(known.match), known.last_contact_ms, known.lacks_base, known.went_back});
   out.quarantined = consensus_.quarantined();
   return out;
-}
-
-raft::consensus::heard_stamp replica::last_stamp() const {
-  const std::lock_guard lock(guard_);
-  return consensus_.last_stamp();
 }
 
 status replica::commit(const std::vector<fairlead::store::batch>& group) {

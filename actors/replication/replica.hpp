@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "actors/core/raft/consensus.hpp"
+#include "actors/replication/lead_clock.hpp"
 #include "store/journaled/store.hpp"
 
 namespace fairlead {
@@ -71,8 +72,9 @@ struct replica_view {
 
 class replica final : public store::store {
  public:
-  /// Takes over the log of `own`, which outlives the replica and is attached to its journal. `boot_ms`: a clock that nobody sets.
-  replica(fairlead::store::journaled_store& own, replica_settings how, std::function<std::int64_t()> boot_ms);
+  /// Takes over the log of `own`, which outlives the replica and is attached to its journal. `boot_ms`: a clock that nobody sets. `time`: that of
+  /// the shard, which follows its leaders and outlives the replica; null: the shard's own time (store/journaled/shard_time.hpp).
+  replica(fairlead::store::journaled_store& own, replica_settings how, std::function<std::int64_t()> boot_ms, lead_clock* time = nullptr);
 
   /// Whom to tell, from now on; null: nobody, as in a group of one whose caller waits for each commit. If it leads, that is told once more.
   void serve(replica_port* port);
@@ -98,8 +100,6 @@ class replica final : public store::store {
 
   replica_view view() const;
   const replica_settings& settings() const noexcept { return how_; }
-  /// The shard's time and the boot time of the last word of another leader, since this start (rule S14).
-  raft::consensus::heard_stamp last_stamp() const;
 
   // For one who waits: the Scheduler's store, of a group of one.
 
@@ -128,6 +128,7 @@ class replica final : public store::store {
   fairlead::store::journaled_store& own_;
   const replica_settings how_;
   const std::function<std::int64_t()> boot_ms_;
+  lead_clock* const time_;
   replica_port* port_ = nullptr;
 
   mutable std::mutex guard_;

@@ -30,8 +30,12 @@ v1::ReplicaHello hello_of(const fairlead::store::journaled_store& own, const rep
 
 }  // namespace
 
-replica_seat::replica_seat(fairlead::store::journaled_store& own, options how, std::function<std::int64_t()> boot_ms)
-    : own_(own), options_(std::move(how)), boot_ms_(std::move(boot_ms)), others_(hello_of(own, options_), options_.nodes) {
+replica_seat::replica_seat(fairlead::store::journaled_store& own, options how, const clock& wall, std::function<std::int64_t()> boot_ms)
+    : own_(own),
+      options_(std::move(how)),
+      boot_ms_(std::move(boot_ms)),
+      time_(wall, boot_ms_),
+      others_(hello_of(own, options_), options_.nodes) {
   options_.how.self = own.replica()->id;
   if (others_.members()) open();
 }
@@ -39,7 +43,7 @@ replica_seat::replica_seat(fairlead::store::journaled_store& own, options how, s
 void replica_seat::open() {
   options_.how.born_with = *others_.members();
   const std::lock_guard lock(guard_);
-  replica_ = std::make_unique<replica>(own_, options_.how, boot_ms_);
+  replica_ = std::make_unique<replica>(own_, options_.how, boot_ms_, &time_);
 }
 
 status replica_seat::begin() {

@@ -23,8 +23,11 @@ class replica_seat {
     replica_settings how;            // self and born_with are filled in
   };
 
-  /// `own` is a replica's store (journaled_store::replica), attached to its journal; it outlives the seat.
-  replica_seat(fairlead::store::journaled_store& own, options how, std::function<std::int64_t()> boot_ms);
+  /// `own` is a replica's store (journaled_store::replica), attached to its journal; it outlives the seat, as `wall` does.
+  replica_seat(fairlead::store::journaled_store& own, options how, const clock& wall, std::function<std::int64_t()> boot_ms);
+
+  /// By which the shard is led.
+  const clock& time() const noexcept { return time_; }
 
   const options& settings() const noexcept { return options_; }
   fairlead::store::journaled_store& own() const noexcept { return own_; }
@@ -42,6 +45,7 @@ class replica_seat {
   fairlead::store::journaled_store& own_;
   options options_;
   const std::function<std::int64_t()> boot_ms_;
+  lead_clock time_;
   acquaintance others_;
   mutable std::mutex guard_;
   std::unique_ptr<replica> replica_;

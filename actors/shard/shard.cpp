@@ -1,5 +1,8 @@
 #include "actors/shard/shard.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "actors/alerts/courier_actor.hpp"
@@ -111,7 +114,7 @@ result<caf::strong_actor_ptr> shard::start_scheduler() {
   claimed.set_epoch(*epoch);
   scheduler_setup setup;
   setup.shard = options_.shard;
-  setup.time = world_.guards.time;
+  setup.time = time();
   setup.reads = world_.store;
   setup.log = world_.guards.log;
   setup.engine = &declarative();
@@ -154,13 +157,13 @@ guardian_spec shard::core() {
   out.children.push_back(led_child(
       "scheduler", [this] { return start_scheduler(); }, &scheduler_));
   out.children.push_back(child("supervisor", [this, &system]() -> result<caf::strong_actor_ptr> {
-    const auto started = system.spawn(run_supervisor, supervisor_setup{world_.guards.time, world_.store, world_.guards.log, scheduler_now_,
-                                                                       options_.scan_period, world_.on_fatal});
+    const auto started = system.spawn(
+        run_supervisor, supervisor_setup{time(), world_.store, world_.guards.log, scheduler_now_, options_.scan_period, world_.on_fatal});
     caf::anon_send(scheduler_now_, started);
     return pointer(started);
   }));
   out.children.push_back(child("cron", [this, &system]() -> result<caf::strong_actor_ptr> {
-    const auto started = system.spawn(run_cron, cron_setup{world_.guards.time, world_.store, scheduler_now_, world_.on_fatal});
+    const auto started = system.spawn(run_cron, cron_setup{time(), world_.store, scheduler_now_, world_.on_fatal});
     caf::anon_send(scheduler_now_, started);
     return pointer(started);
   }));
@@ -170,7 +173,7 @@ guardian_spec shard::core() {
 child_spec shard::alert_child() {
   return child("alert_courier", [this]() -> result<caf::strong_actor_ptr> {
     alert_courier_setup courier;
-    courier.time = world_.guards.time;
+    courier.time = time();
     courier.reads = world_.store;
     courier.webhooks = world_.alert_webhooks;
     courier.commands = alert_commands_;
@@ -202,13 +205,13 @@ std::vector<child_spec> shard::led_children(const std::string& path) {
   out.push_back(guardian_child(world_.guards, path, core()));
   out.push_back(child("archiver", [this, &system]() -> result<caf::strong_actor_ptr> {
     return pointer(
-        system.spawn<caf::detached>(run_archiver, archiver_setup{world_.guards.time, world_.store, world_.archives, options_.retention,
+        system.spawn<caf::detached>(run_archiver, archiver_setup{time(), world_.store, world_.archives, options_.retention,
                                                                  scheduler_.as<scheduler_actor>(), world_.guards.log, world_.on_fatal}));
   }));
   if (!options_.alert_targets.empty()) out.push_back(alert_child());
   out.push_back(child("reply_courier", [this, &system]() -> result<caf::strong_actor_ptr> {
     reply_courier_setup setup;
-    setup.time = world_.guards.time;
+    setup.time = time();
     setup.reads = world_.store;
     setup.log = world_.guards.log;
     setup.posts = reply_webhooks_;
@@ -222,8 +225,8 @@ std::vector<child_spec> shard::led_children(const std::string& path) {
   out.push_back(led_child(
       "replies",
       [this, &system]() -> result<caf::strong_actor_ptr> {
-        return pointer(system.spawn(
-            run_replies, replies_setup{world_.guards.time, world_.store, outbox_, scheduler_.as<scheduler_actor>(), world_.on_fatal}));
+        return pointer(
+            system.spawn(run_replies, replies_setup{time(), world_.store, outbox_, scheduler_.as<scheduler_actor>(), world_.on_fatal}));
       },
       &replies_));
   return out;
@@ -297,12 +300,26 @@ child_spec shard::branch(const std::string& parent_path) {
   return whole;
 }
 
+/// Another node leads before this one ends, if it can: else the others would wait for an election timeout.
+void shard::hand_over() {
+  auto* const it = world_.seat->consensus();
+  if (it == nullptr) return;
+  const auto known = it->view();
+  const auto next = std::max_element(known.others.begin(), known.others.end(),
+                                     [](const auto& one, const auto& other) { return one.match < other.match; });
+  if (known.epoch == 0 || next == known.others.end() || !it->transfer(next->id).ok()) return;
+  caf::anon_send(replica_.as<replica_actor>(), flush_atom_v);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds{it->settings().election_ms};
+  while (it->view().epoch != 0 && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds{2});
+}
+
 bool shard::drain(duration limit) {
   if (world_.seat != nullptr && !leads_) return true;
   bool settled = false;
   caf::scoped_actor self{*world_.guards.system};
   self->request(scheduler_.as<scheduler_actor>(), limit, drain_atom_v)
       .receive([&settled](bool) { settled = true; }, [](const caf::error&) {});
+  if (world_.seat != nullptr) hand_over();
   return settled;
 }
 

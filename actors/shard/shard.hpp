@@ -79,11 +79,14 @@ class shard {
   std::vector<child_spec> led_children(const std::string& path);
   child_spec leadership_child(const std::string& path);
   child_spec replica_child();
+  /// Of what runs where the shard is led.
+  const clock* time() const { return world_.seat != nullptr ? &world_.seat->time() : world_.guards.time; }
   /// null: the shard lives on this node alone.
   replica_actor replica() const { return world_.seat != nullptr ? replica_.as<replica_actor>() : replica_actor{}; }
   child_spec led_child(std::string id, child_factory start, stable_address* address);
   result<std::uint64_t> begin_epoch();
   v1::ShardClaim claim() const;
+  void hand_over();
   child_spec alert_child();
   result<caf::strong_actor_ptr> start_scheduler();
 

@@ -90,8 +90,10 @@ void read_journal(yaml_section& root, node_config& out) {
     if (section.size_bytes("segment_size", out.journal_segment_bytes, mib, gib))
       out.journal_segment_bytes = (out.journal_segment_bytes + block - 1) / block * block;
     use_default_size();
-    if (section.size_bytes("max_size", out.journal_max_bytes, 64 * mib, 1024 * gib) && out.journal_max_bytes < 6 * out.journal_segment_bytes)
-      section.find("max_size")->complain("the journal needs room for six files of journal.segment_size", "raise max_size, or lower segment_size");
+    if (section.size_bytes("max_size", out.journal_max_bytes, 64 * mib, 1024 * gib) &&
+        out.journal_max_bytes < 6 * out.journal_segment_bytes)
+      section.find("max_size")
+          ->complain("the journal needs room for six files of journal.segment_size", "raise max_size, or lower segment_size");
     section.finish();
   }
 }

@@ -119,7 +119,7 @@ struct node_runtime::state {
       if (const auto kept = identity->at_least(*boot); !kept.ok()) return kept.failure();
       if (auto fits = check_replica(store, number); !fits.ok()) return fits;
       if (!config.shard_nodes.empty()) {
-        seats.push_back(std::make_unique<replica_seat>(store, seat_of(config, number), now_boot_ms));
+        seats.push_back(std::make_unique<replica_seat>(store, seat_of(config, number), clock, now_boot_ms));
         who.add_shards()->set_shard(number);
         continue;
       }

@@ -124,7 +124,7 @@ class consensus {
   /// Set for ever once something has happened that no sound replica can cause. From then on this one says and does nothing.
   const std::string& quarantined() const { return quarantined_; }
 
-  /// The last stamp that another leader has sent since this start, and when it came: a successor counts leases from there (rule S14).
+  /// What the leader's clock showed in its last message since this start, and when that came: a successor counts leases from there (rule S14).
   struct heard_stamp {
     std::int64_t stamp_ms = 0;
     std::int64_t boot_ms = 0;
@@ -163,7 +163,7 @@ class consensus {
   void answer(const message& from, const heartbeat& what);
   bool obey(const message& from);
   void commit_to(log_index up_to);
-  void heard(std::int64_t stamp_ms);
+  void heard(std::int64_t shown_ms);
 
   // As the leader: leader.cpp
   void on(const propose& in);

@@ -69,9 +69,8 @@ bool consensus::obey(const message& from) {
   return true;
 }
 
-void consensus::heard(std::int64_t stamp_ms) {
-  if (stamp_ms >= heard_.stamp_ms) heard_ = {stamp_ms, now_.boot_ms};
-}
+// One that was overtaken shows less than has been heard, and whoever goes on from it is late, never early.
+void consensus::heard(std::int64_t shown_ms) { heard_ = {shown_ms, now_.boot_ms}; }
 
 void consensus::commit_to(log_index up_to) { commit_ = std::max(commit_, up_to); }
 

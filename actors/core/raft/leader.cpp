@@ -121,7 +121,7 @@ void consensus::send_entries(replica_id to, progress& of) {
 void consensus::send_append(replica_id to, progress& of, std::vector<entry> entries) {
   of.next = std::max(of.next, log_.base_index() + 1);
   const auto previous = of.next - 1;
-  send(to, term_, append{++sent_, previous, log_.term_at(previous).value(), commit_, stamp_ms(), std::move(entries)}, hard_position_);
+  send(to, term_, append{++sent_, previous, log_.term_at(previous).value(), commit_, now_.shard_ms, std::move(entries)}, hard_position_);
 }
 
 void consensus::answer(const message& from, const append_reply& said) {
@@ -236,7 +236,7 @@ void consensus::end_round() {
 void consensus::send_heartbeats() {
   last_beat_ms_ = now_.boot_ms;
   for (auto& [id, of] : others_)
-    send(id, term_, heartbeat{of.went_back ? 0 : std::min(of.match, commit_), round_, stamp_ms()}, hard_position_);
+    send(id, term_, heartbeat{of.went_back ? 0 : std::min(of.match, commit_), round_, now_.shard_ms}, hard_position_);
 }
 
 }  // namespace fairlead::raft

@@ -28,7 +28,7 @@ struct append {
   log_index previous_index = 0;
   log_term previous_term = 0;
   log_index commit = 0;
-  std::int64_t stamp_ms = 0;  // shard time at the leader
+  std::int64_t stamp_ms = 0;  // what the leader's clock shows; it falls when that is set back
   std::vector<entry> entries;
 };
 /// `matched`: the logs are the same up to there, and that much is durable here. Never more than what this leader's messages have shown, or
@@ -46,7 +46,7 @@ struct append_reply {
 struct heartbeat {
   log_index commit = 0;  // never above what the receiver is known to have
   std::uint64_t round = 0;
-  std::int64_t stamp_ms = 0;  // shard time at the leader
+  std::int64_t stamp_ms = 0;  // what the leader's clock shows; it falls when that is set back
 };
 struct heartbeat_reply {
   std::uint64_t round = 0;

@@ -54,7 +54,9 @@ class replica_world {
                                                 {{0, "replica " + std::to_string(id), &one.tables, nullptr, nodes_.size() > 1}}, options);
     ASSERT_TRUE(opened.ok()) << opened.failure().sentence;
     one.stores = std::move(*opened);
-    one.it = std::make_unique<replica>(one.stores->at(0), one.how, [this] { return now_ms; });
+    one.time = std::make_unique<lead_clock>(one, [this] { return now_ms; });
+    one.it = std::make_unique<replica>(
+        one.stores->at(0), one.how, [this] { return now_ms; }, one.time.get());
     one.it->serve(&one);
   }
 
@@ -147,12 +149,17 @@ class replica_world {
 
   void apply(raft::replica_id id) { ASSERT_TRUE(store_of(id).apply_all().ok()); }
 
-  struct node final : replica_port {
+  struct node final : replica_port, clock {
     replica_world* world = nullptr;
     replica_settings how;
     std::unique_ptr<store::memory_disk> disk;
     store::memory_store tables;
     std::unique_ptr<store::journaled_stores> stores;
+    moment now() const override {
+      const auto skew = world->skew_ms.find(how.self);
+      return from_unix_ms(1'700'000'000'000 + world->now_ms + (skew == world->skew_ms.end() ? 0 : skew->second));
+    }
+    std::unique_ptr<lead_clock> time;  // of the process
     std::unique_ptr<replica> it;
     std::uint64_t epoch = 0;     // told to lead under it
     std::uint64_t sequence = 0;  // of the last batch proposed
@@ -179,6 +186,7 @@ class replica_world {
   unsigned doubled = 0;
   std::mt19937_64 random;
   std::int64_t now_ms = 5'000;
+  std::map<raft::replica_id, std::int64_t> skew_ms;  // of wall clocks
   std::set<std::uint64_t> epochs;
   static inline std::size_t keep_bytes = std::size_t{4} << 20;
 

@@ -1,0 +1,24 @@
+#include "actors/replication/lead_clock.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace fairlead {
+
+moment lead_clock::now() const {
+  const std::lock_guard lock(guard_);
+  const auto wall = wall_.now();
+  if (offset_us_ == 0) return wall;
+  // A thousandth of the time that has passed: as many microseconds as it was milliseconds.
+  const auto passed = std::max<std::int64_t>(boot_ms_() - since_boot_ms_, 0);
+  const auto left_us = std::max<std::int64_t>(std::abs(offset_us_) - passed, 0);
+  return wall + duration{(offset_us_ < 0 ? -left_us : left_us) / 1'000};
+}
+
+void lead_clock::follow(std::int64_t reading_unix_ms, std::int64_t at_boot_ms) {
+  const std::lock_guard lock(guard_);
+  since_boot_ms_ = boot_ms_();
+  offset_us_ = (reading_unix_ms + (since_boot_ms_ - at_boot_ms) - to_unix_ms(wall_.now())) * 1'000;
+}
+
+}  // namespace fairlead

@@ -1,0 +1,37 @@
+#pragma once
+// The clock by which a shard that several nodes hold is led. Leases are moments of it, so a successor must not count them by a stranger's clock:
+// each replica follows what its leader's clock shows, and when it leads itself it goes on from there.
+//
+// It is this node's wall clock and an offset. The offset is what the leader's clock was ahead when it was last heard of, and shrinks by a
+// thousandth of the time that passes. A wall clock that is set meanwhile takes this one with it, as on a shard that lives on one node.
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <utility>
+
+#include "messages/time.hpp"
+
+namespace fairlead {
+
+/// Thread-safe.
+class lead_clock final : public clock {
+ public:
+  /// `boot_ms`: a clock that nobody sets. `wall` outlives this one.
+  lead_clock(const clock& wall, std::function<std::int64_t()> boot_ms) : wall_(wall), boot_ms_(std::move(boot_ms)) {}
+
+  moment now() const override;
+  moment steady() const override { return wall_.steady(); }
+
+  /// The leader's clock showed `reading_unix_ms` at this moment of the boot clock, or somewhat earlier: the message was under way.
+  void follow(std::int64_t reading_unix_ms, std::int64_t at_boot_ms);
+
+ private:
+  const clock& wall_;
+  const std::function<std::int64_t()> boot_ms_;
+  mutable std::mutex guard_;
+  std::int64_t offset_us_ = 0;
+  std::int64_t since_boot_ms_ = 0;
+};
+
+}  // namespace fairlead

@@ -1,0 +1,74 @@
+#include "actors/replication/lead_clock.hpp"
+
+#include "tests/actors/replication/replica_world.hpp"
+
+namespace fairlead {
+namespace {
+
+struct lead_clock_test : ::testing::Test {
+  struct wall final : clock {
+    moment now() const override { return from_unix_ms(now_ms); }
+    std::int64_t now_ms = 1'000'000;
+  } own;
+  std::int64_t boot_ms = 50;
+  lead_clock it{own, [this] { return boot_ms; }};
+
+  void pass(std::int64_t ms) {
+    own.now_ms += ms;
+    boot_ms += ms;
+  }
+  std::int64_t shown() const { return to_unix_ms(it.now()); }
+};
+
+TEST_F(lead_clock_test, is_the_wall_clock_while_no_leader_was_heard) {
+  EXPECT_EQ(shown(), 1'000'000);
+  pass(7);
+  EXPECT_EQ(shown(), 1'000'007);
+}
+
+TEST_F(lead_clock_test, goes_on_from_what_a_leader_showed_by_its_own_time) {
+  it.follow(1'030'000, boot_ms);
+  EXPECT_EQ(shown(), 1'030'000);
+  pass(500);
+  EXPECT_EQ(shown(), 1'030'499);     // half a millisecond less, cut off
+  it.follow(990'000, boot_ms - 20);  // a clock that is behind, heard 20 ms ago
+  EXPECT_EQ(shown(), 990'020);
+}
+
+TEST_F(lead_clock_test, comes_back_to_the_wall_clock_by_a_thousandth) {
+  it.follow(1'000'100, boot_ms);
+  pass(40'000);
+  EXPECT_EQ(shown(), 1'040'060);
+  pass(60'000);
+  EXPECT_EQ(shown(), 1'100'000);
+  pass(60'000);
+  EXPECT_EQ(shown(), 1'160'000);
+}
+
+TEST_F(lead_clock_test, is_set_with_the_wall_clock) {
+  it.follow(1'000'100, boot_ms);
+  own.now_ms += 3'600'000;
+  EXPECT_EQ(shown(), 4'600'100);
+}
+
+TEST(lead_clock, of_a_successor_goes_on_from_that_of_the_leader_whatever_its_wall_clock_shows) {
+  testing::replica_world three;
+  three.skew_ms = {{1, -40'000}, {2, 0}, {3, 90'000}};
+  const auto former = three.elect();
+  ASSERT_NE(former, 0U);
+  three.pass(5'000);
+  const auto shown = to_unix_ms(three.at(former).time->now());
+  const auto at = three.now_ms;
+  three.kill(former);
+  const auto next = three.elect();
+  ASSERT_NE(next, 0U);
+  ASSERT_NE(next, former);
+  const auto passed = three.now_ms - at;
+  const auto late = shown + passed - to_unix_ms(three.at(next).time->now());
+  // Never ahead of it; and behind it by no more than a heartbeat, and what the offset has shrunk.
+  EXPECT_GE(late, -(passed + testing::replica_world::heartbeat_ms) / 1'000 - 1);
+  EXPECT_LE(late, testing::replica_world::heartbeat_ms + passed / 1'000 + 1);
+}
+
+}  // namespace
+}  // namespace fairlead
