@@ -46,7 +46,7 @@ class gateway_asks {
   template <class Request>
   void ask_here(const shard_desk& desk, Request what, duration limit, std::function<void(reply_of<Request>)> then) {
     using reply = reply_of<Request>;
-    if constexpr (row_of<Request>::by == answered_by::store || row_of<Request>::by == answered_by::replies) {
+    if constexpr (is_read<Request>) {
       // What another leader has committed is not in this store: nothing is said of it before a majority has said that there is none.
       if (desk.replica) return ask_confirmed(desk, std::move(what), limit, std::move(then));
       answer_here(desk, std::move(what), limit, std::move(then));

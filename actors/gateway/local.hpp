@@ -1,6 +1,8 @@
 #pragma once
 // Requests to a shard of the gateway's own node: reads are answered here, the others go to an actor of the shard.
 
+#include <type_traits>
+
 #include "actors/protocol/requests.hpp"
 #include "actors/queries/shard_access.hpp"
 #include "messages/time.hpp"
@@ -28,6 +30,11 @@ v1::JobHistoryReply read_here(const shard_desk& desk, const v1::JobHistoryReques
 
 /// Completes the Scheduler's status with values from the store and the shard's own line.
 void describe_here(const shard_desk& desk, const std::string& node, v1::StatusReply& reply);
+
+/// Answered without a commit. Of a shard that several nodes hold another one may know better: it is asked first who leads.
+template <class Request>
+inline constexpr bool is_read =
+    row_of<Request>::by == answered_by::store || row_of<Request>::by == answered_by::replies || std::is_same_v<Request, v1::WatchRequest>;
 
 /// The actor of the shard that answers requests other than reads.
 template <class Request>

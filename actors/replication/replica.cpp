@@ -16,6 +16,9 @@ using fairlead::store::record_type;
 // A group of one needs no entries: they are dropped from memory when so many have gathered.
 constexpr std::uint64_t most_kept_alone = 64;
 
+// Election timeouts that a Scheduler that begins anew waits for its epoch, while this replica leads.
+constexpr std::int64_t waits_of_an_epoch = 10;
+
 log_record to_log_record(const raft::hard_state& what) {
   return {record_type::hard, 0, what.term, 0, std::make_shared<const std::string>(fairlead::store::encode_vote(what.vote))};
 }
@@ -46,10 +49,10 @@ replica::replica(fairlead::store::journaled_store& own, replica_settings how, st
 void replica::serve(replica_port* port) {
   const std::lock_guard lock(guard_);
   port_ = port;
-  if (port_ == nullptr || epoch_ == 0) return;
+  if (port_ == nullptr) return;
   // Whoever was told before may not have come to act on it.
   port_->leads_no_longer();
-  port_->leads(epoch_);
+  if (epoch_ != 0) port_->leads(epoch_);
 }
 
 raft::recovered replica::recovered_of(fairlead::store::recovered_log log, const replica_settings& how) {
@@ -91,15 +94,18 @@ void replica::take(raft::output out) {
 status replica::tick() {
   const std::lock_guard lock(guard_);
   step(raft::tick{});
+  if (!alone()) trim();
   return nothing{};
 }
 
 status replica::receive(const raft::message& what) {
   const std::lock_guard lock(guard_);
+  const auto before = consensus_.last_stamp();
   step(raft::received{what});
-  // This one may lead next.
+  // This one may lead next. What a leader has said long ago is no news.
   const auto heard = consensus_.last_stamp();
-  if (time_ != nullptr && heard.boot_ms != 0 && consensus_.leader() != how_.self) time_->follow(heard.stamp_ms, heard.boot_ms);
+  const bool is_news = heard.stamp_ms != before.stamp_ms || heard.boot_ms != before.boot_ms;
+  if (time_ != nullptr && is_news) time_->follow(heard.stamp_ms, heard.boot_ms);
   return nothing{};
 }
 
@@ -135,7 +141,8 @@ result<replica::proposal> replica::propose_locked(const std::vector<fairlead::st
   const auto at = now();
   for (auto& one : *payloads) {
     const auto bytes = one->size();
-    if (step(raft::propose{raft::entry_kind::batches, std::move(one)}, at) == 0) return proposal::not_leader;
+    if (step(raft::propose{raft::entry_kind::batches, std::move(one)}, at) == 0)
+      return consensus_.epoch() != 0 ? proposal::later : proposal::not_leader;  // it hands over, or its journal stands still
     uncommitted_bytes_ += bytes;
   }
   if (!group.empty()) proposed_sequence_ = group.back().sequence;
@@ -169,7 +176,8 @@ status replica::settle_locked() {
     for (const auto& one : std::exchange(committed_, {})) {
       if (auto shown = show(one); !shown) return shown;
     }
-    if (own_.sequence() != sequence && port_ != nullptr) port_->committed(own_.sequence());
+    // Those of another leader follow that one's epoch, and the Scheduler here knows nothing of them.
+    if (own_.sequence() != sequence && port_ != nullptr && epoch_ != 0 && own_.epoch() == epoch_) port_->committed(own_.sequence());
     look_at_leadership();
     for (const auto& one : std::exchange(confirmed_, {})) {
       if (one.led && one.index > own_.shown_index())
@@ -220,9 +228,11 @@ void replica::trim() {
     step(raft::compact{shown});
   } else {
     const auto applied = own_.applied_index();
-    if (log.bytes() <= how_.keep_bytes || applied <= base) return;
-    auto up_to = base;
-    for (auto over = log.bytes() - how_.keep_bytes; up_to < applied; ++up_to) {
+    const bool room = !own_.journal_is_half_used();
+    if ((room && log.bytes() <= how_.keep_bytes) || applied <= base) return;
+    // The journal is shared, and must not fill with what one shard keeps for a replica that may never come back.
+    auto up_to = room ? base : applied;
+    for (auto over = log.bytes() - std::min(log.bytes(), how_.keep_bytes); up_to < applied; ++up_to) {
       const auto bytes = log.at(up_to + 1).bytes().size();
       if (bytes > over) break;
       over -= bytes;
@@ -251,12 +261,17 @@ replica_view replica::view() const {
   return out;
 }
 
+// An entry at a time: what is shown can be applied, and makes room in the journal for the next.
 status replica::commit(const std::vector<fairlead::store::batch>& group) {
   const std::lock_guard lock(guard_);
-  const auto taken = propose_locked(group);
-  if (!taken) return taken.failure();
-  if (*taken != proposal::taken) return not_leader(own_);
-  if (auto settled = settle_locked(); !settled) return settled;
+  if (consensus_.epoch() == 0) return not_leader(own_);
+  auto payloads = own_.payloads_of(group, proposed_sequence_, proposed_epoch_);
+  if (!payloads) return payloads.failure();
+  for (auto& one : *payloads) {
+    if (step(raft::propose{raft::entry_kind::batches, std::move(one)}) == 0) return not_leader(own_);
+    if (auto settled = settle_locked(); !settled) return settled;
+  }
+  if (!group.empty()) proposed_sequence_ = group.back().sequence;
   if (own_.sequence() == proposed_sequence_) return nothing{};
   return error{v1::ERROR_CODE_INTERNAL, "A commit of shard " + std::to_string(own_.shard()) + " waits for other replicas.",
                "This is a bug; report it."};
@@ -264,22 +279,30 @@ status replica::commit(const std::vector<fairlead::store::batch>& group) {
 
 result<std::uint64_t> replica::raise_epoch() {
   std::unique_lock lock(guard_);
-  raft::log_index wanted = 0;
   if (epoch_ != 0 && consensus_.epoch() != 0 && !begun_) {
     begun_ = true;
     return epoch_;
   }
+  raft::log_index wanted = 0;
   if (consensus_.epoch() != 0) {
     wanted = step(raft::propose{raft::entry_kind::epoch, nullptr});
+    // From here on nothing of an earlier Scheduler is taken: it would follow this entry.
+    if (wanted != 0) proposed_epoch_ = wanted;
   } else if (alone()) {
     step(raft::tick{});
+    if (auto settled = settle_locked(); !settled) return settled.failure();
+    wanted = consensus_.epoch();
   }
   if (auto settled = settle_locked(); !settled) return settled.failure();
-  if (wanted == 0) wanted = consensus_.epoch();
   if (wanted == 0) return not_leader(own_);
   const auto known = [&] { return own_.epoch() >= wanted || consensus_.epoch() == 0; };
-  shown_.wait_for(lock, std::chrono::milliseconds{2 * how_.election_ms}, known);
-  if (own_.epoch() < wanted || consensus_.epoch() == 0) return not_leader(own_);
+  const auto came = shown_.wait_for(lock, std::chrono::milliseconds{waits_of_an_epoch * how_.election_ms}, known);
+  if (consensus_.epoch() == 0) return not_leader(own_);
+  if (!came)
+    return error{
+        v1::ERROR_CODE_TIMED_OUT,
+        "The other replicas of shard " + std::to_string(own_.shard()) + " have not taken the epoch of a Scheduler that begins anew.",
+        "Look at their disks. Another node leads meanwhile."};
   begun_ = true;
   return proposed_epoch_ = epoch_ = own_.epoch();
 }

@@ -47,6 +47,8 @@ class replica_shell final : public replica_port {
   // ---- what comes in ----
 
   void commit(commit_request& request) {
+    // One that is being stopped commits nothing any more.
+    if (!leads_) return;
     // What a Scheduler before it has left is of an earlier epoch.
     if (self_->current_sender() != scheduler_) gathered_.clear();
     scheduler_ = self_->current_sender();
@@ -215,6 +217,7 @@ class replica_shell final : public replica_port {
       gathered_.clear();
       proposed_.clear();
       scheduler_ = nullptr;
+      leads_ = leads;
       setup_.on_leads(leads);
     }
     for (const auto& [ticket, led_then] : answers) {
@@ -296,6 +299,7 @@ class replica_shell final : public replica_port {
   std::map<std::string, peer> peers_;  // by node; never changes but in its values
   milliseconds tick_after_{50};
   bool armed_ = false;
+  bool leads_ = false;  // as told on
   bool asks_links_ = false;
   std::string complaint_;  // the last one that was logged
   std::vector<fairlead::store::batch> gathered_;

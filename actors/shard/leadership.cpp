@@ -26,6 +26,7 @@ class leadership {
   void lead(bool now) {
     wanted_ = now;
     if (!wanted_) setup_.on_stop();
+    outdated_ = outdated_ || (!wanted_ && starts_);
     if (!wanted_ && branch_) caf::anon_send_exit(branch_, caf::exit_reason::user_shutdown);
     ensure();
   }
@@ -54,7 +55,9 @@ class leadership {
       branch_ = nullptr;
       // That of the last time may still be ending.
       self_->delayed_send(self_, try_again_after, link_atom_v);
-    } else if (!wanted_) {
+    } else if (std::exchange(outdated_, false) || !wanted_) {
+      // It may have begun under an epoch that is over.
+      setup_.on_stop();
       caf::anon_send_exit(branch_, caf::exit_reason::user_shutdown);
     }
   }
@@ -76,6 +79,7 @@ class leadership {
   leadership_setup setup_;
   bool wanted_ = false;
   bool starts_ = false;
+  bool outdated_ = false;         // this replica has stopped leading while the branch was started
   caf::strong_actor_ptr branch_;  // running, or ending
 };
 

@@ -84,7 +84,7 @@ result<std::uint64_t> shard::begin_epoch() {
   // What it has written may have to be sent or told.
   caf::anon_send(replica_.as<replica_actor>(), flush_atom_v);
   // A replica that has stopped leading meanwhile drops whatever this Scheduler commits, and the branch is about to be stopped.
-  if (!epoch && epoch.failure().code == v1::ERROR_CODE_UNAVAILABLE) return world_.store->read()->get_progress().epoch;
+  if (!epoch && epoch.failure().code == v1::ERROR_CODE_UNAVAILABLE) return std::uint64_t{0};
   return epoch;
 }
 
@@ -137,7 +137,7 @@ result<caf::strong_actor_ptr> shard::start_scheduler() {
     return out;
   };
   scheduler_now_ = world_.guards.system->spawn(run_scheduler, std::move(setup));
-  leads_ = true;
+  leads_ = *epoch != 0;
   if (world_.on_epoch) world_.on_epoch(claimed);
   return pointer(scheduler_now_);
 }
@@ -290,6 +290,8 @@ child_spec shard::branch(const std::string& parent_path) {
   out.policy.within = std::chrono::minutes{1};
   const auto path = parent_path + "/" + out.id;
   if (world_.seat != nullptr) {
+    // A replica that starts says anew whether it leads, and with it whoever acts on that.
+    out.policy.strategy = core::restart_strategy::one_for_all;
     out.children.push_back(leadership_child(path));
     out.children.push_back(replica_child());
   } else {

@@ -151,7 +151,7 @@ struct node_runtime::state {
     if (several && !store.replica()) {
       const auto known = store.known_shard(number, config.shard_count);
       if (!known) return known.failure();
-      if (!known->empty() || at.epoch != 0 || at.sequence != 0)
+      if (!known->empty() || at.epoch != 0 || at.sequence != 0 || store.position().last_index != 0)
         return error{v1::ERROR_CODE_WRONG_STATE,
                      "The store of shard " + std::to_string(number) + " belongs to a shard that lives on one node.",
                      "Remove shards.replicas from the node file, or give the node an empty store."};

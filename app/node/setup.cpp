@@ -138,6 +138,7 @@ replica_seat::options seat_of(const node_config& config, std::uint32_t number) {
   // All shards of the node share a journal: what they keep for others leaves half of it free.
   const auto own_part = config.journal_max_bytes / 2 / std::max<std::size_t>(config.shards_here.size(), 1);
   out.how.keep_bytes = std::min<std::uint64_t>(out.how.keep_bytes, own_part);
+  out.how.most_uncommitted_bytes = std::min<std::uint64_t>(out.how.most_uncommitted_bytes, own_part / 2);
   return out;
 }
 

@@ -47,7 +47,7 @@ result<std::unique_ptr<journal>> journal::open(journal_files& files, std::option
       position.shard = shard;
       position.last_index = std::max(position.last_index, log.last_index);
       if (!has_tables) position.applied_index = log.applied_index;
-      if (log.standing.known()) out->standings_[shard] = log.standing;
+      out->standings_[shard] = log.standing;
     }
     if (auto adopted = out->pool_.adopt(found->staged, found->retired); !adopted) return adopted.failure();
   } else {
@@ -372,6 +372,11 @@ journal_usage journal::get_usage() const {
   out.file_steps_begun = pool_.steps_begun();
   out.file_steps_ended = pool_.steps_ended();
   return out;
+}
+
+bool journal::is_half_used() const {
+  const std::lock_guard lock(guard_);
+  return 2 * used_.size() >= options_.most_segments();
 }
 
 std::size_t journal::waiting() const {

@@ -87,6 +87,8 @@ class journal {
   /// The greatest entry that several appends may hold: the journal has room for all of it, and it cannot be applied before its end.
   std::size_t max_entry_bytes() const noexcept { return static_cast<std::size_t>(options_.most_segments() * options_.segment_bytes / 2); }
   journal_usage get_usage() const;
+  /// Half of the files that the journal may have are in use.
+  bool is_half_used() const;
   /// Appends that wait for their turn.
   std::size_t waiting() const;
 

@@ -204,8 +204,11 @@ class recovery {
       used.last_index[record.shard] = record.index;
       if (record.more_follows || record.continues) return take_part(record, group, log);
       log.standing.take(record);
-      if (log.first_index == 0) log.first_index = record.index;
-      if (log.last_index != 0 && record.index != log.last_index + 1) log.gaps.push_back({log.last_index + 1, record.index - 1, group});
+      // A checkpoint says where the entries begin, also if that is the first one of all.
+      if (log.first_index == 0)
+        log.first_index = record.index;
+      else if (record.index != log.last_index + 1)
+        log.gaps.push_back({log.last_index + 1, record.index - 1, group});
       log.last_index = record.index;
       log.last_group = group;
       log.last_stamp_ms = record.stamp_ms;
@@ -217,6 +220,7 @@ class recovery {
     auto& log = out_.shards[record.shard];
     const auto last = record.index - 1;
     log.last_index = std::min(log.last_index, last);
+    if (log.first_index != 0) log.first_index = std::min(log.first_index, record.index);
     // What is void is not missing.
     std::erase_if(log.gaps, [&](const auto& gap) { return gap.from > last; });
     for (auto& gap : log.gaps) gap.to = std::min(gap.to, last);

@@ -120,7 +120,16 @@ void journaled_store::stand_at(const entry_position& where) {
 }
 
 status journaled_store::check_whole(const recovered_journal& found, const std::string& path) const {
-  return named_ ? check_shard_log(found, path, shard_, applied_) : status(nothing{});
+  if (!named_) return nothing{};
+  // A vote, or a cut, may have been in it. One that forgets what it has promised must not take part again.
+  for (const auto& damage : found.damages) {
+    if (!replicated_ || !damage.records_lost) continue;
+    return error{v1::ERROR_CODE_CORRUPT,
+                 "The journal " + path + " is damaged (" + place_of(damage) + "), and what this replica of shard " +
+                     std::to_string(shard_) + " has promised to the others may have been in it.",
+                 "Give the node an empty store; the other replicas have what is acknowledged."};
+  }
+  return check_shard_log(found, path, shard_, applied_);
 }
 
 void journaled_store::leave() {
@@ -132,6 +141,11 @@ void journaled_store::adopt(std::uint64_t last_index) { stand_at({std::max(writt
 
 status journaled_store::settle() {
   if (auto applied = apply_all(); !applied) return applied;
+  if (replicated_ && written_index_ > applied_.index) {
+    return error{v1::ERROR_CODE_WRONG_STATE,
+                 "The journal has entries of " + place() + " of which only the other replicas know whether they count.",
+                 "Start the node, let it catch up, and stop it in order."};
+  }
   batch rows;
   rows.put(table::meta, keys::meta(meta::settled_row), meta::encode_u64(written_index_));
   rows.put(table::meta, keys::meta(meta::schema_row), meta::encode_u32(schema_version));

@@ -97,6 +97,8 @@ class journaled_store final : public restorable {
   std::uint64_t shown_index() const noexcept { return shown_index_.load(std::memory_order_relaxed); }
   /// Entries up to here are durable in the tables. From any thread.
   std::uint64_t applied_index() const noexcept { return applied_index_.load(std::memory_order_relaxed); }
+  /// What is kept for others must go, or the journal fills. From any thread.
+  bool journal_is_half_used() const { return journal_ != nullptr && journal_->is_half_used(); }
   /// Entries above this index stay in the journal even if they are applied, for replicas that lack them. It never falls.
   void keep_above(std::uint64_t index);
 
@@ -158,6 +160,7 @@ class journaled_store final : public restorable {
   std::mutex commit_guard_;
   std::optional<error> failed_;                                  // after an error of the disk nothing more is written
   bool taken_ = false;                                           // the log was handed over
+  bool gap_ = false;                                             // recovery lacks entries
   recovered_log log_;                                            // until then
   std::uint64_t written_index_ = 0;                              // of the last entry in the journal
   std::deque<std::pair<std::uint64_t, std::uint64_t>> written_;  // index and group of those that are not shown

@@ -64,7 +64,10 @@ status journaled_store::replay(const journal_record& record, std::uint64_t group
     log_.base_stamp_ms = record.stamp_ms;
   }
   if (record.index <= written_index_) return nothing{};
+  // Nothing is shown behind a gap. check_whole() says where it is, and ends the start.
+  gap_ = gap_ || record.index != written_index_ + 1;
   written_index_ = record.index;
+  if (gap_) return nothing{};
   if (!take(entry, group)) return unreadable_entry(place(), record.index);
   return nothing{};
 }
@@ -78,6 +81,10 @@ status journaled_store::replay_term(const journal_record& record) {
     while (!log_.entries.empty() && log_.entries.back().index >= record.index) log_.entries.pop_back();
     while (!written_.empty() && written_.back().first >= record.index) written_.pop_back();
     written_index_ = record.index - 1;
+    if (log_.entries.empty() && written_index_ <= log_.base_index) {
+      log_.base_index = written_index_;
+      log_.base_term = record.term;
+    }
     return nothing{};
   }
   log_.term = said.term();

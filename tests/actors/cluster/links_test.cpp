@@ -60,6 +60,32 @@ TEST_F(links_of_nodes, tell_where_the_shards_are_here_and_elsewhere) {
   EXPECT_EQ(a.routes[2].via, a.token_of(&b));
 }
 
+TEST_F(links_of_nodes, lead_to_the_leader_of_the_latest_epoch_and_away_from_one_that_leads_no_longer) {
+  auto& a = world.add("a", {"b", "c"});
+  auto& b = world.add("b", {});
+  auto& c = world.add("c", {"b"});
+  world.pass(6'000);
+  auto claim = links_world::claim(1);
+  claim.set_replicated(true);
+  claim.set_epoch(5);
+  a.shell->on_claim(claim);
+  world.run();
+  EXPECT_EQ(c.holder(1), "a");
+  // A former leader that does not know it yet parts nobody.
+  claim.set_epoch(8);
+  b.shell->on_claim(claim);
+  world.run();
+  EXPECT_TRUE(joined(a, b));
+  for (auto* one : {&a, &b, &c}) EXPECT_EQ(one->holder(1), "b");
+  claim.set_epoch(0);
+  b.shell->on_claim(claim);
+  world.run();
+  EXPECT_EQ(c.holder(1), "a") << "as far as is known";
+  a.shell->on_claim(claim);
+  world.run();
+  for (auto* one : {&a, &b, &c}) EXPECT_EQ(one->holder(1), "");
+}
+
 TEST_F(links_of_nodes, tell_a_route_once_until_it_changes) {
   auto& a = world.add("a", {"b"});
   auto& b = world.add("b", {});

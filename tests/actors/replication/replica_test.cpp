@@ -1,6 +1,10 @@
 #include "actors/replication/replica.hpp"
 
+#include <atomic>
+#include <thread>
+
 #include "tests/actors/replication/replica_world.hpp"
+#include "tests/eventually.hpp"
 
 namespace fairlead {
 namespace {
@@ -35,6 +39,40 @@ TEST(replica, of_a_group_of_one_has_all_after_a_kill_and_leads_in_a_later_term) 
   EXPECT_EQ(one.rows(1).size(), 300U);
   ASSERT_TRUE(one.it(1).raise_epoch().ok());
   EXPECT_GT(one.it(1).view().term, term);
+}
+
+TEST(replica, of_a_group_of_one_commits_more_at_once_than_its_journal_holds) {
+  store::memory_disk disk;
+  store::memory_store tables;
+  store::journal_options options;
+  options.segment_bytes = std::uint64_t{64} << 10;
+  options.max_bytes = 6 * options.segment_bytes;
+  options.release = "test";
+  options.now_unix_ms = options.boot_ms = [] { return std::int64_t{1}; };
+  options.random = [random = std::mt19937_64{7}]() mutable { return random(); };
+  auto stores = std::move(store::journaled_stores::open(std::make_unique<store::lent_disk>(disk), {{0, "one", &tables}}, options).value());
+  auto& own = stores->at(0);
+  own.on_pending([&own] { EXPECT_TRUE(own.apply().ok()); });
+  replica it{own, {}, [] { return std::int64_t{1}; }};
+  const auto epoch = it.raise_epoch();
+  ASSERT_TRUE(epoch.ok());
+  std::vector<store::batch> group(60);
+  for (auto& one : group) {
+    one.sequence = static_cast<std::uint64_t>(&one - group.data()) + 1;
+    one.epoch = *epoch;
+    one.put(store::table::task, "key " + std::to_string(one.sequence), std::string(9'000, 'x'));
+  }
+  std::atomic<bool> done{false};
+  std::thread writer([&] {
+    EXPECT_TRUE(it.commit(group).ok());
+    done = true;
+  });
+  if (!eventually([&] { return done.load(); })) {
+    ADD_FAILURE() << "the commit waits for room that only it could make";
+    stores->log().fail({v1::ERROR_CODE_INTERNAL, "The writer still waits.", {}});
+  }
+  writer.join();
+  EXPECT_EQ(own.sequence(), 60U);
 }
 
 TEST(replica, shows_what_a_majority_has_on_every_replica) {

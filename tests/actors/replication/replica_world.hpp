@@ -169,13 +169,16 @@ class replica_world {
     void send(std::vector<raft::message> what) override {
       for (auto& one : what) world->network_.push_back(encode(one, 0));
     }
-    void committed(std::uint64_t sequence_now) override { committed_ = sequence_now; }
+    void committed(std::uint64_t sequence_now) override {
+      EXPECT_NE(epoch, 0U) << "what another leader has committed is told to the Scheduler of this one";
+      committed_ = sequence_now;
+    }
     void leads(std::uint64_t now) override {
       EXPECT_TRUE(world->epochs.insert(now).second) << "two leaders under epoch " << now;
       epoch = now;
       sequence = stores->at(0).sequence();
     }
-    void leads_no_longer() override { epoch = 0; }
+    void leads_no_longer() override { epoch = committed_ = 0; }
     void confirmed(std::uint64_t ticket, bool led) override { answers[ticket] = led; }
   };
   node& at(raft::replica_id id) { return nodes_.at(id); }

@@ -56,6 +56,8 @@ TEST(documented_config, of_the_node) {
                      {"roles", c.shard_role && c.agent_role ? "[shard, agent]" : ""},
                      {"shards.count", number_text(c.shard_count)},
                      {"shards.here", c.shards_here == std::vector<std::uint32_t>{0} ? "[0]" : ""},
+                     {"shards.election_timeout", format_duration(c.election_ms)},
+                     {"shards.heartbeat", format_duration(c.heartbeat_ms)},
                      {"store.max_size", size_text(c.store_max_bytes)},
                      {"journal.path", c.journal_path == c.store_path + "/journal" ? "STORE.PATH/journal" : ""},
                      {"journal.segment_size", size_text(c.journal_segment_bytes)},

@@ -49,6 +49,17 @@ TEST_F(damaged, a_changed_bit_in_what_is_applied_is_only_noted) {
   EXPECT_EQ(world.found_above(), world.owed());
 }
 
+TEST(journal_damage, of_the_first_entry_of_all_is_refused) {
+  journal_world world;
+  world.applied[0] = 0;  // so the first checkpoint says that nothing was before it
+  ASSERT_TRUE(world.open().ok());
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(world.append(0, world.payload(100)).ok());
+  world.disk.rot(first_segment, std::uint64_t{2} * journal_block_bytes + 10);
+  const auto refused = world.open();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.failure().sentence.find("the entries 1 to 1 of shard 0 are missing"), std::string::npos) << refused.failure().sentence;
+}
+
 TEST_F(damaged, zeros_behind_the_records_of_a_group_mean_nothing) {
   world.disk.rot(first_segment, offset_of(6) - 1);
   ASSERT_TRUE(world.open().ok());

@@ -245,6 +245,26 @@ TEST(hello, a_shard_that_is_held_already_is_refused_by_whoever_knows_its_holder)
   EXPECT_EQ(d.refusal(copy), "shard 3 is held by node c, and node b claims it too with a copy of the same store");
 }
 
+TEST(hello, a_replicated_shard_may_be_claimed_by_its_former_leader_beside_the_present_one) {
+  desk d;
+  auto& mine = *d.me.mutable_shards(0);
+  mine.set_replicated(true);
+  mine.mutable_lineage()->set_made_unix_ms(5);
+  auto you = node_named("b", {0});
+  auto& yours = *you.mutable_shards(0);
+  yours = mine;
+  yours.set_epoch(9);
+  EXPECT_EQ(d.judge(you).verdict, hello_verdict::join);
+  yours.set_store_id("another");
+  EXPECT_NE(d.refusal(you).find("with another store"), std::string::npos);
+  yours = mine;
+  yours.set_replicated(false);
+  EXPECT_NE(d.refusal(you).find("shard 0 is held by node a"), std::string::npos);
+  yours = mine;
+  yours.mutable_lineage()->set_made_unix_ms(4);
+  EXPECT_NE(d.refusal(you).find("earlier lineage"), std::string::npos);
+}
+
 TEST(hello, what_no_release_says_is_senseless_and_is_not_repeated) {
   const std::vector<std::function<void(v1::Hello&)>> ways{
       [](v1::Hello& h) { h.Clear(); },
