@@ -114,6 +114,7 @@ class replica_shell final : public replica_port {
 
   void look() {
     self_->delayed_send(self_, look_every, link_atom_v);
+    tell_changes();
     const auto missing = std::any_of(peers_.begin(), peers_.end(), [&](const auto& one) { return wants_greeting(one.first, one.second); });
     if (!missing || !setup_.links || std::exchange(asks_links_, true)) return;
     self_->request(setup_.links, answer_limit, report_atom_v)
@@ -287,6 +288,25 @@ class replica_shell final : public replica_port {
     }
   }
 
+  /// What operators want to know of elections.
+  void tell_changes() {
+    auto* const it = seat_.consensus();
+    if (it == nullptr) return;
+    const auto now = it->view();
+    auto words = "shard " + std::to_string(seat_.settings().shard) + ", term " + std::to_string(now.term) + ": ";
+    if (!now.quarantined.empty())
+      words += "this replica takes part no more, because " + now.quarantined;
+    else if (now.role == raft::role::leader)
+      words += "this replica leads";
+    else if (now.leader != 0)
+      words += "follows " + seat_.others().node_of(now.leader);
+    else
+      words += "no leader is known";
+    if (words == told_) return;
+    setup_.log->on_note(now.quarantined.empty() ? note_level::info : note_level::error, "replica", words);
+    told_ = std::move(words);
+  }
+
   void complain(const std::string& sentence) {
     if (sentence.empty() || sentence == complaint_) return;
     complaint_ = sentence;
@@ -302,6 +322,7 @@ class replica_shell final : public replica_port {
   bool leads_ = false;  // as told on
   bool asks_links_ = false;
   std::string complaint_;  // the last one that was logged
+  std::string told_;       // the last words about elections
   std::vector<fairlead::store::batch> gathered_;
   caf::strong_actor_ptr scheduler_;
   std::deque<proposed> proposed_;
