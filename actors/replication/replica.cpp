@@ -229,10 +229,13 @@ void replica::trim() {
   } else {
     const auto applied = own_.applied_index();
     const bool room = !own_.journal_is_half_used();
-    if ((room && log.bytes() <= how_.keep_bytes) || applied <= base) return;
-    // The journal is shared, and must not fill with what one shard keeps for a replica that may never come back.
-    auto up_to = room ? base : applied;
-    for (auto over = log.bytes() - std::min(log.bytes(), how_.keep_bytes); up_to < applied; ++up_to) {
+    // The journal is shared, and must not fill with what one shard keeps for a replica that may never come back. An entry takes a block of it.
+    const auto keep = room ? how_.keep_bytes : how_.keep_bytes / 4;
+    const auto many = room ? applied : keep / fairlead::store::journal_block_bytes;
+    if ((log.bytes() <= keep && applied - base <= many) || applied <= base) return;
+    auto up_to = std::max(base, applied - std::min(applied, many));
+    const auto kept = log.bytes_behind(up_to);
+    for (auto over = kept - std::min(kept, keep); up_to < applied; ++up_to) {
       const auto bytes = log.at(up_to + 1).bytes().size();
       if (bytes > over) break;
       over -= bytes;
