@@ -66,7 +66,10 @@ raft::recovered replica::recovered_of(fairlead::store::recovered_log log, const 
   return out;
 }
 
-bool replica::alone() const { return consensus_.entries().current_members().others(how_.self).empty(); }
+bool replica::alone() const {
+  const auto& all = consensus_.entries().current_members();
+  return all.voters.size() + all.standbys.size() == 1 && all.has(how_.self);
+}
 
 raft::moment replica::now() { return {boot_ms_(), time_ != nullptr ? to_unix_ms(time_->now()) : own_.read_time()}; }
 

@@ -2,29 +2,20 @@
 
 #include <utility>
 
-#include "messages/lineage.hpp"
-#include "store/keys.hpp"
-#include "store/meta_rows.hpp"
-
 namespace fairlead {
 
 namespace {
 
-v1::ReplicaHello hello_of(const fairlead::store::journaled_store& own, const replica_seat::options& how) {
-  namespace meta = fairlead::store::meta;
+v1::ReplicaHello hello_of(fairlead::store::journaled_store& own, const replica_seat::options& how) {
   v1::ReplicaHello out;
   out.set_shard(how.shard);
   out.set_node(how.node);
   out.set_replica(own.replica()->id);
   const auto& members = own.replica()->members;
   if (members.empty() || !out.mutable_members()->ParseFromString(members)) return out;
-  const auto now = own.read();
-  const auto row = [&](std::string_view name) {
-    const auto found = now->get(fairlead::store::table::meta, fairlead::store::keys::meta(name));
-    return found.ok() && *found ? std::string{**found} : std::string{};
-  };
-  if (const auto shard = meta::decode_shard(row(meta::shard_row))) out.set_store_id(shard->store_id);
-  if (const auto lineage = meta::decode_lineage(row(meta::lineage_row))) *out.mutable_lineage() = *lineage;
+  // A shard that has begun has both.
+  if (const auto id = own.known_shard(how.shard, how.shard_count)) out.set_store_id(*id);
+  if (const auto lineage = own.claim_lineage({})) *out.mutable_lineage() = *lineage;
   return out;
 }
 

@@ -20,7 +20,6 @@ struct leadership_setup {
   std::function<child_spec(std::function<void(caf::strong_actor_ptr)> started)> branch;
   /// The branch is being stopped: whoever sends work here is to look for another leader.
   std::function<void()> on_stop;
-  observer* log = nullptr;
   fatal_handler on_fatal;
 };
 

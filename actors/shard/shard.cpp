@@ -277,7 +277,6 @@ child_spec shard::leadership_child(const std::string& path) {
           gone.set_shard(options_.shard);
           if (world_.on_epoch) world_.on_epoch(gone);
         };
-        setup.log = world_.guards.log;
         setup.on_fatal = world_.on_fatal;
         return pointer(world_.guards.system->spawn(run_leadership, std::move(setup)));
       },

@@ -92,8 +92,7 @@ def run():
     dice = random.Random(options.seed)
     began = time.monotonic()
     with harness.sandbox("cluster_faults", options.keep) as box:
-        services = harness.services(box, seed=options.seed, slow=0.3, slow_seconds=(0.2, 1.0), work_seconds=(0.1, 0.4), unavailable=0.03,
-                                    drop_before=0.02, drop_after=0.02, refuse=kill_loop.REFUSED, max_seconds=3600)
+        services = imperfect_services(box, options.seed)
         whole = cluster_nodes.cluster(box, services.ports.values())
         whole.start(60)
         notice(whole)
@@ -112,6 +111,11 @@ def run():
         whole.end()
         report(lanes, client, services, began, options)
         return kill_loop.judge(whole.stores(), services, client, [moment for name, node in whole.nodes.items() if name not in SHARDS for moment in node.woken])
+
+
+def imperfect_services(box, seed):
+    return harness.services(box, seed=seed, slow=0.3, slow_seconds=(0.2, 1.0), work_seconds=(0.1, 0.4), unavailable=0.03, drop_before=0.02,
+                            drop_after=0.02, refuse=kill_loop.REFUSED, max_seconds=3600)
 
 
 def short_leases(folder):

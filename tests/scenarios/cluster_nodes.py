@@ -21,7 +21,26 @@ FIXED_PORTS = (*NODE_PORTS.values(), *HTTP_PORTS.values(), *SERVICE_PORTS)
 LOST = re.compile(r"^(\S+Z) .*links: node (\S+) is not connected any more", re.M)
 
 
-class cluster:
+class nodes_together:
+    """Nodes that a client asks as one: it takes the next of `address` when one is lost."""
+
+    def status(self):
+        """Of the first node that answers; None when none does."""
+        done = fairlead("status", "--json", node=self.address)
+        return json.loads(done.stdout) if done.returncode == 0 else None
+
+    def tasks(self):
+        return harness.node(self.box_, None, self.address, log=self.folder / "none").tasks()
+
+    def deploy(self, path, seconds=20):
+        """Once every shard has it, all of the cluster has it."""
+        def given():
+            done = fairlead("workflow", "deploy", path, node=self.address)
+            return done if done.returncode == 0 else None
+        wait_until(given, seconds, f"{path} is deployed")
+
+
+class cluster(nodes_together):
     """The four nodes with a folder each; their files are those of config/cluster with other ports and paths."""
 
     def __init__(self, box, service_ports, fixed=False):
@@ -76,20 +95,6 @@ class cluster:
         except OSError:
             return ""
         return body.decode() if status == 200 else ""
-    def status(self):
-        """Of the first node that answers; None when none does."""
-        done = fairlead("status", "--json", node=self.address)
-        return json.loads(done.stdout) if done.returncode == 0 else None
-
-    def tasks(self):
-        return harness.node(self.box_, None, self.address, log=self.folder / "none").tasks()
-
-    def deploy(self, path, seconds=20):
-        """Once every shard has it, all of the cluster has it."""
-        def given():
-            done = fairlead("workflow", "deploy", path, node=self.address)
-            return done if done.returncode == 0 else None
-        wait_until(given, seconds, f"{path} is deployed")
 
     def notices(self, name, of, since):
         """When `name` wrote down that `of` is not connected any more, in seconds after `since` (Unix time); None: not yet."""

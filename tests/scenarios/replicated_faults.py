@@ -13,10 +13,9 @@ import time
 import harness
 import kill_loop
 import replicated_nodes
+from cluster_faults import imperfect_services, short_leases
 from harness import expect, wait_until
 from replicated_nodes import NAMES, pause
-
-LEASE_SECONDS = 3
 
 
 def run():
@@ -31,8 +30,7 @@ def run():
     dice = random.Random(options.seed)
     began = time.monotonic()
     with harness.sandbox("replicated_faults", options.keep) as box:
-        services = harness.services(box, seed=options.seed, slow=0.3, slow_seconds=(0.2, 1.0), work_seconds=(0.1, 0.4), unavailable=0.03,
-                                    drop_before=0.02, drop_after=0.02, refuse=kill_loop.REFUSED, max_seconds=3600)
+        services = imperfect_services(box, options.seed)
         whole = replicated_nodes.trio(box, services.ports.values())
         whole.start()
         whole.deploy(short_leases(box.folder))
@@ -91,14 +89,6 @@ def kill_leader(whole, dice, look):
     pause(dice.uniform(0, 1.5), look)
     node.launch()
     return took
-
-
-def short_leases(folder):
-    """The workflow of kill_loop, with leases that end while a node is stopped."""
-    text = kill_loop.WORKFLOW.read_text(encoding="utf-8")
-    path = folder / "kill_order.yaml"
-    path.write_text(text.replace("timeout: 10s", f"timeout: {LEASE_SECONDS}s"), encoding="utf-8")
-    return path
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 """A shard on three nodes, with the agents of config/cluster on each. Shared by the scenarios about it."""
 
-import json
 import os
 import re
 import time
 
+import cluster_nodes
 import harness
-from harness import expect, fairlead, wait_until
+from harness import expect, wait_until
 
 os.environ["FAIRLEAD_UNFINISHED"] = "1"  # replicated shards are not complete yet
 
@@ -15,7 +15,7 @@ AGENTS = harness.ROOT / "config" / "cluster" / "agents-a.yaml"
 SERVICE_PORTS = (7101, 7102, 7103)
 
 
-class trio:
+class trio(cluster_nodes.nodes_together):
     def __init__(self, box, service_ports, election="300ms", heartbeat="30ms"):
         self.box_, self.folder = box, box.folder
         ports = harness.free_ports(2 * len(NAMES))
@@ -54,19 +54,6 @@ http: {{ listen: 127.0.0.1:{self.http_ports[name]} }}
 
     def wait_for_leader(self, seconds=30):
         return wait_until(self.leader, seconds, "a node leads the shard", every=0.02)
-
-    def status(self):
-        done = fairlead("status", "--json", node=self.address)
-        return json.loads(done.stdout) if done.returncode == 0 else None
-
-    def tasks(self):
-        return harness.node(self.box_, None, self.address, log=self.folder / "none").tasks()
-
-    def deploy(self, path, seconds=20):
-        def given():
-            done = fairlead("workflow", "deploy", path, node=self.address)
-            return done if done.returncode == 0 else None
-        wait_until(given, seconds, f"{path} is deployed")
 
     def check(self):
         """Fails when a process has ended by itself."""
