@@ -132,10 +132,6 @@ status replica::transfer(raft::replica_id to) {
 
 result<replica::proposal> replica::propose(const std::vector<fairlead::store::batch>& group) {
   const std::lock_guard lock(guard_);
-  return propose_locked(group);
-}
-
-result<replica::proposal> replica::propose_locked(const std::vector<fairlead::store::batch>& group) {
   if (epoch_ == 0 || consensus_.epoch() == 0) return proposal::not_leader;
   if (uncommitted_bytes_ > how_.most_uncommitted_bytes) return proposal::later;
   auto payloads = own_.payloads_of(group, proposed_sequence_, proposed_epoch_);

@@ -122,7 +122,6 @@ class replica final : public store::store {
   void look_at_leadership();
   void trim();
   status settle_locked();
-  result<proposal> propose_locked(const std::vector<fairlead::store::batch>& group);
   bool alone() const;
 
   fairlead::store::journaled_store& own_;

@@ -136,10 +136,7 @@ void journal::wrote(const std::vector<ticket*>& what) {
 void journal::cut(const journal_record& what) {
   standings_[what.shard].take(what);
   positions_[what.shard].last_index = what.index - 1;
-  for (auto& one : used_) {
-    const auto last = one.last_index.find(what.shard);
-    if (last != one.last_index.end()) last->second = std::min(last->second, what.index - 1);
-  }
+  for (auto& one : used_) one.cut(what.shard, what.index - 1);
 }
 
 /// Whether the current segment has room for a group of these records.

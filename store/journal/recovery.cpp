@@ -225,12 +225,8 @@ class recovery {
     std::erase_if(log.gaps, [&](const auto& gap) { return gap.from > last; });
     for (auto& gap : log.gaps) gap.to = std::min(gap.to, last);
     parts_.erase(record.shard);
-    const auto lower = [&](used_segment& one) {
-      const auto known = one.last_index.find(record.shard);
-      if (known != one.last_index.end()) known->second = std::min(known->second, last);
-    };
-    for (auto& one : out_.used) lower(one);
-    lower(used);
+    for (auto& one : out_.used) one.cut(record.shard, last);
+    used.cut(record.shard, last);
   }
 
   /// Puts the parts of a large entry together. An entry that lacks one is missing.

@@ -6,6 +6,7 @@
 // check, or whose header has another number than its name, is staged: its first write has not been acknowledged. Staged files follow all
 // others.
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -48,6 +49,12 @@ struct used_segment {
   std::uint64_t number = 0;
   std::uint64_t bytes = 0;                            // of the file
   std::map<std::uint16_t, std::uint64_t> last_index;  // of each shard that has entries in it
+
+  /// Entries of the shard behind this one are void.
+  void cut(std::uint16_t shard, std::uint64_t last) {
+    const auto known = last_index.find(shard);
+    if (known != last_index.end()) known->second = std::min(known->second, last);
+  }
 };
 
 struct recovered_journal {
