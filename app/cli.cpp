@@ -89,6 +89,7 @@ int run_command_line(int argc, const char* const* argv) {
   add_alert_commands(app, context);
   add_brake_commands(app, context);
   add_status_command(app, context);
+  add_cluster_commands(app, context);
   add_console_command(app, context);
   add_inspect(app, context);
   add_config_commands(app, context);

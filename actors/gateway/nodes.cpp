@@ -64,6 +64,15 @@ caf::result<v1::StatusReply> gateway_shell::answer(v1::StatusRequest& what) {
 
 void gateway_shell::complete_status(const std::shared_ptr<status_round>& round) {
   auto reply = merge_status(std::move(round->answers));
+  // A replica here knows its store, and without an answer of the shard's leader something of the shard.
+  for (auto& line : *reply.mutable_shards()) {
+    const auto* const desk = routes_.desk(line.shard());
+    if (desk == nullptr || !desk->replica || !desk->describe) continue;
+    v1::ShardStatus own;
+    desk->describe(own);
+    if (!reply.has_store()) *reply.mutable_store() = own.store();
+    if (!line.has_replication()) line.mutable_replication()->Swap(own.mutable_replication());
+  }
   reply.set_node(setup_.node);
   reply.set_version(setup_.version);
   reply.set_started_at_unix_ms(setup_.started_at_unix_ms);

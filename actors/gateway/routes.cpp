@@ -23,17 +23,21 @@ bool gateway_routes::learn(shard_route route) {
   return left;
 }
 
-const shard_desk* gateway_routes::here(std::uint32_t shard) const {
+const shard_desk* gateway_routes::desk(std::uint32_t shard) const {
   const auto found = std::find_if(desks_.begin(), desks_.end(), [&](const shard_desk& desk) { return desk.shard == shard; });
-  if (found == desks_.end()) return nullptr;
-  if (!found->replica) return &*found;
+  return found == desks_.end() ? nullptr : &*found;
+}
+
+const shard_desk* gateway_routes::here(std::uint32_t shard) const {
+  const auto* const found = desk(shard);
+  if (found == nullptr || !found->replica) return found;
   const auto route = routes_.find(shard);
-  return route != routes_.end() && route->second.via && route->second.node == node_ ? &*found : nullptr;
+  return route != routes_.end() && route->second.via && route->second.node == node_ ? found : nullptr;
 }
 
 replica_actor gateway_routes::replica_here(std::uint32_t shard) const {
-  const auto found = std::find_if(desks_.begin(), desks_.end(), [&](const shard_desk& desk) { return desk.shard == shard; });
-  return found == desks_.end() ? replica_actor{} : found->replica;
+  const auto* const found = desk(shard);
+  return found == nullptr ? replica_actor{} : found->replica;
 }
 
 caf::strong_actor_ptr gateway_routes::there(std::uint32_t shard) const {

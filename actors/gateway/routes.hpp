@@ -24,6 +24,8 @@ class gateway_routes {
   /// True: the earlier holder does not hold the shard any more, so its open requests will not be answered.
   bool learn(shard_route route);
 
+  /// The desk of a shard that this node holds, as its leader or not; null: it does not.
+  const shard_desk* desk(std::uint32_t shard) const;
   /// The desk of a shard of this node; null: the shard is not here, or another node leads it.
   const shard_desk* here(std::uint32_t shard) const;
   /// The replica of a shard on this node; null: there is none.

@@ -57,12 +57,14 @@ struct replica_view {
   raft::replica_id leader = 0;  // 0: not known
   std::uint64_t epoch = 0;      // as the leader; 0: it does not lead
   raft::log_index last_index = 0, commit_index = 0, shown_index = 0;
-  std::int64_t majority_contact_ms = 0;  // boot time, of a leader
+  std::int64_t contact_ms = 0;  // boot time: a leader's with a majority, another's with its leader; 0: none since the start
+  raft::members members;
   struct other {
     raft::replica_id id = 0;
     raft::log_index match = 0;
     std::uint64_t behind_bytes = 0;
-    std::int64_t last_contact_ms = 0;  // boot time
+    std::int64_t lacks_since_ms = 0;   // shard time of the oldest entry that it lacks, as far as they are kept; 0: it lacks none
+    std::int64_t last_contact_ms = 0;  // boot time; at first when this one began to lead
     bool lacks_base = false;           // what it lacks is not kept any more
     bool went_back = false;
   };

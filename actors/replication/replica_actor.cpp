@@ -255,6 +255,7 @@ class replica_shell final : public replica_port {
 
   void link(const v1::ReplicaHello& you, const caf::strong_actor_ptr& who) {
     auto& to = peers_.at(you.node());
+    seat_.met(you.node(), you.replica());
     if (to.handle != who) {
       if (to.handle) self_->demonitor(to.handle->address());
       self_->monitor(who->address());

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "actors/replication/describe.hpp"
+
 namespace fairlead {
 
 namespace {
@@ -24,10 +26,13 @@ v1::ReplicaHello hello_of(fairlead::store::journaled_store& own, const replica_s
 replica_seat::replica_seat(fairlead::store::journaled_store& own, options how, const clock& wall, std::function<std::int64_t()> boot_ms)
     : own_(own),
       options_(std::move(how)),
+      wall_(wall),
       boot_ms_(std::move(boot_ms)),
       time_(wall, boot_ms_),
       others_(hello_of(own, options_), options_.nodes) {
   options_.how.self = own.replica()->id;
+  for (const auto& node : options_.nodes) ids_[node] = 0;
+  ids_[options_.node] = options_.how.self;
   if (others_.members()) open();
 }
 
@@ -47,9 +52,25 @@ status replica_seat::begin() {
   return nothing{};
 }
 
+void replica_seat::met(const std::string& node, raft::replica_id id) {
+  const std::lock_guard lock(guard_);
+  ids_[node] = id;
+}
+
 replica* replica_seat::consensus() const {
   const std::lock_guard lock(guard_);
   return replica_.get();
+}
+
+v1::ReplicationStatus replica_seat::describe() const {
+  replication_facts facts{options_.node, {}, {}, options_.how.election_ms, boot_ms_(), to_unix_ms(time_.now()), to_unix_ms(wall_.now())};
+  {
+    const std::lock_guard lock(guard_);
+    facts.ids = ids_;
+  }
+  // What is there once stays.
+  if (const auto* const it = consensus()) facts.view = it->view();
+  return describe_replication(facts);
 }
 
 }  // namespace fairlead

@@ -3,6 +3,7 @@
 // The actor that serves it may be restarted meanwhile.
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "actors/replication/acquaintance.hpp"
 #include "actors/replication/replica.hpp"
+#include "messages/status.pb.h"
 
 namespace fairlead {
 
@@ -36,19 +38,25 @@ class replica_seat {
   acquaintance& others() noexcept { return others_; }
   /// The shard has begun, as `others` say: durable on return.
   status begin();
+  /// This node's store is `id`.
+  void met(const std::string& node, raft::replica_id id);
   /// null: the shard has not begun here. From any thread.
   replica* consensus() const;
+  /// From any thread.
+  v1::ReplicationStatus describe() const;
 
  private:
   void open();
 
   fairlead::store::journaled_store& own_;
   options options_;
+  const clock& wall_;
   const std::function<std::int64_t()> boot_ms_;
   lead_clock time_;
   acquaintance others_;
   mutable std::mutex guard_;
   std::unique_ptr<replica> replica_;
+  std::map<std::string, raft::replica_id> ids_;  // by node; 0: not met yet
 };
 
 }  // namespace fairlead

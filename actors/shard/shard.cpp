@@ -74,6 +74,9 @@ shard_desk shard::desk() const {
   out.describe = [this](v1::ShardStatus& status) {
     if (world_.describe_store) world_.describe_store(*status.mutable_store());
     *status.mutable_commits() = commits_.to_proto();
+    if (world_.seat == nullptr) return;
+    *status.mutable_replication() = world_.seat->describe();
+    status.mutable_store()->set_shard_time_ahead_ms(status.replication().clock_ahead_ms());
   };
   return out;
 }

@@ -24,10 +24,10 @@ const CLI::App* child(const CLI::App& of, const std::string& name) {
 
 /// Commands that only read, so that a watch may repeat them.
 const std::set<std::string>& watchable() {
-  static const std::set<std::string> out{"nodes",      "tree",        "actors",     "shards",        "agents",        "counters",
-                                         "status",     "steps",       "history",    "task list",     "task show",     "alert list",
-                                         "alert show", "agent list",  "agent show", "workflow list", "workflow show", "job list",
-                                         "job show",   "job history", "job next"};
+  static const std::set<std::string> out{"nodes",      "tree",           "actors",      "shards",     "agents",        "counters",
+                                         "status",     "cluster status", "steps",       "history",    "task list",     "task show",
+                                         "alert list", "alert show",     "agent list",  "agent show", "workflow list", "workflow show",
+                                         "job list",   "job show",       "job history", "job next"};
   return out;
 }
 
@@ -99,6 +99,7 @@ console_parser::console_parser(cli_context& context, console_memory& memory)
   app_.formatter(help_formatter());
   add_console_views(app_, context, memory);
   add_status_command(app_, context);
+  add_cluster_commands(app_, context);
   add_task_commands(app_, context);
   add_alert_commands(app_, context);
   add_brake_commands(app_, context);
@@ -196,7 +197,9 @@ std::string console_parser::overview() const {
     for (const auto& alias : console_aliases())
       if ((alias.stands_for.back() == "list") == that_list) table.add({alias.name, alias.summary});
   };
-  for (const auto* name : {"status", "nodes", "tree", "actors", "shards", "agents", "counters"}) add(name);
+  add("status");
+  table.add({"cluster status", "Show what each shard survives, who leads it, and how far its replicas are"});
+  for (const auto* name : {"nodes", "tree", "actors", "shards", "agents", "counters"}) add(name);
   add_aliases(true);
   table.add({"task ID", "Show one task: steps, payloads, history and the commands that help"});
   table.add({"job NAME", "Show one job: why it waits, its next times, its latest launches and the commands that help"});

@@ -1,5 +1,6 @@
 #include "app/metrics/metrics_source.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -45,7 +46,11 @@ std::shared_ptr<node_figures> metrics_source::refresh(const node_figures* before
   auto out = std::make_shared<node_figures>();
   out->node = setup_.node;
   out->version = setup_.version;
-  out->told = setup_.ask(setup_.shards_here, limit);
+  if (setup_.replicas) out->replicas = setup_.replicas();
+  auto asked = setup_.shards_here;
+  // A shard is told of by the node that leads it.
+  asked.erase(std::remove_if(asked.begin(), asked.end(), [&](std::uint32_t one) { return !leads(*out, one); }), asked.end());
+  out->told = setup_.ask(asked, limit);
   keep_late_status(*out, before);
   out->now = setup_.time->now();
   out->process = look_at_this_process();

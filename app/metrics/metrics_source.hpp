@@ -28,6 +28,8 @@ struct metrics_setup {
   std::vector<std::uint32_t> shards_here;
   const clock* time = nullptr;
   ask_node ask;
+  /// Store and replication of the shards here that other nodes hold, too. From any thread; null: there are none.
+  std::function<std::map<std::uint32_t, v1::ShardStatus>()> replicas = {};
 };
 
 /// Thread-safe.

@@ -220,6 +220,39 @@ void add_services(metric_page& page, const labels& shard, const v1::StatusReply&
   }
 }
 
+void add_replica(metric_page& page, const labels& shard, const v1::ShardStatus& here) {
+  const auto& own = here.replication();
+  const auto leads = own.role() == "leader";
+  page.gauge("fairlead_replica_leads", "1 while this node leads the shard", shard, leads ? 1 : 0);
+  page.gauge("fairlead_replica_knows_leader", "1 while this node leads the shard or follows one that does", shard,
+             own.leader().empty() ? 0 : 1);
+  page.gauge("fairlead_replica_stands_aside", "1 once the replica takes no part in its shard any more", shard,
+             own.trouble().empty() ? 0 : 1);
+  page.gauge("fairlead_replica_term", "The term of the replica; each election of a leader has another", shard, number(own.term()));
+  page.gauge("fairlead_replica_last_index", "Index of the newest entry of the replica", shard, number(own.last_index()));
+  page.gauge("fairlead_replica_shown_index", "Index of the newest entry that readers see", shard, number(own.shown_index()));
+  if (own.contact_ms_ago() >= 0)
+    page.gauge("fairlead_replica_contact_seconds", "Age of the last contact: of a leader with a majority, of others with the leader", shard,
+               static_cast<double>(own.contact_ms_ago()) / ms);
+  page.gauge("fairlead_replica_clock_ahead_seconds", "How far the time of the shard is ahead of the wall clock of this node", shard,
+             static_cast<double>(own.clock_ahead_ms()) / ms);
+  // That of a leader is told with the shard.
+  if (!leads) return add_store(page, shard, here);
+  page.gauge("fairlead_replica_may_lose_nodes", "How many more nodes may fail while the shard goes on; told by its leader", shard,
+             own.may_lose());
+  for (const auto& one : own.others()) {
+    const auto of = with(shard, {{"peer", one.node()}});
+    page.gauge("fairlead_replica_needs_help", "1 while the other replica does not catch up by itself", of, one.trouble().empty() ? 0 : 1);
+    if (one.heard_ms_ago() < 0) continue;
+    page.gauge("fairlead_replica_behind_entries", "Entries of the leader that the other replica has not confirmed", of,
+               number(one.behind_entries()));
+    page.gauge("fairlead_replica_behind_bytes", "Bytes of these entries", of, number(one.behind_bytes()));
+    page.gauge("fairlead_replica_behind_seconds", "Age of the oldest of these entries", of, static_cast<double>(one.behind_ms()) / ms);
+    page.gauge("fairlead_replica_heard_seconds", "How long ago the leader heard of the other replica", of,
+               static_cast<double>(one.heard_ms_ago()) / ms);
+  }
+}
+
 void add_shard(metric_page& page, const node_figures& all, std::uint32_t number_of_shard) {
   const labels shard{{"shard", std::to_string(number_of_shard)}};
   const auto& reply = all.told.shards.at(number_of_shard).reply;
@@ -245,19 +278,27 @@ void add_shard(metric_page& page, const node_figures& all, std::uint32_t number_
   add_services(page, shard, *reply, all.now);
 }
 
+/// The journal is the node's: each of its shards tells the same. nullptr: there is none.
+const v1::JournalStatus* journal_of(const node_figures& all) {
+  for (const auto& [shard, own] : all.replicas)
+    if (own.store().has_journal()) return &own.store().journal();
+  for (const auto& [shard, part] : all.told.shards) {
+    if (!part.reply) continue;
+    for (const auto& one : part.reply->shards())
+      if (one.store().has_journal()) return &one.store().journal();
+    if (part.reply->store().has_journal()) return &part.reply->store().journal();
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::string metrics_text(const node_figures& all) {
   metric_page page;
   add_node(page, all);
+  for (const auto& [shard, own] : all.replicas) add_replica(page, {{"shard", std::to_string(shard)}}, own);
   for (const auto& [shard, part] : all.told.shards) add_shard(page, all, shard);
-  // The journal is the node's: each of its shards tells the same.
-  for (const auto& [shard, part] : all.told.shards) {
-    const auto status = part.reply ? shard_status_of(*part.reply, shard) : v1::ShardStatus{};
-    if (!status.store().has_journal()) continue;
-    add_journal(page, status.store().journal());
-    break;
-  }
+  if (const auto* const journal = journal_of(all)) add_journal(page, *journal);
   if (all.told.tree.reply) add_tree(page, *all.told.tree.reply);
   add_process(page, all.process);
   return page.text();

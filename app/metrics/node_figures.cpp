@@ -38,6 +38,11 @@ void look_for_agents(const std::vector<std::string>& agents, const std::string& 
 
 }  // namespace
 
+bool leads(const node_figures& all, std::uint32_t shard) {
+  const auto found = all.replicas.find(shard);
+  return found == all.replicas.end() || found->second.replication().role() == "leader";
+}
+
 v1::ShardStatus shard_status_of(const v1::StatusReply& reply, std::uint32_t shard) {
   v1::ShardStatus out;
   const auto& all = reply.shards();
@@ -70,8 +75,13 @@ node_verdict healthy(const node_figures& all) {
       if (actor.state() == "given_up")
         out.reasons.push_back(actor.path() + " has failed too often and is not restarted" +
                               (actor.last_reason().empty() ? "" : ": " + actor.last_reason()));
+  for (const auto& [number, own] : all.replicas)
+    if (const auto& why = own.replication().trouble(); !why.empty())
+      out.reasons.push_back("the replica of shard " + std::to_string(number) + " takes no part: " + why);
   for (const auto& [number, shard] : all.told.shards) {
     const auto name = "shard " + std::to_string(number);
+    // Between an election and its first entry a leader has no Scheduler yet.
+    if (!shard.reply && all.replicas.count(number) != 0) continue;
     if (!shard.reply) {
       out.reasons.push_back(name + " does not answer: " + shard.reason);
     } else if (const auto status = shard_status_of(*shard.reply, number); !status.up()) {
@@ -87,9 +97,15 @@ node_verdict ready(const node_figures& all) {
   if (!out.good()) return out;
   if (!all.told.status.reply) return {{"the node's status is unknown: " + all.told.status.reason}};
   if (all.told.status.reply->draining()) out.reasons.push_back("the node is draining");
+  for (const auto& [number, own] : all.replicas)
+    if (own.replication().leader().empty()) out.reasons.push_back("no leader of shard " + std::to_string(number) + " is known");
   const auto agents = agents_here(*all.told.tree.reply);
   for (const auto& [number, shard] : all.told.shards) {
     const auto name = "shard " + std::to_string(number);
+    if (!shard.reply) {
+      out.reasons.push_back(name + " does not answer: " + shard.reason);
+      continue;
+    }
     if (shard_status_of(*shard.reply, number).resuming()) out.reasons.push_back(name + " is still loading its open tasks");
     look_for_agents(agents, all.node, *shard.reply, name, out.reasons);
   }

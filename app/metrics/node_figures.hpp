@@ -16,11 +16,15 @@ struct node_figures {
   moment now;
   std::string node;
   std::string version;
-  node_answers told;                                // `shards` has an element for each shard of this node
-  std::map<std::uint32_t, double> full_in_seconds;  // for the stores whose growth is known
+  std::map<std::uint32_t, v1::ShardStatus> replicas;  // store and replication of the shards here that other nodes hold, too
+  node_answers told;                                  // `shards` has an element for each shard that this node leads
+  std::map<std::uint32_t, double> full_in_seconds;    // for the stores whose growth is known
   process_figures process;
   bool stopping = false;
 };
+
+/// Whether the shard runs here: other nodes may hold it, too.
+bool leads(const node_figures& all, std::uint32_t shard);
 
 /// The answer's facts about the shard: a gateway fills `shards`, a Scheduler the fields beside it.
 v1::ShardStatus shard_status_of(const v1::StatusReply& reply, std::uint32_t shard);
@@ -33,9 +37,11 @@ struct node_verdict {
   bool good() const noexcept { return reasons.empty(); }
 };
 
-/// Whether the process works: the tree has given nothing up, the gateway and the Schedulers here answer.
+/// Whether the process works: the tree has given nothing up, the gateway and the Schedulers here answer, and no replica stands aside for good.
+/// A shard without a leader is no reason: it is not for a restart to mend.
 node_verdict healthy(const node_figures& all);
-/// Whether the node takes requests: healthy, not draining or stopping, tasks of an earlier process resumed, and its agents registered.
+/// Whether the node takes requests: healthy, not draining or stopping, tasks of an earlier process resumed, its agents registered, and the
+/// leader of each shard is known.
 node_verdict ready(const node_figures& all);
 
 }  // namespace fairlead::app

@@ -277,7 +277,17 @@ struct node_runtime::state {
   }
 
   status serve_figures() {
-    figures.emplace(metrics_setup{config.name, FAIRLEAD_VERSION, config.shards_here, &clock, ask_gateway(*system, tree->gateway())});
+    const auto replicas = [this] {
+      std::map<std::uint32_t, v1::ShardStatus> out;
+      for (std::size_t i = 0; i < seats.size(); ++i) {
+        auto& here = out[seats[i]->settings().shard];
+        stores->describe(i, *here.mutable_store());
+        *here.mutable_replication() = seats[i]->describe();
+      }
+      return out;
+    };
+    figures.emplace(
+        metrics_setup{config.name, FAIRLEAD_VERSION, config.shards_here, &clock, ask_gateway(*system, tree->gateway()), replicas});
     if (!config.http) return nothing{};
     auto started = http_port::start(*config.http, figures->handlers());
     if (!started) return started.failure();

@@ -27,12 +27,13 @@ LOOK_SECONDS = 0.5  # between two looks at the cluster
 class show(demo.show):
     """Of all nodes at once. While a shard is away its tasks are not counted by anybody, so that the last whole count stands."""
 
-    def __init__(self, total, lines):
+    def __init__(self, total, lines, nodes=len(cluster_nodes.NAMES)):
         super().__init__(total, lines)
         self.down = set()
+        self.all_ = nodes
 
     def nodes(self):
-        return f"{len(cluster_nodes.NAMES) - len(self.down)} of {len(cluster_nodes.NAMES)} nodes"
+        return f"{self.all_ - len(self.down)} of {self.all_} nodes"
 
     def take(self, status):
         if not self.down:
@@ -42,18 +43,18 @@ class show(demo.show):
 class stage:
     """One act for each that is killed: a part of the orders is submitted, and the kill comes while they run, however fast the machine is."""
 
-    def __init__(self, box, whole, services, screen, chosen):
-        self.box, self.whole, self.services, self.screen = box, whole, services, screen
-        share = -(-len(chosen) // len(VICTIMS))
+    def __init__(self, box, whole, services, screen, chosen, victims=VICTIMS):
+        self.box, self.whole, self.services, self.screen, self.victims = box, whole, services, screen, victims
+        share = -(-len(chosen) // len(victims))
         self.parts = [chosen[at:at + share] for at in range(0, len(chosen), share)]
-        expect(len(self.parts) == len(VICTIMS), f"{len(chosen)} orders are too few for {len(VICTIMS)} acts: try a greater --count")
+        expect(len(self.parts) == len(victims), f"{len(chosen)} orders are too few for {len(victims)} acts: try a greater --count")
         self.clients = []
         self.looked = 0.0
 
     def play(self):
         """Returns when all clients have ended by themselves."""
         before = 0
-        for number, (victim, part) in enumerate(zip(VICTIMS, self.parts)):
+        for number, (victim, part) in enumerate(zip(self.victims, self.parts)):
             harness.write_batch(self.box.folder / f"orders-{number}.jsonl", part)
             self.clients.append(self._client(number))
             # Stragglers of the acts before are not waited for.
@@ -85,7 +86,7 @@ class stage:
     def _look(self):
         if time.monotonic() - self.looked < LOOK_SECONDS:
             return
-        for name in cluster_nodes.NAMES:
+        for name in self.whole.nodes:
             if name not in self.screen.down:
                 self.whole.check(name)
         self.screen.take(self.whole.status())

@@ -125,10 +125,10 @@ def peers_of(node):
     return json.loads(done.stdout)["peers"]
 
 
-def ports_taken():
-    """A sentence when one of the ports of config/cluster is in use; None: all are free."""
-    taken = [port for port in FIXED_PORTS if harness.port_in_use(port)]
+def ports_taken(wanted=FIXED_PORTS):
+    """A sentence when one of the ports of config/cluster, or of those `wanted`, is in use; None: all are free."""
+    taken = [port for port in wanted if harness.port_in_use(port)]
     if not taken:
         return None
-    return (f"port {', '.join(map(str, taken))} on 127.0.0.1 is in use; the cluster wants {', '.join(map(str, FIXED_PORTS))}. Is another "
+    return (f"port {', '.join(map(str, taken))} on 127.0.0.1 is in use; the cluster wants {', '.join(map(str, wanted))}. Is another "
             f"cluster, demo or node running?")

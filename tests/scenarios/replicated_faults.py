@@ -31,7 +31,7 @@ def run():
     began = time.monotonic()
     with harness.sandbox("replicated_faults", options.keep) as box:
         services = imperfect_services(box, options.seed)
-        whole = replicated_nodes.trio(box, services.ports.values())
+        whole = replicated_nodes.trio(box, services.ports.values(), settings=replicated_nodes.LAN)
         whole.start()
         whole.deploy(short_leases(box.folder))
         client = kill_loop.customer(box, whole.address, options.seed,

@@ -1,4 +1,4 @@
-"""A shard on three nodes, with the agents of config/cluster on each. Shared by the scenarios about it."""
+"""The three nodes of config/replicated, which hold one shard together, as processes. Shared by the scenarios about them."""
 
 import os
 import re
@@ -6,38 +6,40 @@ import time
 
 import cluster_nodes
 import harness
+import node_file
 from harness import expect, wait_until
+from hostile_http import get
 
 os.environ["FAIRLEAD_UNFINISHED"] = "1"  # replicated shards are not complete yet
 
+CONFIG = harness.ROOT / "config" / "replicated"
 NAMES = ("n1", "n2", "n3")
-AGENTS = harness.ROOT / "config" / "cluster" / "agents-a.yaml"
-SERVICE_PORTS = (7101, 7102, 7103)
+NODE_PORTS = dict(zip(NAMES, (7220, 7221, 7222)))
+HTTP_PORTS = dict(zip(NAMES, (7320, 7321, 7322)))
+SERVICE_PORTS = cluster_nodes.SERVICE_PORTS
+FIXED_PORTS = (*NODE_PORTS.values(), *HTTP_PORTS.values(), *SERVICE_PORTS)
+LAN = {"shards.election_timeout": "300ms", "shards.heartbeat": "30ms"}
 
 
 class trio(cluster_nodes.nodes_together):
-    def __init__(self, box, service_ports, election="300ms", heartbeat="30ms"):
+    """With a folder each; their files are those of config/replicated with other ports, paths and `settings`."""
+
+    def __init__(self, box, service_ports, fixed=False, settings=None):
+        """`fixed`: with the ports of config/replicated."""
         self.box_, self.folder = box, box.folder
-        ports = harness.free_ports(2 * len(NAMES))
-        self.ports_, self.http_ports = dict(zip(NAMES, ports)), dict(zip(NAMES, ports[len(NAMES):]))
-        self.timing_ = f"election_timeout: {election}, heartbeat: {heartbeat}"
-        agents = AGENTS.read_text(encoding="utf-8")
-        agents = agents[agents.index("agents:"):]
-        for given, chosen in zip(SERVICE_PORTS, service_ports):
-            agents = agents.replace(f":{given}", f":{chosen}")
-        self.nodes = {name: self._node(name, agents) for name in NAMES}
+        chosen = harness.free_ports(2 * len(NAMES))
+        ports = {} if fixed else dict(zip((*NODE_PORTS.values(), *HTTP_PORTS.values()), chosen))
+        self.ports = {**ports, **dict(zip(SERVICE_PORTS, service_ports))}
+        self.nodes = {name: self._node(name, settings or {}) for name in NAMES}
         self.address = ",".join(node.address for node in self.nodes.values())
 
-    def _node(self, name, agents):
-        peers = ", ".join(f"127.0.0.1:{port}" for other, port in self.ports_.items() if other != name)
-        path = self.folder / f"{name}.yaml"
-        path.write_text(f"""node: {{ name: {name}, cluster: orders, listen: 127.0.0.1:{self.ports_[name]}, peers: [{peers}] }}
-shards: {{ count: 1, here: [0], replicas: [{", ".join(NAMES)}], {self.timing_} }}
-store: {{ path: {self.folder / name}, max_size: 1GiB }}
-journal: {{ segment_size: 1MiB }}
-http: {{ listen: 127.0.0.1:{self.http_ports[name]} }}
-{agents}""", encoding="utf-8")
-        return harness.node(self.box_, path, f"127.0.0.1:{self.ports_[name]}", log=self.folder / f"{name}.log")
+    def _node(self, name, settings):
+        config = node_file.derive(CONFIG / f"{name}.yaml", self.folder / f"{name}.yaml", ports=self.ports,
+                                  settings={"store.path": self.folder / name, **settings})
+        return harness.node(self.box_, config, f"127.0.0.1:{self.port(NODE_PORTS[name])}", log=self.folder / f"{name}.log")
+
+    def port(self, of_config):
+        return self.ports.get(of_config, of_config)
 
     def stores(self):
         return [self.folder / name for name in NAMES]
@@ -55,10 +57,19 @@ http: {{ listen: 127.0.0.1:{self.http_ports[name]} }}
     def wait_for_leader(self, seconds=30):
         return wait_until(self.leader, seconds, "a node leads the shard", every=0.02)
 
-    def check(self):
-        """Fails when a process has ended by itself."""
-        for name, node in self.nodes.items():
-            expect(node.process.poll() is None, f"{name} ended with {node.process.returncode}: {node.last_words()}")
+    def figures(self, name):
+        """Its page for machines; empty when it gives none."""
+        try:
+            status, _, body = get(self.port(HTTP_PORTS[name]), "/metrics", seconds=3)
+        except OSError:
+            return ""
+        return body.decode() if status == 200 else ""
+
+    def check(self, name=None):
+        """Fails when a process, or that of `name`, has ended by itself."""
+        for one in NAMES if name is None else (name,):
+            node = self.nodes[one]
+            expect(node.process.poll() is None, f"{one} ended with {node.process.returncode}: {node.last_words()}")
 
     def elections(self):
         """How often a Scheduler has begun, on all nodes."""

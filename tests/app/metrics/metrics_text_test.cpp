@@ -23,6 +23,29 @@ v1::Distribution distribution_of(std::initializer_list<std::uint64_t> values) {
   return out.to_proto();
 }
 
+v1::ShardStatus leading_replica() {
+  v1::ShardStatus out;
+  out.mutable_store()->set_used_bytes(2'000);
+  out.mutable_store()->set_max_bytes(10'000);
+  out.mutable_store()->mutable_journal()->set_groups(3);
+  auto& own = *out.mutable_replication();
+  own.set_role("leader");
+  own.set_leader("n1");
+  own.set_term(4);
+  own.set_last_index(1'000);
+  own.set_shown_index(990);
+  own.set_contact_ms_ago(20);
+  own.set_clock_ahead_ms(-250);
+  own.set_may_lose(1);
+  auto& late = *own.add_others();
+  late.set_node("n2");
+  late.set_behind_entries(10);
+  late.set_behind_bytes(4'096);
+  late.set_behind_ms(1'500);
+  late.set_heard_ms_ago(30);
+  return out;
+}
+
 /// Everything that can be known is.
 node_figures full_node() {
   auto all = well_node();
@@ -52,6 +75,7 @@ node_figures full_node() {
   limit.mutable_policy()->set_rate_per_ms(60'000);
   *service.add_limits() = limit;
   all.full_in_seconds[0] = 2 * 86'400;
+  all.replicas[0] = leading_replica();
   all.process = {12.5, 1'000'000, 42, 1'024, 9};
   return all;
 }
@@ -116,6 +140,46 @@ TEST(metrics_text, counts_outcomes_since_the_start_of_the_shard) {
   EXPECT_EQ(page.at("fairlead_step_outcomes_total{shard=\"0\",outcome=\"expired\"}"), 2);
   EXPECT_EQ(page.at("fairlead_hand_overs_total{shard=\"0\"}"), 25);
   EXPECT_EQ(page.at("fairlead_messages_misdirected_total{shard=\"0\"}"), 3);
+}
+
+TEST(metrics_text, of_a_leader_has_each_replica_beside_the_shard) {
+  const auto page = page_of(full_node());
+  EXPECT_EQ(page.at("fairlead_replica_leads{shard=\"0\"}"), 1);
+  EXPECT_EQ(page.at("fairlead_replica_term{shard=\"0\"}"), 4);
+  EXPECT_EQ(page.at("fairlead_replica_last_index{shard=\"0\"}"), 1'000);
+  EXPECT_EQ(page.at("fairlead_replica_shown_index{shard=\"0\"}"), 990);
+  EXPECT_EQ(page.at("fairlead_replica_contact_seconds{shard=\"0\"}"), 0.02);
+  EXPECT_EQ(page.at("fairlead_replica_clock_ahead_seconds{shard=\"0\"}"), -0.25);
+  EXPECT_EQ(page.at("fairlead_replica_may_lose_nodes{shard=\"0\"}"), 1);
+  EXPECT_EQ(page.at("fairlead_replica_behind_entries{shard=\"0\",peer=\"n2\"}"), 10);
+  EXPECT_EQ(page.at("fairlead_replica_behind_bytes{shard=\"0\",peer=\"n2\"}"), 4'096);
+  EXPECT_EQ(page.at("fairlead_replica_behind_seconds{shard=\"0\",peer=\"n2\"}"), 1.5);
+  EXPECT_EQ(page.at("fairlead_replica_heard_seconds{shard=\"0\",peer=\"n2\"}"), 0.03);
+  EXPECT_EQ(page.at("fairlead_replica_needs_help{shard=\"0\",peer=\"n2\"}"), 0);
+  EXPECT_EQ(page.at("fairlead_store_used_bytes{shard=\"0\"}"), 1'000) << "as the shard tells it";
+}
+
+TEST(metrics_text, of_a_follower_has_its_own_replica_and_store_and_nothing_that_the_leader_counts) {
+  auto all = full_node();
+  auto& own = *all.replicas[0].mutable_replication();
+  own.set_role("follower");
+  own.set_leader("n2");
+  own.set_contact_ms_ago(-1);
+  own.clear_others();
+  all.told.shards.clear();
+  auto page = page_of(all);
+  EXPECT_EQ(page.at("fairlead_replica_leads{shard=\"0\"}"), 0);
+  EXPECT_EQ(page.at("fairlead_replica_knows_leader{shard=\"0\"}"), 1);
+  EXPECT_EQ(page.at("fairlead_store_used_bytes{shard=\"0\"}"), 2'000);
+  EXPECT_EQ(page.at("fairlead_journal_groups_total"), 3);
+  EXPECT_FALSE(page.has("fairlead_replica_contact_seconds{shard=\"0\"}"));
+  EXPECT_FALSE(page.has("fairlead_shard_up{shard=\"0\"}"));
+  EXPECT_EQ(page.count("fairlead_tasks{"), 0U);
+  own.clear_leader();
+  own.set_trouble("two leaders in one term");
+  page = page_of(all);
+  EXPECT_EQ(page.at("fairlead_replica_knows_leader{shard=\"0\"}"), 0);
+  EXPECT_EQ(page.at("fairlead_replica_stands_aside{shard=\"0\"}"), 1);
 }
 
 TEST(metrics_text, shows_distributions_as_histograms_in_seconds) {

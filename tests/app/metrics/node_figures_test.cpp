@@ -111,5 +111,46 @@ TEST(node_figures, what_a_scheduler_says_without_a_gateway_counts_as_well) {
   EXPECT_EQ(status.traffic().submitted(), 5U);
 }
 
+node_figures following_node() {
+  auto all = well_node();
+  all.told.shards.clear();
+  auto& own = *all.replicas[0].mutable_replication();
+  own.set_role("follower");
+  own.set_leader("n2");
+  auto& led = *all.told.status.reply;
+  *led.add_shards() = testing::shard_reply(0).shards(0);
+  led.mutable_shards(0)->set_here(false);
+  *led.add_agents() = testing::shard_reply(0).agents(0);
+  return all;
+}
+
+TEST(node_figures, a_node_that_follows_a_leader_is_healthy_and_ready) {
+  EXPECT_FALSE(leads(following_node(), 0));
+  EXPECT_EQ(why_not_healthy(following_node()), "");
+  EXPECT_EQ(why_not_ready(following_node()), "");
+}
+
+TEST(node_figures, without_a_leader_a_node_is_healthy_and_not_ready) {
+  auto all = following_node();
+  all.replicas[0].mutable_replication()->clear_leader();
+  EXPECT_EQ(why_not_healthy(all), "") << "a restart would not mend it";
+  EXPECT_EQ(why_not_ready(all), "no leader of shard 0 is known");
+}
+
+TEST(node_figures, a_new_leader_whose_scheduler_has_not_begun_is_healthy_and_not_ready) {
+  auto all = following_node();
+  all.replicas[0].mutable_replication()->set_role("leader");
+  all.replicas[0].mutable_replication()->set_leader("n1");
+  all.told.shards[0] = {std::nullopt, "shard 0 is led by no node that is known"};
+  EXPECT_EQ(why_not_healthy(all), "");
+  EXPECT_EQ(why_not_ready(all), "shard 0 does not answer: shard 0 is led by no node that is known");
+}
+
+TEST(node_figures, a_replica_that_stands_aside_is_not_healthy) {
+  auto all = following_node();
+  all.replicas[0].mutable_replication()->set_trouble("there were two leaders in term 4");
+  EXPECT_EQ(why_not_healthy(all), "the replica of shard 0 takes no part: there were two leaders in term 4");
+}
+
 }  // namespace
 }  // namespace fairlead::app

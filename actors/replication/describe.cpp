@@ -1,0 +1,76 @@
+#include "actors/replication/describe.hpp"
+
+#include <algorithm>
+
+namespace fairlead {
+
+namespace {
+
+const char* word_of(raft::role role) {
+  switch (role) {
+    case raft::role::follower: return "follower";
+    case raft::role::leader: return "leader";
+    default: return "candidate";
+  }
+}
+
+std::int64_t ago(std::int64_t now_ms, std::int64_t then_ms) { return then_ms == 0 ? -1 : std::max<std::int64_t>(now_ms - then_ms, 0); }
+
+/// Why a replica does not catch up by itself; empty: it does.
+std::string trouble_of(const replica_view::other& one) {
+  if (one.went_back) return "it has lost entries that it had confirmed: its disk was replaced, or an older copy was put in its place";
+  if (one.lacks_base) return "it was away for longer than entries are kept, and needs a copy of the state";
+  return {};
+}
+
+}  // namespace
+
+v1::ReplicationStatus describe_replication(const replication_facts& from) {
+  v1::ReplicationStatus out;
+  out.set_node(from.node);
+  out.set_clock_ahead_ms(from.shard_unix_ms - from.wall_unix_ms);
+  for (const auto& [node, id] : from.ids) out.add_nodes(node);
+  if (!from.view) {
+    out.set_role("new");
+    out.set_contact_ms_ago(-1);
+    return out;
+  }
+  const auto& view = *from.view;
+  const auto unmet = [](const auto& one) { return one.second == 0; };
+  const auto only_unmet = std::count_if(from.ids.begin(), from.ids.end(), unmet) == 1;
+  const auto node_of = [&](raft::replica_id id) {
+    auto found = std::find_if(from.ids.begin(), from.ids.end(), [&](const auto& one) { return one.second == id; });
+    if (found == from.ids.end() && only_unmet) found = std::find_if(from.ids.begin(), from.ids.end(), unmet);
+    return found == from.ids.end() ? std::string{} : found->first;
+  };
+  out.set_role(word_of(view.role));
+  out.set_term(view.term);
+  if (view.leader != 0) out.set_leader(node_of(view.leader));
+  out.set_last_index(view.last_index);
+  out.set_commit_index(view.commit_index);
+  out.set_shown_index(view.shown_index);
+  out.set_contact_ms_ago(ago(from.boot_ms, view.contact_ms));
+  out.set_trouble(view.quarantined);
+  if (view.role != raft::role::leader) return out;
+
+  const auto& voters = view.members.voters;
+  std::size_t sound = 1;  // voters that would elect another leader now
+  for (const auto& one : view.others) {
+    auto* line = out.add_others();
+    line->set_node(node_of(one.id));
+    line->set_votes(view.members.votes(one.id));
+    line->set_trouble(trouble_of(one));
+    // A leader begins with nothing confirmed, and gives each an election timeout to answer.
+    line->set_heard_ms_ago(one.match == 0 ? -1 : ago(from.boot_ms, one.last_contact_ms));
+    if (one.match == 0) continue;
+    line->set_behind_entries(view.last_index - std::min(one.match, view.last_index));
+    line->set_behind_bytes(one.behind_bytes);
+    if (one.lacks_since_ms != 0) line->set_behind_ms(std::max<std::int64_t>(from.shard_unix_ms - one.lacks_since_ms, 0));
+    if (line->votes() && line->heard_ms_ago() < from.election_ms && line->trouble().empty()) ++sound;
+  }
+  const auto majority = voters.size() / 2 + 1;
+  out.set_may_lose(static_cast<std::uint32_t>(sound - std::min(sound, majority)));
+  return out;
+}
+
+}  // namespace fairlead

@@ -1,0 +1,26 @@
+#pragma once
+// What operators are told of a replica. Pure.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "actors/replication/replica.hpp"
+#include "messages/status.pb.h"
+
+namespace fairlead {
+
+struct replication_facts {
+  std::string node;                             // of this replica
+  std::map<std::string, raft::replica_id> ids;  // by node, of all that hold the shard; 0: not met yet
+  std::optional<replica_view> view;             // nullopt: the shard has not begun here
+  std::int64_t election_ms = 0;
+  std::int64_t boot_ms = 0;        // now
+  std::int64_t shard_unix_ms = 0;  // now, by the time of the shard
+  std::int64_t wall_unix_ms = 0;   // and by this node's clock
+};
+
+v1::ReplicationStatus describe_replication(const replication_facts& from);
+
+}  // namespace fairlead

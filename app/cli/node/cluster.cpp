@@ -1,0 +1,128 @@
+#include "app/cli/node/cluster.hpp"
+
+#include "app/cli/commands.hpp"
+#include "app/cli/json.hpp"
+#include "app/cli/screen/table.hpp"
+#include "app/cli/words.hpp"
+#include "messages/time.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+void write_replica(json_writer& out, const v1::ReplicaStatus& one) {
+  out.begin_object().key("node").string(one.node()).key("votes").boolean(one.votes());
+  out.key("behind_entries").number(std::uint64_t{one.behind_entries()}).key("behind_bytes").number(std::uint64_t{one.behind_bytes()});
+  out.key("behind_ms").number(std::int64_t{one.behind_ms()}).key("heard_ms_ago").number(std::int64_t{one.heard_ms_ago()});
+  out.key("trouble").string(one.trouble()).end_object();
+}
+
+}  // namespace
+
+std::string cluster_json(const v1::StatusReply& reply) {
+  json_writer out;
+  out.begin_object().key("cluster").string(reply.cluster()).key("node").string(reply.node()).key("shards").begin_array();
+  for (const auto& shard : reply.shards()) {
+    out.begin_object().key("shard").number(std::uint64_t{shard.shard()}).key("node");
+    shard.node().empty() ? out.null() : out.string(shard.node());
+    out.key("up").boolean(shard.up()).key("reason").string(shard.reason()).key("epoch").number(std::uint64_t{shard.epoch()});
+    out.key("replication");
+    if (!shard.has_replication()) {
+      out.null().end_object();
+      continue;
+    }
+    const auto& known = shard.replication();
+    out.begin_object().key("told_by").string(known.node()).key("role").string(known.role()).key("term").number(std::uint64_t{known.term()});
+    out.key("leader");
+    known.leader().empty() ? out.null() : out.string(known.leader());
+    out.key("nodes").begin_array();
+    for (const auto& node : known.nodes()) out.string(node);
+    out.end_array().key("may_lose_nodes").number(std::uint64_t{known.may_lose()});
+    out.key("last_index").number(std::uint64_t{known.last_index()}).key("commit_index").number(std::uint64_t{known.commit_index()});
+    out.key("shown_index").number(std::uint64_t{known.shown_index()});
+    out.key("contact_ms_ago").number(std::int64_t{known.contact_ms_ago()});
+    out.key("clock_ahead_ms").number(std::int64_t{known.clock_ahead_ms()}).key("trouble").string(known.trouble());
+    out.key("replicas").begin_array();
+    for (const auto& one : known.others()) write_replica(out, one);
+    out.end_array().end_object().end_object();
+  }
+  return out.end_array().end_object().text();
+}
+
+namespace {
+
+std::string nodes_word(std::uint64_t count) { return count == 1 ? "1 more node" : std::to_string(count) + " more nodes"; }
+
+/// `Shard 0 survives the loss of 1 more node. n2 leads it.`
+std::string sentence_of(const v1::ShardStatus& shard) {
+  const auto name = "Shard " + std::to_string(shard.shard());
+  if (!shard.has_replication())
+    return shard.node().empty() ? name + " is on no connected node." : name + " lives on node " + printable(shard.node()) + " alone.";
+  const auto& known = shard.replication();
+  if (known.role() == "new") return name + " has not begun: not all nodes that hold it have met.";
+  if (known.role() == "leader")
+    return name + " survives the loss of " + (known.may_lose() == 0 ? "no more node" : nodes_word(known.may_lose())) + ". " +
+           printable(known.leader()) + " leads it, in term " + std::to_string(known.term()) + ", and heard of a majority " +
+           format_duration(known.contact_ms_ago()) + " ago.";
+  if (!known.trouble().empty())
+    return name + ": the replica on " + printable(known.node()) + " takes no part, because " + printable(known.trouble()) + ".";
+  const auto heard = known.contact_ms_ago() < 0 ? std::string{" has heard of no leader"}
+                                                : " last heard of a leader " + format_duration(known.contact_ms_ago()) + " ago";
+  if (known.leader().empty())
+    return name + " has no leader. " + printable(known.node()) + heard + ", in term " + std::to_string(known.term()) + ".";
+  return name + " is led by " + printable(known.leader()) + ", which does not answer. " + printable(known.node()) + heard + ".";
+}
+
+/// Why a replica that is not at the leader's heels is not; empty: it is, or it will be.
+std::string why_of(const v1::ReplicaStatus& one, const v1::StatusReply& reply) {
+  if (!one.trouble().empty()) return one.trouble();
+  for (const auto& peer : reply.peers())
+    if (peer.node() == one.node() && !peer.connected()) return peer.reason().empty() ? "not connected" : peer.reason();
+  return {};
+}
+
+}  // namespace
+
+std::string cluster_text(const v1::StatusReply& reply) {
+  std::string out =
+      reply.cluster().empty() ? "" : "cluster " + printable(reply.cluster()) + ", as node " + printable(reply.node()) + " says\n\n";
+  text_table replicas{{{"SHARD", align::right},
+                       {"NODE"},
+                       {"ROLE"},
+                       {"ENTRIES BEHIND", align::right},
+                       {"BYTES", align::right, narrow::drop},
+                       {"BEHIND FOR", align::right},
+                       {"HEARD", align::right},
+                       {"WHY", align::left, narrow::below}}};
+  bool any = false;
+  for (const auto& shard : reply.shards()) {
+    out += sentence_of(shard) + "\n";
+    const auto& known = shard.replication();
+    const auto number = std::to_string(shard.shard());
+    if (known.role() != "leader") continue;
+    any = true;
+    replicas.add({number, printable(known.leader()), "leader", "0", "", "", "", ""});
+    for (const auto& one : known.others()) {
+      const auto answered = one.heard_ms_ago() >= 0;
+      replicas.add({number, one.node().empty() ? "not met yet" : printable(one.node()), one.votes() ? "follower" : "standby",
+                    answered ? std::to_string(one.behind_entries()) : "?", one.behind_bytes() == 0 ? "" : bytes_text(one.behind_bytes()),
+                    one.behind_ms() == 0 ? "" : format_duration(one.behind_ms()),
+                    answered ? format_duration(one.heard_ms_ago()) + " ago" : "not yet", printable(shortened(why_of(one, reply), 120))});
+    }
+  }
+  if (reply.shards().empty()) return out + "No shards: no node with a shard is connected.\n";
+  return any ? out + "\n" + replicas.text() : out;
+}
+
+void add_cluster_commands(CLI::App& app, cli_context& context) {
+  auto* group = app.add_subcommand("cluster", "Look at the nodes that hold a shard together");
+  group->require_subcommand(1);
+  auto* command = group->add_subcommand("status", "Show what each shard survives, who leads it, and how far its replicas are");
+  add_client_options(*command, context);
+  command->callback([&context] {
+    run_request(
+        context, [](client& to) { return to.status_of_node({}); }, cluster_json, cluster_text);
+  });
+}
+
+}  // namespace fairlead::app

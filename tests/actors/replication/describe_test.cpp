@@ -1,0 +1,127 @@
+#include "actors/replication/describe.hpp"
+
+#include <gtest/gtest.h>
+
+namespace fairlead {
+namespace {
+
+/// n1 leads n2 and n3, and has heard of both 20 ms ago. All have all.
+replication_facts led() {
+  replication_facts out;
+  out.node = "n1";
+  out.ids = {{"n1", 11}, {"n2", 12}, {"n3", 13}};
+  out.election_ms = 1'000;
+  out.boot_ms = 50'000;
+  out.shard_unix_ms = 1'800'000'000'250;
+  out.wall_unix_ms = 1'800'000'000'000;
+  auto& view = out.view.emplace();
+  view.role = raft::role::leader;
+  view.term = 4;
+  view.leader = 11;
+  view.epoch = 900;
+  view.last_index = view.commit_index = view.shown_index = 1'000;
+  view.contact_ms = 49'980;
+  view.members = {{11, 12, 13}, {}};
+  view.others = {{12, 1'000, 0, 0, 49'980, false, false}, {13, 1'000, 0, 0, 49'980, false, false}};
+  return out;
+}
+
+TEST(replication_status, of_a_leader_whose_replicas_follow_says_that_one_more_node_may_be_lost) {
+  const auto told = describe_replication(led());
+  EXPECT_EQ(told.role(), "leader");
+  EXPECT_EQ(told.leader(), "n1");
+  EXPECT_EQ(told.term(), 4U);
+  EXPECT_EQ(told.contact_ms_ago(), 20);
+  EXPECT_EQ(told.clock_ahead_ms(), 250);
+  EXPECT_EQ(told.may_lose(), 1U);
+  ASSERT_EQ(told.others_size(), 2);
+  EXPECT_EQ(told.others(0).node(), "n2");
+  EXPECT_TRUE(told.others(0).votes());
+  EXPECT_EQ(told.others(0).behind_entries(), 0U);
+  EXPECT_EQ(told.others(0).behind_ms(), 0);
+}
+
+TEST(replication_status, counts_a_replica_that_is_silent_or_cannot_catch_up_as_lost) {
+  auto silent = led();
+  silent.view->others[1].last_contact_ms = 48'000;
+  EXPECT_EQ(describe_replication(silent).may_lose(), 0U);
+  EXPECT_EQ(describe_replication(silent).others(1).heard_ms_ago(), 2'000);
+
+  auto far = led();
+  far.view->others[0].lacks_base = true;
+  EXPECT_EQ(describe_replication(far).may_lose(), 0U);
+  EXPECT_NE(describe_replication(far).others(0).trouble().find("copy of the state"), std::string::npos);
+
+  auto back = led();
+  back.view->others[0].went_back = back.view->others[1].went_back = true;
+  EXPECT_EQ(describe_replication(back).may_lose(), 0U) << "never below none";
+}
+
+TEST(replication_status, knows_nothing_of_a_replica_that_has_not_answered_a_new_leader) {
+  auto some = led();
+  some.view->others[1] = {13, 0, 90'000, some.shard_unix_ms - 9'000, 50'000, false, false};
+  const auto told = describe_replication(some);
+  EXPECT_EQ(told.others(1).heard_ms_ago(), -1);
+  EXPECT_EQ(told.others(1).behind_entries(), 0U);
+  EXPECT_EQ(told.may_lose(), 0U) << "although an election timeout has not passed";
+}
+
+TEST(replication_status, says_how_far_a_replica_is_behind_in_entries_bytes_and_time) {
+  auto late = led();
+  late.view->others[0] = {12, 990, 4'096, late.shard_unix_ms - 3'000, 49'990, false, false};
+  const auto told = describe_replication(late);
+  EXPECT_EQ(told.others(0).behind_entries(), 10U);
+  EXPECT_EQ(told.others(0).behind_bytes(), 4'096U);
+  EXPECT_EQ(told.others(0).behind_ms(), 3'000);
+  EXPECT_EQ(told.may_lose(), 1U) << "it follows, only later";
+}
+
+TEST(replication_status, of_a_standby_says_that_it_does_not_vote) {
+  auto some = led();
+  some.view->members = {{11, 12}, {13}};
+  const auto told = describe_replication(some);
+  EXPECT_FALSE(told.others(1).votes());
+  EXPECT_EQ(told.may_lose(), 0U) << "two voters need each other";
+}
+
+TEST(replication_status, names_the_one_node_that_was_never_met) {
+  auto some = led();
+  some.ids["n3"] = 0;
+  EXPECT_EQ(describe_replication(some).others(1).node(), "n3");
+  some.ids["n2"] = 0;
+  EXPECT_EQ(describe_replication(some).others(1).node(), "") << "either could be it";
+}
+
+TEST(replication_status, of_a_follower_says_whom_it_follows_and_when_it_heard_of_it) {
+  auto some = led();
+  some.view->role = raft::role::follower;
+  some.view->leader = 12;
+  some.view->contact_ms = 49'000;
+  some.view->others.clear();
+  auto told = describe_replication(some);
+  EXPECT_EQ(told.role(), "follower");
+  EXPECT_EQ(told.leader(), "n2");
+  EXPECT_EQ(told.contact_ms_ago(), 1'000);
+  EXPECT_EQ(told.others_size(), 0);
+  some.view->role = raft::role::pre_candidate;
+  some.view->leader = 0;
+  some.view->contact_ms = 0;
+  some.view->quarantined = "its leader wrote twice";
+  told = describe_replication(some);
+  EXPECT_EQ(told.role(), "candidate");
+  EXPECT_EQ(told.leader(), "");
+  EXPECT_EQ(told.contact_ms_ago(), -1);
+  EXPECT_EQ(told.trouble(), "its leader wrote twice");
+}
+
+TEST(replication_status, of_a_shard_that_has_not_begun_names_the_nodes_that_hold_it) {
+  auto some = led();
+  some.view.reset();
+  const auto told = describe_replication(some);
+  EXPECT_EQ(told.role(), "new");
+  EXPECT_EQ(told.nodes_size(), 3);
+  EXPECT_EQ(told.contact_ms_ago(), -1);
+}
+
+}  // namespace
+}  // namespace fairlead

@@ -1,0 +1,98 @@
+#include "app/cli/node/cluster.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace fairlead::app {
+namespace {
+
+v1::StatusReply led_by_n1() {
+  v1::StatusReply out;
+  out.set_cluster("orders");
+  out.set_node("n2");
+  auto& shard = *out.add_shards();
+  shard.set_shard(0);
+  shard.set_node("n1");
+  shard.set_up(true);
+  auto& known = *shard.mutable_replication();
+  known.set_node("n1");
+  known.set_role("leader");
+  known.set_leader("n1");
+  known.set_term(4);
+  known.set_contact_ms_ago(20);
+  known.set_may_lose(1);
+  for (const auto* node : {"n2", "n3"}) {
+    auto& one = *known.add_others();
+    one.set_node(node);
+    one.set_votes(true);
+    one.set_heard_ms_ago(15);
+  }
+  return out;
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(cluster_status, says_first_what_each_shard_survives) {
+  auto reply = led_by_n1();
+  EXPECT_TRUE(
+      has(cluster_text(reply), "Shard 0 survives the loss of 1 more node. n1 leads it, in term 4, and heard of a majority 20ms ago."))
+      << cluster_text(reply);
+  reply.mutable_shards(0)->mutable_replication()->set_may_lose(0);
+  EXPECT_TRUE(has(cluster_text(reply), "survives the loss of no more node.")) << cluster_text(reply);
+}
+
+TEST(cluster_status, says_how_far_a_replica_is_behind_and_why) {
+  auto reply = led_by_n1();
+  auto& late = *reply.mutable_shards(0)->mutable_replication()->mutable_others(1);
+  late.set_behind_entries(1'200);
+  late.set_behind_bytes(3 << 20);
+  late.set_behind_ms(90'000);
+  auto& peer = *reply.add_peers();
+  peer.set_node("n3");
+  peer.set_reason("connection refused");
+  const auto text = cluster_text(reply);
+  for (const auto* part : {"1200", "3.0 MiB", "1m30s", "connection refused"}) EXPECT_TRUE(has(text, part)) << part << " in\n" << text;
+}
+
+TEST(cluster_status, of_a_shard_without_a_leader_says_what_this_node_knows) {
+  auto reply = led_by_n1();
+  auto& shard = *reply.mutable_shards(0);
+  shard.set_up(false);
+  auto& known = *shard.mutable_replication();
+  known.Clear();
+  known.set_node("n2");
+  known.set_role("candidate");
+  known.set_term(7);
+  known.set_contact_ms_ago(3'000);
+  EXPECT_TRUE(has(cluster_text(reply), "Shard 0 has no leader. n2 last heard of a leader 3s ago, in term 7.")) << cluster_text(reply);
+  known.set_leader("n1");
+  EXPECT_TRUE(has(cluster_text(reply), "Shard 0 is led by n1, which does not answer.")) << cluster_text(reply);
+  known.set_trouble("two leaders in one term");
+  EXPECT_TRUE(has(cluster_text(reply), "takes no part, because two leaders in one term")) << cluster_text(reply);
+  known.set_role("new");
+  EXPECT_TRUE(has(cluster_text(reply), "Shard 0 has not begun")) << cluster_text(reply);
+}
+
+TEST(cluster_status, of_a_shard_on_one_node_says_so) {
+  auto reply = led_by_n1();
+  reply.mutable_shards(0)->clear_replication();
+  EXPECT_TRUE(has(cluster_text(reply), "Shard 0 lives on node n1 alone.")) << cluster_text(reply);
+  reply.mutable_shards(0)->clear_node();
+  EXPECT_TRUE(has(cluster_text(reply), "Shard 0 is on no connected node.")) << cluster_text(reply);
+  const auto json = nlohmann::json::parse(cluster_json(reply));
+  EXPECT_TRUE(json["shards"][0]["replication"].is_null());
+}
+
+TEST(cluster_status, as_json_has_the_leader_and_each_replica) {
+  const auto json = nlohmann::json::parse(cluster_json(led_by_n1()));
+  const auto& known = json["shards"][0]["replication"];
+  EXPECT_EQ(known["leader"], "n1");
+  EXPECT_EQ(known["may_lose_nodes"], 1);
+  ASSERT_EQ(known["replicas"].size(), 2U);
+  EXPECT_EQ(known["replicas"][1]["node"], "n3");
+  EXPECT_EQ(known["replicas"][1]["heard_ms_ago"], 15);
+}
+
+}  // namespace
+}  // namespace fairlead::app
