@@ -88,7 +88,8 @@ class journaled_store final : public restorable {
   status show(const log_record& entry);
   /// A reading of the shard's time. For the thread that writes.
   std::int64_t read_time();
-  /// Payloads of entries for batches that follow `sequence` under `epoch`; each fits one append if no batch is too large for it. Error:
+  /// Payloads of entries for batches that follow `sequence` under `epoch`; each fits one append, of a replicated shard those of all replicas, if
+  /// no batch is too large for it. Error:
   /// stale_epoch, wrong_state.
   result<std::vector<std::shared_ptr<const std::string>>> payloads_of(const std::vector<batch>& group, std::uint64_t sequence,
                                                                       std::uint64_t epoch) const;

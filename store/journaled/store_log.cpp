@@ -15,6 +15,10 @@ namespace fairlead::store {
 namespace {
 
 constexpr std::uint64_t first_term = 1;  // of entries that were written before consensus had one
+
+/// Of batches together: every replica's journal takes that, also a small one, and heartbeats do not wait behind it for long.
+constexpr std::size_t most_replicated_entry_bytes = std::size_t{1} << 20;
+
 std::vector<operation> operations_of(const std::vector<batch_view>& batches) {
   std::vector<operation> out;
   for (auto one : batches) {
@@ -279,7 +283,8 @@ result<std::vector<std::shared_ptr<const std::string>>> journaled_store::payload
     ++sequence;
   }
   std::vector<std::shared_ptr<const std::string>> out;
-  const auto most = journal_->max_append_bytes() - record_bytes(0);
+  const auto fits = journal_->max_append_bytes() - record_bytes(0);
+  const auto most = replicated_ ? std::min(fits, most_replicated_entry_bytes) : fits;
   for (std::size_t begin = 0; begin < group.size();) {
     auto end = begin;
     for (std::size_t bytes = 0; end < group.size(); ++end) {

@@ -7,6 +7,7 @@ namespace fairlead::bench {
 
 namespace {
 
+constexpr std::uint64_t first_number = 1'000'000'000;  // so that all ids are equally long
 constexpr std::uint64_t batch_limit = 256;
 constexpr std::uint64_t unacknowledged_limit = 4096;
 
@@ -29,7 +30,7 @@ void submit_more(client_sink::stateful_pointer<load_state> self, const gateway_a
     const auto room = std::min({plan.tasks - state.submitted, plan.in_flight - (state.submitted - state.ended), batch_limit});
     for (std::uint64_t i = 0; i < room; ++i) {
       auto* item = request.add_items();
-      item->set_id("order-" + std::to_string(1'000'000'000 + state.submitted));
+      item->set_id("order-" + std::to_string(first_number + plan.first + state.submitted));
       item->set_workflow(plan.workflow);
       item->set_input(input_of(state.submitted));
       state.started.push_back(std::chrono::steady_clock::now());
@@ -42,6 +43,7 @@ void submit_more(client_sink::stateful_pointer<load_state> self, const gateway_a
               {
                 const std::lock_guard lock{shared->guard};
                 shared->acknowledged = self->state.acknowledged;
+                if (reply.error().code() != v1::ERROR_CODE_OK) shared->failure = reply.error().sentence();
                 for (const auto& result : reply.results())
                   if (result.error().code() != v1::ERROR_CODE_OK) shared->failure = result.error().sentence();
                 shared->changed.notify_all();
@@ -70,7 +72,7 @@ client_sink::behavior_type run_load_client(client_sink::stateful_pointer<load_st
           const std::lock_guard lock{shared->guard};
           for (const auto& item : notice.items()) {
             if (item.state() != v1::TASK_STATE_COMPLETED) shared->failure = item.id() + " did not complete: " + item.reason();
-            const auto number = std::stoull(item.id().substr(6)) - 1'000'000'000;
+            const auto number = std::stoull(item.id().substr(6)) - first_number - plan.first;
             shared->latencies_us.push_back(std::chrono::duration<double, std::micro>(now - state.started.at(number)).count());
           }
           state.ended += static_cast<std::uint64_t>(notice.items_size());

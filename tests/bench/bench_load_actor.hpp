@@ -25,6 +25,7 @@ struct load_plan {
   std::uint64_t tasks = 0;
   std::uint32_t in_flight = 0;
   std::string workflow;
+  std::uint64_t first = 0;  // number of the first order
 };
 
 client_sink::behavior_type run_load_client(client_sink::stateful_pointer<struct load_state> self, gateway_actor gateway, load_plan plan,

@@ -14,6 +14,7 @@
 #include "tests/bench/bench_load.hpp"
 #include "tests/bench/bench_node.hpp"
 #include "tests/bench/bench_replay.hpp"
+#include "tests/bench/bench_replicated.hpp"
 #include "tests/bench/bench_report.hpp"
 #include "tests/bench/bench_store.hpp"
 
@@ -33,6 +34,7 @@ struct choices {
   bool http = false;
   bool slow_http = false;
   bool network = false;
+  bool replicated = false;
   bool console = false;
   bool cron = false;
   bool store = false;
@@ -209,6 +211,15 @@ int run_over_network(const choices& chosen) {
   return 0;
 }
 
+/// The order workload on one node and on three that hold the same shard.
+int run_on_replicas(const choices& chosen) {
+  const std::vector<std::uint32_t> in_flight{chosen.in_flight.front(), chosen.in_flight.back()};
+  const auto one = run_remote(chosen.directory + "/nodes", 1, in_flight, chosen.scale);
+  const auto three = run_remote(chosen.directory + "/nodes", 3, in_flight, chosen.scale);
+  std::puts(replicated_to_text(one, three).c_str());
+  return 0;
+}
+
 /// One task after the other, beside the bare writes that its commits make to the journal.
 void compare_with_own_writes(const std::string& directory, std::uint64_t tasks) {
   constexpr int rounds = 5;
@@ -328,6 +339,8 @@ int main(int argc, char** argv) {
   app.add_flag("--http", chosen.http, "instead: the http agent beside a bare libcurl loop, against the same local server");
   app.add_flag("--slow-http", chosen.slow_http, "instead: what 10,000 steps cost an http agent whose service answers after 20 s");
   app.add_flag("--network", chosen.network, "instead: the order workload with its agent on another node beside one in this process");
+  app.add_flag("--replicated", chosen.replicated,
+               "instead: the order workload on one node and on three that hold the same shard, each a process of its own");
   app.add_flag("--console", chosen.console, "instead: the order workload with and without a console that watches it");
   app.add_flag("--store", chosen.store, "instead: the store alone, with the batches of the order workload: LMDB and the journal, in turns");
   app.add_flag("--journal", chosen.journal, "instead: the order workload on LMDB alone and behind the journal, in turns");
@@ -340,6 +353,7 @@ int main(int argc, char** argv) {
     if (chosen.store) return run_store_alone(chosen);
     if (chosen.journal) return run_both_stores(chosen);
     if (chosen.console) return run_under_console(chosen);
+    if (chosen.replicated) return run_on_replicas(chosen);
     if (chosen.network) return run_over_network(chosen);
     if (chosen.http) return run_http_agent(chosen);
     if (chosen.slow_http) return run_slow_http_agent(chosen);

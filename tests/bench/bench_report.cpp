@@ -84,6 +84,21 @@ std::string network_to_text(std::uint32_t in_flight, double here_per_s, double t
       (there_p50_us - here_p50_us) / steps_a_task);
 }
 
+std::string replicated_to_text(const remote_runs& one, const remote_runs& three) {
+  std::string out;
+  for (std::size_t i = 0; i < one.loads.size(); ++i) {
+    const auto& here = one.loads[i];
+    const auto& there = three.loads[i];
+    out += format(
+        "%u in flight: %.0f tasks/s on one node, %.0f on three (%.0f %%); p50 %.0f and %.0f us, p99 %.0f and %.0f us; CPU a task %.0f us, "
+        "%.0f us of the leader and %.0f us of a follower\n",
+        here.in_flight, here.tasks_per_s, there.tasks_per_s, 100 * there.tasks_per_s / here.tasks_per_s, here.p50_us, there.p50_us,
+        here.p99_us, there.p99_us, here.leader_cpu_us, there.leader_cpu_us, there.follower_cpu_us);
+  }
+  return out + format("idle: %.2f %% of a core on one node, %.2f %% of the leader and %.2f %% of a follower", one.idle_leader_percent,
+                      three.idle_leader_percent, three.idle_follower_percent);
+}
+
 std::string to_json(const floor_costs& with, const order_runs& runs) {
   auto out =
       format(R"({"floor":{"fdatasync_p50_us":%.1f,"replay_tasks_per_s":%.0f,"replay_p50_us":%.1f,"bare_requests_per_s":%.0f},"runs":[)",

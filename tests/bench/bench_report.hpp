@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/bench/bench_load.hpp"
+#include "tests/bench/bench_replicated.hpp"
 #include "tests/bench/bench_store.hpp"
 
 namespace fairlead::bench {
@@ -33,6 +34,9 @@ struct http_runs {
 
 /// Medians with the agent in the node's process and on another node.
 std::string network_to_text(std::uint32_t in_flight, double here_per_s, double there_per_s, double here_p50_us, double there_p50_us);
+
+/// The same loads on one node and on three.
+std::string replicated_to_text(const remote_runs& one, const remote_runs& three);
 
 /// The order workload in all forms of one run of the bench.
 struct order_runs {

@@ -23,6 +23,7 @@ def run():
     parser.add_argument("--kills", type=int, default=12, help="of the leader")
     parser.add_argument("--stops", type=int, default=6, help="for 0.2 to 6 s, of any node, the leader every other time")
     parser.add_argument("--all", type=int, default=3, help="times all nodes at once")
+    parser.add_argument("--default-times", action="store_true", help="an election timeout of 1 s and heartbeats of 100 ms, instead of 300 and 30 ms")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--keep", help="leave everything in this folder")
     options = parser.parse_args()
@@ -31,7 +32,7 @@ def run():
     began = time.monotonic()
     with harness.sandbox("replicated_faults", options.keep) as box:
         services = imperfect_services(box, options.seed)
-        whole = replicated_nodes.trio(box, services.ports.values(), settings=replicated_nodes.LAN)
+        whole = replicated_nodes.trio(box, services.ports.values(), settings=None if options.default_times else replicated_nodes.LAN)
         whole.start()
         whole.deploy(short_leases(box.folder))
         client = kill_loop.customer(box, whole.address, options.seed,

@@ -210,6 +210,24 @@ TEST(replica, takes_no_more_than_a_bound_that_no_majority_has) {
   EXPECT_LT(taken, 800);
 }
 
+TEST(replica, puts_no_more_batches_into_one_entry_than_any_journal_takes) {
+  replica_world three{3, 1, std::uint64_t{8} << 20};
+  const auto leader = three.elect();
+  ASSERT_NE(leader, 0U);
+  auto& at = three.at(leader);
+  std::vector<store::batch> group(4);
+  for (auto& one : group) {
+    one.sequence = ++at.sequence;
+    one.epoch = at.epoch;
+    one.put(store::table::task, "key " + std::to_string(at.sequence), std::string(400'000, 'x'));
+  }
+  const auto before = three.it(leader).view().last_index;
+  ASSERT_EQ(three.it(leader).propose(group).value(), replica::proposal::taken);
+  EXPECT_EQ(three.it(leader).view().last_index, before + 2);
+  three.run();
+  EXPECT_EQ(three.rows(leader).size(), 4U);
+}
+
 TEST(replica, refuses_batches_of_an_earlier_epoch) {
   replica_world one{1};
   const auto epoch = one.it(1).raise_epoch();

@@ -26,7 +26,8 @@ class replica_world {
   static constexpr std::int64_t election_ms = 1000;
   static constexpr std::int64_t heartbeat_ms = 100;
 
-  explicit replica_world(std::size_t replicas = 3, std::uint64_t seed = 1) : random(seed) {
+  explicit replica_world(std::size_t replicas = 3, std::uint64_t seed = 1, std::uint64_t segment_bytes = std::uint64_t{256} << 10)
+      : random(seed), segment_bytes_(segment_bytes) {
     raft::members all;
     for (raft::replica_id id = 1; id <= replicas; ++id) all.voters.push_back(id);
     for (const auto id : all.voters) {
@@ -44,7 +45,7 @@ class replica_world {
   void start(raft::replica_id id) {
     auto& one = nodes_.at(id);
     store::journal_options options;
-    options.segment_bytes = std::uint64_t{256} << 10;
+    options.segment_bytes = segment_bytes_;
     options.max_bytes = options.segment_bytes * 64;
     options.release = "test";
     options.now_unix_ms = [this] { return 1'700'000'000'000 + now_ms; };
@@ -202,6 +203,7 @@ class replica_world {
     ASSERT_TRUE(it(what->to).receive(*what).ok());
   }
 
+  const std::uint64_t segment_bytes_;
   std::map<raft::replica_id, node> nodes_;
   std::set<raft::replica_id> cut_;
   std::deque<v1::ReplicaMessage> network_;
