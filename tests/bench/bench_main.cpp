@@ -14,9 +14,9 @@
 #include "tests/bench/bench_load.hpp"
 #include "tests/bench/bench_node.hpp"
 #include "tests/bench/bench_replay.hpp"
-#include "tests/bench/bench_replicated.hpp"
 #include "tests/bench/bench_report.hpp"
 #include "tests/bench/bench_store.hpp"
+#include "tests/bench/replicated/replicated.hpp"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "tests/bench/bench_load.hpp"
-#include "tests/bench/bench_replicated.hpp"
 #include "tests/bench/bench_store.hpp"
+#include "tests/bench/replicated/replicated.hpp"
 
 namespace fairlead::bench {
 

@@ -39,6 +39,11 @@ def must(*command):
     expect(done.returncode == 0, f"`{' '.join(map(str, command))}` ended with {done.returncode}: {done.stderr.strip()}")
 
 
+def imperfect_services(box, seed):
+    return harness.services(box, host=HUB, seed=seed, slow=0.2, slow_seconds=(0.2, 1.0), work_seconds=(0.1, 0.4), unavailable=0.03, drop_before=0.02,
+                            drop_after=0.02, refuse=kill_loop.REFUSED, max_seconds=3600)
+
+
 def enter():
     """Starts this program anew in a namespace of its own; the reason when that is not allowed, else nothing comes back."""
     for tool in ("unshare", "nsenter", "ip"):
@@ -55,11 +60,11 @@ def enter():
 class network:
     """A hub that forwards between the hosts of the nodes, and rules that make it forget to."""
 
-    def __init__(self, box):
+    def __init__(self, box, names=NAMES):
         must("ip", "link", "set", "lo", "up")
         must("ip", "addr", "add", f"{HUB}/32", "dev", "lo")
         self.addresses, self.prefixes = {}, {}
-        for number, name in enumerate(NAMES, 1):
+        for number, name in enumerate(names, 1):
             holder = box.start(["unshare", "--net", "sh", "-c", "echo ready; exec sleep 100000"], stdout=subprocess.PIPE, text=True)
             expect(holder.stdout.readline().strip() == "ready", "a namespace could not be made")
             address, gate, wire = f"10.77.{number}.2", f"10.77.{number}.1", f"wire{number}"
@@ -83,6 +88,16 @@ class network:
             pass
 
 
+def move_to_hosts(path, net, node_ports, service_ports):
+    """The addresses in a node file become those of the hosts."""
+    text = path.read_text(encoding="utf-8")
+    for other, port in node_ports.items():
+        text = text.replace(f"127.0.0.1:{port}", f"{net.addresses[other]}:{port}")
+    for port in SERVICE_PORTS:
+        text = text.replace(f"127.0.0.1:{port}", f"{HUB}:{service_ports[port]}")
+    path.write_text(text, encoding="utf-8")
+
+
 class cluster(cluster_nodes.cluster):
     """Each node on its host; a client talks to them from the hub."""
 
@@ -95,12 +110,7 @@ class cluster(cluster_nodes.cluster):
         node_file.derive(CONFIG / f"{name}.yaml", path, settings={
             "store.path" if name in SHARDS else "node.data": self.folder / name, "node.trusted_network": "true",
             "http": f"{{ listen: 0.0.0.0:{HTTP_PORTS[name]} }}"})
-        text = path.read_text(encoding="utf-8")
-        for other in NAMES:
-            text = text.replace(f"127.0.0.1:{NODE_PORTS[other]}", f"{self.net.addresses[other]}:{NODE_PORTS[other]}")
-        for port in SERVICE_PORTS:
-            text = text.replace(f"127.0.0.1:{port}", f"{HUB}:{self.ports[port]}")
-        path.write_text(text, encoding="utf-8")
+        move_to_hosts(path, self.net, NODE_PORTS, self.ports)
         return harness.node(self.box_, path, f"{self.net.addresses[name]}:{NODE_PORTS[name]}", log=self.folder / f"{name}.log",
                             prefix=self.net.prefixes[name])
 
@@ -137,8 +147,7 @@ def run():
     dice = random.Random(options.seed)
     with harness.sandbox("cluster_netns", options.keep) as box:
         net = network(box)
-        services = harness.services(box, host=HUB, seed=options.seed, slow=0.2, slow_seconds=(0.2, 1.0), work_seconds=(0.1, 0.4), unavailable=0.03,
-                                    drop_before=0.02, drop_after=0.02, refuse=kill_loop.REFUSED, max_seconds=3600)
+        services = imperfect_services(box, options.seed)
         whole = cluster(box, net, services.ports.values())
         whole.start(60)
         notice(whole, net)

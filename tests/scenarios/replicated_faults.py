@@ -73,8 +73,9 @@ def run():
         client.history.add_ends(whole.tasks())
         if gone:
             print(f"a node led again after the leader was killed: median {statistics.median(gone):.2f} s, worst {max(gone):.2f} s")
-        print(f"{options.kills} kills of the leader, {options.stops} stops, {options.all} times all at once; {whole.elections()} Schedulers began; "
-              f"{client.acknowledged} orders acknowledged, {services.arrivals} requests; {time.monotonic() - began:.0f} s in all", flush=True)
+        print(f"{options.kills} kills of the leader, {options.stops} stops, {options.all} times all at once\n"
+              f"{client.acknowledged} orders acknowledged, {services.arrivals} requests; {whole.elections()} Schedulers began; {time.monotonic() - began:.0f} s in all",
+              flush=True)
         expect(client.acknowledged >= 3 * len(faults), "hardly anything was submitted: the run says nothing")
         whole.end()
         return kill_loop.judge(whole.stores(), services, client, [moment for node in whole.nodes.values() for moment in node.woken])

@@ -27,8 +27,8 @@ LOGS = harness.ROOT / "build" / "soak"
 SKIPPED = 75
 SEEDS = 20_000  # a turn
 FUZZ_SECONDS = {"journal_fuzz": 600, "replica_fuzz": 300}
-COUNTS = ("seeds", "failed seeds", "consensus seeds", "kills", "cluster kills", "cluster stops", "cluster cuts", "power cuts", "fuzz inputs", "orders",
-          "failed runs")
+COUNTS = ("seeds", "failed seeds", "consensus seeds", "kills", "cluster kills", "cluster stops", "cluster cuts", "leader kills", "replica stops",
+          "all killed", "replica cuts", "power cuts", "fuzz inputs", "orders", "failed runs")
 NEXT_SEED = re.compile(r"(The next fresh seed is )([\d,]+)(\.)")
 ROW = re.compile(r"^\| `([0-9a-f]+)` \| ([\d-]+) \|((?: [\d,]+ \|){%d})$" % len(COUNTS), flags=re.M)
 EMPTY_TABLE = re.compile(r"^\| Commit \|.*\n\|[-| ]+\|\n", flags=re.M)
@@ -61,13 +61,15 @@ def sums_of(said):
     patterns = {"seeds": r"^(\d+) seeds, \d+ failed", "failed seeds": r"^\d+ seeds, (\d+) failed",
                 "consensus seeds": r"^(\d+) seeds of consensus, \d+ failed", "kills": r"^kills (\d+) counted",
                 "cluster kills": r"^(\d+) kills and \d+ stops", "cluster stops": r"^\d+ kills and (\d+) stops",
-                "cluster cuts": r"^([\d.]+ s cut), whole again", "power cuts": r"^(\d+) disks, \d+ of them",
+                "cluster cuts": r"^([\d.]+ s cut), whole again", "replica cuts": r"^(replicas cut for [\d.]+ s)",
+                "leader kills": r"^(\d+) kills of the leader,", "replica stops": r"^\d+ kills of the leader, (\d+) stops,",
+                "all killed": r"(\d+) times all at once$", "power cuts": r"^(\d+) disks, \d+ of them",
                 "fuzz inputs": r"^Done (\d+) runs in",
                 "orders": r"(?:orders acknowledged (\d+), requests|^(\d+) orders acknowledged, \d+ requests)"}
     sums = {}
     for name, pattern in patterns.items():
         found = re.findall(pattern, said, flags=re.M)
-        if name == "cluster cuts":
+        if name.endswith(" cuts") and name != "power cuts":
             sums[name] = len(found)
         else:
             sums[name] = sum(int("".join(one)) for one in found)
@@ -77,6 +79,7 @@ def sums_of(said):
 def turns(seed):
     """(name, command, the next fresh seed when it is through), for ever."""
     scenarios = [("kill_loop", "--kills", "50"), ("cluster_faults", "--faults", "40"), ("cluster_netns", "--cuts", "20"),
+                 ("replicated_faults", "--kills", "20", "--stops", "10", "--all", "5"), ("replicated_netns", "--cuts", "20"),
                  ("power_cut", "--cuts", "1670", "--seconds", "60")]
     for name, *options in itertools.cycle([("simulate",), ("consensus",), *scenarios, *((each,) for each in FUZZ_SECONDS)]):
         if name == "simulate":

@@ -1,4 +1,4 @@
-#include "tests/bench/bench_replicated.hpp"
+#include "tests/bench/replicated/replicated.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
