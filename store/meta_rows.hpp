@@ -18,6 +18,7 @@
 //   shard_time         unix ms u64: the stamp of the last entry in these tables (journaled/shard_time.hpp). It stays when the store leaves a journal
 //   replica            replica id u64 | v1::ShardMembers: which copy of a replicated shard this store is, and the replicas with which the shard
 //                      began; empty: it has not begun. Of this copy alone. Stores of shards that live on one node lack this row
+//   clock_ahead        i64, ms: how far the clock by which the shard is led was ahead of the wall clock of this copy's node. Of this copy alone
 //   effect/NUMBER      EffectRecord, see effect_rows.hpp; the number has 20 digits
 //   deleted/NUMBER     empty; archives may hold copies of this deleted task, see deletion_rows.hpp; the number has 20 digits
 //   moving/NUMBER      day u64 | retention in days u32, see archive_rows.hpp: the ended task is to move to this archive. Whoever applies the
@@ -69,6 +70,7 @@ inline constexpr std::string_view applied_row = "applied";
 inline constexpr std::string_view settled_row = "settled";
 inline constexpr std::string_view shard_time_row = "shard_time";
 inline constexpr std::string_view replica_row = "replica";
+inline constexpr std::string_view clock_ahead_row = "clock_ahead";
 inline constexpr std::string_view effect_rows = "effect/";
 inline constexpr std::string_view deletion_rows = "deleted/";
 inline constexpr std::string_view move_rows = "moving/";

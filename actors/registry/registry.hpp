@@ -169,7 +169,7 @@ class registry final : public core::agent_directory, private wait_queues::admiss
   demand& demand_of(service& of, const core::slot_request& what);
   instance* choose(const demand& what, moment now, bool canary);
   void take_slot(instance& at, moment now);
-  void let_go(holding& what, const core::slot_outcome& outcome, moment now);
+  void let_go(holding& what, const core::slot_outcome& reported, moment now);
   void judge(instance& which);
   std::optional<double> peers_latency(const instance& of);
   void find_instances(demand& of);

@@ -141,8 +141,11 @@ void registry::release(const core::slot_holder& holder, const core::slot_outcome
   let_go(what, outcome, time_.now());
 }
 
-void registry::let_go(holding& what, const core::slot_outcome& outcome, moment now) {
+void registry::let_go(holding& what, const core::slot_outcome& reported, moment now) {
   auto& of = *what.of;
+  auto outcome = reported;
+  // Nobody could have heard of it, so a lease that has ended says nothing of the service.
+  if (outcome.how == core::slot_end::expired && (what.at == nullptr || what.at->away)) outcome.how = core::slot_end::lost;
   const auto somebody_waits = of.queues_occupied > 0;
   for (auto* one : what.buckets) {
     const auto common = !one->rule->keyed;

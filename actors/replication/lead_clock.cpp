@@ -15,6 +15,14 @@ moment lead_clock::now() const {
   return wall + duration{(offset_us_ < 0 ? -left_us : left_us) / 1'000};
 }
 
+void lead_clock::resume(std::int64_t ahead_ms) {
+  const std::lock_guard lock(guard_);
+  since_boot_ms_ = boot_ms_();
+  offset_us_ = ahead_ms * 1'000;
+}
+
+std::int64_t lead_clock::ahead_ms() const { return to_unix_ms(now()) - to_unix_ms(wall_.now()); }
+
 void lead_clock::follow(std::int64_t reading_unix_ms, std::int64_t at_boot_ms) {
   const std::lock_guard lock(guard_);
   since_boot_ms_ = boot_ms_();

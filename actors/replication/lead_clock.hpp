@@ -25,6 +25,9 @@ class lead_clock final : public clock {
 
   /// The leader's clock showed `reading_unix_ms` at this moment of the boot clock, or somewhat earlier: the message was under way.
   void follow(std::int64_t reading_unix_ms, std::int64_t at_boot_ms);
+  /// An earlier process has noted how far it was ahead of this node's wall clock.
+  void resume(std::int64_t ahead_ms);
+  std::int64_t ahead_ms() const;
 
  private:
   const clock& wall_;

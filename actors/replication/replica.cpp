@@ -42,7 +42,7 @@ replica::replica(fairlead::store::journaled_store& own, replica_settings how, st
     : own_(own),
       how_(std::move(how)),
       boot_ms_(std::move(boot_ms)),
-      time_(time),
+      time_(resumed(time, own_)),
       consensus_({.self = how_.self, .election_ms = how_.election_ms, .heartbeat_ms = how_.heartbeat_ms, .seed = how_.seed},
                  recovered_of(own_.take_log(), how_), now()) {
   own_.keep_above(alone() ? own_.shown_index() : consensus_.entries().base_index());
@@ -73,6 +73,12 @@ bool replica::alone() const {
   return all.voters.size() + all.standbys.size() == 1 && all.has(how_.self);
 }
 
+/// A process that has heard of no leader yet may lead all the same: it goes on from what an earlier one on this node has heard.
+lead_clock* replica::resumed(lead_clock* time, const fairlead::store::journaled_store& own) {
+  if (const auto ahead = own.clock_ahead_ms(); time != nullptr && ahead) time->resume(*ahead);
+  return time;
+}
+
 raft::moment replica::now() { return {boot_ms_(), time_ != nullptr ? to_unix_ms(time_->now()) : own_.read_time()}; }
 
 /// The index that the input was given; 0: none, or it was refused.
@@ -99,6 +105,7 @@ void replica::take(raft::output out) {
 status replica::tick() {
   const std::lock_guard lock(guard_);
   step(raft::tick{});
+  if (time_ != nullptr) own_.note_clock_ahead(time_->ahead_ms());
   if (!alone()) trim();
   return nothing{};
 }

@@ -115,6 +115,7 @@ class replica final : public store::store {
   fairlead::store::usage get_usage() const override { return own_.get_usage(); }
 
  private:
+  static lead_clock* resumed(lead_clock* time, const fairlead::store::journaled_store& own);
   static raft::recovered recovered_of(fairlead::store::recovered_log log, const replica_settings& how);
   raft::moment now();
   raft::log_index step(const raft::input& in) { return step(in, now()); }

@@ -88,6 +88,13 @@ result<std::unique_ptr<journaled_store>> journaled_store::open(tables& below, jo
     out->time_.seen(static_cast<std::int64_t>(*last));
     out->log_.base_stamp_ms = static_cast<std::int64_t>(*last);
   }
+  const auto ahead = now->get(table::meta, keys::meta(meta::clock_ahead_row));
+  if (!ahead) return ahead.failure();
+  if (ahead->has_value()) {
+    const auto ms = meta::decode_u64(**ahead);
+    if (!ms) return damaged_value(table::meta, keys::meta(meta::clock_ahead_row));
+    out->note_clock_ahead(static_cast<std::int64_t>(*ms));
+  }
   const auto progress = now->get_progress();
   out->sequence_ = progress.sequence;
   out->epoch_ = progress.epoch;
@@ -153,6 +160,7 @@ status journaled_store::settle() {
   rows.erase(table::meta, keys::meta(meta::journal_row));
   // Without its journal it does not know what it has promised to the other replicas, so it is none of them any more.
   rows.erase(table::meta, keys::meta(meta::replica_row));
+  rows.erase(table::meta, keys::meta(meta::clock_ahead_row));
   return below_.apply(run_of(rows)->operations());
 }
 
@@ -251,6 +259,8 @@ status journaled_store::apply() {
       table::meta, keys::meta(meta::applied_row),
       meta::encode_applied(failpoint("plant.applied_ahead") ? entry_position{sealed->last.index + 1, sealed->last.group} : sealed->last));
   applied.put(table::meta, keys::meta(meta::shard_time_row), meta::encode_u64(static_cast<std::uint64_t>(sealed->last.stamp_ms)));
+  if (const auto ahead = clock_ahead_ms(); replicated_ && ahead)
+    applied.put(table::meta, keys::meta(meta::clock_ahead_row), meta::encode_u64(static_cast<std::uint64_t>(*ahead)));
   // The applied position is written with what it speaks of, in one transaction: etcd once wrote it apart, and its copies diverged
   // (etcd Documentation/postmortems/v3.5-data-inconsistency.md).
   auto runs = sealed->runs;

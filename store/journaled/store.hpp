@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -93,6 +94,14 @@ class journaled_store final : public restorable {
   /// stale_epoch, wrong_state.
   result<std::vector<std::shared_ptr<const std::string>>> payloads_of(const std::vector<batch>& group, std::uint64_t sequence,
                                                                       std::uint64_t epoch) const;
+  /// How far the clock by which the shard is led is ahead of this node's wall clock: kept with what is applied next, of a replicated shard. From
+  /// any thread.
+  void note_clock_ahead(std::int64_t ms) { clock_ahead_ms_.store(ms, std::memory_order_relaxed); }
+  /// What was noted last, in this process or an earlier one; nullopt: nothing ever.
+  std::optional<std::int64_t> clock_ahead_ms() const {
+    const auto ms = clock_ahead_ms_.load(std::memory_order_relaxed);
+    return ms == never_noted ? std::nullopt : std::optional(ms);
+  }
   /// Of the last entry shown.
   std::uint64_t epoch() const noexcept { return epoch_.load(std::memory_order_relaxed); }
   std::uint64_t shown_index() const noexcept { return shown_index_.load(std::memory_order_relaxed); }
@@ -173,6 +182,8 @@ class journaled_store final : public restorable {
   std::atomic<std::int64_t> ahead_ms_{0};
   std::atomic<std::uint64_t> applied_index_{0};
   std::atomic<std::uint64_t> keep_above_;
+  static constexpr auto never_noted = std::numeric_limits<std::int64_t>::min();
+  std::atomic<std::int64_t> clock_ahead_ms_{never_noted};
   shard_time time_;
   std::string shard_state_;
 

@@ -1,4 +1,4 @@
-// An instance whose node file does not name it any more.
+// An instance whose node file does not name it any more, or whose node is not connected.
 
 #include "tests/actors/registry/registry_world.hpp"
 
@@ -31,6 +31,28 @@ TEST_F(registry_leaving_test, keeps_an_instance_that_came_back_before_it_had_lef
   it->add(agent("n1/svc", 2));
   EXPECT_TRUE(it->set_away("n1/svc", 1));
   EXPECT_TRUE(it->find("n1/svc"));
+}
+
+TEST_F(registry_leaving_test, learns_nothing_of_a_service_from_leases_that_end_while_nobody_could_hear_of_it) {
+  it->add(agent("n1/svc", 100));
+  for (std::uint64_t task = 1; task <= 30; ++task) EXPECT_NE(claimed(task), "none");
+  EXPECT_TRUE(it->set_away("n1/svc", 1));
+  for (std::uint64_t task = 1; task <= 30; ++task) end(task, slot_end::expired);
+  EXPECT_NE(service().record().breaker(), v1::BREAKER_STATE_OPEN) << "its node was not connected";
+  EXPECT_FALSE(instance("n1/svc").sick());
+
+  restart();
+  for (std::uint64_t task = 1; task <= 30; ++task) hold("n1/svc", task);
+  for (std::uint64_t task = 1; task <= 30; ++task) end(task, slot_end::expired);
+  EXPECT_NE(service().record().breaker(), v1::BREAKER_STATE_OPEN) << "its instance had not registered with the new Scheduler yet";
+
+  it->add(agent("n1/svc", 100));
+  for (std::uint64_t task = 1; task <= 30; ++task) {
+    EXPECT_NE(claimed(task), "none");
+    end(task, slot_end::expired);
+    if (service().record().breaker() == v1::BREAKER_STATE_OPEN) return;
+  }
+  FAIL() << "an instance that is there and says nothing speaks against its service";
 }
 
 }  // namespace

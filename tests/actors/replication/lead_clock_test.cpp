@@ -70,5 +70,29 @@ TEST(lead_clock, of_a_successor_goes_on_from_that_of_the_leader_whatever_its_wal
   EXPECT_LE(late, testing::replica_world::heartbeat_ms + passed / 1'000 + 1);
 }
 
+TEST(lead_clock, goes_on_although_all_processes_were_killed_and_another_node_leads) {
+  testing::replica_world three;
+  three.skew_ms = {{1, -40'000}, {2, 0}, {3, 90'000}};
+  const auto former = three.elect();
+  ASSERT_NE(former, 0U);
+  ASSERT_TRUE(three.propose(former, "a", "1"));
+  three.pass(1'000);
+  for (raft::replica_id id = 1; id <= 3; ++id) three.apply(id);
+  const auto shown = to_unix_ms(three.at(former).time->now());
+  const auto at = three.now_ms;
+  for (raft::replica_id id = 1; id <= 3; ++id) three.kill(id);
+  three.now_ms += 3'000;
+  for (raft::replica_id id = 1; id <= 3; ++id)
+    if (id != former) three.start(id);
+  const auto next = three.elect();
+  ASSERT_NE(next, 0U);
+  ASSERT_NE(next, former);
+  const auto passed = three.now_ms - at;
+  const auto late = shown + passed - to_unix_ms(three.at(next).time->now());
+  // What passes while no process runs shrinks no offset.
+  EXPECT_GE(late, -(passed + testing::replica_world::heartbeat_ms) / 1'000 - 1);
+  EXPECT_LE(late, testing::replica_world::heartbeat_ms + passed / 1'000 + 1);
+}
+
 }  // namespace
 }  // namespace fairlead

@@ -38,8 +38,8 @@ class replica_world {
       one.how.seed = seed * 100 + id;
       one.how.keep_bytes = keep_bytes;
       one.disk = std::make_unique<store::memory_disk>(seed * 1'000 + id);
-      start(id);
     }
+    for (const auto id : all.voters) start(id);
   }
 
   void start(raft::replica_id id) {
