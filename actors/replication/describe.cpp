@@ -45,6 +45,7 @@ v1::ReplicationStatus describe_replication(const replication_facts& from) {
   };
   out.set_role(word_of(view.role));
   out.set_term(view.term);
+  out.set_epoch(view.epoch);
   if (view.leader != 0) out.set_leader(node_of(view.leader));
   out.set_last_index(view.last_index);
   out.set_commit_index(view.commit_index);

@@ -81,7 +81,8 @@ node_verdict healthy(const node_figures& all) {
   for (const auto& [number, shard] : all.told.shards) {
     const auto name = "shard " + std::to_string(number);
     // Between an election and its first entry a leader has no Scheduler yet.
-    if (!shard.reply && all.replicas.count(number) != 0) continue;
+    const auto own = all.replicas.find(number);
+    if (!shard.reply && own != all.replicas.end() && own->second.replication().epoch() == 0) continue;
     if (!shard.reply) {
       out.reasons.push_back(name + " does not answer: " + shard.reason);
     } else if (const auto status = shard_status_of(*shard.reply, number); !status.up()) {

@@ -31,6 +31,7 @@ TEST(replication_status, of_a_leader_whose_replicas_follow_says_that_one_more_no
   EXPECT_EQ(told.role(), "leader");
   EXPECT_EQ(told.leader(), "n1");
   EXPECT_EQ(told.term(), 4U);
+  EXPECT_EQ(told.epoch(), 900U);
   EXPECT_EQ(told.contact_ms_ago(), 20);
   EXPECT_EQ(told.clock_ahead_ms(), 250);
   EXPECT_EQ(told.may_lose(), 1U);

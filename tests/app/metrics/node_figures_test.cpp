@@ -146,6 +146,14 @@ TEST(node_figures, a_new_leader_whose_scheduler_has_not_begun_is_healthy_and_not
   EXPECT_EQ(why_not_ready(all), "shard 0 does not answer: shard 0 is led by no node that is known");
 }
 
+TEST(node_figures, a_leader_whose_scheduler_hangs_is_not_healthy) {
+  auto all = following_node();
+  all.replicas[0].mutable_replication()->set_role("leader");
+  all.replicas[0].mutable_replication()->set_epoch(900);
+  all.told.shards[0] = {std::nullopt, "no answer within 2 s"};
+  EXPECT_EQ(why_not_healthy(all), "shard 0 does not answer: no answer within 2 s");
+}
+
 TEST(node_figures, a_replica_that_stands_aside_is_not_healthy) {
   auto all = following_node();
   all.replicas[0].mutable_replication()->set_trouble("there were two leaders in term 4");
