@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <utility>
 
+#include "actors/replication/service.hpp"
 #include "actors/replication/wire.hpp"
 #include "actors/supervision/guardian.hpp"
 #include "messages/ids.hpp"
@@ -24,41 +24,31 @@ constexpr milliseconds answer_limit{2'000};
 
 }  // namespace
 
-class replica_shell final : public replica_port {
+class replica_shell final : public service_port {
  public:
   using self_pointer = supervised_stateful_pointer<replica_actor, replica_state>;
 
   replica_shell(self_pointer self, replica_setup setup) : self_(self), setup_(std::move(setup)), seat_(*setup_.seat) {
     for (const auto& node : seat_.others().others()) peers_.emplace(node, peer{});
   }
-  ~replica_shell() override {
-    if (auto* const it = seat_.consensus()) it->serve(nullptr);
-  }
 
   void begin() {
     self_->set_down_handler([this](const caf::down_msg& gone) { lost(gone.source); });
-    if (auto* const it = seat_.consensus()) it->serve(this);
+    if (auto* const it = seat_.consensus()) service_.serve(*it);
     tick_after_ = milliseconds{std::max<std::int64_t>(seat_.settings().how.heartbeat_ms / 2, 1)};
     self_->delayed_send(self_, tick_after_, tick_atom_v);
     self_->send(self_, link_atom_v);
-    settle();
   }
 
   // ---- what comes in ----
 
   void commit(commit_request& request) {
-    // One that is being stopped commits nothing any more.
-    if (!leads_) return;
-    // What a Scheduler before it has left is of an earlier epoch.
-    if (self_->current_sender() != scheduler_) gathered_.clear();
     scheduler_ = self_->current_sender();
-    gathered_.push_back(std::move(request.what));
-    arm();
+    service_.commit(scheduler_->id(), std::move(request.what));
   }
 
   void receive(const v1::ReplicaBatch& batch) {
-    auto* const it = seat_.consensus();
-    if (it == nullptr) return;
+    if (seat_.consensus() == nullptr) return;
     for (const auto& one : batch.messages()) {
       if (one.shard() != seat_.settings().shard) continue;
       const auto what = decode(one);
@@ -68,32 +58,27 @@ class replica_shell final : public replica_port {
       }
       // Who speaks for a replica has introduced itself as that one.
       if (seat_.others().node_of(what->from).empty()) continue;
-      if (!check(it->receive(*what))) return;
+      if (!check(service_.receive(*what))) return;
     }
-    arm();
   }
 
   void tick() {
     self_->delayed_send(self_, tick_after_, tick_atom_v);
-    auto* const it = seat_.consensus();
-    if (it == nullptr || !check(it->tick())) return;
-    if (it->wants_settle()) settle();
+    if (seat_.consensus() != nullptr) check(service_.tick());
   }
 
   void flush() {
-    armed_ = false;
-    settle();
+    if (seat_.consensus() != nullptr) check(service_.flush());
   }
 
   caf::result<bool> confirm() {
     auto promise = self_->make_response_promise<bool>();
-    auto* const it = seat_.consensus();
-    if (it == nullptr) {
+    if (seat_.consensus() == nullptr) {
       promise.deliver(false);
       return promise;
     }
-    waiting_.emplace(++last_ticket_, promise);
-    if (check(it->confirm(last_ticket_))) arm();
+    const auto ticket = service_.confirm();
+    if (check(ticket.ok() ? status(nothing{}) : ticket.failure())) waiting_.emplace(*ticket, promise);
     return promise;
   }
 
@@ -126,7 +111,7 @@ class replica_shell final : public replica_port {
             [this](const caf::error&) { asks_links_ = false; });
   }
 
-  // ---- what consensus says; from the thread that is inside it ----
+  // ---- what comes of it ----
 
   void send(std::vector<raft::message> what) override {
     const std::lock_guard lock(guard_);
@@ -137,21 +122,19 @@ class replica_shell final : public replica_port {
       if (to != handles_.end()) caf::anon_send(caf::actor_cast<replica_actor>(to->second), std::move(batch));
     }
   }
+  void wake() override { self_->send(self_, flush_atom_v); }
   void committed(std::uint64_t sequence) override {
-    const std::lock_guard lock(guard_);
-    committed_ = sequence;
+    if (scheduler_) self_->send(caf::actor_cast<scheduler_actor>(scheduler_), fairlead::committed{sequence});
   }
-  void leads(std::uint64_t) override {
-    const std::lock_guard lock(guard_);
-    led_.push_back(true);
+  void measured(std::size_t batches, std::size_t bytes, std::chrono::microseconds took) override {
+    if (setup_.on_committed) setup_.on_committed(batches, bytes, took);
   }
-  void leads_no_longer() override {
-    const std::lock_guard lock(guard_);
-    led_.push_back(false);
+  void leads(bool now) override {
+    scheduler_ = nullptr;
+    setup_.on_leads(now);
   }
   void confirmed(std::uint64_t ticket, bool led) override {
-    const std::lock_guard lock(guard_);
-    answers_.emplace_back(ticket, led);
+    if (auto asked = waiting_.extract(ticket)) asked.mapped().deliver(led);
   }
 
  private:
@@ -159,71 +142,12 @@ class replica_shell final : public replica_port {
     caf::strong_actor_ptr handle;
     bool asked = false;
   };
-  struct proposed {
-    std::uint64_t last_sequence = 0;
-    std::size_t batches = 0;
-    std::size_t bytes = 0;
-    std::chrono::steady_clock::time_point since;
-  };
-
-  void arm() {
-    // Queued behind all messages now in the mailbox.
-    if (!std::exchange(armed_, true)) self_->send(self_, flush_atom_v);
-  }
 
   bool check(const status& done) {
     if (done.ok()) return true;
     setup_.on_fatal(done.failure());
     self_->quit(caf::sec::runtime_error);
     return false;
-  }
-
-  void settle() {
-    auto* const it = seat_.consensus();
-    if (it == nullptr) return;
-    if (!gathered_.empty()) {
-      auto taken = it->propose(gathered_);
-      // What a Scheduler that was replaced meanwhile commits counts no more than what one does whose replica led.
-      if (!taken.ok() && taken.failure().code == v1::ERROR_CODE_STALE_EPOCH) taken = replica::proposal::not_leader;
-      if (!check(taken.ok() ? status(nothing{}) : taken.failure())) return;
-      if (*taken == replica::proposal::taken) {
-        proposed next{gathered_.back().sequence, gathered_.size(), 0, std::chrono::steady_clock::now()};
-        for (const auto& one : gathered_) next.bytes += one.bytes().size();
-        proposed_.push_back(next);
-      }
-      if (*taken != replica::proposal::later) gathered_.clear();
-    }
-    if (!check(it->settle())) return;
-    act();
-    if (it->wants_settle()) arm();
-  }
-
-  /// Does what consensus has said meanwhile.
-  void act() {
-    std::unique_lock lock(guard_);
-    const auto sequence = std::exchange(committed_, 0);
-    const auto led = std::exchange(led_, {});
-    const auto answers = std::exchange(answers_, {});
-    lock.unlock();
-    if (sequence != 0) {
-      for (; !proposed_.empty() && proposed_.front().last_sequence <= sequence; proposed_.pop_front()) {
-        const auto took = std::chrono::steady_clock::now() - proposed_.front().since;
-        if (setup_.on_committed)
-          setup_.on_committed(proposed_.front().batches, proposed_.front().bytes,
-                              std::chrono::duration_cast<std::chrono::microseconds>(took));
-      }
-      if (scheduler_) self_->send(caf::actor_cast<scheduler_actor>(scheduler_), fairlead::committed{sequence});
-    }
-    for (const bool leads : led) {
-      gathered_.clear();
-      proposed_.clear();
-      scheduler_ = nullptr;
-      leads_ = leads;
-      setup_.on_leads(leads);
-    }
-    for (const auto& [ticket, led_then] : answers) {
-      if (auto asked = waiting_.extract(ticket)) asked.mapped().deliver(led_then);
-    }
   }
 
   bool wants_greeting(const std::string& node, const peer& one) const {
@@ -271,7 +195,7 @@ class replica_shell final : public replica_port {
     setup_.log->on_note(
         note_level::info, "replica",
         "shard " + std::to_string(seat_.settings().shard) + " begins, with " + std::to_string(peers_.size() + 1) + " replicas");
-    seat_.consensus()->serve(this);
+    service_.serve(*seat_.consensus());
     self_->send(self_, link_atom_v);
   }
 
@@ -285,7 +209,7 @@ class replica_shell final : public replica_port {
         const std::lock_guard lock(guard_);
         handles_.erase(known->replica());
       }
-      if (auto* const it = seat_.consensus()) check(it->unreachable(known->replica()));
+      if (seat_.consensus() != nullptr) check(service_.unreachable(known->replica()));
     }
   }
 
@@ -319,22 +243,16 @@ class replica_shell final : public replica_port {
   replica_seat& seat_;
   std::map<std::string, peer> peers_;  // by node; never changes but in its values
   milliseconds tick_after_{50};
-  bool armed_ = false;
-  bool leads_ = false;  // as told on
   bool asks_links_ = false;
   std::string complaint_;  // the last one that was logged
   std::string told_;       // the last words about elections
-  std::vector<fairlead::store::batch> gathered_;
   caf::strong_actor_ptr scheduler_;
-  std::deque<proposed> proposed_;
-  std::uint64_t last_ticket_ = 0;
-  std::map<std::uint64_t, caf::typed_response_promise<bool>> waiting_;
+  std::map<std::uint64_t, caf::typed_response_promise<bool>> waiting_;  // by ticket
 
-  std::mutex guard_;  // of what follows: a Scheduler that begins anew is inside consensus on another thread
+  std::mutex guard_;  // of the next: send() comes from other threads, too
   std::map<raft::replica_id, caf::strong_actor_ptr> handles_;
-  std::uint64_t committed_ = 0;
-  std::vector<bool> led_;
-  std::vector<std::pair<std::uint64_t, bool>> answers_;
+
+  replica_service service_{*this};  // ends first
 };
 
 replica_actor::behavior_type run_replica(supervised_stateful_pointer<replica_actor, replica_state> self, replica_setup setup) {
