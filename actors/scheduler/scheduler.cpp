@@ -121,6 +121,9 @@ void scheduler::on_committed(std::uint64_t sequence) {
 
 void scheduler::on_confirmed(std::uint64_t ticket, bool led) {
   batches_.confirmed(ticket, led, [this](effects after) { act(std::move(after)); });
+  // What had counted before may have waited behind it.
+  admit_pending();
+  launches_.admit();
 }
 
 void scheduler::watch_room() {

@@ -59,6 +59,24 @@ TEST_F(start_test, the_start_outlives_a_restart) {
   EXPECT_EQ(out.performs.size(), 1u);
 }
 
+TEST_F(start_test, a_task_starts_although_an_answer_before_it_waits_for_a_majority) {
+  submit_delayed("t1", 60'000);
+  node = std::make_unique<process>(store, time, out, log, scheduler_limits{}, planted_faults{}, nullptr, nullptr, true);
+  node->open();
+  sweep();
+  add_agent(agent("n1/svc"));
+  time.now_ms += 60'000;
+  node->asked.clear();
+  node->shell.answer(v1::WorkflowDeleteRequest{}, next_ticket++);
+  node->settle();
+  ASSERT_EQ(node->asked.size(), 1u);
+  due("t1");
+  EXPECT_TRUE(out.performs.empty()) << "effects leave in order";
+  node->shell.on_confirmed(node->asked.front(), true);
+  node->settle();
+  EXPECT_EQ(out.performs.size(), 1u);
+}
+
 TEST_F(start_test, the_same_id_with_another_start_is_a_conflict) {
   submit_delayed("t1", 60'000);
   EXPECT_FALSE(submit_delayed("t1", 60'000).created());

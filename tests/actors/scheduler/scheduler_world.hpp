@@ -134,8 +134,10 @@ struct crashed {};
 class process final : public commit_port {
  public:
   process(store::memory_store& store, manual_clock& time, recorder& out, observer& log, scheduler_limits limits = {},
-          planted_faults faults = {}, const core::workflow_engine* engine = nullptr, const core::zone_source* zones = nullptr)
-      : store_(store), shell({&time, &store, this, &out, &log, engine != nullptr ? engine : &declarative_, zones}, limits, faults) {}
+          planted_faults faults = {}, const core::workflow_engine* engine = nullptr, const core::zone_source* zones = nullptr,
+          bool others_may_lead = false)
+      : store_(store),
+        shell({&time, &store, this, &out, &log, engine != nullptr ? engine : &declarative_, zones, others_may_lead}, limits, faults) {}
 
   void open() {
     const auto epoch = store_.raise_epoch();
@@ -145,6 +147,7 @@ class process final : public commit_port {
   }
 
   void commit(store::batch what) override { waiting.push_back(std::move(what)); }
+  void confirm(std::uint64_t ticket) override { asked.push_back(ticket); }
 
   /// Makes the next waiting batch durable and tells the Scheduler.
   bool commit_one() {
@@ -176,6 +179,7 @@ class process final : public commit_port {
 
   std::function<void()> boundary = [] {};
   std::deque<store::batch> waiting;
+  std::vector<std::uint64_t> asked;  // who leads
 
  private:
   core::declarative_engine declarative_;
