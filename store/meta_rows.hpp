@@ -18,7 +18,8 @@
 //   shard_time         unix ms u64: the stamp of the last entry in these tables (journaled/shard_time.hpp). It stays when the store leaves a journal
 //   replica            replica id u64 | v1::ShardMembers: which copy of a replicated shard this store is, and the replicas with which the shard
 //                      began; empty: it has not begun. Of this copy alone. Stores of shards that live on one node lack this row
-//   clock_ahead        i64, ms: how far the clock by which the shard is led was ahead of the wall clock of this copy's node. Of this copy alone
+//   clock_ahead        i64, ms | unix ms i64: how far the clock by which the shard is led was ahead of the wall clock of this copy's node when
+//                      that showed this. Of this copy alone
 //   effect/NUMBER      EffectRecord, see effect_rows.hpp; the number has 20 digits
 //   deleted/NUMBER     empty; archives may hold copies of this deleted task, see deletion_rows.hpp; the number has 20 digits
 //   moving/NUMBER      day u64 | retention in days u32, see archive_rows.hpp: the ended task is to move to this archive. Whoever applies the
@@ -82,6 +83,14 @@ std::string numbered_row(std::string_view prefix, std::uint64_t number);
 std::optional<std::uint64_t> number_of_row(std::string_view key);
 
 std::string encode_u32(std::uint32_t value);
+/// How far the clock by which a shard is led was ahead of the wall clock of this node when that showed `wall_unix_ms`.
+struct clock_note {
+  std::int64_t ahead_ms = 0;
+  std::int64_t wall_unix_ms = 0;
+};
+std::string encode_clock(const clock_note& what);
+std::optional<clock_note> decode_clock(std::string_view payload);
+
 std::string encode_u64(std::uint64_t value);
 std::optional<std::uint32_t> decode_u32(std::string_view payload);
 std::optional<std::uint64_t> decode_u64(std::string_view payload);

@@ -15,13 +15,23 @@ moment lead_clock::now() const {
   return wall + duration{(offset_us_ < 0 ? -left_us : left_us) / 1'000};
 }
 
-void lead_clock::resume(std::int64_t ahead_ms) {
+/// A wall clock that was set back meanwhile says nothing of the time that has passed.
+void lead_clock::resume(std::int64_t ahead_ms, std::int64_t wall_unix_ms) {
   const std::lock_guard lock(guard_);
   since_boot_ms_ = boot_ms_();
-  offset_us_ = ahead_ms * 1'000;
+  offset_us_ = shrunk(ahead_ms, to_unix_ms(wall_.now()) - wall_unix_ms) * 1'000;
+}
+
+std::int64_t lead_clock::shrunk(std::int64_t ahead_ms, std::int64_t passed_ms) {
+  const auto left_ms = std::max<std::int64_t>(std::abs(ahead_ms) - std::max<std::int64_t>(passed_ms, 0) / 1'000, 0);
+  return ahead_ms < 0 ? -left_ms : left_ms;
 }
 
 std::int64_t lead_clock::ahead_ms() const { return to_unix_ms(now()) - to_unix_ms(wall_.now()); }
+
+void lead_clock::reach(std::int64_t reading_unix_ms) {
+  if (to_unix_ms(now()) < reading_unix_ms) follow(reading_unix_ms, boot_ms_());
+}
 
 void lead_clock::follow(std::int64_t reading_unix_ms, std::int64_t at_boot_ms) {
   const std::lock_guard lock(guard_);

@@ -25,9 +25,13 @@ class lead_clock final : public clock {
 
   /// The leader's clock showed `reading_unix_ms` at this moment of the boot clock, or somewhat earlier: the message was under way.
   void follow(std::int64_t reading_unix_ms, std::int64_t at_boot_ms);
-  /// An earlier process has noted how far it was ahead of this node's wall clock.
-  void resume(std::int64_t ahead_ms);
+  /// An earlier process has noted how far it was ahead of this node's wall clock when that showed `wall_unix_ms`.
+  void resume(std::int64_t ahead_ms, std::int64_t wall_unix_ms);
+  /// This node leads from now on, and a leader before it has shown `reading_unix_ms`: less is not shown any more.
+  void reach(std::int64_t reading_unix_ms);
   std::int64_t ahead_ms() const;
+  /// What is left after `passed_ms` of what it was ahead.
+  static std::int64_t shrunk(std::int64_t ahead_ms, std::int64_t passed_ms);
 
  private:
   const clock& wall_;

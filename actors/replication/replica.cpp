@@ -18,6 +18,8 @@ using fairlead::store::record_type;
 constexpr std::uint64_t most_entries_alone = 4;
 constexpr std::size_t most_bytes_alone = std::size_t{32} << 10;
 
+constexpr std::int64_t longest_unnoted_ms = 20;
+
 // Election timeouts that a Scheduler that begins anew waits for its epoch, while this replica leads.
 constexpr std::int64_t waits_of_an_epoch = 10;
 
@@ -75,8 +77,19 @@ bool replica::alone() const {
 
 /// A process that has heard of no leader yet may lead all the same: it goes on from what an earlier one on this node has heard.
 lead_clock* replica::resumed(lead_clock* time, const fairlead::store::journaled_store& own) {
-  if (const auto ahead = own.clock_ahead_ms(); time != nullptr && ahead) time->resume(*ahead);
+  if (const auto& noted = own.noted_clock(); time != nullptr && noted) time->resume(noted->ahead_ms, noted->wall_unix_ms);
   return time;
+}
+
+/// Before entries of a leader whose clock is further behind than a start would take it to be, or far ahead of that.
+void replica::note_clock() {
+  const auto ahead_ms = time_->ahead_ms();
+  const auto wall_ms = to_unix_ms(time_->now()) - ahead_ms;
+  const auto off_ms = ahead_ms - lead_clock::shrunk(noted_clock_.ahead_ms, wall_ms - noted_clock_.wall_unix_ms);
+  // What is heard comes sooner or later by some milliseconds.
+  if (off_ms >= -1 && off_ms < longest_unnoted_ms) return;
+  noted_clock_ = {ahead_ms, wall_ms};
+  records_.insert(records_.begin(), {record_type::clock, own_.written_index(), static_cast<raft::log_term>(wall_ms), ahead_ms, nullptr});
 }
 
 raft::moment replica::now() { return {boot_ms_(), time_ != nullptr ? to_unix_ms(time_->now()) : own_.read_time()}; }
@@ -85,6 +98,9 @@ raft::moment replica::now() { return {boot_ms_(), time_ != nullptr ? to_unix_ms(
 raft::log_index replica::step(const raft::input& in, raft::moment at) {
   auto out = consensus_.step(in, at);
   const auto accepted = out.accepted;
+  // What it has heard last may have been under way for long. Its own first message says already what its log says.
+  if (const auto elected = consensus_.epoch(); elected != std::exchange(elected_, elected) && elected != 0 && time_ != nullptr)
+    time_->reach(consensus_.entries().last_stamp_ms());
   take(std::move(out));
   return accepted;
 }
@@ -117,7 +133,9 @@ status replica::receive(const raft::message& what) {
   // This one may lead next. What a leader has said long ago is no news.
   const auto heard = consensus_.last_stamp();
   const bool is_news = heard.stamp_ms != before.stamp_ms || heard.boot_ms != before.boot_ms;
-  if (time_ != nullptr && is_news) time_->follow(heard.stamp_ms, heard.boot_ms);
+  if (time_ == nullptr || !is_news) return nothing{};
+  time_->follow(heard.stamp_ms, heard.boot_ms);
+  own_.note_clock_ahead(time_->ahead_ms());
   return nothing{};
 }
 
@@ -173,6 +191,7 @@ status replica::settle() {
 status replica::settle_locked() {
   for (;;) {
     if (!records_.empty()) {
+      if (time_ != nullptr) note_clock();
       const auto records = std::exchange(records_, {});
       if (auto written = own_.write(records); !written) return written;
     }

@@ -122,6 +122,7 @@ class replica final : public store::store {
   raft::log_index step(const raft::input& in, raft::moment at);
   void take(raft::output out);
   status show(const raft::entry& what);
+  void note_clock();
   void look_at_leadership();
   void trim();
   status settle_locked();
@@ -137,10 +138,12 @@ class replica final : public store::store {
   std::condition_variable shown_;  // more was shown
   raft::consensus consensus_;
   std::vector<fairlead::store::log_record> records_;  // not written yet
+  fairlead::store::meta::clock_note noted_clock_;     // what a start would go on from
   std::uint64_t position_ = 0;                        // of the last of them
   std::uint64_t durable_position_ = 0;
   std::vector<raft::entry> committed_;         // not shown yet
   std::vector<raft::confirmation> confirmed_;  // not answered yet: what they speak of is not shown
+  raft::log_index elected_ = 0;                // of its own first entry as the leader; 0: it does not lead
   std::uint64_t epoch_ = 0;                    // told to lead under it
   bool begun_ = false;                         // a Scheduler has begun under it
   std::uint64_t proposed_epoch_ = 0;           // as of the last proposal

@@ -34,6 +34,7 @@ bool known_type(std::uint8_t type) {
     case record_type::standing:
     case record_type::checkpoint:
     case record_type::close:
+    case record_type::clock:
     case record_type::rows: return true;
   }
   return false;

@@ -107,6 +107,9 @@ enum class record_type : std::uint8_t {
   standing = 8,    // no entry: where the log of a shard stands, behind the checkpoint of a segment, see log_standing
   checkpoint = 9,  // no entry: the positions of all shards, first record of every segment, see checkpoint
   close = 11,      // no entry, empty: a clean end
+  // No entry, empty. The stamp is how far, in ms, the clock by which the shard is led is ahead of this node's wall clock, the term what that shows,
+  // in unix ms, and the index that of the last entry.
+  clock = 13,
   rows = 12,  // entry: rows that are no batch of the Scheduler, such as the lineage, and the row of progress; payload as batch::bytes()
 };
 

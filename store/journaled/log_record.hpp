@@ -10,7 +10,7 @@
 
 namespace fairlead::store {
 
-/// An entry, or a record of type hard or cut; index, term and payload as store/journal/format.hpp says.
+/// An entry, or a record of type hard, cut or clock; index, term and payload as store/journal/format.hpp says.
 struct log_record {
   record_type type = record_type::batch;
   std::uint64_t index = 0;

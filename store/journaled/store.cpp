@@ -91,9 +91,8 @@ result<std::unique_ptr<journaled_store>> journaled_store::open(tables& below, jo
   const auto ahead = now->get(table::meta, keys::meta(meta::clock_ahead_row));
   if (!ahead) return ahead.failure();
   if (ahead->has_value()) {
-    const auto ms = meta::decode_u64(**ahead);
-    if (!ms) return damaged_value(table::meta, keys::meta(meta::clock_ahead_row));
-    out->note_clock_ahead(static_cast<std::int64_t>(*ms));
+    out->noted_clock_ = meta::decode_clock(**ahead);
+    if (!out->noted_clock_) return damaged_value(table::meta, keys::meta(meta::clock_ahead_row));
   }
   const auto progress = now->get_progress();
   out->sequence_ = progress.sequence;
@@ -259,8 +258,8 @@ status journaled_store::apply() {
       table::meta, keys::meta(meta::applied_row),
       meta::encode_applied(failpoint("plant.applied_ahead") ? entry_position{sealed->last.index + 1, sealed->last.group} : sealed->last));
   applied.put(table::meta, keys::meta(meta::shard_time_row), meta::encode_u64(static_cast<std::uint64_t>(sealed->last.stamp_ms)));
-  if (const auto ahead = clock_ahead_ms(); replicated_ && ahead)
-    applied.put(table::meta, keys::meta(meta::clock_ahead_row), meta::encode_u64(static_cast<std::uint64_t>(*ahead)));
+  if (const auto ahead_ms = clock_ahead_ms_.load(std::memory_order_relaxed); replicated_ && ahead_ms != never_noted)
+    applied.put(table::meta, keys::meta(meta::clock_ahead_row), meta::encode_clock({ahead_ms, options_.now_unix_ms()}));
   // The applied position is written with what it speaks of, in one transaction: etcd once wrote it apart, and its copies diverged
   // (etcd Documentation/postmortems/v3.5-data-inconsistency.md).
   auto runs = sealed->runs;

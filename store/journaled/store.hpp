@@ -97,13 +97,12 @@ class journaled_store final : public restorable {
   /// How far the clock by which the shard is led is ahead of this node's wall clock: kept with what is applied next, of a replicated shard. From
   /// any thread.
   void note_clock_ahead(std::int64_t ms) { clock_ahead_ms_.store(ms, std::memory_order_relaxed); }
-  /// What was noted last, in this process or an earlier one; nullopt: nothing ever.
-  std::optional<std::int64_t> clock_ahead_ms() const {
-    const auto ms = clock_ahead_ms_.load(std::memory_order_relaxed);
-    return ms == never_noted ? std::nullopt : std::optional(ms);
-  }
+  /// What an earlier process has noted last, so or by a record of type clock; nullopt: nothing ever.
+  const std::optional<meta::clock_note>& noted_clock() const noexcept { return noted_clock_; }
   /// Of the last entry shown.
   std::uint64_t epoch() const noexcept { return epoch_.load(std::memory_order_relaxed); }
+  /// Of the last entry in the journal. For the thread that writes.
+  std::uint64_t written_index() const noexcept { return written_index_; }
   std::uint64_t shown_index() const noexcept { return shown_index_.load(std::memory_order_relaxed); }
   /// Entries up to here are durable in the tables. From any thread.
   std::uint64_t applied_index() const noexcept { return applied_index_.load(std::memory_order_relaxed); }
@@ -183,7 +182,8 @@ class journaled_store final : public restorable {
   std::atomic<std::uint64_t> applied_index_{0};
   std::atomic<std::uint64_t> keep_above_;
   static constexpr auto never_noted = std::numeric_limits<std::int64_t>::min();
-  std::atomic<std::int64_t> clock_ahead_ms_{never_noted};
+  std::atomic<std::int64_t> clock_ahead_ms_{never_noted};  // by this process
+  std::optional<meta::clock_note> noted_clock_;
   shard_time time_;
   std::string shard_state_;
 

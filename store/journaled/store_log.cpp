@@ -48,6 +48,10 @@ status journaled_store::replay(const journal_record& record, std::uint64_t group
     case record_type::hard:
     case record_type::standing:
     case record_type::cut: return replay_term(record);
+    case record_type::clock:
+      // The row in the tables is of the last apply.
+      if (record.index >= applied_.index) noted_clock_ = {record.stamp_ms, static_cast<std::int64_t>(record.term)};
+      return nothing{};
     default: break;
   }
   if (!is_entry(record.type)) return nothing{};

@@ -37,6 +37,7 @@ const char* name_of(store::record_type type) {
     case store::record_type::standing: return "standing";
     case store::record_type::checkpoint: return "checkpoint";
     case store::record_type::close: return "close";
+    case store::record_type::clock: return "clock";
     case store::record_type::rows: return "rows";
   }
   return "unknown";
