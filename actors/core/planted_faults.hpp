@@ -131,6 +131,8 @@ struct planted_faults {
   bool keep_numbers_on_restore = false;   // numbers of tasks and alerts go on from those of the backup
   bool restore_without_doubt = false;     // a step that was not completed counts as not performed since the backup
   bool obey_lost_lineage = false;         // an agent goes on with attempts of an earlier lineage
+  bool leave_unconfirmed = false;         // what a Scheduler says without a commit leaves although another node may lead
+  bool strange_clock = false;             // a shard is led by the wall clock of whichever node leads it
 };
 
 }  // namespace fairlead::core

@@ -38,9 +38,9 @@ struct arguments {
 
 int usage() {
   std::fprintf(stderr,
-               "Usage: simulate --seeds N [--from S] [--jobs J] [--twice] [--no-shrink] [--restores]\n"
+               "Usage: simulate --seeds N [--from S] [--jobs J] [--twice] [--no-shrink] [--restores] [--replicated]\n"
                "       simulate --seed S [--verbose] [--without CONCERN]… [--tasks N] [--steps N] [--cron-jobs N] [--faults N] [--orders "
-               "N] [--events N] [--plant FAULT] [--restores]\n"
+               "N] [--events N] [--plant FAULT] [--restores] [--replicated]\n"
                "       simulate --planted\n"
                "       simulate --consensus --seeds N [--from S] [--jobs J] [--twice]\n"
                "       simulate --consensus --seed S [--verbose] [--plant FAULT]\n"
@@ -90,6 +90,8 @@ arguments read(int count, char** values) {
       out.twice = true;
     else if (name == "--restores")
       out.run.always_restores = true;
+    else if (name == "--replicated")
+      out.run.always_replicated = true;
     else if (name == "--no-shrink")
       out.shrink = false;
     else if (name == "--without")

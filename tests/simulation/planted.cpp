@@ -131,20 +131,26 @@ constexpr std::pair<const char*, fault> all_faults[] = {
     {"keep_numbers_on_restore", &core::planted_faults::keep_numbers_on_restore},
     {"restore_without_doubt", &core::planted_faults::restore_without_doubt},
     {"obey_lost_lineage", &core::planted_faults::obey_lost_lineage},
+    {"leave_unconfirmed", &core::planted_faults::leave_unconfirmed},
+    {"strange_clock", &core::planted_faults::strange_clock},
 };
+/// They show only where several nodes hold the shard.
+constexpr fault of_replicas[] = {&core::planted_faults::leave_unconfirmed, &core::planted_faults::strange_clock};
 static_assert(sizeof(core::planted_faults) == std::size(all_faults), "every planted fault is in the list");
 
 /// The first seed by which the checker sees it.
 bool catch_one(const char* name, fault which, unsigned processes) {
   options with;
   with.planted.*which = true;
+  with.always_replicated = std::find(std::begin(of_replicas), std::end(of_replicas), which) != std::end(of_replicas);
   std::string otherwise;
   auto seeds = first_seeds;
   for (std::uint64_t from = 1; from <= most_seeds; from += std::exchange(seeds, std::min(2 * seeds, most_seeds_at_a_time))) {
     const auto found = run_seeds(with, from, seeds, false, processes, seeds);
     // What fails without the fault as well shows nothing of it.
-    const auto caught = std::find_if(found.failed.begin(), found.failed.end(), [](const failed_seed& one) {
+    const auto caught = std::find_if(found.failed.begin(), found.failed.end(), [&with](const failed_seed& one) {
       options without;
+      without.always_replicated = with.always_replicated;
       without.seed = one.seed;
       return one.by_checker && run(without).ok();
     });

@@ -30,11 +30,12 @@ constexpr int most_rounds = 60;                        // of operators who see t
 /// One shard with its node, those who use it, and who judges it.
 struct realm {
   realm(world& in, network& net, services& behind, agents& staff, const ledger& book, const std::vector<v1::WorkflowDefinition>& workflows,
-        const std::vector<v1::WorkflowDefinition>& versions, const std::vector<agent_site>& sites, const job_era& era, std::uint32_t number)
+        const std::vector<v1::WorkflowDefinition>& versions, const std::vector<agent_site>& sites, const job_era& era, std::uint32_t number,
+        std::size_t replicas)
       : time(in, in.settings.has(concern::skewed_clocks) ? in.hosts.between(-second, 3'600 * second) : 0,
              in.hosts.between(1, 1'000'000) * second + in.hosts.between(0, 999)),
         judge(in, time, book),
-        home(in, net, staff, judge, time, number),
+        home(in, net, staff, judge, time, number, replicas),
         submitters(in, net, home, judge, workflows, versions, number == 0 ? "t" : "u"),
         people(in, home, behind, judge, submitters, sites),
         owners(in, home, judge, time, era, workflows, sites, number == 0 ? "j" : "k"),
@@ -51,7 +52,7 @@ struct realm {
 
   host_clock time;
   checker judge;
-  node home;
+  simulation::home home;
   clients submitters;
   operators people;
   job_people owners;
@@ -78,26 +79,28 @@ class scene {
  public:
   explicit scene(const options& what)
       : world_(what),
+        replicas_(draw_replicas(world_)),
         put_back_(draw_restores(world_)),
         crowded_(draw_crowd(world_)),
         network_(world_),
         services_(world_, ledger_),
-        sites_(make_sites(world_)),
+        sites_(make_sites(world_, replicas_ == 1)),
         era_(make_era(world_)),
         workflows_(workflows_of(world_, sites_, era_, crowded_)),
         versions_(make_versions(world_, sites_, workflows_)),
         agents_(world_, services_, sites_, what.planted) {
     // Tasks of both carry the same numbers, and their steps the same attempts.
     const auto two = world_.hosts.chance(300);
-    const std::uint32_t shards = two && what.has(concern::second_shard) ? 2 : 1;
+    const std::uint32_t shards = two && world_.settings.has(concern::second_shard) ? 2 : 1;
     std::vector<agents::shard*> homes;
     std::vector<checker*> judges;
     std::vector<host_clock*> clocks;
     for (std::uint32_t i = 0; i < shards; ++i) {
-      realms_.push_back(std::make_unique<realm>(world_, network_, services_, agents_, ledger_, workflows_, versions_, sites_, era_, i));
+      realms_.push_back(
+          std::make_unique<realm>(world_, network_, services_, agents_, ledger_, workflows_, versions_, sites_, era_, i, replicas_));
       homes.push_back(&realms_.back()->home);
       judges.push_back(&realms_.back()->judge);
-      clocks.push_back(&realms_.back()->time);
+      clocks.push_back(&realms_.back()->home.wall_of_first());
     }
     retention_ = make_retention(world_);
     if (era_.any)
@@ -119,6 +122,7 @@ class scene {
     for (auto& one : realms_)
       if (!era_.any) one->odd_time.begin(trouble_us);
     for (auto& one : realms_) one->home.start();
+    for (auto& one : realms_) one->home.begin(trouble_us);
     agents_.start_remote();
     for (auto& one : realms_) {
       one->submitters.begin(trouble_us);
@@ -136,6 +140,7 @@ class scene {
     }
     world_.end_trouble();
     for (auto& one : realms_) one->home.enlarge();
+    for (auto& one : realms_) one->home.heal();
     agents_.heal();
     world_.remark("fate", "makes no more trouble");
     calm(world_.operators.chance(500));
@@ -157,7 +162,7 @@ class scene {
 
   void look_around() {
     for (auto& one : realms_) {
-      if (!one->home.serves()) continue;
+      if (!one->home.serves() || !one->home.shows_all()) continue;
       const auto view = one->home.reads().read();
       if (one->home.put_back()) one->submitters.submit_what_is_lost(*view);
       if (++looks_ % looks_a_second == 0) {
@@ -214,6 +219,7 @@ class scene {
       if (!one->owners.wound_down()) world::broken("stalled", "a deployment of a job is not answered");
       if (const auto what = one->judge.of_jobs().under_way()) world::broken("job_stalled", *what + " at the end");
       one->judge.at_end(*view);
+      one->home.judge_end();
     }
   }
 
@@ -275,6 +281,7 @@ class scene {
   }
 
   world world_;
+  std::size_t replicas_;
   bool put_back_;
   bool crowded_;
   network network_;

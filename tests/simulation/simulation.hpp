@@ -70,6 +70,7 @@ enum class concern : std::uint8_t {
   crowds,         // hundreds of tasks at a time
   wrong_clocks,   // of shards without jobs, behind by hours, days or years, and put right
   restores,       // an earlier moment of a store is put back while agents live on
+  replicas,       // several nodes hold the shard; they die, stand still, and are cut off from each other
   count
 };
 const char* concern_name(concern which);
@@ -86,7 +87,8 @@ struct options {
   std::int64_t absent_alert_after_ms = 4'000;
   std::int64_t failing_alert_after_ms = 3'000;
   core::planted_faults planted;
-  bool always_restores = false;  // every run has a restore, not one in forty
+  bool always_restores = false;    // every run has a restore, not one in forty
+  bool always_replicated = false;  // several nodes hold the shard of every run, not of one in fifty
   bool transcript = false;
 
   bool has(concern which) const { return ((concerns >> static_cast<unsigned>(which)) & 1ULL) != 0; }

@@ -50,7 +50,7 @@ std::optional<effects> commit_pipeline::flush() {
   const auto retention_wanted = std::exchange(retention_wanted_, false);
   if (rows_.empty() && !retention_wanted) {
     if (after_.empty()) return std::nullopt;
-    if (world_.confirms) {
+    if (world_.confirms && !planted_.leave_unconfirmed) {
       // Not with a batch that is under way: that may count although another node leads since (a leader that was stopped for a while).
       auto& asked = sent_.emplace_back();
       asked.sequence = next_sequence_ - 1;

@@ -144,7 +144,7 @@ void agents::start(place& where) {
   };
   around.to_scheduler = [this, &where](std::uint32_t number, std::uint64_t core, std::function<void(shard&)> what) {
     where.links[number]->send(link::agent_side, [&to = *shards_[number], core, what = std::move(what)] {
-      if (to.core() == core) what(to);
+      if (auto* const there = to.with(core)) to.to(*there, what);
     });
   };
   around.planted = &planted_;

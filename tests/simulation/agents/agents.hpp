@@ -46,6 +46,10 @@ class agents {
     virtual bool up() const = 0;
     /// Names its core while that is up; 0: it is not.
     virtual std::uint64_t core() const = 0;
+    /// Where that core is; null: nowhere any more.
+    virtual shard* with(std::uint64_t core) = 0;
+    /// Has a message come to `which`, which with() has given.
+    virtual void to(shard& which, std::function<void(shard&)> what) { what(which); }
     /// At its gateway.
     virtual void registers(const v1::RegisterAgent& what, std::function<void(welcome)> answer) = 0;
     /// At its Scheduler. A process of the instance (0: whichever has registered) cannot be reached any more.

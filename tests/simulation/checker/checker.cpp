@@ -70,8 +70,12 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
   ids_[what.task_number()] = what.task_id();
   restores_.handed_over(what, shape_of(record), record);
   if (restores_.on()) return;
+  if (epoch < led_under_) return handed_over_late(instance, incarnation, epoch, what);
 
   auto& past = steps_[of];
+  // What was not seen in time before is judged now.
+  std::erase_if(past.all,
+                [&](const hand_over& one) { return one.late && one.direction == what.direction() && one.attempt == what.attempt(); });
   hand_over next;
   next.attempt = what.attempt();
   next.direction = what.direction();
@@ -137,6 +141,30 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
   contents_.handed_over(what, record, *plan);
   pace_.handed_over(what, record, *plan, past.all.back().decided_ms);
   world_.count("hand-overs");
+}
+
+/// By one that does not know yet that another leads. Its agent may get it, unless it has heard of the other.
+void checker::handed_over_late(const std::string& instance, std::uint64_t incarnation, std::uint64_t epoch, const v1::Perform& what) {
+  world_.count("hand-overs of a former leader");
+  auto& all = steps_[{what.task_id(), what.step()}].all;
+  const auto same = [&](const hand_over& one) { return one.direction == what.direction() && one.attempt == what.attempt(); };
+  if (std::any_of(all.begin(), all.end(), same)) return;
+  hand_over late;
+  late.attempt = what.attempt();
+  late.direction = what.direction();
+  late.epoch = epoch;
+  late.instance = instance;
+  late.incarnation = incarnation;
+  late.complete_by_ms = what.complete_by_unix_ms();
+  late.heartbeat_ms = what.heartbeat_ms();
+  late.lease_ms = what.heartbeat_ms() > 0 ? what.heartbeat_by_unix_ms() : what.complete_by_unix_ms();
+  late.call = what.call();
+  late.input = what.input();
+  late.key = what.idempotency_key();
+  late.at_us = late.sent_us = world_.now_us();
+  late.late = true;
+  const auto later = std::find_if(all.begin(), all.end(), [&](const hand_over& one) { return one.epoch > epoch; });
+  all.insert(later, std::move(late));
 }
 
 void checker::judge_order(const step_name& of, const history& past, const hand_over& next) const {
@@ -268,16 +296,19 @@ checker::hand_over* checker::find(std::uint64_t number, std::uint32_t step, v1::
   return nullptr;
 }
 
-void checker::outcome_arrived(const v1::Outcome& what) {
-  auto* one = restores_.on() ? nullptr : find(what.task_number(), what.step(), what.direction(), what.attempt());
+void checker::outcome_arrived(std::uint64_t epoch, const v1::Outcome& what) {
+  // What a former leader hears counts for nothing.
+  auto* one = restores_.on() || epoch < led_under_ ? nullptr : find(what.task_number(), what.step(), what.direction(), what.attempt());
   if (one == nullptr) return;
   one->arrived = true;
   one->succeeded = !what.has_fault();
   pace_.outcome_arrived({ids_.at(what.task_number()), what.step()}, what);
 }
 
-void checker::acknowledged(const std::string& instance, const v1::OutcomeAck& what) {
+void checker::acknowledged(const std::string& instance, std::uint64_t epoch, const v1::OutcomeAck& what) {
   if (!what.accepted()) return judge_refused(instance, what);
+  // What a former leader has accepted had counted by then.
+  if (epoch < led_under_) return world_.count("acknowledgements of a former leader");
   if (restores_.on()) return restores_.accepted(what);
   auto* one = find(what.task_number(), what.step(), what.direction(), what.attempt());
   if (one == nullptr) world::broken("fence", "an outcome was accepted for an attempt that was never handed over");

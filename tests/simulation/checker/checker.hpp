@@ -66,9 +66,12 @@ class checker {
     contents_.connect(behind, [this](const step_name& of) { return perform_key(of); });
   }
 
+  /// Another node leads the shard from now on. What one before it still says is what had counted before, and is fenced where it arrives.
+  void led_under(std::uint64_t epoch) { led_under_ = epoch; }
+
   // What leaves the Scheduler.
   void handed_over(const std::string& instance, std::uint64_t incarnation, std::uint64_t epoch, const v1::Perform& what);
-  void acknowledged(const std::string& instance, const v1::OutcomeAck& what);
+  void acknowledged(const std::string& instance, std::uint64_t epoch, const v1::OutcomeAck& what);
   void submission_acknowledged(const v1::SubmitResult& what, const store::snapshot& durable);
   void noticed(const v1::TaskEnd& what, std::uint64_t epoch, const store::snapshot& durable);
   /// Somebody wants to be told of the end of a task, by the Scheduler that hears it.
@@ -87,7 +90,7 @@ class checker {
   // What reaches it.
   /// `anew`: the Scheduler had no address of it.
   void registered(const v1::RegisterAgent& what, std::uint64_t epoch, bool anew);
-  void outcome_arrived(const v1::Outcome& what);
+  void outcome_arrived(std::uint64_t epoch, const v1::Outcome& what);
 
   // What readers see after a commit.
   void committed(const std::vector<store::batch>& group, const store::snapshot& durable);
@@ -159,6 +162,7 @@ class checker {
     std::string input;
     std::string key;
     std::int64_t at_us = 0;
+    bool late = false;       // by a former leader, and by no other yet
     bool arrived = false;    // its outcome has reached the Scheduler
     bool abandoned = false;  // its task was terminated meanwhile: no row follows the lease any more
     bool succeeded = false;
@@ -218,6 +222,7 @@ class checker {
     v1::TaskState state = v1::TASK_STATE_UNSPECIFIED;
   };
 
+  void handed_over_late(const std::string& instance, std::uint64_t incarnation, std::uint64_t epoch, const v1::Perform& what);
   hand_over* find(std::uint64_t number, std::uint32_t step, v1::Direction direction, std::uint32_t attempt);
   bool closed(const hand_over& one) const;
   bool may_be_sent_again(const hand_over& one) const;
@@ -314,6 +319,7 @@ class checker {
   std::map<step_name, wait> waits_;                                                         // steps that have been ready since then
   std::map<std::string, std::int64_t> first_sent_ms_;                                       // submissions by id, by the clock of the shard
   std::map<std::pair<std::string, std::uint64_t>, std::vector<std::int64_t>> handed_over_;  // rates: by limit and epoch, when
+  std::uint64_t led_under_ = 0;                                                             // 0: one node holds the shard
   std::uint64_t epoch_ = 0;
   std::int64_t epoch_since_us_ = 0;
   std::map<std::uint64_t, std::pair<std::uint64_t, std::int64_t>> progressed_;  // number -> history size, when

@@ -19,6 +19,7 @@ std::string text_of(const v1::HeartbeatAck& what) {
 }  // namespace
 
 void checker::decided(const store::batch& what) {
+  if (what.epoch < led_under_) return;
   what.for_each([&](const store::operation& op) {
     if (op.where != store::table::task || op.what == store::operation::kind::erase || op.value.size() < store::checksum_bytes) return;
     v1::TaskRecord record;

@@ -46,7 +46,7 @@ std::string same_labels(const v1::StepDefinition& step) {
 // ---- at the door ----
 
 void checker::registered(const v1::RegisterAgent& what, std::uint64_t epoch, bool anew) {
-  if (restores_.on()) return;
+  if (restores_.on() || epoch < led_under_) return;
   auto& known = processes_[what.instance()];
   const auto first = known.incarnation != what.incarnation() || known.epoch != epoch;
   if (first) known = {what.incarnation(), epoch, std::nullopt};

@@ -5,11 +5,11 @@ namespace fairlead::simulation {
 node::clerk::clerk(node& in, const retention_plan& plan) : node_(in), plan_(plan) { again(); }
 
 void node::clerk::again() {
-  shell_ = std::make_unique<archiver>(node_.clock_, node_.store_, node_.archives_, plan_.policy, node_.world_.settings.planted);
+  shell_ = std::make_unique<archiver>(node_.time(), node_.store_, node_.archives_, plan_.policy, node_.world_.settings.planted);
 }
 
 void node::clerk::begin() {
-  node_.world_.after(node_.world_.archives.between(20, 400) * millisecond, node_.of_this_process([this] { pass(); }));
+  node_.world_.after(node_.world_.archives.between(20, 400) * millisecond, node_.of_this_lead([this] { pass(); }));
 }
 
 void node::clerk::pass() {
@@ -18,7 +18,7 @@ void node::clerk::pass() {
     clerk& of;
     std::int64_t pause_ms = 400;
     ~next_pass() {
-      of.node_.world_.after(pause_ms * millisecond, of.node_.of_this_process([&of = of] { of.pass(); }));
+      of.node_.world_.after(pause_ms * millisecond, of.node_.of_this_lead([&of = of] { of.pass(); }));
     }
   };
   node_.in_process([&] {

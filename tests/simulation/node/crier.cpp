@@ -7,9 +7,9 @@ namespace fairlead::simulation {
 
 void node::crier::begin() {
   ++restarts_;
-  shell_.emplace(cron::ports{&node_.clock_, &node_.store_, this});
+  shell_.emplace(cron::ports{&node_.time(), &node_.store_, this});
   reminders_ = {};
-  arm(node_.clock_.now());
+  arm(node_.time().now());
 }
 
 void node::crier::scan() {
@@ -27,13 +27,13 @@ void node::crier::scan() {
 }
 
 void node::crier::wake(moment due) {
-  if (shell_ && due < node_.clock_.now() + cron::longest_wait) arm(due);
+  if (shell_ && due < node_.time().now() + cron::longest_wait) arm(due);
 }
 
 // Its timer runs on a clock that nobody sets.
 void node::crier::arm(moment next) {
   if (!reminders_.wants(next)) return;
-  const auto wait_ms = std::max<std::int64_t>(to_unix_ms(next) - node_.clock_.now_ms(), 0);
+  const auto wait_ms = std::max<std::int64_t>(to_unix_ms(next) - to_unix_ms(node_.time().now()), 0);
   node_.world_.after(std::max<std::int64_t>(wait_ms * millisecond, 5), node_.of_this_life([this, restart = restarts_] {
     if (restart == restarts_ && shell_) scan();
   }));

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-namespace fairlead::simulation {
+#include "tests/simulation/node/home.hpp"
 
-namespace {}  // namespace
+namespace fairlead::simulation {
 
 std::vector<target_plan> make_targets(world& in, std::uint32_t shard) {
   auto& luck = in.targets;
@@ -32,7 +32,7 @@ std::vector<target_plan> make_targets(world& in, std::uint32_t shard) {
 
 node::herald::herald(node& in, const std::vector<target_plan>& targets) : node_(in), targets_(targets) {
   alert_courier::ports around;
-  around.time = &node_.clock_;
+  around.time = &node_.time();
   around.reads = &node_.store_;
   around.webhooks = this;
   around.commands = this;
@@ -40,7 +40,7 @@ node::herald::herald(node& in, const std::vector<target_plan>& targets) : node_(
   around.record = [this](courier_rows rows) {
     node_.tell_shard("alert cursors", [rows = std::move(rows)](scheduler& to) { to.delivered(rows); });
   };
-  around.wake = [this] { node_.world_.after(millisecond, node_.of_this_process([this] { look(false); })); };
+  around.wake = [this] { node_.world_.after(millisecond, node_.of_this_lead([this] { look(false); })); };
   around.faults = node_.world_.settings.planted;
   std::vector<alert_target> all;
   for (const auto& one : targets_) all.push_back(one.is);
@@ -48,14 +48,15 @@ node::herald::herald(node& in, const std::vector<target_plan>& targets) : node_(
 }
 
 void node::herald::begin() {
-  node_.world_.after(node_.world_.targets.between(1, 200) * millisecond, node_.of_this_process([this] { look(true); }));
+  node_.world_.after(node_.world_.targets.between(1, 200) * millisecond, node_.of_this_lead([this] { look(true); }));
 }
 
 void node::herald::look(bool own) {
-  node_.in_process([&] {
-    const auto looked = shell_->look();
-    if (!looked.ok()) throw rule_broken{"fatal", "the courier of alerts stops: " + looked.failure().sentence, false};
-    if (own) node_.world_.after(look_period_us, node_.of_this_process([this] { look(true); }));
+  node_.ask_who_leads([this, own](bool here) {
+    if (here)
+      if (const auto looked = shell_->look(); !looked.ok())
+        throw rule_broken{"fatal", "the courier of alerts stops: " + looked.failure().sentence, false};
+    if (own) node_.world_.after(look_period_us, node_.of_this_lead([this] { look(true); }));
   });
 }
 
@@ -73,16 +74,21 @@ void node::herald::bring(const std::string& target, std::string body, std::funct
   const auto lost = node_.world_.strikes(concern::targets, luck, 100);
   const auto unheard = node_.world_.strikes(concern::targets, luck, 100);
   node_.world_.tell("alert courier", target, body.size(), [&] { return body; });
+  // A round that is confirmed says who led when it began. So one that leads no longer may still deliver what its successor delivers, too.
+  const auto led = node_.home_.is_led_by(node_);
   // By then this courier may be gone, not so its node.
-  node_.world_.after(delay, [where = &node_, life = node_.life_, target, lost, unheard, body = std::move(body), done = std::move(done)] {
+  node_.world_.after(delay, [where = &node_, life = node_.life_, lead = node_.lead_, led, target, lost, unheard, body = std::move(body),
+                             done = std::move(done)] {
     const auto now = where->world_.now_us();
     const auto is_deaf = [&](const target_plan& one) {
       return one.is.name == target &&
              std::any_of(one.deaf.begin(), one.deaf.end(), [&](const auto& spell) { return spell.from_us <= now && now < spell.to_us; });
     };
     const auto deaf = where->world_.trouble() && std::any_of(where->targets_.begin(), where->targets_.end(), is_deaf);
-    if (!lost && !deaf) where->checker_.of_alerts().arrived(target, body);
-    if (life != where->life_ || !where->up()) return;
+    const auto is_late = !led || !where->home_.is_led_by(*where);
+    if (is_late && !lost && !deaf) where->world_.count("alerts that a former leader delivers");
+    if (!is_late && !lost && !deaf) where->checker_.of_alerts().arrived(target, body);
+    if (life != where->life_ || lead != where->lead_ || !where->up()) return;
     if (where->world_.strikes(failpoint_id::alert_unrecorded)) return where->die();
     where->in_process([&] {
       if (lost || deaf || unheard)

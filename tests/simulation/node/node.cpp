@@ -2,6 +2,8 @@
 
 #include "messages/lineage.hpp"
 #include "tests/simulation/node/crier.hpp"
+#include "tests/simulation/node/home.hpp"
+#include "tests/simulation/node/member.hpp"
 #include "tests/simulation/node/overseer.hpp"
 
 namespace fairlead::simulation {
@@ -20,21 +22,34 @@ bool speaks_of(store::table where, const store::batch& what) {
 
 std::function<void()> node::of_this_life(std::function<void()> what) {
   return [this, core = core_, what = std::move(what)] {
-    if (core == core_ && serves()) what();
+    const auto now = [this, core, what] {
+      if (core == core_ && serves()) what();
+    };
+    world_.now_us() < stopped_until_us_ ? when_awake(now) : now();
   };
 }
 
 std::function<void()> node::of_this_process(std::function<void()> what) {
   return [this, life = life_, what = std::move(what)] {
-    if (life == life_ && up()) what();
+    const auto now = [this, life, what] {
+      if (life == life_ && up()) what();
+    };
+    world_.now_us() < stopped_until_us_ ? when_awake(now) : now();
   };
 }
 
+std::function<void()> node::of_this_lead(std::function<void()> what) {
+  return of_this_process([this, lead = lead_, what = std::move(what)] {
+    if (lead == lead_) what();
+  });
+}
+
 void node::in_process(const std::function<void()>& what) {
+  checker_.of_bugs().at(core_);
   try {
     what();
   } catch (const process_killed&) {
-    if (world_.hosts.chance(400) && world_.settings.has(concern::lone_crashes))
+    if (!member_ && world_.hosts.chance(400) && world_.settings.has(concern::lone_crashes))
       crash_core();
     else
       die();
@@ -51,9 +66,15 @@ void node::start() {
   ++life_;
   alive_ = true;
   if (std::exchange(to_be_restored_, false)) restore();
-  start_errands();
   arm_applier();  // what was recovered
-  world_.after(10, of_this_process([this] { agents_.node_started(shard_); }));
+  if (home_.replicated()) {
+    member_ = std::make_unique<member>(*this, home_.settings_of(place_));
+    member_->begin();
+    home_.node_started(*this);
+    return;
+  }
+  start_errands();
+  world_.after(10, of_this_process([this] { home_.node_started(*this); }));
   leave_old_state();
   // It may have to be copied or checked before it opens.
   if (world_.strikes(concern::slow_disk, world_.stores, 40))
@@ -69,9 +90,10 @@ void node::start_core() {
   const auto own = store_.claim_lineage(next_lineage({}, clock_.now_ms(), world_.restores.next()));
   if (!own.ok()) throw rule_broken{"fatal", "the store is refused: " + own.failure().sentence, false};
   lineage_ = *own;
-  const auto epoch = store_.raise_epoch();
+  const auto epoch = begin_epoch();
+  if (!epoch) return;
   world_.tell(me_, "", *epoch, [&] { return "starts under epoch " + std::to_string(*epoch); });
-  write_late();
+  if (!member_) write_late();
   scheduler_limits limits;
   if (world_.disk.chance(300)) limits.running_tasks = 1 + world_.disk.below(3);
   if (world_.disk.chance(80)) limits.pending_tasks = 1 + world_.disk.below(2);
@@ -88,8 +110,9 @@ void node::start_core() {
   limit_launches(limits);
   in_process([&] {
     pass(failpoint_id::start_epoch_raised);
-    shell_ = std::make_unique<scheduler>(scheduler::ports{&clock_, &store_, this, this, this, &engine_, &zones_}, limits,
-                                         world_.settings.planted);
+    scheduler::ports around{&time(), &store_, this, this, this, &engine_, &zones_};
+    around.confirms = member_ != nullptr;
+    shell_ = std::make_unique<scheduler>(around, limits, world_.settings.planted);
     const auto opened = shell_->open(*epoch);
     if (!opened.ok()) throw rule_broken{"fatal", "the shard does not open: " + opened.failure().sentence, false};
     judge_counts();
@@ -104,6 +127,7 @@ void node::start_core() {
     crier_->begin();
     sweeping_ = true;
     world_.after(100, of_this_life([this] { sweep(); }));
+    if (member_) home_.claims(*this, *epoch);
     after_message();
     world_.after(50, of_this_life([this] { take_held(); }));
     world_.after(look_period_us, of_this_life([this] { look_at_agents(); }));
@@ -175,9 +199,12 @@ void node::die() {
   world_.count("node deaths");
   ++life_;
   alive_ = false;
-  agents_.node_died(shard_);
+  home_.node_died(*this);
   drop_errands();
   drop_core();
+  member_.reset();
+  is_to_lead_ = leads_ = is_outdated_ = false;
+  stopped_until_us_ = 0;
   applying_ = false;
   store_.end_process();
   world_.after(world_.crashes.between(10, 3'000) * millisecond, [this] {
@@ -240,7 +267,7 @@ void node::arm_flush() {
 void node::arm_offer() {
   const auto next = shell_->next_offer();
   if (!next) return;
-  const auto wait = std::clamp(*next - clock_.now(), duration{0}, longest_wall_wait);
+  const auto wait = std::clamp(*next - time().now(), duration{0}, longest_wall_wait);
   if (!offers_.wants(clock_.steady() + wait)) return;
   world_.after(wait.count() * millisecond, of_this_life([this] { offer(); }));
 }
@@ -260,9 +287,9 @@ void node::offer() {
 /// What a message shows of both clocks when it leaves.
 stamp node::stamp_for(const std::string& instance) {
   stamp out;
-  out.ahead_us = clock_.ahead_us();
+  out.ahead_us = ahead_us();
   out.left_us = world_.now_us();
-  out.sent_unix_ms = clock_.now_ms();
+  out.sent_unix_ms = to_unix_ms(time().now());
   const auto known = seats_.find(instance);
   if (agents_.local(instance, shard_))
     out.anchor_ms = to_unix_ms(clock_.steady());
@@ -274,7 +301,8 @@ stamp node::stamp_for(const std::string& instance) {
 void node::registers(const v1::RegisterAgent& what, std::function<void(welcome)> answer) {
   // Its gateway passes it on to an address that outlives the core.
   if (!serves()) {
-    held_.push_back([this, what, answer = std::move(answer)] { registers(what, answer); });
+    // Where another node may lead nobody waits for this one.
+    if (!member_) held_.push_back([this, what, answer = std::move(answer)] { registers(what, answer); });
     return;
   }
   in_process([&] {
@@ -326,7 +354,7 @@ void node::beacon(const v1::Beacon& what) {
 void node::outcomes(v1::OutcomeBatch what) {
   in_process([&] {
     checker_.of_restores().reported(what);
-    for (const auto& one : what.items()) checker_.outcome_arrived(one);
+    for (const auto& one : what.items()) checker_.outcome_arrived(serves() ? shell_->epoch() : 0, one);
     shell_->outcomes(std::move(what));
     after_message();
   });
@@ -374,10 +402,28 @@ void node::look_at_agents() {
 // ---- the disk ----
 
 void node::commit(store::batch what) {
+  if (member_) home_.decided(what);
   checker_.decided(what);
+  if (member_) {
+    member_->commit(core_, std::move(what));
+    return pass(failpoint_id::commit_asked);
+  }
   waiting_.push_back(std::move(what));
   pass(failpoint_id::commit_asked);
   if (!std::exchange(writing_, true)) world_.after(world_.disk.between(50, 900), of_this_life([this] { commit_some(); }));
+}
+
+void node::tell_committed(std::uint64_t sequence) {
+  pass(failpoint_id::commit_untold);
+  // In order, as one actor's messages to another are.
+  told_at_us_ = std::max(told_at_us_, world_.now_us() + world_.disk.between(5, 400));
+  tell_scheduler(
+      "committed",
+      [this, sequence](scheduler& to) {
+        to.on_committed(sequence);
+        pass(failpoint_id::commit_told);
+      },
+      told_at_us_ - world_.now_us());
 }
 
 void node::commit_some() {
@@ -421,20 +467,11 @@ void node::commit_some() {
     const auto sequence = group.back().sequence;
     world_.tell("disk", me_, sequence, [&] { return "durable up to " + std::to_string(sequence); });
     checker_.committed(group, *store_.read());
-    pass(failpoint_id::commit_untold);
     for (const auto& one : group)
       if (speaks_of(store::table::service, one)) pass(failpoint_id::commit_service_untold);
     for (const auto& one : group)
       if (speaks_of(store::table::launch, one)) pass(failpoint_id::commit_launch_untold);
-    // In order, as one actor's messages to another are.
-    told_at_us_ = std::max(told_at_us_, world_.now_us() + world_.disk.between(5, 400));
-    tell_scheduler(
-        "committed",
-        [this, sequence](scheduler& to) {
-          to.on_committed(sequence);
-          pass(failpoint_id::commit_told);
-        },
-        told_at_us_ - world_.now_us());
+    tell_committed(sequence);
     if (!waiting_.empty() && !std::exchange(writing_, true))
       world_.after(world_.disk.between(50, 900), of_this_life([this] { commit_some(); }));
   });

@@ -19,6 +19,7 @@
 #include "actors/replies/outbox.hpp"
 #include "actors/scheduler/scheduler.hpp"
 #include "actors/supervisor/supervisor.hpp"
+#include "messages/replica.pb.h"
 #include "store/memory/memory_archive.hpp"
 #include "tests/simulation/agents/agents.hpp"
 #include "tests/simulation/checker/checker.hpp"
@@ -30,9 +31,12 @@
 
 namespace fairlead::simulation {
 
+class home;
+
 class node final : public commit_port, public scheduler_outbox, public observer, public agents::shard, public webhook_port {
  public:
-  node(world& in, network& net, agents& staff, checker& judge, host_clock& time, std::uint32_t shard);
+  /// `home` has it, with the others that hold the shard; `place`: its number among them. Outlived by all of these.
+  node(world& in, network& net, agents& staff, checker& judge, host_clock& time, home& of, std::uint32_t shard, std::size_t place);
   ~node() override;
 
   void start();
@@ -60,16 +64,35 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   /// A message from elsewhere in this process to whichever Scheduler there is: one that is away at the moment gets it when it is back.
   void tell_shard(const char* what, std::function<void(scheduler&)> how);
 
-  /// Gets what webhooks are sent: the body of a post, and whether the answer came back.
-  std::function<void(const std::string& url, const std::string& body)> on_post;
-  /// Hears of each answer to one who waits for events, as it leaves.
-  std::function<void(std::uint64_t ticket)> on_watch_reply;
-
   const std::string& name() const { return me_; }
+  std::size_t place() const { return place_; }
+  const simulated_store& store() const { return store_; }
+  simulated_store& store() { return store_; }
+
+  // ---- if others hold the shard, too: node_replica.cpp ----
+
+  /// Its process stands still for a while, and all that comes waits.
+  void stop_for(std::int64_t us);
+  bool stopped_since(std::int64_t us) const { return stopped_until_us_ >= us; }
+  /// Does it once the process goes on, if that is the same by then.
+  void when_awake(std::function<void()> what);
+  /// Calls it when it is sure that this node leads, or does not.
+  void ask_who_leads(std::function<void(bool here)> then);
+  void receive(const v1::ReplicaMessage& what);
+  void lost(std::size_t place);
+  /// The leader's lead goes to another.
+  void hand_over(std::size_t place);
+  /// As far as its replica knows.
+  bool is_leader() const;
+  /// By which it leads the shard.
+  const clock& time() const;
+  std::int64_t ahead_us() const;
+
   /// As a gateway passes it on: nothing comes of it while the process is down.
   void claim(const v1::RepliesRequest& what, std::function<void(const v1::RepliesReply&)> on_reply);
   /// Before it starts.
   void plan(const retention_plan& retention);
+  void plan_like(const node& first);
   /// Whether its store is so small that it may be full, and whether it is by now.
   bool may_be_full() const { return small_store_; }
   bool full() const;
@@ -91,6 +114,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   // As the agents' shard.
   std::uint32_t number() const override { return shard_; }
   std::uint64_t core() const override { return serves() ? core_ : 0; }
+  agents::shard* with(std::uint64_t core) override { return serves() && core == core_ ? this : nullptr; }
   void registers(const v1::RegisterAgent& what, std::function<void(welcome)> answer) override;
   void beacon(const v1::Beacon& what) override;
   void outcomes(v1::OutcomeBatch what) override;
@@ -101,6 +125,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
  private:
   // As the Scheduler's world.
   void commit(store::batch what) override;
+  void confirm(std::uint64_t ticket) override;
   void perform(const std::string& instance, v1::PerformBatch what) override;
   void acknowledge(const std::string& instance, v1::OutcomeAckBatch what) override;
   void acknowledge(const std::string& instance, v1::HeartbeatAckBatch what) override;
@@ -122,6 +147,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   class clerk;
   class herald;
   class claim_desk;
+  class member;
 
   /// An instance as the Scheduler's actor knows it (actors/registry/seats.hpp).
   struct seat {
@@ -132,6 +158,11 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   };
 
   void start_core();
+  std::optional<std::uint64_t> begin_epoch();
+  void lead(bool now);
+  void begin_to_lead();
+  void stop_leading();
+  void tell_committed(std::uint64_t sequence);
   void write_late();
   void drop_core();
   void start_errands();
@@ -172,13 +203,17 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   std::function<void()> of_this_life(std::function<void()> what);
   /// While this process lives.
   std::function<void()> of_this_process(std::function<void()> what);
+  /// While what runs beside the core does, where the shard is led.
+  std::function<void()> of_this_lead(std::function<void()> what);
 
   world& world_;
   network& network_;
   agents& agents_;
   checker& checker_;
-  host_clock& clock_;
+  host_clock& clock_;  // the wall clock of its host
+  home& home_;
   const std::uint32_t shard_;
+  const std::size_t place_;
   const std::string me_;  // in transcripts
   buggy_engine engine_;
   buggy_zones zones_;
@@ -187,7 +222,13 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   bool applying_ = false;  // the applier's next turn is on its way
   std::uint64_t life_ = 0;
   bool alive_ = false;
-  std::uint64_t core_ = 0;
+  std::unique_ptr<member> member_;  // of its process, if others hold the shard, too
+  std::int64_t stopped_until_us_ = 0;
+  bool is_to_lead_ = false;
+  bool leads_ = false;
+  bool is_outdated_ = false;  // what runs here runs for an earlier lead
+  std::uint64_t lead_ = 0;
+  std::uint64_t core_;
   bool sweeping_ = false;
   v1::Lineage lineage_;
   bool put_back_ = false;
@@ -223,7 +264,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   std::int64_t told_at_us_ = 0;  // when the Scheduler hears of the latest commit
   bool flush_armed_ = false;
   reminders offers_;
-  std::uint64_t next_ticket_ = 1;
+  std::uint64_t next_ticket_;
   int on_their_way_ = 0;
   int to_shard_ = 0;
   std::uint64_t outbox_look_ = 0;  // the newest look at the outbox that is armed; older ones have been overtaken

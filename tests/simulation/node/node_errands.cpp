@@ -3,27 +3,31 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/delivery/courier_loop.hpp"
 #include "tests/simulation/node/claim_desk.hpp"
 #include "tests/simulation/node/clerk.hpp"
 #include "tests/simulation/node/crier.hpp"
 #include "tests/simulation/node/herald.hpp"
+#include "tests/simulation/node/home.hpp"
 #include "tests/simulation/node/overseer.hpp"
 
 namespace fairlead::simulation {
 
-namespace {}  // namespace
-
-node::node(world& in, network& net, agents& staff, checker& judge, host_clock& time, std::uint32_t shard)
+node::node(world& in, network& net, agents& staff, checker& judge, host_clock& time, home& of, std::uint32_t shard, std::size_t place)
     : world_(in),
       network_(net),
       agents_(staff),
       checker_(judge),
       clock_(time),
+      home_(of),
       shard_(shard),
-      me_(shard == 0 ? "scheduler" : "scheduler" + std::to_string(shard)),
+      place_(place),
+      me_(of.name() + (of.replicas() > 1 ? "." + std::to_string(place + 1) : "")),
       engine_(judge.of_bugs()),
       zones_(judge.of_bugs()),
-      store_(in.settings.seed * 31 + shard, *archives_, time) {}
+      store_(in.settings.seed * 31 + shard + 17 * place, *archives_, time, of.born_as(place)),
+      core_(place * 1'000'000),
+      next_ticket_(place * 1'000'000'000 + 1) {}
 
 node::~node() = default;
 
@@ -46,10 +50,15 @@ void node::plan(const retention_plan& retention) {
   if (retention_.any) world_.count("shards with an archive");
 }
 
+void node::plan_like(const node& first) {
+  retention_ = first.retention_;
+  targets_ = first.targets_;
+}
+
 void node::start_errands() {
   outbox_ = std::make_unique<reply_outbox>(store_);
   reply_courier::world around;
-  around.time = &clock_;
+  around.time = &time();
   around.reads = &store_;
   around.posts = this;
   around.outbox = outbox_.get();
@@ -72,6 +81,7 @@ void node::start_errands() {
 }
 
 void node::drop_errands() {
+  ++lead_;
   herald_.reset();
   clerk_.reset();
   claim_desk_.reset();
@@ -82,17 +92,21 @@ void node::drop_errands() {
 }
 
 void node::claim(const v1::RepliesRequest& what, std::function<void(const v1::RepliesReply&)> on_reply) {
-  if (up() && claim_desk_) claim_desk_->ask(what, std::move(on_reply));
+  if (!up() || !claim_desk_) return;
+  ask_who_leads([this, what, on_reply = std::move(on_reply)](bool here) {
+    if (here) claim_desk_->ask(what, on_reply);
+  });
 }
 
 void node::arm_outbox(std::int64_t delay_us) {
-  world_.after(delay_us, of_this_process([this, look = ++outbox_look_] {
+  world_.after(delay_us, of_this_lead([this, look = ++outbox_look_] {
                  if (look == outbox_look_) look_at_outbox();
                }));
 }
 
 void node::look_at_outbox() {
-  in_process([&] {
+  ask_who_leads([this](bool here) {
+    if (!here) return arm_outbox(duration{look_of_another}.count() * millisecond);
     const auto pause = courier_->look();
     if (!pause) throw rule_broken{"fatal", "the courier stops: " + pause.failure().sentence, false};
     arm_outbox(std::clamp<std::int64_t>(pause->count(), 1, 1'000) * millisecond);
@@ -103,7 +117,7 @@ void node::look_at_outbox() {
 void node::tell_shard(const char* what, std::function<void(scheduler&)> how) {
   ++to_shard_;
   to_shard_us_ = std::max(to_shard_us_, world_.now_us() + world_.network.between(2, 80));
-  world_.after(to_shard_us_ - world_.now_us(), of_this_process([this, what, how = std::move(how)] {
+  world_.after(to_shard_us_ - world_.now_us(), of_this_lead([this, what, how = std::move(how)] {
                  --to_shard_;
                  // What has come for a core that was away goes first.
                  if (serves() && held_.empty())

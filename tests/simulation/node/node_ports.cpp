@@ -4,6 +4,7 @@
 
 #include "app/expressions/answer.hpp"
 #include "tests/simulation/node/crier.hpp"
+#include "tests/simulation/node/home.hpp"
 #include "tests/simulation/node/overseer.hpp"
 
 namespace fairlead::simulation {
@@ -38,7 +39,7 @@ void node::acknowledge(const std::string& instance, v1::OutcomeAckBatch what) {
               " attempt " + std::to_string(one.attempt()) + (one.accepted() ? " accepted" : " refused");
     return text;
   });
-  for (const auto& one : what.items()) checker_.acknowledged(instance, one);
+  for (const auto& one : what.items()) checker_.acknowledged(instance, shell_->epoch(), one);
   if (const auto* known = seat_of(instance)) agents_.acknowledge(instance, known->incarnation, shard_, std::move(what));
   pass(failpoint_id::effect_acknowledge);
 }
@@ -102,7 +103,7 @@ void node::reply(std::uint64_t ticket, request_reply what) {
     for (const auto& one : submitted->results()) checker_.submission_acknowledged(one, *store_.read());
     checker_.submission_answered(ticket, *submitted);
   } else if (std::holds_alternative<v1::WatchReply>(what)) {
-    if (on_watch_reply) on_watch_reply(ticket);
+    if (home_.on_watch_reply) home_.on_watch_reply(ticket);
   } else if (const auto* operated = std::get_if<v1::OperateReply>(&what)) {
     checker_.order_answered(ticket, *operated);
   } else if (const auto* applied = std::get_if<v1::JobApplyReply>(&what)) {
@@ -139,12 +140,13 @@ void node::on_note(note_level level, std::string_view component, std::string_vie
 
 void node::post(webhook_post what, std::function<void(status)> done) {
   const auto life = life_;
+  const auto lead = lead_;
   const auto delay = world_.clients.between(1, 200) * millisecond;
   const auto lost = world_.strikes(concern::network, world_.clients, 60);
   const auto unanswered = world_.strikes(concern::network, world_.clients, 60);
-  world_.after(delay, [this, life, lost, unanswered, what = std::move(what), done = std::move(done)] {
-    if (!lost && on_post) on_post(what.url, what.body);
-    if (life != life_ || !up()) return;
+  world_.after(delay, [this, life, lead, lost, unanswered, what = std::move(what), done = std::move(done)] {
+    if (!lost && home_.on_post) home_.on_post(what.url, what.body);
+    if (life != life_ || lead != lead_ || !up()) return;
     // The courier is no part of the core: it dies with the process.
     if (world_.strikes(failpoint_id::courier_unrecorded)) return die();
     in_process([&] {

@@ -153,7 +153,7 @@ void node::note_due() {
   const auto view = store_.read();
   due_at_start_ = 0;
   if (view->count(store::table::due) < few) return;
-  const auto now = store::keys::due(store::default_namespace, clock_.now_ms(), 0);
+  const auto now = store::keys::due(store::default_namespace, to_unix_ms(time().now()), 0);
   const auto scanned = view->scan(store::table::due, {}, now, [&](std::string_view key, std::string_view) {
     const auto entry = store::keys::decode_due(key);
     const auto record = entry ? store::load_task(*view, entry->number) : result<std::optional<v1::TaskRecord>>{std::nullopt};

@@ -5,7 +5,7 @@ namespace fairlead::simulation {
 node::overseer::overseer(node& in, std::int64_t scan_period_ms) : node_(in), scan_period_ms_(scan_period_ms) { again(); }
 
 void node::overseer::again() {
-  shell_.emplace(supervisor::ports{&node_.clock_, &node_.store_, this, &node_}, duration{scan_period_ms_});
+  shell_.emplace(supervisor::ports{&node_.time(), &node_.store_, this, &node_}, duration{scan_period_ms_});
   armed_until_.reset();
   ++restarts_;
 }
@@ -45,7 +45,7 @@ void node::overseer::arm() {
   const auto next = shell_->next_hint();
   if (!next || (armed_until_ && *armed_until_ <= *next)) return;
   armed_until_ = next;
-  node_.world_.after((to_unix_ms(*next) - node_.clock_.now_ms()) * millisecond, node_.of_this_life([this, restart = restarts_] {
+  node_.world_.after((to_unix_ms(*next) - to_unix_ms(node_.time().now())) * millisecond, node_.of_this_life([this, restart = restarts_] {
     if (restart == restarts_) fire();
   }));
 }

@@ -25,9 +25,9 @@ void restores::begin(std::int64_t until_us) {
   const auto again = luck.chance(250);
   const auto again_us = luck.between(500, 6'000) * millisecond;
   const auto last_us = until_us - 100 * millisecond;
-  world_.after(made_us, [this] { backup_ = node_.back_up(); });
+  world_.after(made_us, [this] { backup_ = home_.back_up(); });
   const auto lose = [this] {
-    if (backup_ && world_.strikes(concern::restores, world_.restores, 1'000)) node_.lose_store(*backup_);
+    if (backup_ && world_.strikes(concern::restores, world_.restores, 1'000)) home_.lose_store(*backup_);
   };
   const auto first_us = std::min(made_us + lost_for_us, last_us);
   world_.after(first_us, lose);

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "tests/simulation/node/node.hpp"
+#include "tests/simulation/node/home.hpp"
 
 namespace fairlead::simulation {
 
@@ -15,14 +15,14 @@ bool draw_restores(world& in);
 
 class restores {
  public:
-  restores(world& in, node& shard) : world_(in), node_(shard) {}
+  restores(world& in, home& shard) : world_(in), home_(shard) {}
 
   /// Over the first part of the run.
   void begin(std::int64_t until_us);
 
  private:
   world& world_;
-  node& node_;
+  home& home_;
   std::shared_ptr<const simulated_store::moment> backup_;
 };
 

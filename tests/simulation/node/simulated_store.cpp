@@ -3,15 +3,29 @@
 #include <cstdlib>
 #include <utility>
 
+#include "messages/lineage.hpp"
+#include "messages/replica.pb.h"
 #include "tests/simulation/world/world.hpp"
 
 namespace fairlead::simulation {
 
 namespace stores = fairlead::store;
 
-simulated_store::simulated_store(std::uint64_t seed, stores::archives_below& archives, const clock& time)
-    : random_(seed), archives_(archives), time_(time), disk_(std::make_unique<stores::memory_disk>(seed)) {
+simulated_store::simulated_store(std::uint64_t seed, stores::archives_below& archives, const clock& time,
+                                 std::optional<replica_settings> born)
+    : random_(seed), archives_(archives), time_(time), replicated_(born.has_value()), disk_(std::make_unique<stores::memory_disk>(seed)) {
+  if (born) be_born(*born);
   open();
+}
+
+/// As the replicas of a shard are once they have met: all of one lineage.
+void simulated_store::be_born(const replica_settings& as) {
+  const auto alone = stores::journaled_store::open(tables_, {0, "in memory", &archives_, {}, {}});
+  v1::ShardMembers all;
+  all.mutable_voters()->Assign(as.born_with.voters.begin(), as.born_with.voters.end());
+  if (!alone.ok() || !(*alone)->be_replica(as.self).ok() ||
+      !(*alone)->begin_shard(all.SerializeAsString(), {0, 1, "simulated"}, next_lineage({}, 1'000, 1)).ok())
+    throw rule_broken{"fatal", "a replica cannot be made", false};
 }
 
 void simulated_store::open() {
@@ -22,8 +36,8 @@ void simulated_store::open() {
   options.now_unix_ms = [this] { return to_unix_ms(time_.now()); };
   options.boot_ms = [this] { return to_unix_ms(time_.steady()); };
   options.random = [this] { return random_(); };
-  auto opened = stores::journaled_stores::open(std::make_unique<stores::lent_disk>(*disk_), {{0, "in memory", &tables_, &archives_}},
-                                               std::move(options));
+  auto opened = stores::journaled_stores::open(std::make_unique<stores::lent_disk>(*disk_),
+                                               {{0, "in memory", &tables_, &archives_, replicated_}}, std::move(options));
   if (!opened) throw rule_broken{"fatal", "the store cannot be opened: " + opened.failure().sentence, false};
   joined_ = std::move(*opened);
 }

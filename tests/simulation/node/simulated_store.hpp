@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 
 #include "actors/replication/replica.hpp"
@@ -19,13 +20,17 @@ class simulated_store final : public store::store {
   using moment = fairlead::store::memory_store::moment;
 
   /// `archives` outlives the store.
-  simulated_store(std::uint64_t seed, fairlead::store::archives_below& archives, const clock& time);
+  /// With `born` other nodes hold the shard, too, and whoever has this one takes the log of own().
+  simulated_store(std::uint64_t seed, fairlead::store::archives_below& archives, const clock& time, std::optional<replica_settings> born);
 
   status commit(const std::vector<fairlead::store::batch>& group) override;
   result<std::uint64_t> raise_epoch() override;
   std::unique_ptr<fairlead::store::snapshot> read() const override { return joined_ ? own().read() : tables_.read(); }
   std::unique_ptr<fairlead::store::snapshot> read_settled() const override { return joined_ ? own().read_settled() : tables_.read(); }
   fairlead::store::usage get_usage() const override { return joined_ ? own().get_usage() : tables_.get_usage(); }
+
+  fairlead::store::journaled_store& own() const { return joined_->at(0); }
+  std::uint64_t sequence() const { return own().sequence(); }
 
   /// Of the tables alone.
   fairlead::store::usage tables_usage() const { return tables_.get_usage(); }
@@ -59,7 +64,7 @@ class simulated_store final : public store::store {
   void plant_any_epoch() { any_epoch_ = true; }
 
  private:
-  fairlead::store::journaled_store& own() const { return joined_->at(0); }
+  void be_born(const replica_settings& as);
   void open();
   void close();
   bool settled(const std::function<void()>& look);
@@ -68,6 +73,7 @@ class simulated_store final : public store::store {
   std::mt19937_64 random_;
   fairlead::store::archives_below& archives_;
   const clock& time_;
+  const bool replicated_;
   std::int64_t stamp_ms_ = 0;     // of the last entry, and
   std::int64_t stamp_at_ms_ = 0;  // the boot clock then; 0: the process has written none
   fairlead::store::memory_store tables_;

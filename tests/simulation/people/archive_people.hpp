@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "tests/simulation/node/node.hpp"
+#include "tests/simulation/node/home.hpp"
 #include "tests/simulation/people/clients.hpp"
 #include "tests/simulation/people/operators.hpp"
 
@@ -15,8 +15,8 @@ retention_plan make_retention(world& in);
 
 class archive_people {
  public:
-  archive_people(world& in, node& shard, checker& judge, clients& submitters, operators& people)
-      : world_(in), node_(shard), checker_(judge), clients_(submitters), operators_(people) {}
+  archive_people(world& in, home& shard, checker& judge, clients& submitters, operators& people)
+      : world_(in), home_(shard), checker_(judge), clients_(submitters), operators_(people) {}
 
   void begin(const retention_plan& plan);
 
@@ -26,7 +26,7 @@ class archive_people {
   void remove();
 
   world& world_;
-  node& node_;
+  home& home_;
   checker& checker_;
   clients& clients_;
   operators& operators_;

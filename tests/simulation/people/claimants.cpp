@@ -4,8 +4,8 @@
 
 namespace fairlead::simulation {
 
-claimants::claimants(world& in, network& net, node& shard, checker& judge, std::string name)
-    : world_(in), network_(net), node_(shard), checker_(judge), name_(std::move(name)) {}
+claimants::claimants(world& in, network& net, home& shard, checker& judge, std::string name)
+    : world_(in), network_(net), home_(shard), checker_(judge), name_(std::move(name)) {}
 
 void claimants::begin() {
   auto& luck = world_.polls;
@@ -30,11 +30,11 @@ void claimants::claim(std::size_t which) {
   const auto wrong = luck.chance(5);
   if (wrong) what.set_acknowledged(1'000'000'000'000'000);
   const auto to = "claimant" + std::to_string(which);
-  network_.send(to + ">" + node_.name(), true, [this, which, what, wrong, to] {
-    node_.claim(what, [this, which, wrong, to](const v1::RepliesReply& reply) {
+  network_.send(to + ">" + home_.name(), true, [this, which, what, wrong, to] {
+    home_.claim(what, [this, which, wrong, to](const v1::RepliesReply& reply) {
       if (wrong != (reply.error().code() == v1::ERROR_CODE_INVALID_ARGUMENT))
         world::broken("refused", wrong ? "a position is taken that no event has" : "a claim is refused: " + reply.error().sentence());
-      network_.send(node_.name() + ">" + to, true, [this, which, reply] { came(which, reply); });
+      network_.send(home_.name() + ">" + to, true, [this, which, reply] { came(which, reply); });
     });
   });
 }

@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <string>
 
-#include "tests/simulation/node/node.hpp"
+#include "tests/simulation/node/home.hpp"
 
 namespace fairlead::simulation {
 
 class claimants {
  public:
-  claimants(world& in, network& net, node& shard, checker& judge, std::string name);
+  claimants(world& in, network& net, home& shard, checker& judge, std::string name);
 
   void begin();
 
@@ -25,7 +25,7 @@ class claimants {
 
   world& world_;
   network& network_;
-  node& node_;
+  home& home_;
   checker& checker_;
   const std::string name_;
   std::vector<claimant> all_;

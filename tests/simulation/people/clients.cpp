@@ -37,11 +37,11 @@ std::string_view member(std::string_view object, std::string_view name) {
 
 }  // namespace
 
-clients::clients(world& in, network& net, node& shard, checker& judge, const std::vector<v1::WorkflowDefinition>& workflows,
+clients::clients(world& in, network& net, home& shard, checker& judge, const std::vector<v1::WorkflowDefinition>& workflows,
                  const std::vector<v1::WorkflowDefinition>& versions, std::string prefix)
     : world_(in),
       network_(net),
-      node_(shard),
+      home_(shard),
       checker_(judge),
       workflows_(workflows),
       versions_(versions),
@@ -102,7 +102,7 @@ void clients::begin(std::int64_t until_us) {
         submit(which);
     });
   }
-  node_.on_post = [this](const std::string&, const std::string& body) { take_events(body); };
+  home_.on_post = [this](const std::string&, const std::string& body) { take_events(body); };
   claimants_.begin();
 }
 
@@ -110,7 +110,7 @@ void clients::deploy_anew(const v1::WorkflowDefinition& version) {
   world_.count("versions deployed");
   v1::DeployRequest request;
   *request.mutable_definition() = version;
-  node_.request<v1::DeployReply>(
+  home_.request<v1::DeployReply>(
       "deployer", [request](scheduler& to, std::uint64_t ticket) { to.answer(request, ticket); },
       [request](const v1::DeployReply& reply) {
         if (reply.error().code() != v1::ERROR_CODE_OK && reply.error().code() != v1::ERROR_CODE_UNAVAILABLE)
@@ -133,11 +133,17 @@ bool clients::satisfied() const {
   return std::all_of(wishes_.begin(), wishes_.end(), [](const wish& one) { return one.acknowledged || one.given_up; });
 }
 
+bool clients::is_known(const std::string& workflow) const {
+  for (std::size_t i = 0; i < workflows_.size(); ++i)
+    if (workflows_[i].name() == workflow) return deployed_[i];
+  return false;
+}
+
 void clients::deploy(std::size_t which) {
   if (deployed_[which]) return;
   v1::DeployRequest request;
   *request.mutable_definition() = workflows_[which];
-  node_.request<v1::DeployReply>(
+  home_.request<v1::DeployReply>(
       "deployer", [request](scheduler& to, std::uint64_t ticket) { to.answer(request, ticket); },
       [this, which](const v1::DeployReply& reply) {
         if (reply.error().code() != v1::ERROR_CODE_OK && reply.error().code() != v1::ERROR_CODE_UNAVAILABLE)
@@ -155,15 +161,20 @@ void clients::submit(std::size_t which) {
   world_.tell("client", "scheduler", which, [&] { return "submits " + one.what.id() + " of " + one.what.workflow(); });
   checker_.sends(one.what.id());
   const auto subscriber = one.notify ? which + 1 : 0;
+  const auto is_deployed = home_.replicated() && is_known(one.what.workflow());
   const auto was_full = std::make_shared<bool>(true);  // whenever this request came in
-  node_.request<v1::SubmitReply>(
+  home_.request<v1::SubmitReply>(
       "client" + std::to_string(which),
       [this, request, subscriber, was_full](scheduler& to, std::uint64_t ticket) {
         if (subscriber != 0) checker_.subscription_heard(ticket, request.items(0).id(), to.epoch());
-        *was_full = *was_full && node_.full();
+        *was_full = *was_full && home_.full();
         to.answer(request, ticket, subscriber);
       },
-      [this, which, was_full](const v1::SubmitReply& reply) {
+      [this, which, was_full, is_deployed](const v1::SubmitReply& reply) {
+        if (is_deployed) world_.judges("stale_answer");
+        if (is_deployed && !reply.results().empty() && reply.results(0).error().code() == v1::ERROR_CODE_NOT_FOUND)
+          world::broken("stale_answer",
+                        wishes_[which].what.id() + " is refused because its workflow is unknown, and that had been deployed");
         if (*was_full && !reply.results().empty() && reply.results(0).created())
           world::broken("taken_when_full", wishes_[which].what.id() + " was taken by a store that is full");
         answered(which, reply);
@@ -189,14 +200,14 @@ void clients::answered(std::size_t which, const v1::SubmitReply& reply) {
     case v1::ERROR_CODE_NOT_FOUND: return;  // not deployed yet
     case v1::ERROR_CODE_STORE_FULL:
       world_.count("refused by a full store");
-      if (!node_.may_be_full() && !world_.settings.has(concern::full_stores))
+      if (!home_.may_be_full() && !world_.settings.has(concern::full_stores))
         world::broken("refused", "a submission was refused though the store has room");
       return;
     case v1::ERROR_CODE_OVERLOADED:
     case v1::ERROR_CODE_UNAVAILABLE: return;
     case v1::ERROR_CODE_CONFLICT:
       // What somebody else had asked for under its id has come to a store that had lost the first.
-      if (node_.put_back()) {
+      if (home_.put_back()) {
         one.given_up = true;
         return;
       }
@@ -238,15 +249,15 @@ void clients::submit_what_is_lost(const store::snapshot& view) {
 void clients::submit_other_content(std::size_t which) {
   const auto& one = wishes_[which];
   // Where the first has been lost, this one would be taken.
-  if (!one.acknowledged || node_.put_back()) return;
+  if (!one.acknowledged || home_.put_back()) return;
   v1::SubmitRequest request;
   *request.add_items() = one.what;
   request.mutable_items(0)->set_input(R"({"n":99})");
   world_.tell("client", "scheduler", which, [&] { return "submits something else as " + one.what.id(); });
-  node_.request<v1::SubmitReply>(
+  home_.request<v1::SubmitReply>(
       "client" + std::to_string(which), [request](scheduler& to, std::uint64_t ticket) { to.answer(request, ticket, 0); },
       [this, id = one.what.id()](const v1::SubmitReply& reply) {
-        if (node_.put_back()) return;
+        if (home_.put_back()) return;
         if (reply.results().empty() || reply.results(0).error().code() != v1::ERROR_CODE_CONFLICT)
           world::broken("one_task", "another content was taken under the id " + id);
       });

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/simulation/node/node.hpp"
+#include "tests/simulation/node/home.hpp"
 #include "tests/simulation/people/claimants.hpp"
 
 namespace fairlead::simulation {
@@ -15,7 +15,7 @@ namespace fairlead::simulation {
 class clients {
  public:
   /// `versions`: others of the first workflow, to be deployed in turn while tasks of it run.
-  clients(world& in, network& net, node& shard, checker& judge, const std::vector<v1::WorkflowDefinition>& workflows,
+  clients(world& in, network& net, home& shard, checker& judge, const std::vector<v1::WorkflowDefinition>& workflows,
           const std::vector<v1::WorkflowDefinition>& versions, std::string prefix);
 
   /// Deploys the workflows, then submits over the first part of the run.
@@ -36,6 +36,8 @@ class clients {
     bool notify = false;
   };
   void deploy(std::size_t which);
+  /// Somebody has been told that it is deployed.
+  bool is_known(const std::string& workflow) const;
   void deploy_anew(const v1::WorkflowDefinition& version);
   void label(v1::Submission& what, std::uint64_t number) const;
   void submit(std::size_t which);
@@ -45,7 +47,7 @@ class clients {
 
   world& world_;
   network& network_;
-  node& node_;
+  home& home_;
   checker& checker_;
   const std::vector<v1::WorkflowDefinition>& workflows_;
   const std::vector<v1::WorkflowDefinition>& versions_;

@@ -5,10 +5,10 @@
 
 namespace fairlead::simulation {
 
-job_people::job_people(world& in, node& shard, checker& judge, host_clock& time, const job_era& era,
+job_people::job_people(world& in, home& shard, checker& judge, host_clock& time, const job_era& era,
                        const std::vector<v1::WorkflowDefinition>& workflows, const std::vector<agent_site>& sites, std::string prefix)
     : world_(in),
-      node_(shard),
+      home_(shard),
       checker_(judge),
       clock_(time),
       era_(era),
@@ -79,7 +79,7 @@ void job_people::deploy(const std::string& name) {
   request.set_who("owner");
   checker_.of_jobs().applied(found->second.spec);
   world_.tell("owner", "scheduler", world_.weigh(request), [&] { return "deploys " + found->second.spec.ShortDebugString(); });
-  node_.request<v1::JobApplyReply>(
+  home_.request<v1::JobApplyReply>(
       "owner", [request](scheduler& to, std::uint64_t ticket) { to.answer(request, ticket); },
       [this, name, number](const v1::JobApplyReply& reply) { answered(name, number, reply); });
   world_.after(world_.jobs.between(800, 1'500) * millisecond, [this, name, number] {
@@ -142,7 +142,7 @@ void job_people::order(const std::string& name, v1::JobAction what) {
     return v1::JobVerb_Name(what.verb()).substr(9) + " " + (name.empty() ? "all" : name) + " " + what.ShortDebugString();
   });
   world_.count("orders about jobs");
-  node_.request<v1::JobOperateReply>(
+  home_.request<v1::JobOperateReply>(
       "operator", [request](scheduler& to, std::uint64_t ticket) { to.answer(request, ticket); },
       [this](const v1::JobOperateReply& reply) {
         for (const auto& one : reply.results()) {
@@ -251,7 +251,7 @@ void job_people::fall_out(std::int64_t for_ms) {
   if (!world_.strikes(concern::long_outages, world_.jobs, 1'000)) return;
   world_.tell("fate", "", static_cast<std::uint64_t>(for_ms), [&] { return "takes a shard away for " + std::to_string(for_ms) + " ms"; });
   world_.count("long outages");
-  if (node_.up()) node_.die();
+  if (home_.up()) home_.die();
   clock_.jump(for_ms);
   world_.note_clock_setting();
 }

@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "tests/simulation/node/node.hpp"
+#include "tests/simulation/node/home.hpp"
 #include "tests/simulation/plans/job_plans.hpp"
 
 namespace fairlead::simulation {
 
 class job_people {
  public:
-  job_people(world& in, node& shard, checker& judge, host_clock& time, const job_era& era,
+  job_people(world& in, home& shard, checker& judge, host_clock& time, const job_era& era,
              const std::vector<v1::WorkflowDefinition>& workflows, const std::vector<agent_site>& sites, std::string prefix);
 
   /// Deploys jobs, then asks for this and that until `until_us`.
@@ -46,7 +46,7 @@ class job_people {
   };
 
   world& world_;
-  node& node_;
+  home& home_;
   checker& checker_;
   host_clock& clock_;
   const job_era& era_;

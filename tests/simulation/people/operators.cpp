@@ -6,9 +6,9 @@
 
 namespace fairlead::simulation {
 
-operators::operators(world& in, node& shard, services& behind, checker& judge, const clients& submitters,
+operators::operators(world& in, home& shard, services& behind, checker& judge, const clients& submitters,
                      const std::vector<agent_site>& sites)
-    : world_(in), node_(shard), services_(behind), checker_(judge), clients_(submitters), sites_(sites) {}
+    : world_(in), home_(shard), services_(behind), checker_(judge), clients_(submitters), sites_(sites) {}
 
 v1::OperatorAction operators::action(v1::OperatorVerb verb, const std::string& step) {
   v1::OperatorAction out;
@@ -50,7 +50,12 @@ void operators::order(const std::string& id, v1::OperatorAction what, bool at_on
   checker_.ordered(id, what);
   if (what.verb() == v1::OPERATOR_VERB_RETRY) services_.keep_keys_of(id);
   world_.count("orders");
-  const auto answered = [this, id, told = std::move(told)](const v1::OperateReply& reply) {
+  const auto known = store::find_task(*home_.reads().read(), id);
+  const auto is_there = home_.replicated() && home_.shows_all() && known.ok() && known->has_value();
+  const auto answered = [this, id, is_there, told = std::move(told)](const v1::OperateReply& reply) {
+    if (is_there) world_.judges("stale_answer");
+    if (is_there && !reply.results().empty() && reply.results(0).error().sentence().starts_with("there is no task"))
+      world::broken("stale_answer", "an operator is told that there is no task " + id + ", and there was when it was ordered");
     const auto taken = !reply.results().empty() && reply.results(0).error().code() == v1::ERROR_CODE_OK;
     if (taken) world_.count("orders taken");
     if (told) told(taken);
@@ -63,9 +68,9 @@ void operators::order(const std::string& id, v1::OperatorAction what, bool at_on
   };
   // What an operator knows of a service holds at this moment; a settlement that arrives hours later may be about another attempt.
   if (at_once)
-    node_.request_now<v1::OperateReply>("operator", ask, answered);
+    home_.request_now<v1::OperateReply>("operator", ask, answered);
   else
-    node_.request<v1::OperateReply>("operator", ask, answered);
+    home_.request<v1::OperateReply>("operator", ask, answered);
 }
 
 /// No two are alike, so that each can be told from those before it.
@@ -88,7 +93,7 @@ void operators::order_something() {
   if (luck.chance(80)) return acknowledge_alerts();
   if (luck.chance(40)) return release_brake();
   const auto& id = luck.pick(clients_.ids());
-  const auto view = node_.reads().read();
+  const auto view = home_.reads().read();
   const auto known = store::find_task(*view, id);
   if (!known.ok() || !*known) {
     order(id, action(v1::OPERATOR_VERB_CANCEL));
@@ -154,7 +159,7 @@ void operators::terminate(const std::string& id) {
 }
 
 void operators::let_go() {
-  const auto view = node_.reads().read();
+  const auto view = home_.reads().read();
   for (const auto& [number, seen] : checker_.seen()) {
     const auto record = store::load_task(*view, number);
     if (!record.ok() || !*record) continue;
@@ -181,7 +186,7 @@ void operators::say_again(const v1::TaskRecord& record) {
 }
 
 void operators::resolve(int round) {
-  const auto view = node_.reads().read();
+  const auto view = home_.reads().read();
   for (const auto& [number, seen] : checker_.seen()) {
     const auto record = store::load_task(*view, number);
     if (record.ok() && *record && (*record)->parked()) see_to(**record, round);
@@ -191,11 +196,11 @@ void operators::resolve(int round) {
 void operators::acknowledge_alerts() {
   ++orders_;
   v1::AlertAckRequest request;
-  const auto page = list_alerts({}, *node_.reads().read());
+  const auto page = list_alerts({}, *home_.reads().read());
   for (const auto& one : page.items()) request.add_numbers(one.number());
   request.add_numbers(4'711);
   request.set_who("ops");
-  node_.request<v1::AlertAckReply>(
+  home_.request<v1::AlertAckReply>(
       "operator", [request](scheduler& to, std::uint64_t ticket) { to.answer(request, ticket); },
       [request](const v1::AlertAckReply& reply) {
         if (reply.results_size() != request.numbers_size() ||
@@ -209,7 +214,7 @@ void operators::release_brake() {
   v1::BrakeReleaseRequest request;
   request.set_who("ops");
   request.set_reason("it is right to undo them");
-  node_.request<v1::BrakeReleaseReply>(
+  home_.request<v1::BrakeReleaseReply>(
       "operator", [request](scheduler& to, std::uint64_t ticket) { to.answer(request, ticket); }, [](const v1::BrakeReleaseReply&) {});
 }
 

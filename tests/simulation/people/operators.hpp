@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/simulation/node/node.hpp"
+#include "tests/simulation/node/home.hpp"
 #include "tests/simulation/people/clients.hpp"
 #include "tests/simulation/world/services.hpp"
 
@@ -15,7 +15,7 @@ namespace fairlead::simulation {
 
 class operators {
  public:
-  operators(world& in, node& shard, services& behind, checker& judge, const clients& submitters, const std::vector<agent_site>& sites);
+  operators(world& in, home& shard, services& behind, checker& judge, const clients& submitters, const std::vector<agent_site>& sites);
 
   /// Orders at random until `until_us`.
   void begin(std::int64_t until_us);
@@ -44,7 +44,7 @@ class operators {
   static v1::OperatorAction action(v1::OperatorVerb verb, const std::string& step = {});
 
   world& world_;
-  node& node_;
+  home& home_;
   services& services_;
   checker& checker_;
   const clients& clients_;

@@ -12,7 +12,7 @@ void operators::order_agents(v1::AgentOperateRequest what) {
   world_.count("orders about agents");
   world_.tell("operator", "scheduler", world_.weigh(what),
               [&] { return v1::AgentVerb_Name(what.verb()).substr(11) + " " + what.agent() + what.instance(); });
-  node_.request<v1::AgentOperateReply>(
+  home_.request<v1::AgentOperateReply>(
       "operator", [what](scheduler& to, std::uint64_t ticket) { to.answer(what, ticket); },
       [what](const v1::AgentOperateReply& reply) {
         if (reply.error().code() == v1::ERROR_CODE_INTERNAL)
@@ -42,7 +42,7 @@ void operators::order_of_agents() {
 /// What a person holds is let go; a breaker that opened by itself has to close by itself.
 void operators::let_agents_go() {
   std::vector<v1::AgentOperateRequest> wanted;
-  const auto read = store::for_each_service(*node_.reads().read(), [&](const v1::ServiceRecord& record) {
+  const auto read = store::for_each_service(*home_.reads().read(), [&](const v1::ServiceRecord& record) {
     if (record.breaker() == v1::BREAKER_STATE_OPEN && record.open_until_unix_ms() == 0) {
       auto& one = wanted.emplace_back();
       one.set_verb(v1::AGENT_VERB_BREAKER_CLOSE);

@@ -21,7 +21,7 @@ void watchers::begin(std::int64_t until_us) {
   const auto count = luck.between(1, 3);
   const auto when = luck.between(0, until_us / 2);
   if (!any || !world_.settings.has(concern::polls)) return;
-  node_.on_watch_reply = [this](std::uint64_t ticket) { open_.erase(ticket); };
+  home_.on_watch_reply = [this](std::uint64_t ticket) { open_.erase(ticket); };
   all_.resize(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < all_.size(); ++i) world_.after(when + static_cast<std::int64_t>(i) * second, [this, i] { poll(i); });
   world_.after(look_us, [this] { look(); });
@@ -40,19 +40,31 @@ void watchers::poll(std::size_t which) {
   what.set_after_sequence(one.has);
   what.set_wait_ms(wait_ms);
   world_.count("polls");
-  node_.request<v1::WatchReply>(
+  const auto least = home_.replicated() && home_.shows_all() ? events_of(what.id(), *home_.reads().read()) : 0;
+  home_.request<v1::WatchReply>(
       "watcher" + std::to_string(which),
       [this, what](scheduler& to, std::uint64_t ticket) {
-        open_[ticket] = {what.id(),       what.after_sequence(), std::clamp<std::int64_t>(what.wait_ms() * millisecond, 0, longest_wait_us),
-                         world_.now_us(), node_.core(),          0};
+        open_[ticket] = {what.id(),
+                         what.after_sequence(),
+                         std::clamp<std::int64_t>(what.wait_ms() * millisecond, 0, longest_wait_us),
+                         world_.now_us(),
+                         to.epoch(),
+                         0};
         to.answer(what, ticket);
       },
-      [this, which, what](const v1::WatchReply& reply) { came(which, what, reply); });
+      [this, which, what, least](const v1::WatchReply& reply) { came(which, what, least, reply); });
   if (world_.trouble()) world_.after(again_ms * millisecond, [this, which] { poll(which); });
 }
 
-void watchers::came(std::size_t which, const v1::WatchRequest& asked, const v1::WatchReply& reply) {
+/// `least`: so many events had counted when it was asked.
+void watchers::came(std::size_t which, const v1::WatchRequest& asked, std::uint64_t least, const v1::WatchReply& reply) {
   const auto after = asked.after_sequence();
+  if (least > 0) world_.judges("stale_answer");
+  const auto unknown = reply.error().code() == v1::ERROR_CODE_NOT_FOUND;
+  const auto older = reply.error().code() == v1::ERROR_CODE_OK && reply.events().empty() && least > after;
+  if (least > 0 && (unknown || older))
+    world::broken("stale_answer", "who asked for events of " + asked.id() + " behind " + std::to_string(after) + " is told of " +
+                                      (unknown ? "no such task" : "none") + ", and there were " + std::to_string(least));
   auto next = after;
   for (const auto& event : reply.events()) {
     if (event.sequence() != ++next)
@@ -69,28 +81,30 @@ void watchers::came(std::size_t which, const v1::WatchRequest& asked, const v1::
   one.over = one.over || has_ended(reply.state());
 }
 
-bool watchers::has_news(const open_poll& one, const store::snapshot& durable) const {
-  const auto known = store::find_task(durable, one.id);
-  if (!known.ok() || !*known) return false;
+std::uint64_t watchers::events_of(const std::string& id, const store::snapshot& durable) const {
+  const auto known = store::find_task(durable, id);
+  if (!known.ok() || !*known) return 0;
   const auto record = store::load_task(durable, (*known)->number());
-  return record.ok() && *record && (*record)->history_size() > one.after;
+  return record.ok() && *record ? (*record)->history_size() : 0;
 }
+
+bool watchers::has_news(const open_poll& one, const store::snapshot& durable) const { return events_of(one.id, durable) > one.after; }
 
 void watchers::look() {
   world_.after(look_us, [this] { look(); });
-  std::erase_if(open_, [this](const auto& one) { return one.second.core != node_.core(); });
-  if (open_.empty() || !node_.serves()) return;
-  const auto view = node_.reads().read();
+  std::erase_if(open_, [this](const auto& one) { return !home_.serves() || one.second.epoch != home_.epoch(); });
+  if (open_.empty() || !home_.serves()) return;
+  const auto view = home_.reads().read();
   for (auto& [ticket, one] : open_) {
     auto until_us = one.asked_us + one.wait_us;
     // A clock that was set back may make it the longest wait from then.
     if (clock_.set_since(one.asked_us)) until_us = std::max(until_us, clock_.set_at_us() + longest_wait_us);
-    if (world_.now_us() > until_us + slack_us)
+    if (world_.now_us() > until_us + slack_us && !home_.stopped_since(one.asked_us))
       world::broken("poll_late", "who follows " + one.id + " and waits for " + std::to_string(one.wait_us / millisecond) +
                                      " ms has no answer after " + std::to_string((world_.now_us() - one.asked_us) / millisecond) + " ms");
     if (!has_news(one, *view))
       one.late_looks = 0;
-    else if (++one.late_looks > most_late_looks && node_.at_rest())
+    else if (++one.late_looks > most_late_looks && home_.at_rest())
       world::broken("poll_missed", "who follows " + one.id + " from event " + std::to_string(one.after) + " on waits, and there is more");
   }
 }

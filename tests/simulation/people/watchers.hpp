@@ -8,15 +8,15 @@
 #include <utility>
 #include <vector>
 
-#include "tests/simulation/node/node.hpp"
+#include "tests/simulation/node/home.hpp"
 #include "tests/simulation/people/clients.hpp"
 
 namespace fairlead::simulation {
 
 class watchers {
  public:
-  watchers(world& in, node& shard, host_clock& time, const clients& submitters)
-      : world_(in), node_(shard), clock_(time), clients_(submitters) {}
+  watchers(world& in, home& shard, host_clock& time, const clients& submitters)
+      : world_(in), home_(shard), clock_(time), clients_(submitters) {}
 
   void begin(std::int64_t until_us);
 
@@ -32,16 +32,17 @@ class watchers {
     std::uint64_t after = 0;
     std::int64_t wait_us = 0;
     std::int64_t asked_us = 0;
-    std::uint64_t core = 0;
+    std::uint64_t epoch = 0;
     int late_looks = 0;  // that have found news for it
   };
   void poll(std::size_t which);
-  void came(std::size_t which, const v1::WatchRequest& asked, const v1::WatchReply& reply);
+  void came(std::size_t which, const v1::WatchRequest& asked, std::uint64_t least, const v1::WatchReply& reply);
+  std::uint64_t events_of(const std::string& id, const store::snapshot& durable) const;
   void look();
   bool has_news(const open_poll& one, const store::snapshot& durable) const;
 
   world& world_;
-  node& node_;
+  home& home_;
   host_clock& clock_;
   const clients& clients_;
   std::vector<follower> all_;

@@ -49,7 +49,7 @@ void crowd::begin(std::int64_t until_us) {
   for (std::size_t i = 0; i < tasks; ++i) {
     if (i % tasks_a_request == 0) requests_.emplace_back();
     auto& one = *requests_.back().add_items();
-    one.set_id((node_.number() == 0 ? "c" : "d") + std::to_string(i));
+    one.set_id((home_.number() == 0 ? "c" : "d") + std::to_string(i));
     one.set_workflow(workflow_name);
     one.set_input(R"({"n":)" + std::to_string(i % 7) + R"(,"filler":")" + filler + "\"}");
     auto& label = *one.add_labels();
@@ -62,16 +62,16 @@ void crowd::begin(std::int64_t until_us) {
   const auto deaths = luck.between(1, 2);
   for (std::int64_t i = 0; i < deaths; ++i) {
     world_.after(luck.between(until_us / 3, until_us * 4 / 5), [this] {
-      if (!node_.up() || !world_.strikes(concern::node_crashes, world_.crowds, 1'000)) return;
+      if (!home_.up() || !world_.strikes(concern::node_crashes, world_.crowds, 1'000)) return;
       world_.count("deaths amid a crowd");
-      node_.die();
+      home_.die();
     });
   }
 }
 
 void crowd::submit(std::size_t which) {
   if (done_[which]) return;
-  node_.request<v1::SubmitReply>(
+  home_.request<v1::SubmitReply>(
       "crowd" + std::to_string(which), [request = requests_[which]](scheduler& to, std::uint64_t ticket) { to.answer(request, ticket, 0); },
       [this, which](const v1::SubmitReply& reply) {
         const auto& items = reply.results();

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/simulation/node/node.hpp"
+#include "tests/simulation/node/home.hpp"
 
 namespace fairlead::simulation {
 
@@ -17,7 +17,7 @@ v1::WorkflowDefinition make_crowd_workflow(world& in, const std::vector<agent_si
 
 class crowd {
  public:
-  crowd(world& in, node& shard, checker& judge) : world_(in), node_(shard), checker_(judge) {}
+  crowd(world& in, home& shard, checker& judge) : world_(in), home_(shard), checker_(judge) {}
 
   /// Submits over the first part of the run, and has the node die while most of it runs.
   void begin(std::int64_t until_us);
@@ -28,7 +28,7 @@ class crowd {
   void submit(std::size_t which);
 
   world& world_;
-  node& node_;
+  home& home_;
   checker& checker_;
   std::vector<v1::SubmitRequest> requests_;
   std::vector<bool> done_;

@@ -36,6 +36,8 @@ class bug_book {
   bool about_job(const std::string& name) const { return crashed_jobs_.count(name) != 0; }
   void committed(const v1::TaskRecord& record);
   /// At a moment when all that is decided is durable.
+  /// What comes is decided by that core.
+  void at(std::uint64_t core) { core_ = core; }
   void look(std::uint64_t core, const store::snapshot& durable);
 
  private:

@@ -77,9 +77,9 @@ void far_clock::set(std::int64_t by_ms, bool away, const char* how) {
 }
 
 void far_clock::restart() {
-  if (!node_.up() || !world_.strikes(concern::node_crashes, world_.far_clocks, 1'000)) return;
+  if (!home_.up() || !world_.strikes(concern::node_crashes, world_.far_clocks, 1'000)) return;
   world_.count("restarts under a clock that is far wrong");
-  node_.die();
+  home_.die();
 }
 
 }  // namespace fairlead::simulation

@@ -14,8 +14,8 @@ namespace fairlead::simulation {
 
 class far_clock {
  public:
-  far_clock(world& in, node& shard, job_people& people, host_clock& time, const job_era& era)
-      : world_(in), node_(shard), people_(people), clock_(time), era_(era) {}
+  far_clock(world& in, home& shard, job_people& people, host_clock& time, const job_era& era)
+      : world_(in), home_(shard), people_(people), clock_(time), era_(era) {}
 
   /// Makes it wrong before `until_us`, if it ever is.
   void begin(std::int64_t until_us);
@@ -39,7 +39,7 @@ class far_clock {
   void restart();
 
   world& world_;
-  node& node_;
+  home& home_;
   job_people& people_;
   host_clock& clock_;
   const job_era& era_;

@@ -88,7 +88,7 @@ fairlead::agents::agent_settings agent_site::settings() const {
   return out;
 }
 
-std::vector<agent_site> make_sites(world& in) {
+std::vector<agent_site> make_sites(world& in, bool some_are_local) {
   std::vector<agent_site> out;
   auto& luck = in.shapes;
   const auto agents = luck.between(1, 3);
@@ -101,7 +101,7 @@ std::vector<agent_site> make_sites(world& in) {
       agent_site site;
       site.agent = "a" + std::to_string(a);
       site.instance = site.agent + "-" + std::to_string(i);
-      site.local = luck.chance(400);
+      site.local = luck.chance(400) && some_are_local;
       site.lookups = lookups;
       site.capacity = static_cast<std::uint32_t>(luck.chance(300) ? luck.between(1, 2) : luck.between(3, 20));
       site.beats_itself = beats_itself;

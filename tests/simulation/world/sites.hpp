@@ -43,6 +43,7 @@ struct agent_site {
 };
 
 /// Agents with one or two instances each, local and remote.
-std::vector<agent_site> make_sites(world& in);
+/// `some_are_local`: in the process of the first node.
+std::vector<agent_site> make_sites(world& in, bool some_are_local);
 
 }  // namespace fairlead::simulation

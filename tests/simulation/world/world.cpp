@@ -60,6 +60,7 @@ const char* concern_name(concern which) {
     case concern::crowds: return "crowds";
     case concern::wrong_clocks: return "wrong_clocks";
     case concern::restores: return "restores";
+    case concern::replicas: return "replicas";
     case concern::count: break;
   }
   return "?";

@@ -74,7 +74,8 @@ class world {
         restores(what.seed, 38),
         starts(what.seed, 39),
         deletions(what.seed, 40),
-        power(what.seed, 41) {}
+        power(what.seed, 41),
+        replicas(what.seed, 42) {}
 
   // ---- time ----
 
@@ -168,6 +169,7 @@ class world {
   random_stream starts;        // submissions that give a start
   random_stream deletions;     // of tasks
   random_stream power;         // of disks, in the middle of a write
+  random_stream replicas;      // of shards that several nodes hold
 
  private:
   struct entry {

@@ -41,7 +41,7 @@ void wrong_clock::begin(std::int64_t until_us) {
     world_.after(for_us, [=, this] { set(-by_ms + error_ms, "right"); });
     if (!restarts) return;
     world_.after(restart_us, [this] {
-      if (node_.up() && world_.strikes(concern::node_crashes, world_.wrong_clocks, 1'000)) node_.die();
+      if (home_.up() && world_.strikes(concern::node_crashes, world_.wrong_clocks, 1'000)) home_.die();
     });
   };
   if (from_start)

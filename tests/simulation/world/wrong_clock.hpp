@@ -4,14 +4,14 @@
 
 #include <cstdint>
 
-#include "tests/simulation/node/node.hpp"
+#include "tests/simulation/node/home.hpp"
 #include "tests/simulation/world/clocks.hpp"
 
 namespace fairlead::simulation {
 
 class wrong_clock {
  public:
-  wrong_clock(world& in, node& shard, host_clock& time) : world_(in), node_(shard), clock_(time) {}
+  wrong_clock(world& in, home& shard, host_clock& time) : world_(in), home_(shard), clock_(time) {}
 
   /// Before anything has read it.
   void begin(std::int64_t until_us);
@@ -23,7 +23,7 @@ class wrong_clock {
   void set(std::int64_t by_ms, const char* how);
 
   world& world_;
-  node& node_;
+  home& home_;
   host_clock& clock_;
   std::int64_t right_from_us_ = 0;
 };

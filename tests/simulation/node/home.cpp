@@ -1,0 +1,337 @@
+#include "tests/simulation/node/home.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/replication/wire.hpp"
+
+namespace fairlead::simulation {
+
+namespace {
+
+constexpr auto stranger_us = 2 * second;  // wall clocks of nodes differ by as much
+
+std::string name_of(std::uint32_t shard) { return shard == 0 ? "scheduler" : "scheduler" + std::to_string(shard); }
+
+}  // namespace
+
+std::size_t draw_replicas(world& in) {
+  auto& settings = in.settings;
+  const auto any = in.replicas.chance(20) || settings.always_replicated;
+  const auto five = in.replicas.chance(150);
+  if (!any || !settings.has(concern::replicas)) return 1;
+  for (const auto off :
+       {concern::long_outages, concern::clock_falls, concern::clock_jumps, concern::far_clocks, concern::wrong_clocks, concern::archives,
+        concern::full_stores, concern::old_stores, concern::crowds, concern::restores, concern::second_shard})
+    settings.concerns &= ~(1ULL << static_cast<unsigned>(off));
+  settings.most_events *= 10;
+  in.count("runs with replicas");
+  return five ? 5 : 3;
+}
+
+home::home(world& in, network& net, agents& staff, checker& judge, host_clock& time, std::uint32_t shard, std::size_t replicas)
+    : world_(in), network_(net), agents_(staff), checker_(judge), time_(time), shard_(shard), me_(name_of(shard)), replicas_(replicas) {
+  for (std::size_t place = 0; place < replicas_; ++place) {
+    auto* its = &time_;
+    if (replicated()) {
+      const auto skewed = in.settings.has(concern::skewed_clocks);
+      const auto ahead_us = time_.ahead_us() + (skewed ? in.replicas.between(-stranger_us, stranger_us) : 0);
+      clocks_.push_back(std::make_unique<host_clock>(in, ahead_us, in.replicas.between(1, 1'000'000) * second));
+      its = clocks_.back().get();
+    }
+    nodes_.push_back(std::make_unique<node>(in, net, staff, judge, *its, *this, shard, place));
+  }
+  if (replicated()) link_nodes();
+}
+
+home::~home() = default;
+
+replica_settings home::settings_of(std::size_t place) const {
+  replica_settings out;
+  out.self = place + 1;
+  out.born_with.voters.clear();
+  for (std::size_t i = 0; i < replicas_; ++i) out.born_with.voters.push_back(i + 1);
+  out.seed = world_.settings.seed * 10 + place;
+  return out;
+}
+
+void home::start() {
+  for (auto& one : nodes_) one->start();
+}
+
+void home::plan(const retention_plan& retention) {
+  alone().plan(retention);
+  for (auto& one : nodes_) one->plan_like(alone());
+}
+
+// ---- who leads ----
+
+node* home::leader() const {
+  auto* const known = replicated() ? connected_ : &alone();
+  return known != nullptr && known->serves() ? known : nullptr;
+}
+
+/// By whoever does not know better.
+node* home::asked() const {
+  if (!replicated()) return &alone();
+  std::vector<node*> all;
+  for (const auto& one : nodes_)
+    if (one->serves()) all.push_back(one.get());
+  if (all.empty()) return nullptr;
+  return leader() == nullptr || world_.replicas.chance(200) ? all[world_.replicas.below(all.size())] : leader();
+}
+
+const node& home::shows_most() const {
+  if (!replicated()) return alone();
+  if (const auto* const known = leader()) return *known;
+  return **std::max_element(nodes_.begin(), nodes_.end(),
+                            [](const auto& one, const auto& other) { return one->store().sequence() < other->store().sequence(); });
+}
+
+void home::node_started(node& which) {
+  if (!replicated()) return agents_.node_started(shard_);
+  for (auto& one : nodes_)
+    if (one.get() != &which) between(which.place(), one->place()).look(30 * millisecond);
+}
+
+void home::node_died(node& which) {
+  if (!replicated()) return agents_.node_died(shard_);
+  claims_no_longer(which);
+  for (auto& one : nodes_)
+    if (one.get() != &which) between(which.place(), one->place()).ended(which.place() < one->place() ? link::agent_side : link::shard_side);
+}
+
+void home::claims(node& which, std::uint64_t epoch) {
+  world_.judges("two_leaders");
+  if (!epochs_.insert(epoch).second)
+    world::broken("two_leaders", which.name() + " leads under epoch " + std::to_string(epoch) + ", as another does");
+  // What has begun late may be what is over.
+  if (epoch < *epochs_.rbegin()) return;
+  checker_.led_under(epoch);
+  if (connected_ != nullptr) agents_.node_died(shard_);
+  connected_ = &which;
+  follow_clock();
+  // Nodes hear of it one after the other.
+  const auto soon = world_.replicas.chance(800);
+  const auto delay_us = soon ? world_.replicas.between(100, 20'000) : world_.replicas.between(20, 2'000) * millisecond;
+  world_.after(delay_us, [this, &which] {
+    if (connected_ == &which) agents_.node_started(shard_);
+  });
+}
+
+void home::claims_no_longer(node& which) {
+  if (connected_ != &which) return;
+  connected_ = nullptr;
+  agents_.node_died(shard_);
+}
+
+void home::keep_following() {
+  follow_clock();
+  world_.after(second / 10, [this] { keep_following(); });
+}
+
+/// Whoever judges goes by the clock by which the shard is led.
+void home::follow_clock() {
+  const auto* const known = connected_;
+  if (known == nullptr || !known->is_leader()) return;
+  const auto by_ms = to_unix_ms(known->time().now()) - time_.now_ms();
+  if (by_ms == 0) return;
+  // A successor goes on from what it has heard, and that was under way for a while. A wall clock that somebody sets takes the shard's with it.
+  if (by_ms > 0 && known->epoch() != clock_of_ && clock_of_ != 0 && clocks_.front()->settings() == 0) {
+    world_.judges("clock_leaps");
+    if (by_ms > 50)
+      world::broken("clock_leaps",
+                    known->name() + " leads by a clock that is " + std::to_string(by_ms) + " ms ahead of what its predecessor went by");
+  }
+  clock_of_ = known->epoch();
+  time_.jump(by_ms);
+  world_.note_clock_setting();
+}
+
+// ---- what counts ----
+
+void home::decided(const store::batch& what) {
+  follow_clock();
+  if (what.sequence <= committed_ && what.epoch > committed_epoch_)
+    world::broken("committed_again", "batch " + std::to_string(what.sequence) + " is decided under epoch " + std::to_string(what.epoch) +
+                                         ", and counted under " + std::to_string(committed_epoch_));
+  if (what.sequence > committed_) decided_[what.sequence][what.epoch] = what;
+}
+
+void home::shown(node& which) {
+  const auto upto = which.store().sequence();
+  if (upto <= committed_) return;
+  std::vector<store::batch> group;
+  for (auto at = committed_ + 1; at <= upto; ++at) {
+    auto known = decided_.extract(at);
+    if (known.empty())
+      world::broken("committed_again", "batch " + std::to_string(at) + " counts at " + which.name() + ", and nobody has decided it");
+    committed_epoch_ = known.mapped().rbegin()->first;
+    group.push_back(std::move(known.mapped().rbegin()->second));
+  }
+  committed_ = upto;
+  world_.judges("committed_again");
+  const auto view = which.reads().read();
+  checker_.committed(group, *view);
+}
+
+bool home::settled() const {
+  if (!replicated()) return alone().settled();
+  if (!serves() || !leader()->settled()) return false;
+  return std::all_of(nodes_.begin(), nodes_.end(), [this](const auto& one) { return one->up() && one->store().sequence() == committed_; });
+}
+
+void home::judge_end() {
+  if (!replicated()) return;
+  const auto whole = [](node& of) {
+    std::map<std::string, std::string> out;
+    const auto view = of.reads().read();
+    for (std::size_t table = 0; table < store::table_count; ++table) {
+      if (static_cast<store::table>(table) == store::table::meta) continue;
+      const auto read = view->scan_all(static_cast<store::table>(table), [&](std::string_view key, std::optional<std::string_view> value) {
+        out[std::to_string(table) + "/" + std::string{key}] = value.value_or("?");
+        return true;
+      });
+      if (!read.ok()) world::broken("store_check", "the store of " + of.name() + " cannot be read: " + read.failure().sentence);
+    }
+    out["shard"] = view->get_progress().shard.SerializeAsString();
+    return out;
+  };
+  const auto first = whole(*nodes_.front());
+  for (const auto& one : nodes_) {
+    world_.judges("states_differ");
+    if (whole(*one) != first) world::broken("states_differ", one->name() + " has another state than " + nodes_.front()->name());
+  }
+}
+
+// ---- agents and clients ----
+
+agents::shard* home::with(std::uint64_t core) {
+  for (const auto& one : nodes_)
+    if (auto* const there = one->with(core)) return there;
+  return nullptr;
+}
+
+void home::to(agents::shard& which, std::function<void(agents::shard&)> what) {
+  if (!replicated()) return what(which);
+  for (const auto& one : nodes_)
+    if (one.get() == &which)
+      return one->when_awake([&which, core = which.core(), what = std::move(what)] {
+        if (which.core() == core) what(which);
+      });
+}
+
+void home::registers(const v1::RegisterAgent& what, std::function<void(welcome)> answer) {
+  auto* const there = replicated() ? connected_ : &alone();
+  if (there == nullptr) return;
+  if (!replicated()) return there->registers(what, std::move(answer));
+  there->when_awake([there, what, answer = std::move(answer)] { there->registers(what, answer); });
+}
+
+void home::unreachable(const std::string& instance, std::uint64_t incarnation) {
+  if (!replicated()) return alone().unreachable(instance, incarnation);
+  for (const auto& one : nodes_)
+    if (one->serves()) one->when_awake([&to = *one, instance, incarnation] { to.unreachable(instance, incarnation); });
+}
+
+void home::claim(const v1::RepliesRequest& what, std::function<void(const v1::RepliesReply&)> on_reply) {
+  auto* const there = asked();
+  if (there == nullptr) return;
+  if (!replicated()) return there->claim(what, std::move(on_reply));
+  there->when_awake([there, what, on_reply = std::move(on_reply)] { there->claim(what, on_reply); });
+}
+
+// ---- between its nodes ----
+
+link& home::between(std::size_t one, std::size_t other) {
+  const auto low = std::min(one, other);
+  const auto high = std::max(one, other);
+  // Row by row: the pairs of `low` come behind those of all before it.
+  return *links_[low * replicas_ - low * (low + 1) / 2 + high - low - 1];
+}
+
+void home::link_nodes() {
+  for (std::size_t low = 0; low < replicas_; ++low) {
+    for (auto high = low + 1; high < replicas_; ++high) {
+      const auto end_of = [this](std::size_t place, std::size_t other) {
+        auto& its = *nodes_[place];
+        link::end out;
+        out.alive = [&its] { return its.up(); };
+        out.joined = [] {};
+        out.lost = [&its, other] { its.when_awake([&its, other] { its.lost(other); }); };
+        return out;
+      };
+      links_.push_back(std::make_unique<link>(world_, me_ + "-" + std::to_string(low + 1) + "-" + std::to_string(high + 1), false,
+                                              end_of(low, high), end_of(high, low)));
+    }
+  }
+}
+
+void home::send(const node& from, const raft::message& what) {
+  const auto place = static_cast<std::size_t>(what.to - 1);
+  auto& way = between(from.place(), place);
+  way.send(from.place() < place ? link::agent_side : link::shard_side,
+           [to = nodes_[place].get(), bytes = encode(what, 0)] { to->when_awake([to, bytes] { to->receive(bytes); }); });
+}
+
+// ---- faults ----
+
+void home::begin(std::int64_t until_us) {
+  if (!replicated()) return;
+  keep_following();
+  auto& luck = world_.replicas;
+  const auto strikes = luck.below(12);
+  for (std::uint64_t i = 0; i < strikes; ++i) world_.after(luck.between(0, until_us), [this] { strike(); });
+}
+
+void home::heal() {
+  for (auto& one : links_) one->heal();
+}
+
+/// One fault: mostly of the leader, for most is at stake there.
+void home::strike() {
+  auto& luck = world_.replicas;
+  const auto kind = luck.below(100);
+  auto* which = nodes_[luck.below(nodes_.size())].get();
+  if (luck.chance(600))
+    if (auto* const known = leader()) which = known;
+  const auto other = (which->place() + 1 + luck.below(nodes_.size() - 1)) % nodes_.size();
+  const auto for_us = luck.chance(300) ? luck.between(1, 500) * millisecond : luck.between(200, 8'000) * millisecond;
+  const auto ways = luck.below(4);
+  const auto cuts = luck.chance(600);
+  if (!world_.strikes(concern::replicas, world_.replicas, 1'000)) return;
+  if (kind < 25) {
+    if (!which->up()) return;
+    world_.count("replicas killed");
+    which->die();
+  } else if (kind < 32) {
+    world_.count("all replicas killed");
+    for (auto& one : nodes_)
+      if (one->up()) one->die();
+  } else if (kind < 60) {
+    if (!which->up()) return;
+    world_.count("replicas stopped for a while");
+    which->stop_for(for_us);
+  } else if (kind < 70) {
+    if (!which->up()) return;
+    world_.count("leads handed over");
+    which->hand_over(other);
+  } else {
+    const auto whole = kind < 88;
+    world_.count(whole ? "replicas cut off" : "links between replicas cut");
+    world_.tell("fate", which->name(), static_cast<std::uint64_t>(for_us), [&] {
+      return std::string{cuts ? "cuts it off " : "freezes its links "} + (whole ? "" : "to one other ") + "for " +
+             std::to_string(for_us / millisecond) + " ms";
+    });
+    for (const auto& one : nodes_) {
+      if (one.get() == which || (!whole && one->place() != other)) continue;
+      auto& way = between(which->place(), one->place());
+      for (const auto side : {link::agent_side, link::shard_side}) {
+        if (ways == (side == link::agent_side ? 1U : 0U)) continue;
+        cuts ? way.cut(side, for_us) : way.freeze(side, for_us);
+      }
+    }
+  }
+}
+
+}  // namespace fairlead::simulation

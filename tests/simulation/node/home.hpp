@@ -1,0 +1,173 @@
+#pragma once
+// A shard as agents, clients and operators see it: the node that holds it, or several of which one leads. Whoever asks speaks with the node that
+// it takes for the leader, which may be a former one; agents are connected with the one that has said last that it leads.
+//
+// What the replicas of a shard commit reaches the checker here, once and in order, whichever of them shows it first.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "tests/simulation/node/node.hpp"
+#include "tests/simulation/world/link.hpp"
+
+namespace fairlead::simulation {
+
+/// Whether several nodes hold each shard of this run, and how many; then what is about other things is switched off.
+std::size_t draw_replicas(world& in);
+
+class home final : public agents::shard {
+ public:
+  /// `time`: the clock by which the shard is led, for whoever judges. A node alone goes by it; several have clocks of their own, and it follows.
+  home(world& in, network& net, agents& staff, checker& judge, host_clock& time, std::uint32_t shard, std::size_t replicas);
+  ~home() override;
+
+  void start();
+  /// Kills, stops and cuts of the nodes of a shard that several hold.
+  void begin(std::int64_t until_us);
+  /// The faults are over.
+  void heal();
+
+  // ---- for people ----
+
+  template <class Reply>
+  void request(const std::string& who, std::function<void(scheduler&, std::uint64_t ticket)> ask,
+               std::function<void(const Reply&)> on_reply);
+  template <class Reply>
+  void request_now(const std::string& who, const std::function<void(scheduler&, std::uint64_t ticket)>& ask,
+                   const std::function<void(const Reply&)>& on_reply) {
+    if (auto* const to = leader()) to->request_now<Reply>(who, ask, on_reply);
+  }
+  void claim(const v1::RepliesRequest& what, std::function<void(const v1::RepliesReply&)> on_reply);
+  std::function<void(const std::string& url, const std::string& body)> on_post;
+  std::function<void(std::uint64_t ticket)> on_watch_reply;
+  /// Of the leader, or of whoever has shown most.
+  const store::store& reads() const { return reads_; }
+  const std::string& name() const { return me_; }
+  void plan(const retention_plan& retention);
+  bool may_be_full() const { return alone().may_be_full(); }
+  bool full() const { return alone().full(); }
+  void enlarge() { alone().enlarge(); }
+  std::shared_ptr<const simulated_store::moment> back_up() { return alone().back_up(); }
+  void lose_store(const simulated_store::moment& backup) { alone().lose_store(backup); }
+  bool put_back() const { return alone().put_back(); }
+
+  /// A Scheduler runs.
+  bool serves() const { return leader() != nullptr; }
+  /// Whoever reads sees all that counts; else a leader does not know yet that it leads no longer, or another has not begun.
+  bool shows_all() const { return !replicated() || shows_most().store().sequence() == committed_; }
+  /// Its process has stood still.
+  bool stopped_since(std::int64_t us) const { return leader()->stopped_since(us); }
+  std::uint64_t epoch() const { return leader()->epoch(); }
+  bool at_rest() const { return serves() && leader()->at_rest() && !stopped_since(world_.now_us() - 5 * second); }
+  bool settled() const;
+  /// All replicas have the same, now that nothing happens any more.
+  void judge_end();
+
+  // ---- as the agents' shard ----
+
+  std::uint32_t number() const override { return shard_; }
+  bool up() const override { return replicated() ? connected_ != nullptr && connected_->up() : alone().up(); }
+  std::uint64_t core() const override { return serves() ? leader()->core() : 0; }
+  agents::shard* with(std::uint64_t core) override;
+  void to(agents::shard& which, std::function<void(agents::shard&)> what) override;
+  void registers(const v1::RegisterAgent& what, std::function<void(welcome)> answer) override;
+  void beacon(const v1::Beacon&) override {}
+  void outcomes(v1::OutcomeBatch) override {}
+  void heartbeats(v1::HeartbeatBatch) override {}
+  void unreachable(const std::string& instance, std::uint64_t incarnation) override;
+  void die() override { alone().die(); }
+
+  // ---- for its nodes ----
+
+  /// Of its first node.
+  host_clock& wall_of_first() { return replicated() ? *clocks_.front() : time_; }
+  /// As far as is known outside.
+  bool is_led_by(const node& which) const { return !replicated() || connected_ == &which; }
+  bool replicated() const { return replicas_ > 1; }
+  std::size_t replicas() const { return replicas_; }
+  replica_settings settings_of(std::size_t place) const;
+  std::optional<replica_settings> born_as(std::size_t place) const {
+    return replicated() ? std::optional(settings_of(place)) : std::nullopt;
+  }
+  void node_started(node& which);
+  void node_died(node& which);
+  /// It leads under this epoch, and whoever is connected hears so.
+  void claims(node& which, std::uint64_t epoch);
+  void claims_no_longer(node& which);
+  void decided(const store::batch& what);
+  void shown(node& which);
+  void send(const node& from, const raft::message& what);
+
+ private:
+  /// Reads as home says.
+  class newest final : public store::store {
+   public:
+    explicit newest(const home& of) : home_(of) {}
+    status commit(const std::vector<fairlead::store::batch>&) override { return nothing_written(); }
+    result<std::uint64_t> raise_epoch() override { return nothing_written(); }
+    std::unique_ptr<fairlead::store::snapshot> read() const override { return home_.shows_most().reads().read(); }
+    std::unique_ptr<fairlead::store::snapshot> read_settled() const override { return home_.shows_most().reads().read_settled(); }
+    fairlead::store::usage get_usage() const override { return home_.shows_most().reads().get_usage(); }
+
+   private:
+    static error nothing_written() { return {v1::ERROR_CODE_INTERNAL, "readers write nothing", ""}; }
+    const home& home_;
+  };
+
+  node& alone() const { return *nodes_.front(); }
+  node* leader() const;
+  node* asked() const;
+  const node& shows_most() const;
+  void keep_following();
+  void follow_clock();
+  void link_nodes();
+  void strike();
+  link& between(std::size_t one, std::size_t other);
+
+  world& world_;
+  network& network_;
+  agents& agents_;
+  checker& checker_;
+  host_clock& time_;
+  const std::uint32_t shard_;
+  const std::string me_;
+  const std::size_t replicas_;
+  std::vector<std::unique_ptr<host_clock>> clocks_;  // of the nodes, if there are several
+  std::vector<std::unique_ptr<node>> nodes_;
+  std::vector<std::unique_ptr<link>> links_;  // between them
+  newest reads_{*this};
+  node* connected_ = nullptr;
+  std::set<std::uint64_t> epochs_;                                          // under which one has led
+  std::map<std::uint64_t, std::map<std::uint64_t, store::batch>> decided_;  // by sequence and epoch; what is not committed yet
+  std::uint64_t committed_ = 0;                                             // sequence
+  std::uint64_t committed_epoch_ = 0;
+  std::uint64_t clock_of_ = 0;  // the epoch by whose leader time_ goes
+};
+
+template <class Reply>
+void home::request(const std::string& who, std::function<void(scheduler&, std::uint64_t ticket)> ask,
+                   std::function<void(const Reply&)> on_reply) {
+  network_.send(who + ">" + me_, true, [this, who, ask = std::move(ask), on_reply = std::move(on_reply)] {
+    auto* const to = asked();
+    if (to == nullptr) return;
+    const auto now = [to, who, ask, on_reply] { to->request_now<Reply>(who, ask, on_reply); };
+    // A gateway asks before it has a read answered (actors/gateway/fan_out.hpp).
+    if constexpr (std::is_same_v<Reply, v1::WatchReply>)
+      to->when_awake([to, now] {
+        to->ask_who_leads([now](bool here) {
+          if (here) now();
+        });
+      });
+    else
+      to->when_awake(now);
+  });
+}
+
+}  // namespace fairlead::simulation

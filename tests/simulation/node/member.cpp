@@ -1,0 +1,155 @@
+#include "tests/simulation/node/member.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/replication/wire.hpp"
+#include "tests/simulation/node/home.hpp"
+
+namespace fairlead::simulation {
+
+namespace {
+
+std::function<std::int64_t()> boot_of(const host_clock& of) {
+  return [&of] { return to_unix_ms(of.steady()); };
+}
+
+}  // namespace
+
+node::member::member(node& in, replica_settings how)
+    : node_(in), time_(in.clock_, boot_of(in.clock_)), replica_(in.store_.own(), std::move(how), boot_of(in.clock_), &time_) {}
+
+void node::member::begin() {
+  service_.serve(replica_);
+  node_.world_.after(node_.world_.replicas.between(1, 50) * millisecond, node_.of_this_process([this] { tick(); }));
+}
+
+void node::member::tick() {
+  node_.world_.after(replica_.settings().heartbeat_ms / 2 * millisecond, node_.of_this_process([this] { tick(); }));
+  put([this] {
+    check(service_.tick());
+    turn();
+  });
+}
+
+// ---- its mailbox ----
+
+void node::member::put(std::function<void()> what) {
+  auto& in = node_.world_;
+  last_mail_us_ = std::max(last_mail_us_, in.now_us() + in.replicas.between(2, 60));
+  in.after(last_mail_us_ - in.now_us(), node_.of_this_process([this, what = std::move(what)] { run(what); }));
+}
+
+void node::member::run(const std::function<void()>& what) {
+  if (busy_)
+    mail_.push_back(what);
+  else
+    node_.in_process(what);
+}
+
+void node::member::check(const status& done) const {
+  if (!done.ok()) throw rule_broken{"fatal", "a replica stops: " + done.failure().sentence, false};
+}
+
+void node::member::commit(std::uint64_t core, store::batch what) {
+  put([this, core, what = std::make_shared<store::batch>(std::move(what))] { service_.commit(core, std::move(*what)); });
+}
+
+void node::member::receive(const v1::ReplicaMessage& what) {
+  put([this, what] {
+    const auto read = decode(what);
+    if (!read.ok()) throw rule_broken{"fatal", "a message of a replica cannot be read: " + read.failure().sentence, false};
+    check(service_.receive(*read));
+  });
+}
+
+void node::member::confirm(std::function<void(bool led)> answer) {
+  put([this, answer = std::move(answer)] {
+    const auto ticket = service_.confirm();
+    check(ticket.ok() ? status(nothing{}) : ticket.failure());
+    asked_.emplace(*ticket, answer);
+  });
+}
+
+void node::member::unreachable(raft::replica_id who) {
+  put([this, who] { check(service_.unreachable(who)); });
+}
+
+void node::member::transfer(raft::replica_id to) {
+  put([this, to] {
+    check(replica_.transfer(to));
+    wake();
+  });
+}
+
+// ---- its turns ----
+
+void node::member::wake() {
+  put([this] { write(); });
+}
+
+/// The disk takes its time first, for then everything that comes of a write is done at its end.
+void node::member::write() {
+  busy_ = true;
+  auto& in = node_.world_;
+  const auto slow = in.strikes(concern::slow_disk, in.disk, 10);
+  const auto takes_us = slow ? in.disk.between(1, 4'000) * millisecond : in.disk.between(50, 900);
+  in.after(takes_us, node_.of_this_process([this] {
+    auto& of = node_;
+    const auto life = of.life_;
+    of.in_process([&] {
+      of.pass(failpoint_id::commit_unwritten);
+      const bool disk_fails = of.world_.strikes(failpoint_id::disk_error);
+      if (disk_fails) of.store_.fail_after(1);
+      if (of.world_.strikes(failpoint_id::commit_unsynced)) of.store_.cut_power_after(1 + of.world_.power.below(2));
+      const auto done = flush();
+      of.store_.fail_after(0);
+      of.store_.cut_power_after(0);
+      if (!done || (!done->ok() && disk_fails)) throw process_killed{};
+      check(*done);
+      turn();
+    });
+    if (life != of.life_ || !of.up()) return;
+    busy_ = false;
+    while (!busy_ && !mail_.empty()) {
+      const auto next = std::move(mail_.front());
+      mail_.pop_front();
+      of.in_process(next);
+      if (life != of.life_ || !of.up()) return;
+    }
+  }));
+}
+
+/// nullopt: the power went in the middle of it.
+std::optional<status> node::member::flush() {
+  try {
+    return service_.flush();
+  } catch (const store::disk_crash&) {
+    return std::nullopt;
+  }
+}
+
+/// What the disk has now can be applied, and what counts is seen.
+void node::member::turn() {
+  node_.arm_applier();
+  node_.home_.shown(node_);
+}
+
+void node::member::send(std::vector<raft::message> what) {
+  for (const auto& one : what) node_.home_.send(node_, one);
+}
+
+void node::member::committed(std::uint64_t sequence) {
+  node_.home_.shown(node_);
+  node_.world_.tell("disk", node_.me_, sequence, [&] { return "counts up to " + std::to_string(sequence); });
+  node_.tell_committed(sequence);
+}
+
+void node::member::leads(bool now) { node_.lead(now); }
+
+void node::member::confirmed(std::uint64_t ticket, bool led) {
+  const auto asked = asked_.extract(ticket);
+  if (!asked.empty()) asked.mapped()(led);
+}
+
+}  // namespace fairlead::simulation

@@ -1,0 +1,112 @@
+// A node of a shard that others hold, too: what runs where the shard is led comes and goes with that (actors/shard/leadership.hpp).
+
+#include <algorithm>
+#include <utility>
+
+#include "tests/simulation/node/claim_desk.hpp"
+#include "tests/simulation/node/clerk.hpp"
+#include "tests/simulation/node/crier.hpp"
+#include "tests/simulation/node/herald.hpp"
+#include "tests/simulation/node/home.hpp"
+#include "tests/simulation/node/member.hpp"
+#include "tests/simulation/node/overseer.hpp"
+
+namespace fairlead::simulation {
+
+const clock& node::time() const {
+  if (member_) return member_->time();
+  return clock_;
+}
+
+bool node::is_leader() const { return member_ && member_->consensus().view().role == raft::role::leader; }
+
+std::int64_t node::ahead_us() const {
+  if (!member_) return clock_.ahead_us();
+  return (to_unix_ms(time().now()) - world_.start_ms()) * millisecond - world_.now_us();
+}
+
+/// nullopt: another leads meanwhile, and what has begun here is about to be stopped.
+std::optional<std::uint64_t> node::begin_epoch() {
+  const auto epoch = member_ ? member_->consensus().raise_epoch() : store_.raise_epoch();
+  if (epoch.ok()) return *epoch;
+  if (member_ && epoch.failure().code == v1::ERROR_CODE_UNAVAILABLE) return std::nullopt;
+  throw rule_broken{"fatal", "no Scheduler can begin: " + epoch.failure().sentence, false};
+}
+
+// ---- its part of the shard ----
+
+void node::lead(bool now) {
+  world_.tell(me_, "", now ? 1 : 0, [&] { return std::string{now ? "leads" : "leads no longer"}; });
+  is_to_lead_ = now;
+  is_outdated_ = is_outdated_ || (leads_ && !now);
+  if (!now) home_.claims_no_longer(*this);
+  const auto soon = world_.replicas.chance(900);
+  const auto delay_us = soon ? world_.replicas.between(5, 3'000) : world_.replicas.between(3, 1'500) * millisecond;
+  world_.after(delay_us, of_this_process([this] {
+                 // What has begun for an earlier lead ends first.
+                 if (is_outdated_) stop_leading();
+                 if (is_to_lead_ && !leads_) begin_to_lead();
+               }));
+}
+
+void node::begin_to_lead() {
+  leads_ = true;
+  world_.count("leaders that began");
+  start_errands();
+  start_core();
+}
+
+void node::stop_leading() {
+  leads_ = is_outdated_ = false;
+  drop_errands();
+  drop_core();
+}
+
+void node::confirm(std::uint64_t ticket) {
+  world_.tell(me_, "", ticket, [&] { return "asks in round " + std::to_string(ticket) + " whether it leads"; });
+  member_->confirm([this, ticket, core = core_](bool led) {
+    if (core != core_ || !serves()) return;
+    world_.tell(me_, "", ticket, [&] { return "round " + std::to_string(ticket) + (led ? ": leads" : ": may not lead"); });
+    world_.count(led ? "confirmed rounds" : "rounds that nobody confirms");
+    tell_scheduler("confirmed", [ticket, led](scheduler& to) { to.on_confirmed(ticket, led); });
+  });
+}
+
+void node::ask_who_leads(std::function<void(bool here)> then) {
+  if (!member_) return in_process([&] { then(true); });
+  member_->confirm([this, then = std::move(then), lead = lead_](bool led) {
+    world_.after(world_.replicas.between(2, 60), of_this_process([this, then, lead, led] {
+                   if (lead == lead_) in_process([&] { then(led); });
+                 }));
+  });
+}
+
+void node::receive(const v1::ReplicaMessage& what) {
+  if (member_) member_->receive(what);
+}
+
+void node::lost(std::size_t place) {
+  if (member_) member_->unreachable(place + 1);
+}
+
+void node::hand_over(std::size_t place) {
+  if (member_) member_->transfer(place + 1);
+}
+
+// ---- what stands still ----
+
+void node::stop_for(std::int64_t us) {
+  world_.tell("fate", me_, static_cast<std::uint64_t>(us), [&] { return "stops it for " + std::to_string(us / millisecond) + " ms"; });
+  stopped_until_us_ = std::max(stopped_until_us_, world_.now_us() + us);
+}
+
+void node::when_awake(std::function<void()> what) {
+  if (!up()) return;
+  const auto left_us = stopped_until_us_ - world_.now_us();
+  if (left_us <= 0) return what();
+  world_.after(left_us, [this, life = life_, what = std::move(what)] {
+    if (life == life_) when_awake(what);
+  });
+}
+
+}  // namespace fairlead::simulation
