@@ -146,7 +146,7 @@ result<caf::strong_actor_ptr> shard::start_scheduler() {
 }
 
 /// Store actor, Scheduler, Supervisor and cron share assumptions about the store, so they restart together, with empty caches.
-guardian_spec shard::core() {
+guardian_spec shard::core(const std::shared_ptr<stable_address>& inside) {
   guardian_spec out;
   out.id = "core";
   out.policy.strategy = core::restart_strategy::one_for_all;
@@ -158,7 +158,13 @@ guardian_spec shard::core() {
     }));
   }
   out.children.push_back(led_child(
-      "scheduler", [this] { return start_scheduler(); }, &scheduler_));
+      "scheduler",
+      [this, inside]() -> result<caf::strong_actor_ptr> {
+        auto started = start_scheduler();
+        if (started && inside) inside->lead_to(*started);
+        return started;
+      },
+      &scheduler_));
   out.children.push_back(child("supervisor", [this, &system]() -> result<caf::strong_actor_ptr> {
     const auto started = system.spawn(
         run_supervisor, supervisor_setup{time(), world_.store, world_.guards.log, scheduler_now_, options_.scan_period, world_.on_fatal});
@@ -173,15 +179,15 @@ guardian_spec shard::core() {
   return out;
 }
 
-child_spec shard::alert_child() {
-  return child("alert_courier", [this]() -> result<caf::strong_actor_ptr> {
+child_spec shard::alert_child(const scheduler_actor& scheduler) {
+  return child("alert_courier", [this, scheduler]() -> result<caf::strong_actor_ptr> {
     alert_courier_setup courier;
     courier.time = time();
     courier.reads = world_.store;
     courier.webhooks = world_.alert_webhooks;
     courier.commands = alert_commands_;
     courier.log = world_.guards.log;
-    courier.scheduler = scheduler_.as<scheduler_actor>();
+    courier.scheduler = scheduler;
     courier.replica = replica();
     courier.node = options_.node;
     courier.shard = options_.shard;
@@ -202,24 +208,27 @@ child_spec shard::led_child(std::string id, child_factory start, stable_address*
   });
 }
 
+/// What stands beside the core speaks with whichever Scheduler there is, as long as this node leads: what it says meanwhile waits for the next one.
+/// What was said under an earlier lead is not for a Scheduler of this one.
 std::vector<child_spec> shard::led_children(const std::string& path) {
   auto& system = *world_.guards.system;
+  const auto inside = world_.seat != nullptr ? std::make_shared<stable_address>(system, waiting_at_most) : nullptr;
+  const auto scheduler = (inside ? *inside : scheduler_).as<scheduler_actor>();
   std::vector<child_spec> out;
-  out.push_back(guardian_child(world_.guards, path, core()));
-  out.push_back(child("archiver", [this, &system]() -> result<caf::strong_actor_ptr> {
-    return pointer(
-        system.spawn<caf::detached>(run_archiver, archiver_setup{time(), world_.store, world_.archives, options_.retention,
-                                                                 scheduler_.as<scheduler_actor>(), world_.guards.log, world_.on_fatal}));
+  out.push_back(guardian_child(world_.guards, path, core(inside)));
+  out.push_back(child("archiver", [this, &system, scheduler]() -> result<caf::strong_actor_ptr> {
+    return pointer(system.spawn<caf::detached>(run_archiver, archiver_setup{time(), world_.store, world_.archives, options_.retention,
+                                                                            scheduler, world_.guards.log, world_.on_fatal}));
   }));
-  if (!options_.alert_targets.empty()) out.push_back(alert_child());
-  out.push_back(child("reply_courier", [this, &system]() -> result<caf::strong_actor_ptr> {
+  if (!options_.alert_targets.empty()) out.push_back(alert_child(scheduler));
+  out.push_back(child("reply_courier", [this, &system, scheduler]() -> result<caf::strong_actor_ptr> {
     reply_courier_setup setup;
     setup.time = time();
     setup.reads = world_.store;
     setup.log = world_.guards.log;
     setup.posts = reply_webhooks_;
     setup.outbox = outbox_;
-    setup.scheduler = scheduler_.as<scheduler_actor>();
+    setup.scheduler = scheduler;
     setup.replica = replica();
     setup.settings = {options_.node, options_.reply_give_up_after};
     setup.on_fatal = world_.on_fatal;
@@ -227,9 +236,8 @@ std::vector<child_spec> shard::led_children(const std::string& path) {
   }));
   out.push_back(led_child(
       "replies",
-      [this, &system]() -> result<caf::strong_actor_ptr> {
-        return pointer(
-            system.spawn(run_replies, replies_setup{time(), world_.store, outbox_, scheduler_.as<scheduler_actor>(), world_.on_fatal}));
+      [this, &system, scheduler]() -> result<caf::strong_actor_ptr> {
+        return pointer(system.spawn(run_replies, replies_setup{time(), world_.store, outbox_, scheduler, world_.on_fatal}));
       },
       &replies_));
   return out;

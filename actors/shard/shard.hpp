@@ -75,7 +75,7 @@ class shard {
   void shut_down();
 
  private:
-  guardian_spec core();
+  guardian_spec core(const std::shared_ptr<stable_address>& inside);
   std::vector<child_spec> led_children(const std::string& path);
   child_spec leadership_child(const std::string& path);
   child_spec replica_child();
@@ -87,7 +87,7 @@ class shard {
   result<std::uint64_t> begin_epoch();
   v1::ShardClaim claim() const;
   void hand_over();
-  child_spec alert_child();
+  child_spec alert_child(const scheduler_actor& scheduler);
   result<caf::strong_actor_ptr> start_scheduler();
 
   world world_;
