@@ -313,31 +313,46 @@ status replica::commit(const std::vector<fairlead::store::batch>& group) {
 
 result<std::uint64_t> replica::raise_epoch() {
   std::unique_lock lock(guard_);
+  auto got = ask_epoch_locked();
+  const auto came = [&] {
+    if (got.ok() && *got == 0) got = ask_epoch_locked();
+    return !got.ok() || *got != 0;
+  };
+  if (shown_.wait_for(lock, std::chrono::milliseconds{waits_of_an_epoch * how_.election_ms}, came)) return got;
+  return error{v1::ERROR_CODE_TIMED_OUT,
+               "The other replicas of shard " + std::to_string(own_.shard()) + " have not taken the epoch of a Scheduler that begins anew.",
+               "Look at their disks. Another node leads meanwhile."};
+}
+
+result<std::uint64_t> replica::ask_epoch() {
+  const std::lock_guard lock(guard_);
+  return ask_epoch_locked();
+}
+
+result<std::uint64_t> replica::ask_epoch_locked() {
   if (epoch_ != 0 && consensus_.epoch() != 0 && !begun_) {
     begun_ = true;
     return epoch_;
   }
-  raft::log_index wanted = 0;
-  if (consensus_.epoch() != 0) {
-    wanted = step(raft::propose{raft::entry_kind::epoch, nullptr});
+  // Of a leader before, it is in vain.
+  if (asked_epoch_ < consensus_.epoch()) asked_epoch_ = 0;
+  if (asked_epoch_ == 0 && consensus_.epoch() != 0) {
+    asked_epoch_ = step(raft::propose{raft::entry_kind::epoch, nullptr});
     // From here on nothing of an earlier Scheduler is taken: it would follow this entry.
-    if (wanted != 0) proposed_epoch_ = wanted;
-  } else if (alone()) {
+    if (asked_epoch_ != 0) proposed_epoch_ = asked_epoch_;
+  } else if (asked_epoch_ == 0 && alone()) {
     step(raft::tick{});
     if (auto settled = settle_locked(); !settled) return settled.failure();
-    wanted = consensus_.epoch();
+    asked_epoch_ = consensus_.epoch();
   }
   if (auto settled = settle_locked(); !settled) return settled.failure();
-  if (wanted == 0) return not_leader(own_);
-  const auto known = [&] { return own_.epoch() >= wanted || consensus_.epoch() == 0; };
-  const auto came = shown_.wait_for(lock, std::chrono::milliseconds{waits_of_an_epoch * how_.election_ms}, known);
-  if (consensus_.epoch() == 0) return not_leader(own_);
-  if (!came)
-    return error{
-        v1::ERROR_CODE_TIMED_OUT,
-        "The other replicas of shard " + std::to_string(own_.shard()) + " have not taken the epoch of a Scheduler that begins anew.",
-        "Look at their disks. Another node leads meanwhile."};
+  if (asked_epoch_ == 0 || consensus_.epoch() == 0) {
+    asked_epoch_ = 0;
+    return not_leader(own_);
+  }
+  if (own_.epoch() < asked_epoch_) return std::uint64_t{0};
   begun_ = true;
+  asked_epoch_ = 0;
   return proposed_epoch_ = epoch_ = own_.epoch();
 }
 

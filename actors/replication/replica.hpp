@@ -110,6 +110,8 @@ class replica final : public store::store {
   /// The epoch of a Scheduler that begins: the leader's own for the first one, and another for each that follows. A group of one leads at once.
   /// Others wait up to two election timeouts for the majority; error unavailable: it has not come, or this replica does not lead.
   result<std::uint64_t> raise_epoch() override;
+  /// The same without waiting; 0: the majority has not come yet, and who asks again gets the answer.
+  result<std::uint64_t> ask_epoch();
   std::unique_ptr<fairlead::store::snapshot> read() const override { return own_.read(); }
   std::unique_ptr<fairlead::store::snapshot> read_settled() const override { return own_.read_settled(); }
   fairlead::store::usage get_usage() const override { return own_.get_usage(); }
@@ -127,6 +129,7 @@ class replica final : public store::store {
   void trim();
   status settle_locked();
   bool alone() const;
+  result<std::uint64_t> ask_epoch_locked();
 
   fairlead::store::journaled_store& own_;
   const replica_settings how_;
@@ -146,6 +149,7 @@ class replica final : public store::store {
   raft::log_index elected_ = 0;                // of its own first entry as the leader; 0: it does not lead
   std::uint64_t epoch_ = 0;                    // told to lead under it
   bool begun_ = false;                         // a Scheduler has begun under it
+  raft::log_index asked_epoch_ = 0;            // by a Scheduler that begins anew; 0: none waits
   std::uint64_t proposed_epoch_ = 0;           // as of the last proposal
   std::uint64_t proposed_sequence_ = 0;
   std::size_t uncommitted_bytes_ = 0;

@@ -27,8 +27,8 @@ LOGS = harness.ROOT / "build" / "soak"
 SKIPPED = 75
 SEEDS = 20_000  # a turn
 FUZZ_SECONDS = {"journal_fuzz": 600, "replica_fuzz": 300}
-COUNTS = ("seeds", "failed seeds", "consensus seeds", "kills", "cluster kills", "cluster stops", "cluster cuts", "leader kills", "replica stops",
-          "all killed", "replica cuts", "power cuts", "fuzz inputs", "orders", "failed runs")
+COUNTS = ("seeds", "failed seeds", "consensus seeds", "replicated seeds", "kills", "cluster kills", "cluster stops", "cluster cuts", "leader kills",
+          "replica stops", "all killed", "replica cuts", "power cuts", "fuzz inputs", "orders", "failed runs")
 NEXT_SEED = re.compile(r"(The next fresh seed is )([\d,]+)(\.)")
 ROW = re.compile(r"^\| `([0-9a-f]+)` \| ([\d-]+) \|((?: [\d,]+ \|){%d})$" % len(COUNTS), flags=re.M)
 EMPTY_TABLE = re.compile(r"^\| Commit \|.*\n\|[-| ]+\|\n", flags=re.M)
@@ -58,8 +58,9 @@ def recorded(page, commit, day, counts, seed):
 
 def sums_of(said):
     """What the last lines of a simulator run or a scenario say was done."""
-    patterns = {"seeds": r"^(\d+) seeds, \d+ failed", "failed seeds": r"^\d+ seeds, (\d+) failed",
-                "consensus seeds": r"^(\d+) seeds of consensus, \d+ failed", "kills": r"^kills (\d+) counted",
+    patterns = {"seeds": r"^(\d+) seeds, \d+ failed", "failed seeds": r"^\d+ seeds(?: with replicas)?, (\d+) failed",
+                "consensus seeds": r"^(\d+) seeds of consensus, \d+ failed",
+                "replicated seeds": r"^(\d+) seeds with replicas, \d+ failed", "kills": r"^kills (\d+) counted",
                 "cluster kills": r"^(\d+) kills and \d+ stops", "cluster stops": r"^\d+ kills and (\d+) stops",
                 "cluster cuts": r"^([\d.]+ s cut), whole again", "replica cuts": r"^(replicas cut for [\d.]+ s)",
                 "leader kills": r"^(\d+) kills of the leader,", "replica stops": r"^\d+ kills of the leader, (\d+) stops,",
@@ -81,12 +82,12 @@ def turns(seed):
     scenarios = [("kill_loop", "--kills", "50"), ("cluster_faults", "--faults", "40"), ("cluster_netns", "--cuts", "20"),
                  ("replicated_faults", "--kills", "20", "--stops", "10", "--all", "5"), ("replicated_netns", "--cuts", "20"),
                  ("power_cut", "--cuts", "1670", "--seconds", "60")]
-    for name, *options in itertools.cycle([("simulate",), ("consensus",), *scenarios, *((each,) for each in FUZZ_SECONDS)]):
+    for name, *options in itertools.cycle([("simulate",), ("consensus",), ("replicated",), *scenarios, *((each,) for each in FUZZ_SECONDS)]):
         if name == "simulate":
             yield name, [str(SIMULATE), "--seeds", str(SEEDS), "--from", str(seed)], seed + SEEDS
             seed += SEEDS
-        elif name == "consensus":
-            yield name, [str(SIMULATE), "--consensus", "--seeds", str(SEEDS), "--from", str(seed - SEEDS)], seed
+        elif name in ("consensus", "replicated"):
+            yield name, [str(SIMULATE), "--" + name, "--seeds", str(SEEDS), "--from", str(seed - SEEDS)], seed
         elif name in FUZZ_SECONDS:
             corpus = FUZZ / "corpus" / name.removesuffix("_fuzz")
             corpus.mkdir(parents=True, exist_ok=True)

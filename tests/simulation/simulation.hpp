@@ -1,6 +1,8 @@
 #pragma once
 // The simulator: one seed is one run of one or two whole shards in a world of its own, and the same seed is always the same run.
 //
+// In one run of fifty several nodes hold the shard (node/home.hpp).
+//
 // What is real: the shells that production runs (scheduler with its registry, supervisor, agent_host, agent_links, alert book, workflow
 // catalog), the core, the declarative engine, the store's twin in memory. What is not: time (world.hpp, clocks.hpp), links between hosts
 // (link.hpp), the disk and the death of processes (node.hpp), agents' processes (agents.hpp), the services behind them (services.hpp), clients

@@ -20,9 +20,8 @@ std::size_t draw_replicas(world& in) {
   const auto any = in.replicas.chance(20) || settings.always_replicated;
   const auto five = in.replicas.chance(150);
   if (!any || !settings.has(concern::replicas)) return 1;
-  for (const auto off :
-       {concern::long_outages, concern::clock_falls, concern::clock_jumps, concern::far_clocks, concern::wrong_clocks, concern::archives,
-        concern::full_stores, concern::old_stores, concern::crowds, concern::restores, concern::second_shard})
+  for (const auto off : {concern::clock_falls, concern::clock_jumps, concern::far_clocks, concern::wrong_clocks, concern::archives,
+                         concern::full_stores, concern::old_stores, concern::crowds, concern::restores, concern::second_shard})
     settings.concerns &= ~(1ULL << static_cast<unsigned>(off));
   settings.most_events *= 10;
   in.count("runs with replicas");
@@ -101,6 +100,10 @@ void home::node_died(node& which) {
     if (one.get() != &which) between(which.place(), one->place()).ended(which.place() < one->place() ? link::agent_side : link::shard_side);
 }
 
+void home::core_died(node& which, std::uint64_t core) {
+  if (is_led_by(which)) agents_.core_died(shard_, core);
+}
+
 void home::claims(node& which, std::uint64_t epoch) {
   world_.judges("two_leaders");
   if (!epochs_.insert(epoch).second)
@@ -108,9 +111,10 @@ void home::claims(node& which, std::uint64_t epoch) {
   // What has begun late may be what is over.
   if (epoch < *epochs_.rbegin()) return;
   checker_.led_under(epoch);
-  if (connected_ != nullptr) agents_.node_died(shard_);
-  connected_ = &which;
+  const auto before = std::exchange(connected_, &which);
   follow_clock();
+  if (before == &which) return;
+  if (before != nullptr) agents_.node_died(shard_);
   // Nodes hear of it one after the other.
   const auto soon = world_.replicas.chance(800);
   const auto delay_us = soon ? world_.replicas.between(100, 20'000) : world_.replicas.between(20, 2'000) * millisecond;
@@ -133,7 +137,7 @@ void home::keep_following() {
 /// Whoever judges goes by the clock by which the shard is led.
 void home::follow_clock() {
   const auto* const known = connected_;
-  if (known == nullptr || !known->is_leader()) return;
+  if (known == nullptr || !known->serves() || !known->is_leader()) return;
   const auto by_ms = to_unix_ms(known->time().now()) - time_.now_ms();
   if (by_ms == 0) return;
   // A successor goes on from what it has heard, and that was under way for a while. A wall clock that somebody sets takes the shard's with it.
@@ -282,6 +286,14 @@ void home::begin(std::int64_t until_us) {
   auto& luck = world_.replicas;
   const auto strikes = luck.below(12);
   for (std::uint64_t i = 0; i < strikes; ++i) world_.after(luck.between(0, until_us), [this] { strike(); });
+}
+
+void home::fall_out(std::int64_t for_ms) {
+  for (auto& one : nodes_)
+    if (one->up()) one->die();
+  for (auto& one : clocks_) one->jump(for_ms);
+  time_.jump(for_ms);
+  world_.note_clock_setting();
 }
 
 void home::heal() {

@@ -31,6 +31,8 @@ class home final : public agents::shard {
   void start();
   /// Kills, stops and cuts of the nodes of a shard that several hold.
   void begin(std::int64_t until_us);
+  /// All its nodes are away while their wall clocks go on for so long.
+  void fall_out(std::int64_t for_ms);
   /// The faults are over.
   void heal();
 
@@ -98,6 +100,7 @@ class home final : public agents::shard {
   }
   void node_started(node& which);
   void node_died(node& which);
+  void core_died(node& which, std::uint64_t core);
   /// It leads under this epoch, and whoever is connected hears so.
   void claims(node& which, std::uint64_t epoch);
   void claims_no_longer(node& which);

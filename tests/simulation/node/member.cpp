@@ -44,7 +44,7 @@ void node::member::run(const std::function<void()>& what) {
   if (busy_)
     mail_.push_back(what);
   else
-    node_.in_process(what);
+    node_.in_replica(what);
 }
 
 void node::member::check(const status& done) const {
@@ -97,7 +97,7 @@ void node::member::write() {
   in.after(takes_us, node_.of_this_process([this] {
     auto& of = node_;
     const auto life = of.life_;
-    of.in_process([&] {
+    of.in_replica([&] {
       of.pass(failpoint_id::commit_unwritten);
       const bool disk_fails = of.world_.strikes(failpoint_id::disk_error);
       if (disk_fails) of.store_.fail_after(1);
@@ -114,7 +114,7 @@ void node::member::write() {
     while (!busy_ && !mail_.empty()) {
       const auto next = std::move(mail_.front());
       mail_.pop_front();
-      of.in_process(next);
+      of.in_replica(next);
       if (life != of.life_ || !of.up()) return;
     }
   }));

@@ -30,10 +30,11 @@ class node::member final : public service_port {
   void confirm(std::function<void(bool led)> answer);
   void unreachable(raft::replica_id who);
   void transfer(raft::replica_id to);
+  /// There may be something to write.
+  void wake() override;
 
  private:
   void send(std::vector<raft::message> what) override;
-  void wake() override;
   void committed(std::uint64_t sequence) override;
   void measured(std::size_t, std::size_t, std::chrono::microseconds) override {}
   void leads(bool now) override;

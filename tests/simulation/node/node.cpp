@@ -49,7 +49,7 @@ void node::in_process(const std::function<void()>& what) {
   try {
     what();
   } catch (const process_killed&) {
-    if (!member_ && world_.hosts.chance(400) && world_.settings.has(concern::lone_crashes))
+    if (world_.hosts.chance(400) && world_.settings.has(concern::lone_crashes) && serves())
       crash_core();
     else
       die();
@@ -218,8 +218,8 @@ void node::crash_core() {
   world_.count("crashes of a core alone");
   const auto gone = core_;
   drop_core();
-  agents_.core_died(shard_, gone);
-  world_.after(world_.hosts.between(1, 600) * millisecond, of_this_process([this] {
+  home_.core_died(*this, gone);
+  world_.after(world_.hosts.between(1, 600) * millisecond, of_this_lead([this] {
                  if (!serves()) start_core();
                }));
 }
@@ -415,6 +415,7 @@ void node::commit(store::batch what) {
 
 void node::tell_committed(std::uint64_t sequence) {
   pass(failpoint_id::commit_untold);
+  if (!serves()) return;
   // In order, as one actor's messages to another are.
   told_at_us_ = std::max(told_at_us_, world_.now_us() + world_.disk.between(5, 400));
   tell_scheduler(

@@ -159,6 +159,8 @@ class node final : public commit_port, public scheduler_outbox, public observer,
 
   void start_core();
   std::optional<std::uint64_t> begin_epoch();
+  /// As in_process, for what runs on a thread of the process that no guardian restarts.
+  void in_replica(const std::function<void()>& what);
   void lead(bool now);
   void begin_to_lead();
   void stop_leading();

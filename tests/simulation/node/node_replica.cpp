@@ -25,12 +25,28 @@ std::int64_t node::ahead_us() const {
   return (to_unix_ms(time().now()) - world_.start_ms()) * millisecond - world_.now_us();
 }
 
-/// nullopt: another leads meanwhile, and what has begun here is about to be stopped.
+/// nullopt: another leads meanwhile, and what has begun here is about to be stopped; or the majority has not come yet, and this is called again.
 std::optional<std::uint64_t> node::begin_epoch() {
-  const auto epoch = member_ ? member_->consensus().raise_epoch() : store_.raise_epoch();
-  if (epoch.ok()) return *epoch;
+  constexpr std::int64_t again_us = 5 * millisecond;
+  const auto epoch = member_ ? member_->consensus().ask_epoch() : store_.raise_epoch();
+  if (member_) member_->wake();
+  if (epoch.ok() && *epoch != 0) return *epoch;
+  if (epoch.ok()) {
+    world_.after(again_us, of_this_lead([this, core = core_] {
+                   if (core == core_) start_core();
+                 }));
+    return std::nullopt;
+  }
   if (member_ && epoch.failure().code == v1::ERROR_CODE_UNAVAILABLE) return std::nullopt;
   throw rule_broken{"fatal", "no Scheduler can begin: " + epoch.failure().sentence, false};
+}
+
+void node::in_replica(const std::function<void()>& what) {
+  try {
+    what();
+  } catch (const process_killed&) {
+    die();
+  }
 }
 
 // ---- its part of the shard ----

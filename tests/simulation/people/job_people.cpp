@@ -251,9 +251,7 @@ void job_people::fall_out(std::int64_t for_ms) {
   if (!world_.strikes(concern::long_outages, world_.jobs, 1'000)) return;
   world_.tell("fate", "", static_cast<std::uint64_t>(for_ms), [&] { return "takes a shard away for " + std::to_string(for_ms) + " ms"; });
   world_.count("long outages");
-  if (home_.up()) home_.die();
-  clock_.jump(for_ms);
-  world_.note_clock_setting();
+  home_.fall_out(for_ms);
 }
 
 }  // namespace fairlead::simulation
