@@ -313,12 +313,14 @@ status replica::commit(const std::vector<fairlead::store::batch>& group) {
 
 result<std::uint64_t> replica::raise_epoch() {
   std::unique_lock lock(guard_);
-  auto got = ask_epoch_locked();
-  const auto came = [&] {
-    if (got.ok() && *got == 0) got = ask_epoch_locked();
-    return !got.ok() || *got != 0;
-  };
-  if (shown_.wait_for(lock, std::chrono::milliseconds{waits_of_an_epoch * how_.election_ms}, came)) return got;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds{waits_of_an_epoch * how_.election_ms};
+  for (;;) {
+    const auto got = ask_epoch_locked();
+    if (!got.ok() || *got != 0) return got;
+    if (std::chrono::steady_clock::now() >= until) break;
+    // What keeps it from taking an entry, such as a lead that is being handed over, ends without anything being shown.
+    shown_.wait_for(lock, std::chrono::milliseconds{how_.heartbeat_ms});
+  }
   return error{v1::ERROR_CODE_TIMED_OUT,
                "The other replicas of shard " + std::to_string(own_.shard()) + " have not taken the epoch of a Scheduler that begins anew.",
                "Look at their disks. Another node leads meanwhile."};
@@ -346,10 +348,11 @@ result<std::uint64_t> replica::ask_epoch_locked() {
     asked_epoch_ = consensus_.epoch();
   }
   if (auto settled = settle_locked(); !settled) return settled.failure();
-  if (asked_epoch_ == 0 || consensus_.epoch() == 0) {
+  if (consensus_.epoch() == 0) {
     asked_epoch_ = 0;
     return not_leader(own_);
   }
+  if (asked_epoch_ == 0) return std::uint64_t{0};  // it takes no entry at the moment
   if (own_.epoch() < asked_epoch_) return std::uint64_t{0};
   begun_ = true;
   asked_epoch_ = 0;

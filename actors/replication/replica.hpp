@@ -110,7 +110,7 @@ class replica final : public store::store {
   /// The epoch of a Scheduler that begins: the leader's own for the first one, and another for each that follows. A group of one leads at once.
   /// Others wait up to two election timeouts for the majority; error unavailable: it has not come, or this replica does not lead.
   result<std::uint64_t> raise_epoch() override;
-  /// The same without waiting; 0: the majority has not come yet, and who asks again gets the answer.
+  /// The same without waiting; 0: the majority has not come yet, or this leader takes no entry at the moment. Who asks again gets the answer.
   result<std::uint64_t> ask_epoch();
   std::unique_ptr<fairlead::store::snapshot> read() const override { return own_.read(); }
   std::unique_ptr<fairlead::store::snapshot> read_settled() const override { return own_.read_settled(); }

@@ -228,6 +228,27 @@ TEST(replica, puts_no_more_batches_into_one_entry_than_any_journal_takes) {
   EXPECT_EQ(three.rows(leader).size(), 4U);
 }
 
+TEST(replica, that_hands_its_lead_over_in_vain_gives_a_scheduler_an_epoch_after_that) {
+  testing::replica_world three;
+  const auto leader = three.elect();
+  ASSERT_NE(leader, 0U);
+  const auto first = three.it(leader).ask_epoch();
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ(*first, three.at(leader).epoch) << "that of the leader itself";
+  const auto next = leader == 1 ? 2 : 1;
+  three.cut_off(next);
+  ASSERT_TRUE(three.it(leader).transfer(next).ok());
+  const auto meanwhile = three.it(leader).ask_epoch();
+  ASSERT_TRUE(meanwhile.ok()) << "it leads still";
+  EXPECT_EQ(*meanwhile, 0U);
+  three.pass(2 * testing::replica_world::election_ms);
+  EXPECT_EQ(*three.it(leader).ask_epoch(), 0U) << "a majority has to take it";
+  three.run();
+  const auto second = three.it(leader).ask_epoch();
+  ASSERT_TRUE(second.ok());
+  EXPECT_GT(*second, *first);
+}
+
 TEST(replica, refuses_batches_of_an_earlier_epoch) {
   replica_world one{1};
   const auto epoch = one.it(1).raise_epoch();
