@@ -175,6 +175,7 @@ void home::shown(node& which) {
   }
   committed_ = upto;
   world_.judges("committed_again");
+  which.note_untold(group);
   const auto view = which.reads().read();
   checker_.committed(group, *view);
 }

@@ -413,8 +413,17 @@ void node::commit(store::batch what) {
   if (!std::exchange(writing_, true)) world_.after(world_.disk.between(50, 900), of_this_life([this] { commit_some(); }));
 }
 
+void node::note_untold(const std::vector<store::batch>& group) {
+  for (const auto& one : group) {
+    untold_service_ = untold_service_ || speaks_of(store::table::service, one);
+    untold_launch_ = untold_launch_ || speaks_of(store::table::launch, one);
+  }
+}
+
 void node::tell_committed(std::uint64_t sequence) {
   pass(failpoint_id::commit_untold);
+  if (std::exchange(untold_service_, false)) pass(failpoint_id::commit_service_untold);
+  if (std::exchange(untold_launch_, false)) pass(failpoint_id::commit_launch_untold);
   if (!serves()) return;
   // In order, as one actor's messages to another are.
   told_at_us_ = std::max(told_at_us_, world_.now_us() + world_.disk.between(5, 400));
@@ -468,10 +477,7 @@ void node::commit_some() {
     const auto sequence = group.back().sequence;
     world_.tell("disk", me_, sequence, [&] { return "durable up to " + std::to_string(sequence); });
     checker_.committed(group, *store_.read());
-    for (const auto& one : group)
-      if (speaks_of(store::table::service, one)) pass(failpoint_id::commit_service_untold);
-    for (const auto& one : group)
-      if (speaks_of(store::table::launch, one)) pass(failpoint_id::commit_launch_untold);
+    note_untold(group);
     tell_committed(sequence);
     if (!waiting_.empty() && !std::exchange(writing_, true))
       world_.after(world_.disk.between(50, 900), of_this_life([this] { commit_some(); }));

@@ -76,6 +76,8 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   bool stopped_since(std::int64_t us) const { return stopped_until_us_ >= us; }
   /// Does it once the process goes on, if that is the same by then.
   void when_awake(std::function<void()> what);
+  /// It counts, and the Scheduler has not been told.
+  void note_untold(const std::vector<store::batch>& group);
   /// Calls it when it is sure that this node leads, or does not.
   void ask_who_leads(std::function<void(bool here)> then);
   void receive(const v1::ReplicaMessage& what);
@@ -225,6 +227,8 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   std::uint64_t life_ = 0;
   bool alive_ = false;
   std::unique_ptr<member> member_;  // of its process, if others hold the shard, too
+  bool untold_service_ = false;
+  bool untold_launch_ = false;
   std::int64_t stopped_until_us_ = 0;
   bool is_to_lead_ = false;
   bool leads_ = false;
