@@ -159,11 +159,12 @@ void agents::process::check_lineage(const v1::Perform& what, const v1::Lineage& 
 void agents::process::perform(const v1::PerformBatch& what, const stamp& when) {
   if (world_.strikes(failpoint_id::agent_received)) throw process_killed{};
   me_.epoch = std::max(me_.epoch, what.epoch());
-  heard(what.shard(), when);
   meets(what.shard(), what.lineage());
   auto& newest = epochs_[what.shard()];
   arriving_old_ = what.epoch() < newest && compare(what.lineage(), met_[what.shard()].back()) == lineage_order::same;
   if (arriving_old_) world_.judges("old_epoch");
+  // Of one that is refused the clock says nothing: that of a later leader may be behind it.
+  if (!arriving_old_) heard(what.shard(), when);
   if (compare(what.lineage(), met_[what.shard()].back()) == lineage_order::same) newest = std::max(newest, what.epoch());
   arriving_ = &what;
   arriving_when_ = when;

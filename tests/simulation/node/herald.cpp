@@ -75,7 +75,7 @@ void node::herald::bring(const std::string& target, std::string body, std::funct
   const auto unheard = node_.world_.strikes(concern::targets, luck, 100);
   node_.world_.tell("alert courier", target, body.size(), [&] { return body; });
   // A round that is confirmed says who led when it began. So one that leads no longer may still deliver what its successor delivers, too.
-  const auto led = node_.home_.is_led_by(node_);
+  const auto led = !node_.home_.is_led_by_another(node_);
   // By then this courier may be gone, not so its node.
   node_.world_.after(delay, [where = &node_, life = node_.life_, lead = node_.lead_, led, target, lost, unheard, body = std::move(body),
                              done = std::move(done)] {
@@ -85,7 +85,7 @@ void node::herald::bring(const std::string& target, std::string body, std::funct
              std::any_of(one.deaf.begin(), one.deaf.end(), [&](const auto& spell) { return spell.from_us <= now && now < spell.to_us; });
     };
     const auto deaf = where->world_.trouble() && std::any_of(where->targets_.begin(), where->targets_.end(), is_deaf);
-    const auto is_late = !led || !where->home_.is_led_by(*where);
+    const auto is_late = !led || where->home_.is_led_by_another(*where);
     if (is_late && !lost && !deaf) where->world_.count("alerts that a former leader delivers");
     if (!is_late && !lost && !deaf) where->checker_.of_alerts().arrived(target, body);
     if (life != where->life_ || lead != where->lead_ || !where->up()) return;

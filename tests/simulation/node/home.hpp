@@ -92,6 +92,7 @@ class home final : public agents::shard {
   host_clock& wall_of_first() { return replicated() ? *clocks_.front() : time_; }
   /// As far as is known outside.
   bool is_led_by(const node& which) const { return !replicated() || connected_ == &which; }
+  bool is_led_by_another(const node& which) const { return connected_ != nullptr && connected_ != &which; }
   bool replicated() const { return replicas_ > 1; }
   std::size_t replicas() const { return replicas_; }
   replica_settings settings_of(std::size_t place) const;
