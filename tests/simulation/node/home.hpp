@@ -92,6 +92,8 @@ class home final : public agents::shard {
   host_clock& wall_of_first() { return replicated() ? *clocks_.front() : time_; }
   /// As far as is known outside.
   bool is_led_by(const node& which) const { return !replicated() || connected_ == &which; }
+  /// None has led under a later one.
+  bool is_latest(std::uint64_t epoch) const { return epochs_.empty() || epoch >= *epochs_.rbegin(); }
   bool is_led_by_another(const node& which) const { return connected_ != nullptr && connected_ != &which; }
   bool replicated() const { return replicas_ > 1; }
   std::size_t replicas() const { return replicas_; }

@@ -107,7 +107,7 @@ void node::start_core() {
     limits.brake.at_least = 1 + world_.disk.below(2);
     limits.brake.window = std::chrono::seconds{20};
   }
-  limit_launches(limits);
+  limit_launches(limits, *epoch);
   in_process([&] {
     pass(failpoint_id::start_epoch_raised);
     scheduler::ports around{&time(), &store_, this, this, this, &engine_, &zones_};
@@ -134,7 +134,7 @@ void node::start_core() {
   });
 }
 
-void node::limit_launches(scheduler_limits& limits) {
+void node::limit_launches(scheduler_limits& limits, std::uint64_t epoch) {
   auto& luck = world_.jobs;
   const auto few = luck.chance(350);
   const auto most = luck.between(1, 3);
@@ -143,7 +143,8 @@ void node::limit_launches(scheduler_limits& limits) {
   // They are the cluster's, and this shard has to keep to its part.
   if (few) limits.cron.in_flight = static_cast<std::uint64_t>(most) * limits.shard_count;
   if (slowly) limits.cron.starts_per_second = static_cast<std::uint32_t>(a_second) * limits.shard_count;
-  checker_.of_jobs().starts_under(few ? static_cast<std::uint64_t>(most) : 0, slowly ? static_cast<std::uint32_t>(a_second) : 0);
+  if (home_.is_latest(epoch))
+    checker_.of_jobs().starts_under(few ? static_cast<std::uint64_t>(most) : 0, slowly ? static_cast<std::uint32_t>(a_second) : 0);
 }
 
 void node::take_held() {

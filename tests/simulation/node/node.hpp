@@ -198,7 +198,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   seat* seat_of(const std::string& instance);
   void away(const std::string& instance, const char* why);
   void look_at_agents();
-  void limit_launches(scheduler_limits& limits);
+  void limit_launches(scheduler_limits& limits, std::uint64_t epoch);
   void commit_some();
   void look_at_outbox();
   void arm_outbox(std::int64_t delay_us);
