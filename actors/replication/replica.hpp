@@ -108,7 +108,7 @@ class replica final : public store::store {
   /// On return the batches count. Errors: those of the store, and unavailable: this replica does not lead.
   status commit(const std::vector<fairlead::store::batch>& group) override;
   /// The epoch of a Scheduler that begins: the leader's own for the first one, and another for each that follows. A group of one leads at once.
-  /// Others wait up to two election timeouts for the majority; error unavailable: it has not come, or this replica does not lead.
+  /// Others wait up to ten election timeouts for the majority. Errors: timed_out, it has not come; unavailable, this replica does not lead.
   result<std::uint64_t> raise_epoch() override;
   /// The same without waiting; 0: the majority has not come yet, or this leader takes no entry at the moment. Who asks again gets the answer.
   result<std::uint64_t> ask_epoch();

@@ -93,7 +93,6 @@ class agents::process final : public fairlead::agents::backend, public agent_out
   void heard(std::uint32_t shard, const stamp& when);
   void go_round();
   moment steady() const { return around_.time->steady(); }
-  static std::string name_of_scheduler(std::uint32_t shard) { return shard == 0 ? "scheduler" : "scheduler" + std::to_string(shard); }
   checker& judge(std::uint32_t shard) { return *around_.judges[shard]; }
 
   world& world_;

@@ -20,6 +20,9 @@ namespace fairlead::simulation {
 
 class checker;
 
+/// As transcripts call what leads a shard.
+inline std::string name_of_scheduler(std::uint32_t shard) { return shard == 0 ? "scheduler" : "scheduler" + std::to_string(shard); }
+
 /// When a message left: by the clocks that its reader knows, and in truth.
 struct stamp {
   std::int64_t sent_unix_ms = 0;

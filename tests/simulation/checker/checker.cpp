@@ -76,19 +76,7 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
   // What was not seen in time before is judged now.
   std::erase_if(past.all,
                 [&](const hand_over& one) { return one.late && one.direction == what.direction() && one.attempt == what.attempt(); });
-  hand_over next;
-  next.attempt = what.attempt();
-  next.direction = what.direction();
-  next.epoch = epoch;
-  next.instance = instance;
-  next.incarnation = incarnation;
-  next.complete_by_ms = what.complete_by_unix_ms();
-  next.heartbeat_ms = what.heartbeat_ms();
-  next.lease_ms = what.heartbeat_ms() > 0 ? what.heartbeat_by_unix_ms() : what.complete_by_unix_ms();
-  next.call = what.call();
-  next.input = what.input();
-  next.key = what.idempotency_key();
-  next.at_us = next.sent_us = world_.now_us();
+  auto next = made_of(instance, incarnation, epoch, what);
   world_.judges("durable_before_effect");
   world_.judges("epoch_falls");
   world_.judges("attempt_falls");
@@ -143,25 +131,31 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
   world_.count("hand-overs");
 }
 
+checker::hand_over checker::made_of(const std::string& instance, std::uint64_t incarnation, std::uint64_t epoch,
+                                    const v1::Perform& what) const {
+  hand_over out;
+  out.attempt = what.attempt();
+  out.direction = what.direction();
+  out.epoch = epoch;
+  out.instance = instance;
+  out.incarnation = incarnation;
+  out.complete_by_ms = what.complete_by_unix_ms();
+  out.heartbeat_ms = what.heartbeat_ms();
+  out.lease_ms = what.heartbeat_ms() > 0 ? what.heartbeat_by_unix_ms() : what.complete_by_unix_ms();
+  out.call = what.call();
+  out.input = what.input();
+  out.key = what.idempotency_key();
+  out.at_us = out.sent_us = world_.now_us();
+  return out;
+}
+
 /// By one that does not know yet that another leads. Its agent may get it, unless it has heard of the other.
 void checker::handed_over_late(const std::string& instance, std::uint64_t incarnation, std::uint64_t epoch, const v1::Perform& what) {
   world_.count("hand-overs of a former leader");
   auto& all = steps_[{what.task_id(), what.step()}].all;
   const auto same = [&](const hand_over& one) { return one.direction == what.direction() && one.attempt == what.attempt(); };
   if (std::any_of(all.begin(), all.end(), same)) return;
-  hand_over late;
-  late.attempt = what.attempt();
-  late.direction = what.direction();
-  late.epoch = epoch;
-  late.instance = instance;
-  late.incarnation = incarnation;
-  late.complete_by_ms = what.complete_by_unix_ms();
-  late.heartbeat_ms = what.heartbeat_ms();
-  late.lease_ms = what.heartbeat_ms() > 0 ? what.heartbeat_by_unix_ms() : what.complete_by_unix_ms();
-  late.call = what.call();
-  late.input = what.input();
-  late.key = what.idempotency_key();
-  late.at_us = late.sent_us = world_.now_us();
+  auto late = made_of(instance, incarnation, epoch, what);
   late.late = true;
   const auto later = std::find_if(all.begin(), all.end(), [&](const hand_over& one) { return one.epoch > epoch; });
   all.insert(later, std::move(late));

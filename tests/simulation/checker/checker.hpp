@@ -222,6 +222,7 @@ class checker {
     v1::TaskState state = v1::TASK_STATE_UNSPECIFIED;
   };
 
+  hand_over made_of(const std::string& instance, std::uint64_t incarnation, std::uint64_t epoch, const v1::Perform& what) const;
   void handed_over_late(const std::string& instance, std::uint64_t incarnation, std::uint64_t epoch, const v1::Perform& what);
   hand_over* find(std::uint64_t number, std::uint32_t step, v1::Direction direction, std::uint32_t attempt);
   bool closed(const hand_over& one) const;

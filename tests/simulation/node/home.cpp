@@ -11,8 +11,6 @@ namespace {
 
 constexpr auto stranger_us = 2 * second;  // wall clocks of nodes differ by as much
 
-std::string name_of(std::uint32_t shard) { return shard == 0 ? "scheduler" : "scheduler" + std::to_string(shard); }
-
 }  // namespace
 
 std::size_t draw_replicas(world& in) {
@@ -29,7 +27,14 @@ std::size_t draw_replicas(world& in) {
 }
 
 home::home(world& in, network& net, agents& staff, checker& judge, host_clock& time, std::uint32_t shard, std::size_t replicas)
-    : world_(in), network_(net), agents_(staff), checker_(judge), time_(time), shard_(shard), me_(name_of(shard)), replicas_(replicas) {
+    : world_(in),
+      network_(net),
+      agents_(staff),
+      checker_(judge),
+      time_(time),
+      shard_(shard),
+      me_(name_of_scheduler(shard)),
+      replicas_(replicas) {
   for (std::size_t place = 0; place < replicas_; ++place) {
     auto* its = &time_;
     if (replicated()) {
