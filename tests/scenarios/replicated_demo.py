@@ -68,6 +68,11 @@ catch_up: all
     expect(done.returncode == 0, f"the job could not be deployed: {done.stdout}{done.stderr}")
 
 
+def launched(whole):
+    """The times of a paused job go on to be recorded, as skipped."""
+    return [one for one in launches.history(whole.address, JOB) if one["skip"] != "paused"]
+
+
 def end_job(whole):
     """Gives the tasks that the job had to launch, one for each second since it was deployed, and when each launch was recorded."""
     created = json.loads(fairlead("job", "show", JOB, "--json", node=whole.address).stdout)["created_at"]
@@ -77,12 +82,12 @@ def end_job(whole):
     first = math.floor(faked_clock.unix(created)) + 1
 
     def last():
-        records = launches.history(whole.address, JOB)
+        records = launched(whole)
         return None if any(one["state"] in ("waiting", "started") for one in records) else math.floor(faked_clock.unix(records[-1]["nominal"]))
     newest = wait_until(last, 60, "all launches of the job have ended", every=0.1)
     expect(paused - 2 <= newest <= paused, f"the last launch is that of {faked_clock.utc(newest)}, and the job was paused at {faked_clock.utc(paused)}")
     due = [{"id": launches.name_of(JOB, faked_clock.utc(second)), "input": ORDER} for second in range(first, newest + 1)]
-    return due, [faked_clock.unix(one["recorded_at"]) for one in launches.history(whole.address, JOB)]
+    return due, [faked_clock.unix(one["recorded_at"]) for one in launched(whole)]
 
 
 def longest_wait(kills, recorded):
