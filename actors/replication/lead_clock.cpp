@@ -29,6 +29,12 @@ std::int64_t lead_clock::shrunk(std::int64_t ahead_ms, std::int64_t passed_ms) {
 
 std::int64_t lead_clock::ahead_ms() const { return to_unix_ms(now()) - to_unix_ms(wall_.now()); }
 
+void lead_clock::take(const lead_clock& other) {
+  const std::scoped_lock lock(guard_, other.guard_);
+  offset_us_ = other.offset_us_;
+  since_boot_ms_ = other.since_boot_ms_;
+}
+
 void lead_clock::reach(std::int64_t reading_unix_ms) {
   if (to_unix_ms(now()) < reading_unix_ms) follow(reading_unix_ms, boot_ms_());
 }

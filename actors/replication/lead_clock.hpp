@@ -29,6 +29,8 @@ class lead_clock final : public clock {
   void resume(std::int64_t ahead_ms, std::int64_t wall_unix_ms);
   /// This node leads from now on, and a leader before it has shown `reading_unix_ms`: less is not shown any more.
   void reach(std::int64_t reading_unix_ms);
+  /// Shows from now on what `other` shows now, and goes on from there by itself. Both have the same wall and boot clock.
+  void take(const lead_clock& other);
   std::int64_t ahead_ms() const;
   /// What is left after `passed_ms` of what it was ahead.
   static std::int64_t shrunk(std::int64_t ahead_ms, std::int64_t passed_ms);

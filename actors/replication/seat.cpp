@@ -29,6 +29,7 @@ replica_seat::replica_seat(fairlead::store::journaled_store& own, options how, c
       wall_(wall),
       boot_ms_(std::move(boot_ms)),
       time_(wall, boot_ms_),
+      led_time_(wall, boot_ms_),
       others_(hello_of(own, options_), options_.nodes) {
   options_.how.self = own.replica()->id;
   for (const auto& node : options_.nodes) ids_[node] = 0;

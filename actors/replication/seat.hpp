@@ -28,8 +28,11 @@ class replica_seat {
   /// `own` is a replica's store (journaled_store::replica), attached to its journal; it outlives the seat, as `wall` does.
   replica_seat(fairlead::store::journaled_store& own, options how, const clock& wall, std::function<std::int64_t()> boot_ms);
 
-  /// By which the shard is led.
-  const clock& time() const noexcept { return time_; }
+  /// By which the shard is led from here. What another leader's clock shows does not move it: that may have waited in the mailbox of a process that
+  /// stood still, and then a former leader's Scheduler would hand work over for longer than its successor takes it to be held.
+  const clock& time() const noexcept { return led_time_; }
+  /// What runs where the shard is led is about to begin, and goes on from what was heard of former leaders.
+  void begin_lead() { led_time_.take(time_); }
 
   const options& settings() const noexcept { return options_; }
   fairlead::store::journaled_store& own() const noexcept { return own_; }
@@ -52,7 +55,8 @@ class replica_seat {
   options options_;
   const clock& wall_;
   const std::function<std::int64_t()> boot_ms_;
-  lead_clock time_;
+  lead_clock time_;  // follows whoever leads
+  lead_clock led_time_;
   acquaintance others_;
   mutable std::mutex guard_;
   std::unique_ptr<replica> replica_;

@@ -29,8 +29,8 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   scheduler_shell(self_pointer self, scheduler_setup setup)
       : self_(self),
         setup_(std::move(setup)),
-        scheduler_({setup_.time, setup_.reads, this, this, setup_.log, setup_.engine, nullptr, bool{setup_.replica}}, limits_of(setup_),
-                   setup_.faults),
+        scheduler_({setup_.time, setup_.reads, this, this, setup_.log, setup_.engine, nullptr, bool{setup_.replica}, setup_.replication},
+                   limits_of(setup_), setup_.faults),
         agents_(*setup_.time) {}
 
   void open() {
@@ -42,6 +42,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
       return;
     }
     self_->send(self_, resume_atom_v);
+    arm_look();
   }
 
   /// Hands a request of scheduler_requests in under a ticket; the reply comes through the outbox.
@@ -147,11 +148,12 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
     after_message();
   }
 
-  /// Ends long polls whose time is over, and marks silent agents as away.
+  /// Ends long polls whose time is over, marks silent agents as away, and looks whether other nodes that hold the shard are.
   void look() {
     look_armed_ = false;
     if (scheduler_.watched()) scheduler_.expire_watches();
     for (const auto& instance : agents_.silent()) away(instance, "it sent no heartbeat for 3 s");
+    scheduler_.look_at_replicas();
     after_message();
     arm_look();
   }
@@ -190,7 +192,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   }
 
   void arm_look() {
-    if ((scheduler_.watched() || agents_.any_remote()) && !std::exchange(look_armed_, true))
+    if ((scheduler_.watched() || agents_.any_remote() || setup_.replication) && !std::exchange(look_armed_, true))
       self_->delayed_send(self_, agent_seats::look_period, expire_atom_v);
   }
 

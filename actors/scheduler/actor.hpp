@@ -21,7 +21,8 @@ struct scheduler_setup {
   scheduler_limits limits;
   planted_faults faults;
   commit_actor commits;
-  replica_actor replica;  // asked who leads; null: the shard lives on this node alone
+  replica_actor replica;                               // asked who leads; null: the shard lives on this node alone
+  std::function<v1::ReplicationStatus()> replication;  // what the replica knows; empty: as above. From any thread
   /// Asks the expression worker. The EvaluateReply is sent to the Scheduler, from any thread. For the returned pointer see
   /// scheduler_outbox.
   std::function<std::weak_ptr<const void>(const scheduler_actor& asker, v1::EvaluateRequest)> evaluate;

@@ -42,6 +42,7 @@ scheduler::scheduler(ports world, scheduler_limits limits, planted_faults faults
       faults_(faults),
       batches_({world.time, world.reads, world.commits, world.out, world.log, world.confirms}, limits_.shard, limits_.lineage, faults_),
       store_watch_(batches_, alerts_, *world.log, limits_.full_percent),
+      replica_watch_(batches_, alerts_, *world.log, *world.time, limits_.replica_alert_after),
       slots_(*world.time, policy_of(limits)),
       brake_(limits.brake),
       evaluations_(limits.evaluating_bytes),
@@ -130,6 +131,11 @@ void scheduler::watch_room() {
   // Until the sweep is over the input bytes of running tasks are not known.
   if (sweep_.under_way()) return;
   if (const auto looked = store_watch_.look(); !looked.ok()) fail(looked.failure());
+}
+
+void scheduler::look_at_replicas() {
+  if (!world_.replication || !replica_watch_.is_due()) return;
+  if (const auto looked = replica_watch_.look(world_.replication()); !looked.ok()) fail(looked.failure());
 }
 
 std::uint64_t scheduler::active_tasks() const {

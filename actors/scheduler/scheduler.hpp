@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -37,6 +38,7 @@
 #include "actors/scheduler/books/workflow_catalog.hpp"
 #include "actors/scheduler/commit/effects.hpp"
 #include "actors/scheduler/commit/pipeline.hpp"
+#include "actors/scheduler/commit/replica_watch.hpp"
 #include "actors/scheduler/commit/store_watch.hpp"
 #include "actors/scheduler/jobs/launches.hpp"
 #include "store/rows/task_rows.hpp"
@@ -46,6 +48,7 @@ namespace fairlead {
 
 struct scheduler_limits {
   duration failing_alert_after = std::chrono::minutes{5};  // a step that fails for so long raises an alert
+  duration replica_alert_after = std::chrono::minutes{1};  // as replica_watch
   std::uint64_t running_tasks = 10'000;                    // tasks beyond this wait as pending, on disk only
   std::uint64_t pending_tasks = 1'000'000;                 // beyond this submissions are refused
   std::uint64_t input_bytes = max_input_bytes;             // of one task's input
@@ -72,8 +75,9 @@ class scheduler final : private launch_tasks {
     scheduler_outbox* out = nullptr;
     observer* log = nullptr;
     const core::workflow_engine* engine = nullptr;
-    const core::zone_source* zones = nullptr;  // null: the system's
-    bool confirms = false;                     // other nodes may lead the shard (commit_pipeline::ports)
+    const core::zone_source* zones = nullptr;                 // null: the system's
+    bool confirms = false;                                    // other nodes may lead the shard (commit_pipeline::ports)
+    std::function<v1::ReplicationStatus()> replication = {};  // of this node; empty: the shard lives on this node alone
   };
 
   scheduler(ports world, scheduler_limits limits, planted_faults faults = {});
@@ -127,6 +131,8 @@ class scheduler final : private launch_tasks {
   void on_committed(std::uint64_t sequence);
   void on_confirmed(std::uint64_t ticket, bool led);
   void expire_watches();
+  /// To be called now and then, more often than every replica_watch::period.
+  void look_at_replicas();
 
   /// Takes up the next tasks of the sweep after a start; false when the sweep is over.
   bool resume_some();
@@ -244,6 +250,7 @@ class scheduler final : private launch_tasks {
   alert_book alerts_;
   commit_pipeline batches_;
   store_watch store_watch_;
+  replica_watch replica_watch_;
   bool draining_ = false;
   std::optional<error> fatal_;
 

@@ -126,10 +126,12 @@ result<caf::strong_actor_ptr> shard::start_scheduler() {
   setup.limits.lineage = claimed.lineage();
   setup.faults = options_.faults;
   setup.replica = replica();
-  if (world_.seat != nullptr)
+  if (world_.seat != nullptr) {
     setup.commits = replica_.as<commit_actor>();
-  else
+    setup.replication = [seat = world_.seat] { return seat->describe(); };
+  } else {
     setup.commits = store_now_;
+  }
   setup.on_fatal = world_.on_fatal;
   setup.epoch = *epoch;
   setup.evaluate = [pool = world_.expressions](const scheduler_actor& asker, v1::EvaluateRequest what) {
@@ -275,7 +277,8 @@ child_spec shard::leadership_child(const std::string& path) {
           led.children = led_children(path + "/led");
           auto out = guardian_child(world_.guards, path, std::move(led));
           out.restart = core::restart_kind::temporary;
-          out.start = [start = std::move(out.start), started = std::move(started)]() -> result<caf::strong_actor_ptr> {
+          out.start = [this, start = std::move(out.start), started = std::move(started)]() -> result<caf::strong_actor_ptr> {
+            world_.seat->begin_lead();
             auto made = start();
             if (made) started(*made);
             return made;

@@ -96,6 +96,7 @@ void read_alerts(const yaml_node& node, node_config& out) {
     for (const auto& [name, target] : commands->entries()) read_command(name, target, out);
   section.duration_ms("agent_absent_after", out.agent_absent_after_ms, second, 24 * hour);
   section.duration_ms("step_failing_after", out.step_failing_after_ms, second, 24 * hour);
+  section.duration_ms("replica_behind_after", out.replica_behind_after_ms, second, 24 * hour);
   section.finish();
 }
 

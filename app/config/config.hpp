@@ -122,8 +122,9 @@ struct node_config {
 
   std::vector<secret_section> secrets;  // in the order of the file
 
-  std::int64_t step_failing_after_ms = 300'000;  // until a step that keeps failing raises an alert
-  std::int64_t agent_absent_after_ms = 60'000;   // until steps that wait for an absent agent raise an alert
+  std::int64_t step_failing_after_ms = 300'000;   // until a step that keeps failing raises an alert
+  std::int64_t agent_absent_after_ms = 60'000;    // until steps that wait for an absent agent raise an alert
+  std::int64_t replica_behind_after_ms = 60'000;  // until another node that holds a shard and is away or behind raises an alert
 
   /// Undoing waits if more than this share of the tasks that ended or failed in the window had failed, and these were at least so many.
   bool undo_brake_on = true;

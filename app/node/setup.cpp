@@ -156,6 +156,7 @@ shard_options options_of(const node_config& config, std::uint32_t number) {
   out.limits.cron = {config.cron_in_flight, config.cron_starts_per_second};
   out.limits.registry.absent_alert_after = duration{config.agent_absent_after_ms};
   out.limits.failing_alert_after = duration{config.step_failing_after_ms};
+  out.limits.replica_alert_after = duration{config.replica_behind_after_ms};
   out.scan_period = duration{config.scan_period_ms};
   out.retention = {duration{config.archive_after_ms}, duration{config.keep_ms}};
   out.alert_targets = config.alert_targets;

@@ -1,9 +1,10 @@
 // A replica of a shard before bytes that another node sends: cut, repeated, out of order, forged.
 //
-// The input is a list of messages, each a length of two bytes and as many bytes of a v1::ReplicaMessage. Between them the replica's own disk
-// catches up, time passes, and it is asked to lead. Whatever comes: nothing is read or written outside its bounds, no exception leaves, what
-// the replica itself sends would be taken by another, and what it has given out is neither cut nor given out twice. (That it agrees with
-// anybody is not asked: whoever may forge messages may forge a leader.)
+// The input is a list of messages, each a length of two bytes and as many bytes of a v1::ReplicaMessage, or of a v1::ReplicaHello. Between them
+// the replica's own disk catches up, time passes, and it is asked to lead. Whatever comes: nothing is read or written outside its bounds, no
+// exception leaves, what the replica itself sends would be taken by another, and what it has given out is neither cut nor given out twice. Once
+// its shard has begun no hello changes with which replicas. (That it agrees with anybody is not asked: whoever may forge messages may forge a
+// leader.)
 
 #include <cstdint>
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include <string>
 
 #include "actors/core/raft/consensus.hpp"
+#include "actors/replication/acquaintance.hpp"
 #include "actors/replication/wire.hpp"
 
 namespace {
@@ -70,16 +72,58 @@ class replica {
   raft::log_index given_out_ = 10;
 };
 
+const std::vector<std::string> nodes{"n1", "n2", "n3"};
+
+v1::ReplicaHello hello(raft::replica_id id, bool begun) {
+  v1::ReplicaHello out;
+  out.set_shard(shard);
+  out.set_node("n" + std::to_string(id));
+  out.set_replica(id);
+  if (!begun) return out;
+  for (const raft::replica_id each : {1, 2, 3}) out.mutable_members()->add_voters(each);
+  out.set_store_id("store");
+  out.mutable_lineage()->set_made_unix_ms(7);
+  return out;
+}
+
+class door {
+ public:
+  explicit door(bool begun) : known_{hello(1, begun), nodes} {}
+
+  void meet(const v1::ReplicaHello& you) {
+    const auto before = known_.me().SerializeAsString();
+    const auto had_begun = known_.members().has_value();
+    const auto met = known_.meet(you);
+    if (!met.ok() && met.failure().sentence.empty()) broken("a hello is refused without a word");
+    if ((had_begun || !met.ok()) && known_.me().SerializeAsString() != before)
+      broken("a hello has changed with which replicas a shard began");
+    if (known_.began() && !known_.members()->votes(1)) broken("it belongs to a shard that it has no part in");
+    for (const auto& each : known_.others())
+      if (const auto* const one = known_.known(each); one != nullptr && known_.node_of(one->replica()) != each)
+        broken("two nodes have one replica");
+    known_.begin({}, "store");
+  }
+
+ private:
+  acquaintance known_;
+};
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   replica one{1};
+  door fresh{false};
+  door begun{true};
   for (std::size_t at = 0; at + 3 <= size;) {
     const auto what = data[at];
     const std::size_t length = data[at + 1] | (data[at + 2] << 8);
     at += 3;
+    const auto there = static_cast<int>(std::min(length, size - at));
     v1::ReplicaMessage bytes;
-    if (bytes.ParseFromArray(data + at, static_cast<int>(std::min(length, size - at)))) {
+    v1::ReplicaHello you;
+    if ((what & 128) != 0) {
+      if (you.ParseFromArray(data + at, there)) fresh.meet(you), begun.meet(you);
+    } else if (bytes.ParseFromArray(data + at, there)) {
       if (const auto message = decode(bytes)) one.step(raft::received{*message});
     }
     at += length;
@@ -125,10 +169,18 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
       next.body = what;
     }
   }
-  const auto bytes = encode(next, shard).SerializeAsString();
+  auto bytes = encode(next, shard).SerializeAsString();
+  const bool introduces = below(8) == 0;
+  if (introduces) {
+    auto you = hello(1 + below(4), below(2) == 0);
+    if (below(4) == 0) you.set_replica(below(5));
+    if (below(4) == 0) you.mutable_members()->add_voters(below(5));
+    if (below(4) == 0) you.mutable_lineage()->set_made_unix_ms(below(9));
+    bytes = you.SerializeAsString();
+  }
   if (size + bytes.size() + 3 > max_size || bytes.size() > 0xffff) return LLVMFuzzerMutate(data, size, max_size);
   auto* to = data + size;
-  *to++ = static_cast<std::uint8_t>(1 | below(128));
+  *to++ = static_cast<std::uint8_t>(1 | below(128) | (introduces ? 128 : 0));
   *to++ = static_cast<std::uint8_t>(bytes.size() & 0xff);
   *to++ = static_cast<std::uint8_t>(bytes.size() >> 8);
   std::copy(bytes.begin(), bytes.end(), to);

@@ -6,6 +6,7 @@ the services' records and the client's history: nothing that was acknowledged is
 """
 
 import argparse
+import json
 import random
 import statistics
 import time
@@ -32,7 +33,8 @@ def run():
     began = time.monotonic()
     with harness.sandbox("replicated_faults", options.keep) as box:
         services = imperfect_services(box, options.seed)
-        whole = replicated_nodes.trio(box, services.ports.values(), settings=None if options.default_times else replicated_nodes.LAN)
+        whole = replicated_nodes.trio(box, services.ports.values(),
+                                       settings={**({} if options.default_times else replicated_nodes.LAN), "alerts.replica_behind_after": "1s"})
         whole.start()
         whole.deploy(short_leases(box.folder))
         client = kill_loop.customer(box, whole.address, options.seed,
@@ -77,8 +79,24 @@ def run():
               f"{client.acknowledged} orders acknowledged, {services.arrivals} requests; {whole.elections()} Schedulers began; {time.monotonic() - began:.0f} s in all",
               flush=True)
         expect(client.acknowledged >= 3 * len(faults), "hardly anything was submitted: the run says nothing")
+        leave_one_out(whole)
         whole.end()
         return kill_loop.judge(whole.stores(), services, client, [moment for node in whole.nodes.values() for moment in node.woken])
+
+
+def leave_one_out(whole):
+    """An alert names the node that is away, and is resolved when it is back."""
+    away = next(name for name in NAMES if name != whole.wait_for_leader())
+
+    def alerts():
+        done = harness.fairlead("alert", "list", "--json", node=whole.address)
+        return [one["sentence"] for one in json.loads(done.stdout)["alerts"] if one["kind"] == "replica_behind"] if done.returncode == 0 else None
+    wait_until(lambda: alerts() == [], 30, "no node is said to be away after the faults", every=0.2)
+    whole.nodes[away].kill()
+    told = wait_until(alerts, 30, f"an alert says that {away} is away", every=0.2)
+    expect(len(told) == 1 and f"node {away}: " in told[0] and "no more nodes" in told[0], f"the alert about {away} says: {told}")
+    whole.nodes[away].launch()
+    wait_until(lambda: alerts() == [], 30, f"the alert is resolved, as {away} is back", every=0.2)
 
 
 def kill_leader(whole, dice, look):

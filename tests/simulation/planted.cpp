@@ -133,9 +133,11 @@ constexpr std::pair<const char*, fault> all_faults[] = {
     {"obey_lost_lineage", &core::planted_faults::obey_lost_lineage},
     {"leave_unconfirmed", &core::planted_faults::leave_unconfirmed},
     {"strange_clock", &core::planted_faults::strange_clock},
+    {"follow_while_leading", &core::planted_faults::follow_while_leading},
 };
 /// They show only where several nodes hold the shard.
-constexpr fault of_replicas[] = {&core::planted_faults::leave_unconfirmed, &core::planted_faults::strange_clock};
+constexpr fault of_replicas[] = {&core::planted_faults::leave_unconfirmed, &core::planted_faults::strange_clock,
+                                 &core::planted_faults::follow_while_leading};
 static_assert(sizeof(core::planted_faults) == std::size(all_faults), "every planted fault is in the list");
 
 /// The first seed by which the checker sees it.

@@ -37,6 +37,18 @@ TEST_F(lead_clock_test, goes_on_from_what_a_leader_showed_by_its_own_time) {
   EXPECT_EQ(shown(), 990'020);
 }
 
+TEST_F(lead_clock_test, that_of_a_lead_goes_on_from_what_was_heard_and_is_not_moved_by_what_is_heard_later) {
+  lead_clock led{own, [this] { return boot_ms; }};
+  it.follow(1'030'000, boot_ms);
+  led.take(it);
+  pass(500);
+  EXPECT_EQ(to_unix_ms(led.now()), 1'030'499);
+  // It has stood still, and what the next leader has said meanwhile comes late.
+  pass(4'000);
+  it.follow(1'030'700, boot_ms);
+  EXPECT_EQ(to_unix_ms(led.now()), 1'034'495);
+}
+
 TEST_F(lead_clock_test, comes_back_to_the_wall_clock_by_a_thousandth) {
   it.follow(1'000'100, boot_ms);
   pass(40'000);

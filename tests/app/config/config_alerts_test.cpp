@@ -78,9 +78,8 @@ TEST(config_alerts, refuses_wrong_limits_and_unknown_keys) {
                    "3:73: alerts.webhooks.ops.timeout: this key is not known here; known keys: url, resolved, at_most or window"}));
   EXPECT_EQ(problems_of("alerts: { commands: { page: { run: [/bin/x], timeout: 1h } } }"),
             lines{"3:55: alerts.commands.page.timeout: expected a duration from 100ms to 10m, found \"1h\""});
-  EXPECT_EQ(
-      problems_of("alerts: { mails: {} }"),
-      lines{"3:11: alerts.mails: this key is not known here; known keys: webhooks, commands, agent_absent_after or step_failing_after"});
+  EXPECT_EQ(problems_of("alerts: { mails: {} }"), lines{"3:11: alerts.mails: this key is not known here; known keys: webhooks, commands, "
+                                                        "agent_absent_after, step_failing_after or replica_behind_after"});
   EXPECT_EQ(problems_of("alerts: 5"), lines{"3:9: alerts: expected a map, found the number 5"});
 }
 
@@ -89,6 +88,13 @@ TEST(config_alerts, says_how_long_steps_may_wait_for_an_agent_that_is_not_there)
   EXPECT_EQ(parsed("alerts: { agent_absent_after: 5m }").config.agent_absent_after_ms, 300'000);
   EXPECT_EQ(problems_of("alerts: { agent_absent_after: 10ms }"),
             lines{"3:31: alerts.agent_absent_after: expected a duration from 1s to 1d, found \"10ms\""});
+}
+
+TEST(config_alerts, says_how_long_another_node_of_a_shard_may_be_away) {
+  EXPECT_EQ(parsed("").config.replica_behind_after_ms, 60'000);
+  EXPECT_EQ(parsed("alerts: { replica_behind_after: 5m }").config.replica_behind_after_ms, 300'000);
+  EXPECT_EQ(problems_of("alerts: { replica_behind_after: 10ms }"),
+            lines{"3:33: alerts.replica_behind_after: expected a duration from 1s to 1d, found \"10ms\""});
 }
 
 TEST(config_undo_brake, is_on_unless_it_is_switched_off) {

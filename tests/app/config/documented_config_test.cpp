@@ -77,6 +77,7 @@ TEST(documented_config, of_the_node) {
                      {"replies.give_up_after", format_duration(c.reply_give_up_after_ms)},
                      {"alerts.step_failing_after", format_duration(c.step_failing_after_ms)},
                      {"alerts.agent_absent_after", format_duration(c.agent_absent_after_ms)},
+                     {"alerts.replica_behind_after", format_duration(c.replica_behind_after_ms)},
                      {"shutdown_timeout", format_duration(c.shutdown_timeout_ms)},
                      {"expressions.time_limit", format_duration(c.expression_time_limit_ms)},
                      {"expressions.memory", size_text(c.expression_memory_bytes)},

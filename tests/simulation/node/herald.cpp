@@ -30,7 +30,7 @@ std::vector<target_plan> make_targets(world& in, std::uint32_t shard) {
   return out;
 }
 
-node::herald::herald(node& in, const std::vector<target_plan>& targets) : node_(in), targets_(targets) {
+node::herald::herald(node& in, const std::vector<target_plan>& targets) : node_(in), targets_(targets), term_(in.term_) {
   alert_courier::ports around;
   around.time = &node_.time();
   around.reads = &node_.store_;
@@ -74,18 +74,17 @@ void node::herald::bring(const std::string& target, std::string body, std::funct
   const auto lost = node_.world_.strikes(concern::targets, luck, 100);
   const auto unheard = node_.world_.strikes(concern::targets, luck, 100);
   node_.world_.tell("alert courier", target, body.size(), [&] { return body; });
-  // A round that is confirmed says who led when it began. So one that leads no longer may still deliver what its successor delivers, too.
-  const auto led = !node_.home_.is_led_by_another(node_);
   // By then this courier may be gone, not so its node.
-  node_.world_.after(delay, [where = &node_, life = node_.life_, lead = node_.lead_, led, target, lost, unheard, body = std::move(body),
-                             done = std::move(done)] {
+  node_.world_.after(delay, [where = &node_, life = node_.life_, lead = node_.lead_, term = term_, target, lost, unheard,
+                             body = std::move(body), done = std::move(done)] {
     const auto now = where->world_.now_us();
     const auto is_deaf = [&](const target_plan& one) {
       return one.is.name == target &&
              std::any_of(one.deaf.begin(), one.deaf.end(), [&](const auto& spell) { return spell.from_us <= now && now < spell.to_us; });
     };
     const auto deaf = where->world_.trouble() && std::any_of(where->targets_.begin(), where->targets_.end(), is_deaf);
-    const auto is_late = !led || where->home_.is_led_by_another(*where);
+    // A round that is confirmed says who led when it began. So one that leads no longer may still deliver what its successor delivers, too.
+    const auto is_late = where->home_.is_over(term);
     if (is_late && !lost && !deaf) where->world_.count("alerts that a former leader delivers");
     if (!is_late && !lost && !deaf) where->checker_.of_alerts().arrived(target, body);
     if (life != where->life_ || lead != where->lead_ || !where->up()) return;

@@ -27,6 +27,7 @@ class node::herald final : public webhook_port, public command_port {
 
   node& node_;
   const std::vector<target_plan>& targets_;
+  const raft::log_term term_;  // of the lead that it belongs to
   std::unique_ptr<alert_courier> shell_;
 };
 

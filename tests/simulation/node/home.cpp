@@ -188,6 +188,8 @@ void home::shown(node& which) {
 bool home::settled() const {
   if (!replicated()) return alone().settled();
   if (!serves() || !leader()->settled()) return false;
+  // Its nodes are back, and the alert that says they are not goes.
+  if (reads().read()->get_progress().shard.replica_alert() != 0) return false;
   return std::all_of(nodes_.begin(), nodes_.end(), [this](const auto& one) { return one->up() && one->store().sequence() == committed_; });
 }
 

@@ -4,6 +4,7 @@
 //
 // What the replicas of a shard commit reaches the checker here, once and in order, whichever of them shows it first.
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -94,9 +95,13 @@ class home final : public agents::shard {
   bool is_led_by(const node& which) const { return !replicated() || connected_ == &which; }
   /// None has led under a later one.
   bool is_latest(std::uint64_t epoch) const { return epochs_.empty() || epoch >= *epochs_.rbegin(); }
-  bool is_led_by_another(const node& which) const { return connected_ != nullptr && connected_ != &which; }
+  /// A node leads in this term.
+  void led_in(raft::log_term term) { newest_term_ = std::max(newest_term_, term); }
+  bool is_over(raft::log_term term) const { return term < newest_term_; }
+  std::int64_t ahead_us() const { return time_.ahead_us(); }
   bool replicated() const { return replicas_ > 1; }
   std::size_t replicas() const { return replicas_; }
+  const std::string& name_of(std::size_t place) const { return nodes_[place]->name(); }
   replica_settings settings_of(std::size_t place) const;
   std::optional<replica_settings> born_as(std::size_t place) const {
     return replicated() ? std::optional(settings_of(place)) : std::nullopt;
@@ -150,6 +155,7 @@ class home final : public agents::shard {
   std::vector<std::unique_ptr<link>> links_;  // between them
   newest reads_{*this};
   node* connected_ = nullptr;
+  raft::log_term newest_term_ = 0;
   std::set<std::uint64_t> epochs_;                                          // under which one has led
   std::map<std::uint64_t, std::map<std::uint64_t, store::batch>> decided_;  // by sequence and epoch; what is not committed yet
   std::uint64_t committed_ = 0;                                             // sequence

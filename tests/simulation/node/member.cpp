@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "actors/replication/describe.hpp"
 #include "actors/replication/wire.hpp"
 #include "tests/simulation/node/home.hpp"
 
@@ -17,11 +18,26 @@ std::function<std::int64_t()> boot_of(const host_clock& of) {
 }  // namespace
 
 node::member::member(node& in, replica_settings how)
-    : node_(in), time_(in.clock_, boot_of(in.clock_)), replica_(in.store_.own(), std::move(how), boot_of(in.clock_), &time_) {}
+    : node_(in),
+      time_(in.clock_, boot_of(in.clock_)),
+      led_time_(in.clock_, boot_of(in.clock_)),
+      replica_(in.store_.own(), std::move(how), boot_of(in.clock_), &time_) {}
 
 void node::member::begin() {
   service_.serve(replica_);
   node_.world_.after(node_.world_.replicas.between(1, 50) * millisecond, node_.of_this_process([this] { tick(); }));
+}
+
+v1::ReplicationStatus node::member::describe() const {
+  replication_facts facts;
+  facts.node = node_.me_;
+  for (std::size_t place = 0; place < node_.home_.replicas(); ++place) facts.ids.emplace(node_.home_.name_of(place), place + 1);
+  facts.view = replica_.view();
+  facts.election_ms = replica_.settings().election_ms;
+  facts.boot_ms = to_unix_ms(node_.clock_.steady());
+  facts.shard_unix_ms = to_unix_ms(time_.now());
+  facts.wall_unix_ms = to_unix_ms(node_.clock_.now());
+  return describe_replication(facts);
 }
 
 void node::member::tick() {

@@ -21,8 +21,14 @@ class node::member final : public service_port {
   member(node& in, replica_settings how);
 
   void begin();
-  const clock& time() const { return node_.world_.settings.planted.strange_clock ? static_cast<const clock&>(node_.clock_) : time_; }
+  /// As replica_seat.
+  const clock& time() const {
+    const auto& planted = node_.world_.settings.planted;
+    return planted.strange_clock ? static_cast<const clock&>(node_.clock_) : planted.follow_while_leading ? time_ : led_time_;
+  }
+  void begin_lead() { led_time_.take(time_); }
   fairlead::replica& consensus() { return replica_; }
+  v1::ReplicationStatus describe() const;
 
   // Messages to it.
   void commit(std::uint64_t core, store::batch what);
@@ -50,6 +56,7 @@ class node::member final : public service_port {
 
   node& node_;
   lead_clock time_;
+  lead_clock led_time_;
   fairlead::replica replica_;
   std::int64_t last_mail_us_ = 0;
   bool busy_ = false;

@@ -101,6 +101,7 @@ void node::start_core() {
   limits.lineage = lineage_;
   limits.shard_count = agents_.shards();
   limits.failing_alert_after = std::chrono::milliseconds{world_.settings.failing_alert_after_ms};
+  limits.replica_alert_after = std::chrono::seconds{5};
   limits.registry.absent_alert_after = std::chrono::milliseconds{world_.settings.absent_alert_after_ms};
   if (world_.disk.chance(150)) {
     limits.brake.share_percent = 30;
@@ -111,7 +112,10 @@ void node::start_core() {
   in_process([&] {
     pass(failpoint_id::start_epoch_raised);
     scheduler::ports around{&time(), &store_, this, this, this, &engine_, &zones_};
-    around.confirms = member_ != nullptr;
+    if (member_) {
+      around.confirms = true;
+      around.replication = [this] { return member_->describe(); };
+    }
     shell_ = std::make_unique<scheduler>(around, limits, world_.settings.planted);
     const auto opened = shell_->open(*epoch);
     if (!opened.ok()) throw rule_broken{"fatal", "the shard does not open: " + opened.failure().sentence, false};
@@ -397,6 +401,11 @@ void node::look_at_agents() {
     if (!one.away && !agents_.local(instance, shard_) && one.clock.silent(clock_.steady(), longest_silence)) silent.push_back(instance);
   for (const auto& instance : silent)
     if (serves()) away(instance, "it sent no heartbeat for 3 s");
+  if (member_ && serves())
+    in_process([&] {
+      shell_->look_at_replicas();
+      after_message();
+    });
   world_.after(look_period_us, of_this_life([this] { look_at_agents(); }));
 }
 

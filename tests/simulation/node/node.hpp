@@ -198,6 +198,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   seat* seat_of(const std::string& instance);
   void away(const std::string& instance, const char* why);
   void look_at_agents();
+  void judge_former_clock();
   void limit_launches(scheduler_limits& limits, std::uint64_t epoch);
   void commit_some();
   void look_at_outbox();
@@ -234,6 +235,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   bool leads_ = false;
   bool is_outdated_ = false;  // what runs here runs for an earlier lead
   std::uint64_t lead_ = 0;
+  raft::log_term term_ = 0;  // in which it has led last
   std::uint64_t core_;
   bool sweeping_ = false;
   v1::Lineage lineage_;

@@ -14,6 +14,7 @@ void node::perform(const std::string& instance, v1::PerformBatch what) {
   const auto incarnation = seats_.at(instance).incarnation;
   const auto when = stamp_for(instance);
   put(when, what);
+  if (member_ && home_.is_over(term_)) judge_former_clock();
   for (const auto& one : what.items()) {
     world_.tell(me_, instance, world_.weigh(one), [&] {
       return std::string{word(one.direction())} + " " + one.task_id() + "/" + one.step_path() + " attempt " +

@@ -54,6 +54,7 @@ void node::in_replica(const std::function<void()>& what) {
 void node::lead(bool now) {
   world_.tell(me_, "", now ? 1 : 0, [&] { return std::string{now ? "leads" : "leads no longer"}; });
   is_to_lead_ = now;
+  if (now) home_.led_in(term_ = member_->consensus().view().term);
   is_outdated_ = is_outdated_ || (leads_ && !now);
   if (!now) home_.claims_no_longer(*this);
   const auto soon = world_.replicas.chance(900);
@@ -67,6 +68,7 @@ void node::lead(bool now) {
 
 void node::begin_to_lead() {
   leads_ = true;
+  member_->begin_lead();
   world_.count("leaders that began");
   start_errands();
   start_core();
@@ -86,6 +88,18 @@ void node::confirm(std::uint64_t ticket) {
     world_.count(led ? "confirmed rounds" : "rounds that nobody confirms");
     tell_scheduler("confirmed", [ticket, led](scheduler& to) { to.on_confirmed(ticket, led); });
   });
+}
+
+/// Where an agent stands beside a former leader's Scheduler and knows of no other, it holds what it is given by this clock.
+void node::judge_former_clock() {
+  world_.judges("former_clock");
+  world_.count("hand-overs by the clock of a former leader");
+  // Clocks differ by what a message is under way, and drift.
+  constexpr auto little_us = 100 * millisecond;
+  const auto behind_us = home_.ahead_us() - ahead_us();
+  if (behind_us > little_us)
+    world::broken("former_clock", me_ + " leads no longer, and hands work over by a clock that is " +
+                                      std::to_string(behind_us / millisecond) + " ms behind that of its successor");
 }
 
 void node::ask_who_leads(std::function<void(bool here)> then) {
