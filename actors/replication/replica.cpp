@@ -48,6 +48,7 @@ replica::replica(fairlead::store::journaled_store& own, replica_settings how, st
       consensus_({.self = how_.self, .election_ms = how_.election_ms, .heartbeat_ms = how_.heartbeat_ms, .seed = how_.seed},
                  recovered_of(own_.take_log(), how_), now()) {
   own_.keep_above(alone() ? own_.shown_index() : consensus_.entries().base_index());
+  if (const auto& noted = own_.noted_clock()) noted_clock_ = *noted;
 }
 
 void replica::serve(replica_port* port) {
@@ -231,6 +232,7 @@ void replica::look_at_leadership() {
   const auto leads = own != 0 && own_.shown_index() >= own;
   if (!leads && epoch_ != 0) {
     epoch_ = 0;
+    asked_epoch_ = 0;
     uncommitted_bytes_ = 0;
     shown_.notify_all();
     if (port_ != nullptr) port_->leads_no_longer();

@@ -27,7 +27,7 @@ class leadership {
     wanted_ = now;
     if (!wanted_) setup_.on_stop();
     outdated_ = outdated_ || (!wanted_ && starts_);
-    if (!wanted_ && branch_) caf::anon_send_exit(branch_, caf::exit_reason::user_shutdown);
+    if (!wanted_ && branch_) stop();
     ensure();
   }
 
@@ -51,21 +51,30 @@ class leadership {
       branch_ = std::exchange(started.handle, nullptr);
     }
     if (branch_) self_->monitor(branch_->address());
+    stops_ = false;
     if (!problem.empty()) {
       branch_ = nullptr;
+      outdated_ = false;
       // That of the last time may still be ending.
       self_->delayed_send(self_, try_again_after, link_atom_v);
     } else if (std::exchange(outdated_, false) || !wanted_) {
       // It may have begun under an epoch that is over.
       setup_.on_stop();
-      caf::anon_send_exit(branch_, caf::exit_reason::user_shutdown);
+      stop();
     }
+  }
+
+  void stop() {
+    stops_ = true;
+    caf::anon_send_exit(branch_, caf::exit_reason::user_shutdown);
   }
 
   void ended(const caf::down_msg& gone) {
     if (!branch_ || branch_->address() != gone.source) return;
     branch_ = nullptr;
-    const bool in_order = !gone.reason || gone.reason == caf::exit_reason::user_shutdown || gone.reason == caf::exit_reason::normal;
+    // A part of it that took too long to end was killed, and all of it has ended.
+    const bool in_order =
+        stops_ || !gone.reason || gone.reason == caf::exit_reason::user_shutdown || gone.reason == caf::exit_reason::normal;
     if (!in_order) {
       setup_.on_fatal({v1::ERROR_CODE_INTERNAL,
                        "what runs where the shard is led has given up: " + reason_text(self_->system(), gone.reason),
@@ -81,6 +90,7 @@ class leadership {
   bool starts_ = false;
   bool outdated_ = false;         // this replica has stopped leading while the branch was started
   caf::strong_actor_ptr branch_;  // running, or ending
+  bool stops_ = false;            // it was told to end
 };
 
 }  // namespace

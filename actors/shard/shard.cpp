@@ -320,8 +320,11 @@ void shard::hand_over() {
   auto* const it = world_.seat->consensus();
   if (it == nullptr) return;
   const auto known = it->view();
+  // On a shard that rests all have the same, also one that is away.
+  const auto heard_since_ms = now_boot_ms() - it->settings().election_ms;
+  const auto fitness = [&](const auto& one) { return std::pair{one.last_contact_ms >= heard_since_ms, one.match}; };
   const auto next = std::max_element(known.others.begin(), known.others.end(),
-                                     [](const auto& one, const auto& other) { return one.match < other.match; });
+                                     [&](const auto& one, const auto& other) { return fitness(one) < fitness(other); });
   if (known.epoch == 0 || next == known.others.end() || !it->transfer(next->id).ok()) return;
   caf::anon_send(replica_.as<replica_actor>(), flush_atom_v);
   const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds{it->settings().election_ms};

@@ -20,6 +20,7 @@ struct fixture : test_coordinator_fixture<testing::suite_config> {
   guardian_actor shard;
   leadership_actor leadership;
   std::vector<std::string> fatal;
+  bool stubborn = false;  // the branch does not end before it is killed
 
   fixture() {
     guardian_spec around;
@@ -34,7 +35,7 @@ struct fixture : test_coordinator_fixture<testing::suite_config> {
       led.id = "led";
       led.policy.restarts = 1;
       led.policy.within = std::chrono::minutes{1};
-      led.children = {w.child("scheduler")};
+      led.children = {w.child("scheduler", core::restart_kind::permanent, stubborn)};
       auto out = guardian_child(w.world, "shard", std::move(led));
       out.restart = core::restart_kind::temporary;
       out.start = [start = std::move(out.start), started = std::move(started)]() -> result<caf::strong_actor_ptr> {
@@ -123,6 +124,23 @@ CAF_TEST(a_scheduler_that_crashes_begins_anew_under_the_same_lead) {
   settle();
   CAF_CHECK_EQUAL(w.lines.take(), (lines{"+scheduler", "-scheduler", "+scheduler"}));
   CAF_CHECK(fatal.empty());
+}
+
+CAF_TEST(a_branch_that_takes_too_long_to_end_is_killed_and_the_next_lead_begins_as_ever) {
+  stubborn = true;
+  lead(true);
+  settle();
+  lead(false);
+  settle();
+  CAF_CHECK_EQUAL(w.lines.take(), (lines{"+scheduler", "stop"}));
+  advance_time(std::chrono::seconds{10});
+  settle();
+  CAF_CHECK_EQUAL(w.lines.take(), (lines{"-scheduler"}));
+  CAF_CHECK(fatal.empty());
+  stubborn = false;
+  lead(true);
+  settle();
+  CAF_CHECK_EQUAL(w.lines.take(), (lines{"+scheduler"}));
 }
 
 CAF_TEST(a_branch_that_gives_up_ends_the_node_so_that_another_takes_over) {

@@ -73,10 +73,13 @@ void checker::handed_over(const std::string& instance, std::uint64_t incarnation
   if (epoch < led_under_) return handed_over_late(instance, incarnation, epoch, what);
 
   auto& past = steps_[of];
-  // What was not seen in time before is judged now.
-  std::erase_if(past.all,
-                [&](const hand_over& one) { return one.late && one.direction == what.direction() && one.attempt == what.attempt(); });
   auto next = made_of(instance, incarnation, epoch, what);
+  // What was not seen in time before is judged now. Its agent may have sent heartbeats since.
+  std::erase_if(past.all, [&](hand_over& one) {
+    const bool same = one.late && one.direction == what.direction() && one.attempt == what.attempt();
+    if (same) next.beats.merge(one.beats);
+    return same;
+  });
   world_.judges("durable_before_effect");
   world_.judges("epoch_falls");
   world_.judges("attempt_falls");
