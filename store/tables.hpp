@@ -35,6 +35,9 @@ class archives_below {
 
   /// Unlinks the archives of the retention `keep_days` before `day`. What could not be unlinked stays, and the archiver has it dropped again.
   virtual status drop_before(std::int64_t day, std::uint32_t keep_days) = 0;
+
+  /// Erases the copies of these tasks from all archives. None of them may be there.
+  virtual status erase(const std::vector<std::uint64_t>& numbers) = 0;
 };
 
 }  // namespace fairlead::store

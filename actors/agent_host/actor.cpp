@@ -65,7 +65,9 @@ class agent_shell final : public agent_outbox {
   }
 
   void acknowledged(const v1::BeaconAck& what) {
-    if (!links_.knows(what.shard())) return;
+    // A former leader that stood still answers beacons of long ago. By its word the clock would have been set forward.
+    const auto place = places_.find(what.shard());
+    if (place == places_.end() || !place->second.scheduler || self_->current_sender() != place->second.scheduler) return;
     links_.acknowledged(what, now());
     host_.acknowledged(what);
     keep_in_touch();

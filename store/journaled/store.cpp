@@ -29,8 +29,8 @@ std::size_t most_operations_at_once(std::uint64_t max_bytes) {
   return static_cast<std::size_t>(std::clamp(max_bytes / room_of_an_operation, least_operations, most_operations));
 }
 
-/// Of operations in order, those that put a row of the meta table whose name begins so.
-std::vector<const operation*> puts_of(const std::vector<operation>& sorted, std::string_view rows) {
+/// Of operations in order, those of this kind on rows of the meta table whose names begin so.
+std::vector<const operation*> rows_of(const std::vector<operation>& sorted, std::string_view rows, operation::kind what) {
   const auto key = keys::meta(rows);
   operation wanted;
   wanted.where = table::meta;
@@ -38,7 +38,7 @@ std::vector<const operation*> puts_of(const std::vector<operation>& sorted, std:
   std::vector<const operation*> out;
   for (auto at = std::lower_bound(sorted.begin(), sorted.end(), wanted, operation_order{});
        at != sorted.end() && at->where == table::meta && at->key.starts_with(key); ++at) {
-    if (at->what == operation::kind::put) out.push_back(&*at);
+    if (at->what == what) out.push_back(&*at);
   }
   return out;
 }
@@ -226,8 +226,11 @@ usage journaled_store::get_usage() const {
 
 /// What the generation says about archives. `out` gets what its transaction has to erase besides.
 status journaled_store::do_archive_work(const std::shared_ptr<const generation>& sealed, const std::vector<operation>& whole, batch& out) {
-  const auto moves = puts_of(whole, meta::move_rows), drops = puts_of(whole, meta::drop_rows);
-  if (moves.empty() && drops.empty()) return nothing{};
+  const auto moves = rows_of(whole, meta::move_rows, operation::kind::put);
+  const auto drops = rows_of(whole, meta::drop_rows, operation::kind::put);
+  // The leader's archiver has erased its copies of deleted tasks before it has this row erased. Those of the others go with the row.
+  const auto deleted = replicated_ ? rows_of(whole, meta::deletion_rows, operation::kind::erase) : std::vector<const operation*>{};
+  if (moves.empty() && drops.empty() && deleted.empty()) return nothing{};
   if (options_.archives == nullptr) {
     return error{v1::ERROR_CODE_INTERNAL, "The store " + place() + " has tasks to archive, and no archives were given to it.",
                  "This is a bug; report it."};
@@ -236,6 +239,16 @@ status journaled_store::do_archive_work(const std::shared_ptr<const generation>&
     const auto state = journaled_snapshot::of(below_.read_tables(), {sealed});
     if (auto done = options_.archives->carry_out(*state, out); !done) return done;
     if (failpoint("apply.archived")) return failpoint_error("apply.archived");
+  }
+  if (!deleted.empty()) {
+    std::vector<std::uint64_t> numbers;
+    for (const auto* one : deleted) {
+      const auto number = meta::number_of_row(one->key);
+      if (!number) return damaged_value(one->where, one->key);
+      numbers.push_back(*number);
+    }
+    // Behind the moves: one of these may be in the same generation.
+    if (auto done = options_.archives->erase(numbers); !done) return done;
   }
   for (const auto* one : drops) {
     const auto payload = verified_payload(one->where, one->key, one->value);

@@ -37,7 +37,7 @@ class archive : public archives_below {
 
   /// Erases all copies of these tasks durably, those of moves that were cut short included. LMDB keeps the bytes in free pages until
   /// they are written over or the day is dropped. An archive that cannot be read or written is passed over; the first such error is returned.
-  status erase(const std::vector<std::uint64_t>& numbers);
+  status erase(const std::vector<std::uint64_t>& numbers) override;
 
   /// The record with its whole history in `recent` and its payloads in place; nullopt: that day is not (or no longer) kept, or lacks the
   /// task.

@@ -108,6 +108,23 @@ CAF_TEST(registers_where_it_is_told_a_route_and_says_that_it_is_there) {
   CAF_CHECK(shard.beacons.back().beacon_ms() > shard.beacons.front().beacon_ms());
 }
 
+CAF_TEST(takes_the_word_of_the_scheduler_that_it_is_registered_with_and_of_no_other) {
+  route(gateway);
+  CAF_REQUIRE_EQUAL(shard.registrations.size(), 1u);
+  v1::BeaconAck unknown;
+  unknown.set_sent_unix_ms(time.now_ms);
+  unknown.set_anchor_ms(time.now_ms);
+  // A former leader that stood still answers what it was told long ago.
+  self->send(agent, unknown);
+  consume_messages();
+  pass(100);
+  CAF_CHECK_EQUAL(shard.registrations.size(), 1u);
+  caf::send_as(shard.scheduler, agent, unknown);
+  consume_messages();
+  pass(100);
+  CAF_CHECK_EQUAL(shard.registrations.size(), 2u);
+}
+
 CAF_TEST(keeps_an_outcome_while_no_scheduler_is_there_and_delivers_it_to_the_next) {
   route(gateway);
   caf::anon_send_exit(shard.scheduler, caf::exit_reason::kill);

@@ -114,6 +114,7 @@ TEST_F(archive_work, drops_what_the_batch_says_and_not_what_was_said_before) {
 
 TEST_F(archive_work, that_cannot_be_dropped_stops_nobody) {
   struct stuck final : archives_below {
+    status erase(const std::vector<std::uint64_t>&) override { return nothing{}; }
     status carry_out(const snapshot&, batch&) override { return nothing{}; }
     status drop_before(std::int64_t, std::uint32_t) override { return error{v1::ERROR_CODE_DISK, "Nobody may write there.", {}}; }
   } stuck_archives;
