@@ -3,7 +3,8 @@
 // each replica follows what its leader's clock shows, and when it leads itself it goes on from there.
 //
 // It is this node's wall clock and an offset. The offset is what the leader's clock was ahead when it was last heard of, and shrinks by a
-// thousandth of the time that passes. A wall clock that is set meanwhile takes this one with it, as on a shard that lives on one node.
+// thousandth of the time that passes. A wall clock that is set meanwhile takes this one with it, as on a shard that lives on one node, but for what
+// brings it nearer to this one: who set a clock right that was a minute behind has not changed what the leader's clock showed.
 
 #include <cstdint>
 #include <functional>
@@ -36,11 +37,18 @@ class lead_clock final : public clock {
   static std::int64_t shrunk(std::int64_t ahead_ms, std::int64_t passed_ms);
 
  private:
+  struct reading {
+    std::int64_t offset_us = 0;
+    std::int64_t since_boot_ms = 0;    // the offset shrinks from then on
+    std::int64_t wall_of_boot_ms = 0;  // the wall clock, less the boot clock
+  };
+  std::int64_t left_us(std::int64_t boot_ms) const;
+  void set(std::int64_t offset_us, std::int64_t wall_ms, std::int64_t boot_ms) const { at_ = {offset_us, boot_ms, wall_ms - boot_ms}; }
+
   const clock& wall_;
   const std::function<std::int64_t()> boot_ms_;
   mutable std::mutex guard_;
-  std::int64_t offset_us_ = 0;
-  std::int64_t since_boot_ms_ = 0;
+  mutable reading at_;  // whoever reads the clock notices that the wall clock was set
 };
 
 }  // namespace fairlead

@@ -62,7 +62,26 @@ TEST_F(lead_clock_test, comes_back_to_the_wall_clock_by_a_thousandth) {
 TEST_F(lead_clock_test, is_set_with_the_wall_clock) {
   it.follow(1'000'100, boot_ms);
   own.now_ms += 3'600'000;
-  EXPECT_EQ(shown(), 4'600'100);
+  EXPECT_EQ(shown(), 4'600'000) << "100 ms of it have brought it nearer";
+  own.now_ms -= 600'000;
+  EXPECT_EQ(shown(), 4'000'000);
+}
+
+TEST_F(lead_clock_test, is_not_moved_by_a_wall_clock_that_is_set_right) {
+  it.follow(1'060'000, boot_ms);
+  pass(1'000);
+  EXPECT_EQ(shown(), 1'060'999);
+  own.now_ms += 50'000;
+  EXPECT_EQ(shown(), 1'060'999) << "it was a minute behind";
+  pass(1'000);
+  EXPECT_EQ(shown(), 1'061'998);
+  own.now_ms -= 1'000;
+  EXPECT_EQ(shown(), 1'060'998) << "that takes it further away";
+
+  it.follow(own.now_ms - 30'000, boot_ms);
+  const auto before = shown();
+  own.now_ms -= 30'000;
+  EXPECT_EQ(shown(), before) << "it was half a minute ahead";
 }
 
 TEST_F(lead_clock_test, of_a_new_leader_shows_no_less_than_a_leader_before_it_has) {
