@@ -45,7 +45,7 @@ courier_actor::behavior_type courier_loop(supervised_pointer<courier_actor> self
       [self, noted, remind, look, replica = std::move(replica)](deliver_atom) {
         if (self->current_sender() == caf::actor_cast<caf::strong_actor_ptr>(self)) noted->fired();
         if (!replica) return look();
-        self->request(replica, caf::infinite, confirm_atom_v)
+        self->request(replica, caf::infinite, confirm_atom_v, std::uint64_t{0})
             .then([look, remind](bool leads) { leads ? look() : remind(look_of_another); },
                   [remind](const caf::error&) { remind(look_of_another); });
       },

@@ -42,8 +42,14 @@ class lead_clock final : public clock {
     std::int64_t since_boot_ms = 0;    // the offset shrinks from then on
     std::int64_t wall_of_boot_ms = 0;  // the wall clock, less the boot clock
   };
+  struct both {
+    moment wall;
+    std::int64_t boot_ms = 0;
+  };
+  both read() const;
   std::int64_t left_us(std::int64_t boot_ms) const;
-  void set(std::int64_t offset_us, std::int64_t wall_ms, std::int64_t boot_ms) const { at_ = {offset_us, boot_ms, wall_ms - boot_ms}; }
+  std::int64_t offset_us(const both& own) const;
+  void set(std::int64_t offset_us, const both& own) const { at_ = {offset_us, own.boot_ms, to_unix_ms(own.wall) - own.boot_ms}; }
 
   const clock& wall_;
   const std::function<std::int64_t()> boot_ms_;

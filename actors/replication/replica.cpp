@@ -140,10 +140,15 @@ status replica::receive(const raft::message& what) {
   return nothing{};
 }
 
-status replica::confirm(std::uint64_t ticket) {
+std::uint64_t replica::confirm(std::uint64_t epoch) {
   const std::lock_guard lock(guard_);
-  step(raft::confirm{ticket});
-  return nothing{};
+  const auto ticket = ++last_ticket_;
+  const bool outlived = epoch != 0 && (epoch != epoch_ || epoch < consensus_.epoch());
+  if (outlived)
+    confirmed_.push_back({ticket, false, 0});
+  else
+    step(raft::confirm{ticket});
+  return ticket;
 }
 
 status replica::unreachable(raft::replica_id who) {

@@ -91,8 +91,9 @@ class replica final : public store::store {
   };
   /// Batches that follow what was proposed before.
   result<proposal> propose(const std::vector<fairlead::store::batch>& group);
-  /// Asks for a confirmed round (raft::confirm).
-  status confirm(std::uint64_t ticket);
+  /// Asks for a confirmed round (raft::confirm); the ticket of the answer. `epoch`: of the Scheduler that asks, which may outlive its lead, and
+  /// leads no longer once another has begun; 0: it asks for whoever leads.
+  std::uint64_t confirm(std::uint64_t epoch = 0);
   status unreachable(raft::replica_id who);
   status transfer(raft::replica_id to);
   /// Writes what has gathered, and acts on it.
@@ -146,11 +147,12 @@ class replica final : public store::store {
   std::uint64_t durable_position_ = 0;
   std::vector<raft::entry> committed_;         // not shown yet
   std::vector<raft::confirmation> confirmed_;  // not answered yet: what they speak of is not shown
-  raft::log_index elected_ = 0;                // of its own first entry as the leader; 0: it does not lead
-  std::uint64_t epoch_ = 0;                    // told to lead under it
-  bool begun_ = false;                         // a Scheduler has begun under it
-  raft::log_index asked_epoch_ = 0;            // by a Scheduler that begins anew; 0: none waits
-  std::uint64_t proposed_epoch_ = 0;           // as of the last proposal
+  std::uint64_t last_ticket_ = 0;
+  raft::log_index elected_ = 0;       // of its own first entry as the leader; 0: it does not lead
+  std::uint64_t epoch_ = 0;           // told to lead under it
+  bool begun_ = false;                // a Scheduler has begun under it
+  raft::log_index asked_epoch_ = 0;   // by a Scheduler that begins anew; 0: none waits
+  std::uint64_t proposed_epoch_ = 0;  // as of the last proposal
   std::uint64_t proposed_sequence_ = 0;
   std::size_t uncommitted_bytes_ = 0;
 };

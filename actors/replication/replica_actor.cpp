@@ -71,14 +71,10 @@ class replica_shell final : public service_port {
     if (seat_.consensus() != nullptr) check(service_.flush());
   }
 
-  caf::result<bool> confirm() {
+  caf::result<bool> confirm(std::uint64_t epoch) {
+    if (seat_.consensus() == nullptr) return false;
     auto promise = self_->make_response_promise<bool>();
-    if (seat_.consensus() == nullptr) {
-      promise.deliver(false);
-      return promise;
-    }
-    const auto ticket = service_.confirm();
-    if (check(ticket.ok() ? status(nothing{}) : ticket.failure())) waiting_.emplace(*ticket, promise);
+    waiting_.emplace(service_.confirm(epoch), promise);
     return promise;
   }
 
@@ -263,7 +259,7 @@ replica_actor::behavior_type run_replica(supervised_stateful_pointer<replica_act
       [shell](commit_request& what) { shell->commit(what); },
       [shell](const v1::ReplicaBatch& what) { shell->receive(what); },
       [shell](const v1::ReplicaHello& you, const caf::strong_actor_ptr& who) { return shell->meet(you, who); },
-      [shell](confirm_atom) { return shell->confirm(); },
+      [shell](confirm_atom, std::uint64_t epoch) { return shell->confirm(epoch); },
       [shell](flush_atom) { shell->flush(); },
       [shell](tick_atom) { shell->tick(); },
       [shell](link_atom) { shell->look(); },

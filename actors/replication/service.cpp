@@ -35,10 +35,9 @@ status replica_service::tick() {
   return replica_->wants_settle() ? flush() : status(nothing{});
 }
 
-result<std::uint64_t> replica_service::confirm() {
+std::uint64_t replica_service::confirm(std::uint64_t epoch) {
   wake();
-  if (auto asked = replica_->confirm(++last_ticket_); !asked) return asked.failure();
-  return last_ticket_;
+  return replica_->confirm(epoch);
 }
 
 status replica_service::unreachable(raft::replica_id who) { return replica_->unreachable(who); }

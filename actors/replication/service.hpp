@@ -47,8 +47,8 @@ class replica_service final : private replica_port {
   void commit(std::uint64_t from, store::batch what);
   status receive(const raft::message& what);
   status tick();
-  /// The ticket under which the world hears the answer.
-  result<std::uint64_t> confirm();
+  /// The ticket under which the world hears the answer (replica::confirm).
+  std::uint64_t confirm(std::uint64_t epoch = 0);
   status unreachable(raft::replica_id who);
   /// After wake().
   status flush();
@@ -79,7 +79,6 @@ class replica_service final : private replica_port {
   std::uint64_t scheduler_ = 0;
   std::vector<store::batch> gathered_;
   std::deque<proposed> proposed_;
-  std::uint64_t last_ticket_ = 0;
 
   std::mutex guard_;  // of what follows: a Scheduler that begins anew is inside consensus on another thread
   std::uint64_t committed_ = 0;

@@ -241,7 +241,7 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   void commit(store::batch what) override { self_->send(setup_.commits, commit_request{std::move(what)}); }
 
   void confirm(std::uint64_t ticket) override {
-    self_->request(setup_.replica, caf::infinite, confirm_atom_v)
+    self_->request(setup_.replica, caf::infinite, confirm_atom_v, scheduler_.epoch())
         .then([this, ticket](bool led) { confirmed(ticket, led); }, [this, ticket](const caf::error&) { confirmed(ticket, false); });
   }
 

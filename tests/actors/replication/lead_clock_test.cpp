@@ -84,6 +84,29 @@ TEST_F(lead_clock_test, is_not_moved_by_a_wall_clock_that_is_set_right) {
   EXPECT_EQ(shown(), before) << "it was half a minute ahead";
 }
 
+TEST(lead_clock, of_a_thread_that_is_held_up_while_it_reads_is_not_moved) {
+  struct wall final : clock {
+    moment now() const override {
+      const auto shown = from_unix_ms(now_ms);
+      now_ms += std::exchange(held_up_ms, 0);
+      return shown;
+    }
+    mutable std::int64_t now_ms = 1'000'000;
+    mutable std::int64_t held_up_ms = 0;
+  } own;
+  lead_clock it{own, [&own] { return own.now_ms - 999'950; }};
+  const auto read = [&](std::int64_t held_up_ms) {
+    own.held_up_ms = held_up_ms;
+    return to_unix_ms(it.now()) - own.now_ms;
+  };
+  for (const std::int64_t ahead_ms : {-30'000, 30'000}) {
+    it.follow(own.now_ms + ahead_ms, own.now_ms - 999'950);
+    EXPECT_EQ(read(0), ahead_ms);
+    EXPECT_NEAR(read(2'000), ahead_ms, 2) << "a thousandth of it";
+    EXPECT_NEAR(read(0), ahead_ms, 2);
+  }
+}
+
 TEST_F(lead_clock_test, of_a_new_leader_shows_no_less_than_a_leader_before_it_has) {
   it.follow(1'000'100, boot_ms);
   it.reach(1'000'050);

@@ -138,7 +138,7 @@ struct fixture : testing::asking_fixture {
   }
   bool asks(const std::string& name) {
     bool out = false;
-    auto waiting = self->request(nodes[name].actor, caf::infinite, confirm_atom_v);
+    auto waiting = self->request(nodes[name].actor, caf::infinite, confirm_atom_v, std::uint64_t{0});
     consume_messages();
     pass(200);
     waiting.receive([&](bool led) { out = led; }, [](const caf::error&) {});
@@ -202,7 +202,7 @@ CAF_TEST(a_leader_that_is_alone_gives_up_and_says_so_to_who_asks) {
   const auto first = leader();
   for (const auto& name : names)
     if (name != first) stop(name);
-  auto waiting = self->request(nodes[first].actor, caf::infinite, confirm_atom_v);
+  auto waiting = self->request(nodes[first].actor, caf::infinite, confirm_atom_v, std::uint64_t{0});
   pass(3'000);
   CAF_CHECK(!leads(first));
   bool led = true;

@@ -184,18 +184,55 @@ TEST(replica, answers_a_confirmed_round_when_it_has_shown_what_counted_then) {
   replica_world three;
   const auto leader = three.elect();
   ASSERT_NE(leader, 0U);
-  EXPECT_TRUE(three.it(leader).confirm(7).ok());
+  const auto led = three.it(leader).confirm();
   three.run();
-  EXPECT_TRUE(three.at(leader).answers.at(7));
+  EXPECT_TRUE(three.at(leader).answers.at(led));
   three.cut_off(leader);
-  EXPECT_TRUE(three.it(leader).confirm(8).ok());
+  const auto alone = three.it(leader).confirm();
   three.run();
-  EXPECT_EQ(three.at(leader).answers.count(8), 0U);
+  EXPECT_EQ(three.at(leader).answers.count(alone), 0U);
   three.pass(3 * replica_world::election_ms);
-  EXPECT_FALSE(three.at(leader).answers.at(8));
-  EXPECT_TRUE(three.it(other_than(leader)).confirm(9).ok());
+  EXPECT_FALSE(three.at(leader).answers.at(alone));
+  const auto followed = three.it(other_than(leader)).confirm();
   three.run();
-  EXPECT_TRUE(three.at(other_than(leader)).answers.count(9) > 0);
+  EXPECT_TRUE(three.at(other_than(leader)).answers.count(followed) > 0);
+}
+
+TEST(replica, does_not_confirm_to_a_scheduler_that_has_outlived_its_lead_that_it_leads) {
+  replica_world three;
+  const auto leader = three.elect();
+  ASSERT_NE(leader, 0U);
+  const auto answer = [&](std::uint64_t epoch) {
+    const auto ticket = three.it(leader).confirm(epoch);
+    three.run();
+    return three.at(leader).answers.at(ticket);
+  };
+  const auto first = *three.it(leader).ask_epoch();
+  ASSERT_NE(first, 0U);
+  EXPECT_TRUE(answer(first));
+
+  // Another leads in between.
+  EXPECT_TRUE(three.it(leader).transfer(other_than(leader)).ok());
+  three.run();
+  ASSERT_EQ(three.elect(), other_than(leader));
+  EXPECT_FALSE(answer(first));
+  EXPECT_TRUE(three.it(other_than(leader)).transfer(leader).ok());
+  three.run();
+  ASSERT_EQ(three.elect(), leader);
+  EXPECT_TRUE(answer(0));
+  EXPECT_FALSE(answer(first));
+
+  const auto second = *three.it(leader).ask_epoch();
+  EXPECT_TRUE(answer(second));
+  // A Scheduler begins anew while this one leads on.
+  std::uint64_t third = 0;
+  while (third == 0) {
+    third = *three.it(leader).ask_epoch();
+    three.run();
+  }
+  EXPECT_GT(third, second);
+  EXPECT_FALSE(answer(second));
+  EXPECT_TRUE(answer(third));
 }
 
 TEST(replica, takes_no_more_than_a_bound_that_no_majority_has) {

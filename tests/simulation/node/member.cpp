@@ -79,12 +79,8 @@ void node::member::receive(const v1::ReplicaMessage& what) {
   });
 }
 
-void node::member::confirm(std::function<void(bool led)> answer) {
-  put([this, answer = std::move(answer)] {
-    const auto ticket = service_.confirm();
-    check(ticket.ok() ? status(nothing{}) : ticket.failure());
-    asked_.emplace(*ticket, answer);
-  });
+void node::member::confirm(std::uint64_t epoch, std::function<void(bool led)> answer) {
+  put([this, epoch, answer = std::move(answer)] { asked_.emplace(service_.confirm(epoch), answer); });
 }
 
 void node::member::unreachable(raft::replica_id who) {

@@ -33,7 +33,7 @@ class node::member final : public service_port {
   // Messages to it.
   void commit(std::uint64_t core, store::batch what);
   void receive(const v1::ReplicaMessage& what);
-  void confirm(std::function<void(bool led)> answer);
+  void confirm(std::uint64_t epoch, std::function<void(bool led)> answer);
   void unreachable(raft::replica_id who);
   void transfer(raft::replica_id to);
   /// There may be something to write.

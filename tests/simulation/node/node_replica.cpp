@@ -82,7 +82,7 @@ void node::stop_leading() {
 
 void node::confirm(std::uint64_t ticket) {
   world_.tell(me_, "", ticket, [&] { return "asks in round " + std::to_string(ticket) + " whether it leads"; });
-  member_->confirm([this, ticket, core = core_](bool led) {
+  member_->confirm(shell_->epoch(), [this, ticket, core = core_](bool led) {
     if (core != core_ || !serves()) return;
     world_.tell(me_, "", ticket, [&] { return "round " + std::to_string(ticket) + (led ? ": leads" : ": may not lead"); });
     world_.count(led ? "confirmed rounds" : "rounds that nobody confirms");
@@ -104,7 +104,7 @@ void node::judge_former_clock() {
 
 void node::ask_who_leads(std::function<void(bool here)> then) {
   if (!member_) return in_process([&] { then(true); });
-  member_->confirm([this, then = std::move(then), lead = lead_](bool led) {
+  member_->confirm(0, [this, then = std::move(then), lead = lead_](bool led) {
     world_.after(world_.replicas.between(2, 60), of_this_process([this, then, lead, led] {
                    if (lead == lead_) in_process([&] { then(led); });
                  }));
