@@ -26,6 +26,7 @@ namespace {
 using steady = std::chrono::steady_clock;
 constexpr int max_start_failures = 5;
 constexpr int max_times_lost = 2;
+constexpr int hung_after = 30;  // time limits, without having used one of the processors
 
 std::string frame_of(const v1::EvaluateRequest& request) {
   const auto size = static_cast<std::uint32_t>(request.ByteSizeLong());
@@ -176,7 +177,11 @@ class expression_pool::impl {
     }
   }
 
-  void arm() { deadline_ = steady::now() + options_.time_limit; }
+  void arm() {
+    armed_at_ = steady::now();
+    deadline_ = armed_at_ + options_.time_limit;
+    used_before_ = worker_->cpu_time();
+  }
 
   /// False: the worker has ended.
   bool read() {
@@ -233,12 +238,23 @@ class expression_pool::impl {
   void deadline_passed() {
     // A poll that woke long after its deadline means that this process stood still, and perhaps the worker, too.
     if (steady::now() - deadline_ > options_.time_limit) {
-      deadline_ = steady::now() + (ready_ ? options_.time_limit : options_.start_limit);
+      armed_at_ = steady::now();
+      deadline_ = armed_at_ + (ready_ ? options_.time_limit : options_.start_limit);
       return;
     }
-    const bool was_ready = ready_;
+    if (!ready_) {
+      drop_worker();
+      return start_failed({v1::ERROR_CODE_UNAVAILABLE, "the expression worker did not become ready", ""});
+    }
+    // On a busy machine the worker waits for a processor, which is no fault of the expression.
+    const auto left = options_.time_limit - (worker_->cpu_time() - used_before_);
+    const bool hangs = steady::now() - armed_at_ > hung_after * options_.time_limit;
+    if (left.count() > 0 && !hangs) {
+      deadline_ = steady::now() + std::max<steady::duration>(left, std::chrono::milliseconds{1});
+      return;
+    }
     drop_worker();
-    if (!was_ready) return start_failed({v1::ERROR_CODE_UNAVAILABLE, "the expression worker did not become ready", ""});
+    if (left.count() > 0) return answer_head_with({v1::ERROR_CODE_UNAVAILABLE, "the expression worker does not get on", ""});
     answer_head_with(
         {v1::ERROR_CODE_EXPRESSION,
          queue_.front().subject() + " took longer than " + format_duration(options_.time_limit.count()) + ": evaluation stopped",
@@ -277,6 +293,9 @@ class expression_pool::impl {
   std::size_t offset_ = 0;  // bytes sent of the next frame
   std::string inbox_;
   steady::time_point deadline_;  // of the front request, or of the start
+  // Of the front request:
+  steady::time_point armed_at_;
+  std::chrono::nanoseconds used_before_{};  // of the processors, by the worker
   steady::time_point retry_at_;
   int start_failures_ = 0;
 

@@ -25,7 +25,8 @@ inline constexpr std::uint64_t default_expression_memory_bytes = std::uint64_t{5
 struct expression_pool_options {
   std::string executable = "/proc/self/exe";
   std::vector<std::string> arguments = {"expression-worker"};
-  /// Limit of one evaluation. The first compilation of an expression does not count.
+  /// Limit of the processor time of one evaluation. The first compilation of an expression does not count. A worker that gets none for
+  /// thirty times as long is given up, and the request is answered with code unavailable.
   std::chrono::milliseconds time_limit{1000};
   /// The worker's limit (set by its own arguments), for the sentence about a worker that exceeded it.
   std::uint64_t memory_bytes = default_expression_memory_bytes;

@@ -1,6 +1,7 @@
 #pragma once
 // One worker process of the expression pool: start, input and output, end. One thread.
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,6 +24,9 @@ class expression_process {
 
   int descriptor() const { return descriptor_; }
   int pid() const { return pid_; }
+
+  /// What the process has used of the processors so far.
+  std::chrono::nanoseconds cpu_time() const;
 
   /// Writes as much as fits now; returns the number of bytes. A dead process takes none: its end shows on reading.
   std::size_t write_some(std::string_view bytes);

@@ -154,6 +154,26 @@ TEST(expression_worker, is_stopped_when_an_evaluation_does_not_end) {
   }
 }
 
+TEST(expression_worker, that_waits_for_a_processor_is_waited_for) {
+  expression_pool pool(options(50ms));
+  EXPECT_EQ(evaluate(pool, "1 + 1", "{}"), "2");
+  ASSERT_EQ(kill(pool.worker_pid(), SIGSTOP), 0);
+  auto waits = ask(pool, request({"1 + 2"}, "{}"));
+  EXPECT_EQ(waits.wait_for(500ms), std::future_status::timeout);
+  ASSERT_EQ(kill(pool.worker_pid(), SIGCONT), 0);
+  EXPECT_EQ(said(waits.get()), "3");
+}
+
+TEST(expression_worker, that_never_gets_one_is_replaced_and_its_request_can_be_repeated) {
+  expression_pool pool(options(50ms));
+  EXPECT_EQ(evaluate(pool, "1 + 1", "{}"), "2");
+  const auto stuck = pool.worker_pid();
+  ASSERT_EQ(kill(stuck, SIGSTOP), 0);
+  EXPECT_EQ(ask(pool, request({"1 + 2"}, "{}")).get().error().code(), v1::ERROR_CODE_UNAVAILABLE);
+  EXPECT_EQ(evaluate(pool, "1 + 3", "{}"), "4");
+  EXPECT_NE(pool.worker_pid(), stuck);
+}
+
 TEST(expression_worker, that_needs_too_much_memory_or_crashes_costs_only_its_own_request) {
   expression_pool pool(options(20s));
   struct row {
