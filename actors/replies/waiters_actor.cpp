@@ -12,6 +12,10 @@ namespace {
 
 struct replies_state {
   explicit replies_state(reply_waiters::world in) : shell(std::move(in)) {}
+  /// Who asked hears at once that no answer comes: a promise that is dropped says nothing.
+  ~replies_state() {
+    for (auto& [ticket, promise] : open) promise.deliver(caf::sec::request_receiver_down);
+  }
   reply_waiters shell;
   std::map<std::uint64_t, caf::typed_response_promise<v1::RepliesReply>> open;
   std::uint64_t last_ticket = 0;

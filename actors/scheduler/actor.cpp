@@ -33,6 +33,11 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
                    limits_of(setup_), setup_.faults),
         agents_(*setup_.time) {}
 
+  /// Who asked hears at once that no answer comes: a promise that is dropped says nothing.
+  ~scheduler_shell() override {
+    for (auto& [ticket, answer] : waiting_) answer(nullptr);
+  }
+
   void open() {
     end_on_bug(self_, "Scheduler");
     self_->set_down_handler([this](const caf::down_msg& gone) { lost(gone.source); });
@@ -274,14 +279,16 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   caf::result<reply_of<Request>> ask(How&& how) {
     auto promise = self_->make_response_promise<reply_of<Request>>();
     const auto ticket = next_ticket_++;
-    waiting_[ticket] = [promise](request_reply what) mutable { promise.deliver(std::get<reply_of<Request>>(std::move(what))); };
+    waiting_[ticket] = [promise](request_reply* what) mutable {
+      what != nullptr ? promise.deliver(std::get<reply_of<Request>>(std::move(*what))) : promise.deliver(caf::sec::request_receiver_down);
+    };
     how(ticket);
     after_message();
     return promise;
   }
 
   void reply(std::uint64_t ticket, request_reply what) override {
-    if (auto asked = waiting_.extract(ticket)) asked.mapped()(std::move(what));
+    if (auto asked = waiting_.extract(ticket)) asked.mapped()(&what);
   }
 
   void notify(std::uint64_t subscriber, v1::FinishedNotice what) override {
@@ -304,7 +311,8 @@ class scheduler_shell final : public commit_port, public scheduler_outbox {
   bool look_armed_ = false;
   std::uint64_t next_ticket_ = 1;
   std::uint64_t next_subscriber_ = 1;
-  std::unordered_map<std::uint64_t, std::function<void(request_reply)>> waiting_;  // promises of their replies, by ticket
+  std::unordered_map<std::uint64_t, std::function<void(request_reply*)>>
+      waiting_;  // promises of their replies, by ticket; null: none comes
   reminders offers_;
   std::vector<caf::typed_response_promise<bool>> drains_;
   agent_seats agents_;

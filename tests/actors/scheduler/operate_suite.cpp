@@ -62,6 +62,18 @@ struct fixture : testing::asking_fixture {
 
 CAF_TEST_FIXTURE_SCOPE(operate_tests, fixture)
 
+CAF_TEST(who_waits_for_an_answer_when_the_scheduler_ends_hears_so_at_once) {
+  auto waiting = self->request(shard.scheduler, caf::infinite, testing::suite_shard::order("t2"));
+  expect((v1::SubmitRequest), from(self).to(shard.scheduler));
+  CAF_REQUIRE(self->mailbox().empty());
+  caf::anon_send_exit(shard.scheduler, caf::exit_reason::kill);
+  consume_messages();
+  CAF_REQUIRE(!self->mailbox().empty());
+  caf::error why;
+  waiting.receive([](const v1::SubmitReply&) { CAF_FAIL("it was not stored"); }, [&why](const caf::error& said) { why = said; });
+  CAF_CHECK_EQUAL(why, caf::sec::request_receiver_down);
+}
+
 CAF_TEST(each_task_answers_alone_and_the_answer_comes_after_the_commit) {
   const auto reply = operate(request(v1::OPERATOR_VERB_PAUSE, {"t1", "nobody"}));
   CAF_CHECK_EQUAL(reply.error().code(), v1::ERROR_CODE_OK);
