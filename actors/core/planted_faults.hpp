@@ -134,6 +134,7 @@ struct planted_faults {
   bool leave_unconfirmed = false;         // what a Scheduler says without a commit leaves although another node may lead
   bool strange_clock = false;             // a shard is led by the wall clock of whichever node leads it
   bool follow_while_leading = false;      // the clock of a former leader's Scheduler follows its successor
+  bool keep_lead = false;                 // a node that is drained goes on leading
 };
 
 }  // namespace fairlead::core

@@ -16,6 +16,7 @@ namespace {
 
 constexpr duration stop_limit = std::chrono::seconds{5};
 constexpr duration look_again_after{20};
+constexpr duration leads_move_within = std::chrono::seconds{2};
 
 template <class Handle>
 caf::strong_actor_ptr pointer(const Handle& handle) {
@@ -191,7 +192,9 @@ v1::NodeOperateReply node_tree::operate(const v1::NodeOperateRequest& what) {
   switch (what.verb()) {
     case v1::NODE_VERB_DRAIN:
     case v1::NODE_VERB_RESUME:
-      said(what.verb() == v1::NODE_VERB_DRAIN ? "the agents of this node take no new steps" : "the agents of this node take steps again");
+      said(what.verb() == v1::NODE_VERB_DRAIN ? "the node is drained: other nodes are to lead its shards, and its agents take no new steps"
+                                              : "the node is drained no longer");
+      out.set_leads(decline_leads(what.verb() == v1::NODE_VERB_DRAIN));
       out.set_held(drain_agents(what.verb() == v1::NODE_VERB_DRAIN));
       break;
     case v1::NODE_VERB_RELOAD: {
@@ -226,6 +229,17 @@ v1::NodeOperateReply node_tree::operate(const v1::NodeOperateRequest& what) {
           error{v1::ERROR_CODE_INVALID_ARGUMENT, "the request has no action for the node", "use a client of the node's release"}.to_proto();
   }
   return out;
+}
+
+/// How many shards it still leads after a while, which is long enough for another node to take over.
+std::uint32_t node_tree::decline_leads(bool on) {
+  for (const auto& one : shards_) one->decline(on);
+  const auto leads = [this] {
+    return static_cast<std::uint32_t>(std::count_if(shards_.begin(), shards_.end(), [](const auto& one) { return one->leads(); }));
+  };
+  const auto until = std::chrono::steady_clock::now() + leads_move_within;
+  while (on && leads() > 0 && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(look_again_after);
+  return on ? leads() : 0;
 }
 
 // ---- the end ----

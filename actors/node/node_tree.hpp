@@ -128,6 +128,7 @@ class node_tree {
   bool tell(const agent_place& where, std::shared_ptr<local_agent> now);
   /// `on`: all agents finish their attempts and take no more; else they take work again. Returns the number of attempts that they hold.
   std::uint32_t drain_agents(bool on);
+  std::uint32_t decline_leads(bool on);
   bool drain_shards(std::chrono::steady_clock::time_point until);
 
   world world_;

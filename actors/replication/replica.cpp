@@ -46,7 +46,8 @@ replica::replica(fairlead::store::journaled_store& own, replica_settings how, st
       boot_ms_(std::move(boot_ms)),
       time_(resumed(time, own_)),
       consensus_({.self = how_.self, .election_ms = how_.election_ms, .heartbeat_ms = how_.heartbeat_ms, .seed = how_.seed},
-                 recovered_of(own_.take_log(), how_), now()) {
+                 recovered_of(own_.take_log(), how_), now()),
+      place_(how_.self, how_.election_ms, boot_ms_()) {
   own_.keep_above(alone() ? own_.shown_index() : consensus_.entries().base_index());
   if (const auto& noted = own_.noted_clock()) noted_clock_ = *noted;
 }
@@ -124,6 +125,7 @@ status replica::tick() {
   step(raft::tick{});
   if (time_ != nullptr) own_.note_clock_ahead(time_->ahead_ms());
   if (!alone()) trim();
+  look_at_place();
   return nothing{};
 }
 
@@ -161,6 +163,27 @@ status replica::transfer(raft::replica_id to) {
   const std::lock_guard lock(guard_);
   step(raft::transfer{to});
   return nothing{};
+}
+
+status replica::decline(bool on) {
+  const std::lock_guard lock(guard_);
+  step(raft::decline{on});
+  place_.decline(on);
+  look_at_place();
+  return nothing{};
+}
+
+void replica::prefer(std::vector<raft::replica_id> order) {
+  const std::lock_guard lock(guard_);
+  place_.prefer(std::move(order));
+}
+
+/// A lead that has not begun is not handed over.
+void replica::look_at_place() {
+  if (epoch_ == 0 || consensus_.epoch() == 0) return place_.forget();
+  const auto at = now();
+  if (!place_.is_due(at.boot_ms)) return;
+  if (const auto to = place_.look(view_locked(), at.boot_ms, at.shard_ms)) step(raft::transfer{*to});
 }
 
 result<replica::proposal> replica::propose(const std::vector<fairlead::store::batch>& group) {
@@ -282,6 +305,10 @@ void replica::trim() {
 
 replica_view replica::view() const {
   const std::lock_guard lock(guard_);
+  return view_locked();
+}
+
+replica_view replica::view_locked() const {
   replica_view out;
   out.role = consensus_.current_role();
   out.term = consensus_.term();
@@ -296,7 +323,7 @@ replica_view replica::view() const {
   for (const auto& [id, known] : consensus_.others()) {
     const auto lacks = std::max(known.match, log.base_index()) + 1;
     out.others.push_back({id, known.match, log.bytes_behind(known.match), lacks <= out.last_index ? log.at(lacks).stamp_ms : 0,
-                          known.last_contact_ms, known.lacks_base, known.went_back});
+                          known.last_contact_ms, known.lacks_base, known.went_back, known.declines});
   }
   out.quarantined = consensus_.quarantined();
   return out;

@@ -18,6 +18,7 @@
 
 #include "actors/core/raft/consensus.hpp"
 #include "actors/replication/lead_clock.hpp"
+#include "actors/replication/lead_place.hpp"
 #include "store/journaled/store.hpp"
 
 namespace fairlead {
@@ -67,6 +68,7 @@ struct replica_view {
     std::int64_t last_contact_ms = 0;  // boot time; at first when this one began to lead
     bool lacks_base = false;           // what it lacks is not kept any more
     bool went_back = false;
+    bool declines = false;  // its node is drained
   };
   std::vector<other> others;  // of a leader
   std::string quarantined;    // why it takes part no more; empty: it does
@@ -96,6 +98,10 @@ class replica final : public store::store {
   std::uint64_t confirm(std::uint64_t epoch = 0);
   status unreachable(raft::replica_id who);
   status transfer(raft::replica_id to);
+  /// Its node is drained, or no longer: while another replica can lead, this one does not.
+  status decline(bool on);
+  /// In which order replicas are to lead (lead_place::prefer).
+  void prefer(std::vector<raft::replica_id> order);
   /// Writes what has gathered, and acts on it.
   status settle();
   /// False: settle() has nothing to do.
@@ -127,6 +133,8 @@ class replica final : public store::store {
   status show(const raft::entry& what);
   void note_clock();
   void look_at_leadership();
+  void look_at_place();
+  replica_view view_locked() const;
   void trim();
   status settle_locked();
   bool alone() const;
@@ -141,6 +149,7 @@ class replica final : public store::store {
   mutable std::mutex guard_;
   std::condition_variable shown_;  // more was shown
   raft::consensus consensus_;
+  lead_place place_;
   std::vector<fairlead::store::log_record> records_;  // not written yet
   fairlead::store::meta::clock_note noted_clock_;     // what a start would go on from
   std::uint64_t position_ = 0;                        // of the last of them

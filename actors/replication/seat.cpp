@@ -41,6 +41,26 @@ void replica_seat::open() {
   options_.how.born_with = *others_.members();
   const std::lock_guard lock(guard_);
   replica_ = std::make_unique<replica>(own_, options_.how, boot_ms_, &time_);
+  replica_->prefer(order_locked());
+  if (declines_) (void)replica_->decline(true);
+}
+
+/// The only shard stays where it is led.
+std::vector<raft::replica_id> replica_seat::order_locked() const {
+  std::vector<raft::replica_id> out;
+  if (options_.shard_count < 2) return out;
+  for (const auto& node : order_of_leaders(options_.shard, options_.nodes))
+    if (const auto id = ids_.at(node); id != 0) out.push_back(id);
+  return out;
+}
+
+status replica_seat::decline(bool on) {
+  {
+    const std::lock_guard lock(guard_);
+    declines_ = on;
+  }
+  auto* const it = consensus();
+  return it != nullptr ? it->decline(on) : status(nothing{});
 }
 
 status replica_seat::begin() {
@@ -55,7 +75,7 @@ status replica_seat::begin() {
 
 void replica_seat::met(const std::string& node, raft::replica_id id) {
   const std::lock_guard lock(guard_);
-  ids_[node] = id;
+  if (std::exchange(ids_.at(node), id) != id && replica_) replica_->prefer(order_locked());
 }
 
 replica* replica_seat::consensus() const {

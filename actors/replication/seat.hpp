@@ -45,11 +45,14 @@ class replica_seat {
   void met(const std::string& node, raft::replica_id id);
   /// null: the shard has not begun here. From any thread.
   replica* consensus() const;
+  /// This node is drained, or no longer: while another one can lead the shard, this one does not. From any thread.
+  status decline(bool on);
   /// From any thread.
   v1::ReplicationStatus describe() const;
 
  private:
   void open();
+  std::vector<raft::replica_id> order_locked() const;
 
   fairlead::store::journaled_store& own_;
   options options_;
@@ -61,6 +64,7 @@ class replica_seat {
   mutable std::mutex guard_;
   std::unique_ptr<replica> replica_;
   std::map<std::string, raft::replica_id> ids_;  // by node; 0: not met yet
+  bool declines_ = false;
 };
 
 }  // namespace fairlead

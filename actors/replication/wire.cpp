@@ -90,7 +90,11 @@ struct encode_body {
     to.set_round(from.round);
     to.set_stamp_ms(from.stamp_ms);
   }
-  void operator()(const raft::heartbeat_reply& from) const { out.mutable_heartbeat_reply()->set_round(from.round); }
+  void operator()(const raft::heartbeat_reply& from) const {
+    auto& to = *out.mutable_heartbeat_reply();
+    to.set_round(from.round);
+    to.set_declines(from.declines);
+  }
   void operator()(const raft::timeout_now&) const { out.mutable_timeout_now(); }
 };
 
@@ -111,7 +115,7 @@ std::optional<decltype(raft::message::body)> body_of(const v1::ReplicaMessage& i
       return raft::append_reply{from.number(), from.rejected(), from.matched(), from.previous_index(), from.hint_index(), from.hint_term()};
     }
     case v1::ReplicaMessage::kHeartbeat: return raft::heartbeat{in.heartbeat().commit(), in.heartbeat().round(), in.heartbeat().stamp_ms()};
-    case v1::ReplicaMessage::kHeartbeatReply: return raft::heartbeat_reply{in.heartbeat_reply().round()};
+    case v1::ReplicaMessage::kHeartbeatReply: return raft::heartbeat_reply{in.heartbeat_reply().round(), in.heartbeat_reply().declines()};
     case v1::ReplicaMessage::kTimeoutNow: return raft::timeout_now{};
     case v1::ReplicaMessage::BODY_NOT_SET: return std::nullopt;
   }

@@ -315,29 +315,31 @@ child_spec shard::branch(const std::string& parent_path) {
   return whole;
 }
 
-/// Another node leads before this one ends, if it can: else the others would wait for an election timeout.
-void shard::hand_over() {
-  auto* const it = world_.seat->consensus();
-  if (it == nullptr) return;
-  const auto known = it->view();
-  // On a shard that rests all have the same, also one that is away.
-  const auto heard_since_ms = now_boot_ms() - it->settings().election_ms;
-  const auto fitness = [&](const auto& one) { return std::pair{one.last_contact_ms >= heard_since_ms, one.match}; };
-  const auto next = std::max_element(known.others.begin(), known.others.end(),
-                                     [&](const auto& one, const auto& other) { return fitness(one) < fitness(other); });
-  if (known.epoch == 0 || next == known.others.end() || !it->transfer(next->id).ok()) return;
+void shard::decline(bool on) {
+  if (world_.seat == nullptr) return;
+  if (const auto told = world_.seat->decline(on); !told) world_.on_fatal(told.failure());
   caf::anon_send(replica_.as<replica_actor>(), flush_atom_v);
+}
+
+/// Whether another node leads now: else the others would wait for an election timeout, or for what this one has in progress.
+bool shard::hand_over() {
+  decline(true);
+  const auto* const it = world_.seat->consensus();
+  if (it == nullptr) return true;
   const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds{it->settings().election_ms};
-  while (it->view().epoch != 0 && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds{2});
+  while (it->view().epoch != 0) {
+    if (std::chrono::steady_clock::now() >= until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds{2});
+  }
+  return true;
 }
 
 bool shard::drain(duration limit) {
-  if (world_.seat != nullptr && !leads_) return true;
+  if (world_.seat != nullptr && hand_over()) return true;
   bool settled = false;
   caf::scoped_actor self{*world_.guards.system};
   self->request(scheduler_.as<scheduler_actor>(), limit, drain_atom_v)
       .receive([&settled](bool) { settled = true; }, [](const caf::error&) {});
-  if (world_.seat != nullptr) hand_over();
   return settled;
 }
 

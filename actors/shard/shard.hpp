@@ -67,8 +67,14 @@ class shard {
 
   shard_desk desk() const;
 
-  /// Takes no new tasks and begins no new attempts. Waits at most `limit` until no attempt is in progress and all decisions are durable.
-  /// False: the limit ran out; attempts still in progress will be in doubt, and nothing acknowledged is lost.
+  /// Several nodes hold the shard, and this one leads it.
+  bool leads() const { return world_.seat != nullptr && leads_; }
+  /// This node is drained, or no longer: another one is to lead the shard, if any can. Does not wait.
+  void decline(bool on);
+
+  /// For a node that ends. Another node leads from now on; else the shard takes no new tasks and begins no new attempts, and this waits at most
+  /// `limit` until no attempt is in progress and all decisions are durable. False: the limit ran out; attempts still in progress will be in doubt,
+  /// and nothing acknowledged is lost.
   bool drain(duration limit);
 
   /// Ends deliveries that run on their own threads. Call after the branch has ended.
@@ -86,7 +92,7 @@ class shard {
   child_spec led_child(std::string id, child_factory start, stable_address* address);
   result<std::uint64_t> begin_epoch();
   v1::ShardClaim claim() const;
-  void hand_over();
+  bool hand_over();
   child_spec alert_child(const scheduler_actor& scheduler);
   result<caf::strong_actor_ptr> start_scheduler();
 

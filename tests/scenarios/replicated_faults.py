@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""A shard on three nodes under load, while its leader is killed with SIGKILL, nodes are stopped and continued, and all are killed at once. Judged by
-the services' records and the client's history: nothing that was acknowledged is lost, no effect is doubled, no agent speaks after its lease.
+"""A shard on three nodes under load, while its leader is killed with SIGKILL, nodes are stopped and continued, all are killed at once, and nodes
+are drained. Judged by the services' records and the client's history: nothing that was acknowledged is lost, no effect is doubled, no agent speaks
+after its lease.
 
     tests/scenarios/replicated_faults.py [--kills N] [--stops N] [--all N] [--seed N]
 """
@@ -68,6 +69,7 @@ def run():
             whole.wait_for_leader()
             if number % 5 == 0:
                 print(f"{number} faults, {client.acknowledged} orders acknowledged, {services.effects.get('dispatch', 0)} shipped", flush=True)
+        drain_them(whole, client, look)
         last_fault = time.monotonic()
         client.finish(120)
         kill_loop.wait_for_all(whole, services, client)
@@ -97,6 +99,38 @@ def leave_one_out(whole):
     expect(len(told) == 1 and f"node {away}: " in told[0] and "no more nodes" in told[0], f"the alert about {away} says: {told}")
     whole.nodes[away].launch()
     wait_until(lambda: alerts() == [], 30, f"the alert is resolved, as {away} is back", every=0.2)
+
+
+def drain_them(whole, client, look):
+    """A node that is drained hands its lead over, if another can take it. The client goes on, and no order is refused."""
+    def drain(name):
+        return harness.fairlead_json("node", "drain", name, node=whole.address)["leads"]
+
+    moved, taken = [], []
+    for number in range(4):
+        name, since = whole.wait_for_leader(), time.monotonic()
+        expect(drain(name) == 0, f"{name} leads on, though it is drained and others follow")
+        moved.append(time.monotonic() - since)
+        known = client.acknowledged
+        wait_until(lambda: look() or client.acknowledged > known, 20, f"orders are taken, since {name} is drained")
+        taken.append(time.monotonic() - since)
+        wait_until(lambda: whole.leader() not in (None, name), 10, f"another node leads, since {name} is drained")
+        pause(0.3, look)
+        # Two are drained then.
+        if number % 2:
+            resume(whole)
+    alone = whole.wait_for_leader()
+    for other in NAMES:
+        if other != alone:
+            expect(drain(other) == 0, f"{other} leads, and {alone} does")
+    expect(drain(alone) == 1 and whole.leader() == alone, f"{alone} is drained as all others are, and does not lead on")
+    resume(whole)
+    print(f"drained nodes handed over within {max(moved):.2f} s, and the next batch of orders was taken within {max(taken):.2f} s", flush=True)
+
+
+def resume(whole):
+    for name in NAMES:
+        harness.fairlead_json("node", "resume", name, node=whole.address)
 
 
 def kill_leader(whole, dice, look):

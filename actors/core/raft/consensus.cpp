@@ -8,6 +8,12 @@
 
 namespace fairlead::raft {
 
+namespace {
+
+constexpr std::int64_t timeouts_of_declining = 4;
+
+}  // namespace
+
 consensus::consensus(const settings& how, recovered from, moment now)
     : how_{how},
       now_{now},
@@ -52,7 +58,9 @@ void consensus::on(const tick&) {
     role_ = role::candidate;
     return lead();
   }
-  if (alone ? role_ == role::follower : silent_ms_ >= timeout_ms_) campaign(true, false);
+  // One that declines leaves the others the time to be elected, and leads if none is.
+  const auto patience_ms = declines_ ? timeouts_of_declining * timeout_ms_ : timeout_ms_;
+  if (alone ? role_ == role::follower : silent_ms_ >= patience_ms) campaign(true, false);
 }
 
 void consensus::on(const received& in) {

@@ -70,6 +70,10 @@ struct change_members {
 struct transfer {
   replica_id to = 0;
 };
+/// Another one is to lead, if any can: this one's node is being drained. Leaders learn of it; it does not survive a start.
+struct decline {
+  bool on = false;
+};
 /// Asks whether this replica led when it was asked. Answered with the same ticket. Uses no clock, so it is right after any pause.
 struct confirm {
   std::uint64_t ticket = 0;
@@ -82,7 +86,7 @@ struct unreachable {
 struct compact {
   log_index up_to = 0;
 };
-using input = std::variant<tick, received, durable, propose, change_members, transfer, confirm, unreachable, compact>;
+using input = std::variant<tick, received, durable, propose, change_members, transfer, decline, confirm, unreachable, compact>;
 
 /// The answer to confirm. `led`: no other replica can have been leader of a later term when it was asked. What is to be shown waits until
 /// `index` is applied.
@@ -137,6 +141,7 @@ class consensus {
   void on(const received& in);
   void on(const durable& in);
   void on(const compact& in);
+  void on(const decline& in) { declines_ = in.on; }
 
   void send(replica_id to, log_term term, decltype(message::body) body, std::uint64_t after);
   void release();
@@ -225,6 +230,7 @@ class consensus {
   std::int64_t last_tick_ms_;
   std::int64_t silent_ms_ = 0;
   std::int64_t timeout_ms_ = 0;
+  bool declines_ = false;
   std::map<replica_id, bool> votes_;
 
   // As the leader.

@@ -64,7 +64,7 @@ void consensus::answer(const message& from, const vote_reply& said) {
 }
 
 void consensus::answer(const message&, const timeout_now&) {
-  if (role_ != role::leader && may_campaign()) campaign(false, true);
+  if (role_ != role::leader && may_campaign() && !declines_) campaign(false, true);
 }
 
 // Until the change that takes its vote is known to be committed the others may need it: they may lack the change, and it may have the

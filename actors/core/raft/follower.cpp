@@ -48,7 +48,7 @@ void consensus::answer(const message& from, const heartbeat& what) {
   heard(what.stamp_ms);
   commit_to(std::min(what.commit, log_.last_index()));
   // Says that this term is durable here, and so that a majority of such answers leaves none for a later one.
-  send(from.from, term_, heartbeat_reply{what.round}, hard_position_);
+  send(from.from, term_, heartbeat_reply{what.round, declines_}, hard_position_);
 }
 
 // False: it cannot be the leader of this term.

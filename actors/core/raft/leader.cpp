@@ -161,6 +161,7 @@ void consensus::answer(const message& from, const heartbeat_reply& said) {
   if (of.went_back || said.round > round_) return;
   of.last_contact_ms = now_.boot_ms;
   of.confirmed_round = std::max(of.confirmed_round, said.round);
+  of.declines = said.declines;
   end_round();
   send_entries(from.from, of);
   // If nothing has come for a heartbeat's time, something was lost, or its disk is slow. It is asked, and sent nothing twice before it has

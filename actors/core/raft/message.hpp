@@ -50,6 +50,7 @@ struct heartbeat {
 };
 struct heartbeat_reply {
   std::uint64_t round = 0;
+  bool declines = false;  // it does not want to be the next leader
 };
 
 /// Campaign now: the leader hands over.

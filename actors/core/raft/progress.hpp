@@ -23,6 +23,7 @@ struct progress {
   /// copy's last entry at that index, for then it needs none, and may have confirmed what is behind it.
   bool lacks_base = false;
   bool went_back = false;  // it has lost what it had confirmed: what it says does not count any more
+  bool declines = false;   // it does not want to be the next leader
 
   std::uint64_t sent_when_known = 0;  // messages of entries that the leader had sent when `match` last rose
   std::uint64_t confirmed_round = 0;

@@ -60,13 +60,17 @@ void add_node_verb(CLI::App& group, cli_context& context, const char* name, cons
         [&](const v1::NodeOperateReply& reply) {
           json_writer out;
           out.begin_object().key("node").string(name_of(reply, *words)).key("state").string(drain ? "draining" : "resumed");
-          return out.key("held").number(reply.held()).end_object().text();
+          return out.key("held").number(reply.held()).key("leads").number(reply.leads()).end_object().text();
         },
         [&](const v1::NodeOperateReply& reply) {
           const auto node = printable(name_of(reply, *words));
           if (!drain) return "The agents of node " + node + " get steps again.\n";
-          return "The agents of node " + node + " finish the steps that they hold, " + std::to_string(reply.held()) +
-                 " in all, and get no new steps.\n";
+          auto out = "The agents of node " + node + " finish the steps that they hold, " + std::to_string(reply.held()) +
+                     " in all, and get no new steps.\n";
+          if (reply.leads() != 0)
+            out += "It still leads " + std::to_string(reply.leads()) + (reply.leads() == 1 ? " shard" : " shards") +
+                   ", because no other node can. `fairlead cluster status` says which follow; the lead moves as soon as one does.\n";
+          return out;
         });
   });
 }

@@ -196,6 +196,24 @@ CAF_TEST(another_leads_when_the_leader_is_gone_and_that_one_follows_when_it_is_b
   CAF_CHECK_EQUAL(seen.shown_index(), nodes[second].seat->describe().shown_index());
 }
 
+CAF_TEST(a_node_that_is_drained_before_it_leads_or_after_hands_its_lead_over) {
+  // Before the shard has begun, too.
+  CAF_CHECK(nodes["n1"].seat->decline(true).ok());
+  connect_all();
+  pass(5'000);
+  const auto first = leader();
+  CAF_CHECK(first == "n2" || first == "n3");
+  CAF_CHECK(nodes[first].seat->decline(true).ok());
+  pass(1'000);
+  const auto second = leader();
+  CAF_CHECK(second != first);
+  CAF_CHECK(second == "n2" || second == "n3");
+  CAF_CHECK(nodes["n1"].seat->decline(false).ok());
+  CAF_CHECK(nodes[second].seat->decline(true).ok());
+  pass(1'000);
+  CAF_CHECK_EQUAL(leader(), "n1");
+}
+
 CAF_TEST(a_leader_that_is_alone_gives_up_and_says_so_to_who_asks) {
   connect_all();
   pass(5'000);

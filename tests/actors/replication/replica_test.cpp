@@ -235,6 +235,41 @@ TEST(replica, does_not_confirm_to_a_scheduler_that_has_outlived_its_lead_that_it
   EXPECT_TRUE(answer(third));
 }
 
+TEST(replica, whose_node_is_drained_hands_over_to_one_that_is_not_and_leads_again_if_it_must) {
+  replica_world three;
+  const auto leader = three.elect();
+  ASSERT_NE(leader, 0U);
+  const auto other = other_than(leader);
+  const auto third = raft::replica_id{6} - leader - other;
+  ASSERT_TRUE(three.propose(leader, "a", "1"));
+  three.pass(replica_world::heartbeat_ms);
+  ASSERT_TRUE(three.it(other).decline(true).ok());
+  three.pass(2 * replica_world::heartbeat_ms);
+  ASSERT_TRUE(three.it(leader).decline(true).ok());
+  three.run();
+  EXPECT_EQ(three.elect(), third);
+  three.kill(third);
+  const auto next = three.elect();
+  EXPECT_TRUE(next == leader || next == other) << "both are drained, and nobody else is there";
+  three.start(third);
+  three.pass(3 * replica_world::election_ms);
+  EXPECT_EQ(three.elect(), third) << "it is back";
+}
+
+TEST(replica, whose_turn_it_is_gets_the_lead_when_all_have_followed_for_a_while) {
+  replica_world three;
+  const auto leader = three.elect();
+  ASSERT_NE(leader, 0U);
+  const auto other = other_than(leader);
+  for (raft::replica_id id = 1; id <= 3; ++id) three.it(id).prefer({other, leader});
+  three.pass(50 * replica_world::election_ms);
+  EXPECT_EQ(three.elect(), leader);
+  three.pass(60 * replica_world::election_ms);
+  EXPECT_EQ(three.elect(), other);
+  three.pass(200 * replica_world::election_ms);
+  EXPECT_EQ(three.elect(), other);
+}
+
 TEST(replica, takes_no_more_than_a_bound_that_no_majority_has) {
   replica_world three;
   const auto leader = three.elect();

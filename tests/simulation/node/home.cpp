@@ -139,7 +139,6 @@ void home::keep_following() {
   world_.after(second / 10, [this] { keep_following(); });
 }
 
-/// Whoever judges goes by the clock by which the shard is led.
 void home::follow_clock() {
   const auto* const known = connected_;
   if (known == nullptr || !known->serves() || !known->is_leader()) return;
@@ -306,6 +305,32 @@ void home::fall_out(std::int64_t for_ms) {
 
 void home::heal() {
   for (auto& one : links_) one->heal();
+  if (!replicated()) return;
+  for (auto& one : nodes_) one->decline(false);
+  world_.after(world_.replicas.between(1, 4) * second, [this] { drain_one(); });
+}
+
+bool home::all_follow() const {
+  return std::all_of(nodes_.begin(), nodes_.end(), [this](const auto& one) {
+    return one->up() && !one->stopped_since(world_.now_us()) && one->store().sequence() == committed_;
+  });
+}
+
+/// While nothing else happens, mostly the one that leads.
+void home::drain_one() {
+  auto* which = nodes_[world_.replicas.below(nodes_.size())].get();
+  if (world_.replicas.chance(800))
+    if (auto* const known = leader()) which = known;
+  if (!all_follow()) return;
+  which->decline(true);
+  world_.tell("fate", which->name(), 0, [] { return std::string{"drains it"}; });
+  const auto life = which->life();
+  world_.after(6 * settings_of(which->place()).election_ms * millisecond, [this, which, life] {
+    if (!all_follow() || which->life() != life) return;
+    world_.judges("drained_leads");
+    if (which->is_leader()) world::broken("drained_leads", which->name() + " leads, is drained, and the others follow");
+    which->decline(false);
+  });
 }
 
 /// One fault: mostly of the leader, for most is at stake there.
@@ -332,10 +357,15 @@ void home::strike() {
     if (!which->up()) return;
     world_.count("replicas stopped for a while");
     which->stop_for(for_us);
-  } else if (kind < 70) {
+  } else if (kind < 65) {
     if (!which->up()) return;
     world_.count("leads handed over");
     which->hand_over(other);
+  } else if (kind < 70) {
+    if (!which->up()) return;
+    world_.count("replicas drained");
+    which->decline(true);
+    world_.after(for_us, [which] { which->decline(false); });
   } else {
     const auto whole = kind < 88;
     world_.count(whole ? "replicas cut off" : "links between replicas cut");

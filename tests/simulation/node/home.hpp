@@ -93,6 +93,8 @@ class home final : public agents::shard {
   host_clock& wall_of_first() { return replicated() ? *clocks_.front() : time_; }
   /// As far as is known outside.
   bool is_led_by(const node& which) const { return !replicated() || connected_ == &which; }
+  /// Whoever judges goes by the clock by which the shard is led now.
+  void follow_clock();
   /// None has led under a later one.
   bool is_latest(std::uint64_t epoch) const { return epochs_.empty() || epoch >= *epochs_.rbegin(); }
   /// A node leads in this term.
@@ -137,9 +139,10 @@ class home final : public agents::shard {
   node* asked() const;
   const node& shows_most() const;
   void keep_following();
-  void follow_clock();
   void link_nodes();
   void strike();
+  bool all_follow() const;
+  void drain_one();
   link& between(std::size_t one, std::size_t other);
 
   world& world_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "actors/replication/describe.hpp"
 #include "actors/replication/wire.hpp"
 #include "tests/simulation/node/home.hpp"
 
@@ -17,31 +16,28 @@ std::function<std::int64_t()> boot_of(const host_clock& of) {
 
 }  // namespace
 
+replica_seat::options node::member::options_of(const node& of, replica_settings how) {
+  replica_seat::options out;
+  out.shard = of.shard_;
+  out.shard_count = of.agents_.shards();
+  out.node = of.me_;
+  for (std::size_t place = 0; place < of.home_.replicas(); ++place) out.nodes.push_back(of.home_.name_of(place));
+  out.how = std::move(how);
+  return out;
+}
+
 node::member::member(node& in, replica_settings how)
-    : node_(in),
-      time_(in.clock_, boot_of(in.clock_)),
-      led_time_(in.clock_, boot_of(in.clock_)),
-      replica_(in.store_.own(), std::move(how), boot_of(in.clock_), &time_) {}
+    : node_(in), seat_(in.store_.own(), options_of(in, std::move(how)), in.clock_, boot_of(in.clock_)) {
+  for (std::size_t place = 0; place < in.home_.replicas(); ++place) seat_.met(in.home_.name_of(place), place + 1);
+}
 
 void node::member::begin() {
-  service_.serve(replica_);
+  service_.serve(consensus());
   node_.world_.after(node_.world_.replicas.between(1, 50) * millisecond, node_.of_this_process([this] { tick(); }));
 }
 
-v1::ReplicationStatus node::member::describe() const {
-  replication_facts facts;
-  facts.node = node_.me_;
-  for (std::size_t place = 0; place < node_.home_.replicas(); ++place) facts.ids.emplace(node_.home_.name_of(place), place + 1);
-  facts.view = replica_.view();
-  facts.election_ms = replica_.settings().election_ms;
-  facts.boot_ms = to_unix_ms(node_.clock_.steady());
-  facts.shard_unix_ms = to_unix_ms(time_.now());
-  facts.wall_unix_ms = to_unix_ms(node_.clock_.now());
-  return describe_replication(facts);
-}
-
 void node::member::tick() {
-  node_.world_.after(replica_.settings().heartbeat_ms / 2 * millisecond, node_.of_this_process([this] { tick(); }));
+  node_.world_.after(consensus().settings().heartbeat_ms / 2 * millisecond, node_.of_this_process([this] { tick(); }));
   put([this] {
     check(service_.tick());
     turn();
@@ -76,6 +72,7 @@ void node::member::receive(const v1::ReplicaMessage& what) {
     const auto read = decode(what);
     if (!read.ok()) throw rule_broken{"fatal", "a message of a replica cannot be read: " + read.failure().sentence, false};
     check(service_.receive(*read));
+    if (node_.world_.settings.planted.follow_while_leading) seat_.begin_lead();
   });
 }
 
@@ -89,7 +86,15 @@ void node::member::unreachable(raft::replica_id who) {
 
 void node::member::transfer(raft::replica_id to) {
   put([this, to] {
-    check(replica_.transfer(to));
+    check(consensus().transfer(to));
+    wake();
+  });
+}
+
+void node::member::decline(bool on) {
+  if (node_.world_.settings.planted.keep_lead) return;
+  put([this, on] {
+    check(seat_.decline(on));
     wake();
   });
 }

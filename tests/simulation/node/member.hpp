@@ -1,6 +1,6 @@
 #pragma once
-// A node's replica of a shard that others hold, too: production's service, on a thread that the disk keeps busy. What comes in meanwhile waits, ticks
-// as well.
+// A node's replica of a shard that others hold, too: production's seat and service, on a thread that the disk keeps busy. What comes in meanwhile
+// waits, ticks as well.
 
 #include <cstdint>
 #include <deque>
@@ -9,8 +9,7 @@
 #include <memory>
 #include <optional>
 
-#include "actors/replication/lead_clock.hpp"
-#include "actors/replication/replica.hpp"
+#include "actors/replication/seat.hpp"
 #include "actors/replication/service.hpp"
 #include "tests/simulation/node/node.hpp"
 
@@ -21,14 +20,10 @@ class node::member final : public service_port {
   member(node& in, replica_settings how);
 
   void begin();
-  /// As replica_seat.
-  const clock& time() const {
-    const auto& planted = node_.world_.settings.planted;
-    return planted.strange_clock ? static_cast<const clock&>(node_.clock_) : planted.follow_while_leading ? time_ : led_time_;
-  }
-  void begin_lead() { led_time_.take(time_); }
-  fairlead::replica& consensus() { return replica_; }
-  v1::ReplicationStatus describe() const;
+  const clock& time() const { return node_.world_.settings.planted.strange_clock ? static_cast<const clock&>(node_.clock_) : seat_.time(); }
+  void begin_lead() { seat_.begin_lead(); }
+  fairlead::replica& consensus() { return *seat_.consensus(); }
+  v1::ReplicationStatus describe() const { return seat_.describe(); }
 
   // Messages to it.
   void commit(std::uint64_t core, store::batch what);
@@ -36,6 +31,7 @@ class node::member final : public service_port {
   void confirm(std::uint64_t epoch, std::function<void(bool led)> answer);
   void unreachable(raft::replica_id who);
   void transfer(raft::replica_id to);
+  void decline(bool on);
   /// There may be something to write.
   void wake() override;
 
@@ -46,6 +42,7 @@ class node::member final : public service_port {
   void leads(bool now) override;
   void confirmed(std::uint64_t ticket, bool led) override;
 
+  static replica_seat::options options_of(const node& of, replica_settings how);
   void put(std::function<void()> what);
   void run(const std::function<void()>& what);
   void check(const status& done) const;
@@ -55,9 +52,7 @@ class node::member final : public service_port {
   void turn();
 
   node& node_;
-  lead_clock time_;
-  lead_clock led_time_;
-  fairlead::replica replica_;
+  replica_seat seat_;
   std::int64_t last_mail_us_ = 0;
   bool busy_ = false;
   std::deque<std::function<void()>> mail_;

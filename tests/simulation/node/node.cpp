@@ -46,6 +46,8 @@ std::function<void()> node::of_this_lead(std::function<void()> what) {
 
 void node::in_process(const std::function<void()>& what) {
   checker_.of_bugs().at(core_);
+  // By what it shows now it is judged, and it may show less before that is written.
+  if (member_) home_.follow_clock();
   try {
     what();
   } catch (const process_killed&) {

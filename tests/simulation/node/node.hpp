@@ -84,6 +84,8 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   void lost(std::size_t place);
   /// The leader's lead goes to another.
   void hand_over(std::size_t place);
+  void decline(bool on);
+  std::uint64_t life() const { return life_; }
   /// As far as its replica knows.
   bool is_leader() const;
   /// By which it leads the shard.

@@ -123,6 +123,10 @@ void node::hand_over(std::size_t place) {
   if (member_) member_->transfer(place + 1);
 }
 
+void node::decline(bool on) {
+  if (member_) member_->decline(on);
+}
+
 // ---- what stands still ----
 
 void node::stop_for(std::int64_t us) {

@@ -263,5 +263,37 @@ TEST(transfer, goes_to_voters_only) {
   EXPECT_GT(two.propose_text(1, "pay"), 0U);
 }
 
+TEST(transfer, is_not_taken_by_one_that_declines_and_the_leader_knows_that) {
+  group three{three_voters};
+  three.elect(1);
+  three.step(3, decline{true});
+  three.pass(1, group::heartbeat_ms);
+  three.settle();
+  EXPECT_TRUE(three.core(1).others().at(3).declines);
+  EXPECT_FALSE(three.core(1).others().at(2).declines);
+  three.step(1, transfer{3});
+  three.settle();
+  EXPECT_EQ(three.core(1).current_role(), role::leader);
+  three.step(3, decline{false});
+  three.pass(1, group::heartbeat_ms);
+  three.settle();
+  EXPECT_FALSE(three.core(1).others().at(3).declines);
+}
+
+TEST(one_that_declines, leads_only_if_no_other_is_elected) {
+  group three{three_voters};
+  three.elect(1);
+  three.step(3, decline{true});
+  three.silent[1] = true;
+  // An election timeout is one to two of these.
+  three.pass(3, 3 * group::election_ms);
+  three.settle();
+  EXPECT_EQ(three.core(3).current_role(), role::follower);
+  three.pass(2, group::election_ms);
+  three.pass(3, 5 * group::election_ms);
+  three.settle();
+  EXPECT_EQ(three.core(3).current_role(), role::leader);
+}
+
 }  // namespace
 }  // namespace fairlead::raft
