@@ -180,7 +180,8 @@ void add_forget(CLI::App& group, cli_context& context) {
 }  // namespace
 
 void add_node_verbs(CLI::App& group, cli_context& context) {
-  add_node_verb(group, context, "drain", "Drain a node: its agents finish the steps that they hold and get no new ones",
+  add_node_verb(group, context, "drain",
+                "Drain a node: other nodes lead its shards, and its agents finish the steps that they hold and get no new ones",
                 v1::NODE_VERB_DRAIN);
   add_node_verb(group, context, "resume", "Give steps to the agents of a drained node again", v1::NODE_VERB_RESUME);
   add_forget(group, context);
