@@ -287,7 +287,7 @@ void replica::trim() {
     const auto applied = own_.applied_index();
     const bool room = !own_.journal_is_half_used();
     // The journal is shared, and must not fill with what one shard keeps for a replica that may never come back. An entry takes a block of it.
-    const auto keep = room ? how_.keep_bytes : how_.keep_bytes / 4;
+    const auto keep = room ? how_.keep_bytes : how_.keep_bytes / 2;
     const auto many = room ? applied : keep / fairlead::store::journal_block_bytes;
     if ((log.bytes() <= keep && applied - base <= many) || applied <= base) return;
     auto up_to = std::max(base, applied - std::min(applied, many));

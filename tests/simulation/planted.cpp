@@ -137,7 +137,7 @@ constexpr planted_fault all_faults[] = {
     {"keep_numbers_on_restore", &core::planted_faults::keep_numbers_on_restore},
     {"restore_without_doubt", &core::planted_faults::restore_without_doubt, 285},
     {"obey_lost_lineage", &core::planted_faults::obey_lost_lineage, 345},
-    {"leave_unconfirmed", &core::planted_faults::leave_unconfirmed},
+    {"leave_unconfirmed", &core::planted_faults::leave_unconfirmed, 5'483},
     {"strange_clock", &core::planted_faults::strange_clock},
     {"follow_while_leading", &core::planted_faults::follow_while_leading},
     {"keep_lead", &core::planted_faults::keep_lead},
