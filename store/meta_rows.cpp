@@ -65,14 +65,15 @@ std::optional<replica_identity> decode_replica(std::string_view payload) {
 }
 
 std::string encode_clock(const clock_note& what) {
-  return encode_u64(static_cast<std::uint64_t>(what.ahead_ms)) + encode_u64(static_cast<std::uint64_t>(what.wall_unix_ms));
+  return encode_u64(static_cast<std::uint64_t>(what.ahead_ms)) + encode_u64(static_cast<std::uint64_t>(what.wall_unix_ms)) +
+         encode_u64(what.group);
 }
 
 std::optional<clock_note> decode_clock(std::string_view payload) {
   constexpr auto each = sizeof(std::uint64_t);
-  if (payload.size() != 2 * each) return std::nullopt;
-  const auto ahead = decode_u64(payload.substr(0, each)), wall = decode_u64(payload.substr(each));
-  return clock_note{static_cast<std::int64_t>(*ahead), static_cast<std::int64_t>(*wall)};
+  if (payload.size() != 3 * each) return std::nullopt;
+  const auto ahead = decode_u64(payload.substr(0, each)), wall = decode_u64(payload.substr(each, each));
+  return clock_note{static_cast<std::int64_t>(*ahead), static_cast<std::int64_t>(*wall), *decode_u64(payload.substr(2 * each))};
 }
 
 std::string encode_applied(const entry_position& what) { return encode_u64(what.index) + encode_u64(what.group); }

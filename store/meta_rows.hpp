@@ -18,8 +18,8 @@
 //   shard_time         unix ms u64: the stamp of the last entry in these tables (journaled/shard_time.hpp). It stays when the store leaves a journal
 //   replica            replica id u64 | v1::ShardMembers: which copy of a replicated shard this store is, and the replicas with which the shard
 //                      began; empty: it has not begun. Of this copy alone. Stores of shards that live on one node lack this row
-//   clock_ahead        i64, ms | unix ms i64: how far the clock by which the shard is led was ahead of the wall clock of this copy's node when
-//                      that showed this. Of this copy alone
+//   clock_ahead        i64, ms | unix ms i64 | group u64: how far the clock by which the shard is led was ahead of the wall clock of this copy's node
+//                      when that showed this, and the last group of the journal then. Of this copy alone
 //   effect/NUMBER      EffectRecord, see effect_rows.hpp; the number has 20 digits
 //   deleted/NUMBER     empty; archives may hold copies of this deleted task, see deletion_rows.hpp; the number has 20 digits
 //   moving/NUMBER      day u64 | retention in days u32, see archive_rows.hpp: the ended task is to move to this archive. Whoever applies the
@@ -87,6 +87,7 @@ std::string encode_u32(std::uint32_t value);
 struct clock_note {
   std::int64_t ahead_ms = 0;
   std::int64_t wall_unix_ms = 0;
+  std::uint64_t group = 0;  // the last one of the journal then that has something of the shard
 };
 std::string encode_clock(const clock_note& what);
 std::optional<clock_note> decode_clock(std::string_view payload);

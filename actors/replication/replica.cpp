@@ -90,7 +90,7 @@ void replica::note_clock() {
   const auto off_ms = ahead_ms - lead_clock::shrunk(noted_clock_.ahead_ms, wall_ms - noted_clock_.wall_unix_ms);
   // What is heard comes sooner or later by some milliseconds.
   if (off_ms >= -1 && off_ms < longest_unnoted_ms) return;
-  noted_clock_ = {ahead_ms, wall_ms};
+  noted_clock_ = {ahead_ms, wall_ms, 0};
   records_.insert(records_.begin(), {record_type::clock, own_.written_index(), static_cast<raft::log_term>(wall_ms), ahead_ms, nullptr});
 }
 

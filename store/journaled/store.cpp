@@ -271,8 +271,10 @@ status journaled_store::apply() {
       table::meta, keys::meta(meta::applied_row),
       meta::encode_applied(failpoint("plant.applied_ahead") ? entry_position{sealed->last.index + 1, sealed->last.group} : sealed->last));
   applied.put(table::meta, keys::meta(meta::shard_time_row), meta::encode_u64(static_cast<std::uint64_t>(sealed->last.stamp_ms)));
-  if (const auto ahead_ms = clock_ahead_ms_.load(std::memory_order_relaxed); replicated_ && ahead_ms != never_noted)
-    applied.put(table::meta, keys::meta(meta::clock_ahead_row), meta::encode_clock({ahead_ms, options_.now_unix_ms()}));
+  // In this order: what a record says that comes in between is at least as new.
+  const auto group = last_group_.load();
+  if (const auto ahead_ms = clock_ahead_ms_.load(); replicated_ && ahead_ms != never_noted)
+    applied.put(table::meta, keys::meta(meta::clock_ahead_row), meta::encode_clock({ahead_ms, options_.now_unix_ms(), group}));
   // The applied position is written with what it speaks of, in one transaction: etcd once wrote it apart, and its copies diverged
   // (etcd Documentation/postmortems/v3.5-data-inconsistency.md).
   auto runs = sealed->runs;

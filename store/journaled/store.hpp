@@ -96,7 +96,7 @@ class journaled_store final : public restorable {
                                                                       std::uint64_t epoch) const;
   /// How far the clock by which the shard is led is ahead of this node's wall clock: kept with what is applied next, of a replicated shard. From
   /// any thread.
-  void note_clock_ahead(std::int64_t ms) { clock_ahead_ms_.store(ms, std::memory_order_relaxed); }
+  void note_clock_ahead(std::int64_t ms) { clock_ahead_ms_.store(ms); }
   /// What an earlier process has noted last, so or by a record of type clock; nullopt: nothing ever.
   const std::optional<meta::clock_note>& noted_clock() const noexcept { return noted_clock_; }
   /// Of the last entry shown.
@@ -184,6 +184,7 @@ class journaled_store final : public restorable {
   static constexpr auto never_noted = std::numeric_limits<std::int64_t>::min();
   std::atomic<std::int64_t> clock_ahead_ms_{never_noted};  // by this process
   std::optional<meta::clock_note> noted_clock_;
+  std::atomic<std::uint64_t> last_group_{0};  // of the journal that has something of this shard
   shard_time time_;
   std::string shard_state_;
 

@@ -43,14 +43,15 @@ void put_progress(batch& to, std::uint64_t sequence, std::uint64_t epoch, std::s
 }  // namespace
 
 status journaled_store::replay(const journal_record& record, std::uint64_t group) {
+  last_group_ = std::max(last_group_.load(), group);
   switch (record.type) {
     case record_type::base: written_index_ = std::max(written_index_, record.index); return nothing{};
     case record_type::hard:
     case record_type::standing:
     case record_type::cut: return replay_term(record);
     case record_type::clock:
-      // The row in the tables is of the last apply.
-      if (record.index >= applied_.index) noted_clock_ = {record.stamp_ms, static_cast<std::int64_t>(record.term)};
+      // The row in the tables is of the last apply. Indexes say nothing of what is newer: a cut lowers them.
+      if (!noted_clock_ || group > noted_clock_->group) noted_clock_ = {record.stamp_ms, static_cast<std::int64_t>(record.term), group};
       return nothing{};
     default: break;
   }
@@ -129,6 +130,7 @@ status journaled_store::write(const std::vector<log_record>& records) {
     if (gathered.empty()) return nothing{};
     const auto group = journal_->append(gathered);
     if (!group) return fail(group.failure());
+    last_group_ = *group;
     for (const auto index : indexes) written_.emplace_back(index, *group);
     gathered.clear();
     indexes.clear();
@@ -198,6 +200,7 @@ status journaled_store::write_entry(const log_record& entry, std::vector<journal
     const auto group = journal_->append(before);
     before.clear();
     if (!group) return fail(group.failure());
+    last_group_ = *group;
     done += next;
     if (done < whole.size()) continue;
     written_.emplace_back(entry.index, *group);

@@ -175,6 +175,7 @@ class checker {
   };
   struct checkpoints {
     std::vector<checkpoint> sent;  // in order
+    std::size_t begin = 0;         // those before it are of other work, under another key
     std::size_t kept = 0;          // so many of them are known to be kept, or older than one that is
     std::string key;
   };

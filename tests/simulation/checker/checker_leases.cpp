@@ -107,7 +107,8 @@ void checker::renewed(const v1::HeartbeatAck& what) {
     }
   }
   auto& kept = steps_.at({ids_.at(what.task_number()), what.step()}).progress[what.direction()];
-  for (std::size_t i = kept.sent.size(); i > kept.kept; --i) {
+  // An acknowledgement of earlier work may come late.
+  for (std::size_t i = kept.sent.size(); i > std::max(kept.kept, kept.begin); --i) {
     const auto& one_sent = kept.sent[i - 1];
     if (one_sent.attempt != what.attempt() || one_sent.sequence != what.sequence()) continue;
     kept.kept = i;
@@ -121,7 +122,10 @@ void checker::judge_checkpoint(const step_name& of, history& past, const v1::Per
   // What is done under another key is another piece of work.
   const auto same_work = kept.key.empty() || kept.key == what.idempotency_key();
   kept.key = what.idempotency_key();
-  if (!same_work) kept.kept = 0;
+  if (!same_work) {
+    kept.kept = 0;
+    kept.begin = kept.sent.size();
+  }
   if (!what.checkpoint().empty()) world_.count("checkpoints handed on");
   world_.judges("checkpoint");
   const auto least = kept.kept == 0 ? std::size_t{0} : kept.kept - 1;
