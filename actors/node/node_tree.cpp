@@ -191,12 +191,14 @@ v1::NodeOperateReply node_tree::operate(const v1::NodeOperateRequest& what) {
   };
   switch (what.verb()) {
     case v1::NODE_VERB_DRAIN:
-    case v1::NODE_VERB_RESUME:
-      said(what.verb() == v1::NODE_VERB_DRAIN ? "the node is drained: other nodes are to lead its shards, and its agents take no new steps"
-                                              : "the node is drained no longer");
-      out.set_leads(decline_leads(what.verb() == v1::NODE_VERB_DRAIN));
-      out.set_held(drain_agents(what.verb() == v1::NODE_VERB_DRAIN));
+    case v1::NODE_VERB_RESUME: {
+      const bool drain = what.verb() == v1::NODE_VERB_DRAIN;
+      said(drain ? "the node is drained: other nodes are to lead its shards, and its agents take no new steps"
+                 : "the node is drained no longer");
+      out.set_leads(decline_leads(drain));
+      out.set_held(drain_agents(drain));
       break;
+    }
     case v1::NODE_VERB_RELOAD: {
       if (!world_.reload) {
         *out.mutable_error() = error{v1::ERROR_CODE_WRONG_STATE, "this node was started without a node file", ""}.to_proto();

@@ -181,8 +181,8 @@ void replica::prefer(std::vector<raft::replica_id> order) {
 /// A lead that has not begun is not handed over.
 void replica::look_at_place() {
   if (epoch_ == 0 || consensus_.epoch() == 0) return place_.forget();
+  if (!place_.is_due(boot_ms_())) return;
   const auto at = now();
-  if (!place_.is_due(at.boot_ms)) return;
   if (const auto to = place_.look(view_locked(), at.boot_ms, at.shard_ms)) step(raft::transfer{*to});
 }
 

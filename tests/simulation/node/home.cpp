@@ -326,9 +326,10 @@ void home::drain_one() {
   world_.tell("fate", which->name(), 0, [] { return std::string{"drains it"}; });
   const auto life = which->life();
   world_.after(6 * settings_of(which->place()).election_ms * millisecond, [this, which, life] {
-    if (!all_follow() || which->life() != life) return;
-    world_.judges("drained_leads");
-    if (which->is_leader()) world::broken("drained_leads", which->name() + " leads, is drained, and the others follow");
+    if (all_follow() && which->life() == life) {
+      world_.judges("drained_leads");
+      if (which->is_leader()) world::broken("drained_leads", which->name() + " leads, is drained, and the others follow");
+    }
     which->decline(false);
   });
 }
