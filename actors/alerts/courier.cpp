@@ -178,6 +178,12 @@ status alert_courier::serve(std::size_t which, const store::snapshot& from, std:
   if (target.under_way) return nothing{};
   if (!target.cursor)
     if (auto opened = open(target, from); !opened.ok()) return opened;
+  if (!target.begun) {
+    const auto row = from.get(store::table::meta, cursor_row(target.is.name));
+    if (!row) return row.failure();
+    target.begun = row->has_value();
+    if (!target.begun) return nothing{};
+  }
   if (has_to_wait(target)) return nothing{};
   result<std::optional<alert_message>> message = std::optional<alert_message>{};
   if (*target.cursor < newest) message = next_message(target, from, target.is.at_most - target.delivered.size());

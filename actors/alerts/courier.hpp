@@ -61,6 +61,9 @@ class alert_courier {
   struct target_state {
     alert_target is;
     std::optional<std::uint64_t> cursor;  // not known before the first look
+    // The row of its cursor is known to be durable. Without that row the next leader takes the target for a new one, which hears nothing of
+    // alerts that are resolved by then; so nothing is told before.
+    bool begun = false;
     first_sight seen;
     // Alerts of which it was told, and not of their end. False: the row is not known to be durable, so each move of the cursor writes it.
     std::map<std::uint64_t, bool> told;

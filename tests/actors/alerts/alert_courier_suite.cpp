@@ -84,6 +84,10 @@ struct fixture : test_coordinator_fixture<testing::suite_config> {
     with.targets = {ops};
     with.on_fatal = fatal;
     courier = sys.spawn(run_alert_courier, std::move(with));
+    // The first look notes the target; what is told follows from the next on.
+    consume_messages();
+    CAF_REQUIRE(posts.posts.empty());
+    advance_time(std::chrono::milliseconds{250});
   }
 
   std::optional<std::uint64_t> cursor() const {

@@ -86,6 +86,12 @@ class alert_courier_test : public ::testing::Test {
  protected:
   /// A courier as a start of the node makes it; what an earlier one still had under way is never heard of again.
   void start(const std::vector<alert_target>& targets = {ops()}) {
+    make(targets);
+    look();
+    commit();
+  }
+
+  void make(const std::vector<alert_target>& targets = {ops()}) {
     port.out.clear();
     alert_courier::ports world;
     world.time = &time;
@@ -96,8 +102,6 @@ class alert_courier_test : public ::testing::Test {
     world.record = [this](courier_rows what) { recorded.push_back(std::move(what)); };
     world.wake = [this] { ++woken; };
     courier.emplace(std::move(world), from, targets);
-    look();
-    commit();
   }
 
   std::uint64_t raise(v1::AlertState state = v1::ALERT_STATE_OPEN, v1::AlertKind kind = v1::ALERT_KIND_TASK_PARKED) {

@@ -24,6 +24,19 @@ TEST_F(alert_ends_test, tells_a_target_of_the_end_of_what_it_was_told) {
   EXPECT_EQ(deliver_all(), texts{}) << "once is enough";
 }
 
+TEST_F(alert_ends_test, tells_a_new_target_nothing_before_the_store_knows_the_target) {
+  raise();
+  make();
+  look();
+  look();
+  EXPECT_FALSE(on_its_way(ops_url)) << "after a crash here the target would be a new one again, and would never hear of the end";
+  commit();
+  EXPECT_EQ(deliver_all(), texts{key(1)});
+  resolve(1);
+  start();
+  EXPECT_EQ(deliver_all(), texts{end_of(1)});
+}
+
 TEST_F(alert_ends_test, tries_again_when_the_end_is_not_accepted) {
   start();
   raise();
