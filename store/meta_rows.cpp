@@ -64,6 +64,19 @@ std::optional<replica_identity> decode_replica(std::string_view payload) {
   return replica_identity{read_big_endian<std::uint64_t>(payload), std::string{payload.substr(8)}};
 }
 
+std::string encode_installed(const installed_copy& what) {
+  return encode_u64(what.index) + encode_u64(what.term) + encode_u64(static_cast<std::uint64_t>(what.stamp_ms)) + encode_u64(what.group) +
+         encode_u64(what.former_index) + encode_u64(what.former_term) + what.members;
+}
+
+std::optional<installed_copy> decode_installed(std::string_view payload) {
+  constexpr auto each = sizeof(std::uint64_t);
+  if (payload.size() < 6 * each) return std::nullopt;
+  const auto number = [&](std::size_t place) { return read_big_endian<std::uint64_t>(payload.substr(place * each)); };
+  return installed_copy{number(0), number(1), static_cast<std::int64_t>(number(2)), number(3),
+                        number(4), number(5), std::string{payload.substr(6 * each)}};
+}
+
 std::string encode_clock(const clock_note& what) {
   return encode_u64(static_cast<std::uint64_t>(what.ahead_ms)) + encode_u64(static_cast<std::uint64_t>(what.wall_unix_ms)) +
          encode_u64(what.group);

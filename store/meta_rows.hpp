@@ -18,6 +18,9 @@
 //   shard_time         unix ms u64: the stamp of the last entry in these tables (journaled/shard_time.hpp). It stays when the store leaves a journal
 //   replica            replica id u64 | v1::ShardMembers: which copy of a replicated shard this store is, and the replicas with which the shard
 //                      began; empty: it has not begun. Of this copy alone. Stores of shards that live on one node lack this row
+//   installed          index u64 | term u64 | stamp, ms i64 | group u64 | last index u64 | its term u64 | v1::ShardMembers: these tables were put here
+//                      as a copy of another replica's, as of this entry, and what the journal has of the shard up to this group counts no more, but
+//                      for terms, votes and notes of the clock. The log that was replaced ended with the last index. Of this copy alone
 //   clock_ahead        i64, ms | unix ms i64 | group u64: how far the clock by which the shard is led was ahead of the wall clock of this copy's node
 //                      when that showed this, and the last group of the journal then. Of this copy alone
 //   effect/NUMBER      EffectRecord, see effect_rows.hpp; the number has 20 digits
@@ -71,6 +74,7 @@ inline constexpr std::string_view applied_row = "applied";
 inline constexpr std::string_view settled_row = "settled";
 inline constexpr std::string_view shard_time_row = "shard_time";
 inline constexpr std::string_view replica_row = "replica";
+inline constexpr std::string_view installed_row = "installed";
 inline constexpr std::string_view clock_ahead_row = "clock_ahead";
 inline constexpr std::string_view effect_rows = "effect/";
 inline constexpr std::string_view deletion_rows = "deleted/";
@@ -120,6 +124,18 @@ struct replica_identity {
 };
 std::string encode_replica(const replica_identity& what);
 std::optional<replica_identity> decode_replica(std::string_view payload);
+
+/// A copy of another replica's tables was put in the place of these.
+struct installed_copy {
+  std::uint64_t index = 0;  // of its last entry
+  std::uint64_t term = 0;
+  std::int64_t stamp_ms = 0;
+  std::uint64_t group = 0;                          // of the journal then
+  std::uint64_t former_index = 0, former_term = 0;  // of the last entry of the log that was replaced
+  std::string members;                              // v1::ShardMembers, as of that entry
+};
+std::string encode_installed(const installed_copy& what);
+std::optional<installed_copy> decode_installed(std::string_view payload);
 
 std::string encode_applied(const entry_position& what);
 std::optional<entry_position> decode_applied(std::string_view payload);

@@ -6,6 +6,7 @@
 
 #include "messages/error.hpp"
 #include "store/batch.hpp"
+#include "store/copies.hpp"
 #include "store/store.hpp"
 
 namespace fairlead::store {
@@ -21,6 +22,11 @@ class tables {
   /// The state after the last transaction. From any thread.
   virtual std::unique_ptr<snapshot> read_tables() const = 0;
   virtual usage tables_usage() const = 0;
+
+  /// A copy as of the last transaction. Takes as long as writing all of it; meanwhile others read and write. Errors: disk, corrupt.
+  virtual result<std::unique_ptr<tables_copy>> copy() = 0;
+  /// Room for a copy of another node's, of so many bytes; one at a time. Errors: disk; store_full, these tables may not become so large.
+  virtual result<std::unique_ptr<incoming_copy>> receive(std::uint64_t bytes) = 0;
 };
 
 /// The archives of a shard follow its journal as the tables do: what a batch says about them is done by whoever applies it, before the

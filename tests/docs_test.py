@@ -431,7 +431,7 @@ def check_words():
     page = docs / "simulation.md"
     compare(page, "rule", first_cells(page, "The checker"), words_of_rules())
     failpoints = set(re.findall(r'"([a-z]+\.[a-z_]+)"', text_of(ROOT / "tests" / "simulation" / "world" / "failpoints.hpp")))
-    told = {span for span in spans_of(prose_of(page)) if re.fullmatch(r"(commit|effect|evaluate|start|recover|cron|supervisor|courier|alert|archive|archiver|agent)\.[a-z_]+", span)}
+    told = {span for span in spans_of(prose_of(page)) if re.fullmatch(r"(commit|effect|evaluate|start|recover|cron|supervisor|courier|alert|archive|archiver|copy|agent)\.[a-z_]+", span)}
     compare(page, "failpoint", told, failpoints)
     faults = set(re.findall(r"bool (\w+) = false", text_of(ROOT / "actors" / "core" / "planted_faults.hpp")))
     compare(page, "planted fault", first_cells(page, "Planted faults"), faults)

@@ -52,7 +52,7 @@ LARGE_CLASSES = {
 
 # Libraries that only some places may see: what an include begins with, the places, and what to call it.
 LIBRARIES = (
-    ("lmdb.h", ("store/lmdb/env.", "store/lmdb/copy.", "tests/"), "LMDB belongs to store/lmdb/env.* and copy.*"),
+    ("lmdb.h", ("store/lmdb/env.", "store/lmdb/copy.", "store/lmdb/copy_paced.", "tests/"), "LMDB belongs to store/lmdb/env.*, copy.* and copy_paced.*"),
     ("xxh", ("store/", "actors/core/cluster/routing.", "actors/core/cron/", "actors/core/job/", "actors/agents/", "app/crontab/", "tests/"), "xxHash belongs to store/, to routing, cron and the agents"),
     ("curl/", ("actors/agents/http/", "tests/"), "libcurl belongs to actors/agents/http"),
     ("cctz/", ("actors/core/cron/", "actors/core/job/", "actors/system/", "tests/"), "cctz belongs to actors/core"),

@@ -135,6 +135,7 @@ struct planted_faults {
   bool strange_clock = false;             // a shard is led by the wall clock of whichever node leads it
   bool follow_while_leading = false;      // the clock of a former leader's Scheduler follows its successor
   bool keep_lead = false;                 // a node that is drained goes on leading
+  bool skip_archives = false;             // a copy of the state comes without the archives
 };
 
 }  // namespace fairlead::core

@@ -145,6 +145,9 @@ using commit_actor = caf::typed_actor<caf::reacts_to<commit_request>>;
 /// Group commit on its own thread.
 using store_actor = caf::typed_actor<caf::reacts_to<commit_request>, caf::reacts_to<flush_atom>>;
 
+/// Gives and takes copies of a shard's state, on its own thread. Own reminder: time passes.
+using copies_actor = caf::typed_actor<caf::reacts_to<v1::ReplicaCopy>, caf::reacts_to<tick_atom>>;
+
 /// One replica of a shard, on its own thread.
 using replica_actor = caf::typed_actor<
     // From the Scheduler that leads the shard here.
@@ -156,6 +159,8 @@ using replica_actor = caf::typed_actor<
     // Whether this replica has led when it was asked, under the epoch of the Scheduler that asks (0: under any). It uses no clock. Answered once
     // readers here see all that counted then.
     caf::replies_to<confirm_atom, std::uint64_t>::with<bool>,
+    // Part of a copy of the state: for this replica's own copies_actor, or from that for another replica.
+    caf::reacts_to<v1::ReplicaCopy>,
     // Own reminder, queued behind the messages in the mailbox: write what has gathered.
     caf::reacts_to<flush_atom>,
     // Own reminders: time passes; look for replicas that are not linked.

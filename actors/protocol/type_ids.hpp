@@ -87,6 +87,7 @@ CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::WorkflowDeleteReply))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::ReplicaBatch))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::ReplicaHello))
 CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::ReplicaWelcome))
+CAF_ADD_TYPE_ID(fairlead, (fairlead::v1::ReplicaCopy))
 
 // Inside one process only.
 CAF_ADD_TYPE_ID(fairlead, (fairlead::commit_request))

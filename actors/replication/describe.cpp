@@ -17,9 +17,9 @@ const char* word_of(raft::role role) {
 std::int64_t ago(std::int64_t now_ms, std::int64_t then_ms) { return then_ms == 0 ? -1 : std::max<std::int64_t>(now_ms - then_ms, 0); }
 
 /// Why a replica does not catch up by itself; empty: it does.
-std::string trouble_of(const replica_view::other& one) {
+std::string trouble_of(const replica_view::other& one, const std::string& no_copy) {
   if (one.went_back) return "it has lost entries that it had confirmed: its disk was replaced, or an older copy was put in its place";
-  if (one.lacks_base) return "it was away for longer than entries are kept, and needs a copy of the state";
+  if (one.lacks_base && !no_copy.empty()) return "it needs a copy of the state, and none can be made: " + no_copy;
   return {};
 }
 
@@ -60,14 +60,19 @@ v1::ReplicationStatus describe_replication(const replication_facts& from) {
     auto* line = out.add_others();
     line->set_node(node_of(one.id));
     line->set_votes(view.members.votes(one.id));
-    line->set_trouble(trouble_of(one));
+    line->set_trouble(trouble_of(one, view.no_copy));
+    line->set_needs_copy(one.lacks_base);
+    if (one.lacks_base && view.copy.to == one.id) {
+      line->set_copied_bytes(view.copy.bytes_asked);
+      line->set_copy_bytes(view.copy.of_bytes);
+    }
     // A leader begins with nothing confirmed, and gives each an election timeout to answer.
     line->set_heard_ms_ago(one.match == 0 ? -1 : ago(from.boot_ms, one.last_contact_ms));
     if (one.match == 0) continue;
     line->set_behind_entries(view.last_index - std::min(one.match, view.last_index));
     line->set_behind_bytes(one.behind_bytes);
     if (one.lacks_since_ms != 0) line->set_behind_ms(std::max<std::int64_t>(from.shard_unix_ms - one.lacks_since_ms, 0));
-    if (line->votes() && line->heard_ms_ago() < from.election_ms && line->trouble().empty()) ++sound;
+    if (line->votes() && line->heard_ms_ago() < from.election_ms && line->trouble().empty() && !one.lacks_base) ++sound;
   }
   const auto majority = voters.size() / 2 + 1;
   out.set_may_lose(static_cast<std::uint32_t>(sound - std::min(sound, majority)));

@@ -27,6 +27,7 @@ class lead_place {
   void prefer(std::vector<raft::replica_id> order) { order_ = std::move(order); }
   /// Its node is drained, or no longer.
   void decline(bool on);
+  bool declines() const { return declines_; }
   /// It leads no longer, and knows nothing of the others.
   void forget() { fit_since_.clear(); }
   /// False: look() would say nothing, whatever is shown to it.

@@ -23,6 +23,18 @@ constexpr std::int64_t longest_unnoted_ms = 20;
 // Election timeouts that a Scheduler that begins anew waits for its epoch, while this replica leads.
 constexpr std::int64_t waits_of_an_epoch = 10;
 
+// Entries are kept for a replica that gets a copy, so long since it has said something, as long as they are no more than so many times what is
+// kept anyhow, and while the journal has room for what comes.
+constexpr std::int64_t longest_kept_for_copy_ms = 600'000;
+constexpr std::size_t most_kept_for_copy = 8;
+// With so much of the journal in use entries are kept only for those who are about to get them. The journal is shared: a shard without work
+// would otherwise keep the files with its last entries from all others for ever.
+constexpr std::size_t scarce_percent = 75;
+
+raft::settings settings_of(const replica_settings& how) {
+  return {.self = how.self, .election_ms = how.election_ms, .heartbeat_ms = how.heartbeat_ms, .seed = how.seed};
+}
+
 log_record to_log_record(const raft::hard_state& what) {
   return {record_type::hard, 0, what.term, 0, std::make_shared<const std::string>(fairlead::store::encode_vote(what.vote))};
 }
@@ -45,8 +57,7 @@ replica::replica(fairlead::store::journaled_store& own, replica_settings how, st
       how_(std::move(how)),
       boot_ms_(std::move(boot_ms)),
       time_(resumed(time, own_)),
-      consensus_({.self = how_.self, .election_ms = how_.election_ms, .heartbeat_ms = how_.heartbeat_ms, .seed = how_.seed},
-                 recovered_of(own_.take_log(), how_), now()),
+      consensus_(settings_of(how_), recovered_of(own_.take_log(), how_), now()),
       place_(how_.self, how_.election_ms, boot_ms_()) {
   own_.keep_above(alone() ? own_.shown_index() : consensus_.entries().base_index());
   if (const auto& noted = own_.noted_clock()) noted_clock_ = *noted;
@@ -165,6 +176,43 @@ status replica::transfer(raft::replica_id to) {
   return nothing{};
 }
 
+std::optional<raft::base> replica::keep_for_copy(const copy_on_way& what) {
+  const std::lock_guard lock(guard_);
+  auto out = consensus_.entries().base_at(what.behind);
+  if (!out) return out;
+  copy_ = what;
+  copy_until_ms_ = boot_ms_() + longest_kept_for_copy_ms;
+  no_copy_.clear();
+  return out;
+}
+
+void replica::end_copy(const std::string& why) {
+  const std::lock_guard lock(guard_);
+  copy_ = {};
+  no_copy_ = why;
+}
+
+status replica::install(fairlead::store::incoming_copy& from, const raft::base& behind) {
+  const std::lock_guard lock(guard_);
+  if (auto settled = settle_locked(); !settled) return settled;
+  // With that entry in its own log it may have confirmed what is behind it.
+  const bool has_it = consensus_.entries().term_at(behind.index) == behind.term || behind.index <= consensus_.commit_index();
+  if (has_it || consensus_.current_role() == raft::role::leader || !consensus_.quarantined().empty()) {
+    return error{v1::ERROR_CODE_WRONG_STATE, "This replica of shard " + std::to_string(own_.shard()) + " needs this copy no more.",
+                 "Nothing to do."};
+  }
+  const fairlead::store::log_base base{behind.index, behind.term, behind.stamp_ms, *raft::encode(behind.who)};
+  if (auto installed = own_.install(from, base); !installed) return installed;
+  const auto hard = consensus_.hard();
+  consensus_ = raft::consensus(settings_of(how_), {hard, behind, {}, behind.index}, now());
+  position_ = durable_position_ = 0;
+  elected_ = epoch_ = 0;
+  if (place_.declines()) step(raft::decline{true});
+  own_.keep_above(behind.index);
+  shown_.notify_all();
+  return nothing{};
+}
+
 status replica::decline(bool on) {
   const std::lock_guard lock(guard_);
   step(raft::decline{on});
@@ -275,6 +323,14 @@ void replica::look_at_leadership() {
   if (port_ != nullptr) port_->leads(epoch_);
 }
 
+/// At most `up_to`. As a follower, which knows nothing of the others, it is that.
+raft::log_index replica::confirmed_by_all_in_contact(raft::log_index up_to) const {
+  if (consensus_.current_role() != raft::role::leader) return up_to;
+  for (const auto& [id, known] : consensus_.others())
+    if (!known.lacks_base && boot_ms_() - known.last_contact_ms < how_.election_ms) up_to = std::min(up_to, known.match);
+  return up_to;
+}
+
 /// Drops entries that nobody needs from memory, and lets the journal drop them.
 void replica::trim() {
   const auto& log = consensus_.entries();
@@ -285,18 +341,23 @@ void replica::trim() {
     step(raft::compact{shown});
   } else {
     const auto applied = own_.applied_index();
-    const bool room = !own_.journal_is_half_used();
+    const auto used_percent = own_.journal_used_percent();
+    const bool room = used_percent < 50;
+    const bool scarce = used_percent >= scarce_percent;
     // The journal is shared, and must not fill with what one shard keeps for a replica that may never come back. An entry takes a block of it.
     const auto keep = room ? how_.keep_bytes : how_.keep_bytes / 2;
     const auto many = room ? applied : keep / fairlead::store::journal_block_bytes;
-    if ((log.bytes() <= keep && applied - base <= many) || applied <= base) return;
-    auto up_to = std::max(base, applied - std::min(applied, many));
+    if (applied <= base || (!scarce && log.bytes() <= keep && applied - base <= many)) return;
+    auto up_to = std::max(base, scarce ? confirmed_by_all_in_contact(applied) : applied - std::min(applied, many));
     const auto kept = log.bytes_behind(up_to);
     for (auto over = kept - std::min(kept, keep); up_to < applied; ++up_to) {
       const auto bytes = log.at(up_to + 1).bytes().size();
       if (bytes > over) break;
       over -= bytes;
     }
+    const bool kept_for_copy =
+        copy_.to != 0 && boot_ms_() <= copy_until_ms_ && !scarce && log.bytes_behind(copy_.behind) <= most_kept_for_copy * how_.keep_bytes;
+    if (kept_for_copy) up_to = std::min(up_to, std::max(copy_.behind, base));
     if (up_to == base) return;
     step(raft::compact{up_to});
   }
@@ -326,6 +387,8 @@ replica_view replica::view_locked() const {
                           known.last_contact_ms, known.lacks_base, known.went_back, known.declines});
   }
   out.quarantined = consensus_.quarantined();
+  out.copy = copy_;
+  out.no_copy = no_copy_;
   return out;
 }
 

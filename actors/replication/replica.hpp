@@ -51,6 +51,14 @@ struct replica_settings {
   std::size_t most_uncommitted_bytes = std::size_t{64} << 20;
 };
 
+/// A copy of the state that a leader sends to a replica.
+struct copy_on_way {
+  raft::replica_id to = 0;        // 0: there is none
+  raft::log_index behind = 0;     // its last entry
+  std::uint64_t bytes_asked = 0;  // of it
+  std::uint64_t of_bytes = 0;     // 0: it is being made
+};
+
 /// What others may know of a replica.
 struct replica_view {
   raft::role role = raft::role::follower;
@@ -66,12 +74,14 @@ struct replica_view {
     std::uint64_t behind_bytes = 0;
     std::int64_t lacks_since_ms = 0;   // shard time of the oldest entry that it lacks, as far as they are kept; 0: it lacks none
     std::int64_t last_contact_ms = 0;  // boot time; at first when this one began to lead
-    bool lacks_base = false;           // what it lacks is not kept any more
+    bool lacks_base = false;           // what it lacks is not kept any more: it gets a copy of the state
     bool went_back = false;
     bool declines = false;  // its node is drained
   };
   std::vector<other> others;  // of a leader
   std::string quarantined;    // why it takes part no more; empty: it does
+  copy_on_way copy;           // of a leader
+  std::string no_copy;        // of a leader: why it can make none; empty: it can
 };
 
 class replica final : public store::store {
@@ -98,6 +108,13 @@ class replica final : public store::store {
   std::uint64_t confirm(std::uint64_t epoch = 0);
   status unreachable(raft::replica_id who);
   status transfer(raft::replica_id to);
+  /// The state and the log here are replaced by a copy of another replica's state, which was checked (journaled_store::check_copy). Blocks for some
+  /// writes. wrong_state: it is not needed any more, and nothing has changed.
+  status install(fairlead::store::incoming_copy& from, const raft::base& behind);
+  /// Where the log goes on behind the copy, and it is kept from there on for a while. As the leader. nullopt: it is kept no more.
+  std::optional<raft::base> keep_for_copy(const copy_on_way& what);
+  /// The other replica has it, or gets none; `why`: none can be made.
+  void end_copy(const std::string& why = {});
   /// Its node is drained, or no longer: while another replica can lead, this one does not.
   status decline(bool on);
   /// In which order replicas are to lead (lead_place::prefer).
@@ -136,6 +153,7 @@ class replica final : public store::store {
   void look_at_place();
   replica_view view_locked() const;
   void trim();
+  raft::log_index confirmed_by_all_in_contact(raft::log_index up_to) const;
   status settle_locked();
   bool alone() const;
   result<std::uint64_t> ask_epoch_locked();
@@ -162,6 +180,9 @@ class replica final : public store::store {
   bool begun_ = false;                // a Scheduler has begun under it
   raft::log_index asked_epoch_ = 0;   // by a Scheduler that begins anew; 0: none waits
   std::uint64_t proposed_epoch_ = 0;  // as of the last proposal
+  copy_on_way copy_;                  // entries behind it are kept
+  std::int64_t copy_until_ms_ = 0;    // by the boot clock
+  std::string no_copy_;
   std::uint64_t proposed_sequence_ = 0;
   std::size_t uncommitted_bytes_ = 0;
 };

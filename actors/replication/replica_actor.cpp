@@ -62,6 +62,17 @@ class replica_shell final : public service_port {
     }
   }
 
+  void pass_on(v1::ReplicaCopy& what) {
+    if (what.shard() != seat_.settings().shard || seat_.consensus() == nullptr) return;
+    if (what.to() == seat_.consensus()->settings().self) {
+      if (setup_.copies && !seat_.others().node_of(what.from()).empty()) self_->send(setup_.copies, std::move(what));
+      return;
+    }
+    const std::lock_guard lock(guard_);
+    if (const auto to = handles_.find(what.to()); to != handles_.end())
+      self_->send(caf::actor_cast<replica_actor>(to->second), std::move(what));
+  }
+
   void tick() {
     self_->delayed_send(self_, tick_after_, tick_atom_v);
     if (seat_.consensus() != nullptr) check(service_.tick());
@@ -260,6 +271,7 @@ replica_actor::behavior_type run_replica(supervised_stateful_pointer<replica_act
       [shell](const v1::ReplicaBatch& what) { shell->receive(what); },
       [shell](const v1::ReplicaHello& you, const caf::strong_actor_ptr& who) { return shell->meet(you, who); },
       [shell](confirm_atom, std::uint64_t epoch) { return shell->confirm(epoch); },
+      [shell](v1::ReplicaCopy& what) { shell->pass_on(what); },
       [shell](flush_atom) { shell->flush(); },
       [shell](tick_atom) { shell->tick(); },
       [shell](link_atom) { shell->look(); },

@@ -16,6 +16,7 @@ struct replica_setup {
   const clock* time = nullptr;
   observer* log = nullptr;
   links_actor links;
+  copies_actor copies;  // null: nobody here gives or takes copies
   fatal_handler on_fatal;
   /// A group of the Scheduler's batches counts, so long after it was proposed.
   std::function<void(std::size_t batches, std::size_t bytes, std::chrono::microseconds took)> on_committed;

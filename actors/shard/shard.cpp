@@ -50,6 +50,7 @@ shard::shard(world in, shard_options options)
       guardian_(*world_.guards.system),
       replica_(*world_.guards.system),
       leadership_(*world_.guards.system),
+      copies_(*world_.guards.system),
       outbox_(std::make_shared<reply_outbox>(*world_.store)),
       reply_webhooks_(std::make_shared<webhooks>()) {
   if (!options_.alert_targets.empty()) alert_commands_ = std::make_shared<command_runner>();
@@ -254,6 +255,7 @@ child_spec shard::replica_child() {
         setup.time = world_.guards.time;
         setup.log = world_.guards.log;
         setup.links = world_.links;
+        setup.copies = copies_.as<copies_actor>();
         setup.on_fatal = world_.on_fatal;
         setup.on_committed = [this](std::size_t batches, std::size_t bytes, std::chrono::microseconds took) {
           commits_.committed(batches, bytes, took);
@@ -262,6 +264,16 @@ child_spec shard::replica_child() {
         return pointer(world_.guards.system->spawn<caf::detached>(run_replica, std::move(setup)));
       },
       &replica_);
+}
+
+child_spec shard::copies_child() {
+  return child(
+      "copies",
+      [this]() -> result<caf::strong_actor_ptr> {
+        return pointer(world_.guards.system->spawn<caf::detached>(
+            run_copies, copies_setup{world_.seat, world_.archives, world_.guards.log, replica_.as<replica_actor>(), world_.on_fatal}));
+      },
+      &copies_);
 }
 
 child_spec shard::leadership_child(const std::string& path) {
@@ -307,6 +319,7 @@ child_spec shard::branch(const std::string& parent_path) {
     out.policy.strategy = core::restart_strategy::one_for_all;
     out.children.push_back(leadership_child(path));
     out.children.push_back(replica_child());
+    out.children.push_back(copies_child());
   } else {
     out.children = led_children(path);
   }

@@ -15,6 +15,7 @@
 #include "actors/delivery/webhooks.hpp"
 #include "actors/expressions/pool.hpp"
 #include "actors/queries/shard_access.hpp"
+#include "actors/replication/copies_actor.hpp"
 #include "actors/replication/replica_actor.hpp"
 #include "actors/replies/outbox.hpp"
 #include "actors/scheduler/scheduler.hpp"
@@ -85,6 +86,7 @@ class shard {
   std::vector<child_spec> led_children(const std::string& path);
   child_spec leadership_child(const std::string& path);
   child_spec replica_child();
+  child_spec copies_child();
   /// Of what runs where the shard is led.
   const clock* time() const { return world_.seat != nullptr ? &world_.seat->time() : world_.guards.time; }
   /// null: the shard lives on this node alone.
@@ -104,6 +106,7 @@ class shard {
   stable_address guardian_;  // of the shard's branch
   stable_address replica_;
   stable_address leadership_;
+  stable_address copies_;
   std::atomic<bool> leads_{false};
   std::shared_ptr<reply_outbox> outbox_;
   std::shared_ptr<command_runner> alert_commands_;  // null: no alert target is a command

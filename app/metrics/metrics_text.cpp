@@ -243,6 +243,12 @@ void add_replica(metric_page& page, const labels& shard, const v1::ShardStatus& 
   for (const auto& one : own.others()) {
     const auto of = with(shard, {{"peer", one.node()}});
     page.gauge("fairlead_replica_needs_help", "1 while the other replica does not catch up by itself", of, one.trouble().empty() ? 0 : 1);
+    page.gauge("fairlead_replica_needs_copy", "1 while the other replica waits for a copy of the state, or gets one", of,
+               one.needs_copy() ? 1 : 0);
+    page.gauge("fairlead_replica_copied_bytes", "So many bytes of a copy of the state the other replica has asked for", of,
+               number(one.copied_bytes()));
+    page.gauge("fairlead_replica_copy_bytes", "Size of the copy of the state that the other replica gets; 0: it gets none", of,
+               number(one.copy_bytes()));
     if (one.heard_ms_ago() < 0) continue;
     page.gauge("fairlead_replica_behind_entries", "Entries of the leader that the other replica has not confirmed", of,
                number(one.behind_entries()));

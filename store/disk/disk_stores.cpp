@@ -18,6 +18,9 @@ result<std::unique_ptr<disk_stores>> disk_stores::open(disk_stores_options optio
     if (!opened) return opened.failure();
     // A store under the wrong number would look damaged beside the journal.
     if (const auto known = (*opened)->known_shard(one.number, options.shard_count); !known) return known.failure();
+    (*opened)->on_other_file([directory = one.directory](const std::string& that_in) {
+      mark_working(directory, that_in != directory ? that_in : std::string{});
+    });
     out->archives_.push_back(std::make_shared<archive>(archives_in(one.directory)));
     members.push_back({one.number, one.directory, opened->get(), out->archives_.back().get(), one.replicated});
     out->tables_.push_back(std::move(*opened));

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <fstream>
+#include <sstream>
 
 #include "store/failpoint.hpp"
 
@@ -24,11 +25,15 @@ std::uint64_t inode_of_data(const std::string& directory) {
 }  // namespace
 
 status check_not_copied(const std::string& directory) {
-  std::uint64_t written = 0;
   const auto here = inode_of_data(directory);
   std::ifstream mark(mark_in(directory));
+  std::string line;
   // An empty or half written mark says nothing.
-  if (!(mark >> written) || mark.get() != '\n' || here == 0 || here == written || failpoint("store.any_file")) return nothing{};
+  if (!std::getline(mark, line) || mark.eof() || here == 0 || failpoint("store.any_file")) return nothing{};
+  std::istringstream numbers(line);
+  for (std::uint64_t one = 0; numbers >> one;)
+    if (one == here) return nothing{};
+  if (!numbers.eof()) return nothing{};
   return error{
       v1::ERROR_CODE_WRONG_STATE,
       "The store " + directory + " is a copy that was made while its node ran, or after the node had not ended in order.",
@@ -36,12 +41,16 @@ status check_not_copied(const std::string& directory) {
       "`fairlead store settle`."};
 }
 
-void mark_working(const std::string& directory) {
+void mark_working(const std::string& directory, const std::string& or_that_in) {
   const int fd = ::open(mark_in(directory).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0640);
   if (fd < 0) return;
-  const auto text = std::to_string(inode_of_data(directory)) + "\n";
+  auto text = std::to_string(inode_of_data(directory));
+  if (!or_that_in.empty()) text += ' ' + std::to_string(inode_of_data(or_that_in));
+  text += '\n';
   // A mark that is cut short would name another inode; an empty one says nothing.
   if (::ftruncate(fd, 0) != 0 || ::pwrite(fd, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) (void)!::ftruncate(fd, 0);
+  // Else a power cut may leave the mark of before, beside the file that has taken the place of the one that it names.
+  if (!or_that_in.empty()) (void)!::fdatasync(fd);
   ::close(fd);
 }
 

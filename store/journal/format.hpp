@@ -98,12 +98,14 @@ constexpr std::uint32_t blocks_of_group(std::size_t payload_bytes) {
 
 /// Numbers are for ever.
 enum class record_type : std::uint8_t {
-  batch = 1,       // entry: batches of one gather, see encode_batches
-  epoch = 2,       // entry, empty: a Scheduler begins; the index is its epoch
-  members = 3,     // entry: v1::ShardMembers, the replicas of the shard from here on
-  hard = 5,        // no entry: the replica is in this term; the payload is whom it has given its vote (u64; 0: nobody)
-  cut = 6,         // no entry, empty: entries from this index on are void; the term is that of the entry before it
-  base = 7,        // no entry, empty: the entries of the shard go on behind this index, and none before it is missing
+  batch = 1,    // entry: batches of one gather, see encode_batches
+  epoch = 2,    // entry, empty: a Scheduler begins; the index is its epoch
+  members = 3,  // entry: v1::ShardMembers, the replicas of the shard from here on
+  hard = 5,     // no entry: the replica is in this term; the payload is whom it has given its vote (u64; 0: nobody)
+  cut = 6,      // no entry, empty: entries from this index on are void; the term is that of the entry before it
+  // No entry: the entries of the shard go on behind this index, and none before it is missing. The payload: v1::ShardMembers as of there, if the
+  // tables were replaced by a copy of another replica's; then all entries before this record are void.
+  base = 7,
   standing = 8,    // no entry: where the log of a shard stands, behind the checkpoint of a segment, see log_standing
   checkpoint = 9,  // no entry: the positions of all shards, first record of every segment, see checkpoint
   close = 11,      // no entry, empty: a clean end

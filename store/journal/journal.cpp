@@ -121,6 +121,7 @@ void journal::wrote(const std::vector<ticket*>& what) {
     for (const auto& record : *one->records) {
       if (record.type == record_type::hard) standings_[record.shard].take(record);
       if (record.type == record_type::cut) cut(record);
+      if (record.type == record_type::base) begin_anew(record);
       if (!is_entry(record.type)) continue;
       used_.back().last_index[record.shard] = record.index;
       if (record.more_follows) continue;
@@ -137,6 +138,15 @@ void journal::cut(const journal_record& what) {
   standings_[what.shard].take(what);
   positions_[what.shard].last_index = what.index - 1;
   for (auto& one : used_) one.cut(what.shard, what.index - 1);
+}
+
+/// What was before it is in the tables, or void. The caller holds the lock.
+void journal::begin_anew(const journal_record& what) {
+  if (const auto standing = standings_.find(what.shard); standing != standings_.end()) standing->second.take(what);
+  auto& position = positions_[what.shard];
+  position.shard = what.shard;
+  position.last_index = what.index;
+  for (auto& one : used_) one.cut(what.shard, what.index);
 }
 
 /// Whether the current segment has room for a group of these records.
@@ -371,9 +381,15 @@ journal_usage journal::get_usage() const {
   return out;
 }
 
-bool journal::is_half_used() const {
+journal::end_of_log journal::log_end(std::uint16_t shard) const {
   const std::lock_guard lock(guard_);
-  return 2 * used_.size() >= options_.most_segments();
+  const auto found = standings_.find(shard);
+  return found == standings_.end() ? end_of_log{} : end_of_log{found->second.last_index(), found->second.last_term()};
+}
+
+std::size_t journal::used_percent() const {
+  const std::lock_guard lock(guard_);
+  return static_cast<std::size_t>(100 * used_.size() / options_.most_segments());
 }
 
 std::size_t journal::waiting() const {

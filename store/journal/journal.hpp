@@ -86,9 +86,14 @@ class journal {
   std::size_t max_append_bytes() const noexcept { return max_append_bytes_; }
   /// The greatest entry that several appends may hold: the journal has room for all of it, and it cannot be applied before its end.
   std::size_t max_entry_bytes() const noexcept { return static_cast<std::size_t>(options_.most_segments() * options_.segment_bytes / 2); }
+  /// Where the log of a shard ends, and the term of its last entry.
+  struct end_of_log {
+    std::uint64_t index = 0, term = 0;
+  };
+  end_of_log log_end(std::uint16_t shard) const;
   journal_usage get_usage() const;
-  /// Half of the files that the journal may have are in use.
-  bool is_half_used() const;
+  /// So many hundredths of the files that the journal may have are in use.
+  std::size_t used_percent() const;
   /// Appends that wait for their turn.
   std::size_t waiting() const;
 
@@ -112,6 +117,7 @@ class journal {
   };
   result<segment_head> begin_segment(std::unique_lock<std::mutex>& lock);
   void cut(const journal_record& what);
+  void begin_anew(const journal_record& what);
   bool next_frees_one() const;
   bool may_begin_segment() const;
   std::uint64_t first_needed() const;

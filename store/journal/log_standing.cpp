@@ -36,6 +36,9 @@ bool log_standing::take(const journal_record& what) {
       // Parts of a large entry would be no members; no such list is so long.
       members_[what.index] = what.payload;
       break;
+    case record_type::base:
+      if (!what.payload.empty()) members_ = {{what.index, std::string{what.payload}}};
+      break;
     case record_type::batch:
     case record_type::epoch:
     case record_type::rows: break;

@@ -27,6 +27,9 @@ class log_standing {
   /// The record. Its payload is a view of `payload`.
   journal_record record(std::uint16_t shard, std::string& payload) const;
 
+  /// Of the log's last entry.
+  std::uint64_t last_index() const noexcept { return last_index_; }
+  std::uint64_t last_term() const noexcept { return last_term_; }
   std::uint64_t term() const noexcept { return term_; }
   std::uint64_t vote() const noexcept { return vote_; }
   /// Of the last entry of type members; empty: there was none.

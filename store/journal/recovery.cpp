@@ -191,8 +191,11 @@ class recovery {
     }
     if (record.type == record_type::base) {
       auto& log = out_.shards[record.shard];
-      if (log.first_index == 0) log.first_index = record.index + 1;
+      // The log that it replaces may have been longer, and its head may be gone.
+      log.first_index = log.first_index == 0 ? record.index + 1 : std::min(log.first_index, record.index + 1);
       log.last_index = record.index;
+      log.standing.take(record);
+      forget_behind(record.index, record.shard, used);
     }
     if (record.type == record_type::cut) cut(record, used);
     if (record.type == record_type::cut || record.type == record_type::hard || record.type == record_type::standing) {
@@ -221,12 +224,17 @@ class recovery {
     const auto last = record.index - 1;
     log.last_index = std::min(log.last_index, last);
     if (log.first_index != 0) log.first_index = std::min(log.first_index, record.index);
-    // What is void is not missing.
-    std::erase_if(log.gaps, [&](const auto& gap) { return gap.from > last; });
-    for (auto& gap : log.gaps) gap.to = std::min(gap.to, last);
-    parts_.erase(record.shard);
-    for (auto& one : out_.used) one.cut(record.shard, last);
-    used.cut(record.shard, last);
+    forget_behind(last, record.shard, used);
+  }
+
+  /// What is void is not missing.
+  void forget_behind(std::uint64_t last, std::uint16_t shard, used_segment& used) {
+    auto& gaps = out_.shards[shard].gaps;
+    std::erase_if(gaps, [&](const auto& gap) { return gap.from > last; });
+    for (auto& gap : gaps) gap.to = std::min(gap.to, last);
+    parts_.erase(shard);
+    for (auto& one : out_.used) one.cut(shard, last);
+    used.cut(shard, last);
   }
 
   /// Puts the parts of a large entry together. An entry that lacks one is missing.

@@ -19,6 +19,14 @@ struct log_record {
   std::shared_ptr<const std::string> payload;  // null: empty
 };
 
+/// Where a log begins: behind this entry.
+struct log_base {
+  std::uint64_t index = 0;
+  std::uint64_t term = 0;
+  std::int64_t stamp_ms = 0;
+  std::string members;  // v1::ShardMembers as of there
+};
+
 /// What a journal says of a shard's log.
 struct recovered_log {
   std::uint64_t term = 0;

@@ -57,6 +57,12 @@ void overlay::drop_sealed() {
   sealed_ = false;
 }
 
+void overlay::clear() {
+  const std::lock_guard changing(changing_);
+  show(std::make_shared<overlay_view>());
+  sealed_ = false;
+}
+
 void overlay::show(std::shared_ptr<const overlay_view> next) {
   const std::lock_guard lock(guard_);
   view_.swap(next);

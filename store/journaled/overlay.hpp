@@ -40,6 +40,8 @@ class overlay {
   std::shared_ptr<const generation> seal();
   /// The sealed generation is in the tables.
   void drop_sealed();
+  /// The tables have others' instead.
+  void clear();
 
   std::shared_ptr<const overlay_view> view() const;
   /// Of all generations: bytes in memory.

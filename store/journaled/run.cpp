@@ -25,6 +25,12 @@ std::vector<operation> merged_two(const std::vector<operation>& older, const std
 
 }  // namespace
 
+std::shared_ptr<const run> run::of(const batch& what) {
+  auto bytes = std::make_shared<const std::string>(what.bytes());
+  auto operations = operations_of(*bytes);
+  return make({std::move(bytes)}, std::move(operations));
+}
+
 std::shared_ptr<const run> run::make(std::vector<std::shared_ptr<const std::string>> sources, std::vector<operation> operations) {
   std::shared_ptr<run> out(new run);
   // Stable: operations on one key stay in their order, and the last one counts.

@@ -21,6 +21,8 @@ class run {
  public:
   /// The operations in the order in which they were made; their views point into `sources`.
   static std::shared_ptr<const run> make(std::vector<std::shared_ptr<const std::string>> sources, std::vector<operation> operations);
+  /// The operations of a batch.
+  static std::shared_ptr<const run> of(const batch& what);
   /// Both as one; of the same key the newer operation counts.
   static std::shared_ptr<const run> merge(const run& older, const run& newer);
 

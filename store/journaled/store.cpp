@@ -43,12 +43,6 @@ std::vector<const operation*> rows_of(const std::vector<operation>& sorted, std:
   return out;
 }
 
-std::shared_ptr<const run> run_of(const batch& what) {
-  auto bytes = std::make_shared<const std::string>(what.bytes());
-  auto operations = operations_of(*bytes);
-  return run::make({std::move(bytes)}, std::move(operations));
-}
-
 }  // namespace
 
 journaled_store::journaled_store(tables& below, journaled_options options)
@@ -80,6 +74,12 @@ result<std::unique_ptr<journaled_store>> journaled_store::open(tables& below, jo
     out->replicated_ = true;
   }
   if (out->replicated_) out->keep_above_ = 0;
+  const auto installed = now->get(table::meta, keys::meta(meta::installed_row));
+  if (!installed) return installed.failure();
+  if (installed->has_value()) {
+    out->installed_ = meta::decode_installed(**installed);
+    if (!out->installed_) return damaged_value(table::meta, keys::meta(meta::installed_row));
+  }
   const auto stamp = now->get(table::meta, keys::meta(meta::shard_time_row));
   if (!stamp) return stamp.failure();
   if (stamp->has_value()) {
@@ -108,6 +108,12 @@ result<std::unique_ptr<journaled_store>> journaled_store::open(tables& below, jo
   const auto at = applied->has_value() ? meta::decode_applied(**applied) : std::nullopt;
   if (!out->named_ || !at) return damaged_value(table::meta, keys::meta(out->named_ ? meta::applied_row : meta::journal_row));
   out->stand_at(*at);
+  if (const auto& copied = out->installed_) {
+    out->log_.base_index = copied->index;
+    out->log_.base_term = copied->term;
+    out->log_.base_stamp_ms = copied->stamp_ms;
+    out->log_.base_members = copied->members;
+  }
   if (out->options_.shard && *out->options_.shard != member->shard) {
     return error{v1::ERROR_CODE_WRONG_STATE,
                  "The store " + out->place() + " is shard " + std::to_string(member->shard) + " of its journal, and not shard " +
@@ -135,7 +141,12 @@ status journaled_store::check_whole(const recovered_journal& found, const std::s
                      std::to_string(shard_) + " has promised to the others may have been in it.",
                  "Give the node an empty store; the other replicas have what is acknowledged."};
   }
-  return check_shard_log(found, path, shard_, applied_);
+  // The process may have ended before it wrote that the log goes on behind a copy.
+  auto at = applied_;
+  const auto known = found.shards.find(shard_);
+  if (installed_ && installed_->index == at.index)
+    at.index = std::min(at.index, known != found.shards.end() ? known->second.last_index : 0);
+  return check_shard_log(found, path, shard_, at);
 }
 
 void journaled_store::leave() {
@@ -160,21 +171,22 @@ status journaled_store::settle() {
   // Without its journal it does not know what it has promised to the other replicas, so it is none of them any more.
   rows.erase(table::meta, keys::meta(meta::replica_row));
   rows.erase(table::meta, keys::meta(meta::clock_ahead_row));
-  return below_.apply(run_of(rows)->operations());
+  rows.erase(table::meta, keys::meta(meta::installed_row));
+  return below_.apply(run::of(rows)->operations());
 }
 
 status journaled_store::note_end() {
   if (replicated_) return nothing{};  // without the journal it would not know its term
   batch row;
   row.put(table::meta, keys::meta(meta::settled_row), meta::encode_u64(written_index_));
-  return below_.apply(run_of(row)->operations());
+  return below_.apply(run::of(row)->operations());
 }
 
 status journaled_store::be_replica(std::uint64_t id) {
   replica_ = meta::replica_identity{id, {}};
   batch rows;
   rows.put(table::meta, keys::meta(meta::replica_row), meta::encode_replica(*replica_));
-  return below_.apply(run_of(rows)->operations());
+  return below_.apply(run::of(rows)->operations());
 }
 
 status journaled_store::begin_shard(const std::string& members, const meta::shard_identity& shard, const v1::Lineage& lineage) {
@@ -183,7 +195,7 @@ status journaled_store::begin_shard(const std::string& members, const meta::shar
   rows.put(table::meta, keys::meta(meta::replica_row), meta::encode_replica(*replica_));
   rows.put(table::meta, keys::meta(meta::shard_row), meta::encode_shard(shard));
   rows.put(table::meta, keys::meta(meta::lineage_row), meta::encode_lineage(lineage));
-  return below_.apply(run_of(rows)->operations());
+  return below_.apply(run::of(rows)->operations());
 }
 
 status journaled_store::attach(journal& to) {
@@ -193,12 +205,13 @@ status journaled_store::attach(journal& to) {
     rows.put(table::meta, keys::meta(meta::journal_row), meta::encode_journal({to.id(), shard_}));
     rows.put(table::meta, keys::meta(meta::schema_row), meta::encode_u32(journaled_schema_version));
     rows.erase(table::meta, keys::meta(meta::settled_row));
-    if (auto written = below_.apply(run_of(rows)->operations()); !written) return written;
+    if (auto written = below_.apply(run::of(rows)->operations()); !written) return written;
     named_ = to.id();
     settled_.reset();
   }
   journal_ = &to;
-  return nothing{};
+  // The process before may have ended when the copy was in place, and the journal did not know of it.
+  return installed_ && written_index_ == installed_->index ? note_copy() : status(nothing{});
 }
 
 void journaled_store::keep_above(std::uint64_t index) {
@@ -262,6 +275,15 @@ status journaled_store::do_archive_work(const std::shared_ptr<const generation>&
   return nothing{};
 }
 
+/// What the row says of the clock from now on.
+std::optional<meta::clock_note> journaled_store::clock_to_note() const {
+  // In this order: what a record says that comes in between is at least as new.
+  const auto group = last_group_.load();
+  const auto ahead_ms = clock_ahead_ms_.load();
+  if (ahead_ms == never_noted) return noted_clock_;
+  return replicated_ ? std::optional<meta::clock_note>{{ahead_ms, options_.now_unix_ms(), group}} : std::nullopt;
+}
+
 status journaled_store::apply() {
   const std::lock_guard lock(applying_);
   const auto sealed = over_.seal();
@@ -271,14 +293,11 @@ status journaled_store::apply() {
       table::meta, keys::meta(meta::applied_row),
       meta::encode_applied(failpoint("plant.applied_ahead") ? entry_position{sealed->last.index + 1, sealed->last.group} : sealed->last));
   applied.put(table::meta, keys::meta(meta::shard_time_row), meta::encode_u64(static_cast<std::uint64_t>(sealed->last.stamp_ms)));
-  // In this order: what a record says that comes in between is at least as new.
-  const auto group = last_group_.load();
-  if (const auto ahead_ms = clock_ahead_ms_.load(); replicated_ && ahead_ms != never_noted)
-    applied.put(table::meta, keys::meta(meta::clock_ahead_row), meta::encode_clock({ahead_ms, options_.now_unix_ms(), group}));
+  if (const auto ahead = clock_to_note()) applied.put(table::meta, keys::meta(meta::clock_ahead_row), meta::encode_clock(*ahead));
   // The applied position is written with what it speaks of, in one transaction: etcd once wrote it apart, and its copies diverged
   // (etcd Documentation/postmortems/v3.5-data-inconsistency.md).
   auto runs = sealed->runs;
-  runs.push_back(run_of(applied));
+  runs.push_back(run::of(applied));
   auto whole = run::merged(runs);
   batch erasures;
   if (auto done = do_archive_work(sealed, whole, erasures); !done) {
@@ -286,13 +305,13 @@ status journaled_store::apply() {
     return done;
   }
   if (!erasures.empty()) {
-    runs.push_back(run_of(erasures));
+    runs.push_back(run::of(erasures));
     whole = run::merged(runs);
   }
   if (failpoint("apply.before_txn")) return failpoint_error("apply.before_txn");
   if (failpoint("plant.drop_before_apply")) over_.drop_sealed();
   if (failpoint("plant.applied_written_apart")) {
-    if (auto early = below_.apply(run_of(applied)->operations()); !early) return early;
+    if (auto early = below_.apply(run::of(applied)->operations()); !early) return early;
   }
   if (auto written = below_.apply(whole); !written && !failpoint("plant.apply_error_swallowed")) {
     if (journal_ != nullptr) journal_->fail(written.failure());

@@ -49,6 +49,8 @@ class journaled_store final : public restorable {
   /// The journal that the tables name; nullopt: they were not behind a journal yet.
   const std::optional<journal_id>& journal_of_tables() const noexcept { return named_; }
   std::uint16_t shard() const noexcept { return shard_; }
+  /// For copies of them alone: nobody else writes to them.
+  tables& below() const noexcept { return below_; }
   /// Which copy of a replicated shard this is; nullopt: the shard lives on one node.
   const std::optional<meta::replica_identity>& replica() const noexcept { return replica_; }
   /// A new store is to be a copy of a shard. Before attach(); on return it is durable.
@@ -85,6 +87,12 @@ class journaled_store final : public restorable {
   recovered_log take_log();
   /// Appends records in order; on return they are durable. Blocks until then.
   status write(const std::vector<log_record>& records);
+  /// Whether a copy of another replica's tables is whole, this shard's, and ends with this entry. Reads all of it. From any thread. Errors: corrupt,
+  /// wrong_state.
+  status check_copy(incoming_copy& from, const log_base& behind) const;
+  /// The tables are replaced by a copy that was checked. The log here has no such entry, and all that was written is durable. On return all of this
+  /// is, and the log goes on behind that entry. wrong_state: it is older than what is shown, and nothing has changed. Other errors end the process.
+  status install(incoming_copy& from, const log_base& behind);
   /// The entry counts: readers see it. In the order of indexes; each was written, or came with the log.
   status show(const log_record& entry);
   /// A reading of the shard's time. For the thread that writes.
@@ -107,7 +115,7 @@ class journaled_store final : public restorable {
   /// Entries up to here are durable in the tables. From any thread.
   std::uint64_t applied_index() const noexcept { return applied_index_.load(std::memory_order_relaxed); }
   /// What is kept for others must go, or the journal fills. From any thread.
-  bool journal_is_half_used() const { return journal_ != nullptr && journal_->is_half_used(); }
+  std::size_t journal_used_percent() const { return journal_ != nullptr ? journal_->used_percent() : 0; }
   /// Entries above this index stay in the journal even if they are applied, for replicas that lack them. It never falls.
   void keep_above(std::uint64_t index);
 
@@ -143,7 +151,7 @@ class journaled_store final : public restorable {
  private:
   journaled_store(tables& below, journaled_options options);
   void stand_at(const entry_position& where);
-  status replay_term(const journal_record& record);
+  status replay_term(const journal_record& record, bool counts);
   journal_record as_journal_record(const log_record& of) const;
   status write_alone(record_type type, std::shared_ptr<const std::string> payload, std::uint64_t least_epoch = 0);
   status write_entry(const log_record& entry, std::vector<journal_record>& before);
@@ -151,6 +159,8 @@ class journaled_store final : public restorable {
   status take(const log_record& entry, std::uint64_t group);
   status take_rows(const std::vector<operation>& rows, std::uint64_t index);
   void release_applied();
+  status note_copy();
+  std::optional<meta::clock_note> clock_to_note() const;
   status write_meta_rows(const meta_rows& rows, std::uint64_t least_epoch) override;
   std::string place() const override { return options_.place; }
   status fail(const error& why);
@@ -162,6 +172,7 @@ class journaled_store final : public restorable {
   std::optional<journal_id> named_;
   std::optional<std::uint64_t> settled_;
   std::optional<meta::replica_identity> replica_;
+  std::optional<meta::installed_copy> installed_;
   bool replicated_ = false;
   journal* journal_ = nullptr;
   overlay over_;

@@ -44,11 +44,24 @@ void put_progress(batch& to, std::uint64_t sequence, std::uint64_t epoch, std::s
 
 status journaled_store::replay(const journal_record& record, std::uint64_t group) {
   last_group_ = std::max(last_group_.load(), group);
+  // Of the log that a copy has replaced only terms and votes count, and what the clock of this node showed.
+  const bool counts = !installed_ || group > installed_->group;
+  if (!counts && record.type != record_type::hard && record.type != record_type::standing && record.type != record_type::clock)
+    return nothing{};
   switch (record.type) {
-    case record_type::base: written_index_ = std::max(written_index_, record.index); return nothing{};
+    case record_type::base:
+      written_index_ = replicated_ ? record.index : std::max(written_index_, record.index);
+      if (!replicated_) return nothing{};
+      log_.entries.clear();
+      written_.clear();
+      log_.base_index = record.index;
+      log_.base_term = record.term;
+      log_.base_stamp_ms = record.stamp_ms;
+      log_.base_members = record.payload;
+      return nothing{};
     case record_type::hard:
     case record_type::standing:
-    case record_type::cut: return replay_term(record);
+    case record_type::cut: return replay_term(record, counts);
     case record_type::clock:
       // The row in the tables is of the last apply. Indexes say nothing of what is newer: a cut lowers them.
       if (!noted_clock_ || group > noted_clock_->group) noted_clock_ = {record.stamp_ms, static_cast<std::int64_t>(record.term), group};
@@ -82,7 +95,7 @@ status journaled_store::replay(const journal_record& record, std::uint64_t group
 }
 
 /// Records about the shard's log that are no entries.
-status journaled_store::replay_term(const journal_record& record) {
+status journaled_store::replay_term(const journal_record& record, bool counts) {
   log_standing said;
   if (!said.take(record)) return unreadable_entry(place(), record.index);
   if (record.type == record_type::cut) {
@@ -98,7 +111,12 @@ status journaled_store::replay_term(const journal_record& record) {
   }
   log_.term = said.term();
   log_.vote = said.vote();
-  if (record.type != record_type::standing || !log_.entries.empty()) return nothing{};
+  if (record.type != record_type::standing || !log_.entries.empty() || !counts) return nothing{};
+  // The journal did not know of the copy yet when the segment began.
+  const auto of_former_log = [&](const meta::installed_copy& copy) {
+    return record.index < copy.index || (record.index == copy.former_index && record.term == copy.former_term);
+  };
+  if (installed_ && of_former_log(*installed_)) return nothing{};
   if (!replicated_ && record.index != log_.base_index) return nothing{};
   log_.base_index = record.index;
   log_.base_term = record.term;

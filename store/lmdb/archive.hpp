@@ -55,6 +55,29 @@ class archive : public archives_below {
   /// All existing archives: those without a retention of their own first, then by retention; oldest days first.
   result<std::vector<archive_day>> all() const;
 
+  // For a copy of another replica's archives. archive_parts.cpp
+
+  /// What one archive has, to be compared with another replica's.
+  struct summary {
+    archive_day which;
+    std::uint64_t rows = 0;
+    std::uint64_t sum = 0;  // of a hash of each row's key: a part that came of a task is not taken for all of it
+    friend bool operator==(const summary&, const summary&) = default;
+  };
+  /// Of all archives that can be read; reads all of their rows. `unreadable` gets a sentence for each of the others.
+  result<std::vector<summary>> summaries(std::vector<std::string>* unreadable = nullptr);
+  result<std::vector<std::uint64_t>> numbers(const archive_day& which);
+  struct part {
+    std::string rows;  // puts of a batch
+    std::string next;  // where the next part begins; empty: there is none
+  };
+  /// A part of one archive, of about `most` bytes. `from`: empty, or as the part before has said.
+  result<part> read(const archive_day& which, const std::string& from, std::size_t most);
+  /// Adds the rows of a part, durably. Error: corrupt, they are none.
+  status add(const archive_day& which, std::string_view rows);
+  /// Erases what these tables say was deleted, and drops what they say is kept no more. What they do not speak of stays.
+  status follow(const snapshot& tables);
+
   /// Opens one archive for reading and calls `look` with its snapshot.
   virtual status visit(const archive_day& which, const std::function<void(const snapshot&)>& look);
 

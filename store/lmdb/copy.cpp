@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "store/directory.hpp"
+#include "store/lmdb/open_file.hpp"
 
 namespace fairlead::store {
 
@@ -16,13 +17,6 @@ struct open_environment {
   MDB_env* it = nullptr;
   ~open_environment() {
     if (it != nullptr) mdb_env_close(it);
-  }
-};
-
-struct open_file {
-  int fd = -1;
-  ~open_file() {
-    if (fd >= 0) ::close(fd);
   }
 };
 

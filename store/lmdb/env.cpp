@@ -193,6 +193,18 @@ status env::open_tables(bool read_only) {
   return nothing{};
 }
 
+// First the lock file: who opens the former data with it is seen as a reader by this process, and no page that it reads is written again, for
+// its transaction is of no later one than any here. After a crash LMDB makes the lock file anew.
+status env::take_place_of(env& former) {
+  const auto move = [&](const char* name) { return ::rename((directory_ + name).c_str(), (former.directory_ + name).c_str()) == 0; };
+  if (auto synced = sync_directory(directory_); !synced) return synced;
+  if (!move("/lock.mdb") || !move("/data.mdb")) return failure(errno, "be put in its place");
+  if (auto synced = sync_directory(former.directory_); !synced) return synced;
+  directory_ = former.directory_;
+  lock_ = former.lock_;
+  return nothing{};
+}
+
 env::~env() {
   if (env_ == nullptr) return;
   for (auto* txn : idle_readers_) mdb_txn_abort(txn);

@@ -58,6 +58,12 @@ class env : public std::enable_shared_from_this<env> {
 
   const std::string& directory() const noexcept { return directory_; }
 
+  /// Writes the state of the last transaction, without its free pages, to the file. Durable on return. Others read and write meanwhile.
+  status copy_to(int file) const;
+  /// This environment gets the place of `former`, whose files it replaces: its own directory is on the same file system and has nothing else.
+  /// After a crash either those of `former` are there or these. Whoever reads `former` may go on, and nobody writes to it any more.
+  status take_place_of(env& former);
+
   /// `rc` of LMDB or the operating system as an error value.
   error failure(int rc, const char* doing) const;
 
@@ -65,7 +71,8 @@ class env : public std::enable_shared_from_this<env> {
   friend class read_txn;
   friend class write_txn;
 
-  env(std::string directory, directory_lock lock) : directory_(std::move(directory)), lock_(std::move(lock)) {}
+  env(std::string directory, directory_lock lock)
+      : directory_(std::move(directory)), lock_(std::make_shared<directory_lock>(std::move(lock))) {}
   status start(const env_options& options);
   status open_tables(bool read_only);
   status check_length(bool read_only);
@@ -74,7 +81,7 @@ class env : public std::enable_shared_from_this<env> {
   void give_back(MDB_txn* txn);
 
   std::string directory_;
-  directory_lock lock_;
+  std::shared_ptr<directory_lock> lock_;  // of the directory, also while a former environment of it is still read
   MDB_env* env_ = nullptr;
   unsigned tables_[table_count] = {};
   std::uint64_t max_bytes_ = 0;

@@ -31,8 +31,9 @@ std::string stored_form(table where, std::string_view key, std::string_view payl
 result<std::unique_ptr<lmdb_store>> lmdb_store::open(const env_options& options, bool journaled) {
   auto opened = env::open(options);
   if (!opened) return opened.failure();
-  std::unique_ptr<lmdb_store> out(new lmdb_store(std::move(*opened)));
+  std::unique_ptr<lmdb_store> out(new lmdb_store(std::move(*opened), options));
   if (auto ready = out->begin_or_check(options.read_only, journaled); !ready) return ready.failure();
+  if (!options.read_only) out->remove_copies();
   return out;
 }
 
@@ -175,17 +176,23 @@ status lmdb_store::write_meta_rows(const meta_rows& rows, std::uint64_t least_ep
   return nothing{};
 }
 
-std::unique_ptr<snapshot> lmdb_store::read() const { return std::make_unique<lmdb_snapshot>(env_->read()); }
+std::shared_ptr<env> lmdb_store::current() const {
+  const std::lock_guard lock(env_guard_);
+  return env_;
+}
+
+std::unique_ptr<snapshot> lmdb_store::read() const { return std::make_unique<lmdb_snapshot>(current()->read()); }
 
 usage lmdb_store::get_usage() const {
-  usage out{env_->file_bytes(), env_->max_bytes()};
+  const auto now_in = current();
+  usage out{now_in->file_bytes(), now_in->max_bytes()};
   if (out.used_bytes < out.max_bytes / 100 * free_count_from_percent) return out;
   std::lock_guard lock(usage_guard_);
   const auto now = commits();
   const bool behind_journal = applies_.load(std::memory_order_relaxed) > 0;
   const auto every = out.max_bytes <= small_store_bytes ? 1 : behind_journal ? free_count_every_applies : free_count_every_commits;
   if (!free_counted_ || now - free_counted_at_commit_ >= every) {
-    if (auto counted = env_->free_bytes(); counted) {
+    if (auto counted = now_in->free_bytes(); counted) {
       free_bytes_ = *counted;
       free_counted_at_commit_ = now;
       free_counted_ = true;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -31,14 +32,24 @@ class lmdb_store final : public restorable, public tables {
   status apply(const std::vector<operation>& sorted) override;
   std::unique_ptr<snapshot> read_tables() const override { return read(); }
   usage tables_usage() const override { return get_usage(); }
+  result<std::unique_ptr<tables_copy>> copy() override;
+  result<std::unique_ptr<incoming_copy>> receive(std::uint64_t bytes) override;
+  /// `told` is called when another data file is about to take the place of the store's, with the directory that has it, and once it has, with that of
+  /// the store.
+  void on_other_file(std::function<void(const std::string& directory)> told) { on_other_file_ = std::move(told); }
 
-  const std::string& directory() const noexcept { return env_->directory(); }
+  const std::string& directory() const noexcept { return directory_; }
   /// Sequence of the last committed batch, and transactions committed since the opening. From any thread.
   std::uint64_t sequence() const noexcept { return sequence_.load(std::memory_order_relaxed); }
   std::uint64_t commits() const noexcept { return commits_.load(std::memory_order_relaxed); }
 
  private:
-  explicit lmdb_store(std::shared_ptr<env> opened) : env_(std::move(opened)) {}
+  class incoming;
+  lmdb_store(std::shared_ptr<env> opened, const env_options& options)
+      : directory_(options.directory), max_size_bytes_(options.max_size_bytes), env_(std::move(opened)) {}
+  std::shared_ptr<env> current() const;
+  status take(lmdb_store& other);
+  void remove_copies() const;
   status begin_or_check(bool read_only, bool journaled);
   status begin_new();
   status write_group(const std::vector<batch>& group);
@@ -47,6 +58,10 @@ class lmdb_store final : public restorable, public tables {
   std::string place() const override { return directory(); }
   status remember(status outcome);
 
+  const std::string directory_;
+  const std::uint64_t max_size_bytes_;
+  std::function<void(const std::string& directory)> on_other_file_;
+  mutable std::mutex env_guard_;  // covers the pointer; who writes has commit_guard_, too
   std::shared_ptr<env> env_;
   std::mutex commit_guard_;
   std::optional<error> failed_;  // after a disk error nothing more is written: the state on the disk is unknown

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "store/checksum.hpp"
+#include "store/integers.hpp"
 #include "store/keys.hpp"
 #include "store/meta_rows.hpp"
 
@@ -265,6 +266,45 @@ std::shared_ptr<const memory_store::moment> memory_store::keep() const {
   out->sequence = sequence_;
   out->epoch = epoch_;
   out->shard_state = shard_state_;
+  return out;
+}
+
+std::string memory_store::bytes_of(const moment& of) {
+  std::string out;
+  for (std::size_t i = 0; i < table_count; ++i) {
+    for (const auto& [key, stored] : *of.tables[i]) {
+      out += static_cast<char>(i);
+      append_little_endian(out, static_cast<std::uint32_t>(key.size()));
+      append_little_endian(out, static_cast<std::uint32_t>(stored.size()));
+      out += key;
+      out += stored;
+    }
+  }
+  return out;
+}
+
+std::shared_ptr<const memory_store::moment> memory_store::moment_of(std::string_view bytes) {
+  constexpr std::size_t head_bytes = 1 + 2 * sizeof(std::uint32_t);
+  auto out = std::make_shared<moment>();
+  for (auto& one : out->tables) one = std::make_shared<rows>();
+  while (!bytes.empty()) {
+    if (bytes.size() < head_bytes || static_cast<unsigned char>(bytes[0]) >= table_count) return nullptr;
+    const auto key_bytes = read_little_endian<std::uint32_t>(bytes.data() + 1);
+    const auto stored_bytes = read_little_endian<std::uint32_t>(bytes.data() + 1 + sizeof(std::uint32_t));
+    if (bytes.size() - head_bytes < std::uint64_t{key_bytes} + stored_bytes) return nullptr;
+    out->tables[static_cast<unsigned char>(bytes[0])]->emplace(bytes.substr(head_bytes, key_bytes),
+                                                               bytes.substr(head_bytes + key_bytes, stored_bytes));
+    out->bytes += key_bytes + stored_bytes;
+    bytes.remove_prefix(head_bytes + key_bytes + stored_bytes);
+  }
+  const auto& meta_rows = *out->tables[static_cast<std::size_t>(table::meta)];
+  const auto row = meta_rows.find(keys::meta(meta::progress_row));
+  const auto payload = row == meta_rows.end() ? std::nullopt : verified_payload(table::meta, row->first, row->second);
+  const auto progress = payload ? meta::decode_progress(*payload) : std::nullopt;
+  if (!progress) return nullptr;
+  out->sequence = progress->sequence;
+  out->epoch = progress->epoch;
+  out->shard_state = progress->shard.SerializeAsString();
   return out;
 }
 

@@ -32,6 +32,8 @@ class memory_store final : public restorable, public tables {
   status apply(const std::vector<operation>& sorted) override;
   std::unique_ptr<snapshot> read_tables() const override { return read(); }
   usage tables_usage() const override { return get_usage(); }
+  result<std::unique_ptr<tables_copy>> copy() override;
+  result<std::unique_ptr<incoming_copy>> receive(std::uint64_t bytes) override;
 
   /// Makes all commits so far durable.
   void sync();
@@ -47,6 +49,10 @@ class memory_store final : public restorable, public tables {
   struct moment;
   std::shared_ptr<const moment> keep() const;
   void put_back(const moment& earlier);
+  /// For each row: u8 table | u32 bytes of the key | u32 bytes of the stored value | both.
+  static std::string bytes_of(const moment& of);
+  /// null: it is not what bytes_of gives.
+  static std::shared_ptr<const moment> moment_of(std::string_view bytes);
 
   /// Accepts writes of an earlier epoch, so that tests can show that they notice this.
   void plant_any_epoch() { any_epoch_ = true; }

@@ -16,6 +16,7 @@
 #include "store/journaled/applier.hpp"
 #include "store/lmdb/store.hpp"
 #include "tests/bench/bench_load.hpp"
+#include "tests/store/tables_around.hpp"
 
 namespace fairlead::bench {
 
@@ -66,25 +67,22 @@ store_cost measure(store::store& to, std::vector<std::vector<store::batch>>& gro
 }
 
 /// Tables that note how long each transaction takes.
-class timed_tables final : public store::tables {
+class timed_tables final : public store::testing::tables_around {
  public:
-  explicit timed_tables(store::tables& below) : below_(below) {}
+  using tables_around::tables_around;
   status apply(const std::vector<store::operation>& sorted) override {
     const auto began = steady::now();
-    auto done = below_.apply(sorted);
+    auto done = tables_around::apply(sorted);
     const std::lock_guard lock(guard_);
     took_us_.push_back(1e6 * seconds_since(began));
     return done;
   }
-  std::unique_ptr<store::snapshot> read_tables() const override { return below_.read_tables(); }
-  store::usage tables_usage() const override { return below_.tables_usage(); }
   std::vector<double> took_us() const {
     const std::lock_guard lock(guard_);
     return took_us_;
   }
 
  private:
-  store::tables& below_;
   mutable std::mutex guard_;
   std::vector<double> took_us_;
 };

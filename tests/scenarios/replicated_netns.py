@@ -9,7 +9,6 @@ notice, where namespaces are not allowed.
 """
 
 import argparse
-import json
 import os
 import random
 import time
@@ -21,7 +20,7 @@ import node_file
 import replicated_nodes
 from cluster_faults import short_leases
 from cluster_netns import both_ways
-from harness import expect, fairlead, wait_until
+from harness import expect, wait_until
 from replicated_nodes import CONFIG, HTTP_PORTS, LAN, NAMES, NODE_PORTS, pause
 
 SECONDS = (0.3, 4.0)  # a cut stays so long
@@ -40,14 +39,6 @@ class trio(replicated_nodes.trio):
         cluster_netns.move_to_hosts(path, self.net, NODE_PORTS, self.ports)
         return harness.node(self.box_, path, f"{self.net.addresses[name]}:{NODE_PORTS[name]}", log=self.folder / f"{name}.log",
                             prefix=self.net.prefixes[name])
-
-    def whole(self):
-        """One leads, and the other two are at its heels."""
-        done = fairlead("cluster", "status", "--json", node=self.address)
-        if done.returncode != 0:
-            return False
-        known = json.loads(done.stdout)["shards"][0]["replication"]
-        return known is not None and known["role"] == "leader" and known["may_lose_nodes"] == 1
 
 
 # By the node that leads and the two others.

@@ -1,5 +1,6 @@
 """The three nodes of config/replicated, which hold one shard together, as processes. Shared by the scenarios about them."""
 
+import json
 import os
 import re
 import time
@@ -56,6 +57,17 @@ class trio(cluster_nodes.nodes_together):
 
     def wait_for_leader(self, seconds=30):
         return wait_until(self.leader, seconds, "a node leads the shard", every=0.02)
+
+    def replication(self):
+        """What the leader says of the shard, or without one a node that answers; None: none does."""
+        done = harness.fairlead("cluster", "status", "--json", node=self.address)
+        return json.loads(done.stdout)["shards"][0]["replication"] if done.returncode == 0 else None
+
+    def whole(self):
+        """One leads, and the other two are at its heels."""
+        known = self.replication()
+        return (known is not None and known["role"] == "leader" and known["may_lose_nodes"] == 1
+                and all(one["behind_entries"] < 500 and not one["needs_copy"] for one in known["replicas"]))
 
     def figures(self, name):
         """Its page for machines; empty when it gives none."""

@@ -218,8 +218,8 @@ class scene {
       if (!agents_.all_told()) world::broken("stalled", "an agent is not rid of an outcome");
       if (!one->owners.wound_down()) world::broken("stalled", "a deployment of a job is not answered");
       if (const auto what = one->judge.of_jobs().under_way()) world::broken("job_stalled", *what + " at the end");
-      one->judge.at_end(*view);
       one->home.judge_end();
+      one->judge.at_end(*view);
     }
   }
 

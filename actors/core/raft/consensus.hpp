@@ -116,6 +116,7 @@ class consensus {
 
   role current_role() const { return role_; }
   log_term term() const { return term_; }
+  hard_state hard() const { return {term_, vote_}; }
   replica_id leader() const { return leader_; }
   /// The leader's own first entry, which is its epoch. 0: not the leader.
   log_index epoch() const { return role_ == role::leader ? epoch_ : 0; }

@@ -14,7 +14,8 @@ void write_replica(json_writer& out, const v1::ReplicaStatus& one) {
   out.begin_object().key("node").string(one.node()).key("votes").boolean(one.votes());
   out.key("behind_entries").number(std::uint64_t{one.behind_entries()}).key("behind_bytes").number(std::uint64_t{one.behind_bytes()});
   out.key("behind_ms").number(std::int64_t{one.behind_ms()}).key("heard_ms_ago").number(std::int64_t{one.heard_ms_ago()});
-  out.key("trouble").string(one.trouble()).end_object();
+  out.key("needs_copy").boolean(one.needs_copy()).key("copied_bytes").number(std::uint64_t{one.copied_bytes()});
+  out.key("copy_bytes").number(std::uint64_t{one.copy_bytes()}).key("trouble").string(one.trouble()).end_object();
 }
 
 }  // namespace
@@ -78,7 +79,9 @@ std::string why_of(const v1::ReplicaStatus& one, const v1::StatusReply& reply) {
   if (!one.trouble().empty()) return one.trouble();
   for (const auto& peer : reply.peers())
     if (peer.node() == one.node() && !peer.connected()) return peer.reason().empty() ? "not connected" : peer.reason();
-  return {};
+  if (one.copy_bytes() != 0)
+    return "gets a copy of the state: " + bytes_text(one.copied_bytes()) + " of " + bytes_text(one.copy_bytes()) + " so far";
+  return one.needs_copy() ? "waits for a copy of the state" : "";
 }
 
 }  // namespace

@@ -51,11 +51,28 @@ TEST(replication_status, counts_a_replica_that_is_silent_or_cannot_catch_up_as_l
   auto far = led();
   far.view->others[0].lacks_base = true;
   EXPECT_EQ(describe_replication(far).may_lose(), 0U);
-  EXPECT_NE(describe_replication(far).others(0).trouble().find("copy of the state"), std::string::npos);
 
   auto back = led();
   back.view->others[0].went_back = back.view->others[1].went_back = true;
   EXPECT_EQ(describe_replication(back).may_lose(), 0U) << "never below none";
+}
+
+TEST(replication_status, says_how_much_a_replica_has_of_a_copy_of_the_state) {
+  auto far = led();
+  far.view->others[0].lacks_base = true;
+  EXPECT_TRUE(describe_replication(far).others(0).needs_copy());
+  EXPECT_EQ(describe_replication(far).others(0).copy_bytes(), 0U) << "it is not made yet";
+  far.view->copy = {12, 900, 3'000, 10'000};
+  EXPECT_EQ(describe_replication(far).others(0).copied_bytes(), 3'000U);
+  EXPECT_EQ(describe_replication(far).others(0).copy_bytes(), 10'000U);
+  EXPECT_EQ(describe_replication(far).others(0).trouble(), "");
+  EXPECT_FALSE(describe_replication(far).others(1).needs_copy());
+  EXPECT_EQ(describe_replication(far).others(1).copy_bytes(), 0U);
+
+  far.view->copy = {};
+  far.view->no_copy = "No space left on device.";
+  EXPECT_EQ(describe_replication(far).others(0).trouble(), "it needs a copy of the state, and none can be made: No space left on device.");
+  EXPECT_EQ(describe_replication(far).others(1).trouble(), "");
 }
 
 TEST(replication_status, knows_nothing_of_a_replica_that_has_not_answered_a_new_leader) {

@@ -399,5 +399,37 @@ TEST(replica, loses_nothing_that_was_told_committed_whatever_is_killed_and_cut) 
   for (std::uint64_t seed = 1; seed <= 200 && !::testing::Test::HasFailure(); ++seed) live(seed);
 }
 
+TEST(replica, without_work_keeps_no_files_of_the_journal_from_another_shard) {
+  replica_world three;
+  for (raft::replica_id id = 1; id <= 3; ++id) {
+    three.kill(id);
+    three.at(id).neighbour = std::make_unique<store::memory_store>();
+    three.start(id);
+  }
+  ASSERT_NE(three.elect(), 0U);
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(three.propose(three.elect(), "key " + std::to_string(i), "value"));
+  three.run();
+  for (raft::replica_id id = 1; id <= 3; ++id) three.apply(id);
+  auto& busy = three.at(1).stores->at(1);
+  const auto epoch = busy.raise_epoch().value();
+  std::size_t most_used = 0;
+  for (int i = 0; i < 400; ++i) {
+    store::batch one;
+    one.epoch = epoch;
+    one.sequence = static_cast<std::uint64_t>(i) + 1;
+    one.put(store::table::task, "key", std::string(100'000, static_cast<char>('a' + i % 26)));
+    ASSERT_TRUE(busy.commit({one}).ok());
+    ASSERT_TRUE(busy.apply_all().ok());
+    three.pass(20);
+    three.apply(1);
+    most_used = std::max(most_used, three.store_of(1).journal_used_percent());
+    ASSERT_LT(most_used, 95U) << "the busy shard would wait for room";
+  }
+  EXPECT_GE(most_used, 75U) << "the journal has had no need";
+  EXPECT_TRUE(three.propose(three.elect(), "more", "work"));
+  three.pass(2 * replica_world::heartbeat_ms);
+  EXPECT_EQ(three.rows(1), three.rows(2));
+}
+
 }  // namespace
 }  // namespace fairlead

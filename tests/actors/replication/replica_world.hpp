@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -51,8 +52,9 @@ class replica_world {
     options.now_unix_ms = [this] { return 1'700'000'000'000 + now_ms; };
     options.boot_ms = [this] { return now_ms; };
     options.random = [this] { return random(); };
-    auto opened = store::journaled_stores::open(std::make_unique<store::lent_disk>(*one.disk),
-                                                {{0, "replica " + std::to_string(id), &one.tables, nullptr, nodes_.size() > 1}}, options);
+    std::vector<store::journaled_stores::member> shards{{0, "replica " + std::to_string(id), &one.tables, nullptr, nodes_.size() > 1}};
+    if (one.neighbour) shards.push_back({1, "neighbour of " + std::to_string(id), one.neighbour.get(), nullptr, false});
+    auto opened = store::journaled_stores::open(std::make_unique<store::lent_disk>(*one.disk), shards, options);
     ASSERT_TRUE(opened.ok()) << opened.failure().sentence;
     one.stores = std::move(*opened);
     one.time = std::make_unique<lead_clock>(one, [this] { return now_ms; });
@@ -123,11 +125,14 @@ class replica_world {
 
   /// Proposes one batch that puts a row.
   bool propose(raft::replica_id id, const std::string& key, const std::string& value) {
+    return propose_rows(id, [&](store::batch& to) { to.put(store::table::task, key, value); });
+  }
+  bool propose_rows(raft::replica_id id, const std::function<void(store::batch&)>& put) {
     auto& one = nodes_.at(id);
     store::batch next;
     next.sequence = one.sequence + 1;
     next.epoch = one.epoch;
-    next.put(store::table::task, key, value);
+    put(next);
     const auto taken = one.it->propose({next});
     if (!taken.ok()) ADD_FAILURE() << taken.failure().sentence;
     if (!taken.ok() || *taken != replica::proposal::taken) return false;
@@ -155,6 +160,7 @@ class replica_world {
     replica_settings how;
     std::unique_ptr<store::memory_disk> disk;
     store::memory_store tables;
+    std::unique_ptr<store::memory_store> neighbour;  // of a shard of this node alone, in the same journal; null: there is none
     std::unique_ptr<store::journaled_stores> stores;
     moment now() const override {
       const auto skew = world->skew_ms.find(how.self);

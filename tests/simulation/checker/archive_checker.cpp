@@ -18,7 +18,7 @@ constexpr std::int64_t day_ms = 86'400'000;
 }  // namespace
 
 void archive_checker::watch(store::memory_archive& archives, const retention_plan& plan) {
-  archives_ = &archives;
+  archives_.push_back(&archives);
   plan_ = plan;
   archives.on_drop = [this](const store::archive_day& which) { dropped(which); };
 }
@@ -92,9 +92,9 @@ void archive_checker::take(const v1::TaskRecord& record, const v1::TaskTombstone
 }
 
 /// The archive has the task as it was when it left.
-void archive_checker::judge_copy(const gone_task& one) const {
+void archive_checker::judge_copy(store::memory_archive& in, const gone_task& one) const {
   const auto& record = one.record;
-  const auto copy = archives_->load(one.day.day, task_number{record.number()}, one.day.keep_days);
+  const auto copy = in.load(one.day.day, task_number{record.number()}, one.day.keep_days);
   if (!copy.ok() || !*copy) world::broken("archive_lost", record.id() + " has left the store, and no archive has it");
   const auto& is = **copy;
   if (is.id() != record.id() || is.version() != record.version() || is.state() != record.state())
@@ -114,12 +114,12 @@ void archive_checker::removed(const std::string& id) {
 }
 
 /// Whether any archive holds the task.
-bool archive_checker::anywhere(std::uint64_t number) const {
-  auto classes = *archives_->classes();
+bool archive_checker::anywhere(store::memory_archive& in, std::uint64_t number) const {
+  auto classes = *in.classes();
   classes.push_back(0);
   for (const auto keep_days : classes)
-    for (const auto days = *archives_->days(keep_days); const auto day : days)
-      if (const auto copy = archives_->load(day, task_number{number}, keep_days); copy.ok() && *copy) return true;
+    for (const auto days = *in.days(keep_days); const auto day : days)
+      if (const auto copy = in.load(day, task_number{number}, keep_days); copy.ok() && *copy) return true;
   return false;
 }
 
@@ -131,7 +131,7 @@ std::vector<std::string> archive_checker::ids() const {
 
 void archive_checker::dropped(const store::archive_day& which) {
   for (const auto& [id, one] : gone_)
-    if (!one.deleted && one.day == which && dropped_.count(which) == 0) judge_copy(one);
+    if (archives_.size() == 1 && !one.deleted && one.day == which && dropped_.count(which) == 0) judge_copy(*archives_[0], one);
   dropped_.insert(which);
   world_.count("archives dropped");
   if (clock_.settings() != 0) return;
@@ -159,15 +159,19 @@ void archive_checker::judge(const std::string& id, const store::snapshot& durabl
   const auto moving = store::is_moving(durable, one.record.number());
   if (!there.ok() || !moving.ok() || there->has_value() != *moving)
     world::broken("archive_alive", id + " was archived, and it is in the store though not moving, or moving and not there");
-  if (!*moving && dropped_.count(one.day) == 0) judge_copy(one);
+  if (!*moving && dropped_.count(one.day) == 0 && archives_.size() == 1) judge_copy(*archives_[0], one);
 }
 
 void archive_checker::at_end(const store::snapshot& durable) const {
   for (const auto& [id, one] : gone_) {
     judge(id, durable);
-    if (!one.deleted) continue;
-    world_.judges("deleted_copy");
-    if (anywhere(one.record.number())) world::broken("deleted_copy", id + " was deleted, and an archive still has it");
+    const auto moving = store::is_moving(durable, one.record.number());
+    if (one.deleted) world_.judges("deleted_copy");
+    for (auto* archives : archives_) {
+      if (one.deleted && anywhere(*archives, one.record.number()))
+        world::broken("deleted_copy", id + " was deleted, and an archive still has it");
+      if (!one.deleted && moving.ok() && !*moving && dropped_.count(one.day) == 0) judge_copy(*archives, one);
+    }
   }
 }
 

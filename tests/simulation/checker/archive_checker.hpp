@@ -22,6 +22,7 @@ class archive_checker {
  public:
   archive_checker(world& in, const host_clock& of_shard) : world_(in), clock_(of_shard) {}
 
+  /// Those of one more replica. Of several, which carry moves out at their own pace, only the end shows whether they have all.
   void watch(store::memory_archive& archives, const retention_plan& plan);
 
   /// `before`: each task as it was before these batches.
@@ -41,14 +42,14 @@ class archive_checker {
     bool deleted = false;
   };
   void removed(const std::string& id);
-  bool anywhere(std::uint64_t number) const;
+  bool anywhere(store::memory_archive& in, std::uint64_t number) const;
   void take(const v1::TaskRecord& record, const v1::TaskTombstone& tombstone);
-  void judge_copy(const gone_task& one) const;
+  void judge_copy(store::memory_archive& in, const gone_task& one) const;
   void dropped(const store::archive_day& which);
 
   world& world_;
   const host_clock& clock_;
-  store::memory_archive* archives_ = nullptr;
+  std::vector<store::memory_archive*> archives_;  // of each replica
   retention_plan plan_;
   std::map<std::string, gone_task> gone_;
   std::set<std::uint64_t> moved_;

@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "actors/replication/wire.hpp"
 #include "tests/simulation/node/node.hpp"
 #include "tests/simulation/world/link.hpp"
 
@@ -116,7 +117,8 @@ class home final : public agents::shard {
   void claims_no_longer(node& which);
   void decided(const store::batch& what);
   void shown(node& which);
-  void send(const node& from, const raft::message& what);
+  void send(const node& from, const raft::message& what) { send_to(from, what.to, encode(what, 0)); }
+  void send(const node& from, const v1::ReplicaCopy& what) { send_to(from, what.to(), what); }
 
  private:
   /// Reads as home says.
@@ -141,6 +143,8 @@ class home final : public agents::shard {
   void keep_following();
   void link_nodes();
   void strike();
+  template <class Message>
+  void send_to(const node& from, raft::replica_id to, Message what);
   bool all_follow() const;
   void drain_one();
   link& between(std::size_t one, std::size_t other);
@@ -153,6 +157,7 @@ class home final : public agents::shard {
   const std::uint32_t shard_;
   const std::string me_;
   const std::size_t replicas_;
+  const std::size_t keep_bytes_;                     // of entries, for others; 0: as always
   std::vector<std::unique_ptr<host_clock>> clocks_;  // of the nodes, if there are several
   std::vector<std::unique_ptr<node>> nodes_;
   std::vector<std::unique_ptr<link>> links_;  // between them

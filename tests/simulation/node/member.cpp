@@ -33,6 +33,15 @@ node::member::member(node& in, replica_settings how)
 
 void node::member::begin() {
   service_.serve(consensus());
+  auto& own = seat_.own();
+  const auto boot_ms = boot_of(node_.clock_);
+  const auto send = [this](const v1::ReplicaCopy& what) { node_.home_.send(node_, what); };
+  const auto note = [this](const std::string& sentence) { node_.world_.tell("disk", node_.me_, 0, [&] { return sentence; }); };
+  const auto name = [this] { return node_.me_ + "-" + std::to_string(node_.life_) + "-" + std::to_string(++copies_); };
+  giver_.emplace(copy_giver::world{&consensus(), &own, node_.archives_.get(), node_.shard_, boot_ms, name, send, note});
+  taker_.emplace(copy_taker::world{&consensus(), &own, node_.archives_.get(), boot_ms, send, note, [](const error& why) {
+                                     throw rule_broken{"fatal", "a copy cannot be installed: " + why.sentence, false};
+                                   }});
   node_.world_.after(node_.world_.replicas.between(1, 50) * millisecond, node_.of_this_process([this] { tick(); }));
 }
 
@@ -40,6 +49,8 @@ void node::member::tick() {
   node_.world_.after(consensus().settings().heartbeat_ms / 2 * millisecond, node_.of_this_process([this] { tick(); }));
   put([this] {
     check(service_.tick());
+    giver_->tick();
+    taker_->tick();
     turn();
   });
 }
@@ -95,6 +106,16 @@ void node::member::decline(bool on) {
   if (node_.world_.settings.planted.keep_lead) return;
   put([this, on] {
     check(seat_.decline(on));
+    wake();
+  });
+}
+
+void node::member::take(const v1::ReplicaCopy& what) {
+  put([this, what] {
+    if (what.has_archive_part()) node_.world_.count("parts of archives that came with a copy");
+    auto changed = what;
+    if (node_.world_.settings.planted.skip_archives && what.has_archives()) changed.mutable_archives()->clear_all();
+    copy_taker::is_for_taker(what) ? taker_->take(changed) : giver_->asked(what);
     wake();
   });
 }

@@ -9,6 +9,8 @@
 #include <memory>
 #include <optional>
 
+#include "actors/replication/copy_giver.hpp"
+#include "actors/replication/copy_taker.hpp"
 #include "actors/replication/seat.hpp"
 #include "actors/replication/service.hpp"
 #include "tests/simulation/node/node.hpp"
@@ -32,6 +34,7 @@ class node::member final : public service_port {
   void unreachable(raft::replica_id who);
   void transfer(raft::replica_id to);
   void decline(bool on);
+  void take(const v1::ReplicaCopy& what);
   /// There may be something to write.
   void wake() override;
 
@@ -57,6 +60,9 @@ class node::member final : public service_port {
   bool busy_ = false;
   std::deque<std::function<void()>> mail_;
   std::map<std::uint64_t, std::function<void(bool)>> asked_;
+  std::uint64_t copies_ = 0;
+  std::optional<copy_giver> giver_;
+  std::optional<copy_taker> taker_;
   replica_service service_{*this};
 };
 

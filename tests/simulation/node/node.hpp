@@ -81,6 +81,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   /// Calls it when it is sure that this node leads, or does not.
   void ask_who_leads(std::function<void(bool here)> then);
   void receive(const v1::ReplicaMessage& what);
+  void receive(const v1::ReplicaCopy& what);
   void lost(std::size_t place);
   /// The leader's lead goes to another.
   void hand_over(std::size_t place);

@@ -9,6 +9,7 @@
 #include "tests/simulation/node/crier.hpp"
 #include "tests/simulation/node/herald.hpp"
 #include "tests/simulation/node/home.hpp"
+#include "tests/simulation/node/member.hpp"
 #include "tests/simulation/node/overseer.hpp"
 
 namespace fairlead::simulation {
@@ -27,7 +28,12 @@ node::node(world& in, network& net, agents& staff, checker& judge, host_clock& t
       zones_(judge.of_bugs()),
       store_(in.settings.seed * 31 + shard + 17 * place, *archives_, time, of.born_as(place)),
       core_(place * 1'000'000),
-      next_ticket_(place * 1'000'000'000 + 1) {}
+      next_ticket_(place * 1'000'000'000 + 1) {
+  store_.on_placing([this](bool placed) {
+    if (placed) world_.count("copies of the state put in place");
+    pass(placed ? failpoint_id::copy_placed : failpoint_id::copy_unplaced);
+  });
+}
 
 node::~node() = default;
 
@@ -53,6 +59,7 @@ void node::plan(const retention_plan& retention) {
 void node::plan_like(const node& first) {
   retention_ = first.retention_;
   targets_ = first.targets_;
+  if (&first != this) checker_.of_archives().watch(*archives_, retention_);
 }
 
 void node::start_errands() {

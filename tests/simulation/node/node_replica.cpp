@@ -115,6 +115,10 @@ void node::receive(const v1::ReplicaMessage& what) {
   if (member_) member_->receive(what);
 }
 
+void node::receive(const v1::ReplicaCopy& what) {
+  if (member_) member_->take(what);
+}
+
 void node::lost(std::size_t place) {
   if (member_) member_->unreachable(place + 1);
 }

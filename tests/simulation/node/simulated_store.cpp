@@ -11,6 +11,29 @@ namespace fairlead::simulation {
 
 namespace stores = fairlead::store;
 
+result<std::unique_ptr<stores::incoming_copy>> tables_of_node::receive(std::uint64_t bytes) {
+  class placed final : public stores::incoming_copy {
+   public:
+    placed(tables_of_node& in, std::unique_ptr<stores::incoming_copy> of) : in_(in), of_(std::move(of)) {}
+    status write(std::string_view bytes) override { return of_->write(bytes); }
+    std::uint64_t bytes() const override { return of_->bytes(); }
+    result<stores::tables*> open() override { return of_->open(); }
+    status take_over() override {
+      if (in_.on_placing) in_.on_placing(false);
+      auto done = of_->take_over();
+      if (in_.on_placing) in_.on_placing(true);
+      return done;
+    }
+
+   private:
+    tables_of_node& in_;
+    std::unique_ptr<stores::incoming_copy> of_;
+  };
+  auto begun = tables_around::receive(bytes);
+  if (!begun) return begun.failure();
+  return std::unique_ptr<stores::incoming_copy>(new placed(*this, std::move(*begun)));
+}
+
 simulated_store::simulated_store(std::uint64_t seed, stores::archives_below& archives, const clock& time,
                                  std::optional<replica_settings> born)
     : random_(seed), archives_(archives), time_(time), replicated_(born.has_value()), disk_(std::make_unique<stores::memory_disk>(seed)) {
@@ -37,7 +60,7 @@ void simulated_store::open() {
   options.boot_ms = [this] { return to_unix_ms(time_.steady()); };
   options.random = [this] { return random_(); };
   auto opened = stores::journaled_stores::open(std::make_unique<stores::lent_disk>(*disk_),
-                                               {{0, "in memory", &tables_, &archives_, replicated_}}, std::move(options));
+                                               {{0, "in memory", &below_, &archives_, replicated_}}, std::move(options));
   if (!opened) throw rule_broken{"fatal", "the store cannot be opened: " + opened.failure().sentence, false};
   joined_ = std::move(*opened);
 }

@@ -12,8 +12,18 @@
 #include "store/journaled/stores.hpp"
 #include "store/memory/memory_disk.hpp"
 #include "store/memory/memory_store.hpp"
+#include "tests/store/tables_around.hpp"
 
 namespace fairlead::simulation {
+
+/// Tables in memory whose process may end while a copy takes their place.
+class tables_of_node final : public fairlead::store::testing::tables_around {
+ public:
+  using tables_around::tables_around;
+  std::function<void(bool placed)> on_placing;
+
+  result<std::unique_ptr<fairlead::store::incoming_copy>> receive(std::uint64_t bytes) override;
+};
 
 class simulated_store final : public store::store {
  public:
@@ -31,6 +41,9 @@ class simulated_store final : public store::store {
 
   fairlead::store::journaled_store& own() const { return joined_->at(0); }
   std::uint64_t sequence() const { return own().sequence(); }
+
+  /// Called when a copy is about to take the place of the tables, and when it has. May throw, as a process ends.
+  void on_placing(std::function<void(bool placed)> told) { below_.on_placing = std::move(told); }
 
   /// Of the tables alone.
   fairlead::store::usage tables_usage() const { return tables_.get_usage(); }
@@ -77,6 +90,7 @@ class simulated_store final : public store::store {
   std::int64_t stamp_ms_ = 0;     // of the last entry, and
   std::int64_t stamp_at_ms_ = 0;  // the boot clock then; 0: the process has written none
   fairlead::store::memory_store tables_;
+  tables_of_node below_{tables_};
   std::unique_ptr<fairlead::store::memory_disk> disk_;
   std::unique_ptr<fairlead::store::journaled_stores> joined_;  // null: between put_back and restore
   std::unique_ptr<replica> replica_;                           // of the process, from its first epoch on

@@ -26,7 +26,8 @@ void archive_people::come_back() {
   const auto ids = archived.ids();
   if (!ids.empty()) {
     const auto& id = luck.pick(ids);
-    archived.judge(id, *home_.reads().read());
+    // A former leader may not know yet.
+    if (!home_.replicated() || home_.shows_all()) archived.judge(id, *home_.reads().read());
     const auto how = luck.below(3);
     if (how == 0) undo(id);
     if (how == 1) clients_.submit_again(id, false);

@@ -61,7 +61,10 @@ void watchers::came(std::size_t which, const v1::WatchRequest& asked, std::uint6
   const auto after = asked.after_sequence();
   if (least > 0) world_.judges("stale_answer");
   const auto unknown = reply.error().code() == v1::ERROR_CODE_NOT_FOUND;
-  const auto older = reply.error().code() == v1::ERROR_CODE_OK && reply.events().empty() && least > after;
+  // Of a task that has moved to an archive since, or was deleted, only the end is told.
+  const auto id = store::find_task(*home_.reads().read(), asked.id());
+  const auto left = id.ok() && *id && has_ended((*id)->final_state());
+  const auto older = reply.error().code() == v1::ERROR_CODE_OK && reply.events().empty() && least > after && !left;
   if (least > 0 && (unknown || older))
     world::broken("stale_answer", "who asked for events of " + asked.id() + " behind " + std::to_string(after) + " is told of " +
                                       (unknown ? "no such task" : "none") + ", and there were " + std::to_string(least));

@@ -48,6 +48,9 @@ enum class failpoint_id : std::uint8_t {
   archive_copied,
   // The archiver alone dies and is started again, having told of what it chose.
   archiver_lost,
+  // A copy of another replica's state is about to take the place of the node's own, or has taken it.
+  copy_unplaced,
+  copy_placed,
   // An agent's process dies.
   agent_received,   // before it starts what it was handed
   agent_requested,  // the request to the service is out
@@ -63,12 +66,12 @@ enum class failpoint_id : std::uint8_t {
 inline constexpr std::size_t failpoint_count = static_cast<std::size_t>(failpoint_id::count);
 
 inline constexpr std::array<std::string_view, failpoint_count> failpoint_names{
-    "commit.asked",    "commit.unwritten",      "commit.unsynced",      "commit.untold",    "commit.told",        "commit.disk_error",
-    "effect.perform",  "effect.acknowledge",    "effect.hint",          "effect.reply",     "effect.notify",      "effect.renew_untold",
-    "effect.renew",    "commit.service_untold", "effect.offered",       "evaluate.asked",   "start.epoch_raised", "start.opened",
-    "start.sweeping",  "recover.asked",         "commit.launch_untold", "effect.wake_cron", "cron.asked",         "cron.lost",
-    "supervisor.lost", "courier.unrecorded",    "alert.unrecorded",     "archive.chosen",   "archive.copied",     "archiver.lost",
-    "agent.received",  "agent.requested",       "agent.answered",       "agent.reported",   "agent.acknowledged", "agent.registering",
-    "agent.beating",   "agent.retrying"};
+    "commit.asked",       "commit.unwritten",      "commit.unsynced",      "commit.untold",    "commit.told",        "commit.disk_error",
+    "effect.perform",     "effect.acknowledge",    "effect.hint",          "effect.reply",     "effect.notify",      "effect.renew_untold",
+    "effect.renew",       "commit.service_untold", "effect.offered",       "evaluate.asked",   "start.epoch_raised", "start.opened",
+    "start.sweeping",     "recover.asked",         "commit.launch_untold", "effect.wake_cron", "cron.asked",         "cron.lost",
+    "supervisor.lost",    "courier.unrecorded",    "alert.unrecorded",     "archive.chosen",   "archive.copied",     "archiver.lost",
+    "copy.unplaced",      "copy.placed",           "agent.received",       "agent.requested",  "agent.answered",     "agent.reported",
+    "agent.acknowledged", "agent.registering",     "agent.beating",        "agent.retrying"};
 
 }  // namespace fairlead::simulation

@@ -9,6 +9,7 @@
 
 #include "store/keys.hpp"
 #include "tests/store/any_store.hpp"
+#include "tests/store/tables_around.hpp"
 
 namespace fairlead::store::testing {
 
@@ -16,7 +17,8 @@ using contents = std::map<std::pair<table, std::string>, std::string>;
 constexpr std::array some_tables{table::task, table::due, table::launch_ready};
 
 /// Tables that call a test back at the moments when another thread could come between.
-struct interrupted_tables final : tables {
+struct interrupted_tables final : tables_around {
+  interrupted_tables() : tables_around(own) {}
   memory_store own;
   mutable std::function<void()> before_read;
   mutable std::function<void()> after_read;
@@ -37,7 +39,6 @@ struct interrupted_tables final : tables {
     if (after_read) std::exchange(after_read, {})();
     return out;
   }
-  usage tables_usage() const override { return own.get_usage(); }
 };
 
 /// One shard behind a journal, a model of it, and random work on both.

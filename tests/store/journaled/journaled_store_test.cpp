@@ -27,15 +27,14 @@ void put_a_hundred(store& to) {
 }
 
 TEST(journaled_store, applies_to_small_tables_in_small_transactions) {
-  struct counted_tables final : tables {
+  struct counted_tables final : tables_around {
+    counted_tables() : tables_around(own) {}
     memory_store own{memory_store::durability::at_once, std::uint64_t{1} << 20};
     std::vector<std::size_t> operations;
     status apply(const std::vector<operation>& sorted) override {
       operations.push_back(sorted.size());
       return own.apply(sorted);
     }
-    std::unique_ptr<snapshot> read_tables() const override { return own.read(); }
-    usage tables_usage() const override { return own.get_usage(); }
   } below;
   memory_disk disk;
   auto stores = std::move(journaled_stores::open(std::make_unique<lent_disk>(disk), {{0, "in memory", &below}}, small_journal()).value());

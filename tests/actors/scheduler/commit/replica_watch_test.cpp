@@ -18,7 +18,7 @@ class replica_watch_test : public ::testing::Test, public commit_port {
     EXPECT_TRUE(batches.open(*store.raise_epoch()).ok());
     seen.set_role("leader");
     seen.set_may_lose(2);
-    for (const auto* node : {"n2", "n3", "n4", "n5"}) {
+    for (const auto* node : {"n2", "n3", "n4", "n5", "n6"}) {
       auto* const one = seen.add_others();
       one->set_node(node);
       one->set_votes(true);
@@ -101,13 +101,14 @@ TEST_F(replica_watch_test, each_lack_has_its_words) {
   of("n2").set_heard_ms_ago(-1);
   of("n3").set_behind_ms(10'001);
   of("n4").set_behind_bytes((8U << 20) + 1);
-  of("n5").set_trouble("it needs a copy of the state");
+  of("n5").set_trouble("it has lost entries");
+  of("n6").set_needs_copy(true);
   seen.set_may_lose(0);
   look_for(watch, a_minute);
   EXPECT_EQ(
       sentence(),
-      "node n2: it does not answer; node n3: it does not keep up; node n4: it does not keep up; node n5: it needs a copy of the state. "
-      "The shard survives the loss of no more nodes");
+      "node n2: it does not answer; node n3: it does not keep up; node n4: it does not keep up; node n5: it has lost entries; "
+      "node n6: it was away for longer than entries are kept, and gets a copy of the state. The shard survives the loss of no more nodes");
 }
 
 TEST_F(replica_watch_test, another_node_is_another_alert_and_one_that_is_back_is_none) {

@@ -55,6 +55,21 @@ TEST(cluster_status, says_how_far_a_replica_is_behind_and_why) {
   for (const auto* part : {"1200", "3.0 MiB", "1m30s", "connection refused"}) EXPECT_TRUE(has(text, part)) << part << " in\n" << text;
 }
 
+TEST(cluster_status, says_how_much_a_replica_has_of_a_copy_of_the_state) {
+  auto reply = led_by_n1();
+  auto& far = *reply.mutable_shards(0)->mutable_replication()->mutable_others(1);
+  far.set_needs_copy(true);
+  EXPECT_TRUE(has(cluster_text(reply), "waits for a copy of the state")) << cluster_text(reply);
+  far.set_copied_bytes(3 << 20);
+  far.set_copy_bytes(12 << 20);
+  EXPECT_TRUE(has(cluster_text(reply), "gets a copy of the state: 3.0 MiB of 12.0 MiB so far")) << cluster_text(reply);
+  const auto json = nlohmann::json::parse(cluster_json(reply));
+  const auto& told = json["shards"][0]["replication"]["replicas"][1];
+  EXPECT_EQ(told["needs_copy"], true);
+  EXPECT_EQ(told["copied_bytes"], 3 << 20);
+  EXPECT_EQ(told["copy_bytes"], 12 << 20);
+}
+
 TEST(cluster_status, of_a_shard_without_a_leader_says_what_this_node_knows) {
   auto reply = led_by_n1();
   auto& shard = *reply.mutable_shards(0);

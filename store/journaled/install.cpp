@@ -1,0 +1,108 @@
+// A copy of another replica's tables takes the place of a shard's own.
+//
+// The commit point is incoming_copy::take_over. What is the store's own, and not the shard's, is written into the copy before it, and with that
+// which records of the journal belong to the log that is replaced: after a crash in between a start finds the former tables and all of the former
+// log, or the copy and none of it.
+
+#include <utility>
+
+#include "store/failpoint.hpp"
+#include "store/journaled/store.hpp"
+#include "store/keys.hpp"
+
+namespace fairlead::store {
+
+namespace {
+
+error refused(const std::string& place, const std::string& why) {
+  return {v1::ERROR_CODE_WRONG_STATE, "The copy that came for " + place + " is not taken: " + why + ".", "Nothing was changed."};
+}
+
+/// The first value that is not what was written.
+status check_values(const snapshot& of) {
+  status out = nothing{};
+  for (int i = 0; i < table_count && out.ok(); ++i) {
+    const auto where = static_cast<table>(i);
+    const auto scanned = of.scan_all(where, [&](std::string_view key, std::optional<std::string_view> payload) {
+      if (!payload) out = damaged_value(where, key);
+      return payload.has_value();
+    });
+    if (!scanned) return scanned;
+  }
+  return out;
+}
+
+}  // namespace
+
+status journaled_store::check_copy(incoming_copy& from, const log_base& behind) const {
+  const auto opened = from.open();
+  if (!opened) return opened.failure();
+  const auto copied = (*opened)->read_tables();
+  if (auto whole = check_values(*copied); !whole) return whole;
+  const auto own = below_.read_tables();
+  for (const auto row : {meta::schema_row, meta::shard_row, meta::lineage_row}) {
+    const auto here = own->get(table::meta, keys::meta(row));
+    const auto there = copied->get(table::meta, keys::meta(row));
+    if (!here || !there) return here ? there.failure() : here.failure();
+    if (*here != *there) return refused(place(), "its row " + std::string{row} + " is another one");
+  }
+  const auto row = copied->get(table::meta, keys::meta(meta::applied_row));
+  if (!row) return row.failure();
+  const auto at = row->has_value() ? meta::decode_applied(**row) : std::nullopt;
+  if (!at || at->index != behind.index) return refused(place(), "it does not end with entry " + std::to_string(behind.index));
+  return nothing{};
+}
+
+status journaled_store::install(incoming_copy& from, const log_base& behind) {
+  const std::lock_guard lock(commit_guard_);
+  if (failed_) return *failed_;
+  if (behind.index <= shown_index()) return refused(place(), "it is older than what is here");
+  const auto opened = from.open();
+  if (!opened) return opened.failure();
+  const auto reached = (*opened)->read_tables()->get_progress();
+  // An empty group, which says how far the former log goes.
+  const auto group = journal_->append({});
+  if (!group) return fail(group.failure());
+  const auto former = journal_->log_end(shard_);
+  const meta::installed_copy installed{behind.index, behind.term, behind.stamp_ms, *group, former.index, former.term, behind.members};
+  // Not while the journal may wait for room, which only the applier makes.
+  std::unique_lock nobody_applies(applying_);
+  const entry_position at{behind.index, *group, behind.stamp_ms};
+  batch rows;
+  if (replica_) rows.put(table::meta, keys::meta(meta::replica_row), meta::encode_replica(*replica_));
+  rows.put(table::meta, keys::meta(meta::journal_row), meta::encode_journal({journal_->id(), shard_}));
+  rows.put(table::meta, keys::meta(meta::applied_row), meta::encode_applied(at));
+  rows.put(table::meta, keys::meta(meta::installed_row), meta::encode_installed(installed));
+  rows.erase(table::meta, keys::meta(meta::clock_ahead_row));
+  if (const auto own = clock_to_note()) rows.put(table::meta, keys::meta(meta::clock_ahead_row), meta::encode_clock(*own));
+  // Nothing has changed yet.
+  if (auto written = (*opened)->apply(run::of(rows)->operations()); !written) return refused(place(), written.failure().sentence);
+  if (failpoint("install.before")) return fail(failpoint_error("install.before"));
+  if (auto taken = from.take_over(); !taken) return fail(taken.failure());
+  if (failpoint("install.after")) return fail(failpoint_error("install.after"));
+  installed_ = installed;
+  over_.clear();
+  written_.clear();
+  stand_at(at);
+  time_.seen(at.stamp_ms);
+  sequence_ = reached.sequence;
+  epoch_ = reached.epoch;
+  shard_state_ = reached.shard.SerializeAsString();
+  nobody_applies.unlock();
+  if (auto noted = note_copy(); !noted) return fail(noted.failure());
+  if (failpoint("install.noted")) return fail(failpoint_error("install.noted"));
+  release_applied();
+  return nothing{};
+}
+
+/// The log goes on behind the copy, as far as the journal is concerned.
+status journaled_store::note_copy() {
+  const auto& it = *installed_;
+  const log_record base{record_type::base, it.index, it.term, it.stamp_ms, std::make_shared<const std::string>(it.members)};
+  const auto noted = journal_->append({as_journal_record(base)});
+  if (!noted) return noted.failure();
+  last_group_ = *noted;
+  return nothing{};
+}
+
+}  // namespace fairlead::store
