@@ -12,6 +12,7 @@
 
 #include "actors/gateway/local.hpp"
 #include "actors/gateway/routes.hpp"
+#include "actors/protocol/confirm.hpp"
 #include "actors/protocol/ports.hpp"
 #include "actors/supervision/supervised.hpp"
 #include "actors/supervisor/doctor_actor.hpp"
@@ -119,7 +120,7 @@ class gateway_asks {
 
   template <class Request>
   void ask_confirmed(const shard_desk& desk, Request what, duration limit, std::function<void(reply_of<Request>)> then) {
-    self_->request(desk.replica, limit, confirm_atom_v, std::uint64_t{0})
+    self_->request(desk.replica, limit, confirm_atom_v, confirm_begun)
         .then(
             [this, at = &desk, what = std::move(what), limit, then](bool leads) mutable {
               if (!leads) return then(refusal<reply_of<Request>>(routes_.led_elsewhere(at->shard)));

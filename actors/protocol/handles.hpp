@@ -156,8 +156,8 @@ using replica_actor = caf::typed_actor<
     caf::reacts_to<v1::ReplicaBatch>,
     // Another replica introduces itself (the handle: its replica_actor); passed on by the gateway. Answered with this one.
     caf::replies_to<v1::ReplicaHello, caf::strong_actor_ptr>::with<v1::ReplicaWelcome, caf::strong_actor_ptr>,
-    // Whether this replica has led when it was asked, under the epoch of the Scheduler that asks (0: under any). It uses no clock. Answered once
-    // readers here see all that counted then.
+    // Whether this replica has led when it was asked, under the epoch of the Scheduler that asks (0: under any; confirm_begun). It uses no clock.
+    // Answered once readers here see all that counted then.
     caf::replies_to<confirm_atom, std::uint64_t>::with<bool>,
     // Part of a copy of the state: for this replica's own copies_actor, or from that for another replica.
     caf::reacts_to<v1::ReplicaCopy>,

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "actors/protocol/confirm.hpp"
 #include "store/journal/payloads.hpp"
 
 namespace fairlead {
@@ -156,7 +157,8 @@ status replica::receive(const raft::message& what) {
 std::uint64_t replica::confirm(std::uint64_t epoch) {
   const std::lock_guard lock(guard_);
   const auto ticket = ++last_ticket_;
-  const bool outlived = epoch != 0 && (epoch != epoch_ || epoch < consensus_.epoch());
+  const bool began = begun_ && epoch_ != 0 && consensus_.epoch() != 0 && epoch_ >= consensus_.epoch();
+  const bool outlived = epoch == confirm_begun ? !began : epoch != 0 && (epoch != epoch_ || epoch < consensus_.epoch());
   if (outlived)
     confirmed_.push_back({ticket, false, 0});
   else

@@ -104,7 +104,7 @@ class replica final : public store::store {
   /// Batches that follow what was proposed before.
   result<proposal> propose(const std::vector<fairlead::store::batch>& group);
   /// Asks for a confirmed round (raft::confirm); the ticket of the answer. `epoch`: of the Scheduler that asks, which may outlive its lead, and
-  /// leads no longer once another has begun; 0: it asks for whoever leads.
+  /// leads no longer once another has begun; 0: it asks for whoever leads; confirm_begun (actors/protocol/confirm.hpp).
   std::uint64_t confirm(std::uint64_t epoch = 0);
   status unreachable(raft::replica_id who);
   status transfer(raft::replica_id to);

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <thread>
 
+#include "actors/protocol/confirm.hpp"
 #include "tests/actors/replication/replica_world.hpp"
 #include "tests/eventually.hpp"
 
@@ -196,6 +197,32 @@ TEST(replica, answers_a_confirmed_round_when_it_has_shown_what_counted_then) {
   const auto followed = three.it(other_than(leader)).confirm();
   three.run();
   EXPECT_TRUE(three.at(other_than(leader)).answers.count(followed) > 0);
+}
+
+TEST(replica, does_not_confirm_for_a_read_before_the_scheduler_of_its_present_lead_has_begun) {
+  replica_world three;
+  const auto first = three.elect();
+  const auto second = other_than(first);
+  const auto asked = [&] {
+    const auto ticket = three.it(first).confirm(confirm_begun);
+    three.pass(3 * replica_world::heartbeat_ms);
+    return three.at(first).answers.at(ticket);
+  };
+  EXPECT_FALSE(asked());
+  ASSERT_TRUE(three.it(first).ask_epoch().ok());
+  EXPECT_TRUE(asked());
+  // It hands over, and leads again, before the Scheduler of its first lead has ended.
+  ASSERT_TRUE(three.it(first).transfer(second).ok());
+  three.run();
+  ASSERT_EQ(three.elect(), second);
+  EXPECT_FALSE(asked());
+  three.pass(replica_world::election_ms);
+  ASSERT_TRUE(three.it(second).transfer(first).ok());
+  three.run();
+  ASSERT_EQ(three.elect(), first);
+  EXPECT_FALSE(asked()) << "that Scheduler does not know what the other node has committed";
+  ASSERT_TRUE(three.it(first).ask_epoch().ok());
+  EXPECT_TRUE(asked());
 }
 
 TEST(replica, does_not_confirm_to_a_scheduler_that_has_outlived_its_lead_that_it_leads) {

@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "actors/protocol/confirm.hpp"
 #include "actors/replication/wire.hpp"
 #include "tests/simulation/node/node.hpp"
 #include "tests/simulation/world/link.hpp"
@@ -181,9 +182,11 @@ void home::request(const std::string& who, std::function<void(scheduler&, std::u
     // A gateway asks before it has a read answered (actors/gateway/fan_out.hpp).
     if constexpr (std::is_same_v<Reply, v1::WatchReply>)
       to->when_awake([to, now] {
-        to->ask_who_leads([now](bool here) {
-          if (here) now();
-        });
+        to->ask_who_leads(
+            [now](bool here) {
+              if (here) now();
+            },
+            confirm_begun);
       });
     else
       to->when_awake(now);

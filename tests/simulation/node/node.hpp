@@ -79,7 +79,8 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   /// It counts, and the Scheduler has not been told.
   void note_untold(const std::vector<store::batch>& group);
   /// Calls it when it is sure that this node leads, or does not.
-  void ask_who_leads(std::function<void(bool here)> then);
+  /// `for_whom`: as confirm_atom.
+  void ask_who_leads(std::function<void(bool here)> then, std::uint64_t for_whom = 0);
   void receive(const v1::ReplicaMessage& what);
   void receive(const v1::ReplicaCopy& what);
   void lost(std::size_t place);

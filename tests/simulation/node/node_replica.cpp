@@ -102,9 +102,9 @@ void node::judge_former_clock() {
                                       std::to_string(behind_us / millisecond) + " ms behind that of its successor");
 }
 
-void node::ask_who_leads(std::function<void(bool here)> then) {
+void node::ask_who_leads(std::function<void(bool here)> then, std::uint64_t for_whom) {
   if (!member_) return in_process([&] { then(true); });
-  member_->confirm(0, [this, then = std::move(then), lead = lead_](bool led) {
+  member_->confirm(for_whom, [this, then = std::move(then), lead = lead_](bool led) {
     world_.after(world_.replicas.between(2, 60), of_this_process([this, then, lead, led] {
                    if (lead == lead_) in_process([&] { then(led); });
                  }));
