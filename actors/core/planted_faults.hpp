@@ -136,6 +136,7 @@ struct planted_faults {
   bool follow_while_leading = false;      // the clock of a former leader's Scheduler follows its successor
   bool keep_lead = false;                 // a node that is drained goes on leading
   bool skip_archives = false;             // a copy of the state comes without the archives
+  bool keep_replica_id = false;           // a store that is made in place of a lost one votes as the lost one would
 };
 
 }  // namespace fairlead::core

@@ -11,14 +11,6 @@ namespace {
 
 error refused(std::string sentence, std::string remedy) { return {v1::ERROR_CODE_CONFLICT, std::move(sentence), std::move(remedy)}; }
 
-bool has(const v1::ShardMembers& all, raft::replica_id id) {
-  return std::find(all.voters().begin(), all.voters().end(), id) != all.voters().end();
-}
-
-bool same(const v1::ShardMembers& one, const v1::ShardMembers& other) {
-  return std::equal(one.voters().begin(), one.voters().end(), other.voters().begin(), other.voters().end());
-}
-
 std::string shard_of(const v1::ReplicaHello& which) { return "shard " + std::to_string(which.shard()); }
 
 }  // namespace
@@ -29,8 +21,10 @@ acquaintance::acquaintance(v1::ReplicaHello me, std::vector<std::string> nodes) 
 
 std::optional<raft::members> acquaintance::members() const {
   if (!has_begun(me_)) return std::nullopt;
-  return raft::members{{me_.members().voters().begin(), me_.members().voters().end()}, {}};
+  return raft::decode_members(me_.members().SerializeAsString());
 }
+
+void acquaintance::follow(const raft::members& all) { me_.mutable_members()->ParseFromString(*raft::encode(all)); }
 
 status acquaintance::meet(const v1::ReplicaHello& you) {
   const auto where = shard_of(me_);
@@ -47,19 +41,11 @@ status acquaintance::meet(const v1::ReplicaHello& you) {
         "Stop the node with the copy, and give it an empty store.");
   if (has_begun(you) && raft::decode_members(you.members().SerializeAsString()) == std::nullopt)
     return invalid("Node " + you.node() + " names replicas of " + where + " that cannot be.", "Report this as a bug.");
-  if (has_begun(me_) && !has(me_.members(), you.replica()))
-    return refused("Node " + you.node() + " has another store of " + where +
-                       " than the one with which the shard began: its own was lost, or replaced.",
-                   "Give the node its former store back.");
-  if (has_begun(me_) && has_begun(you) &&
-      (!same(me_.members(), you.members()) || compare(you.lineage(), me_.lineage()) != lineage_order::same))
+  if (has_begun(me_) && has_begun(you) && compare(you.lineage(), me_.lineage()) != lineage_order::same)
     return refused("Nodes " + me_.node() + " and " + you.node() + " hold stores of " + where + " that began apart from each other (" +
                        to_text(me_.lineage()) + ", " + to_text(you.lineage()) + ").",
                    "Decide which one to keep, stop the node with the other one, and give it an empty store.");
   if (!has_begun(me_) && has_begun(you)) {
-    if (!has(you.members(), me_.replica()))
-      return refused("Node " + me_.node() + " has a new store of " + where + ", which has begun without it: its own was lost, or replaced.",
-                     "Give the node its former store back.");
     *me_.mutable_members() = you.members();
     *me_.mutable_lineage() = you.lineage();
     me_.set_store_id(you.store_id());

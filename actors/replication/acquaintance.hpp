@@ -3,8 +3,9 @@
 //
 // A store that is made new has a random replica id and belongs to no shard yet. The node file names the nodes that hold the shard. Once the first
 // of them by name knows that the stores of all the others are new, too, it begins the shard with these replicas, and the others take that from it.
-// From then on the shard has exactly these: a store that was lost and made anew has another id, and none of the others speaks with it. So it can
-// never give a second vote in a term, or lack what it has confirmed.
+// From then on the log says which replicas the shard has. A store that was lost and made anew has another id, so it can never give a second vote in
+// a term, or lack what it has confirmed. It takes the shard from the others, too; the leader makes its replica one of the shard's
+// (actors/core/raft/member_plan.hpp).
 
 #include <cstdint>
 #include <map>
@@ -24,11 +25,13 @@ class acquaintance {
   acquaintance(v1::ReplicaHello me, std::vector<std::string> nodes);
 
   const v1::ReplicaHello& me() const noexcept { return me_; }
-  /// With which the shard began; nullopt: it has not begun here.
+  /// As far as is known here; nullopt: the shard has not begun here.
   std::optional<raft::members> members() const;
+  /// What the log says of them, once the shard has begun here.
+  void follow(const raft::members& all);
 
   /// Another replica introduces itself, or answers. Error: it is not one of this shard; who is told has another store, or another node file.
-  /// If this replica is new and the other is not, this one belongs to the other's shard from now on: began() says so.
+  /// If this replica is new and the other is not, this one is of the other's shard from now on: began() says so.
   status meet(const v1::ReplicaHello& you);
   /// The shard begins, if it is this replica's turn and all others are new. `lineage` and `store_id` are those of the new shard.
   bool begin(const v1::Lineage& lineage, const std::string& store_id);

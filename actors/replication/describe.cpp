@@ -18,7 +18,7 @@ std::int64_t ago(std::int64_t now_ms, std::int64_t then_ms) { return then_ms == 
 
 /// Why a replica does not catch up by itself; empty: it does.
 std::string trouble_of(const replica_view::other& one, const std::string& no_copy) {
-  if (one.went_back) return "it has lost entries that it had confirmed: its disk was replaced, or an older copy was put in its place";
+  if (one.went_back) return "it has lost entries that it had confirmed: an older copy of its store was put in its place";
   if (one.lacks_base && !no_copy.empty()) return "it needs a copy of the state, and none can be made: " + no_copy;
   return {};
 }
@@ -37,10 +37,10 @@ v1::ReplicationStatus describe_replication(const replication_facts& from) {
   }
   const auto& view = *from.view;
   const auto unmet = [](const auto& one) { return one.second == 0; };
-  const auto only_unmet = std::count_if(from.ids.begin(), from.ids.end(), unmet) == 1;
+  const auto count_unmet = std::count_if(from.ids.begin(), from.ids.end(), unmet);
   const auto node_of = [&](raft::replica_id id) {
     auto found = std::find_if(from.ids.begin(), from.ids.end(), [&](const auto& one) { return one.second == id; });
-    if (found == from.ids.end() && only_unmet) found = std::find_if(from.ids.begin(), from.ids.end(), unmet);
+    if (found == from.ids.end() && count_unmet == 1) found = std::find_if(from.ids.begin(), from.ids.end(), unmet);
     return found == from.ids.end() ? std::string{} : found->first;
   };
   out.set_role(word_of(view.role));
@@ -57,8 +57,10 @@ v1::ReplicationStatus describe_replication(const replication_facts& from) {
   const auto& voters = view.members.voters;
   std::size_t sound = 1;  // voters that would elect another leader now
   for (const auto& one : view.others) {
+    const auto node = node_of(one.id);
+    if (node.empty() && count_unmet == 0) continue;  // its node has another store by now
     auto* line = out.add_others();
-    line->set_node(node_of(one.id));
+    line->set_node(node);
     line->set_votes(view.members.votes(one.id));
     line->set_trouble(trouble_of(one, view.no_copy));
     line->set_needs_copy(one.lacks_base);

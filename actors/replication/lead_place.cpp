@@ -16,8 +16,6 @@ constexpr std::int64_t between_looks = 10;
 constexpr std::int64_t fit_for = 30;
 constexpr std::int64_t after_a_change = 60;  // whether it has worked or not
 
-constexpr std::int64_t fit_behind_ms = 1'000;
-
 }  // namespace
 
 std::vector<std::string> order_of_leaders(std::uint32_t shard, std::vector<std::string> nodes) {
@@ -68,9 +66,7 @@ std::optional<raft::replica_id> lead_place::look(const replica_view& view, std::
 void lead_place::note_who_is_fit(const replica_view& view, std::int64_t boot_ms, std::int64_t shard_ms) {
   std::map<raft::replica_id, std::int64_t> fit;
   for (const auto& one : view.others) {
-    const bool follows = one.match != 0 && !one.lacks_base && !one.went_back && boot_ms - one.last_contact_ms < election_ms_ &&
-                         (one.lacks_since_ms == 0 || shard_ms - one.lacks_since_ms < fit_behind_ms);
-    if (!follows || one.declines || !view.members.votes(one.id)) continue;
+    if (!keeps_up(one, boot_ms, shard_ms, election_ms_) || one.declines || !view.members.votes(one.id)) continue;
     const auto before = fit_since_.find(one.id);
     fit.emplace(one.id, before == fit_since_.end() ? boot_ms : before->second);
   }

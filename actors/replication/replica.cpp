@@ -21,6 +21,9 @@ constexpr std::size_t most_bytes_alone = std::size_t{32} << 10;
 
 constexpr std::int64_t longest_unnoted_ms = 20;
 
+// Whoever lacks nothing older than this keeps up.
+constexpr std::int64_t longest_behind_ms = 1'000;
+
 // Election timeouts that a Scheduler that begins anew waits for its epoch, while this replica leads.
 constexpr std::int64_t waits_of_an_epoch = 10;
 
@@ -138,6 +141,7 @@ status replica::tick() {
   if (time_ != nullptr) own_.note_clock_ahead(time_->ahead_ms());
   if (!alone()) trim();
   look_at_place();
+  look_at_members();
   return nothing{};
 }
 
@@ -234,6 +238,25 @@ void replica::look_at_place() {
   if (!place_.is_due(boot_ms_())) return;
   const auto at = now();
   if (const auto to = place_.look(view_locked(), at.boot_ms, at.shard_ms)) step(raft::transfer{*to});
+}
+
+void replica::know_nodes(std::vector<raft::node_replica> all) {
+  const std::lock_guard lock(guard_);
+  of_nodes_ = std::move(all);
+}
+
+void replica::look_at_members() {
+  if (epoch_ == 0 || consensus_.epoch() == 0 || of_nodes_.empty()) return;
+  const auto& members = consensus_.entries().current_members();
+  const auto is_voter = [&](const raft::node_replica& one) { return members.votes(one.id); };
+  if (members.standbys.empty() && std::all_of(of_nodes_.begin(), of_nodes_.end(), is_voter)) return;
+  const auto at = now();
+  if (at.boot_ms < next_look_at_members_ms_) return;
+  next_look_at_members_ms_ = at.boot_ms + how_.heartbeat_ms;
+  std::vector<raft::known_member> others;
+  for (const auto& one : view_locked().others)
+    others.push_back({one.id, keeps_up(one, at.boot_ms, at.shard_ms, how_.election_ms), at.boot_ms - one.last_contact_ms});
+  if (auto next = raft::next_members(members, how_.self, others, of_nodes_)) step(raft::change_members{*std::move(next)}, at);
 }
 
 result<replica::proposal> replica::propose(const std::vector<fairlead::store::batch>& group) {
@@ -364,6 +387,11 @@ void replica::trim() {
     step(raft::compact{up_to});
   }
   own_.keep_above(log.base_index());
+}
+
+bool keeps_up(const replica_view::other& one, std::int64_t boot_ms, std::int64_t shard_ms, std::int64_t election_ms) {
+  return one.match != 0 && !one.lacks_base && !one.went_back && boot_ms - one.last_contact_ms < election_ms &&
+         (one.lacks_since_ms == 0 || shard_ms - one.lacks_since_ms < longest_behind_ms);
 }
 
 replica_view replica::view() const {

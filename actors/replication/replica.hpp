@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "actors/core/raft/consensus.hpp"
+#include "actors/core/raft/member_plan.hpp"
 #include "actors/replication/lead_clock.hpp"
 #include "actors/replication/lead_place.hpp"
 #include "store/journaled/store.hpp"
@@ -84,6 +85,9 @@ struct replica_view {
   std::string no_copy;        // of a leader: why it can make none; empty: it can
 };
 
+/// It could lead at once: it is in contact, and lacks next to nothing.
+bool keeps_up(const replica_view::other& one, std::int64_t boot_ms, std::int64_t shard_ms, std::int64_t election_ms);
+
 class replica final : public store::store {
  public:
   /// Takes over the log of `own`, which outlives the replica and is attached to its journal. `boot_ms`: a clock that nobody sets. `time`: that of
@@ -119,6 +123,9 @@ class replica final : public store::store {
   status decline(bool on);
   /// In which order replicas are to lead (lead_place::prefer).
   void prefer(std::vector<raft::replica_id> order);
+  /// Which replica each node of the shard has now. As the leader it makes these the members (raft::next_members). Empty, as at first: the members
+  /// stay.
+  void know_nodes(std::vector<raft::node_replica> all);
   /// Writes what has gathered, and acts on it.
   status settle();
   /// False: settle() has nothing to do.
@@ -151,6 +158,7 @@ class replica final : public store::store {
   void note_clock();
   void look_at_leadership();
   void look_at_place();
+  void look_at_members();
   replica_view view_locked() const;
   void trim();
   raft::log_index confirmed_by_all_in_contact(raft::log_index up_to) const;
@@ -168,6 +176,8 @@ class replica final : public store::store {
   std::condition_variable shown_;  // more was shown
   raft::consensus consensus_;
   lead_place place_;
+  std::vector<raft::node_replica> of_nodes_;
+  std::int64_t next_look_at_members_ms_ = 0;          // by the boot clock
   std::vector<fairlead::store::log_record> records_;  // not written yet
   fairlead::store::meta::clock_note noted_clock_;     // what a start would go on from
   std::uint64_t position_ = 0;                        // of the last of them

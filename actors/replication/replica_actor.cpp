@@ -34,6 +34,8 @@ class replica_shell final : public service_port {
 
   void begin() {
     self_->set_down_handler([this](const caf::down_msg& gone) { lost(gone.source); });
+    // The actor before may have known some.
+    for (const auto& [node, unknown] : peers_) seat_.lost(node);
     if (auto* const it = seat_.consensus()) service_.serve(*it);
     tick_after_ = milliseconds{std::max<std::int64_t>(seat_.settings().how.heartbeat_ms / 2, 1)};
     self_->delayed_send(self_, tick_after_, tick_atom_v);
@@ -147,6 +149,7 @@ class replica_shell final : public service_port {
  private:
   struct peer {
     caf::strong_actor_ptr handle;
+    raft::replica_id id = 0;  // of the handle
     bool asked = false;
   };
 
@@ -161,7 +164,7 @@ class replica_shell final : public service_port {
     if (!one.handle) return true;
     // The shard may have begun on one side alone.
     const auto* const known = seat_.others().known(node);
-    return known == nullptr || known->members().voters_size() != seat_.others().me().members().voters_size();
+    return known == nullptr || known->members().voters().empty() != seat_.others().me().members().voters().empty();
   }
 
   void greet(const std::string& node, const caf::strong_actor_ptr& gateway) {
@@ -190,18 +193,21 @@ class replica_shell final : public service_port {
     if (to.handle != who) {
       if (to.handle) self_->demonitor(to.handle->address());
       self_->monitor(who->address());
-      to.handle = who;
       const std::lock_guard lock(guard_);
+      handles_.erase(to.id);
       handles_[you.replica()] = who;
+      to.handle = who;
+      to.id = you.replica();
     }
     auto& others = seat_.others();
     // All are new, and this one is the first of them.
     others.begin(next_lineage({}, to_unix_ms(setup_.time->now()), random_bits()), make_uuid_v7(to_unix_ms(setup_.time->now())));
     if (!others.began()) return;
     if (!check(seat_.begin())) return;
-    setup_.log->on_note(
-        note_level::info, "replica",
-        "shard " + std::to_string(seat_.settings().shard) + " begins, with " + std::to_string(peers_.size() + 1) + " replicas");
+    const bool anew = !others.members()->has(seat_.settings().how.self);
+    const auto how =
+        anew ? "without this store: it is new, and gets what the others have" : "with " + std::to_string(peers_.size() + 1) + " replicas";
+    setup_.log->on_note(note_level::info, "replica", "shard " + std::to_string(seat_.settings().shard) + " has begun " + how);
     service_.serve(*seat_.consensus());
     self_->send(self_, link_atom_v);
   }
@@ -210,13 +216,12 @@ class replica_shell final : public service_port {
     for (auto& [node, one] : peers_) {
       if (!one.handle || one.handle->address() != who) continue;
       one.handle = nullptr;
-      const auto* const known = seat_.others().known(node);
-      if (known == nullptr) continue;
+      seat_.lost(node);
       {
         const std::lock_guard lock(guard_);
-        handles_.erase(known->replica());
+        handles_.erase(one.id);
       }
-      if (seat_.consensus() != nullptr) check(service_.unreachable(known->replica()));
+      if (seat_.consensus() != nullptr) check(service_.unreachable(one.id));
     }
   }
 
@@ -224,6 +229,7 @@ class replica_shell final : public service_port {
   void tell_changes() {
     auto* const it = seat_.consensus();
     if (it == nullptr) return;
+    seat_.follow_members();
     const auto now = it->view();
     auto words = "shard " + std::to_string(seat_.settings().shard) + ", term " + std::to_string(now.term) + ": ";
     if (!now.quarantined.empty())

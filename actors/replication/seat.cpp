@@ -32,8 +32,8 @@ replica_seat::replica_seat(fairlead::store::journaled_store& own, options how, c
       led_time_(wall, boot_ms_),
       others_(hello_of(own, options_), options_.nodes) {
   options_.how.self = own.replica()->id;
-  for (const auto& node : options_.nodes) ids_[node] = 0;
-  ids_[options_.node] = options_.how.self;
+  for (const auto& node : options_.nodes) nodes_[node] = {};
+  nodes_[options_.node] = {options_.how.self, true};
   if (others_.members()) open();
 }
 
@@ -41,17 +41,21 @@ void replica_seat::open() {
   options_.how.born_with = *others_.members();
   const std::lock_guard lock(guard_);
   replica_ = std::make_unique<replica>(own_, options_.how, boot_ms_, &time_);
-  replica_->prefer(order_locked());
+  others_.follow(replica_->view().members);
+  tell_nodes_locked();
   if (declines_) (void)replica_->decline(true);
 }
 
-/// The only shard stays where it is led.
-std::vector<raft::replica_id> replica_seat::order_locked() const {
-  std::vector<raft::replica_id> out;
-  if (options_.shard_count < 2) return out;
+void replica_seat::tell_nodes_locked() {
+  if (!replica_) return;
+  std::vector<raft::node_replica> all;
+  for (const auto& [node, its] : nodes_) all.push_back(its);
+  replica_->know_nodes(std::move(all));
+  if (options_.shard_count < 2) return;  // the only shard stays where it is led
+  std::vector<raft::replica_id> order;
   for (const auto& node : order_of_leaders(options_.shard, options_.nodes))
-    if (const auto id = ids_.at(node); id != 0) out.push_back(id);
-  return out;
+    if (const auto id = nodes_.at(node).id; id != 0) order.push_back(id);
+  replica_->prefer(std::move(order));
 }
 
 status replica_seat::decline(bool on) {
@@ -75,7 +79,18 @@ status replica_seat::begin() {
 
 void replica_seat::met(const std::string& node, raft::replica_id id) {
   const std::lock_guard lock(guard_);
-  if (std::exchange(ids_.at(node), id) != id && replica_) replica_->prefer(order_locked());
+  nodes_.at(node) = {id, true};
+  tell_nodes_locked();
+}
+
+void replica_seat::lost(const std::string& node) {
+  const std::lock_guard lock(guard_);
+  nodes_.at(node).present = false;
+  tell_nodes_locked();
+}
+
+void replica_seat::follow_members() {
+  if (const auto* const it = consensus()) others_.follow(it->view().members);
 }
 
 replica* replica_seat::consensus() const {
@@ -87,7 +102,7 @@ v1::ReplicationStatus replica_seat::describe() const {
   replication_facts facts{options_.node, {}, {}, options_.how.election_ms, boot_ms_(), to_unix_ms(time_.now()), to_unix_ms(wall_.now())};
   {
     const std::lock_guard lock(guard_);
-    facts.ids = ids_;
+    for (const auto& [node, its] : nodes_) facts.ids[node] = its.id;
   }
   // What is there once stays.
   if (const auto* const it = consensus()) facts.view = it->view();

@@ -41,8 +41,12 @@ class replica_seat {
   acquaintance& others() noexcept { return others_; }
   /// The shard has begun, as `others` say: durable on return.
   status begin();
-  /// This node's store is `id`.
+  /// This node's store is `id`, and it is linked.
   void met(const std::string& node, raft::replica_id id);
+  /// It is linked no longer.
+  void lost(const std::string& node);
+  /// What the log says of the members by now is said to others, too.
+  void follow_members();
   /// null: the shard has not begun here. From any thread.
   replica* consensus() const;
   /// This node is drained, or no longer: while another one can lead the shard, this one does not. From any thread.
@@ -52,7 +56,7 @@ class replica_seat {
 
  private:
   void open();
-  std::vector<raft::replica_id> order_locked() const;
+  void tell_nodes_locked();
 
   fairlead::store::journaled_store& own_;
   options options_;
@@ -63,7 +67,7 @@ class replica_seat {
   acquaintance others_;
   mutable std::mutex guard_;
   std::unique_ptr<replica> replica_;
-  std::map<std::string, raft::replica_id> ids_;  // by node; 0: not met yet
+  std::map<std::string, raft::node_replica> nodes_;
   bool declines_ = false;
 };
 

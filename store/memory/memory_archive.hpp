@@ -26,6 +26,8 @@ class memory_archive final : public archive {
   result<std::vector<std::uint32_t>> classes() const override;
   status visit(const archive_day& which, const std::function<void(const snapshot&)>& look) override;
 
+  /// The disk is lost.
+  void lose() { days_.clear(); }
   /// Called with each archive before it is dropped.
   std::function<void(const archive_day&)> on_drop;
   /// Called when a move has copied tasks, before they leave the store. May throw, as a process ends.

@@ -15,10 +15,9 @@ import threading
 import time
 
 import harness
-import kill_loop
 import replicated_nodes
-from cluster_faults import imperfect_services, short_leases
 from harness import expect, fairlead, wait_until
+from replicated_load import load
 from replicated_nodes import NAMES, pause
 
 WORKFLOW = """
@@ -40,20 +39,11 @@ def run():
     parser.add_argument("--keep", help="leave everything in this folder")
     options = parser.parse_args()
     with harness.sandbox("replicated_catch_up", options.keep) as box:
-        services = imperfect_services(box, options.seed)
-        whole = replicated_nodes.trio(box, services.ports.values())
-        whole.start()
-        whole.deploy(short_leases(box.folder))
+        working = load(box, options.seed, lambda ports: replicated_nodes.trio(box, ports))
+        whole, look = working.nodes, working.look
         ballast = box.folder / "ballast.yaml"
         ballast.write_text(WORKFLOW)
         whole.deploy(ballast)
-        client = kill_loop.customer(box, whole.address, options.seed,
-                                    lambda: client.acknowledged - services.effects.get("dispatch", 0) - len(services.refused))
-        client.start()
-
-        def look():
-            services.look()
-            client.check()
         leader = whole.wait_for_leader()
         away = next(name for name in NAMES if name != leader)
         fill(box, whole, TASK_BYTES * BATCH, "warm-up", look)
@@ -82,7 +72,7 @@ def run():
         expect(copies > 0 and whole.wait_for_leader() == leader, f"{copies} copies were needed, and {whole.leader()} leads: the figures say little")
         print(f"{away} follows again {took:.1f} s after its start, by {copies} copies; more memory: {growth} ({leader} leads)\n"
               f"p99 of commits: {alone_p99:.1f} ms before, {meanwhile_p99:.1f} ms meanwhile", flush=True)
-        client.finish(120)
+        working.client.finish(120)
         return 0
 
 

@@ -11,10 +11,9 @@ import random
 import time
 
 import harness
-import kill_loop
 import replicated_nodes
-from cluster_faults import imperfect_services, short_leases
 from harness import expect, wait_until
+from replicated_load import load
 from replicated_nodes import NAMES, pause
 
 CRASH_EXIT = 99
@@ -31,17 +30,9 @@ def run():
     print(f"--seed {options.seed} makes the same dice", flush=True)
     dice = random.Random(options.seed)
     with harness.sandbox("replicated_copies", options.keep) as box:
-        services = imperfect_services(box, options.seed)
-        whole = replicated_nodes.trio(box, services.ports.values(), settings={**replicated_nodes.LAN, "journal.max_size": "64MiB"})
-        whole.start()
-        whole.deploy(short_leases(box.folder))
-        client = kill_loop.customer(box, whole.address, options.seed,
-                                    lambda: client.acknowledged - services.effects.get("dispatch", 0) - len(services.refused))
-        client.start()
-
-        def look():
-            services.look()
-            client.check()
+        working = load(box, options.seed, lambda ports: replicated_nodes.trio(
+            box, ports, settings={**replicated_nodes.LAN, "journal.max_size": "64MiB"}))
+        whole, client, look = working.nodes, working.client, working.look
         for number in range(options.installs):
             away = dice.choice(NAMES)
             whole.nodes[away].kill()
@@ -61,12 +52,10 @@ def run():
             print(f"{away} follows again {time.monotonic() - since:.1f} s after its start; it had ended at {boundary}", flush=True)
         installed = sum(node.log.read_text(encoding="utf-8", errors="replace").count("the copy of the state is in place") for node in whole.nodes.values())
         expect(installed >= options.installs // 2, f"only {installed} copies were put in place: the run says little")
-        client.finish(120)
-        kill_loop.wait_for_all(whole, services, client)
-        client.history.add_ends(whole.tasks())
+        working.finish()
         whole.end()
-        print(f"{installed} copies of the state were put in place\n{client.acknowledged} orders acknowledged, {services.arrivals} requests", flush=True)
-        return kill_loop.judge(whole.stores(), services, client, [])
+        print(f"{installed} copies of the state were put in place\n{client.acknowledged} orders acknowledged, {working.services.arrivals} requests", flush=True)
+        return working.judge(options.installs)
 
 
 def entries(whole):

@@ -15,12 +15,11 @@ import time
 
 import cluster_netns
 import harness
-import kill_loop
 import node_file
 import replicated_nodes
-from cluster_faults import short_leases
 from cluster_netns import both_ways
-from harness import expect, wait_until
+from harness import expect
+from replicated_load import load
 from replicated_nodes import CONFIG, HTTP_PORTS, LAN, NAMES, NODE_PORTS, pause
 
 SECONDS = (0.3, 4.0)  # a cut stays so long
@@ -70,29 +69,21 @@ def run():
     began = time.monotonic()
     with harness.sandbox("replicated_netns", options.keep) as box:
         net = cluster_netns.network(box, NAMES)
-        services = cluster_netns.imperfect_services(box, options.seed)
-        whole = trio(box, net, services.ports.values())
-        whole.start(60)
-        whole.deploy(short_leases(box.folder))
-        client = kill_loop.customer(box, whole.address, options.seed, lambda: client.acknowledged - services.effects.get("dispatch", 0) - len(services.refused))
-        client.start()
+        working = load(box, options.seed, lambda ports: trio(box, net, ports), cluster_netns.imperfect_services, seconds=60)
+        whole, client = working.nodes, working.client
 
         def look():
-            services.look()
-            client.check()
+            working.look()
             whole.check()
         kinds = list(PARTITIONS)
         for number in range(options.cuts):
-            wait_until(lambda: services.look() >= 5, 60, "5 steps run at once, for the next cut", every=0.02)
+            working.wait_for_work("cut")
             cut(whole, net, look, kinds[number % len(kinds)], dice)
-        client.finish(120)
-        kill_loop.wait_for_all(whole, services, client)
-        client.history.add_ends(whole.tasks())
-        print(f"{options.cuts} cuts, {whole.elections()} Schedulers began\n{client.acknowledged} orders acknowledged, {services.arrivals} requests; "
+        working.finish()
+        print(f"{options.cuts} cuts, {whole.elections()} Schedulers began\n{client.acknowledged} orders acknowledged, {working.services.arrivals} requests; "
               f"{time.monotonic() - began:.0f} s in all", flush=True)
         whole.end()
-        expect(client.acknowledged >= 3 * options.cuts, "hardly anything was submitted: the run says nothing")
-        return kill_loop.judge(whole.stores(), services, client)
+        return working.judge(options.cuts)
 
 
 def cut(whole, net, look, kind, dice):

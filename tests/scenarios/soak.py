@@ -28,7 +28,7 @@ SKIPPED = 75
 SEEDS = 20_000  # a turn
 FUZZ_SECONDS = {"journal_fuzz": 600, "replica_fuzz": 300, "copy_fuzz": 60}
 COUNTS = ("seeds", "failed seeds", "consensus seeds", "replicated seeds", "kills", "cluster kills", "cluster stops", "cluster cuts", "leader kills",
-          "replica stops", "all killed", "replica cuts", "copies", "power cuts", "fuzz inputs", "orders", "failed runs")
+          "replica stops", "all killed", "replica cuts", "copies", "lost disks", "power cuts", "fuzz inputs", "orders", "failed runs")
 NEXT_SEED = re.compile(r"(The next fresh seed is )([\d,]+)(\.)")
 ROW = re.compile(r"^\| `([0-9a-f]+)` \| ([\d-]+) \|((?: [\d,]+ \|){%d})$" % len(COUNTS), flags=re.M)
 EMPTY_TABLE = re.compile(r"^\| Commit \|.*\n\|[-| ]+\|\n", flags=re.M)
@@ -64,7 +64,8 @@ def sums_of(said):
                 "cluster kills": r"^(\d+) kills and \d+ stops", "cluster stops": r"^\d+ kills and (\d+) stops",
                 "cluster cuts": r"^([\d.]+ s cut), whole again", "replica cuts": r"^(replicas cut for [\d.]+ s)",
                 "leader kills": r"^(\d+) kills of the leader,", "replica stops": r"^\d+ kills of the leader, (\d+) stops,",
-                "all killed": r"(\d+) times all at once$", "copies": r"^(\d+) copies of the state were put in place", "power cuts": r"^(\d+) disks, \d+ of them",
+                "all killed": r"(\d+) times all at once$", "copies": r"^(\d+) copies of the state were put in place",
+                "lost disks": r"^(\d+) disks were lost", "power cuts": r"^(\d+) disks, \d+ of them",
                 "fuzz inputs": r"^Done (\d+) runs in",
                 "orders": r"(?:orders acknowledged (\d+), requests|^(\d+) orders acknowledged, \d+ requests)"}
     sums = {}
@@ -80,7 +81,8 @@ def sums_of(said):
 def turns(seed):
     """(name, command, the next fresh seed when it is through), for ever."""
     scenarios = [("kill_loop", "--kills", "50"), ("cluster_faults", "--faults", "40"), ("cluster_netns", "--cuts", "20"),
-                 ("replicated_faults", "--kills", "20", "--stops", "10", "--all", "5"), ("replicated_netns", "--cuts", "20"), ("replicated_copies", "--installs", "10"),
+                 ("replicated_faults", "--kills", "20", "--stops", "10", "--all", "5"), ("replicated_netns", "--cuts", "20"),
+                 ("replicated_copies", "--installs", "10"), ("replicated_lost_disks", "--disks", "6"),
                  ("power_cut", "--cuts", "1670", "--seconds", "60")]
     for name, *options in itertools.cycle([("simulate",), ("consensus",), ("replicated",), *scenarios, *((each,) for each in FUZZ_SECONDS)]):
         if name == "simulate":

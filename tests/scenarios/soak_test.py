@@ -23,15 +23,15 @@ class writing_the_page(unittest.TestCase):
     def test_a_commit_that_is_new_stands_first(self):
         page = soak.recorded(PAGE, "aaaaaaaaa", "2026-11-22", {"seeds": 20000}, 20020000)
         page = soak.recorded(page, "bbbbbbbbb", "2026-11-23", {"kills": 50, "orders": 1234}, 20020000)
-        self.assertEqual(rows_of(page), ["| `bbbbbbbbb` | 2026-11-23 | 0 | 0 | 0 | 0 | 50 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 1,234 | 0 |",
-                                         "| `aaaaaaaaa` | 2026-11-22 | 20,000 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |"])
+        self.assertEqual(rows_of(page), ["| `bbbbbbbbb` | 2026-11-23 | 0 | 0 | 0 | 0 | 50 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 1,234 | 0 |",
+                                         "| `aaaaaaaaa` | 2026-11-22 | 20,000 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |"])
         self.assertTrue(page.endswith("The end.\n"))
 
     def test_counts_of_a_known_commit_are_added(self):
         page = PAGE
         for _ in range(3):
             page = soak.recorded(page, "aaaaaaaaa", "2026-11-22", {"seeds": 20000, "failed seeds": 1, "failed runs": 1}, 20020000)
-        self.assertEqual(rows_of(page), ["| `aaaaaaaaa` | 2026-11-22 | 60,000 | 3 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 3 |"])
+        self.assertEqual(rows_of(page), ["| `aaaaaaaaa` | 2026-11-22 | 60,000 | 3 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 3 |"])
 
     def test_the_next_run_begins_behind_the_seeds_of_the_last(self):
         page = soak.recorded(PAGE, "aaaaaaaaa", "2026-11-22", {}, 20020000)
@@ -85,6 +85,10 @@ class counting(unittest.TestCase):
         said = "n2 follows again 3.7 s after its start; it had ended at None\n4 copies of the state were put in place\n650 orders acknowledged, 2354 requests\n"
         self.assertEqual(self.counted(said), {"copies": 4, "orders": 650})
 
+    def test_what_lost_disks_say(self):
+        said = "n3 has lost its disk, and votes again 12.2 s after its start\n6 disks were lost; at most 17.1 s\n650 orders acknowledged, 2354 requests\n"
+        self.assertEqual(self.counted(said), {"lost disks": 6, "orders": 650})
+
     def test_what_seeds_with_replicas_say(self):
         self.assertEqual(self.counted("33 of 38 failpoints struck, 123 events\n20000 seeds with replicas, 1 failed\n"),
                          {"replicated seeds": 20000, "failed seeds": 1})
@@ -98,12 +102,12 @@ class counting(unittest.TestCase):
 
 class taking_turns(unittest.TestCase):
     def test_each_test_has_its_turn_and_seeds_go_on(self):
-        first = list(itertools.islice(soak.turns(100), 16))
+        first = list(itertools.islice(soak.turns(100), 17))
         self.assertEqual([name for name, _, _ in first], ["simulate", "consensus", "replicated", "kill_loop", "cluster_faults", "cluster_netns",
-                                                             "replicated_faults", "replicated_netns", "replicated_copies", "power_cut",
+                                                             "replicated_faults", "replicated_netns", "replicated_copies", "replicated_lost_disks", "power_cut",
                                                              "journal_fuzz", "replica_fuzz", "copy_fuzz", "simulate", "consensus", "replicated"])
-        self.assertEqual([after for _, _, after in first], [100 + soak.SEEDS] * 13 + [100 + 2 * soak.SEEDS] * 3)
-        self.assertEqual([first[number][1][-1] for number in (0, 1, 2, 13, 14, 15)],
+        self.assertEqual([after for _, _, after in first], [100 + soak.SEEDS] * 14 + [100 + 2 * soak.SEEDS] * 3)
+        self.assertEqual([first[number][1][-1] for number in (0, 1, 2, 14, 15, 16)],
                          [*["100"] * 3, *[str(100 + soak.SEEDS)] * 3])
 
 

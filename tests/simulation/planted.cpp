@@ -142,11 +142,12 @@ constexpr planted_fault all_faults[] = {
     {"follow_while_leading", &core::planted_faults::follow_while_leading},
     {"keep_lead", &core::planted_faults::keep_lead},
     {"skip_archives", &core::planted_faults::skip_archives, 200},
+    {"keep_replica_id", &core::planted_faults::keep_replica_id},
 };
 /// They show only where several nodes hold the shard.
 constexpr fault of_replicas[] = {&core::planted_faults::leave_unconfirmed, &core::planted_faults::strange_clock,
                                  &core::planted_faults::follow_while_leading, &core::planted_faults::keep_lead,
-                                 &core::planted_faults::skip_archives};
+                                 &core::planted_faults::skip_archives, &core::planted_faults::keep_replica_id};
 static_assert(sizeof(core::planted_faults) == std::size(all_faults), "every planted fault is in the list");
 
 /// The first seed from there on by which the checker sees it.

@@ -81,7 +81,8 @@ std::string why_of(const v1::ReplicaStatus& one, const v1::StatusReply& reply) {
     if (peer.node() == one.node() && !peer.connected()) return peer.reason().empty() ? "not connected" : peer.reason();
   if (one.copy_bytes() != 0)
     return "gets a copy of the state: " + bytes_text(one.copied_bytes()) + " of " + bytes_text(one.copy_bytes()) + " so far";
-  return one.needs_copy() ? "waits for a copy of the state" : "";
+  if (one.needs_copy()) return "waits for a copy of the state";
+  return one.votes() ? "" : "its store is new: it votes once it has caught up";
 }
 
 }  // namespace

@@ -64,17 +64,29 @@ TEST_F(acquaintance_test, takes_the_shard_from_whoever_knows_it) {
   EXPECT_EQ(one.node_of(99), "");
 }
 
-TEST_F(acquaintance_test, speaks_with_no_store_that_was_made_anew) {
+TEST_F(acquaintance_test, a_store_that_was_made_anew_takes_the_shard_from_the_others_and_is_none_of_its_members) {
   begin();
-  const auto anew = one.meet(hello("n2", 11));
-  ASSERT_FALSE(anew.ok());
-  EXPECT_NE(anew.failure().sentence.find("n2 has another store"), std::string::npos) << anew.failure().sentence;
-  EXPECT_EQ(one.node_of(10), "n2");
+  EXPECT_TRUE(one.began());
   acquaintance fresh{hello("n2", 11), three};
-  const auto without = fresh.meet(one.me());
-  ASSERT_FALSE(without.ok());
-  EXPECT_NE(without.failure().sentence.find("has begun without it"), std::string::npos) << without.failure().sentence;
-  EXPECT_FALSE(fresh.members());
+  ASSERT_TRUE(one.meet(fresh.me()).ok());
+  EXPECT_EQ(one.node_of(11), "n2");
+  EXPECT_EQ(one.node_of(10), "") << "another replica speaks for that node now";
+  EXPECT_FALSE(one.began());
+  ASSERT_TRUE(fresh.meet(one.me()).ok());
+  EXPECT_TRUE(fresh.began());
+  EXPECT_EQ(fresh.members(), one.members());
+  EXPECT_FALSE(fresh.members()->has(11));
+  EXPECT_EQ(fresh.me().lineage().made_unix_ms(), 5);
+  EXPECT_TRUE(one.meet(fresh.me()).ok());
+}
+
+TEST_F(acquaintance_test, tells_the_members_that_the_log_has_by_now) {
+  begin();
+  one.follow({{20, 30}, {11}});
+  acquaintance fresh{hello("n2", 11), three};
+  ASSERT_TRUE(fresh.meet(one.me()).ok());
+  EXPECT_EQ(fresh.members(), (raft::members{{20, 30}, {11}}));
+  EXPECT_TRUE(other.meet(one.me()).ok()) << "which members there are says the log of each";
 }
 
 TEST_F(acquaintance_test, speaks_with_no_copy_of_a_store) {

@@ -42,6 +42,7 @@ struct fixture : testing::asking_fixture {
     replica_actor actor;
     std::vector<bool> led;
     std::optional<error> fatal;
+    raft::replica_id id = 0;
   };
 
   std::int64_t boot_ms = 1'000'000;
@@ -54,10 +55,16 @@ struct fixture : testing::asking_fixture {
   fixture() {
     links = sys.spawn(links_of, &gateways);
     for (const auto& name : names) {
-      nodes[name].disk = std::make_unique<store::memory_disk>(names.size());
-      nodes[name].tables = std::make_unique<store::memory_store>();
+      get_disk(name, static_cast<raft::replica_id>(name.back()));
       begin(name);
     }
+  }
+
+  /// An empty one. A store that is made on it gets the id.
+  void get_disk(const std::string& name, raft::replica_id id) {
+    nodes[name].disk = std::make_unique<store::memory_disk>(names.size());
+    nodes[name].tables = std::make_unique<store::memory_store>();
+    nodes[name].id = id;
   }
 
   ~fixture() override {
@@ -81,7 +88,7 @@ struct fixture : testing::asking_fixture {
     CAF_REQUIRE(opened.ok());
     one.stores = std::move(*opened);
     // As a node does with a store that is new.
-    if (auto& own = one.stores->at(0); !own.replica()) CAF_REQUIRE(own.be_replica(static_cast<raft::replica_id>(name.back())).ok());
+    if (auto& own = one.stores->at(0); !own.replica()) CAF_REQUIRE(own.be_replica(one.id).ok());
     replica_seat::options how;
     how.node = name;
     how.nodes = names;
@@ -277,6 +284,40 @@ CAF_TEST(a_batch_of_the_scheduler_counts_once_a_majority_has_it) {
   for (const auto& name : names) CAF_CHECK_EQUAL(nodes[name].stores->at(0).sequence(), sequence);
 }
 
+CAF_TEST(a_node_that_lost_its_disk_gets_what_the_others_have_and_votes_again) {
+  connect_all();
+  pass(5'000);
+  const auto first = leader();
+  CAF_REQUIRE_EQUAL(first.size(), 2U);
+  const auto lost = first == "n3" ? "n1" : "n3";
+  const auto former = nodes[lost].id;
+  stop(lost);
+  get_disk(lost, 900);
+  begin(lost);
+  connect(lost);
+  pass(2'000);
+  const auto members = [&](const std::string& at) { return nodes[at].seat->consensus()->view().members; };
+  CAF_CHECK(members(first).votes(former));
+  CAF_CHECK(members(first).standbys == std::vector<raft::replica_id>{900});
+  CAF_CHECK_EQUAL(nodes[first].seat->describe().may_lose(), 0U);
+  pass(raft::lost_after_ms + 2'000);
+  CAF_CHECK_EQUAL(leader(), first);
+  for (const auto& name : names) {
+    CAF_CHECK(members(name).votes(900));
+    CAF_CHECK(!members(name).has(former));
+    CAF_CHECK(members(name).standbys.empty());
+    CAF_CHECK(nodes[name].seat->others().members() == members(name));
+    CAF_CHECK(!nodes[name].fatal);
+  }
+  CAF_CHECK_EQUAL(nodes[first].seat->describe().may_lose(), 1U);
+  CAF_CHECK_EQUAL(nodes[first].seat->describe().others_size(), 2);
+  // The new one counts.
+  for (const auto& name : names)
+    if (name != first && name != lost) stop(name);
+  pass(5'000);
+  CAF_CHECK(asks(leader()));
+}
+
 CAF_TEST(who_is_no_replica_of_the_shard_is_refused_by_name_and_changes_nothing) {
   connect_all();
   pass(5'000);
@@ -284,10 +325,8 @@ CAF_TEST(who_is_no_replica_of_the_shard_is_refused_by_name_and_changes_nothing) 
   const auto stranger = caf::actor_cast<caf::strong_actor_ptr>(self);
 
   v1::ReplicaHello you;
-  you.set_node("n2");
-  you.set_replica(4711);
-  CAF_CHECK(introduce("n1", you, stranger).error().sentence().find("n2 has another store") != std::string::npos);
   you.set_node("n9");
+  you.set_replica(4711);
   CAF_CHECK(introduce("n1", you, stranger).error().sentence().find("does not name node n9") != std::string::npos);
   you = nodes["n2"].seat->others().me();
   you.mutable_lineage()->set_made_unix_ms(5);

@@ -40,6 +40,7 @@ home::home(world& in, network& net, agents& staff, checker& judge, host_clock& t
       me_(name_of_scheduler(shard)),
       replicas_(replicas),
       keep_bytes_(replicas > 1 ? kept_bytes(in) : 0) {
+  for (std::size_t place = 0; place < replicas_; ++place) ids_.push_back(place + 1);
   for (std::size_t place = 0; place < replicas_; ++place) {
     auto* its = &time_;
     if (replicated()) {
@@ -57,9 +58,8 @@ home::~home() = default;
 
 replica_settings home::settings_of(std::size_t place) const {
   replica_settings out;
-  out.self = place + 1;
-  out.born_with.voters.clear();
-  for (std::size_t i = 0; i < replicas_; ++i) out.born_with.voters.push_back(i + 1);
+  out.self = ids_[place];
+  out.born_with.voters = ids_;
   out.seed = world_.settings.seed * 10 + place;
   if (keep_bytes_ != 0) out.keep_bytes = keep_bytes_;
   return out;
@@ -194,7 +194,7 @@ bool home::settled() const {
   if (!replicated()) return alone().settled();
   if (!serves() || !leader()->settled()) return false;
   // Its nodes are back, and the alert that says they are not goes.
-  if (reads().read()->get_progress().shard.replica_alert() != 0) return false;
+  if (reads().read()->get_progress().shard.replica_alert() != 0 || !all_vote()) return false;
   return std::all_of(nodes_.begin(), nodes_.end(), [this](const auto& one) { return one->up() && one->store().sequence() == committed_; });
 }
 
@@ -277,7 +277,7 @@ void home::link_nodes() {
         auto& its = *nodes_[place];
         link::end out;
         out.alive = [&its] { return its.up(); };
-        out.joined = [] {};
+        out.joined = [&its, other] { its.when_awake([&its, other] { its.joined(other); }); };
         out.lost = [&its, other] { its.when_awake([&its, other] { its.lost(other); }); };
         return out;
       };
@@ -289,7 +289,8 @@ void home::link_nodes() {
 
 template <class Message>
 void home::send_to(const node& from, raft::replica_id to, Message what) {
-  const auto place = static_cast<std::size_t>(to - 1);
+  const auto place = static_cast<std::size_t>(to - 1) % replicas_;
+  if (ids_[place] != to) return;  // nobody introduces itself as that one any more
   auto& way = between(from.place(), place);
   way.send(from.place() < place ? link::agent_side : link::shard_side,
            [to = nodes_[place].get(), what = std::move(what)] { to->when_awake([to, what] { to->receive(what); }); });
@@ -347,6 +348,25 @@ void home::drain_one() {
   });
 }
 
+/// Each node's replica votes, and nobody else does.
+bool home::all_vote() const {
+  auto now = ids_;
+  std::sort(now.begin(), now.end());
+  const auto* const known = leader();
+  return known != nullptr && known->members() == raft::members{now, {}};
+}
+
+/// One at a time: with two of three nobody would have what both have confirmed.
+bool home::lose_disk(node& which) {
+  if (!all_vote()) return false;
+  world_.count("disks lost");
+  auto born = settings_of(which.place());
+  born.born_with = leader()->members();
+  if (!world_.settings.planted.keep_replica_id) born.self = ids_[which.place()] += replicas_;
+  which.lose_disk(born);
+  return true;
+}
+
 /// One fault: mostly of the leader, for most is at stake there.
 void home::strike() {
   auto& luck = world_.replicas;
@@ -360,6 +380,7 @@ void home::strike() {
   const auto cuts = luck.chance(600);
   if (!world_.strikes(concern::replicas, world_.replicas, 1'000)) return;
   if (kind < 25) {
+    if (luck.chance(250) && lose_disk(*which)) return;
     if (!which->up()) return;
     world_.count("replicas killed");
     which->die();

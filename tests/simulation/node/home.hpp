@@ -106,6 +106,7 @@ class home final : public agents::shard {
   bool replicated() const { return replicas_ > 1; }
   std::size_t replicas() const { return replicas_; }
   const std::string& name_of(std::size_t place) const { return nodes_[place]->name(); }
+  raft::replica_id id_of(std::size_t place) const { return ids_[place]; }
   replica_settings settings_of(std::size_t place) const;
   std::optional<replica_settings> born_as(std::size_t place) const {
     return replicated() ? std::optional(settings_of(place)) : std::nullopt;
@@ -147,6 +148,8 @@ class home final : public agents::shard {
   template <class Message>
   void send_to(const node& from, raft::replica_id to, Message what);
   bool all_follow() const;
+  bool all_vote() const;
+  bool lose_disk(node& which);
   void drain_one();
   link& between(std::size_t one, std::size_t other);
 
@@ -161,6 +164,7 @@ class home final : public agents::shard {
   const std::size_t keep_bytes_;                     // of entries, for others; 0: as always
   std::vector<std::unique_ptr<host_clock>> clocks_;  // of the nodes, if there are several
   std::vector<std::unique_ptr<node>> nodes_;
+  std::vector<raft::replica_id> ids_;  // by place: its replica, which is another one after its disk was lost
   std::vector<std::unique_ptr<link>> links_;  // between them
   newest reads_{*this};
   node* connected_ = nullptr;

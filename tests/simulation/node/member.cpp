@@ -27,9 +27,7 @@ replica_seat::options node::member::options_of(const node& of, replica_settings 
 }
 
 node::member::member(node& in, replica_settings how)
-    : node_(in), seat_(in.store_.own(), options_of(in, std::move(how)), in.clock_, boot_of(in.clock_)) {
-  for (std::size_t place = 0; place < in.home_.replicas(); ++place) seat_.met(in.home_.name_of(place), place + 1);
-}
+    : node_(in), seat_(in.store_.own(), options_of(in, std::move(how)), in.clock_, boot_of(in.clock_)) {}
 
 void node::member::begin() {
   service_.serve(consensus());
@@ -91,8 +89,15 @@ void node::member::confirm(std::uint64_t epoch, std::function<void(bool led)> an
   put([this, epoch, answer = std::move(answer)] { asked_.emplace(service_.confirm(epoch), answer); });
 }
 
-void node::member::unreachable(raft::replica_id who) {
-  put([this, who] { check(service_.unreachable(who)); });
+void node::member::joined(std::size_t place) {
+  put([this, place, id = node_.home_.id_of(place)] { seat_.met(node_.home_.name_of(place), id); });
+}
+
+void node::member::lost(std::size_t place) {
+  put([this, place, id = node_.home_.id_of(place)] {
+    seat_.lost(node_.home_.name_of(place));
+    check(service_.unreachable(id));
+  });
 }
 
 void node::member::transfer(raft::replica_id to) {

@@ -31,7 +31,9 @@ class node::member final : public service_port {
   void commit(std::uint64_t core, store::batch what);
   void receive(const v1::ReplicaMessage& what);
   void confirm(std::uint64_t epoch, std::function<void(bool led)> answer);
-  void unreachable(raft::replica_id who);
+  /// The replica there introduces itself.
+  void joined(std::size_t place);
+  void lost(std::size_t place);
   void transfer(raft::replica_id to);
   void decline(bool on);
   void take(const v1::ReplicaCopy& what);

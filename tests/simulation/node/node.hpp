@@ -83,6 +83,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   void ask_who_leads(std::function<void(bool here)> then, std::uint64_t for_whom = 0);
   void receive(const v1::ReplicaMessage& what);
   void receive(const v1::ReplicaCopy& what);
+  void joined(std::size_t place);
   void lost(std::size_t place);
   /// The leader's lead goes to another.
   void hand_over(std::size_t place);
@@ -90,6 +91,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   std::uint64_t life() const { return life_; }
   /// As far as its replica knows.
   bool is_leader() const;
+  raft::members members() const;
   /// By which it leads the shard.
   const clock& time() const;
   std::int64_t ahead_us() const;
@@ -109,6 +111,8 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   std::shared_ptr<const simulated_store::moment> back_up();
   /// Its disk is lost with the process, and this is put in its place; the next start is behind a restore.
   void lose_store(const simulated_store::moment& backup);
+  /// Its disk is lost with the process. The store that is made on an empty one is this replica.
+  void lose_disk(const replica_settings& born);
   /// It goes on from an earlier moment, or will.
   bool put_back() const { return put_back_; }
 

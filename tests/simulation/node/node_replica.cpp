@@ -20,6 +20,8 @@ const clock& node::time() const {
 
 bool node::is_leader() const { return member_ && member_->consensus().view().role == raft::role::leader; }
 
+raft::members node::members() const { return member_->consensus().view().members; }
+
 std::int64_t node::ahead_us() const {
   if (!member_) return clock_.ahead_us();
   return (to_unix_ms(time().now()) - world_.start_ms()) * millisecond - world_.now_us();
@@ -119,12 +121,23 @@ void node::receive(const v1::ReplicaCopy& what) {
   if (member_) member_->take(what);
 }
 
+void node::joined(std::size_t place) {
+  if (member_) member_->joined(place);
+}
+
 void node::lost(std::size_t place) {
-  if (member_) member_->unreachable(place + 1);
+  if (member_) member_->lost(place);
 }
 
 void node::hand_over(std::size_t place) {
-  if (member_) member_->transfer(place + 1);
+  if (member_) member_->transfer(home_.id_of(place));
+}
+
+void node::lose_disk(const replica_settings& born) {
+  world_.tell("fate", me_, born.self, [] { return std::string{"loses its disk"}; });
+  if (up()) die();
+  archives_->lose();
+  store_.lose_disk(born);
 }
 
 void node::decline(bool on) {

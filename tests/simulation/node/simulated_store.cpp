@@ -120,6 +120,15 @@ void simulated_store::end_process() {
   if (was_open) open();
 }
 
+void simulated_store::lose_disk(const replica_settings& born) {
+  close();
+  stamp_ms_ = 0;
+  tables_.put_back(*stores::memory_store{}.keep());
+  disk_ = std::make_unique<stores::memory_disk>(random_());
+  be_born(born);
+  open();
+}
+
 /// Brings all to the tables, has `look` look at them, and puts them behind the journal again. False: they have no room for it.
 bool simulated_store::settled(const std::function<void()>& look) {
   const auto done = own().settle();

@@ -55,6 +55,8 @@ class simulated_store final : public store::store {
   bool has_more_to_apply() const { return own().unapplied_generations() > 0; }
   /// The process ends, and what the next one finds is recovered.
   void end_process();
+  /// Its disk is lost with the process: an empty one takes its place, and a store is made on that.
+  void lose_disk(const replica_settings& born);
   /// The n-th operation of the disk from now is torn, and throws disk_crash; 0: none is.
   void cut_power_after(std::uint64_t operations) { disk_->crash_after(operations); }
 

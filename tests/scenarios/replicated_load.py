@@ -1,0 +1,42 @@
+"""Three nodes that hold one shard, the services that their agents call, and a client that submits orders to them without end. Shared by the
+scenarios that do something to these nodes meanwhile."""
+
+import kill_loop
+from cluster_faults import imperfect_services, short_leases
+from harness import expect, wait_until
+
+# A breaker that has opened may let one step through at a time for minutes, while its probes happen to fail.
+BREAKERS_CLOSE_SECONDS = 300
+
+
+class load:
+    """`make(ports)`: the nodes, whose agents call services at these ports (replicated_nodes.trio)."""
+
+    def __init__(self, box, seed, make, services=imperfect_services, seconds=30):
+        self.services = services(box, seed)
+        self.nodes = make(self.services.ports.values())
+        self.nodes.start(seconds)
+        self.nodes.deploy(short_leases(box.folder))
+        self.client = kill_loop.customer(box, self.nodes.address, seed, self._under_way)
+        self.client.start()
+
+    def _under_way(self):
+        return self.client.acknowledged - self.services.effects.get("dispatch", 0) - len(self.services.refused)
+
+    def look(self):
+        """To be called all the while."""
+        self.services.look()
+        self.client.check()
+
+    def wait_for_work(self, fault):
+        wait_until(lambda: self.look() or self.services.look() >= 5, BREAKERS_CLOSE_SECONDS, f"5 steps run at once, for the next {fault}", every=0.02)
+
+    def finish(self):
+        """No order is submitted any more, and all end."""
+        self.client.finish(120)
+        kill_loop.wait_for_all(self.nodes, self.services, self.client)
+        self.client.history.add_ends(self.nodes.tasks())
+
+    def judge(self, faults, woken=()):
+        expect(self.client.acknowledged >= 3 * faults, "hardly anything was submitted: the run says nothing")
+        return kill_loop.judge(self.nodes.stores(), self.services, self.client, woken)
