@@ -21,6 +21,7 @@ constexpr command_examples all[] = {
     {"node reload", "\nn1"},
     {"node log-level", "debug\nwarning n2"},
     {"cluster status", "\n--node n1:7100,n2:7100,n3:7100"},
+    {"cluster recover", "/var/lib/fairlead/n1 --compare /mnt/n2\n/var/lib/fairlead/n1 --accept-loss"},
     {"dev", "config/workflows/order.yaml"},
     {"submit",
      "order --id order-17 --input '{\"amount_cents\": 1299}'\norder --input @order.json --wait\norder --batch orders.jsonl\norder --delay "

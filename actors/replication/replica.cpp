@@ -21,6 +21,8 @@ constexpr std::size_t most_bytes_alone = std::size_t{32} << 10;
 
 constexpr std::int64_t longest_unnoted_ms = 20;
 
+constexpr raft::log_term first_term = 1;
+
 // Whoever lacks nothing older than this keeps up.
 constexpr std::int64_t longest_behind_ms = 1'000;
 
@@ -84,6 +86,8 @@ raft::recovered replica::recovered_of(fairlead::store::recovered_log log, const 
   for (auto& one : log.entries)
     out.entries.push_back({one.index, one.term, one.stamp_ms, static_cast<raft::entry_kind>(one.type), std::move(one.payload)});
   out.applied = std::max(log.base_index, log.applied_index);
+  // What was written before consensus had terms.
+  if (out.from.index != 0) out.from.term = std::max(out.from.term, first_term);
   return out;
 }
 

@@ -156,14 +156,15 @@ class restorer {
   void raise_alert() {
     v1::AlertRecord draft;
     draft.set_kind(v1::ALERT_KIND_RESTORED);
-    draft.set_sentence("the shard was restored from a backup of " + format_utc(report_.backup_unix_ms) + ": " +
-                       std::to_string(report_.tasks) + " tasks go on, and " + std::to_string(report_.steps) +
-                       " of their steps may have been carried out since the backup; scheduled times of " + std::to_string(report_.jobs) +
-                       " jobs have passed" +
+    const auto from = how_.recovered ? "goes on without its other replicas, with what one had at " : "was restored from a backup of ";
+    const std::string since = how_.recovered ? "then" : "the backup";
+    draft.set_sentence("the shard " + (from + format_utc(report_.backup_unix_ms)) + ": " + std::to_string(report_.tasks) +
+                       " tasks go on, and " + std::to_string(report_.steps) + " of their steps may have been carried out since " + since +
+                       "; scheduled times of " + std::to_string(report_.jobs) + " jobs have passed" +
                        (how_.relaunch       ? " and are caught up"
                         : report_.jobs != 0 ? " and are skipped"
                                             : ""));
-    auto remedy = "tasks submitted since the backup are missing: submit them again with the same ids; then run fairlead alert ack " +
+    auto remedy = "tasks submitted since " + since + " are missing: submit them again with the same ids; then run fairlead alert ack " +
                   std::to_string(shard_.next_alert() + 1);
     if (!backfills_.empty())
       remedy += "; to launch missed times of jobs: " + backfills_ +

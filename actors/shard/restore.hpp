@@ -16,6 +16,7 @@ struct restore_options {
   std::int64_t now_unix_ms = 0;
   std::uint64_t bits = 0;  // random, of the new lineage
   bool relaunch = false;   // times missed since the backup are left to the jobs' catch-up; else they are skipped
+  bool recovered = false;  // it is no backup, but one of several copies that goes on without the others
   core::planted_faults planted = {};
 };
 

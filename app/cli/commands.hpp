@@ -22,6 +22,7 @@ void add_store_commands(CLI::App& app, cli_context& context);     // app/cli/nod
 void add_node_verbs(CLI::App& group, cli_context& context);       // app/console/views/actions.cpp
 void add_journal_commands(CLI::App& app, cli_context& context);   // app/cli/node/journal.cpp
 void add_backup_command(CLI::App& app, cli_context& context);     // app/cli/node/backup.cpp
+void add_recover_command(CLI::App& group, cli_context& context);  // app/cli/node/recover.cpp; under `fairlead cluster`
 void add_restore_command(CLI::App& app, cli_context& context);    // app/cli/node/restore.cpp
 
 }  // namespace fairlead::app

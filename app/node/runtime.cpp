@@ -144,18 +144,24 @@ struct node_runtime::state {
     return nothing{};
   }
 
-  /// Whether the store is what the node file says: of this node alone, or one of several copies. A new one becomes that.
+  /// Whether the store is what the node file says: of this node alone, or one of several copies. A new one becomes that, and so does that of a shard
+  /// which has lived on this node alone: the other nodes get it from here.
   status check_replica(store::journaled_store& store, std::uint32_t number) {
     const auto several = !config.shard_nodes.empty();
     const auto at = store.read()->get_progress();
     if (several && !store.replica()) {
       const auto known = store.known_shard(number, config.shard_count);
       if (!known) return known.failure();
-      if (!known->empty() || at.epoch != 0 || at.sequence != 0 || store.position().last_index != 0)
-        return error{v1::ERROR_CODE_WRONG_STATE,
-                     "The store of shard " + std::to_string(number) + " belongs to a shard that lives on one node.",
-                     "Remove shards.replicas from the node file, or give the node an empty store."};
-      return store.be_replica(std::max<std::uint64_t>(random_bits(), 1));
+      const auto id = std::max<std::uint64_t>(random_bits(), 1);
+      const bool is_new = known->empty() && at.epoch == 0 && at.sequence == 0 && store.position().last_index == 0;
+      if (is_new) return store.be_replica(id);
+      if (known->empty())
+        return error{v1::ERROR_CODE_WRONG_STATE, "The store of shard " + std::to_string(number) + " does not say which shard it is.",
+                     "Start the node once without shards.replicas in the node file."};
+      log->on_note(
+          note_level::info, "replica",
+          "shard " + std::to_string(number) + " has lived on this node alone; the other nodes of shards.replicas get it from here");
+      return store.be_replica(id, *raft::encode({{id}, {}}));
     }
     if (!several && store.replica())
       return error{v1::ERROR_CODE_WRONG_STATE, "The store of shard " + std::to_string(number) + " is one of several copies of the shard.",

@@ -39,7 +39,9 @@ result<std::unique_ptr<one_store>> one_store::open_tables(const std::string& dir
 /// A store that ended cleanly, was settled or restored has everything.
 bool one_store::is_whole() const { return !joined_->journal_of_tables() || joined_->is_settled(joined_->position().applied_index); }
 
-status one_store::settle() {
+status one_store::settle(bool accept_log) {
+  if (accept_log)
+    if (auto accepted = joined_->accept_log(); !accepted) return accepted;
   auto done = joined_->journal_of_tables() ? joined_->settle() : status(nothing{});
   if (done) remove_working_mark(directory_);
   return done;

@@ -8,6 +8,7 @@
 #include "store/journaled/store.hpp"
 #include "store/lmdb/archive.hpp"
 #include "store/lmdb/store.hpp"
+#include "store/meta_rows.hpp"
 
 namespace fairlead::store {
 
@@ -30,8 +31,15 @@ class one_store {
 
   /// The store with what the journal has.
   std::unique_ptr<snapshot> read() const { return joined_->read(); }
-  /// Brings all to the tables and takes them out of the journal. Only after access::settle.
-  status settle();
+  /// Brings all to the tables and takes them out of the journal. Only after access::settle. `accept_log`: of one of several copies, with entries of
+  /// which only the others know whether they count.
+  status settle(bool accept_log = false);
+  /// Which copy of a replicated shard it is; nullopt: none.
+  const std::optional<meta::replica_identity>& replica() const noexcept { return joined_->replica(); }
+  /// How far its log goes, and with which members.
+  log_base log_end() const { return joined_->log_end(); }
+  /// The last entry that the tables have.
+  std::uint64_t applied_index() const { return joined_->position().applied_index; }
   /// Its number; 0 for a store of a release without shards.
   std::uint16_t shard() const;
   /// The journal that the store was behind, before it is settled.

@@ -121,9 +121,9 @@ result<settled_node> settle_node(const std::vector<std::string>& directories, co
   return out;
 }
 
-status settle_store(const std::string& directory, const std::string& journal) {
+status settle_store(const std::string& directory, const std::string& journal, bool accept_log) {
   auto opened = one_store::open(directory, journal, one_store::access::settle);
-  return opened ? (*opened)->settle() : opened.failure();
+  return opened ? (*opened)->settle(accept_log) : opened.failure();
 }
 
 status mark_for_restore(const std::string& directory) {

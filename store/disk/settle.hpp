@@ -35,8 +35,8 @@ struct settled_node {
 /// wrong_state: the node has more stores that may be in this journal.
 result<settled_node> settle_node(const std::vector<std::string>& directories, const std::string& journal, bool accept_loss);
 
-/// The same for one store, whose journal stays.
-status settle_store(const std::string& directory, const std::string& journal = {});
+/// The same for one store, whose journal stays. `accept_log`: as one_store::settle.
+status settle_store(const std::string& directory, const std::string& journal = {}, bool accept_log = false);
 
 /// The store asks for a restore: no node takes it before.
 status mark_for_restore(const std::string& directory);

@@ -182,8 +182,8 @@ status journaled_store::note_end() {
   return below_.apply(run::of(row)->operations());
 }
 
-status journaled_store::be_replica(std::uint64_t id) {
-  replica_ = meta::replica_identity{id, {}};
+status journaled_store::be_replica(std::uint64_t id, const std::string& members) {
+  replica_ = meta::replica_identity{id, members};
   batch rows;
   rows.put(table::meta, keys::meta(meta::replica_row), meta::encode_replica(*replica_));
   return below_.apply(run::of(rows)->operations());

@@ -53,8 +53,9 @@ class journaled_store final : public restorable {
   tables& below() const noexcept { return below_; }
   /// Which copy of a replicated shard this is; nullopt: the shard lives on one node.
   const std::optional<meta::replica_identity>& replica() const noexcept { return replica_; }
-  /// A new store is to be a copy of a shard. Before attach(); on return it is durable.
-  status be_replica(std::uint64_t id);
+  /// The store is to be a copy of a shard: a new one, or, with `members` (v1::ShardMembers), that of a shard which has lived on this node alone.
+  /// Before attach(); on return it is durable.
+  status be_replica(std::uint64_t id, const std::string& members = {});
   /// The shard begins, with these replicas (v1::ShardMembers), as this shard and of this lineage. On return it is durable. Nothing was written
   /// to the shard yet.
   status begin_shard(const std::string& members, const meta::shard_identity& shard, const v1::Lineage& lineage);
@@ -74,6 +75,10 @@ class journaled_store final : public restorable {
   void leave();
   /// The tables were taken out of a journal, and come back to it: their entries go on behind its last one. Only if they are settled.
   void adopt(std::uint64_t last_index);
+  /// How far the log goes, and with which members. Before take_log().
+  log_base log_end() const;
+  /// Whatever the log has counts, also entries of which only the other replicas know whether they do. Instead of take_log().
+  status accept_log();
   /// Brings everything to the tables and takes them out of the journal, so that they are whole by themselves, also for releases that know
   /// no journal.
   status settle();

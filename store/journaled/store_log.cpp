@@ -125,6 +125,26 @@ status journaled_store::replay_term(const journal_record& record, bool counts) {
   return nothing{};
 }
 
+log_base journaled_store::log_end() const {
+  log_base out{log_.base_index, log_.base_term, log_.base_stamp_ms, log_.base_members};
+  for (const auto& one : log_.entries) {
+    out.index = one.index;
+    out.term = one.term;
+    out.stamp_ms = one.stamp_ms;
+    if (one.type == record_type::members && one.payload) out.members = *one.payload;
+  }
+  if (out.members.empty() && replica_) out.members = replica_->members;
+  return out;
+}
+
+status journaled_store::accept_log() {
+  for (const auto& one : std::exchange(log_.entries, {})) {
+    if (one.index <= applied_.index) continue;
+    if (auto shown = show(one); !shown) return shown;
+  }
+  return nothing{};
+}
+
 recovered_log journaled_store::take_log() {
   const std::lock_guard lock(commit_guard_);
   taken_ = true;

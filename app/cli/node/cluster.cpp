@@ -119,7 +119,7 @@ std::string cluster_text(const v1::StatusReply& reply) {
 }
 
 void add_cluster_commands(CLI::App& app, cli_context& context) {
-  auto* group = app.add_subcommand("cluster", "Look at the nodes that hold a shard together");
+  auto* group = app.add_subcommand("cluster", "Look at the nodes that hold a shard together, and recover a shard that has lost most of them");
   group->require_subcommand(1);
   auto* command = group->add_subcommand("status", "Show what each shard survives, who leads it, and how far its replicas are");
   add_client_options(*command, context);
@@ -127,6 +127,7 @@ void add_cluster_commands(CLI::App& app, cli_context& context) {
     run_request(
         context, [](client& to) { return to.status_of_node({}); }, cluster_json, cluster_text);
   });
+  add_recover_command(*group, context);
 }
 
 }  // namespace fairlead::app

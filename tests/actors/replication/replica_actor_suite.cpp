@@ -7,6 +7,7 @@
 #include <map>
 
 #include "actors/replication/wire.hpp"
+#include "messages/lineage.hpp"
 #include "store/journaled/stores.hpp"
 #include "store/memory/memory_disk.hpp"
 #include "tests/actors/suite_world.hpp"
@@ -74,7 +75,7 @@ struct fixture : testing::asking_fixture {
     gateways.clear();
   }
 
-  void begin(const std::string& name) {
+  std::unique_ptr<store::journaled_stores> open(const std::string& name, bool replicated) {
     auto& one = nodes[name];
     store::journal_options options;
     options.segment_bytes = std::uint64_t{256} << 10;
@@ -83,10 +84,15 @@ struct fixture : testing::asking_fixture {
     options.now_unix_ms = [this] { return time.now_ms; };
     options.boot_ms = [this] { return boot_ms; };
     options.random = [name, last = std::uint64_t{0}]() mutable { return std::hash<std::string>{}(name + std::to_string(++last)); };
-    auto opened =
-        store::journaled_stores::open(std::make_unique<store::lent_disk>(*one.disk), {{0, name, one.tables.get(), nullptr, true}}, options);
+    auto opened = store::journaled_stores::open(std::make_unique<store::lent_disk>(*one.disk),
+                                                {{0, name, one.tables.get(), nullptr, replicated}}, options);
     CAF_REQUIRE(opened.ok());
-    one.stores = std::move(*opened);
+    return std::move(*opened);
+  }
+
+  void begin(const std::string& name) {
+    auto& one = nodes[name];
+    one.stores = open(name, true);
     // As a node does with a store that is new.
     if (auto& own = one.stores->at(0); !own.replica()) CAF_REQUIRE(own.be_replica(one.id).ok());
     replica_seat::options how;
@@ -316,6 +322,47 @@ CAF_TEST(a_node_that_lost_its_disk_gets_what_the_others_have_and_votes_again) {
     if (name != first && name != lost) stop(name);
   pass(5'000);
   CAF_CHECK(asks(leader()));
+}
+
+CAF_TEST(a_shard_that_has_lived_on_one_node_gets_replicas_on_others) {
+  stop("n1");
+  get_disk("n1", 800);
+  std::uint64_t sequence = 0;
+  {
+    const auto stores = open("n1", false);
+    auto& own = stores->at(0);
+    CAF_REQUIRE(own.claim_shard(0, 1, "store").ok());
+    CAF_REQUIRE(own.claim_lineage(next_lineage({}, 5, 5)).ok());
+    replica alone(own, {}, [this] { return boot_ms; });
+    const auto epoch = alone.raise_epoch();
+    CAF_REQUIRE(epoch.ok());
+    for (int i = 0; i < 20; ++i) {
+      store::batch what;
+      what.put(store::table::task, "key" + std::to_string(i), "value");
+      what.sequence = own.sequence() + 1;
+      what.epoch = *epoch;
+      CAF_REQUIRE(alone.commit({what}).ok());
+    }
+    // Some is in the tables, and some in the journal alone.
+    CAF_REQUIRE(own.apply().ok());
+    store::batch last;
+    last.put(store::table::task, "last", "value");
+    sequence = last.sequence = own.sequence() + 1;
+    last.epoch = *epoch;
+    CAF_REQUIRE(alone.commit({last}).ok());
+  }
+  {
+    const auto stores = open("n1", true);
+    CAF_REQUIRE(stores->at(0).be_replica(nodes["n1"].id, *raft::encode({{nodes["n1"].id}, {}})).ok());
+  }
+  begin("n1");
+  connect("n1");
+  pass(2'000);
+  CAF_CHECK_EQUAL(leader(), "n1");
+  CAF_CHECK_EQUAL(nodes["n1"].stores->at(0).sequence(), sequence);
+  CAF_CHECK(nodes["n1"].stores->at(0).read()->get(store::table::task, "last")->has_value());
+  const auto members = nodes["n1"].seat->consensus()->view().members;
+  CAF_CHECK(members.voters == std::vector<raft::replica_id>{nodes["n1"].id});
 }
 
 CAF_TEST(who_is_no_replica_of_the_shard_is_refused_by_name_and_changes_nothing) {

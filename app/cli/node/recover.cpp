@@ -1,0 +1,173 @@
+// `fairlead cluster recover`: a shard that has lost the majority of its replicas goes on from one of them, as another lineage.
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/core/raft/types.hpp"
+#include "actors/shard/restore.hpp"
+#include "app/cli/commands.hpp"
+#include "app/cli/json.hpp"
+#include "messages/ids.hpp"
+#include "messages/lineage.hpp"
+#include "messages/time.hpp"
+#include "store/disk/one_store.hpp"
+#include "store/disk/settle.hpp"
+
+namespace fairlead::app {
+
+namespace {
+
+struct recover_command {
+  std::string store;
+  std::string journal;
+  std::vector<std::string> others;
+  bool accept_loss = false;
+  bool relaunch = false;
+};
+
+struct survivor {
+  std::string path;
+  std::uint32_t shard = 0;
+  std::size_t voters = 0;
+  store::log_base end;          // its last entry
+  std::uint64_t uncertain = 0;  // entries that no leader has told it to count, as far as its tables say
+  v1::Lineage lineage;
+
+  /// As an election decides: whoever has the last entry of the latest term, and of these the longest log.
+  bool has_more_than(const survivor& other) const { return std::pair{end.term, end.index} > std::pair{other.end.term, other.end.index}; }
+};
+
+error no_replica(const std::string& path) {
+  return {v1::ERROR_CODE_WRONG_STATE, "The store " + path + " is none of several copies of a shard.",
+          "Use fairlead restore for a store that lived on one node, and to complete a recovery that was interrupted"};
+}
+
+result<survivor> look_at(const std::string& path, const std::string& journal) {
+  const auto opened = store::one_store::open(path, journal, store::one_store::access::read);
+  if (!opened) return opened.failure();
+  const auto& it = **opened;
+  const auto members = it.replica() ? raft::decode_members(it.log_end().members) : std::nullopt;
+  if (!members) return no_replica(path);
+  survivor out{path, it.shard(), members->voters.size(), it.log_end(), 0, {}};
+  out.uncertain = out.end.index - std::min(out.end.index, it.applied_index());
+  const auto view = it.read();
+  const auto row = view->get(store::table::meta, store::keys::meta(store::meta::lineage_row));
+  if (!row) return row.failure();
+  if (const auto known = row->has_value() ? store::meta::decode_lineage(**row) : std::nullopt) out.lineage = *known;
+  return out;
+}
+
+result<std::vector<survivor>> look_at_others(const recover_command& what, const survivor& own) {
+  std::vector<survivor> out;
+  for (const auto& path : what.others) {
+    auto one = look_at(path, {});
+    if (!one) return one.failure();
+    if (one->shard != own.shard || compare(one->lineage, own.lineage) != lineage_order::same)
+      return error{v1::ERROR_CODE_CONFLICT, "The stores " + own.path + " and " + path + " are not copies of the same shard.",
+                   "Compare stores of shard " + std::to_string(own.shard) + " only"};
+    out.push_back(std::move(*one));
+  }
+  return out;
+}
+
+std::string describe(const survivor& of) {
+  return of.path + ": shard " + std::to_string(of.shard) + ", one of " + std::to_string(of.voters) + " voting replicas; last entry " +
+         std::to_string(of.end.index) + " of term " + std::to_string(of.end.term) + ", made " + format_utc(of.end.stamp_ms) + " (" +
+         format_duration(std::max<std::int64_t>(now_unix_ms() - of.end.stamp_ms, 0)) + " ago)\n";
+}
+
+void write_survivor(json_writer& out, const survivor& of) {
+  out.key("path").string(of.path).key("shard").number(std::uint64_t{of.shard}).key("voters").number(std::uint64_t{of.voters});
+  out.key("last_index").number(of.end.index).key("last_term").number(of.end.term).key("last_entry_at").string(format_utc(of.end.stamp_ms));
+  out.key("entries_not_applied").number(of.uncertain);
+}
+
+std::string report_json(const survivor& own, const std::vector<survivor>& others, const std::optional<restore_report>& done) {
+  json_writer out;
+  out.begin_object();
+  write_survivor(out, own);
+  out.key("others").begin_array();
+  for (const auto& one : others) {
+    out.begin_object();
+    write_survivor(out, one);
+    out.end_object();
+  }
+  out.end_array().key("recovered").boolean(done.has_value());
+  if (done) {
+    out.key("lineage").string(fairlead::to_text(done->lineage)).key("tasks").number(done->tasks);
+    out.key("steps_in_doubt").number(done->steps).key("jobs_with_missed_times").number(done->jobs).key("alert").number(done->alert);
+  }
+  return out.end_object().text() + "\n";
+}
+
+std::string report_text(const survivor& own, const std::vector<survivor>& others, const std::optional<restore_report>& done) {
+  auto out = describe(own);
+  for (const auto& one : others) out += describe(one);
+  if (!done) {
+    out += "Nothing was changed. What was acknowledged after that entry is lost when the shard goes on from here";
+    if (own.uncertain != 0) out += "; up to " + std::to_string(own.uncertain) + " entries count that may never have been acknowledged";
+    return out + ".\nLook at the stores of all nodes that are left (--compare), stop those nodes, and run it again with --accept-loss.\n";
+  }
+  out += "The shard goes on from here as lineage " + fairlead::to_text(done->lineage) +
+         ".\ntasks that continue: " + std::to_string(done->tasks) +
+         "; steps that may have been carried out since: " + std::to_string(done->steps) + "\n";
+  return out + "Start this node. Give all other nodes of the shard empty folders before they start: they get it from here. Alert " +
+         std::to_string(done->alert) + " lists what is left to do: fairlead alert show " + std::to_string(done->alert) + "\n";
+}
+
+/// As `fairlead restore` does it: cut short, that completes it.
+result<restore_report> carry_out(const recover_command& what) {
+  if (auto marked = store::mark_for_restore(what.store); !marked) return marked.failure();
+  if (auto settled = store::settle_store(what.store, what.journal, true); !settled) return settled.failure();
+  auto opened = store::lmdb_store::open(store::options_of_tool(what.store));
+  if (!opened) return opened.failure();
+  return restore_shard(**opened, {.now_unix_ms = now_unix_ms(), .bits = random_bits(), .relaunch = what.relaunch, .recovered = true});
+}
+
+int recover(cli_context& context, recover_command what) {
+  while (what.store.size() > 1 && what.store.back() == '/') what.store.pop_back();
+  const auto own = look_at(what.store, what.journal);
+  if (!own) return fail(own.failure());
+  const auto others = look_at_others(what, *own);
+  if (!others) return fail(others.failure());
+  const auto newest =
+      std::max_element(others->begin(), others->end(), [](const auto& one, const auto& other) { return other.has_more_than(one); });
+  if (newest != others->end() && newest->has_more_than(*own)) {
+    return fail({v1::ERROR_CODE_CONFLICT,
+                 "The store " + newest->path + " has more than " + own->path + ": its last entry is " + std::to_string(newest->end.index) +
+                     " of term " + std::to_string(newest->end.term) + ", not " + std::to_string(own->end.index) + " of term " +
+                     std::to_string(own->end.term) + ".",
+                 "Recover the shard from " + newest->path});
+  }
+  std::optional<restore_report> done;
+  if (what.accept_loss) {
+    auto report = carry_out(what);
+    if (!report) return fail(report.failure());
+    done = std::move(*report);
+  }
+  print(context, context.json ? report_json(*own, *others, done) : report_text(*own, *others, done));
+  return context.code;
+}
+
+}  // namespace
+
+void add_recover_command(CLI::App& group, cli_context& context) {
+  auto* command = group.add_subcommand(
+      "recover", "Let a shard that has lost the majority of its nodes for good go on from the store of one; no node may be running on it");
+  auto what = std::make_shared<recover_command>();
+  command->add_option("STORE", what->store, "Directory of the store (store.path in the node file; in a cluster its folder shard-N)")
+      ->required();
+  command->add_option("--compare", what->others, "Directories of other stores of the shard that are left: the one with most is to be used");
+  add_journal_option(*command, what->journal, "STORE");
+  command->add_flag("--accept-loss", what->accept_loss, "Do it. Without it nothing is changed, and the command says what there is");
+  command->add_flag("--relaunch", what->relaunch,
+                    "Jobs catch up on scheduled times since the last entry; without it these times are skipped");
+  add_json_option(*command, context);
+  command->callback([&context, what] { context.code = recover(context, *what); });
+}
+
+}  // namespace fairlead::app
