@@ -38,9 +38,15 @@ v1::ReplicationStatus describe_replication(const replication_facts& from) {
   const auto& view = *from.view;
   const auto unmet = [](const auto& one) { return one.second == 0; };
   const auto count_unmet = std::count_if(from.ids.begin(), from.ids.end(), unmet);
+  const auto has = [&](raft::replica_id id) {
+    return std::find_if(from.ids.begin(), from.ids.end(), [&](const auto& one) { return one.second == id; });
+  };
+  auto all = view.members.voters;
+  all.insert(all.end(), view.members.standbys.begin(), view.members.standbys.end());
+  const auto count_homeless = std::count_if(all.begin(), all.end(), [&](raft::replica_id id) { return has(id) == from.ids.end(); });
   const auto node_of = [&](raft::replica_id id) {
-    auto found = std::find_if(from.ids.begin(), from.ids.end(), [&](const auto& one) { return one.second == id; });
-    if (found == from.ids.end() && count_unmet == 1) found = std::find_if(from.ids.begin(), from.ids.end(), unmet);
+    auto found = has(id);
+    if (found == from.ids.end() && count_unmet == 1 && count_homeless == 1) found = std::find_if(from.ids.begin(), from.ids.end(), unmet);
     return found == from.ids.end() ? std::string{} : found->first;
   };
   out.set_role(word_of(view.role));
@@ -75,6 +81,13 @@ v1::ReplicationStatus describe_replication(const replication_facts& from) {
     line->set_behind_bytes(one.behind_bytes);
     if (one.lacks_since_ms != 0) line->set_behind_ms(std::max<std::int64_t>(from.shard_unix_ms - one.lacks_since_ms, 0));
     if (line->votes() && line->heard_ms_ago() < from.election_ms && line->trouble().empty() && !one.lacks_base) ++sound;
+  }
+  // It came with a new store, and is not one of them yet.
+  for (const auto& [node, id] : from.ids) {
+    if (id == 0 || view.members.has(id)) continue;
+    auto* line = out.add_others();
+    line->set_node(node);
+    line->set_heard_ms_ago(-1);
   }
   const auto majority = voters.size() / 2 + 1;
   out.set_may_lose(static_cast<std::uint32_t>(sound - std::min(sound, majority)));

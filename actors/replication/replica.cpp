@@ -45,7 +45,9 @@ log_record to_log_record(const raft::hard_state& what) {
   return {record_type::hard, 0, what.term, 0, std::make_shared<const std::string>(fairlead::store::encode_vote(what.vote))};
 }
 
-log_record to_log_record(const raft::cut& what) { return {record_type::cut, what.first_removed, what.last_term, 0, nullptr}; }
+log_record to_log_record(const raft::cut& what) {
+  return {record_type::cut, what.first_removed, what.last_term, 0, raft::encode(what.who)};
+}
 
 log_record to_log_record(const raft::entry& what) {
   return {static_cast<record_type>(what.kind), what.index, what.term, what.stamp_ms, what.payload};

@@ -102,7 +102,8 @@ enum class record_type : std::uint8_t {
   epoch = 2,    // entry, empty: a Scheduler begins; the index is its epoch
   members = 3,  // entry: v1::ShardMembers, the replicas of the shard from here on
   hard = 5,     // no entry: the replica is in this term; the payload is whom it has given its vote (u64; 0: nobody)
-  cut = 6,      // no entry, empty: entries from this index on are void; the term is that of the entry before it
+  // No entry: entries from this index on are void. The term is that of the entry before it, the payload v1::ShardMembers as of there.
+  cut = 6,
   // No entry: the entries of the shard go on behind this index, and none before it is missing. The payload: v1::ShardMembers as of there, if the
   // tables were replaced by a copy of another replica's; then all entries before this record are void.
   base = 7,

@@ -22,6 +22,7 @@ bool log_standing::take(const journal_record& what) {
     }
     case record_type::cut:
       members_.erase(members_.lower_bound(what.index), members_.end());
+      if (!what.payload.empty()) members_[what.index - 1] = what.payload;
       last_index_ = what.index - 1;
       last_term_ = what.term;
       return true;
@@ -29,8 +30,9 @@ bool log_standing::take(const journal_record& what) {
       if (what.payload.size() < hard_bytes) return false;
       term_ = read_little_endian<std::uint64_t>(what.payload.data());
       vote_ = read_little_endian<std::uint64_t>(what.payload.data() + sizeof(std::uint64_t));
-      // A reader that was here before knows more.
-      if (const auto members = what.payload.substr(hard_bytes); !members.empty() && members_.empty()) members_[what.index] = members;
+      // A reader that was here before knows more. Whoever begins here does not know since when they are in force: what cuts them away says
+      // which are instead.
+      if (const auto members = what.payload.substr(hard_bytes); !members.empty() && members_.empty()) members_[0] = members;
       break;
     case record_type::members:
       // Parts of a large entry would be no members; no such list is so long.

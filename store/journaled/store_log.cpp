@@ -107,6 +107,8 @@ status journaled_store::replay_term(const journal_record& record, bool counts) {
       log_.base_index = written_index_;
       log_.base_term = record.term;
     }
+    // The head of a segment may have named members that are cut away here.
+    if (log_.entries.empty() && !record.payload.empty()) log_.base_members = record.payload;
     return nothing{};
   }
   log_.term = said.term();

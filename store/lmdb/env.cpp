@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "store/directory.hpp"
+#include "store/lmdb/pages.hpp"
 
 namespace fairlead::store {
 
@@ -22,7 +23,8 @@ namespace {
 constexpr unsigned max_readers = 1024;
 constexpr std::uint64_t reader_check_every = 600;  // write transactions; a busy node makes ten a second
 constexpr std::uint64_t room_for_tools = std::uint64_t{1} << 30;
-constexpr std::uint64_t full_disk_bytes = 64 << 10;  // with less free space the disk counts as full
+constexpr std::uint64_t most_bytes_checked_at_a_start = std::uint64_t{4} << 30;  // of a disk these are some seconds
+constexpr std::uint64_t full_disk_bytes = 64 << 10;                              // with less free space the disk counts as full
 // LMDB gives each reader one cache line in lock.mdb, after two or three lines of its own.
 constexpr off_t lock_file_bytes = (max_readers + 3) * 64;
 // LMDB's own handle of the free list, never that of a table: marks a table that a store of the first release lacks.
@@ -111,6 +113,7 @@ status env::start(const env_options& options) {
   int stale = 0;
   if (!options.read_only) mdb_reader_check(env_, &stale);
   if (auto long_enough = check_length(options.read_only); !long_enough) return long_enough;
+  if (auto sound = options.check_pages ? check_pages(options.read_only) : status(nothing{}); !sound) return sound;
   if (auto opened = open_tables(options.read_only); !opened) return opened;
   if (options.read_only) return nothing{};
   // The file is durable only if its name in the directory is. The process that made the file may have ended before that.
@@ -151,6 +154,16 @@ status env::check_length(bool read_only) {
   // Cut the file again, so that the next opening finds the same.
   if (::truncate(data.c_str(), static_cast<off_t>(length)) != 0) return failure(errno, "be read");
   return cut;
+}
+
+status env::check_pages(bool read_only) const {
+  const auto data = directory_ + "/data.mdb";
+  if (!read_only && file_bytes() > most_bytes_checked_at_a_start) return nothing{};
+  const auto damage = find_damaged_page(data);
+  if (!damage) return damage.failure();
+  if (!*damage) return nothing{};
+  return error{v1::ERROR_CODE_CORRUPT, data + " is damaged: " + **damage + ".",
+               "Restore the store from a backup. If other nodes hold the shard, too, give this one an empty store."};
 }
 
 status env::open_tables(bool read_only) {

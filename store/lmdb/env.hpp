@@ -30,6 +30,7 @@ struct env_options {
   std::string directory;
   std::uint64_t max_size_bytes = std::uint64_t{64} << 30;  // address space and upper limit; the file grows as needed
   bool read_only = false;                                  // the store must exist; takes the exclusive lock, too
+  bool check_pages = false;                                // reads all pages in use first (store/lmdb/pages.hpp), to write at most 4 GiB
 };
 
 /// Options for a program that is no node: whatever size the store has, it can be written.
@@ -76,6 +77,7 @@ class env : public std::enable_shared_from_this<env> {
   status start(const env_options& options);
   status open_tables(bool read_only);
   status check_length(bool read_only);
+  status check_pages(bool read_only) const;
   std::size_t oldest_reader() const;
   MDB_txn* take_reader(int& rc);
   void give_back(MDB_txn* txn);

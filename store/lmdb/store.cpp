@@ -29,7 +29,9 @@ std::string stored_form(table where, std::string_view key, std::string_view payl
 }  // namespace
 
 result<std::unique_ptr<lmdb_store>> lmdb_store::open(const env_options& options, bool journaled) {
-  auto opened = env::open(options);
+  auto checked = options;
+  checked.check_pages = true;
+  auto opened = env::open(checked);
   if (!opened) return opened.failure();
   std::unique_ptr<lmdb_store> out(new lmdb_store(std::move(*opened), options));
   if (auto ready = out->begin_or_check(options.read_only, journaled); !ready) return ready.failure();

@@ -31,7 +31,7 @@ void consensus::answer(const message& from, const append& what) {
       log_.cut_from(each.index, planted(&planted_faults::keep_cut_members));
       for (auto& one : writing_) one.last_index = std::min(one.last_index, each.index - 1);
       if (!planted(&planted_faults::forget_matched_cut)) durable_index_ = std::min(durable_index_, each.index - 1);
-      write(cut{each.index, log_.last_term()});
+      write(cut{each.index, log_.last_term(), log_.current_members()});
     }
     append_entry(each);
   }

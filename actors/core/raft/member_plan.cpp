@@ -22,7 +22,7 @@ class planner {
   }
 
  private:
-  /// Whether some node has this one; 0: whether one is not known.
+  /// Whether some node has this one. With 0: whether some node has not introduced itself.
   bool has_node(replica_id id) const {
     return std::any_of(of_nodes_.begin(), of_nodes_.end(), [&](const auto& one) { return one.id == id; });
   }
@@ -64,9 +64,8 @@ class planner {
     return out;
   }
 
-  /// A store that was lost in its turn before it got a vote.
+  /// Its store was lost in its turn, before it got a vote.
   std::optional<members> without_lost_standby() const {
-    if (!std::all_of(of_nodes_.begin(), of_nodes_.end(), [&](const auto& one) { return now_.votes(one.id); })) return std::nullopt;
     const auto lost = longest_lost(now_.standbys);
     if (!lost) return std::nullopt;
     auto out = now_;

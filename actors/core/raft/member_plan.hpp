@@ -2,9 +2,9 @@
 // A node whose store was lost comes back with a new replica. What the leader changes so that this one takes the place of the former: one member
 // at a time, and only while a majority of those that vote afterwards is in contact. Pure.
 //
-// The new replica gets the log without a vote first. Once it follows, the former one leaves, and then the new one votes. So a member that lacks
-// entries never counts towards a majority (Ongaro 2014, 4.2.1), and a replica that is away is never taken for one that is lost: somebody else
-// speaks for its node.
+// The new replica gets the log without a vote first. Once it follows, the former one leaves, and then the new one votes: it counts for what it has
+// confirmed, and lacks next to nothing (Ongaro 2014, 4.2.1). A replica that is away is not taken for one that is lost before its node has
+// introduced another one.
 
 #include <cstdint>
 #include <optional>

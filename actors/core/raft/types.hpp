@@ -70,6 +70,7 @@ struct hard_state {
 struct cut {
   log_index first_removed = 0;
   log_term last_term = 0;  // of the entry before it, which is the last one now
+  members who;             // in force from there on
 };
 /// The log begins behind this index: what is below is in the state of the shard.
 struct base {

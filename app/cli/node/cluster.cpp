@@ -82,7 +82,10 @@ std::string why_of(const v1::ReplicaStatus& one, const v1::StatusReply& reply) {
   if (one.copy_bytes() != 0)
     return "gets a copy of the state: " + bytes_text(one.copied_bytes()) + " of " + bytes_text(one.copy_bytes()) + " so far";
   if (one.needs_copy()) return "waits for a copy of the state";
-  return one.votes() ? "" : "its store is new: it votes once it has caught up";
+  if (one.votes()) return "";
+  return one.heard_ms_ago() < 0 || one.behind_ms() > 0
+             ? "has another store than before, and does not vote before it has caught up"
+             : "has another store than before, and votes once all nodes were heard of and the former is silent";
 }
 
 }  // namespace
@@ -119,7 +122,8 @@ std::string cluster_text(const v1::StatusReply& reply) {
 }
 
 void add_cluster_commands(CLI::App& app, cli_context& context) {
-  auto* group = app.add_subcommand("cluster", "Look at the nodes that hold a shard together, and recover a shard that has lost most of them");
+  auto* group =
+      app.add_subcommand("cluster", "Look at the nodes that hold a shard together, and recover a shard that has lost most of them");
   group->require_subcommand(1);
   auto* command = group->add_subcommand("status", "Show what each shard survives, who leads it, and how far its replicas are");
   add_client_options(*command, context);

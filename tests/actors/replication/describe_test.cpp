@@ -110,6 +110,30 @@ TEST(replication_status, names_the_one_node_that_was_never_met) {
   EXPECT_EQ(describe_replication(some).others(1).node(), "") << "either could be it";
 }
 
+TEST(replication_status, of_a_node_with_a_new_store_names_that_one_and_not_the_former) {
+  auto some = led();
+  some.ids["n3"] = 30;
+  auto told = describe_replication(some);
+  ASSERT_EQ(told.others_size(), 2);
+  EXPECT_EQ(told.others(1).node(), "n3");
+  EXPECT_FALSE(told.others(1).votes());
+  EXPECT_EQ(told.others(1).heard_ms_ago(), -1) << "it is no member yet";
+
+  some.view->members.standbys = {30};
+  some.view->others[1].last_contact_ms = 30'000;
+  some.view->others.push_back({30, 900, 100, 0, 49'980, false, false});
+  told = describe_replication(some);
+  ASSERT_EQ(told.others_size(), 2);
+  EXPECT_EQ(told.others(1).node(), "n3");
+  EXPECT_EQ(told.others(1).behind_entries(), 100U);
+  EXPECT_FALSE(told.others(1).votes());
+  EXPECT_EQ(told.may_lose(), 0U);
+
+  some.ids["n2"] = 0;
+  told = describe_replication(some);
+  EXPECT_EQ(told.others(0).node(), "") << "the former one of n3 could be it, too";
+}
+
 TEST(replication_status, of_a_follower_says_whom_it_follows_and_when_it_heard_of_it) {
   auto some = led();
   some.view->role = raft::role::follower;

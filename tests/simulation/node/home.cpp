@@ -277,7 +277,7 @@ void home::link_nodes() {
         auto& its = *nodes_[place];
         link::end out;
         out.alive = [&its] { return its.up(); };
-        out.joined = [&its, other] { its.when_awake([&its, other] { its.joined(other); }); };
+        out.joined = [this, &its, other] { its.when_awake([&its, other, id = ids_[other]] { its.joined(other, id); }); };
         out.lost = [&its, other] { its.when_awake([&its, other] { its.lost(other); }); };
         return out;
       };
@@ -356,10 +356,19 @@ bool home::all_vote() const {
   return known != nullptr && known->members() == raft::members{now, {}};
 }
 
-/// One at a time: with two of three nobody would have what both have confirmed.
+/// A minority of those that vote may be lost: with two of three nobody would have what both have confirmed. Which they are a majority has to know.
 bool home::lose_disk(node& which) {
-  if (!all_vote()) return false;
-  world_.count("disks lost");
+  const auto* const known = leader();
+  if (known == nullptr) return false;
+  const auto now = known->members();
+  std::size_t lost = 0, informed = 0;
+  for (const auto id : now.voters) {
+    const auto at = static_cast<std::size_t>(id - 1) % replicas_;
+    lost += ids_[at] != id || at == which.place() ? 1 : 0;
+    informed += ids_[at] == id && at != which.place() && nodes_[at]->up() && nodes_[at]->members() == now ? 1 : 0;
+  }
+  if (2 * lost >= now.voters.size() || 2 * informed <= now.voters.size()) return false;
+  world_.count(now.votes(ids_[which.place()]) ? "disks lost" : "disks lost again");
   auto born = settings_of(which.place());
   born.born_with = leader()->members();
   if (!world_.settings.planted.keep_replica_id) born.self = ids_[which.place()] += replicas_;

@@ -89,14 +89,19 @@ void node::member::confirm(std::uint64_t epoch, std::function<void(bool led)> an
   put([this, epoch, answer = std::move(answer)] { asked_.emplace(service_.confirm(epoch), answer); });
 }
 
-void node::member::joined(std::size_t place) {
-  put([this, place, id = node_.home_.id_of(place)] { seat_.met(node_.home_.name_of(place), id); });
+void node::member::joined(std::size_t place, raft::replica_id id) {
+  put([this, place, id] {
+    linked_[place] = id;
+    seat_.met(node_.home_.name_of(place), id);
+  });
 }
 
 void node::member::lost(std::size_t place) {
-  put([this, place, id = node_.home_.id_of(place)] {
+  put([this, place] {
+    const auto known = linked_.extract(place);
+    if (known.empty()) return;
     seat_.lost(node_.home_.name_of(place));
-    check(service_.unreachable(id));
+    check(service_.unreachable(known.mapped()));
   });
 }
 

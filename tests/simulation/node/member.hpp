@@ -31,8 +31,7 @@ class node::member final : public service_port {
   void commit(std::uint64_t core, store::batch what);
   void receive(const v1::ReplicaMessage& what);
   void confirm(std::uint64_t epoch, std::function<void(bool led)> answer);
-  /// The replica there introduces itself.
-  void joined(std::size_t place);
+  void joined(std::size_t place, raft::replica_id id);
   void lost(std::size_t place);
   void transfer(raft::replica_id to);
   void decline(bool on);
@@ -62,6 +61,7 @@ class node::member final : public service_port {
   bool busy_ = false;
   std::deque<std::function<void()>> mail_;
   std::map<std::uint64_t, std::function<void(bool)>> asked_;
+  std::map<std::size_t, raft::replica_id> linked_;  // by place
   std::uint64_t copies_ = 0;
   std::optional<copy_giver> giver_;
   std::optional<copy_taker> taker_;

@@ -83,7 +83,8 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   void ask_who_leads(std::function<void(bool here)> then, std::uint64_t for_whom = 0);
   void receive(const v1::ReplicaMessage& what);
   void receive(const v1::ReplicaCopy& what);
-  void joined(std::size_t place);
+  /// The replica there has introduced itself.
+  void joined(std::size_t place, raft::replica_id id);
   void lost(std::size_t place);
   /// The leader's lead goes to another.
   void hand_over(std::size_t place);

@@ -121,8 +121,8 @@ void node::receive(const v1::ReplicaCopy& what) {
   if (member_) member_->take(what);
 }
 
-void node::joined(std::size_t place) {
-  if (member_) member_->joined(place);
+void node::joined(std::size_t place, raft::replica_id id) {
+  if (member_) member_->joined(place, id);
 }
 
 void node::lost(std::size_t place) {

@@ -90,9 +90,14 @@ TEST_F(member_plan_test, a_store_that_comes_back_after_another_took_its_place_go
   EXPECT_EQ(next(), (members{{1, 2, 30}, {3}}));
 }
 
-TEST_F(member_plan_test, has_no_more_members_than_a_shard_may) {
+TEST_F(member_plan_test, has_no_more_members_than_a_shard_may_and_makes_room_for_a_store_that_stays) {
   now = {{1, 2, 3}, {40, 41, 42, 43, 44, 45, 46, 47, 48, 49}};
+  for (const auto id : now.standbys) other(id).silent_ms = lost_after_ms - 1;
   EXPECT_EQ(next(), std::nullopt);
+  other(44).silent_ms = lost_after_ms;
+  EXPECT_EQ(next(), (members{{1, 2, 3}, {40, 41, 42, 43, 45, 46, 47, 48, 49}}));
+  now = *next();
+  EXPECT_EQ(next(), (members{{1, 2, 3}, {30, 40, 41, 42, 43, 45, 46, 47, 48, 49}}));
 }
 
 }  // namespace
