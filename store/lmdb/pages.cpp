@@ -187,14 +187,15 @@ class walk {
     if (named) return bytes == tree_bytes ? walk_named(page, tree::read(data)) : fail(page, "names a table wrongly");
     if (big) {
       const auto first = at<page_number>(data);
-      const auto pages = (header_bytes - 1 + bytes) / page_bytes_ + 1;
-      if (first < count_metas || first > meta_.last || pages > meta_.last - first + 1) return fail(page, "names a value beyond the file");
+      if (first < count_metas || first > meta_.last) return fail(page, "names a value beyond the file");
+      const auto* const value = bytes_of(first);
+      // More than it needs now, if it was longer before in the same transaction.
+      const page_number pages = at<std::uint32_t>(value + 12);
+      if (at<page_number>(value) != first || (at<std::uint16_t>(value + 10) & any_kind) != is_overflow ||
+          pages < (header_bytes - 1 + bytes) / page_bytes_ + 1 || pages > meta_.last - first + 1)
+        return fail(first, "is another one");
       for (page_number i = 0; i < pages; ++i)
         if (!use(first + i)) return false;
-      const auto* const value = bytes_of(first);
-      if (at<page_number>(value) != first || (at<std::uint16_t>(value + 10) & any_kind) != is_overflow ||
-          at<std::uint32_t>(value + 12) != pages)
-        return fail(first, "is another one");
       found.overflows += pages;
       return kind != tables::free || note_free(page, {value + header_bytes, bytes});
     }
