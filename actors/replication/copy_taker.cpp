@@ -49,7 +49,7 @@ void copy_taker::offered(const v1::ReplicaCopy& what) {
 }
 
 void copy_taker::tick() {
-  if (!incoming_) return;
+  if (!incoming_) return follow_own_tables();
   const auto now_ms = world_.boot_ms();
   if (now_ms - heard_ms_ > forgotten_after_ms)
     incoming_.reset();
@@ -110,7 +110,9 @@ void copy_taker::listed(const v1::ReplicaCopy::Archives& what) {
     if (std::find(own->begin(), own->end(), there) == own->end()) lacks_.push_back(one);
   }
   begin_.clear();
-  lacks_.empty() ? finish() : ask();
+  if (lacks_.empty()) return finish();
+  if (auto noted = world_.archives->note_adding(true); !noted) return refuse(noted.failure());
+  ask();
 }
 
 void copy_taker::came(const v1::ReplicaCopy::ArchivePart& part) {
@@ -133,14 +135,21 @@ void copy_taker::finish() {
   if (auto sound = world_.own->check_copy(*whole, {behind.index, behind.term, behind.stamp_ms, offer.members().SerializeAsString()});
       !sound)
     return refuse(sound.failure());
-  // By what the copy says, and not by what the leader's archives lack: nothing is deleted because something is absent.
-  const auto opened = whole->open();
-  if (!opened) return refuse(opened.failure());
-  if (auto followed = world_.archives->follow(*(*opened)->read_tables()); !followed) return refuse(followed.failure());
+  if (auto noted = world_.archives->note_adding(true); !noted) return refuse(noted.failure());
   const auto installed = world_.of->install(*whole, behind);
   if (!installed.ok() && installed.failure().code != v1::ERROR_CODE_WRONG_STATE) return world_.on_fatal(installed.failure());
   if (!installed.ok()) return refuse(installed.failure());
   world_.note("the copy of the state is in place");
+  follow_own_tables();
+}
+
+/// By what the tables say, and not by what the leader's archives lack: nothing is deleted because something is absent. Also where the copy was not
+/// taken, for what was deleted here meanwhile may have come with its archives.
+void copy_taker::follow_own_tables() {
+  if (!world_.archives->is_adding()) return;
+  auto done = world_.archives->follow(*world_.own->read());
+  if (done) done = world_.archives->note_adding(false);
+  if (!done) world_.note("the archives cannot be brought in line with the tables: " + done.failure().sentence);
 }
 
 }  // namespace fairlead

@@ -59,6 +59,7 @@ class copy_taker {
   void ask();
   void refuse(const error& why);
   void finish();
+  void follow_own_tables();
 
   world world_;
   std::unique_ptr<store::incoming_copy> incoming_;

@@ -46,7 +46,10 @@ status take_task(const v1::TaskRecord& record, const snapshot& from, batch& copi
 
 }  // namespace
 
-archive::archive(std::string directory, std::uint64_t max_day_bytes) : directory_(std::move(directory)), max_day_bytes_(max_day_bytes) {}
+archive::archive(std::string directory, std::uint64_t max_day_bytes) : directory_(std::move(directory)), max_day_bytes_(max_day_bytes) {
+  std::error_code ignored;
+  adding_ = fs::exists(adding_mark(), ignored);
+}
 
 std::string archive::class_directory(std::uint32_t keep_days) const {
   auto out = directory_ + "/" + class_name(keep_days);

@@ -75,11 +75,18 @@ class archive : public archives_below {
   result<part> read(const archive_day& which, const std::string& from, std::size_t most);
   /// Adds the rows of a part, durably. Error: corrupt, they are none.
   status add(const archive_day& which, std::string_view rows);
+  /// Rows of another replica are added, or were when a process ended. Until follow() of the own tables it may have what was deleted here meanwhile.
+  bool is_adding() const noexcept { return adding_; }
+  /// Durable on return.
+  virtual status note_adding(bool on);
   /// Erases what these tables say was deleted, and drops what they say is kept no more. What they do not speak of stays.
   status follow(const snapshot& tables);
 
   /// Opens one archive for reading and calls `look` with its snapshot.
   virtual status visit(const archive_day& which, const std::function<void(const snapshot&)>& look);
+
+ protected:
+  void set_adding(bool on) noexcept { adding_ = on; }
 
  private:
   /// False: the archive has none of them.
@@ -90,7 +97,10 @@ class archive : public archives_below {
   std::string class_directory(std::uint32_t keep_days) const;
   std::string path_of(const archive_day& which) const;
 
+  std::string adding_mark() const;
+
   mutable std::mutex guard_;
+  bool adding_ = false;
   std::string directory_;
   std::uint64_t max_day_bytes_;
 };

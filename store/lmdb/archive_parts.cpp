@@ -1,15 +1,21 @@
 // Archives of one replica as another one gets them: compared day by day, and sent row by row. A task in an archive never changes, so rows may come
 // twice.
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <filesystem>
 #include <iterator>
 #include <set>
 #include <stdexcept>
 
 #include "store/checksum.hpp"
+#include "store/directory.hpp"
 #include "store/keys.hpp"
 #include "store/lmdb/archive.hpp"
+#include "store/lmdb/open_file.hpp"
 #include "store/meta_rows.hpp"
 #include "store/rows/archive_rows.hpp"
 
@@ -18,6 +24,8 @@
 namespace fairlead::store {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::array archived_tables{table::task, table::history, table::payload};
 
@@ -107,6 +115,26 @@ status archive::add(const archive_day& which, std::string_view rows) {
   copies.put(table::meta, keys::meta(meta::schema_row), meta::encode_u32(schema_version));
   const std::lock_guard lock(guard_);
   return write(which, std::move(copies));
+}
+
+std::string archive::adding_mark() const { return directory_ + "/adding"; }
+
+status archive::note_adding(bool on) {
+  if (on == adding_) return nothing{};
+  std::error_code failed;
+  fs::create_directories(directory_, failed);
+  if (!failed && on) {
+    const open_file made{::open(adding_mark().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0640)};
+    if (made.fd < 0) failed = std::error_code{errno, std::generic_category()};
+  } else if (!failed) {
+    fs::remove(adding_mark(), failed);
+  }
+  if (failed)
+    return error{v1::ERROR_CODE_DISK, adding_mark() + " cannot be written: " + failed.message() + ".",
+                 "Check the disk and the permissions."};
+  if (auto synced = sync_directory(directory_); !synced) return synced;
+  set_adding(on);
+  return nothing{};
 }
 
 status archive::follow(const snapshot& tables) {

@@ -24,6 +24,10 @@ class memory_archive final : public archive {
   status drop_before(std::int64_t day, std::uint32_t keep_days = 0) override;
   result<std::vector<std::int64_t>> days(std::uint32_t keep_days = 0) const override;
   result<std::vector<std::uint32_t>> classes() const override;
+  status note_adding(bool on) override {
+    set_adding(on);
+    return nothing{};
+  }
   status visit(const archive_day& which, const std::function<void(const snapshot&)>& look) override;
 
   /// The disk is lost.

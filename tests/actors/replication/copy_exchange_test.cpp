@@ -272,6 +272,34 @@ TEST_F(copy_exchange_test, archives_come_along_and_nothing_is_erased_because_the
   EXPECT_FALSE(has(away, 20'002, 60));
 }
 
+TEST_F(copy_exchange_test, what_was_deleted_here_does_not_stay_because_it_came_with_a_copy_that_was_not_taken) {
+  v1::TaskTombstone deleted;
+  deleted.set_number(60);
+  deleted.set_deleted_at_unix_ms(1);
+  ASSERT_TRUE(three.propose_rows(leader, [&](store::batch& to) { store::put_tombstone(to, "order-60", deleted); }));
+  three.run();
+  three.apply(away);
+  archived(leader, 20'000, 60);
+  archived(leader, 20'000, 61);
+  archived(leader, 20'001, 62);
+  fall_behind_anew();
+  bool came = false;
+  change = [&](v1::ReplicaCopy& what) { came = came || what.has_archive_part(); };
+  for (int i = 0; i < 400 && !came; ++i) {
+    three.pass(250);
+    giver->tick();
+    taker->tick();
+    while (!network.empty() && !came) carry_one();
+  }
+  ASSERT_TRUE(has(away, 20'000, 60));
+  network.clear();
+  begin_taker();
+  taker->tick();
+  EXPECT_FALSE(has(away, 20'000, 60));
+  EXPECT_TRUE(has(away, 20'000, 61)) << "it is another replica's, and kept";
+  EXPECT_FALSE(archives[away].is_adding());
+}
+
 TEST_F(copy_exchange_test, a_large_archive_comes_in_parts_which_may_be_lost_too) {
   for (std::uint64_t number = 1; number <= 40; ++number) {
     archived(leader, 20'000, number);
