@@ -11,6 +11,11 @@ namespace {
 
 error refused(std::string sentence, std::string remedy) { return {v1::ERROR_CODE_CONFLICT, std::move(sentence), std::move(remedy)}; }
 
+/// Copies of one store that went on apart from each other do not.
+bool share_a_member(const v1::ShardMembers& one, const v1::ShardMembers& other) {
+  return std::find_first_of(one.voters().begin(), one.voters().end(), other.voters().begin(), other.voters().end()) != one.voters().end();
+}
+
 std::string shard_of(const v1::ReplicaHello& which) { return "shard " + std::to_string(which.shard()); }
 
 }  // namespace
@@ -41,7 +46,8 @@ status acquaintance::meet(const v1::ReplicaHello& you) {
         "Stop the node with the copy, and give it an empty store.");
   if (has_begun(you) && raft::decode_members(you.members().SerializeAsString()) == std::nullopt)
     return invalid("Node " + you.node() + " names replicas of " + where + " that cannot be.", "Report this as a bug.");
-  if (has_begun(me_) && has_begun(you) && compare(you.lineage(), me_.lineage()) != lineage_order::same)
+  if (has_begun(me_) && has_begun(you) &&
+      (compare(you.lineage(), me_.lineage()) != lineage_order::same || !share_a_member(me_.members(), you.members())))
     return refused("Nodes " + me_.node() + " and " + you.node() + " hold stores of " + where + " that began apart from each other (" +
                        to_text(me_.lineage()) + ", " + to_text(you.lineage()) + ").",
                    "Decide which one to keep, stop the node with the other one, and give it an empty store.");

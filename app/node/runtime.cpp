@@ -110,6 +110,9 @@ struct node_runtime::state {
     auto opened = store::disk_stores::open(stores_of(config));
     if (!opened) return opened.failure();
     stores = std::move(*opened);
+    // All are looked at before one is changed.
+    for (std::size_t i = 0; i < stores->size(); ++i)
+      if (auto fits = check_replica(stores->at(i), config.shards_here[i]); !fits.ok()) return fits;
     for (std::size_t i = 0; i < stores->size(); ++i) {
       auto& store = stores->at(i);
       const auto number = config.shards_here[i];
@@ -117,8 +120,8 @@ struct node_runtime::state {
       const auto boot = store.boot();
       if (!boot) return boot.failure();
       if (const auto kept = identity->at_least(*boot); !kept.ok()) return kept.failure();
-      if (auto fits = check_replica(store, number); !fits.ok()) return fits;
       if (!config.shard_nodes.empty()) {
+        if (auto made = be_replica(store, number); !made.ok()) return made;
         seats.push_back(std::make_unique<replica_seat>(store, seat_of(config, number), clock, now_boot_ms));
         who.add_shards()->set_shard(number);
         continue;
@@ -144,29 +147,40 @@ struct node_runtime::state {
     return nothing{};
   }
 
-  /// Whether the store is what the node file says: of this node alone, or one of several copies. A new one becomes that, and so does that of a shard
-  /// which has lived on this node alone: the other nodes get it from here.
+  /// Whether the store can be what the node file says: of this node alone, or one of several copies.
   status check_replica(store::journaled_store& store, std::uint32_t number) {
     const auto several = !config.shard_nodes.empty();
-    const auto at = store.read()->get_progress();
-    if (several && !store.replica()) {
+    if (several) {
       const auto known = store.known_shard(number, config.shard_count);
       if (!known) return known.failure();
-      const auto id = std::max<std::uint64_t>(random_bits(), 1);
+      const auto at = store.read()->get_progress();
       const bool is_new = known->empty() && at.epoch == 0 && at.sequence == 0 && store.position().last_index == 0;
-      if (is_new) return store.be_replica(id);
+      if (is_new) return nothing{};
       if (known->empty())
         return error{v1::ERROR_CODE_WRONG_STATE, "The store of shard " + std::to_string(number) + " does not say which shard it is.",
                      "Start the node once without shards.replicas in the node file."};
-      log->on_note(
-          note_level::info, "replica",
-          "shard " + std::to_string(number) + " has lived on this node alone; the other nodes of shards.replicas get it from here");
-      return store.be_replica(id, *raft::encode({{id}, {}}));
+      // A restore that is not complete is none of several copies, nor the only one.
+      const auto lineage = store.claim_lineage({});
+      if (!lineage) return lineage.failure();
+      if (lineage->made_unix_ms() == 0)
+        return error{v1::ERROR_CODE_WRONG_STATE, "The store of shard " + std::to_string(number) + " does not say of which lineage it is.",
+                     "Run `fairlead restore` on it."};
     }
     if (!several && store.replica())
       return error{v1::ERROR_CODE_WRONG_STATE, "The store of shard " + std::to_string(number) + " is one of several copies of the shard.",
                    "Name the nodes that hold the others under shards.replicas in the node file."};
     return nothing{};
+  }
+
+  /// A new store becomes one of several copies, and so does that of a shard which has lived on this node alone: the other nodes get it from here.
+  status be_replica(store::journaled_store& store, std::uint32_t number) {
+    if (store.replica()) return nothing{};
+    const auto id = std::max<std::uint64_t>(random_bits(), 1);
+    const auto known = store.known_shard(number, config.shard_count);
+    if (!known || known->empty()) return known ? store.be_replica(id) : status(known.failure());
+    log->on_note(note_level::info, "replica",
+                 "shard " + std::to_string(number) + " has lived on this node alone; the other nodes of shards.replicas get it from here");
+    return store.be_replica(id, *raft::encode({{id}, {}}));
   }
 
   std::vector<node_tree::shard_part> shard_parts(const v1::Hello& who) {

@@ -17,6 +17,7 @@ namespace fairlead::store {
 
 namespace {
 
+constexpr std::uint64_t first_term = 1;  // of entries that were written before consensus had one
 constexpr std::uint64_t keep_nothing = std::numeric_limits<std::uint64_t>::max();
 
 // A transaction changes a page or two for each operation, and needs new pages for all of them. In a small store these must fit what
@@ -135,7 +136,7 @@ status journaled_store::check_whole(const recovered_journal& found, const std::s
   if (!named_) return nothing{};
   // A vote, or a cut, may have been in it. One that forgets what it has promised must not take part again.
   for (const auto& damage : found.damages) {
-    if (!replicated_ || !damage.records_lost) continue;
+    if (!replica_ || !damage.records_lost) continue;
     return error{v1::ERROR_CODE_CORRUPT,
                  "The journal " + path + " is damaged (" + place_of(damage) + "), and what this replica of shard " +
                      std::to_string(shard_) + " has promised to the others may have been in it.",
@@ -170,6 +171,8 @@ status journaled_store::settle() {
   rows.erase(table::meta, keys::meta(meta::journal_row));
   // Without its journal it does not know what it has promised to the other replicas, so it is none of them any more.
   rows.erase(table::meta, keys::meta(meta::replica_row));
+  // Nor may it go on as one that has lived on one node: the others have its lineage.
+  if (replica_) rows.put(table::meta, keys::meta(meta::restoring_row), meta::encode_u64(1));
   rows.erase(table::meta, keys::meta(meta::clock_ahead_row));
   rows.erase(table::meta, keys::meta(meta::installed_row));
   return below_.apply(run::of(rows)->operations());
@@ -183,6 +186,21 @@ status journaled_store::note_end() {
 }
 
 status journaled_store::be_replica(std::uint64_t id, const std::string& members) {
+  if (!members.empty()) {
+    // It counts, as nobody else has a vote. What the journal says of an earlier log of the shard must not be taken for this one's.
+    const auto end = log_end();
+    if (auto accepted = accept_log(); !accepted) return accepted;
+    if (auto applied = apply_all(); !applied) return applied;
+    log_.base_index = log_.applied_index = written_index_;
+    log_.base_term = std::max({first_term, log_.term, end.term});
+    log_.base_stamp_ms = time_.last_ms();
+    log_.base_members = members;
+    const log_record base{record_type::base, log_.base_index, log_.base_term, log_.base_stamp_ms,
+                          std::make_shared<const std::string>(members)};
+    const auto noted = journal_->append({as_journal_record(base)});
+    if (!noted) return noted.failure();
+    last_group_ = *noted;
+  }
   replica_ = meta::replica_identity{id, members};
   batch rows;
   rows.put(table::meta, keys::meta(meta::replica_row), meta::encode_replica(*replica_));

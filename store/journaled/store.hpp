@@ -53,8 +53,8 @@ class journaled_store final : public restorable {
   tables& below() const noexcept { return below_; }
   /// Which copy of a replicated shard this is; nullopt: the shard lives on one node.
   const std::optional<meta::replica_identity>& replica() const noexcept { return replica_; }
-  /// The store is to be a copy of a shard: a new one, or, with `members` (v1::ShardMembers), that of a shard which has lived on this node alone.
-  /// Before attach(); on return it is durable.
+  /// The store is to be a copy of a shard: a new one, or, with `members` (v1::ShardMembers), that of a shard which has lived on this node alone:
+  /// all of its log counts. On return it is durable. Before take_log().
   status be_replica(std::uint64_t id, const std::string& members = {});
   /// The shard begins, with these replicas (v1::ShardMembers), as this shard and of this lineage. On return it is durable. Nothing was written
   /// to the shard yet.

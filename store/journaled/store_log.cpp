@@ -14,8 +14,6 @@ namespace fairlead::store {
 
 namespace {
 
-constexpr std::uint64_t first_term = 1;  // of entries that were written before consensus had one
-
 /// Of batches together: every replica's journal takes that, also a small one, and heartbeats do not wait behind it for long.
 constexpr std::size_t most_replicated_entry_bytes = std::size_t{1} << 20;
 
@@ -219,7 +217,9 @@ journal_record journaled_store::as_journal_record(const log_record& of) const {
 status journaled_store::write_entry(const log_record& entry, std::vector<journal_record>& before) {
   auto record = as_journal_record(entry);
   const auto whole = record.payload;
-  const auto most = journal_->max_append_bytes() - 2 * record_bytes(part_number_bytes);
+  std::size_t taken = 0;
+  for (const auto& one : before) taken += record_bytes(one.payload.size());
+  const auto most = journal_->max_append_bytes() - taken - 2 * record_bytes(part_number_bytes);
   if (whole.size() > most && whole.size() > journal_->max_entry_bytes()) {
     return fail(error{v1::ERROR_CODE_STORE_FULL,
                       "One commit of " + std::to_string(whole.size()) + " bytes does not fit the journal of " + place() + ".",
@@ -358,7 +358,7 @@ status journaled_store::commit(const std::vector<batch>& group) {
 status journaled_store::write_alone(record_type type, std::shared_ptr<const std::string> payload, std::uint64_t least_epoch) {
   if (failed_) return *failed_;
   if (taken_ || replicated_) return driven_by_consensus(place());
-  log_record entry{type, written_index_ + 1, std::max(first_term, log_.term), read_time(), std::move(payload)};
+  log_record entry{type, written_index_ + 1, std::max<std::uint64_t>(1, log_.term), read_time(), std::move(payload)};
   std::vector<journal_record> before;
   // An epoch is the index of its entry. For a least epoch beyond the indexes so far, they go on behind it.
   if (least_epoch > entry.index) {

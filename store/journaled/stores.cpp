@@ -14,10 +14,9 @@ error foreign_entries(const std::string& path, const journaled_stores::member& h
   return {v1::ERROR_CODE_WRONG_STATE,
           "The journal " + path + " has work of shard " + std::to_string(here.shard) + ", but the store " + here.place +
               " never belonged to it: its data file is another one, or was made new.",
-          here.replicated
-              ? "Put the data file back that belongs to this journal, or empty the data folder but for the file node, and the journal: "
-                "the other nodes have what is acknowledged."
-              : "Put the data file back that belongs to this journal, or restore the node from a backup."};
+          here.replicated ? "Put the data file back that belongs to this journal. If the shard goes on at the other nodes, empty the data "
+                            "folder but for the file node, and the journal: the node gets all from them."
+                          : "Put the data file back that belongs to this journal, or restore the node from a backup."};
 }
 
 error store_left_out(const std::string& path, std::uint16_t shard) {

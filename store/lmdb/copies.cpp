@@ -136,7 +136,8 @@ result<std::unique_ptr<tables_copy>> lmdb_store::copy() {
   if (auto copied = current()->copy_to(to.fd); !copied) return copied.failure();
   const auto bytes = ::lseek(to.fd, 0, SEEK_END);
   if (bytes < 0) return not_made(directory, errno);
-  auto opened = open({directory, max_size_bytes_, true}, true);
+  // LMDB has just written it, and whoever gets it looks at all of it.
+  auto opened = open({directory, max_size_bytes_, true}, true, false);
   if (!opened) return opened.failure();
   unless_done.path.clear();
   return std::unique_ptr<tables_copy>(

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <vector>
 
+#include "store/batch.hpp"
 #include "store/integers.hpp"
 #include "store/lmdb/open_file.hpp"
 
@@ -32,7 +33,8 @@ constexpr std::size_t meta_bytes = header_bytes + 136;
 constexpr std::size_t longest_key = 511;
 constexpr std::size_t deepest = 32;
 
-enum : std::uint16_t { is_branch = 0x01, is_leaf = 0x02, is_overflow = 0x04, is_meta = 0x08, any_kind = 0x6f };
+// No other bit of the kind is ever written.
+enum : std::uint16_t { is_branch = 0x01, is_leaf = 0x02, is_overflow = 0x04, is_meta = 0x08 };
 enum : std::uint16_t { in_own_pages = 0x01, is_tree = 0x02 };
 enum : std::uint16_t { keys_are_integers = 0x08 };
 
@@ -67,8 +69,10 @@ class walk {
   std::optional<std::string> run() {
     if (!choose_meta()) return damage_;
     used_.assign(meta_.last + 1, false);
-    if (walk_tree(meta_.main, tables::named) && walk_tree(meta_.free, tables::free) && check_free()) return std::nullopt;
-    return damage_;
+    const bool sound = walk_tree(meta_.main, tables::named) && walk_tree(meta_.free, tables::free) && check_free();
+    if (!sound && (is_ours_ || !foreign_)) return damage_;
+    if (foreign_ && is_ours_) return "page " + std::to_string(meta_.main.root) + " leads to rows of another kind";
+    return std::nullopt;
   }
 
  private:
@@ -139,7 +143,7 @@ class walk {
     const auto* const page = bytes_of(here.page);
     const bool leaf = here.level == of.depth;
     const std::size_t lower = at<std::uint16_t>(page + 12), upper = at<std::uint16_t>(page + 14);
-    if (at<page_number>(page) != here.page || (at<std::uint16_t>(page + 10) & any_kind) != (leaf ? is_leaf : is_branch))
+    if (at<page_number>(page) != here.page || at<std::uint16_t>(page + 10) != (leaf ? is_leaf : is_branch))
       return fail(here.page, "is another one");
     if (lower < header_bytes || lower % 2 != 0 || lower > upper || upper > page_bytes_) return fail(here.page, "has a damaged head");
     const auto count = (lower - header_bytes) / 2;
@@ -147,6 +151,7 @@ class walk {
     ++(leaf ? found.leaves : found.branches);
     std::optional<std::string_view> before;
     std::vector<place> below;
+    std::size_t rows_bytes = 0;
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t offset = at<std::uint16_t>(page + header_bytes + 2 * i);
       if (offset < upper || offset % 2 != 0 || offset + node_bytes > page_bytes_) return fail(here.page, "has a damaged list of rows");
@@ -164,34 +169,42 @@ class walk {
       if (leaf) {
         ++found.entries;
         if (!check_value(here.page, node, offset, key_bytes, kind, found)) return false;
+        const std::size_t value = at<std::uint16_t>(node + 4) == in_own_pages ? sizeof(page_number) : value_bytes(node);
+        rows_bytes += (node_bytes + key_bytes + value + 1) / 2 * 2;
         continue;
       }
       const page_number child =
           at<std::uint16_t>(node) | page_number{at<std::uint16_t>(node + 2)} << 16 | page_number{at<std::uint16_t>(node + 4)} << 32;
+      rows_bytes += (node_bytes + key_bytes + 1) / 2 * 2;
       if (!below.empty()) below.back().most = key;
       below.push_back({child, here.level + 1, i == 0 ? here.least : key, here.most});
     }
-    if (!leaf && here.level + 1 > of.depth) return fail(here.page, "lies too deep");
+    if (rows_bytes != page_bytes_ - upper) return fail(here.page, "has rows of other sizes than it has room for");
     left.insert(left.end(), below.rbegin(), below.rend());
     return true;
   }
 
+  static std::size_t value_bytes(const char* node) { return at<std::uint16_t>(node) | std::size_t{at<std::uint16_t>(node + 2)} << 16; }
+
   bool check_value(page_number page, const char* node, std::size_t offset, std::size_t key_bytes, tables kind, counts& found) {
-    const std::size_t bytes = at<std::uint16_t>(node) | std::size_t{at<std::uint16_t>(node + 2)} << 16;
+    const auto bytes = value_bytes(node);
     const auto flags = at<std::uint16_t>(node + 4);
     const auto* const data = node + node_bytes + key_bytes;
     const bool big = flags == in_own_pages, named = flags == is_tree;
-    if ((flags != 0 && !big && !named) || named != (kind == tables::named)) return fail(page, "has a row of another kind");
+    const bool may_be = flags == 0 || big || named;
+    if (kind == tables::named && (!may_be || !named)) return of_another_program();
+    if (!may_be || named != (kind == tables::named)) return fail(page, "has a row of another kind");
     const auto here = big ? sizeof(page_number) : bytes;
     if (here > page_bytes_ - offset - node_bytes - key_bytes) return fail(page, "has a damaged row");
-    if (named) return bytes == tree_bytes ? walk_named(page, tree::read(data)) : fail(page, "names a table wrongly");
+    is_ours_ = is_ours_ || (named && std::string_view{node + node_bytes, key_bytes} == table_name(table::meta));
+    if (named) return bytes == tree_bytes ? walk_named(tree::read(data)) : fail(page, "names a table wrongly");
     if (big) {
       const auto first = at<page_number>(data);
       if (first < count_metas || first > meta_.last) return fail(page, "names a value beyond the file");
       const auto* const value = bytes_of(first);
       // More than it needs now, if it was longer before in the same transaction.
       const page_number pages = at<std::uint32_t>(value + 12);
-      if (at<page_number>(value) != first || (at<std::uint16_t>(value + 10) & any_kind) != is_overflow ||
+      if (at<page_number>(value) != first || at<std::uint16_t>(value + 10) != is_overflow ||
           pages < (header_bytes - 1 + bytes) / page_bytes_ + 1 || pages > meta_.last - first + 1)
         return fail(first, "is another one");
       for (page_number i = 0; i < pages; ++i)
@@ -202,8 +215,14 @@ class walk {
     return kind != tables::free || note_free(page, {data, bytes});
   }
 
-  bool walk_named(page_number page, const tree& which) {
-    if (which.flags != 0) return fail(page, "names a table of another kind");
+  /// Unless a table says that the file is a store. Whoever opens it looks for the tables.
+  bool of_another_program() {
+    foreign_ = true;
+    return true;
+  }
+
+  bool walk_named(const tree& which) {
+    if (which.flags != 0) return of_another_program();
     return walk_tree(which, tables::plain);
   }
 
@@ -233,6 +252,8 @@ class walk {
   meta_page meta_;
   std::vector<bool> used_;
   std::vector<page_number> free_;
+  bool is_ours_ = false;
+  bool foreign_ = false;
   std::string damage_;
 };
 

@@ -28,9 +28,9 @@ std::string stored_form(table where, std::string_view key, std::string_view payl
 
 }  // namespace
 
-result<std::unique_ptr<lmdb_store>> lmdb_store::open(const env_options& options, bool journaled) {
+result<std::unique_ptr<lmdb_store>> lmdb_store::open(const env_options& options, bool journaled, bool check_pages) {
   auto checked = options;
-  checked.check_pages = true;
+  checked.check_pages = check_pages;
   auto opened = env::open(checked);
   if (!opened) return opened.failure();
   std::unique_ptr<lmdb_store> out(new lmdb_store(std::move(*opened), options));

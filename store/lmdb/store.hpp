@@ -21,7 +21,7 @@ class lmdb_store final : public restorable, public tables {
   /// Opens the store in `options.directory`, or creates one there (unless read_only). Refuses, each with a remedy: a directory that cannot
   /// be made or written, a directory in use (store_in_use), a newer schema (store_newer), a damaged file (corrupt). Only `journaled` takes a store
   /// that is behind a journal: without it the last work that was acknowledged would be missing.
-  static result<std::unique_ptr<lmdb_store>> open(const env_options& options, bool journaled = false);
+  static result<std::unique_ptr<lmdb_store>> open(const env_options& options, bool journaled = false, bool check_pages = true);
 
   status commit(const std::vector<batch>& group) override;
   result<std::uint64_t> raise_epoch() override;

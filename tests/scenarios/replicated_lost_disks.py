@@ -58,7 +58,7 @@ def lose(whole, name, number, dice, look):
     node.launch()
     if number % 2:
         wait_until(lambda: look() or forgotten(whole, name, others), 30, f"the former {name} is forgotten", every=0.2)
-    wait_until(lambda: look() or standby(whole) == [name] and "another store than before" in told(whole), 30,
+    wait_until(lambda: look() or standby(whole) == [name] and "its store is new here" in told(whole), 30,
                f"{name} is said to be new, and not to vote yet", every=0.05)
     if number % 3 == 1:
         node.kill()

@@ -45,6 +45,7 @@ def run():
     with harness.sandbox("replicated_recovery", options.keep) as box:
         working = load(box, options.seed, lambda ports: growing(box, ports, settings=replicated_nodes.LAN))
         grow(working)
+        settle_one(working)
         for number in range(options.times):
             working.wait_for_work("lost majority")
             pause(dice.uniform(0, 1), working.look)
@@ -70,6 +71,26 @@ def grow(working):
     taken = time.monotonic() - since
     wait_until(lambda: working.look() or whole.whole(), 60, "all three vote", every=0.1)
     print(f"n1 took orders again {taken:.1f} s after its start, and all three voted after {time.monotonic() - since:.1f} s", flush=True)
+
+
+def settle_one(working):
+    """A replica that was taken out of its journal does not know any more what it has promised: it neither votes nor leads by itself."""
+    whole = working.nodes
+    name = next(name for name in NAMES if name != whole.wait_for_leader())
+    node = whole.nodes[name]
+    expect(node.end()[0] == 0, f"{name} does not end in order")
+    settled = fairlead("store", "settle", whole.folder / name)
+    # Entries of which it had not heard yet that they count are not for it to judge.
+    if settled.returncode == 0:
+        node.launch()
+        wait_until(lambda: working.look() or node.process.poll() is not None, 20, f"{name} does not start on a settled replica")
+        expect("restore" in node.last_words(), f"{name} ended with {node.process.returncode}: {node.last_words()}")
+    for part in (whole.folder / name).iterdir():
+        if part.name != "node":
+            shutil.rmtree(part) if part.is_dir() else part.unlink()
+    node.launch()
+    wait_until(lambda: working.look() or whole.whole(), 60, f"{name} votes again with an empty store", every=0.1)
+    print(f"a settled replica was {'refused' if settled.returncode == 0 else 'not settled'}, and all three vote again", flush=True)
 
 
 def recover(working, dice):

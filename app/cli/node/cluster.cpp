@@ -84,8 +84,8 @@ std::string why_of(const v1::ReplicaStatus& one, const v1::StatusReply& reply) {
   if (one.needs_copy()) return "waits for a copy of the state";
   if (one.votes()) return "";
   return one.heard_ms_ago() < 0 || one.behind_ms() > 0
-             ? "has another store than before, and does not vote before it has caught up"
-             : "has another store than before, and votes once all nodes were heard of and the former is silent";
+             ? "its store is new here, and does not vote before it has caught up"
+             : "its store is new here, and votes once all nodes were heard of and no former one is";
 }
 
 }  // namespace

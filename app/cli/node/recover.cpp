@@ -108,7 +108,7 @@ std::string report_text(const survivor& own, const std::vector<survivor>& others
   auto out = describe(own);
   for (const auto& one : others) out += describe(one);
   if (!done) {
-    out += "Nothing was changed. What was acknowledged after that entry is lost when the shard goes on from here";
+    out += "Nothing was changed. What was acknowledged and is not in this store is lost when the shard goes on from here";
     if (own.uncertain != 0) out += "; up to " + std::to_string(own.uncertain) + " entries count that may never have been acknowledged";
     return out + ".\nLook at the stores of all nodes that are left (--compare), stop those nodes, and run it again with --accept-loss.\n";
   }
@@ -119,7 +119,7 @@ std::string report_text(const survivor& own, const std::vector<survivor>& others
          std::to_string(done->alert) + " lists what is left to do: fairlead alert show " + std::to_string(done->alert) + "\n";
 }
 
-/// As `fairlead restore` does it: cut short, that completes it.
+/// As `fairlead restore` does it. Cut short, it is run again; once the store is settled, `fairlead restore` completes it.
 result<restore_report> carry_out(const recover_command& what) {
   if (auto marked = store::mark_for_restore(what.store); !marked) return marked.failure();
   if (auto settled = store::settle_store(what.store, what.journal, true); !settled) return settled.failure();

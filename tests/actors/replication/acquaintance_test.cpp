@@ -109,6 +109,16 @@ TEST_F(acquaintance_test, speaks_with_no_shard_that_began_apart) {
   EXPECT_NE(refused.failure().sentence.find("began apart"), std::string::npos) << refused.failure().sentence;
 }
 
+TEST_F(acquaintance_test, speaks_with_no_copy_of_a_store_that_became_one_of_several_by_itself) {
+  begin();
+  auto copied = hello("n2", 11);
+  copied.mutable_members()->add_voters(11);
+  *copied.mutable_lineage() = lineage(5);
+  const auto refused = one.meet(copied);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.failure().sentence.find("began apart"), std::string::npos) << refused.failure().sentence;
+}
+
 TEST_F(acquaintance_test, speaks_with_no_node_that_the_node_file_does_not_name_and_with_no_other_shard) {
   EXPECT_FALSE(one.meet(hello("n4", 40)).ok());
   EXPECT_FALSE(one.meet(hello("n1", 40)).ok());
