@@ -318,7 +318,7 @@ result<std::uint64_t> env::free_bytes() {
   return pages * free_list.ms_psize;
 }
 
-MDB_txn* env::take_reader(int& rc) {
+MDB_txn* env::begin_reader(int& rc) {
   MDB_txn* txn = nullptr;
   {
     std::lock_guard lock(pool_guard_);
@@ -334,6 +334,15 @@ MDB_txn* env::take_reader(int& rc) {
   }
   rc = mdb_txn_begin(env_, nullptr, MDB_RDONLY, &txn);
   return rc == 0 ? txn : nullptr;
+}
+
+MDB_txn* env::take_reader(int& rc) {
+  for (;;) {
+    const auto ended = commits_ended_.load();
+    auto* txn = begin_reader(rc);
+    if (txn == nullptr || commits_begun_ <= ended + 1) return txn;
+    give_back(txn);
+  }
 }
 
 void env::give_back(MDB_txn* txn) {
@@ -477,7 +486,9 @@ result<std::optional<std::string_view>> write_txn::get(table where, std::string_
 }
 
 status write_txn::commit() {
+  ++owner_->commits_begun_;
   const int rc = mdb_txn_commit(std::exchange(txn_, nullptr));
+  ++owner_->commits_ended_;
   if (rc != 0) return owner_->failure(rc, "be written");
   return nothing{};
 }

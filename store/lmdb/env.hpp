@@ -6,6 +6,7 @@
 //   - Read transactions are reset and renewed instead of created, and given back as soon as their owner is done. Opening clears stale
 //     readers. A write transaction begins and ends in one thread.
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -79,6 +80,7 @@ class env : public std::enable_shared_from_this<env> {
   status check_length(bool read_only);
   status check_pages(bool read_only) const;
   std::size_t oldest_reader() const;
+  MDB_txn* begin_reader(int& rc);
   MDB_txn* take_reader(int& rc);
   void give_back(MDB_txn* txn);
 
@@ -90,6 +92,11 @@ class env : public std::enable_shared_from_this<env> {
   std::uint64_t writes_ = 0;  // changed in write transactions
   std::mutex pool_guard_;
   std::vector<MDB_txn*> idle_readers_;
+  // LMDB keeps its two newest states in two places in turn. A reader that reads the newest one's number, and stands still while one commit ends
+  // and the next one writes its state to the same place, would see what is not durable yet, then the state before it, or a mixture
+  // (mdb_txn_renew0 and mdb_env_write_meta, LMDB 0.9.24). So a reader begins again when a second commit has begun meanwhile.
+  std::atomic<std::uint64_t> commits_begun_{0};
+  std::atomic<std::uint64_t> commits_ended_{0};
 };
 
 /// One committed state. Values are the stored form. Views are valid while the transaction lives.

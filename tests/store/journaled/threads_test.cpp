@@ -80,7 +80,9 @@ TEST(journaled_threads, readers_see_one_committed_state_each) {
           const auto shown = settled ? it.read_settled() : it.read();
           if (settled && shown->get_progress().sequence == first) continue;  // nothing is applied yet
           const auto number = shown_by(*shown, first);
-          EXPECT_GE(number, settled ? last : std::max(last, promised)) << "an older state was shown again";
+          EXPECT_GE(number, settled ? last : std::max(last, promised))
+              << "an older state was shown again" << (settled ? ", of the tables alone" : "") << "; seen before " << last
+              << ", acknowledged " << promised;
           last = number;
         }
       });
