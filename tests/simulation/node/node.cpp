@@ -212,6 +212,7 @@ void node::die() {
   member_.reset();
   is_to_lead_ = leads_ = is_outdated_ = false;
   stopped_until_us_ = 0;
+  asleep_.clear();
   applying_ = false;
   store_.end_process();
   world_.after(world_.crashes.between(10, 3'000) * millisecond, [this] {

@@ -213,6 +213,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   void look_at_outbox();
   void arm_outbox(std::int64_t delay_us);
   void sweep();
+  void wake_later();
   /// While this core lives.
   std::function<void()> of_this_life(std::function<void()> what);
   /// While this process lives.
@@ -240,6 +241,7 @@ class node final : public commit_port, public scheduler_outbox, public observer,
   bool untold_service_ = false;
   bool untold_launch_ = false;
   std::int64_t stopped_until_us_ = 0;
+  std::vector<std::function<void()>> asleep_;  // what has come meanwhile
   bool is_to_lead_ = false;
   bool leads_ = false;
   bool is_outdated_ = false;  // what runs here runs for an earlier lead

@@ -153,10 +153,16 @@ void node::stop_for(std::int64_t us) {
 
 void node::when_awake(std::function<void()> what) {
   if (!up()) return;
-  const auto left_us = stopped_until_us_ - world_.now_us();
-  if (left_us <= 0) return what();
-  world_.after(left_us, [this, life = life_, what = std::move(what)] {
-    if (life == life_) when_awake(what);
+  if (stopped_until_us_ <= world_.now_us() && asleep_.empty()) return what();
+  asleep_.push_back(of_this_process(std::move(what)));
+  if (asleep_.size() == 1) wake_later();
+}
+
+/// What has come while it stood still comes in the order in which it was sent, however often it was stopped.
+void node::wake_later() {
+  world_.after(std::max<std::int64_t>(stopped_until_us_ - world_.now_us(), 0), [this] {
+    if (stopped_until_us_ > world_.now_us()) return wake_later();
+    for (const auto& one : std::exchange(asleep_, {})) one();
   });
 }
 
